@@ -26,6 +26,7 @@ import copy
 import functools
 import gc
 import multiprocessing
+import operator
 import os
 import random
 import re
@@ -648,21 +649,21 @@ def records(kernel, image, runs):
     return {kernel.blocks: blocks} | ({kernel.scheduled: scheduled} if kernel.scheduled else {})
 
 
-def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
+def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=False):
     """hl_hash_many with these instruction sets. Each digest must be that of the message's own blocks in order, whatever
     the block functions are: they only record. With `whole`, a kernel that hashes whole messages from memory to digest,
     hl_hash_many_with that kernel, whose functions are the core's own; messages have equal bytes if their numbers are
-    equal modulo the number of its lanes."""
+    equal modulo the number of its lanes. With `few`, all functions are the core's own."""
     m, standard = machine(image), STANDARDS[algorithm.body]
     m.hooks[image.symbols["hli_detect"]] = lambda m: image.isa.answer(m, FULL[32])
     entered, runs = [], {}
-    if whole is None:
+    if whole is None and not few:
         for kernel in kernels:
             if kernel.body == algorithm.body:
                 m.hooks |= records(kernel, image, runs)
         for name in ("hli_whole_of", "hli_choose_whole", "hli_hash_few"):  # there are none
             m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
-    else:
+    elif whole is not None:
         m.hooks[whole.whole] = lambda m: entered.append(True) or True
     if returned(m, "hl_restrict", isas):
         raise Fault("hl_restrict")
@@ -692,7 +693,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None):
             begin = advanced(algorithm.body, algorithm.iv, slices[2 * i], begins[i] // algorithm.block_nbytes,
                              runs) if begins[i] else algorithm.iv
             known[key] = bytes_of(algorithm, final_state(algorithm.body, begin, blocks,
-                                                         uninterpreted if whole is None else compressed))
+                                                         compressed if few or whole is not None else uninterpreted))
         at = out + i * algorithm.digest_nbytes
         if [m.load(at + j, 1) for j in range(algorithm.digest_nbytes)] != known[key]:
             return True, m.executed
@@ -716,6 +717,23 @@ def runs_of_whole(image, kernels, algorithms, every):
                 lengths = [n - i % kernel.nlanes % (spread + 1) * block // 4 for i in range(112)]
                 yield f"whole messages of {kernel.name}, {algorithm.name}, {lengths[-1]} to {n} bytes", \
                     lambda image, k=kernel, a=algorithm, n=lengths: driver_differs(image, kernels, a, k.isa, n, k)
+
+
+def runs_of_few(kernels, algorithms, every):
+    """Few messages of equally many blocks, which go in groups."""
+    chance = random.Random(2)
+    for algorithm in algorithms:
+        of_body = [k for k in kernels if k.body == algorithm.body]
+        plain = functools.reduce(operator.or_, (k.isa for k in of_body if k.name.endswith("_scalar")))
+        with_whole = sorted({k.isa for k in of_body if k.whole})
+        longest = [n * algorithm.block_nbytes - 1 - algorithm.block_nbytes // 8 for n in (1, 2)]
+        for isa in with_whole if algorithm.name == algorithm.body else ():
+            for count in range(2, 16) if every else chance.sample(range(2, 16), 2):
+                most, spread = chance.choice((*longest, algorithm.block_nbytes)), chance.choice((1, 5))
+                lengths = [most - i % spread for i in range(count)]
+                yield f"hl_hash_many, {algorithm.name}, {count} messages of {most} bytes in groups", \
+                    lambda image, a=algorithm, i=isa | plain, n=lengths: driver_differs(image, kernels, a, i, n,
+                                                                                       few=True)
 
 
 def runs_of_driver(kernels, algorithms, every):
@@ -862,6 +880,7 @@ BLIND_EDGE_MUTANTS = [
     ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
     ("ragged.c", "ragged.c", "msg[l] += nblocks <<", "msg[l] += (uint32_t)nblocks <<"),
     ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
+    ("hash.c", "hash.c", "few->data + first, few->nbytes + first,", "few->data + first, few->nbytes,"),
 ]
 # Around the kernels of AVX-512: an emulated call must return something else.
 EMULATED_MUTANTS = [
@@ -954,7 +973,7 @@ def edge_mutant(targets, folder, source, *change):
     changed = target.object(core, core / "src" / source, mutant)
     image = target.link([changed if x.name == changed.name else x for x in target.objects], mutant)
     kernels, algorithms = kernels_of(image), algorithms_of(image)
-    runs = list(runs_of_driver(kernels, algorithms, False))
+    runs = [*runs_of_driver(kernels, algorithms, False), *runs_of_few(kernels, algorithms, False)]
     if change not in (x[1:] for x in BLIND_EDGE_MUTANTS):
         runs = [*runs_of_edges(image, algorithms, False), *runs_of_driver(kernels, algorithms, True)]
     runs.sort(key=lambda run: "lengths" not in run[0])
@@ -1132,7 +1151,8 @@ def runs_of(what, target, body, every):
     if what == "whole":
         return list(runs_of_whole(target.image, [k for k in target.sample if k.body == body], target.algorithms,
                                   every))
-    return list(runs_of_driver(target.kernels, target.algorithms, every))
+    return [*runs_of_few(target.kernels, target.algorithms, every),
+            *runs_of_driver(target.kernels, target.algorithms, every)]
 
 
 def mutants(targets, folder, every):
