@@ -54,7 +54,7 @@ static const uint8_t last_first[32] = {
 /* Block number `at` of N messages of nbytes, with their padding. All end in the same place, so each quadruple takes one
  * decision. */
 SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const uint8_t *const data[], size_t nbytes,
-                              unsigned at, __m128i swap, int last_lane, __m128i *const rings[])
+                              unsigned at, __m128i swap, int last_lane, __m128i words[4][4])
 {
     const __m128i nbits = nbits_of(whole, nbytes, at, last_lane);
 
@@ -64,39 +64,39 @@ SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const u
         const ptrdiff_t left = (ptrdiff_t)(nbytes - offset);
         if (left >= 16) {
             EACH_MESSAGE(l)
-                rings[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data[l] + offset)), swap);
+                words[l][i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data[l] + offset)), swap);
         } else {
             const __m128i one_bit = _mm_loadu_si128((const __m128i *)(hli_one_bit + HLI_ONE_BIT_AT - left));
             const __m128i behind = _mm_shuffle_epi8(one_bit, swap);
             if (left <= 0) {
                 EACH_MESSAGE(l)
-                    rings[l][i] = behind;
+                    words[l][i] = behind;
             } else if (nbytes < 16) {
                 EACH_MESSAGE(l)
-                    rings[l][i] = _mm_or_si128(_mm_shuffle_epi8(load_short(data[l], nbytes), swap), behind);
+                    words[l][i] = _mm_or_si128(_mm_shuffle_epi8(load_short(data[l], nbytes), swap), behind);
             } else {
                 const __m128i first =
                     _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(last_first + 16 - left)), swap);
                 EACH_MESSAGE(l)
-                    rings[l][i] = _mm_or_si128(
+                    words[l][i] = _mm_or_si128(
                         _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data[l] + nbytes - 16)), first), behind);
             }
         }
     }
     EACH_MESSAGE(l)
-        rings[l][3] = _mm_add_epi32(rings[l][3], nbits);
+        words[l][3] = _mm_add_epi32(words[l][3], nbits);
 }
 
 #  define LOAD_PADDED(n) \
       SHA_FN void load_padded_x##n(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], \
-                                   unsigned at, __m128i swap, int last_lane, __m128i *const rings[4]) \
+                                   unsigned at, __m128i swap, int last_lane, __m128i words[4][4]) \
       { \
           if (whole->is_one_length) \
-              load_padded_alike(n, whole, data, nbytes[0], at, swap, last_lane, rings); \
+              load_padded_alike(n, whole, data, nbytes[0], at, swap, last_lane, words); \
           else \
               UNROLLED(1) \
               for (unsigned l = 0; l < n; l++) \
-                  load_padded_alike(1, whole, data + l, nbytes[l], at, swap, last_lane, rings + l); \
+                  load_padded_alike(1, whole, data + l, nbytes[l], at, swap, last_lane, words + l); \
       }
 LOAD_PADDED(2)
 LOAD_PADDED(4)

@@ -76,10 +76,10 @@ SHA_FN void load_block(__m128i ring[], __m128i *last, const uint8_t *block, __m1
         load_quadruple(ring, last, i, block, swap);
 }
 
-/* Loads block number `at` of four whole messages, with its padding, into their rings. `swap` puts the bytes of a
+/* Loads block number `at` of four whole messages, with its padding: quadruple i of message l is words[l][i]. `swap` puts the bytes of a
  * quadruple in order; its last word is then in this lane, 0 or 3. */
 typedef void load_padded_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
-                            unsigned at, __m128i swap, int last_lane, __m128i *const rings[4]);
+                            unsigned at, __m128i swap, int last_lane, __m128i words[4][4]);
 
 /* The length of a message in bits, where it stands in the last quadruple of its last block; otherwise 0. */
 SHA_FN __m128i nbits_of(const struct hli_whole *whole, size_t nbytes, unsigned at, int last_lane)
@@ -267,16 +267,15 @@ SHA_FN void sha256_whole_sha(unsigned N, load_padded_fn *load_padded, const stru
                              const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[])
 {
     const __m128i reverse = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-    __m128i abef0[4], cdgh0[4], abef[4], cdgh[4], rings[4][4], last[4], *ring[4];
+    __m128i abef0[4], cdgh0[4], abef[4], cdgh[4], rings[4][4], last[4];
 
     sha256_load(1, whole->begin, abef0, cdgh0);
     EACH_MESSAGE(l) {
         abef[l] = abef0[l] = abef0[0];
         cdgh[l] = cdgh0[l] = cdgh0[0];
-        ring[l] = rings[l];
     }
     for (unsigned b = 0; b < whole->nblocks; b++) {
-        load_padded(whole, data, nbytes, b, sha256_swap(), 3, ring);
+        load_padded(whole, data, nbytes, b, sha256_swap(), 3, rings);
         EACH_MESSAGE(l)
             last[l] = rings[l][3];
         sha256_64_rounds(N, abef, cdgh, rings, last, NULL);
@@ -346,7 +345,7 @@ SHA_FN __m128i sha1_swap(void)
  * instructions at full speed. There `plain` would cost 4 more operations a quadruple where several messages leave no
  * gaps. */
 SHA_FN void sha1_80_rounds(unsigned N, int plain, __m128i abcd[4], __m128i e[4], __m128i w[4][8], __m128i last[4],
-                           const uint8_t *const next[])
+                           const uint8_t *const msg[], size_t after)
 {
     const unsigned ahead = IN_MEMORY(N) ? 4 : 2; /* quadruple g + ahead of the schedule is computed beside rounds g */
     __m128i ew[4];
@@ -369,8 +368,8 @@ SHA_FN void sha1_80_rounds(unsigned N, int plain, __m128i abcd[4], __m128i e[4],
                 w[l][q & 7] = last[l];
                 if (IN_MEMORY(N))
                     KEPT_COPY(last[l]);
-            } else if (next != NULL && q >= 20) { /* the next block's words, as with SHA-256 */
-                load_quadruple(w[l], &last[l], g & 3, next[l], sha1_swap());
+            } else if (msg != NULL && q >= 20) { /* the next block's words, as with SHA-256 */
+                load_quadruple(w[l], &last[l], g & 3, msg[l] + after, sha1_swap());
             }
             if (g < 19)
                 ew[l] = _mm_sha1nexte_epu32(e[l], w[l][(g + 1) & 7]);
@@ -395,13 +394,10 @@ SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *c
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
         const size_t after = nblocks > 1 ? offset + 64 : offset; /* the last block is loaded again, and not used */
         __m128i abcd0[4], e0[4];
-        const uint8_t *next[4];
 
         EACH_MESSAGE(l) {
             PREFETCH(msg[l] + offset);
-            if (IN_MEMORY(N))
-                next[l] = msg[l] + after;
-            else
+            if (!IN_MEMORY(N))
                 load_block(w[l], &last[l], msg[l] + offset, swap);
             abcd0[l] = abcd[l];
             e0[l] = e[l];
@@ -412,7 +408,7 @@ SHA_FN void sha1_blocks_sha(unsigned N, int plain, uint32_t *s, const uint8_t *c
                 KEPT_COPY(abcd0[l]);
             }
         }
-        sha1_80_rounds(N, plain, abcd, e, w, last, IN_MEMORY(N) ? next : NULL);
+        sha1_80_rounds(N, plain, abcd, e, w, last, IN_MEMORY(N) ? msg : NULL, after);
         EACH_MESSAGE(l) {
             e[l] = _mm_sha1nexte_epu32(e[l], e0[l]);
             abcd[l] = _mm_add_epi32(abcd[l], abcd0[l]);
@@ -429,18 +425,21 @@ SHA_FN void sha1_whole_sha(unsigned N, load_padded_fn *load_padded, const struct
                            const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[])
 {
     const uint32_t *const begin = whole->begin;
-    __m128i abcd0[4], e0[4], abcd[4], e[4], w[4][8], last[4], *ring[4];
+    __m128i abcd0[4], e0[4], abcd[4], e[4], w[4][8], words[4][4], last[4];
 
     EACH_MESSAGE(l) {
         abcd[l] = abcd0[l] = REVERSED(load_words(begin, 1, 0, 0));
         e[l] = e0[l] = _mm_set_epi32((int)begin[4], 0, 0, 0);
-        ring[l] = w[l];
     }
     for (unsigned b = 0; b < whole->nblocks; b++) {
-        load_padded(whole, data, nbytes, b, sha1_swap(), 0, ring);
-        EACH_MESSAGE(l)
-            last[l] = w[l][3];
-        sha1_80_rounds(N, 0, abcd, e, w, last, NULL);
+        load_padded(whole, data, nbytes, b, sha1_swap(), 0, words);
+        EACH_MESSAGE(l) {
+            UNROLLED(4)
+            for (unsigned i = 0; i < 4; i++)
+                w[l][i] = words[l][i];
+            last[l] = words[l][3];
+        }
+        sha1_80_rounds(N, 0, abcd, e, w, last, NULL, 0);
         EACH_MESSAGE(l) {
             e0[l] = e[l] = _mm_sha1nexte_epu32(e[l], e0[l]);
             abcd0[l] = abcd[l] = _mm_add_epi32(abcd[l], abcd0[l]);

@@ -16,7 +16,7 @@
 #  include "sha.inc.h"
 
 SHA_FN void load_padded(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], unsigned at,
-                        __m128i swap, int last_lane, __m128i *const w[4])
+                        __m128i swap, int last_lane, __m128i w[4][4])
 {
     enum { N = 4 };
     const size_t offset = 64 * (size_t)at;
