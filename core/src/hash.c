@@ -316,17 +316,15 @@ static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct
         const size_t nlanes = kernel->nlanes;
         const size_t frame = call.whole != NULL ? WHOLE : nlanes == 1 ? (size_t)HLI_ONE_NBYTES : ABREAST;
         const size_t stack = hli_stack_of(kernel) + frame + OWN;
-        do { /* this kernel stays the best one as long as messages fill its lanes */
-            const size_t end = n - first < nlanes ? n : first + nlanes;
-            if (call.whole != NULL)
-                hash_whole(kernel, call.whole, pass, few, first, end);
-            else if (nlanes == 1)
-                hli_hash_one(kernel, pass->alg, hli_begin_of(pass, first), pass->begin_nbytes, few->data[first],
-                             few->nbytes[first], few->digests[first]);
-            else
-                hash_abreast(kernel, pass, hli_choose_edges(plan->choice), few, first, end);
-            first = end;
-        } while (n - first >= nlanes);
+        const size_t end = n - first < nlanes ? n : first + nlanes;
+        if (call.whole != NULL)
+            hash_whole(kernel, call.whole, pass, few, first, end);
+        else if (nlanes == 1)
+            hli_hash_one(kernel, pass->alg, hli_begin_of(pass, first), pass->begin_nbytes, few->data[first],
+                         few->nbytes[first], few->digests[first]);
+        else
+            hash_abreast(kernel, pass, hli_choose_edges(plan->choice), few, first, end);
+        first = end;
         most = stack > most ? stack : most;
         if (first == n)
             return most;

@@ -378,10 +378,9 @@ static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint3
     const struct row *const all = HLI_TABLE(rows);
     const unsigned tune = word >> CHOICE_TUNE & 7;
     const hl_kernel *const alone = single(word, body);
-    const hl_kernel *best = alone;
-    uint32_t times[HLI_SHORT + 1] = {0}; /* of the best plan for each number of messages */
+    uint32_t times[HLI_SHORT + 1] = {0};               /* of the best plan for each number of messages */
+    const struct row *first[HLI_SHORT + 1] = {NULL}; /* of that plan; one by one only if all go so */
 
-    *whole = NULL;
     for (uint32_t n = 1; n <= nmessages; n++) {
         times[n] = UINT32_MAX;
         for (const struct row *row = all + first_row[body]; row < all + first_row[body + 1]; row++) {
@@ -397,12 +396,12 @@ static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint3
                 blocks + beside + left >= times[n])
                 continue;
             times[n] = blocks + beside + left;
-            best = &row->kernel;
-            *whole = is_whole ? row->whole : NULL;
+            first[n] = lanes == 1 && n > 1 ? first[n - 1] : row;
         }
     }
+    *whole = first[nmessages]->kernel.nlanes > 1 && may_be_whole ? first[nmessages]->whole : NULL;
     *is_apart = alone != NULL && nmessages * (times[1] + ONE - LEFT) <= times[nmessages] + GROUPS;
-    return best;
+    return &first[nmessages]->kernel;
 }
 
 /* What plan_few said before, for messages of 1 .. WHOLE_NBLOCKS blocks that may be whole or not, of two blocks with a
