@@ -103,17 +103,32 @@ pub struct hl_alg_info {
     pub body: hl_body,
     /// Bytes in a digest: 16 to 64.
     pub digest_nbytes: c_uint,
-    /// Bytes in a block: 64, 128.
+    /// Bytes in a block: 64 to 168.
     pub block_nbytes: c_uint,
+    /// log2(`block_nbytes`), or 0 if that is no whole number.
+    pub block_shift: c_uint,
     /// Bytes in a word of the state: 4, 8.
     pub word_nbytes: c_uint,
-    /// Words in the state: 4, 5, 8.
+    /// Words in the state: 4 to 25.
     pub nwords: c_uint,
-    /// Byte order of words in messages and digests: 1 for big-endian; 0 for RIPEMD-160 and MD5.
+    /// Byte order of words in messages and digests: 1 for SHA-1 and SHA-2, which are big-endian, else 0.
     pub big_endian: c_int,
     /// The initial state: `nwords` words in the machine's byte order.
     pub iv: *const c_void,
+    /// One of [`HL_STRENGTHENED`], [`HL_SPONGE`] and [`HL_XOF`].
+    pub ending: hl_ending,
+    /// The byte that follows the message of a sponge; else 0.
+    pub suffix: c_uint,
 }
+
+/// How a message ends.
+pub type hl_ending = c_uint;
+/// By a one bit, zeros, and its length in bits (FIPS 180-4 section 5.1).
+pub const HL_STRENGTHENED: hl_ending = 0;
+/// By the suffix byte, zeros, and a one bit at the end of the block (FIPS 202 section B.2).
+pub const HL_SPONGE: hl_ending = 1;
+/// Likewise, and the digest may have any length.
+pub const HL_XOF: hl_ending = 2;
 
 /// The result of a call: [`HL_OK`] or one of the errors `HL_E…`.
 pub type hl_status = c_uint;
@@ -202,7 +217,8 @@ pub type hl_isas = u32;
 ///
 /// Word `w` of lane `l` is word number `w * nlanes + l` of `state`, which is aligned to `nlanes * word_nbytes` bytes
 /// (at most 64). `msg` is `nlanes` pointers, each to `nblocks * block_nbytes` readable bytes of any alignment.
-pub type hl_blocks_fn = unsafe extern "C" fn(state: *mut c_void, msg: *const *const u8, nblocks: usize);
+pub type hl_blocks_fn =
+    unsafe extern "C" fn(state: *mut c_void, msg: *const *const u8, nblocks: usize, block_nbytes: c_uint);
 
 /// Advances all lanes by one block that they share and whose message schedule is given: word `t`, of the state's word
 /// size, is `W[t] + K[t]` (for RIPEMD-160 and MD5 in the order of `hashloom.h`).
@@ -309,6 +325,8 @@ pub struct hl_job {
     pub is_secret: u32,
     /// 0.
     pub reserved: u32,
+    /// Bytes of each digest, if the (second) algorithm is an [`HL_XOF`]; 0: the usual ones.
+    pub digest_nbytes: usize,
 }
 
 /// The most significant digit of a nonce, or byte of a digest, comes first.

@@ -45,7 +45,7 @@ static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *st
     if (schedule != NULL)
         kernel->scheduled(state, schedule);
     else
-        kernel->blocks(state, msg, nblocks);
+        kernel->blocks(state, msg, nblocks, alg->block_nbytes);
 
     for (unsigned l = 0; l < kernel->nlanes; l++)
         for (unsigned w = 0; w < alg->nwords; w++)
@@ -138,7 +138,7 @@ static void check_kernel(const hl_kernel *kernel)
     for (unsigned l = 0; l < kernel->nlanes; l++)
         msg[l] = lane_memory[l].begin;
     for (size_t b = 0; b < NBLOCKS_MAX; b++) {
-        kernel->blocks(state, msg, 1);
+        kernel->blocks(state, msg, 1, alg->block_nbytes);
         for (unsigned l = 0; l < kernel->nlanes; l++)
             msg[l] += alg->block_nbytes;
     }
@@ -147,7 +147,7 @@ static void check_kernel(const hl_kernel *kernel)
     memcpy(state, once, state_nbytes);
     for (unsigned l = 0; l < kernel->nlanes; l++)
         msg[l] = lane_memory[l].begin;
-    kernel->blocks(state, msg, NBLOCKS_MAX);
+    kernel->blocks(state, msg, NBLOCKS_MAX, alg->block_nbytes);
     CHECK(memcmp(state, in_parts, state_nbytes) == 0, "%d blocks at once and one by one differ", NBLOCKS_MAX);
 }
 

@@ -39,7 +39,7 @@ static void make_call(const struct call *c)
         for (size_t l = 0; l < HL_LANES_MAX; l++)
             msg[l] = messages[0].data;
         if (c->form == BLOCKS)
-            c->kernel->blocks(state, msg, 2);
+            c->kernel->blocks(state, msg, 2, c->alg->block_nbytes);
         else if (c->kernel->scheduled != NULL)
             c->kernel->scheduled(state, schedule);
         return;

@@ -69,26 +69,42 @@ extern "C" {
  * accidental damage. HMAC with them is not known to be broken, but nothing new should use it.
  */
 typedef enum hl_alg {
-    HL_SHA1       = 1, /* FIPS 180-4 section 6.1. For existing formats only. */
+    /* algorithms.py: c_enum */
+    HL_SHA1       = 1, /* FIPS 180-4 section 6.1. For existing formats only */
     HL_SHA256     = 2, /* FIPS 180-4 section 6.2 */
     HL_SHA224     = 3, /* FIPS 180-4 section 6.3 */
     HL_SHA384     = 4, /* FIPS 180-4 section 6.5 */
     HL_SHA512     = 5, /* FIPS 180-4 section 6.4 */
-    HL_SHA512_224 = 6, /* FIPS 180-4 section 6.6: SHA-512/224 */
-    HL_SHA512_256 = 7, /* FIPS 180-4 section 6.7: SHA-512/256 */
+    HL_SHA512_224 = 6, /* FIPS 180-4 section 6.6 */
+    HL_SHA512_256 = 7, /* FIPS 180-4 section 6.7 */
     HL_RIPEMD160  = 8, /* Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3 */
-    HL_MD5        = 9  /* RFC 1321. For existing formats only. */
+    HL_MD5        = 9, /* RFC 1321. For existing formats only */
+    HL_SHA3_224   = 10, /* FIPS 202 section 6.1 */
+    HL_SHA3_256   = 11, /* FIPS 202 section 6.1 */
+    HL_SHA3_384   = 12, /* FIPS 202 section 6.1 */
+    HL_SHA3_512   = 13, /* FIPS 202 section 6.1 */
+    HL_SHAKE128   = 14, /* FIPS 202 section 6.2; digests of any length, usually 32 bytes */
+    HL_SHAKE256   = 15  /* FIPS 202 section 6.2; digests of any length, usually 64 bytes */
+    /* algorithms.py: end */
 } hl_alg;
 
+/* algorithms.py: c_digest_sizes */
 #define HL_SHA1_DIGEST_NBYTES       20
-#define HL_SHA224_DIGEST_NBYTES     28
 #define HL_SHA256_DIGEST_NBYTES     32
+#define HL_SHA224_DIGEST_NBYTES     28
 #define HL_SHA384_DIGEST_NBYTES     48
 #define HL_SHA512_DIGEST_NBYTES     64
 #define HL_SHA512_224_DIGEST_NBYTES 28
 #define HL_SHA512_256_DIGEST_NBYTES 32
 #define HL_RIPEMD160_DIGEST_NBYTES  20
 #define HL_MD5_DIGEST_NBYTES        16
+#define HL_SHA3_224_DIGEST_NBYTES   28
+#define HL_SHA3_256_DIGEST_NBYTES   32
+#define HL_SHA3_384_DIGEST_NBYTES   48
+#define HL_SHA3_512_DIGEST_NBYTES   64
+#define HL_SHAKE128_DIGEST_NBYTES   32
+#define HL_SHAKE256_DIGEST_NBYTES   64
+/* algorithms.py: end */
 #define HL_DIGEST_MAX_NBYTES        64  /* room for any digest of this and later versions */
 #define HL_BLOCK_MAX_NBYTES         168 /* room for any block of this and later versions */
 #define HL_STATE_MAX_NBYTES         200 /* room for any state of this and later versions */
@@ -97,24 +113,36 @@ typedef enum hl_alg {
 /* The block function that an algorithm iterates ("hash computation" in FIPS 180-4). Several algorithms can share one:
  * SHA-224 is SHA-256 with another initial value. Kernels implement block functions. */
 typedef enum hl_body {
-    HL_BODY_SHA1      = 0,
-    HL_BODY_SHA256    = 1, /* SHA-224 too */
-    HL_BODY_SHA512    = 2, /* SHA-384 and SHA-512/t too */
-    HL_BODY_RIPEMD160 = 3,
-    HL_BODY_MD5       = 4
+    /* algorithms.py: c_bodies */
+    HL_BODY_SHA1      = 0, /* SHA-1 */
+    HL_BODY_SHA256    = 1, /* SHA-256, SHA-224 */
+    HL_BODY_SHA512    = 2, /* SHA-384, SHA-512, SHA-512/224, SHA-512/256 */
+    HL_BODY_RIPEMD160 = 3, /* RIPEMD-160 */
+    HL_BODY_MD5       = 4, /* MD5 */
+    HL_BODY_KECCAK    = 5  /* SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256 */
+    /* algorithms.py: end */
 } hl_body;
 
+/* How a message ends. */
+typedef enum hl_ending {
+    HL_STRENGTHENED = 0, /* by a one bit, zeros, and its length in bits in two words (FIPS 180-4 section 5.1) */
+    HL_SPONGE       = 1, /* by the suffix byte, zeros, and a one bit at the end of the block (FIPS 202 section B.2) */
+    HL_XOF          = 2  /* likewise, and the digest may have any length: digest_nbytes is the usual one */
+} hl_ending;
+
 typedef struct hl_alg_info {
-    const char *name;          /* "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-224", "sha512-256",
-                                * "ripemd160", "md5" */
+    const char *name;          /* "sha256", "sha512-256", "sha3-256": lower case, with - for the standard's / */
     hl_alg      alg;
     hl_body     body;
     unsigned    digest_nbytes; /* 16 to 64 */
-    unsigned    block_nbytes;  /* 64 or 128 */
+    unsigned    block_nbytes;  /* 64 to 168 */
+    unsigned    block_shift;   /* log2(block_nbytes), or 0 if that is no whole number */
     unsigned    word_nbytes;   /* 4 or 8: bytes in a word of the state */
-    unsigned    nwords;        /* 4, 5 or 8: words in the state */
-    int         big_endian;    /* byte order of words in messages and digests: 1, or 0 for RIPEMD-160 and MD5 */
+    unsigned    nwords;        /* 4 to 25: words in the state */
+    int         big_endian;    /* byte order of words in messages and digests: 1 for SHA-1 and SHA-2, else 0 */
     const void *iv;            /* initial state: nwords words in the machine's byte order */
+    hl_ending   ending;
+    unsigned    suffix;        /* HL_SPONGE, HL_XOF: the byte that follows the message; else 0 */
 } hl_alg_info;
 
 /* Algorithm i, i = 0 .. hl_alg_count() - 1; NULL beyond. */
@@ -129,7 +157,8 @@ HL_API const hl_alg_info *hl_alg_named(const char *name);
 
 typedef enum hl_status {
     HL_OK = 0,
-    HL_EALG,     /* the algorithm is not in enum hl_alg */
+    HL_EALG,     /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF,
+                  * hl_search with SHA-3, hl_squeeze with any other */
     HL_ENULL,    /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH,  /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
     HL_EOFFSETS, /* offsets decrease, are negative, end beyond the values, or are not 4 or 8 bytes wide */
@@ -195,7 +224,7 @@ typedef struct hl_ctx {
     hl_state state;
     uint64_t nbytes;                     /* length of the message so far */
     uint8_t  block[HL_BLOCK_MAX_NBYTES]; /* the last nbytes % block_nbytes bytes of the message, not hashed yet */
-    uint32_t alg;                        /* an hl_alg, or 0: not initialised or already final */
+    uint32_t alg;                        /* an hl_alg, or 0: not initialised or already final; see hl_squeeze */
     uint32_t reserved;
 } hl_ctx;
 
@@ -205,6 +234,12 @@ HL_CALL hl_status hl_init(hl_ctx *ctx, hl_alg alg);
 HL_CALL hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);
 /* Writes the digest and wipes what the context held. Initialise the context again before its next use. */
 HL_CALL hl_status hl_final(hl_ctx *ctx, uint8_t *digest);
+
+/* Writes the next nbytes of the digest of an HL_XOF: the first call ends the message, further calls go on where the last
+ * one stopped. All other calls but hl_init refuse the context from then on (HL_ESTATE). HL_EALG if the algorithm is no
+ * HL_XOF. hl_final writes a digest of the usual length. A context that has hashed secrets must be wiped by the caller,
+ * as the library cannot know which call is the last. */
+HL_CALL hl_status hl_squeeze(hl_ctx *ctx, uint8_t *digest, size_t nbytes);
 
 /* Appends chunks[i] to the message of ctxs[i], i = 0 .. count - 1, all streams side by side in lanes. Use it to hash
  * many files that are read in parts. The contexts have one algorithm and are all different (the same context twice in a
@@ -324,11 +359,12 @@ HL_API hl_isas     hl_isas_allowed(void);
 HL_CALL hl_status   hl_restrict(hl_isas isas);
 
 /* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.
- *   state   word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64), or to
- *           word_nbytes if that is no power of two.
- *   msg     nlanes pointers, each to nblocks * block_nbytes readable bytes of any alignment. Pointers may be equal: an
- *           idle lane is pointed at the message of another lane. */
-typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblocks);
+ *   state         word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64), or
+ *                 to word_nbytes if that is no power of two.
+ *   msg           nlanes pointers, each to nblocks * block_nbytes readable bytes of any alignment. Pointers may be
+ *                 equal: an idle lane is pointed at the message of another lane.
+ *   block_nbytes  that of the algorithm. SHA-3's algorithms share a body and have blocks of several sizes. */
+typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblocks, unsigned block_nbytes);
 
 /* Advances all lanes by one block that is the same in all of them and has a known message schedule. Word t of
  * schedule, a word of the state's size and aligned to it, is
@@ -412,6 +448,8 @@ typedef struct hl_job {
     const hl_kernel   *kernel;        /* only this kernel, as in hl_hash_many_with */
     uint32_t           is_secret;     /* 1: leave nothing of states on the stack and in registers. Keys imply it. */
     uint32_t           reserved;
+    size_t             digest_nbytes; /* bytes of each digest, if the (second) algorithm is an HL_XOF; 0: the usual ones.
+                                       * With any other algorithm 0 or its digest size */
 } hl_job;
 
 /* Runs a job. HL_EJOB if nbytes is less than the size of this structure, if fields of a later version are not zero, or

@@ -1,32 +1,28 @@
-/* api.c: the public calls: argument checks, then the lane driver. The table of algorithms.
+/* api.c: the public calls: argument checks, then the lane driver. The table of algorithms, from algorithms.def.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "job.h"
 #include "one.h"
 
-/* In the order of enum hl_alg: name, alg, body, nbytes of a digest, of a block, of a word, words in the state,
- * big-endian, initial value */
+/* What algorithms.def says of each block function, and of each ending. */
+enum {
+    IS_LITTLE,
+    IS_BIG,
+#define BLOCK_FUNCTION(NAME, id, name, word_nbytes, nwords, order) \
+    WORD_NBYTES_##NAME = word_nbytes, NWORDS_##NAME = nwords, IS_BIG_ENDIAN_##NAME = IS_##order,
+#include "algorithms.def"
+};
+#define STRENGTHENED   HL_STRENGTHENED, 0
+#define SPONGE(suffix) HL_SPONGE, suffix
+#define XOF(suffix)    HL_XOF, suffix
+
 static const hl_alg_info algs[] = {
-#if HLI_ALG(sha1)
-    {"sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, 1, hli_sha1_iv},
-#endif
-#if HLI_ALG(sha256)
-    {"sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha256_iv},
-    {"sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, hli_sha224_iv},
-#endif
-#if HLI_ALG(sha512)
-    {"sha384", HL_SHA384, HL_BODY_SHA512, HL_SHA384_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha384_iv},
-    {"sha512", HL_SHA512, HL_BODY_SHA512, HL_SHA512_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_iv},
-    {"sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_224_iv},
-    {"sha512-256", HL_SHA512_256, HL_BODY_SHA512, HL_SHA512_256_DIGEST_NBYTES, 128, 8, 8, 1, hli_sha512_256_iv},
-#endif
-#if HLI_ALG(ripemd160)
-    {"ripemd160", HL_RIPEMD160, HL_BODY_RIPEMD160, HL_RIPEMD160_DIGEST_NBYTES, 64, 4, 5, 0, hli_sha1_iv},
-#endif
-#if HLI_ALG(md5)
-    {"md5", HL_MD5, HL_BODY_MD5, HL_MD5_DIGEST_NBYTES, 64, 4, 4, 0, hli_sha1_iv},
-#endif
+#define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...) \
+    {name, HL_##NAME, HL_BODY_##body, digest_nbytes, block_nbytes, \
+     (block_nbytes) == 64 ? 6 : (block_nbytes) == 128 ? 7 : 0, \
+     WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
+#include "algorithms.def"
 };
 #define ALG_COUNT (sizeof algs / sizeof algs[0])
 
@@ -90,7 +86,7 @@ const char *hl_strerror(hl_status status)
 {
     switch (status) {
     case HL_OK: return "no error";
-    case HL_EALG: return "unknown algorithm";
+    case HL_EALG: return "unknown algorithm, or one that the call is not defined for";
     case HL_ENULL: return "a pointer is NULL where bytes are to be read or written";
     case HL_ELENGTH: return "a message is longer than 2^61 - 1 bytes, or a size does not fit in memory";
     case HL_EOFFSETS: return "offsets decrease, are negative, or end beyond the values";
@@ -278,6 +274,28 @@ hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes)
         return status;
     hli_check_readable(data, nbytes);
     return hli_hold(info, ctx, data, nbytes) ? HL_OK : update_blocks(info, ctx, data, nbytes);
+}
+
+/* Set in a context's algorithm once its digest is being squeezed; nbytes is then the number of bytes written so far. */
+#define SQUEEZING UINT32_C(0x80000000)
+
+hl_status hl_squeeze(hl_ctx *ctx, uint8_t *digest, size_t nbytes)
+{
+    if (ctx == NULL)
+        return HL_ENULL;
+    const hl_alg_info *info = find(ctx->alg & ~SQUEEZING);
+    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
+        return HL_ESTATE;
+    if (info->ending != HL_XOF)
+        return HL_EALG;
+    if (digest == NULL && nbytes != 0)
+        return HL_ENULL;
+    const int is_first = (ctx->alg & SQUEEZING) == 0;
+    if (!is_first && nbytes > HL_MESSAGE_MAX_NBYTES - ctx->nbytes)
+        return HL_ELENGTH;
+    hli_squeeze_stream(hli_choose_now(info->body), info, ctx, is_first, digest, nbytes);
+    ctx->alg |= SQUEEZING;
+    return HL_OK;
 }
 
 hl_status hl_final(hl_ctx *ctx, uint8_t *digest)

@@ -59,7 +59,8 @@ HLI_INLINE hl_status hli_check_stream(const hl_ctx *ctx, int is_hmac, const hl_a
         *info = hl_alg_find((hl_alg)ctx->alg);
     if (*info == NULL || ctx->alg != (uint32_t)(*info)->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
-    return is_hmac && ctx->nbytes < (*info)->block_nbytes ? HL_ESTATE : HL_OK; /* HMAC: its key's block */
+    /* HMAC: its key's block */
+    return is_hmac && (ctx->nbytes < (*info)->block_nbytes || (*info)->ending == HL_XOF) ? HL_ESTATE : HL_OK;
 }
 
 /* Checks what every hashing call needs: a known algorithm and room for the digests. Fills in the plan, with the present

@@ -167,6 +167,9 @@ HLI_INLINE void hli_store64(uint8_t *p, uint64_t x, int big_endian)
 }
 
 /* alg/constants.c */
+/* A sponge begins with zeros. Its kernels may load 16 bytes at a time behind a block. */
+extern const uint64_t hli_sponge_iv[HL_STATE_MAX_NBYTES / 8] HLI_HIDDEN;
+extern const uint64_t hli_keccak_rc[24] HLI_HIDDEN __attribute__((aligned(64)));
 extern const uint32_t hli_sha1_iv[8] HLI_HIDDEN; /* 5 words, and zeros that are copied with them */
 extern const uint32_t hli_sha1_k[4] HLI_HIDDEN;
 extern const uint32_t hli_sha224_iv[8] HLI_HIDDEN;
@@ -182,11 +185,48 @@ extern const uint32_t hli_sha1_schedule_64[80] HLI_HIDDEN;
 extern const uint32_t hli_sha256_schedule_64[64] HLI_HIDDEN;
 extern const uint32_t hli_md5_t[64] HLI_HIDDEN;
 
+/* The arguments of a kernel (hl_blocks_fn) whose blocks have one size. */
+#define HLI_BLOCKS_ARGS \
+    void *state, const uint8_t *const msg[], size_t nblocks, unsigned block_nbytes __attribute__((unused))
+
+/* Without a length at the end of the message: SHA-3. */
+HLI_INLINE int hli_is_sponge(const hl_alg_info *alg)
+{
+    return alg->ending != HL_STRENGTHENED;
+}
+
 /* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
- * RIPEMD-160 and MD5 do the same little-endian: the low word comes first, as in one 64-bit word. */
+ * RIPEMD-160 and MD5 do the same little-endian: the low word comes first, as in one 64-bit word. FIPS 202 section B.2:
+ * a byte at least. */
 HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
 {
-    return alg->block_nbytes - 1 - 2 * (size_t)alg->word_nbytes;
+    return alg->block_nbytes - 1 - (hli_is_sponge(alg) ? 0 : 2 * (size_t)alg->word_nbytes);
+}
+
+/* nbytes % block_nbytes. Most blocks are a power of two: a division would cost more than the rest of the bookkeeping.
+ * A sponge's permutation takes so long that it does not count; but 64 bits take three times as long as 32 on many CPUs,
+ * and on those of 32 bits a call of the compiler's library. */
+HLI_INLINE size_t hli_rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
+{
+    if (alg->block_shift != 0)
+        return nbytes & (alg->block_nbytes - 1);
+    uint32_t rest = 0;
+    for (unsigned shift = nbytes >> 32 == 0 ? 16 : 48; shift < 64; shift -= 16)
+        rest = (rest << 16 | (uint32_t)(nbytes >> shift & 0xffff)) % alg->block_nbytes;
+    return rest;
+}
+
+/* nbytes / block_nbytes */
+HLI_INLINE size_t hli_whole_blocks(const hl_alg_info *alg, size_t nbytes)
+{
+    if (alg->block_shift != 0)
+        return nbytes >> alg->block_shift;
+    return nbytes >> 16 >> 16 == 0 ? (uint32_t)nbytes / alg->block_nbytes : nbytes / alg->block_nbytes;
+}
+
+HLI_INLINE size_t hli_state_nbytes(const hl_alg_info *alg)
+{
+    return (size_t)alg->nwords * alg->word_nbytes;
 }
 
 /* Number of blocks that the last nrest bytes of a message (less than a block) take with their padding. */
@@ -205,9 +245,15 @@ HLI_INLINE const void *hli_known_schedule(const hl_alg_info *alg, uint64_t nbyte
                                        : NULL;
 }
 
-/* Writes the last `nblocks` blocks of n messages: for each the bytes left after nwhole bytes, the one bit, zeros, the
- * length. Message i's blocks are written at out + i * 2 blocks; out is aligned to 64 bytes. rests[i] may be NULL if
- * nrests[i] is 0. */
+/* Bytes from one message's padded blocks to the next's: two blocks, or one of a sponge in whole pairs of words. */
+HLI_INLINE size_t hli_tail_nbytes(const hl_alg_info *alg)
+{
+    return hli_is_sponge(alg) ? ((size_t)HL_BLOCK_MAX_NBYTES + 15) & ~(size_t)15 : 2 * (size_t)alg->block_nbytes;
+}
+
+/* Writes the last `nblocks` blocks of n messages: for each the bytes left after nwhole bytes, and the padding. Message
+ * i's blocks are written at out + i * hli_tail_nbytes(alg), in whole pairs of words; out is aligned to 64 bytes.
+ * rests[i] may be NULL if nrests[i] is 0. */
 typedef void hli_pad_fn(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
                         uint64_t nwhole, unsigned n, uint8_t *out);
 /* Writes the digests of the first n lanes. */

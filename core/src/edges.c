@@ -14,8 +14,7 @@ void hli_pad_scalar(const hl_alg_info *alg, unsigned nblocks, const uint8_t *con
 {
     (void)nblocks; /* follows from each length */
     for (unsigned i = 0; i < n; i++)
-        hli_pad(alg->block_nbytes, alg->big_endian, out + i * 2 * alg->block_nbytes, rests[i], nrests[i],
-                nwhole + nrests[i]);
+        hli_pad_alg(alg, out + i * hli_tail_nbytes(alg), rests[i], nrests[i], nwhole + nrests[i]);
 }
 
 /* The literals turn this into one load, swap and store a word. For short messages, digests are a tenth of the time. */
@@ -38,20 +37,22 @@ HLI_INLINE void write_digest32(const uint32_t *s, unsigned nlanes, unsigned nbyt
     }
 }
 
-static void write_digest64(const uint64_t *s, unsigned nlanes, unsigned nbytes, uint8_t *digest)
+HLI_INLINE void write_digest64(const uint64_t *s, unsigned nlanes, unsigned nbytes, int big_endian, uint8_t *digest)
 {
     for (; nbytes >= 8; nbytes -= 8, digest += 8, s += nlanes)
-        hli_store64(digest, *s, 1);
-    if (nbytes != 0) /* SHA-512/224 takes half of its fourth word */
-        hli_store32(digest, (uint32_t)(*s >> 32), 1);
+        hli_store64(digest, *s, big_endian);
+    for (unsigned i = 0; i < nbytes; i++) /* SHA-512/224 and SHA3-224 take half of their fourth word, an XOF any part */
+        digest[i] = (uint8_t)(*s >> (big_endian ? 56 - 8 * i : 8 * i));
 }
 
 static void write_digest(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned lane, uint8_t *digest)
 {
     const uint32_t *s = (const uint32_t *)states + lane;
 
-    if (alg->word_nbytes == 8)
-        write_digest64((const uint64_t *)states + lane, nlanes, alg->digest_nbytes, digest);
+    if (alg->word_nbytes == 8 && alg->big_endian)
+        write_digest64((const uint64_t *)states + lane, nlanes, alg->digest_nbytes, 1, digest);
+    else if (alg->word_nbytes == 8)
+        write_digest64((const uint64_t *)states + lane, nlanes, alg->digest_nbytes, 0, digest);
     else if (alg->big_endian)
         write_digest32(s, nlanes, alg->digest_nbytes, 1, digest);
     else

@@ -145,6 +145,33 @@ HLI_INLINE unsigned hli_pad(unsigned block_nbytes, int big_endian, uint8_t *out,
     return nblocks;
 }
 
+/* Writes the last block of a sponge's message: up to the next 16 bytes behind its end. `rest` is less than a block. */
+HLI_INLINE unsigned hli_pad_sponge(unsigned block_nbytes, unsigned suffix, uint8_t *out, const uint8_t *rest,
+                                   size_t nrest)
+{
+    const size_t last = nrest & ~(size_t)15, n = nrest % 16;
+    const uint64_t after = (uint64_t)suffix << 8 * (n % 8), one_bit = UINT64_C(1) << 63;
+    uint8_t *to = out + last, *const end = out + (block_nbytes - 1) / 16 * 16;
+    hli_pair x = hli_load_short(last == 0 ? rest : rest + last, n); /* rest may be NULL */
+
+    hli_copy_pairs(out, rest, nrest);
+    x |= n < 8 ? hli_pair_of(after, 0) : hli_pair_of(0, after);
+    for (; to != end; to += 16) {
+        hli_store_pair(to, x);
+        x = (hli_pair){0, 0};
+    }
+    hli_store_pair(end, x | (block_nbytes % 16 == 8 ? hli_pair_of(one_bit, 0) : hli_pair_of(0, one_bit)));
+    return 1;
+}
+
+/* Writes the last blocks as the algorithm ends. */
+HLI_INLINE unsigned hli_pad_alg(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_t nrest,
+                                uint64_t nbytes)
+{
+    return hli_is_sponge(alg) ? hli_pad_sponge(alg->block_nbytes, alg->suffix, out, rest, nrest)
+                              : hli_pad(alg->block_nbytes, alg->big_endian, out, rest, nrest, nbytes);
+}
+
 /* The same for a rest that is in its place and that one block is enough for. */
 HLI_INLINE void hli_pad_in_place(unsigned block_nbytes, int big_endian, uint8_t *block, size_t nrest, uint64_t nbytes)
 {
@@ -152,6 +179,20 @@ HLI_INLINE void hli_pad_in_place(unsigned block_nbytes, int big_endian, uint8_t 
 
     hli_pad_behind(block_nbytes, big_endian, block, 1, nrest,
                    last & hli_load_pair(hli_first_bytes + 16 - nrest % 16), nbytes);
+}
+
+/* Writes the first nbytes of a plain state of little-endian words of 64 bits. */
+HLI_INLINE void hli_write_words(const void *state, uint8_t *to, unsigned nbytes)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (nbytes == 32) /* else a call of memcpy */
+        hli_copy(to, state, 32);
+    else
+        hli_copy(to, state, nbytes);
+#else
+    for (unsigned i = 0; i < nbytes; i++)
+        to[i] = (uint8_t)(((const uint64_t *)state)[i / 8] >> 8 * (i % 8));
+#endif
 }
 
 /* The digest's bytes 8 * i .. 8 * i + 7, from a plain state. */

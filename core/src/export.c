@@ -14,14 +14,9 @@ enum {
 
 static const uint8_t stream_magic[4] = {'h', 'l', 'c', '1'}, hmac_magic[4] = {'h', 'l', 'm', '1'};
 
-static size_t state_nbytes(const hl_alg_info *info)
-{
-    return (size_t)info->nwords * info->word_nbytes;
-}
-
 static size_t export_nbytes(const hl_alg_info *info, int is_hmac)
 {
-    return HEAD_NBYTES + (is_hmac ? 2 : 1) * state_nbytes(info) + info->block_nbytes;
+    return HEAD_NBYTES + (is_hmac ? 2 : 1) * hli_state_nbytes(info) + info->block_nbytes;
 }
 
 /* The words of a state, big-endian. Returns where they end. */
@@ -64,7 +59,7 @@ static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *o
     at = put_state(info, &ctx->state, at + HEAD_NBYTES);
     if (outer != NULL)
         at = put_state(info, outer, at);
-    const size_t nheld = ctx->nbytes & (info->block_nbytes - 1);
+    const size_t nheld = hli_rest_of_block(info, ctx->nbytes);
     hli_zero(at, info->block_nbytes);
     if (nheld > 0)
         hli_copy(at, ctx->block, nheld);
@@ -86,9 +81,9 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
     for (unsigned i = 0; i < 4; i++)
         differ |= bytes[i] ^ magic[i];
     if (differ != 0 || info == NULL || nbytes != export_nbytes(info, outer != NULL) || length > HL_MESSAGE_MAX_NBYTES ||
-        (outer != NULL && length < info->block_nbytes))
+        (outer != NULL && (length < info->block_nbytes || info->ending == HL_XOF)))
         return HL_EIMPORT;
-    const size_t nheld = length & (info->block_nbytes - 1);
+    const size_t nheld = hli_rest_of_block(info, length);
     const uint8_t *block = bytes + nbytes - info->block_nbytes;
     for (size_t i = nheld; i < info->block_nbytes; i++)
         differ |= block[i];

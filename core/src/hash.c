@@ -48,29 +48,56 @@ static size_t fetch(const hl_alg_info *alg, const hl_messages *all, size_t first
     }
 }
 
+/* A state of up to eight words, as all are but SHA-3's. */
+enum { NARROW_NBYTES = 64 };
+
+/* Bytes from one state of a window to the next. */
+static size_t state_room(const hl_alg_info *alg)
+{
+    const size_t nbytes = hli_state_nbytes(alg);
+
+    return nbytes <= NARROW_NBYTES ? (size_t)NARROW_NBYTES : nbytes;
+}
+
 /* Messages that are not finished yet. They stay when the window is refilled. */
 struct window {
-    union hli_state states[HLI_WINDOW];
+    uint64_t states[HLI_WINDOW * NARROW_NBYTES / 8]; /* side by side, state_room(alg) bytes each */
     struct hli_item items[HLI_WINDOW];
     struct hli_ending endings[HLI_WINDOW]; /* items[i], endings[i] and states[i] belong to one message */
     size_t n;
 };
 
+/* Number of messages that a window has room for. */
+static size_t window_room(const hl_alg_info *alg)
+{
+    const size_t nbytes = state_room(alg);
+
+    return nbytes == NARROW_NBYTES ? (size_t)HLI_WINDOW : sizeof((struct window *)NULL)->states / nbytes;
+}
+
+static void *window_state(const hl_alg_info *alg, struct window *window, size_t i)
+{
+    return (uint8_t *)window->states + i * state_room(alg);
+}
+
 static void join_window(const struct hli_pass *pass, struct window *window, const struct hli_batch *batch, size_t from)
 {
     const hl_alg_info *alg = pass->alg;
-    const size_t i = window->n++, nblocks = batch->shapes[from] >> 2, nwhole = nblocks << hli_block_shift(alg);
+    const size_t i = window->n++, nblocks = batch->shapes[from] >> 2, nwhole = nblocks * alg->block_nbytes;
     const size_t nbytes = batch->nbytes[from], at = batch->at[from];
 
-    hli_copy(&window->states[i], hli_begin_of(pass, at), hli_state_nbytes(alg));
-    window->items[i] = (struct hli_item){&window->states[i], batch->data[from], nblocks};
-    window->endings[i] = (struct hli_ending){&window->states[i], hli_after(batch->data[from], nwhole), nbytes - nwhole,
+    void *const state = window_state(alg, window, i);
+
+    hli_copy(state, hli_begin_of(pass, at), hli_state_nbytes(alg));
+    window->items[i] = (struct hli_item){state, batch->data[from], nblocks};
+    window->endings[i] = (struct hli_ending){state, hli_after(batch->data[from], nwhole), nbytes - nwhole,
                                              pass->begin_nbytes + nbytes, at};
 }
 
 /* Advances the window, ends the finished messages, and moves the others to the front. */
 static HLI_NOINLINE void run_window(struct hli_ends *ends, struct window *window, int more)
 {
+    const hl_alg_info *alg = ends->plan->first.alg;
     const struct hli_ending *done[HLI_WINDOW];
     size_t ndone = 0, nkept = 0;
 
@@ -82,10 +109,12 @@ static HLI_NOINLINE void run_window(struct hli_ends *ends, struct window *window
     for (size_t i = 0; i < window->n; i++) {
         if (window->items[i].nblocks == 0)
             continue;
-        window->states[nkept] = window->states[i];
+        void *const state = window_state(alg, window, nkept);
+        if (nkept != i)
+            hli_copy(state, window_state(alg, window, i), state_room(alg));
         window->items[nkept] = window->items[i];
         window->endings[nkept] = window->endings[i];
-        window->items[nkept].state = window->endings[nkept].state = &window->states[nkept];
+        window->items[nkept].state = window->endings[nkept].state = state;
         nkept++;
     }
     window->n = nkept;
@@ -124,6 +153,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
     const hl_kernel *wide_short = NULL;
     const hl_kernel *const wide_whole = hli_kernel_whole(plan, pass, all->count, wide);
     const size_t whole_nblocks = wide_whole == NULL ? 0 : hli_whole_nblocks(plan->choice | wide_whole->isas);
+    const size_t capacity = window_room(alg);
     struct hli_ends ends;
     struct hli_step step;
     struct window window;
@@ -145,7 +175,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         if (wide_short == NULL)
             wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
 
-        const size_t room = HLI_WINDOW - window.n - nkept, left = all->count - next, nnew = left < room ? left : room;
+        const size_t room = capacity - window.n - nkept, left = all->count - next, nnew = left < room ? left : room;
         const size_t n = nkept + nnew;
         const int more = nnew < left;
         int is_sorted = 0;
@@ -153,7 +183,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         kept_differ |= fetch(alg, all, next, nnew, &batch, nkept);
         next += nnew;
         if (kept_differ != 0) {
-            for (size_t i = 0; i < n; i++)
+            for (size_t i = 0; !hli_is_sponge(alg) && i < n; i++)
                 if (batch.shapes[i] == (1 << 2 | HLI_PADDING_ONLY)) /* too few for a padding block of their own */
                     batch.shapes[i] = HLI_TWO_BLOCKS;
             sort_batch(&batch, n);
@@ -194,11 +224,8 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         }
     }
     hli_ends_close(&ends);
-    if (plan->is_secret) { /* the states are the only secrets in this frame; the rest is pointers and lengths */
-        hli_wipe(&step.fresh.states, sizeof step.fresh.states);
-        if (window_used)
-            hli_wipe(&window.states, sizeof window.states);
-    }
+    if (plan->is_secret && window_used) /* the only secrets in this frame; the rest is pointers and lengths */
+        hli_wipe(&window.states, sizeof window.states);
     hli_forget(plan, all->count, wide);
 }
 
@@ -264,8 +291,8 @@ static HLI_NOINLINE void hash_abreast(const hl_kernel *kernel, const struct hli_
     const hl_alg_info *alg = pass->alg;
     const int is_shared = few->is_one_length && hli_rest_of_block(alg, few->nbytes[0]) == 0;
     const unsigned nlanes = kernel->nlanes, n = (unsigned)(end - first), npadded = is_shared ? 1 : n;
-    const unsigned nlast = is_shared || few->nblocks == 1 ? 1 : 2;
-    const size_t nwhole = (few->nblocks - nlast) << hli_block_shift(alg);
+    const unsigned nlast = is_shared || few->nblocks == 1 || hli_is_sponge(alg) ? 1 : 2;
+    const size_t nwhole = (few->nblocks - nlast) * alg->block_nbytes;
     union hli_lane_states states;
     struct hli_tails tails;
     const uint8_t *msg[HLI_LANES], *rests[HLI_LANES];
@@ -280,11 +307,11 @@ static HLI_NOINLINE void hash_abreast(const hl_kernel *kernel, const struct hli_
         nrests[l] = few->nbytes[at] - nwhole;
     } while (++l < nlanes);
     if (nwhole != 0)
-        kernel->blocks(&states, msg, few->nblocks - nlast);
+        hli_advance_lanes(kernel, alg, &states, msg, few->nblocks - nlast);
     edges.pad(alg, nlast, rests, nrests, pass->begin_nbytes + nwhole, npadded, tails.bytes);
     hli_point_at_tails(alg, &tails, nlanes, npadded, msg);
-    kernel->blocks(&states, msg, nlast);
-    edges.digests(alg, &states, nlanes, n, few->digests + first);
+    hli_advance_lanes(kernel, alg, &states, msg, nlast);
+    hli_write_digests(edges, kernel, alg, &states, n, few->digests + first);
 }
 
 /* The next call for one hash of few messages: a kernel, and its function for whole messages or NULL. */

@@ -50,7 +50,8 @@ hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, siz
 
     if (key == NULL)
         return HL_ENULL;
-    const hl_status status = info == NULL ? HL_EALG : hli_check_slice(secret, nbytes, 0);
+    const hl_status status =
+        info == NULL || info->ending == HL_XOF ? HL_EALG : hli_check_slice(secret, nbytes, 0);
     if (status != HL_OK)
         return status;
     hli_check_readable(secret, nbytes);

@@ -18,7 +18,7 @@
 /* Defines the kernel `name`, which calls the body with these arguments before the kernel's own. `target`: attributes.
  */
 #define INSTANCE(target, name, body, ...) \
-    target void hli_##name(void *state, const uint8_t *const msg[], size_t nblocks) \
+    target void hli_##name(HLI_BLOCKS_ARGS) \
     { \
         body(__VA_ARGS__, state, msg, nblocks); \
     }

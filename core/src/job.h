@@ -82,7 +82,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     struct hli_plan plan;
     uint64_t before = 0;
 
-    if (keys != NULL && info == NULL)
+    if (keys != NULL && (info == NULL || info->ending == HL_XOF))
         return HL_ESTATE;
     if (job->kernel != NULL && (job->kernel->isas & hl_isas_available()) == 0)
         return HL_EISA;
@@ -95,6 +95,18 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
             return HL_EALG;
         plan.second = (struct hli_pass){.alg = again, .begin = again->iv};
         plan.digest_stride = again->digest_nbytes;
+    }
+    hl_alg_info long_digest; /* of an XOF: as if the algorithm had the digest size that the caller wants */
+    if (job->digest_nbytes != 0 && job->digest_nbytes != plan.digest_stride) {
+        const hl_alg_info **last = again != NULL ? &plan.second.alg : &plan.first.alg;
+        if ((*last)->ending != HL_XOF || keys != NULL)
+            return HL_EJOB;
+        if (job->digest_nbytes > UINT32_MAX || count > SIZE_MAX / job->digest_nbytes)
+            return HL_ELENGTH;
+        long_digest = **last;
+        long_digest.digest_nbytes = (unsigned)job->digest_nbytes;
+        *last = &long_digest;
+        plan.digest_stride = job->digest_nbytes;
     }
     if (job->digest_stride != 0) {
         size_t span;

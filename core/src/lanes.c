@@ -35,9 +35,9 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
         } else {
             ends->edges.pad(alg, nblocks, data, ends->nbytes, pass->begin_nbytes, n, tails->bytes);
             hli_point_at_tails(alg, tails, nlanes, n, msg);
-            hli_begin_lanes(pass, nlanes, &ends->fresh, ends->at + first, n, states);
-            kernel->blocks(states, msg, nblocks);
-            ends->edges.digests(alg, states, nlanes, n, digests);
+            hli_begin_lanes(pass, nlanes, ends->at + first, n, states);
+            hli_advance_lanes(kernel, alg, states, msg, nblocks);
+            hli_write_digests(ends->edges, kernel, alg, states, n, digests);
         }
         first += n;
     }
@@ -62,9 +62,29 @@ void hli_ends_close(struct hli_ends *ends)
         return;
     if (ends->n > 0)
         hash_left(ends);
-    if (ends->plan->is_secret) {
-        hli_wipe(&ends->fresh.states, sizeof ends->fresh.states);
+    if (ends->plan->is_secret)
         hli_wipe(ends->digests, ends->nused * sizeof ends->digests[0]);
+}
+
+HLI_NOINLINE void hli_squeeze(struct hli_edges edges, const hl_kernel *kernel, const hl_alg_info *alg, void *states,
+                              unsigned n, uint8_t *const digests[])
+{
+    const uint8_t *msg[HLI_LANES];
+    uint8_t *to[HLI_LANES];
+    hl_alg_info part = *alg;
+
+    for (unsigned l = 0; l < kernel->nlanes; l++) {
+        msg[l] = (const uint8_t *)hli_sponge_iv; /* a block of zeros */
+        to[l] = digests[l < n ? l : 0];
+    }
+    for (unsigned left = alg->digest_nbytes;; left -= part.digest_nbytes) {
+        part.digest_nbytes = left < alg->block_nbytes ? left : alg->block_nbytes;
+        edges.digests(&part, states, kernel->nlanes, n, to);
+        if (left == part.digest_nbytes)
+            return;
+        for (unsigned l = 0; l < n; l++)
+            to[l] += part.digest_nbytes;
+        hli_advance_lanes(kernel, alg, states, msg, 1);
     }
 }
 

@@ -22,7 +22,7 @@
 #ifndef HLI_LANES_H
 #define HLI_LANES_H
 
-#include "core.h"
+#include "edges.h"
 
 enum {
     HLI_WINDOW = 96,          /* messages sorted against each other; takes 16 KiB of the promised 32 KiB of stack */
@@ -30,18 +30,14 @@ enum {
     HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
 };
 
-/* A state in the plain layout. (hl_state has room for later algorithms.) */
-union hli_state {
-    uint32_t w32[8];
-    uint64_t w64[8];
-};
-
+/* The states of all lanes: up to 8 words of 32 bits in 16 lanes, up to 25 of 64 bits in 8. registry.c checks that every
+ * kernel's fit. */
 union hli_lane_states {
-    uint32_t w32[8 * HLI_LANES];
-    uint64_t w64[8 * HLI_LANES / 2]; /* twice as wide, half as many lanes */
+    uint32_t w32[HL_STATE_MAX_NBYTES / 8 * HLI_LANES];
+    uint64_t w64[HL_STATE_MAX_NBYTES / 8 * HLI_LANES / 2]; /* twice as wide, half as many lanes */
 } __attribute__((aligned(64)));
 
-/* Room for every lane's ending: 2 blocks of 64 bytes each, or half as many of 128. */
+/* Room for every lane's ending: 2 blocks of 64 bytes each, or half as many of 128 or of a sponge's. */
 struct hli_tails {
     uint8_t bytes[HLI_LANES * 2 * 64] __attribute__((aligned(64)));
 };
@@ -52,26 +48,6 @@ HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
     return nwhole == 0 ? data : data + nwhole;
 }
 
-/* Block sizes are 64 and 128. A division by a variable would cost more than the rest of the bookkeeping. */
-HLI_INLINE unsigned hli_block_shift(const hl_alg_info *alg)
-{
-    return alg->block_nbytes == 64 ? 6 : 7;
-}
-
-HLI_INLINE size_t hli_whole_blocks(const hl_alg_info *alg, size_t nbytes)
-{
-    return nbytes >> hli_block_shift(alg);
-}
-
-HLI_INLINE size_t hli_rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
-{
-    return nbytes & (alg->block_nbytes - 1);
-}
-
-HLI_INLINE size_t hli_state_nbytes(const hl_alg_info *alg)
-{
-    return (size_t)alg->nwords * alg->word_nbytes;
-}
 
 /* ---- Choices ----------------------------------------------------------------------------------------------------- */
 
@@ -149,29 +125,56 @@ HLI_INLINE const void *hli_begin_of(const struct hli_pass *pass, size_t at)
                                 : (const uint8_t *)pass->begin + at * pass->begin_stride;
 }
 
-/* The states in which all messages begin, in a kernel's layout, kept from one step to the next. */
-struct hli_fresh {
-    unsigned nlanes; /* 0: none yet */
-    union hli_lane_states states;
-};
-
-/* states = the states in which messages at[0 .. n - 1] begin. A lane without a message gets that of the first. */
-HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, struct hli_fresh *fresh,
-                                const size_t at[], unsigned n, union hli_lane_states *states)
+/* All lanes = one plain state. Pairs of words at a time: 16 lanes of SHA-256 are 32 stores. */
+HLI_INLINE void hli_splat_lanes(const hl_alg_info *alg, union hli_lane_states *states, unsigned nlanes,
+                                const void *plain)
 {
-    const hl_alg_info *alg = pass->alg;
+    const unsigned in_pair = 16 / alg->word_nbytes;
 
-    if (pass->begin_stride != 0) {
+    if (nlanes % in_pair != 0) {
         for (unsigned l = 0; l < nlanes; l++)
-            hli_load_lane(alg, states, nlanes, l, hli_begin_of(pass, at[l < n ? l : 0]));
+            hli_load_lane(alg, states, nlanes, l, plain);
         return;
     }
-    if (fresh->nlanes != nlanes) {
-        for (unsigned l = 0; l < nlanes; l++)
-            hli_load_lane(alg, &fresh->states, nlanes, l, pass->begin);
-        fresh->nlanes = nlanes;
+    uint8_t *to = (uint8_t *)states;
+    for (unsigned w = 0; w < alg->nwords; w++) {
+        const uint64_t word = alg->word_nbytes == 8 ? ((const uint64_t *)plain)[w]
+                                                    : ((const uint32_t *)plain)[w] * UINT64_C(0x100000001);
+        for (unsigned l = 0; l < nlanes; l += in_pair, to += 16)
+            hli_store_pair(to, (hli_pair){word, word});
     }
-    hli_copy(states, &fresh->states, nlanes * hli_state_nbytes(alg));
+}
+
+/* states = the states in which messages at[0 .. n - 1] begin. A lane without a message gets that of the first. */
+HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, const size_t at[], unsigned n,
+                                union hli_lane_states *states)
+{
+    if (pass->begin_stride == 0)
+        hli_splat_lanes(pass->alg, states, nlanes, pass->begin);
+    else
+        for (unsigned l = 0; l < nlanes; l++)
+            hli_load_lane(pass->alg, states, nlanes, l, hli_begin_of(pass, at[l < n ? l : 0]));
+}
+
+/* Advances all lanes. */
+HLI_INLINE void hli_advance_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *states,
+                                  const uint8_t *const msg[], size_t nblocks)
+{
+    kernel->blocks(states, msg, nblocks, alg->block_nbytes);
+}
+
+/* The digests of an XOF that are longer than a block (lanes.c): FIPS 202 section 4. */
+HLI_HIDDEN void hli_squeeze(struct hli_edges edges, const hl_kernel *kernel, const hl_alg_info *alg, void *states,
+                            unsigned n, uint8_t *const digests[]);
+
+/* Writes the digests of the first n lanes. The states have no meaning after it. */
+HLI_INLINE void hli_write_digests(struct hli_edges edges, const hl_kernel *kernel, const hl_alg_info *alg,
+                                  void *states, unsigned n, uint8_t *const digests[])
+{
+    if (__builtin_expect(alg->digest_nbytes > alg->block_nbytes, 0))
+        hli_squeeze(edges, kernel, alg, states, n, digests);
+    else
+        edges.digests(alg, states, kernel->nlanes, n, digests);
 }
 
 /* ---- Endings (lanes.c) ------------------------------------------------------------------------------------------- */
@@ -185,7 +188,6 @@ struct hli_ends {
     hli_whole_fn *again;     /* its function for whole messages; NULL: not used */
     unsigned n, nused;       /* digests in the queue, now and at most so far */
     size_t at[HLI_QUEUE];    /* the messages that the digests belong to */
-    struct hli_fresh fresh;  /* states in which the second pass begins */
     uint8_t digests[HLI_QUEUE][HL_DIGEST_MAX_NBYTES];
     uint8_t *queue[HLI_QUEUE]; /* the addresses of these digests, and */
     size_t nbytes[HLI_LANES];  /* their lengths, in the form that the padding functions take */
@@ -202,7 +204,7 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
                    : count > HLI_WINDOW                        ? hli_kernel_short(plan, second)
                    : second->alg->body == plan->first.alg->body ? wide
                                                                : hli_kernel(plan, second, count);
-    ends->n = ends->nused = ends->fresh.nlanes = 0;
+    ends->n = ends->nused = 0;
     if (ends->second == NULL)
         return;
     const hl_kernel *const whole = hli_kernel_whole(plan, second, count, ends->second);
@@ -236,7 +238,7 @@ HLI_HIDDEN void hli_ends_close(struct hli_ends *ends);
 
 HLI_INLINE uint8_t *hli_tail(const hl_alg_info *alg, struct hli_tails *tails, size_t lane)
 {
-    return tails->bytes + lane * 2 * alg->block_nbytes;
+    return tails->bytes + lane * hli_tail_nbytes(alg);
 }
 
 /* Points the lanes at the first n tails. A lane without a message works on the first tail. */
@@ -277,13 +279,14 @@ HLI_INLINE void hli_end_lanes(struct hli_ends *ends, const hl_kernel *kernel, un
                               struct hli_tails *tails, const uint8_t *const msg[], unsigned nblocks,
                               const void *schedule, const size_t at[], unsigned n)
 {
+    const hl_alg_info *alg = ends->plan->first.alg;
     uint8_t *digests[HLI_LANES];
 
     if (schedule != NULL)
         kernel->scheduled(states, schedule);
     else
-        kernel->blocks(states, msg, nblocks);
-    ends->edges.digests(ends->plan->first.alg, states, kernel->nlanes, n, hli_digests_of(ends, at, n, digests));
+        hli_advance_lanes(kernel, alg, states, msg, nblocks);
+    hli_write_digests(ends->edges, kernel, alg, states, n, hli_digests_of(ends, at, n, digests));
     hli_digests_written(ends, states, tails, at, n);
 }
 
@@ -329,9 +332,10 @@ enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
 HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
 {
     /* A message of up to two blocks with its padding is nothing but an ending: one copy costs less than a kernel call
-     * for its first block. The exception is exactly one whole block: padding with a known schedule is faster there. */
+     * for its first block. The exceptions are exactly one whole block, as padding with a known schedule is faster there,
+     * and a sponge, whose tails have room for one block. */
     const size_t longest = hli_longest_in_one_block(alg);
-    if (nbytes <= longest + alg->block_nbytes && nbytes != alg->block_nbytes)
+    if (nbytes <= (hli_is_sponge(alg) ? longest : longest + alg->block_nbytes) && nbytes != alg->block_nbytes)
         return HLI_ONE_BLOCK + (nbytes > longest); /* no branch: lengths around one block would be mispredicted */
     const size_t nrest = hli_rest_of_block(alg, nbytes);
     const enum hli_ending_kind kind = nrest == 0                            ? HLI_PADDING_ONLY
@@ -393,7 +397,6 @@ struct hli_batch {
 
 /* Results of one step that the next step can use again. A length of UINT64_MAX: none yet. */
 struct hli_step {
-    struct hli_fresh fresh;
     uint64_t padded_nbytes;       /* length of the messages that the padding below ends */
     uint8_t padding[2 * 128];     /* the ending of every message of padded_nbytes, which is a whole number of blocks */
     int has_schedule;
@@ -402,7 +405,6 @@ struct hli_step {
 
 HLI_INLINE void hli_step_init(struct hli_step *step)
 {
-    step->fresh.nlanes = 0;
     step->padded_nbytes = UINT64_MAX;
 }
 

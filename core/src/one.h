@@ -12,13 +12,15 @@
 #include "edges.h"
 #include "lanes.h"
 
-/* Copies a state and zeros behind it: two fixed sizes instead of a call of memcpy. */
+/* Copies a state and zeros behind it: three fixed sizes instead of a call of memcpy. */
 HLI_INLINE void hli_copy_state(const hl_alg_info *alg, void *to, const void *from)
 {
-    if (alg->word_nbytes == 8)
+    if (alg->word_nbytes == 4)
+        hli_copy(to, from, 32);
+    else if (alg->nwords == 8)
         hli_copy(to, from, 64);
     else
-        hli_copy(to, from, 32);
+        hli_copy(to, from, HL_STATE_MAX_NBYTES);
 }
 
 /* Begins a stream in a state in which nbytes, whole blocks, have been hashed. Does not write what the algorithm never
@@ -31,6 +33,16 @@ HLI_INLINE void hli_begin_one(const hl_alg_info *alg, hl_ctx *ctx, const void *s
     ctx->reserved = 0;
 }
 
+/* Writes bytes of the message behind the `held` ones of a context's block, and fills it up at most. A sponge's block may
+ * be all that the context has room for, and no whole number of pairs of words: no byte behind is written. */
+HLI_INLINE void hli_write_block(const hl_alg_info *alg, hl_ctx *ctx, size_t held, const uint8_t *data, size_t nbytes)
+{
+    if (!hli_is_sponge(alg))
+        hli_append(ctx->block, held, data, nbytes);
+    else if (nbytes > 0)
+        hli_copy(ctx->block + held, data, nbytes);
+}
+
 /* Appends bytes that do not fill a block. Otherwise returns 0, and has done nothing. */
 HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, size_t nbytes)
 {
@@ -38,7 +50,10 @@ HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, s
 
     if (nbytes >= alg->block_nbytes - held)
         return 0;
-    hli_copy_short(ctx->block + held, data, nbytes);
+    if (hli_is_sponge(alg))
+        hli_write_block(alg, ctx, held, data, nbytes);
+    else
+        hli_copy_short(ctx->block + held, data, nbytes);
     ctx->nbytes += nbytes;
     return 1;
 }
@@ -51,7 +66,7 @@ HLI_INLINE void hli_advance_one(const hl_kernel *kernel, const hl_alg_info *alg,
                                 size_t nblocks)
 {
     if (__builtin_expect(kernel->nlanes == 1, 1))
-        kernel->blocks(state, &data, nblocks);
+        hli_advance_lanes(kernel, alg, state, &data, nblocks);
     else
         hli_advance_in_lanes(kernel, alg, state, data, nblocks);
 }
@@ -65,15 +80,18 @@ HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, 
     ctx->nbytes += nbytes;
     if (held != 0) {
         const size_t room = alg->block_nbytes - held;
-        hli_append(ctx->block, held, data, room);
+        hli_write_block(alg, ctx, held, data, room);
         hli_advance_one(kernel, alg, &ctx->state, ctx->block, 1);
         data += room;
         nbytes -= room;
     }
-    const size_t nblocks = hli_whole_blocks(alg, nbytes), nwhole = nblocks << hli_block_shift(alg);
+    const size_t nblocks = hli_whole_blocks(alg, nbytes), nwhole = nblocks * alg->block_nbytes;
     if (nblocks > 0)
         hli_advance_one(kernel, alg, &ctx->state, data, nblocks);
-    hli_copy_short(ctx->block, data + nwhole, nbytes - nwhole);
+    if (hli_is_sponge(alg))
+        hli_write_block(alg, ctx, 0, data + nwhole, nbytes - nwhole);
+    else
+        hli_copy_short(ctx->block, data + nwhole, nbytes - nwhole);
 }
 
 /* Calls check this: the compiler may know that the length in bits is one word of 64 bits. */
@@ -83,12 +101,21 @@ HLI_INLINE void hli_assume_length(uint64_t nbytes)
         __builtin_unreachable();
 }
 
+/* Writes the digest of a sponge's state, which squeezing may change (one.c). */
+HLI_HIDDEN void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, uint8_t *digest);
+
+/* Ends the message of an XOF, if is_first, and writes the next nbytes of its digest (one.c). */
+HLI_HIDDEN void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
+                                   uint8_t *digest, size_t nbytes);
+
 /* Hashes the last blocks, padding included, and writes the digest. */
 HLI_INLINE void hli_end_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *last,
                             unsigned nblocks, uint8_t *digest)
 {
     hli_advance_one(kernel, alg, state, last, nblocks);
-    if (alg->word_nbytes == 8)
+    if (hli_is_sponge(alg))
+        hli_squeeze_one(kernel, alg, state, digest);
+    else if (alg->word_nbytes == 8)
         hli_write_digest(8, 1, state, digest, alg->digest_nbytes);
     else if (alg->big_endian)
         hli_write_digest(4, 1, state, digest, alg->digest_nbytes);
@@ -101,17 +128,17 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
                                 const uint8_t *data, size_t nbytes, uint8_t *digest)
 {
     uint8_t last[2 * 128] __attribute__((aligned(16)));
-    union hli_state state;
+    hl_state state;
 
     hli_copy_state(alg, &state, begin);
     nbefore += nbytes;
     /* A block is hashed where it is, unless the kernel takes less time for two blocks at once. */
-    if (nbytes >= alg->block_nbytes &&
-        (nbytes > hli_longest_in_one_block(alg) + alg->block_nbytes || !hli_makes_pairs(kernel))) {
+    if (nbytes >= alg->block_nbytes && (nbytes > hli_longest_in_one_block(alg) + alg->block_nbytes ||
+                                        hli_is_sponge(alg) || !hli_makes_pairs(kernel))) {
         const size_t nblocks = hli_whole_blocks(alg, nbytes);
         hli_advance_one(kernel, alg, &state, data, nblocks);
-        data += nblocks << hli_block_shift(alg);
-        nbytes -= nblocks << hli_block_shift(alg);
+        data += nblocks * alg->block_nbytes;
+        nbytes -= nblocks * alg->block_nbytes;
         if (nbefore == 64 && kernel->nlanes == 1 && kernel->scheduled != NULL &&
             alg->body == HL_BODY_SHA256) { /* a node of two digests */
             kernel->scheduled(&state, hli_sha256_schedule_64);
@@ -120,8 +147,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
         }
     }
     hli_assume_length(nbefore);
-    hli_end_one(kernel, alg, &state, last,
-                hli_pad(alg->block_nbytes, alg->big_endian, last, data, nbytes, nbefore), digest);
+    hli_end_one(kernel, alg, &state, last, hli_pad_alg(alg, last, data, nbytes, nbefore), digest);
 }
 
 /* The same, not inline (one.c). */
@@ -134,7 +160,8 @@ HLI_INLINE void hli_final_one(const hl_kernel *kernel, const hl_alg_info *alg, h
     const size_t nrest = hli_rest_of_block(alg, ctx->nbytes);
 
     hli_assume_length(ctx->nbytes);
-    if (nrest > hli_longest_in_one_block(alg)) { /* a context has room for one block */
+    /* A context has room for one block, and a sponge's padding is written in pairs of words. */
+    if (nrest > hli_longest_in_one_block(alg) || hli_is_sponge(alg)) {
         hli_hash_one(kernel, alg, &ctx->state, ctx->nbytes - nrest, ctx->block, nrest, digest);
         return;
     }
@@ -145,21 +172,23 @@ HLI_INLINE void hli_final_one(const hl_kernel *kernel, const hl_alg_info *alg, h
 /* Wipe what the algorithm uses of a state and of a context. */
 HLI_INLINE void hli_wipe_state(const hl_alg_info *alg, hl_state *state)
 {
-    if (alg->word_nbytes == 8)
+    if (alg->word_nbytes == 4)
+        hli_wipe(state, 32);
+    else if (alg->nwords == 8)
         hli_wipe(state, 64);
     else
-        hli_wipe(state, 32);
+        hli_wipe(state, HL_STATE_MAX_NBYTES);
 }
 
 HLI_INLINE void hli_wipe_one(const hl_alg_info *alg, hl_ctx *ctx)
 {
-    if (alg->word_nbytes == 8) {
-        hli_zero(&ctx->state, 64);
-        hli_wipe(ctx->block, 128);
-    } else {
-        hli_zero(&ctx->state, 32);
+    hli_wipe_state(alg, &ctx->state);
+    if (alg->block_nbytes == 64)
         hli_wipe(ctx->block, 64);
-    }
+    else if (alg->block_nbytes == 128)
+        hli_wipe(ctx->block, 128);
+    else
+        hli_wipe(ctx->block, HL_BLOCK_MAX_NBYTES);
     ctx->nbytes = ctx->alg = 0;
 }
 

@@ -9,7 +9,7 @@
 #include "hmac.h"
 
 /* Burned in addition to the stack below the driver: the frame of derive. */
-enum { DERIVE_NBYTES = 8 << 10 };
+enum { DERIVE_NBYTES = 12 << 10 };
 
 struct derivation {
     const struct hli_plan *plan;
@@ -73,10 +73,10 @@ static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
         hli_zero(&sums, sizeof sums);
         for (uint32_t iteration = 1; iteration < d->niterations; iteration++) {
             hli_copy(&states, &inner, nbytes);
-            kernel->blocks(&states, msg, 1);
+            hli_advance_lanes(kernel, alg, &states, msg, 1);
             edges.digests(alg, &states, nlanes, n, to);
             hli_copy(&states, &outer, nbytes);
-            kernel->blocks(&states, msg, 1);
+            hli_advance_lanes(kernel, alg, &states, msg, 1);
             edges.digests(alg, &states, nlanes, n, to);
             for (size_t w = 0; w < nbytes / 8; w++)
                 sums.w64[w] ^= states.w64[w];
@@ -100,6 +100,9 @@ hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *
     const hl_alg_info *info = hl_alg_find(alg);
     struct hli_plan plan;
     size_t total;
+
+    if (info != NULL && info->ending == HL_XOF) /* HMAC is defined for hash functions only */
+        return HL_EALG;
 
     hl_status status = hli_check_call(info, NULL, count, keys, &plan);
     if (status != HL_OK)

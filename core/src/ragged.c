@@ -90,10 +90,10 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
         size_t nblocks = left[0];
         for (unsigned l = 1; l < nlanes; l++)
             nblocks = left[l] < nblocks ? left[l] : nblocks;
-        kernel->blocks(nlanes > 1 ? &states : items[item_of[0]].state, msg, nblocks);
+        hli_advance_lanes(kernel, alg, nlanes > 1 ? &states : items[item_of[0]].state, msg, nblocks);
         uint32_t through = 0;
         for (unsigned l = 0; l < nlanes; l++) {
-            msg[l] += nblocks << hli_block_shift(alg);
+            msg[l] += nblocks * alg->block_nbytes;
             left[l] -= nblocks;
             through |= (uint32_t)(left[l] == 0) << l;
         }
@@ -114,7 +114,7 @@ void hli_advance(const struct hli_plan *plan, struct hli_item items[], size_t n,
         const hl_kernel *alone = hli_kernel(plan, &plan->first, 1);
         if (alone->nlanes == 1) {
             if (items[0].nblocks > 0)
-                alone->blocks(items[0].state, &items[0].data, items[0].nblocks);
+                hli_advance_lanes(alone, plan->first.alg, items[0].state, &items[0].data, items[0].nblocks);
             items[0].nblocks = 0;
             return;
         }

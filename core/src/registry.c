@@ -9,6 +9,7 @@
 
 #include "cpu.h"
 #include "kernels.h"
+#include "lanes.h"
 
 enum {
 #define ISA(name, needs) ISA_##name,
@@ -78,8 +79,14 @@ static const struct row {
 };
 
 /* The lane driver has room for this number of states. */
+enum {
+#define BLOCK_FUNCTION(NAME, id, name, word_nbytes, nwords, order) \
+    WORD_NBYTES_##NAME = word_nbytes, STATE_NBYTES_##NAME = (word_nbytes) * (nwords),
+#include "algorithms.def"
+};
 #define FITS(body, nlanes) \
-    _Static_assert((nlanes) <= (HL_BODY_##body == HL_BODY_SHA512 ? HL_LANES_MAX / 2 : HL_LANES_MAX), "too many lanes");
+    _Static_assert((nlanes) * WORD_NBYTES_##body <= 64 && \
+                   (nlanes) * STATE_NBYTES_##body <= sizeof(union hli_lane_states), "too many lanes");
 #define LANES(body, name, isa, nlanes, ...)      FITS(body, nlanes)
 #define KERNEL(body, function, isa, nlanes, ...) FITS(body, nlanes)
 #include "registry.def"
@@ -516,6 +523,8 @@ void hli_clear_vectors(void)
 void hli_schedule(hl_body body, const uint8_t block[], void *schedule)
 {
     switch (body) {
+#define SPONGE_BODY(body, name) \
+    case HL_BODY_##body: break;
 #define BODY(body, name) \
     case HL_BODY_##body: \
         if (HAS_##body) \

@@ -40,7 +40,7 @@ struct search {
     uint32_t top;                 /* the most significant 32 bits of the target */
     unsigned top_word, top_shift; /* where a state has these bits of the digest */
     int top_swap;
-    struct hli_fresh begin, begin_again; /* the states in which the hashes begin, in the kernels' layouts */
+    union hli_lane_states begin, begin_again; /* the states in which the hashes begin, in the kernels' layouts */
     uint64_t *nonces;
     size_t room, nfound;
 };
@@ -102,12 +102,12 @@ static void lay_out(const struct search *s, struct segment *seg)
         hli_copy(seg->text, hli_after(job->prefix, job->prefix_nbytes - s->nrest), s->nrest);
     if (nintext > nbefore)
         hli_copy(seg->text + nbefore, job->suffix, nintext - nbefore);
-    seg->ncopied = (unsigned)(ncopied >> hli_block_shift(alg));
+    seg->ncopied = (unsigned)hli_whole_blocks(alg, ncopied);
     seg->shared = NULL;
     seg->nshared = 0;
     if (nwhole >= ncopied) {
         seg->shared = hli_after(job->suffix, ncopied - nbefore);
-        seg->nshared = (nwhole - ncopied) >> hli_block_shift(alg);
+        seg->nshared = hli_whole_blocks(alg, nwhole - ncopied);
         rest = hli_after(job->suffix, nwhole - nbefore);
     } else {
         rest = seg->text + nwhole;
@@ -278,17 +278,17 @@ static void hash_batch(struct search *s, const struct segment *seg, struct copie
     for (unsigned i = 0; i < n; i += first->nlanes) {
         for (unsigned l = 0; l < first->nlanes; l++)
             msg[l] = copies->first[i + l];
-        hli_copy(&states, &s->begin.states, first->nlanes * hli_state_nbytes(s->alg));
+        hli_copy(&states, &s->begin, first->nlanes * hli_state_nbytes(s->alg));
         if (s->first_words == NULL)
-            first->blocks(&states, msg, seg->ncopied);
+            hli_advance_lanes(first, s->alg, &states, msg, seg->ncopied);
         for (unsigned b = 0; s->first_words != NULL && b < seg->ncopied; b++)
             s->first_words(&states, &copies->first_words[b]);
         if (seg->nshared > 0)
-            first->blocks(&states, shared, seg->nshared);
+            hli_advance_lanes(first, s->alg, &states, shared, seg->nshared);
         if (seg->has_schedule)
             first->scheduled(&states, seg->schedule);
         else if (seg->nending > 0)
-            first->blocks(&states, ending, seg->nending);
+            hli_advance_lanes(first, s->alg, &states, ending, seg->nending);
         const unsigned nhere = n - i < first->nlanes ? n - i : first->nlanes;
         if (second == NULL) {
             look_through(s, &states, first->nlanes, nonce + i, nhere);
@@ -296,7 +296,7 @@ static void hash_batch(struct search *s, const struct segment *seg, struct copie
         }
         if (s->second_words != NULL) {
             again_words(s, &states, &copies->second_words);
-            hli_copy(&states, &s->begin_again.states, second->nlanes * hli_state_nbytes(s->last_alg));
+            hli_copy(&states, &s->begin_again, second->nlanes * hli_state_nbytes(s->last_alg));
             s->second_words(&states, &copies->second_words);
             look_through(s, &states, second->nlanes, nonce + i, nhere);
             continue;
@@ -310,8 +310,9 @@ static void hash_batch(struct search *s, const struct segment *seg, struct copie
     for (unsigned i = 0; i < n; i += second->nlanes) {
         for (unsigned l = 0; l < second->nlanes; l++)
             msg[l] = copies->second[i + l < n ? i + l : i];
-        hli_copy(&states, &s->begin_again.states, second->nlanes * hli_state_nbytes(s->last_alg));
-        second->blocks(&states, msg, hli_ending_nblocks(s->last_alg, s->alg->digest_nbytes));
+        hli_copy(&states, &s->begin_again, second->nlanes * hli_state_nbytes(s->last_alg));
+        hli_advance_lanes(second, s->last_alg, &states, msg,
+                          hli_ending_nblocks(s->last_alg, s->alg->digest_nbytes));
         look_through(s, &states, second->nlanes, nonce + i, n - i < second->nlanes ? n - i : second->nlanes);
     }
 }
@@ -390,13 +391,6 @@ static HLI_NOINLINE void search_all(struct search *s)
     }
 }
 
-static void fill_lanes(const hl_alg_info *alg, unsigned nlanes, const void *plain, struct hli_fresh *fresh)
-{
-    fresh->nlanes = nlanes;
-    for (unsigned l = 0; l < nlanes; l++)
-        hli_load_lane(alg, &fresh->states, nlanes, l, plain);
-}
-
 static hl_status check_job(const hl_search_job *job, const struct search *s)
 {
     if (job->nbytes < sizeof *job || job->nonce_order > HL_LEAST_FIRST || job->digest_order > HL_LEAST_FIRST ||
@@ -434,8 +428,8 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
     s.alg = s.last_alg = hl_alg_find((hl_alg)job->alg);
     if (job->again != 0)
         s.last_alg = hl_alg_find((hl_alg)job->again);
-    if (s.alg == NULL || s.last_alg == NULL)
-        return HL_EALG;
+    if (s.alg == NULL || s.last_alg == NULL || hli_is_sponge(s.alg) || hli_is_sponge(s.last_alg))
+        return HL_EALG; /* of a sponge's block nothing is known here */
     *nfound = 0;
     if (room == 0)
         return HL_OK;
@@ -472,9 +466,9 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
     hli_update(&plan, &stream, &(hl_slice){job->prefix, job->prefix_nbytes}, 1);
     s.nrest = hli_rest_of_block(s.alg, ctx.nbytes);
     s.begin_nbytes = ctx.nbytes - s.nrest;
-    fill_lanes(s.alg, s.first->nlanes, &ctx.state, &s.begin);
+    hli_splat_lanes(s.alg, &s.begin, s.first->nlanes, &ctx.state);
     if (s.second != NULL)
-        fill_lanes(s.last_alg, s.second->nlanes, s.last_alg->iv, &s.begin_again);
+        hli_splat_lanes(s.last_alg, &s.begin_again, s.second->nlanes, s.last_alg->iv);
     search_all(&s);
     *nfound = s.nfound;
     return HL_OK;

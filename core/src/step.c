@@ -139,7 +139,7 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
     const struct hli_pass *pass = &ends->plan->first;
     const hl_alg_info *alg = pass->alg;
     const unsigned nlanes = kernel->nlanes, n = end - first < nlanes ? (unsigned)(end - first) : nlanes;
-    const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks << hli_block_shift(alg);
+    const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks * alg->block_nbytes;
     const uint64_t ndone = pass->begin_nbytes + nwhole;
     const enum hli_ending_kind kind = shape & 3;
     const unsigned nlast = kind == HLI_TWO_BLOCKS ? 2 : 1;
@@ -164,12 +164,12 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
         return nlanes;
     }
 
-    hli_begin_lanes(pass, nlanes, &step->fresh, batch->at + first, n, &states);
+    hli_begin_lanes(pass, nlanes, batch->at + first, n, &states);
     if (nblocks > 0) {
         msg[0] = data[0]; /* apart from the loop: gcc for i686 assumes that the loop may not run */
         for (unsigned l = 1; l < nlanes; l++)
             msg[l] = data[l < n ? l : 0]; /* idle lanes work on the first message */
-        kernel->blocks(&states, msg, nblocks);
+        hli_advance_lanes(kernel, alg, &states, msg, nblocks);
         for (unsigned l = 0; l < n; l++) {
             rests[l] = data[l] + nwhole;
             nrests[l] = nbytes[l] - nwhole;

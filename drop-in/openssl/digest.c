@@ -100,12 +100,12 @@ INLINE int digest_update(struct digest *digest, const unsigned char *data, size_
             return 1;
         }
         memcpy(digest->block + held, data, room);
-        digest->blocks(&digest->state, &full, 1);
+        digest->blocks(&digest->state, &full, 1, (unsigned)block_nbytes);
         data += room;
         nbytes -= room;
     }
     if (nbytes >= block_nbytes)
-        digest->blocks(&digest->state, &data, nbytes / block_nbytes);
+        digest->blocks(&digest->state, &data, nbytes / block_nbytes, (unsigned)block_nbytes);
     const size_t nrest = nbytes % block_nbytes;
     if (nrest != 0)
         memcpy(digest->block, data + nbytes - nrest, nrest);
@@ -142,12 +142,12 @@ INLINE int digest_final(struct digest *digest, unsigned char *out, size_t *out_n
     digest->block[held++] = 0x80;
     if (held + length > block_nbytes) {
         memset(digest->block + held, 0, block_nbytes - held);
-        digest->blocks(&digest->state, &last, 1);
+        digest->blocks(&digest->state, &last, 1, (unsigned)block_nbytes);
         held = 0;
     }
     memset(digest->block + held, 0, block_nbytes - 8 - held);
     memcpy(digest->block + block_nbytes - 8, &count, sizeof count);
-    digest->blocks(&digest->state, &last, 1);
+    digest->blocks(&digest->state, &last, 1, (unsigned)block_nbytes);
     for (size_t i = 0; swap && i < nwords; i++)
         if (word_nbytes == 4)
             digest->state.w32[i] = __builtin_bswap32(digest->state.w32[i]);

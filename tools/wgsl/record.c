@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     recorded_state = state;
     for (size_t i = 0; argc == 2 && i < sizeof bodies / sizeof bodies[0]; i++)
         if (strcmp(argv[1], bodies[i].name) == 0) {
-            bodies[i].blocks(state, msg, 1);
+            bodies[i].blocks(state, msg, 1, 64);
             return 0;
         }
     fputs("usage: record md5|sha1|sha256|sha512|ripemd160\n", stderr);

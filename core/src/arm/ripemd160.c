@@ -19,8 +19,8 @@
 #  define LV_ONLY_RIPEMD160
 #  include "../lanes/kernels.inc.h"
 
-void hli_ripemd160_blocks_neon_x2(void *state, const uint8_t *const msg[], size_t nblocks)
+void hli_ripemd160_blocks_neon_x2(HLI_BLOCKS_ARGS)
 {
-    LV_NAME(ripemd160_blocks)(state, msg, nblocks);
+    LV_NAME(ripemd160_blocks)(state, msg, nblocks, block_nbytes);
 }
 #endif

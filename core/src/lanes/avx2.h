@@ -30,7 +30,10 @@ LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
     return _mm256_xor_si256(_mm256_or_si256(x, _mm256_xor_si256(y, _mm256_set1_epi32(-1))), z);
 }
 
-/* A rotation by whole bytes is one shuffle: 8 bits left are in RIPEMD-160, 8 right in SHA-512. */
+#define lv64_chi(x, y, z) _mm256_xor_si256(x, _mm256_andnot_si256(y, z))
+
+/* A rotation by whole bytes is one shuffle: 8 bits left are in RIPEMD-160, 8 right in SHA-512, both
+ * in Keccak. */
 LV_FN __m256i rol8_32(__m256i x)
 {
     return _mm256_shuffle_epi8(x, _mm256_setr_epi8(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14,
@@ -41,10 +44,15 @@ LV_FN __m256i ror8_64(__m256i x)
     return _mm256_shuffle_epi8(x, _mm256_setr_epi8(1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8,
                                                    1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8));
 }
+LV_FN __m256i rol8_64(__m256i x)
+{
+    return _mm256_shuffle_epi8(x, _mm256_setr_epi8(7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14,
+                                                   7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14));
+}
 #define lv32_rol(x, n) \
     ((n) == 8 ? rol8_32(x) : _mm256_or_si256(_mm256_slli_epi32(x, n), _mm256_srli_epi32(x, 32 - (n))))
 #define lv64_rol(x, n) \
-    ((n) == 56 ? ror8_64(x) : _mm256_or_si256(_mm256_slli_epi64(x, n), _mm256_srli_epi64(x, 64 - (n))))
+    ((n) == 56 ? ror8_64(x) : (n) == 8 ? rol8_64(x) : _mm256_or_si256(_mm256_slli_epi64(x, n), _mm256_srli_epi64(x, 64 - (n))))
 
 /* ---- Whole short messages ---------------------------------------------------------------------------------------- */
 

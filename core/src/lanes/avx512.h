@@ -39,6 +39,8 @@ LV_FN lv64 lv64_add(lv64 x, lv64 y) { return _mm512_add_epi64(x, y); }
 #define lv64_xor3(x, y, z) lv32_xor3(x, y, z)
 #define lv64_ch(x, y, z)   lv32_ch(x, y, z)
 #define lv64_maj(x, y, z)  lv32_maj(x, y, z)
+#define lv64_xor(x, y)     lv32_xor(x, y)
+#define lv64_chi(x, y, z)  _mm512_ternarylogic_epi64(x, y, z, 0xd2)
 #define lv64_shr(x, n)     _mm512_srli_epi64(x, n)
 #define lv64_rol(x, n)     _mm512_rol_epi64(x, n)
 
@@ -113,6 +115,17 @@ LV_FN void transpose64(__m512i r[8])
         r[j + 4] = _mm512_shuffle_i64x2(high_front, high_back, 0x88);
         r[j + 6] = _mm512_shuffle_i64x2(high_front, high_back, 0xdd);
     }
+}
+
+/* Masked, the loads read no word behind the last. */
+#define LV64_GROUP 8
+LV_FN void lv64_load_words(lv64 w[LV64_GROUP], const uint8_t *const msg[], size_t offset, unsigned n)
+{
+    const __mmask8 mask = (__mmask8)(n < 8 ? (1u << n) - 1 : 0xff);
+
+    for (unsigned i = 0; i < 8; i++)
+        w[i] = _mm512_maskz_loadu_epi64(mask, msg[i] + offset);
+    transpose64(w);
 }
 
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)

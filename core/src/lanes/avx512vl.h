@@ -16,6 +16,8 @@ LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return _mm256_ternarylogic_epi32(
 LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return _mm256_ternarylogic_epi32(x, y, z, 0xca); }
 LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z) { return _mm256_ternarylogic_epi32(x, y, z, 0xe8); }
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z) { return _mm256_ternarylogic_epi32(x, y, z, 0x59); }
+#define lv64_xor(x, y)    lv32_xor(x, y)
+#define lv64_chi(x, y, z) _mm256_ternarylogic_epi64(x, y, z, 0xd2)
 #define LV_SETTLE(x) __asm__("" : "+v"(x))
 #define lv32_rol(x, n) _mm256_rol_epi32(x, n)
 #define lv64_rol(x, n) _mm256_rol_epi64(x, n)

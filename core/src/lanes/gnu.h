@@ -25,6 +25,13 @@ HLI_INLINE void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t o
     }
 }
 
+#define LV64_GROUP 1
+HLI_INLINE void lv64_load_words(lv64 w[LV64_GROUP], const uint8_t *const msg[], size_t offset, unsigned n)
+{
+    (void)n;
+    w[0] = (lv64){hli_load64(msg[0] + offset, 0), hli_load64(msg[1] + offset, 0)};
+}
+
 HLI_INLINE void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
     for (unsigned i = 0; i < 16; i++)

@@ -17,7 +17,11 @@
  *   lv32_load_block(w, msg, offset, big_endian)
  *                                   lane l of w[i] = the 32-bit word at msg[l] + offset + 4 * i, i = 0 .. 15, in the
  *                                   byte order that the literal says
- *   lv64_...                        the same on 64-bit words, without xor and orn_xor
+ *   lv64_...                        the same on 64-bit words, without orn_xor
+ *   lv64_chi(x, y, z)               x ^ (~y & z)                 FIPS 202 section 3.2.4
+ *   lv64_load_words(w, msg, offset, n)
+ *                                   lane l of w[i] = the little-endian word at msg[l] + offset + 8 * i, i = 0 .. the
+ *                                   lower of n and LV64_GROUP, less one; nothing behind is read
  *
  * A vocabulary with LV_STAGES also has functions for whole short messages (hli_whole_fn); another one, if it defines
  * LV_WHOLES. They use
@@ -64,6 +68,12 @@
 
 #define lv32_ror(x, n) lv32_rol(x, 32 - (n))
 #define lv64_ror(x, n) lv64_rol(x, 64 - (n))
+
+/* FIPS 202 section 3.2.1 and 3.2.2: two steps of Keccak that are one instruction of FEAT_SHA3. */
+#ifndef lv64_xar
+#  define lv64_rax(x, y)    lv64_xor(x, lv64_rol(y, 1))
+#  define lv64_xar(x, y, n) lv64_rol(lv64_xor(x, y), n)
+#endif
 
 #ifndef LV_SETTLE
 #  define LV_SETTLE(x) ((void)0)
@@ -124,7 +134,7 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
               LV_PASTE(name, block)(state, w, msg, offset, staging, 1); \
           } \
       } \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(void *state, const uint8_t *const msg[], size_t nblocks) \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(HLI_BLOCKS_ARGS) \
       { \
           LV_PASTE(lv, staging) staging; \
           if (nblocks > 1) \
@@ -134,7 +144,7 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
       }
 #else
 #  define LV_BLOCKS(lv, name, nwords, big_endian) \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(void *state, const uint8_t *const msg[], size_t nblocks) \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(HLI_BLOCKS_ARGS) \
       { \
           for (size_t offset = 0; nblocks > 0; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
               lv w[nwords]; \
@@ -203,6 +213,9 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #    include "../alg/sha2.lanes.h"
 #  endif
 #  undef SHA2_WORD
+#  if HLI_ALG(keccak)
+#    include "../alg/keccak.lanes.h"
+#  endif
 #  if HLI_ALG(md5)
 #    define MD5_PAIR 0
 #    include "../alg/md5.lanes.h"

@@ -31,6 +31,7 @@ LV_FN lv64 lv64_splat(uint64_t c) { return vdupq_n_u64(c); }
 LV_FN lv64 lv64_add(lv64 x, lv64 y) { return vaddq_u64(x, y); }
 LV_FN lv64 lv64_ch(lv64 x, lv64 y, lv64 z) { return vbslq_u64(x, y, z); }
 LV_FN lv64 lv64_maj(lv64 x, lv64 y, lv64 z) { return vbslq_u64(veorq_u64(x, y), z, y); }
+LV_FN lv64 lv64_xor(lv64 x, lv64 y) { return veorq_u64(x, y); }
 #define lv64_shr(x, n) vshrq_n_u64(x, n)
 
 /* Four 4 x 4 transpositions, 16 bytes of each message at a time. */
@@ -38,6 +39,15 @@ LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset
 {
     for (unsigned i = 0; i < 16; i += 4)
         load_4x4(w + i, msg, offset + 4 * i, big_endian);
+}
+
+#define LV64_GROUP 2
+LV_FN void lv64_load_words(lv64 w[LV64_GROUP], const uint8_t *const msg[], size_t offset, unsigned n)
+{
+    if (n == 1)
+        w[0] = vreinterpretq_u64_u8(vcombine_u8(vld1_u8(msg[0] + offset), vld1_u8(msg[1] + offset)));
+    else
+        load_2x2(w, msg, offset, 0);
 }
 
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)

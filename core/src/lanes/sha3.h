@@ -16,4 +16,7 @@
 
 LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return veor3q_u32(x, y, z); }
 LV_FN lv64 lv64_xor3(lv64 x, lv64 y, lv64 z) { return veor3q_u64(x, y, z); }
+#define lv64_chi(x, y, z) vbcaxq_u64(x, z, y)
+#define lv64_rax(x, y)    vrax1q_u64(x, y)
+#define lv64_xar(x, y, n) vxarq_u64(x, y, 64 - (n))
 #define lv64_rol(x, n) vxarq_u64(x, vdupq_n_u64(0), 64 - (n))

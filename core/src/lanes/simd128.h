@@ -32,6 +32,8 @@ LV_FN lv64 lv64_add(lv64 x, lv64 y) { return wasm_i64x2_add(x, y); }
 #define lv64_xor3(x, y, z) lv32_xor3(x, y, z)
 #define lv64_ch(x, y, z)   lv32_ch(x, y, z)
 #define lv64_maj(x, y, z)  lv32_maj(x, y, z)
+#define lv64_xor(x, y)     lv32_xor(x, y)
+#define lv64_chi(x, y, z)  wasm_v128_xor(x, wasm_v128_andnot(z, y))
 #define lv64_shr(x, n)     wasm_u64x2_shr(x, n)
 #define lv64_rol(x, n)     wasm_v128_or(wasm_i64x2_shl(x, n), wasm_u64x2_shr(x, 64 - (n)))
 
@@ -60,6 +62,18 @@ LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset
         for (unsigned j = i; big_endian && j < i + 4; j++)
             w[j] = swap_bytes32(w[j]);
     }
+}
+
+#define LV64_GROUP 2
+LV_FN void lv64_load_words(lv64 w[LV64_GROUP], const uint8_t *const msg[], size_t offset, unsigned n)
+{
+    if (n == 1) {
+        w[0] = wasm_v128_load64_lane(msg[1] + offset, wasm_v128_load64_zero(msg[0] + offset), 1);
+        return;
+    }
+    const v128_t r0 = wasm_v128_load(msg[0] + offset), r1 = wasm_v128_load(msg[1] + offset);
+    w[0] = wasm_i64x2_shuffle(r0, r1, 0, 2);
+    w[1] = wasm_i64x2_shuffle(r0, r1, 1, 3);
 }
 
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)

@@ -65,6 +65,21 @@ LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset
     }
 }
 
+#define lv64_chi(x, y, z) _mm_xor_si128(x, _mm_andnot_si128(y, z))
+#define LV64_GROUP 2
+LV_FN void lv64_load_words(lv64 w[LV64_GROUP], const uint8_t *const msg[], size_t offset, unsigned n)
+{
+    if (n == 1) {
+        w[0] = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(msg[0] + offset)),
+                                  _mm_loadl_epi64((const __m128i *)(msg[1] + offset)));
+        return;
+    }
+    const __m128i r0 = _mm_loadu_si128((const __m128i *)(msg[0] + offset));
+    const __m128i r1 = _mm_loadu_si128((const __m128i *)(msg[1] + offset));
+    w[0] = _mm_unpacklo_epi64(r0, r1);
+    w[1] = _mm_unpackhi_epi64(r0, r1);
+}
+
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {
     for (unsigned i = 0; i < 16; i += 2) {

@@ -70,6 +70,24 @@ LV_FN void lv32_load_block(lv32 w[16], const uint8_t *const msg[], size_t offset
     }
 }
 
+#define LV64_GROUP 2
+LV_FN __m256i load_word_pair(const uint8_t *a, const uint8_t *b)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *)a)),
+                                   _mm_loadl_epi64((const __m128i *)b), 1);
+}
+LV_FN void lv64_load_words(lv64 w[LV64_GROUP], const uint8_t *const msg[], size_t offset, unsigned n)
+{
+    if (n == 1) {
+        w[0] = _mm256_unpacklo_epi64(load_word_pair(msg[0] + offset, msg[2] + offset),
+                                     load_word_pair(msg[1] + offset, msg[3] + offset));
+        return;
+    }
+    const __m256i r0 = load_pair(msg[0] + offset, msg[2] + offset), r1 = load_pair(msg[1] + offset, msg[3] + offset);
+    w[0] = _mm256_unpacklo_epi64(r0, r1);
+    w[1] = _mm256_unpackhi_epi64(r0, r1);
+}
+
 /* Messages i and i + 2 share a register. */
 LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset, int big_endian)
 {

@@ -45,7 +45,9 @@ EDGE_TARGET void hli_pad_avx512(const hl_alg_info *alg, unsigned nblocks, const 
           pad_chunks(nchunks, length_is_128_bits, big_endian, rests[i], nrests[i], nwhole + nrests[i], \
                      out + i * (stride))
 
-    if (alg->block_nbytes == 128) {
+    if (hli_is_sponge(alg)) {
+        hli_pad_scalar(alg, nblocks, rests, nrests, nwhole, n, out);
+    } else if (alg->block_nbytes == 128) {
         if (nblocks == 1)
             PAD_ALL(2, 256, 1, 1);
         else
@@ -64,7 +66,7 @@ EDGE_TARGET void hli_pad_avx512(const hl_alg_info *alg, unsigned nblocks, const 
 EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
                                     uint8_t *const digests[])
 {
-    if (nlanes * alg->word_nbytes != 64)
+    if (nlanes * alg->word_nbytes != 64 || alg->digest_nbytes > 64)
         hli_digests_scalar(alg, states, nlanes, n, digests);
     else if (alg->word_nbytes == 8)
         lv64_digests(states, alg->nwords, alg->big_endian, alg->digest_nbytes, n, digests);

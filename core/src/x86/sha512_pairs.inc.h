@@ -82,7 +82,7 @@ PAIRS_FN __m128i between(__m128i x, __m128i y)
         TWO_ROUNDS(7, cg, dh, ae, bf); \
     } while (0)
 
-PAIRS_TARGET void PAIRS_NAME(void *state, const uint8_t *const msg[], size_t nblocks)
+PAIRS_TARGET void PAIRS_NAME(HLI_BLOCKS_ARGS)
 {
     uint64_t *s = state;
     const uint8_t *block = msg[0];

@@ -130,7 +130,7 @@ LV_FN void sha1_schedule_part(lv32 w[8], lv32 *x, lv32 *y, uint32_t *wk, unsigne
     } while (0)
 #define SCHEDULED(t) (void)0
 
-SV_KERNEL void SV_NAME(sha1)(void *state, const uint8_t *const msg[], size_t nblocks)
+SV_KERNEL void SV_NAME(sha1)(HLI_BLOCKS_ARGS)
 {
     uint32_t *s = state;
     const uint8_t *m = msg[0];

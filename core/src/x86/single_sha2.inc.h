@@ -242,7 +242,7 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
 #define SCHEDULING(t, half) SCHEDULE(w, &x, &y, &p, &q, wk, t0, t, half)
 #define SCHEDULED(t, half)  (void)0
 
-SV_KERNEL void SV_NAME(NAME)(void *state, const uint8_t *const msg[], size_t nblocks)
+SV_KERNEL void SV_NAME(NAME)(HLI_BLOCKS_ARGS)
 {
     WORD *s = state;
     const uint8_t *m = msg[0];

@@ -586,7 +586,7 @@ impl LaneStates {
         let (nlanes, word) = (kernel.nlanes as usize, algorithm.word_nbytes as usize);
         assert_eq!(kernel.body, algorithm.body);
         assert_ne!(kernel.isas & sys::hl_isas_available(), 0);
-        let mut rows = Rows([0; 8 * 8 * sys::HL_LANES_MAX]);
+        let mut rows = Rows([0; sys::HL_STATE_MAX_NBYTES * sys::HL_LANES_MAX / 2]);
         // SAFETY: the initial state is nwords words of word_nbytes bytes.
         let iv = unsafe { core::slice::from_raw_parts(algorithm.iv.cast::<u8>(), algorithm.nwords as usize * word) };
         for (row, bytes) in rows.0.chunks_exact_mut(nlanes * word).zip(iv.chunks_exact(word)) {
@@ -611,7 +611,14 @@ impl LaneStates {
             let nblocks = nbytes / self.algorithm.block_nbytes as usize;
             // SAFETY: the machine can run the kernel and the state is of its body, both asserted in `new`; nlanes
             // pointers, each to nblocks blocks, asserted above.
-            unsafe { (self.kernel.blocks)(self.rows.0.as_mut_ptr().cast(), lanes.as_ptr(), nblocks) };
+            unsafe {
+                (self.kernel.blocks)(
+                    self.rows.0.as_mut_ptr().cast(),
+                    lanes.as_ptr(),
+                    nblocks,
+                    self.algorithm.block_nbytes,
+                )
+            };
         }
     }
 

@@ -1,0 +1,95 @@
+/* keccak.lanes.h: Keccak-f[1600] over lane words of 64 bits, the block function of SHA-3 (FIPS 202 section 3).
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Included by lanes/kernels.inc.h with a vocabulary in scope.
+ *
+ * The state is 25 words, A[x, y] at x + 5 y. A block is xored to the first block_nbytes / 8 of them, then 24 rounds
+ * permute all. A round writes each word of its result where a word of the same column has been read, so that one copy
+ * of the state is enough. These places are the words' own again after four rounds: in round r, A[x, y] is at row
+ * (C x + P y) mod 5 of its column, with C = 0, 1, 3, 2 and P = 1, 2, 4, 3 for r mod 4 = 0, 1, 2, 3. (Bertoni, Daemen,
+ * Peeters, Van Assche, Van Keer: Keccak implementation overview, section 2.5.)
+ */
+#define PLACE(c, p, x, y) a[(x) + 5 * (((c) * (x) + (p) * (y)) % 5)]
+#define A0(x, y) PLACE(0, 1, x, y)
+#define A1(x, y) PLACE(1, 2, x, y)
+#define A2(x, y) PLACE(3, 4, x, y)
+#define A3(x, y) PLACE(2, 3, x, y)
+
+/* theta: the parity of each column, and what the words of column x are xored with. */
+#define PARITY(x) lv64_xor3(lv64_xor3(a[x], a[(x) + 5], a[(x) + 10]), a[(x) + 15], a[(x) + 20])
+#define THETA() \
+    const lv64 c0 = PARITY(0), c1 = PARITY(1), c2 = PARITY(2), c3 = PARITY(3), c4 = PARITY(4); \
+    const lv64 d[5] = {lv64_rax(c4, c1), lv64_rax(c0, c2), lv64_rax(c1, c3), lv64_rax(c2, c4), lv64_rax(c3, c0)}
+
+/* rho, pi and chi for row y of the result. Column X of the row comes from column xX, row X of A, rotated by nX. */
+#define ROW(A, NEXT, y, x0, n0, x1, n1, x2, n2, x3, n3, x4, n4) \
+    do { \
+        const lv64 b0 = (n0) == 0 ? lv64_xor(A(x0, 0), d[x0]) : lv64_xar(A(x0, 0), d[x0], (n0) == 0 ? 1 : (n0)); \
+        const lv64 b1 = lv64_xar(A(x1, 1), d[x1], n1), b2 = lv64_xar(A(x2, 2), d[x2], n2); \
+        const lv64 b3 = lv64_xar(A(x3, 3), d[x3], n3), b4 = lv64_xar(A(x4, 4), d[x4], n4); \
+        NEXT(0, y) = lv64_chi(b0, b1, b2); \
+        NEXT(1, y) = lv64_chi(b1, b2, b3); \
+        NEXT(2, y) = lv64_chi(b2, b3, b4); \
+        NEXT(3, y) = lv64_chi(b3, b4, b0); \
+        NEXT(4, y) = lv64_chi(b4, b0, b1); \
+    } while (0)
+
+#define ROUND(A, NEXT, rc) \
+    do { \
+        THETA(); \
+        ROW(A, NEXT, 0, 0, 0, 1, 44, 2, 43, 3, 21, 4, 14); \
+        ROW(A, NEXT, 1, 3, 28, 4, 20, 0, 3, 1, 45, 2, 61); \
+        ROW(A, NEXT, 2, 1, 1, 2, 6, 3, 25, 4, 8, 0, 18); \
+        ROW(A, NEXT, 3, 4, 27, 0, 36, 1, 10, 2, 15, 3, 56); \
+        ROW(A, NEXT, 4, 2, 62, 3, 55, 4, 39, 0, 41, 1, 2); \
+        a[0] = lv64_xor(a[0], lv64_splat(rc)); /* iota; A[0, 0] is always in its place */ \
+    } while (0)
+
+LV_FN void keccak_absorb(uint64_t *s, const uint8_t *const msg[], size_t offset, unsigned nwords)
+{
+    for (unsigned i = 0; i < nwords; i += LV64_GROUP) {
+        lv64 w[LV64_GROUP];
+        lv64_load_words(w, msg, offset + 8 * i, nwords - i);
+        LV_UNROLL(8)
+        for (unsigned j = 0; j < LV64_GROUP; j++)
+            if (j < nwords - i)
+                lv64_store(s + (i + j) * LV64_LANES, lv64_xor(lv64_load(s + (i + j) * LV64_LANES), w[j]));
+    }
+}
+
+LV_FN void keccak_permute(uint64_t *s)
+{
+    lv64 a[25];
+
+    LV_UNROLL(25)
+    for (unsigned i = 0; i < 25; i++)
+        a[i] = lv64_load(s + i * LV64_LANES);
+    for (const uint64_t *rc = hli_keccak_rc; rc < hli_keccak_rc + 24; rc += 4) {
+        ROUND(A0, A1, rc[0]);
+        ROUND(A1, A2, rc[1]);
+        ROUND(A2, A3, rc[2]);
+        ROUND(A3, A0, rc[3]);
+    }
+    LV_UNROLL(25)
+    for (unsigned i = 0; i < 25; i++)
+        lv64_store(s + i * LV64_LANES, a[i]);
+}
+
+LV_KERNEL void LV_NAME(keccak_blocks)(void *state, const uint8_t *const msg[], size_t nblocks, unsigned block_nbytes)
+{
+    for (size_t offset = 0; nblocks > 0; nblocks--, offset += block_nbytes) {
+        keccak_absorb(state, msg, offset, block_nbytes / 8);
+        keccak_permute(state);
+    }
+}
+
+#undef PLACE
+#undef A0
+#undef A1
+#undef A2
+#undef A3
+#undef PARITY
+#undef THETA
+#undef ROW
+#undef ROUND

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# algorithms.py: writes what C, Rust, Go, Python and the documents need of core/src/algorithms.def, the one list.
+#
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Rewrites the generated parts of files, or with --check only says which are not as this program would write them.
+
+    tools/algorithms.py [--check]
+
+A generated part stands between two lines of the file, which are comments of its language:
+
+    algorithms.py: NAME
+    algorithms.py: end
+
+NAME is a function of this program, below WRITERS, and returns the lines between.
+"""
+
+import argparse
+import os
+import re
+import sys
+from dataclasses import dataclass
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIST = os.path.join(ROOT, "core", "src", "algorithms.def")
+
+
+@dataclass(frozen=True)
+class Body:
+    constant: str  # SHA256
+    id: int
+    name: str  # sha256
+    word_nbytes: int
+    nwords: int
+    big_endian: bool
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    constant: str  # SHA512_256
+    id: int
+    name: str  # sha512-256
+    title: str  # SHA-512/256
+    body: Body
+    digest_nbytes: int
+    block_nbytes: int
+    iv: str
+    ending: str  # STRENGTHENED, SPONGE, XOF
+    suffix: int
+    hashlib: str
+    tags: tuple  # the first is written
+    openssl: tuple  # names; the last is the object identifier
+    pkcs11: str | None
+    standard: str
+    is_legacy: bool
+
+    @property
+    def is_xof(self):
+        return self.ending == "XOF"
+
+    @property
+    def identifier(self):
+        """The name as a name of a variable: sha512_256."""
+        return self.name.replace("-", "_")
+
+    @property
+    def camel(self):
+        """As Rust names it: Sha512_256."""
+        return self.identifier.capitalize()
+
+
+def arguments(text):
+    """The arguments of a macro: strings, and words with at most one pair of parentheses."""
+    return [string if string or not word else word
+            for string, word in re.findall(r'"([^"]*)"|([\w.]+(?:\([^)]*\))?)', text)]
+
+
+def read(path=LIST):
+    """All bodies and all algorithms, by their ids."""
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    rows = re.findall(r"^(BLOCK_FUNCTION|ALG)\(((?:[^()]|\([^)]*\))*)\)$", text, flags=re.M)
+    bodies, algorithms = {}, []
+    for macro, inside in rows:
+        if macro == "BLOCK_FUNCTION":
+            constant, number, name, word_nbytes, nwords, order = arguments(inside)
+            bodies[constant] = Body(constant, int(number), name, int(word_nbytes), int(nwords), order == "BIG")
+            continue
+        (constant, number, name, title, body, digest_nbytes, block_nbytes, iv, ending, hashlib, tags, openssl, pkcs11,
+         standard, status) = arguments(inside)
+        ending, suffix = re.fullmatch(r"(\w+)(?:\((\w+)\))?", ending).groups()
+        algorithms.append(Algorithm(
+            constant, int(number), name, title, bodies[body], int(digest_nbytes), int(block_nbytes), iv, ending,
+            int(suffix or "0", 0), hashlib, tuple(tags.split(",")), tuple(openssl.split(":")),
+            None if pkcs11 == "NONE" else pkcs11, standard, status == "LEGACY"))
+    if [a.id for a in algorithms] != list(range(1, len(algorithms) + 1)):
+        sys.exit(f"{LIST}: the ids of the algorithms are not 1, 2, 3, ...")
+    return list(bodies.values()), algorithms
+
+
+BODIES, ALGORITHMS = read()
+
+
+# ---- Writers: each returns the lines of a generated part ------------------------------------------------------------
+
+
+def c_enum():
+    width = max(len(a.constant) for a in ALGORITHMS)
+    for a in ALGORITHMS:
+        comma = "," if a is not ALGORITHMS[-1] else " "
+        legacy = ". For existing formats only" if a.is_legacy else ""
+        usual = f"; digests of any length, usually {a.digest_nbytes} bytes" if a.is_xof else ""
+        title = "" if re.sub(r"\W", "_", a.title.replace("SHA-", "SHA").replace("RIPEMD-", "RIPEMD")) == a.constant \
+            else f"{a.title}: "
+        yield f"    HL_{a.constant:{width}} = {a.id}{comma} /* {title}{a.standard}{usual}{legacy} */"
+
+
+def c_digest_sizes():
+    width = max(len(a.constant) for a in ALGORITHMS) + len("HL__DIGEST_NBYTES")
+    for a in ALGORITHMS:
+        yield f"#define {'HL_' + a.constant + '_DIGEST_NBYTES':{width}} {a.digest_nbytes}"
+
+
+def c_bodies():
+    width = max(len(b.constant) for b in BODIES)
+    for b in BODIES:
+        members = ", ".join(a.title for a in ALGORITHMS if a.body is b)
+        comma = "," if b is not BODIES[-1] else " "
+        yield f"    HL_BODY_{b.constant:{width}} = {b.id}{comma} /* {members} */"
+
+
+def c_bits():
+    """For parts.h: #if needs macros."""
+    names = {a.identifier: a.body for a in ALGORITHMS} | {b.name: b for b in BODIES} | {"sha3": next(b for b in BODIES if b.name == "keccak")}
+    width = max(map(len, names))
+    for name, body in sorted(names.items(), key=lambda item: (item[1].id, item[0])):
+        yield f"#define HLI_ALG_{name:{width}} {1 << body.id:#04x}"
+
+
+WRITERS = {
+    "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
+    "core/src/parts.h": [c_bits],
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def rewritten(path, text, writers):
+    """The file's text with its generated parts as they should be."""
+    for writer in writers:
+        mark = re.escape("algorithms.py: " + writer.__name__)
+        part = re.compile(rf"(^[^\n]*\b{mark}\b[^\n]*\n)(.*?)(^[^\n]*algorithms\.py: end\b)", re.M | re.S)
+        if len(part.findall(text)) != 1:
+            sys.exit(f"{path}: no line, or more than one, says 'algorithms.py: {writer.__name__}' before one that "
+                     "says 'algorithms.py: end'")
+        lines = "".join(line + "\n" if line else "\n" for line in writer())
+        text = part.sub(lambda found, lines=lines: found[1] + lines + found[3], text)
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    differ = []
+    for path, writers in WRITERS.items():
+        full = os.path.join(ROOT, path)
+        with open(full, encoding="utf-8") as file:
+            text = file.read()
+        wanted = rewritten(path, text, writers)
+        if wanted == text:
+            continue
+        differ.append(path)
+        if not options.check:
+            with open(full, "w", encoding="utf-8") as file:
+                file.write(wanted)
+    if options.check and differ:
+        sys.exit("not as tools/algorithms.py writes them: " + ", ".join(differ))
+    print("algorithms.py:", "written: " + ", ".join(differ) if differ else "all files are as core/src/algorithms.def says")
+
+
+if __name__ == "__main__":
+    main()
