@@ -490,7 +490,7 @@ static double time_cycle(void)
 #endif
 }
 
-/* The block size of an algorithm of this body. SHA-3's first one that comes has the usual size or more. */
+/* The block size of an algorithm of this body; for SHA-3, that of SHA3-256. */
 static unsigned block_of(hl_body body)
 {
     unsigned nbytes = 0;

@@ -574,7 +574,7 @@ pub struct LaneStates {
 /// Room for the words of any algorithm in all lanes of any kernel, aligned for each.
 #[derive(Clone)]
 #[repr(align(64))]
-struct Rows([u8; 8 * 8 * sys::HL_LANES_MAX]);
+struct Rows([u8; sys::HL_STATE_MAX_NBYTES * sys::HL_LANES_MAX / 2]);
 
 impl LaneStates {
     /// The initial state in each lane. Panics unless the kernel is available and has the algorithm's body.
