@@ -24,33 +24,48 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 /// The C compiler that this crate's build found: the first line of its `--version`.
 pub const COMPILER: &str = env!("HASHLOOM_COMPILER");
 
-/// An algorithm, one of [`HL_SHA1`] to [`HL_MD5`]. The values are part of the ABI.
+/// An algorithm: one of the constants below. The values are part of the ABI.
 pub type hl_alg = c_uint;
-/// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only.
+// algorithms.py: rust_sys_constants
+/// SHA-1: FIPS 180-4 section 6.1. For existing formats only.
 pub const HL_SHA1: hl_alg = 1;
-/// FIPS 180-4 section 6.2, 32-byte digest.
+/// SHA-256: FIPS 180-4 section 6.2.
 pub const HL_SHA256: hl_alg = 2;
-/// FIPS 180-4 section 6.3, 28-byte digest.
+/// SHA-224: FIPS 180-4 section 6.3.
 pub const HL_SHA224: hl_alg = 3;
-/// FIPS 180-4 section 6.5, 48-byte digest.
+/// SHA-384: FIPS 180-4 section 6.5.
 pub const HL_SHA384: hl_alg = 4;
-/// FIPS 180-4 section 6.4, 64-byte digest.
+/// SHA-512: FIPS 180-4 section 6.4.
 pub const HL_SHA512: hl_alg = 5;
-/// SHA-512/224: FIPS 180-4 section 6.6, 28-byte digest.
+/// SHA-512/224: FIPS 180-4 section 6.6.
 pub const HL_SHA512_224: hl_alg = 6;
-/// SHA-512/256: FIPS 180-4 section 6.7, 32-byte digest.
+/// SHA-512/256: FIPS 180-4 section 6.7.
 pub const HL_SHA512_256: hl_alg = 7;
-/// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3; 20-byte digest.
+/// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3.
 pub const HL_RIPEMD160: hl_alg = 8;
-/// RFC 1321, 16-byte digest. Not collision resistant at all: for existing formats only.
+/// MD5: RFC 1321. For existing formats only.
 pub const HL_MD5: hl_alg = 9;
+/// SHA3-224: FIPS 202 section 6.1.
+pub const HL_SHA3_224: hl_alg = 10;
+/// SHA3-256: FIPS 202 section 6.1.
+pub const HL_SHA3_256: hl_alg = 11;
+/// SHA3-384: FIPS 202 section 6.1.
+pub const HL_SHA3_384: hl_alg = 12;
+/// SHA3-512: FIPS 202 section 6.1.
+pub const HL_SHA3_512: hl_alg = 13;
+/// SHAKE128: FIPS 202 section 6.2; digests of any length, usually 32 bytes.
+pub const HL_SHAKE128: hl_alg = 14;
+/// SHAKE256: FIPS 202 section 6.2; digests of any length, usually 64 bytes.
+pub const HL_SHAKE256: hl_alg = 15;
+// algorithms.py: end
 
+// algorithms.py: rust_sys_sizes
 /// Bytes in a SHA-1 digest.
 pub const HL_SHA1_DIGEST_NBYTES: usize = 20;
-/// Bytes in a SHA-224 digest.
-pub const HL_SHA224_DIGEST_NBYTES: usize = 28;
 /// Bytes in a SHA-256 digest.
 pub const HL_SHA256_DIGEST_NBYTES: usize = 32;
+/// Bytes in a SHA-224 digest.
+pub const HL_SHA224_DIGEST_NBYTES: usize = 28;
 /// Bytes in a SHA-384 digest.
 pub const HL_SHA384_DIGEST_NBYTES: usize = 48;
 /// Bytes in a SHA-512 digest.
@@ -63,6 +78,19 @@ pub const HL_SHA512_256_DIGEST_NBYTES: usize = 32;
 pub const HL_RIPEMD160_DIGEST_NBYTES: usize = 20;
 /// Bytes in an MD5 digest.
 pub const HL_MD5_DIGEST_NBYTES: usize = 16;
+/// Bytes in a SHA3-224 digest.
+pub const HL_SHA3_224_DIGEST_NBYTES: usize = 28;
+/// Bytes in a SHA3-256 digest.
+pub const HL_SHA3_256_DIGEST_NBYTES: usize = 32;
+/// Bytes in a SHA3-384 digest.
+pub const HL_SHA3_384_DIGEST_NBYTES: usize = 48;
+/// Bytes in a SHA3-512 digest.
+pub const HL_SHA3_512_DIGEST_NBYTES: usize = 64;
+/// Bytes in a SHAKE128 digest, if a call names none.
+pub const HL_SHAKE128_DIGEST_NBYTES: usize = 32;
+/// Bytes in a SHAKE256 digest, if a call names none.
+pub const HL_SHAKE256_DIGEST_NBYTES: usize = 64;
+// algorithms.py: end
 /// Room for any digest of this and later versions, in bytes.
 pub const HL_DIGEST_MAX_NBYTES: usize = 64;
 /// Room for one block of any algorithm of this and later versions, in bytes.
@@ -80,16 +108,20 @@ pub const HL_LANES_MAX: usize = 16;
 
 /// A block function, which several algorithms can share: one of [`HL_BODY_SHA1`] to [`HL_BODY_MD5`].
 pub type hl_body = c_uint;
-/// The block function of SHA-1.
+// algorithms.py: rust_sys_bodies
+/// SHA-1.
 pub const HL_BODY_SHA1: hl_body = 0;
-/// The block function of SHA-256 and SHA-224.
+/// SHA-256, SHA-224.
 pub const HL_BODY_SHA256: hl_body = 1;
-/// The block function of SHA-512, SHA-384 and SHA-512/t.
+/// SHA-384, SHA-512, SHA-512/224, SHA-512/256.
 pub const HL_BODY_SHA512: hl_body = 2;
-/// The block function of RIPEMD-160.
+/// RIPEMD-160.
 pub const HL_BODY_RIPEMD160: hl_body = 3;
-/// The block function of MD5.
+/// MD5.
 pub const HL_BODY_MD5: hl_body = 4;
+/// SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256.
+pub const HL_BODY_KECCAK: hl_body = 5;
+// algorithms.py: end
 
 /// The description of one algorithm.
 #[repr(C)]
@@ -134,7 +166,7 @@ pub const HL_XOF: hl_ending = 2;
 pub type hl_status = c_uint;
 /// Done.
 pub const HL_OK: hl_status = 0;
-/// The algorithm is not an [`hl_alg`].
+/// The algorithm is not an [`hl_alg`], or the call is not defined for it.
 pub const HL_EALG: hl_status = 1;
 /// A pointer is NULL where bytes are to be read or written.
 pub const HL_ENULL: hl_status = 2;
@@ -453,6 +485,8 @@ unsafe extern "C" {
     pub fn hl_update(ctx: *mut hl_ctx, data: *const c_void, nbytes: usize) -> hl_status;
     /// Writes the digest and wipes what the context held. Initialise the context again before its next use.
     pub fn hl_final(ctx: *mut hl_ctx, digest: *mut u8) -> hl_status;
+    /// Writes the next `nbytes` of the digest of an [`HL_XOF`]; the first call ends the message.
+    pub fn hl_squeeze(ctx: *mut hl_ctx, digest: *mut u8, nbytes: usize) -> hl_status;
 
     /// Appends `chunks[i]` to the message of `ctxs[i]` for `i` in `0 .. count`. The contexts have one algorithm and
     /// are all different.

@@ -136,7 +136,63 @@ def c_bits():
         yield f"#define HLI_ALG_{name:{width}} {1 << body.id:#04x}"
 
 
+def in_order():
+    """For people: families side by side, the shorter digest first."""
+    return sorted(ALGORITHMS, key=lambda a: (a.body.id, a.is_xof, a.suffix == 1, a.name))
+
+
+def rust_sys_constants():
+    for a in ALGORITHMS:
+        usual = f"; digests of any length, usually {a.digest_nbytes} bytes" if a.is_xof else ""
+        legacy = " For existing formats only." if a.is_legacy else ""
+        yield f"/// {a.title}: {a.standard}{usual}.{legacy}"
+        yield f"pub const HL_{a.constant}: hl_alg = {a.id};"
+
+
+def rust_sys_sizes():
+    for a in ALGORITHMS:
+        yield f"/// Bytes in {'an' if a.title[0] in 'M' else 'a'} {a.title} digest{', if a call names none' * a.is_xof}."
+        yield f"pub const HL_{a.constant}_DIGEST_NBYTES: usize = {a.digest_nbytes};"
+
+
+def rust_sys_bodies():
+    for b in BODIES:
+        yield f"/// {', '.join(a.title for a in ALGORITHMS if a.body is b)}."
+        yield f"pub const HL_BODY_{b.constant}: hl_body = {b.id};"
+
+
+def rust_variants():
+    for a in in_order():
+        size = f"{a.digest_nbytes}-byte digest" + ", or any other length" * a.is_xof
+        yield f"    /// {a.title}: {a.standard}; {size}."
+        if a.is_legacy:
+            yield "    ///"
+            yield "    /// Not collision resistant: for existing formats only, never where somebody might gain by a forged message."
+        yield f"    {a.camel} = sys::HL_{a.constant},"
+
+
+def rust_all():
+    for a in in_order():
+        yield f"        Algorithm::{a.camel},"
+
+
+def rust_rows():
+    for a in ALGORITHMS:
+        tags = ", ".join(f'"{tag}"' for tag in a.tags)
+        yield "    Row {"
+        yield f'        name: "{a.name}",'
+        yield f'        title: "{a.title}",'
+        yield f"        tags: &[{tags}],"
+        yield f"        digest_nbytes: {a.digest_nbytes},"
+        yield f"        block_nbytes: {a.block_nbytes},"
+        yield f"        body: sys::HL_BODY_{a.body.constant},"
+        yield f"        is_xof: {'true' if a.is_xof else 'false'},"
+        yield "    },"
+
+
 WRITERS = {
+    "core/lib.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
+    "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
 }

@@ -19,26 +19,44 @@ use hashloom_sys as sys;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
+#[repr(u32)]
 pub enum Algorithm {
-    /// FIPS 180-4 section 6.1, 20-byte digest. Not collision resistant: for existing formats only, never for signatures.
-    Sha1,
-    /// FIPS 180-4 section 6.3, 28-byte digest.
-    Sha224,
-    /// FIPS 180-4 section 6.2, 32-byte digest.
-    Sha256,
-    /// FIPS 180-4 section 6.5, 48-byte digest.
-    Sha384,
-    /// FIPS 180-4 section 6.4, 64-byte digest.
-    Sha512,
-    /// SHA-512/224: FIPS 180-4 section 6.6, 28-byte digest.
-    Sha512_224,
-    /// SHA-512/256: FIPS 180-4 section 6.7, 32-byte digest.
-    Sha512_256,
-    /// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3; 20-byte digest. For existing formats.
-    Ripemd160,
-    /// RFC 1321, 16-byte digest. Anybody can make collisions within seconds: for existing formats only, such as S3's
-    /// ETags and old lists of checksums, and never where somebody might gain by a forged message.
-    Md5,
+    // algorithms.py: rust_variants
+    /// SHA-1: FIPS 180-4 section 6.1; 20-byte digest.
+    ///
+    /// Not collision resistant: for existing formats only, never where somebody might gain by a forged message.
+    Sha1 = sys::HL_SHA1,
+    /// SHA-224: FIPS 180-4 section 6.3; 28-byte digest.
+    Sha224 = sys::HL_SHA224,
+    /// SHA-256: FIPS 180-4 section 6.2; 32-byte digest.
+    Sha256 = sys::HL_SHA256,
+    /// SHA-384: FIPS 180-4 section 6.5; 48-byte digest.
+    Sha384 = sys::HL_SHA384,
+    /// SHA-512: FIPS 180-4 section 6.4; 64-byte digest.
+    Sha512 = sys::HL_SHA512,
+    /// SHA-512/224: FIPS 180-4 section 6.6; 28-byte digest.
+    Sha512_224 = sys::HL_SHA512_224,
+    /// SHA-512/256: FIPS 180-4 section 6.7; 32-byte digest.
+    Sha512_256 = sys::HL_SHA512_256,
+    /// RIPEMD-160: Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3; 20-byte digest.
+    Ripemd160 = sys::HL_RIPEMD160,
+    /// MD5: RFC 1321; 16-byte digest.
+    ///
+    /// Not collision resistant: for existing formats only, never where somebody might gain by a forged message.
+    Md5 = sys::HL_MD5,
+    /// SHA3-224: FIPS 202 section 6.1; 28-byte digest.
+    Sha3_224 = sys::HL_SHA3_224,
+    /// SHA3-256: FIPS 202 section 6.1; 32-byte digest.
+    Sha3_256 = sys::HL_SHA3_256,
+    /// SHA3-384: FIPS 202 section 6.1; 48-byte digest.
+    Sha3_384 = sys::HL_SHA3_384,
+    /// SHA3-512: FIPS 202 section 6.1; 64-byte digest.
+    Sha3_512 = sys::HL_SHA3_512,
+    /// SHAKE128: FIPS 202 section 6.2; 32-byte digest, or any other length.
+    Shake128 = sys::HL_SHAKE128,
+    /// SHAKE256: FIPS 202 section 6.2; 64-byte digest, or any other length.
+    Shake256 = sys::HL_SHAKE256,
+    // algorithms.py: end
 }
 
 impl Algorithm {
@@ -49,9 +67,10 @@ impl Algorithm {
     ///
     /// let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
     /// assert_eq!(names[..4], ["sha1", "sha224", "sha256", "sha384"]);
-    /// assert_eq!(names[4..], ["sha512", "sha512-224", "sha512-256", "ripemd160", "md5"]);
+    /// assert!(names.contains(&"sha3-256"));
     /// ```
     pub const ALL: &'static [Algorithm] = &[
+        // algorithms.py: rust_all
         Algorithm::Sha1,
         Algorithm::Sha224,
         Algorithm::Sha256,
@@ -61,7 +80,18 @@ impl Algorithm {
         Algorithm::Sha512_256,
         Algorithm::Ripemd160,
         Algorithm::Md5,
+        Algorithm::Sha3_224,
+        Algorithm::Sha3_256,
+        Algorithm::Sha3_384,
+        Algorithm::Sha3_512,
+        Algorithm::Shake128,
+        Algorithm::Shake256,
+        // algorithms.py: end
     ];
+
+    const fn row(self) -> &'static Row {
+        &ROWS[self as usize - 1]
+    }
 
     /// The name that [`FromStr`] reads and [`Display`](fmt::Display) writes: lower case, with `-` in place of the
     /// standard's `/`.
@@ -71,36 +101,35 @@ impl Algorithm {
     /// assert_eq!(hashloom::Algorithm::Sha512_256.name(), "sha512-256");
     /// ```
     pub const fn name(self) -> &'static str {
-        match self {
-            Algorithm::Sha1 => "sha1",
-            Algorithm::Sha224 => "sha224",
-            Algorithm::Sha256 => "sha256",
-            Algorithm::Sha384 => "sha384",
-            Algorithm::Sha512 => "sha512",
-            Algorithm::Sha512_224 => "sha512-224",
-            Algorithm::Sha512_256 => "sha512-256",
-            Algorithm::Ripemd160 => "ripemd160",
-            Algorithm::Md5 => "md5",
-        }
+        self.row().name
     }
 
-    /// Bytes in a digest.
+    /// The name in its standard.
+    ///
+    /// ```
+    /// assert_eq!(hashloom::Algorithm::Sha512_256.title(), "SHA-512/256");
+    /// ```
+    pub const fn title(self) -> &'static str {
+        self.row().title
+    }
+
+    /// The names in lists of BSD's form, `TAG (file) = digest`: the one that writers use, then others.
+    ///
+    /// ```
+    /// assert_eq!(hashloom::Algorithm::Ripemd160.tags()[..2], ["RMD160", "RIPEMD160"]);
+    /// ```
+    pub const fn tags(self) -> &'static [&'static str] {
+        self.row().tags
+    }
+
+    /// Bytes in a digest; of an XOF ([`is_xof`](Self::is_xof)), those that it has if nothing else is said: twice its
+    /// strength.
     ///
     /// ```
     /// assert_eq!(hashloom::Algorithm::Sha1.digest_nbytes(), 20);
     /// ```
     pub const fn digest_nbytes(self) -> usize {
-        match self {
-            Algorithm::Sha1 => sys::HL_SHA1_DIGEST_NBYTES,
-            Algorithm::Sha224 => sys::HL_SHA224_DIGEST_NBYTES,
-            Algorithm::Sha256 => sys::HL_SHA256_DIGEST_NBYTES,
-            Algorithm::Sha384 => sys::HL_SHA384_DIGEST_NBYTES,
-            Algorithm::Sha512 => sys::HL_SHA512_DIGEST_NBYTES,
-            Algorithm::Sha512_224 => sys::HL_SHA512_224_DIGEST_NBYTES,
-            Algorithm::Sha512_256 => sys::HL_SHA512_256_DIGEST_NBYTES,
-            Algorithm::Ripemd160 => sys::HL_RIPEMD160_DIGEST_NBYTES,
-            Algorithm::Md5 => sys::HL_MD5_DIGEST_NBYTES,
-        }
+        self.row().digest_nbytes
     }
 
     /// Bytes in a block, the unit that a message is hashed in. HMAC pads its key to one block.
@@ -110,12 +139,178 @@ impl Algorithm {
     /// assert_eq!(hashloom::Algorithm::Sha512.block_nbytes(), 128);
     /// ```
     pub const fn block_nbytes(self) -> usize {
-        match self {
-            Algorithm::Sha1 | Algorithm::Sha224 | Algorithm::Sha256 | Algorithm::Ripemd160 | Algorithm::Md5 => 64,
-            Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => 128,
-        }
+        self.row().block_nbytes
+    }
+
+    /// Whether digests may have any length (FIPS 202 section 6.2). HMAC and PBKDF2 are not defined for these.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    ///
+    /// assert!(Algorithm::Shake128.is_xof() && !Algorithm::Sha3_256.is_xof());
+    /// ```
+    pub const fn is_xof(self) -> bool {
+        self.row().is_xof
+    }
+
+    /// The block function that it iterates.
+    pub(crate) const fn body(self) -> sys::hl_body {
+        self.row().body
     }
 }
+
+/// What the list of algorithms says of one.
+struct Row {
+    name: &'static str,
+    title: &'static str,
+    tags: &'static [&'static str],
+    digest_nbytes: usize,
+    block_nbytes: usize,
+    body: sys::hl_body,
+    is_xof: bool,
+}
+
+/// By the numbers of the algorithms, from 1 on.
+#[rustfmt::skip]
+static ROWS: [Row; Algorithm::ALL.len()] = [
+    // algorithms.py: rust_rows
+    Row {
+        name: "sha1",
+        title: "SHA-1",
+        tags: &["SHA1"],
+        digest_nbytes: 20,
+        block_nbytes: 64,
+        body: sys::HL_BODY_SHA1,
+        is_xof: false,
+    },
+    Row {
+        name: "sha256",
+        title: "SHA-256",
+        tags: &["SHA256", "SHA2-256"],
+        digest_nbytes: 32,
+        block_nbytes: 64,
+        body: sys::HL_BODY_SHA256,
+        is_xof: false,
+    },
+    Row {
+        name: "sha224",
+        title: "SHA-224",
+        tags: &["SHA224", "SHA2-224"],
+        digest_nbytes: 28,
+        block_nbytes: 64,
+        body: sys::HL_BODY_SHA256,
+        is_xof: false,
+    },
+    Row {
+        name: "sha384",
+        title: "SHA-384",
+        tags: &["SHA384", "SHA2-384"],
+        digest_nbytes: 48,
+        block_nbytes: 128,
+        body: sys::HL_BODY_SHA512,
+        is_xof: false,
+    },
+    Row {
+        name: "sha512",
+        title: "SHA-512",
+        tags: &["SHA512", "SHA2-512"],
+        digest_nbytes: 64,
+        block_nbytes: 128,
+        body: sys::HL_BODY_SHA512,
+        is_xof: false,
+    },
+    Row {
+        name: "sha512-224",
+        title: "SHA-512/224",
+        tags: &["SHA512/224", "SHA512-224", "SHA2-512/224"],
+        digest_nbytes: 28,
+        block_nbytes: 128,
+        body: sys::HL_BODY_SHA512,
+        is_xof: false,
+    },
+    Row {
+        name: "sha512-256",
+        title: "SHA-512/256",
+        tags: &["SHA512/256", "SHA512-256", "SHA2-512/256"],
+        digest_nbytes: 32,
+        block_nbytes: 128,
+        body: sys::HL_BODY_SHA512,
+        is_xof: false,
+    },
+    Row {
+        name: "ripemd160",
+        title: "RIPEMD-160",
+        tags: &["RMD160", "RIPEMD160", "RIPEMD-160"],
+        digest_nbytes: 20,
+        block_nbytes: 64,
+        body: sys::HL_BODY_RIPEMD160,
+        is_xof: false,
+    },
+    Row {
+        name: "md5",
+        title: "MD5",
+        tags: &["MD5"],
+        digest_nbytes: 16,
+        block_nbytes: 64,
+        body: sys::HL_BODY_MD5,
+        is_xof: false,
+    },
+    Row {
+        name: "sha3-224",
+        title: "SHA3-224",
+        tags: &["SHA3-224", "SHA3_224"],
+        digest_nbytes: 28,
+        block_nbytes: 144,
+        body: sys::HL_BODY_KECCAK,
+        is_xof: false,
+    },
+    Row {
+        name: "sha3-256",
+        title: "SHA3-256",
+        tags: &["SHA3-256", "SHA3_256"],
+        digest_nbytes: 32,
+        block_nbytes: 136,
+        body: sys::HL_BODY_KECCAK,
+        is_xof: false,
+    },
+    Row {
+        name: "sha3-384",
+        title: "SHA3-384",
+        tags: &["SHA3-384", "SHA3_384"],
+        digest_nbytes: 48,
+        block_nbytes: 104,
+        body: sys::HL_BODY_KECCAK,
+        is_xof: false,
+    },
+    Row {
+        name: "sha3-512",
+        title: "SHA3-512",
+        tags: &["SHA3-512", "SHA3_512"],
+        digest_nbytes: 64,
+        block_nbytes: 72,
+        body: sys::HL_BODY_KECCAK,
+        is_xof: false,
+    },
+    Row {
+        name: "shake128",
+        title: "SHAKE128",
+        tags: &["SHAKE128", "SHAKE-128"],
+        digest_nbytes: 32,
+        block_nbytes: 168,
+        body: sys::HL_BODY_KECCAK,
+        is_xof: true,
+    },
+    Row {
+        name: "shake256",
+        title: "SHAKE256",
+        tags: &["SHAKE256", "SHAKE-256"],
+        digest_nbytes: 64,
+        block_nbytes: 136,
+        body: sys::HL_BODY_KECCAK,
+        is_xof: true,
+    },
+    // algorithms.py: end
+];
 
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

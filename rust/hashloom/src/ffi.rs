@@ -25,17 +25,7 @@ fn wipe<T: Copy>(secret: &mut T, zero: T) {
 const WINDOW: usize = 1024;
 
 fn alg(algorithm: Algorithm) -> sys::hl_alg {
-    match algorithm {
-        Algorithm::Sha1 => sys::HL_SHA1,
-        Algorithm::Sha224 => sys::HL_SHA224,
-        Algorithm::Sha256 => sys::HL_SHA256,
-        Algorithm::Sha384 => sys::HL_SHA384,
-        Algorithm::Sha512 => sys::HL_SHA512,
-        Algorithm::Sha512_224 => sys::HL_SHA512_224,
-        Algorithm::Sha512_256 => sys::HL_SHA512_256,
-        Algorithm::Ripemd160 => sys::HL_RIPEMD160,
-        Algorithm::Md5 => sys::HL_MD5,
-    }
+    algorithm as sys::hl_alg
 }
 
 fn slice(bytes: &[u8]) -> sys::hl_slice {
@@ -638,15 +628,4 @@ impl LaneStates {
 pub fn chosen(algorithm: Algorithm, nmessages: usize) -> Option<usize> {
     let chosen = sys::hl_kernel_chosen(alg(algorithm), nmessages);
     (0..sys::hl_kernel_count()).find(|&index| sys::hl_kernel_at(index) == chosen)
-}
-
-/// The block function that the algorithm iterates.
-pub fn body(algorithm: Algorithm) -> sys::hl_body {
-    match algorithm {
-        Algorithm::Sha1 => sys::HL_BODY_SHA1,
-        Algorithm::Sha224 | Algorithm::Sha256 => sys::HL_BODY_SHA256,
-        Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => sys::HL_BODY_SHA512,
-        Algorithm::Ripemd160 => sys::HL_BODY_RIPEMD160,
-        Algorithm::Md5 => sys::HL_BODY_MD5,
-    }
 }

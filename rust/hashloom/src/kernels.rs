@@ -425,7 +425,7 @@ impl Kernel {
     /// assert_ne!(kernel.computes(Algorithm::Sha1), kernel.computes(Algorithm::Sha256));
     /// ```
     pub fn computes(&self, algorithm: Algorithm) -> bool {
-        ffi::body(algorithm) == self.info.body
+        algorithm.body() == self.info.body
     }
 
     /// Number of messages that the kernel advances at once.
