@@ -16,10 +16,12 @@
 #define A2(x, y) PLACE(3, 4, x, y)
 #define A3(x, y) PLACE(2, 3, x, y)
 
-/* theta: the parity of each column, and what the words of column x are xored with. */
-#define PARITY(x) lv64_xor3(lv64_xor3(a[x], a[(x) + 5], a[(x) + 10]), a[(x) + 15], a[(x) + 20])
-#define THETA() \
-    const lv64 c0 = PARITY(0), c1 = PARITY(1), c2 = PARITY(2), c3 = PARITY(3), c4 = PARITY(4); \
+/* theta: the parity of each column, the row that was written last at the end, and what the words of column x are xored
+ * with. Over AVX-512 this takes 95 operations a round; 90 if each word is xored with both neighbours of its column at
+ * once, but ten vectors more are in use then, and spill (Zen 4, gcc 12, cycles for 8 messages: 1,870 instead of 1,575). */
+#define PARITY(A, x) lv64_xor3(lv64_xor3(A(x, 0), A(x, 1), A(x, 2)), A(x, 3), A(x, 4))
+#define THETA(A) \
+    const lv64 c0 = PARITY(A, 0), c1 = PARITY(A, 1), c2 = PARITY(A, 2), c3 = PARITY(A, 3), c4 = PARITY(A, 4); \
     const lv64 d[5] = {lv64_rax(c4, c1), lv64_rax(c0, c2), lv64_rax(c1, c3), lv64_rax(c2, c4), lv64_rax(c3, c0)}
 
 /* rho, pi and chi for row y of the result. Column X of the row comes from column xX, row X of A, rotated by nX. */
@@ -37,7 +39,7 @@
 
 #define ROUND(A, NEXT, rc) \
     do { \
-        THETA(); \
+        THETA(A); \
         ROW(A, NEXT, 0, 0, 0, 1, 44, 2, 43, 3, 21, 4, 14); \
         ROW(A, NEXT, 1, 3, 28, 4, 20, 0, 3, 1, 45, 2, 61); \
         ROW(A, NEXT, 2, 1, 1, 2, 6, 3, 25, 4, 8, 0, 18); \

@@ -51,8 +51,8 @@
  *   lv32_staged(w, staging)         its result; likewise lv64
  *   LV_SHARED                       attributes of a function that is not inlined
  *
- * A vocabulary that defines LV_ONLY_RIPEMD160 needs only the operations of that body, and gets only its kernels. If it
- * also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
+ * A vocabulary that defines LV_ONLY_RIPEMD160 or LV_ONLY_KECCAK needs only the operations of that body, and gets only
+ * its kernels. If it also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
@@ -199,7 +199,10 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #define LV_STAGE(lv, block_nbytes, part, big_endian) \
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 
-#if !defined(LV_ONLY_RIPEMD160)
+#if !defined(LV_ONLY_RIPEMD160) && HLI_ALG(keccak)
+#  include "../alg/keccak.lanes.h"
+#endif
+#if !defined(LV_ONLY_RIPEMD160) && !defined(LV_ONLY_KECCAK)
 #  if HLI_ALG(sha1)
 #    include "../alg/sha1.lanes.h"
 #  endif
@@ -213,9 +216,6 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #    include "../alg/sha2.lanes.h"
 #  endif
 #  undef SHA2_WORD
-#  if HLI_ALG(keccak)
-#    include "../alg/keccak.lanes.h"
-#  endif
 #  if HLI_ALG(md5)
 #    define MD5_PAIR 0
 #    include "../alg/md5.lanes.h"
@@ -228,6 +228,6 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #    endif
 #  endif
 #endif
-#if HLI_ALG(ripemd160)
+#if !defined(LV_ONLY_KECCAK) && HLI_ALG(ripemd160)
 #  include "../alg/ripemd160.lanes.h"
 #endif
