@@ -276,6 +276,8 @@ struct hli_whole {
     const void *schedule; /* schedule of a padding block: each message is then exactly one block */
     size_t digest_nbytes;
     int is_one_length;    /* all messages are as long as the first */
+    unsigned block_nbytes; /* for a sponge: of its algorithm */
+    unsigned suffix;       /* likewise */
 };
 typedef void hli_whole_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
                           uint8_t *const digests[]);

@@ -273,7 +273,7 @@ static HLI_NOINLINE void hash_whole(const hl_kernel *kernel, hli_whole_fn *funct
     const void *schedule = kernel->scheduled == NULL ? NULL : few->schedule;
     const struct hli_whole whole = {pass->begin, (uint32_t)pass->begin_nbytes,
                                     (uint32_t)few->nblocks - (schedule != NULL), schedule, pass->alg->digest_nbytes,
-                                    few->is_one_length};
+                                    few->is_one_length, pass->alg->block_nbytes, pass->alg->suffix};
     uint8_t idle[HL_DIGEST_MAX_NBYTES];
 
     for (size_t at = end; at < first + kernel->nlanes; at++) { /* idle lanes hash the first message */
@@ -323,7 +323,7 @@ struct few_call {
 HLI_INLINE struct few_call choose_call(uint32_t choice, const struct hli_pass *pass, size_t n, size_t nblocks,
                                        int is_known, int is_first)
 {
-    const int may_be_whole = pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES;
+    const int may_be_whole = hli_may_be_whole(pass);
     struct few_call call;
 
     call.kernel = hli_choose_few(choice, pass->alg->body, n, nblocks, is_known, may_be_whole, is_first, &call.whole);

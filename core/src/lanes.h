@@ -74,6 +74,15 @@ HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const 
     return hli_best(plan, pass, SIZE_MAX, 30);
 }
 
+/* Whether functions for whole messages can do it: all messages begin in one state, and the digest has a usual size. */
+HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
+{
+    const hl_alg_info *alg = pass->alg;
+
+    return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES &&
+           (alg->ending != HL_XOF || alg->digest_nbytes == 32 || alg->digest_nbytes == 64);
+}
+
 /* The kernel for `count` whole short messages, which has a function for them; NULL if another kernel is faster. `wide`
  * is the best kernel for that number of long messages. */
 HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
@@ -81,7 +90,7 @@ HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const 
 {
     const hl_body body = pass->alg->body;
 
-    if (pass->begin_stride != 0 || pass->begin_nbytes >= HLI_WHOLE_BEFORE_NBYTES)
+    if (!hli_may_be_whole(pass))
         return NULL;
     if (count > HLI_WINDOW && (plan->forced == NULL || plan->forced->body != body))
         return hli_choose_whole(plan->choice, body, 30);
@@ -227,6 +236,8 @@ HLI_INLINE struct hli_whole hli_whole_again(const struct hli_ends *ends)
         .nblocks = hli_ending_nblocks(pass->alg, ends->plan->first.alg->digest_nbytes),
         .digest_nbytes = pass->alg->digest_nbytes,
         .is_one_length = 1,
+        .block_nbytes = pass->alg->block_nbytes,
+        .suffix = pass->alg->suffix,
     };
 }
 

@@ -42,6 +42,8 @@ HLI_INLINE void describe_whole(const struct hli_ends *ends, const hl_kernel *ker
     whole->nblocks = nblocks - (whole->schedule != NULL);
     whole->digest_nbytes = alg->digest_nbytes;
     whole->is_one_length = is_one_length;
+    whole->block_nbytes = alg->block_nbytes;
+    whole->suffix = alg->suffix;
 }
 
 /* `layout` is a literal. */
@@ -153,7 +155,7 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
 
     if (n == nlanes && hli_whole_of(kernel) != NULL &&
         hli_shape_nblocks(shape) <= hli_whole_nblocks(ends->plan->choice | kernel->isas) &&
-        pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES) {
+        hli_may_be_whole(pass)) {
         const int is_one_length = kind == HLI_PADDING_ONLY, is_block = is_one_length && nblocks == 1;
         struct hli_whole whole;
         uint8_t *digests[HLI_LANES];

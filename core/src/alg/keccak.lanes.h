@@ -60,7 +60,8 @@ LV_FN void keccak_absorb(uint64_t *s, const uint8_t *const msg[], size_t offset,
     }
 }
 
-LV_FN void keccak_permute(uint64_t *s)
+/* If not `all`, only the words that make a digest are stored. */
+LV_FN void keccak_permute(uint64_t *s, int all)
 {
     lv64 a[25];
 
@@ -73,8 +74,13 @@ LV_FN void keccak_permute(uint64_t *s)
         ROUND(A2, A3, rc[2]);
         ROUND(A3, A0, rc[3]);
     }
-    LV_UNROLL(25)
-    for (unsigned i = 0; i < 25; i++)
+    LV_UNROLL(8)
+    for (unsigned i = 0; i < 8; i++)
+        lv64_store(s + i * LV64_LANES, a[i]);
+    if (!all)
+        return;
+    LV_UNROLL(17)
+    for (unsigned i = 8; i < 25; i++)
         lv64_store(s + i * LV64_LANES, a[i]);
 }
 
@@ -82,9 +88,35 @@ LV_KERNEL void LV_NAME(keccak_blocks)(void *state, const uint8_t *const msg[], s
 {
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += block_nbytes) {
         keccak_absorb(state, msg, offset, block_nbytes / 8);
-        keccak_permute(state);
+        keccak_permute(state, 1);
     }
 }
+
+#if LV_STAGES || defined(LV_WHOLES) || defined(LV_SPONGE_WHOLES)
+LV_KERNEL void LV_NAME(keccak_whole)(LV_WHOLE_ARGS)
+{
+    const unsigned nwords = whole->block_nbytes / 8;
+    const uint64_t *begin = whole->begin;
+    uint64_t state[25 * LV64_LANES] __attribute__((aligned(64)));
+
+    for (unsigned i = nwords; i < 25; i++)
+        lv64_store(state + i * LV64_LANES, lv64_splat(begin[i]));
+    for (unsigned b = 0; b < whole->nblocks; b++) {
+        for (unsigned i = 0; i < nwords; i += LV64_GROUP) {
+            lv64 w[LV64_GROUP];
+            lv64_load_padded_words(w, whole, data, nbytes, b, i);
+            LV_UNROLL(8)
+            for (unsigned j = 0; j < LV64_GROUP; j++) {
+                uint64_t *const row = state + (i + j) * LV64_LANES;
+                if (j < nwords - i)
+                    lv64_store(row, lv64_xor(b == 0 ? lv64_splat(begin[i + j]) : lv64_load(row), w[j]));
+            }
+        }
+        keccak_permute(state, b + 1 < whole->nblocks);
+    }
+    lv64_digests(state, 8, 0, whole->digest_nbytes, LV64_LANES, digests);
+}
+#endif
 
 #undef PLACE
 #undef A0

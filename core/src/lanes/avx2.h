@@ -62,14 +62,17 @@ static const uint8_t places[32] = {0,    1,    2,    3,    4,    5,    6,    7, 
                                    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
 
 /* 16 bytes of a message from `at` on, and what follows its end: the one bit and zeros, from a table that is loaded from
- * where the bit falls behind the end. Nothing outside of the message is read. */
-LV_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t at)
+ * where the bit falls behind the end. Nothing outside of the message is read. `after`: 0x80 for the one bit, or the
+ * suffix of a sponge in its place. */
+LV_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t at, unsigned after)
 {
     const ptrdiff_t left = (ptrdiff_t)(nbytes - at);
 
     if (left >= 16)
         return _mm_loadu_si128((const __m128i *)(data + at));
-    const __m128i behind = _mm_loadu_si128((const __m128i *)(hli_one_bit + HLI_ONE_BIT_AT - left));
+    __m128i behind = _mm_loadu_si128((const __m128i *)(hli_one_bit + HLI_ONE_BIT_AT - left));
+    if (after != 0x80)
+        behind = _mm_and_si128(_mm_cmpeq_epi8(behind, _mm_set1_epi8((char)0x80)), _mm_set1_epi8((char)after));
     if (left <= 0)
         return behind;
     if (nbytes >= 16) { /* the last 16 bytes, moved down */
@@ -89,10 +92,10 @@ LV_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t at)
 }
 
 LV_FN __m256i padded_pair(const uint8_t *const data[], const size_t nbytes[], int is_one_length, unsigned a, unsigned b,
-                          size_t at)
+                          size_t at, unsigned after)
 {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(padded16(data[a], nbytes[is_one_length ? 0 : a], at)),
-                                   padded16(data[b], nbytes[is_one_length ? 0 : b], at), 1);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(padded16(data[a], nbytes[is_one_length ? 0 : a], at, after)),
+                                   padded16(data[b], nbytes[is_one_length ? 0 : b], at, after), 1);
 }
 
 /* The length that each message has at least, as it takes so many blocks with its padding. */
@@ -120,8 +123,8 @@ LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uin
             transpose32(w + i, load_pair(data[0] + at, data[4] + at), load_pair(data[1] + at, data[5] + at),
                         load_pair(data[2] + at, data[6] + at), load_pair(data[3] + at, data[7] + at));
         else
-            transpose32(w + i, padded_pair(data, nbytes, one, 0, 4, at), padded_pair(data, nbytes, one, 1, 5, at),
-                        padded_pair(data, nbytes, one, 2, 6, at), padded_pair(data, nbytes, one, 3, 7, at));
+            transpose32(w + i, padded_pair(data, nbytes, one, 0, 4, at, 0x80), padded_pair(data, nbytes, one, 1, 5, at, 0x80),
+                        padded_pair(data, nbytes, one, 2, 6, at, 0x80), padded_pair(data, nbytes, one, 3, 7, at, 0x80));
         for (unsigned j = i; big_endian && j < i + 4; j++)
             w[j] = swap32(w[j]);
     }
@@ -142,8 +145,8 @@ LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uin
     for (unsigned i = 0; i < 16; i += 2) {
         const size_t at = 128 * (size_t)b + 8 * i;
         const int is_inside = at + 16 <= least;
-        const __m256i r0 = is_inside ? load_pair(data[0] + at, data[2] + at) : padded_pair(data, nbytes, one, 0, 2, at);
-        const __m256i r1 = is_inside ? load_pair(data[1] + at, data[3] + at) : padded_pair(data, nbytes, one, 1, 3, at);
+        const __m256i r0 = is_inside ? load_pair(data[0] + at, data[2] + at) : padded_pair(data, nbytes, one, 0, 2, at, 0x80);
+        const __m256i r1 = is_inside ? load_pair(data[1] + at, data[3] + at) : padded_pair(data, nbytes, one, 1, 3, at, 0x80);
         w[i + 0] = _mm256_unpacklo_epi64(r0, r1);
         w[i + 1] = _mm256_unpackhi_epi64(r0, r1);
         for (unsigned j = i; big_endian && j < i + 2; j++)
@@ -155,20 +158,6 @@ LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uin
             nbits[l] = (uint64_t)(whole->before + nbytes[one ? 0 : l]) << 3;
         w[15] = lv64_load(nbits);
     }
-}
-
-/* The first 16, 20, 28 or 32 bytes of x. */
-LV_FN void store_first(uint8_t *to, __m256i x, size_t nbytes)
-{
-    const __m128i low = _mm256_castsi256_si128(x), high = _mm256_extracti128_si256(x, 1);
-
-    _mm_storeu_si128((__m128i *)to, low);
-    if (nbytes >= 32)
-        _mm_storeu_si128((__m128i *)(to + 16), high);
-    else if (nbytes == 28)
-        _mm_storeu_si128((__m128i *)(to + 12), _mm_alignr_epi8(high, low, 12));
-    else if (nbytes == 20)
-        hli_store32(to + 16, (uint32_t)_mm_cvtsi128_si32(high), 0);
 }
 
 LV_FN void lv32_digests(const uint32_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
@@ -190,26 +179,21 @@ LV_FN void lv32_digests(const uint32_t *state, unsigned nwords, int big_endian, 
                     nbytes);
 }
 
-LV_FN void lv64_digests(const uint64_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
-                        uint8_t *const digests[])
+LV_FN void lv64_load_padded_words(lv64 w[LV64_GROUP], const struct hli_whole *whole, const uint8_t *const data[],
+                                  const size_t nbytes[], unsigned b, unsigned i)
 {
-    __m256i r[8], t[8];
+    const int one = whole->is_one_length;
+    const size_t at = b * (size_t)whole->block_nbytes + 8 * i;
+    const unsigned n = whole->block_nbytes / 8 - i, after = whole->suffix;
 
-    (void)nwords, (void)n; /* 8 and 4 */
-    for (unsigned w = 0; w < 8; w++)
-        r[w] = big_endian ? swap64(lv64_load(state + LV64_LANES * w)) : lv64_load(state + LV64_LANES * w);
-    for (unsigned w = 0; w < 8; w += 2) { /* halves: words w and w + 1 of lanes 0 and 2, of lanes 1 and 3 */
-        t[w] = _mm256_unpacklo_epi64(r[w], r[w + 1]);
-        t[w + 1] = _mm256_unpackhi_epi64(r[w], r[w + 1]);
+    if (one && at > nbytes[0]) {
+        w[0] = w[1] = _mm256_setzero_si256();
+    } else {
+        const __m256i r0 = padded_pair(data, nbytes, one, 0, 2, at, after);
+        const __m256i r1 = padded_pair(data, nbytes, one, 1, 3, at, after);
+        w[0] = _mm256_unpacklo_epi64(r0, r1);
+        w[1] = _mm256_unpackhi_epi64(r0, r1);
     }
-    for (unsigned l = 0; l < 4; l++) {
-        const unsigned odd = l % 2;
-        const __m256i front = l < 2 ? _mm256_permute2x128_si256(t[odd], t[2 + odd], 0x20)
-                                    : _mm256_permute2x128_si256(t[odd], t[2 + odd], 0x31);
-        const __m256i back = l < 2 ? _mm256_permute2x128_si256(t[4 + odd], t[6 + odd], 0x20)
-                                   : _mm256_permute2x128_si256(t[4 + odd], t[6 + odd], 0x31);
-        store_first(digests[l], front, nbytes);
-        if (nbytes > 32)
-            store_first(digests[l] + 32, back, nbytes - 32);
-    }
+    if (n <= 2 && b + 1 == whole->nblocks)
+        w[n - 1] = lv64_xor(w[n - 1], lv64_splat(UINT64_C(1) << 63));
 }

@@ -391,6 +391,42 @@ LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uin
         w[15] = lv64_nbits(whole, nbytes);
 }
 
+/* Left of message l from the i-th word of block b on; negative if it ends before. */
+#define LV64_LEFT(l) ((ptrdiff_t)(nbytes[l] - b * (size_t)whole->block_nbytes) - 8 * (ptrdiff_t)i)
+
+LV_FN void lv64_load_padded_words(lv64 w[LV64_GROUP], const struct hli_whole *whole, const uint8_t *const data[],
+                                  const size_t nbytes[], unsigned b, unsigned i)
+{
+    const __m512i suffix = _mm512_set1_epi8((char)whole->suffix);
+    const size_t offset = b * (size_t)whole->block_nbytes + 8 * i;
+    const unsigned n = whole->block_nbytes / 8 - i;
+    const __mmask64 inside = lowest(8 * (size_t)n);
+
+    if (whole->is_one_length && LV64_LEFT(0) <= 0) { /* behind all messages */
+        for (unsigned j = 0; j < 8; j++)
+            w[j] = zeros();
+        if (LV64_LEFT(0) == 0)
+            w[0] = lv64_splat(whole->suffix);
+    } else {
+        for (unsigned l = 0; l < 8; l++) { /* a mask's bits beyond the last word do no harm */
+            const ptrdiff_t left = LV64_LEFT(l);
+            const __mmask64 kept = PADDED_KEPT_OF_LONG(left), upto = PADDED_KEPT_OF_LONG(left + 1);
+            w[l] = _mm512_mask_mov_epi8(padded64(data[l], offset, kept & inside, _mm512_setzero_si512()), kept ^ upto,
+                                        suffix);
+        }
+        transpose64(w);
+    }
+    if (n <= 8 && b + 1 == whole->nblocks) { /* the block's last word */
+        const lv64 last = lv64_splat(UINT64_C(1) << 63);
+        if (n == 1)
+            w[0] = lv64_xor(w[0], last);
+        else if (n == 2)
+            w[1] = lv64_xor(w[1], last);
+        else if (n == 5)
+            w[4] = lv64_xor(w[4], last);
+    }
+}
+
 /* The states are transposed in registers, and each digest is one masked store. */
 LV_FN void lv64_digests(const uint64_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
                         uint8_t *const digests[])

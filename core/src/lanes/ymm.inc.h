@@ -100,3 +100,41 @@ LV_FN void lv64_load_block(lv64 w[16], const uint8_t *const msg[], size_t offset
             w[j] = swap64(w[j]);
     }
 }
+
+/* The first 16, 20, 28 or 32 bytes of x. */
+LV_FN void store_first(uint8_t *to, __m256i x, size_t nbytes)
+{
+    const __m128i low = _mm256_castsi256_si128(x), high = _mm256_extracti128_si256(x, 1);
+
+    _mm_storeu_si128((__m128i *)to, low);
+    if (nbytes >= 32)
+        _mm_storeu_si128((__m128i *)(to + 16), high);
+    else if (nbytes == 28)
+        _mm_storeu_si128((__m128i *)(to + 12), _mm_alignr_epi8(high, low, 12));
+    else if (nbytes == 20)
+        hli_store32(to + 16, (uint32_t)_mm_cvtsi128_si32(high), 0);
+}
+
+LV_FN void lv64_digests(const uint64_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
+                        uint8_t *const digests[])
+{
+    __m256i r[8], t[8];
+
+    (void)nwords, (void)n; /* 8 and 4 */
+    for (unsigned w = 0; w < 8; w++)
+        r[w] = big_endian ? swap64(lv64_load(state + LV64_LANES * w)) : lv64_load(state + LV64_LANES * w);
+    for (unsigned w = 0; w < 8; w += 2) { /* halves: words w and w + 1 of lanes 0 and 2, of lanes 1 and 3 */
+        t[w] = _mm256_unpacklo_epi64(r[w], r[w + 1]);
+        t[w + 1] = _mm256_unpackhi_epi64(r[w], r[w + 1]);
+    }
+    for (unsigned l = 0; l < 4; l++) {
+        const unsigned odd = l % 2;
+        const __m256i front = l < 2 ? _mm256_permute2x128_si256(t[odd], t[2 + odd], 0x20)
+                                    : _mm256_permute2x128_si256(t[odd], t[2 + odd], 0x31);
+        const __m256i back = l < 2 ? _mm256_permute2x128_si256(t[4 + odd], t[6 + odd], 0x20)
+                                   : _mm256_permute2x128_si256(t[4 + odd], t[6 + odd], 0x31);
+        store_first(digests[l], front, nbytes);
+        if (nbytes > 32)
+            store_first(digests[l] + 32, back, nbytes - 32);
+    }
+}

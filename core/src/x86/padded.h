@@ -26,6 +26,8 @@ PADDED_FN __mmask64 lowest(size_t n)
  * and zeros, from a table that is loaded from where the bit falls behind the end. `left`: length of the message from
  * these bytes on; negative if it ends before. */
 #define PADDED_KEPT(left)   lowest((left) > 0 ? (size_t)(left) : 0)
+/* The first for messages of any length: `lowest` takes it modulo 256. */
+#define PADDED_KEPT_OF_LONG(left) PADDED_KEPT((left) < 64 ? (left) : 64)
 #define PADDED_BEHIND(left) ((const void *)(hli_one_bit + HLI_ONE_BIT_AT - (left)))
 
 /* A masked load touches nothing behind the message. Its address is a number, not a pointer: data may be NULL or end
