@@ -26,7 +26,7 @@ struct provider {
     struct {
         const void *iv;
         hl_blocks_fn *blocks; /* of the kernel for one message */
-    } digests[DIGEST_COUNT];  /* in the order of hlp_digests */
+    } digests[DIGEST_COUNT];                  /* in the order of hlp_digests */
     OSSL_ALGORITHM offered[DIGEST_COUNT + 1]; /* the rows of hlp_digests that OpenSSL has names for */
     const OSSL_CORE_HANDLE *handle;
     OSSL_LIB_CTX *child; /* sees the providers of the host; for MACs that hashloom leaves to them */
