@@ -22,23 +22,18 @@
 #include <string.h>
 #include <time.h>
 
-enum { SESSIONS = 4, KEYS = 6, MESSAGE_MAX = 6000, VALUE_MAX = 200, INPUT_MAX = 2000, ROWS = 9 };
+enum { SESSIONS = 4, KEYS = 6, MESSAGE_MAX = 6000, VALUE_MAX = 200, INPUT_MAX = 2000 };
 
 static const struct row {
     hl_alg alg;
     CK_MECHANISM_TYPE digest, hmac, hmac_general;
     CK_KEY_TYPE type;
-} rows[ROWS] = {
-    {HL_MD5, CKM_MD5, CKM_MD5_HMAC, CKM_MD5_HMAC_GENERAL, CKK_MD5_HMAC},
-    {HL_SHA1, CKM_SHA_1, CKM_SHA_1_HMAC, CKM_SHA_1_HMAC_GENERAL, CKK_SHA_1_HMAC},
-    {HL_RIPEMD160, CKM_RIPEMD160, CKM_RIPEMD160_HMAC, CKM_RIPEMD160_HMAC_GENERAL, CKK_RIPEMD160_HMAC},
-    {HL_SHA224, CKM_SHA224, CKM_SHA224_HMAC, CKM_SHA224_HMAC_GENERAL, CKK_SHA224_HMAC},
-    {HL_SHA256, CKM_SHA256, CKM_SHA256_HMAC, CKM_SHA256_HMAC_GENERAL, CKK_SHA256_HMAC},
-    {HL_SHA384, CKM_SHA384, CKM_SHA384_HMAC, CKM_SHA384_HMAC_GENERAL, CKK_SHA384_HMAC},
-    {HL_SHA512, CKM_SHA512, CKM_SHA512_HMAC, CKM_SHA512_HMAC_GENERAL, CKK_SHA512_HMAC},
-    {HL_SHA512_224, CKM_SHA512_224, CKM_SHA512_224_HMAC, CKM_SHA512_224_HMAC_GENERAL, KEY_SHA512_224_HMAC},
-    {HL_SHA512_256, CKM_SHA512_256, CKM_SHA512_256_HMAC, CKM_SHA512_256_HMAC_GENERAL, KEY_SHA512_256_HMAC},
+} rows[] = {
+#define ROW(NAME, name, mechanism)                                                                                     \
+    {HL_##NAME, CKM_##mechanism, CKM_##mechanism##_HMAC, CKM_##mechanism##_HMAC_GENERAL, CKK_##mechanism##_HMAC},
+#include "algorithms.inc.h"
 };
+enum { ROWS = sizeof rows / sizeof *rows };
 
 enum active { IDLE, DIGEST, SIGN, VERIFY, FIND };
 static struct session {

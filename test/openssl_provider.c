@@ -20,18 +20,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 8, LONGEST = 70000 };
-static const char *const digests[] = {"SHA1",       "SHA224",     "SHA256",    "SHA384", "SHA512",
-                                      "SHA512-224", "SHA512-256", "RIPEMD160", "MD5"};
-/* The last ones are not hashloom's. */
-static const char *const hmacs[] = {"SHA1",       "SHA-224",   "sha256", "SHA2-384", "1.3.14.3.2.26", "SHA512",
-                                    "SHA512-224",
-                                    "SHA-512/256", "RIPEMD", "MD5",    "SHA3-256", "SM3",           "BLAKE2B-512"};
-enum { DIGESTS = sizeof digests / sizeof *digests, HMACS = sizeof hmacs / sizeof *hmacs };
+enum { THREADS = 8, LONGEST = 70000, MOST_DIGESTS = 64, XOF_MAX = 600 };
+static const char *digests[MOST_DIGESTS]; /* hashloom's that the default provider has too */
+static int ndigests;
+/* Other names of digests, and digests that are not hashloom's. */
+static const char *const hmacs[] = {"SHA-224", "sha256", "SHA2-384", "1.3.14.3.2.26", "2.16.840.1.101.3.4.2.8",
+                                    "SHA512-224", "SHA-512/256", "RIPEMD", "SM3", "BLAKE2B-512"};
+enum { HMACS = sizeof hmacs / sizeof *hmacs };
 static uint8_t message[LONGEST];
 
 #define CHECK(condition, ...)                                                                                          \
@@ -58,14 +56,46 @@ static size_t random_length(uint64_t *seed)
     return below(seed, up_to[below(seed, 20) == 0 ? 5 : below(seed, 5)]);
 }
 
+static int is_xof(const EVP_MD *md)
+{
+    return (EVP_MD_get_flags(md) & EVP_MD_FLAG_XOF) != 0;
+}
+
+static int (*squeeze)(EVP_MD_CTX *ctx, unsigned char *out, size_t nbytes); /* EVP_DigestSqueeze, from OpenSSL 3.3 on */
+
+/* Ends a message. The digest of an XOF has xof_nbytes, told in one of three ways, or, if the provider knows one, the
+ * usual length. */
+static size_t finish(EVP_MD_CTX *ctx, size_t xof_nbytes, unsigned way, uint8_t *out)
+{
+    const EVP_MD *md = EVP_MD_CTX_get0_md(ctx);
+    OSSL_PARAM params[2] = {OSSL_PARAM_construct_size_t("xoflen", &xof_nbytes), OSSL_PARAM_construct_end()};
+    unsigned nbytes = 0;
+
+    if (is_xof(md) && way == 3 && squeeze != NULL) {
+        CHECK(squeeze(ctx, out, xof_nbytes / 2) && squeeze(ctx, out + xof_nbytes / 2, xof_nbytes - xof_nbytes / 2),
+              "%s", EVP_MD_get0_name(md));
+        return xof_nbytes;
+    }
+    if (is_xof(md) && (way == 0 || EVP_MD_get_size(md) <= 0)) {
+        CHECK(EVP_DigestFinalXOF(ctx, out, xof_nbytes), "%s", EVP_MD_get0_name(md));
+        return xof_nbytes;
+    }
+    if (is_xof(md) && way == 1)
+        CHECK(EVP_MD_CTX_set_params(ctx, params), "%s", EVP_MD_get0_name(md));
+    CHECK(EVP_DigestFinal_ex(ctx, out, &nbytes), "%s", EVP_MD_get0_name(md));
+    return nbytes;
+}
+
 /* Two contexts, one of each provider, get the same chunks. In the middle each is copied, and the copies go another
  * way. */
 static void digest_case(const char *name, EVP_MD *const md[2], uint64_t *seed)
 {
     EVP_MD_CTX *ctx[2], *copy[2];
-    uint8_t found[4][EVP_MAX_MD_SIZE];
-    unsigned nbytes[4];
+    uint8_t found[4][XOF_MAX];
+    size_t nbytes[4];
     const size_t total = random_length(seed), cut = below(seed, (uint32_t)total + 1), start = below(seed, 64);
+    const size_t xof_nbytes = 1 + below(seed, XOF_MAX);
+    const unsigned way = below(seed, 4);
     const uint64_t chunks = *seed;
 
     for (int p = 0; p < 2; p++) {
@@ -87,11 +117,13 @@ static void digest_case(const char *name, EVP_MD *const md[2], uint64_t *seed)
         if (EVP_MD_CTX_get0_md(copy[p]) == NULL)
             CHECK(EVP_MD_CTX_copy_ex(copy[p], ctx[p]), "%s", name);
         CHECK(EVP_DigestUpdate(copy[p], message, cut % 333), "%s", name);
-        CHECK(EVP_DigestFinal_ex(ctx[p], found[p], &nbytes[p]), "%s", name);
-        CHECK(EVP_DigestFinal_ex(copy[p], found[2 + p], &nbytes[2 + p]), "%s", name);
-        uint8_t whole[EVP_MAX_MD_SIZE];
-        CHECK(EVP_Digest(message + begin, total - begin, whole, NULL, md[p], NULL) &&
-                  memcmp(whole, found[p], nbytes[p]) == 0, "%s", name);
+        nbytes[p] = finish(ctx[p], xof_nbytes, way, found[p]);
+        nbytes[2 + p] = finish(copy[p], xof_nbytes, way, found[2 + p]);
+        uint8_t whole[XOF_MAX];
+        CHECK(EVP_DigestInit_ex2(ctx[p], md[p], NULL) && EVP_DigestUpdate(ctx[p], message + begin, total - begin),
+              "%s", name);
+        CHECK(finish(ctx[p], xof_nbytes, way, whole) == nbytes[p] && memcmp(whole, found[p], nbytes[p]) == 0, "%s",
+              name);
         EVP_MD_CTX_free(ctx[p]);
         EVP_MD_CTX_free(copy[p]);
     }
@@ -208,14 +240,35 @@ static EVP_MAC *fetch_hmac(OSSL_LIB_CTX *library, const char *provider)
     return mac;
 }
 
+/* Asks the provider for its digests. */
+static void find_digest(EVP_MD *md, void *unused)
+{
+    const char *name = EVP_MD_get0_name(md);
+
+    (void)unused;
+    if (strcmp(OSSL_PROVIDER_get0_name(EVP_MD_get0_provider(md)), "hashloom") != 0)
+        return;
+    EVP_MD *theirs = EVP_MD_fetch(NULL, name, "provider=default");
+    if (theirs == NULL) {
+        printf("not compared: %s: the default provider of %s lacks it\n", name, OpenSSL_version(OPENSSL_VERSION));
+        ERR_clear_error();
+        return;
+    }
+    EVP_MD_free(theirs);
+    CHECK(ndigests < MOST_DIGESTS && (digests[ndigests++] = strdup(name)) != NULL, "%s", name);
+}
+
 static void cases(uint64_t seed, int count)
 {
+    static const char *const tls[] = {"SHA1", "SHA-224", "sha256", "SHA2-384", "1.3.14.3.2.26", "SHA512"};
     EVP_MAC *const mac[2] = {fetch_hmac(NULL, "default"), fetch_hmac(NULL, "hashloom")};
 
-    for (int d = 0; d < DIGESTS; d++) {
+    for (int d = 0; d < ndigests; d++) {
         EVP_MD *const md[2] = {fetch_md(NULL, digests[d], "default"), fetch_md(NULL, digests[d], "hashloom")};
         for (int i = 0; i < count; i++)
             digest_case(digests[d], md, &seed);
+        for (int i = 0; i < count / 3 && !is_xof(md[1]); i++)
+            hmac_case(digests[d], mac, &seed);
         EVP_MD_free(md[0]);
         EVP_MD_free(md[1]);
     }
@@ -223,7 +276,7 @@ static void cases(uint64_t seed, int count)
         for (int i = 0; i < count / 3; i++)
             hmac_case(hmacs[d], mac, &seed);
     for (int i = 0; i < count / 10; i++)
-        tls_case(mac, hmacs[i % 6], 60 + below(&seed, 400), below(&seed, 255));
+        tls_case(mac, tls[i % 6], 60 + below(&seed, 400), below(&seed, 255));
     EVP_MAC_free(mac[0]);
     EVP_MAC_free(mac[1]);
 }
@@ -241,7 +294,7 @@ static void name_is_known(const char *name, void *other)
 
 static void same_properties(void)
 {
-    for (int d = 0; d < DIGESTS; d++) {
+    for (int d = 0; d < ndigests; d++) {
         EVP_MD *ours = fetch_md(NULL, digests[d], "hashloom"), *theirs = fetch_md(NULL, digests[d], "default");
         CHECK(EVP_MD_get_size(ours) == EVP_MD_get_size(theirs) &&
               EVP_MD_get_block_size(ours) == EVP_MD_get_block_size(theirs) &&
@@ -253,6 +306,10 @@ static void same_properties(void)
               digests[d]);
         for (const OSSL_PARAM *each = EVP_MD_gettable_params(theirs); each->key != NULL; each++)
             CHECK(OSSL_PARAM_locate_const(EVP_MD_gettable_params(ours), each->key) != NULL, "%s: %s", digests[d],
+                  each->key);
+        const OSSL_PARAM *settable = EVP_MD_settable_ctx_params(theirs);
+        for (const OSSL_PARAM *each = settable; each != NULL && each->key != NULL; each++)
+            CHECK(OSSL_PARAM_locate_const(EVP_MD_settable_ctx_params(ours), each->key) != NULL, "%s: %s", digests[d],
                   each->key);
         EVP_MD_free(ours);
         EVP_MD_free(theirs);
@@ -322,7 +379,7 @@ static void misuse_of_hmac(void)
     CHECK(!EVP_MAC_CTX_set_params(ctx, elsewhere), "a digest of a provider that is not there");
     CHECK(!EVP_MAC_CTX_set_params(ctx, wrong_type) && !EVP_MAC_CTX_set_params(ctx, wrong_key), "types");
     CHECK(!EVP_MAC_init(ctx, message, 5, xof), "HMAC of SHAKE128");
-    ERR_clear_error();
+    expect_error("not defined for");
     CHECK(!EVP_MAC_init(ctx, NULL, 0, sha256), "no key");
     expect_error("no key");
     CHECK(EVP_MAC_init(ctx, message, 0, NULL), "an empty key");
@@ -399,6 +456,37 @@ static void test_free(void *p, const char *file, int line)
     free(p);
 }
 
+/* A digest that is squeezed in parts, by a copy of the context. */
+static void squeezes(const OSSL_DISPATCH *table, void *ctx, const uint8_t *expected, const char *name)
+{
+    enum { SQUEEZE = 14 }; /* OSSL_FUNC_DIGEST_SQUEEZE of OpenSSL 3.3, with the parameters of a final */
+    OSSL_FUNC_digest_dupctx_fn *dupctx = CALL(table, digest_dupctx, DIGEST_DUPCTX);
+    OSSL_FUNC_digest_final_fn *squeeze = (OSSL_FUNC_digest_final_fn *)function_of(table, SQUEEZE);
+    void *copy = dupctx(ctx), *second;
+    uint8_t found[XOF_MAX];
+    size_t at = 0, nbytes = 9;
+
+    CHECK(squeeze(copy, NULL, &nbytes, 0) && nbytes == 0, "%s: squeeze nothing", name);
+    CHECK(!squeeze(copy, NULL, &nbytes, 1), "%s: squeeze into NULL", name);
+    for (size_t n = 1; at < XOF_MAX; n = n * 2 + 1) {
+        n = n < XOF_MAX - at ? n : XOF_MAX - at;
+        CHECK(squeeze(copy, found + at, &nbytes, n) && nbytes == n, "%s: squeeze", name);
+        at += n;
+        CHECK((second = dupctx(copy)) != NULL, "%s", name); /* goes on where the first stopped */
+        CALL(table, digest_freectx, DIGEST_FREECTX)(copy);
+        copy = second;
+    }
+    CHECK(memcmp(found, expected, XOF_MAX) == 0, "%s: squeeze", name);
+    CHECK(!CALL(table, digest_update, DIGEST_UPDATE)(copy, message, 1) &&
+              !CALL(table, digest_final, DIGEST_FINAL)(copy, found, &nbytes, 64), "%s: after squeeze", name);
+    CHECK(CALL(table, digest_init, DIGEST_INIT)(copy, NULL) &&
+              CALL(table, digest_update, DIGEST_UPDATE)(copy, message, 1), "%s: again", name);
+    CALL(table, digest_freectx, DIGEST_FREECTX)(copy);
+    CHECK(!squeeze(second = CALL(table, digest_newctx, DIGEST_NEWCTX)(module_context), found, &nbytes, 1),
+          "%s: squeeze before init", name);
+    CALL(table, digest_freectx, DIGEST_FREECTX)(second);
+}
+
 static void misuse_of_module(const char *path)
 {
     OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
@@ -418,45 +506,65 @@ static void misuse_of_module(const char *path)
                                                                                                  OSSL_OP_DIGEST,
                                                                                                 &no_cache);
     CHECK(no_cache == 0, "query");
-    for (int d = 0; d < DIGESTS; d++) {
+    for (int d = 0; all[d].algorithm_names != NULL; d++) {
         const OSSL_DISPATCH *table = all[d].implementation;
         OSSL_FUNC_digest_newctx_fn *newctx = CALL(table, digest_newctx, DIGEST_NEWCTX);
+        OSSL_FUNC_digest_dupctx_fn *dupctx = CALL(table, digest_dupctx, DIGEST_DUPCTX);
+        OSSL_FUNC_digest_freectx_fn *freectx = CALL(table, digest_freectx, DIGEST_FREECTX);
         OSSL_FUNC_digest_init_fn *init = CALL(table, digest_init, DIGEST_INIT);
         OSSL_FUNC_digest_update_fn *update = CALL(table, digest_update, DIGEST_UPDATE);
         OSSL_FUNC_digest_final_fn *final = CALL(table, digest_final, DIGEST_FINAL);
-        OSSL_FUNC_digest_digest_fn *digest = CALL(table, digest_digest, DIGEST_DIGEST);
         void *ctx = newctx(module_context), *copy;
-        EVP_MD *md = fetch_md(NULL, digests[d], "default");
-        uint8_t expected[EVP_MAX_MD_SIZE];
-        unsigned size;
+        char name[32];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(all[d].algorithm_names, ":"), all[d].algorithm_names);
+        EVP_MD *md = EVP_MD_fetch(NULL, name, "?provider=default");
+        uint8_t expected[XOF_MAX];
+        size_t size = is_xof(md) ? 33 : (size_t)EVP_MD_get_size(md);
 
-        CHECK(!update(ctx, message, 1) && !final(ctx, out, &nbytes, 64), "%s: before init", digests[d]);
-        CHECK((copy = CALL(table, digest_dupctx, DIGEST_DUPCTX)(ctx)) != NULL && !update(copy, message, 1),
-              "copy before init");
-        CALL(table, digest_freectx, DIGEST_FREECTX)(copy);
-        CALL(table, digest_freectx, DIGEST_FREECTX)(NULL);
-        CHECK(init(ctx, NULL) && !update(ctx, NULL, 1) && update(ctx, NULL, 0), "%s: NULL", digests[d]);
-        CHECK(update(ctx, message, 3), "%s", digests[d]);
+        CHECK(!update(ctx, message, 1) && !final(ctx, out, &nbytes, 64), "%s: before init", name);
+        CHECK((copy = dupctx(ctx)) != NULL && !update(copy, message, 1), "copy before init");
+        freectx(copy);
+        freectx(NULL);
+        CHECK(init(ctx, NULL) && !update(ctx, NULL, 1) && update(ctx, NULL, 0), "%s: NULL", name);
+        CHECK(update(ctx, message, 3), "%s", name);
         if (sizeof(size_t) == 8)
-            CHECK(!update(ctx, message, (size_t)1 << 62), "%s: too long", digests[d]);
-        CHECK(!final(ctx, out, &nbytes, 15) && !final(ctx, NULL, &nbytes, 64), "%s: room", digests[d]);
-        CHECK(final(ctx, out, &nbytes, 64), "%s: failed calls leave the context as it was", digests[d]);
-        CHECK(!final(ctx, out, &nbytes, 64) && !update(ctx, message, 1), "%s: after final", digests[d]);
-        CHECK(EVP_Digest(message, 3, expected, &size, md, NULL) && nbytes == size && memcmp(out, expected, size) == 0,
-              "%s",
-              digests[d]);
-        memset(out, 0, sizeof out);
-        CHECK(digest(module_context, message, 3, out, &nbytes, 64) && nbytes == size && memcmp(out, expected,
-                                                                                               size) == 0,
-              "%s at once", digests[d]);
-        CHECK(!digest(module_context, message, 3, out, &nbytes, 15) && !digest(module_context, NULL, 3, out, &nbytes,
-                                                                               64) &&
-                  !digest(module_context, message, 3, NULL, &nbytes, 64), "%s at once", digests[d]);
+            CHECK(!update(ctx, message, (size_t)1 << 62), "%s: too long", name);
+        EVP_MD_CTX *other = EVP_MD_CTX_new();
+        CHECK(EVP_DigestInit_ex2(other, md, NULL) && EVP_DigestUpdate(other, message, 3), "%s", name);
+        finish(other, is_xof(md) ? XOF_MAX : 0, 0, expected);
+        EVP_MD_CTX_free(other);
+        if (is_xof(md)) {
+            size_t none = SIZE_MAX, got = 0;
+            int wrong = -1;
+            OSSL_PARAM params[2] = {OSSL_PARAM_construct_size_t("xoflen", &none), OSSL_PARAM_construct_end()};
+            OSSL_PARAM get[2] = {OSSL_PARAM_construct_size_t("size", &got), OSSL_PARAM_construct_end()};
+            OSSL_PARAM bad[2] = {OSSL_PARAM_construct_int("xoflen", &wrong), OSSL_PARAM_construct_end()};
+            OSSL_FUNC_digest_set_ctx_params_fn *set = CALL(table, digest_set_ctx_params, DIGEST_SET_CTX_PARAMS);
+            CHECK(set(ctx, params) && !final(ctx, out, &nbytes, 64), "%s has no length", name);
+            params[0] = OSSL_PARAM_construct_size_t("xoflen", &size);
+            CHECK(set(ctx, params) && !set(ctx, bad), "%s", name);
+            CHECK(CALL(table, digest_get_ctx_params, DIGEST_GET_CTX_PARAMS)(ctx, get) && got == size, "%s", name);
+            squeezes(table, ctx, expected, name);
+        } else
+            CHECK(!final(ctx, out, &nbytes, 15), "%s: room", name);
+        CHECK(!final(ctx, NULL, &nbytes, 64), "%s: NULL", name);
+        CHECK(final(ctx, out, &nbytes, 64), "%s: failed calls leave the context as it was", name);
+        CHECK(!final(ctx, out, &nbytes, 64) && !update(ctx, message, 1), "%s: after final", name);
+        CHECK(nbytes == size && memcmp(out, expected, size) == 0, "%s", name);
+        if (!is_xof(md)) {
+            OSSL_FUNC_digest_digest_fn *digest = CALL(table, digest_digest, DIGEST_DIGEST);
+            memset(out, 0, sizeof out);
+            CHECK(digest(module_context, message, 3, out, &nbytes, 64) && nbytes == size &&
+                      memcmp(out, expected, size) == 0, "%s at once", name);
+            CHECK(!digest(module_context, message, 3, out, &nbytes, 15) &&
+                      !digest(module_context, NULL, 3, out, &nbytes, 64) &&
+                      !digest(module_context, message, 3, NULL, &nbytes, 64), "%s at once", name);
+        }
         CHECK(ERR_peek_error() != 0, "errors are told");
         countdown = 0;
-        CHECK(newctx(module_context) == NULL, "no memory");
+        CHECK(newctx(module_context) == NULL && dupctx(ctx) == NULL, "no memory");
         countdown = -1;
-        CALL(table, digest_freectx, DIGEST_FREECTX)(ctx);
+        freectx(ctx);
         EVP_MD_free(md);
         ERR_clear_error();
     }
@@ -465,7 +573,7 @@ static void misuse_of_module(const char *path)
     const OSSL_DISPATCH *table = CALL(module, provider_query_operation, PROVIDER_QUERY_OPERATION)(
         module_context, OSSL_OP_MAC, &no_cache)->implementation;
     for (int which = 0; which < 2; which++) {
-        OSSL_PARAM params[2] = {text("digest", which == 0 ? "SHA256" : "SHA3-256"), OSSL_PARAM_construct_end()};
+        OSSL_PARAM params[2] = {text("digest", which == 0 ? "SHA256" : "SM3"), OSSL_PARAM_construct_end()};
         int done = 0;
         for (int n = -1; !done; n = n < 0 ? 0 : n + 1) {
             countdown = n;
@@ -507,7 +615,7 @@ static void unload_in_use(void)
 
     CHECK(EVP_DigestInit_ex2(ctx, md, NULL), "init");
     for (int i = 0; i < 2; i++) {
-        OSSL_PARAM params[2] = {text("digest", i == 0 ? "SHA1" : "SHA3-256"), OSSL_PARAM_construct_end()};
+        OSSL_PARAM params[2] = {text("digest", i == 0 ? "SHA1" : "SM3"), OSSL_PARAM_construct_end()};
         CHECK(EVP_MAC_init(mac_ctx[i], message, 20, params), "init");
     }
     CHECK(OSSL_PROVIDER_unload(ours), "unload while contexts live");
@@ -528,8 +636,8 @@ static void unload_in_use(void)
     ours = OSSL_PROVIDER_load(library, "hashloom");
     mac = fetch_hmac(library, "hashloom");
     mac_ctx[0] = EVP_MAC_CTX_new(mac);
-    OSSL_PARAM params[2] = {text("digest", "SHA3-256"), OSSL_PARAM_construct_end()};
-    CHECK(!EVP_MAC_init(mac_ctx[0], message, 20, params), "SHA3-256 without a provider");
+    OSSL_PARAM params[2] = {text("digest", "SM3"), OSSL_PARAM_construct_end()};
+    CHECK(!EVP_MAC_init(mac_ctx[0], message, 20, params), "SM3 without a provider");
     expect_error("another provider");
     EVP_MAC_CTX_free(mac_ctx[0]);
     EVP_MAC_free(mac);
@@ -571,19 +679,21 @@ struct stanza {
 static int run_stanza(const char *path, const struct stanza *s)
 {
     const char *digest = strcmp(s->kind, "MAC") == 0 ? s->algorithm : s->name;
-    int is_ours = 0;
-
-    for (int d = 0; d < DIGESTS; d++)
-        is_ours |= strcasecmp(digest, digests[d]) == 0;
+    EVP_MD *md = EVP_MD_fetch(NULL, digest, "?provider=hashloom");
+    const int is_ours = md != NULL &&
+                        strcmp(OSSL_PROVIDER_get0_name(EVP_MD_get0_provider(md)), "hashloom") == 0;
     const int is_hmac = strcmp(s->kind, "MAC") == 0 && strcmp(s->name, "HMAC") == 0;
-    if (s->output == NULL || s->other || !(is_hmac || (strcmp(s->kind, "Digest") == 0 && is_ours)))
+    if (s->output == NULL || s->other || !(is_hmac || (strcmp(s->kind, "Digest") == 0 && is_ours))) {
+        EVP_MD_free(md);
+        ERR_clear_error();
         return 0;
-    uint8_t *inputs[INPUTS], *output, *key, found[EVP_MAX_MD_SIZE];
+    }
+    uint8_t *inputs[INPUTS], *output, *key;
     size_t input_nbytes[INPUTS], nbytes = 0;
     const size_t output_nbytes = bytes_of(s->output, &output), key_nbytes = bytes_of(s->key == NULL ? "" : s->key,
                                                                                      &key);
+    uint8_t *found = malloc(output_nbytes + EVP_MAX_MD_SIZE);
     EVP_MAC *mac = fetch_hmac(NULL, "hashloom");
-    EVP_MD *md = fetch_md(NULL, digest, is_ours ? "hashloom" : "default");
     EVP_MAC_CTX *mac_ctx = EVP_MAC_CTX_new(mac);
     EVP_MD_CTX *md_ctx = EVP_MD_CTX_new();
     OSSL_PARAM params[2] = {text("digest", s->algorithm), OSSL_PARAM_construct_end()};
@@ -598,11 +708,10 @@ static int run_stanza(const char *path, const struct stanza *s)
                           : EVP_DigestUpdate(md_ctx, inputs[i], input_nbytes[i]), "%s:%d", path, s->line);
         free(inputs[i]);
     }
-    unsigned size = 0;
-    CHECK(is_hmac ? EVP_MAC_final(mac_ctx, found, &nbytes, sizeof found) : EVP_DigestFinal_ex(md_ctx, found, &size),
-          "%s:%d",
-          path, s->line);
-    nbytes = is_hmac ? nbytes : size;
+    if (is_hmac)
+        CHECK(EVP_MAC_final(mac_ctx, found, &nbytes, EVP_MAX_MD_SIZE), "%s:%d", path, s->line);
+    else
+        nbytes = finish(md_ctx, output_nbytes, 0, found);
     CHECK(nbytes == output_nbytes && memcmp(found, output, nbytes) == 0, "%s:%d: %s %s", path, s->line, s->name,
           s->algorithm);
     EVP_MAC_CTX_free(mac_ctx);
@@ -610,6 +719,7 @@ static int run_stanza(const char *path, const struct stanza *s)
     EVP_MAC_free(mac);
     EVP_MD_free(md);
     free(output);
+    free(found);
     free(key);
     return 1;
 }
@@ -683,6 +793,9 @@ int main(int argc, char **argv)
     CHECK(setenv("OPENSSL_MODULES", folder, 1) == 0, "%s", folder);
     OSSL_PROVIDER *default_ = OSSL_PROVIDER_load(NULL, "default"), *ours = OSSL_PROVIDER_load(NULL, "hashloom");
     CHECK(default_ != NULL && ours != NULL && OSSL_PROVIDER_self_test(ours), "load");
+    *(void **)&squeeze = dlsym(dlopen(NULL, RTLD_NOW), "EVP_DigestSqueeze");
+    EVP_MD_do_all_provided(NULL, find_digest, NULL);
+    CHECK(ndigests > 0, "digests");
     const int quick = argc == 3 && strcmp(argv[2], "quick") == 0;
     if (argc > 2 && !quick) {
         for (int i = 2; i < argc; i++) {
@@ -710,6 +823,8 @@ int main(int argc, char **argv)
         unload_in_use();
         puts("openssl_provider: passed");
     }
+    for (int d = 0; d < ndigests; d++)
+        free((char *)(uintptr_t)digests[d]);
     OSSL_PROVIDER_unload(ours);
     OSSL_PROVIDER_unload(default_);
     return 0;

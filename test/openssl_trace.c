@@ -3,29 +3,33 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * HASHLOOM_MODULE is the path of hashloom.so, HASHLOOM_TRACE that of a file, to which each start of an algorithm adds a
- * line with its name. This proves that an unchanged program has used the provider.
+ * line with its names. This proves that an unchanged program has used the provider.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <openssl/core_dispatch.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-enum { MOST_FUNCTIONS = 24, MOST_ALGORITHMS = 12 };
+#define HLI_ALG(name) 1
+enum {
+#define ALG(NAME, ...) ROW_##NAME,
+#include "../core/src/algorithms.def"
+    MOST_DIGESTS,
+    MOST_ALGORITHMS = MOST_DIGESTS + 1,
+    MOST_FUNCTIONS = 24
+};
 
 static OSSL_FUNC_provider_query_operation_fn *query;
 
 static void note(const char *names)
 {
     const int file = open(getenv("HASHLOOM_TRACE"), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    char line[64] = "";
 
-    memcpy(line, names, strcspn(names, ":"));
-    line[strlen(line)] = '\n';
-    if (file < 0 || write(file, line, strlen(line)) < 0)
+    if (file < 0 || dprintf(file, "%s\n", names) < 0)
         abort();
     close(file);
 }
@@ -37,15 +41,18 @@ struct operation {
 };
 static struct operation digests, macs;
 
-#define DIGEST(i)                                                                                                      \
-    static int digest##i(void *context, const OSSL_PARAM params[])                                                     \
+/* A function for each row of the list. */
+#define ALG(NAME, ...)                                                                                                 \
+    static int init_##NAME(void *context, const OSSL_PARAM params[])                                                   \
     {                                                                                                                  \
-        note(digests.algorithms[i].algorithm_names);                                                                   \
-        return ((OSSL_FUNC_digest_init_fn *)digests.init[i])(context, params);                                         \
+        note(digests.algorithms[ROW_##NAME].algorithm_names);                                                          \
+        return ((OSSL_FUNC_digest_init_fn *)digests.init[ROW_##NAME])(context, params);                                \
     }
-DIGEST(0) DIGEST(1) DIGEST(2) DIGEST(3) DIGEST(4) DIGEST(5) DIGEST(6) DIGEST(7) DIGEST(8)
-static OSSL_FUNC_digest_init_fn *const digest_inits[] = {digest0, digest1, digest2, digest3, digest4,
-                                                         digest5, digest6, digest7, digest8};
+#include "../core/src/algorithms.def"
+static OSSL_FUNC_digest_init_fn *const digest_inits[MOST_DIGESTS] = {
+#define ALG(NAME, ...) init_##NAME,
+#include "../core/src/algorithms.def"
+};
 
 static int mac0(void *context, const unsigned char *key, size_t nbytes, const OSSL_PARAM params[])
 {

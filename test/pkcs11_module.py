@@ -15,14 +15,14 @@ from pkcs11 import Attribute, KeyType, Mechanism, MechanismFlag, ObjectClass
 library = pkcs11.lib(sys.argv[1])
 token = library.get_token(token_label="hashloom")
 data = bytes(range(256)) * 40
+# The token's digests that python-pkcs11 has names for, by hashlib's names.
+NAMES = {mechanism.name: mechanism for mechanism in token.slot.get_mechanisms() if isinstance(mechanism, Mechanism)}
 DIGESTS = {
-    "md5": (Mechanism._MD5, Mechanism._MD5_HMAC),
-    "sha1": (Mechanism.SHA_1, Mechanism.SHA_1_HMAC),
-    "sha224": (Mechanism.SHA224, Mechanism.SHA224_HMAC),
-    "sha256": (Mechanism.SHA256, Mechanism.SHA256_HMAC),
-    "sha384": (Mechanism.SHA384, Mechanism.SHA384_HMAC),
-    "sha512": (Mechanism.SHA512, Mechanism.SHA512_HMAC),
+    name.strip("_").lower().replace("sha_1", "sha1"): (NAMES[name], NAMES[name + "_HMAC"])
+    for name in NAMES
+    if name + "_HMAC" in NAMES
 }
+assert len(DIGESTS) >= 11, DIGESTS
 SECRET = {Attribute.CLASS: ObjectClass.SECRET_KEY, Attribute.KEY_TYPE: KeyType.GENERIC_SECRET, Attribute.TOKEN: False}
 
 with token.open() as session:

@@ -110,13 +110,23 @@ if command -v pkcs11-tool >/dev/null; then
     tool() {
         pkcs11-tool --module "$installed" "$@" 2>"$build/tool.log" || fail "pkcs11-tool $*: $(cat "$build/tool.log")"
     }
-    for digest in MD5:md5 SHA-1:sha1 SHA224:sha224 SHA256:sha256 SHA384:sha384 SHA512:sha512 RIPEMD160:ripemd160 \
-        0x48:sha512-224 0x4C:sha512-256; do
-        [ "$(tool --hash -m "${digest%:*}" -i "$place/file" | hex)" = \
-            "$(openssl dgst "-${digest#*:}" -r "$place/file" | cut -d' ' -f1)" ] || fail "pkcs11-tool --hash $digest"
+    # Each digest that it lists is that of one of openssl's, and, where it knows the mechanism, by the same name.
+    declare -A known
+    for name in $(openssl list -digest-commands); do
+        known[$(openssl dgst "-$name" -r "$place/file" | cut -d' ' -f1)]=$name
     done
+    tool -M >"$build/mechanisms"
+    count=0
+    for mechanism in $(sed -n 's/^ *\([^ ]*\), digest$/\1/p' "$build/mechanisms"); do
+        name=${known[$(tool --hash -m "${mechanism#mechtype-}" -i "$place/file" | hex)]:-}
+        plain=$(tr -d - <<<"${name/rmd/ripemd}")
+        [ -n "$name" ] && [[ $mechanism = mechtype-* || $(tr -d - <<<"${mechanism,,}") = "$plain" ]] ||
+            fail "pkcs11-tool --hash $mechanism is openssl's ${name:-none}"
+        count=$((count + 1))
+    done
+    [ "$count" -ge 13 ] && [ "$(grep -cE 'digest|sign, verify|generate' "$build/mechanisms")" = $((3 * count + 2)) ] ||
+        fail "pkcs11-tool -M: $(cat "$build/mechanisms")"
     tool --list-interfaces | grep "'Hashloom'" >/dev/null || fail "pkcs11-tool does not list the interface Hashloom"
-    [ "$(tool -M | grep -cE 'digest|sign, verify|generate')" = 29 ] || fail "pkcs11-tool -M: $(tool -M)"
     tool --test >"$build/tool.out"
     grep 'all 4 digest functions seem to work' "$build/tool.out" >/dev/null &&
         grep 'No errors' "$build/tool.out" >/dev/null || fail "pkcs11-tool --test: $(cat "$build/tool.out")"
@@ -131,8 +141,8 @@ fi
 if command -v p11tool >/dev/null; then
     token='pkcs11:token=hashloom'
     p11tool --provider "$installed" --list-tokens | grep 'Label: hashloom' >/dev/null || fail "p11tool --list-tokens"
-    [ "$(p11tool --provider "$installed" --list-mechanisms $token | grep -c CKM_)" = 29 ] ||
-        fail "p11tool --list-mechanisms"
+    listed=$(p11tool --provider "$installed" --list-mechanisms $token 2>/dev/null | grep -c '^\[0x')
+    [ "$listed" -ge 41 ] || fail "p11tool --list-mechanisms: $listed"
     [ "$(p11tool --provider "$installed" --generate-random=16 $token | wc -c)" -ge 16 ] ||
         fail "p11tool --generate-random"
 else

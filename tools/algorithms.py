@@ -18,6 +18,7 @@ import argparse
 import os
 import re
 import sys
+import textwrap
 from dataclasses import dataclass
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -188,6 +189,19 @@ def rust_rows():
         yield f"        body: sys::HL_BODY_{a.body.constant},"
         yield f"        is_xof: {'true' if a.is_xof else 'false'},"
         yield "    },"
+def md_openssl():
+    yield "| digest | names | object identifier |"
+    yield "|---|---|---|"
+    for a in ALGORITHMS:
+        names = [name for name in a.openssl if name and not re.fullmatch(r"[\d.]+", name)]
+        if names:
+            number = "".join(name for name in a.openssl if name not in names)
+            yield f"| {a.title} | {', '.join(names)} | {number} |"
+
+
+def md_pkcs11():
+    mechanisms = ", ".join(f"`CKM_{a.pkcs11}`" for a in ALGORITHMS if a.pkcs11)
+    yield from textwrap.wrap(mechanisms + ".", 120, break_long_words=False, break_on_hyphens=False)
 
 
 WRITERS = {
@@ -195,6 +209,8 @@ WRITERS = {
     "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
+    "docs/openssl.md": [md_openssl],
+    "docs/pkcs11.md": [md_pkcs11],
 }
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/* digest.c: the digests of the provider.
+/* digest.c: the digests of the provider, from algorithms.def. Those of the Keccak permutation: sponge.h.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -9,6 +9,11 @@
 #include "provider.h"
 
 #include <string.h>
+
+/* The functions below are inlined into those of each algorithm, where the sizes are constants. */
+#define INLINE static inline __attribute__((always_inline))
+
+#include "sponge.h"
 
 enum { SSL3_SECRET_NBYTES = 48, SSL3_PAD_NBYTES = 40, STATE_NBYTES = 64, BLOCK_NBYTES = 128 };
 
@@ -70,9 +75,6 @@ static void *digest_dupctx(void *context)
     return copy;
 }
 
-/* The functions below are inlined into those of each algorithm, where the sizes are constants. */
-#define INLINE static inline __attribute__((always_inline))
-
 INLINE int digest_init(struct digest *digest, size_t row, size_t state_nbytes)
 {
     digest->blocks = digest->provider->digests[row].blocks;
@@ -110,16 +112,6 @@ INLINE int digest_update(struct digest *digest, const unsigned char *data, size_
     if (nrest != 0)
         memcpy(digest->block, data + nbytes - nrest, nrest);
     return 1;
-}
-
-static int update64(void *digest, const unsigned char *data, size_t nbytes)
-{
-    return digest_update(digest, data, nbytes, 64);
-}
-
-static int update128(void *digest, const unsigned char *data, size_t nbytes)
-{
-    return digest_update(digest, data, nbytes, 128);
 }
 
 /* FIPS 180-4 sections 5.1 and 6.2.2. The number of bits fits in 8 bytes; the upper half of 16 is zero. */
@@ -194,13 +186,14 @@ static int digest_get_params(OSSL_PARAM params[], hl_alg alg, int algid_absent)
     OSSL_PARAM *absent = OSSL_PARAM_locate(params, OSSL_DIGEST_PARAM_ALGID_ABSENT);
 
     return (block == NULL || OSSL_PARAM_set_size_t(block, info->block_nbytes)) &&
-           (size == NULL || OSSL_PARAM_set_size_t(size, info->digest_nbytes)) &&
-           (xof == NULL || OSSL_PARAM_set_int(xof, 0)) &&
+           (size == NULL || OSSL_PARAM_set_size_t(size, usual_nbytes(info))) &&
+           (xof == NULL || OSSL_PARAM_set_int(xof, info->ending == HL_XOF)) &&
            (absent == NULL || OSSL_PARAM_set_int(absent, algid_absent));
 }
 
-static OSSL_FUNC_digest_init_fn sha1_init;
-static OSSL_FUNC_digest_final_fn sha1_final;
+static OSSL_FUNC_digest_init_fn init_SHA1;
+static OSSL_FUNC_digest_update_fn update_SHA1;
+static OSSL_FUNC_digest_final_fn final_SHA1;
 
 /* SHA-1 of SSL 3.0 (RFC 6101 section 5.6.8): after the handshake messages comes the master secret, and the digest is
  * SHA-1(secret + pad 2 + SHA-1(messages + secret + pad 1)). */
@@ -211,10 +204,10 @@ static int ssl3_secret(struct digest *digest, const void *secret)
 
     memset(pad[0], 0x36, sizeof pad[0]);
     memset(pad[1], 0x5c, sizeof pad[1]);
-    const int done = update64(digest, secret, SSL3_SECRET_NBYTES) && update64(digest, pad[0], sizeof pad[0]) &&
-                     sha1_final(digest, inner, &nbytes, sizeof inner) && sha1_init(digest, NULL) &&
-                     update64(digest, secret, SSL3_SECRET_NBYTES) && update64(digest, pad[1], sizeof pad[1]) &&
-                     update64(digest, inner, sizeof inner);
+    const int done = update_SHA1(digest, secret, SSL3_SECRET_NBYTES) && update_SHA1(digest, pad[0], sizeof pad[0]) &&
+                     final_SHA1(digest, inner, &nbytes, sizeof inner) && init_SHA1(digest, NULL) &&
+                     update_SHA1(digest, secret, SSL3_SECRET_NBYTES) && update_SHA1(digest, pad[1], sizeof pad[1]) &&
+                     update_SHA1(digest, inner, sizeof inner);
     OPENSSL_cleanse(inner, sizeof inner);
     return done;
 }
@@ -248,70 +241,100 @@ static int no_ctx_params(void *context, const OSSL_PARAM params[])
 }
 
 #ifdef OSSL_FUNC_DIGEST_COPYCTX
-#  define COPYCTX FUNCTION(OSSL_FUNC_DIGEST_COPYCTX, digest_copyctx),
+#  define COPYCTX(kind) FUNCTION(OSSL_FUNC_DIGEST_COPYCTX, (kind) == HL_STRENGTHENED ? digest_copyctx : sponge_copyctx),
 #else
-#  define COPYCTX
+#  define COPYCTX(kind)
+#endif
+#ifndef OSSL_FUNC_DIGEST_SQUEEZE
+#  define OSSL_FUNC_DIGEST_SQUEEZE 14 /* OpenSSL 3.3; earlier versions pass over it */
 #endif
 
-/* The functions of one algorithm. row: its row in hlp_digests. algid_absent: whether its identifier has no parameters.
- * set_params: what initialisation does with parameters. */
-#define DIGEST(name, alg, row, digest_nbytes, word_nbytes, nwords, big_endian, algid_absent, set_params, ...)          \
-    static int name##_init(void *context, const OSSL_PARAM params[])                                                   \
+/* What algorithms.def says of each block function, and of each ending. */
+enum {
+    IS_LITTLE,
+    IS_BIG,
+#define BLOCK_FUNCTION(NAME, id, name, word_nbytes, nwords, order)                                                     \
+    WORD_NBYTES_##NAME = word_nbytes, NWORDS_##NAME = nwords, IS_BIG_ENDIAN_##NAME = IS_##order,
+#include "../../core/src/algorithms.def"
+};
+#define STRENGTHENED   HL_STRENGTHENED, 0
+#define SPONGE(suffix) HL_SPONGE, suffix
+#define XOF(suffix)    HL_XOF, suffix
+
+#define VOID(function)     ((void (*)(void))(function))
+#define SSL3_OR_XOF(alg, kind, ssl3, xof, none) ((alg) == HL_SHA1 ? (ssl3) : (kind) == HL_XOF ? (xof) : (none))
+
+/* The functions of one algorithm. An entry with number 0 ends a table. The identifiers of the SHA family have no
+ * parameters, those of the others have NULL. */
+#define DIGEST(NAME, body, digest_nbytes, block_nbytes, kind, suffix)                                                  \
+    static void *newctx_##NAME(void *provider)                                                                         \
     {                                                                                                                  \
-        return digest_init(context, row, (nwords) * (word_nbytes)) && set_params(context, params);                     \
+        return (kind) == HL_STRENGTHENED ? digest_newctx(provider) : sponge_newctx(provider, HL_##NAME);               \
     }                                                                                                                  \
-    static int name##_final(void *context, unsigned char *out, size_t *out_nbytes, size_t room)                        \
+    static int init_##NAME(void *context, const OSSL_PARAM params[])                                                   \
     {                                                                                                                  \
-        return digest_final(context, out, out_nbytes, room, digest_nbytes, word_nbytes, nwords, big_endian);           \
+        return ((kind) == HL_STRENGTHENED                                                                              \
+                    ? digest_init(context, ROW_##NAME, (size_t)NWORDS_##body * WORD_NBYTES_##body)                     \
+                    : sponge_init(context, ROW_##NAME)) &&                                                             \
+               SSL3_OR_XOF(HL_##NAME, kind, sha1_set_ctx_params, xof_set_ctx_params, no_ctx_params)(context, params);  \
     }                                                                                                                  \
-    static int name##_digest(void *provider, const unsigned char *data, size_t nbytes, unsigned char *out,             \
+    static int update_##NAME(void *context, const unsigned char *data, size_t nbytes)                                  \
+    {                                                                                                                  \
+        return (kind) == HL_STRENGTHENED ? digest_update(context, data, nbytes, block_nbytes)                          \
+                                         : sponge_update(context, data, nbytes, block_nbytes);                         \
+    }                                                                                                                  \
+    static int final_##NAME(void *context, unsigned char *out, size_t *out_nbytes, size_t room)                        \
+    {                                                                                                                  \
+        return (kind) == HL_STRENGTHENED ? digest_final(context, out, out_nbytes, room, digest_nbytes,                 \
+                                                        WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body)       \
+                                         : sponge_final(context, out, out_nbytes, room,                                \
+                                                        (kind) == HL_XOF ? 0 : (digest_nbytes), block_nbytes, suffix); \
+    }                                                                                                                  \
+    static int squeeze_##NAME(void *context, unsigned char *out, size_t *out_nbytes, size_t nbytes)                    \
+    {                                                                                                                  \
+        return sponge_squeeze(context, out, out_nbytes, nbytes, block_nbytes, suffix);                                 \
+    }                                                                                                                  \
+    static int digest_##NAME(void *provider, const unsigned char *data, size_t nbytes, unsigned char *out,             \
                              size_t *out_nbytes, size_t room)                                                          \
     {                                                                                                                  \
-        return digest_digest(provider, alg, data, nbytes, out, out_nbytes, room);                                      \
+        return digest_digest(provider, HL_##NAME, data, nbytes, out, out_nbytes, room);                                \
     }                                                                                                                  \
-    static int name##_get_params(OSSL_PARAM params[])                                                                  \
+    static int get_params_##NAME(OSSL_PARAM params[])                                                                  \
     {                                                                                                                  \
-        return digest_get_params(params, alg, algid_absent);                                                           \
+        return digest_get_params(params, HL_##NAME, (kind) != HL_STRENGTHENED || IS_BIG_ENDIAN_##body);                \
     }                                                                                                                  \
-    static const OSSL_DISPATCH name[] = {                                                                              \
-        FUNCTION(OSSL_FUNC_DIGEST_NEWCTX, digest_newctx), FUNCTION(OSSL_FUNC_DIGEST_FREECTX, digest_freectx),          \
-        FUNCTION(OSSL_FUNC_DIGEST_DUPCTX, digest_dupctx), COPYCTX FUNCTION(OSSL_FUNC_DIGEST_INIT, name##_init),        \
-        FUNCTION(OSSL_FUNC_DIGEST_UPDATE, (word_nbytes) == 4 ? update64 : update128),                                  \
-        FUNCTION(OSSL_FUNC_DIGEST_FINAL, name##_final),                                                                \
-        FUNCTION(OSSL_FUNC_DIGEST_DIGEST, name##_digest), FUNCTION(OSSL_FUNC_DIGEST_GET_PARAMS, name##_get_params),    \
-        FUNCTION(OSSL_FUNC_DIGEST_GETTABLE_PARAMS, digest_gettable_params), __VA_ARGS__{0, NULL}}
+    static const OSSL_DISPATCH functions_##NAME[] = {                                                                  \
+        FUNCTION(OSSL_FUNC_DIGEST_NEWCTX, newctx_##NAME),                                                              \
+        FUNCTION(OSSL_FUNC_DIGEST_FREECTX, (kind) == HL_STRENGTHENED ? digest_freectx : sponge_freectx),               \
+        FUNCTION(OSSL_FUNC_DIGEST_DUPCTX, (kind) == HL_STRENGTHENED ? digest_dupctx : sponge_dupctx), COPYCTX(kind)    \
+        FUNCTION(OSSL_FUNC_DIGEST_INIT, init_##NAME), FUNCTION(OSSL_FUNC_DIGEST_UPDATE, update_##NAME),                \
+        FUNCTION(OSSL_FUNC_DIGEST_FINAL, final_##NAME), FUNCTION(OSSL_FUNC_DIGEST_GET_PARAMS, get_params_##NAME),      \
+        FUNCTION(OSSL_FUNC_DIGEST_GETTABLE_PARAMS, digest_gettable_params),                                            \
+        FUNCTION((kind) == HL_XOF ? OSSL_FUNC_DIGEST_SQUEEZE : OSSL_FUNC_DIGEST_DIGEST,                                \
+                 (kind) == HL_XOF ? VOID(squeeze_##NAME) : VOID(digest_##NAME)),                                       \
+        FUNCTION(SSL3_OR_XOF(HL_##NAME, kind, OSSL_FUNC_DIGEST_SET_CTX_PARAMS, OSSL_FUNC_DIGEST_SET_CTX_PARAMS, 0),    \
+                 (kind) == HL_XOF ? xof_set_ctx_params : sha1_set_ctx_params),                                         \
+        FUNCTION(OSSL_FUNC_DIGEST_SETTABLE_CTX_PARAMS,                                                                 \
+                 (kind) == HL_XOF ? xof_ctx_params : sha1_settable_ctx_params),                               \
+        FUNCTION((kind) == HL_XOF ? OSSL_FUNC_DIGEST_GET_CTX_PARAMS : 0, xof_get_ctx_params),                          \
+        FUNCTION(OSSL_FUNC_DIGEST_GETTABLE_CTX_PARAMS, xof_ctx_params), {0, NULL}};
 
-DIGEST(sha1, HL_SHA1, 0, HL_SHA1_DIGEST_NBYTES, 4, 5, 1, 1, sha1_set_ctx_params,
-       FUNCTION(OSSL_FUNC_DIGEST_SET_CTX_PARAMS, sha1_set_ctx_params),
-       FUNCTION(OSSL_FUNC_DIGEST_SETTABLE_CTX_PARAMS, sha1_settable_ctx_params), );
-DIGEST(sha224, HL_SHA224, 1, HL_SHA224_DIGEST_NBYTES, 4, 8, 1, 1, no_ctx_params, );
-DIGEST(sha256, HL_SHA256, 2, HL_SHA256_DIGEST_NBYTES, 4, 8, 1, 1, no_ctx_params, );
-DIGEST(sha384, HL_SHA384, 3, HL_SHA384_DIGEST_NBYTES, 8, 8, 1, 1, no_ctx_params, );
-DIGEST(sha512, HL_SHA512, 4, HL_SHA512_DIGEST_NBYTES, 8, 8, 1, 1, no_ctx_params, );
-DIGEST(sha512_224, HL_SHA512_224, 5, HL_SHA512_224_DIGEST_NBYTES, 8, 8, 1, 1, no_ctx_params, );
-DIGEST(sha512_256, HL_SHA512_256, 6, HL_SHA512_256_DIGEST_NBYTES, 8, 8, 1, 1, no_ctx_params, );
-DIGEST(ripemd160, HL_RIPEMD160, 7, HL_RIPEMD160_DIGEST_NBYTES, 4, 5, 0, 0, no_ctx_params, );
-DIGEST(md5, HL_MD5, 8, HL_MD5_DIGEST_NBYTES, 4, 4, 0, 0, no_ctx_params, );
+#define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...)                                 \
+    DIGEST(NAME, body, digest_nbytes, block_nbytes, ending)
+#include "../../core/src/algorithms.def"
 
-/* Names and object identifiers, as in the default provider. OpenSSL refuses an algorithm whose names belong to two that
- * it knows, so each list is exactly that of the default provider. */
-const OSSL_ALGORITHM hlp_digests[] = {
-    {"SHA1:SHA-1:SSL3-SHA1:1.3.14.3.2.26", "provider=hashloom", sha1, "hashloom SHA-1"},
-    {"SHA2-224:SHA-224:SHA224:2.16.840.1.101.3.4.2.4", "provider=hashloom", sha224, "hashloom SHA-224"},
-    {"SHA2-256:SHA-256:SHA256:2.16.840.1.101.3.4.2.1", "provider=hashloom", sha256, "hashloom SHA-256"},
-    {"SHA2-384:SHA-384:SHA384:2.16.840.1.101.3.4.2.2", "provider=hashloom", sha384, "hashloom SHA-384"},
-    {"SHA2-512:SHA-512:SHA512:2.16.840.1.101.3.4.2.3", "provider=hashloom", sha512, "hashloom SHA-512"},
-    {"SHA2-512/224:SHA-512/224:SHA512-224:2.16.840.1.101.3.4.2.5", "provider=hashloom", sha512_224,
-     "hashloom SHA-512/224"},
-    {"SHA2-512/256:SHA-512/256:SHA512-256:2.16.840.1.101.3.4.2.6", "provider=hashloom", sha512_256,
-     "hashloom SHA-512/256"},
-    {"RIPEMD-160:RIPEMD160:RIPEMD:RMD160:1.3.36.3.2.1", "provider=hashloom", ripemd160, "hashloom RIPEMD-160"},
-    {"MD5:SSL3-MD5:1.2.840.113549.2.5", "provider=hashloom", md5, "hashloom MD5"},
-    {NULL, NULL, NULL, NULL},
+/* OpenSSL refuses an algorithm whose names belong to two that it knows, so each list is exactly that of the default
+ * provider. */
+const OSSL_ALGORITHM hlp_digests[DIGEST_COUNT] = {
+#define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, hashlib, tag, openssl, ...)          \
+    {openssl, "provider=hashloom", functions_##NAME, "hashloom " title},
+#include "../../core/src/algorithms.def"
 };
 
-const hl_alg hlp_algs[DIGEST_COUNT] = {HL_SHA1,       HL_SHA224,     HL_SHA256,    HL_SHA384, HL_SHA512,
-                                       HL_SHA512_224, HL_SHA512_256, HL_RIPEMD160, HL_MD5};
+const hl_alg hlp_algs[DIGEST_COUNT] = {
+#define ALG(NAME, ...) HL_##NAME,
+#include "../../core/src/algorithms.def"
+};
 
 static char lower(char c) /* tolower, whatever the locale */
 {
@@ -320,7 +343,7 @@ static char lower(char c) /* tolower, whatever the locale */
 
 hl_alg hlp_alg_named(const char *name)
 {
-    for (size_t i = 0; hlp_digests[i].algorithm_names != NULL; i++)
+    for (size_t i = 0; i < DIGEST_COUNT; i++)
         for (const char *each = hlp_digests[i].algorithm_names; *each != '\0';) {
             size_t n = 0;
             while (name[n] != '\0' && each[n] != ':' && lower(name[n]) == lower(each[n]))

@@ -17,7 +17,7 @@
 #endif
 
 static const OSSL_ITEM reasons[] = {
-    {HL_EALG, (void *)"unknown algorithm"},
+    {HL_EALG, (void *)"unknown algorithm, or one that HMAC is not defined for: SHAKE"},
     {HL_ENULL, (void *)"a pointer is NULL where bytes are to be read or written"},
     {HL_ELENGTH, (void *)"a message is longer than 2^61 - 1 bytes"},
     {HL_ESTATE, (void *)"the context is not initialised, or is final already"},
@@ -26,6 +26,7 @@ static const OSSL_ITEM reasons[] = {
     {REASON_NO_KEY, (void *)"HMAC has no key for its digest"},
     {REASON_NO_OTHER, (void *)"this HMAC needs another provider beside hashloom: activate default too"},
     {REASON_PARAMETER, (void *)"a parameter has the wrong type"},
+    {REASON_NO_LENGTH, (void *)"the digest has no length: call EVP_DigestFinalXOF, or set the parameter xoflen"},
     {0, NULL},
 };
 
@@ -80,10 +81,9 @@ static int get_params(void *provider, OSSL_PARAM params[])
 
 static const OSSL_ALGORITHM *query_operation(void *provider, int operation, int *no_cache)
 {
-    (void)provider;
     *no_cache = 0;
     switch (operation) {
-    case OSSL_OP_DIGEST: return hlp_digests;
+    case OSSL_OP_DIGEST: return ((const struct provider *)provider)->offered;
     case OSSL_OP_MAC: return hlp_macs;
     }
     return NULL;
@@ -114,7 +114,9 @@ int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in, 
     if (provider == NULL)
         return 0;
     provider->handle = handle;
-    for (size_t i = 0; i < DIGEST_COUNT; i++) {
+    for (size_t i = 0, noffered = 0; i < DIGEST_COUNT; i++) {
+        if (*hlp_digests[i].algorithm_names != '\0')
+            provider->offered[noffered++] = hlp_digests[i];
         provider->digests[i].iv = hl_alg_find(hlp_algs[i])->iv;
         provider->digests[i].blocks = hl_kernel_chosen(hlp_algs[i], 1)->blocks;
     }

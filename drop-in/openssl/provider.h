@@ -12,14 +12,22 @@
 #include <openssl/crypto.h>
 #include <openssl/params.h>
 
-enum { DIGEST_COUNT = 9 };
+#include "../../core/src/parts.h"
+
+/* A row for each algorithm of the list. */
+enum {
+#define ALG(NAME, ...) ROW_##NAME,
+#include "../../core/src/algorithms.def"
+    DIGEST_COUNT
+};
 
 /* One instance of the provider: OpenSSL's "provider context". Constant once OSSL_provider_init has returned. */
 struct provider {
     struct {
         const void *iv;
         hl_blocks_fn *blocks; /* of the kernel for one message */
-    } digests[DIGEST_COUNT];  /* in the order of hlp_digests */
+    } digests[DIGEST_COUNT];                  /* in the order of hlp_digests */
+    OSSL_ALGORITHM offered[DIGEST_COUNT + 1]; /* the rows of hlp_digests that OpenSSL has names for */
     const OSSL_CORE_HANDLE *handle;
     OSSL_LIB_CTX *child; /* sees the providers of the host; for MACs that hashloom leaves to them */
     OSSL_FUNC_core_new_error_fn *new_error;
@@ -34,6 +42,7 @@ enum reason {
     REASON_NO_KEY,
     REASON_NO_OTHER,
     REASON_PARAMETER,
+    REASON_NO_LENGTH,
     REASON_MEMORY
 };
 
@@ -44,7 +53,7 @@ int hlp_fail(const struct provider *provider, const char *file, int line, const 
 /* An entry of a dispatch table. */
 #define FUNCTION(id, function) {id, (void (*)(void))(function)}
 
-extern const OSSL_ALGORITHM hlp_digests[], hlp_macs[];
+extern const OSSL_ALGORITHM hlp_digests[DIGEST_COUNT], hlp_macs[];
 extern const hl_alg hlp_algs[DIGEST_COUNT]; /* of the rows of hlp_digests */
 
 /* The algorithm that has this name or object identifier, in any case; 0 if there is none. */

@@ -100,18 +100,42 @@ struct pbkd2 {
     CK_ULONG password_nbytes;
 };
 
+/* Constants of 3.0 (the standard's header pkcs11t.h) that older headers lack. */
+#ifndef CKM_SHA3_256
+#  define CKM_SHA3_256              0x2b0ul
+#  define CKM_SHA3_256_HMAC         0x2b1ul
+#  define CKM_SHA3_256_HMAC_GENERAL 0x2b2ul
+#  define CKM_SHA3_224              0x2b5ul
+#  define CKM_SHA3_224_HMAC         0x2b6ul
+#  define CKM_SHA3_224_HMAC_GENERAL 0x2b7ul
+#  define CKM_SHA3_384              0x2c0ul
+#  define CKM_SHA3_384_HMAC         0x2c1ul
+#  define CKM_SHA3_384_HMAC_GENERAL 0x2c2ul
+#  define CKM_SHA3_512              0x2d0ul
+#  define CKM_SHA3_512_HMAC         0x2d1ul
+#  define CKM_SHA3_512_HMAC_GENERAL 0x2d2ul
+#endif
+#ifndef CKK_SHA3_224_HMAC
+#  define CKK_SHA3_224_HMAC 0x36ul
+#  define CKK_SHA3_256_HMAC 0x37ul
+#  define CKK_SHA3_384_HMAC 0x38ul
+#  define CKK_SHA3_512_HMAC 0x39ul
+#endif
+#ifndef CKK_SHA512_224_HMAC
+#  define CKK_SHA512_224_HMAC 0x43ul
+#  define CKK_SHA512_256_HMAC 0x44ul
+#endif
+
 /* Values of the standard that older headers lack. */
 enum {
     PBKD2_SALT_SPECIFIED = 1, /* CKZ_SALT_SPECIFIED */
-    PBKD2_SHA1 = 1,           /* CKP_PKCS5_PBKD2_HMAC_... */
+    PBKD2_SHA1 = 1,           /* CKP_PKCS5_PBKD2_HMAC_...; the standard has none of SHA-3 */
     PBKD2_SHA224 = 3,
     PBKD2_SHA256 = 4,
     PBKD2_SHA384 = 5,
     PBKD2_SHA512 = 6,
     PBKD2_SHA512_224 = 7,
     PBKD2_SHA512_256 = 8,
-    KEY_SHA512_224_HMAC = 0x43, /* CKK_SHA512_224_HMAC */
-    KEY_SHA512_256_HMAC = 0x44,
     CAN_FIND_OBJECTS = 0x40 /* CKF_FIND_OBJECTS */
 };
 

@@ -5,17 +5,9 @@
 #include "module.h"
 
 static const struct algorithm algorithms[] = {
-    {HL_MD5, CKM_MD5, CKM_MD5_HMAC, CKM_MD5_HMAC_GENERAL, CKK_MD5_HMAC, 0},
-    {HL_SHA1, CKM_SHA_1, CKM_SHA_1_HMAC, CKM_SHA_1_HMAC_GENERAL, CKK_SHA_1_HMAC, PBKD2_SHA1},
-    {HL_RIPEMD160, CKM_RIPEMD160, CKM_RIPEMD160_HMAC, CKM_RIPEMD160_HMAC_GENERAL, CKK_RIPEMD160_HMAC, 0},
-    {HL_SHA224, CKM_SHA224, CKM_SHA224_HMAC, CKM_SHA224_HMAC_GENERAL, CKK_SHA224_HMAC, PBKD2_SHA224},
-    {HL_SHA256, CKM_SHA256, CKM_SHA256_HMAC, CKM_SHA256_HMAC_GENERAL, CKK_SHA256_HMAC, PBKD2_SHA256},
-    {HL_SHA384, CKM_SHA384, CKM_SHA384_HMAC, CKM_SHA384_HMAC_GENERAL, CKK_SHA384_HMAC, PBKD2_SHA384},
-    {HL_SHA512, CKM_SHA512, CKM_SHA512_HMAC, CKM_SHA512_HMAC_GENERAL, CKK_SHA512_HMAC, PBKD2_SHA512},
-    {HL_SHA512_224, CKM_SHA512_224, CKM_SHA512_224_HMAC, CKM_SHA512_224_HMAC_GENERAL, KEY_SHA512_224_HMAC,
-     PBKD2_SHA512_224},
-    {HL_SHA512_256, CKM_SHA512_256, CKM_SHA512_256_HMAC, CKM_SHA512_256_HMAC_GENERAL, KEY_SHA512_256_HMAC,
-     PBKD2_SHA512_256},
+#define ROW(NAME, name, mechanism)                                                                                     \
+    {HL_##NAME, CKM_##mechanism, CKM_##mechanism##_HMAC, CKM_##mechanism##_HMAC_GENERAL, CKK_##mechanism##_HMAC},
+#include "algorithms.inc.h"
 };
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms, MECHANISMS = 3 * ALGORITHMS + 2 };
 
@@ -29,10 +21,12 @@ const struct algorithm *hlk_algorithm(hl_alg alg)
 
 const struct algorithm *hlk_algorithm_of_prf(CK_ULONG prf)
 {
-    for (size_t i = 0; i < ALGORITHMS; i++)
-        if (prf != 0 && algorithms[i].prf == prf)
-            return &algorithms[i];
-    return NULL;
+    static const hl_alg algs[] = {
+        [PBKD2_SHA1] = HL_SHA1,     [PBKD2_SHA224] = HL_SHA224,         [PBKD2_SHA256] = HL_SHA256,
+        [PBKD2_SHA384] = HL_SHA384, [PBKD2_SHA512] = HL_SHA512,         [PBKD2_SHA512_224] = HL_SHA512_224,
+        [PBKD2_SHA512_256] = HL_SHA512_256};
+
+    return prf < sizeof algs / sizeof *algs ? hlk_algorithm(algs[prf]) : NULL;
 }
 
 int hlk_is_key_type(CK_KEY_TYPE type)

@@ -73,10 +73,10 @@ struct algorithm {
     hl_alg alg;
     CK_MECHANISM_TYPE digest, hmac, hmac_general;
     CK_KEY_TYPE key_type;
-    CK_ULONG prf; /* of PBKDF2; 0: none */
 };
 enum purpose { DIGEST = 1, SIGN, VERIFY };
 
+/* NULL if PKCS#11 has no mechanisms for it. */
 const struct algorithm *hlk_algorithm(hl_alg alg);
 /* The algorithm of a PBKDF2 with this pseudo-random function; NULL if there is none. */
 const struct algorithm *hlk_algorithm_of_prf(CK_ULONG prf);

@@ -264,7 +264,7 @@ CK_RV C_SetOperationState(CK_SESSION_HANDLE handle, CK_BYTE *state, CK_ULONG nby
         return hlk_leave(session, CKR_ARGUMENTS_BAD);
     if (encryption_key != CK_INVALID_HANDLE || authentication_key != CK_INVALID_HANDLE)
         return hlk_leave(session, CKR_KEY_NOT_NEEDED);
-    if (hl_import(&ctx, state, nbytes) != HL_OK)
+    if (hl_import(&ctx, state, nbytes) != HL_OK || hlk_algorithm((hl_alg)ctx.alg) == NULL)
         return hlk_leave(session, CKR_SAVED_STATE_INVALID);
     hlk_end_operation(session);
     session->active = DIGESTING;
