@@ -341,7 +341,8 @@ part peers all +program "bench/peers/* bench/never/*" bench/peers/run.sh --quick
 part peers-lint all peers "bench/peers/*" \
     cargo clippy --quiet --release --locked "${peers[@]}" --target-dir bench/peers/target -- -D warnings
 part go "quick all" "" "go/* test/go* $core" test/go.sh "$level"
-part shaders "check quick" "" "core/src/alg/* core/src/lanes/* tools/wgsl/*" tools/wgsl/write.py --check
+part shaders "check quick" "" "core/src/alg/* core/src/algorithms.def core/src/lanes/* tools/algorithms.py tools/wgsl/*" \
+    tools/wgsl/write.py --check
 # wgpu takes minutes to build.
 part gpu all "" "rust/hashloom-gpu/* tools/wgsl/*" test/gpu.sh
 part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rust/hashloom-engine/src/*" \

@@ -204,6 +204,35 @@ def md_pkcs11():
     yield from textwrap.wrap(mechanisms + ".", 120, break_long_words=False, break_on_hyphens=False)
 
 
+def gpu_bodies():
+    """The statics of shader.rs: words there have 32 bits."""
+    yield f"pub(crate) const NSTATE_MAX: usize = {max(b.nwords * b.word_nbytes for b in BODIES) // 4};"
+    yield f"pub(crate) const NWORDS_MAX: usize = {max(a.block_nbytes for a in ALGORITHMS) // 4};"
+    yield ""
+    yield "mod source {"
+    for b in BODIES:
+        yield f'    pub const {b.constant}: &str = include_str!("shaders/{b.name}.wgsl");'
+    yield "}"
+    yield ""
+    for a in ALGORITHMS:
+        ending = "Strengthened" if a.ending == "STRENGTHENED" else f"Sponge({a.suffix:#04x})"
+        yield f"pub(crate) static {a.constant}: Body = Body {{"
+        yield f'    name: "{a.body.name}",'
+        yield f"    source: source::{a.body.constant},"
+        yield f"    nstate: {a.body.nwords * a.body.word_nbytes // 4},"
+        yield f"    nwords: {a.block_nbytes // 4},"
+        yield f"    nwords_taken: {max(other.block_nbytes for other in ALGORITHMS if other.body is a.body) // 4},"
+        yield f"    is_wide: {'true' if a.body.word_nbytes == 8 else 'false'},"
+        yield f"    is_big_endian: {'true' if a.body.big_endian else 'false'},"
+        yield f"    ending: Ending::{ending},"
+        yield "};"
+    yield ""
+    yield "static BODIES: [(Algorithm, &Body); NBODIES] = ["
+    for a in ALGORITHMS:
+        yield f"    (Algorithm::{a.camel}, &{a.constant}),"
+    yield "];"
+
+
 WRITERS = {
     "core/lib.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
     "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
@@ -211,6 +240,7 @@ WRITERS = {
     "core/src/parts.h": [c_bits],
     "docs/openssl.md": [md_openssl],
     "docs/pkcs11.md": [md_pkcs11],
+    "rust/hashloom-gpu/src/shader.rs": [gpu_bodies],
 }
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -335,7 +335,7 @@ HLI_INLINE struct few_call choose_call(uint32_t choice, const struct hli_pass *p
 static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct hli_pass *pass, struct few *few,
                                        size_t n, struct few_call call)
 {
-    enum { OWN = 160, WHOLE = 160, ABREAST = 3328 }; /* frames */
+    enum { OWN = 160, WHOLE = 160, ABREAST = 4480 }; /* frames */
     size_t most = 0;
 
     for (size_t first = 0;;) {

@@ -1,4 +1,5 @@
-/* record.c: prints the operations of the block function that its argument names, one a line (vocabulary.h).
+/* record.c: prints the operations of the block function that its first argument names, one a line (vocabulary.h), for
+ * one block of as many bytes as the second argument says. Then a line "out WORD NUMBER" for each word of the new state.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -14,20 +15,20 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         hl_blocks_fn *blocks;
+        int nwords;
     } bodies[] = {
-        {"md5", hli_md5_blocks_recorded},           {"sha1", hli_sha1_blocks_recorded},
-        {"sha256", hli_sha256_blocks_recorded},     {"sha512", hli_sha512_blocks_recorded},
-        {"ripemd160", hli_ripemd160_blocks_recorded},
+#define BLOCK_FUNCTION(NAME, id, name, word_nbytes, nwords, order) {#name, hli_##name##_blocks_recorded, nwords},
+#include "algorithms.def"
     };
-    static uint64_t state[16 * LV64_LANES];
     const uint8_t *msg[LV64_LANES] = {0};
 
-    recorded_state = state;
-    for (size_t i = 0; argc == 2 && i < sizeof bodies / sizeof bodies[0]; i++)
+    for (size_t i = 0; argc == 3 && i < sizeof bodies / sizeof bodies[0]; i++)
         if (strcmp(argv[1], bodies[i].name) == 0) {
-            bodies[i].blocks(state, msg, 1, 64);
+            bodies[i].blocks(recorded_state, msg, 1, (unsigned)atoi(argv[2]));
+            for (int row = 0; row < bodies[i].nwords; row++)
+                printf("out %d %d\n", row, recorded_stored[row] - 1);
             return 0;
         }
-    fputs("usage: record md5|sha1|sha256|sha512|ripemd160\n", stderr);
+    fputs("usage: record BODY BLOCK_NBYTES; core/src/algorithms.def lists the bodies\n", stderr);
     return 2;
 }

@@ -10,8 +10,10 @@ body become one function in rust/hashloom-gpu/src/shaders. --check compares with
 them. The files do not depend on the compiler: operations are numbered in the order in which the results need them. CC
 names the compiler. Exit status: 0; 1 if a file differs; 2 if something fails.
 
-A body over words of 64 bits, which WGSL lacks, works on pairs vec2<u32>(low, high). The function takes and returns
-words of 32 bits all the same, the high half of each pair first, as in a message.
+The bodies are those of core/src/algorithms.def. A body over words of 64 bits, which WGSL lacks, works on pairs
+vec2<u32>(low, high). The function takes and returns words of 32 bits all the same, the halves of each pair in the order
+that they have in a message. The function of Keccak takes the longest block of its algorithms: shorter ones end with
+zeros, which change nothing.
 """
 
 import os
@@ -24,23 +26,18 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OUT = ROOT / "rust/hashloom-gpu/src/shaders"
-# body: its file, the bits of a word, the number of words in a state
-BODIES = {
-    "md5": ("md5.lanes.h", 32, 4),
-    "sha1": ("sha1.lanes.h", 32, 5),
-    "sha256": ("sha2.lanes.h", 32, 8),
-    "sha512": ("sha2.lanes.h", 64, 8),
-    "ripemd160": ("ripemd160.lanes.h", 32, 5),
-}
+sys.path.insert(0, str(HERE.parent))
+from algorithms import ALGORITHMS, BODIES  # noqa: E402
+
 # Operations whose WGSL names an operand twice: that operand gets a name.
 TWICE = {"ch": [2], "maj": [0, 1], "rol": [0], "shr": [0]}
 COLUMNS = 120
 
-PAIRS = """
-fn sha512_add(x: vec2<u32>, y: vec2<u32>) -> vec2<u32> {
+ADD_PAIRS = """
+fn {name}_add(x: vec2<u32>, y: vec2<u32>) -> vec2<u32> {{
     let low = x.x + y.x;
     return vec2<u32>(low, x.y + y.y + select(0u, 1u, low < x.x));
-}
+}}
 """
 
 
@@ -57,11 +54,12 @@ def rotated(x, n):
     return f"vec2<u32>(({low} << {n}u) | ({high} >> {32 - n}u), ({high} << {n}u) | ({low} >> {32 - n}u))"
 
 
-def expression(operation, operands, bits):
+def expression(operation, operands, body):
     """Returns the WGSL of an operation; its operands are WGSL."""
+    bits = 8 * body.word_nbytes
     x, y, z = (list(operands) + [None, None, None])[:3]
     if operation == "add":
-        return f"sha512_add({x}, {y})" if bits == 64 else f"({x} + {y})"
+        return f"{body.name}_add({x}, {y})" if bits == 64 else f"({x} + {y})"
     if operation == "rol":
         return rotated(x, int(y)) if bits == 64 else f"(({x} << {y}u) | ({x} >> {32 - int(y)}u))"
     if operation == "shr":
@@ -71,6 +69,7 @@ def expression(operation, operands, bits):
     return {
         "xor": f"({x} ^ {y})",
         "xor3": f"({x} ^ {y} ^ {z})",
+        "chi": f"({x} ^ (~{y} & {z}))",
         "ch": f"((({y} ^ {z}) & {x}) ^ {z})",
         "maj": f"(({x} & {y}) | ({z} & ({x} | {y})))",
         "orn_xor": f"(({x} | ~{y}) ^ {z})",
@@ -125,9 +124,15 @@ def in_order(operations, outs):
     return order
 
 
-def shader(body, text):
-    file, bits, nwords = BODIES[body]
+def shader(body, block_nbytes, text):
+    bits = 8 * body.word_nbytes
+    halves = [1, 0] if body.big_endian else [0, 1]  # of words, in the order of a message: the high one is "y"
+    file = f"{body.name}.lanes.h"
+    if not (ROOT / "core/src/alg" / file).exists():
+        file = "sha2.lanes.h"
     operations, outs, big_endian = read(text)
+    if big_endian != body.big_endian:
+        sys.exit(f"write.py: {body.name} reads messages in another byte order than algorithms.def says")
     outs = unique(operations, outs)
     order = in_order(operations, outs)
     uses = {}
@@ -146,10 +151,11 @@ def shader(body, text):
             continue
         if operation in ("word", "state"):
             array, i = "w" if operation == "word" else "h", int(operands[0])
-            text = f"{array}[{i}]" if bits == 32 else f"vec2<u32>({array}[{2 * i + 1}], {array}[{2 * i}])"
+            text = f"{array}[{i}]" if bits == 32 else \
+                f"vec2<u32>({array}[{2 * i + halves[0]}], {array}[{2 * i + halves[1]}])"
         else:
             n = len(inputs(operation, operands))
-            text = expression(operation, [wgsl[int(x)] for x in operands[:n]] + operands[n:], bits)
+            text = expression(operation, [wgsl[int(x)] for x in operands[:n]] + operands[n:], body)
         # A line that would become too long is two.
         if uses[number] == 1 and len(text) < COLUMNS - 60 or operation in ("word", "state") and bits == 32:
             wgsl[number] = text
@@ -158,20 +164,21 @@ def shader(body, text):
             outer = text[0] == "(" and closes_at_end(text)
             lines.append(f"    let v{count} = {text[1:-1] if outer else text};")
             count += 1
-    nstate, nblock = nwords * bits // 32, 16 * bits // 32
-    words = [wgsl[x] for x in outs] if bits == 32 else [f"{wgsl[x]}.{half}" for x in outs for half in "yx"]
+    nstate, nblock = body.nwords * bits // 32, block_nbytes // 4
+    words = [wgsl[x] for x in outs] if bits == 32 else [f"{wgsl[x]}.{'xy'[half]}" for x in outs for half in halves]
     order_text = "big" if big_endian else "little"
     head = [
-        f"// {body}.wgsl: the block function of core/src/alg/{file}. Written by tools/wgsl/write.py: do not edit.",
+        f"// {body.name}.wgsl: the block function of core/src/alg/{file}. Written by tools/wgsl/write.py: do not edit.",
         "//",
         "// SPDX-License-Identifier: MIT OR Apache-2.0",
         "//",
         f"// h: the state; w: the block's words, {order_text}-endian. Returns the new state.",
     ]
     result = [f"    return array<u32, {nstate}>("] + [f"        {word}," for word in words] + ["    );"]
-    body_lines = [f"fn {body}_block(h: array<u32, {nstate}>, w: array<u32, {nblock}>) -> array<u32, {nstate}> {{"]
-    return "\n".join(head + (PAIRS.splitlines() if bits == 64 else [""]) + ([""] if bits == 64 else [])
-                     + body_lines + lines + result + ["}", ""])
+    adds_pairs = bits == 64 and any(operations[number][0] == "add" for number in order)
+    helper = ADD_PAIRS.format(name=body.name).splitlines() if adds_pairs else []
+    body_lines = [f"fn {body.name}_block(h: array<u32, {nstate}>, w: array<u32, {nblock}>) -> array<u32, {nstate}> {{"]
+    return "\n".join(head + helper + [""] + body_lines + lines + result + ["}", ""])
 
 
 def closes_at_end(text):
@@ -198,8 +205,11 @@ def main():
             print("write.py: tools/wgsl/record.c does not compile", file=sys.stderr)
             return 2
         for body in BODIES:
-            text = shader(body, subprocess.run([program, body], check=True, capture_output=True, text=True).stdout)
-            path = OUT / f"{body}.wgsl"
+            block_nbytes = max(a.block_nbytes for a in ALGORITHMS if a.body is body)
+            command = [program, body.name, str(block_nbytes)]
+            recorded = subprocess.run(command, check=True, capture_output=True, text=True)
+            text = shader(body, block_nbytes, recorded.stdout)
+            path = OUT / f"{body.name}.wgsl"
             if not check:
                 path.write_text(text)
             elif not path.exists() or path.read_text() != text:

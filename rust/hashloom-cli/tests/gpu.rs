@@ -180,7 +180,7 @@ fn files_get_the_same_digests() {
         std::fs::write(folder.path().join(i.to_string()), noise(nbytes, i as u64)).unwrap();
     }
     let path = folder.path().to_str().unwrap();
-    let arguments = ["sum", "--algorithm", "sha1,sha512,ripemd160", "--recursive", path];
+    let arguments = ["sum", "--algorithm", "sha1,sha512,ripemd160,sha3-256,shake128", "--recursive", path];
     let (by_cpu, by_gpu) = (run(&arguments), run(&[&arguments[..], &["--gpu"]].concat()));
     assert_eq!((status(&by_gpu), stdout(&by_gpu)), (0, stdout(&by_cpu)));
     assert!(stderr(&by_gpu).starts_with(&format!("gpu: {name} hashed ")), "{}", stderr(&by_gpu));

@@ -209,9 +209,9 @@ impl Default for Options {
 
 /// An open device. Any number of threads may use one at once.
 ///
-/// Before its first use, each algorithm is tested: known answers, and messages of many lengths that the CPU hashes too.
-/// Later the CPU hashes one of 1,000 messages of each call again, at least one. After an error the device takes no
-/// further work: each call returns the same error.
+/// Before its first use, each algorithm is tested with messages of many lengths, which the CPU hashes too. Later the CPU
+/// hashes one of 1,000 messages of each call again, at least one. After an error the device takes no further work: each
+/// call returns the same error.
 ///
 /// ```
 /// use hashloom::Algorithm;

@@ -57,7 +57,7 @@ pub enum Error {
         /// The check that found it.
         check: String,
     },
-    /// No shader has this algorithm.
+    /// No shader does the work with this algorithm: a search with SHA-3 or SHAKE. The device still works.
     Unsupported {
         /// The algorithm.
         algorithm: Algorithm,
@@ -80,7 +80,7 @@ impl fmt::Display for Error {
             Error::Wrong { device, algorithm, check } => {
                 write!(f, "{device} computes {algorithm} wrongly: {check}; its driver or the device has an error")
             }
-            Error::Unsupported { algorithm } => write!(f, "no shader has {algorithm}"),
+            Error::Unsupported { algorithm } => write!(f, "no shader does this with {algorithm}"),
         }
     }
 }

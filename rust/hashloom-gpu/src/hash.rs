@@ -8,7 +8,7 @@ use hashloom::Algorithm;
 use crate::device::Device;
 use crate::error::Error;
 use crate::pass::{Pass, Source};
-use crate::shader::Body;
+use crate::shader::{Body, NWORDS_MAX};
 
 /// The CPU hashes one message again for each 1,000 that the device hashes.
 pub(crate) const CHECKED: usize = 1000;
@@ -139,7 +139,7 @@ pub(crate) fn copy_padded(body: &Body, parts: &[&[u8]], nbytes: u64, first_block
     let block = body.block_nbytes();
     let before = first_block as usize * block;
     let here: usize = parts.iter().map(|part| part.len()).sum();
-    let mut room = [0; 2 * 128];
+    let mut room = [0; 2 * 4 * NWORDS_MAX];
     if before + out.len() <= here {
         return copy_parts(parts.iter().copied(), before, out);
     }
@@ -217,41 +217,15 @@ fn check<'a>(
     }
 }
 
-/// The digest of "abc" (FIPS 180-4's examples, RFC 1321 section A.5, the paper of RIPEMD-160).
-fn known(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::Md5 => "900150983cd24fb0d6963f7d28e17f72",
-        Algorithm::Sha1 => "a9993e364706816aba3e25717850c26c9cd0d89d",
-        Algorithm::Sha224 => "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7",
-        Algorithm::Sha256 => "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-        Algorithm::Sha384 => {
-            "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7"
-        }
-        Algorithm::Sha512 => {
-            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd\
-             454d4423643ce80e2a9ac94fa54ca49f"
-        }
-        Algorithm::Sha512_224 => "4634270f707b6a54daae7530460842e20e37ed265ceee9a43e8924aa",
-        Algorithm::Sha512_256 => "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23",
-        Algorithm::Ripemd160 => "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc",
-        _ => "",
-    }
-}
-
-/// Known answers, and messages of all lengths around a block, which the CPU hashes too.
+/// Messages of all lengths up to two blocks and more, which the CPU hashes too.
 pub(crate) fn self_test(device: &Device, algorithm: Algorithm) -> Result<(), Error> {
     let nbytes = algorithm.digest_nbytes();
     let data: Vec<u8> = (0..1024_u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
-    let mut messages: Vec<&[u8]> = vec![b"abc"];
-    messages.extend((0..=2 * algorithm.block_nbytes() + 20).map(|n| &data[n % 7..][..n]));
+    let mut messages: Vec<&[u8]> = (0..=2 * algorithm.block_nbytes() + 20).map(|n| &data[n % 7..][..n]).collect();
     messages.push(&data);
     let mut digests = vec![0; messages.len() * nbytes];
     let message = |i: usize| messages[i];
     hash_all(device, algorithm, messages.len(), &message, &mut digests)?;
-    let abc: String = digests[..nbytes].iter().map(|byte| format!("{byte:02x}")).collect();
-    if abc != known(algorithm) {
-        return Err(device.found_wrong(algorithm, format!("its digest of \"abc\" is {abc}")));
-    }
     check(device, algorithm, &(0..messages.len()).collect::<Vec<_>>(), &message, &digests)
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::device::{Device, Mapped, lock, map};
 use crate::error::Error;
-use crate::shader::Body;
+use crate::shader::{Body, NSTATE_MAX};
 
 /// Chunks on their way at once: one is written, one is copied to the device, one is hashed.
 const NSLOTS: usize = 3;
@@ -22,8 +22,8 @@ const GROUP: usize = 64;
 /// Workgroups in one call.
 const NGROUPS_MAX: usize = 65_535;
 
-/// Words of `Params` in `blocks.wgsl`.
-const NPARAMS: usize = 24;
+/// Words of `Params` in `blocks.wgsl`, at most.
+const NPARAMS: usize = 8 + NSTATE_MAX.next_multiple_of(4);
 
 /// A buffer that the CPU writes, and its counterpart on the device.
 pub(crate) struct Slot {

@@ -19,7 +19,7 @@ use hashloom::{Algorithm, Hasher, hash};
 use crate::device::{Device, Fault, Mapped, map, with_wrong_constant};
 use crate::error::Error;
 use crate::pass::put;
-use crate::shader::{Body, SWAP, list, state_words};
+use crate::shader::{Body, Ending, SWAP, list, state_words};
 
 /// Invocations of a workgroup. The first `NSAMPLES` of one group tell their digests' most significant 32 bits.
 const GROUP: u64 = 256;
@@ -94,7 +94,8 @@ impl Device {
     /// times a second.
     ///
     /// The first nonces of each length of nonces, and 64 of each call of the shader, are hashed by the CPU too. A search
-    /// with a suffix of more than 1 MiB ends with [`Error::TooSmall`]; the device still works.
+    /// with a suffix of more than 1 MiB ends with [`Error::TooSmall`], one with SHA-3 or SHAKE with
+    /// [`Error::Unsupported`]; the device still works.
     ///
     /// # Panics
     ///
@@ -127,10 +128,15 @@ impl Device {
     ) -> End {
         let (first, last) = range.into_inner();
         assert!(first <= last, "search: the range {first} to {last} is empty");
-        // Panics if the range has more digits than the nonces.
-        let _ = search.find_all(last, last, &mut []);
         let mut next = Some(first);
         let parts = search.parts();
+        for algorithm in [Some(parts.algorithm), parts.again].into_iter().flatten() {
+            if let Err(error) = body_of(algorithm) {
+                return End { next, error: Some(error) };
+            }
+        }
+        // Panics if the range has more digits than the nonces.
+        let _ = search.find_all(last, last, &mut []);
         if parts.suffix.len() > SUFFIX_MAX {
             let lack = format!("the suffix has {} bytes, at most {SUFFIX_MAX} are possible", parts.suffix.len());
             return End { next, error: Some(Error::TooSmall { device: self.adapter().name.clone(), lack }) };
@@ -615,8 +621,10 @@ fn digit_at(parts: &Parts<'_>, segment: Segment, nrest: usize, i: usize) -> usiz
     nrest + if parts.least_digit_first { i } else { segment.ndigits - 1 - i }
 }
 
+/// Searches are for messages that end with their length, as those of the CPU.
 fn body_of(algorithm: Algorithm) -> Result<&'static Body, Error> {
-    Body::of(algorithm).ok_or(Error::Unsupported { algorithm })
+    let body = Body::of(algorithm).filter(|body| matches!(body.ending, Ending::Strengthened));
+    body.ok_or(Error::Unsupported { algorithm })
 }
 
 /// The state after whole blocks.
@@ -643,7 +651,7 @@ fn shader(
     text += body.source;
     let again = parts.again.map(|again| Ok((again, body_of(again)?))).transpose()?;
     if let Some((_, other)) = again {
-        if other != body {
+        if other.name != body.name {
             text += other.source;
         }
     }

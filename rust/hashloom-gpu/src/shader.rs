@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use hashloom::Algorithm;
 
-/// A block function.
-#[derive(Debug, PartialEq, Eq)]
+/// A block function, as one algorithm uses it.
+#[derive(Debug)]
 pub(crate) struct Body {
     pub name: &'static str,
     pub source: &'static str,
@@ -14,46 +14,220 @@ pub(crate) struct Body {
     pub nstate: usize,
     /// Words of 32 bits in a block.
     pub nwords: usize,
+    /// Words of 32 bits that the function takes: a block, and zeros behind a block of Keccak.
+    nwords_taken: usize,
+    /// Words have 64 bits.
+    is_wide: bool,
     pub is_big_endian: bool,
+    pub ending: Ending,
 }
 
-/// Number of block functions.
-pub(crate) const NBODIES: usize = 5;
+/// How a message ends.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// A one bit, zeros, and the message's length (FIPS 180-4 section 5.1).
+    Strengthened,
+    /// This byte, zeros, and a one bit at the end of the block (FIPS 202 section B.2).
+    Sponge(u8),
+}
 
-pub(crate) static MD5: Body =
-    Body { name: "md5", source: include_str!("shaders/md5.wgsl"), nstate: 4, nwords: 16, is_big_endian: false };
-pub(crate) static SHA1: Body =
-    Body { name: "sha1", source: include_str!("shaders/sha1.wgsl"), nstate: 5, nwords: 16, is_big_endian: true };
-pub(crate) static SHA256: Body =
-    Body { name: "sha256", source: include_str!("shaders/sha256.wgsl"), nstate: 8, nwords: 16, is_big_endian: true };
-pub(crate) static SHA512: Body =
-    Body { name: "sha512", source: include_str!("shaders/sha512.wgsl"), nstate: 16, nwords: 32, is_big_endian: true };
-pub(crate) static RIPEMD160: Body = Body {
-    name: "ripemd160",
-    source: include_str!("shaders/ripemd160.wgsl"),
+/// Number of [`BODIES`], and of the algorithms.
+pub(crate) const NBODIES: usize = Algorithm::ALL.len();
+
+// The most words of 32 bits in a state and in a block. The text of the block functions, and their uses: statics of their
+// own, so that the page in the browser carries only the text that it uses.
+// algorithms.py: gpu_bodies
+pub(crate) const NSTATE_MAX: usize = 50;
+pub(crate) const NWORDS_MAX: usize = 42;
+
+mod source {
+    pub const SHA1: &str = include_str!("shaders/sha1.wgsl");
+    pub const SHA256: &str = include_str!("shaders/sha256.wgsl");
+    pub const SHA512: &str = include_str!("shaders/sha512.wgsl");
+    pub const RIPEMD160: &str = include_str!("shaders/ripemd160.wgsl");
+    pub const MD5: &str = include_str!("shaders/md5.wgsl");
+    pub const KECCAK: &str = include_str!("shaders/keccak.wgsl");
+}
+
+pub(crate) static SHA1: Body = Body {
+    name: "sha1",
+    source: source::SHA1,
     nstate: 5,
     nwords: 16,
+    nwords_taken: 16,
+    is_wide: false,
+    is_big_endian: true,
+    ending: Ending::Strengthened,
+};
+pub(crate) static SHA256: Body = Body {
+    name: "sha256",
+    source: source::SHA256,
+    nstate: 8,
+    nwords: 16,
+    nwords_taken: 16,
+    is_wide: false,
+    is_big_endian: true,
+    ending: Ending::Strengthened,
+};
+pub(crate) static SHA224: Body = Body {
+    name: "sha256",
+    source: source::SHA256,
+    nstate: 8,
+    nwords: 16,
+    nwords_taken: 16,
+    is_wide: false,
+    is_big_endian: true,
+    ending: Ending::Strengthened,
+};
+pub(crate) static SHA384: Body = Body {
+    name: "sha512",
+    source: source::SHA512,
+    nstate: 16,
+    nwords: 32,
+    nwords_taken: 32,
+    is_wide: true,
+    is_big_endian: true,
+    ending: Ending::Strengthened,
+};
+pub(crate) static SHA512: Body = Body {
+    name: "sha512",
+    source: source::SHA512,
+    nstate: 16,
+    nwords: 32,
+    nwords_taken: 32,
+    is_wide: true,
+    is_big_endian: true,
+    ending: Ending::Strengthened,
+};
+pub(crate) static SHA512_224: Body = Body {
+    name: "sha512",
+    source: source::SHA512,
+    nstate: 16,
+    nwords: 32,
+    nwords_taken: 32,
+    is_wide: true,
+    is_big_endian: true,
+    ending: Ending::Strengthened,
+};
+pub(crate) static SHA512_256: Body = Body {
+    name: "sha512",
+    source: source::SHA512,
+    nstate: 16,
+    nwords: 32,
+    nwords_taken: 32,
+    is_wide: true,
+    is_big_endian: true,
+    ending: Ending::Strengthened,
+};
+pub(crate) static RIPEMD160: Body = Body {
+    name: "ripemd160",
+    source: source::RIPEMD160,
+    nstate: 5,
+    nwords: 16,
+    nwords_taken: 16,
+    is_wide: false,
     is_big_endian: false,
+    ending: Ending::Strengthened,
+};
+pub(crate) static MD5: Body = Body {
+    name: "md5",
+    source: source::MD5,
+    nstate: 4,
+    nwords: 16,
+    nwords_taken: 16,
+    is_wide: false,
+    is_big_endian: false,
+    ending: Ending::Strengthened,
+};
+pub(crate) static SHA3_224: Body = Body {
+    name: "keccak",
+    source: source::KECCAK,
+    nstate: 50,
+    nwords: 36,
+    nwords_taken: 42,
+    is_wide: true,
+    is_big_endian: false,
+    ending: Ending::Sponge(0x06),
+};
+pub(crate) static SHA3_256: Body = Body {
+    name: "keccak",
+    source: source::KECCAK,
+    nstate: 50,
+    nwords: 34,
+    nwords_taken: 42,
+    is_wide: true,
+    is_big_endian: false,
+    ending: Ending::Sponge(0x06),
+};
+pub(crate) static SHA3_384: Body = Body {
+    name: "keccak",
+    source: source::KECCAK,
+    nstate: 50,
+    nwords: 26,
+    nwords_taken: 42,
+    is_wide: true,
+    is_big_endian: false,
+    ending: Ending::Sponge(0x06),
+};
+pub(crate) static SHA3_512: Body = Body {
+    name: "keccak",
+    source: source::KECCAK,
+    nstate: 50,
+    nwords: 18,
+    nwords_taken: 42,
+    is_wide: true,
+    is_big_endian: false,
+    ending: Ending::Sponge(0x06),
+};
+pub(crate) static SHAKE128: Body = Body {
+    name: "keccak",
+    source: source::KECCAK,
+    nstate: 50,
+    nwords: 42,
+    nwords_taken: 42,
+    is_wide: true,
+    is_big_endian: false,
+    ending: Ending::Sponge(0x1f),
+};
+pub(crate) static SHAKE256: Body = Body {
+    name: "keccak",
+    source: source::KECCAK,
+    nstate: 50,
+    nwords: 34,
+    nwords_taken: 42,
+    is_wide: true,
+    is_big_endian: false,
+    ending: Ending::Sponge(0x1f),
 };
 
-// Statics of their own, so that the page in the browser carries only the text that it uses.
-static BODIES: [&Body; NBODIES] = [&MD5, &SHA1, &SHA256, &SHA512, &RIPEMD160];
+static BODIES: [(Algorithm, &Body); NBODIES] = [
+    (Algorithm::Sha1, &SHA1),
+    (Algorithm::Sha256, &SHA256),
+    (Algorithm::Sha224, &SHA224),
+    (Algorithm::Sha384, &SHA384),
+    (Algorithm::Sha512, &SHA512),
+    (Algorithm::Sha512_224, &SHA512_224),
+    (Algorithm::Sha512_256, &SHA512_256),
+    (Algorithm::Ripemd160, &RIPEMD160),
+    (Algorithm::Md5, &MD5),
+    (Algorithm::Sha3_224, &SHA3_224),
+    (Algorithm::Sha3_256, &SHA3_256),
+    (Algorithm::Sha3_384, &SHA3_384),
+    (Algorithm::Sha3_512, &SHA3_512),
+    (Algorithm::Shake128, &SHAKE128),
+    (Algorithm::Shake256, &SHAKE256),
+];
+// algorithms.py: end
 
 impl Body {
     pub fn of(algorithm: Algorithm) -> Option<&'static Body> {
-        match algorithm {
-            Algorithm::Md5 => Some(&MD5),
-            Algorithm::Sha1 => Some(&SHA1),
-            Algorithm::Sha224 | Algorithm::Sha256 => Some(&SHA256),
-            Algorithm::Sha384 | Algorithm::Sha512 | Algorithm::Sha512_224 | Algorithm::Sha512_256 => Some(&SHA512),
-            Algorithm::Ripemd160 => Some(&RIPEMD160),
-            _ => None,
-        }
+        BODIES.iter().find(|(other, _)| *other == algorithm).map(|&(_, body)| body)
     }
 
-    /// The body's place in [`BODIES`].
+    /// The place in [`BODIES`] of the first one that has the same function and the same blocks, and hence the same
+    /// shader.
     pub fn index(&self) -> usize {
-        BODIES.iter().position(|&body| body == self).unwrap_or(0)
+        BODIES.iter().position(|(_, body)| (body.name, body.nwords) == (self.name, self.nwords)).unwrap_or(0)
     }
 
     pub fn block_nbytes(&self) -> usize {
@@ -71,18 +245,30 @@ impl Body {
     }
 
     /// Writes the padding of a message of `nbytes` bytes; `padding` is from the message's end to that of its last
-    /// block (FIPS 180-4 section 5.1).
+    /// block.
     pub fn pad(&self, padding: &mut [u8], nbytes: u64) {
         padding.fill(0);
-        padding[0] = 0x80;
         let (end, nbits) = (padding.len(), 8 * nbytes);
-        let bytes = if self.is_big_endian { nbits.to_be_bytes() } else { nbits.to_le_bytes() };
-        padding[end - 8..].copy_from_slice(&bytes);
+        match self.ending {
+            Ending::Strengthened => {
+                padding[0] = 0x80;
+                let bytes = if self.is_big_endian { nbits.to_be_bytes() } else { nbits.to_le_bytes() };
+                padding[end - 8..].copy_from_slice(&bytes);
+            }
+            Ending::Sponge(suffix) => {
+                padding[0] = suffix;
+                padding[end - 1] |= 0x80;
+            }
+        }
     }
 
     /// Blocks of a message of `nbytes` bytes, with its padding.
     pub fn nblocks(&self, nbytes: u64) -> u64 {
-        (nbytes + self.nwords as u64 / 2) / self.block_nbytes() as u64 + 1
+        let length_nbytes = match self.ending {
+            Ending::Strengthened => self.block_nbytes() as u64 / 8,
+            Ending::Sponge(_) => 0,
+        };
+        (nbytes + length_nbytes) / self.block_nbytes() as u64 + 1
     }
 
     /// The initial state of one of the body's algorithms, in words of 32 bits, from the core's own table.
@@ -92,12 +278,17 @@ impl Body {
     }
 }
 
-/// Words of a state, each as large as the algorithm's, in words of 32 bits: the high half of each word first.
+/// Words of a state, each as large as the algorithm's, in words of 32 bits: the halves of each word in the order that
+/// they have in a message.
 pub(crate) fn state_words(body: &Body, words: impl Iterator<Item = u64>) -> Vec<u32> {
     words
         .flat_map(|word| {
-            let halves = [(word >> 32) as u32, word as u32];
-            if body.nwords == 32 { halves.to_vec() } else { vec![halves[1]] }
+            let (high, low) = ((word >> 32) as u32, word as u32);
+            match (body.is_wide, body.is_big_endian) {
+                (false, _) => vec![low],
+                (true, true) => vec![high, low],
+                (true, false) => vec![low, high],
+            }
         })
         .collect()
 }
@@ -116,13 +307,14 @@ fn swapped(x: u32) -> u32 {
 
 /// The shader that hashes blocks.
 pub(crate) fn blocks(body: &Body) -> String {
-    let Body { name, source, nstate, nwords, .. } = *body;
+    let Body { name, source, nstate, nwords, nwords_taken, .. } = *body;
+    let nbegin = nstate.div_ceil(4);
     let mut text = format!(
-        "const NSTATE = {nstate}u;\nconst NWORDS = {nwords}u;\nalias State = array<u32, {nstate}>;\nalias Block = \
-         array<u32, {nwords}>;\n{SWAP}"
+        "const NBEGIN = {nbegin}u;\nconst NWORDS = {nwords}u;\nalias State = array<u32, {nstate}>;\nalias Block = \
+         array<u32, {nwords_taken}>;\n{SWAP}"
     );
     let from_bytes = if body.is_big_endian { "swapped(x)" } else { "x" };
-    let tile = list(nwords, |i| format!("tile[at + {i}u]"));
+    let tile = list(nwords_taken, |i| if i < nwords { format!("tile[at + {i}u]") } else { "0u".to_owned() });
     let begin = list(nstate, |i| format!("params.begin[{}][{}]", i / 4, i % 4));
     let load = list(nstate, |i| format!("states[{i}u * params.stride + lane]"));
     let _ = write!(
@@ -151,11 +343,15 @@ mod tests {
         for &algorithm in Algorithm::ALL {
             let body = Body::of(algorithm).unwrap();
             assert_eq!(body.block_nbytes(), algorithm.block_nbytes());
-            let (block, length) = (algorithm.block_nbytes() as u64, algorithm.block_nbytes() as u64 / 8);
+            let block = algorithm.block_nbytes() as u64;
+            let ending = match body.ending {
+                Ending::Strengthened => block / 8 + 1,
+                Ending::Sponge(_) => 1,
+            };
             assert_eq!(body.nblocks(0), 1);
-            assert_eq!(body.nblocks(block - length - 1), 1);
-            assert_eq!(body.nblocks(block - length), 2);
-            assert_eq!(body.nblocks(2 * block - length - 1), 2);
+            assert_eq!(body.nblocks(block - ending), 1);
+            assert_eq!(body.nblocks(block - ending + 1), 2);
+            assert_eq!(body.nblocks(2 * block - ending), 2);
             assert_eq!(body.initial_state(algorithm).unwrap().len(), body.nstate);
         }
     }
@@ -166,5 +362,18 @@ mod tests {
         let mut padding = [1; 61];
         body.pad(&mut padding, 3);
         assert_eq!((padding[0], padding[60], padding[59]), (0x80, 24, 0));
+        let body = Body::of(Algorithm::Sha3_256).unwrap();
+        body.pad(&mut padding, 75);
+        assert_eq!((padding[0], padding[1], padding[60]), (0x06, 0, 0x80));
+        body.pad(&mut padding[..1], 135);
+        assert_eq!(padding[0], 0x86);
+    }
+
+    #[test]
+    fn one_shader_for_equal_blocks() {
+        let index = |algorithm| Body::of(algorithm).unwrap().index();
+        assert_eq!(index(Algorithm::Sha3_256), index(Algorithm::Shake256));
+        assert_ne!(index(Algorithm::Sha3_256), index(Algorithm::Sha3_224));
+        assert_eq!(index(Algorithm::Sha224), index(Algorithm::Sha256));
     }
 }

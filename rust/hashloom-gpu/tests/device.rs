@@ -109,7 +109,7 @@ fn more_messages_than_a_chunk_has_room_for() {
 fn streams_whose_states_stay_on_the_device() {
     let Some(device) = device() else { return };
     let data = bytes(150_000);
-    for algorithm in [Algorithm::Sha1, Algorithm::Sha384, Algorithm::Md5] {
+    for &algorithm in Algorithm::ALL {
         // More streams than one call of the shader takes, so small is a chunk.
         let n = 1100;
         let mut streams = Streams::new(device, algorithm, n).unwrap();
@@ -214,6 +214,18 @@ fn searches_with_other_algorithms() {
 }
 
 #[test]
+fn a_search_that_no_shader_has() {
+    let Some(device) = device() else { return };
+    let sponge = Search::new(Algorithm::Sha3_256, Target::zero_bits(4)).width(4);
+    let again = Search::new(Algorithm::Sha256, Target::zero_bits(4)).again(Algorithm::Sha3_512).width(4);
+    for (search, algorithm) in [(sponge, Algorithm::Sha3_256), (again, Algorithm::Sha3_512)] {
+        let end = device.search(&search, 5..=400, |_| panic!("nothing is handed out"));
+        assert_eq!((end.next, end.error), (Some(5), Some(Error::Unsupported { algorithm })));
+    }
+    assert_eq!(on_device(device, Algorithm::Sha1, &["abc"]).unwrap(), right(Algorithm::Sha1, &["abc"]));
+}
+
+#[test]
 fn long_suffixes() {
     let Some(device) = device() else { return };
     let long = bytes((1 << 20) + 1);
@@ -259,12 +271,14 @@ fn a_panic_of_the_caller_stays_one() {
 
 #[test]
 fn the_self_test_notices_a_wrong_constant() {
-    let Some(device) = open(Options::new().chunk_nbytes(CHUNK).fault(Fault::Constant)) else { return };
-    let error = on_device(&device, Algorithm::Sha1, &["abc"]).unwrap_err();
-    assert!(matches!(&error, Error::Wrong { algorithm: Algorithm::Sha1, .. }), "{error}");
-    // The device takes no further work.
-    assert_eq!(on_device(&device, Algorithm::Md5, &["abc"]), Err(error.clone()));
-    assert!(Streams::new(&device, Algorithm::Md5, 1).is_err());
+    for algorithm in [Algorithm::Sha1, Algorithm::Sha3_256] {
+        let Some(device) = open(Options::new().chunk_nbytes(CHUNK).fault(Fault::Constant)) else { return };
+        let error = on_device(&device, algorithm, &["abc"]).unwrap_err();
+        assert!(matches!(&error, Error::Wrong { algorithm: wrong, .. } if *wrong == algorithm), "{error}");
+        // The device takes no further work.
+        assert_eq!(on_device(&device, Algorithm::Md5, &["abc"]), Err(error.clone()));
+        assert!(Streams::new(&device, Algorithm::Md5, 1).is_err());
+    }
 
     let Some(device) = open(Options::new().fault(Fault::Constant)) else { return };
     let wanted = Search::new(Algorithm::Sha256, Target::zero_bits(8)).width(4);

@@ -2,8 +2,9 @@
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// shader.rs writes before this text: NSTATE and NWORDS, words of 32 bits in a state and in a block; block(), the block
-// function; from_bytes(), which puts a word in order; block_of_tile(), state_of() and set_state().
+// shader.rs writes before this text: NWORDS, words of 32 bits in a block; NBEGIN, four of which are an element of the
+// initial state; block(), the block function; from_bytes(), which puts a word in order; block_of_tile(), begin_state(),
+// state_of() and set_state().
 //
 // The messages of a workgroup go through its shared memory: 64 invocations read neighbouring words of one message and
 // then of the next, so that reads coalesce, and each takes the block of its own message from there.
@@ -24,7 +25,7 @@ struct Params {
     is_first: u32,
     data_at: u32,
     unused: vec2<u32>,
-    begin: array<vec4<u32>, 4>,
+    begin: array<vec4<u32>, NBEGIN>,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
