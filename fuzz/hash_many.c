@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
+ * An XOF, which has no HMAC, gives digests of any length instead.
+ *
  * An input describes a call: the algorithm, the messages' lengths in runs, and how streams are split. The messages'
  * bytes are the input's own, repeated with a step, so that lanes differ.
  *
@@ -19,7 +21,7 @@
 #include <time.h>
 
 enum { COUNT_MAX = 400, MESSAGE_MAX_NBYTES = 20000, TOTAL_MAX_NBYTES = 600000, INPUT_MAX_NBYTES = 600,
-       KEY_MAX_NBYTES = 300, HMAC_COUNT_MAX = 60 };
+       KEY_MAX_NBYTES = 300, HMAC_COUNT_MAX = 60, LONG_MAX_NBYTES = 1000 };
 
 static struct input {
     const uint8_t *bytes;
@@ -177,6 +179,40 @@ static void check_hmac(const hl_alg_info *alg, size_t count)
     }
 }
 
+/* Digests of an XOF, of any length: of all messages, and of a stream in parts. */
+static void check_long(const hl_alg_info *alg, size_t count)
+{
+    static uint8_t right[LONG_MAX_NBYTES];
+    const size_t n = count < HMAC_COUNT_MAX ? count : HMAC_COUNT_MAX;
+    const size_t room = (size_t)(digest_memory.end - digest_memory.begin) / HMAC_COUNT_MAX;
+    const size_t size = next_word() % (room < LONG_MAX_NBYTES ? room : LONG_MAX_NBYTES) + 1, part = next_byte() + 1;
+    uint8_t *const digests = digest_memory.end - n * size;
+    hl_ctx *const ctx = (hl_ctx *)(void *)ctx_memory.end - 1;
+
+    memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
+    const hl_status status =
+        hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .digest_nbytes = size, .digests = digests,
+                         .is_secret = size % 2, .messages = {.count = n, .base = messages}});
+    if (status != HL_OK || (digests != digest_memory.begin && digests[-1] != 0xa5))
+        fail(alg, "hl_run of long digests", 0, n, size);
+    for (size_t i = 0; i < n; i++) {
+        oracle_long(alg, messages[i].data, messages[i].nbytes, right, size);
+        if (memcmp(digests + i * size, right, size) != 0)
+            fail(alg, "hl_run of long digests", i, n, messages[i].nbytes);
+    }
+    for (size_t i = 0; i < n; i += 8) { /* overwrites digests */
+        oracle_long(alg, messages[i].data, messages[i].nbytes, right, size);
+        if (hl_init(ctx, alg->alg) != HL_OK || hl_update(ctx, messages[i].data, messages[i].nbytes) != HL_OK)
+            fail(alg, "hl_update before hl_squeeze", i, n, messages[i].nbytes);
+        for (size_t at = 0; at < size; at += part) {
+            const size_t left = size - at, nhere = part < left ? part : left;
+            uint8_t *const to = digest_memory.end - nhere;
+            if (hl_squeeze(ctx, to, nhere) != HL_OK || memcmp(to, right + at, nhere) != 0)
+                fail(alg, "hl_squeeze", i, n, messages[i].nbytes);
+        }
+    }
+}
+
 /* An import is either refused, or exported again byte for byte, and can continue. `mutate` bytes of a true export come
  * from the input. */
 static void check_import(const hl_alg_info *alg)
@@ -187,9 +223,10 @@ static void check_import(const hl_alg_info *alg)
     hl_hmac_ctx mac;
     hl_hmac_key key;
 
-    const int is_hmac = next_byte() % 2;
-    hl_hmac_key_init(&key, alg->alg, "key", 3);
-    hl_init(&ctx, alg->alg), hl_hmac_init(&mac, &key);
+    const int is_hmac = next_byte() % 2 && has_hmac(alg);
+    hl_init(&ctx, alg->alg);
+    if (is_hmac)
+        hl_hmac_key_init(&key, alg->alg, "key", 3), hl_hmac_init(&mac, &key);
     const size_t held = next_byte();
     if (is_hmac)
         hl_hmac_update(&mac, data_memory.begin, held), hl_hmac_export(&mac, bytes, sizeof bytes, &nbytes);
@@ -260,7 +297,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     check(alg, "hl_hash_offsets 64",
           hl_hash_offsets(alg->alg, data_memory.begin, values_nbytes, offsets64, 8, count, digests), digests, count);
     check_streams(alg, count);
-    check_hmac(alg, count);
+    if (has_hmac(alg))
+        check_hmac(alg, count);
+    else
+        check_long(alg, count);
     check_import(alg);
 
     /* Rows: as many as fit at some stride, up to the end of the memory. */

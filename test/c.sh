@@ -187,11 +187,14 @@ step "gcc: libmd's functions beside Debian's libmd, and mtree with them" env CC=
 [ $level = quick ] || step "clang: libmd's functions beside Debian's libmd" env CC=clang test/libmd.sh $level
 [ $level = quick ] || step "clang: used by add_subdirectory, find_package, pkg-config" env CC=clang test/consumer.sh
 
-# Two libraries, each with a part of everything.
+# Libraries, each with a part of everything.
 HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "gcc: only SHA-1 and SHA-256 over avx2 and sha, 1/16" \
     suite_of_parts git "sha1;sha256" "avx2;sha"
 HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "gcc: only SHA-512, RIPEMD-160 and MD5 over other sets, 1/16" \
     suite_of_parts others "sha512;ripemd160;md5" "gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
+# A sponge has none of SHA-2's parts to lean on.
+HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "gcc: only SHA-3 and SHA-1 over avx2 and avx512vl, 1/16" \
+    suite_of_parts sponges "sha3;sha1" "avx2;avx512vl"
 
 if [ $level = quick ]; then
     # The libraries of a release. The steps above have compiled most of their objects.

@@ -15,6 +15,7 @@ static void check_format(void)
         'h', 'l', 'c', '1', 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0x6a, 0x09, 0xe6, 0x67, 0xbb, 0x67, 0xae, 0x85,
         0x3c, 0x6e, 0xf3, 0x72, 0xa5, 0x4f, 0xf5, 0x3a, 0x51, 0x0e, 0x52, 0x7f, 0x9b, 0x05, 0x68, 0x8c, 0x1f, 0x83,
         0xd9, 0xab, 0x5b, 0xe0, 0xcd, 0x19};
+    static const uint8_t sha3[16 + 8] = {'h', 'l', 'c', '1', 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0x8b}; /* 139 bytes */
     static const uint8_t sha384[16 + 8] = {'h', 'l', 'm', '1', 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0x83};
     uint8_t block[64] = "abc";
     hl_hmac_key key;
@@ -28,6 +29,20 @@ static void check_format(void)
         hl_update(&ctx, "abc", 3);
         CHECK(hl_export(&ctx, bytes, sizeof bytes, &nbytes) == HL_OK && nbytes == 16 + 32 + 64, "%zu bytes", nbytes);
         CHECK(memcmp(bytes, sha256, sizeof sha256) == 0 && memcmp(bytes + 48, block, 64) == 0, "SHA-256");
+    }
+    if (test_alg(HL_SHA3_256, "the format of SHA3-256")) {
+        uint8_t first[136] = "Keccak", digest[HL_SHA3_256_DIGEST_NBYTES];
+        struct reference_ctx ref;
+        hl_init(&ctx, HL_SHA3_256);
+        hl_update(&ctx, first, sizeof first);
+        hl_update(&ctx, "abc", 3);
+        CHECK(hl_export(&ctx, bytes, sizeof bytes, &nbytes) == HL_OK && nbytes == 16 + 200 + 136, "%zu bytes", nbytes);
+        CHECK(memcmp(bytes, sha3, 16) == 0 && memcmp(bytes + 216, block, 64) == 0, "SHA3-256");
+        reference_init(&ref, reference_of(hl_alg_find(HL_SHA3_256)));
+        reference_update(&ref, first, sizeof first);
+        for (unsigned i = 0; i < 200; i++)
+            CHECK(bytes[16 + i] == (uint8_t)(ref.state[i / 8] >> (56 - 8 * (i % 8))), "byte %u of the state", i);
+        CHECK(hl_final(&ctx, digest) == HL_OK, "hl_final");
     }
     if (!test_alg(HL_SHA384, "the format of HMAC-SHA-384"))
         return;
@@ -55,7 +70,8 @@ static void check_places(const hl_alg_info *alg)
     size_t nbytes;
 
     test_case("%s: saved and restored at every place", alg->name);
-    hl_hmac_key_init(&key, alg->alg, "key", 3);
+    if (has_hmac(alg))
+        hl_hmac_key_init(&key, alg->alg, "key", 3);
     for (size_t cut = 0; cut <= NBYTES; cut++) {
         hl_ctx ctx, other;
         hl_hmac_ctx mac, other_mac;
@@ -71,6 +87,8 @@ static void check_places(const hl_alg_info *alg)
         CHECK(hl_update(&ctx, data + cut, NBYTES - cut) == HL_OK && hl_final(&ctx, digest) == HL_OK &&
                   memcmp(digest, right, size) == 0,
               "the stream that was saved goes on, %zu", cut);
+        if (!has_hmac(alg))
+            continue;
         oracle_hmac(alg, "key", 3, data, NBYTES, right);
         hl_hmac_init(&mac, &key);
         hl_hmac_update(&mac, data, cut);
@@ -86,6 +104,8 @@ static void check_places(const hl_alg_info *alg)
 /* Each byte changed, each length, and bytes that are not a stream. */
 static void check_hostile(const hl_alg_info *alg)
 {
+    /* Of an algorithm without an HMAC, that of another one; then with the number of the algorithm. */
+    const hl_alg_info *mac_alg = has_hmac(alg) ? alg : hl_alg_find(other_alg(alg));
     hl_ctx ctx, kept, none;
     hl_hmac_ctx mac, kept_mac, no_mac;
     hl_hmac_key key;
@@ -98,7 +118,7 @@ static void check_hostile(const hl_alg_info *alg)
     hl_init(&ctx, alg->alg);
     hl_update(&ctx, random_pool(100), 100);
     hl_export(&ctx, bytes, sizeof bytes, &nbytes);
-    hl_hmac_key_init(&key, alg->alg, "key", 3);
+    hl_hmac_key_init(&key, mac_alg->alg, "key", 3);
     hl_hmac_init(&mac, &key);
     hl_hmac_update(&mac, random_pool(100), 100);
     hl_hmac_export(&mac, mac_bytes, sizeof mac_bytes, &mac_nbytes);
@@ -144,8 +164,22 @@ static void check_hostile(const hl_alg_info *alg)
     }
     /* Fewer bytes than the key's block. */
     memset(mac_bytes + 8, 0, 8);
-    memset(mac_bytes + mac_nbytes - alg->block_nbytes, 0, alg->block_nbytes);
+    memset(mac_bytes + mac_nbytes - mac_alg->block_nbytes, 0, mac_alg->block_nbytes);
     CHECK(hl_hmac_import(&mac, mac_bytes, mac_nbytes) == HL_EIMPORT, "an HMAC without a key");
+    if (mac_alg != alg) { /* the bytes of a stream with a second state, as an HMAC of this algorithm would have */
+        const size_t state_nbytes = alg->nwords * alg->word_nbytes;
+        hl_hmac_ctx forged = {.inner.alg = (uint32_t)alg->alg, .inner.nbytes = alg->block_nbytes};
+        size_t n = 77;
+        memset(mac_bytes, 0, sizeof mac_bytes);
+        memcpy(mac_bytes, "hlm1", 4);
+        mac_bytes[7] = (uint8_t)alg->alg;
+        mac_bytes[15] = (uint8_t)alg->block_nbytes;
+        CHECK(hl_hmac_import(&mac, mac_bytes, 16 + 2 * state_nbytes + alg->block_nbytes) == HL_EIMPORT,
+              "an HMAC of an algorithm without one");
+        memset(again, POISON, sizeof again);
+        CHECK(hl_hmac_export(&forged, again, sizeof again, &n) == HL_ESTATE && n == 77 && again[0] == POISON,
+              "exported");
+    }
     /* More bytes than a message may have. */
     memset(bytes + 8, 0, 8);
     memset(bytes + nbytes - alg->block_nbytes, 0, alg->block_nbytes);

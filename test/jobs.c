@@ -5,7 +5,8 @@
  */
 #include "test.h"
 
-enum { COUNT = 120, PREFIX_MAX_NBYTES = 600, MESSAGE_MAX_NBYTES = 700, KEY_MAX_NBYTES = 140, POISON = 0xa5, GAP = 3 };
+enum { COUNT = 120, PREFIX_MAX_NBYTES = 600, MESSAGE_MAX_NBYTES = 700, KEY_MAX_NBYTES = 180, POISON = 0xa5, GAP = 3,
+       LONG_MAX_NBYTES = 600 };
 
 /* An application's own structures, with fields beside keys and streams. */
 static struct {
@@ -16,7 +17,7 @@ static struct {
 static hl_slice prefixes[COUNT], secrets[COUNT], slices[COUNT];
 static int32_t offsets32[COUNT + 1];
 static int64_t offsets64[COUNT + 1];
-static uint8_t digests[COUNT * (HL_DIGEST_MAX_NBYTES + GAP)], expected[HL_DIGEST_MAX_NBYTES];
+static uint8_t digests[COUNT * (LONG_MAX_NBYTES + GAP) + 1], expected[LONG_MAX_NBYTES];
 
 static const char *const layouts[] = {"slices", "rows", "offsets of 4 bytes", "offsets of 8 bytes"};
 
@@ -44,8 +45,20 @@ static hl_messages make_messages(uint32_t layout, size_t count, const uint8_t *p
     return all;
 }
 
+/* The algorithm whose digests the job writes. */
+static const hl_alg_info *last_alg(const hl_alg_info *alg, const hl_job *job)
+{
+    return job->again != 0 ? hl_alg_find((hl_alg)job->again) : alg;
+}
+
+static size_t size_of(const hl_alg_info *alg, const hl_job *job)
+{
+    return job->digest_nbytes != 0 ? job->digest_nbytes : last_alg(alg, job)->digest_nbytes;
+}
+
 static void expect(const hl_alg_info *alg, const hl_job *job, size_t i)
 {
+    const hl_alg_info *last = last_alg(alg, job);
     if (job->keys != NULL) {
         const hl_slice *secret = &secrets[job->key_stride == 0 ? 0 : i];
         oracle_hmac(alg, secret->data, secret->nbytes, slices[i].data, slices[i].nbytes, expected);
@@ -57,17 +70,18 @@ static void expect(const hl_alg_info *alg, const hl_job *job, size_t i)
         oracle_update(o, prefix->data, prefix->nbytes);
     }
     oracle_update(o, slices[i].data, slices[i].nbytes);
-    oracle_final(o, expected);
-    if (job->again != 0) {
+    if (job->again == 0) {
+        oracle_final_long(o, expected, size_of(alg, job));
+    } else {
         uint8_t inner[HL_DIGEST_MAX_NBYTES];
-        memcpy(inner, expected, sizeof inner);
-        oracle(hl_alg_find((hl_alg)job->again), inner, alg->digest_nbytes, expected);
+        oracle_final(o, inner);
+        oracle_long(last, inner, alg->digest_nbytes, expected, size_of(alg, job));
     }
 }
 
 static void check_job(const hl_alg_info *alg, const hl_job *job, const char *what)
 {
-    const size_t size = hl_alg_find((hl_alg)(job->again != 0 ? job->again : alg->alg))->digest_nbytes;
+    const size_t size = size_of(alg, job);
     const size_t stride = job->digest_stride == 0 ? size : job->digest_stride;
 
     memset(digests, POISON, sizeof digests);
@@ -100,6 +114,27 @@ static void check_short_form(const hl_alg_info *alg, const hl_job *job)
           is_hash160 ? "hl_hash160_rows" : "hl_sha256d_rows", rows->count, rows->nbytes);
 }
 
+/* Digests of any length: of the algorithm itself, of streams, and of a second algorithm, side by side and apart. */
+static void check_long(const hl_alg_info *alg, hl_job job)
+{
+    const size_t lengths[] = {1, random_below(LONG_MAX_NBYTES) + 1, alg->block_nbytes, alg->block_nbytes + 1,
+                              LONG_MAX_NBYTES};
+
+    for (size_t a = 0; a <= hl_alg_count(); a++) {
+        job.again = a == hl_alg_count() ? 0 : (uint32_t)hl_alg_at(a)->alg;
+        const hl_alg_info *last = last_alg(alg, &job);
+        if (last->ending != HL_XOF)
+            continue;
+        const unsigned kind = (unsigned)random_below(4);
+        job.digest_nbytes = lengths[random_below(sizeof lengths / sizeof lengths[0])];
+        job.digest_stride = random_below(2) == 0 ? 0 : job.digest_nbytes + GAP;
+        job.begin = kind < 2 ? NULL : &items[0].begun;
+        job.begin_stride = kind == 3 ? sizeof items[0] : 0;
+        job.is_secret = kind == 1;
+        check_job(alg, &job, "a length of digests");
+    }
+}
+
 static void check_round(const hl_alg_info *alg, uint32_t layout, const uint8_t *pool)
 {
     const size_t count = random_below(4) == 0 ? random_below(3) : random_below(COUNT - 1) + 1;
@@ -113,10 +148,12 @@ static void check_round(const hl_alg_info *alg, uint32_t layout, const uint8_t *
         secrets[i] = (hl_slice){pool + 5 * i, random_length(KEY_MAX_NBYTES)};
         hl_init(&items[i].begun, alg->alg);
         hl_update(&items[i].begun, prefixes[i].data, prefixes[i].nbytes);
-        hl_hmac_key_init(&items[i].key, alg->alg, secrets[i].data, secrets[i].nbytes);
+        if (has_hmac(alg))
+            hl_hmac_key_init(&items[i].key, alg->alg, secrets[i].data, secrets[i].nbytes);
     }
     check_job(alg, &plain, "a hash");
     job = plain, job.is_secret = 1, job.digest_stride = alg->digest_nbytes + GAP;
+    job.digest_nbytes = alg->digest_nbytes;
     check_job(alg, &job, "a secret's hash, digests apart");
     for (size_t a = 0; a < hl_alg_count(); a++) {
         job = plain, job.again = (uint32_t)hl_alg_at(a)->alg;
@@ -129,10 +166,15 @@ static void check_round(const hl_alg_info *alg, uint32_t layout, const uint8_t *
     check_job(alg, &job, "from one prefix, again by another algorithm");
     job = plain, job.begin = &items[0].begun, job.begin_stride = sizeof items[0], job.is_secret = 1;
     check_job(alg, &job, "from a prefix each");
-    job = plain, job.keys = &items[0].key;
-    check_job(alg, &job, "HMAC with one key");
-    job.key_stride = sizeof items[0], job.alg = 0;
-    check_job(alg, &job, "HMAC with a key each");
+    if (has_hmac(alg)) {
+        job = plain, job.keys = &items[0].key;
+        check_job(alg, &job, "HMAC with one key");
+        job.digest_nbytes = alg->digest_nbytes;
+        check_job(alg, &job, "HMAC with one key, and the tags' length");
+        job.key_stride = sizeof items[0], job.alg = 0;
+        check_job(alg, &job, "HMAC with a key each");
+    }
+    check_long(alg, plain);
     prefixes[0].nbytes = alg->block_nbytes * random_below(4); /* whole blocks */
     hl_init(&items[0].begun, alg->alg);
     hl_update(&items[0].begun, prefixes[0].data, prefixes[0].nbytes);
@@ -181,6 +223,11 @@ static void check_kernels(const hl_alg_info *alg, const uint8_t *pool)
         job.again = other_alg(alg);
         check_job(alg, &job, "another hash of the hash");
         job.again = 0;
+        if (!has_hmac(alg)) {
+            job.digest_nbytes = LONG_MAX_NBYTES;
+            check_job(alg, &job, "a long digest");
+            continue;
+        }
         secrets[0] = (hl_slice){pool, 20};
         hl_hmac_key_init(&items[0].key, alg->alg, pool, 20);
         job.keys = &items[0].key;
@@ -203,7 +250,7 @@ static void check_refused(const hl_alg_info *alg)
     memset(digests, POISON, sizeof digests);
     memcpy(kept, digests, sizeof kept);
     hl_init(&begun, alg->alg), hl_init(&foreign, other);
-    hl_hmac_key_init(&keys[0], alg->alg, "k", 1), hl_hmac_key_init(&keys[1], other, "k", 1);
+    hl_hmac_key_init(&keys[0], has_hmac(alg) ? alg->alg : other, "k", 1), hl_hmac_key_init(&keys[1], other, "k", 1);
     const hl_job good = {.nbytes = sizeof good, .alg = (uint32_t)alg->alg, .digests = digests,
                          .messages = {.layout = HL_ROWS, .count = 2, .base = "abc", .stride = 1, .nbytes = 2}};
 #define REFUSED(status, ...) \
@@ -233,7 +280,28 @@ static void check_refused(const hl_alg_info *alg)
     REFUSED(HL_ELENGTH, job.digest_stride = SIZE_MAX);
     REFUSED(HL_EJOB, job.keys = keys, job.again = other);
     REFUSED(HL_EJOB, job.keys = keys, job.begin = &begun);
-    REFUSED(HL_ESTATE, job.keys = keys, job.key_stride = sizeof keys[0]);
+    REFUSED(HL_EJOB, job.keys = keys, job.digest_nbytes = hl_alg_find((hl_alg)keys[0].alg)->digest_nbytes + 1);
+    if (has_hmac(alg)) {
+        REFUSED(HL_ESTATE, job.keys = keys, job.key_stride = sizeof keys[0]);
+    } else {
+        keys[0].alg = (uint32_t)alg->alg; /* no call makes such a key */
+        REFUSED(HL_ESTATE, job.keys = keys);
+        hl_hmac_key_init(&keys[0], other, "k", 1);
+    }
+    for (size_t a = 0; a <= hl_alg_count(); a++) {
+        const hl_alg_info *last = a == hl_alg_count() ? alg : hl_alg_at(a);
+        const uint32_t again = a == hl_alg_count() ? 0 : (uint32_t)last->alg;
+        if (last->ending == HL_XOF) {
+            REFUSED(HL_EJOB, job.again = again, job.digest_nbytes = 500, job.digest_stride = 499);
+            REFUSED(HL_ELENGTH, job.again = again, job.digest_nbytes = SIZE_MAX);
+            REFUSED(HL_ELENGTH, job.again = again, job.digest_nbytes = SIZE_MAX / 2 + 1);
+            REFUSED(HL_ELENGTH, job.again = again, job.digest_nbytes = 500, job.messages.count = SIZE_MAX / 500 + 1);
+        } else {
+            REFUSED(HL_EJOB, job.again = again, job.digest_nbytes = 1);
+            REFUSED(HL_EJOB, job.again = again, job.digest_nbytes = last->digest_nbytes + 1);
+            REFUSED(HL_EJOB, job.again = again, job.digest_nbytes = SIZE_MAX);
+        }
+    }
     REFUSED(HL_ESTATE, job.begin = &foreign);
     hl_final(&foreign, kept);
     memcpy(kept, digests, sizeof kept);

@@ -1,5 +1,6 @@
 /* kernels.c: the kernels' own contract (hl_blocks_fn, hl_scheduled_fn), called directly: states of any value, messages
- * of any alignment that touch a forbidden page, equal message pointers, and writes to nothing but the state.
+ * of any alignment that touch a forbidden page, equal message pointers, and writes to nothing but the state; with every
+ * size of block that an algorithm has.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -30,7 +31,7 @@ static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *st
     const size_t state_nbytes = (size_t)kernel->nlanes * alg->nwords * alg->word_nbytes;
     const size_t around = (size_t)(state_memory.end - state_memory.begin);
     const uint8_t *kept[HL_LANES_MAX];
-    uint64_t expected[HL_LANES_MAX][8];
+    uint64_t expected[HL_LANES_MAX][REFERENCE_NWORDS];
 
     memset(state_memory.begin, 0xa5, around);
     random_fill(state, state_nbytes);
@@ -39,7 +40,7 @@ static void check_call(const hl_kernel *kernel, const hl_alg_info *alg, void *st
         for (unsigned w = 0; w < alg->nwords; w++)
             expected[l][w] = word_at(state, w * kernel->nlanes + l, alg->word_nbytes);
         for (size_t b = 0; b < nblocks; b++)
-            ref->block(expected[l], msg[l] + b * alg->block_nbytes);
+            ref->block(expected[l], msg[l] + b * alg->block_nbytes, alg->block_nbytes);
     }
 
     if (schedule != NULL)
@@ -89,9 +90,8 @@ static void check_scheduled(const hl_kernel *kernel, const hl_alg_info *alg, uin
     guard_free(memory);
 }
 
-static void check_kernel(const hl_kernel *kernel)
+static void check_kernel(const hl_kernel *kernel, const hl_alg_info *alg)
 {
-    const hl_alg_info *alg = body_alg(kernel->body);
     const size_t state_nbytes = (size_t)kernel->nlanes * alg->nwords * alg->word_nbytes;
     const size_t align = state_alignment(kernel, alg);
     const uint8_t *msg[HL_LANES_MAX];
@@ -132,7 +132,7 @@ static void check_kernel(const hl_kernel *kernel)
         check_scheduled(kernel, alg, states);
 
     /* Blocks in one call and in several calls give the same state. */
-    uint8_t once[HL_LANES_MAX * 64], *const state = states[1];
+    uint8_t once[HL_LANES_MAX * HL_STATE_MAX_NBYTES], *const state = states[1];
     random_fill(state, state_nbytes);
     memcpy(once, state, state_nbytes);
     for (unsigned l = 0; l < kernel->nlanes; l++)
@@ -151,18 +151,32 @@ static void check_kernel(const hl_kernel *kernel)
     CHECK(memcmp(state, in_parts, state_nbytes) == 0, "%d blocks at once and one by one differ", NBLOCKS_MAX);
 }
 
+/* The first algorithm that calls the kernel with blocks of that size. */
+static const hl_alg_info *alg_of(const hl_kernel *kernel, unsigned block_nbytes)
+{
+    for (size_t a = 0; a < hl_alg_count(); a++)
+        if (hl_alg_at(a)->body == kernel->body && hl_alg_at(a)->block_nbytes == block_nbytes)
+            return hl_alg_at(a);
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     test_start(argc, argv);
-    state_memory = guard_new(HL_LANES_MAX * 64);
+    state_memory = guard_new(HL_LANES_MAX * HL_STATE_MAX_NBYTES);
     for (unsigned l = 0; l < HL_LANES_MAX; l++)
         lane_memory[l] = guard_new(NBLOCKS_MAX * HL_BLOCK_MAX_NBYTES + 64);
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *kernel = hl_kernel_at(i);
         if (!test_kernel(kernel))
             continue;
-        test_case("contract of %s", kernel->name);
-        check_kernel(kernel);
+        for (size_t a = 0; a < hl_alg_count(); a++) {
+            const hl_alg_info *alg = hl_alg_at(a);
+            if (alg->body != kernel->body || alg_of(kernel, alg->block_nbytes) != alg)
+                continue;
+            test_case("contract of %s, blocks of %u bytes", kernel->name, alg->block_nbytes);
+            check_kernel(kernel, alg);
+        }
     }
     guard_free(state_memory);
     for (unsigned l = 0; l < HL_LANES_MAX; l++)

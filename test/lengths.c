@@ -1,11 +1,12 @@
-/* lengths.c: every length 0 .. 300 and around the block and lane boundaries, times every number of messages from 1 to
- * twice the lanes plus one, on every kernel; and more short rows than the driver sorts at a time.
+/* lengths.c: every length 0 .. 300, up to two blocks, and around the block and lane boundaries, times every number of
+ * messages from 1 to twice the lanes plus one, on every kernel; and more short rows than the driver sorts at a time.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "test.h"
 
-enum { COUNT_MAX = 2 * HL_LANES_MAX + 1, LENGTHS_MAX = 700, STEP = 131, COUNT = 197, LONGEST = 250 };
+enum { COUNT_MAX = 2 * HL_LANES_MAX + 1, LENGTHS_MAX = 700, STEP = 131, COUNT = 197, LONGEST = 250,
+       FARTHEST = 2 * HL_LANES_MAX * HL_BLOCK_MAX_NBYTES + 10 };
 
 static size_t lengths[LENGTHS_MAX], nlengths;
 
@@ -14,6 +15,19 @@ static void add_lengths(size_t from, size_t to)
     for (size_t n = from; n <= to && nlengths < LENGTHS_MAX; n++)
         if (nlengths == 0 || n > lengths[nlengths - 1])
             lengths[nlengths++] = n;
+}
+
+/* Lengths around block boundaries, up to as many blocks as there are lanes, and one more round of lanes. */
+static void set_lengths(const hl_alg_info *alg)
+{
+    const size_t block = is_sponge(alg) ? alg->block_nbytes : 64; /* every second boundary is one of 128 */
+
+    nlengths = 0;
+    add_lengths(0, 2 * block + 4 > 300 ? 2 * block + 4 : 300);
+    for (size_t nblocks = 3; nblocks <= 2 * HL_LANES_MAX; nblocks += nblocks < 8 ? 1 : 8)
+        add_lengths(nblocks * block - 20, nblocks * block + 10); /* SHA-512's length takes 16 bytes */
+    if (!is_sponge(alg))
+        add_lengths(4096 - 10, 4096 + 10);
 }
 
 /* Message m of length number l. No two messages of a call are equal, and the first ends at a forbidden page. */
@@ -69,18 +83,12 @@ int main(int argc, char **argv)
     test_start(argc, argv);
     memset(untouched, 0xa5, sizeof untouched);
 
-    /* Lengths around block boundaries, up to as many blocks as there are lanes, and one more round of lanes. */
-    const size_t block = 64; /* every second boundary is one of 128 */
-    add_lengths(0, 300);
-    for (size_t nblocks = 5; nblocks <= 2 * HL_LANES_MAX; nblocks += nblocks < 8 ? 1 : 8)
-        add_lengths(nblocks * block - 20, nblocks * block + 10); /* SHA-512's length takes 16 bytes */
-    add_lengths(4096 - 10, 4096 + 10);
-
-    const struct guarded memory = guard_new((STEP + 61) * COUNT_MAX + lengths[nlengths - 1] + COUNT * LONGEST);
+    const struct guarded memory = guard_new((STEP + 61) * COUNT_MAX + FARTHEST + COUNT * LONGEST);
     random_fill(memory.begin, (size_t)(memory.end - memory.begin));
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
         const size_t size = alg->digest_nbytes;
+        set_lengths(alg);
         uint8_t *expected = malloc(nlengths * COUNT_MAX * size);
         uint8_t found[COUNT_MAX * HL_DIGEST_MAX_NBYTES];
 

@@ -27,6 +27,10 @@ static size_t random_count(size_t nbytes[])  { return random_of(nbytes, random_b
 static size_t one_short_of_window(size_t nbytes[]) { return random_of(nbytes, 95, 3000); }
 static size_t exactly_a_window(size_t nbytes[])    { return random_of(nbytes, 96, 3000); }
 static size_t one_beyond_window(size_t nbytes[])   { return random_of(nbytes, 97, 3000); }
+/* The number of states of 25 words for which the window has room (hash.c). */
+static size_t one_short_of_wide(size_t nbytes[])   { return random_of(nbytes, 29, 3000); }
+static size_t exactly_wide(size_t nbytes[])        { return random_of(nbytes, 30, 3000); }
+static size_t one_beyond_wide(size_t nbytes[])     { return random_of(nbytes, 31, 3000); }
 
 static size_t rising(size_t nbytes[])
 {
@@ -111,6 +115,9 @@ static const struct {
     {"95 messages", one_short_of_window},
     {"96 messages", exactly_a_window},
     {"97 messages", one_beyond_window},
+    {"29 messages", one_short_of_wide},
+    {"30 messages", exactly_wide},
+    {"31 messages", one_beyond_wide},
     {"rising", rising},
     {"falling", falling},
     {"all empty", all_empty},

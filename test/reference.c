@@ -1,9 +1,10 @@
 /* reference.c: SHA-1 and SHA-2, straight from FIPS 180-4; RIPEMD-160, straight from "RIPEMD-160: A Strengthened Version
- * of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996); and MD5, straight from RFC 1321. Slow, and meant to be.
+ * of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996); MD5, straight from RFC 1321; and SHA-3 and SHAKE, straight from FIPS
+ * 202. Slow, and meant to be.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Sections are those of FIPS 180-4. Functions without rotations or carries serve words of 32 and of 64 bits.
+ * Sections without a name are those of FIPS 180-4. Functions without rotations or carries serve words of 32 and of 64 bits.
  */
 #include "reference.h"
 
@@ -77,10 +78,11 @@ static void sha1_schedule(uint64_t words[160], const uint8_t *M)
         words[t] = (uint32_t)(W[t] + sha1_K(t));
 }
 
-static void sha1_block(uint64_t H[8], const uint8_t *M)
+static void sha1_block(uint64_t H[REFERENCE_NWORDS], const uint8_t *M, unsigned block_nbytes)
 {
     uint32_t W[80], a = (uint32_t)H[0], b = (uint32_t)H[1], c = (uint32_t)H[2], d = (uint32_t)H[3], e = (uint32_t)H[4];
 
+    (void)block_nbytes;
     sha1_W(W, M);
     for (int t = 0; t < 80; t++) {
         const uint64_t f = t < 20 ? Ch(b, c, d) : t < 40 ? Parity(b, c, d) : t < 60 ? Maj(b, c, d) : Parity(b, c, d);
@@ -173,11 +175,12 @@ static void sha256_schedule(uint64_t words[160], const uint8_t *M)
         words[t] = (uint32_t)(W[t] + (sha2_K()[t] >> 32));
 }
 
-static void sha256_block(uint64_t H[8], const uint8_t *M)
+static void sha256_block(uint64_t H[REFERENCE_NWORDS], const uint8_t *M, unsigned block_nbytes)
 {
     const uint64_t *K = sha2_K();
     uint32_t W[64], v[8]; /* a .. h */
 
+    (void)block_nbytes;
     sha256_W(W, M);
     for (int i = 0; i < 8; i++)
         v[i] = (uint32_t)H[i];
@@ -216,11 +219,12 @@ static void sha512_schedule(uint64_t words[160], const uint8_t *M)
         words[t] += sha2_K()[t];
 }
 
-static void sha512_block(uint64_t H[8], const uint8_t *M)
+static void sha512_block(uint64_t H[REFERENCE_NWORDS], const uint8_t *M, unsigned block_nbytes)
 {
     const uint64_t *K = sha2_K();
     uint64_t W[80], v[8]; /* a .. h */
 
+    (void)block_nbytes;
     sha512_W(W, M);
     memcpy(v, H, sizeof v);
     for (int t = 0; t < 80; t++) {
@@ -280,10 +284,11 @@ static void ripemd160_schedule(uint64_t words[160], const uint8_t *M)
         words[n] = (uint32_t)(little_endian(M + 4 * (n % 16)) + ripemd160_K[n / 80][n / 16 % 5]);
 }
 
-static void ripemd160_block(uint64_t H[8], const uint8_t *M)
+static void ripemd160_block(uint64_t H[REFERENCE_NWORDS], const uint8_t *M, unsigned block_nbytes)
 {
     uint32_t v[2][5]; /* A .. E of each line */
 
+    (void)block_nbytes;
     for (int line = 0; line < 2; line++) {
         uint32_t *const s = v[line];
         for (int i = 0; i < 5; i++)
@@ -339,11 +344,12 @@ static void md5_schedule(uint64_t words[160], const uint8_t *block)
         words[i] = (uint32_t)(little_endian(block + 4 * md5_k(i)) + md5_T(i));
 }
 
-static void md5_block(uint64_t state[8], const uint8_t *block)
+static void md5_block(uint64_t state[REFERENCE_NWORDS], const uint8_t *block, unsigned block_nbytes)
 {
     static const unsigned s[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = (uint32_t)state[0], b = (uint32_t)state[1], c = (uint32_t)state[2], d = (uint32_t)state[3];
 
+    (void)block_nbytes;
     for (int i = 0; i < 64; i++) {
         const uint32_t f = i < 16   ? (b & c) | (~b & d)
                            : i < 32 ? (b & d) | (c & ~d)
@@ -359,35 +365,151 @@ static void md5_block(uint64_t state[8], const uint8_t *block)
     state[3] = (uint32_t)(state[3] + d);
 }
 
+/* ---- FIPS 202 ---- */
+
+typedef uint64_t keccak_state[5][5]; /* [x][y]: the bits of a lane, bit z at 2^z (section 3.1) */
+
+static uint64_t rotl64(uint64_t x, unsigned n)
+{
+    return n % 64 == 0 ? x : x << n % 64 | x >> (64 - n % 64);
+}
+
+/* Section 3.2.1 */
+static void theta(keccak_state A)
+{
+    uint64_t C[5], D[5];
+
+    for (int x = 0; x < 5; x++)
+        C[x] = A[x][0] ^ A[x][1] ^ A[x][2] ^ A[x][3] ^ A[x][4];
+    for (int x = 0; x < 5; x++)
+        D[x] = C[(x + 4) % 5] ^ rotl64(C[(x + 1) % 5], 1);
+    for (int x = 0; x < 5; x++)
+        for (int y = 0; y < 5; y++)
+            A[x][y] ^= D[x];
+}
+
+/* Section 3.2.2 */
+static void rho(keccak_state A)
+{
+    int x = 1, y = 0;
+
+    for (unsigned t = 0; t < 24; t++) {
+        A[x][y] = rotl64(A[x][y], (t + 1) * (t + 2) / 2);
+        const int next = (2 * x + 3 * y) % 5;
+        x = y;
+        y = next;
+    }
+}
+
+/* Section 3.2.3 */
+static void pi(keccak_state A)
+{
+    keccak_state before;
+
+    memcpy(before, A, sizeof before);
+    for (int x = 0; x < 5; x++)
+        for (int y = 0; y < 5; y++)
+            A[x][y] = before[(x + 3 * y) % 5][x];
+}
+
+/* Section 3.2.4 */
+static void chi(keccak_state A)
+{
+    keccak_state before;
+
+    memcpy(before, A, sizeof before);
+    for (int x = 0; x < 5; x++)
+        for (int y = 0; y < 5; y++)
+            A[x][y] = before[x][y] ^ (~before[(x + 1) % 5][y] & before[(x + 2) % 5][y]);
+}
+
+/* Section 3.2.5, algorithm 5: the output of a linear feedback shift register. R[0] is bit 0. */
+static unsigned rc(unsigned t)
+{
+    unsigned R = 1;
+
+    for (unsigned i = 0; i < t % 255; i++) {
+        R <<= 1; /* a zero in front; what was R[7] is R[8] */
+        const unsigned R8 = R >> 8 & 1;
+        R = (R ^ R8 ^ R8 << 4 ^ R8 << 5 ^ R8 << 6) & 0xff;
+    }
+    return R & 1;
+}
+
+static void iota(keccak_state A, unsigned ir)
+{
+    uint64_t RC = 0;
+
+    for (unsigned j = 0; j <= 6; j++)
+        RC |= (uint64_t)rc(j + 7 * ir) << ((1u << j) - 1);
+    A[0][0] ^= RC;
+}
+
+/* Section 4, algorithm 8, step 6: a block of r bits is xored to the state, which Keccak-f[1600] permutes (section 3.3).
+ * Lane A[x, y] is word x + 5 y, its bytes with the least significant first (sections 3.1.2 and B.1). */
+static void keccak_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, unsigned block_nbytes)
+{
+    keccak_state A;
+
+    for (unsigned i = 0; i < block_nbytes; i++)
+        S[i / 8] ^= (uint64_t)block[i] << 8 * (i % 8);
+    for (int x = 0; x < 5; x++)
+        for (int y = 0; y < 5; y++)
+            A[x][y] = S[x + 5 * y];
+    for (unsigned ir = 0; ir < 24; ir++) {
+        theta(A);
+        rho(A);
+        pi(A);
+        chi(A);
+        iota(A, ir);
+    }
+    for (int x = 0; x < 5; x++)
+        for (int y = 0; y < 5; y++)
+            S[x + 5 * y] = A[x][y];
+}
+
+/* FIPS 202 section 5.2: KECCAK[c] has blocks of 1600 - c bits. Section B.2: the two bits that follow the messages of
+ * SHA-3, the four of SHAKE, and none of Keccak-256 (its authors' submission), with the first one bit of the padding, are
+ * the suffix. */
+#define SPONGE(name, d, c, suffix, is_xof) \
+    {name, (d) / 8, (1600 - (c)) / 8, 8, 25, 0, {0}, keccak_block, 0, NULL, suffix, is_xof}
+
 /* Initial values: section 5.3; RIPEMD-160's and MD5's are SHA-1's. */
 static const struct reference references[] = {
     {"sha1", 20, 64, 4, 5, 1, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, sha1_block, 80,
-     sha1_schedule},
+     sha1_schedule, 0, 0},
     {"sha224", 28, 64, 4, 8, 1,
      {0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4}, sha256_block, 64,
-     sha256_schedule},
+     sha256_schedule, 0, 0},
     {"sha256", 32, 64, 4, 8, 1,
      {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, sha256_block, 64,
-     sha256_schedule},
+     sha256_schedule, 0, 0},
     {"sha384", 48, 128, 8, 8, 1,
      {0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
       0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4}, sha512_block, 80,
-     sha512_schedule},
+     sha512_schedule, 0, 0},
     {"sha512", 64, 128, 8, 8, 1,
      {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
       0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179}, sha512_block, 80,
-     sha512_schedule},
+     sha512_schedule, 0, 0},
     {"sha512-224", 28, 128, 8, 8, 1,
      {0x8c3d37c819544da2, 0x73e1996689dcd4d6, 0x1dfab7ae32ff9c82, 0x679dd514582f9fcf,
       0x0f6d2b697bd44da8, 0x77e36f7304c48942, 0x3f9d85a86a1d36c8, 0x1112e6ad91d692a1}, sha512_block, 80,
-     sha512_schedule},
+     sha512_schedule, 0, 0},
     {"sha512-256", 32, 128, 8, 8, 1,
      {0x22312194fc2bf72c, 0x9f555fa3c84c64c2, 0x2393b86b6f53b151, 0x963877195940eabd,
       0x96283ee2a88effe3, 0xbe5e1e2553863992, 0x2b0199fc2c85b8aa, 0x0eb72ddc81c52ca2}, sha512_block, 80,
-     sha512_schedule},
+     sha512_schedule, 0, 0},
     {"ripemd160", 20, 64, 4, 5, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, ripemd160_block, 160,
-     ripemd160_schedule},
-    {"md5", 16, 64, 4, 4, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}, md5_block, 64, md5_schedule},
+     ripemd160_schedule, 0, 0},
+    {"md5", 16, 64, 4, 4, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}, md5_block, 64, md5_schedule, 0, 0},
+    SPONGE("sha3-224", 224, 448, 0x06, 0), /* FIPS 202 section 6.1 */
+    SPONGE("sha3-256", 256, 512, 0x06, 0),
+    SPONGE("sha3-384", 384, 768, 0x06, 0),
+    SPONGE("sha3-512", 512, 1024, 0x06, 0),
+    SPONGE("shake128", 256, 256, 0x1f, 1), /* section 6.2; a digest of twice the strength if no length is given */
+    SPONGE("shake256", 512, 512, 0x1f, 1),
+    SPONGE("keccak-256", 256, 512, 0x01, 0),
 };
 
 const struct reference *reference_named(const char *name)
@@ -414,9 +536,30 @@ void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes
     for (size_t i = 0; i < nbytes; i++) {
         ctx->block[at++] = bytes[i];
         if (at == ctx->ref->block_nbytes) {
-            ctx->ref->block(ctx->state, ctx->block);
+            ctx->ref->block(ctx->state, ctx->block, ctx->ref->block_nbytes);
             at = 0;
         }
+    }
+}
+
+/* FIPS 202 section 4: a sponge. The suffix, then pad10*1 (section 5.1): zeros and, at the end of the block, a one bit. As
+ * long as bytes are missing, the state is permuted. */
+void reference_final_long(struct reference_ctx *ctx, uint8_t *digest, size_t nbytes)
+{
+    const struct reference *ref = ctx->ref;
+    const uint8_t zeros[REFERENCE_BLOCK_NBYTES] = {0};
+    const unsigned held = (unsigned)(ctx->nbytes % ref->block_nbytes);
+    uint8_t last[REFERENCE_BLOCK_NBYTES] = {0};
+
+    memcpy(last, ctx->block, held);
+    last[held] = (uint8_t)ref->suffix;
+    last[ref->block_nbytes - 1] |= 0x80;
+    ref->block(ctx->state, last, ref->block_nbytes);
+    for (size_t i = 0; i < nbytes; i++) {
+        const unsigned at = (unsigned)(i % ref->block_nbytes);
+        if (i > 0 && at == 0)
+            ref->block(ctx->state, zeros, ref->block_nbytes);
+        digest[i] = (uint8_t)(ctx->state[at / 8] >> 8 * (at % 8));
     }
 }
 
@@ -430,6 +573,10 @@ void reference_final(struct reference_ctx *ctx, uint8_t *digest)
     const uint8_t one = 0x80, zero = 0;
     uint8_t length[16];
 
+    if (ref->suffix != 0) {
+        reference_final_long(ctx, digest, ref->digest_nbytes);
+        return;
+    }
     for (unsigned i = 0; i < length_nbytes; i++) { /* nbytes * 8, which may take more than 64 bits */
         const unsigned shift = 8 * (ref->big_endian ? length_nbytes - 1 - i : i);
         length[i] = (uint8_t)(shift < 64 ? nbytes << 3 >> shift : shift == 64 ? nbytes >> 61 : 0);

@@ -11,26 +11,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { REFERENCE_NWORDS = 25, REFERENCE_BLOCK_NBYTES = 168 }; /* at most */
+
 struct reference {
     const char *name;
     unsigned digest_nbytes, block_nbytes, word_nbytes, nwords;
     int big_endian;
-    uint64_t iv[8]; /* words of 32 bits are in the lower half */
-    void (*block)(uint64_t state[8], const uint8_t *block);
-    unsigned nscheduled; /* words in the schedule of hl_scheduled_fn */
+    uint64_t iv[REFERENCE_NWORDS]; /* words of 32 bits are in the lower half */
+    void (*block)(uint64_t state[REFERENCE_NWORDS], const uint8_t *block, unsigned block_nbytes);
+    unsigned nscheduled; /* words in the schedule of hl_scheduled_fn; 0: it has none */
     void (*schedule)(uint64_t words[160], const uint8_t *block);
+    unsigned suffix; /* of a sponge: the byte that follows the message; else 0 */
+    int is_xof;
 };
 
 struct reference_ctx {
     const struct reference *ref;
-    uint64_t state[8];
+    uint64_t state[REFERENCE_NWORDS];
     uint64_t nbytes; /* so far; may be preset to a whole number of blocks */
-    uint8_t block[128];
+    uint8_t block[REFERENCE_BLOCK_NBYTES];
 };
 
 const struct reference *reference_named(const char *name); /* NULL if there is none */
 void reference_init(struct reference_ctx *ctx, const struct reference *ref);
 void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes);
 void reference_final(struct reference_ctx *ctx, uint8_t *digest);
+/* The same for a digest of any length, of an XOF. */
+void reference_final_long(struct reference_ctx *ctx, uint8_t *digest, size_t nbytes);
 
 #endif

@@ -327,6 +327,7 @@ part crates "quick all" "lint program" "" \
 part clients "quick all" +program "test/clients.py rust/hashloom-engine/src/torrent/resume/*" \
     $python test/clients.py $program "${require[@]}"
 part cross "quick all" "" "$core test/*.c test/cross.sh test/emulate.sh" test/cross.sh "$level"
+part lists "check quick all" "" "*" test/lists.py
 part loops "check quick all" "" "core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py" test/loops.py
 part proof "quick all" "" "$core test/proof/*" test/proof/prove.py "${proved[@]}"
 # In a folder of its own: no other test needs the solver. Without it smt.py says what is skipped.

@@ -61,8 +61,10 @@ static void check_random(const hl_alg_info *alg, const uint8_t *pool)
 
     for (size_t i = 0; i < sizeof alphabet; i++)
         alphabet[i] = (uint8_t)(7 * i + 3);
-    if (random_below(3) == 0)
-        job.again = (uint32_t)hl_alg_at(random_below(hl_alg_count()))->alg;
+    if (random_below(3) == 0) {
+        const hl_alg_info *again = hl_alg_at(random_below(hl_alg_count()));
+        job.again = (uint32_t)(is_sponge(again) ? alg : again)->alg;
+    }
     job.prefix_nbytes = random_below(300);
     job.prefix = job.prefix_nbytes == 0 ? NULL : pool + random_below(64);
     job.suffix_nbytes = random_below(4) > 0 ? random_below(80) : random_below(600);
@@ -142,9 +144,40 @@ static void check_headers(void)
     }
 }
 
+/* The first algorithm that searches. */
+static const hl_alg_info *strengthened(void)
+{
+    for (size_t a = 0; a < hl_alg_count(); a++)
+        if (!is_sponge(hl_alg_at(a)))
+            return hl_alg_at(a);
+    return NULL;
+}
+
+/* Of a sponge's blocks the search knows nothing, first or second. */
+static void check_sponges(void)
+{
+    for (size_t a = 0; a < hl_alg_count(); a++) {
+        hl_search_job job = {.nbytes = sizeof job, .alg = (uint32_t)hl_alg_at(a)->alg, .prefix = "abc",
+                             .prefix_nbytes = 3, .last = 9};
+        size_t nfound = 12345;
+        if (!is_sponge(hl_alg_at(a)))
+            continue;
+        test_case("%s: no search", hl_alg_at(a)->name);
+        for (size_t again = 0; again <= hl_alg_count(); again++) {
+            job.again = again == hl_alg_count() ? 0 : (uint32_t)hl_alg_at(again)->alg;
+            CHECK(hl_search(&job, found, 1, &nfound) == HL_EALG && nfound == 12345, "again %u", (unsigned)job.again);
+        }
+        job.again = job.alg;
+        for (size_t first = 0; first < hl_alg_count(); first++) {
+            job.alg = (uint32_t)hl_alg_at(first)->alg;
+            CHECK(hl_search(&job, found, 1, &nfound) == HL_EALG && nfound == 12345, "after %s", hl_alg_at(first)->name);
+        }
+    }
+}
+
 static void check_refused(void)
 {
-    const hl_search_job good = {.nbytes = sizeof good, .alg = hl_alg_at(0)->alg, .prefix = "abc", .prefix_nbytes = 3,
+    const hl_search_job good = {.nbytes = sizeof good, .alg = strengthened()->alg, .prefix = "abc", .prefix_nbytes = 3,
                                 .alphabet = "0123456789", .base = 10, .nonce_width = 3, .last = 999};
     struct {
         hl_search_job job;
@@ -203,7 +236,7 @@ int main(int argc, char **argv)
     const uint8_t *pool = random_pool(POOL_NBYTES);
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
-        for (size_t i = 0; i <= hl_isa_count(); i++) {
+        for (size_t i = 0; !is_sponge(alg) && i <= hl_isa_count(); i++) {
             const char *isa = test_isa(i, "search by %s", alg->name);
             if (isa == NULL)
                 continue;
@@ -214,6 +247,8 @@ int main(int argc, char **argv)
         hl_restrict(0);
     }
     check_headers();
-    check_refused();
+    check_sponges();
+    if (strengthened() != NULL)
+        check_refused();
     return test_end();
 }

@@ -11,13 +11,13 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT = 0x5a, NEAR = 256 };
+enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT = 0x5a, NEAR = 256, LONG_NBYTES = 500 };
 
 struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
-    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, BEGUN, BEGUN_WHOLE, PBKDF2, SEARCH, FORMS, BLOCKS,
-           SCHEDULED } form;
+    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, AGAIN_SPONGE, BEGUN, BEGUN_WHOLE, BEGUN_EACH, PBKDF2,
+           SEARCH, SQUEEZE, LONG, FEW, FORMS, BLOCKS, SCHEDULED } form;
     size_t used;
 };
 
@@ -26,24 +26,28 @@ static hl_slice messages[COUNT];
 static int64_t offsets[COUNT + 1];
 static hl_ctx ctxs[COUNT], *all[COUNT];
 static hl_hmac_ctx hmac_ctxs[COUNT], *hmac_all[COUNT];
-static uint8_t digests[COUNT * HL_DIGEST_MAX_NBYTES];
+static uint8_t digests[COUNT * LONG_NBYTES];
 
-static void make_call(const struct call *c)
+/* Apart, as make_call's frame would count as the kernel's. */
+static __attribute__((noinline)) void call_kernel(const struct call *c)
 {
-    const hl_alg a = c->alg->alg, again = hl_alg_find(HL_SHA512) != NULL ? HL_SHA512 : a;
+    static uint8_t state[HL_STATE_MAX_NBYTES * HL_LANES_MAX] __attribute__((aligned(64)));
+    static const uint64_t schedule[160];
+    static const uint8_t *msg[HL_LANES_MAX];
 
-    if (c->form >= BLOCKS) {
-        static uint8_t state[8 * 8 * HL_LANES_MAX] __attribute__((aligned(64)));
-        static const uint64_t schedule[160];
-        const uint8_t *msg[HL_LANES_MAX];
-        for (size_t l = 0; l < HL_LANES_MAX; l++)
-            msg[l] = messages[0].data;
-        if (c->form == BLOCKS)
-            c->kernel->blocks(state, msg, 2, c->alg->block_nbytes);
-        else if (c->kernel->scheduled != NULL)
-            c->kernel->scheduled(state, schedule);
-        return;
-    }
+    for (size_t l = 0; l < HL_LANES_MAX; l++)
+        msg[l] = messages[0].data;
+    if (c->form == BLOCKS)
+        c->kernel->blocks(state, msg, 2, c->alg->block_nbytes);
+    else if (c->kernel->scheduled != NULL)
+        c->kernel->scheduled(state, schedule);
+}
+
+static __attribute__((noinline)) void make_call(const struct call *c)
+{
+    const hl_alg_info *const wide = body_alg(c->form == AGAIN_SPONGE ? HL_BODY_KECCAK : HL_BODY_SHA512);
+    const hl_alg a = c->alg->alg, again = wide != NULL ? wide->alg : a;
+
     if (c->kernel != NULL) {
         hl_hash_many_with(c->kernel, a, messages, COUNT, digests);
         hl_hash_many_with(c->kernel, a, messages, 3, digests);
@@ -60,15 +64,33 @@ static void make_call(const struct call *c)
         break;
     }
     case AGAIN:
+    case AGAIN_SPONGE:
     case BEGUN:
-    case BEGUN_WHOLE: {
-        hl_init(&ctxs[0], a);
-        hl_update(&ctxs[0], messages[0].data, c->form == BEGUN_WHOLE ? c->alg->block_nbytes : 3);
+    case BEGUN_WHOLE:
+    case BEGUN_EACH: {
+        for (size_t i = 0; i < COUNT; i++) {
+            hl_init(all[i], a);
+            hl_update(all[i], messages[0].data, c->form == BEGUN_WHOLE ? c->alg->block_nbytes : 3);
+        }
         hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .again = again,
-                         .messages = {.count = COUNT, .base = messages}, .digests = digests,
-                         .begin = c->form == AGAIN ? NULL : &ctxs[0]});
+                         .messages = {.count = COUNT, .base = messages}, .digests = digests, .is_secret = 1,
+                         .begin = c->form <= AGAIN_SPONGE ? NULL : &ctxs[0],
+                         .begin_stride = c->form == BEGUN_EACH ? sizeof ctxs[0] : 0});
         break;
     }
+    case LONG:
+        hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .digest_nbytes = LONG_NBYTES,
+                         .messages = {.count = COUNT, .base = messages}, .digests = digests});
+        break;
+    case SQUEEZE:
+        hl_init(&ctxs[0], a);
+        hl_update(&ctxs[0], messages[0].data, 200);
+        hl_squeeze(&ctxs[0], digests, LONG_NBYTES);
+        break;
+    case FEW:
+        for (size_t n = 1; n < 20; n++)
+            hl_hash_rows(a, messages[0].data, 10, n * 20, n, digests);
+        break;
     case PBKDF2: hl_pbkdf2_many(a, messages, messages, 2, COUNT, digests, c->alg->digest_nbytes); break;
     case SEARCH: {
         uint64_t nonces[3];
@@ -95,6 +117,19 @@ static void make_call(const struct call *c)
     }
 }
 
+static int is_defined(const struct call *c)
+{
+    switch (c->form) {
+    case HMAC:
+    case HMAC_STREAMS:
+    case PBKDF2: return has_hmac(c->alg);
+    case SEARCH: return !is_sponge(c->alg);
+    case SQUEEZE:
+    case LONG: return c->alg->ending == HL_XOF;
+    default: return 1;
+    }
+}
+
 static __attribute__((noinline)) void measure(struct call *c)
 {
     uint8_t *const top = (uint8_t *)__builtin_frame_address(0) - NEAR; /* this function's own frame is above */
@@ -102,7 +137,10 @@ static __attribute__((noinline)) void measure(struct call *c)
 
     for (volatile uint8_t *p = stack; p < top; p++)
         *p = PAINT;
-    make_call(c);
+    if (c->form >= BLOCKS)
+        call_kernel(c);
+    else
+        make_call(c);
     while (lowest < top && *lowest == PAINT)
         lowest++;
     c->used = (size_t)(top + NEAR - lowest);
@@ -110,7 +148,10 @@ static __attribute__((noinline)) void measure(struct call *c)
 
 static void *run_thread(void *arg)
 {
-    make_call(arg); /* one call before the measured one: the dynamic linker looks up memcpy on this stack */
+    const struct call *c = arg;
+
+    if (c->form < BLOCKS)
+        make_call(c); /* one call before the measured one: the dynamic linker looks up memcpy on this stack */
     measure(arg);
     return NULL;
 }
@@ -119,8 +160,10 @@ int main(int argc, char **argv)
 {
     static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hash_offsets", "hl_hmac_many",
                                              "streams", "streams of HMAC", "hl_run, hash of hash",
-                                             "hl_run, from a prefix", "hl_run, from whole blocks",
-                                             "hl_pbkdf2_many", "hl_search"};
+                                             "hl_run, SHA-3 of hash", "hl_run, from a prefix",
+                                             "hl_run, from whole blocks", "hl_run, from a prefix each",
+                                             "hl_pbkdf2_many", "hl_search", "hl_squeeze", "hl_run, long digests",
+                                             "hl_hash_rows, few"};
     struct call most = {0};
     size_t most_of_kernels = 0;
     pthread_attr_t attr;
@@ -156,6 +199,8 @@ int main(int argc, char **argv)
             pthread_t thread;
             if (call.kernel != NULL && (call.kernel->body != call.alg->body || !test_kernel(call.kernel)))
                 continue;
+            if (call.kernel == NULL && !is_defined(&call))
+                continue;
             test_case("stack of %s: %s", call.alg->name,
                       call.kernel != NULL ? call.kernel->name : forms[call.form]);
             if (pthread_create(&thread, &attr, run_thread, &call) != 0) {
@@ -173,7 +218,6 @@ int main(int argc, char **argv)
                     return 2;
                 }
                 pthread_join(thread, NULL);
-                call.used -= call.used < NEAR ? call.used : NEAR; /* subtracts make_call's own frame */
                 CHECK(call.used < HL_KERNEL_STACK_NBYTES, "%s alone: %zu bytes used", call.kernel->name, call.used);
                 most_of_kernels = call.used > most_of_kernels ? call.used : most_of_kernels;
             }

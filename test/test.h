@@ -60,8 +60,12 @@ const hl_alg_info *body_alg(hl_body body);
 /* Whether the build has the algorithm. HL_ALGORITHMS may leave it out; what needs it is then counted as skipped. In a
  * build without that macro a missing algorithm ends the program. */
 int test_alg(hl_alg alg, const char *what);
-/* An algorithm with another body. */
+/* An algorithm with another body, and with an HMAC. */
 hl_alg other_alg(const hl_alg_info *alg);
+/* Whether HMAC and PBKDF2 are defined with it. */
+int has_hmac(const hl_alg_info *alg);
+/* Whether its messages end as FIPS 202 says. */
+int is_sponge(const hl_alg_info *alg);
 /* The widest kernel of this build that this machine runs. */
 unsigned lanes_max(void);
 
@@ -89,12 +93,15 @@ void guard_free(struct guarded memory);
 
 /* By libcrypto, if it is there and knows the algorithm; else by reference.c. */
 void oracle(const hl_alg_info *alg, const void *data, size_t nbytes, uint8_t *digest);
+/* The digest of an HL_XOF, of any length. */
+void oracle_long(const hl_alg_info *alg, const void *data, size_t nbytes, uint8_t *digest, size_t digest_nbytes);
 /* The same for parts that are not contiguous, or too long for one call. */
 struct oracle;
 struct oracle *oracle_new(const hl_alg_info *alg);
 void oracle_update(struct oracle *o, const void *data, size_t nbytes);
 void oracle_final(struct oracle *o, uint8_t *digest); /* frees it */
-/* The HMAC, by libcrypto or, by FIPS 198-1's definition, over reference.c. */
+void oracle_final_long(struct oracle *o, uint8_t *digest, size_t digest_nbytes);
+/* The HMAC, if there is one, by libcrypto or, by FIPS 198-1's definition, over reference.c. */
 void oracle_hmac(const hl_alg_info *alg, const void *key, size_t key_nbytes, const void *data, size_t nbytes,
                  uint8_t *tag);
 const char *oracle_name(const hl_alg_info *alg);

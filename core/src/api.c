@@ -291,7 +291,7 @@ hl_status hl_squeeze(hl_ctx *ctx, uint8_t *digest, size_t nbytes)
     if (digest == NULL && nbytes != 0)
         return HL_ENULL;
     const int is_first = (ctx->alg & SQUEEZING) == 0;
-    if (!is_first && nbytes > HL_MESSAGE_MAX_NBYTES - ctx->nbytes)
+    if (nbytes > HL_MESSAGE_MAX_NBYTES - (is_first ? 0 : ctx->nbytes))
         return HL_ELENGTH;
     hli_squeeze_stream(hli_choose_now(info->body), info, ctx, is_first, digest, nbytes);
     ctx->alg |= SQUEEZING;

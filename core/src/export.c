@@ -47,7 +47,8 @@ static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *o
     const hl_alg_info *info = hl_alg_find((hl_alg)ctx->alg);
     uint8_t *at = bytes;
 
-    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES || (outer != NULL && ctx->nbytes < info->block_nbytes))
+    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES ||
+        (outer != NULL && (ctx->nbytes < info->block_nbytes || info->ending == HL_XOF)))
         return HL_ESTATE;
     if (bytes == NULL || nbytes == NULL)
         return HL_ENULL;

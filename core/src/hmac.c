@@ -44,6 +44,14 @@ HLI_NOINLINE void hli_make_key(const hl_kernel *kernel, const hl_alg_info *alg, 
     key->alg = (uint32_t)alg->alg;
 }
 
+/* The key's algorithm; NULL if the key was not made by hl_hmac_key_init. */
+static const hl_alg_info *alg_of(const hl_hmac_key *key)
+{
+    const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
+
+    return info != NULL && info->ending == HL_XOF ? NULL : info;
+}
+
 hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, size_t nbytes)
 {
     const hl_alg_info *info = hl_alg_find(alg);
@@ -97,7 +105,7 @@ hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8
 {
     if (key == NULL)
         return HL_ENULL;
-    const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
+    const hl_alg_info *info = alg_of(key);
     if (info == NULL)
         return HL_ESTATE;
     const hl_status status = tag == NULL ? HL_ENULL : hli_check_slice(data, nbytes, info->block_nbytes);
@@ -117,7 +125,7 @@ hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes
 
     if (key == NULL || tag == NULL)
         return HL_ENULL;
-    const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
+    const hl_alg_info *info = alg_of(key);
     if (info == NULL)
         return HL_ESTATE;
     if (tag_nbytes < SHORTEST_TAG_NBYTES || tag_nbytes > info->digest_nbytes)
@@ -140,7 +148,7 @@ hl_status hl_hmac_init(hl_hmac_ctx *ctx, const hl_hmac_key *key)
 {
     if (ctx == NULL || key == NULL)
         return HL_ENULL;
-    const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
+    const hl_alg_info *info = alg_of(key);
     if (info == NULL)
         return HL_ESTATE;
     begin_hmac(info, ctx, key);

@@ -23,7 +23,8 @@ enum {
     TABLE_SIZE = 1024, /* entries: three digits of base 10 */
     WINDOW = 4,        /* bytes that are stored for each nonce; the last digits are among them */
     MAX_COPIED = 2,    /* blocks that the nonce touches: less than a block of the prefix, and up to 64 digits */
-    COPY_NBYTES = MAX_COPIED * HL_BLOCK_MAX_NBYTES + WINDOW
+    BLOCK_NBYTES = 128, /* at most: no sponge comes here */
+    COPY_NBYTES = MAX_COPIED * BLOCK_NBYTES + WINDOW
 };
 
 /* The search, and what stays the same for all nonces. */
@@ -57,8 +58,8 @@ struct segment {
     unsigned nending;           /* 0 if the message ends in the copy */
     int has_schedule;           /* one last block, whose schedule is */
     uint64_t schedule[80];
-    uint8_t text[COPY_NBYTES + 2 * HL_BLOCK_MAX_NBYTES]; /* a copy, with zeros for the digits in the table */
-    uint8_t padded[2 * HL_BLOCK_MAX_NBYTES];
+    uint8_t text[COPY_NBYTES + 2 * BLOCK_NBYTES]; /* a copy, with zeros for the digits in the table */
+    uint8_t padded[2 * BLOCK_NBYTES];
     uint32_t table[TABLE_SIZE + HLI_LANES]; /* bytes of the last digits, to be ORed to those at `window` */
 };
 
@@ -70,8 +71,8 @@ union hli_words {
 
 /* The blocks of all lanes. */
 struct copies {
-    uint8_t first[HLI_LANES][MAX_COPIED * HL_BLOCK_MAX_NBYTES + 64] __attribute__((aligned(64)));
-    uint8_t second[HLI_LANES][2 * HL_BLOCK_MAX_NBYTES];
+    uint8_t first[HLI_LANES][MAX_COPIED * BLOCK_NBYTES + 64] __attribute__((aligned(64)));
+    uint8_t second[HLI_LANES][2 * BLOCK_NBYTES];
     union hli_words first_words[MAX_COPIED + 1], second_words; /* the same in the kernels' layouts */
 };
 

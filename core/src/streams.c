@@ -110,7 +110,7 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
 static HLI_NOINLINE void hash_on_copies(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                                         const hl_messages *all)
 {
-    enum { COUNT = 2 * HLI_LANES }; /* 12 KiB of stack */
+    enum { COUNT = HLI_LANES }; /* 6 KiB of stack */
     hl_ctx ctxs[COUNT], *each[COUNT];
     hl_slice messages[COUNT];
     struct hli_plan part = *plan;

@@ -29,41 +29,62 @@ fn sizes() {
     assert_eq!(offset_of!(hl_job, messages), size_of::<usize>() + 8);
     assert_eq!(offset_of!(hl_search_job, base), size_of::<[usize; 6]>() + 8);
     assert_eq!(offset_of!(hl_search_job, target) - offset_of!(hl_search_job, last), 8);
-    assert_eq!(size_of::<hl_job>(), 16 + size_of::<hl_messages>() + size_of::<[usize; 8]>());
+    assert_eq!(size_of::<hl_job>(), 16 + size_of::<hl_messages>() + size_of::<[usize; 9]>());
+}
+
+/// The arguments of each row of a macro of `core/src/algorithms.def`, the list from which C makes its table.
+fn rows(name: &str) -> Vec<Vec<&'static str>> {
+    let list = include_str!("../src/algorithms.def");
+    // Behind the comment that describes the list.
+    let list = &list[list.find("*/").unwrap()..];
+    let begin = format!("\n{name}(");
+    list.match_indices(&begin)
+        .map(|(at, begin)| {
+            let row = &list[at + begin.len()..];
+            let row = &row[..row.find(")\n").unwrap()];
+            row.split(',').map(|argument| argument.trim().trim_matches('"')).collect()
+        })
+        .collect()
 }
 
 #[test]
 fn algorithms() {
-    // Name, number, body, bytes of digest, block and word, words, byte order, first word of the initial state.
-    let expected = [
-        ("sha1", HL_SHA1, HL_BODY_SHA1, HL_SHA1_DIGEST_NBYTES, 64, 4, 5, 1, 0x6745_2301_u64),
-        ("sha256", HL_SHA256, HL_BODY_SHA256, HL_SHA256_DIGEST_NBYTES, 64, 4, 8, 1, 0x6a09_e667),
-        ("sha224", HL_SHA224, HL_BODY_SHA256, HL_SHA224_DIGEST_NBYTES, 64, 4, 8, 1, 0xc105_9ed8),
-        ("sha384", HL_SHA384, HL_BODY_SHA512, HL_SHA384_DIGEST_NBYTES, 128, 8, 8, 1, 0xcbbb_9d5d_c105_9ed8),
-        ("sha512", HL_SHA512, HL_BODY_SHA512, HL_SHA512_DIGEST_NBYTES, 128, 8, 8, 1, 0x6a09_e667_f3bc_c908),
-        ("sha512-224", HL_SHA512_224, HL_BODY_SHA512, HL_SHA512_224_DIGEST_NBYTES, 128, 8, 8, 1, 0x8c3d_37c8_1954_4da2),
-        ("sha512-256", HL_SHA512_256, HL_BODY_SHA512, HL_SHA512_256_DIGEST_NBYTES, 128, 8, 8, 1, 0x2231_2194_fc2b_f72c),
-        ("ripemd160", HL_RIPEMD160, HL_BODY_RIPEMD160, HL_RIPEMD160_DIGEST_NBYTES, 64, 4, 5, 0, 0x6745_2301),
-        ("md5", HL_MD5, HL_BODY_MD5, HL_MD5_DIGEST_NBYTES, 64, 4, 4, 0, 0x6745_2301),
-    ];
+    let bodies = rows("BLOCK_FUNCTION");
+    let expected = rows("ALG");
+    assert!(bodies.len() > 5 && expected.len() > 9, "rows of the list are missing");
     assert_eq!(hl_alg_count(), expected.len());
     assert!(hl_alg_at(expected.len()).is_null());
-    for (i, (name, alg, body, digest_nbytes, block_nbytes, word_nbytes, nwords, big_endian, first_word)) in
-        expected.into_iter().enumerate()
-    {
+    for (i, row) in expected.iter().enumerate() {
         let found = hl_alg_at(i);
-        assert_eq!(hl_alg_find(alg), found);
+        assert_eq!(hl_alg_find(row[1].parse().unwrap()), found);
         // SAFETY: a description that is not NULL is static.
         let info = unsafe { found.as_ref() }.unwrap();
-        assert_eq!((text(info.name), info.alg, info.body), (name, alg, body));
-        assert_eq!((info.digest_nbytes as usize, info.block_nbytes), (digest_nbytes, block_nbytes));
-        assert_eq!((info.word_nbytes, info.nwords, info.big_endian), (word_nbytes, nwords, big_endian));
+        let body = bodies.iter().find(|body| body[0] == row[4]).unwrap();
+        let (word_nbytes, nwords) = (body[3], body[4]);
+        assert_eq!((text(info.name), info.alg.to_string().as_str()), (row[2], row[1]));
+        assert_eq!((info.body.to_string().as_str(), info.big_endian != 0), (body[1], body[5] == "BIG"), "{}", row[2]);
+        assert_eq!([info.digest_nbytes, info.block_nbytes].map(|n| n.to_string()), row[5..7], "{}", row[2]);
+        assert_eq!([info.word_nbytes, info.nwords].map(|n| n.to_string()), [word_nbytes, nwords], "{}", row[2]);
+        let (ending, suffix) = row[8].split_once('(').unwrap_or((row[8], "0x0)"));
+        let ending = match ending {
+            "STRENGTHENED" => HL_STRENGTHENED,
+            "SPONGE" => HL_SPONGE,
+            _ => HL_XOF,
+        };
+        let suffix = u32::from_str_radix(suffix.trim_start_matches("0x").trim_end_matches(')'), 16).unwrap();
+        assert_eq!((info.ending, info.suffix), (ending, suffix), "{}", row[2]);
         // SAFETY: the initial state has words of that size.
-        let word = match word_nbytes {
+        let word = match info.word_nbytes {
             4 => u64::from(unsafe { info.iv.cast::<u32>().read() }),
             _ => unsafe { info.iv.cast::<u64>().read() },
         };
-        assert_eq!(word, first_word, "{name}");
+        // The first word of the initial states that standards write out; a sponge begins with zeros.
+        match info.alg {
+            HL_SHA1 => assert_eq!(word, 0x6745_2301),
+            HL_SHA256 => assert_eq!(word, 0x6a09_e667),
+            HL_SHA512 => assert_eq!(word, 0x6a09_e667_f3bc_c908),
+            _ => assert_eq!(word == 0, ending != HL_STRENGTHENED, "{}", row[2]),
+        }
     }
     assert!(hl_alg_find(0).is_null());
 }
@@ -79,7 +100,7 @@ fn kernels() {
         let kernel = unsafe { hl_kernel_at(i).as_ref() }.unwrap();
         let isa = isas.iter().position(|&isa| isa == text(kernel.isa)).unwrap();
         assert_eq!(kernel.isas, 1 << isa);
-        assert!(kernel.body <= HL_BODY_MD5);
+        assert!((kernel.body as usize) < rows("BLOCK_FUNCTION").len());
         assert!((1..=HL_LANES_MAX).contains(&(kernel.nlanes as usize)));
         assert!(seen.insert(kernel.blocks as usize), "two rows have one function");
     }
@@ -262,6 +283,7 @@ fn jobs() {
             kernel: hl_kernel_chosen(HL_SHA256, 2),
             is_secret: 1,
             reserved: 0,
+            digest_nbytes: HL_SHA256_DIGEST_NBYTES,
         };
         assert_eq!(hl_run(&job), HL_OK);
         assert_eq!((&digests[..2], &digests[32..40]), (&[0x5b, 0xdc][..], &[0xee; 8][..]));
@@ -269,7 +291,10 @@ fn jobs() {
         let mut begun = std::mem::zeroed::<hl_ctx>();
         assert_eq!(hl_init(&mut begun, HL_SHA1), HL_OK);
         assert_eq!(hl_update(&mut begun, b"a".as_ptr().cast(), 1), HL_OK);
+        job.digest_nbytes += 1; // SHA-256 has no other length
+        assert_eq!(hl_run(&job), HL_EJOB);
         job = hl_job { alg: HL_SHA1, begin: &begun, keys: ptr::null(), kernel: ptr::null(), digest_stride: 0, ..job };
+        job.digest_nbytes = 0;
         job.messages = hl_messages {
             layout: HL_ROWS,
             count: 2,
