@@ -9,7 +9,7 @@
 #include "hmac.h"
 
 /* Burned in addition to the stack below the driver: the frame of derive. */
-enum { DERIVE_NBYTES = 12 << 10 };
+enum { DERIVE_NBYTES = 13 << 10 };
 
 struct derivation {
     const struct hli_plan *plan;
