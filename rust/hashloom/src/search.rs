@@ -167,6 +167,10 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// A search whose messages are nonces alone: bytes, the most significant first, without zeros in front.
     ///
+    /// # Panics
+    ///
+    /// If the algorithm is a sponge: SHA-3 or SHAKE.
+    ///
     /// ```
     /// use hashloom::search::{Search, Target};
     /// use hashloom::{Algorithm, hash};
@@ -176,6 +180,7 @@ impl<'a> Search<'a> {
     /// ```
     #[must_use]
     pub fn new(algorithm: Algorithm, target: Target) -> Self {
+        assert!(ffi::is_searchable(algorithm), "Search::new: there is no search with {algorithm}");
         let form = ffi::SearchForm {
             algorithm,
             again: None,
@@ -189,6 +194,10 @@ impl<'a> Search<'a> {
 
     /// Hashes each digest once more; the second digest counts.
     ///
+    /// # Panics
+    ///
+    /// As [`Search::new`].
+    ///
     /// ```
     /// use hashloom::search::{Search, Target};
     /// use hashloom::{Algorithm, hash};
@@ -200,6 +209,7 @@ impl<'a> Search<'a> {
     /// ```
     #[must_use]
     pub fn again(mut self, algorithm: Algorithm) -> Self {
+        assert!(ffi::is_searchable(algorithm), "Search::again: there is no search with {algorithm}");
         self.form.again = Some(algorithm);
         self
     }
