@@ -169,7 +169,7 @@ impl<'a> Search<'a> {
     ///
     /// # Panics
     ///
-    /// If the algorithm is a sponge: SHA-3 or SHAKE.
+    /// If there is no search with the algorithm: see [`Search::takes`].
     ///
     /// ```
     /// use hashloom::search::{Search, Target};
@@ -180,7 +180,7 @@ impl<'a> Search<'a> {
     /// ```
     #[must_use]
     pub fn new(algorithm: Algorithm, target: Target) -> Self {
-        assert!(ffi::is_searchable(algorithm), "Search::new: there is no search with {algorithm}");
+        assert!(Self::takes(algorithm), "Search::new: there is no search with {algorithm}");
         let form = ffi::SearchForm {
             algorithm,
             again: None,
@@ -190,6 +190,18 @@ impl<'a> Search<'a> {
             target: target.0,
         };
         Search { form, prefix: &[], suffix: &[], alphabet: &[] }
+    }
+
+    /// Whether a search with the algorithm is possible: not with a sponge, which is SHA-3 or SHAKE.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::search::Search;
+    ///
+    /// assert!(Search::takes(Algorithm::Sha256) && !Search::takes(Algorithm::Sha3_256));
+    /// ```
+    pub fn takes(algorithm: Algorithm) -> bool {
+        ffi::is_searchable(algorithm)
     }
 
     /// Hashes each digest once more; the second digest counts.
@@ -209,7 +221,7 @@ impl<'a> Search<'a> {
     /// ```
     #[must_use]
     pub fn again(mut self, algorithm: Algorithm) -> Self {
-        assert!(ffi::is_searchable(algorithm), "Search::again: there is no search with {algorithm}");
+        assert!(Self::takes(algorithm), "Search::again: there is no search with {algorithm}");
         self.form.again = Some(algorithm);
         self
     }

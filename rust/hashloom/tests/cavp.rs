@@ -57,7 +57,9 @@ fn messages(algorithm: Algorithm, kind: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     } else if algorithm == Algorithm::Md5 {
         assert_eq!(messages.len(), 7);
     } else {
-        assert!(messages.len() >= 64, "{} vectors", messages.len());
+        // Of the long messages of SHA-3 a sample is kept.
+        let least = if is_sponge(algorithm) && kind == "LongMsg" { 4 } else { 64 };
+        assert!(messages.len() >= least, "{algorithm}: {} vectors", messages.len());
     }
     assert_eq!(digests.len(), messages.len());
     assert!(digests.iter().all(|digest| algorithm.is_xof() || digest.len() == algorithm.digest_nbytes()));
