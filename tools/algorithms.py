@@ -65,8 +65,8 @@ class Algorithm:
 
     @property
     def camel(self):
-        """As Rust names it: Sha512_256."""
-        return self.identifier.capitalize()
+        """As Rust names it: Sha512_256, Keccak256."""
+        return re.sub(r"(?<=[a-z])_", "", self.identifier.capitalize())
 
 
 def arguments(text):
@@ -233,9 +233,77 @@ def gpu_bodies():
     yield "];"
 
 
+# The crates of RustCrypto that the types replace, by block function.
+RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5", "keccak": "sha3"}
+
+
+def rust_peer(a):
+    return f"{RUST_CRATES[a.body.name]}::{a.camel}"
+
+
+def rust_cores():
+    for a in in_order():
+        # The length in the padding takes two words; a sponge has none.
+        count_nbytes = 0 if a.suffix else 2 * a.body.word_nbytes
+        state = f"[u{8 * a.body.word_nbytes}; {a.body.nwords}]"
+        saved_nbytes = a.body.word_nbytes * a.body.nwords + count_nbytes
+        end = f"U{a.digest_nbytes // 2}, {a.camel}ReaderCore" if a.is_xof else f"U{a.digest_nbytes}"
+        yield f"{'xof' if a.is_xof else 'fixed'}! {{"
+        yield f'    {a.camel}, {a.camel}Core, "{a.title}", "{a.standard}",'
+        yield f"    {state}, {count_nbytes}, U{saved_nbytes}, U{a.block_nbytes}, {end}"
+        yield "}"
+
+
+def rust_types():
+    for a in in_order():
+        oid = f', oid "{a.openssl[-1]}"' if re.fullmatch(r"[\d.]+", a.openssl[-1]) else ""
+        advice = "Not collision resistant: for existing formats only. " if a.is_legacy else ""
+        reader = f", {a.camel}Reader, {a.camel}ReaderCore" if a.is_xof else ""
+        yield f"{'xof' if a.is_xof else 'fixed'}! {{"
+        yield f'    {a.camel}, {a.camel}Core{reader}, "{a.title}", "{rust_peer(a)}",'
+        yield f'    "{advice}The standard is {a.standard}."{oid}'
+        yield "}"
+
+
+def rust_macs():
+    for a in in_order():
+        if not a.is_xof:
+            yield f"mac!(Hmac{a.camel}, {a.camel}, U{a.block_nbytes}, U{a.digest_nbytes});"
+
+
+def rust_peers():
+    for a in in_order():
+        yield f"        $xof!({a.camel}, {rust_peer(a)});" if a.is_xof else \
+            f"        $fixed!({a.camel}, {rust_peer(a)}, Hmac{a.camel});"
+
+
+def rust_line_keys():
+    for a in in_order():
+        yield f'    {a.camel}: {a.identifier} = "{a.name}",'
+
+
+def rust_solaris():
+    for a in in_order():
+        mac = "None" if a.is_xof else f'Some("{a.identifier}_hmac")'
+        yield f'    (Algorithm::{a.camel}, "{a.identifier}", {mac}),'
+
+
+def rust_bench_peers():
+    for a in in_order():
+        name = RUST_CRATES[a.body.name].upper()
+        yield f"        Algorithm::{a.camel} => ({name}, Box::new({'xof' if a.is_xof else 'hash'}_many::<{rust_peer(a)}>)),"
+
+
 WRITERS = {
     "core/lib.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
     "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
+    "rust/hashloom/src/block_api.rs": [rust_cores],
+    "rust/hashloom/src/rustcrypto.rs": [rust_types],
+    "rust/hashloom/src/rustcrypto_mac.rs": [rust_macs],
+    "rust/hashloom/tests/common/mod.rs": [rust_peers],
+    "rust/hashloom-engine/src/manifest/line.rs": [rust_line_keys],
+    "rust/hashloom-cli/src/solaris/mod.rs": [rust_solaris],
+    "rust/hashloom-cli/src/bench/peers.rs": [rust_bench_peers],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
     "docs/openssl.md": [md_openssl],

@@ -8,14 +8,24 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use hashloom::Algorithm;
+use hashloom::search::Search;
 
-/// Reads the name of one of these algorithms. The case of the letters and the signs between letters and digits do not
-/// matter, so that the names of the standards (`SHA-512/256`) and of OpenSSL (`RIPEMD160`) are names too.
+/// Reads the name of an algorithm for which the function returns true, also the one of its standard (`SHA-512/256`) and those of lists (`RMD160`,
+/// `SHA2-256`). The case of the letters and the signs between letters and digits do not matter.
 #[derive(Debug, Clone, Copy)]
-pub struct Name(pub &'static [Algorithm]);
+pub struct Name(fn(Algorithm) -> bool);
 
 /// Reads the name of any algorithm.
-pub const ANY: Name = Name(Algorithm::ALL);
+pub const ANY: Name = Name(|_| true);
+
+/// Reads the name of an algorithm that nonces can be searched with.
+pub const SEARCHABLE: Name = Name(Search::takes);
+
+impl Name {
+    fn all(self) -> impl Iterator<Item = Algorithm> {
+        Algorithm::ALL.iter().copied().filter(move |&algorithm| self.0(algorithm))
+    }
+}
 
 /// Returns the letters and digits of a name, which are all that counts.
 fn key(name: &str) -> String {
@@ -26,18 +36,21 @@ impl TypedValueParser for Name {
     type Value = Algorithm;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Algorithm, clap::Error> {
-        // BSD's name.
-        let wanted = value.to_str().map(key).map(|key| if key == "rmd160" { "ripemd160".into() } else { key });
-        if let Some(found) = self.0.iter().find(|algorithm| Some(key(algorithm.name())) == wanted) {
-            return Ok(*found);
+        let wanted = value.to_str().map(key);
+        let is_named = |algorithm: &Algorithm| {
+            let names = [algorithm.name(), algorithm.title()].into_iter().chain(algorithm.tags().iter().copied());
+            names.map(key).any(|name| Some(name) == wanted)
+        };
+        if let Some(found) = self.all().find(is_named) {
+            return Ok(found);
         }
-        let names = PossibleValuesParser::new(self.0.iter().map(|algorithm| algorithm.name()));
+        let names = PossibleValuesParser::new(self.all().map(|algorithm| algorithm.name()));
         let name = names.parse_ref(command, arg, value)?;
         name.parse().map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.0.iter().map(|algorithm| PossibleValue::new(algorithm.name()))))
+        Some(Box::new(self.all().map(|algorithm| PossibleValue::new(algorithm.name()))))
     }
 }
 
@@ -60,6 +73,11 @@ mod tests {
             ("sha512_224", Algorithm::Sha512_224),
             ("RMD160", Algorithm::Ripemd160),
             ("RIPEMD-160", Algorithm::Ripemd160),
+            ("SHA2-256", Algorithm::Sha256),
+            ("SHA3-256", Algorithm::Sha3_256),
+            ("sha3_256", Algorithm::Sha3_256),
+            ("SHA-3-256", Algorithm::Sha3_256),
+            ("SHAKE-128", Algorithm::Shake128),
         ];
         for (name, algorithm) in cases {
             assert_eq!(parse(name), Some(algorithm), "{name}");
@@ -67,6 +85,7 @@ mod tests {
         for name in ["", "sha", "sha2", "sha-3", "sha256 ", "sha 256"] {
             assert_eq!(parse(name), None, "{name}");
         }
-        assert!(Name(&[Algorithm::Sha1]).parse_ref(&command, None, OsStr::new("sha256")).is_err());
+        assert!(SEARCHABLE.parse_ref(&command, None, OsStr::new("sha256")).is_ok());
+        assert!(SEARCHABLE.parse_ref(&command, None, OsStr::new("sha3-256")).is_err());
     }
 }

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use common::{hashloom, status, stderr, stdout};
+use hashloom::Algorithm;
 use tempfile::TempDir;
 
 /// SHA-1 of "abc" (FIPS 180-2, appendix A.1) and of nothing.
@@ -37,6 +38,11 @@ fn folder() -> TempDir {
     write("empty", b"");
     fs::create_dir(folder.path().join("folder")).unwrap();
     folder
+}
+
+/// The algorithm's name for `digest`.
+fn named(algorithm: &Algorithm) -> String {
+    algorithm.name().replace('-', "_")
 }
 
 /// Runs the program by the name `name`, with no terminal to ask.
@@ -110,7 +116,8 @@ fn digest_prints_and_exits_as_the_manual_says() {
                  digest: error reading file folder: Is a directory|",
             ),
             // Algorithms.
-            ("-l", 0, "sha1|sha224|sha256|sha384|sha512|sha512_224|sha512_256|ripemd160|md5|", ""),
+            ("-l", 0, &Algorithm::ALL.iter().map(|algorithm| named(algorithm) + "|").collect::<String>(), ""),
+            ("-a sha3_224 abc", 0, "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf|", ""),
             ("-a md5 abc", 0, "900150983cd24fb0d6963f7d28e17f72|", ""),
             ("-a md4 abc", 1, "", "digest: unknown algorithm -- md4 (digest -l lists all)|"),
             ("-a SHA1 abc", 1, "", "digest: unknown algorithm -- SHA1 (digest -l lists all)|"),
@@ -140,10 +147,11 @@ fn digest_prints_and_exits_as_the_manual_says() {
 
 #[test]
 fn mac_prints_and_exits_as_the_manual_says() {
-    let list = "Algorithm       Keysize:  Min   Max (bits)|------------------------------------------|\
-        sha1_hmac                   8   512|sha224_hmac                 8   512|sha256_hmac                 8   512|\
-        sha384_hmac                 8  1024|sha512_hmac                 8  1024|sha512_224_hmac             8  1024|\
-        sha512_256_hmac             8  1024|ripemd160_hmac              8   512|md5_hmac                    8   512|";
+    let lines = Algorithm::ALL.iter().filter(|algorithm| !algorithm.is_xof()).map(|algorithm| {
+        format!("{:15}         {:5} {:5}|", named(algorithm) + "_hmac", 8, 8 * algorithm.block_nbytes())
+    });
+    let list = "Algorithm       Keysize:  Min   Max (bits)|------------------------------------------|".to_owned();
+    let list = list + &lines.collect::<String>();
     check(
         "mac",
         &[
@@ -151,7 +159,7 @@ fn mac_prints_and_exits_as_the_manual_says() {
             ("-k key -v -a sha1_hmac question", 0, "sha1_hmac (question) = MAC|", ""),
             ("-a sha1_hmac -kkey question question", 0, "(question) = MAC|(question) = MAC|", ""),
             ("-va sha1_hmac -k key", 0, "sha1_hmac 09d9e59d72239e62a8155c583d52743de9b7231a|", ""),
-            ("-l", 0, list, ""),
+            ("-l", 0, &list, ""),
             (
                 "-a sha512_t_hmac -t 256 -k key question",
                 0,

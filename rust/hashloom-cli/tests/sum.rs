@@ -193,6 +193,31 @@ fn lists_of_several_algorithms_and_systems() {
     assert_eq!(status(&run_with(folder.path(), &["check", "-a", "sha512,ripemd160"], &ripemd160)), 0);
 }
 
+/// Lines of SHA-3 as hashloom, OpenSSL, GNU's cksum and perl's sha3sum write them.
+#[test]
+fn sha3() {
+    let folder = folder(&["abc"]);
+    // By Python's hashlib.
+    let digest = "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532";
+    let output = run(folder.path(), &["sum", "-a", "sha3-256", "abc"]);
+    assert_eq!((status(&output), stdout(&output)), (0, &*format!("{digest}  abc\n")));
+    let output = run(folder.path(), &["sum", "-a", "SHA3-256,shake128", "abc"]);
+    let shake128 = "5881092dd818bf5cf8a3ddb793fbcba74097d5c526a6d35f97b83351940f2cc8";
+    let expected = format!("SHA3-256 (abc) = {digest}\nSHAKE128 (abc) = {shake128}\n");
+    assert_eq!((status(&output), stdout(&output)), (0, &*expected));
+    let list = format!("{expected}SHA3-256(abc)= {digest}\nSHAKE-128(abc)= {shake128}\nSHA3_256 (abc) = {digest}\n");
+    let checked = hashloom_check(folder.path(), list.as_bytes());
+    assert_eq!((status(&checked), stdout(&checked), stderr(&checked)), (0, &*"abc: OK\n".repeat(5), ""));
+    // A line without a tag has the algorithm that was named.
+    let list = format!("{digest}  abc\n");
+    assert_eq!(status(&hashloom_check(folder.path(), list.as_bytes())), 1);
+    assert_eq!(status(&run_with(folder.path(), &["check", "-a", "sha3-256"], list.as_bytes())), 0);
+    let output = run(folder.path(), &["sum", "--json", "-a", "sha3-256", "abc"]);
+    let json = format!("{{\"path\":\"abc\",\"length\":3,\"digests\":{{\"sha3-256\":\"{digest}\"}}}}\n");
+    assert_eq!(stdout(&output), json);
+    assert_eq!(status(&hashloom_check(folder.path(), json.as_bytes())), 0);
+}
+
 #[test]
 fn verdicts_and_why_a_line_is_bad() {
     let folder = folder(&["a", "b"]);

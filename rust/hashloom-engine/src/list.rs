@@ -169,35 +169,6 @@ impl core::error::Error for BadLine {}
 /// The least number of hexadecimal digits of a digest.
 const DIGITS_MIN: usize = 32;
 
-/// The names of algorithms in lists. Writers use the first name of each algorithm.
-const TAGS: [(&str, Algorithm); 24] = [
-    ("SHA1", Algorithm::Sha1),
-    ("SHA224", Algorithm::Sha224),
-    ("SHA256", Algorithm::Sha256),
-    ("SHA384", Algorithm::Sha384),
-    ("SHA512", Algorithm::Sha512),
-    ("SHA512/224", Algorithm::Sha512_224),
-    ("SHA512/256", Algorithm::Sha512_256),
-    ("RMD160", Algorithm::Ripemd160),
-    ("MD5", Algorithm::Md5),
-    // The names of OpenSSL 3 and 1.1, of FreeBSD, and some that people know.
-    ("SHA2-224", Algorithm::Sha224),
-    ("SHA2-256", Algorithm::Sha256),
-    ("SHA2-384", Algorithm::Sha384),
-    ("SHA2-512", Algorithm::Sha512),
-    ("SHA2-512/224", Algorithm::Sha512_224),
-    ("SHA2-512/256", Algorithm::Sha512_256),
-    ("SHA512t224", Algorithm::Sha512_224),
-    ("SHA512t256", Algorithm::Sha512_256),
-    ("SHA512-224", Algorithm::Sha512_224),
-    ("SHA512-256", Algorithm::Sha512_256),
-    ("RIPEMD160", Algorithm::Ripemd160),
-    ("RIPEMD-160", Algorithm::Ripemd160),
-    ("SHA-1", Algorithm::Sha1),
-    ("SHA-256", Algorithm::Sha256),
-    ("SHA-512", Algorithm::Sha512),
-];
-
 /// The name of an algorithm in BSD's format.
 ///
 /// ```
@@ -208,7 +179,7 @@ const TAGS: [(&str, Algorithm); 24] = [
 /// assert_eq!(tag(Algorithm::Sha512_256), "SHA512/256");
 /// ```
 pub fn tag(algorithm: Algorithm) -> &'static str {
-    TAGS.iter().find(|(_, of)| *of == algorithm).map_or("", |(tag, _)| tag)
+    algorithm.tags()[0]
 }
 
 impl Parser {
@@ -312,16 +283,20 @@ impl Parser {
 
     /// The algorithm that the line begins with, and the rest of the line after the parenthesis.
     fn tagged<'a>(&self, line: &'a [u8]) -> Option<(Algorithm, &'a [u8])> {
-        // No tag is hexadecimal, so the first byte tells for most lines that there is no tag.
-        if !matches!(line.first(), Some(b'S' | b'R' | b'M')) {
+        // No tag begins with a hexadecimal digit, so the first byte tells for most lines that there is no tag.
+        if line.first().is_none_or(u8::is_ascii_hexdigit) {
             return None;
         }
-        TAGS.iter().find_map(|&(name, algorithm)| {
-            let is_asked_for = self.only.is_none_or(|only| only == algorithm && name == tag(only));
-            let line = line.strip_prefix(name.as_bytes()).filter(|_| is_asked_for)?;
-            let line = line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")?;
-            Some((algorithm, line))
-        })
+        let after = |name: &str| {
+            let line = line.strip_prefix(name.as_bytes())?;
+            line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")
+        };
+        match self.only {
+            Some(only) => Some((only, after(tag(only))?)),
+            None => Algorithm::ALL
+                .iter()
+                .find_map(|&algorithm| Some((algorithm, algorithm.tags().iter().find_map(|name| after(name))?))),
+        }
     }
 
     /// The digest in base64 that the line begins with, and its length. The line begins with `nhex` hexadecimal digits.
@@ -519,4 +494,18 @@ fn unescaped(name: &[u8], is_escaped: bool) -> Result<Cow<'_, [u8]>, BadLine> {
         });
     }
     Ok(Cow::Owned(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_tag_looks_like_a_digest_or_like_another_tag() {
+        let tags = || Algorithm::ALL.iter().flat_map(|algorithm| algorithm.tags());
+        for name in tags() {
+            assert!(!name.as_bytes()[0].is_ascii_hexdigit(), "{name}");
+            assert_eq!(tags().filter(|other| other.eq_ignore_ascii_case(name)).count(), 1, "{name}");
+        }
+    }
 }

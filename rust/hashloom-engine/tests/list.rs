@@ -6,7 +6,9 @@ mod list_oracle;
 
 use std::cell::RefCell;
 
-use hashloom::Algorithm::{self, Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+use hashloom::Algorithm::{
+    self, Md5, Ripemd160, Sha1, Sha3_256, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256, Shake256,
+};
 use hashloom::Hash;
 use hashloom_engine::list::{BadLine, Entry, Line, Parser, Writer, tag};
 use list_oracle::{Oracle, compare, compare_all_formats};
@@ -118,6 +120,8 @@ fn algorithms_by_length_and_by_name() {
         ("SHA512t256 (a) = {}", Sha512_256),
         ("SHA2-512/224 (a) = {}", Sha512_224),
         ("RIPEMD160(a)= {}", Ripemd160),
+        ("SHA3_256 (a) = {}", Sha3_256),
+        ("SHAKE-256(a)= {}", Shake256),
     ];
     for (line, expected) in others {
         assert_eq!(algorithm(&mut Parser::new(), line, expected.digest_nbytes()), Ok(expected), "{line}");

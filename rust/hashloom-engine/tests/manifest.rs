@@ -460,15 +460,13 @@ fn what_is_in_doubt_is_not_found() {
     assert_eq!(find("b", 9), Some(Ok(digests.to_vec())));
     assert_eq!(find("c", 1), Some(Err(Doubt::Writer)));
     assert_eq!(find("d", 1), None);
-    // The first version has no doubts, so nothing in it is believed.
-    let header = "{\"format\":\"hashloom journal\",\"version\":1,\"algorithms\":[\"sha1\"]}\n";
-    std::fs::write(&path, format!("{header}rest")).unwrap();
-    assert!(open().unwrap().is_empty());
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), header.replace(":1,", ":2,"));
-    let other = header.replace("sha1", "sha256");
-    std::fs::write(&path, &other).unwrap();
-    assert_eq!(open().unwrap_err().kind(), ErrorKind::InvalidData);
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+    // A journal of another version or of other algorithms is left as it is.
+    let header = "{\"format\":\"hashloom journal\",\"version\":2,\"algorithms\":[\"sha1\"]}\n";
+    for other in [header.replace(":2,", ":1,"), header.replace(":2,", ":3,"), header.replace("sha1", "sha256")] {
+        std::fs::write(&path, &other).unwrap();
+        assert_eq!(open().unwrap_err().kind(), ErrorKind::InvalidData);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+    }
 }
 
 /// A journal cut anywhere, as by a crash, or with bytes appended, keeps its whole lines and grows on.

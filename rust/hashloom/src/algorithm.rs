@@ -177,7 +177,7 @@ static ROWS: [Row; Algorithm::ALL.len()] = [
     Row {
         name: "sha1",
         title: "SHA-1",
-        tags: &["SHA1"],
+        tags: &["SHA1", "SHA-1"],
         digest_nbytes: 20,
         block_nbytes: 64,
         body: sys::HL_BODY_SHA1,
@@ -186,7 +186,7 @@ static ROWS: [Row; Algorithm::ALL.len()] = [
     Row {
         name: "sha256",
         title: "SHA-256",
-        tags: &["SHA256", "SHA2-256"],
+        tags: &["SHA256", "SHA2-256", "SHA-256"],
         digest_nbytes: 32,
         block_nbytes: 64,
         body: sys::HL_BODY_SHA256,
@@ -213,7 +213,7 @@ static ROWS: [Row; Algorithm::ALL.len()] = [
     Row {
         name: "sha512",
         title: "SHA-512",
-        tags: &["SHA512", "SHA2-512"],
+        tags: &["SHA512", "SHA2-512", "SHA-512"],
         digest_nbytes: 64,
         block_nbytes: 128,
         body: sys::HL_BODY_SHA512,
@@ -222,7 +222,7 @@ static ROWS: [Row; Algorithm::ALL.len()] = [
     Row {
         name: "sha512-224",
         title: "SHA-512/224",
-        tags: &["SHA512/224", "SHA512-224", "SHA2-512/224"],
+        tags: &["SHA512/224", "SHA512-224", "SHA2-512/224", "SHA512t224"],
         digest_nbytes: 28,
         block_nbytes: 128,
         body: sys::HL_BODY_SHA512,
@@ -231,7 +231,7 @@ static ROWS: [Row; Algorithm::ALL.len()] = [
     Row {
         name: "sha512-256",
         title: "SHA-512/256",
-        tags: &["SHA512/256", "SHA512-256", "SHA2-512/256"],
+        tags: &["SHA512/256", "SHA512-256", "SHA2-512/256", "SHA512t256"],
         digest_nbytes: 32,
         block_nbytes: 128,
         body: sys::HL_BODY_SHA512,

@@ -13,19 +13,25 @@ use core::fmt;
 
 use digest::array::Array;
 use digest::block_api::{
-    AlgorithmName, Block, BlockSizeUser, Buffer, BufferKindUser, Eager, FixedOutputCore, OutputSizeUser, Reset,
-    UpdateCore,
+    AlgorithmName, Block, BlockSizeUser, Buffer, BufferKindUser, Eager, ExtendableOutputCore, FixedOutputCore,
+    OutputSizeUser, Reset, UpdateCore, XofReaderCore,
 };
 use digest::common::hazmat::{DeserializeStateError, SerializableState, SerializedState};
-use digest::consts::{U16, U20, U24, U28, U32, U40, U48, U64, U80, U128};
-use digest::{HashMarker, Output};
+use digest::{CollisionResistance, HashMarker, Output, consts};
 
 use crate::{Algorithm, ffi};
 
-macro_rules! block_level {
-    ($(#[$attr:meta])* $core:ident, $algorithm:expr, $name:literal, $output:ty, [$word:ty; $nwords:literal], $block:ty,
-        $count:ty, $serialized:ty) => {
-        $(#[$attr])*
+/// What cores of all kinds have. A saved state has the words of the state, then the number of blocks in $count_nbytes.
+macro_rules! core {
+    ($type:ident, $core:ident, $title:literal, $standard:literal, [$word:ty; $nwords:literal], $count_nbytes:literal,
+        $saved:ident, $block:ident) => {
+        #[doc = concat!($title, " over whole blocks (", $standard, ").")]
+        ///
+        /// ```
+        #[doc = concat!("use hashloom::{block_api::", stringify!($core), ", digest::block_api::UpdateCore};")]
+        ///
+        #[doc = concat!(stringify!($core), "::default().update_blocks(&[Default::default(); 3]);")]
+        /// ```
         #[derive(Clone)]
         pub struct $core {
             /// Always at a block boundary; final only after calls for which the traits allow a dirty state.
@@ -35,7 +41,7 @@ macro_rules! block_level {
         impl Default for $core {
             #[inline]
             fn default() -> Self {
-                $core { ctx: ffi::Ctx::new($algorithm) }
+                $core { ctx: ffi::Ctx::new(Algorithm::$type) }
             }
         }
 
@@ -49,15 +55,11 @@ macro_rules! block_level {
         impl HashMarker for $core {}
 
         impl BlockSizeUser for $core {
-            type BlockSize = $block;
+            type BlockSize = consts::$block;
         }
 
         impl BufferKindUser for $core {
             type BufferKind = Eager;
-        }
-
-        impl OutputSizeUser for $core {
-            type OutputSize = $output;
         }
 
         impl UpdateCore for $core {
@@ -65,6 +67,64 @@ macro_rules! block_level {
             fn update_blocks(&mut self, blocks: &[Block<Self>]) {
                 self.ctx.update(Array::slice_as_flattened(blocks));
             }
+        }
+
+        impl AlgorithmName for $core {
+            fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(stringify!($type))
+            }
+        }
+
+        impl fmt::Debug for $core {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($core), " { ... }"))
+            }
+        }
+
+        /// The format of the crates `sha1`, `sha2`, `sha3` and `md-5`, version 0.11, and `ripemd`, version 0.2: the words
+        /// of the state, then the number of blocks in as many bytes as the padding uses for the length, all
+        /// little-endian.
+        impl SerializableState for $core {
+            type SerializedStateSize = consts::$saved;
+
+            fn serialize(&self) -> SerializedState<Self> {
+                let (words, nblocks) = self.ctx.midstate::<$word, $nwords>();
+                let mut serialized = SerializedState::<Self>::default();
+                let (states, count) = serialized.split_at_mut(size_of::<[$word; $nwords]>());
+                for (bytes, word) in states.chunks_exact_mut(size_of::<$word>()).zip(words) {
+                    bytes.copy_from_slice(&word.to_le_bytes());
+                }
+                count.copy_from_slice(&u128::from(nblocks).to_le_bytes()[..$count_nbytes]);
+                serialized
+            }
+
+            fn deserialize(serialized: &SerializedState<Self>) -> Result<Self, DeserializeStateError> {
+                let (states, count) = serialized.split_at(size_of::<[$word; $nwords]>());
+                let mut words = [0; $nwords];
+                for (word, bytes) in words.iter_mut().zip(states.chunks_exact(size_of::<$word>())) {
+                    *word = <$word>::from_le_bytes(bytes.try_into().map_err(|_| DeserializeStateError)?);
+                }
+                let mut nblocks = [0; size_of::<u128>()];
+                nblocks[..$count_nbytes].copy_from_slice(count);
+                let nblocks = u128::from_le_bytes(nblocks).try_into().map_err(|_| DeserializeStateError)?;
+                let ctx = ffi::Ctx::from_midstate(Algorithm::$type, words, nblocks).ok_or(DeserializeStateError)?;
+                Ok($core { ctx })
+            }
+        }
+
+        #[cfg(feature = "zeroize")]
+        impl zeroize::ZeroizeOnDrop for $core {}
+    };
+}
+
+/// A core of a hash function: `core!`, then the digest's size.
+macro_rules! fixed {
+    ($type:ident, $core:ident, $title:literal, $standard:literal, [$word:ty; $nwords:literal], $count_nbytes:literal,
+        $saved:ident, $block:ident, $output:ident) => {
+        core!($type, $core, $title, $standard, [$word; $nwords], $count_nbytes, $saved, $block);
+
+        impl OutputSizeUser for $core {
+            type OutputSize = consts::$output;
         }
 
         impl FixedOutputCore for $core {
@@ -75,211 +135,125 @@ macro_rules! block_level {
                 buffer.reset();
             }
         }
+    };
+}
 
-        impl AlgorithmName for $core {
-            fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str($name)
+/// A core of an extendable-output function, and one of what reads its digest: `core!`, then its strength in bytes.
+macro_rules! xof {
+    ($type:ident, $core:ident, $title:literal, $standard:literal, [$word:ty; $nwords:literal], $count_nbytes:literal,
+        $saved:ident, $block:ident, $strength:ident, $reader:ident) => {
+        core!($type, $core, $title, $standard, [$word; $nwords], $count_nbytes, $saved, $block);
+
+        impl ExtendableOutputCore for $core {
+            type ReaderCore = $reader;
+
+            fn finalize_xof_core(&mut self, buffer: &mut Buffer<Self>) -> $reader {
+                self.ctx.update(buffer.get_data());
+                buffer.reset();
+                $reader { ctx: self.ctx.clone() }
             }
         }
 
-        impl fmt::Debug for $core {
+        impl CollisionResistance for $core {
+            type CollisionResistance = consts::$strength;
+        }
+
+        #[doc = concat!("The digest of ", $title, ", block by block: see [`", stringify!($core), "`].")]
+        ///
+        /// ```
+        #[doc = concat!("use hashloom::block_api::", stringify!($core), ";")]
+        /// use hashloom::digest::block_api::{ExtendableOutputCore, XofReaderCore};
+        ///
+        #[doc = concat!("let mut reader = ", stringify!($core), "::default().finalize_xof_core(&mut Default::default());")]
+        /// assert_ne!(reader.read_block(), reader.read_block());
+        /// ```
+        #[derive(Clone)]
+        pub struct $reader {
+            ctx: ffi::Ctx,
+        }
+
+        impl BlockSizeUser for $reader {
+            type BlockSize = consts::$block;
+        }
+
+        impl XofReaderCore for $reader {
+            fn read_block(&mut self) -> Block<Self> {
+                let mut block = Block::<Self>::default();
+                self.ctx.squeeze(&mut block);
+                block
+            }
+        }
+
+        impl fmt::Debug for $reader {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(concat!(stringify!($core), " { ... }"))
-            }
-        }
-
-        /// The format of the crates `sha1` and `sha2`, version 0.11, and `ripemd`, version 0.2: the words of the state,
-        /// then the number of blocks in as many bytes as the padding uses for the length, all little-endian.
-        impl SerializableState for $core {
-            type SerializedStateSize = $serialized;
-
-            fn serialize(&self) -> SerializedState<Self> {
-                let (words, nblocks) = self.ctx.midstate::<$word, $nwords>();
-                let mut serialized = SerializedState::<Self>::default();
-                let (states, count) = serialized.split_at_mut(size_of::<[$word; $nwords]>());
-                for (bytes, word) in states.chunks_exact_mut(size_of::<$word>()).zip(words) {
-                    bytes.copy_from_slice(&word.to_le_bytes());
-                }
-                count.copy_from_slice(&<$count>::from(nblocks).to_le_bytes());
-                serialized
-            }
-
-            fn deserialize(serialized: &SerializedState<Self>) -> Result<Self, DeserializeStateError> {
-                let (states, count) = serialized.split_at(size_of::<[$word; $nwords]>());
-                let mut words = [0; $nwords];
-                for (word, bytes) in words.iter_mut().zip(states.chunks_exact(size_of::<$word>())) {
-                    *word = <$word>::from_le_bytes(bytes.try_into().map_err(|_| DeserializeStateError)?);
-                }
-                let count = <$count>::from_le_bytes(count.try_into().map_err(|_| DeserializeStateError)?);
-                let nblocks = count.try_into().map_err(|_| DeserializeStateError)?;
-                let ctx = ffi::Ctx::from_midstate($algorithm, words, nblocks).ok_or(DeserializeStateError)?;
-                Ok($core { ctx })
+                f.write_str(concat!(stringify!($reader), " { ... }"))
             }
         }
 
         #[cfg(feature = "zeroize")]
-        impl zeroize::ZeroizeOnDrop for $core {}
+        impl zeroize::ZeroizeOnDrop for $reader {}
     };
 }
 
-block_level!(
-    /// SHA-1 over whole blocks (FIPS 180-4 section 6.1.2).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Sha1Core, digest::block_api::UpdateCore};
-    ///
-    /// Sha1Core::default().update_blocks(&[[0; 64].into()]);
-    /// ```
-    Sha1Core,
-    Algorithm::Sha1,
-    "Sha1",
-    U20,
-    [u32; 5],
-    U64,
-    u64,
-    U28
-);
-
-block_level!(
-    /// SHA-224 over whole blocks (FIPS 180-4 section 6.3).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Sha224Core, digest::block_api::UpdateCore};
-    ///
-    /// Sha224Core::default().update_blocks(&[[0; 64].into()]);
-    /// ```
-    Sha224Core,
-    Algorithm::Sha224,
-    "Sha224",
-    U28,
-    [u32; 8],
-    U64,
-    u64,
-    U40
-);
-
-block_level!(
-    /// SHA-256 over whole blocks (FIPS 180-4 section 6.2.2).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Sha256Core, digest::block_api::UpdateCore};
-    ///
-    /// Sha256Core::default().update_blocks(&[[0; 64].into()]);
-    /// ```
-    Sha256Core,
-    Algorithm::Sha256,
-    "Sha256",
-    U32,
-    [u32; 8],
-    U64,
-    u64,
-    U40
-);
-
-block_level!(
-    /// SHA-384 over whole blocks (FIPS 180-4 section 6.5).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Sha384Core, digest::block_api::UpdateCore};
-    ///
-    /// Sha384Core::default().update_blocks(&[[0; 128].into()]);
-    /// ```
-    Sha384Core,
-    Algorithm::Sha384,
-    "Sha384",
-    U48,
-    [u64; 8],
-    U128,
-    u128,
-    U80
-);
-
-block_level!(
-    /// SHA-512 over whole blocks (FIPS 180-4 section 6.4.2).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Sha512Core, digest::block_api::UpdateCore};
-    ///
-    /// Sha512Core::default().update_blocks(&[[0; 128].into()]);
-    /// ```
-    Sha512Core,
-    Algorithm::Sha512,
-    "Sha512",
-    U64,
-    [u64; 8],
-    U128,
-    u128,
-    U80
-);
-
-block_level!(
-    /// SHA-512/224 over whole blocks (FIPS 180-4 section 6.6).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Sha512_224Core, digest::block_api::UpdateCore};
-    ///
-    /// Sha512_224Core::default().update_blocks(&[[0; 128].into()]);
-    /// ```
-    Sha512_224Core,
-    Algorithm::Sha512_224,
-    "Sha512_224",
-    U28,
-    [u64; 8],
-    U128,
-    u128,
-    U80
-);
-
-block_level!(
-    /// SHA-512/256 over whole blocks (FIPS 180-4 section 6.7).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Sha512_256Core, digest::block_api::UpdateCore};
-    ///
-    /// Sha512_256Core::default().update_blocks(&[[0; 128].into()]);
-    /// ```
-    Sha512_256Core,
-    Algorithm::Sha512_256,
-    "Sha512_256",
-    U32,
-    [u64; 8],
-    U128,
-    u128,
-    U80
-);
-
-block_level!(
-    /// RIPEMD-160 over whole blocks (Dobbertin, Bosselaers, Preneel 1996).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Ripemd160Core, digest::block_api::UpdateCore};
-    ///
-    /// Ripemd160Core::default().update_blocks(&[[0; 64].into()]);
-    /// ```
-    Ripemd160Core,
-    Algorithm::Ripemd160,
-    "Ripemd160",
-    U20,
-    [u32; 5],
-    U64,
-    u64,
-    U28
-);
-
-block_level!(
-    /// MD5 over whole blocks (RFC 1321 section 3.4).
-    ///
-    /// ```
-    /// use hashloom::{block_api::Md5Core, digest::block_api::UpdateCore};
-    ///
-    /// Md5Core::default().update_blocks(&[[0; 64].into()]);
-    /// ```
-    Md5Core,
-    Algorithm::Md5,
-    "Md5",
-    U16,
-    [u32; 4],
-    U64,
-    u64,
-    U24
-);
+// algorithms.py: rust_cores
+fixed! {
+    Sha1, Sha1Core, "SHA-1", "FIPS 180-4 section 6.1",
+    [u32; 5], 8, U28, U64, U20
+}
+fixed! {
+    Sha224, Sha224Core, "SHA-224", "FIPS 180-4 section 6.3",
+    [u32; 8], 8, U40, U64, U28
+}
+fixed! {
+    Sha256, Sha256Core, "SHA-256", "FIPS 180-4 section 6.2",
+    [u32; 8], 8, U40, U64, U32
+}
+fixed! {
+    Sha384, Sha384Core, "SHA-384", "FIPS 180-4 section 6.5",
+    [u64; 8], 16, U80, U128, U48
+}
+fixed! {
+    Sha512, Sha512Core, "SHA-512", "FIPS 180-4 section 6.4",
+    [u64; 8], 16, U80, U128, U64
+}
+fixed! {
+    Sha512_224, Sha512_224Core, "SHA-512/224", "FIPS 180-4 section 6.6",
+    [u64; 8], 16, U80, U128, U28
+}
+fixed! {
+    Sha512_256, Sha512_256Core, "SHA-512/256", "FIPS 180-4 section 6.7",
+    [u64; 8], 16, U80, U128, U32
+}
+fixed! {
+    Ripemd160, Ripemd160Core, "RIPEMD-160", "Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3",
+    [u32; 5], 8, U28, U64, U20
+}
+fixed! {
+    Md5, Md5Core, "MD5", "RFC 1321",
+    [u32; 4], 8, U24, U64, U16
+}
+fixed! {
+    Sha3_224, Sha3_224Core, "SHA3-224", "FIPS 202 section 6.1",
+    [u64; 25], 0, U200, U144, U28
+}
+fixed! {
+    Sha3_256, Sha3_256Core, "SHA3-256", "FIPS 202 section 6.1",
+    [u64; 25], 0, U200, U136, U32
+}
+fixed! {
+    Sha3_384, Sha3_384Core, "SHA3-384", "FIPS 202 section 6.1",
+    [u64; 25], 0, U200, U104, U48
+}
+fixed! {
+    Sha3_512, Sha3_512Core, "SHA3-512", "FIPS 202 section 6.1",
+    [u64; 25], 0, U200, U72, U64
+}
+xof! {
+    Shake128, Shake128Core, "SHAKE128", "FIPS 202 section 6.2",
+    [u64; 25], 0, U200, U168, U16, Shake128ReaderCore
+}
+xof! {
+    Shake256, Shake256Core, "SHAKE256", "FIPS 202 section 6.2",
+    [u64; 25], 0, U200, U136, U32, Shake256ReaderCore
+}
+// algorithms.py: end

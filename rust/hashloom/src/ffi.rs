@@ -91,7 +91,7 @@ impl Word for u64 {
     }
 }
 
-/// A running computation of one algorithm; final only between `finalize` and `reset` or drop.
+/// A running computation of one algorithm; final only between `finalize` or `squeeze` and `reset` or drop.
 #[derive(Clone)]
 pub struct Ctx {
     raw: sys::hl_ctx,
@@ -125,6 +125,12 @@ impl Ctx {
         assert_eq!(digest.len(), self.algorithm.digest_nbytes());
         // SAFETY: the context is ours alone; digest has room for one digest, asserted above.
         check(unsafe { sys::hl_final(&mut self.raw, digest.as_mut_ptr()) });
+    }
+
+    /// Writes the next bytes of the digest; the first call ends the message. Panics unless the algorithm is an XOF.
+    pub fn squeeze(&mut self, digest: &mut [u8]) {
+        // SAFETY: the context is ours alone; digest is a slice.
+        check(unsafe { sys::hl_squeeze(&mut self.raw, digest.as_mut_ptr(), digest.len()) });
     }
 
     /// The first `N` words of the state, which are of the algorithm's size, and the whole blocks hashed so far.
@@ -193,7 +199,7 @@ impl MacKey {
     }
 
     pub fn hmac_many<M: AsRef<[u8]>>(&self, messages: &[M], tags: &mut [u8]) {
-        with_slices(self.algorithm, messages, tags, |slices, tags| {
+        with_slices(self.algorithm.digest_nbytes(), messages, tags, |slices, tags| {
             // SAFETY: the key is initialised; with_slices gives live slices and room for a tag of each.
             unsafe { sys::hl_hmac_many(&self.raw, slices.as_ptr(), slices.len(), tags) }
         });
@@ -307,6 +313,13 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
 
 // ---- Search
 
+/// Whether `search` takes the algorithm: a sponge it does not.
+pub fn is_searchable(algorithm: Algorithm) -> bool {
+    // SAFETY: a description that is not NULL is static and never written.
+    let info = unsafe { sys::hl_alg_find(alg(algorithm)).as_ref() };
+    info.is_some_and(|info| info.ending == sys::HL_STRENGTHENED)
+}
+
 /// The parts of a search that borrow nothing of the caller.
 #[derive(Clone, Copy)]
 pub struct SearchForm {
@@ -408,9 +421,44 @@ pub fn hash(algorithm: Algorithm, message: &[u8], digest: &mut [u8]) {
 }
 
 pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
-    with_slices(algorithm, messages, digests, |slices, digests| {
+    with_slices(algorithm.digest_nbytes(), messages, digests, |slices, digests| {
         // SAFETY: with_slices gives live slices and room for a digest of each.
         unsafe { sys::hl_hash_many(alg(algorithm), slices.as_ptr(), slices.len(), digests) }
+    });
+}
+
+/// Digests of `digest_nbytes` each. Panics unless the algorithm is an XOF, or that is its digest size.
+pub fn xof_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digest_nbytes: usize, digests: &mut [u8]) {
+    if digest_nbytes == 0 {
+        return;
+    }
+    with_slices(digest_nbytes, messages, digests, |slices, digests| {
+        let job = sys::hl_job {
+            nbytes: size_of::<sys::hl_job>(),
+            alg: alg(algorithm),
+            again: 0,
+            messages: sys::hl_messages {
+                layout: sys::HL_SLICES,
+                reserved: 0,
+                count: slices.len(),
+                base: slices.as_ptr().cast(),
+                stride: 0,
+                nbytes: 0,
+                offsets: core::ptr::null(),
+            },
+            digests,
+            digest_stride: 0,
+            begin: core::ptr::null(),
+            begin_stride: 0,
+            keys: core::ptr::null(),
+            key_stride: 0,
+            kernel: core::ptr::null(),
+            is_secret: 0,
+            reserved: 0,
+            digest_nbytes,
+        };
+        // SAFETY: with_slices gives live slices and room for digest_nbytes of each.
+        unsafe { sys::hl_run(&job) }
     });
 }
 
@@ -418,7 +466,7 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
 pub fn hash_many_with<M: AsRef<[u8]>>(index: usize, algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
     let kernel = sys::hl_kernel_at(index);
     assert!(!kernel.is_null());
-    with_slices(algorithm, messages, digests, |slices, digests| {
+    with_slices(algorithm.digest_nbytes(), messages, digests, |slices, digests| {
         // SAFETY: the kernel is one of the table; with_slices gives live slices and room for a digest of each.
         unsafe { sys::hl_hash_many_with(kernel, alg(algorithm), slices.as_ptr(), slices.len(), digests) }
     });
@@ -429,12 +477,12 @@ pub fn hash_many_with<M: AsRef<[u8]>>(index: usize, algorithm: Algorithm, messag
 /// The layout of `&[u8]` is not specified, so C cannot take an array of them as it is. All messages go into one call,
 /// so that long messages far apart in the array share the lanes.
 fn with_slices<M: AsRef<[u8]>>(
-    algorithm: Algorithm,
+    digest_nbytes: usize,
     messages: &[M],
     digests: &mut [u8],
     run: impl Fn(&[sys::hl_slice], *mut u8) -> sys::hl_status,
 ) {
-    assert_eq!(messages.len().checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
+    assert_eq!(messages.len().checked_mul(digest_nbytes), Some(digests.len()));
     let slices = messages.iter().map(|message| slice(message.as_ref()));
     check(if messages.len() <= WINDOW {
         run(Window::new().fill(slices), digests.as_mut_ptr())

@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::many::check_room;
+use crate::many::{check_room, check_xof};
 use crate::{Algorithm, Hash, ffi};
 
 /// A message that arrives in parts, hashed with an algorithm chosen at run time.
@@ -64,6 +64,28 @@ impl Hasher {
     #[must_use]
     pub fn finalize(mut self) -> Hash {
         Hash::of(self.algorithm(), |digest| self.ctx.finalize(digest))
+    }
+
+    /// Ends the message; its digest, of any length, is read from the result.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm is no [XOF](Algorithm::is_xof).
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher, xof};
+    ///
+    /// let mut hasher = Hasher::new(Algorithm::Shake256);
+    /// hasher.update(b"abc");
+    /// let (mut digest, mut expected) = ([0; 1000], [0; 1000]);
+    /// hasher.finalize_xof().read(&mut digest);
+    /// xof(Algorithm::Shake256, b"abc", &mut expected);
+    /// assert_eq!(digest, expected);
+    /// ```
+    #[must_use]
+    pub fn finalize_xof(self) -> XofReader {
+        check_xof("Hasher::finalize_xof", self.algorithm());
+        XofReader { ctx: self.ctx }
     }
 
     /// Ends the message, returns its digest, and begins an empty message.
@@ -131,6 +153,66 @@ impl std::io::Write for Hasher {
 
 #[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for Hasher {}
+
+/// The digest of a message by an XOF, which is read in parts of any length, without end.
+///
+/// A clone goes on independently. With the feature `digest`, it is a `digest::XofReader`.
+///
+/// ```
+/// use hashloom::{Algorithm, Hasher};
+///
+/// let mut reader = Hasher::new(Algorithm::Shake128).finalize_xof();
+/// let mut first = [0; 4];
+/// reader.read(&mut first);
+/// assert_eq!(first, [0x7f, 0x9c, 0x2b, 0xa4]);
+/// ```
+#[derive(Clone)]
+pub struct XofReader {
+    ctx: ffi::Ctx,
+}
+
+impl XofReader {
+    /// Writes the next bytes of the digest, as many as `digest` has room for.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher};
+    ///
+    /// let mut reader = Hasher::new(Algorithm::Shake256).finalize_xof();
+    /// let (mut first, mut next) = ([0; 100], [0; 100]);
+    /// reader.read(&mut first);
+    /// reader.read(&mut next);
+    /// assert_ne!(first, next);
+    /// ```
+    pub fn read(&mut self, digest: &mut [u8]) {
+        self.ctx.squeeze(digest);
+    }
+}
+
+/// The digest is not shown: it may be secret.
+impl fmt::Debug for XofReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("XofReader").field("algorithm", &self.ctx.algorithm()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "digest")]
+impl digest::XofReader for XofReader {
+    fn read(&mut self, digest: &mut [u8]) {
+        self.read(digest);
+    }
+}
+
+/// Reading never fails and always fills the buffer.
+#[cfg(feature = "std")]
+impl std::io::Read for XofReader {
+    fn read(&mut self, digest: &mut [u8]) -> std::io::Result<usize> {
+        self.read(digest);
+        Ok(digest.len())
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl zeroize::ZeroizeOnDrop for XofReader {}
 
 /// Appends `chunks[i]` to the message of `hashers[i]`, all side by side in lanes: the way to hash many files that are
 /// read in parts.

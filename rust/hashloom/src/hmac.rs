@@ -35,7 +35,8 @@ impl HmacKey {
     ///
     /// # Panics
     ///
-    /// If the key is longer than 2<sup>61</sup> − 1 bytes.
+    /// If the algorithm is an [XOF](Algorithm::is_xof), with which HMAC is not defined, or the key is longer than
+    /// 2<sup>61</sup> − 1 bytes.
     ///
     /// ```
     /// use hashloom::{Algorithm, HmacKey};
@@ -44,6 +45,7 @@ impl HmacKey {
     /// assert_eq!(key.algorithm(), Algorithm::Sha512);
     /// ```
     pub fn new(algorithm: Algorithm, key: &[u8]) -> Self {
+        check_mac("HmacKey::new", algorithm);
         HmacKey { key: ffi::MacKey::new(algorithm, key) }
     }
 
@@ -343,6 +345,12 @@ impl fmt::Display for TagMismatch {
 
 impl core::error::Error for TagMismatch {}
 
+/// Panics, in the name of the function `caller`, if there is no HMAC with the algorithm.
+#[track_caller]
+pub(crate) fn check_mac(caller: &str, algorithm: Algorithm) {
+    assert!(!algorithm.is_xof(), "{caller}: HMAC is not defined with {algorithm}, whose digests have any length");
+}
+
 /// Least length of a truncated tag: 80 bits (RFC 2104 section 5).
 const SHORTEST_TAG_NBYTES: usize = 10;
 
@@ -377,7 +385,7 @@ mod tests {
 
     #[test]
     fn hasher_and_finish() {
-        for &algorithm in Algorithm::ALL {
+        for &algorithm in Algorithm::ALL.iter().filter(|algorithm| !algorithm.is_xof()) {
             let key = HmacKey::new(algorithm, b"secret");
             let mut hasher = key.hasher();
             hasher.update(b"message");

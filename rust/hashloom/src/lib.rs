@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hash many independent messages at once.
 //!
-//! One SHA-1 or SHA-2 is a serial chain of steps, which leaves most of a wide CPU idle. This crate puts message *i* into
+//! A hash is a serial chain of steps, which leaves most of a wide CPU idle. This crate puts message *i* into
 //! lane *i* of a SIMD register, so that one instruction advances up to 16 messages. At run time it chooses the CPU's
-//! fastest kernel for the number of messages. Every digest is the standard one. The algorithms are SHA-1, SHA-224,
-//! SHA-256, SHA-384, SHA-512, SHA-512/224, SHA-512/256, RIPEMD-160 and MD5: see [`Algorithm`].
+//! fastest kernel for the number of messages. Every digest is the standard one. The algorithms are SHA-1, SHA-2, SHA-3,
+//! SHAKE, RIPEMD-160 and MD5: see [`Algorithm`].
 //!
 //! ```
 //! use hashloom::{Algorithm, hash_many};
@@ -24,6 +24,7 @@
 //! | an Apache Arrow column of variable length | [`hash_offsets32`], [`hash_offsets64`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
+//! | digests of any length, of SHAKE | [`xof`], [`xof_many`], [`Hasher::finalize_xof`] |
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`] |
 //! | nonces whose digest is low enough (proof of work) | [`search`] |
@@ -42,7 +43,7 @@
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers.
 //! - `digest`: types with the traits of the RustCrypto crate [`digest`](https://docs.rs/digest), in place of those of
-//!   `sha1`, `sha2`, `ripemd` and `hmac`: `Sha256`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
+//!   `sha1`, `sha2`, `sha3` 0.11, `md-5`, `ripemd` and `hmac`: `Sha256`, `Shake128`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
 //!   hashes many messages ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
 //! - `oid`: `digest::const_oid::AssociatedOid` for these types.
 //! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts do so even without this feature.
@@ -76,16 +77,16 @@ pub use digest;
 #[cfg(feature = "digest")]
 pub use digest::Digest;
 pub use hash::{Hash, ParseHashError};
-pub use hasher::{Hasher, finalize_many, update_many};
+pub use hasher::{Hasher, XofReader, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
-pub use many::{OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows, hash160_rows, sha256d_rows};
+pub use many::{
+    OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows, hash160_rows, sha256d_rows, xof, xof_many,
+};
 pub use pbkdf2::{pbkdf2, pbkdf2_many};
 #[cfg(feature = "digest")]
-pub use rustcrypto::{Md5, Ripemd160, Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+pub use rustcrypto::*;
 #[cfg(feature = "digest")]
-pub use rustcrypto_mac::{
-    HmacMd5, HmacRipemd160, HmacSha1, HmacSha224, HmacSha256, HmacSha384, HmacSha512, HmacSha512_224, HmacSha512_256,
-};
+pub use rustcrypto_mac::*;
 
 // The examples in README.md as documentation tests.
 #[cfg(all(doctest, feature = "digest"))]

@@ -48,6 +48,63 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
     ffi::hash_many(algorithm, messages, digests);
 }
 
+/// The digest of one message of the length of `digest`, by an XOF: SHAKE128 or SHAKE256 (FIPS 202 section 6.2). To read
+/// a digest in parts, use [`Hasher::finalize_xof`](crate::Hasher::finalize_xof).
+///
+/// # Panics
+///
+/// If the algorithm is no [XOF](Algorithm::is_xof).
+///
+/// ```
+/// use hashloom::{Algorithm, hash, xof};
+///
+/// let mut digest = [0; 1000];
+/// xof(Algorithm::Shake128, b"abc", &mut digest);
+/// assert_eq!(hash(Algorithm::Shake128, b"abc"), digest[..32]);
+/// ```
+pub fn xof(algorithm: Algorithm, message: &[u8], digest: &mut [u8]) {
+    let digest_nbytes = digest.len();
+    xof_many(algorithm, &[message], digest_nbytes, digest);
+}
+
+/// The digests of many messages, `digest_nbytes` bytes each, by an XOF, side by side in lanes: the digest of
+/// `messages[i]` is written to the `i`-th `digest_nbytes` bytes of `digests`. The rules of [`hash_many`] hold.
+///
+/// # Panics
+///
+/// If the algorithm is no [XOF](Algorithm::is_xof), or `digests` does not have exactly `messages.len() * digest_nbytes`
+/// bytes.
+///
+/// ```
+/// use hashloom::{Algorithm, xof, xof_many};
+///
+/// let mut digests = [0; 2 * 300];
+/// xof_many(Algorithm::Shake256, &["abc", "another"], 300, &mut digests);
+/// let mut digest = [0; 300];
+/// xof(Algorithm::Shake256, b"another", &mut digest);
+/// assert_eq!(digest, digests[300..]);
+/// ```
+pub fn xof_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digest_nbytes: usize, digests: &mut [u8]) {
+    check_xof("xof", algorithm);
+    let count = messages.len();
+    assert!(
+        count.checked_mul(digest_nbytes) == Some(digests.len()),
+        "digests has {} bytes, but {count} digests take {count} * {digest_nbytes}",
+        digests.len()
+    );
+    ffi::xof_many(algorithm, messages, digest_nbytes, digests);
+}
+
+/// Panics, in the name of the function `caller`, unless the algorithm is an XOF.
+#[track_caller]
+pub(crate) fn check_xof(caller: &str, algorithm: Algorithm) {
+    let nbytes = algorithm.digest_nbytes();
+    assert!(
+        algorithm.is_xof(),
+        "{caller}: digests of {algorithm} have {nbytes} bytes; those of an XOF have any number"
+    );
+}
+
 /// The digests of `count` messages of `row_nbytes` bytes each, `stride` bytes apart: message `i` is `data[i * stride
 /// ..][.. row_nbytes]`, and its digest is written to the `i`-th `digest_nbytes` bytes of `digests`.
 ///

@@ -3,6 +3,7 @@
 
 use core::num::NonZeroU32;
 
+use crate::hmac::check_mac;
 use crate::{Algorithm, ffi};
 
 /// The key derived from one password. The key's length is that of `key`; an empty one stays empty.
@@ -12,7 +13,7 @@ use crate::{Algorithm, ffi};
 ///
 /// # Panics
 ///
-/// If `key` is longer than 2<sup>32</sup> − 1 digests, or the password or salt is longer than 2<sup>61</sup> − 1 bytes
+/// If the algorithm is an [XOF](Algorithm::is_xof), `key` is longer than 2<sup>32</sup> − 1 digests, or the password or salt is longer than 2<sup>61</sup> − 1 bytes
 /// less a block.
 ///
 /// ```
@@ -60,6 +61,7 @@ pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
     key_nbytes: usize,
     keys: &mut [u8],
 ) {
+    check_mac("pbkdf2", algorithm);
     let (count, nsalts) = (passwords.len(), salts.len());
     assert!(count == nsalts, "pbkdf2_many: {count} passwords, but {nsalts} salts");
     assert!(

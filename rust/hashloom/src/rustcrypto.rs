@@ -1,171 +1,51 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The algorithms as types with the RustCrypto traits, to replace the types of the crates `sha1`, `sha2` and `ripemd`.
+//! The algorithms as types with the RustCrypto traits, to replace the types of the crates `sha1`, `sha2`, `sha3`, `md-5`
+//! and `ripemd`.
 
 use digest::Output;
 use digest::array::Array;
 
-use crate::block_api::{
-    Md5Core, Ripemd160Core, Sha1Core, Sha224Core, Sha256Core, Sha384Core, Sha512_224Core, Sha512_256Core, Sha512Core,
-};
-use crate::{Algorithm, hash_many};
+use crate::{Algorithm, block_api, hash_many};
 
-digest::buffer_fixed!(
-    /// SHA-1 with the traits of the [`digest`] crate, a drop-in for `sha1::Sha1`: `Digest`, `Clone`, `Reset`,
-    /// `CoreProxy` (so `hmac::Hmac` takes it), `SerializableState`, …
-    ///
-    /// Not collision resistant: for existing formats only. The standard is FIPS 180-4 section 6.1.
-    ///
-    /// ```
-    /// use hashloom::{Sha1, Digest};
-    ///
-    /// let digest = Sha1::digest(b"abc");
-    /// assert_eq!(digest[..4], [0xa9, 0x99, 0x3e, 0x36]);
-    /// ```
-    pub struct Sha1(Sha1Core);
-    oid: "1.3.14.3.2.26";
-    impl: FixedHashTraits;
-);
+/// What types of all kinds have besides the traits.
+macro_rules! writer {
+    ($type:ident) => {
+        /// Writing never fails and always takes all bytes.
+        #[cfg(feature = "std")]
+        impl std::io::Write for $type {
+            fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+                digest::Update::update(self, data);
+                Ok(data.len())
+            }
 
-digest::buffer_fixed!(
-    /// SHA-256 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha256`: `Digest`, `Clone`, `Reset`,
-    /// `CoreProxy` (so `hmac::Hmac` takes it), `SerializableState`, …
-    ///
-    /// The standard is FIPS 180-4 section 6.2.
-    ///
-    /// ```
-    /// use hashloom::{Sha256, Digest};
-    ///
-    /// let mut hasher = Sha256::new();
-    /// hasher.update(b"a");
-    /// hasher.update(b"bc");
-    /// assert_eq!(hasher.finalize()[..4], [0xba, 0x78, 0x16, 0xbf]);
-    /// ```
-    pub struct Sha256(Sha256Core);
-    oid: "2.16.840.1.101.3.4.2.1";
-    impl: FixedHashTraits;
-);
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+    };
+}
 
-digest::buffer_fixed!(
-    /// SHA-224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha224`; the traits are those of
-    /// [`Sha256`].
-    ///
-    /// The standard is FIPS 180-4 section 6.3.
-    ///
-    /// ```
-    /// use hashloom::{Sha224, Digest};
-    ///
-    /// let digest = Sha224::digest(b"abc");
-    /// assert_eq!(digest[..4], [0x23, 0x09, 0x7d, 0x22]);
-    /// ```
-    pub struct Sha224(Sha224Core);
-    oid: "2.16.840.1.101.3.4.2.4";
-    impl: FixedHashTraits;
-);
+macro_rules! fixed {
+    ($type:ident, $core:ident, $title:literal, $peer:literal, $standard:literal $(, oid $oid:literal)?) => {
+        digest::buffer_fixed!(
+            #[doc = concat!($title, " with the traits of the [`digest`] crate, a drop-in for `", $peer, "`:")]
+            /// `Digest`, `Clone`, `Reset`, `CoreProxy` (so `hmac::Hmac` takes it), `SerializableState`, …
+            ///
+            #[doc = $standard]
+            ///
+            /// ```
+            #[doc = concat!("use hashloom::{Algorithm, Digest, ", stringify!($type), ", hash};")]
+            ///
+            #[doc = concat!("let mut hasher = ", stringify!($type), "::new();")]
+            /// hasher.update(b"a");
+            /// hasher.update(b"bc");
+            #[doc = concat!("assert_eq!(hash(Algorithm::", stringify!($type), ", b\"abc\"), hasher.finalize()[..]);")]
+            /// ```
+            pub struct $type(block_api::$core);
+            $(oid: $oid;)?
+            impl: FixedHashTraits;
+        );
 
-digest::buffer_fixed!(
-    /// SHA-384 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha384`; the traits are those of
-    /// [`Sha256`].
-    ///
-    /// The standard is FIPS 180-4 section 6.5.
-    ///
-    /// ```
-    /// use hashloom::{Sha384, Digest};
-    ///
-    /// let digest = Sha384::digest(b"abc");
-    /// assert_eq!(digest[..4], [0xcb, 0x00, 0x75, 0x3f]);
-    /// ```
-    pub struct Sha384(Sha384Core);
-    oid: "2.16.840.1.101.3.4.2.2";
-    impl: FixedHashTraits;
-);
-
-digest::buffer_fixed!(
-    /// SHA-512 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512`; the traits are those of
-    /// [`Sha256`].
-    ///
-    /// The standard is FIPS 180-4 section 6.4.
-    ///
-    /// ```
-    /// use hashloom::{Sha512, Digest};
-    ///
-    /// let digest = Sha512::digest(b"abc");
-    /// assert_eq!(digest[..4], [0xdd, 0xaf, 0x35, 0xa1]);
-    /// ```
-    pub struct Sha512(Sha512Core);
-    oid: "2.16.840.1.101.3.4.2.3";
-    impl: FixedHashTraits;
-);
-
-digest::buffer_fixed!(
-    /// SHA-512/224 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_224`; the traits are those of
-    /// [`Sha256`].
-    ///
-    /// The standard is FIPS 180-4 section 6.6.
-    ///
-    /// ```
-    /// use hashloom::{Sha512_224, Digest};
-    ///
-    /// let digest = Sha512_224::digest(b"abc");
-    /// assert_eq!(digest[..4], [0x46, 0x34, 0x27, 0x0f]);
-    /// ```
-    pub struct Sha512_224(Sha512_224Core);
-    oid: "2.16.840.1.101.3.4.2.5";
-    impl: FixedHashTraits;
-);
-
-digest::buffer_fixed!(
-    /// SHA-512/256 with the traits of the [`digest`] crate, a drop-in for `sha2::Sha512_256`; the traits are those of
-    /// [`Sha256`].
-    ///
-    /// The standard is FIPS 180-4 section 6.7.
-    ///
-    /// ```
-    /// use hashloom::{Sha512_256, Digest};
-    ///
-    /// let digest = Sha512_256::digest(b"abc");
-    /// assert_eq!(digest[..4], [0x53, 0x04, 0x8e, 0x26]);
-    /// ```
-    pub struct Sha512_256(Sha512_256Core);
-    oid: "2.16.840.1.101.3.4.2.6";
-    impl: FixedHashTraits;
-);
-
-digest::buffer_fixed!(
-    /// RIPEMD-160 with the traits of the [`digest`] crate, a drop-in for `ripemd::Ripemd160`; the traits are those of
-    /// [`Sha256`].
-    ///
-    /// For existing formats only. The algorithm is by Dobbertin, Bosselaers and Preneel, 1996; ISO/IEC 10118-3.
-    ///
-    /// ```
-    /// use hashloom::{Ripemd160, Digest};
-    ///
-    /// let digest = Ripemd160::digest(b"abc");
-    /// assert_eq!(digest[..4], [0x8e, 0xb2, 0x08, 0xf7]);
-    /// ```
-    pub struct Ripemd160(Ripemd160Core);
-    oid: "1.3.36.3.2.1";
-    impl: FixedHashTraits;
-);
-
-digest::buffer_fixed!(
-    /// MD5 with the traits of the [`digest`] crate, a drop-in for `md5::Md5` of the crate `md-5`; the traits are those of
-    /// [`Sha256`].
-    ///
-    /// For existing formats only: anybody can make collisions within seconds. The standard is RFC 1321.
-    ///
-    /// ```
-    /// use hashloom::{Md5, Digest};
-    ///
-    /// let digest = Md5::digest(b"abc");
-    /// assert_eq!(digest[..4], [0x90, 0x01, 0x50, 0x98]);
-    /// ```
-    pub struct Md5(Md5Core);
-    oid: "1.2.840.113549.2.5";
-    impl: FixedHashTraits;
-);
-
-macro_rules! inherent {
-    ($type:ident, $algorithm:expr) => {
         impl $type {
             /// Computes the digests of many messages, side by side in lanes: `digests[i]` is that of `messages[i]`.
             ///
@@ -191,31 +71,130 @@ macro_rules! inherent {
                     messages.len(),
                     digests.len()
                 );
-                hash_many($algorithm, messages, Array::slice_as_flattened_mut(digests));
+                hash_many(Algorithm::$type, messages, Array::slice_as_flattened_mut(digests));
             }
         }
 
-        /// Writing never fails and always takes all bytes.
-        #[cfg(feature = "std")]
-        impl std::io::Write for $type {
-            fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-                digest::Update::update(self, data);
-                Ok(data.len())
-            }
+        writer!($type);
+    };
+}
 
-            fn flush(&mut self) -> std::io::Result<()> {
-                Ok(())
+macro_rules! xof {
+    ($type:ident, $core:ident, $reader:ident, $reader_core:ident, $title:literal, $peer:literal, $standard:literal
+        $(, oid $oid:literal)?) => {
+        digest::buffer_xof!(
+            #[doc = concat!($title, " with the traits of the [`digest`] crate, a drop-in for `", $peer, "`:")]
+            /// `ExtendableOutput`, `Update`, `Clone`, `Reset`, `CoreProxy`, `SerializableState`, …
+            ///
+            #[doc = $standard]
+            ///
+            /// ```
+            #[doc = concat!("use hashloom::{Algorithm, ", stringify!($type), ", xof};")]
+            /// use hashloom::digest::{ExtendableOutput, Update, XofReader};
+            ///
+            #[doc = concat!("let mut reader = ", stringify!($type), "::default().chain(b\"a\").chain(b\"bc\").finalize_xof();")]
+            /// let (mut digest, mut expected) = ([0; 1000], [0; 1000]);
+            /// reader.read(&mut digest[..10]);
+            /// reader.read(&mut digest[10..]);
+            #[doc = concat!("xof(Algorithm::", stringify!($type), ", b\"abc\", &mut expected);")]
+            /// assert_eq!(digest, expected);
+            /// ```
+            pub struct $type(block_api::$core);
+            $(oid: $oid;)?
+            impl: XofHasherTraits;
+            #[doc = concat!("Reads a digest of [`", stringify!($type), "`], of any length.")]
+            ///
+            /// ```
+            #[doc = concat!("use hashloom::{", stringify!($type), ", digest::{ExtendableOutput, XofReader}};")]
+            ///
+            #[doc = concat!("let digest = ", stringify!($type), "::default().finalize_xof().read_boxed(100);")]
+            /// assert_eq!(digest.len(), 100);
+            /// ```
+            pub struct $reader(block_api::$reader_core);
+            impl: XofReaderTraits;
+        );
+
+        impl digest::CollisionResistance for $type {
+            type CollisionResistance = <block_api::$core as digest::CollisionResistance>::CollisionResistance;
+        }
+
+        #[cfg(feature = "zeroize")]
+        impl zeroize::ZeroizeOnDrop for $type {}
+        #[cfg(feature = "zeroize")]
+        impl zeroize::ZeroizeOnDrop for $reader {}
+
+        writer!($type);
+
+        /// Reading never fails and always fills the buffer.
+        #[cfg(feature = "std")]
+        impl std::io::Read for $reader {
+            fn read(&mut self, digest: &mut [u8]) -> std::io::Result<usize> {
+                digest::XofReader::read(self, digest);
+                Ok(digest.len())
             }
         }
     };
 }
 
-inherent!(Sha1, Algorithm::Sha1);
-inherent!(Sha224, Algorithm::Sha224);
-inherent!(Sha256, Algorithm::Sha256);
-inherent!(Sha384, Algorithm::Sha384);
-inherent!(Sha512, Algorithm::Sha512);
-inherent!(Sha512_224, Algorithm::Sha512_224);
-inherent!(Sha512_256, Algorithm::Sha512_256);
-inherent!(Ripemd160, Algorithm::Ripemd160);
-inherent!(Md5, Algorithm::Md5);
+// algorithms.py: rust_types
+fixed! {
+    Sha1, Sha1Core, "SHA-1", "sha1::Sha1",
+    "Not collision resistant: for existing formats only. The standard is FIPS 180-4 section 6.1.", oid "1.3.14.3.2.26"
+}
+fixed! {
+    Sha224, Sha224Core, "SHA-224", "sha2::Sha224",
+    "The standard is FIPS 180-4 section 6.3.", oid "2.16.840.1.101.3.4.2.4"
+}
+fixed! {
+    Sha256, Sha256Core, "SHA-256", "sha2::Sha256",
+    "The standard is FIPS 180-4 section 6.2.", oid "2.16.840.1.101.3.4.2.1"
+}
+fixed! {
+    Sha384, Sha384Core, "SHA-384", "sha2::Sha384",
+    "The standard is FIPS 180-4 section 6.5.", oid "2.16.840.1.101.3.4.2.2"
+}
+fixed! {
+    Sha512, Sha512Core, "SHA-512", "sha2::Sha512",
+    "The standard is FIPS 180-4 section 6.4.", oid "2.16.840.1.101.3.4.2.3"
+}
+fixed! {
+    Sha512_224, Sha512_224Core, "SHA-512/224", "sha2::Sha512_224",
+    "The standard is FIPS 180-4 section 6.6.", oid "2.16.840.1.101.3.4.2.5"
+}
+fixed! {
+    Sha512_256, Sha512_256Core, "SHA-512/256", "sha2::Sha512_256",
+    "The standard is FIPS 180-4 section 6.7.", oid "2.16.840.1.101.3.4.2.6"
+}
+fixed! {
+    Ripemd160, Ripemd160Core, "RIPEMD-160", "ripemd::Ripemd160",
+    "The standard is Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3.", oid "1.3.36.3.2.1"
+}
+fixed! {
+    Md5, Md5Core, "MD5", "md5::Md5",
+    "Not collision resistant: for existing formats only. The standard is RFC 1321.", oid "1.2.840.113549.2.5"
+}
+fixed! {
+    Sha3_224, Sha3_224Core, "SHA3-224", "sha3::Sha3_224",
+    "The standard is FIPS 202 section 6.1.", oid "2.16.840.1.101.3.4.2.7"
+}
+fixed! {
+    Sha3_256, Sha3_256Core, "SHA3-256", "sha3::Sha3_256",
+    "The standard is FIPS 202 section 6.1.", oid "2.16.840.1.101.3.4.2.8"
+}
+fixed! {
+    Sha3_384, Sha3_384Core, "SHA3-384", "sha3::Sha3_384",
+    "The standard is FIPS 202 section 6.1.", oid "2.16.840.1.101.3.4.2.9"
+}
+fixed! {
+    Sha3_512, Sha3_512Core, "SHA3-512", "sha3::Sha3_512",
+    "The standard is FIPS 202 section 6.1.", oid "2.16.840.1.101.3.4.2.10"
+}
+xof! {
+    Shake128, Shake128Core, Shake128Reader, Shake128ReaderCore, "SHAKE128", "sha3::Shake128",
+    "The standard is FIPS 202 section 6.2.", oid "2.16.840.1.101.3.4.2.11"
+}
+xof! {
+    Shake256, Shake256Core, Shake256Reader, Shake256ReaderCore, "SHAKE256", "sha3::Shake256",
+    "The standard is FIPS 202 section 6.2.", oid "2.16.840.1.101.3.4.2.12"
+}
+// algorithms.py: end

@@ -167,6 +167,10 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// A search whose messages are nonces alone: bytes, the most significant first, without zeros in front.
     ///
+    /// # Panics
+    ///
+    /// If there is no search with the algorithm: see [`Search::takes`].
+    ///
     /// ```
     /// use hashloom::search::{Search, Target};
     /// use hashloom::{Algorithm, hash};
@@ -176,6 +180,7 @@ impl<'a> Search<'a> {
     /// ```
     #[must_use]
     pub fn new(algorithm: Algorithm, target: Target) -> Self {
+        assert!(Self::takes(algorithm), "Search::new: there is no search with {algorithm}");
         let form = ffi::SearchForm {
             algorithm,
             again: None,
@@ -187,7 +192,23 @@ impl<'a> Search<'a> {
         Search { form, prefix: &[], suffix: &[], alphabet: &[] }
     }
 
+    /// Whether a search with the algorithm is possible: not with a sponge, which is SHA-3 or SHAKE.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom::search::Search;
+    ///
+    /// assert!(Search::takes(Algorithm::Sha256) && !Search::takes(Algorithm::Sha3_256));
+    /// ```
+    pub fn takes(algorithm: Algorithm) -> bool {
+        ffi::is_searchable(algorithm)
+    }
+
     /// Hashes each digest once more; the second digest counts.
+    ///
+    /// # Panics
+    ///
+    /// As [`Search::new`].
     ///
     /// ```
     /// use hashloom::search::{Search, Target};
@@ -200,6 +221,7 @@ impl<'a> Search<'a> {
     /// ```
     #[must_use]
     pub fn again(mut self, algorithm: Algorithm) -> Self {
+        assert!(Self::takes(algorithm), "Search::again: there is no search with {algorithm}");
         self.form.again = Some(algorithm);
         self
     }

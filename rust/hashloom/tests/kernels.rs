@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{data, each_kernel, oracle};
+use common::{data, described, each_kernel, is_sponge, oracle};
 use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, KernelError, chosen, kernels};
 
@@ -101,17 +101,23 @@ fn the_table_is_in_order() {
     }
 }
 
-/// `message` with the padding of FIPS 180-4 section 5.1 (RIPEMD-160 and MD5: the length in the other byte order).
+/// `message` with the padding of FIPS 180-4 section 5.1 (RIPEMD-160 and MD5: the length in the other byte order), or of
+/// FIPS 202 section B.2.
 fn padded(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
-    let block_nbytes = algorithm.block_nbytes();
+    let (block_nbytes, described) = (algorithm.block_nbytes(), described(algorithm));
     let mut bytes = message.to_vec();
+    if is_sponge(algorithm) {
+        bytes.push(described.suffix as u8);
+        bytes.resize(bytes.len().next_multiple_of(block_nbytes), 0);
+        *bytes.last_mut().unwrap() |= 0x80;
+        return bytes;
+    }
     bytes.push(0x80);
     while bytes.len() % block_nbytes != block_nbytes - 8 {
         bytes.push(0);
     }
-    let bits = 8 * message.len() as u64;
-    let is_little_endian = matches!(algorithm, Algorithm::Ripemd160 | Algorithm::Md5);
-    bytes.extend(if is_little_endian { bits.to_le_bytes() } else { bits.to_be_bytes() });
+    let nbits = 8 * message.len() as u64;
+    bytes.extend(if described.big_endian == 1 { nbits.to_be_bytes() } else { nbits.to_le_bytes() });
     bytes
 }
 
@@ -129,10 +135,12 @@ fn a_kernel_by_itself() {
         states.advance(&blocks.iter().map(|blocks| &blocks[2 * block_nbytes..]).collect::<Vec<_>>());
         for lane in 0..kernel.lanes() {
             let words = states.words(lane);
-            let mut digest: Vec<u8> = match algorithm {
-                Algorithm::Ripemd160 | Algorithm::Md5 => words.flat_map(|word| (word as u32).to_le_bytes()).collect(),
-                _ if block_nbytes == 64 => words.flat_map(|word| (word as u32).to_be_bytes()).collect(),
-                _ => words.flat_map(u64::to_be_bytes).collect(),
+            let described = described(algorithm);
+            let mut digest: Vec<u8> = match (described.word_nbytes, described.big_endian) {
+                (4, 0) => words.flat_map(|word| (word as u32).to_le_bytes()).collect(),
+                (4, _) => words.flat_map(|word| (word as u32).to_be_bytes()).collect(),
+                (_, 0) => words.flat_map(u64::to_le_bytes).collect(),
+                (_, _) => words.flat_map(u64::to_be_bytes).collect(),
             };
             digest.truncate(algorithm.digest_nbytes());
             assert_eq!(

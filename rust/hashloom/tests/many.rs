@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use common::{data, oracle, oracle_many};
 use hashloom::{
     Algorithm, OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows, hash160_rows, sha256d_rows,
+    xof, xof_many,
 };
 use proptest::prelude::*;
 
@@ -38,6 +39,31 @@ fn more_messages_than_one_window() {
             assert!(digests == oracle_many(algorithm, &messages), "{count} of {algorithm}");
         }
     }
+}
+
+/// Digests of any length.
+#[test]
+fn extendable_output() {
+    let data = data(3000);
+    for &algorithm in Algorithm::ALL.iter().filter(|algorithm| algorithm.is_xof()) {
+        for digest_nbytes in [0, 1, 16, 31, 32, 63, 64, 65, 135, 136, 137, 168, 169, 500] {
+            for count in [0, 1, 2, 7, 1025] {
+                let messages: Vec<&[u8]> = (0..count).map(|i| &data[i..][..i * 7 % 500]).collect();
+                let mut digests = vec![0; count * digest_nbytes];
+                xof_many(algorithm, &messages, digest_nbytes, &mut digests);
+                let expected =
+                    messages.iter().flat_map(|message| common::xof_oracle(algorithm, message, digest_nbytes));
+                assert!(digests == expected.collect::<Vec<_>>(), "{count} of {algorithm}, {digest_nbytes} bytes each");
+            }
+            let mut digest = vec![0; digest_nbytes];
+            xof(algorithm, &data, &mut digest);
+            assert_eq!(digest, common::xof_oracle(algorithm, &data, digest_nbytes));
+        }
+    }
+    let text = panic_of(|| xof(Algorithm::Sha256, b"", &mut [0; 32]));
+    assert_eq!(text, "xof: digests of sha256 have 32 bytes; those of an XOF have any number");
+    let text = panic_of(|| xof_many(Algorithm::Shake128, &["a", "b"], 30, &mut [0; 59]));
+    assert_eq!(text, "digests has 59 bytes, but 2 digests take 2 * 30");
 }
 
 #[test]
@@ -178,10 +204,8 @@ fn algorithms() {
         assert_eq!(algorithm.digest_nbytes(), oracle(algorithm, b"").len());
     }
     for name in ["", "SHA1", "sha-1", "sha1 ", "sha512/256", "md4"] {
-        let text = format!(
-            "unknown algorithm {name:?}: expected one of sha1, sha224, sha256, sha384, sha512, sha512-224, sha512-256, \
-             ripemd160, md5"
-        );
+        let all: Vec<&str> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
+        let text = format!("unknown algorithm {name:?}: expected one of {}", all.join(", "));
         assert_eq!(name.parse::<Algorithm>().unwrap_err().to_string(), text);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The types that replace those of the `sha1`, `sha2` and `ripemd` crates.
+//! The types that replace those of the `sha1`, `sha2`, `sha3`, `md-5` and `ripemd` crates.
 
+#[macro_use]
 mod common;
 
 use std::fmt;
@@ -8,7 +9,9 @@ use std::fmt;
 use common::data;
 use hashloom::digest::block_api::{AlgorithmName, BlockSizeUser, CoreProxy, EagerHash};
 use hashloom::digest::common::hazmat::SerializableState;
-use hashloom::digest::{Digest, DynDigest, FixedOutputReset, Output};
+use hashloom::digest::{
+    CollisionResistance, Digest, DynDigest, ExtendableOutputReset, FixedOutputReset, HashMarker, Output, Update,
+};
 use hkdf::{Hkdf, SimpleHkdf};
 use hmac::{Hmac, HmacReset, KeyInit, Mac, SimpleHmac};
 use proptest::prelude::*;
@@ -80,13 +83,13 @@ where
 {
     let (key, message) = data.split_at(cut);
     let mut hmac = <Hmac<D> as KeyInit>::new_from_slice(key).unwrap();
-    hmac.update(message);
+    Mac::update(&mut hmac, message);
     let mut again = <HmacReset<D> as KeyInit>::new_from_slice(key).unwrap();
     Mac::update(&mut again, b"something else");
     Mac::finalize_reset(&mut again);
     Mac::update(&mut again, message);
     let mut simple = <SimpleHmac<D> as KeyInit>::new_from_slice(key).unwrap();
-    simple.update(message);
+    Mac::update(&mut simple, message);
     let tag = hmac.finalize().into_bytes().to_vec();
     assert_eq!(tag, Mac::finalize(again).into_bytes().to_vec());
     assert_eq!(tag, simple.finalize().into_bytes().to_vec());
@@ -106,48 +109,125 @@ fn hand_over<A: Hash, B: Hash>(data: &[u8], cut: usize) -> Vec<u8> {
     b.expect("B takes what A saved").chain_update(&data[cut..]).finalize().to_vec()
 }
 
-/// Calls a macro with each type and the type that it replaces.
-macro_rules! each_pair {
-    ($with:ident) => {
-        $with!(hashloom::Sha1, sha1::Sha1);
-        $with!(hashloom::Sha224, sha2::Sha224);
-        $with!(hashloom::Sha256, sha2::Sha256);
-        $with!(hashloom::Sha384, sha2::Sha384);
-        $with!(hashloom::Sha512, sha2::Sha512);
-        $with!(hashloom::Sha512_224, sha2::Sha512_224);
-        $with!(hashloom::Sha512_256, sha2::Sha512_256);
-        $with!(hashloom::Ripemd160, ripemd::Ripemd160);
-        $with!(hashloom::Md5, md5::Md5);
-    };
+/// Everything that generic code may require of an extendable-output function; both crates' types have it.
+trait Xof:
+    ExtendableOutputReset
+    + Update
+    + Default
+    + Clone
+    + BlockSizeUser
+    + CollisionResistance
+    + CoreProxy
+    + HashMarker
+    + SerializableState
+    + fmt::Debug
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<D> Xof for D where
+    D: ExtendableOutputReset
+        + Update
+        + Default
+        + Clone
+        + BlockSizeUser
+        + CollisionResistance
+        + CoreProxy
+        + HashMarker
+        + SerializableState
+        + fmt::Debug
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// All visible behaviour of `D` hashing `data`, cut at `cut`, as bytes.
+fn xof_behaviour<D: Xof>(data: &[u8], cut: usize) -> Vec<Vec<u8>>
+where
+    D::Reader: Clone + fmt::Debug + BlockSizeUser,
+{
+    use hashloom::digest::{XofReader, typenum::Unsigned};
+
+    let (head, tail) = data.split_at(cut);
+    let mut digest = vec![0; 2 * size::<D>() + 10];
+    D::digest_xof(data, &mut digest);
+    let mut seen = vec![digest.clone()];
+    let mut hasher = D::default();
+    hasher.update(head);
+    seen.push(hasher.serialize().to_vec());
+    let mut copy = hasher.clone().chain(tail);
+    // The digest in two parts, and from a copy of the reader.
+    let mut reader = copy.finalize_xof_reset();
+    reader.read(&mut digest[..cut]);
+    reader.clone().read(&mut digest[cut..]);
+    seen.push(digest.clone());
+    digest.fill(0);
+    reader.read(&mut digest[cut..]);
+    seen.push(digest);
+    seen.push(copy.finalize_boxed(33).to_vec());
+    hasher.reset();
+    seen.push(hasher.finalize_boxed_reset(500).to_vec());
+    let text = format!("{:?} {reader:?} {} {}", D::default(), size::<D>(), size::<D::Reader>());
+    seen.extend([text.into_bytes(), vec![D::CollisionResistance::U8]]);
+    seen
 }
 
 #[test]
 fn every_cut_behaves_as_the_originals() {
-    macro_rules! check {
-        ($ours:ty, $theirs:ty) => {
-            let data = data(2 * size::<$ours>() + 72);
+    macro_rules! fixed {
+        ($type:ident, $peer:ty, $mac:ident) => {
+            let data = data(2 * size::<$peer>() + 72);
             for cut in 0..=data.len() {
-                assert_eq!(behaviour::<$ours>(&data, cut), behaviour::<$theirs>(&data, cut), "cut at {cut}");
-                assert_eq!(keyed::<$ours>(&data, cut), keyed::<$theirs>(&data, cut), "cut at {cut}");
+                assert_eq!(behaviour::<hashloom::$type>(&data, cut), behaviour::<$peer>(&data, cut), "cut at {cut}");
+                assert_eq!(keyed::<hashloom::$type>(&data, cut), keyed::<$peer>(&data, cut), "cut at {cut}");
             }
         };
     }
-    each_pair!(check);
+    macro_rules! xof {
+        ($type:ident, $peer:ty) => {
+            let data = data(2 * size::<$peer>() + 10);
+            for cut in 0..=data.len() {
+                let ours = xof_behaviour::<hashloom::$type>(&data, cut);
+                assert_eq!(ours, xof_behaviour::<$peer>(&data, cut), "cut at {cut}");
+            }
+        };
+    }
+    each_peer!(fixed, xof);
 }
 
 #[test]
 fn saved_states_are_exchanged_with_the_originals() {
-    macro_rules! check {
-        ($ours:ty, $theirs:ty) => {
+    use hashloom::digest::ExtendableOutput;
+
+    macro_rules! fixed {
+        ($type:ident, $peer:ty, $mac:ident) => {
             let data = data(300);
-            let digest = <$theirs>::digest(&data).to_vec();
+            let digest = <$peer>::digest(&data).to_vec();
             for cut in 0..=data.len() {
-                assert_eq!(hand_over::<$theirs, $ours>(&data, cut), digest);
-                assert_eq!(hand_over::<$ours, $theirs>(&data, cut), digest);
+                assert_eq!(hand_over::<$peer, hashloom::$type>(&data, cut), digest);
+                assert_eq!(hand_over::<hashloom::$type, $peer>(&data, cut), digest);
             }
         };
     }
-    each_pair!(check);
+    macro_rules! xof {
+        ($type:ident, $peer:ty) => {
+            let data = data(400);
+            let mut digest = [0; 400];
+            <$peer>::digest_xof(&data, &mut digest);
+            for cut in 0..=data.len() {
+                let theirs = <$peer>::default().chain(&data[..cut]).serialize();
+                let ours = hashloom::$type::deserialize(&theirs).unwrap().chain(&data[cut..]);
+                assert_eq!(*ours.finalize_boxed(400), digest);
+                let ours = hashloom::$type::default().chain(&data[..cut]).serialize();
+                let theirs = <$peer>::deserialize(&ours).unwrap().chain(&data[cut..]);
+                assert_eq!(*theirs.finalize_boxed(400), digest);
+            }
+        };
+    }
+    each_peer!(fixed, xof);
 }
 
 #[test]
@@ -183,6 +263,8 @@ fn names() {
     assert_eq!(Name::<hashloom::Sha256>(Default::default()).to_string(), "Sha256");
     assert_eq!(Name::<hashloom::Sha512_256>(Default::default()).to_string(), "Sha512_256");
     assert_eq!(Name::<hashloom::Ripemd160>(Default::default()).to_string(), "Ripemd160");
+    assert_eq!(Name::<hashloom::Sha3_256>(Default::default()).to_string(), "Sha3_256");
+    assert_eq!(Name::<hashloom::Shake128>(Default::default()).to_string(), "Shake128");
 }
 
 #[cfg(feature = "oid")]
@@ -191,11 +273,11 @@ fn object_identifiers() {
     use hashloom::digest::const_oid::AssociatedOid;
 
     macro_rules! check {
-        ($ours:ty, $theirs:ty) => {
-            assert_eq!(<$ours>::OID, <$theirs>::OID);
+        ($type:ident, $peer:ty $(, $mac:ident)?) => {
+            assert_eq!(hashloom::$type::OID, <$peer>::OID);
         };
     }
-    each_pair!(check);
+    each_peer!(check, check);
 }
 
 #[cfg(feature = "zeroize")]
@@ -203,11 +285,12 @@ fn object_identifiers() {
 fn wiped_on_drop() {
     fn is_wiped<T: hashloom::digest::zeroize::ZeroizeOnDrop>() {}
     macro_rules! check {
-        ($ours:ty, $theirs:ty) => {
-            is_wiped::<$ours>();
+        ($type:ident, $peer:ty $(, $mac:ident)?) => {
+            is_wiped::<hashloom::$type>();
         };
     }
-    each_pair!(check);
+    each_peer!(check, check);
+    is_wiped::<hashloom::XofReader>();
     is_wiped::<hashloom::Hasher>();
 }
 
@@ -243,10 +326,14 @@ proptest! {
     #[test]
     fn any_cut(data in prop::collection::vec(any::<u8>(), 0..5000), cut in any::<prop::sample::Index>()) {
         let cut = cut.index(data.len() + 1);
-        prop_assert_eq!(behaviour::<hashloom::Sha1>(&data, cut), behaviour::<sha1::Sha1>(&data, cut));
-        prop_assert_eq!(behaviour::<hashloom::Sha256>(&data, cut), behaviour::<sha2::Sha256>(&data, cut));
-        prop_assert_eq!(behaviour::<hashloom::Sha512>(&data, cut), behaviour::<sha2::Sha512>(&data, cut));
-        prop_assert_eq!(behaviour::<hashloom::Ripemd160>(&data, cut), behaviour::<ripemd::Ripemd160>(&data, cut));
-        prop_assert_eq!(behaviour::<hashloom::Md5>(&data, cut), behaviour::<md5::Md5>(&data, cut));
+        macro_rules! fixed {
+            ($type:ident, $peer:ty, $mac:ident) => {
+                prop_assert_eq!(behaviour::<hashloom::$type>(&data, cut), behaviour::<$peer>(&data, cut));
+            };
+        }
+        macro_rules! xof {
+            ($type:ident, $peer:ty) => {};
+        }
+        each_peer!(fixed, xof);
     }
 }

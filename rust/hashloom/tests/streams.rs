@@ -45,6 +45,42 @@ fn a_writer() {
     assert_eq!(hasher.finalize(), oracle(Algorithm::Sha256, b"abc")[..]);
 }
 
+/// Digests of any length, however they are read.
+#[test]
+fn extendable_output() {
+    let data = data(700);
+    for &algorithm in Algorithm::ALL.iter().filter(|algorithm| algorithm.is_xof()) {
+        let expected = common::xof_oracle(algorithm, &data, 1000);
+        for first in 0..=400 {
+            let mut hasher = Hasher::new(algorithm);
+            hasher.update(&data[..first]);
+            hasher.update(&data[first..]);
+            let mut reader = hasher.finalize_xof();
+            let mut digest = [0; 1000];
+            reader.read(&mut digest[..first]);
+            let mut copy = reader.clone();
+            reader.read(&mut digest[first..]);
+            assert!(digest[..] == expected, "{algorithm}, {first} bytes first");
+            digest[first..].fill(0);
+            copy.read(&mut digest[first..]);
+            assert!(digest[..] == expected, "{algorithm}, {first} bytes first, a clone");
+        }
+    }
+    let panic = catch_unwind(|| Hasher::new(Algorithm::Sha3_256).finalize_xof()).unwrap_err();
+    let expected = "Hasher::finalize_xof: digests of sha3-256 have 32 bytes; those of an XOF have any number";
+    assert_eq!(*panic.downcast_ref::<String>().unwrap(), expected);
+}
+
+#[cfg(feature = "std")]
+#[test]
+fn a_reader() {
+    use std::io::Read;
+
+    let mut digest = Vec::new();
+    Hasher::new(Algorithm::Shake128).finalize_xof().take(500).read_to_end(&mut digest).unwrap();
+    assert_eq!(digest, common::xof_oracle(Algorithm::Shake128, b"", 500));
+}
+
 /// Hashers and digests can be moved to other threads and shared between threads.
 #[test]
 fn send_and_sync() {

@@ -65,6 +65,7 @@ functions! {
     fn EVP_DigestInit_ex(*mut c_void, *const c_void, *mut c_void) -> c_int;
     fn EVP_DigestUpdate(*mut c_void, *const c_void, usize) -> c_int;
     fn EVP_DigestFinal_ex(*mut c_void, *mut u8, *mut c_uint) -> c_int;
+    fn EVP_DigestFinalXOF(*mut c_void, *mut u8, usize) -> c_int;
 }
 
 pub struct OpenSsl {
@@ -126,7 +127,7 @@ struct Digester<'a> {
     functions: &'a Functions,
     md: NonNull<c_void>,
     context: NonNull<c_void>,
-    digest_nbytes: usize,
+    algorithm: Algorithm,
 }
 
 impl<'a> Digester<'a> {
@@ -143,24 +144,28 @@ impl<'a> Digester<'a> {
             unsafe { (functions.EVP_MD_free)(md.as_ptr()) };
             return Err("out of memory".into());
         };
-        let digester = Digester { functions, md, context, digest_nbytes: algorithm.digest_nbytes() };
+        let digester = Digester { functions, md, context, algorithm };
         // SAFETY: md is alive.
         let len = unsafe { (functions.EVP_MD_get_size)(md.as_ptr()) };
-        if usize::try_from(len) != Ok(digester.digest_nbytes) {
-            return Err(format!("gives {algorithm} digests of {len} bytes, not {}", digester.digest_nbytes));
+        let expected = algorithm.digest_nbytes();
+        if usize::try_from(len) != Ok(expected) && !algorithm.is_xof() {
+            return Err(format!("gives {algorithm} digests of {len} bytes, not {expected}"));
         }
         Ok(digester)
     }
 
     fn digest(&self, message: &[u8], digest: &mut [u8]) {
-        assert_eq!(digest.len(), self.digest_nbytes);
+        assert_eq!(digest.len(), self.algorithm.digest_nbytes());
         let (f, context) = (self.functions, self.context.as_ptr());
-        // SAFETY: the context and md are alive, and this type is not Sync; message is a slice; digest has room for the
-        // algorithm's output, as asserted above and in `new`.
+        // SAFETY: the context and md are alive, and this type is not Sync; message and digest are slices; digest has room
+        // for the algorithm's output, as asserted above and in `new`.
         let done = unsafe {
             (f.EVP_DigestInit_ex)(context, self.md.as_ptr(), ptr::null_mut()) == 1
                 && (f.EVP_DigestUpdate)(context, message.as_ptr().cast(), message.len()) == 1
-                && (f.EVP_DigestFinal_ex)(context, digest.as_mut_ptr(), ptr::null_mut()) == 1
+                && match self.algorithm.is_xof() {
+                    true => (f.EVP_DigestFinalXOF)(context, digest.as_mut_ptr(), digest.len()) == 1,
+                    false => (f.EVP_DigestFinal_ex)(context, digest.as_mut_ptr(), ptr::null_mut()) == 1,
+                }
         };
         assert!(done, "OpenSSL failed to hash {} bytes", message.len());
     }

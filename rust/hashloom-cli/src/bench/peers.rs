@@ -13,6 +13,7 @@ use super::{HashMany, Kind, Side};
 const RING: &str = "ring 0.17";
 const SHA1: &str = "RustCrypto sha1 0.11";
 const SHA2: &str = "RustCrypto sha2 0.11";
+const SHA3: &str = "RustCrypto sha3 0.11";
 const RIPEMD: &str = "RustCrypto ripemd 0.2";
 const MD5: &str = "RustCrypto md-5 0.11";
 
@@ -63,7 +64,9 @@ fn ring<'a>(algorithm: Algorithm) -> Result<HashMany<'a>, String> {
 }
 
 fn rustcrypto<'a>(algorithm: Algorithm) -> (String, Result<HashMany<'a>, String>) {
+    #[rustfmt::skip]
     let (name, hash_many): (&str, HashMany<'_>) = match algorithm {
+        // algorithms.py: rust_bench_peers
         Algorithm::Sha1 => (SHA1, Box::new(hash_many::<sha1::Sha1>)),
         Algorithm::Sha224 => (SHA2, Box::new(hash_many::<sha2::Sha224>)),
         Algorithm::Sha256 => (SHA2, Box::new(hash_many::<sha2::Sha256>)),
@@ -71,8 +74,15 @@ fn rustcrypto<'a>(algorithm: Algorithm) -> (String, Result<HashMany<'a>, String>
         Algorithm::Sha512 => (SHA2, Box::new(hash_many::<sha2::Sha512>)),
         Algorithm::Sha512_224 => (SHA2, Box::new(hash_many::<sha2::Sha512_224>)),
         Algorithm::Sha512_256 => (SHA2, Box::new(hash_many::<sha2::Sha512_256>)),
-        Algorithm::Md5 => (MD5, Box::new(hash_many::<md5::Md5>)),
         Algorithm::Ripemd160 => (RIPEMD, Box::new(hash_many::<ripemd::Ripemd160>)),
+        Algorithm::Md5 => (MD5, Box::new(hash_many::<md5::Md5>)),
+        Algorithm::Sha3_224 => (SHA3, Box::new(hash_many::<sha3::Sha3_224>)),
+        Algorithm::Sha3_256 => (SHA3, Box::new(hash_many::<sha3::Sha3_256>)),
+        Algorithm::Sha3_384 => (SHA3, Box::new(hash_many::<sha3::Sha3_384>)),
+        Algorithm::Sha3_512 => (SHA3, Box::new(hash_many::<sha3::Sha3_512>)),
+        Algorithm::Shake128 => (SHA3, Box::new(xof_many::<sha3::Shake128>)),
+        Algorithm::Shake256 => (SHA3, Box::new(xof_many::<sha3::Shake256>)),
+        // algorithms.py: end
         _ => return ("RustCrypto".to_owned(), Err(not_offered(algorithm))),
     };
     (name.to_owned(), Ok(hash_many))
@@ -84,6 +94,16 @@ fn hash_many<D: sha2::Digest>(messages: &[&[u8]], digests: &mut [u8]) {
     }
 }
 
+fn xof_many<D: sha3::digest::ExtendableOutput + sha3::digest::Update + Default>(
+    messages: &[&[u8]],
+    digests: &mut [u8],
+) {
+    let Some(digest_nbytes) = digests.len().checked_div(messages.len()) else { return };
+    for (message, place) in messages.iter().zip(digests.chunks_exact_mut(digest_nbytes)) {
+        D::digest_xof(message, place);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,7 +111,7 @@ mod tests {
     #[test]
     fn the_names_have_the_versions_of_cargo_toml() {
         let manifest = include_str!("../../Cargo.toml");
-        for name in [RING, SHA1, SHA2, RIPEMD, MD5] {
+        for name in [RING, SHA1, SHA2, SHA3, RIPEMD, MD5] {
             let (name, version) = name.rsplit_once(' ').unwrap();
             let name = name.trim_start_matches("RustCrypto ");
             let line = format!("\n{name} = {{ version = \"{version}\", optional = true }}");

@@ -81,12 +81,12 @@ pub struct Pow {
     suffix_hex: Option<HexBytes>,
 
     /// The hash function
-    #[arg(short, long, value_name = "NAME", value_parser = names::ANY, default_value = "sha256")]
+    #[arg(short, long, value_name = "NAME", value_parser = names::SEARCHABLE, default_value = "sha256")]
     #[arg(conflicts_with_all = SPECIAL)]
     algorithm: Algorithm,
 
     /// Hash the digest again with this hash function; the second digest counts
-    #[arg(long, value_name = "NAME", value_parser = names::ANY, hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = names::SEARCHABLE, hide_possible_values = true)]
     #[arg(conflicts_with_all = SPECIAL)]
     again: Option<Algorithm>,
 

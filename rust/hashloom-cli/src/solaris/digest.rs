@@ -50,6 +50,8 @@ What is printed:
   standard input  a9993e364706816aba3e25717850c26c9cd0d89d
   the same, -v    sha1 a9993e364706816aba3e25717850c26c9cd0d89d
 
+  shake128 and shake256 print 32 and 64 bytes.
+
 Exit status:
   0  all digests are printed
   1  the algorithm is unknown, or a file cannot be read

@@ -73,8 +73,8 @@ const HELP: &str = "\
 Lines of a list:
   <hex>  <name>          as sha256sum prints them; <hex> *<name>; <hex> <name>
   SHA256 (<name>) = <hex>
-                         as with --tag; SHA1, SHA224, SHA384, SHA512,
-                         SHA512/224, SHA512/256, RMD160
+                         as with --tag; the tags of OpenSSL, cksum and the
+                         BSDs for all algorithms of `hashloom sum`
   {\"path\":<name>,…}      as `hashloom sum --json` prints them; all digests and
                          the length must match
   <base64>  <name>       as with --base64, also after SHA256 (<name>) =

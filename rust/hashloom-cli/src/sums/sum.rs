@@ -103,7 +103,8 @@ What is printed:
   On a terminal a name with other control characters is quoted for a shell, as
   in 'a'$'\\033''b'; into a file or pipe all other bytes stay as they are.
   `hashloom check` and sha256sum --check read both formats. Each file is read
-  once for all algorithms.
+  once for all algorithms. Digests of shake128 and shake256 have 32 and 64
+  bytes; lists with other lengths are not read.
 
 Folders:
   Links that are arguments are followed. Links in folders are skipped, unless

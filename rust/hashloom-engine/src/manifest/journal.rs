@@ -20,9 +20,6 @@ use crate::walk::Filter;
 const FORMAT: &str = "hashloom journal";
 const VERSION: u64 = 2;
 
-/// The first version, whose lines have no doubts.
-const VERSION_WITHOUT_DOUBTS: u64 = 1;
-
 /// Lines are written at the latest after this time, or when they fill this much memory.
 const WAIT: Duration = Duration::from_secs(1);
 const BUFFER_NBYTES: usize = 1 << 16;
@@ -247,22 +244,8 @@ impl Journal {
     fn read(&mut self) -> io::Result<()> {
         let mut input = BufReader::new(&self.file);
         let mut line = Vec::new();
-        let header = match read_line(&mut input, &mut line) {
-            Ok(_) => match Header::read(&line, FORMAT, VERSION).map(|(algorithms, _)| algorithms) {
-                // The lines of a version without doubts are not believed: the journal begins anew.
-                Err(Problem::Version(VERSION_WITHOUT_DOUBTS)) => {
-                    let algorithms =
-                        Header::read(&line, FORMAT, VERSION_WITHOUT_DOUBTS).map(|(algorithms, _)| algorithms);
-                    if algorithms.as_ref().is_ok_and(|algorithms| *algorithms == self.algorithms) {
-                        return self.begin_anew();
-                    }
-                    algorithms
-                }
-                header => header,
-            },
-            Err(problem) => Err(problem),
-        };
-        let algorithms = header.map_err(|problem| match problem {
+        let header = read_line(&mut input, &mut line).and_then(|_| Header::read(&line, FORMAT, VERSION));
+        let (algorithms, _) = header.map_err(|problem| match problem {
             Problem::Io(error) => error,
             _ => invalid("expected {\"format\":\"hashloom journal\",…} in the first line"),
         })?;
@@ -284,12 +267,6 @@ impl Journal {
         }
         self.known.sort_unstable();
         self.file.set_len(end)
-    }
-
-    fn begin_anew(&mut self) -> io::Result<()> {
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        self.file.write_all((Header::line(FORMAT, VERSION, &self.algorithms, &Filter::default()) + "\n").as_bytes())
     }
 
     fn line_at(&mut self, place: u64) -> Option<(Entry, Noted)> {

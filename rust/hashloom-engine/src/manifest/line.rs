@@ -88,109 +88,106 @@ enum ReasonJson {
     Unstable,
 }
 
-/// Any line except the first. [`Line::only`] decides which keys a type may have.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Line<'a> {
-    #[serde(rename = "type")]
-    kind: Type,
-    #[serde(skip_serializing_if = "Option::is_none", default, borrow)]
-    path: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    length: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mtime_ns: Option<i128>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target_hex: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<ReasonJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    links: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    folders: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unread: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha1: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha224: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha384: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha512: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", rename = "sha512-224")]
-    sha512_224: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", rename = "sha512-256")]
-    sha512_256: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ripemd160: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    md5: Option<String>,
-    /// Only in a journal: the facts about the file that hold on this machine only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ctime_ns: Option<i128>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ino: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    doubt: Option<u8>,
+/// Any line except the first. [`Line::only`] decides which keys a type may have. The keys of digests are fields of the
+/// structure, not of a map, as a map would take an allocation for each of millions of lines.
+macro_rules! line {
+    ($($algorithm:ident: $field:ident = $key:literal),* $(,)?) => {
+        #[derive(Debug, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct Line<'a> {
+            #[serde(rename = "type")]
+            kind: Type,
+            #[serde(skip_serializing_if = "Option::is_none", default, borrow)]
+            path: Option<Cow<'a, str>>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            path_hex: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            length: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            mtime_ns: Option<i128>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            target: Option<Cow<'a, str>>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            target_hex: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            reason: Option<ReasonJson>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            files: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            links: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            folders: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            unread: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            bytes: Option<u64>,
+            $(
+                #[serde(skip_serializing_if = "Option::is_none", rename = $key)]
+                $field: Option<String>,
+            )*
+            /// Only in a journal: the facts about the file that hold on this machine only.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            ctime_ns: Option<i128>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            ino: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            doubt: Option<u8>,
+        }
+
+        impl<'a> Line<'a> {
+            fn new(kind: Type) -> Line<'a> {
+                Line {
+                    kind,
+                    path: None,
+                    path_hex: None,
+                    length: None,
+                    mtime_ns: None,
+                    target: None,
+                    target_hex: None,
+                    reason: None,
+                    files: None,
+                    links: None,
+                    folders: None,
+                    unread: None,
+                    bytes: None,
+                    $($field: None,)*
+                    ctime_ns: None,
+                    ino: None,
+                    doubt: None,
+                }
+            }
+
+            fn digest(&mut self, algorithm: Algorithm) -> &mut Option<String> {
+                match algorithm {
+                    $(Algorithm::$algorithm => &mut self.$field,)*
+                    _ => unreachable!("no key for {algorithm}"),
+                }
+            }
+        }
+    };
+}
+
+line! {
+    // algorithms.py: rust_line_keys
+    Sha1: sha1 = "sha1",
+    Sha224: sha224 = "sha224",
+    Sha256: sha256 = "sha256",
+    Sha384: sha384 = "sha384",
+    Sha512: sha512 = "sha512",
+    Sha512_224: sha512_224 = "sha512-224",
+    Sha512_256: sha512_256 = "sha512-256",
+    Ripemd160: ripemd160 = "ripemd160",
+    Md5: md5 = "md5",
+    Sha3_224: sha3_224 = "sha3-224",
+    Sha3_256: sha3_256 = "sha3-256",
+    Sha3_384: sha3_384 = "sha3-384",
+    Sha3_512: sha3_512 = "sha3-512",
+    Shake128: shake128 = "shake128",
+    Shake256: shake256 = "shake256",
+    // algorithms.py: end
 }
 
 impl<'a> Line<'a> {
-    fn new(kind: Type) -> Line<'a> {
-        Line {
-            kind,
-            path: None,
-            path_hex: None,
-            length: None,
-            mtime_ns: None,
-            target: None,
-            target_hex: None,
-            reason: None,
-            files: None,
-            links: None,
-            folders: None,
-            unread: None,
-            bytes: None,
-            sha1: None,
-            sha224: None,
-            sha256: None,
-            sha384: None,
-            sha512: None,
-            sha512_224: None,
-            sha512_256: None,
-            ripemd160: None,
-            md5: None,
-            ctime_ns: None,
-            ino: None,
-            doubt: None,
-        }
-    }
-
-    fn digest(&mut self, algorithm: Algorithm) -> &mut Option<String> {
-        match algorithm {
-            Algorithm::Sha1 => &mut self.sha1,
-            Algorithm::Sha224 => &mut self.sha224,
-            Algorithm::Sha256 => &mut self.sha256,
-            Algorithm::Sha384 => &mut self.sha384,
-            Algorithm::Sha512 => &mut self.sha512,
-            Algorithm::Sha512_224 => &mut self.sha512_224,
-            Algorithm::Sha512_256 => &mut self.sha512_256,
-            Algorithm::Ripemd160 => &mut self.ripemd160,
-            Algorithm::Md5 => &mut self.md5,
-            _ => unreachable!("no key for {algorithm}"),
-        }
-    }
-
     pub(super) fn parse(line: &'a [u8]) -> Result<Line<'a>, Problem> {
         serde_json::from_slice(line).map_err(|error| Problem::Json(format!("expected a JSON object: {error}")))
     }
@@ -272,7 +269,7 @@ impl<'a> Line<'a> {
     /// disk is mounted again.
     pub(super) fn into_noted(mut self, algorithms: &[Algorithm]) -> Result<(Entry, Noted), Problem> {
         let (ctime_ns, ino) = (taken(&mut self.ctime_ns, "ctime_ns")?, taken(&mut self.ino, "ino")?);
-        let doubt = Doubt::of_number(self.doubt.take().unwrap_or(0).into());
+        let doubt = Doubt::of_number(self.doubt.take().unwrap_or(0).into()).ok_or(Problem::Key("doubt"))?;
         let entry = self.into_entry(algorithms)?;
         let Kind::File { nbytes, mtime_ns, .. } = entry.kind else { return Err(Problem::Key("type")) };
         Ok((entry, Noted { stamp: Stamp { nbytes, mtime_ns, ctime_ns, dev: 0, ino }, doubt }))

@@ -74,23 +74,23 @@ pub enum Doubt {
     Fresh,
     /// The file could not be opened, or is not a regular file.
     Unopened,
-    /// The file was noted by a version of this program that recorded no doubts.
-    Version,
 }
 
 impl Doubt {
-    const ALL: [Doubt; 7] =
-        [Doubt::Changed, Doubt::Writer, Doubt::Owner, Doubt::FileSystem, Doubt::Fresh, Doubt::Unopened, Doubt::Version];
+    const ALL: [Doubt; 6] =
+        [Doubt::Changed, Doubt::Writer, Doubt::Owner, Doubt::FileSystem, Doubt::Fresh, Doubt::Unopened];
 
     /// The number that stands for the doubt in files: above 0; 0 for `None`.
     pub(crate) fn number(doubt: Option<Doubt>) -> u8 {
         doubt.map_or(0, |doubt| doubt as u8 + 1)
     }
 
-    /// An unknown number, which a later version may write, is a doubt too.
-    pub(crate) fn of_number(number: i64) -> Option<Doubt> {
-        let doubt = usize::try_from(number).ok().and_then(|number| Doubt::ALL.get(number.wrapping_sub(1)));
-        (number != 0).then(|| doubt.copied().unwrap_or(Doubt::Version))
+    /// The reverse of `number`; `None` if the number stands for nothing.
+    pub(crate) fn of_number(number: i64) -> Option<Option<Doubt>> {
+        match usize::try_from(number).ok()?.checked_sub(1) {
+            None => Some(None),
+            Some(index) => Doubt::ALL.get(index).copied().map(Some),
+        }
     }
 }
 
@@ -104,7 +104,6 @@ impl fmt::Display for Doubt {
             Doubt::FileSystem => "on a file system that does not promise to tell of each change",
             Doubt::Fresh => "changed just before the last check",
             Doubt::Unopened => "impossible to open",
-            Doubt::Version => "noted by an earlier version",
         })
     }
 }
@@ -252,12 +251,12 @@ mod tests {
     #[test]
     fn numbers() {
         for doubt in Doubt::ALL {
-            assert_eq!(Doubt::of_number(Doubt::number(Some(doubt)).into()), Some(doubt));
+            assert_eq!(Doubt::of_number(Doubt::number(Some(doubt)).into()), Some(Some(doubt)));
         }
         assert_eq!(Doubt::number(None), 0);
-        assert_eq!(Doubt::of_number(0), None);
-        for number in [-1, i64::MIN, 8, i64::MAX] {
-            assert_eq!(Doubt::of_number(number), Some(Doubt::Version), "{number}");
+        assert_eq!(Doubt::of_number(0), Some(None));
+        for number in [-1, i64::MIN, 7, i64::MAX] {
+            assert_eq!(Doubt::of_number(number), None, "{number}");
         }
     }
 

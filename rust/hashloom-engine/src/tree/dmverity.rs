@@ -128,7 +128,8 @@ impl DmVerity {
     ///
     /// # Errors
     ///
-    /// [`TreeError::Parameter`] for SHA-512/224 and SHA-512/256.
+    /// [`TreeError::Parameter`] for one that the kernel lacks: SHA-512/224, SHA-512/256, or one whose digests have any
+    /// length.
     ///
     /// ```
     /// use hashloom::Algorithm;

@@ -9,22 +9,85 @@ use std::sync::OnceLock;
 
 use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, Kernel, ParseIsaError, kernels};
+use hashloom_sys::{HL_STRENGTHENED, hl_alg_find, hl_alg_info};
 use sha2::Digest;
 
-/// The digest, computed by RustCrypto's `sha1`, `sha2`, `ripemd` and `md-5`, which share no code with this project.
+/// Calls one of two macros with each algorithm, the type of RustCrypto's `sha1`, `sha2`, `sha3`, `ripemd` and `md-5` that
+/// computes it, and, unless it is an XOF, our type of its HMAC. RustCrypto shares no code with this project.
+macro_rules! each_peer {
+    ($fixed:ident, $xof:ident) => {
+        // algorithms.py: rust_peers
+        $fixed!(Sha1, sha1::Sha1, HmacSha1);
+        $fixed!(Sha224, sha2::Sha224, HmacSha224);
+        $fixed!(Sha256, sha2::Sha256, HmacSha256);
+        $fixed!(Sha384, sha2::Sha384, HmacSha384);
+        $fixed!(Sha512, sha2::Sha512, HmacSha512);
+        $fixed!(Sha512_224, sha2::Sha512_224, HmacSha512_224);
+        $fixed!(Sha512_256, sha2::Sha512_256, HmacSha512_256);
+        $fixed!(Ripemd160, ripemd::Ripemd160, HmacRipemd160);
+        $fixed!(Md5, md5::Md5, HmacMd5);
+        $fixed!(Sha3_224, sha3::Sha3_224, HmacSha3_224);
+        $fixed!(Sha3_256, sha3::Sha3_256, HmacSha3_256);
+        $fixed!(Sha3_384, sha3::Sha3_384, HmacSha3_384);
+        $fixed!(Sha3_512, sha3::Sha3_512, HmacSha3_512);
+        $xof!(Shake128, sha3::Shake128);
+        $xof!(Shake256, sha3::Shake256);
+        // algorithms.py: end
+    };
+}
+
+/// The digest, computed by RustCrypto.
 pub fn oracle(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
-    match algorithm {
-        Algorithm::Sha1 => sha1::Sha1::digest(message).to_vec(),
-        Algorithm::Sha224 => sha2::Sha224::digest(message).to_vec(),
-        Algorithm::Sha256 => sha2::Sha256::digest(message).to_vec(),
-        Algorithm::Sha384 => sha2::Sha384::digest(message).to_vec(),
-        Algorithm::Sha512 => sha2::Sha512::digest(message).to_vec(),
-        Algorithm::Sha512_224 => sha2::Sha512_224::digest(message).to_vec(),
-        Algorithm::Sha512_256 => sha2::Sha512_256::digest(message).to_vec(),
-        Algorithm::Ripemd160 => ripemd::Ripemd160::digest(message).to_vec(),
-        Algorithm::Md5 => md5::Md5::digest(message).to_vec(),
-        _ => panic!("no oracle for {algorithm}"),
+    macro_rules! fixed {
+        ($type:ident, $peer:ty, $mac:ident) => {
+            if algorithm == Algorithm::$type {
+                return <$peer>::digest(message).to_vec();
+            }
+        };
     }
+    macro_rules! xof {
+        ($type:ident, $peer:ty) => {
+            if algorithm == Algorithm::$type {
+                return xof_oracle(algorithm, message, algorithm.digest_nbytes());
+            }
+        };
+    }
+    each_peer!(fixed, xof);
+    panic!("no oracle for {algorithm}");
+}
+
+/// The digest of that length, computed by RustCrypto.
+pub fn xof_oracle(algorithm: Algorithm, message: &[u8], digest_nbytes: usize) -> Vec<u8> {
+    macro_rules! fixed {
+        ($type:ident, $peer:ty, $mac:ident) => {};
+    }
+    macro_rules! xof {
+        ($type:ident, $peer:ty) => {
+            if algorithm == Algorithm::$type {
+                let mut digest = vec![0; digest_nbytes];
+                <$peer as sha3::digest::ExtendableOutput>::digest_xof(message, &mut digest);
+                return digest;
+            }
+        };
+    }
+    each_peer!(fixed, xof);
+    panic!("{algorithm} is no XOF");
+}
+
+/// The algorithms that HMAC is defined with.
+pub fn with_hmac() -> impl Iterator<Item = Algorithm> {
+    Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.is_xof())
+}
+
+/// What the C library says of the algorithm.
+pub fn described(algorithm: Algorithm) -> hl_alg_info {
+    // SAFETY: a description that is not NULL is static and never written.
+    *unsafe { hl_alg_find(algorithm as u32).as_ref() }.expect("the C library has every algorithm")
+}
+
+/// Whether the algorithm is of SHA-3's kind.
+pub fn is_sponge(algorithm: Algorithm) -> bool {
+    described(algorithm).ending != HL_STRENGTHENED
 }
 
 /// The digests of many messages by the oracle, one after the other.

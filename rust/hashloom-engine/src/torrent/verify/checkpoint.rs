@@ -98,9 +98,6 @@ impl From<Noted> for Kept {
 const MAGIC: &[u8] = b"hashloom checkpoint";
 const VERSION: i64 = 2;
 
-/// The first version, which had only the length and times of each file.
-const VERSION_WITHOUT_DOUBTS: i64 = 1;
-
 /// Nanoseconds of a second.
 const SECOND: i128 = 1_000_000_000;
 
@@ -163,7 +160,7 @@ impl Checkpoint {
         let document = bencode::parse(bytes, &LIMITS).map_err(CheckpointError::Bencode)?;
         let root = document.root();
         let version = root.get(MAGIC).and_then(|version| version.integer()).ok_or(CheckpointError::NotACheckpoint)?;
-        if ![VERSION, VERSION_WITHOUT_DOUBTS].contains(&version) {
+        if version != VERSION {
             return Err(CheckpointError::Version(version));
         }
         let torrents = root.get(b"torrents").filter(|value| value.kind() == Kind::Dictionary);
@@ -234,7 +231,6 @@ impl Checkpoint {
             for (file, (old, new)) in known.files.iter().zip(&mut files).enumerate() {
                 let doubt = match (old, new) {
                     (None, None) => None,
-                    (Some(Kept { doubt: Some(Doubt::Version), .. }), _) => Some(Doubt::Version),
                     (Some(old), Some(new)) if old.is_like(new) => {
                         if old.doubt.is_none() {
                             // Any change since would show, and so will any to come.
@@ -383,17 +379,14 @@ impl Kept {
         let numbers: Vec<i64> = file.items().take(8).map(|number| number.integer()).collect::<Option<_>>()?;
         let long = |seconds: i64, nanoseconds: i64| i128::from(seconds) * SECOND + i128::from(nanoseconds);
         let kept = |nbytes: i64, mtime_ns, ctime_ns, ino: i64, doubt| {
-            let nbytes = u64::try_from(nbytes).ok()?;
+            let (nbytes, doubt) = (u64::try_from(nbytes).ok()?, Doubt::of_number(doubt)?);
             Some(Some(Kept { nbytes, mtime_ns, ctime_ns, ino: ino as u64, doubt }))
         };
         match numbers[..] {
             [] if file.kind() == Kind::List => Some(None),
-            [nbytes, mtime_ns, ctime_ns] => kept(nbytes, mtime_ns.into(), ctime_ns.into(), 0, Some(Doubt::Version)),
-            [nbytes, mtime_ns, ctime_ns, ino, doubt] => {
-                kept(nbytes, mtime_ns.into(), ctime_ns.into(), ino, Doubt::of_number(doubt))
-            }
+            [nbytes, mtime_ns, ctime_ns, ino, doubt] => kept(nbytes, mtime_ns.into(), ctime_ns.into(), ino, doubt),
             [nbytes, mtime_s, mtime_rest, ctime_s, ctime_rest, ino, doubt] => {
-                kept(nbytes, long(mtime_s, mtime_rest), long(ctime_s, ctime_rest), ino, Doubt::of_number(doubt))
+                kept(nbytes, long(mtime_s, mtime_rest), long(ctime_s, ctime_rest), ino, doubt)
             }
             _ => None,
         }
@@ -459,7 +452,7 @@ mod tests {
     }
 
     /// Torrents that are not checked this time are kept as they were read; checked ones are written as this version
-    /// writes them. Verdicts that are not proven, or were noted by the first version, are checked again.
+    /// writes them. Verdicts that are not proven are checked again.
     #[test]
     fn what_was_saved_is_saved_again() {
         let folder = tempfile::tempdir().unwrap();
@@ -489,13 +482,10 @@ mod tests {
             bytes
         };
         let have = char::from(PieceState::Have as u8);
-        let first = format!("d5:fileslli3ei{mtime_ns}ei{ctime_ns}eee6:pieces1:{have}e");
         for (old, doubt, doubt_now) in [
             (entry(mtime_ns, ctime_ns, 0, have), None, 0),
             (entry(-1, 0, 0, have), Some(Doubt::Changed), now(noted)),
             (entry(mtime_ns, ctime_ns, 2, have), Some(Doubt::Writer), now(noted)),
-            (entry(mtime_ns, ctime_ns, 99, have), Some(Doubt::Version), now(noted)),
-            (first, Some(Doubt::Version), now(noted)),
         ] {
             let checkpoint = Checkpoint::decode(&with(&old)).unwrap();
             assert_eq!(checkpoint.encode(), with(&old));
@@ -508,6 +498,10 @@ mod tests {
             // A verdict can be taken back.
             checkpoint.record(&torrent, 0, PieceState::Unchecked);
             assert_eq!(checkpoint.begin(&torrent, folder.path()), [PieceState::Unchecked]);
+        }
+        // A doubt that is none, and a file without one.
+        for wrong in [entry(mtime_ns, ctime_ns, 99, have), format!("d5:fileslli3ei0ei0eee6:pieces1:{have}e")] {
+            assert!(matches!(Checkpoint::decode(&with(&wrong)), Err(CheckpointError::Damaged(_))), "{wrong}");
         }
     }
 }

@@ -29,6 +29,9 @@ pub(super) fn name(algorithm: Algorithm) -> Result<&'static str, TreeError> {
     match algorithm {
         Algorithm::Ripemd160 => Ok("rmd160"),
         Algorithm::Sha512_224 | Algorithm::Sha512_256 => Err(ParameterFault::NotInKernel(algorithm).into()),
+        _ if algorithm.is_xof() || algorithm.name().starts_with("keccak") => {
+            Err(ParameterFault::NotInKernel(algorithm).into())
+        }
         _ => Ok(algorithm.name()),
     }
 }
