@@ -136,9 +136,23 @@ def c_bits():
         yield f"#define HLI_ALG_{name:{width}} {1 << body.id:#04x}"
 
 
+def go_constants():
+    width = max(len(a.constant) for a in ALGORITHMS)
+    for a in ALGORITHMS:
+        yield f"\t{a.constant:{width}} Alg = {a.id}"
+
+
+def go_rows():
+    width = max(len(a.constant) for a in ALGORITHMS) + 1
+    for a in ALGORITHMS:
+        yield (f'\t{a.constant + ":":{width}} {{"{a.name}", "{a.title}", "{a.body.name}", {a.digest_nbytes}, '
+               f"{a.block_nbytes}, {a.body.word_nbytes}, {a.body.nwords}, {a.suffix:#04x}, {str(a.is_xof).lower()}}},")
+
+
 WRITERS = {
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
+    "go/internal/core/alg.go": [go_constants, go_rows],
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
