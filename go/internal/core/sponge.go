@@ -85,6 +85,8 @@ func (s *sponge) clone() *sponge {
 
 func (s *sponge) Clone() (hash.Cloner, error) { return s.clone(), nil }
 
+func (s *sponge) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
+
 func (s *sponge) AppendBinary(b []byte) ([]byte, error) {
 	start := len(b)
 	b, err := s.absorber.AppendBinary(b)
