@@ -16,6 +16,7 @@ import (
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
+	"github.com/hashloom/hashloom/go/sha3"
 	"github.com/hashloom/hashloom/go/sha512"
 )
 
@@ -27,9 +28,11 @@ func TestAllocations(t *testing.T) {
 	sums256 := make([][sha256.Size]byte, 100)
 	sums512 := make([][sha512.Size]byte, 100)
 	sums160 := make([][ripemd160.Size]byte, 100)
-	hs := make([]hash.Hash, 100)
+	sums3 := make([][sha3.Size256]byte, 100)
+	xofs := make([]byte, 100*20)
+	hs, hs3 := make([]hash.Hash, 100), make([]hash.Hash, 100)
 	for i := range hs {
-		hs[i] = sha256.New()
+		hs[i], hs3[i] = sha256.New(), sha3.New256()
 	}
 	room := make([]byte, 0, 100*sha256.Size)
 	ok := make([]bool, 100)
@@ -38,10 +41,19 @@ func TestAllocations(t *testing.T) {
 	prefix := sha256.New()
 	continues := map[string]bool{"AppendSumsFrom": true, "Search": true, "hmac": true, "SumCmpBlock256": true}
 	for name, f := range map[string]func(){
-		"sha1":           func() { sha1.SumMany(sums1, msgs); sha1.SumRows(sums1, rows, 64) },
-		"sha256":         func() { sha256.SumMany(sums256, msgs); sha256.SumRows(sums256, rows, 64) },
-		"sha512":         func() { sha512.SumMany(sums512, msgs); sha512.SumRows(sums512, rows, 64) },
-		"ripemd160":      func() { ripemd160.SumMany(sums160, msgs); ripemd160.SumRows(sums160, rows, 64) },
+		"sha1":      func() { sha1.SumMany(sums1, msgs); sha1.SumRows(sums1, rows, 64) },
+		"sha256":    func() { sha256.SumMany(sums256, msgs); sha256.SumRows(sums256, rows, 64) },
+		"sha512":    func() { sha512.SumMany(sums512, msgs); sha512.SumRows(sums512, rows, 64) },
+		"ripemd160": func() { ripemd160.SumMany(sums160, msgs); ripemd160.SumRows(sums160, rows, 64) },
+		"sha3": func() {
+			sha3.SumMany256(sums3, msgs)
+			sha3.SumRows256(sums3, rows, 64)
+			sha3.SumManySHAKE128(xofs, msgs, 20)
+			sha3.SumRowsSHAKE256(xofs, rows, 64, 20)
+			sha3.SumRowsSHAKE256(xofs, rows[:64], 64, 2000)
+			hashloom.WriteMany(hs3, msgs)
+			room = hashloom.AppendSums(room[:0], hs3)
+		},
 		"WriteMany":      func() { hashloom.WriteMany(hs, msgs) },
 		"AppendSums":     func() { room = hashloom.AppendSums(room[:0], hs) },
 		"AppendSumsFrom": func() { room = hashloom.AppendSumsFrom(room[:0], prefix, msgs) },

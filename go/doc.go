@@ -4,16 +4,16 @@
 // module puts up to 16 messages into the lanes of SIMD registers, and chooses the fastest code for the CPU at run time.
 // It needs neither cgo nor other modules.
 //
-// The packages [sha1], [sha256], [sha512] and [ripemd160] have the API of the standard library's packages of these
-// names (ripemd160: of golang.org/x/crypto), so that replacing the import is enough, and the same additions:
+// The packages [sha1], [sha256], [sha512], [sha3] and [ripemd160] have the API of the standard library's packages of
+// these names (ripemd160: of golang.org/x/crypto), so that replacing the import is enough, and the same additions:
 //
 //	SumMany(dst, msgs)           dst[i] = digest of msgs[i]
 //	SumRows(dst, rows, rowLen)   dst[i] = digest of row i, rowLen bytes each, of one buffer
 //
-// A suffix names a variant, as in the standard library: SumMany224, SumRows512_256. This package has what works on
-// running hashes of any of these packages: [WriteMany], [AppendSums] and [AppendSumsFrom]. Package [hmac] has HMAC with
-// a key prepared once. Package [bitcoin] has RIPEMD-160 of SHA-256 and SHA-256 of SHA-256, and package [search] finds
-// nonces whose digest is low enough.
+// A suffix names a variant, as in the standard library: SumMany224, SumRows512_256, SumManySHAKE128. This package has
+// what works on running hashes of any of these packages: [WriteMany], [AppendSums] and [AppendSumsFrom]. Package [hmac]
+// has HMAC with a key prepared once. Package [bitcoin] has RIPEMD-160 of SHA-256 and SHA-256 of SHA-256, and package
+// [search] finds nonces whose digest is low enough.
 //
 // # Speed
 //
@@ -39,6 +39,7 @@
 // [sha1]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha1
 // [sha256]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha256
 // [sha512]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha512
+// [sha3]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha3
 // [ripemd160]: https://pkg.go.dev/github.com/hashloom/hashloom/go/ripemd160
 // [hmac]: https://pkg.go.dev/github.com/hashloom/hashloom/go/hmac
 // [bitcoin]: https://pkg.go.dev/github.com/hashloom/hashloom/go/bitcoin

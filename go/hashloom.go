@@ -11,7 +11,8 @@ import (
 )
 
 // WriteMany appends chunks[i] to the message of hs[i], as hs[i].Write(chunks[i]) one after another would. Hashes of
-// this module run side by side if they have the same algorithm. All others are written one after another.
+// this module, and of crypto/sha3, run side by side if they have the same algorithm. All others are written one after
+// another.
 //
 // It panics if hs and chunks differ in length.
 func WriteMany(hs []hash.Hash, chunks [][]byte) {
@@ -32,8 +33,8 @@ func AppendSums(b []byte, hs []hash.Hash) []byte {
 // h, followed by msgs[i]. It does not change h. If what has been written to h is a multiple of the block size, it
 // costs nothing; it is hashed once, not once a message.
 //
-// It panics if h is neither of this module nor one of the standard library's SHA-1 and SHA-2, or if a message overlaps
-// the spare capacity of b that the digests go to.
+// It panics if h is neither of this module nor one of the standard library's SHA-1, SHA-2 and SHA-3, or if a message
+// overlaps the spare capacity of b that the digests go to.
 func AppendSumsFrom(b []byte, h hash.Hash, msgs [][]byte) []byte {
 	var ctx core.Ctx
 	alg := digest.AlgOf(h, &ctx)

@@ -20,6 +20,7 @@ import (
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
+	"github.com/hashloom/hashloom/go/sha3"
 	"github.com/hashloom/hashloom/go/sha512"
 )
 
@@ -131,6 +132,42 @@ func TestWriteManyMixture(t *testing.T) {
 		if got := hashloom.AppendSums(nil, hashes); !bytes.Equal(got, want) {
 			t.Fatalf("%x, want %x", got, want)
 		}
+	}
+}
+
+// States of crypto/sha3 that no message leads to: the calls do what crypto/sha3 does.
+func TestForgedStates(t *testing.T) {
+	chunk := make([]byte, 1000)
+	state, _ := sha3.New256().MarshalBinary()
+	state[len(state)-2] = 136 // a block that is full
+	full := []*sha3.SHA3{sha3.New256(), sha3.New256()}
+	for _, h := range full {
+		if err := h.UnmarshalBinary(state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full[0].Write(chunk)
+	hashloom.WriteMany([]hash.Hash{full[1], sha3.New256()}, [][]byte{chunk, chunk})
+	if want := full[0].Sum(nil); !bytes.Equal(full[1].Sum(nil), want) {
+		t.Error("a block that is full")
+	}
+	state[len(state)-2], state[len(state)-1] = 0, 1 // a digest that has been read
+	read := sha3.New256()
+	if err := read.UnmarshalBinary(state); err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func(){
+		"WriteMany":  func() { hashloom.WriteMany([]hash.Hash{read}, [][]byte{chunk}) },
+		"AppendSums": func() { hashloom.AppendSums(nil, []hash.Hash{read, read}) },
+	} {
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); !strings.Contains(text, "after Read") {
+					t.Errorf("%s: panic %q", name, text)
+				}
+			}()
+			call()
+		}()
 	}
 }
 

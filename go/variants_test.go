@@ -4,24 +4,23 @@ package hashloom_test
 
 import (
 	"bytes"
-	stdsha1 "crypto/sha1"
-	stdsha256 "crypto/sha256"
-	stdsha512 "crypto/sha512"
 	"hash"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/internal/digest"
-	oracle "github.com/hashloom/hashloom/go/internal/ripemd160"
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
+	"github.com/hashloom/hashloom/go/sha3"
 	"github.com/hashloom/hashloom/go/sha512"
 )
 
 // variant is all that the packages have for one algorithm, with digests as one slice of bytes, and an oracle.
 type variant struct {
 	name    string
+	body    string // the block function
 	size    int
 	new     func() hash.Hash
 	oracle  func() hash.Hash
@@ -30,10 +29,10 @@ type variant struct {
 	sumRows func(dst []byte, rows []byte, rowLen int)
 }
 
-func variantOf[D digest.Array](name string, newHash, oracle func() hash.Hash, sum func([]byte) D,
-	sumMany func([]D, [][]byte), sumRows func([]D, []byte, int)) variant {
-	size := newHash().Size()
-	return variant{name, size, newHash, oracle,
+func variantOf[D digest.Array](alg core.Alg, newHash func() hash.Hash, sum func([]byte) D, sumMany func([]D, [][]byte),
+	sumRows func([]D, []byte, int)) variant {
+	info := alg.Info()
+	return variant{info.Name, info.Body, info.Size, newHash, func() hash.Hash { return core.NewHash(alg) },
 		func(data []byte) []byte { return digest.Flat([]D{sum(data)}) },
 		func(dst []byte, msgs [][]byte) {
 			sums := make([]D, len(msgs))
@@ -41,24 +40,47 @@ func variantOf[D digest.Array](name string, newHash, oracle func() hash.Hash, su
 			copy(dst, digest.Flat(sums))
 		},
 		func(dst []byte, rows []byte, rowLen int) {
-			sums := make([]D, len(dst)/size)
+			sums := make([]D, len(dst)/info.Size)
 			sumRows(sums, rows, rowLen)
 			copy(dst, digest.Flat(sums))
 		}}
 }
 
 var variants = []variant{
-	variantOf("sha1", sha1.New, stdsha1.New, sha1.Sum, sha1.SumMany, sha1.SumRows),
-	variantOf("sha224", sha256.New224, stdsha256.New224, sha256.Sum224, sha256.SumMany224, sha256.SumRows224),
-	variantOf("sha256", sha256.New, stdsha256.New, sha256.Sum256, sha256.SumMany, sha256.SumRows),
-	variantOf("sha384", sha512.New384, stdsha512.New384, sha512.Sum384, sha512.SumMany384, sha512.SumRows384),
-	variantOf("sha512", sha512.New, stdsha512.New, sha512.Sum512, sha512.SumMany, sha512.SumRows),
-	variantOf("sha512-224", sha512.New512_224, stdsha512.New512_224, sha512.Sum512_224, sha512.SumMany512_224,
-		sha512.SumRows512_224),
-	variantOf("sha512-256", sha512.New512_256, stdsha512.New512_256, sha512.Sum512_256, sha512.SumMany512_256,
-		sha512.SumRows512_256),
-	variantOf("ripemd160", ripemd160.New, func() hash.Hash { return oracle.New() }, ripemd160.Sum, ripemd160.SumMany,
-		ripemd160.SumRows),
+	variantOf(core.SHA1, sha1.New, sha1.Sum, sha1.SumMany, sha1.SumRows),
+	variantOf(core.SHA224, sha256.New224, sha256.Sum224, sha256.SumMany224, sha256.SumRows224),
+	variantOf(core.SHA256, sha256.New, sha256.Sum256, sha256.SumMany, sha256.SumRows),
+	variantOf(core.SHA384, sha512.New384, sha512.Sum384, sha512.SumMany384, sha512.SumRows384),
+	variantOf(core.SHA512, sha512.New, sha512.Sum512, sha512.SumMany, sha512.SumRows),
+	variantOf(core.SHA512_224, sha512.New512_224, sha512.Sum512_224, sha512.SumMany512_224, sha512.SumRows512_224),
+	variantOf(core.SHA512_256, sha512.New512_256, sha512.Sum512_256, sha512.SumMany512_256, sha512.SumRows512_256),
+	variantOf(core.RIPEMD160, ripemd160.New, ripemd160.Sum, ripemd160.SumMany, ripemd160.SumRows),
+	// algorithms.py: go_sha3_variants
+	variantOf(core.SHA3_224, func() hash.Hash { return sha3.New224() }, sha3.Sum224, sha3.SumMany224,
+		sha3.SumRows224),
+	variantOf(core.SHA3_256, func() hash.Hash { return sha3.New256() }, sha3.Sum256, sha3.SumMany256,
+		sha3.SumRows256),
+	variantOf(core.SHA3_384, func() hash.Hash { return sha3.New384() }, sha3.Sum384, sha3.SumMany384,
+		sha3.SumRows384),
+	variantOf(core.SHA3_512, func() hash.Hash { return sha3.New512() }, sha3.Sum512, sha3.SumMany512,
+		sha3.SumRows512),
+	// algorithms.py: end
+}
+
+// No algorithm lacks a test.
+func TestEveryAlgorithmIsTested(t *testing.T) {
+	tested := map[string]bool{}
+	for _, v := range variants {
+		tested[v.name] = true
+	}
+	for _, x := range xofs {
+		tested[x.alg.Info().Name] = true
+	}
+	for _, alg := range core.All {
+		if !tested[alg.Info().Name] {
+			t.Errorf("%v is neither in variants nor in xofs", alg)
+		}
+	}
 }
 
 // expect returns the digests of msgs by the oracle.

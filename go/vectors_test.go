@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -35,7 +36,7 @@ func readVectors(t *testing.T, path string) []record {
 	defer file.Close()
 	var records []record
 	present := record{}
-	nbits := 0
+	nbits := -1
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -44,7 +45,7 @@ func readVectors(t *testing.T, path string) []record {
 			continue
 		}
 		switch name {
-		case "COUNT":
+		case "COUNT", "Outputlen":
 			continue
 		case "Len":
 			if nbits, err = strconv.Atoi(value); err != nil {
@@ -55,12 +56,13 @@ func readVectors(t *testing.T, path string) []record {
 		if present[name], err = hex.DecodeString(value); err != nil {
 			t.Fatal(path, err)
 		}
-		if name == "MD" || name == "Seed" {
-			if message, found := present["Msg"]; found {
+		switch name {
+		case "MD", "Seed", "Output", "Wrong MD":
+			if message, found := present["Msg"]; found && nbits >= 0 {
 				present["Msg"] = message[:nbits/8] // the message of length 0 is written 00
 			}
 			records = append(records, present)
-			present = record{}
+			present, nbits = record{}, -1
 		}
 	}
 	if err := lines.Err(); err != nil || len(records) == 0 {
@@ -69,16 +71,24 @@ func readVectors(t *testing.T, path string) []record {
 	return records
 }
 
-// NIST's short and long messages, and the vectors of RIPEMD-160's authors, with each instruction set.
+// vectorPath returns the beginning of the names of an algorithm's files.
+func (v *variant) vectorPath() string {
+	folder := map[string]string{"sha1": "SHA1", "sha256": "SHA2", "sha512": "SHA2", "keccak": "SHA3"}[v.body]
+	return "nist-cavp/" + folder + "/" + strings.ToUpper(strings.Replace(v.name, "-", "_", 1))
+}
+
+// isNIST says whether the algorithm has vectors of NIST.
+func (v *variant) isNIST() bool { return v.name != "ripemd160" && !strings.HasPrefix(v.name, "keccak") }
+
+// NIST's short and long messages, and the vectors of RIPEMD-160's and Keccak's authors, with each instruction set.
 func TestVectors(t *testing.T) {
 	t.Cleanup(func() { hashloom.Restrict() })
 	forEach(t, func(t *testing.T, v *variant) {
-		folder := map[bool]string{true: "SHA1", false: "SHA2"}[v.name == "sha1"]
-		name := strings.ToUpper(strings.Replace(v.name, "-", "_", 1))
-		path := "nist-cavp/" + folder + "/" + name
-		files := []string{path + "ShortMsg.rsp", path + "LongMsg.rsp"}
+		files := []string{v.vectorPath() + "ShortMsg.rsp", v.vectorPath() + "LongMsg.rsp"}
 		if v.name == "ripemd160" {
 			files = []string{"ripemd160/ripevectors.txt"}
+		} else if !v.isNIST() {
+			files = []string{fmt.Sprintf("keccak/ShortMsgKAT_%d.txt", 8*v.size)}
 		}
 		for _, file := range files {
 			var msgs [][]byte
@@ -99,21 +109,25 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// NIST's Monte Carlo test: each digest is of the three before it (SHAVS, section 6.4).
+// NIST's Monte Carlo test: each digest is of the three before it (SHAVS, section 6.4), of SHA-3 of the one before it
+// (SHA3VS, section 6.2.3).
 func TestMonteCarlo(t *testing.T) {
 	forEach(t, func(t *testing.T, v *variant) {
-		if v.name == "ripemd160" {
-			return // NIST has none
+		if !v.isNIST() {
+			return
 		}
-		folder := map[bool]string{true: "SHA1", false: "SHA2"}[v.name == "sha1"]
-		records := readVectors(t, "nist-cavp/"+folder+"/"+strings.ToUpper(strings.Replace(v.name, "-", "_", 1))+"Monte.rsp")
+		copies := 3
+		if v.body == "keccak" {
+			copies = 1
+		}
+		records := readVectors(t, v.vectorPath()+"Monte.rsp")
 		seed := records[0]["Seed"]
 		if testing.Short() {
 			records = records[:11]
 		}
 		digest := make([]byte, v.size)
 		for _, r := range records[1:] {
-			message := bytes.Repeat(seed, 3)
+			message := bytes.Repeat(seed, copies)
 			for range 1000 {
 				v.sumMany(digest, [][]byte{message})
 				message = append(message[v.size:], digest...)
@@ -124,18 +138,64 @@ func TestMonteCarlo(t *testing.T) {
 	})
 }
 
-// The vectors of RFC 2202, 2286 and 4231.
+// NIST's messages for XOFs, and its digests of many lengths, with each instruction set.
+func TestVectorsXOF(t *testing.T) {
+	t.Cleanup(func() { hashloom.Restrict() })
+	for _, x := range xofs {
+		for _, file := range []string{"ShortMsg", "LongMsg", "VariableOut"} {
+			records := readVectors(t, "nist-cavp/SHAKE/"+strings.ToUpper(x.alg.Info().Name)+file+".rsp")
+			for first := 0; first < len(records); {
+				length := len(records[first]["Output"])
+				var msgs [][]byte
+				var want []byte
+				for _, r := range records[first:] {
+					if len(r["Output"]) != length {
+						break
+					}
+					msgs, want = append(msgs, r["Msg"]), append(want, r["Output"]...)
+				}
+				first += len(msgs)
+				for _, isa := range append([]string{""}, hashloom.Implementations()...) {
+					restrictTo(t, isa)
+					got := make([]byte, len(want))
+					x.sumMany(got, msgs, length)
+					if !bytes.Equal(got, want) {
+						t.Errorf("%v, %s, digests of %d bytes by %q: %x, want %x", x.alg, file, length, isa, got, want)
+					}
+				}
+				if got := x.sum(msgs[0], length); !bytes.Equal(got, want[:length]) {
+					t.Errorf("%v, %s, one digest of %d bytes: %x, want %x", x.alg, file, length, got, want[:length])
+				}
+			}
+		}
+	}
+}
+
+// The vectors of RFC 2202, 2286 and 4231, and Wycheproof's, some of which have the first half of a tag, or a wrong tag.
 func TestVectorsHMAC(t *testing.T) {
-	files := map[string]string{"sha1": "rfc-2202-sha1", "ripemd160": "rfc-2286-ripemd160", "sha224": "rfc-4231-sha224",
-		"sha256": "rfc-4231-sha256", "sha384": "rfc-4231-sha384", "sha512": "rfc-4231-sha512"}
+	files := map[string]string{"sha1": "hmac-rfc/rfc-2202-sha1", "ripemd160": "hmac-rfc/rfc-2286-ripemd160"}
+	for _, name := range []string{"sha224", "sha256", "sha384", "sha512"} {
+		files[name] = "hmac-rfc/rfc-4231-" + name
+	}
+	for _, v := range variants {
+		if v.body == "keccak" && v.isNIST() {
+			files[v.name] = "hmac-wycheproof/hmac_" + strings.Replace(v.name, "-", "_", 1)
+		}
+	}
 	forEach(t, func(t *testing.T, v *variant) {
 		if files[v.name] == "" {
-			return // no vectors of SHA-512/t
+			return // no vectors of SHA-512/t and Keccak
 		}
-		for _, r := range readVectors(t, "hmac-rfc/"+files[v.name]+".txt") {
+		for _, r := range readVectors(t, files[v.name]+".txt") {
+			want, isRight := r["MD"]
+			if !isRight {
+				want = r["Wrong MD"]
+			}
 			key := hmac.NewKey(v.new, r["Key"])
-			if tag := key.AppendSum(nil, r["Msg"]); !bytes.Equal(tag, r["MD"]) || !key.Verify(r["Msg"], r["MD"]) {
-				t.Errorf("message %x: %x, want %x", r["Msg"], tag, r["MD"])
+			tag := key.AppendSum(nil, r["Msg"])
+			isVerified := key.Verify(r["Msg"], append(want, tag[len(want):]...))
+			if bytes.Equal(tag[:len(want)], want) != isRight || isVerified != isRight {
+				t.Errorf("message %x: %x, want %x: %v", r["Msg"], tag, want, isRight)
 			}
 		}
 	})

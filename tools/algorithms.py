@@ -292,6 +292,136 @@ def rust_bench_peers():
     for a in in_order():
         name = RUST_CRATES[a.body.name].upper()
         yield f"        Algorithm::{a.camel} => ({name}, Box::new({'xof' if a.is_xof else 'hash'}_many::<{rust_peer(a)}>)),"
+def go_constants():
+    width = max(len(a.constant) for a in ALGORITHMS)
+    for a in ALGORITHMS:
+        yield f"\t{a.constant:{width}} Alg = {a.id}"
+
+
+def go_rows():
+    width = max(len(a.constant) for a in ALGORITHMS) + 1
+    for a in ALGORITHMS:
+        yield (f'\t{a.constant + ":":{width}} {{"{a.name}", "{a.title}", "{a.body.name}", {a.digest_nbytes}, '
+               f"{a.block_nbytes}, {a.body.word_nbytes}, {a.body.nwords}, {a.suffix:#04x}, {str(a.is_xof).lower()}}},")
+
+
+def go_keccaks():
+    """The algorithms of Go's package sha3, and how names end there: as in crypto/sha3, or in x/crypto/sha3."""
+    for a in ALGORITHMS:
+        if a.body.name == "keccak":
+            yield a, (a.name.removeprefix("sha3-") if a.name.startswith("sha3-") else a.title if a.is_xof
+                      else "Legacy" + a.title.replace("-", ""))
+
+
+def go_sha3():
+    yield ""
+    for a, end in go_keccaks():
+        if a.is_xof:
+            yield from f"""\
+// New{end} returns a new {a.title}.
+func New{end}() *SHAKE {{
+	return sha3.New{end}()
+}}
+
+// Sum{end} returns the {a.title} digest of data, length bytes of it.
+func Sum{end}(data []byte, length int) []byte {{
+	return sha3.Sum{end}(data, length)
+}}
+
+// SumMany{end} sets dst[i*length:(i+1)*length] to the {a.title} digest of msgs[i]. It panics if length is not
+// positive, if dst is not len(msgs)*length bytes long, or if it overlaps a message.
+func SumMany{end}(dst []byte, msgs [][]byte, length int) {{
+	digest.SumManyXOF(core.{a.constant}, dst, msgs, length)
+}}
+
+// SumRows{end} sets dst[i*length:(i+1)*length] to the {a.title} digest of rows[i*rowLen:(i+1)*rowLen]. It
+// panics if length is not positive, if dst does not have room for the digests of all rows and no more, or if it
+// overlaps rows.
+func SumRows{end}(dst, rows []byte, rowLen, length int) {{
+	digest.SumRowsXOF(core.{a.constant}, dst, rows, rowLen, length)
+}}
+""".split("\n")
+            continue
+        size = "Size" + end
+        if a.name.startswith("sha3-"):
+            kind, new, one = "*SHA3", f"\treturn sha3.New{end}()", f"\treturn sha3.Sum{end}(data)"
+        else:
+            kind, new = "hash.Hash", f"\treturn digest.NewHash(core.{a.constant})"
+            one = f"\tvar sum [{size}]byte\n\tcore.SumOne(core.{a.constant}, sum[:], data)\n\treturn sum"
+        yield from f"""\
+// {size} is the number of bytes in a digest of {a.title}.
+const {size} = {a.digest_nbytes}
+
+// New{end} returns a new running hash that computes {a.title}.
+func New{end}() {kind} {{
+{new}
+}}
+
+// Sum{end} returns the {a.title} digest of data.
+func Sum{end}(data []byte) [{size}]byte {{
+{one}
+}}
+
+// SumMany{end} sets dst[i] to the {a.title} digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
+func SumMany{end}(dst [][{size}]byte, msgs [][]byte) {{
+	digest.SumMany(core.{a.constant}, dst, msgs)
+}}
+
+// SumRows{end} sets dst[i] to the {a.title} digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
+// len(dst)*rowLen bytes long, or overlaps dst.
+func SumRows{end}(dst [][{size}]byte, rows []byte, rowLen int) {{
+	digest.SumRows(core.{a.constant}, dst, rows, rowLen)
+}}
+""".split("\n")
+
+
+def go_sha3_examples():
+    yield ""
+    for a, end in go_keccaks():
+        name = a.identifier if a.is_xof or a.name.startswith("sha3-") else "legacy_" + a.identifier
+        if a.is_xof:
+            yield from f"""\
+func Example_{name}() {{
+	h := sha3.New{end}()
+	h.Write([]byte("one"))
+	sum := make([]byte, 20)
+	h.Read(sum)
+	sums, sumsOfRows := make([]byte, 40), make([]byte, 40)
+	sha3.SumMany{end}(sums, [][]byte{{[]byte("one"), []byte("two")}}, 20)
+	sha3.SumRows{end}(sumsOfRows, []byte("onetwo"), 3, 20)
+	fmt.Println(bytes.Equal(sum, sha3.Sum{end}([]byte("one"), 20)), bytes.Equal(sum, sums[:20]),
+		bytes.Equal(sums, sumsOfRows))
+	// Output: true true true
+}}
+""".split("\n")
+        else:
+            yield from f"""\
+func Example_{name}() {{
+	h := sha3.New{end}()
+	h.Write([]byte("one"))
+	sum := sha3.Sum{end}([]byte("one"))
+	var sums, sumsOfRows [2][sha3.Size{end}]byte
+	sha3.SumMany{end}(sums[:], [][]byte{{[]byte("one"), []byte("two")}})
+	sha3.SumRows{end}(sumsOfRows[:], []byte("onetwo"), 3)
+	fmt.Println(bytes.Equal(h.Sum(nil), sum[:]), sum == sums[0], sums == sumsOfRows)
+	// Output: true true true
+}}
+""".split("\n")
+
+
+def go_sha3_variants():
+    """For variants_test.go."""
+    for a, end in go_keccaks():
+        if not a.is_xof:
+            yield (f"\tvariantOf(core.{a.constant}, func() hash.Hash {{ return sha3.New{end}() }}, sha3.Sum{end}, "
+                   f"sha3.SumMany{end},\n\t\tsha3.SumRows{end}),")
+
+
+def go_xofs():
+    """For xof_test.go."""
+    for a, end in go_keccaks():
+        if a.is_xof:
+            yield f"\t{{core.{a.constant}, sha3.New{end}, sha3.Sum{end}, sha3.SumMany{end}, sha3.SumRows{end}}},"
 
 
 WRITERS = {
@@ -309,6 +439,11 @@ WRITERS = {
     "docs/openssl.md": [md_openssl],
     "docs/pkcs11.md": [md_pkcs11],
     "rust/hashloom-gpu/src/shader.rs": [gpu_bodies],
+    "go/internal/core/alg.go": [go_constants, go_rows],
+    "go/sha3/sha3.go": [go_sha3],
+    "go/sha3/example_test.go": [go_sha3_examples],
+    "go/variants_test.go": [go_sha3_variants],
+    "go/xof_test.go": [go_xofs],
 }
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -23,15 +23,15 @@ type Key struct {
 	alg core.Alg
 }
 
-// NewKey prepares a key of any length for the hash that h returns, such as sha256.New of this module or of the standard
-// library. A key longer than a block is replaced by its digest (FIPS 198-1, section 4).
+// NewKey prepares a key of any length for the hash that h returns, such as sha256.New or sha3.New256 of this module or
+// of the standard library. A key longer than a block is replaced by its digest (FIPS 198-1, section 4).
 //
-// It panics if the hash is not one of SHA-1, SHA-2 and RIPEMD-160.
-func NewKey(h func() hash.Hash, secret []byte) *Key {
+// It panics if the hash is not one of this module, or is an XOF, for which HMAC is not defined.
+func NewKey[H hash.Hash](h func() H, secret []byte) *Key {
 	var ctx core.Ctx
 	sample := h()
 	alg := digest.AlgOf(sample, &ctx)
-	if alg == 0 {
+	if alg == 0 || alg.Info().IsXOF {
 		panic(fmt.Sprintf("hmac: NewKey: %T is not a hash of this module", sample))
 	}
 	k := &Key{alg: alg}

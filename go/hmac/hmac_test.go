@@ -18,13 +18,14 @@ import (
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
+	"github.com/hashloom/hashloom/go/sha3"
 	"github.com/hashloom/hashloom/go/sha512"
 )
 
 var hashes = map[string]func() hash.Hash{
 	"sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
 	"sha512-224": sha512.New512_224, "sha512-256": sha512.New512_256, "ripemd160": ripemd160.New,
-	"crypto/sha256": stdsha256.New,
+	"crypto/sha256": stdsha256.New, "sha3-256": func() hash.Hash { return sha3.New256() },
 }
 
 func randomBytes(rng *rand.Rand, n int) []byte {
@@ -100,6 +101,14 @@ func testVerify(t *testing.T, rng *rand.Rand, key *hmac.Key, msgs, tags [][]byte
 	}
 	if got := key.VerifyMany(ok, msgs, tags); got != all || fmt.Sprint(ok) != fmt.Sprint(want) {
 		t.Fatalf("%v %v, want %v %v", got, ok, all, want)
+	}
+}
+
+// A function that returns another type than hash.Hash is one of a hash too.
+func TestTypeOfHash(t *testing.T) {
+	want := hmac.NewKey(func() hash.Hash { return sha3.New256() }, []byte("key")).AppendSum(nil, nil)
+	if got := hmac.NewKey(sha3.New256, []byte("key")).AppendSum(nil, nil); !bytes.Equal(got, want) {
+		t.Errorf("%x, want %x", got, want)
 	}
 }
 

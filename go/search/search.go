@@ -78,7 +78,8 @@ func Compact(bits uint32) (Target, error) {
 // Job says what is hashed, and which digests count. Any number of goroutines may use a Job at once, as long as none
 // changes it.
 type Job struct {
-	// New returns the hash: sha256.New, or another one of this module or of the standard library.
+	// New returns the hash: sha256.New, or another one of this module or of the standard library. Nonces of SHA-3 are
+	// tried one after another, which is slower.
 	New func() hash.Hash
 
 	// Again, if it is not nil, returns the hash that hashes each digest once more. The second digest counts.

@@ -39,12 +39,14 @@ func TestStackDepth(t *testing.T) {
 	lists := longLists()
 	secret := randomBytes(11, 1000)
 	eachImplementation(t, func(t *testing.T, _ bool) {
-		for alg := SHA1; alg <= RIPEMD160; alg++ {
+		for _, alg := range All {
 			var ctx Ctx
 			Init(&ctx, alg)
 			Update(&ctx, secret[:7])
 			var key Key
-			KeyInit(&key, alg, secret[:20]) // after a secret longer than a block the stack is cleared
+			if !alg.Info().IsXOF {
+				KeyInit(&key, alg, secret[:20]) // after a secret longer than a block the stack is cleared
+			}
 			for l, msgs := range lists[6:] {
 				if testing.Short() && l%4 != int(alg)%4 {
 					continue
@@ -59,12 +61,16 @@ func TestStackDepth(t *testing.T) {
 				SumMany(alg, got, msgs)
 				SumManyFrom(&ctx, got, msgs)
 				SumAgainMany(alg, alg, got, msgs)
-				MACMany(&key, got, msgs)
-				MACManyKeys(keys, got, msgs)
+				if alg.Info().IsXOF {
+					SumManyXOF(alg, make([]byte, 1000*len(msgs)), 1000, msgs)
+				} else {
+					MACMany(&key, got, msgs)
+					MACManyKeys(keys, got, msgs)
+				}
 				UpdateMany(ctxs, msgs)
 				PeekMany(ctxs, got)
 			}
-			for again := range RIPEMD160 + 1 {
+			for _, again := range append(All[:len(All):len(All)], 0) {
 				search := Search{Alg: alg, Again: again, Prefix: secret[:200], Suffix: secret}
 				SearchNonces(&search, 0, 1000, make([]uint64, 1))
 			}
@@ -216,12 +222,15 @@ func TestProfiles(t *testing.T) {
 	traced := trace.Start(&events) == nil
 	rows := randomBytes(12, 1<<20)
 	var group sync.WaitGroup
-	for alg := SHA1; alg <= RIPEMD160; alg++ {
+	for _, alg := range All {
 		group.Go(func() {
 			got := make([]byte, 100*alg.Size())
 			for range 3 {
 				SumRows(alg, got, rows, 100, 60_000, 1000)
 				SumRows(alg, got, rows, 100, 64, 1000)
+			}
+			if alg.Info().IsXOF {
+				return
 			}
 			var key Key
 			KeyInit(&key, alg, rows[:300])
@@ -262,7 +271,10 @@ func TestSecretsAreWiped(t *testing.T) {
 	messages := make([]byte, 101_000)
 	got := make([]byte, 100*MaxSize)
 	eachImplementation(t, func(t *testing.T, _ bool) {
-		for alg := SHA1; alg <= RIPEMD160; alg++ {
+		for _, alg := range All {
+			if alg.Info().IsXOF {
+				continue // no keys
+			}
 			for _, secret := range [][]byte{long[:60], long[:900], long} {
 				var key Key
 				check := func(call string) {
@@ -298,7 +310,7 @@ func TestSecretsAreWiped(t *testing.T) {
 
 func TestNoAllocations(t *testing.T) {
 	msgs := [][]byte{make([]byte, 100), make([]byte, 1000), make([]byte, 200_000)}
-	got := make([]byte, len(msgs)*MaxSize)
+	got, long := make([]byte, len(msgs)*MaxSize), make([]byte, 100_000)
 	var ctxs [3]*Ctx
 	for i := range ctxs {
 		ctxs[i] = new(Ctx)
@@ -309,10 +321,14 @@ func TestNoAllocations(t *testing.T) {
 	// A garbage collection empties the pool of stacks. Under the race detector the pool forgets some at random.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	n := testing.AllocsPerRun(20, func() {
-		for alg := SHA1; alg <= RIPEMD160; alg++ {
+		for _, alg := range All {
 			SumMany(alg, got, msgs)
 			Sum(alg, got, msgs[0])
 			SumRows(alg, got, msgs[2], 3, 64, 100)
+			if alg.Info().IsXOF {
+				SumManyXOF(alg, got, 20, msgs)
+				SumRowsXOF(alg, long, len(long), msgs[2], 1, 64, 100)
+			}
 		}
 		var ctx Ctx
 		Init(&ctx, SHA512)
@@ -344,7 +360,8 @@ func TestWrongArguments(t *testing.T) {
 	var key Key
 	for name, f := range map[string]func(){
 		"digests":   func() { SumMany(SHA1, make([]byte, 39), [][]byte{row, row}) },
-		"algorithm": func() { SumMany(9, make([]byte, 64), [][]byte{row}) },
+		"algorithm": func() { SumMany(Alg(len(rows)), make([]byte, 64), [][]byte{row}) },
+		"none's":    func() { SumMany(MD5, make([]byte, 64), [][]byte{row}) },
 		"rows":      func() { SumRows(SHA1, make([]byte, 60), row, 3, 34, 34) },
 		"stride":    func() { SumRows(SHA1, make([]byte, 60), row, 3, 1, 1<<63-1) },
 		"negative":  func() { SumRows(SHA1, make([]byte, 60), row, 3, 10, -1) },

@@ -77,6 +77,7 @@ type call struct {
 	alg Alg
 	costs
 	dst            *byte
+	digestLen      int
 	slices         *[]byte
 	rows           *byte
 	rowLen, stride int
@@ -152,7 +153,7 @@ type costs struct {
 	longest int    // the longest message that is no stream
 }
 
-var costsOf [RIPEMD160 + 1]atomic.Pointer[costs]
+var costsOf [len(rows)]atomic.Pointer[costs]
 
 func init() {
 	c := call{op: opSetup, count: int(hwcap())}
@@ -161,30 +162,32 @@ func init() {
 }
 
 func setCosts() {
-	for alg := SHA1; alg <= RIPEMD160; alg++ {
+	for _, alg := range All {
 		c := call{op: opCosts, alg: alg}
 		c.run()
 		costsOf[alg].Store(&c.costs)
 	}
 }
 
-func sumCall(alg Alg, dst []byte, n int) call {
-	if size := alg.Size(); n > len(dst)/size {
+// sumCall is a call for n digests of size bytes each.
+func sumCall(alg Alg, dst []byte, size, n int) call {
+	if n > len(dst)/size {
 		panic("hashloom: internal error: no room for the digests")
 	}
-	return call{op: opSum, alg: alg, costs: *costsOf[alg].Load(), dst: unsafe.SliceData(dst), count: n}
+	return call{op: opSum, alg: checked(alg), costs: *costsOf[alg].Load(), dst: unsafe.SliceData(dst), digestLen: size,
+		count: n}
 }
 
 // sumManyCall is sumCall for messages.
-func sumManyCall(alg Alg, dst []byte, msgs [][]byte) call {
-	c := sumCall(alg, dst, len(msgs))
+func sumManyCall(alg Alg, dst []byte, size int, msgs [][]byte) call {
+	c := sumCall(alg, dst, size, len(msgs))
 	c.slices = unsafe.SliceData(msgs)
 	return c
 }
 
 // sumRowsCall is sumCall for rows.
-func sumRowsCall(alg Alg, dst, rows []byte, n, rowLen, stride int) call {
-	c := sumCall(alg, dst, n)
+func sumRowsCall(alg Alg, dst []byte, size int, rows []byte, n, rowLen, stride int) call {
+	c := sumCall(alg, dst, size, n)
 	c.rows = c.setRows(rows, n, rowLen, stride)
 	return c
 }
@@ -207,7 +210,7 @@ func Sum(alg Alg, dst, msg []byte) {
 }
 
 func sumOneCall(alg Alg, dst, msg []byte) call {
-	c := sumCall(alg, dst, 1)
+	c := sumCall(alg, dst, alg.Size(), 1)
 	c.rows, c.rowLen = unsafe.SliceData(msg), len(msg)
 	if len(msg) <= c.longest {
 		c.op = opOne
@@ -217,26 +220,48 @@ func sumOneCall(alg Alg, dst, msg []byte) call {
 
 // SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.
 func SumMany(alg Alg, dst []byte, msgs [][]byte) {
-	c := sumManyCall(alg, dst, msgs)
+	c := sumManyCall(alg, dst, alg.Size(), msgs)
 	c.run()
 }
 
 // SumRows writes the digest of rows[i*stride:i*stride+rowLen] to dst[i*size:], for i from 0 to n-1.
 func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
-	c := sumRowsCall(alg, dst, rows, n, rowLen, stride)
+	c := sumRowsCall(alg, dst, alg.Size(), rows, n, rowLen, stride)
+	c.run()
+}
+
+// SumManyXOF is SumMany with digests of size bytes each, by an XOF.
+func SumManyXOF(alg Alg, dst []byte, size int, msgs [][]byte) {
+	c := sumManyCall(alg, dst, size, msgs)
+	if size > c.longest { // a call could not squeeze a group of them
+		sumManyXOF(alg, dst, size, msgs)
+		return
+	}
+	c.run()
+}
+
+// SumRowsXOF is SumRows with digests of size bytes each, by an XOF.
+func SumRowsXOF(alg Alg, dst []byte, size int, rows []byte, n, rowLen, stride int) {
+	c := sumRowsCall(alg, dst, size, rows, n, rowLen, stride)
+	if size > c.longest {
+		sumRowsXOF(alg, dst, size, rows, n, rowLen, stride)
+		return
+	}
 	c.run()
 }
 
 // SumManyFrom is SumMany for messages that continue the one of ctx, which does not change.
 func SumManyFrom(ctx *Ctx, dst []byte, msgs [][]byte) {
-	c := sumManyCall(ctx.algorithm(), dst, msgs)
+	alg := ctx.algorithm()
+	c := sumManyCall(alg, dst, alg.Size(), msgs)
 	c.begin = ctx
 	c.run()
 }
 
 // SumRowsFrom is SumRows for rows that continue the message of ctx, which does not change.
 func SumRowsFrom(ctx *Ctx, dst, rows []byte, n, rowLen, stride int) {
-	c := sumRowsCall(ctx.algorithm(), dst, rows, n, rowLen, stride)
+	alg := ctx.algorithm()
+	c := sumRowsCall(alg, dst, alg.Size(), rows, n, rowLen, stride)
 	c.begin = ctx
 	c.run()
 }
@@ -244,23 +269,23 @@ func SumRowsFrom(ctx *Ctx, dst, rows []byte, n, rowLen, stride int) {
 func (ctx *Ctx) algorithm() Alg { return checked(Alg(ctx.alg)) }
 
 func checked(alg Alg) Alg {
-	if alg < SHA1 || alg > RIPEMD160 {
-		panic("hashloom: internal error: a stream or key is not initialised")
+	if !alg.IsOffered() {
+		panic("hashloom: internal error: unknown algorithm, or a stream or key is not initialised")
 	}
 	return alg
 }
 
 // SumAgainMany writes the digest by again of the digest of msgs[i] to dst[i*size:], where size is again's.
 func SumAgainMany(alg, again Alg, dst []byte, msgs [][]byte) {
-	c := sumManyCall(again, dst, msgs) // the digests are again's
-	c.alg, c.again, c.costs = alg, again, *costsOf[alg].Load()
+	c := sumManyCall(again, dst, again.Size(), msgs) // the digests are again's
+	c.alg, c.again, c.costs = checked(alg), again, *costsOf[alg].Load()
 	c.run()
 }
 
 // SumAgainRows is SumAgainMany for rows, as in SumRows.
 func SumAgainRows(alg, again Alg, dst, rows []byte, n, rowLen, stride int) {
-	c := sumRowsCall(again, dst, rows, n, rowLen, stride)
-	c.alg, c.again, c.costs = alg, again, *costsOf[alg].Load()
+	c := sumRowsCall(again, dst, again.Size(), rows, n, rowLen, stride)
+	c.alg, c.again, c.costs = checked(alg), again, *costsOf[alg].Load()
 	c.run()
 }
 
@@ -282,7 +307,8 @@ func Update(ctx *Ctx, p []byte) {
 
 // Peek writes the digest of ctx to dst. ctx does not change.
 func Peek(ctx *Ctx, dst []byte) {
-	c := sumCall(ctx.algorithm(), dst, 1)
+	alg := ctx.algorithm()
+	c := sumCall(alg, dst, alg.Size(), 1)
 	c.op, c.ctxs = opPeek, &ctx
 	c.run()
 }
@@ -303,7 +329,8 @@ func PeekMany(ctxs []*Ctx, dst []byte) {
 	if len(ctxs) == 0 {
 		return
 	}
-	c := sumCall(ctxs[0].algorithm(), dst, len(ctxs))
+	alg := ctxs[0].algorithm()
+	c := sumCall(alg, dst, alg.Size(), len(ctxs))
 	c.op, c.ctxs = opPeek, unsafe.SliceData(ctxs)
 	c.run()
 }
@@ -331,7 +358,7 @@ func (k *Key) Alg() Alg { return checked(Alg(k.alg)) }
 
 // MACMany writes the tag of msgs[i] to dst[i*size:].
 func MACMany(k *Key, dst []byte, msgs [][]byte) {
-	c := sumManyCall(k.Alg(), dst, msgs)
+	c := sumManyCall(k.Alg(), dst, k.Alg().Size(), msgs)
 	c.keys = k
 	c.run()
 }
@@ -342,14 +369,15 @@ func MACManyKeys(keys []Key, dst []byte, msgs [][]byte) {
 		return
 	}
 	_ = keys[len(msgs)-1]
-	c := sumManyCall(keys[0].Alg(), dst, msgs)
+	alg := keys[0].Alg()
+	c := sumManyCall(alg, dst, alg.Size(), msgs)
 	c.keys, c.keyStride = unsafe.SliceData(keys), unsafe.Sizeof(Key{})
 	c.run()
 }
 
 // MACRows is MACMany for rows, as in SumRows.
 func MACRows(k *Key, dst, rows []byte, n, rowLen, stride int) {
-	c := sumRowsCall(k.Alg(), dst, rows, n, rowLen, stride)
+	c := sumRowsCall(k.Alg(), dst, k.Alg().Size(), rows, n, rowLen, stride)
 	c.keys = k
 	c.run()
 }
@@ -361,7 +389,8 @@ func SearchNonces(s *Search, first, last uint64, nonces []uint64) int {
 		return 0
 	}
 	costs := costsOf[s.Alg].Load()
-	if len(s.Suffix) > costs.longest { // one call hashes it at least 16 times
+	if len(s.Suffix) > costs.longest || // one call hashes it at least 16 times
+		s.Alg.Info().IsSponge() || s.Again.Info().IsSponge() { // the core does not search by sponges
 		return searchEach(s, first, last, nonces)
 	}
 	var ctx Ctx

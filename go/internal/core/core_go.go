@@ -5,6 +5,7 @@
 package core
 
 import (
+	"bytes"
 	"fmt"
 	"hash"
 
@@ -28,11 +29,14 @@ type Key struct {
 
 // Sum writes the digest of msg to dst, which has room for it.
 func Sum(alg Alg, dst, msg []byte) {
-	if alg == RIPEMD160 {
+	switch {
+	case alg == RIPEMD160:
 		sum := ripemd160.Sum(msg)
 		copy(dst, sum[:])
-	} else {
-		SumOne(alg, dst, msg)
+	case !sumStandard(alg, dst, msg):
+		h := newSponge(alg)
+		h.Write(bytes.Clone(msg)) // so that messages and digests of other algorithms may be on the caller's stack
+		copy(dst, h.Sum(nil))
 	}
 }
 
@@ -50,6 +54,14 @@ func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
 	for i := range n {
 		Sum(alg, dst[i*size:(i+1)*size], rows[i*stride:i*stride+rowLen])
 	}
+}
+
+// SumManyXOF is SumMany with digests of size bytes each, by an XOF.
+func SumManyXOF(alg Alg, dst []byte, size int, msgs [][]byte) { sumManyXOF(alg, dst, size, msgs) }
+
+// SumRowsXOF is SumRows with digests of size bytes each, by an XOF.
+func SumRowsXOF(alg Alg, dst []byte, size int, rows []byte, n, rowLen, stride int) {
+	sumRowsXOF(alg, dst, size, rows, n, rowLen, stride)
 }
 
 // SumAgainMany writes the digest by again of the digest of msgs[i] to dst[i*size:], where size is again's.
@@ -164,7 +176,7 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 		Sum(alg, digest[:], secret)
 		secret = digest[:alg.Size()]
 	}
-	var pads [2][128]byte
+	var pads [2][MaxBlockSize]byte
 	for i, pad := range [2]byte{0x36, 0x5c} {
 		copy(pads[i][:], secret)
 		for j := range blockSize {

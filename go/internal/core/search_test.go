@@ -19,7 +19,7 @@ func randomSearch(rng *rand.Rand, alg Alg, pool []byte) (s Search, first, last u
 	}
 	s = Search{Alg: alg, Prefix: pool[:rng.IntN(300)], Suffix: pool[:rng.IntN(80)], LeastByteFirst: rng.IntN(2) == 0}
 	if rng.IntN(3) == 0 {
-		s.Again = SHA1 + Alg(rng.IntN(int(RIPEMD160)))
+		s.Again = All[rng.IntN(len(All))]
 	}
 	if rng.IntN(4) == 0 {
 		s.Suffix = pool[:rng.IntN(600)]
@@ -89,7 +89,7 @@ func TestSearchNonces(t *testing.T) {
 	}
 	eachImplementation(t, func(t *testing.T, restricted bool) {
 		rng := rand.New(rand.NewPCG(21, 22))
-		for alg := SHA1; alg <= RIPEMD160; alg++ {
+		for _, alg := range All {
 			for range rounds {
 				s, first, last := randomSearch(rng, alg, pool)
 				want := lowNonces(&s, first, last)
@@ -174,8 +174,8 @@ func TestSumAgain(t *testing.T) {
 	pool := randomBytes(24, 300_000)
 	eachImplementation(t, func(t *testing.T, restricted bool) {
 		rng := rand.New(rand.NewPCG(25, 26))
-		for alg := SHA1; alg <= RIPEMD160; alg++ {
-			for again := SHA1; again <= RIPEMD160; again++ {
+		for _, alg := range All {
+			for _, again := range All {
 				if (testing.Short() || restricted) && (alg != SHA256 || again != RIPEMD160 && again != SHA256) {
 					continue
 				}

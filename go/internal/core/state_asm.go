@@ -4,12 +4,18 @@
 
 package core
 
-import "encoding/binary"
+import (
+	"crypto/subtle"
+	"encoding/binary"
+)
 
 // AppendState appends the state of ctx, of algorithm alg, in the form of the standard library's AppendBinary.
 func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
 	info := alg.Info()
 	b = append(b, info.Magic...)
+	if info.IsSponge() {
+		return appendSponge(ctx, info, b)
+	}
 	for i := range info.NWords {
 		if info.WordSize == 8 {
 			b = binary.BigEndian.AppendUint64(b, ctx.state[i])
@@ -25,13 +31,18 @@ func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
 
 // SetState sets ctx, of algorithm alg, to a state that AppendState appended. After an error ctx is unchanged.
 func SetState(ctx *Ctx, alg Alg, b []byte) error {
-	if err := alg.CheckState(b); err != nil {
+	info := alg.Info()
+	if err := info.checkState(b); err != nil {
 		return err
 	}
-	info := alg.Info()
-	nbytes := binary.BigEndian.Uint64(b[len(b)-8:])
-	*ctx = Ctx{alg: uint32(alg), nbytes: nbytes}
+	*ctx = Ctx{alg: uint32(alg)}
 	b = b[len(info.Magic):]
+	if info.IsSponge() {
+		setSponge(ctx, b)
+		return nil
+	}
+	nbytes := binary.BigEndian.Uint64(b[len(b)-8:])
+	ctx.nbytes = nbytes
 	for i := range info.NWords {
 		if info.WordSize == 8 {
 			ctx.state[i] = binary.BigEndian.Uint64(b[8*i:])
@@ -41,4 +52,23 @@ func SetState(ctx *Ctx, alg Alg, b []byte) error {
 	}
 	copy(ctx.block[:nbytes%uint64(info.BlockSize)], b[info.NWords*info.WordSize:])
 	return nil
+}
+
+// appendSponge appends the state with the bytes of the block in it, and their number.
+func appendSponge(ctx *Ctx, info *Info, b []byte) []byte {
+	held := int(ctx.nbytes % uint64(info.BlockSize))
+	start := len(b)
+	for _, word := range ctx.state {
+		b = binary.LittleEndian.AppendUint64(b, word)
+	}
+	subtle.XORBytes(b[start:], b[start:], ctx.block[:held])
+	return append(b, byte(held), 0)
+}
+
+// setSponge leaves the bytes of the block in the state: those of the block itself are zeros.
+func setSponge(ctx *Ctx, b []byte) {
+	for i := range ctx.state {
+		ctx.state[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	ctx.nbytes = uint64(b[len(b)-2])
 }

@@ -27,6 +27,14 @@ type Digest struct {
 	bytes   [gatherSize]byte
 }
 
+// NewHash begins a message: by the core, or in pure Go.
+func NewHash(alg core.Alg) hash.Hash {
+	if !core.Enabled {
+		return core.NewHash(alg)
+	}
+	return New(alg)
+}
+
 const gatherSize = 256
 
 // New begins a message.
@@ -148,19 +156,50 @@ func CheckMany[D Array](pkg, call string, dst []D, msgs [][]byte) []byte {
 
 // CheckRows is CheckMany for rows of rowLen bytes each.
 func CheckRows[D Array](pkg, call string, dst []D, rows []byte, rowLen int) []byte {
+	flat := Flat(dst)
+	checkRows(pkg, call, flat, len(dst), rows, rowLen)
+	return flat
+}
+
+// checkRows panics if the n digests of dst are not those of rows, or overlap them.
+func checkRows(pkg, call string, dst []byte, n int, rows []byte, rowLen int) {
 	if rowLen < 0 {
 		panic(fmt.Sprintf("%s: %s: rows of %d bytes", pkg, call, rowLen))
 	}
 	// No multiplication, which could overflow.
-	if rowLen == 0 && len(rows) > 0 || rowLen > 0 && (len(rows)%rowLen != 0 || len(rows)/rowLen != len(dst)) {
-		panic(fmt.Sprintf("%s: %s: dst has room for %d digests, rows has %d bytes, a row %d",
-			pkg, call, len(dst), len(rows), rowLen))
+	if rowLen == 0 && len(rows) > 0 || rowLen > 0 && (len(rows)%rowLen != 0 || len(rows)/rowLen != n) {
+		panic(fmt.Sprintf("%s: %s: dst has room for %d digests, rows has %d bytes, a row %d", pkg, call, n, len(rows),
+			rowLen))
 	}
-	flat := Flat(dst)
-	if overlap(flat, rows) {
+	if overlap(dst, rows) {
 		panic("hashloom: digests overlap messages")
 	}
-	return flat
+}
+
+// SumManyXOF sets dst[i*length:(i+1)*length] to the digest of msgs[i], by an XOF.
+func SumManyXOF(alg core.Alg, dst []byte, msgs [][]byte, length int) {
+	if n := checkXOF(alg, "SumMany", dst, length); n != len(msgs) {
+		panic(fmt.Sprintf("%s: SumMany: dst has room for %d digests, msgs has %d messages", alg.Info().Package, n,
+			len(msgs)))
+	}
+	CheckOverlap(dst, msgs)
+	core.SumManyXOF(alg, dst, length, msgs)
+}
+
+// SumRowsXOF sets dst[i*length:(i+1)*length] to the digest of rows[i*rowLen:(i+1)*rowLen], by an XOF.
+func SumRowsXOF(alg core.Alg, dst, rows []byte, rowLen, length int) {
+	n := checkXOF(alg, "SumRows", dst, length)
+	checkRows(alg.Info().Package, "SumRows", dst, n, rows, rowLen)
+	core.SumRowsXOF(alg, dst, length, rows, n, rowLen, rowLen)
+}
+
+// checkXOF returns the number of digests that dst has room for. It panics if that is no whole number.
+func checkXOF(alg core.Alg, call string, dst []byte, length int) int {
+	if length <= 0 || len(dst)%length != 0 {
+		panic(fmt.Sprintf("%s: %s: dst has %d bytes, for digests of %d bytes each", alg.Info().Package, call, len(dst),
+			length))
+	}
+	return len(dst) / length
 }
 
 // Flat returns the bytes of dst.
@@ -193,7 +232,7 @@ func AlgOf(h hash.Hash, ctx *core.Ctx) core.Alg {
 	if err != nil {
 		return 0
 	}
-	for alg := core.SHA1; alg <= core.RIPEMD160; alg++ {
+	for _, alg := range core.All {
 		if core.SetState(ctx, alg, state) == nil {
 			return alg
 		}

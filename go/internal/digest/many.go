@@ -16,16 +16,24 @@ const batchLen = 64
 // WriteMany does hs[i].Write(chunks[i]) for all i, as if one after another. Hashes of this module and of the same
 // algorithm run side by side.
 func WriteMany(hs []hash.Hash, chunks [][]byte) {
-	var seen uint // the algorithms, as bits
+	var seen, seenStandard uint // the algorithms, as bits
 	for i, h := range hs {
 		if d, ok := h.(*Digest); ok {
 			seen |= 1 << d.alg
+		} else if alg := standardAlg(h); alg != 0 {
+			seenStandard |= 1 << alg
 		} else {
 			h.Write(chunks[i])
 		}
 	}
+	if seenStandard != 0 {
+		writeStandard(hs, chunks, seenStandard)
+	}
+	if seen == 0 {
+		return
+	}
 	var b batch
-	for alg := core.SHA1; alg <= core.RIPEMD160; alg++ {
+	for _, alg := range core.All {
 		if seen>>alg&1 == 0 {
 			continue
 		}
@@ -46,8 +54,7 @@ func AppendSums(b []byte, hs []hash.Hash) []byte {
 	for len(hs) > 0 {
 		first, ok := hs[0].(*Digest)
 		if !ok {
-			b = hs[0].Sum(b)
-			hs = hs[1:]
+			b, hs = appendOtherSums(b, hs)
 			continue
 		}
 		start := len(b)

@@ -4,6 +4,7 @@ package peers
 
 import (
 	"crypto/sha1"
+	"crypto/sha3"
 	"crypto/sha512"
 	"fmt"
 	"hash"
@@ -16,11 +17,14 @@ import (
 	simd2018 "github.com/1lann/sha256-simd"
 	minio "github.com/minio/sha256-simd"
 	"golang.org/x/crypto/ripemd160"
+	xsha3 "golang.org/x/crypto/sha3"
 
+	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/bitcoin"
 	ours160 "github.com/hashloom/hashloom/go/ripemd160"
 	ours1 "github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
+	ours3 "github.com/hashloom/hashloom/go/sha3"
 	ours512 "github.com/hashloom/hashloom/go/sha512"
 )
 
@@ -84,6 +88,40 @@ func BenchmarkMany(b *testing.B) {
 				sums512[i] = sha512.Sum512(msg)
 			}
 		})
+		measure(b, "sha3-256", size, "hashloom", func() { ours3.SumMany256(sums256[:], msgs) })
+		measureC("sha3-256", 11)
+		measure(b, "sha3-256", size, "std", func() {
+			for i, msg := range msgs {
+				sums256[i] = sha3.Sum256(msg)
+			}
+		})
+		measure(b, "sha3-256", size, "x-crypto", func() {
+			for i, msg := range msgs {
+				sums256[i] = xsha3.Sum256(msg)
+			}
+		})
+		shakes := make([]byte, count*32)
+		measure(b, "shake128", size, "hashloom", func() { ours3.SumManySHAKE128(shakes, msgs, 32) })
+		measureC("shake128", 14)
+		measure(b, "shake128", size, "std", func() {
+			for i, msg := range msgs {
+				copy(shakes[32*i:], sha3.SumSHAKE128(msg, 32))
+			}
+		})
+		hs, sums := make([]hash.Hash, count), make([]byte, 0, count*32)
+		for i := range hs {
+			hs[i] = ours3.New256()
+		}
+		measure(b, "sha3-256-running", size, "hashloom", func() {
+			hashloom.WriteMany(hs, msgs)
+			hashloom.AppendSums(sums, hs)
+		})
+		measure(b, "sha3-256-running", size, "std", func() {
+			for i, h := range hs {
+				h.Write(msgs[i])
+				h.Sum(sums)
+			}
+		})
 		measure(b, "ripemd160", size, "hashloom", func() { ours160.SumMany(sums1[:], msgs) })
 		measureC("ripemd160", 8)
 		measure(b, "ripemd160", size, "x-crypto", func() {
@@ -130,6 +168,12 @@ func BenchmarkOne(b *testing.B) {
 		one("sha256-new", "std", running(stdsha256.New()))
 		one("sha512-new", "hashloom", running(ours512.New()))
 		one("sha512-new", "std", running(sha512.New()))
+		one("sha3-256-sum", "hashloom", func() { ours3.Sum256(msg) })
+		one("sha3-256-sum", "std", func() { sha3.Sum256(msg) })
+		one("sha3-256-sum", "x-crypto", func() { xsha3.Sum256(msg) })
+		one("sha3-256-new", "hashloom", running(ours3.New256()))
+		one("sha3-256-new", "std", running(sha3.New256()))
+		one("sha3-256-new", "x-crypto", running(xsha3.New256()))
 		one("ripemd160-new", "hashloom", running(ours160.New()))
 		one("ripemd160-new", "x-crypto", running(ripemd160.New()))
 	}

@@ -3,7 +3,9 @@
 package peers
 
 import (
+	"bytes"
 	"encoding/binary"
+	"hash"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,8 +16,11 @@ import (
 	simd2018 "github.com/1lann/sha256-simd"
 	minio "github.com/minio/sha256-simd"
 	"golang.org/x/crypto/ripemd160"
+	xsha3 "golang.org/x/crypto/sha3"
 
+	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/bitcoin"
+	"github.com/hashloom/hashloom/go/hmac"
 	ours160 "github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/search"
 	"github.com/hashloom/hashloom/go/sha256"
@@ -156,6 +161,33 @@ func TestSearchOf2018(t *testing.T) {
 	if nonce, found := sha256.Search(prefix, nonces, nil, work); !found || nonce != want[0] {
 		t.Errorf("sha256.Search: %d, %v, want %d", nonce, found, want[0])
 	}
+}
+
+// x/crypto's hashes of SHA-3 and SHAKE begin messages.
+func TestSHA3(t *testing.T) {
+	prefix, msgs := make([]byte, 500), [][]byte{[]byte("one"), make([]byte, 300)}
+	for name, newHash := range map[string]func() hash.Hash{"SHA3-384": xsha3.New384,
+		"SHAKE128": func() hash.Hash { return xsha3.NewShake128() },
+		"SHAKE256": func() hash.Hash { return xsha3.NewShake256() }} {
+		var want []byte
+		for _, msg := range msgs {
+			h := newHash()
+			h.Write(prefix)
+			h.Write(msg)
+			want = h.Sum(want)
+		}
+		h := newHash()
+		h.Write(prefix)
+		if got := hashloom.AppendSumsFrom(nil, h, msgs); !bytes.Equal(got, want) {
+			t.Errorf("%s: %x, want %x", name, got, want)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("HMAC of SHAKE128 does not panic")
+		}
+	}()
+	hmac.NewKey(xsha3.NewShake128, nil)
 }
 
 func TestMinio(t *testing.T) {

@@ -48,6 +48,7 @@ struct call {
     uint32_t op, alg;
     uint64_t costs, longest;       /* of the algorithm, from OP_COSTS */
     uint8_t *dst;
+    size_t digest_nbytes;          /* of each digest at dst */
     const struct go_slice *slices; /* messages or chunks; NULL: rows */
     const uint8_t *rows;
     size_t row_nbytes, stride;
@@ -111,12 +112,6 @@ static uint32_t cost_of_one(const struct call *c)
     return (uint32_t)(c->costs >> 32);
 }
 
-/* The algorithm of the digests. */
-static const hl_alg_info *last_alg(const struct call *c)
-{
-    return hl_alg_find((hl_alg)(c->again != 0 ? c->again : c->alg));
-}
-
 /* Bytes that `n` messages side by side may each have hashed in a call. */
 static size_t share_of(const struct call *c, const hl_alg_info *info, size_t n)
 {
@@ -166,10 +161,16 @@ static hl_status take_slot(struct call *c, struct slot *slot)
 static HLI_NOINLINE hl_status end_slots(struct call *c, hl_hmac_ctx *const done[], const size_t at[], size_t n)
 {
     uint8_t digests[SLOTS * HL_DIGEST_MAX_NBYTES];
-    const size_t nbytes = hl_alg_find((hl_alg)c->alg)->digest_nbytes, last_nbytes = last_alg(c)->digest_nbytes;
+    const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
+    const size_t nbytes = info->digest_nbytes;
     hl_ctx *inner[SLOTS];
-    hl_status status;
+    hl_status status = HL_OK;
 
+    if (c->again == 0 && c->digest_nbytes != nbytes) { /* an XOF */
+        for (size_t i = 0; i < n && status == HL_OK; i++)
+            status = hl_squeeze(&done[i]->inner, c->dst + at[i] * c->digest_nbytes, c->digest_nbytes);
+        return status;
+    }
     for (size_t i = 0; i < n; i++)
         inner[i] = &done[i]->inner;
     status = c->keys != NULL ? hl_hmac_final_many(done, n, digests) : hl_final_many(inner, n, digests);
@@ -177,7 +178,7 @@ static HLI_NOINLINE hl_status end_slots(struct call *c, hl_hmac_ctx *const done[
         if (c->again == 0)
             hli_copy(c->dst + at[i] * nbytes, digests + i * nbytes, nbytes);
         else /* one at a time: little time beside a long message, and no more stack */
-            status = hl_hash((hl_alg)c->again, digests + i * nbytes, nbytes, c->dst + at[i] * last_nbytes);
+            status = hl_hash((hl_alg)c->again, digests + i * nbytes, nbytes, c->dst + at[i] * c->digest_nbytes);
     return status;
 }
 
@@ -188,7 +189,7 @@ static HLI_NOINLINE hl_status run_slots(struct call *c, const hl_alg_info *info,
     hl_ctx *inner[SLOTS];
     hl_slice chunks[SLOTS];
     size_t at[SLOTS], ndone = 0, nkept = 0, n = c->nslots;
-    const size_t share = share_of(c, info, n);
+    const size_t share = share_of(c, info, n), most_ending = share_of(c, info, 1) / c->digest_nbytes;
     hl_status status;
 
     for (size_t i = 0; i < n; i++) {
@@ -198,7 +199,7 @@ static HLI_NOINLINE hl_status run_slots(struct call *c, const hl_alg_info *info,
         inner[i] = &slots[i].ctx.inner;
         chunks[i] = (hl_slice){hli_after(message.data, slots[i].pos), left < share ? left : share};
         slots[i].pos += chunks[i].nbytes;
-        if (chunks[i].nbytes == left) {
+        if (chunks[i].nbytes == left && (ndone == 0 || ndone < most_ending)) { /* others end in the next call */
             at[ndone] = slots[i].at;
             done[ndone++] = ctxs[i];
         }
@@ -232,7 +233,8 @@ static hl_status run_group(struct call *c, hl_job *job, size_t n)
     job->alg = c->alg;
     job->again = c->again;
     job->messages.count = n;
-    job->digests = c->dst + c->next * last_alg(c)->digest_nbytes;
+    job->digests = c->dst + c->next * c->digest_nbytes;
+    job->digest_nbytes = c->digest_nbytes;
     job->begin = c->begin;
     job->keys = c->keys == NULL ? NULL : hli_nth(c->keys, c->next, c->key_stride);
     job->key_stride = c->key_stride;
@@ -244,7 +246,8 @@ static hl_status run_group(struct call *c, hl_job *job, size_t n)
  * the job's messages. */
 static size_t group_of(const struct call *c, hl_slice slices[GROUP], hl_job *job)
 {
-    const size_t left = c->count - c->next, ending = c->again != 0 ? 64 + AGAIN_NBYTES : 64;
+    const size_t left = c->count - c->next, squeezed = c->digest_nbytes > HL_DIGEST_MAX_NBYTES ? c->digest_nbytes : 0;
+    const size_t ending = 64 + (c->again != 0 ? AGAIN_NBYTES : 0) + squeezed;
     const size_t most = LANES * (c->longest + ending);
     size_t n = 0, nbytes = 0;
 

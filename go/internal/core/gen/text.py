@@ -50,8 +50,9 @@ LEFT_OUT = {
     "amd64": [
         r"ISA\(ssse3,", r"LANES\(\w+, \w+, (ssse3|avx),", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx512vl)_x1,",
         r"LANES\(SHA512, sha512, sse2,", r"LANES\(MD5, md5, (sse2|avx2|avx512vl|avx512),",
+        r"KERNEL\(KECCAK, keccak_blocks_(sse2|ssse3|avx),",
     ],
-    "arm64": [r"LANES\(MD5, md5(_pair)?, (neon|sha3),"],
+    "arm64": [r"LANES\(MD5, md5(_pair)?, (neon|sha3),", r"KERNEL\(KECCAK, keccak_blocks_neon,"],
 }
 COMPILER = {"amd64": "gcc", "arm64": "aarch64-linux-gnu-gcc"}
 MACHINE = {"amd64": 62, "arm64": 183}
