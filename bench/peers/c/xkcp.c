@@ -11,6 +11,7 @@
 
 #include <config.h>
 #include <string.h>
+#include <time.h>
 
 #include <KeccakHash.h>
 #include <KeccakP-1600-SnP.h>
@@ -70,11 +71,8 @@ static void hash1(const struct sponge *sponge, const struct message *message, ui
 #  include "xkcp_lanes.inc.h"
 #endif
 
-static int whole(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests)
+static void hash_many(const struct sponge *sponge, const struct message *messages, size_t count, uint8_t *digests)
 {
-    const struct sponge *sponge = sponge_of(algorithm);
-    if (!sponge)
-        return -1;
     for (size_t i = 0, n; i < count; i += n) {
         uint8_t *out = digests + i * sponge->digest_nbytes;
         const size_t nblocks = messages[i].nbytes / sponge->rate_nbytes;
@@ -106,6 +104,60 @@ static int whole(enum algorithm algorithm, const struct message *messages, size_
         hash1(sponge, &messages[i], out);
 #endif
     }
+}
+
+/* hash_many, with the stack that it uses at this offset from a multiple of 4 KiB. */
+static __attribute__((noinline)) void hash_many_at(size_t offset, const struct sponge *sponge,
+                                                   const struct message *messages, size_t count, uint8_t *digests)
+{
+    volatile char *room = __builtin_alloca(16 + (((uintptr_t)__builtin_frame_address(0) - offset) & 4095));
+    *room = 0;
+    hash_many(sponge, messages, count, digests);
+}
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+/* A load that lies a multiple of 4 KiB after a store of XKCP's waits for the store. By the place of the stack, a
+ * message of 64 bytes takes 98 to 149 ns over AVX2 (Zen 4), so the best place is found first. */
+static size_t best_offset(const struct sponge *sponge)
+{
+    enum { COUNT = 64, NBYTES = 64, ROUNDS = 32, STEP = 256 };
+    static uint8_t data[COUNT * NBYTES] __attribute__((aligned(64))), digests[COUNT * 64];
+    struct message messages[COUNT];
+    double least[4096 / STEP];
+    size_t best = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        messages[i] = (struct message){data + i * NBYTES, NBYTES};
+    for (size_t round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < 4096 / STEP; i++) {
+            const double start = now_ns();
+            hash_many_at(i * STEP, sponge, messages, COUNT, digests);
+            const double ns = now_ns() - start;
+            least[i] = round == 0 || ns < least[i] ? ns : least[i];
+        }
+    for (size_t i = 1; i < 4096 / STEP; i++)
+        best = least[i] < least[best] ? i : best;
+    return best * STEP;
+}
+
+static int whole(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests)
+{
+    static size_t offset = SIZE_MAX;
+    const struct sponge *sponge = sponge_of(algorithm);
+    if (!sponge)
+        return -1;
+    if (count == 1) {
+        hash1(sponge, messages, digests);
+        return 0;
+    }
+    if (offset == SIZE_MAX)
+        offset = best_offset(sponge);
+    hash_many_at(offset, sponge, messages, count, digests);
     return 0;
 }
 
