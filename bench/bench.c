@@ -91,13 +91,14 @@ static void with_hashloom(struct work *w)
 
 static void with_openssl(struct work *w)
 {
-    for (size_t i = 0; i < w->count; i++) {
-        unsigned n = 0;
+    const size_t nbytes = w->alg->digest_nbytes;
+    const int is_xof = (EVP_MD_get_flags(w->md) & EVP_MD_FLAG_XOF) != 0;
+    for (size_t i = 0; i < w->count; i++)
         if (!EVP_DigestInit_ex(w->evp, w->md, NULL) ||
             !EVP_DigestUpdate(w->evp, w->messages[i].data, w->messages[i].nbytes) ||
-            !EVP_DigestFinal_ex(w->evp, w->digests + i * w->alg->digest_nbytes, &n))
+            !(is_xof ? EVP_DigestFinalXOF(w->evp, w->digests + i * nbytes, nbytes)
+                     : EVP_DigestFinal_ex(w->evp, w->digests + i * nbytes, NULL)))
             die("EVP failed");
-    }
 }
 
 static void hmac_with_hashloom(struct work *w)
@@ -266,11 +267,22 @@ static size_t *equal_lengths(size_t count, size_t nbytes)
     return n;
 }
 
+/* OpenSSL before 3.2 lacks Keccak-256, for example. */
+static int openssl_has(const hl_alg_info *alg)
+{
+    EVP_MD *md = EVP_MD_fetch(NULL, alg->name, NULL);
+    EVP_MD_free(md);
+    return md != NULL;
+}
+
 static void compare_hmac(const hl_alg_info *alg)
 {
     enum { COUNT = 1000000 };
     static const uint8_t secret[32] = "a key of thirty-two random bytes";
     const int sha256 = alg->alg == HL_SHA256;
+    hl_hmac_key key;
+    if (hl_hmac_key_init(&key, alg->alg, secret, sizeof secret) == HL_EALG || !openssl_has(alg))
+        return;
     uint8_t *ours = malloc(COUNT * HL_DIGEST_MAX_NBYTES), *theirs = malloc(COUNT * HL_DIGEST_MAX_NBYTES);
     EVP_MD *md = EVP_MD_fetch(NULL, alg->name, NULL);
     EVP_MAC *algorithm = EVP_MAC_fetch(NULL, "HMAC", NULL);
@@ -278,10 +290,8 @@ static void compare_hmac(const hl_alg_info *alg)
     HMAC_CTX *hmac = HMAC_CTX_new();
     OSSL_PARAM params[2] = {OSSL_PARAM_construct_utf8_string("digest", (char *)(uintptr_t)alg->name, 0),
                             OSSL_PARAM_construct_end()};
-    hl_hmac_key key;
     if (ours == NULL || theirs == NULL || md == NULL || hmac == NULL || mac == NULL ||
-        !HMAC_Init_ex(hmac, secret, sizeof secret, md, NULL) || !EVP_MAC_init(mac, secret, sizeof secret, params) ||
-        hl_hmac_key_init(&key, alg->alg, secret, sizeof secret) != HL_OK)
+        !HMAC_Init_ex(hmac, secret, sizeof secret, md, NULL) || !EVP_MAC_init(mac, secret, sizeof secret, params))
         die("no HMAC");
 
     static const struct {
@@ -355,13 +365,17 @@ static void compare_searches(void)
 
 static void compare_all(const hl_alg_info *alg)
 {
+    if (!openssl_has(alg)) {
+        fprintf(stderr, "bench: this OpenSSL has no %s\n", alg->name);
+        return;
+    }
     arena((size_t)257 << 20); /* enough for all scenarios, so that no message moves */
     static uint8_t ours[65536 * HL_DIGEST_MAX_NBYTES], theirs[65536 * HL_DIGEST_MAX_NBYTES];
     const EVP_MD *md = EVP_MD_fetch(NULL, alg->name, NULL);
     EVP_MD_CTX *evp = EVP_MD_CTX_new();
     const int sha1 = alg->alg == HL_SHA1, sha256 = alg->alg == HL_SHA256, sha512 = alg->alg == HL_SHA512;
     if (md == NULL || evp == NULL)
-        die("OpenSSL has no such digest");
+        die("out of memory");
 
 #define SIDE(name, m, n, out) struct work name = {alg, md, evp, m, n, out, NULL, NULL, NULL, NULL, NULL}
     { /* many long messages / one */
@@ -490,15 +504,16 @@ static double time_cycle(void)
 #endif
 }
 
-/* The block size of an algorithm of this body; for SHA-3, that of SHA3-256. */
-static unsigned block_of(hl_body body)
+/* The algorithm for which kernels of this body are timed. */
+static const hl_alg_info *alg_of(hl_body body)
 {
-    unsigned nbytes = 0;
-
-    for (size_t i = 0; i < hl_alg_count(); i++)
-        if (hl_alg_at(i)->body == body && hl_alg_at(i)->alg <= HL_SHA3_256)
-            nbytes = hl_alg_at(i)->block_nbytes;
-    return nbytes;
+    const hl_alg_info *found = NULL;
+    for (size_t i = 0; i < hl_alg_count(); i++) {
+        const hl_alg_info *alg = hl_alg_at(i);
+        if (alg->body == body && (found == NULL || alg->alg == HL_SHA512 || alg->alg == HL_SHA3_256))
+            found = alg;
+    }
+    return found;
 }
 
 /* Cost of one call per block of depth. All kernels take turns, so that a slow moment strikes all alike. */
@@ -520,7 +535,7 @@ static void time_kernels(hl_isas wanted)
                 msg[l] = data + l * (NBLOCKS * HL_BLOCK_MAX_NBYTES + 64);
             const double start = now();
             for (unsigned c = 0; c < CALLS; c++)
-                k->blocks(state, msg, NBLOCKS, block_of(k->body));
+                k->blocks(state, msg, NBLOCKS, alg_of(k->body)->block_nbytes);
             const double t = (now() - start) / (CALLS * NBLOCKS), c = time_cycle();
             if (r == 0 || t < best[i])
                 best[i] = t;
@@ -530,9 +545,7 @@ static void time_kernels(hl_isas wanted)
     printf("| kernel | lanes | ns a call | GB/s | million blocks/s | cycles a call |\n|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *k = hl_kernel_at(i);
-        const hl_alg_info *alg = NULL;
-        for (size_t j = 0; alg == NULL || alg->body != k->body; j++)
-            alg = hl_alg_at(j);
+        const hl_alg_info *alg = alg_of(k->body);
         if ((k->isas & wanted) == 0)
             continue;
         if ((k->isas & hl_isas_available()) == 0)
@@ -638,16 +651,9 @@ static void compare_tier(const struct tier *tier)
 
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *k = hl_kernel_at(i);
-        const hl_alg_info *alg = NULL;
+        const hl_alg_info *alg = alg_of(k->body);
         if (k->nlanes != 1 || strcmp(k->isa, tier->isa) != 0 || (k->isas & hl_isas_available()) == 0)
             continue;
-        for (size_t j = 0; j < hl_alg_count(); j++) { /* the algorithm that the kernel is named after */
-            const char *name = hl_alg_at(j)->name;
-            if (strncmp(k->name, name, strlen(name)) == 0 && k->name[strlen(name)] == '_')
-                alg = hl_alg_at(j);
-        }
-        if (alg == NULL)
-            die("a kernel is not named after an algorithm");
         EVP_MD *md = EVP_MD_fetch(NULL, alg->name, NULL);
         if (md == NULL)
             die("OpenSSL has no such digest");

@@ -7,9 +7,9 @@
     bench/never/run.py [--quick] [--tiers TIER,...] [--results NAME] [--svg FILE] [--csv FILE]
     bench/never/run.py --from FILE.csv [--before FILE.csv] [--results NAME] [--svg FILE]
 
-All cells take half an hour, those of --quick five minutes. SHA-224 and SHA-384 run the code of SHA-256 and SHA-512,
-so they are not measured. A tier restricts all sides to the instruction sets of a lesser CPU. Peers that cannot be
-restricted are left out where they would use more (bench/peers/src/tier.rs).
+All cells take half an hour, those of --quick five minutes. Algorithms that run the code of another one, as SHA-224
+runs that of SHA-256, are not measured. A tier restricts all sides to the instruction sets of a lesser CPU. Peers that
+cannot be restricted are left out where they would use more (bench/peers/src/tier.rs).
 
 --csv FILE       where the times go (default: build/never.csv); --from reads them
 --results NAME   writes bench/results/DATE-never-NAME.md, such as NAME epyc-zen4
@@ -31,6 +31,9 @@ from collections import defaultdict
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+from algorithms import ALGORITHMS  # noqa: E402
+
 # All cells are measured as often, minutes apart: a neighbour that is busy for a while spoils one sweep only.
 SWEEPS = 3
 # What `hashloom-bench-peers --never` prints.
@@ -56,7 +59,7 @@ CALLS = {
     "pbkdf2": "PBKDF2, 100 iterations",
     "search": "search for nonces",
 }
-NAMES = {"md5": "MD5", "sha1": "SHA-1", "sha256": "SHA-256", "sha512": "SHA-512", "ripemd160": "RIPEMD-160"}
+NAMES = {algorithm.name: algorithm.title for algorithm in ALGORITHMS}
 
 
 class Cell:

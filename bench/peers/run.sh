@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   bench/peers/run.sh [--quick] [sha1|sha256|sha512|ripemd160|md5|hmac-sha256|hash160|sha256d]...
+#   bench/peers/run.sh [--quick] [sha1|sha256|sha512|ripemd160|md5|sha3-256|hmac-sha256|hash160|sha256d|...]...
 #   bench/peers/run.sh --build
 #
 # --quick        one round, which compares the digests of all peers with hashloom's; its figures mean little
@@ -18,7 +18,7 @@
 #
 # The peers that are crates come with Cargo. The others:
 #   OpenSSL, ipsec-mb, clang   make bench-peers installs Debian's packages, or names them
-#   Go             1.21 or later from https://go.dev/dl; its folder bin must be in PATH
+#   Go             1.24 or later from https://go.dev/dl; its folder bin must be in PATH
 #   ISA-L crypto   no Debian package; needs nasm:
 #                      git clone https://github.com/intel/isa-l_crypto
 #                      make -C isa-l_crypto -f Makefile.unx units='sha1_mb sha256_mb sha512_mb misc' \
@@ -26,13 +26,20 @@
 #                      export CPATH=$HOME/isal/include LIBRARY_PATH=$HOME/isal/lib LD_LIBRARY_PATH=$HOME/isal/lib
 #   ecloop         no Debian package; compiled here by gcc and clang:
 #                      git clone https://github.com/vladkens/ecloop && export ECLOOP_DIR=$PWD/ecloop
+#   XKCP           no Debian package; needs xsltproc; clang's code is faster than gcc's:
+#                      git clone --recursive https://github.com/XKCP/XKCP && cd XKCP
+#                      make generic64/libXKCP.a CC=clang EXTRA_CFLAGS='-mbmi -mbmi2'
+#                      mv bin/generic64 bin/generic64-bmi
+#                      make AVX512/libXKCP.a CC=clang EXTRA_CFLAGS=-march=native
+#                      make AVX2/libXKCP.a SSSE3/libXKCP.a generic64/libXKCP.a CC=clang
+#                      export XKCP_DIR=$PWD
 # PKG_CONFIG_PATH, CPATH and LIBRARY_PATH find libraries in other folders, also a newer ipsec-mb than Debian's.
 set -euo pipefail
 cd "$(dirname "$0")"
 quick='' build=''
 [ "${1-}" != --quick ] || { quick=yes && shift; }
 [ "${1-}" != --build ] || build=yes
-[ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160 md5 hmac-sha256 hash160 sha256d
+[ $# -gt 0 ] || set -- sha1 sha256 sha512 ripemd160 md5 sha3-256 hmac-sha256 hash160 sha256d
 cpu=${CPU:-$(($(getconf _NPROCESSORS_ONLN) - 1))}
 # A folder of its own: in a shared one, each workspace would rebuild the other's crates.
 export CARGO_TARGET_DIR=$PWD/target

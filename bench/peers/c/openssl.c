@@ -36,6 +36,10 @@ static const char *hash_name(enum algorithm algorithm)
     case ALG_HMAC_SHA512: return "SHA512";
     case ALG_RIPEMD160:
     case ALG_HMAC_RIPEMD160: return "RIPEMD160";
+    case ALG_SHA3_256:
+    case ALG_HMAC_SHA3_256: return "SHA3-256";
+    case ALG_SHA3_512:
+    case ALG_HMAC_SHA3_512: return "SHA3-512";
     default: return "SHA256";
     }
 }

@@ -23,14 +23,18 @@ enum algorithm {
     ALG_HASH160,
     ALG_SHA256D,
     ALG_MD5,
+    ALG_SHA3_256,
+    ALG_SHA3_512,
     ALG_HMAC_SHA1,
     ALG_HMAC_SHA512,
     ALG_HMAC_RIPEMD160,
     ALG_HMAC_MD5,
+    ALG_HMAC_SHA3_256,
+    ALG_HMAC_SHA3_512,
     NALGORITHMS
 };
 
-static const size_t digest_nbytes[NALGORITHMS] = {20, 32, 64, 20, 32, 20, 32, 16, 20, 64, 20, 16};
+static const size_t digest_nbytes[NALGORITHMS] = {20, 32, 64, 20, 32, 20, 32, 16, 32, 64, 20, 64, 20, 16, 32, 64};
 
 /* The key of HMAC, the same bytes as in src/scenario.rs; the string's NUL is not part of it. */
 enum { HMAC_KEY_NBYTES = 32 };

@@ -1,3 +1,3 @@
 module hashloom/bench/peers
 
-go 1.21
+go 1.24

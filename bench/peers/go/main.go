@@ -15,6 +15,7 @@ import (
 	"bufio"
 	"crypto/sha1"
 	"crypto/sha256"
+	"crypto/sha3"
 	"crypto/sha512"
 	"encoding/binary"
 	"fmt"
@@ -39,11 +40,21 @@ func hash(algorithm string, messages [][]byte, digests []byte) {
 		for i, message := range messages {
 			*(*[sha512.Size]byte)(digests[i*sha512.Size:]) = sha512.Sum512(message)
 		}
+	case "sha3-256":
+		for i, message := range messages {
+			*(*[32]byte)(digests[i*32:]) = sha3.Sum256(message)
+		}
+	case "sha3-512":
+		for i, message := range messages {
+			*(*[64]byte)(digests[i*64:]) = sha3.Sum512(message)
+		}
 	}
 }
 
 func serve(in *bufio.Reader, out io.Writer) error {
-	sizes := map[string]int{"sha1": sha1.Size, "sha256": sha256.Size, "sha512": sha512.Size}
+	sizes := map[string]int{
+		"sha1": sha1.Size, "sha256": sha256.Size, "sha512": sha512.Size, "sha3-256": 32, "sha3-512": 64,
+	}
 	var algorithm string
 	var messages [][]byte
 	var digests []byte

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use hashloom_sys as sys;
 use sha1::Digest;
 
-use crate::peers::{self, HASHLOOM, Sides, add, add_own, c_peers};
+use crate::peers::{self, HASHLOOM, Sides, Xkcp, add, add_own, c_peers};
 use crate::scenario::{Algorithm, HMAC_KEY};
 
 /// As in `c/peer.h`.
@@ -95,20 +95,22 @@ impl Call {
             );
         }
         match self {
-            Call::Nodes => add(&mut sides, "hashtree", peers::hashtree()),
+            Call::Nodes if algorithm == Algorithm::Sha256 => add(&mut sides, "hashtree", peers::hashtree()),
+            Call::Nodes => {}
             // It takes halves of nodes.
             _ => sides.retain(|side| side.name() != "tape-sha256, hash_pairs"),
         }
         if self == Call::Stream {
             // Only those that can take a message in parts: the others would know its end.
             sides.retain(|side| side.is_own() || side.name().starts_with("OpenSSL") || CRATES.contains(&side.name()));
+            peers::xkcp(&mut sides, Xkcp::Stream);
         }
         sides
     }
 }
 
 /// Crates whose one call is a new context, an update and the end.
-const CRATES: [&str; 6] = ["md-5", "sha1", "sha2", "ripemd", "ring", "aws-lc-rs"];
+const CRATES: [&str; 8] = ["md-5", "sha1", "sha2", "sha3", "keccak-asm", "ripemd", "ring", "aws-lc-rs"];
 
 fn own_parts(sides: &mut Sides, part_len: usize) {
     add_own(sides, HASHLOOM, move |messages, digests| {
@@ -147,6 +149,15 @@ fn add_parts<D: Digest>(sides: &mut Sides, name: &str) {
     });
 }
 
+/// Its traits are older ones than those of the other crates.
+fn add_asm_parts<D: keccak_asm::Digest>(sides: &mut Sides) {
+    add_whole(sides, "keccak-asm", |message, digest| {
+        let mut context = D::new();
+        message.chunks(PART_LEN).for_each(|part| context.update(part));
+        digest.copy_from_slice(&context.finalize());
+    });
+}
+
 fn parts(sides: &mut Sides, algorithm: Algorithm) {
     own_parts(sides, PART_LEN);
     #[cfg(has_openssl)]
@@ -157,14 +168,24 @@ fn parts(sides: &mut Sides, algorithm: Algorithm) {
         Algorithm::Sha256 => add_parts::<sha2::Sha256>(sides, "sha2"),
         Algorithm::Sha512 => add_parts::<sha2::Sha512>(sides, "sha2"),
         Algorithm::Ripemd160 => add_parts::<ripemd::Ripemd160>(sides, "ripemd"),
+        Algorithm::Sha3_256 => add_parts::<sha3::Sha3_256>(sides, "sha3"),
+        Algorithm::Sha3_512 => add_parts::<sha3::Sha3_512>(sides, "sha3"),
         _ => {}
     }
-    if let Some((ring, aws_lc)) = peers::ring_digests(algorithm) {
+    match algorithm {
+        Algorithm::Sha3_256 => add_asm_parts::<keccak_asm::Sha3_256>(sides),
+        Algorithm::Sha3_512 => add_asm_parts::<keccak_asm::Sha3_512>(sides),
+        _ => {}
+    }
+    peers::xkcp(sides, Xkcp::Parts);
+    if let Some(ring) = peers::ring_digest(algorithm) {
         add_whole(sides, "ring", |message, digest| {
             let mut context = ring::digest::Context::new(ring);
             message.chunks(PART_LEN).for_each(|part| context.update(part));
             digest.copy_from_slice(context.finish().as_ref());
         });
+    }
+    if let Some(aws_lc) = peers::aws_lc_digest(algorithm) {
         add_whole(sides, "aws-lc-rs", |message, digest| {
             let mut context = aws_lc_rs::digest::Context::new(aws_lc);
             message.chunks(PART_LEN).for_each(|part| context.update(part));

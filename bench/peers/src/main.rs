@@ -71,10 +71,10 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
             print!("{}", measure::summary_head());
             return Ok(());
         } else {
-            let known = Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == arg);
-            algorithms.push(known.ok_or_else(|| {
-                let names = Algorithm::ALL.map(Algorithm::name).join(" ");
-                format!("unknown algorithm {arg:?}: there are {names}")
+            let known = Algorithm::ALL.iter().find(|algorithm| algorithm.name() == arg);
+            algorithms.push(*known.ok_or_else(|| {
+                let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
+                format!("unknown algorithm {arg:?}: there are {}", names.join(" "))
             })?);
         }
     }

@@ -40,15 +40,15 @@ fn cells(is_quick: bool) -> Vec<Cell> {
     let lengths = if is_quick { &QUICK_LENGTHS[..] } else { &LENGTHS };
     let counts = if is_quick { &QUICK_COUNTS[..] } else { &COUNTS };
     let short: Vec<usize> = lengths.iter().copied().filter(|&nbytes| nbytes <= 1 << 10).collect();
-    let hashes = &[Md5, Sha1, Sha256, Sha512, Ripemd160][..];
-    let hmacs = &[HmacMd5, HmacSha1, HmacSha256, HmacSha512, HmacRipemd160][..];
+    let hashes = &[Md5, Sha1, Sha256, Sha512, Ripemd160, Sha3_256][..];
+    let hmacs = &[HmacMd5, HmacSha1, HmacSha256, HmacSha512, HmacRipemd160, HmacSha3_256][..];
     let few: Vec<usize> = counts.iter().copied().filter(|&count| count <= 64).collect();
     let mut cells = Vec::new();
     for (call, algorithms, counts, lengths) in [
         (Call::One, hashes, &[1][..], lengths),
         (Call::Many, hashes, counts, lengths),
         (Call::Rows, hashes, counts, &short),
-        (Call::Nodes, &[Sha256], counts, &[64]),
+        (Call::Nodes, &[Sha256, Sha3_256], counts, &[64]),
         (Call::Hmac, hmacs, counts, lengths),
         (Call::HmacKeys, hashes, counts, lengths),
         (Call::Stream, hashes, &[1], lengths),

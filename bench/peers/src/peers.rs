@@ -121,8 +121,10 @@ pub fn sides(algorithm: Algorithm) -> Sides {
     crates(&mut sides, algorithm);
     sides.retain(|side| Tier::of_this_process().has(side.name()));
     // Go is compared where one call of its standard library takes the message.
-    if matches!(algorithm, Algorithm::Sha1 | Algorithm::Sha256 | Algorithm::Sha512)
-        && let Some(go) = Go::start()
+    if matches!(
+        algorithm,
+        Algorithm::Sha1 | Algorithm::Sha256 | Algorithm::Sha512 | Algorithm::Sha3_256 | Algorithm::Sha3_512
+    ) && let Some(go) = Go::start()
     {
         sides.push(Box::new(go));
     }
@@ -232,6 +234,48 @@ fn libraries(sides: &mut Sides, algorithm: Algorithm) {
     c_peers!(sides, "ecloop, clang" = ecloop_clang);
     #[cfg(has_ecloop_clang_avx2)]
     c_peers!(sides, "ecloop, clang -mavx2" = ecloop_clang_avx2);
+    xkcp(sides, Xkcp::Whole);
+}
+
+/// The functions of `c/xkcp.c`, in their order.
+#[derive(Clone, Copy)]
+pub enum Xkcp {
+    Whole,
+    /// A message in one update.
+    Stream,
+    Parts,
+}
+
+macro_rules! xkcp_targets {
+    ($sides:ident, $way:ident, $($name:literal = $target:ident),+) => {
+        $(#[cfg($target)]
+        {
+            unsafe extern "C" {
+                static $target: [PeerFn; 3];
+            }
+            // SAFETY: a constant of c/xkcp.c.
+            let function = unsafe { $target }[$way as usize];
+            add($sides, $name, move |messages, digests| {
+                // SAFETY: struct message of c/peer.h is hl_slice; digests has room for all digests.
+                unsafe {
+                    function(messages.algorithm, messages.raw.as_ptr(), messages.raw.len(), digests.as_mut_ptr()) == 0
+                }
+            });
+        })+
+    };
+}
+
+pub fn xkcp(sides: &mut Sides, way: Xkcp) {
+    let _ = (&sides, way);
+    xkcp_targets!(
+        sides,
+        way,
+        "XKCP AVX512" = xkcp_avx512,
+        "XKCP AVX2" = xkcp_avx2,
+        "XKCP SSSE3" = xkcp_ssse3,
+        "XKCP generic64-bmi" = xkcp_generic64_bmi,
+        "XKCP generic64" = xkcp_generic64
+    );
 }
 
 fn crates(sides: &mut Sides, algorithm: Algorithm) {
@@ -265,10 +309,20 @@ fn crates(sides: &mut Sides, algorithm: Algorithm) {
             add_each(sides, "ripemd and sha2", |message| ripemd::Ripemd160::digest(sha2::Sha256::digest(message)))
         }
         Algorithm::Sha256d => add_each(sides, "sha2", |message| sha2::Sha256::digest(sha2::Sha256::digest(message))),
+        Algorithm::Sha3_256 => {
+            add_each(sides, "sha3", |message| sha3::Sha3_256::digest(message));
+            add_each(sides, "keccak-asm", |message| <keccak_asm::Sha3_256 as keccak_asm::Digest>::digest(message));
+        }
+        Algorithm::Sha3_512 => {
+            add_each(sides, "sha3", |message| sha3::Sha3_512::digest(message));
+            add_each(sides, "keccak-asm", |message| <keccak_asm::Sha3_512 as keccak_asm::Digest>::digest(message));
+        }
         _ => {}
     }
-    if let Some((ring, aws_lc)) = ring_digests(algorithm) {
+    if let Some(ring) = ring_digest(algorithm) {
         add_each(sides, "ring", |message| ring::digest::digest(ring, message));
+    }
+    if let Some(aws_lc) = aws_lc_digest(algorithm) {
         add_each(sides, "aws-lc-rs", |message| aws_lc_rs::digest::digest(aws_lc, message));
     }
     if algorithm.is_hmac()
@@ -281,15 +335,24 @@ fn crates(sides: &mut Sides, algorithm: Algorithm) {
     }
 }
 
-/// A hash function of ring and of aws-lc-rs, which have one interface.
-pub fn ring_digests(
-    algorithm: Algorithm,
-) -> Option<(&'static ring::digest::Algorithm, &'static aws_lc_rs::digest::Algorithm)> {
-    use {aws_lc_rs::digest as aws_lc, ring::digest as ring};
+pub fn ring_digest(algorithm: Algorithm) -> Option<&'static ring::digest::Algorithm> {
+    use ring::digest as ring;
     match algorithm {
-        Algorithm::Sha1 => Some((&ring::SHA1_FOR_LEGACY_USE_ONLY, &aws_lc::SHA1_FOR_LEGACY_USE_ONLY)),
-        Algorithm::Sha256 => Some((&ring::SHA256, &aws_lc::SHA256)),
-        Algorithm::Sha512 => Some((&ring::SHA512, &aws_lc::SHA512)),
+        Algorithm::Sha1 => Some(&ring::SHA1_FOR_LEGACY_USE_ONLY),
+        Algorithm::Sha256 => Some(&ring::SHA256),
+        Algorithm::Sha512 => Some(&ring::SHA512),
+        _ => None,
+    }
+}
+
+pub fn aws_lc_digest(algorithm: Algorithm) -> Option<&'static aws_lc_rs::digest::Algorithm> {
+    use aws_lc_rs::digest as aws_lc;
+    match algorithm {
+        Algorithm::Sha1 => Some(&aws_lc::SHA1_FOR_LEGACY_USE_ONLY),
+        Algorithm::Sha256 => Some(&aws_lc::SHA256),
+        Algorithm::Sha512 => Some(&aws_lc::SHA512),
+        Algorithm::Sha3_256 => Some(&aws_lc::SHA3_256),
+        Algorithm::Sha3_512 => Some(&aws_lc::SHA3_512),
         _ => None,
     }
 }
@@ -396,7 +459,7 @@ struct Installed {
     remedy: &'static str,
 }
 
-fn installed() -> [Installed; 5] {
+fn installed() -> [Installed; 6] {
     [
         Installed {
             name: "OpenSSL",
@@ -428,10 +491,18 @@ fn installed() -> [Installed; 5] {
             remedy: "git clone https://github.com/vladkens/ecloop && export ECLOOP_DIR=$PWD/ecloop",
         },
         Installed {
+            name: "XKCP",
+            version: env!("PEERS_XKCP").into(),
+            how: "KeccakP1600times8, times4, times2 as far as a target has them, without copies for rows of whole \
+                  words; KeccakP1600 for one message; in bench/never also Keccak_HashUpdate",
+            remedy: "see the head of bench/peers/run.sh; it needs clang and xsltproc",
+        },
+        Installed {
             name: "Go",
             version: Go::start().map_or_else(String::new, |go| go.version.clone()),
-            how: "sha1.Sum, sha256.Sum256, sha512.Sum512, a process of its own",
-            remedy: "install Go 1.21 or later from https://go.dev/dl, put its folder bin into PATH",
+            how: "sha1.Sum, sha256.Sum256, sha512.Sum512, sha3.Sum256 and sha3.Sum512, which golang.org/x/crypto calls \
+                  too, a process of its own",
+            remedy: "install Go 1.24 or later from https://go.dev/dl, put its folder bin into PATH",
         },
     ]
 }
@@ -461,6 +532,8 @@ pub fn list() -> String {
         ("sha2", "the same"),
         ("ripemd", "the same"),
         ("md-5", "the same"),
+        ("sha3", "the same"),
+        ("keccak-asm", "the same"),
         ("ring", "digest::digest, one message after the other; hmac::sign"),
         ("aws-lc-rs", "the same"),
         ("stringzilla", "sha256_multistate_update and _digest, 16 states at a time"),

@@ -6,104 +6,75 @@ use std::sync::Mutex;
 
 use hashloom_sys as sys;
 
-/// The same values as in `c/peer.h`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(C)]
-pub enum Algorithm {
-    Sha1,
-    Sha256,
-    Sha512,
-    Ripemd160,
+/// A row is a variant, its name, the hash function that takes the messages, and the one whose digest comes out.
+macro_rules! algorithms {
+    ($($(#[$about:meta])* $variant:ident $name:literal $hash:ident $last:ident,)+) => {
+        /// The same values as in `c/peer.h`.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[repr(C)]
+        pub enum Algorithm {
+            $($(#[$about])* $variant,)+
+        }
+
+        impl Algorithm {
+            pub const ALL: &[Algorithm] = &[$(Algorithm::$variant),+];
+
+            pub fn name(self) -> &'static str {
+                [$($name),+][self as usize]
+            }
+
+            /// The hash function that takes the messages.
+            pub fn hash(self) -> Algorithm {
+                [$(Algorithm::$hash),+][self as usize]
+            }
+
+            /// The hash function that takes the messages.
+            pub fn crate_algorithm(self) -> hashloom::Algorithm {
+                [$(hashloom::Algorithm::$hash),+][self as usize]
+            }
+
+            pub fn digest_len(self) -> usize {
+                const NBYTES: &[usize] = &[$(hashloom::Algorithm::$last.digest_nbytes()),+];
+                NBYTES[self as usize]
+            }
+        }
+    };
+}
+
+algorithms! {
+    Sha1 "sha1" Sha1 Sha1,
+    Sha256 "sha256" Sha256 Sha256,
+    Sha512 "sha512" Sha512 Sha512,
+    Ripemd160 "ripemd160" Ripemd160 Ripemd160,
     /// HMAC-SHA256 by the key [`HMAC_KEY`].
-    HmacSha256,
+    HmacSha256 "hmac-sha256" Sha256 Sha256,
     /// RIPEMD-160 of SHA-256: Bitcoin's hash of a public key.
-    Hash160,
+    Hash160 "hash160" Sha256 Ripemd160,
     /// SHA-256 of SHA-256: Bitcoin's hash of a block's header.
-    Sha256d,
-    Md5,
+    Sha256d "sha256d" Sha256 Sha256,
+    Md5 "md5" Md5 Md5,
+    Sha3_256 "sha3-256" Sha3_256 Sha3_256,
+    Sha3_512 "sha3-512" Sha3_512 Sha3_512,
     /// HMAC by the key [`HMAC_KEY`], as [`Algorithm::HmacSha256`].
-    HmacSha1,
-    HmacSha512,
-    HmacRipemd160,
-    HmacMd5,
+    HmacSha1 "hmac-sha1" Sha1 Sha1,
+    HmacSha512 "hmac-sha512" Sha512 Sha512,
+    HmacRipemd160 "hmac-ripemd160" Ripemd160 Ripemd160,
+    HmacMd5 "hmac-md5" Md5 Md5,
+    HmacSha3_256 "hmac-sha3-256" Sha3_256 Sha3_256,
+    HmacSha3_512 "hmac-sha3-512" Sha3_512 Sha3_512,
 }
 
 /// The same bytes as in `c/peer.h`.
 pub const HMAC_KEY: [u8; 32] = *b"a key of thirty-two random bytes";
 
 impl Algorithm {
-    pub const ALL: [Algorithm; 12] = [
-        Algorithm::Sha1,
-        Algorithm::Sha256,
-        Algorithm::Sha512,
-        Algorithm::Ripemd160,
-        Algorithm::HmacSha256,
-        Algorithm::Hash160,
-        Algorithm::Sha256d,
-        Algorithm::Md5,
-        Algorithm::HmacSha1,
-        Algorithm::HmacSha512,
-        Algorithm::HmacRipemd160,
-        Algorithm::HmacMd5,
-    ];
-
-    pub fn name(self) -> &'static str {
-        [
-            "sha1",
-            "sha256",
-            "sha512",
-            "ripemd160",
-            "hmac-sha256",
-            "hash160",
-            "sha256d",
-            "md5",
-            "hmac-sha1",
-            "hmac-sha512",
-            "hmac-ripemd160",
-            "hmac-md5",
-        ][self as usize]
-    }
-
-    pub fn digest_len(self) -> usize {
-        [20, 32, 64, 20, 32, 20, 32, 16, 20, 64, 20, 16][self as usize]
-    }
-
     pub fn is_hmac(self) -> bool {
         self.name().starts_with("hmac-")
     }
 
     /// The hash function that takes the messages.
-    pub fn hash(self) -> Algorithm {
-        match self {
-            Algorithm::HmacMd5 => Algorithm::Md5,
-            Algorithm::HmacSha1 => Algorithm::Sha1,
-            Algorithm::HmacSha256 | Algorithm::Hash160 | Algorithm::Sha256d => Algorithm::Sha256,
-            Algorithm::HmacSha512 => Algorithm::Sha512,
-            Algorithm::HmacRipemd160 => Algorithm::Ripemd160,
-            hash => hash,
-        }
-    }
-
-    /// The hash function that takes the messages.
     pub fn hl(self) -> sys::hl_alg {
-        match self.hash() {
-            Algorithm::Md5 => sys::HL_MD5,
-            Algorithm::Sha1 => sys::HL_SHA1,
-            Algorithm::Sha512 => sys::HL_SHA512,
-            Algorithm::Ripemd160 => sys::HL_RIPEMD160,
-            _ => sys::HL_SHA256,
-        }
-    }
-
-    /// The hash function that takes the messages.
-    pub fn crate_algorithm(self) -> hashloom::Algorithm {
-        match self.hash() {
-            Algorithm::Md5 => hashloom::Algorithm::Md5,
-            Algorithm::Sha1 => hashloom::Algorithm::Sha1,
-            Algorithm::Sha512 => hashloom::Algorithm::Sha512,
-            Algorithm::Ripemd160 => hashloom::Algorithm::Ripemd160,
-            _ => hashloom::Algorithm::Sha256,
-        }
+        self.crate_algorithm() as sys::hl_alg
     }
 
     pub fn scenarios(self) -> impl Iterator<Item = &'static Scenario> {
@@ -199,6 +170,7 @@ pub fn goals(machine: Option<Machine>, algorithm: Algorithm, scenario: &str) -> 
         return goal("OpenSSL", 1.0);
     }
     match (machine, algorithm, scenario) {
+        (_, Sha3_256, "64 bytes" | "16 KiB") => return goal("XKCP", 1.05),
         (Amd, Ripemd160, KEYS) => return goal("ecloop", 2.0),
         (Intel, Ripemd160, KEYS) => return goal("ecloop", 1.25),
         (Amd, HmacSha256, MILLION) => return goal("OpenSSL", 6.0),

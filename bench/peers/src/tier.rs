@@ -102,8 +102,16 @@ impl Tier {
             }
             "stringzilla" | "commonware-cryptography" => self == Tier::Here,
             name if name.starts_with("ecloop") => self == Tier::Here,
+            "XKCP AVX512" => self == Tier::Here && is_here("avx512vl"),
+            "XKCP AVX2" | "XKCP generic64-bmi" => self <= Tier::Avx2 && is_here("avx2"),
+            "XKCP SSSE3" => self <= Tier::Ssse3,
             name if name.starts_with("ipsec-mb") => self != Tier::Plain,
             _ => true,
         }
     }
+}
+
+/// Whether this CPU has an instruction set of hashloom's. Every CPU that has AVX2 has BMI too.
+fn is_here(isa: &str) -> bool {
+    IsaSet::available().names().any(|name| name == isa)
 }
