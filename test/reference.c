@@ -438,11 +438,12 @@ static unsigned rc(unsigned t)
 
 static void iota(keccak_state A, unsigned ir)
 {
-    uint64_t RC = 0;
+    static uint64_t RC[24];
 
-    for (unsigned j = 0; j <= 6; j++)
-        RC |= (uint64_t)rc(j + 7 * ir) << ((1u << j) - 1);
-    A[0][0] ^= RC;
+    for (unsigned i = 0; RC[23] == 0; i++)
+        for (unsigned j = 0; j <= 6; j++)
+            RC[i] |= (uint64_t)rc(j + 7 * i) << ((1u << j) - 1);
+    A[0][0] ^= RC[ir];
 }
 
 /* Section 4, algorithm 8, step 6: a block of r bits is xored to the state, which Keccak-f[1600] permutes (section 3.3).
