@@ -289,24 +289,25 @@ mod resume {
         let outer = tempfile::tempdir().unwrap();
         let folder = outer.path();
         make(folder, Version::Hybrid, "one");
-        let cases: [(&[u8], &str); 8] = [
+        let cases: [(&[u8], &str); 9] = [
             (b"", "this is not a checkpoint: "),
             (b"my diary", "this is not a checkpoint: "),
             (b"d4:infod6:lengthi0eee", "this is not a checkpoint: it has no key \"hashloom checkpoint\""),
+            (b"d19:hashloom checkpointi1e8:torrentsdee", "a checkpoint of version 1, which this program does not know"),
             (b"d19:hashloom checkpointi3e8:torrentsdee", "a checkpoint of version 3, which this program does not know"),
-            (b"d19:hashloom checkpointi1ee", "this is not a checkpoint: "),
+            (b"d19:hashloom checkpointi2ee", "this is not a checkpoint: "),
             (
-                b"d19:hashloom checkpointi1e8:torrentsd2:abd5:filesle6:pieces0:eee",
+                b"d19:hashloom checkpointi2e8:torrentsd2:abd5:filesle6:pieces0:eee",
                 "the checkpoint is damaged in what it says of torrent 6162.",
             ),
             (
-                b"d19:hashloom checkpointi1e8:torrentsd20:abababababababababab\
+                b"d19:hashloom checkpointi2e8:torrentsd20:abababababababababab\
                   d5:filesli1ee6:pieces0:eee",
                 "the checkpoint is damaged in what it says of torrent 6162",
             ),
             (
-                b"d19:hashloom checkpointi1e8:torrentsd20:abababababababababab\
-                  d5:fileslli-5ei0ei0eee6:pieces0:eee",
+                b"d19:hashloom checkpointi2e8:torrentsd20:abababababababababab\
+                  d5:fileslli-5ei0ei0ei0ei0eee6:pieces0:eee",
                 "the checkpoint is damaged in what it says of torrent 6162",
             ),
         ];
@@ -361,7 +362,7 @@ mod resume {
         make(folder, Version::V1, "one");
         make(folder, Version::V2, "two");
         fs::remove_file(folder.join("two/d/c")).unwrap();
-        let checkpoint = "d19:hashloom checkpointi1e8:torrentsdee";
+        let checkpoint = "d19:hashloom checkpointi2e8:torrentsdee";
         fs::write(folder.join("two/a b"), checkpoint).unwrap();
         for (file, what) in [("two/a b", "a file of the content"), ("two/d/c", "a file of the content")] {
             let output = verify(folder, ["one.torrent", "two.torrent", "--resume", file]);
@@ -678,7 +679,7 @@ mod linux {
         let outer = tempfile::tempdir().unwrap();
         let folder = outer.path();
         make(folder, Version::Hybrid, "one");
-        let mut bytes = b"d19:hashloom checkpointi1e8:torrentsd20:".to_vec();
+        let mut bytes = b"d19:hashloom checkpointi2e8:torrentsd20:".to_vec();
         bytes.extend_from_slice(&[0; 20]);
         bytes.extend_from_slice(b"d5:filesl");
         bytes.extend_from_slice(&b"le".repeat(8 << 20));
