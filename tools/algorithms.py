@@ -190,11 +190,36 @@ def rust_rows():
         yield "    },"
 
 
+def python_constructors():
+    for a in in_order():
+        yield f"    {a.hashlib} = {a.camel},"
+
+
+def python_imports():
+    for name in sorted(a.hashlib for a in ALGORITHMS):
+        yield f"    {name},"
+
+
+def python_all():
+    for name in sorted(a.hashlib for a in ALGORITHMS):
+        yield f'    "{name}",'
+
+
+def python_stubs():
+    for a in in_order():
+        kind = "HashXOF" if a.is_xof else "Hash"
+        arguments = 'data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None'
+        yield f"def {a.hashlib}({arguments}) -> {kind}: ..."
+
+
 WRITERS = {
     "core/lib.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
     "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
+    "python/src/hash.rs": [python_constructors],
+    "python/package/pyhashloom/__init__.py": [python_imports, python_all],
+    "python/package/pyhashloom/_hashloom.pyi": [python_all, python_stubs],
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
