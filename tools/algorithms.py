@@ -212,6 +212,12 @@ def python_stubs():
         yield f"def {a.hashlib}({arguments}) -> {kind}: ..."
 
 
+def page_names():
+    names = {name.lower() for a in in_order() for name in (a.name, *a.tags)}
+    for name in sorted(name for name in names if "/" not in name):
+        yield f'    "{name}",'
+
+
 WRITERS = {
     "core/lib.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
     "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
@@ -220,6 +226,7 @@ WRITERS = {
     "python/src/hash.rs": [python_constructors],
     "python/package/pyhashloom/__init__.py": [python_imports, python_all],
     "python/package/pyhashloom/_hashloom.pyi": [python_all, python_stubs],
+    "web/page.js": [page_names],
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
