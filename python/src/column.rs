@@ -301,18 +301,17 @@ impl Segment<'_> {
                     begin = end;
                 }
             }
+            let nvalues = if plan.is_hex { messages.len() } else { batch.len() };
+            let (here, behind) = out.split_at_mut(nvalues * plan.width());
+            out = behind;
+            if here.len() == messages.len() * nbytes {
+                plan.function.slices(&messages, here);
+                continue;
+            }
             let digests = &mut digests[..messages.len() * nbytes];
             plan.function.slices(&messages, digests);
             if plan.is_hex {
-                let (here, behind) = out.split_at_mut(digests.len() * 2);
                 hex::write(digests, here);
-                out = behind;
-                continue;
-            }
-            let (here, behind) = out.split_at_mut(batch.len() * nbytes);
-            out = behind;
-            if digests.len() == here.len() {
-                here.copy_from_slice(digests);
                 continue;
             }
             let mut digests = digests.chunks_exact(nbytes);
