@@ -424,6 +424,34 @@ def go_xofs():
             yield f"\t{{core.{a.constant}, sha3.New{end}, sha3.Sum{end}, sha3.SumMany{end}, sha3.SumRows{end}}},"
 
 
+def python_constructors():
+    for a in in_order():
+        yield f"    {a.hashlib} = {a.camel},"
+
+
+def python_imports():
+    for name in sorted(a.hashlib for a in ALGORITHMS):
+        yield f"    {name},"
+
+
+def python_all():
+    for name in sorted(a.hashlib for a in ALGORITHMS):
+        yield f'    "{name}",'
+
+
+def python_stubs():
+    for a in in_order():
+        kind = "HashXOF" if a.is_xof else "Hash"
+        arguments = 'data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None'
+        yield f"def {a.hashlib}({arguments}) -> {kind}: ..."
+
+
+def page_names():
+    names = {name.lower() for a in in_order() for name in (a.name, *a.tags)}
+    for name in sorted(name for name in names if "/" not in name):
+        yield f'    "{name}",'
+
+
 WRITERS = {
     "core/lib.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
     "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
@@ -444,6 +472,10 @@ WRITERS = {
     "go/sha3/example_test.go": [go_sha3_examples],
     "go/variants_test.go": [go_sha3_variants],
     "go/xof_test.go": [go_xofs],
+    "python/src/hash.rs": [python_constructors],
+    "python/package/pyhashloom/__init__.py": [python_imports, python_all],
+    "python/package/pyhashloom/_hashloom.pyi": [python_all, python_stubs],
+    "web/page.js": [page_names],
 }
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -55,8 +55,11 @@ async function readSource(file) {
 
 async function parse(compiled, name, bytes) {
     const core = (await WebAssembly.instantiate(compiled)).exports;
-    const room = core.room(bytes.length); // may grow the memory, which then has another buffer
+    const nameBytes = new TextEncoder().encode(name);
+    // The room may grow the memory, which then has another buffer.
+    const room = core.room(bytes.length + nameBytes.length);
     new Uint8Array(core.memory.buffer, room, bytes.length).set(bytes);
+    new Uint8Array(core.memory.buffer, room + bytes.length, nameBytes.length).set(nameBytes);
     const answer = () => JSON.parse(new TextDecoder().decode(
         new Uint8Array(core.memory.buffer, core.answer_at(), core.answer_nbytes())));
     // A torrent is a dictionary, and begins with d, the length of its first key, and a colon.
@@ -66,7 +69,7 @@ async function parse(compiled, name, bytes) {
         if (torrent.error) throw new Error(`${name}: ${torrent.error}`);
         return { bytes: bytes.buffer, torrent };
     }
-    core.read_list(bytes.length);
+    core.read_list(bytes.length, nameBytes.length);
     const list = answer();
     if (list.entries.length === 0) {
         throw new Error(`${name}: neither a torrent nor a list of checksums` +
@@ -75,8 +78,42 @@ async function parse(compiled, name, bytes) {
     return { list };
 }
 
+// Lists end in the name of an algorithm.
+const ALGORITHMS = [
+    // algorithms.py: page_names
+    "md5",
+    "ripemd-160",
+    "ripemd160",
+    "rmd160",
+    "sha1",
+    "sha2-224",
+    "sha2-256",
+    "sha2-384",
+    "sha2-512",
+    "sha224",
+    "sha256",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "sha384",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
+    "sha512",
+    "sha512-224",
+    "sha512-256",
+    "shake-128",
+    "shake-256",
+    "shake128",
+    "shake256",
+    // algorithms.py: end
+];
+
 const looksLikeSource = (name) =>
-    /\.torrent$|sums?(\.txt)?$|\.(md5|sha\d+|rmd160|hash|hashes|digests?|checksums?)$/i.test(name);
+    /\.torrent$|sums?(\.txt)?$|\.(hash|hashes|digests?|checksums?)$/i.test(name) ||
+    ALGORITHMS.includes(name.toLowerCase().replace(/^.*\./s, ""));
 
 // ---- Choosing and dropping ----
 

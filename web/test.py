@@ -562,6 +562,27 @@ class Tests:
             assert summary.startswith("2 of 4 files OK."), summary
         self.picture("list")
 
+    def test_sha3(self):
+        """Tags of OpenSSL and BSD, and lists without tags whose name says the algorithm."""
+        files = {"empty": b"", "a": noise(100_000, 1), "sub/b c": noise(136, 2), "big": noise(9_000_001, 3)}
+        for number, (list_name, algorithm, line) in enumerate([
+            ("SUMS", "sha3_256", "SHA3-256({name})= {hex}\n"), ("SUMS", "sha3_512", "SHA3-512 ({name}) = {hex}\n"),
+            ("SHA3-256SUMS", "sha3_256", "{hex}  {name}\n"), ("all.sha3-224", "sha3_224", "{hex} *{name}\n"),
+            ("SHA256SUMS", "sha256", "{hex}  {name}\n"), ("SUMS", "sha256", "{hex}  {name}\n"),
+        ]):
+            top = self.folder / f"sha3-{number}"
+            write(top, files)
+            digests = {name: hashlib.new(algorithm, data).hexdigest() for name, data in files.items()}
+            (top / list_name).write_text("".join(line.format(hex=digest, name=name)
+                                                 for name, digest in digests.items()))
+            verdicts, summary = self.choose(top / list_name, top)
+            assert set(verdicts.values()) == {"OK"} and summary.startswith("4 of 4 files OK."), (list_name, verdicts)
+            (top / "big").write_bytes(noise(9_000_001, 4))
+            verdicts, _ = self.choose(top / list_name, top)
+            assert verdicts["big"].startswith("damaged") and verdicts["a"] == "OK", (list_name, verdicts)
+        assert self.browser.run("['x.SHA3-256', 'SHA3-512SUMS', 'x.shake128', 'x.md5', 'sums.txt', 'a.b/x.rmd160']"
+                                ".every(looksLikeSource) && !['sha3', 'x.txt', 'md5.c'].some(looksLikeSource)")
+
     def test_hashdeep(self):
         top = self.folder / "deep"
         write(top, {"a": b"abc"})

@@ -17,14 +17,11 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::arrow::{self, not_supported};
 use crate::buffer::Data;
-use crate::hash::known;
+use crate::hash::{for_hmac, known};
 use crate::hex;
 use crate::many::Function;
 use crate::memory;
 use crate::work::nthreads;
-
-/// Rows hashed in one call: enough for all lanes, few enough for their digests to stay in the first cache.
-const BATCH: usize = 1024;
 
 /// Rows between two looks at signals.
 const STRETCH: usize = 1 << 20;
@@ -275,12 +272,13 @@ impl Segment<'_> {
     fn hash(&self, plan: &Plan<'_>, rows: Range<usize>, mut out: &mut [u8]) -> Result<(), BadRow> {
         let nbytes = plan.function.digest_nbytes();
         let is_plain = self.chunks.len() == 1 && plan.salt.is_empty();
-        let mut digests = vec![0; BATCH * nbytes];
+        let batch_max = plan.function.batch();
+        let mut digests = vec![0; batch_max * nbytes];
         let mut text = Vec::new();
-        let mut ends = Vec::with_capacity(BATCH);
+        let mut ends = Vec::with_capacity(batch_max);
         let mut next = rows.start;
         while next < rows.end {
-            let batch = next..rows.end.min(next + BATCH);
+            let batch = next..rows.end.min(next + batch_max);
             next = batch.end;
             let is_skipped = |row: usize| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
             text.clear();
@@ -303,18 +301,17 @@ impl Segment<'_> {
                     begin = end;
                 }
             }
+            let nvalues = if plan.is_hex { messages.len() } else { batch.len() };
+            let (here, behind) = out.split_at_mut(nvalues * plan.width());
+            out = behind;
+            if here.len() == messages.len() * nbytes {
+                plan.function.slices(&messages, here);
+                continue;
+            }
             let digests = &mut digests[..messages.len() * nbytes];
             plan.function.slices(&messages, digests);
             if plan.is_hex {
-                let (here, behind) = out.split_at_mut(digests.len() * 2);
                 hex::write(digests, here);
-                out = behind;
-                continue;
-            }
-            let (here, behind) = out.split_at_mut(batch.len() * nbytes);
-            out = behind;
-            if digests.len() == here.len() {
-                here.copy_from_slice(digests);
                 continue;
             }
             let mut digests = digests.chunks_exact(nbytes);
@@ -364,7 +361,7 @@ fn digests_of(
         let stretch = next..segment.nrows.min(next + STRETCH);
         let nthreads = nthreads.min(stretch.len().div_ceil(THREAD_ROWS)).max(1);
         // Whole batches for each thread.
-        let share = stretch.len().div_ceil(nthreads).next_multiple_of(BATCH);
+        let share = stretch.len().div_ceil(nthreads).next_multiple_of(plan.function.batch());
         let mut parts = Vec::new();
         while next < stretch.end {
             let rows = next..stretch.end.min(next + share);
@@ -449,7 +446,8 @@ impl Column {
 
 /// Digests of the values of Arrow columns, as an Arrow column.
 #[pyfunction]
-#[pyo3(signature = (name, /, *columns, output="hex", salt=None, key=None, threads=None))]
+#[pyo3(signature = (name, /, *columns, output="hex", salt=None, key=None, length=None, threads=None))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments")]
 fn column(
     py: Python<'_>,
     name: &str,
@@ -457,6 +455,7 @@ fn column(
     output: &str,
     salt: Option<Bound<'_, PyAny>>,
     key: Option<Bound<'_, PyAny>>,
+    length: Option<i64>,
     threads: Option<usize>,
 ) -> PyResult<Column> {
     let is_hex = match output {
@@ -471,11 +470,14 @@ fn column(
     let key = key.as_ref().map(Data::of).transpose()?;
     let hmac;
     let function = match &key {
-        None => Function::named(name)?,
+        None => Function::named(name, length)?,
+        Some(_) if length.is_some() => {
+            return Err(PyValueError::new_err("expected a length or a key, found both: tags have the digest's length"));
+        }
         Some(_) if salt.is_some() => return Err(PyValueError::new_err("expected a salt or a key, found both")),
         Some(key) => {
             let algorithm = known(name).ok_or_else(|| PyValueError::new_err(format!("no HMAC with {name:?}")))?;
-            hmac = HmacKey::new(algorithm, key.bytes());
+            hmac = HmacKey::new(for_hmac(algorithm)?, key.bytes());
             Function::Mac(&hmac)
         }
     };

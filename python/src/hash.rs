@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! hashlib's shape: hash objects and their constructors.
+//! hashlib's shape: hash objects and their constructors. Those of SHAKE, whose digests may have any length, are of a
+//! class of their own, as in hashlib.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +11,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::buffer::{Data, Given};
-use crate::hex;
+use crate::{hex, memory};
 
 /// From this length on the GIL is released while a message is hashed, as in hashlib.
 pub const DETACH_NBYTES: usize = 2048;
@@ -23,7 +24,21 @@ pub fn algorithm(name: &str) -> PyResult<Algorithm> {
 
 /// Like [`algorithm`], for names that may be others too.
 pub fn known(name: &str) -> Option<Algorithm> {
-    name.to_ascii_lowercase().replace(['_', '/'], "-").replacen("sha-", "sha", 1).parse().ok()
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '/'], "-").replacen("sha-", "sha", 1);
+    let name = plain(name);
+    let is_it = |algorithm: &&Algorithm| name == algorithm.name() || name == plain(python_name(**algorithm));
+    Algorithm::ALL.iter().find(is_it).copied()
+}
+
+/// The algorithm, if HMAC and with it PBKDF2 are defined for it (FIPS 198-1 section 3).
+pub fn for_hmac(algorithm: Algorithm) -> PyResult<Algorithm> {
+    if algorithm.is_xof() {
+        return Err(PyValueError::new_err(format!(
+            "HMAC is not defined for {}, whose digests have no length of their own: choose another, such as sha3_256",
+            python_name(algorithm)
+        )));
+    }
+    Ok(algorithm)
 }
 
 /// The error for a name that is neither an algorithm's nor one of `others`.
@@ -32,9 +47,11 @@ pub fn unknown(name: &str, others: &str) -> PyErr {
     PyValueError::new_err(format!("unsupported hash type {name:?}: expected one of {}{others}", names.join(", ")))
 }
 
-/// hashlib's spelling of an algorithm's name.
-pub fn python_name(algorithm: Algorithm) -> String {
-    algorithm.name().replace('-', "_")
+/// The length of a digest that may have any length, within hashlib's limit.
+pub fn xof_nbytes(length: i64) -> PyResult<usize> {
+    const MOST: usize = (1 << 29) - 1;
+    let nbytes = usize::try_from(length).ok().filter(|&nbytes| nbytes <= MOST);
+    nbytes.ok_or_else(|| PyValueError::new_err(format!("length is {length}: expected 0 to {MOST}")))
 }
 
 /// Calls a function on a value that threads share: without the interpreter lock if `nbytes` are worth it.
@@ -47,18 +64,21 @@ pub fn work_on<T: Send>(py: Python<'_>, value: &Mutex<T>, nbytes: usize, work: i
 }
 
 /// A hash object, as those of hashlib. Any number of threads may use it at once.
-#[pyclass(frozen, module = "pyhashloom")]
+#[pyclass(frozen, subclass, module = "pyhashloom")]
 pub struct Hash {
     hasher: Mutex<Hasher>,
-    #[pyo3(get)]
-    name: String,
     algorithm: Algorithm,
 }
 
 impl Hash {
-    pub fn from(hasher: Hasher) -> Hash {
+    /// The object of the class that suits the algorithm.
+    pub fn object(py: Python<'_>, hasher: Hasher) -> PyResult<Bound<'_, Hash>> {
         let algorithm = hasher.algorithm();
-        Hash { hasher: Mutex::new(hasher), name: python_name(algorithm), algorithm }
+        let hash = PyClassInitializer::from(Hash { hasher: Mutex::new(hasher), algorithm });
+        if algorithm.is_xof() {
+            return Ok(Bound::new(py, hash.add_subclass(HashXof))?.into_super());
+        }
+        Bound::new(py, hash)
     }
 
     pub fn algorithm(&self) -> Algorithm {
@@ -92,14 +112,20 @@ impl Hash {
     }
 
     /// Returns a hash object in the same state.
-    fn copy(&self, py: Python<'_>) -> Hash {
-        Hash::from(self.now(py))
+    fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Hash>> {
+        Hash::object(py, self.now(py))
     }
 
-    /// Bytes in a digest.
+    /// The name, as hashlib writes it.
+    #[getter]
+    fn name(&self) -> &'static str {
+        python_name(self.algorithm)
+    }
+
+    /// Bytes in a digest; 0 if digests may have any length.
     #[getter]
     fn digest_size(&self) -> usize {
-        self.algorithm.digest_nbytes()
+        if self.algorithm.is_xof() { 0 } else { self.algorithm.digest_nbytes() }
     }
 
     /// Bytes in a block of the algorithm.
@@ -109,11 +135,49 @@ impl Hash {
     }
 
     fn __repr__(&self) -> String {
-        format!("<{} pyhashloom.Hash object @ {:p}>", self.name, self)
+        format!("<{} pyhashloom.Hash object @ {:p}>", self.name(), self)
     }
 }
 
-fn construct<'py>(py: Python<'py>, algorithm: Algorithm, data: Given<'py>, string: Given<'py>) -> PyResult<Hash> {
+/// A hash object of an algorithm whose digests may have any length, as shake_128's of hashlib.
+#[pyclass(frozen, extends = Hash, name = "HashXOF", module = "pyhashloom")]
+pub struct HashXof;
+
+impl HashXof {
+    fn bytes(this: &Bound<'_, Self>, length: i64) -> PyResult<Vec<u8>> {
+        let (py, nbytes) = (this.py(), xof_nbytes(length)?);
+        let mut digest = memory::zeros(1, nbytes)?;
+        let hasher = this.as_super().get().now(py);
+        if nbytes < DETACH_NBYTES {
+            hasher.finalize_xof().read(&mut digest);
+        } else {
+            py.detach(|| hasher.finalize_xof().read(&mut digest));
+        }
+        Ok(digest)
+    }
+}
+
+#[pymethods]
+impl HashXof {
+    /// Returns the first `length` bytes of the digest of the data so far.
+    #[pyo3(signature = (length))]
+    fn digest<'py>(this: &Bound<'py, Self>, length: i64) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(this.py(), &HashXof::bytes(this, length)?))
+    }
+
+    /// Returns the first `length` bytes of the digest of the data so far, as hexadecimal digits.
+    #[pyo3(signature = (length))]
+    fn hexdigest<'py>(this: &Bound<'py, Self>, length: i64) -> PyResult<Bound<'py, PyString>> {
+        Ok(hex::string(this.py(), &HashXof::bytes(this, length)?))
+    }
+}
+
+fn construct<'py>(
+    py: Python<'py>,
+    algorithm: Algorithm,
+    data: Given<'py>,
+    string: Given<'py>,
+) -> PyResult<Bound<'py, Hash>> {
     let data = match (data.0, string.0) {
         (Some(_), Some(_)) => return Err(PyTypeError::new_err("'data' and 'string' are the same argument: give one")),
         (data, string) => data.or(string),
@@ -128,7 +192,7 @@ fn construct<'py>(py: Python<'py>, algorithm: Algorithm, data: Given<'py>, strin
             py.detach(|| hasher.update(bytes));
         }
     }
-    Ok(Hash::from(hasher))
+    Hash::object(py, hasher)
 }
 
 /// Returns a hash object of the algorithm `name`, begun with `data`.
@@ -143,13 +207,21 @@ pub fn new<'py>(
     data: Given<'py>,
     usedforsecurity: Given<'py>,
     string: Given<'py>,
-) -> PyResult<Hash> {
+) -> PyResult<Bound<'py, Hash>> {
     let _ = usedforsecurity;
     construct(py, algorithm(name)?, data, string)
 }
 
 macro_rules! constructors {
-    ($($name:ident = $algorithm:ident),*) => {
+    ($($name:ident = $algorithm:ident,)*) => {
+        /// hashlib's spelling of an algorithm's name.
+        pub fn python_name(algorithm: Algorithm) -> &'static str {
+            match algorithm {
+                $(Algorithm::$algorithm => stringify!($name),)*
+                other => other.name(),
+            }
+        }
+
         $(
             /// Returns a hash object of this algorithm, begun with `data`. `usedforsecurity` has no effect.
             #[pyfunction]
@@ -162,7 +234,7 @@ macro_rules! constructors {
                 data: Given<'py>,
                 usedforsecurity: Given<'py>,
                 string: Given<'py>,
-            ) -> PyResult<Hash> {
+            ) -> PyResult<Bound<'py, Hash>> {
                 let _ = usedforsecurity;
                 construct(py, Algorithm::$algorithm, data, string)
             }
@@ -170,6 +242,7 @@ macro_rules! constructors {
 
         pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
             module.add_class::<Hash>()?;
+            module.add_class::<HashXof>()?;
             module.add_function(wrap_pyfunction!(new, module)?)?;
             $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
             module.add("algorithms", Algorithm::ALL.iter().map(|&algorithm| python_name(algorithm)).collect::<Vec<_>>())
@@ -178,6 +251,7 @@ macro_rules! constructors {
 }
 
 constructors!(
+    // algorithms.py: python_constructors
     sha1 = Sha1,
     sha224 = Sha224,
     sha256 = Sha256,
@@ -186,5 +260,12 @@ constructors!(
     sha512_224 = Sha512_224,
     sha512_256 = Sha512_256,
     ripemd160 = Ripemd160,
-    md5 = Md5
+    md5 = Md5,
+    sha3_224 = Sha3_224,
+    sha3_256 = Sha3_256,
+    sha3_384 = Sha3_384,
+    sha3_512 = Sha3_512,
+    shake_128 = Shake128,
+    shake_256 = Shake256,
+    // algorithms.py: end
 );

@@ -17,8 +17,14 @@ pub fn write(bytes: &[u8], digits: &mut [u8]) {
 
 /// The digits of a digest, as a string.
 pub fn string<'py>(py: Python<'py>, digest: &[u8]) -> Bound<'py, PyString> {
-    let mut digits = [0; 128];
-    let digits = &mut digits[..2 * digest.len()];
+    let (mut room, mut more) = ([0; 2 * 64], Vec::new());
+    let digits = match room.get_mut(..2 * digest.len()) {
+        Some(digits) => digits,
+        None => {
+            more.resize(2 * digest.len(), 0);
+            &mut more[..]
+        }
+    };
     write(digest, digits);
     PyString::new(py, std::str::from_utf8(digits).expect("digits are ASCII"))
 }

@@ -31,7 +31,7 @@ fn chosen(digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<Algorithm> {
 }
 
 fn key(secret: &Bound<'_, PyAny>, digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<HmacKey> {
-    let algorithm = chosen(digestmod)?;
+    let algorithm = hash::for_hmac(chosen(digestmod)?)?;
     Ok(HmacKey::new(algorithm, Data::of(secret)?.bytes()))
 }
 

@@ -160,7 +160,7 @@ impl Listing {
     }
 
     #[getter]
-    fn algorithms(&self) -> Vec<String> {
+    fn algorithms(&self) -> Vec<&'static str> {
         self.algorithms.iter().map(|&algorithm| python_name(algorithm)).collect()
     }
 

@@ -3,20 +3,21 @@
 //!
 //! Messages are drawn in batches. A batch keeps its objects alive, so another thread may change the list meanwhile.
 
-use hashloom::{Algorithm, HmacKey, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows};
+use hashloom::{Algorithm, HmacKey, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows, xof_many};
 use pyo3::exceptions::{PyBufferError, PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyList, PyString, PyTuple};
 
 use crate::buffer::{Buffer, Data, Held, Rows, at};
-use crate::hash::{DETACH_NBYTES, known, unknown};
+use crate::hash::{DETACH_NBYTES, known, unknown, xof_nbytes};
 use crate::hex;
 use crate::memory;
 
-/// Messages in a batch: enough for all lanes, few enough for their digests to stay in the first cache.
+/// The most messages in a batch.
 const BATCH: usize = 1024;
 
-/// A batch of an iterable ends beyond this number of bytes, as nothing else may keep its messages alive.
+/// A batch of an iterable ends beyond this number of bytes, as nothing else may keep its messages alive. The digests of
+/// a batch have no more either.
 const BATCH_NBYTES: usize = 64 << 20;
 
 /// Bytes of an array that are hashed before the next look at signals.
@@ -25,6 +26,8 @@ const STRETCH_NBYTES: usize = 64 << 20;
 /// The function that each message goes through.
 pub enum Function<'k> {
     Digest(Algorithm),
+    /// A digest of this number of bytes.
+    Xof(Algorithm, usize),
     Mac(&'k HmacKey),
     /// RIPEMD-160 of SHA-256.
     Hash160,
@@ -33,26 +36,46 @@ pub enum Function<'k> {
 }
 
 impl Function<'_> {
-    pub fn named(name: &str) -> PyResult<Self> {
-        match name {
-            "hash160" => Ok(Function::Hash160),
-            "sha256d" => Ok(Function::Sha256d),
-            name => known(name).map(Function::Digest).ok_or_else(|| unknown(name, ", hash160, sha256d")),
+    /// `length`: bytes of a digest, of an algorithm with digests of any length; if it is not given, the usual one.
+    pub fn named(name: &str, length: Option<i64>) -> PyResult<Self> {
+        let function = match name {
+            "hash160" => Function::Hash160,
+            "sha256d" => Function::Sha256d,
+            name => Function::Digest(known(name).ok_or_else(|| unknown(name, ", hash160, sha256d"))?),
+        };
+        let Some(length) = length else { return Ok(function) };
+        match function {
+            Function::Digest(algorithm) if algorithm.is_xof() => match xof_nbytes(length)? {
+                0 => Err(PyValueError::new_err("length is 0: expected at least 1")),
+                nbytes => Ok(Function::Xof(algorithm, nbytes)),
+            },
+            function => Err(PyValueError::new_err(format!(
+                "length is {length}, but digests of {name} always have {} bytes: leave it out",
+                function.digest_nbytes()
+            ))),
         }
     }
 
     pub fn digest_nbytes(&self) -> usize {
         match self {
             Function::Digest(algorithm) => algorithm.digest_nbytes(),
+            Function::Xof(_, nbytes) => *nbytes,
             Function::Mac(key) => key.algorithm().digest_nbytes(),
             Function::Hash160 => Algorithm::Ripemd160.digest_nbytes(),
             Function::Sha256d => Algorithm::Sha256.digest_nbytes(),
         }
     }
 
+    /// Messages in a batch: enough for all lanes, few enough for their digests to stay in the first cache, and to be a
+    /// small part of the memory.
+    pub fn batch(&self) -> usize {
+        (BATCH_NBYTES / self.digest_nbytes()).clamp(1, BATCH)
+    }
+
     pub fn slices<M: AsRef<[u8]>>(&self, messages: &[M], digests: &mut [u8]) {
         let second = match self {
             Function::Digest(algorithm) => return hash_many(*algorithm, messages, digests),
+            Function::Xof(algorithm, nbytes) => return xof_many(*algorithm, messages, *nbytes, digests),
             Function::Mac(key) => return hmac_many(key, messages, digests),
             Function::Hash160 => Algorithm::Ripemd160,
             Function::Sha256d => Algorithm::Sha256,
@@ -68,9 +91,9 @@ impl Function<'_> {
             Function::Digest(algorithm) => hash_rows(*algorithm, data, stride, nbytes, count, digests),
             Function::Hash160 => hash160_rows(data, stride, nbytes, count, digests),
             Function::Sha256d => sha256d_rows(data, stride, nbytes, count, digests),
-            Function::Mac(key) => {
+            Function::Xof(..) | Function::Mac(_) => {
                 let rows: Vec<_> = (0..count).map(|row| &data[row * stride..][..nbytes]).collect();
-                hmac_many(key, &rows, digests);
+                self.slices(&rows, digests);
             }
         }
     }
@@ -122,6 +145,14 @@ impl<'py> Digests<'py> {
         };
         reserved.map_err(|_| memory::too_large(count, self.nbytes))?;
         memory::want_huge_pages(self.joined.as_ptr(), self.joined.capacity());
+        Ok(())
+    }
+
+    /// Gives `digests` the length of this number of digests.
+    fn room_for(&self, count: usize, digests: &mut Vec<u8>) -> PyResult<()> {
+        let nbytes = count * self.nbytes;
+        digests.try_reserve(nbytes.saturating_sub(digests.len())).map_err(|_| memory::too_large(count, self.nbytes))?;
+        digests.resize(nbytes, 0);
         Ok(())
     }
 
@@ -192,7 +223,7 @@ impl<'py> Batch<'py> {
 
     fn hash(&mut self, py: Python<'py>, function: &Function<'_>, results: &mut Digests<'py>) -> PyResult<()> {
         let Batch { messages, digests, .. } = self;
-        digests.resize(messages.len() * function.digest_nbytes(), 0);
+        results.room_for(messages.len(), digests)?;
         // A message takes at least one block.
         if self.nbytes + 64 * messages.len() < DETACH_NBYTES {
             function.slices(messages, digests);
@@ -227,7 +258,7 @@ pub fn hash_all<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = messages.py();
     let mut results = Digests::new(py, output, function)?;
-    let mut batch = Batch::default();
+    let (mut batch, batch_max) = (Batch::default(), function.batch());
     if let Ok(list) = messages.cast::<PyList>() {
         results.reserve(list.len())?;
         let mut i = 0;
@@ -235,7 +266,7 @@ pub fn hash_all<'py>(
         while let Ok(object) = list.get_item(i) {
             batch.add(object, i)?;
             i += 1;
-            if batch.messages.len() == BATCH {
+            if batch.messages.len() == batch_max {
                 batch.hash(py, function, &mut results)?;
             }
         }
@@ -243,7 +274,7 @@ pub fn hash_all<'py>(
         let iterator = iterate(messages)?;
         for (i, object) in iterator.enumerate() {
             batch.add(object?, i)?;
-            if batch.messages.len() == BATCH || batch.nbytes > BATCH_NBYTES {
+            if batch.messages.len() == batch_max || batch.nbytes > BATCH_NBYTES {
                 batch.hash(py, function, &mut results)?;
             }
         }
@@ -291,13 +322,13 @@ fn hash_array<'py>(
     results.reserve(rows.count)?;
     let mut digests = Vec::new();
     // Digests need memory too: rows of no bytes count as a block.
-    let at_once = (STRETCH_NBYTES / rows.nbytes.max(64)).max(BATCH);
+    let at_once = (STRETCH_NBYTES / rows.nbytes.max(results.nbytes).max(64)).max(function.batch());
     let mut row = 0;
     while row < rows.count {
         let count = at_once.min(rows.count - row);
         let start = row * rows.stride;
         let data = &rows.data[start..start + (count - 1) * rows.stride + rows.nbytes];
-        digests.resize(count * function.digest_nbytes(), 0);
+        results.room_for(count, &mut digests)?;
         py.detach(|| function.rows(data, rows.stride, rows.nbytes, count, &mut digests));
         results.add(&digests);
         py.check_signals()?;
@@ -306,23 +337,29 @@ fn hash_array<'py>(
     results.finish()
 }
 
-/// Returns the digest of each message.
+/// Returns the digest of each message. `length`: its bytes, of shake_128 and others with digests of any length.
 #[pyfunction]
-#[pyo3(signature = (name, messages, /, *, output = "bytes"))]
-fn many<'py>(name: &str, messages: &Bound<'py, PyAny>, output: &str) -> PyResult<Bound<'py, PyAny>> {
-    hash_all(&Function::named(name)?, messages, output)
+#[pyo3(signature = (name, messages, /, *, output = "bytes", length = None))]
+fn many<'py>(
+    name: &str,
+    messages: &Bound<'py, PyAny>,
+    output: &str,
+    length: Option<i64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    hash_all(&Function::named(name, length)?, messages, output)
 }
 
-/// Returns the digest of each row of an array, or of each piece of a buffer.
+/// Returns the digest of each row of an array, or of each piece of a buffer. `length` is that of `many`.
 #[pyfunction]
-#[pyo3(signature = (name, data, /, row_nbytes = None, *, output = "bytes"))]
+#[pyo3(signature = (name, data, /, row_nbytes = None, *, output = "bytes", length = None))]
 fn rows<'py>(
     name: &str,
     data: &Bound<'py, PyAny>,
     row_nbytes: Option<usize>,
     output: &str,
+    length: Option<i64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let function = Function::named(name)?;
+    let function = Function::named(name, length)?;
     let results = Digests::new(data.py(), output, &function)?;
     let Some(row_nbytes) = row_nbytes else {
         if !Buffer::is_one(data) {

@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
 use crate::buffer::Data;
-use crate::hash::algorithm;
+use crate::hash::{algorithm, for_hmac};
 use crate::memory;
 use crate::work::nthreads;
 
@@ -34,7 +34,7 @@ struct Form {
 impl Form {
     /// Both numbers may come from a file that somebody else wrote.
     fn new(name: &str, iterations: i64, dklen: Option<i64>) -> PyResult<Form> {
-        let algorithm = algorithm(name)?;
+        let algorithm = for_hmac(algorithm(name)?)?;
         let dklen = dklen.unwrap_or(algorithm.digest_nbytes() as i64);
         for (name, number) in [("iterations", iterations), ("dklen", dklen)] {
             if number < 1 {

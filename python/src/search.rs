@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Searches for nonces whose digest is low enough.
 
+use hashloom::Algorithm;
 use hashloom::search::{Search, Target};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -30,6 +31,15 @@ fn target_of(target: Option<&[u8]>, zero_bits: Option<usize>, compact: Option<u3
         (None, None, Some(bits)) => Target::compact(bits)
             .ok_or_else(|| PyValueError::new_err(format!("compact is {bits:#010x}, which no valid header has"))),
         _ => Err(PyTypeError::new_err("expected one of target, zero_bits and compact")),
+    }
+}
+
+/// The algorithm of a name, if there are searches with it: there are none with sponges, SHA-3 and SHAKE.
+fn searched(name: &str) -> PyResult<Algorithm> {
+    let algorithm = algorithm(name)?;
+    match Search::takes(algorithm) {
+        true => Ok(algorithm),
+        false => Err(PyValueError::new_err(format!("there is no search with {name}: choose another, such as sha256"))),
     }
 }
 
@@ -65,7 +75,7 @@ fn search(
     let digits = data(&digits)?;
     let target = target.as_ref().map(Data::of).transpose()?;
     let mut search =
-        Search::new(algorithm(name)?, target_of(target.as_ref().map(|target| target.bytes()), zero_bits, compact)?)
+        Search::new(searched(name)?, target_of(target.as_ref().map(|target| target.bytes()), zero_bits, compact)?)
             .prefix(&prefix)
             .suffix(&suffix);
     let mut base = 256;
@@ -89,7 +99,7 @@ fn search(
         search = search.width(width);
     }
     if let Some(name) = again {
-        search = search.again(algorithm(name)?);
+        search = search.again(searched(name)?);
     }
     if least_digit_first {
         search = search.least_digit_first();

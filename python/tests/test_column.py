@@ -13,6 +13,7 @@ import threading
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from references import digest as reference
 
 import pyhashloom
 
@@ -67,7 +68,15 @@ def test_values_nulls_slices_and_chunks(kind, output, values, start, cuts):
 def test_every_algorithm(name):
     values = [b"", None, b"abc", b"x" * 300]
     got = listed(pyhashloom.column(name, pa.array(values), output="binary"))
-    assert got == [None if value is None else pyhashloom.new(name, value).digest() for value in values]
+    assert got == [None if value is None else reference(name, value) for value in values]
+
+
+def test_digests_of_any_length():
+    values = [b"", None, b"abc", b"x" * 300]
+    for length in 1, 20, 1000:
+        want = [None if value is None else hashlib.shake_128(value).digest(length) for value in values]
+        for output in "hex", "binary":
+            assert listed(pyhashloom.column("shake_128", pa.array(values), output=output, length=length)) == want
 
 
 @pytest.mark.parametrize("kind", INTEGERS, ids=str)
@@ -168,7 +177,11 @@ def test_empty_columns():
     (("sha256", [b"a"]), {}, TypeError, "column 1: expected an Arrow array"),
     (("sha256", pa.array([1.5])), {}, TypeError, "Float64.*cast"),
     (("sha256", pa.array([[b"a"]])), {}, TypeError, "cannot be hashed"),
-    (("sha3_256", pa.array([b"a"])), {}, ValueError, "unsupported hash type"),
+    (("sha3", pa.array([b"a"])), {}, ValueError, "unsupported hash type"),
+    (("sha256", pa.array([b"a"])), {"length": 20}, ValueError, "always have 32 bytes"),
+    (("shake_128", pa.array([b"a"])), {"length": 0}, ValueError, "expected at least 1"),
+    (("shake_128", pa.array([b"a"])), {"key": b"k"}, ValueError, "HMAC is not defined for shake_128"),
+    (("sha256", pa.array([b"a"])), {"key": b"k", "length": 20}, ValueError, "a length or a key"),
     (("sha256", pa.array([b"a"]), pa.array([b"a", b"b"])), {}, ValueError, "different lengths"),
     (("sha256", pa.array([b"a"])), {"threads": 0}, ValueError, "at least 1"),
     (("sha256", pa.array([b"a"])), {"output": "base64"}, ValueError, "'hex' or 'binary'"),

@@ -6,24 +6,27 @@ import copy
 import hashlib
 import hmac as std_hmac
 import io
+import pathlib
 import pickle
 import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from references import FOR_HMAC, NAMES, OF_HASHLIB, XOFS, length_of
 
 import pyhashloom
 
-NAMES = sorted(pyhashloom.algorithms_guaranteed)
-OF_HASHLIB = [name for name in NAMES if name in hashlib.algorithms_available]
 CONSTRUCTORS = [getattr(pyhashloom, name) for name in NAMES]
 
 
 def test_every_algorithm_of_the_core_is_there():
-    assert len(NAMES) == 9
+    rows = (pathlib.Path(__file__).parents[2] / "core/src/algorithms.def").read_text().count("\nALG(")
+    assert len(NAMES) == rows
+    assert set(NAMES) <= set(pyhashloom.__all__)
     assert pyhashloom.algorithms_available == pyhashloom.algorithms_guaranteed
-    assert {"md5", "sha1", "sha224", "sha256", "sha384", "sha512"} <= set(OF_HASHLIB)
+    assert {"md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "shake_128"} <= set(OF_HASHLIB)
+    assert XOFS == ["shake_128", "shake_256"]
 
 
 @given(st.sampled_from(OF_HASHLIB), st.lists(st.binary(max_size=300)))
@@ -32,8 +35,8 @@ def test_parts(name, parts):
     for part in parts:
         ours.update(part)
         theirs.update(part)
-        assert ours.digest() == theirs.digest()
-    assert ours.hexdigest() == theirs.hexdigest()
+        assert ours.digest(*length_of(name)) == theirs.digest(*length_of(name))
+    assert ours.copy().hexdigest(*length_of(name)) == theirs.hexdigest(*length_of(name))
     assert (ours.name, ours.digest_size, ours.block_size) == (theirs.name, theirs.digest_size, theirs.block_size)
 
 
@@ -41,7 +44,40 @@ def test_parts(name, parts):
 def test_lengths(name):
     data = bytes(i % 251 for i in range(70_000))
     for nbytes in [*range(300), 2047, 2048, 2049, 65_536, 70_000]:
-        assert getattr(pyhashloom, name)(data[:nbytes]).digest() == hashlib.new(name, data[:nbytes]).digest()
+        ours, theirs = getattr(pyhashloom, name)(data[:nbytes]), hashlib.new(name, data[:nbytes])
+        assert ours.digest(*length_of(name)) == theirs.digest(*length_of(name))
+
+
+@given(st.sampled_from(XOFS), st.binary(max_size=400), st.integers(0, 1000), st.binary(max_size=400))
+def test_digests_of_any_length(name, message, length, more):
+    ours, theirs = pyhashloom.new(name, message), hashlib.new(name, message)
+    assert ours.digest(length) == theirs.digest(length)
+    assert ours.hexdigest(length=length) == theirs.hexdigest(length)
+    # A digest does not end the message.
+    ours.update(more)
+    theirs.update(more)
+    assert ours.copy().digest(length) == theirs.digest(length)
+
+
+@pytest.mark.parametrize("name", XOFS)
+def test_lengths_of_digests(name):
+    ours, theirs = pyhashloom.new(name, b"abc"), hashlib.new(name, b"abc")
+    assert isinstance(ours, pyhashloom.HashXOF) and isinstance(ours, pyhashloom.Hash)
+    assert type(ours.copy()) is pyhashloom.HashXOF
+    for length in [0, 1, 167, 168, 169, 2047, 2048, 1_000_003]:
+        assert ours.digest(length) == theirs.digest(length)
+    for wrong in [-1, 2**29, 2**32, 2**61]:
+        with pytest.raises(ValueError, match=f"length is {wrong}: expected 0 to 536870911"):
+            ours.digest(wrong)
+        with pytest.raises(ValueError):
+            ours.hexdigest(wrong)
+    for wrong in [(), (1.5,), ("16",), (None,), (1, 2)]:
+        with pytest.raises(TypeError):
+            ours.digest(*wrong)
+    with pytest.raises(OverflowError):
+        ours.digest(2**64)
+    with pytest.raises(TypeError):
+        pyhashloom.sha3_256(b"abc").digest(32)  # type: ignore[call-arg]
 
 
 def test_ripemd160():
@@ -52,6 +88,14 @@ def test_ripemd160():
 @pytest.mark.parametrize("spelling", ["sha512_256", "SHA512_256", "sha512-256", "SHA-512/256", "sha-512-256"])
 def test_spellings(spelling):
     assert pyhashloom.new(spelling).name == "sha512_256"
+
+
+@pytest.mark.parametrize("spelling, name", [
+    ("sha3_256", "sha3_256"), ("sha3-256", "sha3_256"), ("SHA3-256", "sha3_256"), ("shake_128", "shake_128"),
+    ("shake128", "shake_128"), ("SHAKE128", "shake_128"), ("shake-256", "shake_256"), ("SHAKE256", "shake_256"),
+])
+def test_spellings_of_sha3(spelling, name):
+    assert pyhashloom.new(spelling).name == name
 
 
 def test_buffers():
@@ -110,8 +154,10 @@ def test_wrong_calls():
 def test_keywords():
     for constructor in CONSTRUCTORS:
         for security in [True, False, 1, 0]:
-            assert constructor(b"a", usedforsecurity=security).digest() == constructor(string=b"a").digest()
-        assert constructor(data=b"a").digest() == constructor(b"a").digest()
+            arguments = length_of(constructor.__name__)
+            ours = constructor(b"a", usedforsecurity=security)
+            assert ours.digest(*arguments) == constructor(string=b"a").digest(*arguments)
+        assert constructor(data=b"a").digest(*arguments) == constructor(b"a").digest(*arguments)
     assert pyhashloom.new("md5", b"a", usedforsecurity=False).digest() == hashlib.md5(b"a").digest()
 
 
@@ -127,10 +173,11 @@ def test_copies_go_their_own_ways():
 
 def test_repr():
     assert repr(pyhashloom.sha1()).startswith("<sha1 pyhashloom.Hash object @ 0x")
+    assert repr(pyhashloom.shake_128()).startswith("<shake_128 pyhashloom.Hash object @ 0x")
 
 
 def test_the_module_hmac_takes_our_constructors():
-    for name in OF_HASHLIB:
+    for name in FOR_HMAC:
         want = std_hmac.new(b"key", b"message", name).digest()
         assert std_hmac.new(b"key", b"message", getattr(pyhashloom, name)).digest() == want
         assert std_hmac.digest(b"key", b"message", getattr(pyhashloom, name)) == want

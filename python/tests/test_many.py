@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupt import interrupted
+from references import NAMES, XOFS, digest
 
 import pyhashloom
-
-NAMES = sorted(pyhashloom.algorithms_guaranteed)
 
 
 def one(name, message):
@@ -22,8 +21,7 @@ def one(name, message):
         return one("ripemd160", hashlib.sha256(message).digest())
     if name == "sha256d":
         return hashlib.sha256(hashlib.sha256(message).digest()).digest()
-    module = hashlib if name in hashlib.algorithms_available else pyhashloom
-    return module.new(name, message).digest()
+    return digest(name, message)
 
 
 messages = st.lists(st.one_of(st.binary(max_size=200), st.binary(max_size=200).map(bytearray)), max_size=50)
@@ -67,6 +65,37 @@ def test_rows(name, count, width, step, margin):
     assert pyhashloom.rows(name, array, output="hex") == [digest.hex() for digest in want]
     if width > 0:
         assert pyhashloom.rows(name, array.tobytes(), width) == want
+
+
+@given(st.sampled_from(XOFS), messages, st.integers(1, 700))
+def test_digests_of_any_length(name, messages, length):
+    want = [hashlib.new(name, message).digest(length) for message in messages]
+    assert pyhashloom.many(name, messages, length=length) == want
+    assert pyhashloom.many(name, iter(messages), length=length, output="hex") == [digest.hex() for digest in want]
+    assert pyhashloom.many(name, messages, length=length, output="numpy").shape == (len(want), length)
+    array = numpy.arange(60, dtype="u1").reshape(6, 10)
+    want = [hashlib.new(name, row.tobytes()).digest(length) for row in array]
+    assert pyhashloom.rows(name, array, length=length) == want
+    assert pyhashloom.rows(name, array.tobytes(), 10, length=length, output="joined") == b"".join(want)
+
+
+def test_long_digests_take_several_batches():
+    messages, length = [b"%d" % i for i in range(200)], 1_000_000
+    got = pyhashloom.many("shake_128", messages, length=length)
+    assert [len(digest) for digest in got] == [length] * 200
+    for i in 0, 66, 67, 68, 199:
+        assert got[i] == hashlib.shake_128(messages[i]).digest(length)
+    want = [hashlib.shake_128(b"abc").digest(length)] * 100
+    assert pyhashloom.rows("shake_128", b"abc" * 100, 3, length=length) == want
+
+
+def test_wrong_lengths():
+    for wrong in -1, 0, 2**29:
+        with pytest.raises(ValueError, match=f"length is {wrong}: expected"):
+            pyhashloom.many("shake_256", [b""], length=wrong)
+    for name in "sha256", "sha3_512", "hash160":
+        with pytest.raises(ValueError, match=f"length is 20, but digests of {name} always have [0-9]+ bytes"):
+            pyhashloom.many(name, [], length=20)
 
 
 def test_rows_of_wider_items():

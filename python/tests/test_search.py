@@ -69,11 +69,18 @@ def test_the_end_of_64_bits():
     ({"zero_bits": 1, "width": 0}, ValueError, "1 to 64"),
     ({"zero_bits": 1, "width": 1}, ValueError, "more than 1 digits"),
     ({"zero_bits": 1, "again": "sha3"}, ValueError, "unsupported"),
+    ({"zero_bits": 1, "again": "sha3_256"}, ValueError, "no search with sha3_256"),
     ({"zero_bits": 1, "prefix": "text"}, TypeError, "encoded"),
 ])
 def test_errors(keywords, error, text):
     with pytest.raises(error, match=text):
         pyhashloom.search("sha256", 0, 1000, **keywords)
+
+
+@pytest.mark.parametrize("name", ["sha3_256", "shake_128"])
+def test_sponges_are_refused(name):
+    with pytest.raises(ValueError, match=f"there is no search with {name}: choose another, such as sha256"):
+        pyhashloom.search(name, 0, 1000, zero_bits=1)
 
 
 def test_ranges_that_are_none():

@@ -28,6 +28,9 @@ def uses() -> None:
     joined: bytes = pyhashloom.rows("sha256", b"abcd", 2, output="joined")
     filled: numpy.typing.NDArray[numpy.uint8] = pyhashloom.rows("hash160", numpy.zeros((2, 33), "u1"), output="numpy")
     twice: bytes = pyhashloom.sha256d(b"a") + pyhashloom.hash160(b"b")
+    free: pyhashloom.HashXOF = pyhashloom.shake_128(b"abc").copy()
+    message += free.digest(100) + pyhashloom.sha3_256(b"abc").digest()
+    listed += pyhashloom.many("shake_256", [b"a"], length=20)
     names: set[str] = pyhashloom.algorithms_available | pyhashloom.algorithms_guaranteed
     mac: pyhashloom.hmac.HMAC = pyhashloom.hmac.new(b"key", b"message", pyhashloom.sha256)
     mac.update(b"more")
@@ -63,12 +66,14 @@ def uses() -> None:
     pyhashloom.tree.check_consistency(between.size1, between.root1, between.size, between.root, iter(between.proof))
     print(derived, root, shown, sealed.digest, pyhashloom.tree.log_root(listed).size)
     same: bool = pyhashloom.hmac.compare_digest(tags[0], pyhashloom.hmac.digest(b"key", b"", "sha1"))
-    print(text, numbers, hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression)
+    print(text, numbers, free.hexdigest(length=10))
+    print(hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression)
 
 
 def errors() -> None:
     pyhashloom.sha256("text")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.hmac.new("key", b"", "sha256")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    pyhashloom.shake_256(b"abc").digest()  # type: ignore[call-arg] # pyright: ignore
     pyhashloom.many("sha256", [b""], output="text")  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
     pyhashloom.column("sha256", [b"a"])  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]

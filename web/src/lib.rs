@@ -13,6 +13,7 @@ mod json;
 mod shader;
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 
 use hashloom::{Algorithm, Hasher, finalize_many, update_many};
 use hashloom_engine::list::{self, Line, Parser};
@@ -101,20 +102,27 @@ fn describe(torrent: &Torrent) -> Vec<u8> {
         .end()
 }
 
-/// Reads the list of checksums in the room. The answer is JSON: its entries, and its bad lines.
+/// The algorithms for lines that name none, the first of them for digests of its length: those that the name of the
+/// list names, as SHA3-256SUMS and x.rmd160 do, before all others.
+fn untagged(list_name: &[u8]) -> Vec<Algorithm> {
+    let name = String::from_utf8_lossy(list_name).to_lowercase();
+    // sha512-224 is in the name, and so is sha512: the longer one is meant.
+    let named = |algorithm: &Algorithm| {
+        let names = algorithm.tags().iter().copied().chain([algorithm.name()]);
+        names.filter(|known| name.contains(&known.to_lowercase())).map(str::len).max()
+    };
+    let mut algorithms = Algorithm::ALL.to_vec();
+    algorithms.sort_by_key(|algorithm| Reverse(named(algorithm)));
+    algorithms
+}
+
+/// Reads the list of checksums in the room, which its name follows. The answer is JSON: its entries, and its bad lines.
 #[unsafe(no_mangle)]
-pub extern "C" fn read_list(nbytes: usize) {
+pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize) {
     /// The first bad lines are told.
     const BAD_MAX: usize = 20;
     with(|state| {
-        let mut parser = Parser::untagged(&[
-            Algorithm::Sha1,
-            Algorithm::Sha224,
-            Algorithm::Sha256,
-            Algorithm::Sha384,
-            Algorithm::Sha512,
-            Algorithm::Md5,
-        ]);
+        let mut parser = Parser::untagged(&untagged(&state.input[nbytes..][..name_nbytes]));
         let (mut entries, mut bad, mut nbad) = (Vec::new(), Vec::new(), 0);
         let text = &state.input[..nbytes];
         let text = text.strip_suffix(b"\n").unwrap_or(text);

@@ -7,7 +7,7 @@
 >>> pyhashloom.many("sha1", [b"abc", b""], output="hex")[1]
 'da39a3ee5e6b4b0d3255bfef95601890afd80709'
 
-One message: sha1, sha224, sha256, sha384, sha512, sha512_224, sha512_256, ripemd160, md5, and new(name).
+One message: md5, sha1, sha256, sha3_256, shake_128 and the others of algorithms_guaranteed, and new(name).
 Many messages: many(name, messages) for lists and iterables, rows(name, array) for arrays, column(name, columns) for
 Arrow, files(name, paths) for files. pyhashloom.hmac has HMAC, pbkdf2_hmac and pbkdf2_hmac_many derive keys from
 passwords, pyhashloom.torrent checks torrents, pyhashloom.manifest folders, pyhashloom.tree has hash trees.
@@ -18,25 +18,34 @@ from ._files import FileDigest, FileError, files
 from ._hashloom import (
     Column,
     Hash,
+    HashXOF,
     algorithms,
     column,
     hash160,
     many,
-    md5,
     new,
     pbkdf2_hmac,
     pbkdf2_hmac_many,
-    ripemd160,
     rows,
     search,
+    sha256d,
+    # algorithms.py: python_imports
+    md5,
+    ripemd160,
     sha1,
     sha224,
     sha256,
-    sha256d,
     sha384,
+    sha3_224,
+    sha3_256,
+    sha3_384,
+    sha3_512,
     sha512,
     sha512_224,
     sha512_256,
+    shake_128,
+    shake_256,
+    # algorithms.py: end
 )
 
 algorithms_guaranteed: set[str] = set(algorithms)
@@ -52,6 +61,7 @@ __all__ = [
     "FileDigest",
     "FileError",
     "Hash",
+    "HashXOF",
     "algorithms_available",
     "algorithms_guaranteed",
     "column",
@@ -59,19 +69,27 @@ __all__ = [
     "hash160",
     "hmac",
     "many",
-    "md5",
     "new",
     "pbkdf2_hmac",
     "pbkdf2_hmac_many",
-    "ripemd160",
     "rows",
     "search",
+    "sha256d",
+    # algorithms.py: python_all
+    "md5",
+    "ripemd160",
     "sha1",
     "sha224",
     "sha256",
-    "sha256d",
     "sha384",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
     "sha512",
     "sha512_224",
     "sha512_256",
+    "shake_128",
+    "shake_256",
+    # algorithms.py: end
 ]

@@ -8,13 +8,14 @@ from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 import numpy
 import numpy.typing
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
     "Column",
     "Files",
     "HMAC",
     "Hash",
+    "HashXOF",
     "Listing",
     "Torrent",
     "algorithms",
@@ -27,21 +28,12 @@ __all__ = [
     "hmac_new",
     "list_read",
     "many",
-    "md5",
     "new",
     "pbkdf2_hmac",
     "pbkdf2_hmac_many",
-    "ripemd160",
     "rows",
     "search",
-    "sha1",
-    "sha224",
-    "sha256",
     "sha256d",
-    "sha384",
-    "sha512",
-    "sha512_224",
-    "sha512_256",
     "torrent_create",
     "torrent_verify",
     "tree_bep52",
@@ -52,6 +44,23 @@ __all__ = [
     "tree_log",
     "tree_log_leaf",
     "tree_s3",
+    # algorithms.py: python_all
+    "md5",
+    "ripemd160",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
+    "sha512",
+    "sha512_224",
+    "sha512_256",
+    "shake_128",
+    "shake_256",
+    # algorithms.py: end
 ]
 
 # numpy's arrays are buffers for type checkers only from Python 3.12 on.
@@ -75,7 +84,7 @@ class Column:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
-@final
+@disjoint_base
 class Hash:
     """A hash object, as those of hashlib. Any number of threads may use it at once."""
 
@@ -89,6 +98,14 @@ class Hash:
     def digest(self) -> bytes: ...
     def hexdigest(self) -> str: ...
     def copy(self) -> Hash: ...
+
+@final
+class HashXOF(Hash):
+    """A hash object of an algorithm whose digests may have any length, as shake_128's of hashlib."""
+
+    def digest(self, length: int) -> bytes: ...  # type: ignore[override]
+    def hexdigest(self, length: int) -> str: ...  # type: ignore[override]
+    def copy(self) -> HashXOF: ...
 
 @final
 class HMAC:
@@ -105,6 +122,7 @@ class HMAC:
     def hexdigest(self) -> str: ...
     def copy(self) -> HMAC: ...
 
+# algorithms.py: python_stubs
 def sha1(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
 def sha224(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
 def sha256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
@@ -114,6 +132,13 @@ def sha512_224(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data
 def sha512_256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
 def ripemd160(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
 def md5(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha3_224(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha3_256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha3_384(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def sha3_512(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def shake_128(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> HashXOF: ...
+def shake_256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> HashXOF: ...
+# algorithms.py: end
 def new(
     name: str, data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None
 ) -> Hash: ...
@@ -121,35 +146,41 @@ def hash160(data: _Data, /) -> bytes: ...
 def sha256d(data: _Data, /) -> bytes: ...
 @overload
 def many(
-    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["bytes"] = "bytes"
+    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["bytes"] = "bytes", length: int | None = None
 ) -> list[bytes]: ...
 @overload
 def many(
-    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["hex"]
+    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["hex"], length: int | None = None
 ) -> list[str]: ...
 @overload
 def many(
-    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["joined"]
+    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["joined"], length: int | None = None
 ) -> bytes: ...
 @overload
 def many(
-    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["numpy"]
+    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["numpy"], length: int | None = None
 ) -> numpy.typing.NDArray[numpy.uint8]: ...
 @overload
 def rows(
-    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["bytes"] = "bytes"
+    name: str,
+    data: _Data,
+    /,
+    row_nbytes: int | None = None,
+    *,
+    output: Literal["bytes"] = "bytes",
+    length: int | None = None,
 ) -> list[bytes]: ...
 @overload
 def rows(
-    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["hex"]
+    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["hex"], length: int | None = None
 ) -> list[str]: ...
 @overload
 def rows(
-    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["joined"]
+    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["joined"], length: int | None = None
 ) -> bytes: ...
 @overload
 def rows(
-    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["numpy"]
+    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["numpy"], length: int | None = None
 ) -> numpy.typing.NDArray[numpy.uint8]: ...
 def column(
     name: str,
@@ -158,6 +189,7 @@ def column(
     output: Literal["hex", "binary"] = "hex",
     salt: _Data | None = None,
     key: _Data | None = None,
+    length: int | None = None,
     threads: int | None = None,
 ) -> Column: ...
 def search(

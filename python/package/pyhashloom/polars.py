@@ -36,15 +36,16 @@ class Digests:
         output: Literal["hex", "binary"] = "hex",
         salt: bytes | None = None,
         key: bytes | None = None,
+        length: int | None = None,
     ) -> pl.Expr:
-        """Digests by the algorithm of this name, hash160 or sha256d.
+        """Digests by the algorithm of this name, hash160 or sha256d. ``length``: their bytes, of SHAKE.
 
         >>> pl.select(pl.lit("abc").hashloom.digest("sha1", output="binary")).item().hex()
         'a9993e364706816aba3e25717850c26c9cd0d89d'
         """
 
         def of_series(series: pl.Series) -> pl.Series:
-            return pl.Series(column(name, series, output=output, salt=salt, key=key))
+            return pl.Series(column(name, series, output=output, salt=salt, key=key, length=length))
 
         kind: Any = pl.String if output == "hex" else pl.Binary
         return self._expression.map_batches(of_series, return_dtype=kind, is_elementwise=True)
