@@ -57,6 +57,8 @@ pub const HL_SHA3_512: hl_alg = 13;
 pub const HL_SHAKE128: hl_alg = 14;
 /// SHAKE256: FIPS 202 section 6.2; digests of any length, usually 64 bytes.
 pub const HL_SHAKE256: hl_alg = 15;
+/// Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum.
+pub const HL_KECCAK_256: hl_alg = 16;
 // algorithms.py: end
 
 // algorithms.py: rust_sys_sizes
@@ -90,6 +92,8 @@ pub const HL_SHA3_512_DIGEST_NBYTES: usize = 64;
 pub const HL_SHAKE128_DIGEST_NBYTES: usize = 32;
 /// Bytes in a SHAKE256 digest, if a call names none.
 pub const HL_SHAKE256_DIGEST_NBYTES: usize = 64;
+/// Bytes in a Keccak-256 digest.
+pub const HL_KECCAK_256_DIGEST_NBYTES: usize = 32;
 // algorithms.py: end
 /// Room for any digest of this and later versions, in bytes.
 pub const HL_DIGEST_MAX_NBYTES: usize = 64;
@@ -119,7 +123,7 @@ pub const HL_BODY_SHA512: hl_body = 2;
 pub const HL_BODY_RIPEMD160: hl_body = 3;
 /// MD5.
 pub const HL_BODY_MD5: hl_body = 4;
-/// SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256.
+/// SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256, Keccak-256.
 pub const HL_BODY_KECCAK: hl_body = 5;
 // algorithms.py: end
 

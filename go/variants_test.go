@@ -64,6 +64,8 @@ var variants = []variant{
 		sha3.SumRows384),
 	variantOf(core.SHA3_512, func() hash.Hash { return sha3.New512() }, sha3.Sum512, sha3.SumMany512,
 		sha3.SumRows512),
+	variantOf(core.KECCAK_256, func() hash.Hash { return sha3.NewLegacyKeccak256() }, sha3.SumLegacyKeccak256, sha3.SumManyLegacyKeccak256,
+		sha3.SumRowsLegacyKeccak256),
 	// algorithms.py: end
 }
 

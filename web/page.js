@@ -81,6 +81,7 @@ async function parse(compiled, name, bytes) {
 // Lists end in the name of an algorithm.
 const ALGORITHMS = [
     // algorithms.py: page_names
+    "keccak-256",
     "md5",
     "ripemd-160",
     "ripemd160",

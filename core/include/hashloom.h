@@ -84,7 +84,8 @@ typedef enum hl_alg {
     HL_SHA3_384   = 12, /* FIPS 202 section 6.1 */
     HL_SHA3_512   = 13, /* FIPS 202 section 6.1 */
     HL_SHAKE128   = 14, /* FIPS 202 section 6.2; digests of any length, usually 32 bytes */
-    HL_SHAKE256   = 15  /* FIPS 202 section 6.2; digests of any length, usually 64 bytes */
+    HL_SHAKE256   = 15, /* FIPS 202 section 6.2; digests of any length, usually 64 bytes */
+    HL_KECCAK_256 = 16  /* Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum */
     /* algorithms.py: end */
 } hl_alg;
 
@@ -104,6 +105,7 @@ typedef enum hl_alg {
 #define HL_SHA3_512_DIGEST_NBYTES   64
 #define HL_SHAKE128_DIGEST_NBYTES   32
 #define HL_SHAKE256_DIGEST_NBYTES   64
+#define HL_KECCAK_256_DIGEST_NBYTES 32
 /* algorithms.py: end */
 #define HL_DIGEST_MAX_NBYTES        64  /* room for any digest of this and later versions */
 #define HL_BLOCK_MAX_NBYTES         168 /* room for any block of this and later versions */
@@ -119,7 +121,7 @@ typedef enum hl_body {
     HL_BODY_SHA512    = 2, /* SHA-384, SHA-512, SHA-512/224, SHA-512/256 */
     HL_BODY_RIPEMD160 = 3, /* RIPEMD-160 */
     HL_BODY_MD5       = 4, /* MD5 */
-    HL_BODY_KECCAK    = 5  /* SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256 */
+    HL_BODY_KECCAK    = 5  /* SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256, Keccak-256 */
     /* algorithms.py: end */
 } hl_body;
 

@@ -25,6 +25,7 @@
 #define HLI_ALG_ripemd160  0x08
 #define HLI_ALG_md5        0x10
 #define HLI_ALG_keccak     0x20
+#define HLI_ALG_keccak_256 0x20
 #define HLI_ALG_sha3       0x20
 #define HLI_ALG_sha3_224   0x20
 #define HLI_ALG_sha3_256   0x20

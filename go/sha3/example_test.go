@@ -166,4 +166,15 @@ func Example_shake256() {
 	// Output: true true true
 }
 
+func Example_legacy_keccak_256() {
+	h := sha3.NewLegacyKeccak256()
+	h.Write([]byte("one"))
+	sum := sha3.SumLegacyKeccak256([]byte("one"))
+	var sums, sumsOfRows [2][sha3.SizeLegacyKeccak256]byte
+	sha3.SumManyLegacyKeccak256(sums[:], [][]byte{[]byte("one"), []byte("two")})
+	sha3.SumRowsLegacyKeccak256(sumsOfRows[:], []byte("onetwo"), 3)
+	fmt.Println(bytes.Equal(h.Sum(nil), sum[:]), sum == sums[0], sums == sumsOfRows)
+	// Output: true true true
+}
+
 // algorithms.py: end

@@ -187,4 +187,30 @@ func SumRowsSHAKE256(dst, rows []byte, rowLen, length int) {
 	digest.SumRowsXOF(core.SHAKE256, dst, rows, rowLen, length)
 }
 
+// SizeLegacyKeccak256 is the number of bytes in a digest of Keccak-256.
+const SizeLegacyKeccak256 = 32
+
+// NewLegacyKeccak256 returns a new running hash that computes Keccak-256.
+func NewLegacyKeccak256() hash.Hash {
+	return digest.NewHash(core.KECCAK_256)
+}
+
+// SumLegacyKeccak256 returns the Keccak-256 digest of data.
+func SumLegacyKeccak256(data []byte) [SizeLegacyKeccak256]byte {
+	var sum [SizeLegacyKeccak256]byte
+	core.SumOne(core.KECCAK_256, sum[:], data)
+	return sum
+}
+
+// SumManyLegacyKeccak256 sets dst[i] to the Keccak-256 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
+func SumManyLegacyKeccak256(dst [][SizeLegacyKeccak256]byte, msgs [][]byte) {
+	digest.SumMany(core.KECCAK_256, dst, msgs)
+}
+
+// SumRowsLegacyKeccak256 sets dst[i] to the Keccak-256 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
+// len(dst)*rowLen bytes long, or overlaps dst.
+func SumRowsLegacyKeccak256(dst [][SizeLegacyKeccak256]byte, rows []byte, rowLen int) {
+	digest.SumRows(core.KECCAK_256, dst, rows, rowLen)
+}
+
 // algorithms.py: end

@@ -265,6 +265,7 @@ constructors!(
     sha3_256 = Sha3_256,
     sha3_384 = Sha3_384,
     sha3_512 = Sha3_512,
+    keccak_256 = Keccak256,
     shake_128 = Shake128,
     shake_256 = Shake256,
     // algorithms.py: end

@@ -32,6 +32,7 @@ const (
 	SHA3_512   Alg = 13
 	SHAKE128   Alg = 14
 	SHAKE256   Alg = 15
+	KECCAK_256 Alg = 16
 	// algorithms.py: end
 )
 
@@ -71,6 +72,7 @@ var rows = [...]row{
 	SHA3_512:   {"sha3-512", "SHA3-512", "keccak", 64, 72, 8, 25, 0x06, false},
 	SHAKE128:   {"shake128", "SHAKE128", "keccak", 32, 168, 8, 25, 0x1f, true},
 	SHAKE256:   {"shake256", "SHAKE256", "keccak", 64, 136, 8, 25, 0x1f, true},
+	KECCAK_256: {"keccak-256", "Keccak-256", "keccak", 32, 136, 8, 25, 0x01, false},
 	// algorithms.py: end
 }
 

@@ -30,6 +30,7 @@ from ._hashloom import (
     search,
     sha256d,
     # algorithms.py: python_imports
+    keccak_256,
     md5,
     ripemd160,
     sha1,
@@ -76,6 +77,7 @@ __all__ = [
     "search",
     "sha256d",
     # algorithms.py: python_all
+    "keccak_256",
     "md5",
     "ripemd160",
     "sha1",

@@ -199,6 +199,16 @@ pub(crate) static SHAKE256: Body = Body {
     is_big_endian: false,
     ending: Ending::Sponge(0x1f),
 };
+pub(crate) static KECCAK_256: Body = Body {
+    name: "keccak",
+    source: source::KECCAK,
+    nstate: 50,
+    nwords: 34,
+    nwords_taken: 42,
+    is_wide: true,
+    is_big_endian: false,
+    ending: Ending::Sponge(0x01),
+};
 
 static BODIES: [(Algorithm, &Body); NBODIES] = [
     (Algorithm::Sha1, &SHA1),
@@ -216,6 +226,7 @@ static BODIES: [(Algorithm, &Body); NBODIES] = [
     (Algorithm::Sha3_512, &SHA3_512),
     (Algorithm::Shake128, &SHAKE128),
     (Algorithm::Shake256, &SHAKE256),
+    (Algorithm::Keccak256, &KECCAK_256),
 ];
 // algorithms.py: end
 

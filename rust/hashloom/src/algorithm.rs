@@ -52,6 +52,8 @@ pub enum Algorithm {
     Sha3_384 = sys::HL_SHA3_384,
     /// SHA3-512: FIPS 202 section 6.1; 64-byte digest.
     Sha3_512 = sys::HL_SHA3_512,
+    /// Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum; 32-byte digest.
+    Keccak256 = sys::HL_KECCAK_256,
     /// SHAKE128: FIPS 202 section 6.2; 32-byte digest, or any other length.
     Shake128 = sys::HL_SHAKE128,
     /// SHAKE256: FIPS 202 section 6.2; 64-byte digest, or any other length.
@@ -84,6 +86,7 @@ impl Algorithm {
         Algorithm::Sha3_256,
         Algorithm::Sha3_384,
         Algorithm::Sha3_512,
+        Algorithm::Keccak256,
         Algorithm::Shake128,
         Algorithm::Shake256,
         // algorithms.py: end
@@ -308,6 +311,15 @@ static ROWS: [Row; Algorithm::ALL.len()] = [
         block_nbytes: 136,
         body: sys::HL_BODY_KECCAK,
         is_xof: true,
+    },
+    Row {
+        name: "keccak-256",
+        title: "Keccak-256",
+        tags: &["KECCAK-256", "Keccak-256"],
+        digest_nbytes: 32,
+        block_nbytes: 136,
+        body: sys::HL_BODY_KECCAK,
+        is_xof: false,
     },
     // algorithms.py: end
 ];

@@ -248,6 +248,10 @@ fixed! {
     Sha3_512, Sha3_512Core, "SHA3-512", "FIPS 202 section 6.1",
     [u64; 25], 0, U200, U72, U64
 }
+fixed! {
+    Keccak256, Keccak256Core, "Keccak-256", "Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum",
+    [u64; 25], 0, U200, U136, U32
+}
 xof! {
     Shake128, Shake128Core, "SHAKE128", "FIPS 202 section 6.2",
     [u64; 25], 0, U200, U168, U16, Shake128ReaderCore

@@ -189,6 +189,10 @@ fixed! {
     Sha3_512, Sha3_512Core, "SHA3-512", "sha3::Sha3_512",
     "The standard is FIPS 202 section 6.1.", oid "2.16.840.1.101.3.4.2.10"
 }
+fixed! {
+    Keccak256, Keccak256Core, "Keccak-256", "sha3::Keccak256",
+    "The standard is Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum."
+}
 xof! {
     Shake128, Shake128Core, Shake128Reader, Shake128ReaderCore, "SHAKE128", "sha3::Shake128",
     "The standard is FIPS 202 section 6.2.", oid "2.16.840.1.101.3.4.2.11"

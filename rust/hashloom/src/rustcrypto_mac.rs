@@ -145,4 +145,5 @@ mac!(HmacSha3_224, Sha3_224, U144, U28);
 mac!(HmacSha3_256, Sha3_256, U136, U32);
 mac!(HmacSha3_384, Sha3_384, U104, U48);
 mac!(HmacSha3_512, Sha3_512, U72, U64);
+mac!(HmacKeccak256, Keccak256, U136, U32);
 // algorithms.py: end

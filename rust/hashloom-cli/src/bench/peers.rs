@@ -80,6 +80,7 @@ fn rustcrypto<'a>(algorithm: Algorithm) -> (String, Result<HashMany<'a>, String>
         Algorithm::Sha3_256 => (SHA3, Box::new(hash_many::<sha3::Sha3_256>)),
         Algorithm::Sha3_384 => (SHA3, Box::new(hash_many::<sha3::Sha3_384>)),
         Algorithm::Sha3_512 => (SHA3, Box::new(hash_many::<sha3::Sha3_512>)),
+        Algorithm::Keccak256 => (SHA3, Box::new(hash_many::<sha3::Keccak256>)),
         Algorithm::Shake128 => (SHA3, Box::new(xof_many::<sha3::Shake128>)),
         Algorithm::Shake256 => (SHA3, Box::new(xof_many::<sha3::Shake256>)),
         // algorithms.py: end

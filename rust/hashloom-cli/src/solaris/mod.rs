@@ -95,6 +95,7 @@ const NAMES: [(Algorithm, &str, Option<&str>); Algorithm::ALL.len()] = [
     (Algorithm::Sha3_256, "sha3_256", Some("sha3_256_hmac")),
     (Algorithm::Sha3_384, "sha3_384", Some("sha3_384_hmac")),
     (Algorithm::Sha3_512, "sha3_512", Some("sha3_512_hmac")),
+    (Algorithm::Keccak256, "keccak_256", Some("keccak_256_hmac")),
     (Algorithm::Shake128, "shake128", None),
     (Algorithm::Shake256, "shake256", None),
     // algorithms.py: end

@@ -182,6 +182,7 @@ line! {
     Sha3_256: sha3_256 = "sha3-256",
     Sha3_384: sha3_384 = "sha3-384",
     Sha3_512: sha3_512 = "sha3-512",
+    Keccak256: keccak_256 = "keccak-256",
     Shake128: shake128 = "shake128",
     Shake256: shake256 = "shake256",
     // algorithms.py: end

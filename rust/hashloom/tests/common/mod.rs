@@ -30,6 +30,7 @@ macro_rules! each_peer {
         $fixed!(Sha3_256, sha3::Sha3_256, HmacSha3_256);
         $fixed!(Sha3_384, sha3::Sha3_384, HmacSha3_384);
         $fixed!(Sha3_512, sha3::Sha3_512, HmacSha3_512);
+        $fixed!(Keccak256, sha3::Keccak256, HmacKeccak256);
         $xof!(Shake128, sha3::Shake128);
         $xof!(Shake256, sha3::Shake256);
         // algorithms.py: end
