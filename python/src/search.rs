@@ -37,9 +37,7 @@ fn target_of(target: Option<&[u8]>, zero_bits: Option<usize>, compact: Option<u3
 /// The algorithm of a name, if there are searches with it: there are none with sponges, SHA-3 and SHAKE.
 fn searched(name: &str) -> PyResult<Algorithm> {
     let algorithm = algorithm(name)?;
-    // SAFETY: a description that is not NULL is static and never written.
-    let info = unsafe { hashloom_sys::hl_alg_find(algorithm as hashloom_sys::hl_alg).as_ref() };
-    match info.is_some_and(|info| info.ending == hashloom_sys::HL_STRENGTHENED) {
+    match Search::takes(algorithm) {
         true => Ok(algorithm),
         false => Err(PyValueError::new_err(format!("there is no search with {name}: choose another, such as sha256"))),
     }
