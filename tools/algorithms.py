@@ -254,9 +254,13 @@ def rust_cores():
         yield "}"
 
 
+def has_oid(a):
+    return re.fullmatch(r"[\d.]+", a.openssl[-1])
+
+
 def rust_types():
     for a in in_order():
-        oid = f', oid "{a.openssl[-1]}"' if re.fullmatch(r"[\d.]+", a.openssl[-1]) else ""
+        oid = f', oid "{a.openssl[-1]}"' if has_oid(a) else ""
         advice = "Not collision resistant: for existing formats only. " if a.is_legacy else ""
         reader = f", {a.camel}Reader, {a.camel}ReaderCore" if a.is_xof else ""
         yield f"{'xof' if a.is_xof else 'fixed'}! {{"
@@ -275,6 +279,12 @@ def rust_peers():
     for a in in_order():
         yield f"        $xof!({a.camel}, {rust_peer(a)});" if a.is_xof else \
             f"        $fixed!({a.camel}, {rust_peer(a)}, Hmac{a.camel});"
+
+
+def rust_oids():
+    for a in in_order():
+        if has_oid(a):
+            yield f"    check!({a.camel}, {rust_peer(a)});"
 
 
 def rust_line_keys():
@@ -459,6 +469,7 @@ WRITERS = {
     "rust/hashloom/src/rustcrypto.rs": [rust_types],
     "rust/hashloom/src/rustcrypto_mac.rs": [rust_macs],
     "rust/hashloom/tests/common/mod.rs": [rust_peers],
+    "rust/hashloom/tests/rustcrypto.rs": [rust_oids],
     "rust/hashloom-engine/src/manifest/line.rs": [rust_line_keys],
     "rust/hashloom-cli/src/solaris/mod.rs": [rust_solaris],
     "rust/hashloom-cli/src/bench/peers.rs": [rust_bench_peers],

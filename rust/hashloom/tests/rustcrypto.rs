@@ -273,11 +273,27 @@ fn object_identifiers() {
     use hashloom::digest::const_oid::AssociatedOid;
 
     macro_rules! check {
-        ($type:ident, $peer:ty $(, $mac:ident)?) => {
+        ($type:ident, $peer:ty) => {
             assert_eq!(hashloom::$type::OID, <$peer>::OID);
         };
     }
-    each_peer!(check, check);
+    // algorithms.py: rust_oids
+    check!(Sha1, sha1::Sha1);
+    check!(Sha224, sha2::Sha224);
+    check!(Sha256, sha2::Sha256);
+    check!(Sha384, sha2::Sha384);
+    check!(Sha512, sha2::Sha512);
+    check!(Sha512_224, sha2::Sha512_224);
+    check!(Sha512_256, sha2::Sha512_256);
+    check!(Ripemd160, ripemd::Ripemd160);
+    check!(Md5, md5::Md5);
+    check!(Sha3_224, sha3::Sha3_224);
+    check!(Sha3_256, sha3::Sha3_256);
+    check!(Sha3_384, sha3::Sha3_384);
+    check!(Sha3_512, sha3::Sha3_512);
+    check!(Shake128, sha3::Shake128);
+    check!(Shake256, sha3::Shake256);
+    // algorithms.py: end
 }
 
 #[cfg(feature = "zeroize")]
