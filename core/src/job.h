@@ -139,10 +139,15 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     plan.is_secret = keys != NULL || job->is_secret != 0;
     if (all.layout == HL_ROWS && all.nbytes == 0) /* base may be NULL, and C allows no addition to NULL */
         all.stride = 0;
-    if (begin != NULL)
+    if (begin != NULL && (job->begin_stride != 0 || hli_rest_of_block(info, begin->nbytes) != 0)) {
         hli_hash_on(&plan, begin, job->begin_stride, &all);
-    else
-        hli_hash(&plan, &all);
+        return HL_OK;
+    }
+    if (begin != NULL) { /* one stream of whole blocks: a state to begin in */
+        plan.first.begin = &begin->state;
+        plan.first.begin_nbytes = begin->nbytes;
+    }
+    hli_hash(&plan, &all);
     return HL_OK;
 }
 

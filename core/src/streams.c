@@ -106,9 +106,7 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
     hli_forget(plan, count, kernel);
 }
 
-/* Not inlined, so that its frame is not on the stack while hli_hash runs. */
-static HLI_NOINLINE void hash_on_copies(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
-                                        const hl_messages *all)
+void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
 {
     enum { COUNT = HLI_LANES }; /* 6 KiB of stack */
     hl_ctx ctxs[COUNT], *each[COUNT];
@@ -126,17 +124,4 @@ static HLI_NOINLINE void hash_on_copies(const struct hli_plan *plan, const hl_ct
         hli_update(&part, each, messages, n);
         hli_final(&part, each, n); /* wipes the copies */
     }
-}
-
-void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
-{
-    struct hli_plan from_state = *plan;
-
-    if (begin_stride != 0 || hli_rest_of_block(plan->first.alg, begin->nbytes) != 0) {
-        hash_on_copies(plan, begin, begin_stride, all);
-        return;
-    }
-    from_state.first.begin = &begin->state;
-    from_state.first.begin_nbytes = begin->nbytes;
-    hli_hash(&from_state, all);
 }
