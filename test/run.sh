@@ -329,9 +329,9 @@ part clients "quick all" +program "test/clients.py rust/hashloom-engine/src/torr
 part cross "quick all" "" "$core test/*.c test/cross.sh test/emulate.sh" test/cross.sh "$level"
 part lists "check quick all" "" "*" test/lists.py
 part loops "check quick all" "" "core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py" test/loops.py
-part proof "quick all" "" "$core test/proof/*" test/proof/prove.py "${proved[@]}"
+part proof "quick all" "" "$core tools/algorithms.py test/proof/*" test/proof/prove.py "${proved[@]}"
 # In a folder of its own: no other test needs the solver. Without it smt.py says what is skipped.
-part proof-by-solver all "" "$core test/proof/*" bash -c 'at=build/smt/bin
+part proof-by-solver all "" "$core tools/algorithms.py test/proof/*" bash -c 'at=build/smt/bin
     [ -x $at/python ] || python3 -m venv build/smt
     $at/python -c "import z3" 2>/dev/null || $at/pip install --quiet --disable-pip-version-check z3-solver
     PATH=$at:$PATH python3 test/proof/smt.py'

@@ -340,6 +340,11 @@ def field(m, a, b, low, n):
                                                                                   (1 << n.value) - 1))
 
 
+def insert(m, a, b, low, n):
+    bits = (1 << n.value) - 1
+    a.set(m, xor(conj(a.get(m), FULL[a.width] ^ bits << low.value), shl(conj(b.get(m), bits), low.value)))
+
+
 def signed_field(m, a, b, low, n):
     x = b.get(m)
     known(x)
@@ -388,7 +393,8 @@ GENERAL = {
     "csinc": lambda m, a, b, c, e: a.set(m, b.get(m) if holds(m, e) else add(a.width, c.get(m), 1)),
     "cinc": lambda m, a, b, e: a.set(m, add(a.width, b.get(m), 1) if holds(m, e) else b.get(m)),
     "cset": lambda m, a, e: a.set(m, int(holds(m, e))),
-    "sbfiz": signed_field, "ubfx": field, "ubfiz": lambda m, a, b, low, n: a.set(m, shl(conj(b.get(m), (1 << n.value) - 1), low.value)),
+    "sbfiz": signed_field, "ubfx": field, "bfi": insert,
+    "ubfiz": lambda m, a, b, low, n: a.set(m, shl(conj(b.get(m), (1 << n.value) - 1), low.value)),
     "ldr": load, "ldur": load, "ldrb": lambda m, a, b: load(m, a, b, 1), "ldurb": lambda m, a, b: load(m, a, b, 1),
     "ldrh": lambda m, a, b: load(m, a, b, 2), "ldurh": lambda m, a, b: load(m, a, b, 2),
     "str": lambda m, a, b: put(m, b.address(m), a), "stur": lambda m, a, b: put(m, b.address(m), a),
@@ -544,6 +550,7 @@ VECTOR = {
     "orn": each(lambda w, x, y: disj(x, complement(w, y))), "mvn": each(complement), "not": each(complement),
     "eor3": each(lambda w, x, y, z: xor(xor(x, y), z)),
     "bcax": each(lambda w, x, y, z: xor(x, conj(y, complement(w, z)))),
+    "rax1": each(lambda w, x, y: xor(x, rol(y, 1, w))),
     "bsl": lambda w, d, x, y: [width(table(0xCA, *xs), w) for xs in zip(d, x, y)],
     "bit": lambda w, d, x, y: [width(table(0xCA, b, a, z), w) for z, a, b in zip(d, x, y)],
     "bif": lambda w, d, x, y: [width(table(0xCA, b, z, a), w) for z, a, b in zip(d, x, y)],
@@ -557,6 +564,8 @@ VECTOR = {
     "uzp1": lambda w, d, x, y: (*x[::2], *y[::2]), "uzp2": lambda w, d, x, y: (*x[1::2], *y[1::2]),
     "rev64": reversed_in(64), "rev32": reversed_in(32), "rev16": reversed_in(16),
 }
+# Without a lane: these take bits one by one, so that lanes of any width will do.
+BITWISE = {"and", "orr", "eor", "bic", "orn", "mvn", "not", "eor3", "bcax", "bsl", "bit", "bif"}
 # The last operand is a literal.
 LITERAL = {
     "shl": lambda w, i, d, x: [cut(shl(y, i), w) for y in x], "ushr": lambda w, i, d, x: [shr(y, i) for y in x],
@@ -578,7 +587,7 @@ def vector(name, ops):
         if type(a) is Register:
             return lambda m: a.set(m, b.get(m) if b.lane is not None else b.get(m)[0])
         if type(b) is Vector and b.lane is None and a.lane is None:
-            return lambda m: a.set(m, b.get(m))
+            return lambda m: bitwise(m, lambda w, d, x: x, a, ops)
         if a.lane is not None or a.n == 1:
             def one(m):
                 value = b.get(m)
@@ -605,7 +614,15 @@ def vector(name, ops):
         f, i = LITERAL[name], ops[-1].value
         return lambda m: a.set(m, f(a.width, i, a.get(m), *(x.get(m) for x in ops[1:-1])))
     f = VECTOR[name]
+    if name in BITWISE and all(type(x) is Vector for x in ops):
+        return lambda m: bitwise(m, f, a, ops)
     return lambda m: a.set(m, f(a.width, a.get(m), *(x.get(m) for x in ops[1:])))
+
+
+def bitwise(m, f, a, ops):
+    """In lanes as wide as the vectors have at the moment, so that none is split and joined again."""
+    w = max(a.width, min(64, a.n * a.width, *(m.v[x.number][0] for x in ops[1:])))
+    a.set(m, f(w, a.get(m, w), *(x.get(m, w) for x in ops[1:])), w)
 
 
 def instruction(text, after):

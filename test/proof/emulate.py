@@ -12,7 +12,7 @@ import random
 import struct
 
 from machine import Fault
-from standards import digest, initial_values
+from standards import digest, initial_values, sponge_digest
 
 IVS = initial_values()
 IVS["ripemd160"] = IVS["sha1"]
@@ -21,9 +21,19 @@ IVS["ripemd160"] = IVS["sha1"]
 def hashed(algorithm, message):
     """What Python, or the standard's text, makes of a message."""
     name = algorithm.name.replace("-", "_")
+    if algorithm.is_sponge:
+        return squeezed(algorithm, message, algorithm.digest_nbytes)
     if name in ("sha1", "sha224", "sha256", "sha384", "sha512", "md5"):
         return hashlib.new(name, message, usedforsecurity=False).digest()
     return digest(algorithm.body, IVS[name], message)[: algorithm.digest_nbytes]
+
+
+def squeezed(algorithm, message, nbytes):
+    name = algorithm.name.replace("-", "_").replace("shake", "shake_")
+    if name not in hashlib.algorithms_available:
+        return sponge_digest(algorithm.name, message, nbytes)
+    made = hashlib.new(name, message)
+    return made.digest(*([nbytes] if algorithm.is_xof else []))
 
 
 def tag(algorithm, key, message):
@@ -101,7 +111,7 @@ class Core:
         """Short messages of other lengths each, so many that all lanes are full: one block with padding, two, or all
         of one block."""
         block = algorithm.block_nbytes
-        longest = block - 1 - block // 8
+        longest = block - 1 - (0 if algorithm.is_sponge else block // 8)
         low, high = self.chance.choice(((0, longest), (longest + 1, longest + block), (block, block)))
         return self.many(algorithm, [self.chance.randint(low, high) for _ in range(48)])
 
@@ -140,6 +150,17 @@ class Core:
         return (self.read(out, algorithm.digest_nbytes * n),
                 b"".join(hashed(algorithm, b"".join(x)) for x in zip(*parts)))
 
+    def squeezes(self, algorithm):
+        """A stream whose digest comes in parts, of which some are longer than a block."""
+        message, context = self.chance.randbytes(self.chance.randrange(400)), self.new(384)
+        parts = [self.chance.choice((0, 1, 8, 60, algorithm.block_nbytes, 400)) for _ in range(4)]
+        out = self.new(sum(parts) + 1)
+        self.call("hl_init", context, algorithm.number)
+        self.call("hl_update", context, self.put(message), len(message))
+        for i, n in enumerate(parts):
+            self.call("hl_squeeze", context, out + sum(parts[:i]), n)
+        return self.read(out, sum(parts)), squeezed(algorithm, message, sum(parts))
+
     def search(self, algorithm, again=None):
         """Nonces whose digest is low: one of four."""
         prefix, suffix = (self.chance.randbytes(self.chance.choice((0, 20, 76, 130))) for _ in range(2))
@@ -169,12 +190,15 @@ class Core:
         return [self.m.load(found + 8 * i, 8) for i in range(min(n, room))], right
 
 
-CASES = ["mixed", "whole", "tags", "keys", "streams", "search"]
+def cases_of(algorithm):
+    """The calls that an algorithm has."""
+    only = ["squeezes"] if algorithm.is_xof else ["tags", "keys"] + ["search"] * (not algorithm.is_sponge)
+    return ["mixed", "whole", "streams", *only]
 
 
-def runs(machine, isas, algorithms, every):
+def runs(machine, isas, algorithms, some, every):
     """Names and functions of an image that say whether a call returns something else than Python. machine: what makes
-    one for an image."""
+    one for an image. some: of the algorithms, those that are tried even if not everything is."""
     def run(image, case, algorithm, seed, again):
         core = Core(machine(image), isas, seed)
         made, right = getattr(core, case)(algorithm, *([again] if case == "search" else []))
@@ -183,8 +207,8 @@ def runs(machine, isas, algorithms, every):
     chance = random.Random(3)
     for seed in range(40 if every else 1):
         for algorithm in algorithms:
-            for case in CASES:
-                again = chance.choice((None, None, algorithm, *algorithms))
-                if every or algorithm.name == algorithm.body:
+            for case in cases_of(algorithm):
+                again = chance.choice((None, None, algorithm, *(x for x in algorithms if not x.is_sponge)))
+                if every or algorithm in some and (case == "squeezes" or not algorithm.is_xof):
                     name = f"emulated {case} of {algorithm.name}, seed {seed}"
                     yield name, lambda image, c=case, a=algorithm, s=seed, g=again: run(image, c, a, s, g)

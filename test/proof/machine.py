@@ -11,7 +11,7 @@ it began. A run in which all is known is that of an emulator.
 import struct
 import subprocess
 
-from words import FULL, cut, join, shl, shr, split, variable, xor
+from words import FULL, TooLong, cut, join, shl, shr, split, variable, xor
 
 
 class Fault(Exception):
@@ -237,6 +237,8 @@ class Machine:
                     pc = jump
         except Fault as e:
             raise Fault(f"{e}: {text}") from e
+        except TooLong as e:
+            raise Fault(f"a word that the standard does not have: {text}") from e
         if self.image.isa.saved(self) != saved:
             raise Fault("a register of the caller is not as before")
 

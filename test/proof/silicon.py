@@ -26,6 +26,28 @@ STATE_NBYTES = 64 + 8 * 64 + 8 * 8 + 4 * 8 + 8 + 8
 VECTORS, GENERAL, MASKS, FLAGS, SIGNAL = 64, 576, 640, 672, 680
 NRUNS = 12
 
+# Forms that are always tried, as each compiler makes some of them.
+MORE_X86 = [
+    *(f"{name} {x}mm1{mask},{x}mm2,{last}{more}"
+      for x, memory in (("y", "YMMWORD PTR [rdi]"), ("z", "ZMMWORD PTR [rdi]"))
+      for mask in ("", "{k1}", "{k1}{z}")
+      for last in (f"{x}mm3", memory)
+      for name, more in (("vpermq", ""), ("vpermpd", ""), ("vpermi2q", ""), ("vpermt2q", ""), ("vprolvq", ""),
+                         ("vprorvq", ""), ("vpxorq", ""), ("vpandnq", ""), ("valignq", ",0x3"), ("valignd", ",0x5"),
+                         ("vpternlogq", ",0xd2"), ("vpternlogq", ",0x96"))),
+    *(f"{move} {x}mm1{mask},{x}mm2" for move in ("vmovdqa64", "vmovdqu64") for x in "yz"
+      for mask in ("{k1}", "{k1}{z}")),
+    "vmovdqu64 zmm1{k1}{z},ZMMWORD PTR [rdi]", "vmovdqu64 ZMMWORD PTR [rdi]{k1},zmm1",
+    "vpternlogq zmm1,zmm2,QWORD BCST [rdi],0x96", "vpblendmq zmm1{k1},zmm2,zmm3", "vprolq zmm1,zmm2,0x15",
+    "vpermq zmm1{k1}{z},zmm2,0x93", "vpunpckhqdq zmm1{k1},zmm2,ZMMWORD PTR [rdi]",
+    "vinserti64x2 zmm1,zmm2,xmm3,0x2", "vinserti64x2 ymm1,ymm2,XMMWORD PTR [rdi],0x1",
+    "vextracti64x2 xmm1,zmm2,0x3", "andn rax,rdx,rcx", "andn eax,edx,DWORD PTR [rdi]", "rorx rax,rdx,0x13",
+    "rorx eax,edx,0x13", "rorx rax,QWORD PTR [rdi],0x2b",
+]
+MORE_A64 = ["eor3\tv1.16b, v2.16b, v3.16b, v4.16b", "rax1\tv1.2d, v2.2d, v3.2d", "xar\tv1.2d, v2.2d, v3.2d, #20",
+            "bcax\tv1.16b, v2.16b, v3.16b, v4.16b", "bic\tv1.8b, v2.8b, v3.8b", "eor\tv1.8b, v2.8b, v3.8b",
+            "bfi\tw1, w2, #16, #16", "bfi\tx1, x2, #5, #30", "mov\tv1.16b, v2.16b", "mov\tv1.8b, v2.8b"]
+
 MAIN = """
 #include <setjmp.h>
 #include <signal.h>
@@ -52,7 +74,7 @@ int main(void)
 
 
 class X86:
-    isa = x86
+    isa, MORE = x86, MORE_X86
     GENERAL = ["rax", "rdx", "rcx", "rbx", "r8", "r9", "r10", "r11"]
     LEFT_OUT = re.compile(r"j\w+|call|ret|push|pop|leave|rep|repz|nop\w*|cs|data16|prefetch\w*|v?zero\w*|cpuid|xgetbv|"
                           r"notrack|lock|div|mul|endbr\w*|bnd|rex\S*|ud2")
@@ -147,7 +169,7 @@ class X86:
 
 
 class A64:
-    isa = a64
+    isa, MORE = a64, MORE_A64
     LEFT_OUT = re.compile(r"b|b\.\w+|bl|blr|br|ret|cbn?z|tbn?z|adrp?|nop|prfm|ldxr|stxr|bti|\.inst|udf|brk|mrs|dmb")
 
     def form(self, text):
@@ -217,7 +239,7 @@ def states(chance, flags):
 
 
 def forms_of(models, texts):
-    return sorted({form for form in map(models.form, texts) if form})
+    return sorted({form for form in map(models.form, (*texts, *models.MORE)) if form})
 
 
 def executed(models, forms, inputs, cc, runner, features, folder):

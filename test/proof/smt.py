@@ -160,12 +160,13 @@ def proved(pairs):
 def failure(image, kernel):
     """Why a kernel is not its standard for one block, or None."""
     prove.forget()
-    m, standard = prove.alone(image), prove.STANDARDS[kernel.body]
+    kernel = list(kernel.of_sizes())[-1]
+    m, right = prove.alone(image), prove.right_states(kernel, 1)
     state = prove.with_states(m, kernel.body, kernel.nlanes)
-    m.call(kernel.blocks, state, prove.with_blocks(m, kernel, prove.in_order(1)), 1)
+    kernel.run(m, state, prove.with_blocks(m, kernel, prove.in_order(1)), 1)
     made, total = prove.states_at(m, kernel.body, kernel.nlanes, state), 0
     for lane in range(kernel.nlanes):
-        ok, merged = proved(list(zip(made[lane], prove.state_after(kernel.body, lane, 1))))
+        ok, merged = proved(list(zip(made[lane], right[lane])))
         total += merged
         if not ok:
             return f"lane {lane}: z3 does not find it equal to {kernel.body}"

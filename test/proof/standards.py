@@ -1,4 +1,4 @@
-"""standards.py: the block functions of SHA-1, SHA-2, RIPEMD-160 and MD5, written from the standards, not from the core.
+"""standards.py: the block functions of SHA-1, SHA-2, SHA-3, RIPEMD-160 and MD5, written from the standards alone.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
@@ -7,12 +7,16 @@ compute. On Numbers it hashes, so that check() can compare this text with other 
 from their definitions.
 
 `words(w, block)` lists the words of the message that rounds take, in the order of the core's schedules; constant `k[t]`
-belongs to word t. `compress(w, state, wk)` takes the sums of both.
+belongs to word t. `compress(w, state, wk)` takes the sums of both. Keccak has neither: its `compress` takes the block.
+
+`w.rename(xs)` says that the words are known from here on: what follows is a function of them alone. On expressions it
+makes them words of their own, without which 24 rounds of Keccak have too many terms.
 """
 
 import collections
 import hashlib
 import math
+import re
 
 Standard = collections.namedtuple("Standard", "bits big_endian nwords k words compress")
 
@@ -43,6 +47,12 @@ class Numbers:
 
     def shr(self, x, n):
         return x >> n
+
+    def is_known(self, x):
+        return True
+
+    def rename(self, xs):
+        pass
 
 
 # ---- Constants ------------------------------------------------------------------------------------------------------
@@ -220,6 +230,76 @@ def md5_compress(w, state, wk):
     return [w.add(x, y) for x, y in zip(state, (a, b, c, d))]
 
 
+# ---- FIPS 202 -------------------------------------------------------------------------------------------------------
+
+
+def rc(t):
+    """Algorithm 5."""
+    r = [1, 0, 0, 0, 0, 0, 0, 0]
+    for _ in range(t % 255):
+        r = [0, *r]
+        for i in (0, 4, 5, 6):
+            r[i] ^= r[8]
+        r = r[:8]
+    return r[0]
+
+
+def round_constant(i):
+    """RC of algorithm 6, for lanes of 2^6 bits."""
+    return sum(rc(j + 7 * i) << 2**j - 1 for j in range(7))
+
+
+def keccak_theta(w, a):
+    c = [w.xor(*(a[x, y] for y in range(5))) for x in range(5)]
+    d = [w.xor(c[(x - 1) % 5], w.rol(c[(x + 1) % 5], 1)) for x in range(5)]
+    return {(x, y): w.xor(a[x, y], d[x]) for x, y in a}
+
+
+def keccak_rho(w, a):
+    out, (x, y) = {(0, 0): a[0, 0]}, (1, 0)
+    for t in range(24):
+        out[x, y] = w.rol(a[x, y], (t + 1) * (t + 2) // 2 % 64)
+        x, y = y, (2 * x + 3 * y) % 5
+    return out
+
+
+def keccak_pi(a):
+    return {(x, y): a[(x + 3 * y) % 5, x] for x, y in a}
+
+
+def keccak_chi(w, a):
+    return {(x, y): w.bits(lambda b, b1, b2: b ^ (~b1 & b2), a[x, y], a[(x + 1) % 5, y], a[(x + 2) % 5, y])
+            for x, y in a}
+
+
+def keccak_compress(w, state, block):
+    """Steps 6 of algorithm 8 (SPONGE), and algorithm 7 with 24 rounds. Section 3.1.2: A[x, y] is word x + 5y."""
+    words = [w.xor(x, block[i]) if i < len(block) else x for i, x in enumerate(state)]
+    a = {(i % 5, i // 5): x for i, x in enumerate(words)}
+    for i in range(24):
+        b = keccak_theta(w, a)
+        # A word that is known before theta, as in a state of zeros, is a sum of parities after it, and such sums are in
+        # other words too. The words after the round are then made of few others, if any is known even after theta.
+        is_full = not any(w.is_known(x) for x in b.values())
+        w.rename(b[at] for at in b if is_full and not w.is_known(a[at]))
+        a = keccak_chi(w, keccak_pi(keccak_rho(w, b)))
+        a[0, 0] = w.xor(a[0, 0], w.const(round_constant(i)))
+        w.rename(a[at] for at in a if is_full)
+    return [a[i % 5, i // 5] for i in range(25)]
+
+
+Sponge = collections.namedtuple("Sponge", "block_nbytes suffix digest_nbytes")
+
+
+def sponge_named(name):
+    """SHA-3 (section 6.1), SHAKE (section 6.2), Keccak[c] without a suffix as it was before FIPS 202. The suffix's bits
+    come before the first one of the padding (section B.2). The digest of a SHAKE has twice its strength."""
+    family, n = re.fullmatch(r"(sha3|shake|keccak)[-_]?(\d+)", name).groups()
+    bits = {"sha3": "01", "shake": "1111", "keccak": ""}[family] + "1"
+    suffix, n = int(bits[::-1], 2), int(n)
+    return Sponge((1600 - 2 * n) // 8, suffix, n // 8 * (2 if family == "shake" else 1))
+
+
 # ---- All ------------------------------------------------------------------------------------------------------------
 
 STANDARDS = {
@@ -230,7 +310,14 @@ STANDARDS = {
     "ripemd160": Standard(32, False, 5, [k for k in RIPEMD160_K for _ in range(16)],
                           lambda w, block: [block[i % 16] for i in range(160)], ripemd160_compress),
     "md5": Standard(32, False, 4, [abs(sine(i)) >> 256 - 32 for i in range(1, 65)], md5_words, md5_compress),
+    "keccak": Standard(64, False, 25, None, None, keccak_compress),
 }
+
+
+def after_block(w, standard, state, block):
+    if standard.words is None:
+        return standard.compress(w, state, block)
+    return standard.compress(w, state, [w.add(x, k) for x, k in zip(standard.words(w, block), standard.k)])
 
 
 def digest(name, iv, message):
@@ -242,9 +329,25 @@ def digest(name, iv, message):
     state = iv
     for at in range(0, len(message), 16 * nbytes):
         block = [int.from_bytes(message[at + i : at + i + nbytes], order) for i in range(0, 16 * nbytes, nbytes)]
-        wk = [numbers.add(x, k) for x, k in zip(s.words(numbers, block), s.k)]
-        state = s.compress(numbers, state, wk)
+        state = after_block(numbers, s, state, block)
     return b"".join(x.to_bytes(nbytes, order) for x in state)
+
+
+def sponge_digest(name, message, digest_nbytes=None):
+    """Algorithm 8, of whole bytes."""
+    nbytes, suffix, usual = sponge_named(name)
+    numbers, s, state, out = Numbers(64), STANDARDS["keccak"], [0] * 25, b""
+    padded = bytearray(message + bytes([suffix]) + bytes(-(len(message) + 1) % nbytes))
+    padded[-1] |= 0x80
+    digest_nbytes = usual if digest_nbytes is None else digest_nbytes
+    for at in range(0, len(padded), nbytes):
+        block = [int.from_bytes(padded[at + i : at + i + 8], "little") for i in range(0, nbytes, 8)]
+        state = after_block(numbers, s, state, block)
+    while True:
+        out += b"".join(x.to_bytes(8, "little") for x in state[: nbytes // 8])
+        if len(out) >= digest_nbytes:
+            return out[:digest_nbytes]
+        state = after_block(numbers, s, state, [])
 
 
 def initial_values():
@@ -265,7 +368,8 @@ def initial_values():
 
 
 def check():
-    """Compares this text with hashlib and with the examples of RIPEMD-160's paper. Returns the errors."""
+    """Compares this text with hashlib, with the examples of RIPEMD-160's paper and with a digest of Keccak before FIPS
+    202. Returns the errors."""
     ivs, errors = initial_values(), []
     messages = [bytes((i * i + n) & 0xFF for i in range(n)) for n in (0, 1, 55, 56, 64, 111, 112, 128, 200, 1000)]
     for name in ("sha1", "sha256", "sha512", "md5"):
@@ -278,6 +382,20 @@ def check():
                               (b"1234567890" * 8, "9b752e45573d4b39f4dbd3323cab82bf63326bfb")):
         if digest("ripemd160", ivs["sha1"], message).hex() != expected:
             errors.append(f"standards.py: RIPEMD-160 of {message!r} is not the paper's")
+    for name in ("sha3_224", "sha3_256", "sha3_384", "sha3_512", "shake_128", "shake_256"):
+        sponge = sponge_named(name.replace("e_", "e"))
+        made = hashlib.new(name)
+        digest_nbytes = [made.digest_size] if made.digest_size else [sponge.digest_nbytes, 500]
+        lengths = 0, 1, sponge.block_nbytes - 1, sponge.block_nbytes, 300
+        for message, n in ((bytes(i % 251 for i in range(length)), n) for length in lengths for n in digest_nbytes):
+            right = hashlib.new(name, message).digest(*([] if made.digest_size else [n]))
+            if sponge_digest(name.replace("e_", "e"), message, n) != right:
+                errors.append(f"standards.py: {name} of {len(message)} bytes is not hashlib's")
+        if made.digest_size not in (0, sponge.digest_nbytes) or made.block_size != sponge.block_nbytes:
+            errors.append(f"standards.py: {name} has other sizes in hashlib")
+    # The digest of no bytes as the Keccak team's submission and Ethereum have it.
+    if sponge_digest("keccak-256", b"").hex() != "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470":
+        errors.append("standards.py: Keccak-256 of no bytes")
     if any(abs(math.sin(i) - sine(i) / 2**256) > 1e-12 for i in range(1, 65)):
         errors.append("standards.py: sines are not those of math.sin")
     return errors

@@ -9,6 +9,10 @@ were before are simplified, so that what is stored and loaded is the same term.
 FULL = {n: (1 << n) - 1 for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)}
 
 
+class TooLong(Exception):
+    """Never: a term does not grow."""
+
+
 class Word:
     __slots__ = ("op", "args", "width", "number")
 
@@ -50,6 +54,10 @@ def width_of(x):
 
 def variable(key, width):
     return made(width, "variable", key)
+
+
+def rename(x):
+    """Nothing: a term does not grow."""
 
 
 def xor(x, y):

@@ -5,9 +5,9 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 A known value is an int, another is a Word: for each of its bits a polynomial over GF(2) (the algebraic normal form),
 written down for all bits at once. A term is a product of literals and the mask of the bits that have the term; a
 literal is an atom rotated by some count. Rotations, shifts, masks, permutations of bytes and boolean functions map
-normal forms to normal forms. An atom is an input, or a sum modulo 2^n, whose terms are counted. Each step is an
-identity of words. Two values that are one object are therefore equal for all inputs. (Two objects may be equal too: the
-normal form of sums is not complete.)
+normal forms to normal forms. An atom is an input, or a sum modulo 2^n, whose terms are counted, or what rename() made
+one. Each step is an identity of words. Two values that are one object are therefore equal for all inputs. (Two objects
+may be equal too: the normal form of sums is not complete.)
 """
 
 import random
@@ -15,6 +15,14 @@ from itertools import islice
 
 FULL = {n: (1 << n) - 1 for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)}
 ALL = FULL[64]
+
+
+class TooLong(Exception):
+    """Of a value that is not what was renamed: its terms become more with each operation."""
+
+
+# The number of products that a conjunction may have to write down, once words are renamed.
+MOST_PRODUCTS = 1 << 14
 
 
 class Word:
@@ -39,13 +47,14 @@ class Word:
 
 def reset():
     """Forgets all words: those made before must not be used with those made after."""
-    global words, atoms, widths, sums, numbers, memo
-    words = {}  # terms: Word
+    global words, atoms, widths, sums, numbers, memo, formers
+    words = {}  # terms: Word; also terms that it had before it was renamed
     atoms = {}  # key: number
     widths = []  # of atoms
     sums = {}  # atom: (width, counts of the terms, constant, hash of the counts)
     numbers = {}  # (width, constant, hash): atoms
     memo = {}
+    formers = {}  # atom: what rename() made it of
 
 
 reset()
@@ -61,6 +70,10 @@ def made(terms):
     items.sort()
     key = tuple(items)
     word = words.get(key)
+    if word is None and formers and items[0][0] == ():
+        base = words.get(key[1:])
+        if base is not None and base.terms != key[1:]:
+            return made({(): items[0][1], **dict(base.terms)})
     if word is None:
         word = words[key] = Word()
         word.terms, word.n, word.hash = key, len(words), random.getrandbits(128)
@@ -91,6 +104,48 @@ def variable(key, width):
     return made({(atom(key, width) << 6,): FULL[width]})
 
 
+def without_constant(x):
+    """The terms but for the empty product, which comes first."""
+    return () if type(x) is int else x.terms[x.terms[0][0] == () :]
+
+
+def constant_of(x):
+    """The term of the empty product, if there is one."""
+    return () if type(x) is int else x.terms[: x.terms[0][0] == ()]
+
+
+def rename(x):
+    """Writes a word as an atom instead: what it is made of is forgotten, and its terms, those of its halves, and these
+    with some bits complemented, are written with the atom wherever they are made from now on.
+
+    The atom is, by definition, the word without its constant, so that each object goes on to be the same function of
+    the inputs. Values made of the word before are not written anew."""
+    if len(without_constant(x)) < 2 or x.span > ALL:
+        return
+    number = atom(("renamed", len(widths)), 64)
+    formers[number] = without_constant(x)
+    low, high = cut(x, 32), shr(x, 32)
+    for part, k in ((low, 0), (high, 32)):
+        if len(without_constant(part)) > 1:  # else it was renamed as a part of another word
+            base = part if part.terms[0][0] != () else xor(part, part.terms[0][1])
+            written_anew(base, (((number << 6 | k,), base.span),))
+            written_anew(part, (*constant_of(part), *base.terms))
+    if low is not x:
+        memo.pop(("<", high, 32), None)  # what it was before
+        joined = dict(terms_of(low))
+        for product, mask in terms_of(shl(high, 32)):
+            joined[product] = joined.get(product, 0) ^ mask
+        base = xor(x, sum(mask for _, mask in constant_of(x)))
+        whole = sorted(item for item in joined.items() if item[1])
+        written_anew(base, tuple(whole[whole[0][0] == () :]))
+        written_anew(x, tuple(whole))
+
+
+def written_anew(word, terms):
+    word.terms, word.degree = terms, max(len(product) for product, _ in terms)
+    words[terms] = word
+
+
 def terms_of(x):
     return ((((), x),) if x else ()) if type(x) is int else x.terms
 
@@ -118,6 +173,8 @@ def conj(x, y):
     key = ("&", x, y)
     out = memo.get(key)
     if out is None:
+        if formers and type(y) is not int and len(x.terms) * len(y.terms) > MOST_PRODUCTS:
+            raise TooLong
         terms = {}
         for p, m in x.terms:
             for q, n in terms_of(y):
@@ -306,6 +363,10 @@ def summed(n, terms, constant):
             del counts[x]
         total += count * x.hash
     # The sum of two terms that have no bit in common is their exclusive or. Such terms are added one after the other.
+    if len(counts) == 2 and [*counts.values()] == [1, 1]:
+        x, y = counts
+        if x.span & y.span == 0:
+            return summed(n, [(xor(x, y), 1)], constant)
     for x, _ in fresh:
         if x.degree > 1 and counts.get(x) == 1:
             for y in islice(reversed(counts), 8):
@@ -336,11 +397,16 @@ def value_of(x, inputs, known=None):
     """The number that a value is for given inputs (atom: number)."""
     if type(x) is int:
         return x
-    known = {} if known is None else known
+    return value_of_terms(x.terms, inputs, {} if known is None else known)
+
+
+def value_of_terms(terms, inputs, known):
     out = 0
-    for product, mask in x.terms:
+    for product, mask in terms:
         for literal in product:
             number, n = literal >> 6, literal & 63
+            if number not in known and number in formers:
+                known[number] = value_of_terms(formers[number], inputs, known)
             if number not in known:
                 width, pairs, constant, _ = sums.get(number, (widths[number], None, 0, 0))
                 known[number] = inputs[number] if pairs is None else \
@@ -405,6 +471,8 @@ def check(nruns=120, seed=1):
                 lambda: (f"joined({how})", join(split(x, 8, n), 8), list(a)),
             ))()
             pool.append((value, results, name))
+            if chance.randrange(4) == 0:
+                rename(value)
         same = {}
         for value, results, name in pool:
             if any(value_of(value, x) != number for x, number in zip(inputs, results)):

@@ -549,7 +549,11 @@ def move_mask(m, a, b, n):
 
 def each(f):
     """An instruction that does the same to each lane."""
-    return lambda width, *sources: [f(width, *xs) for xs in zip(*sources)]
+    def run(width, *sources):
+        return [f(width, *xs) for xs in zip(*sources)]
+
+    run.is_each = True
+    return run
 
 
 def greater(w, x, y):
@@ -640,9 +644,12 @@ TERNARY = {
     "pblendd": (32, lambda w, x, y, i: [(y if i >> j & 1 else x)[j] for j in range(len(x))]),
     "blendps": (32, lambda w, x, y, i: [(y if i >> j & 1 else x)[j] for j in range(len(x))]),
     "blendpd": (64, lambda w, x, y, i: [(y if i >> j & 1 else x)[j] for j in range(len(x))]),
+    "alignd": (32, lambda w, x, y, i: (*y, *x)[i & len(x) - 1 :][: len(x)]),
+    "alignq": (64, lambda w, x, y, i: (*y, *x)[i & len(x) - 1 :][: len(x)]),
     # Parts of 128 bits:
     "inserti128": (128, lambda w, x, y, i: [y[0] if j == i & 1 else z for j, z in enumerate(x)]),
     "inserti32x4": (128, lambda w, x, y, i: [y[0] if j == i & len(x) - 1 else z for j, z in enumerate(x)]),
+    "inserti64x2": (128, lambda w, x, y, i: [y[0] if j == i & len(x) - 1 else z for j, z in enumerate(x)]),
     "inserti64x4": (256, lambda w, x, y, i: [y[0] if j == i & 1 else z for j, z in enumerate(x)]),
     "perm2i128": (128, lambda w, x, y, i: [0 if i >> 4 * j & 8 else (*x, *y)[i >> 4 * j & 3] for j in range(2)]),
     "shufi32x4": (128, lambda w, x, y, i: select128(x, y, i)),
@@ -796,7 +803,13 @@ def vector(name, is_legacy, operands):
         width, f = BINARY[name]
         b, c = operands if len(operands) == 2 else operands[1:]
         n = nbytes * 8 // width
+        if hasattr(f, "is_each") and a.mask is not None:
+            return lambda m: target(m, a, width, f(width, source(m, b, width, n), masked_source(m, a, c, width, n)))
         return lambda m: target(m, a, width, f(width, source(m, b, width, n), source(m, c, width, n)), is_legacy)
+    if name in ("permq", "permpd") and type(operands[2]) is not Immediate:
+        n = nbytes // 8
+        b, c = operands[1:]
+        return lambda m: target(m, a, 64, permuted(source(m, c, 64, n), source(m, b, 64, n)))
     if name in UNARY:
         width, f = UNARY[name]
         b, c = (a, operands[1]) if len(operands) == 2 else operands[1:]
@@ -830,7 +843,7 @@ def vector(name, is_legacy, operands):
         n = nbytes * 8 // width
         return lambda m: target(m, a, width, [
             conj_full(table(i, *xyz), width)
-            for xyz in zip(source(m, a, width, n), source(m, b, width, n), source(m, c, width, n))])
+            for xyz in zip(source(m, a, width, n), source(m, b, width, n), masked_source(m, a, c, width, n))])
     if name in ("pmovqd", "pmovqw", "pmovdw"):
         width, to = {"q": 64, "d": 32}[name[4]], {"d": 32, "w": 16}[name[5]]
         b = operands[1]
@@ -897,8 +910,13 @@ def vector(name, is_legacy, operands):
     if name in ("permd", "permps"):
         n = nbytes // 4
         b, c = operands[1:]
-        return lambda m: target(m, a, 32, [source(m, c, 32, n)[o & n - 1] for o in source(m, b, 32, n)])
+        return lambda m: target(m, a, 32, permuted(source(m, c, 32, n), source(m, b, 32, n)))
     raise KeyError(name)
+
+
+def permuted(x, order):
+    known(*order)
+    return [x[o & len(x) - 1] for o in order]
 
 
 def conj_full(x, width):
@@ -920,6 +938,14 @@ def masked_load(m, a, b, width):
     n, address = a.nbytes * 8 // width, b.address(m)
     k = mask_of(m, a, n)
     target(m, a, width, [m.load(address + i * width // 8, width // 8) if k >> i & 1 else 0 for i in range(n)])
+
+
+def masked_source(m, a, x, width, n):
+    """A source of which no memory is touched but for the lanes that the mask of the destination selects."""
+    if a.mask is None or type(x) is not Memory or x.is_broadcast:
+        return source(m, x, width, n)
+    k, address = mask_of(m, a, n), x.address(m)
+    return tuple(m.load(address + i * width // 8, width // 8) if k >> i & 1 else 0 for i in range(n))
 
 
 def blend(m, a, b, c, width):
