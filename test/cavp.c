@@ -245,8 +245,8 @@ static void check_streams(const hl_alg_info *alg, const struct vectors *v, size_
 enum { NEXT_OF_SHA2 = 3, NEXT_OF_SHA3 = 1 };
 
 /* SHAVS section 6.4: checkpoint j is 1000 rounds from checkpoint j - 1, and each round is the digest of the last three
- * digests. SHA3VS section 6.2.3: of the last one. Every checkpoint is known, so all are computed at once, each in a lane
- * of its own. */
+ * digests. SHA3VS section 6.2.3: of the last one. Every checkpoint is known, so all are computed at once, each in a
+ * lane of its own. */
 static void check_monte(const hl_alg_info *alg, const hl_kernel *kernel, const struct vectors *v)
 {
     const size_t size = alg->digest_nbytes, nlast = is_sponge(alg) ? NEXT_OF_SHA3 : NEXT_OF_SHA2;

@@ -88,7 +88,8 @@ static void check_vectors(const hl_alg_info *alg, const char *file, unsigned wan
         else if (strncmp(line, "Key = ", 6) == 0)
             key.nbytes = from_hex(line + 6, secret, sizeof secret);
         else if (strncmp(line, "Msg = ", 6) == 0)
-            data.nbytes = from_hex(line + 6, message, message_nbytes < sizeof message ? message_nbytes : sizeof message);
+            data.nbytes =
+                from_hex(line + 6, message, message_nbytes < sizeof message ? message_nbytes : sizeof message);
         else if (strncmp(line, "MD = ", 5) == 0 && ++n > 0 &&
                  (tag_nbytes = from_hex(line + 5, tag, sizeof tag)) == alg->digest_nbytes)
             check_tag(alg, &key, &data, tag);

@@ -1,5 +1,5 @@
-/* oracle.c: tests the oracle: reference.c against libcrypto at every length up to several blocks, and every length of an XOF's
- * digest.
+/* oracle.c: tests the oracle: reference.c against libcrypto at every length up to several blocks, and every length of
+ * an XOF's digest.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

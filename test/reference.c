@@ -1,10 +1,11 @@
 /* reference.c: SHA-1 and SHA-2, straight from FIPS 180-4; RIPEMD-160, straight from "RIPEMD-160: A Strengthened Version
- * of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996); MD5, straight from RFC 1321; and SHA-3 and SHAKE, straight from FIPS
- * 202. Slow, and meant to be.
+ * of RIPEMD" (Dobbertin, Bosselaers, Preneel 1996); MD5, straight from RFC 1321; and SHA-3 and SHAKE, straight from
+ * FIPS 202. Slow, and meant to be.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Sections without a name are those of FIPS 180-4. Functions without rotations or carries serve words of 32 and of 64 bits.
+ * Sections without a name are those of FIPS 180-4. Functions without rotations or carries serve words of 32 and of 64
+ * bits.
  */
 #include "reference.h"
 
@@ -470,8 +471,8 @@ static void keccak_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, uns
 }
 
 /* FIPS 202 section 5.2: KECCAK[c] has blocks of 1600 - c bits. Section B.2: the two bits that follow the messages of
- * SHA-3, the four of SHAKE, and none of Keccak-256 (its authors' submission), with the first one bit of the padding, are
- * the suffix. */
+ * SHA-3, the four of SHAKE, and none of Keccak-256 (its authors' submission), with the first one bit of the padding,
+ * are the suffix. */
 #define SPONGE(name, d, c, suffix, is_xof) \
     {name, (d) / 8, (1600 - (c)) / 8, 8, 25, 0, {0}, keccak_block, 0, NULL, suffix, is_xof}
 
@@ -543,8 +544,8 @@ void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes
     }
 }
 
-/* FIPS 202 section 4: a sponge. The suffix, then pad10*1 (section 5.1): zeros and, at the end of the block, a one bit. As
- * long as bytes are missing, the state is permuted. */
+/* FIPS 202 section 4: a sponge. The suffix, then pad10*1 (section 5.1): zeros and, at the end of the block, a one bit.
+ * As long as bytes are missing, the state is permuted. */
 void reference_final_long(struct reference_ctx *ctx, uint8_t *digest, size_t nbytes)
 {
     const struct reference *ref = ctx->ref;
@@ -578,7 +579,8 @@ void reference_final(struct reference_ctx *ctx, uint8_t *digest)
         reference_final_long(ctx, digest, ref->digest_nbytes);
         return;
     }
-    for (unsigned i = 0; i < length_nbytes; i++) { /* nbytes * 8, which may take more than 64 bits */
+    /* nbytes * 8, which may take more than 64 bits. gcc for aarch64 does not see that length_nbytes is at most 16. */
+    for (unsigned i = 0; i < length_nbytes && i < sizeof length; i++) {
         const unsigned shift = 8 * (ref->big_endian ? length_nbytes - 1 - i : i);
         length[i] = (uint8_t)(shift < 64 ? nbytes << 3 >> shift : shift == 64 ? nbytes >> 61 : 0);
     }

@@ -5,8 +5,8 @@
  * Each call runs on a thread of its own, whose stack has been painted. The registers that the call may change are saved
  * right after it. Registers and the whole stack are then searched for words of the key's two states, in both byte
  * orders; for the words of the key's block with and without the constants of SHA-256; and for eight bytes in a row of
- * the key, of its digest, or of either xored with ipad or opad. All of the test's own data are static. An XOF has no HMAC:
- * its secrets are messages behind a secret prefix.
+ * the key, of its digest, or of either xored with ipad or opad. All of the test's own data are static. An XOF has no
+ * HMAC: its secrets are messages behind a secret prefix.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test.h"

@@ -213,7 +213,8 @@ static void check_squeezes(const hl_alg_info *alg)
     check_squeeze(alg, MESSAGE_MAX_NBYTES, LONG_NBYTES);
 }
 
-/* Once its digest is squeezed, all calls refuse the context and leave it as it is; hl_squeeze refuses other contexts. */
+/* Once its digest is squeezed, all calls refuse the context and leave it as it is. hl_squeeze refuses contexts of other
+ * algorithms. */
 static void check_squeeze_errors(const hl_alg_info *alg)
 {
     uint8_t digest[2 * HL_DIGEST_MAX_NBYTES], kept_digest[sizeof digest], bytes[HL_EXPORT_MAX_NBYTES];
