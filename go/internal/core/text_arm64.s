@@ -7553,13 +7553,13 @@ DATA hashloom_tables<>+2488(SB)/8, $hashloom_core<>+232520(SB)
 DATA hashloom_tables<>+2496(SB)/8, $0x200000005
 DATA hashloom_tables<>+2504(SB)/8, $0x4
 DATA hashloom_tables<>+2512(SB)/8, $hashloom_core<>+74352(SB)
-DATA hashloom_tables<>+2528(SB)/8, $0x38404b0
+DATA hashloom_tables<>+2528(SB)/8, $0x3e80640
 DATA hashloom_tables<>+2552(SB)/8, $hashloom_core<>+233056(SB)
 DATA hashloom_tables<>+2560(SB)/8, $hashloom_core<>+232608(SB)
 DATA hashloom_tables<>+2568(SB)/8, $0x100000005
 DATA hashloom_tables<>+2576(SB)/8, $0x1
 DATA hashloom_tables<>+2584(SB)/8, $hashloom_core<>+138304(SB)
-DATA hashloom_tables<>+2600(SB)/8, $0x38404b0
+DATA hashloom_tables<>+2600(SB)/8, $0x352044c
 DATA hashloom_tables<>+2624(SB)/8, $hashloom_core<>+232608(SB)
 DATA hashloom_tables<>+2640(SB)/8, $hashloom_core<>+232488(SB)
 DATA hashloom_tables<>+2648(SB)/8, $0x1
