@@ -519,6 +519,7 @@ GENERAL = {
     "kmovw": lambda m, a, b: move_mask(m, a, b, 16), "kmovq": lambda m, a, b: move_mask(m, a, b, 64),
     "kmovd": lambda m, a, b: move_mask(m, a, b, 32), "kmovb": lambda m, a, b: move_mask(m, a, b, 8),
     "kxorq": lambda m, a, b, c: m.k.update({a.number: b.get(m) ^ c.get(m)}),
+    "kxord": lambda m, a, b, c: m.k.update({a.number: (b.get(m) ^ c.get(m)) & FULL[32]}),
     "kshiftrq": lambda m, a, b, c: m.k.update({a.number: b.get(m) >> c.get(m)}),
     "kshiftrd": lambda m, a, b, c: m.k.update({a.number: (b.get(m) & FULL[32]) >> c.get(m)}),
 }
