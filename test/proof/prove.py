@@ -14,8 +14,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
  4. Mutants show that the proof can fail: a line of the core, of a model or of the normal form is changed. Each must be
     noticed. A sample by default, all with --all (minutes).
 
---share 3: of the kernels, and of their functions for whole messages, every third of each instruction set only; of a
-kernel whose blocks may have several sizes, every third size.
+--share 3: of the kernels, and of their functions for whole messages, every third of each instruction set only; of those
+whose blocks may have several sizes, every third of the body, with every third size.
 
 CC, CROSS_CC and I686_CC name the compilers. HASHLOOM_REQUIRE=1: all three must be there, and qemu-aarch64;
 HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 all proved, 1 something is not.
@@ -1002,7 +1002,7 @@ BLIND_EDGE_MUTANTS = [
     ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
     ("ragged.c", "ragged.c", "msg[l] += nblocks *", "msg[l] += (uint32_t)nblocks *"),
     ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
-    ("hash.c", "core.h", "nbytes >> 32 == 0 ? 16 : 48", "16"),
+    ("hash.c", "core.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
     ("hash.c", "hash.c", "few->data + first, few->nbytes + first,", "few->data + first, few->nbytes,"),
 ]
 # Around the kernels of AVX-512: an emulated call must return something else.
@@ -1225,10 +1225,10 @@ def main():
                                                target.sources))
             target.image = target.link(target.objects, folder)
             target.kernels = kernels_of(target.image)
-            of_isa = collections.defaultdict(list)
+            alike = collections.defaultdict(list)
             for kernel in target.kernels:
-                of_isa[kernel.isa].append(kernel)
-            target.sample = [copy.copy(kernel) for kernels in of_isa.values() for kernel in kernels[:: options.share]]
+                alike[kernel.isa if len(SIZES[kernel.body]) == 1 else kernel.body].append(kernel)
+            target.sample = [copy.copy(kernel) for kernels in alike.values() for kernel in kernels[:: options.share]]
             for i, kernel in enumerate(target.sample):
                 sizes = SIZES[kernel.body]
                 kernel.sizes = sizes[i % min(options.share, len(sizes)) :: options.share]
