@@ -104,7 +104,7 @@ static void check_places(const hl_alg_info *alg)
 /* Each byte changed, each length, and bytes that are not a stream. */
 static void check_hostile(const hl_alg_info *alg)
 {
-    /* Of an algorithm without an HMAC, that of another one; then with the number of the algorithm. */
+    /* An algorithm without an HMAC gets the bytes of another one's, in which its own number is then written. */
     const hl_alg_info *mac_alg = has_hmac(alg) ? alg : hl_alg_find(other_alg(alg));
     hl_ctx ctx, kept, none;
     hl_hmac_ctx mac, kept_mac, no_mac;

@@ -153,7 +153,7 @@ static const hl_alg_info *strengthened(void)
     return NULL;
 }
 
-/* Of a sponge's blocks the search knows nothing, first or second. */
+/* The search refuses a sponge, as the first hash and as the second. */
 static void check_sponges(void)
 {
     for (size_t a = 0; a < hl_alg_count(); a++) {

@@ -138,7 +138,7 @@ typedef struct hl_alg_info {
     hl_body     body;
     unsigned    digest_nbytes; /* 16 to 64 */
     unsigned    block_nbytes;  /* 64 to 168 */
-    unsigned    block_shift;   /* log2(block_nbytes), or 0 if that is no whole number */
+    unsigned    block_shift;   /* log2(block_nbytes); 0 if block_nbytes is no power of two */
     unsigned    word_nbytes;   /* 4 or 8: bytes in a word of the state */
     unsigned    nwords;        /* 4 to 25: words in the state */
     int         big_endian;    /* byte order of words in messages and digests: 1 for SHA-1 and SHA-2, else 0 */
@@ -451,7 +451,7 @@ typedef struct hl_job {
     uint32_t           is_secret;     /* 1: leave nothing of states on the stack and in registers. Keys imply it. */
     uint32_t           reserved;
     size_t             digest_nbytes; /* bytes of each digest, if the (second) algorithm is an HL_XOF; 0: the usual ones.
-                                       * With any other algorithm 0 or its digest size */
+                                       * For any other algorithm it is 0 or the digest size */
 } hl_job;
 
 /* Runs a job. HL_EJOB if nbytes is less than the size of this structure, if fields of a later version are not zero, or

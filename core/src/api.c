@@ -5,7 +5,7 @@
 #include "job.h"
 #include "one.h"
 
-/* What algorithms.def says of each block function, and of each ending. */
+/* The words of algorithms.def, as values: each block function's sizes and byte order, and the endings. */
 enum {
     IS_LITTLE,
     IS_BIG,

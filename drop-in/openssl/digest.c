@@ -249,7 +249,7 @@ static int no_ctx_params(void *context, const OSSL_PARAM params[])
 #  define OSSL_FUNC_DIGEST_SQUEEZE 14 /* OpenSSL 3.3; earlier versions pass over it */
 #endif
 
-/* What algorithms.def says of each block function, and of each ending. */
+/* The words of algorithms.def, as values: each block function's sizes and byte order, and the endings. */
 enum {
     IS_LITTLE,
     IS_BIG,

@@ -764,7 +764,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
         for j, byte in enumerate(message if begin else ()):
             m.put(at + begin + j, byte)
         slices += [at, n]
-    # What is right comes first, as the standard renames words.
+    # The standard runs first: it renames words.
     known, right = {}, []
     for i, message in enumerate(messages):
         key = (tuple(message), begins[i])

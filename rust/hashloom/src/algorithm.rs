@@ -162,7 +162,7 @@ impl Algorithm {
     }
 }
 
-/// What the list of algorithms says of one.
+/// An algorithm's row in the list of algorithms.
 struct Row {
     name: &'static str,
     title: &'static str,

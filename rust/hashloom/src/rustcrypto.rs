@@ -7,7 +7,7 @@ use digest::array::Array;
 
 use crate::{Algorithm, block_api, hash_many};
 
-/// What types of all kinds have besides the traits.
+/// The inherent functions that all kinds of types share.
 macro_rules! writer {
     ($type:ident) => {
         /// Writing never fails and always takes all bytes.

@@ -57,7 +57,7 @@ fn messages(algorithm: Algorithm, kind: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     } else if algorithm == Algorithm::Md5 {
         assert_eq!(messages.len(), 7);
     } else {
-        // Of the long messages of SHA-3 a sample is kept.
+        // vectors/ has a sample of SHA-3's long messages.
         let least = if is_sponge(algorithm) && kind == "LongMsg" { 4 } else { 64 };
         assert!(messages.len() >= least, "{algorithm}: {} vectors", messages.len());
     }

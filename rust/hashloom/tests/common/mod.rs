@@ -80,7 +80,7 @@ pub fn with_hmac() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.is_xof())
 }
 
-/// What the C library says of the algorithm.
+/// The C library's description of the algorithm.
 pub fn described(algorithm: Algorithm) -> hl_alg_info {
     // SAFETY: a description that is not NULL is static and never written.
     *unsafe { hl_alg_find(algorithm as u32).as_ref() }.expect("the C library has every algorithm")
