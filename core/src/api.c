@@ -2,20 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
+#include "algorithms.h"
 #include "job.h"
 #include "one.h"
-
-/* The words of algorithms.def, as values: each block function's sizes and byte order, and the endings. */
-enum {
-    IS_LITTLE,
-    IS_BIG,
-#define BLOCK_FUNCTION(NAME, id, name, word_nbytes, nwords, order) \
-    WORD_NBYTES_##NAME = word_nbytes, NWORDS_##NAME = nwords, IS_BIG_ENDIAN_##NAME = IS_##order,
-#include "algorithms.def"
-};
-#define STRENGTHENED   HL_STRENGTHENED, 0
-#define SPONGE(suffix) HL_SPONGE, suffix
-#define XOF(suffix)    HL_XOF, suffix
 
 static const hl_alg_info algs[] = {
 #define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...) \

@@ -7,6 +7,7 @@
  */
 #include <stdatomic.h>
 
+#include "algorithms.h"
 #include "cpu.h"
 #include "kernels.h"
 #include "lanes.h"
@@ -79,14 +80,9 @@ static const struct row {
 };
 
 /* The lane driver has room for this number of states. */
-enum {
-#define BLOCK_FUNCTION(NAME, id, name, word_nbytes, nwords, order) \
-    WORD_NBYTES_##NAME = word_nbytes, STATE_NBYTES_##NAME = (word_nbytes) * (nwords),
-#include "algorithms.def"
-};
 #define FITS(body, nlanes) \
     _Static_assert((nlanes) * WORD_NBYTES_##body <= 64 && \
-                   (nlanes) * STATE_NBYTES_##body <= sizeof(union hli_lane_states), "too many lanes");
+                   (nlanes) * WORD_NBYTES_##body * NWORDS_##body <= sizeof(union hli_lane_states), "too many lanes");
 #define LANES(body, name, isa, nlanes, ...)      FITS(body, nlanes)
 #define KERNEL(body, function, isa, nlanes, ...) FITS(body, nlanes)
 #include "registry.def"

@@ -13,6 +13,7 @@
 /* The functions below are inlined into those of each algorithm, where the sizes are constants. */
 #define INLINE static inline __attribute__((always_inline))
 
+#include "../../core/src/algorithms.h"
 #include "sponge.h"
 
 enum { SSL3_SECRET_NBYTES = 48, SSL3_PAD_NBYTES = 40, STATE_NBYTES = 64, BLOCK_NBYTES = 128 };
@@ -248,18 +249,6 @@ static int no_ctx_params(void *context, const OSSL_PARAM params[])
 #ifndef OSSL_FUNC_DIGEST_SQUEEZE
 #  define OSSL_FUNC_DIGEST_SQUEEZE 14 /* OpenSSL 3.3; earlier versions pass over it */
 #endif
-
-/* The words of algorithms.def, as values: each block function's sizes and byte order, and the endings. */
-enum {
-    IS_LITTLE,
-    IS_BIG,
-#define BLOCK_FUNCTION(NAME, id, name, word_nbytes, nwords, order)                                                     \
-    WORD_NBYTES_##NAME = word_nbytes, NWORDS_##NAME = nwords, IS_BIG_ENDIAN_##NAME = IS_##order,
-#include "../../core/src/algorithms.def"
-};
-#define STRENGTHENED   HL_STRENGTHENED, 0
-#define SPONGE(suffix) HL_SPONGE, suffix
-#define XOF(suffix)    HL_XOF, suffix
 
 #define VOID(function)     ((void (*)(void))(function))
 #define SSL3_OR_XOF(alg, kind, ssl3, xof, none) ((alg) == HL_SHA1 ? (ssl3) : (kind) == HL_XOF ? (xof) : (none))

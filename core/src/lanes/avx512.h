@@ -417,13 +417,10 @@ LV_FN void lv64_load_padded_words(lv64 w[LV64_GROUP], const struct hli_whole *wh
         transpose64(w);
     }
     if (n <= 8 && b + 1 == whole->nblocks) { /* the block's last word */
-        const lv64 last = lv64_splat(UINT64_C(1) << 63);
-        if (n == 1)
-            w[0] = lv64_xor(w[0], last);
-        else if (n == 2)
-            w[1] = lv64_xor(w[1], last);
-        else if (n == 5)
-            w[4] = lv64_xor(w[4], last);
+#pragma GCC unroll 8
+        for (unsigned j = 0; j < 8; j++)
+            if (j == n - 1)
+                w[j] = lv64_xor(w[j], lv64_splat(UINT64_C(1) << 63));
     }
 }
 
