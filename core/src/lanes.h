@@ -343,7 +343,7 @@ enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
 HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
 {
     /* A message of up to two blocks with its padding is nothing but an ending: one copy costs less than a kernel call
-     * for its first block. The exceptions are exactly one whole block, as padding with a known schedule is faster there,
+     * for its first block. There are two exceptions: exactly one whole block, as padding with a known schedule is faster,
      * and a sponge, whose tails have room for one block. */
     const size_t longest = hli_longest_in_one_block(alg);
     if (nbytes <= (hli_is_sponge(alg) ? longest : longest + alg->block_nbytes) && nbytes != alg->block_nbytes)

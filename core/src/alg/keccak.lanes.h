@@ -16,9 +16,10 @@
 #define A2(x, y) PLACE(3, 4, x, y)
 #define A3(x, y) PLACE(2, 3, x, y)
 
-/* theta: the parity of each column, the row that was written last at the end, and what the words of column x are xored
- * with. Over AVX-512 this takes 95 operations a round; 90 if each word is xored with both neighbours of its column at
- * once, but ten vectors more are in use then, and spill (Zen 4, gcc 12, cycles for 8 messages: 1,870 instead of 1,575). */
+/* theta: the parity of each column, with the row that was written last at the end of the sum, and the words d[x] that the
+ * words of column x are xored with. Over AVX-512 a round takes 95 operations; it would take 90 if each word were xored
+ * with both neighbours of its column at once, but ten vectors more would be in use, and spill (Zen 4, gcc 12, cycles for 8
+ * messages: 1,870 instead of 1,575). */
 #define PARITY(A, x) lv64_xor3(lv64_xor3(A(x, 0), A(x, 1), A(x, 2)), A(x, 3), A(x, 4))
 #define THETA(A) \
     const lv64 c0 = PARITY(A, 0), c1 = PARITY(A, 1), c2 = PARITY(A, 2), c3 = PARITY(A, 3), c4 = PARITY(A, 4); \

@@ -122,9 +122,11 @@ LV_FN __m256i words_of(const uint8_t *const msg[], size_t offset)
 {
     __m128i pair[2];
 
-    for (unsigned i = 0; i < 2; i++)
-        pair[i] = _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)(msg[2 * i] + offset))),
-                                                (const double *)(const void *)(msg[2 * i + 1] + offset)));
+    for (unsigned i = 0; i < 2; i++) {
+        const __m128i low = _mm_loadl_epi64((const __m128i *)(msg[2 * i] + offset));
+        const double *high = (const double *)(const void *)(msg[2 * i + 1] + offset);
+        pair[i] = _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), high));
+    }
     return _mm256_inserti128_si256(_mm256_castsi128_si256(pair[0]), pair[1], 1);
 }
 

@@ -21,7 +21,8 @@ use digest::{CollisionResistance, HashMarker, Output, consts};
 
 use crate::{Algorithm, ffi};
 
-/// The implementations that all kinds of cores share. A saved state has the words of the state, then the number of blocks in $count_nbytes.
+/// The implementations that all kinds of cores share. A saved state has the words of the state, then the number of blocks
+/// in $count_nbytes.
 macro_rules! core {
     ($type:ident, $core:ident, $title:literal, $standard:literal, [$word:ty; $nwords:literal], $count_nbytes:literal,
         $saved:ident, $block:ident) => {

@@ -79,7 +79,7 @@ pub struct Format {
 /// The options that a superblock would have.
 #[derive(Debug, Args)]
 pub struct Parameters {
-    /// Any algorithm that the kernel has: not sha512-224, sha512-256, shake128 and shake256 [default: sha256]
+    /// Any algorithm that the kernel has: no SHA-512/t, no SHAKE, no Keccak-256 [default: sha256]
     #[arg(short, long, visible_alias = "hash", value_name = "NAME", value_parser = names::ANY, hide_possible_values = true)]
     algorithm: Option<Algorithm>,
 
