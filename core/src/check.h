@@ -60,7 +60,7 @@ HLI_INLINE hl_status hli_check_stream(const hl_ctx *ctx, int is_hmac, const hl_a
     if (*info == NULL || ctx->alg != (uint32_t)(*info)->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
     /* HMAC: its key's block */
-    return is_hmac && (ctx->nbytes < (*info)->block_nbytes || (*info)->ending == HL_XOF) ? HL_ESTATE : HL_OK;
+    return is_hmac && (ctx->nbytes < (*info)->block_nbytes || !hli_has_hmac(*info)) ? HL_ESTATE : HL_OK;
 }
 
 /* Checks what every hashing call needs: a known algorithm and room for the digests. Fills in the plan, with the present

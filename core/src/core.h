@@ -185,6 +185,12 @@ extern const uint32_t hli_sha1_schedule_64[80] HLI_HIDDEN;
 extern const uint32_t hli_sha256_schedule_64[64] HLI_HIDDEN;
 extern const uint32_t hli_md5_t[64] HLI_HIDDEN;
 
+/* HMAC and PBKDF2 are defined for hash functions only (FIPS 198-1, FIPS 202 section 7). */
+HLI_INLINE int hli_has_hmac(const hl_alg_info *alg)
+{
+    return alg->ending != HL_XOF;
+}
+
 /* The arguments of a kernel (hl_blocks_fn) whose blocks have one size. */
 #define HLI_BLOCKS_ARGS \
     void *state, const uint8_t *const msg[], size_t nblocks, unsigned block_nbytes __attribute__((unused))

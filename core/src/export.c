@@ -48,7 +48,7 @@ static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *o
     uint8_t *at = bytes;
 
     if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES ||
-        (outer != NULL && (ctx->nbytes < info->block_nbytes || info->ending == HL_XOF)))
+        (outer != NULL && (ctx->nbytes < info->block_nbytes || !hli_has_hmac(info))))
         return HL_ESTATE;
     if (bytes == NULL || nbytes == NULL)
         return HL_ENULL;
@@ -82,7 +82,7 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
     for (unsigned i = 0; i < 4; i++)
         differ |= bytes[i] ^ magic[i];
     if (differ != 0 || info == NULL || nbytes != export_nbytes(info, outer != NULL) || length > HL_MESSAGE_MAX_NBYTES ||
-        (outer != NULL && (length < info->block_nbytes || info->ending == HL_XOF)))
+        (outer != NULL && (length < info->block_nbytes || !hli_has_hmac(info))))
         return HL_EIMPORT;
     const size_t nheld = hli_rest_of_block(info, length);
     const uint8_t *block = bytes + nbytes - info->block_nbytes;

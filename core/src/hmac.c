@@ -49,7 +49,7 @@ static const hl_alg_info *alg_of(const hl_hmac_key *key)
 {
     const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
 
-    return info != NULL && info->ending == HL_XOF ? NULL : info;
+    return info != NULL && !hli_has_hmac(info) ? NULL : info;
 }
 
 hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, size_t nbytes)
@@ -59,7 +59,7 @@ hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, siz
     if (key == NULL)
         return HL_ENULL;
     const hl_status status =
-        info == NULL || info->ending == HL_XOF ? HL_EALG : hli_check_slice(secret, nbytes, 0);
+        info == NULL || !hli_has_hmac(info) ? HL_EALG : hli_check_slice(secret, nbytes, 0);
     if (status != HL_OK)
         return status;
     hli_check_readable(secret, nbytes);

@@ -82,7 +82,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     struct hli_plan plan;
     uint64_t before = 0;
 
-    if (keys != NULL && (info == NULL || info->ending == HL_XOF))
+    if (keys != NULL && (info == NULL || !hli_has_hmac(info)))
         return HL_ESTATE;
     if (job->kernel != NULL && (job->kernel->isas & hl_isas_available()) == 0)
         return HL_EISA;

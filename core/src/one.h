@@ -88,10 +88,7 @@ HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, 
     const size_t nblocks = hli_whole_blocks(alg, nbytes), nwhole = nblocks * alg->block_nbytes;
     if (nblocks > 0)
         hli_advance_one(kernel, alg, &ctx->state, data, nblocks);
-    if (hli_is_sponge(alg))
-        hli_write_block(alg, ctx, 0, data + nwhole, nbytes - nwhole);
-    else
-        hli_copy_short(ctx->block, data + nwhole, nbytes - nwhole);
+    hli_write_block(alg, ctx, 0, data + nwhole, nbytes - nwhole);
 }
 
 /* Calls check this: the compiler may know that the length in bits is one word of 64 bits. */

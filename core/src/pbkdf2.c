@@ -101,7 +101,7 @@ hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *
     struct hli_plan plan;
     size_t total;
 
-    if (info != NULL && info->ending == HL_XOF) /* HMAC is defined for hash functions only */
+    if (info != NULL && !hli_has_hmac(info))
         return HL_EALG;
 
     hl_status status = hli_check_call(info, NULL, count, keys, &plan);
