@@ -70,7 +70,7 @@ mod read;
 #[cfg(any(feature = "torrent", feature = "tree"))]
 mod merkle;
 
-#[cfg(feature = "torrent")]
+#[cfg(any(feature = "torrent", feature = "tree"))]
 mod pieces;
 
 pub mod files;

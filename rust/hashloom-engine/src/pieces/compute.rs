@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::merkle::NODE_NBYTES;
-use crate::pieces::job::{Content, Job, Outcome};
+use crate::pieces::job::{Content, Digests, Job, Outcome};
 use crate::pieces::run;
 use crate::run::Options;
 
@@ -38,8 +38,8 @@ pub(crate) fn compute<'a>(content: Content<'a>, options: &Options) -> (Content<'
     let count = content.layout.piece_count() as usize;
     let nbytes = |wanted: bool, each: usize| if wanted { count * each } else { 0 };
     let computed = Computed {
-        sha1: vec![0; nbytes(content.hashes.sha1, 20)],
-        roots: vec![0; nbytes(content.hashes.merkle, NODE_NBYTES)],
+        sha1: vec![0; nbytes(content.hashes.whole.is_some(), 20)],
+        roots: vec![0; nbytes(content.hashes.has_root, NODE_NBYTES)],
     };
     let making = Arc::new(Making { content, computed: Mutex::new(computed), failed: AtomicBool::new(false) });
     run(std::iter::once(making.clone()), options);
@@ -66,15 +66,15 @@ impl Job for Making<'_> {
         self.failed.load(Ordering::Relaxed)
     }
 
-    fn settle(&self, piece: usize, outcome: Outcome) {
+    fn settle(&self, piece: usize, outcome: Outcome<'_>) {
         match outcome {
-            Outcome::Hashed { sha1, root } => {
+            Outcome::Hashed(Digests { whole, leaves }) => {
                 let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(place) = computed.sha1.get_mut(piece * 20..(piece + 1) * 20) {
-                    place.copy_from_slice(&sha1);
+                    place.copy_from_slice(whole);
                 }
                 if let Some(place) = computed.roots.get_mut(piece * NODE_NBYTES..(piece + 1) * NODE_NBYTES) {
-                    place.copy_from_slice(&root);
+                    place.copy_from_slice(leaves);
                 }
             }
             Outcome::Absent(_) | Outcome::Unstable => self.failed.store(true, Ordering::Relaxed),

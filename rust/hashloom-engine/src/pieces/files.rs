@@ -3,6 +3,7 @@
 //! The files of a job: the state of each, and a bounded number of open files, shared by all threads.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::ops::Range;
@@ -64,6 +65,9 @@ pub(crate) enum Place {
     /// The caller gives the path of each file; the path is opened as it stands, links in it are followed.
     #[cfg(feature = "create")]
     Listed,
+    /// There is a single file, which the caller has opened and looks at for changes.
+    #[cfg(feature = "tree")]
+    Open(File, u64),
 }
 
 /// The state of a file in 8 bytes: its length, below 2^63, if it is present; otherwise one of these.
@@ -273,9 +277,7 @@ impl<'a> Files<'a> {
         // The lock is not held here: opening can take long on a network file system. Two threads may both open the
         // file; the second to finish uses the first one's.
         match self.open_file(index, last) {
-            Ok(Opened { file, stamp }) => {
-                self.note(index, stamp.fingerprint());
-                let nbytes = stamp.nbytes;
+            Ok((file, nbytes)) => {
                 let holes = holes::has_holes(&file, nbytes);
                 self.known[index].store(nbytes, Ordering::Relaxed);
                 let is_mapped = self.cache.maps.is_some() && nbytes >= WORTH_MAPPING_NBYTES;
@@ -306,23 +308,32 @@ impl<'a> Files<'a> {
         }
     }
 
-    fn open_file(&self, index: usize, last: &mut LastFolder) -> Result<Opened, OpenError> {
+    /// Opens a file. Returns its length, too.
+    fn open_file(&self, index: usize, last: &mut LastFolder) -> Result<(File, u64), OpenError> {
         let number = self.number.load(Ordering::Relaxed);
         let last = if self.cache.has_room { last } else { &mut LastFolder::default() };
+        #[cfg(feature = "tree")]
+        if let Place::Open(file, nbytes) = &self.place {
+            return Ok((file.try_clone()?, *nbytes));
+        }
         let mut open = || match &self.place {
             Place::Folder(root) => root.open_file(&(self.path_of)(index), number, last),
             Place::File(path) => open_regular(path),
             #[cfg(feature = "create")]
             Place::Listed => open_regular(&(self.path_of)(index)),
+            #[cfg(feature = "tree")]
+            Place::Open(..) => Err(OpenError::Missing),
         };
-        match open() {
+        let Opened { file, stamp } = match open() {
             // Something else in this process uses most of its file descriptors: make do with few.
             Err(OpenError::Io(error)) if too_many_open(&error) => {
                 lock(&self.cache.open).files.clear();
                 open()
             }
             other => other,
-        }
+        }?;
+        self.note(index, stamp.fingerprint());
+        Ok((file, stamp.nbytes))
     }
 
     fn stamp(&self, index: usize, last: &mut LastFolder) -> io::Result<Stamp> {
@@ -331,6 +342,8 @@ impl<'a> Files<'a> {
             Place::File(path) => stamp_at(path),
             #[cfg(feature = "create")]
             Place::Listed => stamp_at(&(self.path_of)(index)),
+            #[cfg(feature = "tree")]
+            Place::Open(..) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -417,6 +430,8 @@ impl<'a> Files<'a> {
             Place::File(path) => path.clone(),
             #[cfg(feature = "create")]
             Place::Listed => (self.path_of)(index),
+            #[cfg(feature = "tree")]
+            Place::Open(..) => PathBuf::new(),
         }
     }
 

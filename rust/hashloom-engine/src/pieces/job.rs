@@ -1,33 +1,61 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A job: the content of one torrent, the digests of its pieces, and what to do with them.
+//! A job: files cut into pieces, the digests of the pieces, and what to do with them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use hashloom::{Algorithm, Hash};
+
+use crate::merkle::leaves::Leaves;
 use crate::merkle::{self, BLOCK_NBYTES, Node, Tree};
 use crate::pieces::fetch;
 use crate::pieces::fetch::parts::Parts;
 use crate::pieces::files::{Absent, Files};
 use crate::pieces::layout::Layout;
-use crate::pieces::rows::{block_of_zeros, sha1_of_zeros};
+use crate::pieces::rows::{block_of_zeros, digest_of_zeros};
 
-/// The kinds of digests that a job's pieces have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kinds of digests that a job's pieces have. All jobs of a run that have one kind have it in one form.
+#[derive(Debug, Clone)]
 pub(crate) struct Hashes {
-    /// BEP 3: the SHA-1 of the bytes that the piece covers, padding included.
-    pub(crate) sha1: bool,
-    /// BEP 52: a hash tree over the bytes of the piece's file only. The length of a piece must then be a power of two
-    /// of blocks, and each file, padding files apart, must begin at a piece.
-    pub(crate) merkle: bool,
+    /// A digest of the bytes that the piece covers, padding included.
+    pub(crate) whole: Option<Leaves>,
+    /// Digests of the piece's leaves, which are short.
+    pub(crate) leaves: Option<Leaves>,
+    /// BEP 52: the leaves become one root, of a tree over the bytes of the piece's file only. The length of a piece must
+    /// then be a power of two of blocks, and each file, padding files apart, must begin at a piece.
+    pub(crate) has_root: bool,
+}
+
+impl Hashes {
+    /// The digests of a torrent's pieces: SHA-1 (BEP 3), the root of a hash tree (BEP 52), or both.
+    pub(crate) fn of_torrent(piece_nbytes: u64, sha1: bool, root: bool) -> Hashes {
+        Hashes {
+            whole: sha1.then(|| Leaves::plain(Algorithm::Sha1, piece_nbytes)),
+            leaves: root.then(|| Leaves::plain(Algorithm::Sha256, BLOCK_NBYTES)),
+            has_root: root,
+        }
+    }
+
+    /// Whether the digests of a piece of zeros are computed once for all such pieces.
+    fn knows_zeros(&self) -> bool {
+        self.whole.as_ref().is_none_or(Leaves::is_plain) && self.has_root == self.leaves.is_some()
+    }
+}
+
+/// The digests of a piece; of a kind that the job does not have, nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Digests<'d> {
+    pub(crate) whole: &'d [u8],
+    /// The digests of the leaves, one after the other, or their root.
+    pub(crate) leaves: &'d [u8],
 }
 
 /// The result for a piece.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Outcome {
-    /// The piece's digests; a digest that the job does not have is all zeros.
-    Hashed { sha1: [u8; 20], root: Node },
+pub(crate) enum Outcome<'d> {
+    Hashed(Digests<'d>),
     /// The piece's bytes are missing or unreadable.
     Absent(Absent),
     /// The job does not want the piece.
@@ -56,8 +84,8 @@ pub(crate) struct Content<'a> {
     pub(super) is_last_fetched: AtomicBool,
     /// The parts of the content that were fetched and are not hashed yet.
     pub(super) parts: Parts,
-    /// SHA-1 of a piece of zeros: of full length, and of the last piece's length if that is shorter.
-    zeros: [OnceLock<[u8; 20]>; 2],
+    /// The digest of a piece of zeros: of full length, and of the last piece's length if that is shorter.
+    zeros: [OnceLock<Hash>; 2],
     /// The tree of a whole piece of zeros.
     zeros_root: OnceLock<Node>,
 }
@@ -99,8 +127,14 @@ impl<'a> Content<'a> {
         self.nleft.load(Ordering::Acquire) == 0
     }
 
-    /// The bytes of a piece that its hash tree covers, and the tree's levels.
+    /// The bytes of a piece that its leaves cover, and the levels of the tree over them.
     pub(super) fn tree_of(&self, range: &Range<u64>, file: usize) -> (Range<u64>, u32) {
+        if self.hashes.leaves.is_none() {
+            return (range.start..range.start, 0);
+        }
+        if !self.hashes.has_root {
+            return (range.clone(), 0);
+        }
         let span = self.layout.span(file);
         if span.padding {
             return (range.start..range.start, 0);
@@ -109,28 +143,25 @@ impl<'a> Content<'a> {
         (range.start..range.end.min(span.end()), merkle::height(span.nbytes.min(piece_nbytes)))
     }
 
-    /// The digests of a piece of zeros.
-    pub(super) fn of_zeros(&self, range: &Range<u64>, file: usize) -> Outcome {
-        let sha1 = match self.hashes.sha1 {
-            true => {
-                let nbytes = range.end - range.start;
-                let is_short = nbytes < self.layout.piece_nbytes();
-                *self.zeros[usize::from(is_short)].get_or_init(|| sha1_of_zeros(nbytes))
+    /// The digest and the root of a piece of zeros, as far as the job has such; `None` if they must be computed.
+    pub(super) fn of_zeros(&self, range: &Range<u64>, file: usize) -> Option<(Option<Hash>, Option<Node>)> {
+        if !self.hashes.knows_zeros() {
+            return None;
+        }
+        let whole = self.hashes.whole.as_ref().map(|whole| {
+            let nbytes = range.end - range.start;
+            let is_short = nbytes < self.layout.piece_nbytes();
+            *self.zeros[usize::from(is_short)].get_or_init(|| digest_of_zeros(whole.algorithm, nbytes))
+        });
+        let root = self.hashes.has_root.then(|| {
+            let (bytes, levels) = self.tree_of(range, file);
+            let nbytes = bytes.end - bytes.start;
+            match nbytes == self.layout.piece_nbytes() {
+                true => *self.zeros_root.get_or_init(|| tree_of_zeros(nbytes, levels)),
+                false => tree_of_zeros(nbytes, levels),
             }
-            false => [0; 20],
-        };
-        let root = match self.hashes.merkle {
-            true => {
-                let (bytes, levels) = self.tree_of(range, file);
-                let nbytes = bytes.end - bytes.start;
-                match nbytes == self.layout.piece_nbytes() {
-                    true => *self.zeros_root.get_or_init(|| tree_of_zeros(nbytes, levels)),
-                    false => tree_of_zeros(nbytes, levels),
-                }
-            }
-            false => merkle::NO_LEAF,
-        };
-        Outcome::Hashed { sha1, root }
+        });
+        Some((whole, root))
     }
 }
 
@@ -147,12 +178,17 @@ fn tree_of_zeros(nbytes: u64, levels: u32) -> Node {
     tree.finish(levels)
 }
 
-/// One torrent's content, and what to do with its digests.
+/// Files cut into pieces, and what to do with the digests.
 pub(crate) trait Job: Send + Sync {
     fn content(&self) -> &Content<'_>;
 
     /// Whether the piece is to be hashed.
     fn wants(&self, piece: usize) -> bool;
+
+    /// Whether a thread may begin the piece now; if not, later, as soon as earlier pieces are settled.
+    fn may_begin(&self, _piece: usize) -> bool {
+        true
+    }
 
     /// Returns true if the caller no longer wants the job's result; changes of its files no longer matter then.
     fn is_given_up(&self) -> bool {
@@ -160,13 +196,13 @@ pub(crate) trait Job: Send + Sync {
     }
 
     /// Whether the digests are those that the piece must have, as far as the job knows them.
-    fn is_right(&self, _piece: usize, _outcome: &Outcome) -> bool {
+    fn is_right(&self, _piece: usize, _outcome: &Outcome<'_>) -> bool {
         true
     }
 
     /// Called for each piece, by any thread, in any order; called again for pieces that are hashed again, after
     /// [`Outcome::Changed`]. If the run is cancelled, some pieces get no call.
-    fn settle(&self, piece: usize, outcome: Outcome);
+    fn settle(&self, piece: usize, outcome: Outcome<'_>);
 
     /// Called once, after the last piece, or when the run was cancelled after the job's beginning.
     fn finish(&self);
@@ -177,7 +213,7 @@ const ROUNDS_MAX: u8 = 16;
 
 /// Settles a piece. After the last piece the files are looked at again: either the job ends, or the pieces of changed
 /// files need another round. Returns the number of bytes of these pieces.
-pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome) -> Option<u64> {
+pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome<'_>) -> Option<u64> {
     job.settle(piece, outcome);
     let content = job.content();
     if content.nleft.fetch_sub(1, Ordering::AcqRel) > 1 {

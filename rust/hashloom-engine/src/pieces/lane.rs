@@ -6,10 +6,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::merkle::Tree;
+use hashloom::{Hash, Hasher};
+
+use crate::merkle::leaves::Leaves;
+use crate::merkle::{NO_LEAF, Node, Tree};
 use crate::pieces::fetch::parts::Part;
 use crate::pieces::files::{Absent, Key, Last};
-use crate::pieces::job::{Content, Job, Outcome};
+use crate::pieces::job::{Content, Job};
 use crate::pieces::rows::Filled;
 use crate::pieces::window::Window;
 use crate::read::holes::{Stretch, stretch_at};
@@ -21,10 +24,9 @@ pub(super) struct Lane<J> {
     /// Offsets in the content: the piece's next byte, and its end.
     pub(super) pos: u64,
     pub(super) end: u64,
-    /// End of the bytes that the piece's hash tree covers; the tree has `levels` levels.
-    pub(super) tree_end: u64,
-    pub(super) levels: u32,
-    pub(super) tree: Tree,
+    /// End of the bytes that the piece's leaves cover.
+    pub(super) leaves_end: u64,
+    pub(super) leaves: Above,
     /// The file that has the byte at `pos`.
     file: usize,
     stretch: Stretch,
@@ -43,6 +45,41 @@ pub(super) struct Own {
     stretch: Option<(Key, Stretch)>,
 }
 
+/// What becomes of the digests of a piece's leaves.
+pub(super) enum Above {
+    /// They are one after the other.
+    List(Vec<u8>),
+    /// They are the leaves of a tree with this many levels.
+    Tree(Tree, u32),
+}
+
+impl Above {
+    pub(super) fn push(&mut self, digest: &[u8]) {
+        match self {
+            Above::List(list) => list.extend_from_slice(digest),
+            Above::Tree(tree, _) => tree.push(digest),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Above::List(list) => list.clear(),
+            Above::Tree(tree, _) => tree.clear(),
+        }
+    }
+
+    /// The digests of the leaves, or their root, for which there is room.
+    pub(super) fn finish<'d>(&'d mut self, root: &'d mut Node) -> &'d [u8] {
+        match self {
+            Above::List(list) => list,
+            Above::Tree(tree, levels) => {
+                *root = if tree.is_empty() { NO_LEAF } else { tree.finish(*levels) };
+                root
+            }
+        }
+    }
+}
+
 impl Own {
     pub(super) fn new() -> Own {
         Own { last: Last::default(), stretch: None }
@@ -53,17 +90,14 @@ impl<J: Job> Lane<J> {
     /// A lane that has read nothing of the piece yet. `file` has the piece's first byte.
     pub(super) fn new(job: Arc<J>, piece: usize, range: Range<u64>, file: usize) -> Lane<J> {
         let content = job.content();
-        let (tree, levels) = match content.hashes.merkle {
-            true => content.tree_of(&range, file),
-            false => (range.start..range.start, 0),
-        };
+        let (covered, levels) = content.tree_of(&range, file);
+        let is_tree = content.hashes.has_root;
         Lane {
             piece,
             pos: range.start,
             end: range.end,
-            tree_end: tree.end,
-            levels,
-            tree: Tree::default(),
+            leaves_end: covered.end,
+            leaves: if is_tree { Above::Tree(Tree::default(), levels) } else { Above::List(Vec::new()) },
             file,
             stretch: Stretch::NONE,
             window: Window::default(),
@@ -78,6 +112,17 @@ impl<J: Job> Lane<J> {
         self.job.content().is_fetched(self.end.min(self.pos + chunk_nbytes))
     }
 
+    /// The hasher of the whole piece, if the job has its digest.
+    pub(super) fn hasher(&self) -> Option<Hasher> {
+        self.job.content().hashes.whole.as_ref().map(Leaves::hasher)
+    }
+
+    /// Number of bytes to read next, of at most `chunk_nbytes`: whole leaves, but for the last.
+    pub(super) fn next_nbytes(&self, chunk_nbytes: u64) -> u64 {
+        let leaf_nbytes = self.job.content().hashes.leaves.as_ref().map_or(1, |leaves| leaves.leaf_nbytes);
+        (chunk_nbytes - chunk_nbytes % leaf_nbytes).min(self.end - self.pos)
+    }
+
     /// Begins the piece again because mapped bytes were not the file's. From now on the file is read, which finds out
     /// what is wrong with it.
     pub(super) fn begin_again(&mut self) {
@@ -85,7 +130,7 @@ impl<J: Job> Lane<J> {
         self.pos = layout.piece_range(self.piece as u64).start;
         self.file = layout.file_at(self.pos);
         self.stretch = Stretch::NONE;
-        self.tree.clear();
+        self.leaves.clear();
         self.window.give_back();
         self.part = None;
         self.absent = None;
@@ -218,14 +263,16 @@ fn next_run(
     Ok(if stretch.hole { Bytes::Zeros(nbytes) } else { Bytes::Data(nbytes) })
 }
 
-/// The outcome of a piece, if it is known without reading. The search ends at the first file that must be read: usually
-/// one file is looked at.
-pub(super) fn without_reading(
-    content: &Content<'_>,
-    range: &Range<u64>,
-    first: usize,
-    own: &mut Own,
-) -> Option<Outcome> {
+/// What is known of a piece without reading.
+pub(super) enum Known {
+    Absent(Absent),
+    /// The digest and the root of a piece of zeros.
+    Zeros(Option<Hash>, Option<Node>),
+}
+
+/// What is known of a piece without reading. The search ends at the first file that must be read: usually one file is
+/// looked at.
+pub(super) fn without_reading(content: &Content<'_>, range: &Range<u64>, first: usize, own: &mut Own) -> Option<Known> {
     let mut pos = range.start;
     let mut index = first;
     if content.parts.find(&(pos..pos + 1)).is_ok() {
@@ -237,10 +284,10 @@ pub(super) fn without_reading(
         if !span.padding && pos < end {
             let file = match content.files.get(index, &mut own.last) {
                 Ok(file) => file,
-                Err(absent) => return Some(Outcome::Absent(absent)),
+                Err(absent) => return Some(Known::Absent(absent)),
             };
             if file.nbytes < end - span.offset {
-                return Some(Outcome::Absent(Absent::Missing));
+                return Some(Known::Absent(Absent::Missing));
             }
             if !file.holes {
                 return None;
@@ -257,5 +304,5 @@ pub(super) fn without_reading(
         pos = end;
         index += 1;
     }
-    Some(content.of_zeros(range, first))
+    content.of_zeros(range, first).map(|(whole, root)| Known::Zeros(whole, root))
 }

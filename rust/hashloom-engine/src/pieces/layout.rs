@@ -3,7 +3,7 @@
 //! Files laid end to end and cut into pieces of one length: the bytes of files that make each piece.
 //!
 //! In another kind of layout each file begins at a piece of its own (BEP 52): the gaps before the files then belong to
-//! no file and no piece.
+//! no file and no piece. The first piece may begin later than the first file.
 
 use std::ops::Range;
 
@@ -75,6 +75,8 @@ impl Spans {
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     piece_nbytes: u64,
+    /// Offset of the first piece.
+    start: u64,
     /// The places of the files; files may be empty.
     spans: Spans,
 }
@@ -83,7 +85,15 @@ impl Layout {
     /// `piece_nbytes` must not be 0.
     pub(crate) fn new(piece_nbytes: u64, spans: Spans) -> Layout {
         debug_assert!(piece_nbytes > 0);
-        Layout { piece_nbytes, spans }
+        Layout { piece_nbytes, start: 0, spans }
+    }
+
+    /// A range of one file, in pieces.
+    #[cfg(feature = "tree")]
+    pub(crate) fn of_range(piece_nbytes: u64, range: Range<u64>) -> Layout {
+        let mut spans = Spans::default();
+        spans.push(range.end, false);
+        Layout { start: range.start, ..Layout::new(piece_nbytes, spans) }
     }
 
     pub(crate) fn piece_nbytes(&self) -> u64 {
@@ -95,18 +105,23 @@ impl Layout {
         self.spans.total_nbytes()
     }
 
-    /// Total length of all files, padding included, gaps not.
+    /// Total length of all files, padding included, gaps not, from the first piece on.
     pub(crate) fn files_nbytes(&self) -> u64 {
-        self.spans.total_nbytes() - self.spans.gaps_nbytes
+        self.spans.total_nbytes() - self.spans.gaps_nbytes - self.start
     }
 
     pub(crate) fn piece_count(&self) -> u64 {
-        self.total_nbytes().div_ceil(self.piece_nbytes)
+        (self.total_nbytes() - self.start).div_ceil(self.piece_nbytes)
+    }
+
+    /// The piece with the byte at `offset`, which must not be before the first piece.
+    pub(crate) fn piece_at(&self, offset: u64) -> u64 {
+        (offset - self.start) / self.piece_nbytes
     }
 
     /// The bytes of the content that a piece covers; empty beyond the last piece.
     pub(crate) fn piece_range(&self, piece: u64) -> Range<u64> {
-        let start = piece.saturating_mul(self.piece_nbytes).min(self.total_nbytes());
+        let start = self.start.saturating_add(piece.saturating_mul(self.piece_nbytes)).min(self.total_nbytes());
         let end = match self.spans.alignment == self.piece_nbytes && start < self.total_nbytes() {
             true => self.span(self.file_at(start)).end(),
             false => self.total_nbytes(),
@@ -129,7 +144,7 @@ impl Layout {
         let span = self.span(file);
         match span.nbytes {
             0 => 0..0,
-            _ => span.offset / self.piece_nbytes..span.end().div_ceil(self.piece_nbytes),
+            _ => self.piece_at(span.offset.max(self.start))..self.piece_at(span.end() - 1) + 1,
         }
     }
 
@@ -171,6 +186,17 @@ mod tests {
         let ranges = [0, 1, 2, 3, 4, 5, 6].map(|piece| layout.piece_range(piece));
         assert_eq!(ranges, [0..3, 4..8, 8..10, 12..16, 16..20, 20..21, 21..21]);
         assert_eq!([0, 1, 2, 5].map(|piece| layout.files_of(layout.piece_range(piece))), [1..2, 4..5, 4..5, 6..7]);
+    }
+
+    #[cfg(feature = "tree")]
+    #[test]
+    fn pieces_of_a_range_of_a_file() {
+        let layout = Layout::of_range(4, 3..13);
+        assert_eq!((layout.piece_count(), layout.files_nbytes(), layout.total_nbytes()), (3, 10, 13));
+        assert_eq!([0, 1, 2, 3].map(|piece| layout.piece_range(piece)), [3..7, 7..11, 11..13, 13..13]);
+        assert_eq!((layout.pieces_of(0), layout.piece_at(12)), (0..3, 2));
+        assert_eq!(Layout::of_range(u64::MAX, 3..13).piece_range(0), 3..13);
+        assert_eq!(Layout::of_range(4, 5..5).piece_count(), 0);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Hashes pieces. Threads take pieces of one job after another, read a chunk of each in turn, and hash them side by
-//! side: by SHA-1, as a hash tree, or both from one read.
+//! side: whole, as the leaves of a hash tree, or both from one read.
 //!
-//! A job is the content of one torrent. Neighbouring pieces go to one thread, so that a disk sees few streams, each in
+//! A job is the content of one torrent, or a file whose hash tree is wanted. Neighbouring pieces go to one thread, so that a disk sees few streams, each in
 //! order. A lane that has read its piece takes the next one, of any job. A piece whose result is known without reading
 //! takes no lane: its file is missing or too short, or the piece lies in holes and padding. All pieces of zeros share
 //! digests that are computed once.
@@ -22,13 +22,13 @@ pub(crate) mod window;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hashloom::Algorithm;
+use hashloom::Hash;
 
-use crate::merkle;
+use crate::merkle::NO_LEAF;
 use crate::pieces::fetch::Fetcher;
 use crate::pieces::files::Absent;
-use crate::pieces::job::{Hashes, Job, Outcome, break_off, settle};
-use crate::pieces::lane::{Lane, Own, without_reading};
+use crate::pieces::job::{Digests, Job, Outcome, break_off, settle};
+use crate::pieces::lane::{Known, Lane, Own, without_reading};
 use crate::pieces::queue::{Queue, Taken};
 use crate::pieces::rows::{Filled, Rows, THREADS_MAX};
 use crate::read::buffer::out_of_memory;
@@ -133,12 +133,13 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         loop {
             let nchanges = self.fetcher.nchanges();
             let is_later = match rows.device() {
-                None => self.take_lanes(&mut own, &mut lanes, LANES, |busy| self.take(busy, chunk_nbytes)),
+                None => self.take_lanes(&mut own, &mut rows, &mut lanes, LANES, |busy| self.take(busy, chunk_nbytes)),
                 // The messages on a device begin and end together.
                 Some(_) if !lanes.is_empty() => false,
                 Some(_) => {
-                    let take = |_| self.take_for_device(rows.nlanes());
-                    let is_later = self.take_lanes(&mut own, &mut lanes, 1, take);
+                    let nlanes = rows.nlanes();
+                    let take = |_| self.take_for_device(nlanes);
+                    let is_later = self.take_lanes(&mut own, &mut rows, &mut lanes, 1, take);
                     // Too few pieces are left for a device, or the lanes, which it waits for, have no thread. This thread
                     // may be the last one, and takes the pieces.
                     if lanes.is_empty() && (!is_later || self.pool.count() == 1) {
@@ -146,7 +147,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                         continue;
                     }
                     if !lanes.is_empty() {
-                        let needs_sha1 = lanes.iter().any(|lane| lane.job.content().hashes.sha1);
+                        let needs_sha1 = lanes.iter().any(|lane| lane.job.content().hashes.whole.is_some());
                         self.pool.idle(|| rows.begin_on_device(lanes.len(), needs_sha1));
                     }
                     is_later
@@ -169,13 +170,10 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
 
     /// Has the device test what the first job needs. The lanes take pieces meanwhile; the device has none yet.
     fn make_ready(&self, device: &dyn Device) {
-        let first = lock(&self.queue).begun.front().map(|begun| begun.job.content().hashes);
-        let Some(Hashes { sha1, merkle }) = first else { return };
-        for (is_needed, algorithm) in [(sha1, Algorithm::Sha1), (merkle, Algorithm::Sha256)] {
-            if is_needed {
-                // A device that has failed fails again when it gets pieces.
-                let _ = device.hash_many(algorithm, &[], &mut []);
-            }
+        let first = lock(&self.queue).begun.front().map(|begun| begun.job.content().hashes.clone());
+        for form in first.into_iter().flat_map(|hashes| [hashes.whole, hashes.leaves]).flatten() {
+            // A device that has failed fails again when it gets pieces.
+            let _ = device.hash_many(form.algorithm, &[], &mut []);
         }
     }
 
@@ -184,6 +182,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     fn take_lanes(
         &self,
         own: &mut Own,
+        rows: &mut Rows<'_>,
         lanes: &mut Vec<Lane<J>>,
         least: usize,
         take: impl Fn(usize) -> Taken<J>,
@@ -198,20 +197,29 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             for piece in pieces {
                 let range = content.layout.piece_range(piece as u64);
                 let file = content.layout.file_at(range.start);
-                let settled = match job.wants(piece) {
-                    true => without_reading(content, &range, file, own),
-                    false => Some(Outcome::Unwanted),
-                };
-                match settled {
-                    Some(outcome) => {
-                        self.fetcher.used(content, range.clone());
-                        // A piece that is hashed again counts again for the progress; a settled piece does not.
-                        if content.is_first_round() || !matches!(outcome, Outcome::Unwanted) {
-                            self.done(range.end - range.start);
-                        }
-                        self.settle(&job, piece, outcome);
+                let is_wanted = job.wants(piece);
+                let known = if is_wanted { without_reading(content, &range, file, own) } else { None };
+                if is_wanted && known.is_none() {
+                    let lane = Lane::new(job.clone(), piece, range, file);
+                    if let Some(hasher) = lane.hasher() {
+                        rows.begin(lanes.len(), hasher);
                     }
-                    None => lanes.push(Lane::new(job.clone(), piece, range, file)),
+                    lanes.push(lane);
+                    continue;
+                }
+                self.fetcher.used(content, range.clone());
+                // A piece that is hashed again counts again for the progress; a settled piece does not.
+                if content.is_first_round() || is_wanted {
+                    self.done(range.end - range.start);
+                }
+                match known {
+                    None => self.settle(&job, piece, Outcome::Unwanted),
+                    Some(Known::Absent(absent)) => self.settle(&job, piece, Outcome::Absent(absent)),
+                    Some(Known::Zeros(whole, root)) => {
+                        let whole = whole.as_ref().map_or(&[][..], Hash::as_ref);
+                        let leaves = root.as_ref().map_or(&[][..], |root| root);
+                        self.settle(&job, piece, Outcome::Hashed(Digests { whole, leaves }));
+                    }
                 }
             }
         }
@@ -235,12 +243,12 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         let are_on_device = rows.are_on_device();
         let chunk_nbytes = rows.chunk_nbytes() as u64;
         let starts: Vec<u64> = lanes.iter().map(|lane| lane.pos).collect();
-        // Number of bytes of each row that its hash tree covers.
+        // Number of bytes of each row that its leaves cover.
         let mut covered = vec![0; lanes.len()];
         rows.fill(lanes.len(), |at, row| {
             let lane = &mut lanes[at];
-            let want = chunk_nbytes.min(lane.end - lane.pos);
-            covered[at] = lane.tree_end.saturating_sub(lane.pos).min(want) as usize;
+            let want = lane.next_nbytes(chunk_nbytes);
+            covered[at] = lane.leaves_end.saturating_sub(lane.pos).min(want) as usize;
             let filled = lane.fill(own, &mut row[..want as usize]).unwrap_or_else(|absent| {
                 lane.absent = Some(absent);
                 lane.pos = lane.end;
@@ -252,11 +260,18 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         });
         let mut hash = || {
             let mut is_well = true;
-            if lanes.iter().any(|lane| lane.job.content().hashes.sha1) {
-                is_well &= rows.update_sha1(lanes.len(), |at| lanes[at].job.content().hashes.sha1);
+            if lanes.iter().any(|lane| lane.job.content().hashes.whole.is_some()) {
+                is_well &= rows.update_whole(lanes.len(), |at| lanes[at].job.content().hashes.whole.is_some());
             }
-            if is_well && covered.iter().any(|&nbytes| nbytes > 0) {
-                is_well &= rows.hash_blocks(lanes.len(), |at| covered[at], |at, leaves| lanes[at].tree.push(leaves));
+            // All jobs of a run have leaves of one form.
+            let job = covered.iter().position(|&nbytes| nbytes > 0).map(|at| lanes[at].job.clone());
+            if let (true, Some(form)) = (is_well, job.as_ref().and_then(|job| job.content().hashes.leaves.as_ref())) {
+                is_well &= rows.hash_leaves(
+                    form,
+                    lanes.len(),
+                    |at| covered[at],
+                    |at, digest| lanes[at].leaves.push(digest),
+                );
             }
             is_well
         };
@@ -264,7 +279,10 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         if !if are_on_device { self.pool.idle(hash) } else { hash() } {
             lanes.iter_mut().for_each(Lane::begin_again);
         }
-        rows.check_mapped(lanes.len(), |at| lanes[at].begin_again());
+        rows.check_mapped(lanes.len(), |at| {
+            lanes[at].begin_again();
+            lanes[at].hasher()
+        });
         let mut nbytes = 0;
         for (lane, start) in lanes.iter().zip(starts) {
             // A lane that began again is behind its start.
@@ -281,7 +299,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         }
     }
 
-    fn settle(&self, job: &Arc<J>, piece: usize, outcome: Outcome) {
+    fn settle(&self, job: &Arc<J>, piece: usize, outcome: Outcome<'_>) {
         if let Some(nbytes) = settle(&**job, piece, outcome) {
             lock(&self.queue).put_back(job.clone(), nbytes);
         }
@@ -304,21 +322,29 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 busy += 1;
             }
         }
-        let mut finish = || rows.finish_sha1(busy, lanes.len());
-        let Some(sha1) = (if are_on_device { self.pool.idle(finish) } else { finish() }) else {
+        for (at, lane) in lanes.iter().enumerate().skip(busy) {
+            if let Some(whole) = &lane.job.content().hashes.whole {
+                let range = lane.job.content().layout.piece_range(lane.piece as u64);
+                whole.append_end(rows.hasher(at), range.end - range.start);
+            }
+        }
+        let has_whole = lanes[busy..].iter().any(|lane| lane.job.content().hashes.whole.is_some());
+        let mut finish = || if has_whole { rows.finish_whole(busy, lanes.len()) } else { Some(Vec::new()) };
+        let Some(whole) = (if are_on_device { self.pool.idle(finish) } else { finish() }) else {
             lanes.iter_mut().for_each(Lane::begin_again);
             return;
         };
         let finished: Vec<Lane<J>> = lanes.drain(busy..).collect();
-        for (mut lane, digest) in finished.into_iter().zip(sha1.chunks_exact(20)) {
+        let digest_nbytes = whole.len() / finished.len().max(1);
+        for (at, mut lane) in finished.into_iter().enumerate() {
+            let mut root = NO_LEAF;
+            let whole = match lane.job.content().hashes.whole {
+                Some(_) => &whole[at * digest_nbytes..][..digest_nbytes],
+                None => &[],
+            };
             let outcome = match lane.absent {
                 Some(absent) => Outcome::Absent(absent),
-                None => {
-                    let mut sha1 = [0; 20];
-                    sha1.copy_from_slice(digest);
-                    let root = if lane.tree.is_empty() { merkle::NO_LEAF } else { lane.tree.finish(lane.levels) };
-                    Outcome::Hashed { sha1, root }
-                }
+                None => Outcome::Hashed(Digests { whole, leaves: lane.leaves.finish(&mut root) }),
             };
             // The CPU has the last word on a piece that is wrong.
             if are_on_device && !lane.job.is_right(lane.piece, &outcome) {

@@ -85,7 +85,8 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
             if start == end {
                 return Taken::Nothing;
             }
-            *next += self.fetcher.ready(job.content(), start, end - start, chunk_nbytes);
+            let nallowed = (start..end).take_while(|&piece| job.may_begin(piece)).count();
+            *next += self.fetcher.ready(job.content(), start, nallowed, chunk_nbytes);
             let pieces = start..*next;
             if pieces.end == count {
                 self.begun.remove(at);

@@ -6,9 +6,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use hashloom::{Algorithm, Hasher, finalize_many, hash_many, update_many};
+use hashloom::{Algorithm, Hash, Hasher, finalize_many, update_many};
 
-use crate::merkle::{BLOCK_NBYTES, NODE_NBYTES};
+use crate::merkle::BLOCK_NBYTES;
+use crate::merkle::leaves::{Leaves, append_zeros};
 use crate::pieces::fetch::parts::Part;
 use crate::read::buffer::zeros;
 use crate::read::open::OpenFile;
@@ -62,8 +63,10 @@ pub(crate) struct Rows<'d> {
     start: usize,
     chunk_nbytes: usize,
     filled: Vec<Filled>,
-    /// The SHA-1 of each message, if the CPU hashes.
+    /// The hasher of each message, if the CPU hashes whole messages.
     hashers: Vec<Hasher>,
+    /// Hashers for leaves with bytes around them, kept for reuse.
+    of_leaves: Vec<Hasher>,
     /// The device, until it fails.
     device: Option<&'d dyn Device>,
     by: By<'d>,
@@ -97,6 +100,7 @@ impl<'d> Rows<'d> {
             chunk_nbytes,
             filled: vec![Filled::Zeros(0); nlanes],
             hashers: vec![Hasher::new(Algorithm::Sha1); nlanes],
+            of_leaves: Vec::new(),
             device: None,
             by: By::Cpu,
         })
@@ -119,6 +123,11 @@ impl<'d> Rows<'d> {
     /// From now on the CPU hashes.
     pub(crate) fn leave_device(&mut self) {
         self.device = None;
+    }
+
+    /// Begins a message, which is hashed whole by `hasher`.
+    pub(crate) fn begin(&mut self, lane: usize, hasher: Hasher) {
+        self.hashers[lane] = hasher;
     }
 
     /// The next messages, `count` of them, are the device's.
@@ -151,21 +160,22 @@ impl<'d> Rows<'d> {
         }
     }
 
-    /// After hashing: finds messages whose mapped bytes were not the file's, begins their SHA-1 anew and calls `broken`
-    /// for each.
-    pub(crate) fn check_mapped(&mut self, count: usize, mut broken: impl FnMut(usize)) {
+    /// After hashing: finds messages whose mapped bytes were not the file's, and begins them anew. `again` is called for
+    /// each, and gives its hasher if it is hashed whole.
+    pub(crate) fn check_mapped(&mut self, count: usize, mut again: impl FnMut(usize) -> Option<Hasher>) {
         for (lane, filled) in self.filled.iter_mut().enumerate().take(count) {
             let Filled::Mapped(file, _) = std::mem::replace(filled, Filled::Zeros(0)) else { continue };
             if !file.mapping.as_ref().is_some_and(|mapping| mapping.is_sound()) {
-                self.hashers[lane] = Hasher::new(Algorithm::Sha1);
-                broken(lane);
+                if let Some(hasher) = again(lane) {
+                    self.hashers[lane] = hasher;
+                }
             }
         }
     }
 
-    /// Appends the rows of the wanted lanes to their SHA-1. False if the device has failed: then all messages must begin
-    /// again.
-    pub(crate) fn update_sha1(&mut self, count: usize, wanted: impl Fn(usize) -> bool) -> bool {
+    /// Appends the rows of the wanted lanes to their messages. False if the device has failed: then all messages must
+    /// begin again.
+    pub(crate) fn update_whole(&mut self, count: usize, wanted: impl Fn(usize) -> bool) -> bool {
         let mut hashers = std::mem::take(&mut self.hashers);
         let by = std::mem::replace(&mut self.by, By::Cpu);
         let chunks: Vec<&[u8]> = (0..count).map(|lane| if wanted(lane) { self.chunk(lane) } else { &[] }).collect();
@@ -190,53 +200,65 @@ impl<'d> Rows<'d> {
         is_well
     }
 
-    /// Hashes the blocks in the first `nbytes(lane)` bytes of each row, the last of which may be short, and hands their
-    /// digests, [`NODE_NBYTES`] bytes each, to `append`, in order for each lane. False if the device has failed: then all
-    /// messages must begin again.
-    pub(crate) fn hash_blocks(
+    /// Hashes the leaves in the first `nbytes(lane)` bytes of each row, the last of which may be short, and hands their
+    /// digests to `append`, in order for each lane. False if the device has failed: then all messages must begin again.
+    pub(crate) fn hash_leaves(
         &mut self,
+        form: &Leaves,
         count: usize,
         nbytes: impl Fn(usize) -> usize,
         mut append: impl FnMut(usize, &[u8]),
     ) -> bool {
-        let (mut blocks, mut lanes): (Vec<&[u8]>, Vec<usize>) = (Vec::new(), Vec::new());
-        // The first block of each row, then the second: the kernels over SHA instructions prefetch beyond the end of
+        let leaf_nbytes = form.leaf_nbytes as usize;
+        let mut hashers = std::mem::take(&mut self.of_leaves);
+        let (mut leaves, mut lanes): (Vec<&[u8]>, Vec<usize>) = (Vec::new(), Vec::new());
+        // The first leaf of each row, then the second: the kernels over SHA instructions prefetch beyond the end of
         // each message, and find there a message that comes soon (1 to 8% on mapped files).
-        for start in (0..self.chunk_nbytes).step_by(BLOCK_NBYTES as usize) {
+        for start in (0..self.chunk_nbytes).step_by(leaf_nbytes) {
             for lane in 0..count {
-                let end = nbytes(lane).min(start + BLOCK_NBYTES as usize);
+                let end = nbytes(lane).min(start + leaf_nbytes);
                 if start < end {
-                    blocks.push(&self.chunk(lane)[start..end]);
+                    leaves.push(&self.chunk(lane)[start..end]);
                     lanes.push(lane);
                 }
             }
         }
-        let mut digests = vec![0; blocks.len() * NODE_NBYTES];
-        match &self.by {
-            By::Cpu => hash_many(Algorithm::Sha256, &blocks, &mut digests),
-            By::Device(device, _) => {
-                if let Err(failed) = device.hash_many(Algorithm::Sha256, &blocks, &mut digests) {
-                    return self.go_on(Err(failed));
-                }
+        let digest_nbytes = form.algorithm.digest_nbytes();
+        let mut digests = vec![0; leaves.len() * digest_nbytes];
+        let hashed = match &self.by {
+            By::Cpu => {
+                form.hash_many(&leaves, &mut hashers, &mut digests);
+                Ok(())
             }
+            By::Device(device, _) => device.hash_many(form.algorithm, &leaves, &mut digests),
+        };
+        self.of_leaves = hashers;
+        if let Err(failed) = hashed {
+            return self.go_on(Err(failed));
         }
-        for (&lane, digest) in lanes.iter().zip(digests.chunks_exact(NODE_NBYTES)) {
+        for (&lane, digest) in lanes.iter().zip(digests.chunks_exact(digest_nbytes)) {
             append(lane, digest);
         }
         true
     }
 
-    /// Exchanges the SHA-1 states of two messages. The rows stay where they are.
+    /// Exchanges the hashers of two messages. The rows stay where they are.
     pub(crate) fn swap(&mut self, a: usize, b: usize) {
         self.hashers.swap(a, b);
     }
 
-    /// Ends the SHA-1 of the messages from `first` to below `count`, and begins empty ones. Returns 20 bytes for each;
-    /// `None` if the device has failed.
-    pub(crate) fn finish_sha1(&mut self, first: usize, count: usize) -> Option<Vec<u8>> {
-        let mut digests = vec![0; (count - first) * 20];
+    /// The hasher of a message, to append what comes after the bytes of its rows.
+    pub(crate) fn hasher(&mut self, lane: usize) -> &mut Hasher {
+        &mut self.hashers[lane]
+    }
+
+    /// Ends the messages from `first` to below `count`. Returns their digests, one after the other; `None` if the device
+    /// has failed.
+    pub(crate) fn finish_whole(&mut self, first: usize, count: usize) -> Option<Vec<u8>> {
+        let ended = &mut self.hashers[first..count];
+        let mut digests = vec![0; ended.iter().map(|hasher| hasher.algorithm().digest_nbytes()).sum()];
         match std::mem::replace(&mut self.by, By::Cpu) {
-            By::Cpu => finalize_many(&mut self.hashers[first..count], &mut digests),
+            By::Cpu => finalize_many(ended, &mut digests),
             By::Device(_, None) => {}
             By::Device(_, Some(mut sha1)) => {
                 if let Err(failed) = sha1.finalize(&mut digests) {
@@ -255,18 +277,11 @@ fn stride(chunk_nbytes: usize) -> usize {
     chunk_nbytes + 64
 }
 
-/// The SHA-1 of `nbytes` zeros.
-pub(crate) fn sha1_of_zeros(nbytes: u64) -> [u8; 20] {
-    let mut hasher = Hasher::new(Algorithm::Sha1);
-    let mut left = nbytes;
-    while left > 0 {
-        let chunk = left.min(ZEROS.len() as u64);
-        hasher.update(&ZEROS[..chunk as usize]);
-        left -= chunk;
-    }
-    let mut digest = [0; 20];
-    digest.copy_from_slice(hasher.finalize().as_ref());
-    digest
+/// The digest of `nbytes` zeros.
+pub(crate) fn digest_of_zeros(algorithm: Algorithm, nbytes: u64) -> Hash {
+    let mut hasher = Hasher::new(algorithm);
+    append_zeros(&mut hasher, nbytes);
+    hasher.finalize()
 }
 
 /// The SHA-256 of a block of zeros; a file's last block may be shorter.

@@ -304,6 +304,12 @@ impl Options {
         Options { progress: None, ..self.clone() }
     }
 
+    /// The same options without the device.
+    #[cfg(feature = "tree")]
+    pub(crate) fn without_device(&self) -> Options {
+        Options { device: None, ..self.clone() }
+    }
+
     pub(crate) fn is_heard(&self) -> bool {
         self.progress.is_some()
     }

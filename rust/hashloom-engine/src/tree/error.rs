@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use hashloom::Algorithm;
 
-use crate::merkle::leaves::Failure;
+use super::leaves::Failure;
 use crate::text::reason;
 
 /// Why there is no root. The error does not name the file: the caller knows it.

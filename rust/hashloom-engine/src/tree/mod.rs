@@ -35,6 +35,7 @@ pub mod dmverity;
 mod error;
 pub mod fsverity;
 pub mod glacier;
+mod leaves;
 pub mod rfc6962;
 pub mod s3;
 
@@ -44,11 +45,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::files::source::{Source, read_from, stdin};
-use crate::merkle::leaves::{Data, Leaves, Take};
+use crate::merkle::leaves::Leaves;
 use crate::read::open::read_at_once;
 use crate::read::stamp::Stamp;
 use crate::read::stream::{self, Patient};
 use crate::run::Options;
+use crate::tree::leaves::{Take, hash_file, hash_memory, hash_stream};
 
 pub use error::{Block, HashFileFault, ParameterFault, TreeError};
 
@@ -116,10 +118,10 @@ impl Input {
     /// Hashes the whole input. Returns its length in bytes.
     fn hash(self, leaves: &Leaves, options: &Options, take: Take<'_>) -> Result<u64, TreeError> {
         match self {
-            Input::Stream(mut stream) => Ok(leaves.hash_stream(&mut stream, options, take)?),
+            Input::Stream(mut stream) => Ok(hash_stream(leaves, &mut stream, options, take)?),
             Input::Memory(bytes) => {
                 let bytes = (*bytes).as_ref();
-                leaves.hash_range(Data::Memory(bytes), 0..bytes.len() as u64, options, take)?;
+                hash_memory(leaves, bytes, options, take)?;
                 Ok(bytes.len() as u64)
             }
             Input::File(file, nbytes, is_stdin) => {
@@ -165,7 +167,7 @@ fn hash_range(
     let nbytes = range.end - range.start;
     // Block devices have no stamp.
     let before = Stamp::before_reading(file).map_err(not_looked_at)?;
-    leaves.hash_range(Data::File(file), range, options, take)?;
+    hash_file(leaves, file, range, options, take)?;
     if Stamp::of_file(file).map_err(not_looked_at)? != before {
         return Err(TreeError::Changed);
     }

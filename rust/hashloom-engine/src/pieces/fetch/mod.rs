@@ -619,9 +619,9 @@ mod tests {
             piece % 7 != 3
         }
 
-        fn settle(&self, piece: usize, outcome: Outcome) {
-            if let Outcome::Hashed { sha1, .. } = outcome {
-                lock(&self.digests)[piece] = Some(sha1);
+        fn settle(&self, piece: usize, outcome: Outcome<'_>) {
+            if let Outcome::Hashed(digests) = outcome {
+                lock(&self.digests)[piece] = digests.whole.try_into().ok();
             }
         }
 
@@ -641,7 +641,7 @@ mod tests {
         let path_of = Box::new(move |file: usize| folder.join(file.to_string()));
         let files = Files::new(Place::Listed, nfiles, path_of, cache);
         let count = layout.piece_count() as usize;
-        let content = Content::new(Arc::new(layout), files, Hashes { sha1: true, merkle: false });
+        let content = Content::new(Arc::new(layout), files, Hashes::of_torrent(PIECE_NBYTES, true, false));
         Arc::new(Noted { content, digests: Mutex::new(vec![None; count]) })
     }
 
@@ -717,7 +717,7 @@ mod tests {
             folder.join(file.to_string())
         };
         let files = Files::new(Place::Listed, 3, Box::new(path_of), &Arc::new(Cache::new(None)));
-        let content = Content::new(Arc::new(layout), files, Hashes { sha1: true, merkle: false });
+        let content = Content::new(Arc::new(layout), files, Hashes::of_torrent(PIECE_NBYTES, true, false));
         let job = Arc::new(Changing { content, path: path.clone(), nrounds, digest: Mutex::new(None) });
         run_with([job.clone()].into_iter(), &Options::new().threads(1), &Fetcher::with(hidden, 8 * PART_NBYTES));
         let now: Vec<u8> = (0..3).flat_map(|file| std::fs::read(path.join(file.to_string())).unwrap()).collect();
@@ -751,7 +751,7 @@ mod tests {
                     std::fs::rename(self.path.join("new"), self.path.join("1")).unwrap();
                 }
                 Outcome::Changed => drop(self.nrounds.fetch_add(1, Ordering::SeqCst)),
-                Outcome::Hashed { sha1, .. } => *lock(&self.digest) = Some(sha1),
+                Outcome::Hashed(digests) => *lock(&self.digest) = digests.whole.try_into().ok(),
                 _ => {}
             }
         }

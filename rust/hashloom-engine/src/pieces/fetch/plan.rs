@@ -65,7 +65,7 @@ impl Plan {
     /// Passes the rest of a hole, which ends at `end`.
     pub(super) fn pass_hole<J: Job>(&mut self, job: &J, end: u64) {
         if end > self.pos {
-            self.piece = self.piece.max(end / job.content().layout.piece_nbytes());
+            self.piece = self.piece.max(job.content().layout.piece_at(end));
             self.pos = end;
             self.skip(job);
         }

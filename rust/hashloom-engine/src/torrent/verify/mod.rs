@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use crate::paths;
 use crate::pieces::files::{Cache, Files, Known, Last};
-use crate::pieces::job::{self, Hashes, Job, Outcome};
+use crate::pieces::job::{self, Digests, Hashes, Job, Outcome};
 use crate::pieces::{cache, run};
 use crate::run::Options;
 use crate::text::{quoted, reason, shown};
@@ -413,7 +413,8 @@ where
             if prefix.as_os_str().is_empty() { path } else { prefix.join(path) }
         };
         let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
-        let hashes = Hashes { sha1: !this.digests().is_empty(), merkle: !this.roots().is_empty() };
+        let hashes =
+            Hashes::of_torrent(this.layout.piece_nbytes(), !this.digests().is_empty(), !this.roots().is_empty());
         let known = |piece| given.get(piece).copied().unwrap_or(PieceState::Unchecked);
         // Known verdicts hold as long as the files do not change from now on, including files that are not read.
         for file in (0..this.file_count()).filter(|_| !given.is_empty()) {
@@ -439,11 +440,8 @@ where
     }
 
     /// The digests found of a piece, as far as the torrent has such.
-    fn found(&self, sha1: [u8; 20], root: [u8; 32]) -> PieceDigests {
-        PieceDigests {
-            sha1: (!self.torrent.digests().is_empty()).then_some(sha1),
-            root: (!self.torrent.roots().is_empty()).then_some(root),
-        }
+    fn found(digests: Digests<'_>) -> PieceDigests {
+        PieceDigests { sha1: digests.whole.try_into().ok(), root: digests.leaves.try_into().ok() }
     }
 
     /// Keeps the digests of a piece of the part.
@@ -497,14 +495,14 @@ where
             && self.part.as_ref().is_none_or(|part| part.contains(&piece))
     }
 
-    fn is_right(&self, piece: usize, outcome: &Outcome) -> bool {
+    fn is_right(&self, piece: usize, outcome: &Outcome<'_>) -> bool {
         match *outcome {
-            Outcome::Hashed { sha1, root } => self.torrent.verdict(piece, &self.found(sha1, root)) == PieceState::Have,
+            Outcome::Hashed(digests) => self.torrent.verdict(piece, &Self::found(digests)) == PieceState::Have,
             _ => true,
         }
     }
 
-    fn settle(&self, piece: usize, outcome: Outcome) {
+    fn settle(&self, piece: usize, outcome: Outcome<'_>) {
         let torrent: &Torrent = &self.torrent;
         let place = &self.states[piece];
         let state = match outcome {
@@ -520,8 +518,8 @@ where
                 }
             }
             Outcome::Absent(absent) => absent.into(),
-            Outcome::Hashed { sha1, root } => {
-                let found = self.found(sha1, root);
+            Outcome::Hashed(digests) => {
+                let found = Self::found(digests);
                 self.note(piece, found);
                 torrent.verdict(piece, &found)
             }
