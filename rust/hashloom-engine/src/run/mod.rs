@@ -304,10 +304,11 @@ impl Options {
         Options { progress: None, ..self.clone() }
     }
 
-    /// The same options without the device.
+    /// The same options without the device, and with the number of threads: asking the system for that number takes
+    /// 25 us.
     #[cfg(feature = "tree")]
-    pub(crate) fn without_device(&self) -> Options {
-        Options { device: None, ..self.clone() }
+    pub(crate) fn for_lanes(&self) -> Options {
+        Options { device: None, nthreads: self.nthreads(), ..self.clone() }
     }
 
     pub(crate) fn is_heard(&self) -> bool {

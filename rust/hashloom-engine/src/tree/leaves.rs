@@ -22,14 +22,14 @@ use crate::pieces::files::{Absent, Files, Place, Trouble};
 use crate::pieces::job::{Content, Hashes, Job, Outcome};
 use crate::pieces::layout::Layout;
 use crate::read::buffer::{out_of_memory, zeros};
+use crate::read::open::read_at;
 use crate::run::pool::Pool;
 use crate::run::{LANES, Options};
 
 /// Longest short leaf: a chunk of a piece has several of them.
 const SHORT_NBYTES: u64 = 16 << 10;
 
-/// Least and greatest length of a piece of short leaves. A short file has a piece for each lane; pieces of a long one
-/// are mapped as a whole.
+/// Least and greatest length of a piece of short leaves: a chunk, and what is mapped at once.
 const PIECE_NBYTES: Range<u64> = 32 << 10..256 << 10;
 
 /// Number of pieces for each lane that may be begun while an earlier one is not settled.
@@ -70,32 +70,58 @@ pub(super) fn hash_file(
     options: &Options,
     take: Take<'_>,
 ) -> Result<(), Failure> {
-    let nlanes = options.nthreads() as u64 * LANES as u64;
+    if is_short(leaves) && range.end - range.start <= PIECE_NBYTES.start {
+        return hash_short_file(leaves, file, range, options, take);
+    }
+    let options = options.for_lanes();
+    let nthreads = options.nthreads() as u64;
     let form = Some(leaves.clone());
     let (piece_nbytes, whole, leaves) = match is_short(leaves) {
         true => {
-            let share = ((range.end - range.start) / nlanes).clamp(PIECE_NBYTES.start, PIECE_NBYTES.end);
+            // The leaves of so many chunks fill all lanes.
+            let nchunks = (LANES as u64 * leaves.leaf_nbytes).div_ceil(PIECE_NBYTES.start);
+            let share = (range.end - range.start) / (nthreads * nchunks);
+            let share = share.clamp(PIECE_NBYTES.start, PIECE_NBYTES.end);
             (share - share % leaves.leaf_nbytes, None, form)
         }
         false => (leaves.leaf_nbytes, form, None),
     };
     let dup = file.try_clone().map_err(|error| Failure::Read { offset: range.start, error })?;
     let place = Place::Open(dup, range.end);
-    let files = Files::new(place, 1, Box::new(|_| PathBuf::new()), &Arc::new(pieces::cache(options)));
+    let files = Files::new(place, 1, Box::new(|_| PathBuf::new()), &Arc::new(pieces::cache(&options)));
     let layout = Arc::new(Layout::of_range(piece_nbytes, range));
     let job = Arc::new(Hashing {
         content: Content::new(layout, files, Hashes { whole, leaves, has_root: false }),
-        most_ahead: AHEAD * nlanes,
+        most_ahead: AHEAD * nthreads * LANES as u64,
         next: AtomicU64::new(0),
         has_failed: AtomicBool::new(false),
         order: Mutex::new(Order { waiting: BTreeMap::new(), take, failure: None }),
     });
-    pieces::run(std::iter::once(job.clone()), &options.without_device());
+    pieces::run(std::iter::once(job.clone()), &options);
     let failure = job.order().failure.take();
     match failure {
         Some(failure) => Err(failure),
         None if !job.content.is_done() => Err(Failure::Cancelled),
         None => Ok(()),
+    }
+}
+
+/// Hashes a range as long as a piece: one read.
+fn hash_short_file(
+    leaves: &Leaves,
+    file: &File,
+    range: Range<u64>,
+    options: &Options,
+    take: Take<'_>,
+) -> Result<(), Failure> {
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    match read_at(file, &mut bytes, range.start) {
+        Ok(nbytes) if nbytes < bytes.len() => Err(Failure::Short),
+        Ok(nbytes) => {
+            options.pay(nbytes as u64, &|| options.canceller().is_cancelled());
+            hash_memory(leaves, &bytes, options, take)
+        }
+        Err(error) => Err(Failure::Read { offset: range.start, error }),
     }
 }
 
@@ -195,7 +221,9 @@ impl Job for Hashing<'_> {
 
 /// Hashes memory.
 pub(super) fn hash_memory(leaves: &Leaves, bytes: &[u8], options: &Options, take: Take<'_>) -> Result<(), Failure> {
-    let pool = Pool::new(options.nthreads(), options);
+    // A short message needs no second thread, and asking how many there are takes longer than hashing it.
+    let nthreads = if bytes.len() as u64 <= PIECE_NBYTES.end { 1 } else { options.nthreads() };
+    let pool = Pool::new(nthreads, options);
     let most = if is_short(leaves) { BATCH_NBYTES } else { leaves.leaf_nbytes.saturating_mul(LANES as u64) };
     let share = (bytes.len() as u64).div_ceil(pool.count() as u64).clamp(1, most);
     let batch_nbytes = share.div_ceil(leaves.leaf_nbytes).saturating_mul(leaves.leaf_nbytes);
