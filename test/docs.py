@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs the commands and the C and Go examples of README.md and docs/*.md as printed, and compares what they print.
+Of other documents (ARCHITECTURE.md, docs/decisions and so on) it checks the links.
 
     python3 test/docs.py path/to/hashloom [--require] [--write] [FILE...]
 
@@ -40,6 +41,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
+RUN, LINKED = ("README.md", "docs/*.md"), ("*.md", "docs/decisions/*.md", "bench/results/*.md", "*/README.md")
 NOTE = re.compile(r"<!-- (exit status|needs|not run): (.+) -->")
 RATE = re.compile(r"(, )?\b\d+(\.\d+)? (bytes|[KMGT]iB)/s")
 VARYING = [
@@ -333,7 +335,13 @@ def main():
     program = os.path.abspath(arguments.hashloom)
     if not os.access(program, os.X_OK):
         sys.exit(f"test/docs.py: no program {program}")
-    names = arguments.files or ["README.md", *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
+    run, linked = (sorted({str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern)})
+                   for patterns in (RUN, LINKED))
+    wanted = [os.path.relpath(ROOT / name, ROOT) for name in arguments.files]
+    names = [name for name in wanted or run if name in run]
+    only_linked = [name for name in wanted or linked if name not in run]
+    for name in only_linked:
+        check_links(name, (ROOT / name).read_text())
     totals = [0, 0, 0]
     with tempfile.TemporaryDirectory() as shared:
         for name in names:
@@ -347,7 +355,7 @@ def main():
         print(f"SKIPPED: {what}")
     nblocks, ncommands, nexamples = totals
     print(f"{len(names)} files: {ncommands} commands in {nblocks} blocks, {nexamples} examples in C, Rust, Go, "
-          f"Python, {len(not_run)} blocks not run, {len(failures)} failures")
+          f"Python, {len(not_run)} blocks not run; links of {len(only_linked)} more; {len(failures)} failures")
     return 1 if failures or (skipped and arguments.require) else 0
 
 
