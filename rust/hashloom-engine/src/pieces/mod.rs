@@ -46,10 +46,13 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     // Each thread has a file in use.
     let nthreads = options.nthreads().clamp(1, THREADS_MAX.min(open_max()));
     let queue = Queue::new(jobs, nthreads, fetcher);
-    // More threads than pieces would have nothing to do.
-    let nuseful = match queue.begun.len() {
-        1 => queue.begun[0].job.content().layout.piece_count().clamp(1, THREADS_MAX as u64) as usize,
-        _ => nthreads,
+    // More threads than pieces would have nothing to do, and more rows would only be zeroed.
+    let (nuseful, nlanes) = match queue.begun.len() {
+        1 => {
+            let npieces = queue.begun[0].job.content().layout.piece_count();
+            (npieces.clamp(1, THREADS_MAX as u64) as usize, npieces.clamp(1, LANES as u64) as usize)
+        }
+        _ => (nthreads, LANES),
     };
     let total_nbytes = AtomicU64::new(queue.total_nbytes);
     // A single job that needs no fetching is the usual case, and no other follows.
@@ -66,7 +69,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     };
     // One thread has the device.
     let device = Mutex::new(options.its_device());
-    let rows = || lock(&device).take().and_then(Rows::on).or_else(|| Rows::new(run.nthreads));
+    let rows = || lock(&device).take().and_then(Rows::on).or_else(|| Rows::new(nlanes, run.nthreads));
     std::thread::scope(|scope| {
         let mut readers = Vec::new();
         if needs_readers {
@@ -266,12 +269,8 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             // All jobs of a run have leaves of one form.
             let job = covered.iter().position(|&nbytes| nbytes > 0).map(|at| lanes[at].job.clone());
             if let (true, Some(form)) = (is_well, job.as_ref().and_then(|job| job.content().hashes.leaves.as_ref())) {
-                is_well &= rows.hash_leaves(
-                    form,
-                    lanes.len(),
-                    |at| covered[at],
-                    |at, digest| lanes[at].leaves.push(digest),
-                );
+                is_well &=
+                    rows.hash_leaves(form, lanes.len(), |at| covered[at], |at, digest| lanes[at].leaves.push(digest));
             }
             is_well
         };

@@ -81,9 +81,9 @@ enum By<'d> {
 
 impl<'d> Rows<'d> {
     /// `None` if there is no memory for the rows.
-    pub(crate) fn new(nthreads: usize) -> Option<Rows<'d>> {
+    pub(crate) fn new(nlanes: usize, nthreads: usize) -> Option<Rows<'d>> {
         let share = ROWS_MAX_NBYTES / LANES / nthreads.clamp(1, THREADS_MAX);
-        Rows::with(LANES, CHUNK_MAX_NBYTES.min(1 << share.ilog2()))
+        Rows::with(nlanes, CHUNK_MAX_NBYTES.min(1 << share.ilog2()))
     }
 
     /// Rows whose messages `device` hashes.

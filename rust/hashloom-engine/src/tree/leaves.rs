@@ -80,9 +80,9 @@ pub(super) fn hash_file(
         true => {
             // The leaves of so many chunks fill all lanes.
             let nchunks = (LANES as u64 * leaves.leaf_nbytes).div_ceil(PIECE_NBYTES.start);
-            let share = (range.end - range.start) / (nthreads * nchunks);
+            let share = (range.end - range.start).div_ceil(nthreads * nchunks);
             let share = share.clamp(PIECE_NBYTES.start, PIECE_NBYTES.end);
-            (share - share % leaves.leaf_nbytes, None, form)
+            (share.next_multiple_of(leaves.leaf_nbytes), None, form)
         }
         false => (leaves.leaf_nbytes, form, None),
     };
@@ -192,9 +192,8 @@ impl Job for Hashing<'_> {
         (piece as u64) < self.next.load(Ordering::Relaxed) + self.most_ahead || !self.wants(piece)
     }
 
-    /// The caller looks whether the file has changed.
     fn is_given_up(&self) -> bool {
-        true
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     fn settle(&self, piece: usize, outcome: Outcome<'_>) {

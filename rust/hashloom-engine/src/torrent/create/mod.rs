@@ -844,8 +844,7 @@ impl Plan {
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
         let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::new(pieces::cache(options)));
         let version = self.builder.version;
-        let hashes =
-            Hashes::of_torrent(layout.piece_nbytes(), version != Version::V2, version != Version::V1);
+        let hashes = Hashes::of_torrent(layout.piece_nbytes(), version != Version::V2, version != Version::V1);
         let (content, computed) = compute(Content::new(Arc::new(layout), files, hashes), options);
         let computed = match computed {
             Ok(computed) => computed,
