@@ -5,15 +5,19 @@
 //! Compressed bytes are decompressed as they are read, and memory does not depend on their number. The format is told
 //! by the first bytes, never by the name. All members of gzip and all frames of zstd are read; their checksums must be
 //! right, and nothing else may follow.
+//!
+//! The arguments that name them, too: no path at all, and a folder.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom_engine::files::Watched;
+use hashloom_engine::paths::metadata;
 
 use crate::stdio;
+use crate::text::{display, failed};
 
 /// Number of bytes read at once.
 pub const BUFFER_NBYTES: usize = 64 << 10;
@@ -31,6 +35,20 @@ pub fn decompressed(mut reader: impl Read + Send + 'static) -> io::Result<Input>
     match format {
         Some(format) => Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, decoders::open(format, reader)?))),
         None => Ok(Box::new(reader)),
+    }
+}
+
+/// Returns the paths, or standard input if there are none.
+pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
+    if paths.is_empty() { vec!["-".into()] } else { paths.to_vec() }
+}
+
+/// Checks that `DIR` is a folder that can be walked.
+pub fn check_folder(path: &Path) -> Result<(), String> {
+    match metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(format!("{}: expected a folder, found a file", display(path))),
+        Err(error) => Err(failed(path, &error)),
     }
 }
 

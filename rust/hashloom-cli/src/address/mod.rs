@@ -28,8 +28,8 @@ use self::keys::{Form, Source};
 use self::network::Network;
 use self::ordered::Plan;
 use crate::args::any_path;
+use crate::input::or_stdin;
 use crate::numbers::from_one;
-use crate::sums::front::or_stdin;
 use crate::text::reason;
 use crate::{EXIT_ERROR, EXIT_PIPE, output, secrets};
 

@@ -14,8 +14,9 @@ use hashloom_engine::text::shown;
 
 use super::report::{Covered, Done, Format, Printer, STATES};
 use super::signature::{self, Trusted};
-use super::{Opened, Resume, again, check_folder, name, open_trusted, places_below, scan};
+use super::{Opened, Resume, again, name, open_trusted, places_below, scan};
 use crate::doubts;
+use crate::input::check_folder;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, Same};
 use crate::progress::Bar;

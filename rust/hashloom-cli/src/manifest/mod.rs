@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Entry, Found, Journal, Reader, Scan, ScanError, Scanned, Totals};
-use hashloom_engine::paths::metadata;
 use hashloom_engine::run::{HeldBack, Meter, Options};
 
 use self::signature::Trusted;
@@ -168,15 +167,6 @@ impl Resume {
             // The failure itself is reported.
             let _ = self.state.remove();
         }
-    }
-}
-
-/// Checks that `DIR` is a folder that can be walked.
-pub fn check_folder(path: &Path) -> Result<(), String> {
-    match metadata(path) {
-        Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(format!("{}: expected a folder, found a file", display(path))),
-        Err(error) => Err(failed(path, &error)),
     }
 }
 

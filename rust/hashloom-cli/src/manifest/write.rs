@@ -15,10 +15,11 @@ use hashloom_engine::run::HeldBack;
 use hashloom_engine::walk::Filter;
 
 use super::signature::{self, Signer};
-use super::{Resume, check, check_folder, open, places_below, scan, with_suffix};
+use super::{Resume, check, open, places_below, scan, with_suffix};
 use crate::doubts;
 use crate::filters::Filters;
 use crate::input::Input;
+use crate::input::check_folder;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::names;
 use crate::output::{self, Pending, Same};

@@ -20,8 +20,8 @@ use hashloom_engine::search::{End, Event, search};
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::numbers::whole;
+use crate::printing::Console;
 use crate::progress::Bar;
-use crate::sums::console::Console;
 use crate::text::reason;
 use crate::tree::HexBytes;
 use crate::work::Threads;

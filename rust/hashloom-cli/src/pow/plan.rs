@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{Pow, hashcash, krist};
 use crate::json::hex;
-use crate::sums::quote::quoted;
+use crate::quote::quoted;
 use crate::tree::{HexBytes, json_line};
 
 /// The digits that a nonce may have: as many as 64 bits have.

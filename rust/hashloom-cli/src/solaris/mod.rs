@@ -25,9 +25,9 @@ use hashloom_engine::run::{Cancel, Options};
 use hashloom_engine::text::shown;
 
 use crate::EXIT_PIPE;
+use crate::printing::Console;
+use crate::quote::for_terminal;
 use crate::stdio;
-use crate::sums::console::Console;
-use crate::sums::quote::for_terminal;
 use crate::text::reason;
 
 /// All errors except wrong usage and files that cannot be opened.

@@ -9,10 +9,11 @@ use hashloom::Algorithm;
 use hashloom_engine::list::Parser;
 
 use super::checking::{Base, Checker, Rules, total_nbytes};
-use super::front::{self, or_stdin};
+use super::front;
 use crate::args::any_path;
 use crate::gpu;
-use crate::manifest::check_folder;
+use crate::input::check_folder;
+use crate::input::or_stdin;
 use crate::names;
 use crate::work::Work;
 

@@ -16,16 +16,16 @@ use hashloom_engine::run::Options;
 use hashloom_engine::text::write_json;
 use serde::Serialize;
 
-use super::console::Console;
 use super::format::name;
 use super::front::End;
 use super::lines::{self, Length};
-use super::quote::{for_terminal, quoted};
 use super::summing::{nbytes_of, source, trouble};
 use super::text_lines::{Parsed, parse, parse_text};
 use crate::input::{self, BUFFER_NBYTES, Input};
 use crate::json::{Hex, text};
 use crate::output::Identity;
+use crate::printing::Console;
+use crate::quote::{for_terminal, quoted};
 use crate::text::reason;
 use crate::units::plural;
 

@@ -16,11 +16,11 @@ use hashloom_engine::run::{Cancel, Options};
 use lexopt::Arg;
 
 use super::checking::{Base, Checker, Rules};
-use super::console::Console;
 use super::format::Format;
 use super::front::End;
 use super::summing::{Item, Summer, source};
 use crate::EXIT_PIPE;
+use crate::printing::Console;
 use crate::stdio::{self, Stderr};
 
 /// The programs that hashloom can stand in for.

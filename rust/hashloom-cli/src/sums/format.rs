@@ -10,8 +10,8 @@ use hashloom_engine::list::Writer;
 use hashloom_engine::text::write_json;
 use serde::{Serialize, Serializer};
 
-use super::quote::for_terminal;
 use crate::json::{Hex, text};
+use crate::quote::for_terminal;
 
 /// How a checksum is written.
 #[derive(Debug, Clone, Copy)]

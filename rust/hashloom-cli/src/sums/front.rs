@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use hashloom_engine::run::{Cancel, Options};
 
-use super::console::Console;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::printing::Console;
 use crate::progress::Bar;
 use crate::text::reason;
 use crate::work::Work;
@@ -41,11 +41,6 @@ impl End {
             (End::Right, End::Right) => End::Right,
         }
     }
-}
-
-/// Returns the paths, or standard input if there are none.
-pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
-    if paths.is_empty() { vec!["-".into()] } else { paths.to_vec() }
 }
 
 /// Calls `does` with options and a console for `paths`. `total_nbytes` finds out how much there is to read, if that can

@@ -11,9 +11,9 @@ use hashloom::Algorithm;
 use hashloom_engine::list::Parser;
 
 use super::lines::{self, Length};
-use super::quote::quoted;
 use super::text_lines::{Parsed, parse};
 use crate::input;
+use crate::quote::quoted;
 use crate::text::{display, reason};
 use crate::units::plural;
 

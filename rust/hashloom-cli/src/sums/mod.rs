@@ -7,14 +7,12 @@
 
 pub mod check;
 mod checking;
-pub mod console;
 pub mod coreutils;
 mod format;
 pub mod front;
 mod json_lines;
 mod known;
 mod lines;
-pub mod quote;
 pub mod sum;
 pub mod summing;
 mod text_lines;

@@ -15,15 +15,16 @@ use hashloom_engine::paths::{metadata, to_path};
 use hashloom_engine::walk::{Filter, Order, Walk, WalkError};
 
 use super::format::Format;
-use super::front::{self, or_stdin};
+use super::front;
 use super::known::Known;
 use super::lines::{self, Length};
-use super::quote::quoted;
 use super::summing::{Item, Summer, nbytes_of, source, trouble};
 use crate::args::{any_path, isa};
 use crate::filters::Filters;
+use crate::input::or_stdin;
 use crate::output::{Identity, stamp_of_stdout};
 use crate::progress::Bar;
+use crate::quote::quoted;
 use crate::text::{display, reason};
 use crate::work::Work;
 use crate::{gpu, names};

@@ -11,12 +11,12 @@ use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, 
 use hashloom_engine::paths::metadata;
 use hashloom_engine::run::Options;
 
-use super::console::Console;
 use super::format::{Format, name};
 use super::front::End;
 use super::known::Known;
-use super::quote::quoted;
 use crate::output::Identity;
+use crate::printing::Console;
+use crate::quote::quoted;
 use crate::stdio;
 use crate::text::reason;
 
