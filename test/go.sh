@@ -32,6 +32,14 @@ formatted() {
     [ -z "$files" ]
 }
 
+# A module's archive has only regular files below its folder, and pkg.go.dev documents no module without a licence.
+licences() {
+    local file
+    for file in LICENSE-MIT LICENSE-APACHE; do
+        [ -f $file ] && [ ! -L $file ] && cmp ../$file $file || return 1
+    done
+}
+
 tests() {
     go test -count=1 "$@"
 }
@@ -69,6 +77,7 @@ pairs() {
 }
 
 step "gofmt" formatted
+step "licences" licences
 step "go vet" go vet ./...
 step "go vet, pure Go" go vet -tags purego ./...
 step "the assembly is what the core makes" python3 internal/core/gen/text.py --check

@@ -39,7 +39,6 @@ ALLOWED = {
     "Makefile": "the programs of coreutils that ours stands in for",
     "rust/hashloom-cli/src/sums/coreutils.rs": "the same programs",
     "rust/hashloom-cli/src/sums/check.rs": "examples in a help text",
-    "rust/hashloom-cli/src/sums/sum.rs": "the lengths of SHAKE in a help text",
     "tools/demo.sh": "examples",
     "core/src/core.h": "constants of standards: a new block function brings its own",
     "drop-in/pkcs11/cryptoki.h": "numbers of PKCS #11",

@@ -6,7 +6,7 @@
 #   test/offered.sh [quick|all]
 #
 # quick: each Cargo.lock is up to date, scripts and C programs have no error that shows without a build, and the lists
-# of fuzz targets agree. all: everything is compiled (the part "peers" compiles bench/peers), and actionlint reads the
+# of fuzz targets agree, as do the versions. all: everything is compiled (the part "peers" compiles bench/peers), and actionlint reads the
 # workflows. bench/peers/go and actionlint need Go; HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
@@ -45,6 +45,7 @@ mapfile -t programs < <(git ls-files '*.py')
 check "Python programs" python3 -c 'import ast, sys; [ast.parse(open(name).read(), name) for name in sys.argv[1:]]' \
     "${programs[@]}"
 check "fuzz targets" fuzz_targets
+check "versions" tools/versions.sh
 check ".github/workflows/ci.yml lacks parts of test/run.sh (<), or names others (>)" workflow_parts
 mapfile -t locks < <(git ls-files '*Cargo.lock')
 for lock in "${locks[@]}"; do

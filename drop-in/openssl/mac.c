@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * OpenSSL chooses the provider of "HMAC" before it names the digest. HMACs that hashloom cannot do are therefore passed
- * on, call by call, to the HMAC of another provider of the host: those with a digest that hashloom lacks, with a wish
- * for the digest's provider (properties, engine), with digest-noinit, and the constant-time HMAC of a padded TLS record
- * (tls-data-size). TLS sets that size after the key, so a context keeps a copy of its key.
+ * on, call by call, to the HMAC of another provider of the host: those with a digest that hashloom lacks, with a
+ * property query for the digest (properties, engine), with digest-noinit, and the constant-time HMAC of a padded TLS
+ * record (tls-data-size). TLS sets that size after the key, so a context keeps a copy of its key.
  */
 #include "provider.h"
 
@@ -196,7 +196,7 @@ static int same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* The digest, and the wishes for its provider, which count only together with it. Another digest needs a new key. */
+/* Sets the digest and its property query, which counts only with the digest. Another digest needs a new key. */
 static int set_digest(struct mac *mac, const OSSL_PARAM params[])
 {
     char *digest = NULL, *properties = NULL, *engine = NULL;

@@ -59,7 +59,7 @@ pub enum Command {
     },
     Sum(Sum),
     Check(Check),
-    /// Record what the files of a folder are, and later see what has changed
+    /// Record the files of a folder, and later see what has changed
     #[command(arg_required_else_help = true)]
     Manifest {
         #[command(subcommand)]
@@ -67,7 +67,7 @@ pub enum Command {
     },
     Digest(Digest),
     Mac(Mac),
-    /// Merkle roots of files: fs-verity, dm-verity, RFC 6962 and others
+    /// Compute Merkle roots of files: fs-verity, dm-verity, RFC 6962 and others
     #[command(arg_required_else_help = true)]
     Tree {
         #[command(subcommand)]
@@ -91,7 +91,7 @@ pub enum TorrentCommand {
     Edit(Edit),
 }
 
-/// List the kernels: which exist, which run here, which are chosen, and how fast each is.
+/// List all kernels: whether each runs here, what it is chosen for, and its speed.
 ///
 /// A kernel is one block function (of SHA-1, of SHA-256, …) for one instruction set and a number of messages side by
 /// side, its lanes. hashloom chooses the kernel that is best for the number of messages and the make of the CPU.
@@ -139,14 +139,14 @@ fn is_effort(arg: &clap::Arg) -> bool {
 const KERNELS_HELP: &str = "\
 The columns:
   lanes       messages that one call advances
-  here        whether this machine, its operating system included, can run it
+  here        whether this machine and its operating system can run the kernel
   chosen for  the numbers of messages still to hash for which this kernel is
               chosen; 5+: five or more. --isa and HASHLOOM_ISA restrict the
               choice, not what is listed or timed
   ns a call   nanoseconds for one block in all lanes; the messages are long, and
               their data is in the level 1 and 2 caches
   M/s         million blocks a second
-  / scalar    the speed of this kernel divided by that of plain C for one
+  / scalar    the speed of this kernel divided by the speed of plain C for one
               message
 
 How kernels are timed:

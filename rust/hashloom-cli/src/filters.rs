@@ -18,11 +18,11 @@ pub struct Filters {
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// Leave out files of fewer bytes, such as 1 or 64KiB
+    /// Leave out files shorter than BYTES, such as 1 or 64KiB
     #[arg(long, value_name = "BYTES")]
     min_size: Option<Nbytes>,
 
-    /// Leave out files of more bytes, such as 4096 or 1GiB
+    /// Leave out files longer than BYTES, such as 4096 or 1GiB
     #[arg(long, value_name = "BYTES")]
     max_size: Option<Nbytes>,
 }

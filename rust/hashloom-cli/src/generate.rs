@@ -35,7 +35,7 @@ enum What {
         #[arg(value_name = "DIR")]
         folder: PathBuf,
 
-        /// Write instead the pages of the programs that hashloom can be called as, such as digest(1)
+        /// Write other pages instead: those of the programs that hashloom can be called as, such as digest(1)
         #[arg(long)]
         stand_ins: bool,
     },

@@ -20,7 +20,7 @@ pub struct Work {
     #[arg(long)]
     pub no_map: bool,
 
-    /// Read at most this many bytes a second, such as 100M, on all threads together
+    /// Read at most BYTES a second, such as 100M, all threads together
     #[arg(long, value_name = "BYTES", value_parser = rate)]
     pub rate: Option<Nbytes>,
 
@@ -35,7 +35,7 @@ pub struct Threads {
     #[arg(long, value_name = "N", value_parser = from_one)]
     threads: Option<NonZeroUsize>,
 
-    /// Give way to other programs: on one thread, with the lowest priority for the CPU and for the disk
+    /// Leave room for other programs: work on one thread, with the lowest priority for the CPU and for the disk
     #[arg(long)]
     nice: bool,
 }

@@ -218,6 +218,71 @@ fn sha3() {
     assert_eq!(status(&hashloom_check(folder.path(), json.as_bytes())), 0);
 }
 
+/// A list without tags of an algorithm that the number of digits does not tell.
+#[test]
+fn a_list_of_another_algorithm_gets_a_hint() {
+    let folder = folder(&["a", "b"]);
+    let list = |algorithm: &str, options: &[&str]| {
+        let output = run(folder.path(), &[&["sum", "a", "b", "-a", algorithm], options].concat());
+        fs::write(folder.path().join("l"), &output.stdout).unwrap();
+    };
+    let check = |arguments: &[&str]| {
+        let output = run(folder.path(), &[&["check"], arguments].concat());
+        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
+    };
+    let failed = |hint: &str| {
+        let warning = "hashloom: WARNING: 2 computed checksums did NOT match\n";
+        (1, "a: FAILED\nb: FAILED\n".to_owned(), format!("{warning}{hint}"))
+    };
+    let of_32 = "hashloom: hint: no line names its algorithm, so digests of 32 bytes (64 hexadecimal digits) count as \
+                 sha256. If they are of sha512-256, sha3-256, keccak-256 or shake128, name it: hashloom check --algorithm \
+                 NAME";
+    let of_20 = "hashloom: hint: no line names its algorithm, so digests of 20 bytes (40 hexadecimal digits) count as \
+                 sha1. If they are of ripemd160, name it: hashloom check --algorithm ripemd160 l\n";
+    for options in [&[][..], &["--base64"], &["--binary"]] {
+        list("sha3-256", options);
+        assert_eq!(check(&["l"]), failed(&format!("{of_32} l\n")), "{options:?}");
+        assert_eq!(check(&["-a", "sha3-256", "l"]), (0, "a: OK\nb: OK\n".to_owned(), String::new()), "{options:?}");
+    }
+    let stdin = run_with(folder.path(), &["check"], &fs::read(folder.path().join("l")).unwrap());
+    assert_eq!(stderr(&stdin), failed(&format!("{of_32}\n")).2);
+    // The name of the list is quoted for a shell.
+    fs::copy(folder.path().join("l"), folder.path().join("l l")).unwrap();
+    assert_eq!(check(&["l l"]), failed(&format!("{of_32} 'l l'\n")));
+    list("ripemd160", &[]);
+    assert_eq!(check(&["l"]), failed(of_20));
+    assert_eq!(check(&["--quiet", "l"]).2, failed(of_20).2);
+    assert_eq!(check(&["--status", "l"]), (1, String::new(), String::new()));
+    assert_eq!(check(&["--json", "l"]).2, "");
+    // The algorithm is known: by an option, by a tag, by columns.
+    assert_eq!(check(&["-a", "sha1", "l"]), failed(""));
+    let hashdeep = format!("%%%% size,sha1,filename\n1,{0},a\n1,{0},b\n", "0".repeat(40));
+    let json = ["a", "b"].map(|name| format!(r#"{{"path":"{name}","digests":{{"sha1":"{}"}}}}"#, "0".repeat(40)));
+    let tagged = ["a", "b"].map(|name| format!("SHA1 ({name}) = {}", "0".repeat(40)));
+    for text in [hashdeep, json.join("\n"), tagged.join("\n")] {
+        fs::write(folder.path().join("l"), &text).unwrap();
+        assert_eq!(check(&["l"]), failed(""), "{text}");
+    }
+    // A line that matches shows that the algorithm is right. Files that are missing show nothing.
+    let a = hex(Sha1::digest("a"));
+    fs::write(folder.path().join("l"), format!("{a}  a\n{a}  b\n")).unwrap();
+    assert_eq!(check(&["l"]).2, "hashloom: WARNING: 1 computed checksum did NOT match\n");
+    fs::write(folder.path().join("l"), format!("{a}  missing\n")).unwrap();
+    assert!(!check(&["l"]).2.contains("hint"));
+}
+
+/// The programs of coreutils print no hint.
+#[cfg(unix)]
+#[test]
+fn called_as_sha256sum_a_list_of_another_algorithm_gets_no_hint() {
+    use std::os::unix::process::CommandExt;
+    let folder = folder(&["a"]);
+    fs::write(folder.path().join("l"), run(folder.path(), &["sum", "-a", "sha3-256", "a"]).stdout).unwrap();
+    let output = hashloom().arg0("sha256sum").current_dir(&folder).args(["--check", "l"]).output().unwrap();
+    let warning = "sha256sum: WARNING: 1 computed checksum did NOT match\n";
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "a: FAILED\n", warning));
+}
+
 #[test]
 fn verdicts_and_why_a_line_is_bad() {
     let folder = folder(&["a", "b"]);

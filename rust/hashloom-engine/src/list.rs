@@ -118,6 +118,8 @@ pub struct Entry<'a> {
     /// The file's digests, at least one. The algorithm is the one that the line names; otherwise the one with digests of
     /// this length.
     pub digests: Vec<(Algorithm, Hash)>,
+    /// Whether the line names its algorithms, by a tag or by hashdeep's columns.
+    pub is_tagged: bool,
     /// Number of bytes of the file, if the line has it.
     pub nbytes: Option<u64>,
     /// The file's name, unescaped.
@@ -315,7 +317,7 @@ impl Parser {
         let text = after_blanks(text);
         let base64 = || from_base64(algorithm, text).filter(|_| self.only.is_none());
         let digest = digest(algorithm, text).or_else(base64).ok_or(BadLine::Format)?;
-        Ok(Entry { digests: vec![(algorithm, digest)], nbytes: None, name })
+        Ok(Entry { digests: vec![(algorithm, digest)], is_tagged: true, nbytes: None, name })
     }
 
     /// Reads the names of hashdeep's columns, or its name and version.
@@ -376,7 +378,7 @@ impl Parser {
         }
         let algorithm = *self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == hex.len())?;
         let digests = vec![(algorithm, digest(algorithm, hex)?)];
-        Some(Entry { digests, nbytes: None, name: Cow::Borrowed(name) })
+        Some(Entry { digests, is_tagged: false, nbytes: None, name: Cow::Borrowed(name) })
     }
 
     /// `<hex>  <name>`
@@ -408,7 +410,8 @@ impl Parser {
             self.is_reversed = Some(false);
             &rest[1..]
         };
-        Ok(Entry { digests: vec![(algorithm, digest)], nbytes: None, name: unescaped(name, is_escaped)? })
+        let name = unescaped(name, is_escaped)?;
+        Ok(Entry { digests: vec![(algorithm, digest)], is_tagged: false, nbytes: None, name })
     }
 }
 
@@ -434,7 +437,7 @@ fn hashdeep<'a>(columns: &[Column], line: &'a [u8]) -> Option<Entry<'a>> {
         }
     }
     let name = parts.next().filter(|name| !name.is_empty() && !name.contains(&0))?;
-    (!digests.is_empty()).then_some(Entry { digests, nbytes, name: Cow::Borrowed(name) })
+    (!digests.is_empty()).then_some(Entry { digests, is_tagged: true, nbytes, name: Cow::Borrowed(name) })
 }
 
 fn after_blanks(line: &[u8]) -> &[u8] {

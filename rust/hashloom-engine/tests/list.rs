@@ -135,13 +135,32 @@ fn entries(parser: &mut Parser, list: &str) -> Vec<Option<String>> {
     let text = |line: &str| match parser.parse(line.as_bytes()) {
         Line::Blank => None,
         Line::Bad(_) => Some(None),
-        Line::Entry(Entry { digests, nbytes, name }) => {
+        Line::Entry(Entry { digests, nbytes, name, .. }) => {
             let digests: Vec<_> = digests.iter().map(|(algorithm, digest)| format!("{algorithm}:{digest}")).collect();
             let nbytes = nbytes.map_or(String::new(), |nbytes| format!("{nbytes} "));
             Some(Some(format!("{nbytes}{} {}", digests.join(","), name.escape_ascii())))
         }
     };
     list.split('\n').filter_map(text).collect()
+}
+
+#[test]
+fn a_line_tells_whether_it_names_its_algorithm() {
+    let (hex, base64) = ("0a".repeat(20), "CgoKCgoKCgoKCgoKCgoKCgoKCgo=");
+    let cases = [
+        (format!("{hex}  a"), false),
+        (format!("{base64}  a"), false),
+        (format!("a {hex}"), false),
+        (format!("SHA1 (a) = {hex}"), true),
+        (format!("SHA1 (a) = {base64}"), true),
+        (format!("%%%% size,sha1,filename\n1,{hex},a"), true),
+    ];
+    for (list, expected) in cases {
+        let mut parser = Parser::new();
+        let lines: Vec<_> = list.split('\n').map(|line| parser.parse(line.as_bytes())).collect();
+        let Some(Line::Entry(entry)) = lines.last() else { panic!("{list}") };
+        assert_eq!((entry.is_tagged, entry.digests[0].0), (expected, Sha1), "{list}");
+    }
 }
 
 #[test]

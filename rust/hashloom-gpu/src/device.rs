@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Devices: which there are, how one is opened, and what it remembers.
+//! Lists the devices of this machine, and opens one. An open device keeps its compiled shaders, spare buffers, and the
+//! first error that it had.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -33,7 +33,7 @@ use crate::numbers::from_one;
 use crate::text::reason;
 use crate::{EXIT_ERROR, EXIT_PIPE, output, secrets};
 
-/// Print the Bitcoin addresses of public keys, and what addresses mean.
+/// Convert public keys to Bitcoin addresses, and addresses to scripts.
 ///
 /// Reads keys, one a line, and prints a line of CSV for each. This is for wallets and indexers: it converts what it is
 /// given, and searches for nothing.
@@ -60,7 +60,7 @@ pub struct Address {
     #[arg(long, conflicts_with_all = ["types", "json"])]
     hash160: bool,
 
-    /// With --hash160: write the 20 bytes of each, not a line of hexadecimal digits
+    /// Write the 20 bytes of each hash160 instead of a line of hexadecimal digits; needs --hash160
     #[arg(long, requires = "hash160")]
     raw: bool,
 
@@ -88,36 +88,36 @@ pub struct Address {
 const HELP: &str = "\
 Public keys:
   A line is a key in hexadecimal: 66 digits for a compressed key, 130 for an
-  uncompressed one, 64 for x alone (BIP 340). With --binary there are no lines,
-  and keys are counted as rows. A key must be a point of the curve secp256k1:
+  uncompressed one, 64 for x alone (BIP 340). --binary reads keys without lines,
+  and messages then count rows. A key must be a point of the curve secp256k1:
   nothing sent to another address could ever be spent. --hash160 and --unchecked
-  look at its length and first byte only, and are many times as fast.
+  look only at a key's length and first byte, and are many times as fast.
 
 What is printed:
   A line with the names of the columns, then a line for each key: the key in
   hexadecimal and an address of each type. An address that the key cannot have
   is empty (absent in JSON): an uncompressed key has P2PKH and P2TR, x alone
-  only P2TR. P2TR is that of a key without scripts (BIP 86). --hash160 prints 40
-  digits for each key and no names.
-  With --decode: address, network, type, hash160 and script (scriptPubKey) in
+  only P2TR. A P2TR address is that of a key without scripts (BIP 86). --hash160
+  prints 40 digits for each key and no names.
+  --decode prints address, network, type, hash160 and script (scriptPubKey) in
   hexadecimal. The network test stands for all networks that share the address:
   test and signet, in base58 also regtest. hash160 is empty for P2WSH, P2TR and
   types that are not known yet.
 
 Secret keys:
-  They are read from standard input only, as other users could see arguments. A
-  line has 64 hexadecimal digits, or WIF of the network. Their bytes are
-  overwritten after use, and no message shows any of them.
+  Secret keys are read from standard input only, as other users could see
+  arguments. A line has 64 hexadecimal digits, or WIF of the network. The bytes
+  of a key are overwritten after use, and no message shows any of them.
 
 Errors:
-  A line that is no key is named with its number and the reason on standard
-  error, and left out; all others are printed. With --raw the first one ends the
-  output: the place of a hash tells which key it belongs to.
+  A line that is not a key is named with its number and the reason on standard
+  error, and left out; all others are printed. The first such line ends the
+  output of --raw: the place of a hash tells which key the hash belongs to.
 
 Exit status:
   0    all keys were right
-  1    a key or an address was not right; the others are printed, with --raw
-       those before it
+  1    a key or an address was not right; the others are printed (with --raw
+       only those before the first wrong one)
   2    wrong usage, a file could not be read, or the output cannot be written
   141  the reader of the output has gone
 

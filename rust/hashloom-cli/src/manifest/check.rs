@@ -26,7 +26,7 @@ use crate::{EXIT_ERROR, EXIT_INCOMPLETE, style};
 
 /// Say what has become of the files of a folder since its manifest was written.
 ///
-/// Reads all files again.
+/// Reads all files again, and names each that was added, removed, moved or changed, or has rotted.
 #[derive(Debug, Args)]
 #[command(after_long_help = help())]
 pub struct Check {
@@ -34,13 +34,13 @@ pub struct Check {
     #[arg(value_name = "FILE")]
     manifest: PathBuf,
 
-    /// The folder that the manifest describes, wherever the folder is now [default: the folder that FILE lies in, if it
-    /// has anything of what FILE lists]
+    /// The folder that the manifest describes, wherever the folder is now [default: the folder that FILE lies in, if
+    /// anything that FILE lists is there]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
-    /// Check the signature of FILE first, by this public key of minisign: a file, or the key itself in base64. A missing or
-    /// wrong signature is an error before anything is read of DIR
+    /// Check the signature of FILE first, by this public key of minisign: a file, or the key itself in base64. If the
+    /// signature is missing or wrong, that is an error, and nothing in DIR is read
     #[arg(long, value_name = "KEY")]
     trusted_key: Option<PathBuf>,
 
@@ -53,8 +53,8 @@ pub struct Check {
     quick: bool,
 
     /// Keep the progress of the check in STATE, and go on from there after an interruption. Files that were written to
-    /// since are read again. STATE is removed at the end of the check if every file could be read. An existing file
-    /// that is no such state is never replaced
+    /// since are read again. STATE is removed at the end of the check if every file could be read. hashloom never
+    /// overwrites a file that is not such a state
     #[arg(long, value_name = "STATE")]
     resume: Option<PathBuf>,
 
@@ -73,15 +73,15 @@ fn help() -> String {
 Files that the filters of the manifest leave out are not looked at, except
 listed files that have another length now.
 
-FILE and STATE may lie in DIR; they are not part of it, and neither is standard
-output if that is a file which FILE does not list. Removed, added and moved
-entries are printed at the end, and kept in memory until then. Unchanged entries
-are not.
+FILE and STATE may lie in DIR: the check leaves both out. The file that standard
+output goes to is left out too, unless FILE lists it. Removed, added and moved
+entries are printed at the end, and take memory until then. Unchanged entries
+take none.
 
-With --resume a file is not read again if it is unchanged, and if it was known
-at the first reading that any change would show: `hashloom torrent verify
---help` tells more at its --resume. A line says how many files are read again,
-and why.
+--resume does not read a file again if two conditions hold. The file is
+unchanged. At the first reading it was also certain that any change would show:
+`hashloom torrent verify --help` has the details under --resume. A line says how
+many files are read again, and why.
 
 Exit status:
   0    all as written; files may have been touched

@@ -45,9 +45,9 @@ impl Format {
 /// Part of a help text.
 pub const STATES: &str = "\
 States of an entry:
-  rotted      other content, though length and modification time are as they
-              were: the disk, the memory or a program has changed the file
-              behind your back. Restore it, and look after the disk
+  rotted      other content, but the same length and modification time: the
+              disk, the memory or a program has changed the file unseen.
+              Restore the file, and check the disk
   changed     other content, and the length or time differs; a link that leads
               elsewhere; a folder in place of a file
   moved       removed, and added elsewhere with the same length (not 0) and
@@ -55,7 +55,7 @@ States of an entry:
   removed, added
   touched     the same content, another modification time: no difference
   unreadable  the entry, or the folder it is in, cannot be read
-  unstable    it changed while it was read, 3 times
+  unstable    the file changed each of the three times that it was read
   unrecorded  the entry could not be read when the manifest was written";
 
 /// Prints differences.

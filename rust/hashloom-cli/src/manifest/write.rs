@@ -30,7 +30,7 @@ use crate::text::{display, reason};
 use crate::units::{by, duration, plural, rate, size};
 use crate::work::Work;
 
-/// Record what the files of a folder are.
+/// Record the files of a folder.
 ///
 /// Records the path, length, modification time and digest of each file, the target of each symbolic link, and each
 /// folder. `hashloom manifest check` later tells what has become of them.
@@ -43,11 +43,11 @@ pub struct Write {
 
     /// Write the manifest to FILE when all files are read. FILE may lie in DIR; it is not part of the manifest.
     /// After an interruption the progress is kept in FILE.partial, and the same command goes on from there
-    /// [default: standard output, which is no part of the manifest either, unless it is a pipe]
+    /// [default: standard output; if that is a file in DIR, the file is not part of the manifest either]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Replace FILE if it exists; in DIR only if it is a manifest. A FILE that is also OLD is replaced without --force
+    /// Replace an existing FILE; in DIR, only if it is a manifest. A FILE that is also OLD needs no --force
     #[arg(long, requires = "output")]
     force: bool,
 
@@ -60,13 +60,13 @@ pub struct Write {
     filters: Filters,
 
     /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.
-    /// OLD may be FILE. The filters of OLD hold, unless others are given. Rot since then is not noticed now, but by a
-    /// later check: the digest is still that of the intact file
+    /// OLD may be FILE. The filters of OLD hold, unless others are given. A later check, not this command, notices a file
+    /// that has rotted since OLD: the digest is still that of the intact file
     #[arg(long, value_name = "OLD")]
     update: Option<PathBuf>,
 
-    /// Sign the manifest with this secret key of minisign (`minisign -G` makes one), into FILE.minisig; a password is
-    /// asked for at the terminal
+    /// Sign the manifest with this secret key of minisign (`minisign -G` makes one), into FILE.minisig. hashloom asks for
+    /// the password of the key at the terminal
     #[arg(long, value_name = "KEY", requires = "output")]
     sign: Option<PathBuf>,
 
@@ -82,10 +82,10 @@ const HELP: &str = "\
 The manifest:
   Text, one JSON object a line: a first line with the format and the algorithms,
   a line for each file, link and folder, sorted, and a last line with the counts
-  and the SHA-256 of all lines before it, which shows damage. The manifest says
-  nothing of the time or place of writing: the same files give the same bytes.
-  Links are not followed. Devices, pipes and sockets are left out. Names that
-  are not UTF-8 are in path_hex, exactly.
+  and the SHA-256 of all lines before it, which shows damage. The manifest does
+  not record when or where it was written: the same files give the same bytes.
+  Links are not followed. Devices, pipes and sockets are left out. path_hex has
+  the exact bytes of a name that is not UTF-8.
 
 Which files:
   Globs are those of .gitignore: *.log matches at any depth, /extras/ only a
@@ -94,8 +94,9 @@ Which files:
   have no length. The manifest has the filters in its first line, and `hashloom
   manifest check` applies them.
 
-Files that change while they are read are read again, up to 3 times in all. A
-file that still changes, or cannot be read, gets a line of the type \"unread\".
+A file that changes while it is read is read again, up to three times in all. A
+file that changes each time, or cannot be read, gets a line of the type
+\"unread\".
 
 Exit status:
   0    written

@@ -52,7 +52,7 @@ pub struct Pow {
     #[arg(long, value_name = "N", value_parser = whole, conflicts_with_all = NOT_HASHCASH)]
     bits: Option<u64>,
 
-    /// A Bitcoin block header: 80 bytes in hexadecimal, whose last 4, the nonce, do not matter, or 76
+    /// A Bitcoin block header in hexadecimal: 76 bytes without the nonce, or 80 bytes, whose nonce is ignored
     #[arg(long, value_name = "HEX")]
     bitcoin_header: Option<HexBytes>,
 
@@ -90,11 +90,11 @@ pub struct Pow {
     #[arg(conflicts_with_all = SPECIAL)]
     again: Option<Algorithm>,
 
-    /// The digits of nonces; the first one means 0 [default: 0123456789; of a stamp 0123456789abcdef]
+    /// The digits of nonces; the first one means 0 [default: 0123456789; for a stamp 0123456789abcdef]
     #[arg(long, value_name = "ALPHABET", conflicts_with_all = ["bitcoin_header", "self_test"])]
     digits: Option<String>,
 
-    /// Nonces are bytes, the most significant first, not text
+    /// Write nonces as bytes, the most significant first, not as text
     #[arg(long, conflicts_with_all = ["digits", "hashcash", "bitcoin_header", "self_test"])]
     binary: bool,
 
@@ -110,7 +110,7 @@ pub struct Pow {
     #[arg(long, conflicts_with_all = SPECIAL)]
     least_byte_first: bool,
 
-    /// The nonces to try, both included; without LAST all from FIRST on [default: 0..]
+    /// The nonces to try, from FIRST to LAST, both included; FIRST.. tries all from FIRST on [default: 0..]
     #[arg(long, value_name = "FIRST..LAST", conflicts_with = "self_test")]
     range: Option<Range>,
 
@@ -157,12 +157,12 @@ What is printed:
   NONCE  DIGEST   the nonce as it stands in the message, two blanks, the digest;
                   with --binary and --bitcoin-header the nonce as a number
   STAMP           with --hashcash
-  The digest is in hexadecimal, its most significant byte first: of a Bitcoin
-  header, the hash of the block as all programs show it.
+  The digest is in hexadecimal, its most significant byte first. The digest of a
+  Bitcoin header is then the hash of the block as all programs show it.
   Each nonce is hashed once more, alone, before it is printed.
-  On a terminal, a line shows the rate, how much of the range was tried, and the
-  time that it takes on average to find a nonce. This time does not become
-  shorter: it does not matter how many nonces were tried before.
+  A line on a terminal shows the rate, how much of the range was tried, and the
+  average time to find a nonce. This time stays the same, however many nonces
+  were tried before.
 
 Hashcash:
   Stamps have version 1: 1:BITS:DATE:RESOURCE:EXTENSION:RANDOM:COUNTER. The
@@ -170,9 +170,9 @@ Hashcash:
   stamp for a resource gets today's date in UTC and 96 random bits.
 
 Range:
-  Nonces are numbers, whatever their digits. They reach 18446744073709551615, of
-  a Bitcoin header 4294967295. Ctrl-C says which nonces are done, and the
-  --range that goes on after them. --range N..N checks one nonce.
+  A nonce is a number, whatever its digits: at most 18446744073709551615, in a
+  Bitcoin header at most 4294967295. Ctrl-C prints which nonces are done, and
+  the --range that goes on after them. --range N..N checks one nonce.
 
 Exit status:
   0    found

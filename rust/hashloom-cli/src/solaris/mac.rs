@@ -44,7 +44,7 @@ pub struct Mac {
     #[arg(short, value_name = "KEYFILE")]
     keyfile: Option<PathBuf>,
 
-    /// The label of a key in a PKCS #11 token. hashloom supports no tokens: always an error
+    /// The label of a key in a PKCS #11 token; always an error, as hashloom supports no tokens
     #[arg(short = 'K', value_name = "LABEL", conflicts_with = "keyfile")]
     label: Option<OsString>,
 
@@ -69,7 +69,7 @@ What is printed:
   the same, -v    sha1_hmac effcdf6ae5eb2fa2d27416d5f184df9c259a7c79
 
 Keys:
-  All bytes of the key file are the key, also a newline at its end. A key has
+  The key is all bytes of the key file, a newline at its end included. A key has
   1 byte to 1 MiB. The lengths that -l prints are in bits: a key longer than the
   maximum gives no more security, and is hashed first, as HMAC demands. Let
   nobody else read the file: chmod 600.

@@ -28,7 +28,7 @@ pub struct Check {
     #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]
     lists: Vec<PathBuf>,
 
-    /// The algorithms of lines that do not name theirs, separated by commas
+    /// The algorithms of lines that name none, separated by commas
     /// [default: from the number of hex digits: sha1, sha224, sha256, sha384, sha512]
     #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
@@ -80,7 +80,9 @@ Lines of a list:
                          the length must match
   <base64>  <name>       as with --base64, also after SHA256 (<name>) =
   <size>,<hex>,<name>    hashdeep's, after its line `%%%% size,md5,filename`
-  <name> <hex>           if no line before has the digest first
+  <name> <hex>           if no earlier line has the digest first
+  The number of digits tells the algorithm of a line that names none: 64 digits
+  count as sha256. Name any other algorithm with --algorithm.
   A backslash before the line says that \\n, \\r and \\\\ in the name stand for a
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may
@@ -92,8 +94,8 @@ Exit status:
   0    every list has a checksum, and every listed file matches
   1    a file does not match or cannot be read, or a list has no checksum; with
        --strict: a line is not a checksum
-  2    wrong usage, or a file changed each of the three times that it was read:
-       it is UNSTABLE; or a list changed while it was read
+  2    wrong usage; or a file is UNSTABLE: it changed each of the three times
+       that it was read; or a list changed while it was read
   130  interrupted (Ctrl-C)
   141  the reader of the output has gone; the rest was not checked
 
@@ -135,7 +137,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         },
         |options, console| {
             let base = base(arguments.directory.as_deref(), arguments.relative_to_list);
-            let mut checker = Checker { rules, parser, base, algorithm: None, options, console };
+            let guesses = arguments.algorithms.is_empty();
+            let mut checker = Checker { rules, parser, base, algorithm: None, guesses, options, console };
             checker.check_all(&lists)
         },
     )

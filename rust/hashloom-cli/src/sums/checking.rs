@@ -91,6 +91,8 @@ pub struct Checker<'a> {
     pub parser: Parser,
     /// The algorithm that messages name, if any.
     pub algorithm: Option<Algorithm>,
+    /// Whether the number of digits alone tells the algorithm of a line without a tag.
+    pub guesses: bool,
     pub options: &'a Options,
     pub console: &'a Console<'a>,
 }
@@ -105,6 +107,8 @@ struct Counts {
     nignored: u64,
     /// Bytes of the files that were read.
     nbytes: u64,
+    /// The algorithm of the first line that did not match.
+    mismatched: Option<Algorithm>,
 }
 
 /// The digests and length that a list gives for a file.
@@ -188,6 +192,9 @@ impl Checker<'_> {
                 let is_match = request.tag.is_match(&hashed);
                 counts.nbytes += hashed.nbytes;
                 *if is_match { &mut counts.nmatched } else { &mut counts.nmismatched } += 1;
+                if !is_match && counts.mismatched.is_none() {
+                    counts.mismatched = request.tag.digests.first().map(|&(algorithm, _)| algorithm);
+                }
                 lists_itself |=
                     !is_match && hashed.stamp.map(|stamp| Identity::from(&stamp)).is_some_and(|it| Some(it) == itself);
                 if !(rules.quiet && is_match) {
@@ -210,7 +217,7 @@ impl Checker<'_> {
         if !is_done {
             return End::Cancelled;
         }
-        let Reading { error, is_manifest, nbad, nentries, .. } = reading;
+        let Reading { error, is_manifest, nbad, nentries, ntagged, .. } = reading;
         if let Some(error) = error {
             return self.not_read(list_name, &error);
         }
@@ -242,6 +249,11 @@ impl Checker<'_> {
             });
         } else if !rules.status {
             summarize(console, nbad, &counts);
+            let may_be_another = self.guesses && ntagged == 0 && counts.nmatched == 0 && !lists_itself;
+            let hint = |algorithm| hint(algorithm, (!is_stdin).then_some(list_name));
+            if let Some(hint) = counts.mismatched.filter(|_| may_be_another).and_then(hint) {
+                console.message(&hint);
+            }
             if lists_itself && rules.lenient {
                 let cure = b": it lists itself, and no list can have its own digest: remove that line";
                 console.message(&[&quoted(list_name)[..], cure].concat());
@@ -359,6 +371,26 @@ fn summarize(console: &Console<'_>, nbad: u64, counts: &Counts) {
     warn(counts.nmismatched, format!("{} did NOT match", plural(counts.nmismatched, "computed checksum")));
 }
 
+/// The cure for a list without tags: its digests may be of another algorithm than their length tells. `None` if no other
+/// algorithm has digests of that length.
+fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
+    let nbytes = algorithm.digest_nbytes();
+    let is_other = |other: &&Algorithm| other.digest_nbytes() == nbytes && **other != algorithm;
+    let others: Vec<&str> = Algorithm::ALL.iter().filter(is_other).map(|other| other.name()).collect();
+    let (last, before) = others.split_last()?;
+    let (names, name) = match before {
+        [] => ((*last).to_owned(), *last),
+        before => (format!("{} or {last}", before.join(", ")), "NAME"),
+    };
+    let hint = format!(
+        "hint: no line names its algorithm, so digests of {nbytes} bytes ({} hexadecimal digits) count as {algorithm}. \
+         If they are of {names}, name it: hashloom check --algorithm {name}",
+        2 * nbytes
+    );
+    let list = list.map_or(Vec::new(), |list| [b" ", &quoted(list)[..]].concat());
+    Some([hint.as_bytes(), &list].concat())
+}
+
 /// A list that is being read.
 struct Reading<'a> {
     reader: Input,
@@ -366,6 +398,8 @@ struct Reading<'a> {
     number: u64,
     nbad: u64,
     nentries: u64,
+    /// Entries that name their algorithms.
+    ntagged: u64,
     error: Option<io::Error>,
     /// Whether reading has ended at the first line of a manifest.
     is_manifest: bool,
@@ -386,6 +420,7 @@ impl<'a> Reading<'a> {
             number: 0,
             nbad: 0,
             nentries: 0,
+            ntagged: 0,
             error: None,
             is_manifest: false,
             parser,
@@ -421,7 +456,7 @@ impl<'a> Reading<'a> {
                     self.is_manifest = true;
                     return None;
                 }
-                Parsed::Entry(Entry { mut digests, nbytes, name }) => {
+                Parsed::Entry(Entry { mut digests, is_tagged, nbytes, name }) => {
                     // A hostile list could have each order of the algorithms.
                     digests.sort_by_key(|(algorithm, _)| algorithm.name());
                     let mut source = source(to_path(&name));
@@ -432,6 +467,7 @@ impl<'a> Reading<'a> {
                     }
                     if !matches!(source, Source::Stdin) || !self.is_stdin {
                         self.nentries += 1;
+                        self.ntagged += u64::from(is_tagged);
                         let methods = self.methods(&digests);
                         let tag = Listed { digests, nbytes, name: listed };
                         return Some(Step::Hash(Request { source, methods, tag }));

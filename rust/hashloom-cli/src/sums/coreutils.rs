@@ -261,8 +261,8 @@ fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Can
     let options = &Options::new().cancel(stop).mapped_with_sigbus_handler(true);
     if wanted.check {
         let parser = Parser::only(algorithm);
-        let mut checker =
-            Checker { base: Base::Current, rules: wanted.rules, parser, algorithm: Some(algorithm), options, console };
+        let (base, algorithm) = (Base::Current, Some(algorithm));
+        let mut checker = Checker { base, rules: wanted.rules, parser, algorithm, guesses: false, options, console };
         return checker.check_all(&wanted.files) == End::Right;
     }
     let writer = match wanted.binary {

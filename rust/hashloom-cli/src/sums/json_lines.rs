@@ -46,7 +46,7 @@ pub fn parse(line: &[u8]) -> Result<Found<'static>, String> {
             bytes.ok_or_else(|| bad(&"path_hex is not the path in hexadecimal"))?
         }
     };
-    Ok(Found::Entry(Entry { digests: sum.digests.0, nbytes: sum.length, name: name.into() }))
+    Ok(Found::Entry(Entry { digests: sum.digests.0, is_tagged: true, nbytes: sum.length, name: name.into() }))
 }
 
 fn from_hex(digits: &str) -> Option<Vec<u8>> {

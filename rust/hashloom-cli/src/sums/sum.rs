@@ -51,7 +51,7 @@ pub struct Sum {
     #[arg(short, long)]
     recursive: bool,
 
-    /// With --recursive: follow links in folders, to files and to folders
+    /// Follow links in folders, to files and to folders; needs --recursive
     #[arg(short = 'L', long, requires = "recursive")]
     follow: bool,
 
@@ -74,7 +74,7 @@ pub struct Sum {
     #[arg(long, conflicts_with = "json")]
     base64: bool,
 
-    /// Mark files as read in binary mode: a star before names
+    /// Put a star before each name: the file was read in binary mode
     #[arg(short, long, conflicts_with_all = ["tag", "json"])]
     binary: bool,
 
@@ -97,26 +97,26 @@ const HELP: &str = "\
 What is printed:
   <hex>  <name>            the format of sha256sum, for one algorithm
   SHA256 (<name>) = <hex>  with --tag, and for several algorithms
-  With --base64 the digest is in base64, with padding; sha256sum does not read
-  such lines, `hashloom check` and cksum --check do.
-  In both formats, a line whose name has a newline, carriage return or backslash
-  begins with a backslash, and the name has \\n, \\r and \\\\ in their place.
-  On a terminal a name with other control characters is quoted for a shell, as
-  in 'a'$'\\033''b'; into a file or pipe all other bytes stay as they are.
-  `hashloom check` and sha256sum --check read both formats. Each file is read
-  once for all algorithms. Digests of shake128 and shake256 have 32 and 64
-  bytes; lists with other lengths are not read.
+  `hashloom check` and sha256sum --check read both formats. --base64 writes the
+  digest in base64, with padding: `hashloom check` and cksum --check read such
+  lines, sha256sum does not.
+  A name with a newline, carriage return or backslash is written with \\n, \\r and
+  \\\\ in place of these characters, and a backslash before the whole line. A name
+  with other control characters is quoted for a shell on a terminal, as in
+  'a'$'\\033''b'; a file or pipe gets these bytes as they are.
+  Each file is read once for all algorithms. Digests of shake128 and shake256
+  have 32 and 64 bytes; lists with other lengths are not read.
 
 Folders:
-  Links that are arguments are followed. Links in folders are skipped, unless
-  --follow is given; then a link that leads back to a folder above it is an
+  Links that are arguments are followed. Links in folders are skipped unless
+  --follow is given. A followed link that leads back to a folder above it is an
   error. Everything else that is not a regular file is skipped.
 
 The output:
-  If standard output is a file that is found in a folder, as that of `hashloom
-  sum --recursive . > SUMS` is, that file is left out, and a line on standard
-  error says so. Behind a pipe (`| tee SUMS`) the file cannot be recognised:
-  write it elsewhere, or use --exclude.
+  If standard output goes to a file in one of the folders, that file is left
+  out, as SUMS in `hashloom sum --recursive . > SUMS`; a line on standard error
+  says so. hashloom cannot recognise a file behind a pipe (`| tee SUMS`): write
+  that file elsewhere, or use --exclude.
 
 Which files:
   Globs are those of .gitignore: *.log matches at any depth, /extras/ only a
@@ -125,17 +125,16 @@ Which files:
 
 Known files:
   A LIST for --known and --unknown has any format that `hashloom check` reads.
-  Its digests of other algorithms than --algorithm do not count, and one
-  algorithm can be given. In memory each line takes as many bytes as a digest
-  has: 32 for SHA-256.
+  Only digests of --algorithm count; give just one. Each line takes the memory
+  of one digest: 32 bytes for SHA-256.
 
 Exit status:
   0    all files were read
   1    a file could not be read; the others are printed
   2    wrong usage, the output cannot be written, or a file changed each of the
        three times that it was read
-  With --known or --unknown as of grep: 0 if a file was printed, 1 if none was,
-  2 also if a file could not be read
+  With --known or --unknown the status is grep's: 0 if a file was printed, 1 if
+  none was, 2 also if a file could not be read
   130  interrupted (Ctrl-C); only whole lines are printed
   141  the reader of the output has gone
 

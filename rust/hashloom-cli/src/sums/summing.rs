@@ -114,7 +114,7 @@ impl Summer<'_> {
         match (known, end) {
             _ if !is_done => End::Cancelled,
             (Some(_), End::Right) => End::of(has_printed),
-            // As of grep: an error is not mistaken for no match.
+            // The status is grep's: an error is not mistaken for no match.
             (Some(_), _) => End::Unstable,
             (None, end) => end,
         }

@@ -35,7 +35,7 @@ use crate::work::Work;
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub struct Create {
-    /// The file or folder; each of several becomes a torrent of its own
+    /// The file or folder; hashloom makes one torrent of each PATH
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
@@ -72,7 +72,7 @@ pub struct Create {
     #[arg(short, long)]
     private: bool,
 
-    /// Where the torrent is published: another source gives the same files another info-hash
+    /// The place where the torrent is published; another source gives the same files a different info-hash
     #[arg(short, long, value_name = "TEXT")]
     source: Option<String>,
 
@@ -85,7 +85,7 @@ pub struct Create {
     #[arg(short, long, value_name = "DATE")]
     date: Option<Date>,
 
-    /// Record no date, which is the default; for scripts that want to say so
+    /// Record no date; this is the default, and scripts can say so
     #[arg(long, conflicts_with = "date")]
     no_date: bool,
 
@@ -96,7 +96,7 @@ pub struct Create {
     #[command(flatten)]
     filters: Filters,
 
-    /// Leave out what .gitignore and .ignore files in PATH and below exclude
+    /// Leave out the files that .gitignore and .ignore files in PATH and below exclude
     #[arg(long)]
     ignore_files: bool,
 
@@ -141,7 +141,7 @@ Which files:
   All files below PATH, hidden ones too, in the order of the bytes of their
   paths, folder by folder. Globs are those of .gitignore: *.log matches at any
   depth, /extras/ only a folder in PATH itself, music/** everything below music.
-  A PATH that is a file is matched by its name. A torrent says nothing of empty
+  A PATH that is a file is matched by its name. A torrent does not record empty
   folders. Sockets, FIFOs and devices are an error unless excluded.
 
 Symbolic links:
@@ -154,18 +154,18 @@ Symbolic links:
 
 Length of a piece:
   The default is the least power of two that makes at most 2048 pieces, from
-  16 KiB to 16 MiB. The length may be up to 256 MiB. It must be a power of two;
-  with --v1 it may be any multiple of 16 KiB.
+  16 KiB to 16 MiB. --piece-length takes up to 256 MiB: a power of two, or with
+  --v1 any multiple of 16 KiB.
 
 Which version:
   Clients of either version share the data of a hybrid torrent. Transmission
-  before 4 and aria2 accept neither hybrid nor version 2 torrents, from any
-  program: use --v1 for them.
+  before 4 and aria2 accept neither hybrid nor version 2 torrents, whichever
+  program made them: use --v1 for these clients.
 
 A file that is changed, replaced or removed while it is read is an error, and
-nothing is written. The torrent is parsed again and compared first. Then it is
-written to another file, which is renamed. FILE may lie in PATH, but must not be
-one of the files that the torrent is made of.
+nothing is written. The new torrent is parsed and compared before it is written.
+It is written to a temporary file, which is then renamed. FILE may lie in PATH,
+but must not be one of the files that the torrent is made of.
 
 Exit status:
   0    the torrents are written

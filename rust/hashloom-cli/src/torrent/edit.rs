@@ -98,7 +98,7 @@ pub struct Edit {
     #[arg(long, visible_alias = "no-private")]
     public: bool,
 
-    /// Set where the torrent is published; changes the info-hash
+    /// Set the place where the torrent is published; changes the info-hash
     #[arg(short, long, value_name = "TEXT", conflicts_with = "no_source")]
     source: Option<String>,
 
@@ -137,22 +137,25 @@ pub struct Edit {
 
 const HELP: &str = "\
 One rule for all options:
-  --tracker and its like replace what is there, --add-… and --remove-… change
-  one item of a list, --no-… removes everything. Several options apply in this
-  order: --tracker, --replace-in-trackers, --remove-…, --add-….
+  An option without a prefix, such as --tracker, replaces what is there. --add-…
+  and --remove-… change one item of a list. --no-… removes everything. hashloom
+  applies several options in this order: --tracker, --replace-in-trackers,
+  --remove-…, --add-….
 
 The info-hash:
-  Trackers, web seeds, comment and date are outside of what the info-hash
-  covers: it stays, which is checked before the torrent is written. The private
-  flag, source and name are inside: with another info-hash the torrent is
-  another one to clients and trackers, although the content is the same. Old
-  and new info-hash are printed. Signatures (BEP 35) of the old one are removed.
+  The info-hash does not cover trackers, web seeds, comment and date: hashloom
+  checks that it stays the same before the torrent is written. The info-hash
+  covers the private flag, source and name, so a change of these changes it:
+  clients and trackers then treat it as a different torrent, although the
+  content is the same. The old and the new info-hash are printed. Signatures
+  (BEP 35) of the old info-hash are removed.
 
 How the torrent is written:
-  The new torrent is parsed and compared with the old one. Then it is written to
-  another file, which is renamed; a symbolic link stays, the file that it leads
-  to is replaced. A torrent that another program changes meanwhile is left
-  alone. A torrent in which nothing changes is not written.
+  The new torrent is parsed and compared with the old one. It is written to a
+  temporary file, which is then renamed. A symbolic link stays; the file that
+  the link leads to is replaced. If another program changes the torrent
+  meanwhile, hashloom leaves the torrent as it is. If nothing changes, nothing
+  is written.
 
 Exit status:
   0  all torrents are edited, or need no change

@@ -18,7 +18,7 @@ use crate::json::hex;
 use crate::units::{date, size};
 use crate::{EXIT_ERROR, output, style};
 
-/// Show what a torrent says.
+/// Show what is in a torrent.
 ///
 /// Shows its files, info-hashes, magnet link, trackers, and deviations from the standards. Reads torrents of version 1,
 /// version 2 and hybrid ones. Reads no other file, and writes nothing.

@@ -59,12 +59,12 @@ pub struct Verify {
     #[arg(long, conflicts_with_all = ["missing", "map"])]
     json: bool,
 
-    /// Let files that are too long count as wrong: exit status 1
+    /// Count a file that is too long as wrong: exit status 1
     #[arg(long)]
     exact: bool,
 
-    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message. FILE is
-    /// replaced, except if it is the torrent or a file of its content
+    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message. An existing
+    /// FILE is replaced, unless FILE is the torrent or a file of its content
     #[arg(long, value_name = "FILE")]
     bitfield: Option<PathBuf>,
 
@@ -72,8 +72,8 @@ pub struct Verify {
     clients: Clients,
 
     /// Keep the progress of the check in FILE, and go on from there after an interruption. Pieces of files that have
-    /// changed since are checked again. A torrent is taken out of FILE at the end of its check, and FILE is removed
-    /// when it is empty. An existing file that is no such checkpoint is never replaced
+    /// changed since are checked again. A torrent is taken out of FILE at the end of its check, and a FILE without
+    /// torrents is removed. hashloom never overwrites a file that is not a checkpoint
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
@@ -102,35 +102,36 @@ States of a piece:
   missing    a file of the piece does not exist or is too short
   bad        all bytes are there, but some are wrong
   unread     a file of the piece cannot be opened or read
-  disputed   right by one half of a hybrid torrent, wrong by the other: the
+  disputed   right by one half of a hybrid torrent, wrong by the other half: the
              torrent is at fault
   unstable   a file of the piece changed each of the three times that it was
-             checked: nothing is known of the piece
-  For version 1 the SHA-1 of each piece is compared, for version 2 its hash
-  tree, and for a hybrid torrent both, from one read. A file that is too long is
-  named; its pieces are judged by their bytes, as by clients, so that the exit
-  status is 0 unless --exact is given. Padding files (BEP 47) are
-  zeros and need not exist. A symbolic link that is missing or leads elsewhere,
-  and a file that should be executable but is not, are noted, but do not make
-  the content incomplete: most clients create neither.
+             checked: the piece is neither right nor wrong
+  hashloom compares the SHA-1 of each piece for version 1, its hash tree for
+  version 2, and both, from one read, for a hybrid torrent. A file that is too
+  long is named. Its pieces are judged by their bytes alone, as clients judge
+  them, so the exit status is 0 unless --exact is given. Padding files (BEP 47)
+  are zeros and need not exist. A symbolic link that is missing or leads
+  elsewhere is noted, and so is a file that should be executable but is not;
+  neither makes the content incomplete, as most clients create neither.
 
-Several torrents get a line each, and share all lanes and threads.
+Several torrents are checked side by side, on all lanes and threads. Each gets
+a line.
 
 Going on from an interrupted check (--resume):
-  A verdict is kept if its files are unchanged, and if it was known at the check
-  that any later change would show: nobody had the file open for writing, as far
-  as Linux tells (only the file's owner and root are told), and the file system
-  records every change (ext4, XFS, Btrfs, F2FS, bcachefs; not tmpfs, overlayfs,
-  ZFS, FUSE or network file systems). Everything else is checked again, and a
-  line says why. Decay, and writes to the disk below the file system, cannot be
-  noticed.
+  A verdict is kept on two conditions. The files of the piece are unchanged. At
+  the check it was also certain that any later change would show: nobody had the
+  files open for writing, as far as Linux tells (it tells only a file's owner
+  and root), and the file system records every change (ext4, XFS, Btrfs, F2FS,
+  bcachefs; not tmpfs, overlayfs, ZFS, FUSE or network file systems). Everything
+  else is checked again, and a line says why. hashloom cannot notice decay, or
+  writes to the disk below the file system.
 
 Clients without their own check:
-  End the client: it writes its resume files when it ends. Then check with
-  --libtorrent (qBittorrent) or --transmission and the folder of its resume
-  files, and start the client. The folder where the content was found is written
-  to the resume file too. If the client does not have the torrent yet, put a
-  copy of the .torrent file into its folder too: BT_backup/INFO-HASH.torrent or
+  First end the client: a client writes its resume files when it ends. Then
+  check with --libtorrent (qBittorrent) or --transmission and the folder of the
+  client's resume files, and start the client. The resume file also gets the
+  folder of the content. If the client does not have the torrent yet, put a copy
+  of the .torrent file into its folder too: BT_backup/INFO-HASH.torrent or
   torrents/INFO-HASH.torrent. Nothing is written if no file of the content
   exists, if a file could not be opened, if the check was interrupted, or if the
   client has renamed files. The resume file keeps its owner and permissions, but

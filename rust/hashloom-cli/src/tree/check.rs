@@ -68,11 +68,11 @@ The proof:
     subtree       start, end, root1, size, root, proof
     inclusion in a subtree  index, start, end, leaf, root, proof
   `proof` is an array of nodes; nodes, leaf and roots are in hexadecimal.
-  A proof says something only about a root that is known from elsewhere, such as
-  a signed root: give --root, and --first-root, --leaf or --entry. A root does
-  not contain the size of its tree: some proofs are right for several sizes.
-  Give --size, which is signed with the root, and --first-size. The verdict
-  names what was taken from PROOF: anybody may have chosen that.
+  A proof proves nothing without a root from a trusted source, such as a signed
+  root: give --root, and --first-root, --leaf or --entry. A root does not
+  contain the size of its tree: some proofs are right for several sizes. Give
+  --size, which is signed with the root, and --first-size. The verdict names the
+  values that were taken from PROOF: anybody may have chosen them.
 
 Exit status:
   0    the proof is right

@@ -64,7 +64,7 @@ pub struct Format {
     #[arg(long, value_name = "UUID", conflicts_with = "no_superblock", value_parser = uuid)]
     uuid: Option<[u8; 16]>,
 
-    /// Write no superblock: a user of the hash file must know all options
+    /// Write no superblock; whoever uses the hash file must then know all options
     #[arg(long)]
     no_superblock: bool,
 
@@ -163,12 +163,12 @@ What is printed:
   block of HASHES proves nothing about the blocks below it.
 
 What is trusted:
-  ROOT and the options given. The superblock in HASHES is not: an option that it
-  contradicts is an error; other values come from the superblock. No digest
-  covers the length of DATA. Bytes behind the last block that HASHES covers are
-  therefore not right, unless --data-blocks says how many blocks it covers. Give
-  --data-blocks also if DATA itself could be cut: its hash blocks would be right
-  in its place.
+  hashloom trusts ROOT and the options given. The superblock in HASHES is not
+  trusted: a superblock that contradicts an option is an error; it gives only
+  the values of other options. No digest covers the length of DATA. Bytes behind
+  the last block that HASHES covers are therefore not right, unless
+  --data-blocks gives the number of blocks. Give --data-blocks also if DATA
+  itself could be cut: its hash blocks would be right in its place.
 
 Exit status:
   0    all is right

@@ -20,7 +20,7 @@ use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
 use crate::text::{display, reason};
 
-/// The digest under which Linux seals a file, as `fsverity digest` prints it.
+/// Print the digest under which Linux seals a file, as `fsverity digest` does.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP)]
 pub struct Fsverity {

@@ -28,13 +28,13 @@ use crate::{EXIT_ERROR, stdio, style};
 #[derive(Debug, Subcommand)]
 pub enum Tree {
     Fsverity(fsverity::Fsverity),
-    /// The root hash and hash file of a read-only block device, as veritysetup makes them
+    /// Make or check the root hash and hash file of a read-only block device, as veritysetup does
     #[command(arg_required_else_help = true)]
     Dmverity {
         #[command(subcommand)]
         command: dmverity::Command,
     },
-    /// The Merkle trees of transparency logs: roots, proofs of inclusion and consistency
+    /// Print roots of transparency logs, and make and check proofs of inclusion and consistency
     #[command(arg_required_else_help = true, visible_alias = "ct")]
     Rfc6962 {
         #[command(subcommand)]

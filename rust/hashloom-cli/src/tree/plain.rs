@@ -16,9 +16,9 @@ use crate::names;
 use crate::numbers::Nbytes;
 use crate::text::display;
 
-/// The SHA-256 tree hash of Amazon S3 Glacier.
+/// Print the SHA-256 tree hash of Amazon S3 Glacier.
 ///
-/// It hashes each MiB with SHA-256, then pairs of digests until one is left, as `x-amz-sha256-tree-hash` demands.
+/// Hashes each MiB with SHA-256, then pairs of digests until one is left, as `x-amz-sha256-tree-hash` demands.
 #[derive(Debug, Args)]
 #[command(after_long_help = GLACIER_HELP)]
 pub struct Glacier {
@@ -43,7 +43,7 @@ Examples:
   hashloom tree glacier backup.tar
   tar c /home | hashloom tree glacier -";
 
-/// The composite SHA-256, SHA-1 or MD5 of a multipart upload to Amazon S3.
+/// Print the composite SHA-256, SHA-1 or MD5 of a multipart upload to Amazon S3.
 ///
 /// Prints the digest of the digests of all parts and the number of parts. S3 shows both as the ChecksumSHA256 of an
 /// object that was uploaded in parts, or, by MD5, as its ETag.
@@ -72,9 +72,9 @@ pub struct S3 {
 
 const S3_HELP: &str = "\
 What is printed:
-  BASE64-N, with md5 HEX-N, two blanks, FILE; N is the number of parts. With
-  --parts, first a line for each part: its checksum, two blanks, FILE, a colon,
-  its number.
+  BASE64-N (HEX-N for md5), two blanks, FILE; N is the number of parts. --parts
+  first prints a line for each part: the part's checksum, two blanks, FILE, a
+  colon, the part's number.
   The aws program cuts files longer than 8 MiB into parts of 8 MiB unless
   `multipart_chunksize` is set. A file that was not uploaded in parts has the
   plain digest and no -N: `hashloom sum` prints it.
@@ -91,7 +91,7 @@ Examples:
   aws s3api get-object-attributes --bucket b --key backup.tar \\
       --object-attributes Checksum ObjectParts";
 
-/// The pieces root of a file in a v2 or hybrid torrent (BEP 52).
+/// Print the pieces root of a file in a v2 or hybrid torrent (BEP 52).
 #[derive(Debug, Args)]
 #[command(after_long_help = BEP52_HELP)]
 pub struct Bep52 {

@@ -83,7 +83,7 @@ pub fn compare(oracle: &mut Oracle, algorithm: Algorithm, list: &[u8]) {
         let found = match parser.parse(line) {
             Line::Blank => Ok(None),
             Line::Bad(_) => Err(()),
-            Line::Entry(Entry { digests, nbytes, name }) => {
+            Line::Entry(Entry { digests, nbytes, name, .. }) => {
                 assert_eq!((digests.len(), nbytes), (1, None));
                 Ok(Some((digests[0].1.to_string(), name.into_owned())))
             }
@@ -92,8 +92,8 @@ pub fn compare(oracle: &mut Oracle, algorithm: Algorithm, list: &[u8]) {
     }
 }
 
-/// The digests in lower-case hexadecimal, the length and the name.
-pub type Checksums = (Vec<String>, Option<u64>, Vec<u8>);
+/// The digests in lower-case hexadecimal, whether the line names their algorithms, the length and the name.
+pub type Checksums = (Vec<String>, bool, Option<u64>, Vec<u8>);
 
 /// A parser for all formats. Lines without a tag are of SHA-1, and the only tag is SHA1.
 pub struct AllFormats {
@@ -185,7 +185,7 @@ impl AllFormats {
                 .filter(|name| name.starts_with('h'))
                 .map(|name| text(&found[name]))
                 .collect();
-            return if digests.is_empty() { Err(()) } else { Ok(Some((digests, size, found["name"].to_vec()))) };
+            return if digests.is_empty() { Err(()) } else { Ok(Some((digests, true, size, found["name"].to_vec()))) };
         }
         let in_hex = self.in_hex(bare).filter(|_| self.is_digest_last != Some(true) || self.tag.is_match(bare));
         let (line, bare) = in_hex.as_ref().map_or((line, bare), |line| (&line[..], &line[..]));
@@ -195,7 +195,7 @@ impl AllFormats {
                 if !is_tagged {
                     self.is_digest_last = Some(false);
                 }
-                return Ok(found.map(|(hex, name)| (vec![hex], None, name)));
+                return Ok(found.map(|(hex, name)| (vec![hex], is_tagged, None, name)));
             }
             if is_tagged || self.is_digest_last.is_some() || self.long_hex.is_match(bare) {
                 return Err(());
@@ -203,7 +203,7 @@ impl AllFormats {
         }
         let found = self.digest_last.captures(bare).ok_or(())?;
         self.is_digest_last = Some(true);
-        Ok(Some((vec![text(&found["hex"])], None, found["name"].to_vec())))
+        Ok(Some((vec![text(&found["hex"])], false, None, found["name"].to_vec())))
     }
 }
 
@@ -219,8 +219,9 @@ pub fn compare_all_formats(list: &[u8]) {
         let found = match parser.parse(line) {
             Line::Blank => Ok(None),
             Line::Bad(_) => Err(()),
-            Line::Entry(Entry { digests, nbytes, name }) => {
-                Ok(Some((digests.iter().map(|(_, digest)| digest.to_string()).collect(), nbytes, name.into_owned())))
+            Line::Entry(Entry { digests, is_tagged, nbytes, name }) => {
+                let digests = digests.iter().map(|(_, digest)| digest.to_string()).collect();
+                Ok(Some((digests, is_tagged, nbytes, name.into_owned())))
             }
         };
         assert_eq!(found, oracle.parse(line), "{}", line.escape_ascii());

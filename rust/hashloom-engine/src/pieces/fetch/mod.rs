@@ -568,7 +568,7 @@ mod tests {
     const LENGTHS: [u64; 6] = [100_000, 1, 0, PIECE_NBYTES, 2_700_000, 5_000_000];
     const HOLE: std::ops::Range<usize> = 1_000_000..4_500_000;
 
-    /// All contents are fetched, from the device of this system's files for a while.
+    /// Treats every job as cold, on the device that its first file is on.
     fn device(content: &Content<'_>) -> Option<Device> {
         content.files.get(0, &mut Last::default()).ok().map(|file| device::of(&file.file))
     }
