@@ -2,7 +2,6 @@
 
 //! `hashloom torrent verify`.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hashloom_engine::paths::to_path;
-use hashloom_engine::run::Meter;
+use hashloom_engine::run::{InOrder, Meter};
 use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, verify_pieces};
 
 use super::clients::{Claim, Clients, Plan, Written};
@@ -396,9 +395,7 @@ struct Printer<'a> {
     arguments: &'a Verify,
     count: usize,
     meter: &'a Meter,
-    /// Results that wait for those of earlier torrents.
-    waiting: BTreeMap<usize, Done>,
-    next: usize,
+    results: InOrder<Done>,
     started: Instant,
     totals: Counts,
     status: u8,
@@ -408,14 +405,14 @@ struct Printer<'a> {
 impl<'a> Printer<'a> {
     fn new(arguments: &'a Verify, count: usize, meter: &'a Meter) -> Printer<'a> {
         let started = Instant::now();
-        let (waiting, totals) = (BTreeMap::new(), Counts::default());
-        Printer { arguments, count, meter, waiting, next: 0, started, totals, status: 0, failed: Ok(()) }
+        let (results, totals) = (InOrder::new(), Counts::default());
+        Printer { arguments, count, meter, results, started, totals, status: 0, failed: Ok(()) }
     }
 
     /// Returns true if all files to be written were written.
     fn report(&mut self, check: &Checked<'_>, report: &Report) -> bool {
         let mut done = Done::report(self.arguments, check, report);
-        if check.tag.index == self.next {
+        if check.tag.index as u64 == self.results.next() {
             // Print at once: the output can be too long to collect.
             let printed = output::print(|out| self.print_report(out, check, report, &done.written));
             self.note(printed);
@@ -429,9 +426,8 @@ impl<'a> Printer<'a> {
     }
 
     fn put(&mut self, index: usize, done: Done) {
-        self.waiting.insert(index, done);
-        while let Some(done) = self.waiting.remove(&self.next) {
-            self.next += 1;
+        self.results.put(index as u64, done);
+        while let Some(done) = self.results.take() {
             self.print(done);
         }
     }
@@ -455,7 +451,7 @@ impl<'a> Printer<'a> {
     /// Returns the exit status.
     fn end(mut self, interrupted: bool) -> Result<u8, String> {
         // An interruption leaves some torrents without a result.
-        for done in std::mem::take(&mut self.waiting).into_values() {
+        for done in std::mem::take(&mut self.results).rest() {
             self.print(done);
         }
         let arguments = self.arguments;

@@ -26,6 +26,7 @@
 
 mod device;
 mod meter;
+mod order;
 pub(crate) mod pool;
 mod rate;
 
@@ -35,6 +36,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use device::{Device, DeviceFailed, DeviceStreams};
 pub use meter::{HeldBack, Meter};
+pub use order::InOrder;
 pub use pool::join;
 
 use rate::Rate;

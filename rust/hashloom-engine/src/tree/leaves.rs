@@ -6,7 +6,6 @@
 //! its own if it is not in memory. A piece is one long leaf, or as many short leaves as fill it. Pieces end in any order;
 //! the digests wait for those of earlier pieces, and a piece that is too far ahead is not begun, which bounds the memory.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -24,7 +23,7 @@ use crate::pieces::layout::Layout;
 use crate::read::buffer::{out_of_memory, zeros};
 use crate::read::open::read_at;
 use crate::run::pool::Pool;
-use crate::run::{LANES, Options};
+use crate::run::{InOrder, LANES, Options};
 
 /// Longest short leaf: a chunk of a piece has several of them.
 const SHORT_NBYTES: u64 = 16 << 10;
@@ -95,7 +94,7 @@ pub(super) fn hash_file(
         most_ahead: AHEAD * nthreads * LANES as u64,
         next: AtomicU64::new(0),
         has_failed: AtomicBool::new(false),
-        order: Mutex::new(Order { waiting: BTreeMap::new(), take, failure: None }),
+        order: Mutex::new(Order { digests: InOrder::new(), take, failure: None }),
     });
     pieces::run(std::iter::once(job.clone()), &options);
     let failure = job.order().failure.take();
@@ -138,7 +137,7 @@ struct Hashing<'t> {
 
 /// Digests that are not handed on yet.
 struct Order<'t> {
-    waiting: BTreeMap<u64, Vec<u8>>,
+    digests: InOrder<Vec<u8>>,
     take: Take<'t>,
     failure: Option<Failure>,
 }
@@ -151,7 +150,6 @@ impl<'t> Hashing<'t> {
     fn fail(&self, order: &mut Order<'t>, failure: Failure) {
         self.has_failed.store(true, Ordering::Relaxed);
         order.failure.get_or_insert(failure);
-        order.waiting.clear();
     }
 
     /// Hands digests on, and those of later pieces that have waited for them.
@@ -161,18 +159,15 @@ impl<'t> Hashing<'t> {
         if order.failure.is_some() {
             return;
         }
-        if piece != self.next.load(Ordering::Relaxed) {
-            order.waiting.insert(piece, digests.to_vec());
-            return;
+        if !order.digests.pass(piece) {
+            return order.digests.put(piece, digests.to_vec());
         }
         let mut taken = (order.take)(digests);
-        let mut next = piece + 1;
         while taken.is_ok() {
-            let Some(digests) = order.waiting.remove(&next) else { break };
+            let Some(digests) = order.digests.take() else { break };
             taken = (order.take)(&digests);
-            next += 1;
         }
-        self.next.store(next, Ordering::Relaxed);
+        self.next.store(order.digests.next(), Ordering::Relaxed);
         if let Err(error) = taken {
             self.fail(&mut order, Failure::Taker(error));
         }
