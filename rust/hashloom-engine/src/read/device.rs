@@ -67,6 +67,17 @@ impl Device {
         }
     }
 
+    /// The system's number of the device.
+    pub(crate) fn number(self) -> u64 {
+        self.number
+    }
+
+    /// Returns true unless the device is known to take reads at many places at once as well as one after the other. A
+    /// hard disk moves its heads for each place: sixteen places at once cost it most of its speed.
+    pub(crate) fn seeks(self) -> bool {
+        self.kind != Kind::Parallel
+    }
+
     /// Whether the device has a queue, in which many requests can wait for the best order.
     pub(crate) fn takes_many(self) -> bool {
         self.kind != Kind::Unknown
@@ -86,22 +97,15 @@ pub(crate) fn of(file: &File) -> Device {
     Device { number: stat.st_dev, kind }
 }
 
-/// Returns true unless the file's device is known to take reads at many places at once as well as one after the other.
-/// A hard disk moves its heads for each place: sixteen places at once cost it most of its speed.
-#[cfg(target_os = "linux")]
-pub(crate) fn seeks(file: &File) -> bool {
-    of(file).kind != Kind::Parallel
-}
-
 /// Least time of a read that has moved the heads of a hard disk. An SSD takes a tenth of it.
 pub(crate) const SEEK_TIME: Duration = Duration::from_millis(1);
 
-/// Returns true if reads at distant places are seen to be slow, and unless [`seeks`] is false. Each device is tested once,
+/// Returns true if reads at distant places are seen to be slow, and unless [`Device::seeks`] is false. Each device is tested once,
 /// by reads in a file of `nbytes` bytes that is not in memory.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
     static SEEN: Mutex<Option<HashMap<u64, bool>>> = Mutex::new(None);
-    if !seeks(file) {
+    if !of(file).seeks() {
         return false;
     }
     let Ok(stat) = fstat(file) else { return true };
@@ -125,11 +129,6 @@ pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn of(_file: &File) -> Device {
     Device { number: 0, kind: Kind::of(Some(false)) }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn seeks(_file: &File) -> bool {
-    false
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -187,8 +186,8 @@ mod tests {
         let (memory, hidden) = (std::path::Path::new("/dev/shm"), std::path::Path::new("/proc/self/status"));
         if memory.is_dir() {
             let file = tempfile::tempfile_in(memory).unwrap();
-            assert!(!seeks(&file) && !is_seen_to_seek(&file, 1 << 20));
+            assert!(!of(&file).seeks() && !is_seen_to_seek(&file, 1 << 20));
         }
-        assert!(seeks(&File::open(hidden).unwrap()));
+        assert!(of(&File::open(hidden).unwrap()).seeks());
     }
 }

@@ -158,6 +158,17 @@ impl<Q: Queue> Readers<Q> {
         Some(result)
     }
 
+    /// Whether `is` holds for the queue of a disk; the others are not asked.
+    pub(crate) fn any(&self, is: impl FnMut(&mut Q) -> bool) -> bool {
+        self.lock().disks.iter_mut().map(|disk| &mut disk.queue).any(is)
+    }
+
+    /// Tells waiting threads of a change.
+    pub(crate) fn tell_all(&self) {
+        let _state = self.lock();
+        self.tell();
+    }
+
     /// Whether there is something to read, or was.
     pub(crate) fn is_used(&self) -> bool {
         !self.lock().disks.is_empty()
