@@ -19,12 +19,11 @@ mod room;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use self::disks::{Disks, Found};
 use self::lane::Lane;
-use self::links::Links;
 use self::room::Room;
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
@@ -44,11 +43,19 @@ pub(crate) fn run<T: Send>(
     options: &Options,
     each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
 ) -> Summary {
+    run_with(requests, options, each, &Disks::new(options))
+}
+
+fn run_with<T: Send>(
+    requests: impl Iterator<Item = Request<T>> + Send,
+    options: &Options,
+    each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
+    disks: &Disks<T>,
+) -> Summary {
     // More threads than messages would have nothing to do, and each thread has a file open.
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
     let nthreads = (options.nthreads() + usize::from(options.its_device().is_some())).min(most).max(1);
-    let links = Links::new();
-    let (pool, disks) = (&Pool::new(nthreads, options), &Disks::new(&links, options));
+    let pool = &Pool::new(nthreads, options);
     std::thread::scope(|scope| {
         // The readers start when a file is found on a disk that seeks.
         let readers = Mutex::new(Vec::new());
@@ -67,7 +74,6 @@ pub(crate) fn run<T: Send>(
             }),
             disks,
             start: &start,
-            links,
             hungry: AtomicUsize::new(0),
             results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
             handed_out: AtomicU64::new(0),
@@ -103,8 +109,6 @@ struct Run<'a, T, I, F> {
     disks: &'a Disks<T>,
     /// Starts the readers.
     start: &'a (dyn Fn() + Sync),
-    /// Files with several names.
-    links: Arc<Links<T>>,
     /// Number of threads without work.
     hungry: AtomicUsize,
     results: Mutex<Results<T, F>>,
@@ -193,7 +197,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 ended.into_iter().map(Lane::judged).partition(|lane| lane.has_ended);
             own.later.extend(changed);
             self.hand_out(ended);
-            for (number, request) in self.links.released() {
+            for (number, request) in self.disks.links.released() {
                 self.give_back(number, request);
             }
             if lanes.len() > 1 && self.hungry.load(Ordering::Relaxed) > 0 {
@@ -434,7 +438,7 @@ impl<T: Send> Own<'_, T> {
                     continue;
                 }
                 lane.begin(begun, place, run.disks, run.options);
-                let Some(lane) = run.links.join(lane) else { continue };
+                let Some(lane) = run.disks.links.join(lane) else { continue };
                 self.room.nbytes += lane.chunk(&self.room).len();
                 lanes.push(lane);
             }
@@ -474,13 +478,13 @@ impl<T: Send> Own<'_, T> {
             return;
         }
         lane.open();
-        if may_be_parked && lane.slow_disk(run.disks, 0).is_some() {
+        if may_be_parked && lane.is_for_readers(run.disks, 0) {
             let (number, request) = lane.into_request();
             let Some((number, request)) = self.gather(number, request, run.disks) else { return };
             lane = Lane::new(number, request);
             lane.open();
         }
-        let Some(mut lane) = run.links.join(lane) else { return };
+        let Some(mut lane) = run.disks.links.join(lane) else { return };
         if !lane.is_known {
             lane.read(&mut self.room, run.options, run.pool);
         }

@@ -67,11 +67,6 @@ impl Device {
         }
     }
 
-    /// The system's number of the device.
-    pub(crate) fn number(self) -> u64 {
-        self.number
-    }
-
     /// Returns true unless the device is known to take reads at many places at once as well as one after the other. A
     /// hard disk moves its heads for each place: sixteen places at once cost it most of its speed.
     pub(crate) fn seeks(self) -> bool {

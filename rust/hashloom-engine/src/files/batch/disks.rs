@@ -44,9 +44,12 @@ const GATHERING: Duration = Duration::from_millis(50);
 /// The disks that seek, and the requests for them.
 pub(super) struct Disks<T> {
     readers: Readers<Parked<T>>,
-    /// The disks, by their number.
+    /// The disk of a file that readers should read from an offset on.
+    device_of: fn(&File, u64) -> Option<Device>,
+    /// The disks, by the system's number.
     known: Mutex<HashMap<u64, Device>>,
-    links: Arc<Links<T>>,
+    /// Files with several names.
+    pub(super) links: Arc<Links<T>>,
     /// Files whose bytes have come, at least the first.
     fetched: Mutex<VecDeque<Lane<T>>>,
     /// Requests that readers leave to the threads.
@@ -79,23 +82,30 @@ pub(super) struct Parked<T> {
     long: VecDeque<Arc<Fetched>>,
     /// Whether a reader opens a file that is probably long. The others wait, as they are to read on in it.
     is_opening: bool,
+    /// Largest number of files that a reader opens at once: all readers together as many as all threads.
+    open_max: usize,
     is_given_up: bool,
 }
 
 /// The work of a reader.
 pub(super) enum Task<T> {
     /// Files to begin: one, or several short ones that follow one another.
-    Begin { device: Device, requests: Vec<(u64, Request<T>)>, buffer: Buffer },
+    Begin { device: Device, requests: Vec<(u64, Request<T>)>, is_long: bool, buffer: Buffer },
     /// The part of a long file that begins at this offset.
     GoOn { file: Arc<Fetched>, offset: u64, buffer: Buffer },
 }
 
 impl<T: Send> Disks<T> {
-    pub(super) fn new(links: &Arc<Links<T>>, options: &Options) -> Disks<T> {
+    pub(super) fn new(options: &Options) -> Disks<T> {
+        Disks::with(device_of_cold, Readers::new(options))
+    }
+
+    fn with(device_of: fn(&File, u64) -> Option<Device>, readers: Readers<Parked<T>>) -> Disks<T> {
         Disks {
-            readers: Readers::new(options),
+            readers,
+            device_of,
             known: Mutex::default(),
-            links: Arc::clone(links),
+            links: Links::new(),
             fetched: Mutex::default(),
             left: Mutex::default(),
             nheld: AtomicUsize::new(0),
@@ -128,20 +138,24 @@ impl<T: Send> Disks<T> {
         }
     }
 
-    /// Notes whether readers should read a file from `offset` on, and returns its disk in that case.
-    pub(super) fn note(&self, file: &File, offset: u64) -> Option<Device> {
-        let is_slow = self.is_served.load(Ordering::Relaxed) && !is_in_memory(file, offset);
-        let disk = is_slow.then(|| device::of(file)).filter(|device| device.seeks());
-        match disk {
-            Some(device) => {
-                lock(&self.known).insert(device.number(), device);
-                self.watch();
-            }
-            None => {
+    /// Notes whether readers should read a file from `offset` on.
+    pub(super) fn note(&self, file: &File, offset: u64) -> bool {
+        let device = if self.is_served.load(Ordering::Relaxed) { (self.device_of)(file, offset) } else { None };
+        if let Some((device, (disk, ..))) = device.and_then(|device| Some((device, place(&file.metadata().ok()?)?))) {
+            lock(&self.known).insert(disk, device);
+        }
+        self.count(device.is_some())
+    }
+
+    /// Notes whether another file is on a disk that seeks, and not in memory.
+    fn count(&self, is_slow: bool) -> bool {
+        match is_slow {
+            true => self.watch(),
+            false => {
                 let _ = self.nwatched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
             }
         }
-        disk
+        is_slow
     }
 
     /// Looks where the file of a request is. Returns the request if it is not to be parked.
@@ -241,7 +255,24 @@ impl<T: Send> Disks<T> {
         let mut direct = Direct::default();
         self.readers.work(pool, |task| {
             match task {
-                Task::Begin { device, requests, buffer } => self.begin(&mut direct, device, requests, buffer),
+                Task::Begin { device, requests, is_long, mut buffer } => {
+                    let opened: Vec<_> = requests.into_iter().filter_map(|request| self.open(request)).collect();
+                    let long = opened.iter().filter(|(_, file)| file.nbytes() > PART_NBYTES);
+                    let long: Vec<_> = long.map(|(_, file)| Arc::clone(file)).collect();
+                    if is_long || !long.is_empty() {
+                        self.readers.change(device, |parked| {
+                            parked.is_opening &= !is_long;
+                            parked.long.extend(long);
+                        });
+                    }
+                    let places = self.begin(&mut direct, device, opened, buffer.bytes_mut());
+                    let buffer = Arc::new(buffer);
+                    for (mut lane, file, start) in places {
+                        file.note(0, Some(Part::new(&buffer, start)));
+                        lane.fetch(file);
+                        lock(&self.fetched).push_back(lane);
+                    }
+                }
                 Task::GoOn { file, offset, mut buffer } => {
                     let start = file.read(offset, &mut direct, buffer.bytes_mut());
                     file.note(offset, start.map(|start| Part::new(&Arc::new(buffer), start)));
@@ -251,34 +282,28 @@ impl<T: Send> Disks<T> {
         });
     }
 
-    /// Opens files and reads what the buffer has room for.
+    /// Reads the beginnings of files into a buffer. Returns the files with the places of their first bytes there.
     fn begin(
         &self,
         direct: &mut Direct<u64>,
         device: Device,
-        requests: Vec<(u64, Request<T>)>,
-        mut buffer: Buffer,
-    ) {
-        let opened: Vec<_> = requests.into_iter().filter_map(|request| self.open(request)).collect();
+        opened: Vec<(Lane<T>, Arc<Fetched>)>,
+        buffer: &mut [u8],
+    ) -> Vec<(Lane<T>, Arc<Fetched>, usize)> {
         if device.takes_many() && opened.len() > 1 {
             for (_, fetched) in &opened {
                 fetched.file().inspect(|file| _ = read_ahead(file, 0..fetched.nbytes()));
             }
         }
-        let long = opened.first().map(|(_, file)| file).filter(|file| file.nbytes() > PART_NBYTES);
-        self.readers.change(device, |parked| {
-            parked.is_opening = false;
-            parked.long.extend(long.map(Arc::clone));
-        });
         let mut filled = 0;
-        let mut read = Vec::with_capacity(opened.len());
+        let mut places = Vec::with_capacity(opened.len());
         for (lane, file) in opened {
-            match file.read(0, direct, &mut buffer.bytes_mut()[filled..]) {
+            match file.read(0, direct, &mut buffer[filled..]) {
                 Some(skip) => {
                     let start = filled + skip;
-                    let nbytes = file.nbytes().min(PART_NBYTES) as usize;
-                    filled = (start + nbytes).next_multiple_of(ALIGNMENT).min(PART_NBYTES as usize);
-                    read.push((lane, file, start));
+                    let end = start + file.nbytes().min(PART_NBYTES) as usize;
+                    filled = end.next_multiple_of(ALIGNMENT).min(buffer.len());
+                    places.push((lane, file, start));
                 }
                 None => {
                     file.note(0, None);
@@ -286,12 +311,7 @@ impl<T: Send> Disks<T> {
                 }
             }
         }
-        let buffer = Arc::new(buffer);
-        for (mut lane, file, start) in read {
-            file.note(0, Some(Part::new(&buffer, start)));
-            lane.fetch(file);
-            lock(&self.fetched).push_back(lane);
-        }
+        places
     }
 
     /// Opens a file that is to be read. `None` if nothing is to be read, or a thread should do that.
@@ -299,7 +319,7 @@ impl<T: Send> Disks<T> {
         let mut lane = Lane::new(number, request);
         lane.open();
         let fetched = lane.regular_file().map(|(file, stamp)| {
-            let is_in_memory = self.note(&file, 0).is_none();
+            let is_in_memory = !self.count((self.device_of)(&file, 0).is_some());
             let is_on_disk = stamp.nbytes >= SHORT_NBYTES && residence(&file, 0) == Residence::OnDisk;
             (is_in_memory, Fetched::new(number, file, stamp, is_on_disk))
         });
@@ -332,7 +352,8 @@ impl<T: Send> Disks<T> {
 impl<T> Default for Parked<T> {
     fn default() -> Parked<T> {
         let (requests, long) = (BTreeMap::new(), VecDeque::new());
-        Parked { requests, last: (0, 0), long, is_opening: false, is_given_up: false }
+        let open_max = (open_max() / nreaders().max(1)).clamp(1, SHORT_MAX);
+        Parked { requests, last: (0, 0), long, is_opening: false, open_max, is_given_up: false }
     }
 }
 
@@ -352,9 +373,7 @@ impl<T: Send> Queue for Parked<T> {
         }
         let mut room = PART_NBYTES;
         let mut requests = Vec::new();
-        // The readers together have no more files open than the threads.
-        let most = (open_max() / nreaders().max(1)).clamp(1, SHORT_MAX);
-        while requests.len() < most {
+        while requests.len() < self.open_max {
             let next = self.requests.range(self.last..).next().or_else(|| self.requests.first_key_value());
             let Some((&key, &(nbytes, _))) = next else { break };
             let place = nbytes.next_multiple_of(ALIGNMENT as u64);
@@ -370,7 +389,8 @@ impl<T: Send> Queue for Parked<T> {
                 break;
             }
         }
-        (!requests.is_empty()).then_some(Task::Begin { device, requests, buffer })
+        let is_long = self.is_opening;
+        (!requests.is_empty()).then_some(Task::Begin { device, requests, is_long, buffer })
     }
 
     fn give_up(&mut self) {
@@ -386,6 +406,11 @@ impl<T> Parked<T> {
     }
 }
 
+/// The device of a file on a disk that seeks, if the byte at `offset` is not in memory.
+fn device_of_cold(file: &File, offset: u64) -> Option<Device> {
+    if is_in_memory(file, offset) { None } else { Some(device::of(file)).filter(|device| device.seeks()) }
+}
+
 /// The numbers of a file's disk and inode, and the file's length.
 #[cfg(unix)]
 fn place(metadata: &std::fs::Metadata) -> Option<(u64, u64, u64)> {
@@ -396,4 +421,156 @@ fn place(metadata: &std::fs::Metadata) -> Option<(u64, u64, u64)> {
 #[cfg(not(unix))]
 fn place(_metadata: &std::fs::Metadata) -> Option<(u64, u64, u64)> {
     None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use hashloom::{Algorithm, hash};
+
+    use super::*;
+    use crate::files::batch::run_with;
+    use crate::run::Cancel;
+
+    fn request(name: &str) -> Request {
+        Request::digest(name, Algorithm::Sha1)
+    }
+
+    /// All files are read by readers, from the device of this system's files for a while.
+    fn device(file: &File, _offset: u64) -> Option<Device> {
+        Some(device::of(file))
+    }
+
+    /// A device that hides what it is: one reader.
+    fn hidden(_file: &File, _offset: u64) -> Option<Device> {
+        File::open("/proc/self/status").ok().map(|file| device::of(&file))
+    }
+
+    fn disks(device_of: fn(&File, u64) -> Option<Device>, nbuffers: u64) -> Disks<()> {
+        Disks::with(device_of, Readers::with(nbuffers * PART_NBYTES))
+    }
+
+    /// Requests with these inodes and lengths.
+    fn parked(files: &[(u64, u64)]) -> Parked<()> {
+        let mut parked = Parked::default();
+        for (number, &(inode, nbytes)) in files.iter().enumerate() {
+            parked.requests.insert((inode, number as u64), (nbytes, request("a")));
+        }
+        parked
+    }
+
+    /// The numbers of the requests that a reader begins next.
+    fn begun(parked: &mut Parked<()>) -> Vec<u64> {
+        let device = device::of(&tempfile::tempfile().unwrap());
+        match parked.next(device, crate::read::buffer::Arena::new(1).take().unwrap()) {
+            Some(Task::Begin { requests, .. }) => requests.into_iter().map(|(number, _)| number).collect(),
+            Some(Task::GoOn { .. }) => panic!("no long file is begun"),
+            None => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn parked_requests_come_in_the_order_of_inodes() {
+        let mut files = parked(&[(30, 9), (10, 9), (20, 9), (10, 9)]);
+        files.last = (15, 0);
+        assert!(files.is_waiting());
+        assert_eq!((begun(&mut files), begun(&mut files)), (vec![2, 0, 1, 3], vec![]));
+        assert!(!files.is_waiting());
+        let mut files = parked(&[(1, 9), (2, SHORT_NBYTES), (3, 9), (4, PART_NBYTES + 1), (5, 9)]);
+        assert_eq!([begun(&mut files), begun(&mut files), begun(&mut files), begun(&mut files)], [[0], [1], [2], [3]]);
+        assert!(!files.is_waiting(), "others are to read on in a long file");
+        let mut files = parked(&[(1, SHORT_NBYTES - 1); 5]);
+        assert_eq!((begun(&mut files), begun(&mut files)), (vec![0, 1, 2, 3], vec![4]), "as many as a buffer has room for");
+    }
+
+    #[test]
+    fn requests_stay_parked_only_while_files_are_not_in_memory() {
+        let disks = Disks::<()>::new(&Options::new());
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(PART_NBYTES).unwrap();
+        std::io::copy(&mut &file, &mut std::io::sink()).unwrap();
+        assert!(!disks.note(&file, 0) && !disks.are_watched());
+        disks.watch();
+        (0..ENOUGH).for_each(|_| assert!(disks.are_watched() && !disks.note(&file, 0)));
+        assert!(!disks.are_watched());
+        disks.readers.change(device::of(&file), |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
+        disks.nheld.store(3, Ordering::Relaxed);
+        let numbers = |most| disks.take_left(most).into_iter().map(|(number, _)| number).collect::<Vec<_>>();
+        assert!(disks.has_some());
+        assert_eq!((numbers(2), numbers(2), numbers(2)), (vec![1, 0], vec![2], vec![]));
+        assert!(!disks.is_busy() && !disks.has_some());
+    }
+
+    #[test]
+    fn only_files_on_known_disks_are_parked() {
+        let disks = disks(device, 1);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let name = file.path().to_str().unwrap();
+        assert!(disks.look(0, request(name)).is_err(), "the disk is not known");
+        assert!(disks.note(file.as_file(), 0));
+        assert!(disks.look(1, request("/no/such/file")).is_err());
+        assert!(disks.look(2, request("/")).is_err());
+        let mut gathered = vec![disks.look(3, request(name)).ok().unwrap()];
+        disks.park(&mut gathered, || {});
+        assert!(disks.is_busy() && gathered.is_empty() && !disks.has_some());
+        disks.readers.end();
+        assert!(disks.has_some(), "without readers the threads read");
+        gathered.push(disks.look(4, request(name)).ok().unwrap());
+        disks.park(&mut gathered, || {});
+        assert!(!disks.are_watched());
+        assert_eq!(disks.take_left(9).len(), 2);
+    }
+
+    /// Lengths of files: nothing, short ones, one that fills a part, and long ones.
+    const LENGTHS: [u64; 9] = [1, 0, 4096, 100_000, PART_NBYTES, 3 * PART_NBYTES + 5, 300_000, 7 * PART_NBYTES, 40_000];
+
+    fn bytes_of(file: usize) -> Vec<u8> {
+        let byte = |i: u64| ((i.wrapping_mul(i) >> 7) as u8).wrapping_add(file as u8);
+        (0..LENGTHS[file % LENGTHS.len()]).map(byte).collect()
+    }
+
+    #[test]
+    fn what_readers_read_is_hashed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut names: Vec<_> = (0..40).map(|file| folder.path().join(file.to_string())).collect();
+        let expected: Vec<_> = (0..40).map(|file| hash(Algorithm::Sha1, &bytes_of(file))).collect();
+        names.iter().enumerate().for_each(|(file, name)| std::fs::write(name, bytes_of(file)).unwrap());
+        // A missing file, a folder, and another name of a file.
+        names.extend([folder.path().join("missing"), folder.path().into(), folder.path().join("link")]);
+        std::fs::hard_link(&names[5], &names[42]).unwrap();
+        for (device_of, nbuffers) in [(device as fn(&File, u64) -> _, 2), (hidden, 1), (hidden, 64)] {
+            for nthreads in [1, 3] {
+                let disks = disks(device_of, nbuffers);
+                let options = Options::new().threads(nthreads);
+                let requests = names.iter().map(|name| Request::digest(name, Algorithm::Sha1));
+                let mut found = Vec::new();
+                let summary = run_with(requests, &options, |_, result| found.push(result), &disks);
+                assert!(summary.nfiles == 41 && summary.nfailed == 2 && !disks.is_busy());
+                for (file, result) in found.into_iter().enumerate() {
+                    match file {
+                        40 | 41 => assert!(result.is_err(), "{file}"),
+                        42 => assert_eq!(result.unwrap().digests[0], expected[5]),
+                        _ => assert_eq!(result.unwrap().digests[0], expected[file], "{file}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cancelled_run_ends_whatever_the_readers_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let names: Vec<_> = (0..LENGTHS.len()).map(|file| folder.path().join(file.to_string())).collect();
+        names.iter().enumerate().for_each(|(file, name)| std::fs::write(name, bytes_of(file)).unwrap());
+        let cancel = Cancel::new();
+        let options = Options::new().threads(2).cancel(&cancel);
+        let requests = names.iter().cycle().map(|name| Request::digest(name, Algorithm::Sha1)).take(20_000);
+        let mut count = 0;
+        let each = |_, _| {
+            count += 1;
+            if count == 20 {
+                cancel.cancel();
+            }
+        };
+        assert!(run_with(requests, &options, each, &disks(device, 3)).cancelled);
+    }
 }

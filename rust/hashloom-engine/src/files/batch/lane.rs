@@ -19,7 +19,6 @@ use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
 use crate::read::behind::{self, BEHIND_NBYTES};
 use crate::read::buffer::Buffer;
-use crate::read::device::Device;
 use crate::read::map::Mapping;
 use crate::read::noted;
 use crate::read::open::read_at_once;
@@ -208,7 +207,7 @@ impl<T> Lane<T> {
             Begun::GoesOn(nbytes, file, stamp) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
                 (self.reader, self.stamp) = (Reader::File(file), stamp);
-                self.slow_disk(disks, nbytes as u64);
+                self.is_for_readers(disks, nbytes as u64);
                 self.go_on(options);
             }
             Begun::NotOpened(error) => self.fail(FileError::Open(error)),
@@ -216,12 +215,12 @@ impl<T> Lane<T> {
         }
     }
 
-    /// The disk, if readers should read the file, from `offset` on.
-    pub(super) fn slow_disk(&self, disks: &Disks<T>, offset: u64) -> Option<Device>
+    /// Whether readers should read the file, from `offset` on.
+    pub(super) fn is_for_readers(&self, disks: &Disks<T>, offset: u64) -> bool
     where
         T: Send,
     {
-        self.reader.file().filter(|_| !self.is_stream).and_then(|file| disks.note(file, offset))
+        self.reader.file().is_some_and(|file| !self.is_stream && disks.note(file, offset))
     }
 
     /// The open file and its stamp, if it is a regular file with some content.
