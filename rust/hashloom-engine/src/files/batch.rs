@@ -465,13 +465,7 @@ impl<T: Send> Own<'_, T> {
     }
 
     /// Opens a file by itself and reads its first chunk, unless it `may_be_parked` and readers should read it.
-    fn open<I, F>(
-        &mut self,
-        mut lane: Lane<T>,
-        may_be_parked: bool,
-        run: &Run<'_, T, I, F>,
-        lanes: &mut Vec<Lane<T>>,
-    ) {
+    fn open<I, F>(&mut self, mut lane: Lane<T>, may_be_parked: bool, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
         // Opening another pipe may wait for a process that waits for the first pipe to be read.
         if lanes.iter().any(Lane::keeps_others_waiting) {
             self.later.push_back(lane);

@@ -361,7 +361,9 @@ impl<T: Send> Queue for Parked<T> {
     type Task = Task<T>;
 
     fn is_waiting(&self) -> bool {
-        !self.is_given_up && !self.is_opening && (!self.requests.is_empty() || self.long.iter().any(|file| file.goes_on()))
+        !self.is_given_up
+            && !self.is_opening
+            && (!self.requests.is_empty() || self.long.iter().any(|file| file.goes_on()))
     }
 
     fn next(&mut self, device: Device, buffer: Buffer) -> Option<Task<T>> {
@@ -479,7 +481,11 @@ mod tests {
         assert_eq!([begun(&mut files), begun(&mut files), begun(&mut files), begun(&mut files)], [[0], [1], [2], [3]]);
         assert!(!files.is_waiting(), "others are to read on in a long file");
         let mut files = parked(&[(1, SHORT_NBYTES - 1); 5]);
-        assert_eq!((begun(&mut files), begun(&mut files)), (vec![0, 1, 2, 3], vec![4]), "as many as a buffer has room for");
+        assert_eq!(
+            (begun(&mut files), begun(&mut files)),
+            (vec![0, 1, 2, 3], vec![4]),
+            "as many as a buffer has room for"
+        );
     }
 
     #[test]
@@ -559,7 +565,7 @@ mod tests {
     #[test]
     fn a_cancelled_run_ends_whatever_the_readers_do() {
         let folder = tempfile::tempdir().unwrap();
-        let names: Vec<_> = (0..LENGTHS.len()).map(|file| folder.path().join(file.to_string())).collect();
+        let names: Vec<_> = (0..4).map(|file| folder.path().join(file.to_string())).collect();
         names.iter().enumerate().for_each(|(file, name)| std::fs::write(name, bytes_of(file)).unwrap());
         let cancel = Cancel::new();
         let options = Options::new().threads(2).cancel(&cancel);
