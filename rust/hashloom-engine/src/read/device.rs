@@ -19,6 +19,7 @@ use rustix::fs::fstat;
 
 #[cfg(target_os = "linux")]
 use crate::read::open::{is_in_memory, read_at};
+use crate::read::readers::PART_NBYTES;
 
 /// Length from which files are read in order on a disk that seeks. A shorter file needs few reads, and the disk itself
 /// puts the reads of many such files in order.
@@ -38,8 +39,7 @@ enum Kind {
     Disk,
     /// An SSD, or a server.
     Parallel,
-    /// A device that hides what it is, such as a FUSE file system, counts as a disk whose queue has room for one
-    /// request. Read by one thread in order, it is as fast as `cat`.
+    /// A device that hides what it is, such as a FUSE file system: a disk without a queue, or a server.
     Unknown,
 }
 
@@ -55,15 +55,29 @@ impl Kind {
 }
 
 impl Device {
+    /// Devices for tests: a hard disk, and one that hides what it is.
+    #[cfg(test)]
+    pub(crate) const DISK: Device = Device { number: 0, kind: Kind::Disk };
+    #[cfg(test)]
+    pub(crate) const HIDDEN: Device = Device { number: 1, kind: Kind::Unknown };
+
     /// Number of threads that should read files of the device at once, each the part after the last one begun. Seconds
     /// for 192 MiB on a modelled hard disk, 8 ms and 200 MB/s, under a block device: 1, 2, 4 and 8 readers 1.08, 1.04,
-    /// 1.09, 1.08; 400 files of 100 kB 0.48, 0.44, 0.46, 0.39. A FUSE file system without a queue: 1, 2 and 4 readers
-    /// 1.6, 3.1, 4.4.
+    /// 1.09, 1.08; 400 files of 100 kB 0.48, 0.44, 0.46, 0.39.
     pub(crate) fn nreaders(self) -> usize {
         match self.kind {
-            Kind::Disk => 4,
+            Kind::Disk | Kind::Unknown => 4,
             Kind::Parallel => 8,
-            Kind::Unknown => 1,
+        }
+    }
+
+    /// Largest number of bytes that a reader reads at once. A hard disk reads 1 MiB in 5 ms, an SSD in 0.2 to 2 ms.
+    /// Several readers of a device that hides what it is keep close together, each with one request of the usual
+    /// length: to a disk their reads are one stream, and a server has several at once.
+    pub(crate) fn part_nbytes(self) -> u64 {
+        match self.kind {
+            Kind::Disk | Kind::Parallel => PART_NBYTES,
+            Kind::Unknown => PART_NBYTES / 8,
         }
     }
 

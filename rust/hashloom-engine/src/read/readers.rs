@@ -18,7 +18,7 @@ use crate::read::open::open_max;
 use crate::run::Options;
 use crate::run::pool::{LOOK, Pool, room_for};
 
-/// Largest number of bytes that are read at once. A hard disk reads so much in 5 ms, an SSD in 0.2 to 2 ms.
+/// Largest number of bytes that are read at once.
 pub(crate) const PART_NBYTES: u64 = Arena::BUFFER_NBYTES as u64;
 
 /// A shorter file is read through the page cache: opening it once more costs more than its pages.
@@ -52,6 +52,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What is to be read from one disk.
 pub(crate) trait Queue: Default + Send {
     type Task;
+
+    /// Number of readers that a disk should have.
+    fn nreaders(device: Device) -> usize {
+        device.nreaders()
+    }
 
     /// Whether a reader should come. Then [`Queue::next`] is called.
     fn is_waiting(&self) -> bool;
@@ -237,7 +242,7 @@ impl<Q: Queue> Readers<Q> {
         while !state.is_over && !pool.must_stop() {
             let nidle = READERS - state.disks.iter().map(|disk| disk.nreading).sum::<usize>();
             let is_free = |disk: &Disk<Q>| {
-                let most = if nidle > SPARE_READERS { disk.device.nreaders() } else { 1 };
+                let most = if nidle > SPARE_READERS { Q::nreaders(disk.device) } else { 1 };
                 disk.nreading < most && disk.queue.is_waiting()
             };
             let disks = state.disks.iter().enumerate().filter(|(_, disk)| is_free(disk));

@@ -28,7 +28,7 @@ use crate::read::buffer::Buffer;
 use crate::read::device::{self, Device, SEEK_TIME};
 use crate::read::direct::{ALIGNMENT, Direct};
 use crate::read::open::{Residence, is_in_memory, open_max, residence};
-use crate::read::readers::{PART_NBYTES, Queue, Readers, SHORT_MAX, SHORT_NBYTES, nreaders};
+use crate::read::readers::{Queue, Readers, SHORT_MAX, SHORT_NBYTES, nreaders};
 use crate::run::Options;
 use crate::run::pool::Pool;
 
@@ -40,6 +40,9 @@ const PARKED_MAX: usize = 1 << 14;
 
 /// The time for which requests are gathered before the readers get them, so that many are sorted.
 const GATHERING: Duration = Duration::from_millis(50);
+
+/// Largest number of files that a reader opens at once on a device that hides what it is: see [`Device::part_nbytes`].
+const FEW: usize = 8;
 
 /// The disks that seek, and the requests for them.
 pub(super) struct Disks<T> {
@@ -256,8 +259,9 @@ impl<T: Send> Disks<T> {
         self.readers.work(pool, |task| {
             match task {
                 Task::Begin { device, requests, is_long, mut buffer } => {
-                    let opened: Vec<_> = requests.into_iter().filter_map(|request| self.open(request)).collect();
-                    let long = opened.iter().filter(|(_, file)| file.nbytes() > PART_NBYTES);
+                    let opened: Vec<_> =
+                        requests.into_iter().filter_map(|request| self.open(device, request)).collect();
+                    let long = opened.iter().filter(|(_, file)| file.part(0).end < file.nbytes());
                     let long: Vec<_> = long.map(|(_, file)| Arc::clone(file)).collect();
                     if is_long || !long.is_empty() {
                         self.readers.change(device, |parked| {
@@ -301,7 +305,7 @@ impl<T: Send> Disks<T> {
             match file.read(0, direct, &mut buffer[filled..]) {
                 Some(skip) => {
                     let start = filled + skip;
-                    let end = start + file.nbytes().min(PART_NBYTES) as usize;
+                    let end = start + file.part(0).end as usize;
                     filled = end.next_multiple_of(ALIGNMENT).min(buffer.len());
                     places.push((lane, file, start));
                 }
@@ -315,13 +319,13 @@ impl<T: Send> Disks<T> {
     }
 
     /// Opens a file that is to be read. `None` if nothing is to be read, or a thread should do that.
-    fn open(&self, (number, request): (u64, Request<T>)) -> Option<(Lane<T>, Arc<Fetched>)> {
+    fn open(&self, device: Device, (number, request): (u64, Request<T>)) -> Option<(Lane<T>, Arc<Fetched>)> {
         let mut lane = Lane::new(number, request);
         lane.open();
         let fetched = lane.regular_file().map(|(file, stamp)| {
             let is_in_memory = !self.count((self.device_of)(&file, 0).is_some());
             let is_on_disk = stamp.nbytes >= SHORT_NBYTES && residence(&file, 0) == Residence::OnDisk;
-            (is_in_memory, Fetched::new(number, file, stamp, is_on_disk))
+            (is_in_memory, Fetched::new(number, file, stamp, is_on_disk, device.part_nbytes()))
         });
         let Some((is_in_memory, fetched)) = fetched else {
             self.leave(lane);
@@ -373,9 +377,10 @@ impl<T: Send> Queue for Parked<T> {
             }
             self.long.pop_front();
         }
-        let mut room = PART_NBYTES;
+        let mut room = device.part_nbytes();
+        let most = if device.takes_many() { self.open_max } else { self.open_max.min(FEW) };
         let mut requests = Vec::new();
-        while requests.len() < self.open_max {
+        while requests.len() < most {
             let next = self.requests.range(self.last..).next().or_else(|| self.requests.first_key_value());
             let Some((&key, &(nbytes, _))) = next else { break };
             let place = nbytes.next_multiple_of(ALIGNMENT as u64);
@@ -386,8 +391,8 @@ impl<T: Send> Queue for Parked<T> {
             self.last = key;
             requests.push((key.1, request));
             room = room.saturating_sub(place);
-            if nbytes >= SHORT_NBYTES {
-                self.is_opening = nbytes > PART_NBYTES;
+            if nbytes >= SHORT_NBYTES.min(device.part_nbytes()) {
+                self.is_opening = nbytes > device.part_nbytes();
                 break;
             }
         }
@@ -431,20 +436,21 @@ mod tests {
 
     use super::*;
     use crate::files::batch::run_with;
+    use crate::read::buffer::Arena;
+    use crate::read::readers::PART_NBYTES;
     use crate::run::Cancel;
 
     fn request(name: &str) -> Request {
         Request::digest(name, Algorithm::Sha1)
     }
 
-    /// All files are read by readers, from the device of this system's files for a while.
-    fn device(file: &File, _offset: u64) -> Option<Device> {
-        Some(device::of(file))
+    /// All files are read by readers.
+    fn device(_file: &File, _offset: u64) -> Option<Device> {
+        Some(Device::DISK)
     }
 
-    /// A device that hides what it is: one reader.
     fn hidden(_file: &File, _offset: u64) -> Option<Device> {
-        File::open("/proc/self/status").ok().map(|file| device::of(&file))
+        Some(Device::HIDDEN)
     }
 
     fn disks(device_of: fn(&File, u64) -> Option<Device>, nbuffers: u64) -> Disks<()> {
@@ -462,8 +468,7 @@ mod tests {
 
     /// The numbers of the requests that a reader begins next.
     fn begun(parked: &mut Parked<()>) -> Vec<u64> {
-        let device = device::of(&tempfile::tempfile().unwrap());
-        match parked.next(device, crate::read::buffer::Arena::new(1).take().unwrap()) {
+        match parked.next(Device::DISK, Arena::new(1).take().unwrap()) {
             Some(Task::Begin { requests, .. }) => requests.into_iter().map(|(number, _)| number).collect(),
             Some(Task::GoOn { .. }) => panic!("no long file is begun"),
             None => Vec::new(),
@@ -498,7 +503,7 @@ mod tests {
         disks.watch();
         (0..ENOUGH).for_each(|_| assert!(disks.are_watched() && !disks.note(&file, 0)));
         assert!(!disks.are_watched());
-        disks.readers.change(device::of(&file), |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
+        disks.readers.change(Device::DISK, |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
         disks.nheld.store(3, Ordering::Relaxed);
         let numbers = |most| disks.take_left(most).into_iter().map(|(number, _)| number).collect::<Vec<_>>();
         assert!(disks.has_some());

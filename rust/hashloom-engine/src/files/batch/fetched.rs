@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use super::lock;
 use crate::read::buffer::Buffer;
 use crate::read::direct::Direct;
-use crate::read::readers::PART_NBYTES;
 use crate::read::stamp::{Stamp, Verdict};
 
 /// A file that readers read.
@@ -21,6 +20,7 @@ pub(super) struct Fetched {
     stamp: Stamp,
     /// Whether the file is read past the page cache.
     is_on_disk: bool,
+    part_nbytes: u64,
     state: Mutex<State>,
 }
 
@@ -66,12 +66,12 @@ impl Part {
 }
 
 impl Fetched {
-    /// A file whose first part is being read.
-    pub(super) fn new(number: u64, file: Arc<File>, stamp: Stamp, is_on_disk: bool) -> Fetched {
-        let taken = stamp.nbytes.min(PART_NBYTES);
+    /// A file whose first part is being read; a part has at most `part_nbytes` bytes.
+    pub(super) fn new(number: u64, file: Arc<File>, stamp: Stamp, is_on_disk: bool, part_nbytes: u64) -> Fetched {
+        let taken = stamp.nbytes.min(part_nbytes);
         let file = Some(file);
         let state = State { file, taken, nreading: 1, parts: BTreeMap::new(), is_left: false, verdict: None };
-        Fetched { number, stamp, is_on_disk, state: Mutex::new(state) }
+        Fetched { number, stamp, is_on_disk, part_nbytes, state: Mutex::new(state) }
     }
 
     /// The open file, if it still needs to be read or judged.
@@ -84,8 +84,8 @@ impl Fetched {
     }
 
     /// The part that begins at `offset`.
-    fn part(&self, offset: u64) -> Range<u64> {
-        offset..self.nbytes().min(offset + PART_NBYTES)
+    pub(super) fn part(&self, offset: u64) -> Range<u64> {
+        offset..self.nbytes().min(offset + self.part_nbytes)
     }
 
     /// Whether there is another part to read.

@@ -200,6 +200,12 @@ impl<J> Default for Jobs<J> {
 impl<J: Job> Queue for Jobs<J> {
     type Task = Task<J>;
 
+    /// Parts of 1 MiB that are read side by side took a FUSE file system without a queue 3.1 s with 2 readers and 4.4 s
+    /// with 4, for what one reads in 1.6.
+    fn nreaders(device: Device) -> usize {
+        if device.takes_many() { device.nreaders() } else { 1 }
+    }
+
     fn is_waiting(&self) -> bool {
         self.0.iter().any(|fetching| !fetching.is_planned)
     }
@@ -412,9 +418,8 @@ mod tests {
         bytes
     }
 
-    /// A device that hides what it is: one reader.
     fn hidden(_content: &Content<'_>) -> Option<Device> {
-        File::open("/proc/self/status").ok().map(|file| device::of(&file))
+        Some(Device::HIDDEN)
     }
 
     /// A file of which nothing is in memory. Long stretches of zeros become holes.
