@@ -405,7 +405,8 @@ class Bench:
                 for each in names:
                     with open(os.path.join(self.one, name, each), "rb") as content:
                         file.write(f"{hashlib.file_digest(content, 'sha256').hexdigest()}  {each}\n")
-            subprocess.run([self.peers.hashloom, "manifest", "write", "-o", manifest, os.path.join(self.one, name)],
+            subprocess.run([self.peers.hashloom, "manifest", "write", "--force", "-o", manifest,
+                            os.path.join(self.one, name)],
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
             alone = {"sum -r": ["sha256sum", *names], "check": ["sha256sum", "-c", "--quiet", sums]}

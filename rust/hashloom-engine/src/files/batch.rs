@@ -10,21 +10,21 @@
 //! When there are no more requests, a thread without work gets half of the open files of a thread that has several. A
 //! few long files are thus shared out evenly, whichever thread opened them.
 
+mod disks;
+mod fetched;
 mod lane;
 mod links;
 mod room;
-mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use self::disks::{Disks, Found};
 use self::lane::Lane;
-use self::links::Links;
 use self::room::Room;
-use self::turn::{Parked, Turn, Turns};
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
 use super::request::{FileError, Hashed, Request, Summary};
@@ -32,8 +32,8 @@ use crate::paths::long::is_long;
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::read::ring::{Begun, Lost, Ring};
-use crate::run::pool::{LOOK, Pool};
-use crate::run::{LANES, Options};
+use crate::run::pool::Pool;
+use crate::run::{LANES, Options, join};
 
 /// Largest number of results that wait for an earlier one.
 const WAITING_MAX: u64 = 1 << 16;
@@ -43,58 +43,72 @@ pub(crate) fn run<T: Send>(
     options: &Options,
     each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
 ) -> Summary {
+    run_with(requests, options, each, &Disks::new(options))
+}
+
+fn run_with<T: Send>(
+    requests: impl Iterator<Item = Request<T>> + Send,
+    options: &Options,
+    each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
+    disks: &Disks<T>,
+) -> Summary {
     // More threads than messages would have nothing to do, and each thread has a file open.
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
     let nthreads = (options.nthreads() + usize::from(options.its_device().is_some())).min(most).max(1);
-    let run = Run {
-        pool: Pool::new(nthreads, options),
-        options,
-        lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
-        supply: Mutex::new(Supply {
-            requests: requests.fuse(),
-            next: 0,
-            exhausted: false,
-            given: Vec::new(),
-            returned: VecDeque::new(),
-            idle: 0,
-        }),
-        changed: Condvar::new(),
-        turns: Turns::new(),
-        links: Links::new(),
-        hungry: AtomicUsize::new(0),
-        results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
-        handed_out: AtomicU64::new(0),
-        nbytes: AtomicU64::new(0),
-    };
-    // One thread has the device.
-    let device = Mutex::new(options.its_device());
-    let room = || lock(&device).take().and_then(Room::on).or_else(Room::new);
-    if !run.pool.work(room, |room| run.work(room)) {
-        run.fail();
-    }
-    let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // In a cancelled run, results may still wait for a request that has no result.
-    for (request, result) in std::mem::take(&mut results.waiting).into_values() {
-        results.hand_out(request, result);
-    }
-    let supply = run.supply.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let ndone = results.summary.nfiles + results.summary.nfailed;
-    Summary { cancelled: !supply.exhausted || ndone < supply.next, ..results.summary }
+    let pool = &Pool::new(nthreads, options);
+    std::thread::scope(|scope| {
+        // The readers start when a file is found on a disk that seeks.
+        let readers = Mutex::new(Vec::new());
+        let start = || lock(&readers).extend(disks.readers().start(scope, || disks.read(pool)));
+        let run = Run {
+            pool,
+            options,
+            lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
+            supply: Mutex::new(Supply {
+                requests: requests.fuse(),
+                next: 0,
+                exhausted: false,
+                given: Vec::new(),
+                returned: VecDeque::new(),
+                idle: 0,
+            }),
+            disks,
+            start: &start,
+            hungry: AtomicUsize::new(0),
+            results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
+            handed_out: AtomicU64::new(0),
+            nbytes: AtomicU64::new(0),
+        };
+        // One thread has the device.
+        let device = Mutex::new(options.its_device());
+        let room = || lock(&device).take().and_then(Room::on).or_else(Room::new);
+        if !pool.work(room, |room| run.work(room)) {
+            run.fail();
+        }
+        disks.readers().end();
+        join(std::mem::take(&mut *lock(&readers)));
+        let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // In a cancelled run, results may still wait for a request that has no result.
+        for (request, result) in std::mem::take(&mut results.waiting).into_values() {
+            results.hand_out(request, result);
+        }
+        let supply = run.supply.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ndone = results.summary.nfiles + results.summary.nfailed;
+        Summary { cancelled: !supply.exhausted || ndone < supply.next, ..results.summary }
+    })
 }
 
 /// The state that all threads share.
 struct Run<'a, T, I, F> {
-    pool: Pool,
+    pool: &'a Pool,
     options: &'a Options,
     /// Largest number of files that a thread keeps open from one round to the next.
     lanes_max: usize,
     supply: Mutex<Supply<T, I>>,
-    /// Signalled when a thread without work may find some.
-    changed: Condvar,
-    /// The rights to read disks that seek, and requests that wait for them.
-    turns: Arc<Turns<T>>,
-    /// Files with several names.
-    links: Arc<Links<T>>,
+    /// The disks that seek, and the requests for them. A thread without work waits for one of their changes.
+    disks: &'a Disks<T>,
+    /// Starts the readers.
+    start: &'a (dyn Fn() + Sync),
     /// Number of threads without work.
     hungry: AtomicUsize,
     results: Mutex<Results<T, F>>,
@@ -146,19 +160,21 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     fn work(&self, room: Room<'_>) {
-        let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new(), has_begun_others: false };
+        let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
         let mut lanes: Vec<Lane<T>> = Vec::new();
         while !self.pool.must_stop() {
             own.room.clear();
+            let nchanges = self.disks.readers().nchanges();
             // Only the first of several pipes is read: the writer of another pipe may wait until the first is read.
             let stream = lanes.iter().position(|lane| lane.is_stream);
             for (index, lane) in lanes.iter_mut().enumerate() {
                 match lane.is_stream && stream != Some(index) {
                     true => lane.skip(),
-                    false => lane.read(&mut own.room, self.options, &self.pool),
+                    false => lane.read(&mut own.room, self.options, self.pool),
                 }
             }
             self.take(&mut lanes, &mut own);
+            self.disks.park(&mut own.gathered, self.start);
             if lanes.is_empty() {
                 match self.wait() {
                     Some(given) => lanes = given,
@@ -166,8 +182,13 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 }
                 continue;
             }
-            hash(&mut lanes, &own.room, &self.pool);
+            if lanes.iter().all(|lane| lane.is_waiting) {
+                self.disks.readers().wait(nchanges);
+                continue;
+            }
+            hash(&mut lanes, &own.room, self.pool);
             let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
+            self.disks.readers().used(nbytes);
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
             self.options.tell(nbytes, None);
             let (ended, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.has_ended);
@@ -176,7 +197,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 ended.into_iter().map(Lane::judged).partition(|lane| lane.has_ended);
             own.later.extend(changed);
             self.hand_out(ended);
-            for (number, request) in self.links.released() {
+            for (number, request) in self.disks.links.released() {
                 self.give_back(number, request);
             }
             if lanes.len() > 1 && self.hungry.load(Ordering::Relaxed) > 0 {
@@ -187,38 +208,40 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Opens new files while there is room, and reads the first chunk of each.
     fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<'_, T>) {
-        // A thread that reads a pipe, or has its turn, starts no other file until this one ends.
+        // A thread that reads a pipe starts no other file until the pipe ends.
         while !lanes.iter().any(Lane::keeps_others_waiting) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
+            // Files that readers have begun take no place in the room.
+            if nopen < LANES && lanes.len() < FETCHED_MAX {
+                if let Some(mut lane) = self.disks.take() {
+                    if !lane.is_known {
+                        lane.read(&mut own.room, self.options, self.pool);
+                    }
+                    lanes.push(lane);
+                    continue;
+                }
+            }
             let most = self.lanes_max.saturating_sub(nopen).min(own.room.nchunks());
             if most == 0 {
                 return;
             }
             // Files that have kept others waiting, or might, or have changed, are opened one at a time.
             if let Some(lane) = own.later.pop_front() {
-                own.open(lane, None, self, lanes);
+                own.open(lane, false, self, lanes);
                 continue;
             }
-            // Parked requests come last, so that many are sorted, but other requests do not keep them waiting for ever.
-            let are_watched = self.turns.are_watched();
-            let is_parked_next = std::mem::take(&mut own.has_begun_others) || !are_watched;
-            let mut parked = if is_parked_next { self.turns.take_parked(most, false, &self.pool) } else { None };
-            if parked.is_none() {
-                let drawn = if are_watched { self.draw_and_park(most) } else { self.draw(most) };
-                if !drawn.is_empty() {
-                    own.has_begun_others = true;
-                    own.begin(drawn, self, lanes);
-                    continue;
-                }
-                // Other threads have their turn while this one hashes what it has.
-                parked = self.turns.take_parked(most, lanes.is_empty(), &self.pool);
+            let drawn = if self.disks.are_watched() { self.draw_and_park(own, most) } else { self.draw(most) };
+            if !drawn.is_empty() {
+                own.begin(drawn, self, lanes);
+                continue;
             }
-            match parked {
-                Some(Parked::Next(number, request, turn)) => {
-                    own.open(Lane::new(number, request), Some(turn), self, lanes);
-                }
-                Some(Parked::Free(drawn)) => own.begin(drawn, self, lanes),
-                None => return,
+            let left = self.disks.take_left(most);
+            if left.is_empty() {
+                return;
+            }
+            match self.disks.are_watched() {
+                true => own.later.extend(left.into_iter().map(|(number, request)| Lane::new(number, request))),
+                false => own.begin(left, self, lanes),
             }
         }
     }
@@ -242,18 +265,19 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     /// Gives a request back that another thread may begin.
     fn give_back(&self, number: u64, request: Request<T>) {
         lock(&self.supply).returned.push_back((number, request));
-        self.changed.notify_one();
+        self.disks.readers().tell_all();
     }
 
-    /// Draws requests and parks those for disks that seek, until enough are parked or others are drawn, at most `most`.
-    fn draw_and_park(&self, most: usize) -> Vec<(u64, Request<T>)> {
-        while self.turns.has_room() && !self.pool.must_stop() {
+    /// Draws requests and gathers those for disks that seek, until enough are gathered or others are drawn, at most
+    /// `most`.
+    fn draw_and_park(&self, own: &mut Own<'_, T>, most: usize) -> Vec<(u64, Request<T>)> {
+        let since = Instant::now();
+        while self.disks.may_gather(&own.gathered, since) && !self.pool.must_stop() {
             let drawn = self.draw(most);
             if drawn.is_empty() {
                 break;
             }
-            let others =
-                drawn.into_iter().filter_map(|(number, request)| Some((number, self.turns.park(number, request)?)));
+            let others = drawn.into_iter().filter_map(|(number, request)| own.gather(number, request, self.disks));
             let others: Vec<_> = others.collect();
             if !others.is_empty() {
                 return others;
@@ -268,26 +292,33 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         supply.idle += 1;
         self.hungry.fetch_add(1, Ordering::Relaxed);
         let found = loop {
+            let nchanges = self.disks.readers().nchanges();
             if !supply.given.is_empty() {
                 break Some(std::mem::take(&mut supply.given));
             }
-            if !supply.returned.is_empty() || self.turns.nparked() > 0 {
+            if !supply.returned.is_empty() || self.disks.has_some() {
                 break Some(Vec::new());
             }
-            if self.pool.must_stop() || supply.exhausted && supply.idle == self.pool.count() {
+            let is_busy = self.disks.is_busy();
+            if self.pool.must_stop() || supply.exhausted && supply.idle == self.pool.count() && !is_busy {
                 break None;
             }
-            if !supply.exhausted && supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX {
+            let may_draw = supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX;
+            if !supply.exhausted && may_draw && self.disks.has_room() {
                 break Some(Vec::new());
             }
-            // The timeout is for whatever stops the pool: a stop notifies nobody.
-            let waited = self.pool.idle(|| self.changed.wait_timeout(supply, LOOK));
-            supply = waited.unwrap_or_else(PoisonError::into_inner).0;
+            drop(supply);
+            // A thread that waits for a disk is not idle. Whatever stops the pool notifies nobody.
+            match is_busy {
+                true => self.disks.readers().wait(nchanges),
+                false => self.pool.idle(|| self.disks.readers().wait(nchanges)),
+            }
+            supply = lock(&self.supply);
         };
         self.hungry.fetch_sub(1, Ordering::Relaxed);
         match found {
             // This thread stays counted as idle, so that the others come to the same end.
-            None => self.changed.notify_all(),
+            None => self.disks.readers().tell_all(),
             Some(_) => supply.idle -= 1,
         }
         found
@@ -298,7 +329,8 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         let mut supply = lock(&self.supply);
         if supply.given.is_empty() {
             supply.given.extend(lanes.drain(lanes.len().div_ceil(2)..));
-            self.changed.notify_one();
+            drop(supply);
+            self.disks.readers().tell_all();
         }
     }
 
@@ -328,9 +360,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         self.handed_out.store(results.next, Ordering::Release);
         drop(results);
         if self.hungry.load(Ordering::Relaxed) > 0 {
-            // A thread that holds this lock has not begun to wait, or looks at `handed_out` again.
-            drop(lock(&self.supply));
-            self.changed.notify_all();
+            self.disks.readers().tell_all();
         }
     }
 }
@@ -362,9 +392,12 @@ struct Own<'d, T> {
     nbatches: u64,
     /// Files that this thread has drawn and could not begin, or must begin again.
     later: VecDeque<Lane<T>>,
-    /// Whether the last requests begun had not been parked.
-    has_begun_others: bool,
+    /// Requests to park.
+    gathered: Vec<Found<T>>,
 }
+
+/// Largest number of files in a round with which a thread takes another that readers have read.
+const FETCHED_MAX: usize = 256;
 
 /// Least number of messages for a device.
 const WORTH_A_DEVICE: usize = 64;
@@ -380,7 +413,7 @@ impl<T: Send> Own<'_, T> {
         F: FnMut(Request<T>, Result<Hashed, FileError>) + Send,
     {
         // Making a ring takes longer than reading a few files. Under a limit, each file is paid for before the next.
-        let is_single = run.options.is_limited() || run.turns.are_watched();
+        let is_single = run.options.is_limited() || run.disks.are_watched();
         let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !is_single;
         self.nbatches += 1;
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
@@ -391,8 +424,8 @@ impl<T: Send> Own<'_, T> {
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let started = Instant::now();
-            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, &run.pool));
-            run.turns.note_time(paths.len(), started.elapsed());
+            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, run.pool));
+            run.disks.note_time(paths.len(), started.elapsed());
             let begun = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
                 self.ring = Some(None);
@@ -404,56 +437,50 @@ impl<T: Send> Own<'_, T> {
                     self.later.push_back(lane);
                     continue;
                 }
-                lane.begin(begun, place, &run.turns, run.options);
-                let Some(lane) = run.links.join(lane) else { continue };
+                lane.begin(begun, place, run.disks, run.options);
+                let Some(lane) = run.disks.links.join(lane) else { continue };
                 self.room.nbytes += lane.chunk(&self.room).len();
                 lanes.push(lane);
             }
         }
         for (number, request) in others {
             // The file before may have shown that its disk seeks.
-            let request = match run.turns.are_watched() {
-                true => run.turns.park(number, request),
-                false => Some(request),
+            let other = match run.disks.are_watched() {
+                true => self.gather(number, request, run.disks),
+                false => Some((number, request)),
             };
-            let Some(request) = request else { continue };
-            // A disk that no thread reads is not left waiting.
-            if lanes.iter().any(|lane| lane.turn.is_some()) {
-                run.give_back(number, request);
-                continue;
+            if let Some((number, request)) = other {
+                self.open(Lane::new(number, request), true, run, lanes);
             }
-            self.open(Lane::new(number, request), None, run, lanes);
         }
     }
 
-    /// Opens a file by itself and reads its first chunk. `turn`: the thread's turn, if it has one.
-    fn open<I, F>(
-        &mut self,
-        mut lane: Lane<T>,
-        turn: Option<Turn<T>>,
-        run: &Run<'_, T, I, F>,
-        lanes: &mut Vec<Lane<T>>,
-    ) {
+    /// Gathers a request for a disk that seeks. Others come back.
+    fn gather(&mut self, number: u64, request: Request<T>, disks: &Disks<T>) -> Option<(u64, Request<T>)> {
+        match disks.look(number, request) {
+            Ok(found) => self.gathered.push(found),
+            Err(request) => return Some((number, request)),
+        }
+        None
+    }
+
+    /// Opens a file by itself and reads its first chunk, unless it `may_be_parked` and readers should read it.
+    fn open<I, F>(&mut self, mut lane: Lane<T>, may_be_parked: bool, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
         // Opening another pipe may wait for a process that waits for the first pipe to be read.
         if lanes.iter().any(Lane::keeps_others_waiting) {
             self.later.push_back(lane);
             return;
         }
         lane.open();
-        let Some(mut lane) = run.links.join(lane) else { return };
-        if lane.is_known {
-            lanes.push(lane);
-            return;
+        if may_be_parked && lane.is_for_readers(run.disks, 0) {
+            let (number, request) = lane.into_request();
+            let Some((number, request)) = self.gather(number, request, run.disks) else { return };
+            lane = Lane::new(number, request);
+            lane.open();
         }
-        let mut probed = None;
-        if let Some(disk) = lane.slow_disk(&run.turns, 0) {
-            probed = turn.as_ref().filter(|turn| turn.is_probe).map(Turn::disk);
-            lane.turn = turn.or_else(|| run.turns.take(disk, &run.pool));
-        }
-        let started = Instant::now();
-        lane.read(&mut self.room, run.options, &run.pool);
-        if let Some(disk) = probed {
-            run.turns.note_probe(disk, started.elapsed());
+        let Some(mut lane) = run.disks.links.join(lane) else { return };
+        if !lane.is_known {
+            lane.read(&mut self.room, run.options, run.pool);
         }
         lanes.push(lane);
     }

@@ -47,7 +47,8 @@ pub use watched::Watched;
 ///
 /// `each` gets every request back with its result, in the order of the requests, one at a time, on any thread. The
 /// engine draws a request only when a thread can work on it. The number of requests has no limit, as memory depends on
-/// the number of threads only (below 1 MiB for each, and up to 65,536 requests and results that wait for an earlier one).
+/// the number of threads only (below 1 MiB for each, 64 MiB if files are read from a disk that seeks, and up to 65,536
+/// requests and results that wait for an earlier one).
 ///
 /// A regular file whose length, times or place on disk change during the read is read again, up to three times; then
 /// the result is [`FileError::Unstable`]. The bytes of a digest thus all stood in the file at the same time, as far as

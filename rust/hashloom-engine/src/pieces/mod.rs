@@ -71,16 +71,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     let device = Mutex::new(options.its_device());
     let rows = || lock(&device).take().and_then(Rows::on).or_else(|| Rows::new(nlanes, run.nthreads));
     std::thread::scope(|scope| {
-        let mut readers = Vec::new();
-        if needs_readers {
-            readers.extend((0..Fetcher::<J>::nreaders()).map_while(|number| {
-                let reader = std::thread::Builder::new().name(format!("hashloom-read-{number}"));
-                reader.spawn_scoped(scope, || fetcher.read(&run.pool)).ok()
-            }));
-            if readers.is_empty() {
-                fetcher.end();
-            }
-        }
+        let readers = if needs_readers { fetcher.start(scope, &run.pool) } else { Vec::new() };
         if !run.pool.work(rows, |rows| run.work(rows)) {
             run.fail();
         }
@@ -98,7 +89,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
 }
 
 /// The state that all threads share.
-struct Run<'a, J, I> {
+struct Run<'a, J: Job, I> {
     pool: Pool,
     queue: Mutex<Queue<'a, J, I>>,
     nthreads: usize,

@@ -22,7 +22,7 @@ const DEVICE_SHARE: usize = 8;
 const DEVICE_MIN: usize = 64;
 
 /// The jobs.
-pub(super) struct Queue<'a, J, I> {
+pub(super) struct Queue<'a, J: Job, I> {
     jobs: std::iter::Fuse<I>,
     /// Jobs with pieces that no thread has taken, in order.
     pub(super) begun: VecDeque<Begun<J>>,

@@ -19,6 +19,7 @@ use rustix::fs::fstat;
 
 #[cfg(target_os = "linux")]
 use crate::read::open::{is_in_memory, read_at};
+use crate::read::readers::PART_NBYTES;
 
 /// Length from which files are read in order on a disk that seeks. A shorter file needs few reads, and the disk itself
 /// puts the reads of many such files in order.
@@ -38,8 +39,7 @@ enum Kind {
     Disk,
     /// An SSD, or a server.
     Parallel,
-    /// A device that hides what it is, such as a FUSE file system, counts as a disk whose queue has room for one
-    /// request. Read by one thread in order, it is as fast as `cat`.
+    /// A device that hides what it is, such as a FUSE file system: a disk without a queue, or a server.
     Unknown,
 }
 
@@ -55,16 +55,36 @@ impl Kind {
 }
 
 impl Device {
+    /// Devices for tests: a hard disk, and one that hides what it is.
+    #[cfg(test)]
+    pub(crate) const DISK: Device = Device { number: 0, kind: Kind::Disk };
+    #[cfg(test)]
+    pub(crate) const HIDDEN: Device = Device { number: 1, kind: Kind::Unknown };
+
     /// Number of threads that should read files of the device at once, each the part after the last one begun. Seconds
     /// for 192 MiB on a modelled hard disk, 8 ms and 200 MB/s, under a block device: 1, 2, 4 and 8 readers 1.08, 1.04,
-    /// 1.09, 1.08; 400 files of 100 kB 0.48, 0.44, 0.46, 0.39. A FUSE file system without a queue: 1, 2 and 4 readers
-    /// 1.6, 3.1, 4.4.
+    /// 1.09, 1.08; 400 files of 100 kB 0.48, 0.44, 0.46, 0.39.
     pub(crate) fn nreaders(self) -> usize {
         match self.kind {
-            Kind::Disk => 4,
+            Kind::Disk | Kind::Unknown => 4,
             Kind::Parallel => 8,
-            Kind::Unknown => 1,
         }
+    }
+
+    /// Largest number of bytes that a reader reads at once. A hard disk reads 1 MiB in 5 ms, an SSD in 0.2 to 2 ms.
+    /// Several readers of a device that hides what it is keep close together, each with one request of the usual
+    /// length: to a disk their reads are one stream, and a server has several at once.
+    pub(crate) fn part_nbytes(self) -> u64 {
+        match self.kind {
+            Kind::Disk | Kind::Parallel => PART_NBYTES,
+            Kind::Unknown => PART_NBYTES / 8,
+        }
+    }
+
+    /// Returns true unless the device is known to take reads at many places at once as well as one after the other. A
+    /// hard disk moves its heads for each place: sixteen places at once cost it most of its speed.
+    pub(crate) fn seeks(self) -> bool {
+        self.kind != Kind::Parallel
     }
 
     /// Whether the device has a queue, in which many requests can wait for the best order.
@@ -86,22 +106,15 @@ pub(crate) fn of(file: &File) -> Device {
     Device { number: stat.st_dev, kind }
 }
 
-/// Returns true unless the file's device is known to take reads at many places at once as well as one after the other.
-/// A hard disk moves its heads for each place: sixteen places at once cost it most of its speed.
-#[cfg(target_os = "linux")]
-pub(crate) fn seeks(file: &File) -> bool {
-    of(file).kind != Kind::Parallel
-}
-
 /// Least time of a read that has moved the heads of a hard disk. An SSD takes a tenth of it.
 pub(crate) const SEEK_TIME: Duration = Duration::from_millis(1);
 
-/// Returns true if reads at distant places are seen to be slow, and unless [`seeks`] is false. Each device is tested once,
+/// Returns true if reads at distant places are seen to be slow, and unless [`Device::seeks`] is false. Each device is tested once,
 /// by reads in a file of `nbytes` bytes that is not in memory.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
     static SEEN: Mutex<Option<HashMap<u64, bool>>> = Mutex::new(None);
-    if !seeks(file) {
+    if !of(file).seeks() {
         return false;
     }
     let Ok(stat) = fstat(file) else { return true };
@@ -125,11 +138,6 @@ pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn of(_file: &File) -> Device {
     Device { number: 0, kind: Kind::of(Some(false)) }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn seeks(_file: &File) -> bool {
-    false
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -187,8 +195,8 @@ mod tests {
         let (memory, hidden) = (std::path::Path::new("/dev/shm"), std::path::Path::new("/proc/self/status"));
         if memory.is_dir() {
             let file = tempfile::tempfile_in(memory).unwrap();
-            assert!(!seeks(&file) && !is_seen_to_seek(&file, 1 << 20));
+            assert!(!of(&file).seeks() && !is_seen_to_seek(&file, 1 << 20));
         }
-        assert!(seeks(&File::open(hidden).unwrap()));
+        assert!(of(&File::open(hidden).unwrap()).seeks());
     }
 }

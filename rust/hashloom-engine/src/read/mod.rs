@@ -15,6 +15,7 @@
 //! behind    gives up what was read
 //! direct    reads past the page cache
 //! device    whether a disk should be read in order
+//! readers   threads that read from disks beside those that hash
 //! ring      opens and reads many small files by a few system calls
 //! ```
 
@@ -31,6 +32,7 @@ pub(crate) mod map;
 #[allow(unsafe_code)]
 pub(crate) mod noted;
 pub(crate) mod open;
+pub(crate) mod readers;
 #[allow(unsafe_code)]
 pub(crate) mod ring;
 pub(crate) mod stamp;

@@ -62,6 +62,15 @@ impl Pool {
         self.options.pay(nbytes, &|| self.must_stop());
     }
 
+    /// Calls `work`, whose panic stops all threads.
+    pub(crate) fn catch(&self, work: impl FnOnce()) {
+        // State left half-done by a panic is dropped with the pool, as nothing continues after it.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+            self.has_panicked.store(true, Ordering::Relaxed);
+            self.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
+        }
+    }
+
     /// Calls `work` on each thread with buffers of its own, and returns when all threads have ended. A thread without
     /// memory for buffers ends at once. If the caller's thread is the one, nothing is done and the result is false.
     ///
@@ -71,11 +80,7 @@ impl Pool {
         let Some(own) = buffers() else { return false };
         let work = |buffers| {
             let _working = self.options.meter.as_ref().map(|meter| meter.begin(self.options.rate.as_ref()));
-            // State left half-done by a panic is dropped with the pool, as nothing continues after it.
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(buffers))) {
-                self.has_panicked.store(true, Ordering::Relaxed);
-                self.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
-            }
+            self.catch(|| work(buffers));
         };
         std::thread::scope(|scope| {
             let count = self.count();

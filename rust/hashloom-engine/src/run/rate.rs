@@ -3,8 +3,8 @@
 //! A limit on the bytes read in a second, by all threads together.
 //!
 //! A thread pays for bytes when it has read them, and then waits until the limit allows the next read. Before the first
-//! read nothing is paid, so each thread begins with one read, of 32 KiB in most cases; for torrents that are not in
-//! memory, 2 MiB are read first.
+//! read nothing is paid, so each thread begins with one read, of 32 KiB in most cases; what readers read,
+//! 2 MiB, comes first.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -10,13 +10,15 @@ use std::sync::Arc;
 
 use hashloom::{Hash, Hasher};
 
+use super::disks::Disks;
+use super::fetched::{Fetched, Next};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
 use super::room::Room;
-use super::turn::{Turn, Turns};
 use crate::files::request::{FileError, Hashed, Method, Request};
 use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
 use crate::read::behind::{self, BEHIND_NBYTES};
+use crate::read::buffer::Buffer;
 use crate::read::map::Mapping;
 use crate::read::noted;
 use crate::read::open::read_at_once;
@@ -59,8 +61,8 @@ pub(super) struct Lane<T> {
     has_looked: bool,
     /// For a file that was not in memory: the end of the bytes that are given up again.
     given_up: Option<u64>,
-    /// The turn to read a disk that seeks, kept to the end of the file.
-    pub(super) turn: Option<Turn<T>>,
+    /// Whether readers have not yet read what comes next.
+    pub(super) is_waiting: bool,
     /// For the first of a file's names: the others wait for it.
     lead: Option<Lead<T>>,
     /// Whether the digests are those of another name of the file, so that nothing is read.
@@ -71,8 +73,10 @@ enum Reader {
     File(File),
     /// A regular file, and its length when it was mapped.
     Mapped(File, Mapping, u64),
-    /// The request's open file; other requests may have it too.
+    /// An open file that others may have too.
     Shared(Arc<File>),
+    /// A file that readers read.
+    Fetched(Arc<Fetched>),
     Stdin(io::Stdin),
     /// The request's own reader or memory.
     Own,
@@ -86,12 +90,14 @@ enum Chunk {
     Buffer(Range<usize>),
     /// A range of the mapping, or of the request's memory.
     InPlace(Range<u64>),
+    /// A range of a buffer that a reader has filled.
+    Fetched(Arc<Buffer>, Range<usize>),
 }
 
 impl Chunk {
     fn nbytes(&self) -> u64 {
         match self {
-            Chunk::Buffer(range) => range.len() as u64,
+            Chunk::Buffer(range) | Chunk::Fetched(_, range) => range.len() as u64,
             Chunk::InPlace(range) => range.end - range.start,
         }
     }
@@ -116,7 +122,7 @@ impl<T> Lane<T> {
             is_stream: false,
             has_looked: false,
             given_up: None,
-            turn: None,
+            is_waiting: false,
             lead: None,
             is_known: false,
         }
@@ -150,7 +156,7 @@ impl<T> Lane<T> {
     pub(super) fn know(&mut self, digests: &[Hash], nbytes: u64) {
         self.digests = digests.iter().copied().map(Some).collect();
         (self.nbytes, self.chunk) = (nbytes, Chunk::Buffer(0..0));
-        (self.reader, self.turn) = (Reader::Closed, None);
+        self.reader = Reader::Closed;
         (self.is_known, self.has_ended, self.is_stream) = (true, true, false);
     }
 
@@ -184,7 +190,10 @@ impl<T> Lane<T> {
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
-    pub(super) fn begin(&mut self, begun: Begun, place: usize, turns: &Turns<T>, options: &Options) {
+    pub(super) fn begin(&mut self, begun: Begun, place: usize, disks: &Disks<T>, options: &Options)
+    where
+        T: Send,
+    {
         match begun {
             // The caller opens such a file again and never comes here.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
@@ -198,7 +207,7 @@ impl<T> Lane<T> {
             Begun::GoesOn(nbytes, file, stamp) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
                 (self.reader, self.stamp) = (Reader::File(file), stamp);
-                self.slow_disk(turns, nbytes as u64);
+                self.is_for_readers(disks, nbytes as u64);
                 self.go_on(options);
             }
             Begun::NotOpened(error) => self.fail(FileError::Open(error)),
@@ -206,14 +215,32 @@ impl<T> Lane<T> {
         }
     }
 
-    /// The disk, if the file must be read in its turn, from `offset` on.
-    pub(super) fn slow_disk(&self, turns: &Turns<T>, offset: u64) -> Option<u64> {
-        self.reader.file().filter(|_| !self.is_stream).and_then(|file| turns.note(file, offset))
+    /// Whether readers should read the file, from `offset` on.
+    pub(super) fn is_for_readers(&self, disks: &Disks<T>, offset: u64) -> bool
+    where
+        T: Send,
+    {
+        self.reader.file().is_some_and(|file| !self.is_stream && disks.note(file, offset))
     }
 
-    /// Whether the thread starts no other file until this one ends: it is a pipe, or has its turn.
+    /// The open file and its stamp, if it is a regular file with some content.
+    pub(super) fn regular_file(&mut self) -> Option<(Arc<File>, Stamp)> {
+        let stamp = self.stamp.filter(|stamp| stamp.nbytes > 0 && !self.has_ended)?;
+        if let Reader::File(file) = std::mem::replace(&mut self.reader, Reader::Closed) {
+            self.reader = Reader::Shared(Arc::new(file));
+        }
+        let Reader::Shared(file) = &self.reader else { return None };
+        Some((file.clone(), stamp))
+    }
+
+    /// From now on the bytes come from readers, who have begun the file.
+    pub(super) fn fetch(&mut self, file: Arc<Fetched>) {
+        self.reader = Reader::Fetched(file);
+    }
+
+    /// Whether the thread starts no other file until this one ends: it is a pipe.
     pub(super) fn keeps_others_waiting(&self) -> bool {
-        (self.is_stream || self.turn.is_some()) && !self.has_ended
+        self.is_stream && !self.has_ended
     }
 
     /// Reads nothing in this round.
@@ -231,6 +258,27 @@ impl<T> Lane<T> {
                 return;
             }
             self.unmap(self.nbytes);
+        }
+        if let Reader::Fetched(file) = &self.reader {
+            let next = file.take(self.nbytes);
+            self.is_waiting = matches!(next, Next::Later);
+            let (chunk, verdict) = match next {
+                Next::Bytes(buffer, range, verdict) => {
+                    pool.pay(range.len() as u64);
+                    (Chunk::Fetched(buffer, range), verdict)
+                }
+                Next::End(verdict) => (Chunk::Buffer(0..0), Some(verdict)),
+                Next::Later => (Chunk::Buffer(0..0), None),
+                Next::Left(file) => {
+                    self.reader = Reader::Shared(file);
+                    return self.read(room, options, pool);
+                }
+            };
+            self.chunk = chunk;
+            if let Some(verdict) = verdict {
+                (self.verdict, self.has_ended, self.reader) = (verdict, true, Reader::Closed);
+            }
+            return;
         }
         if let (Reader::Own, Source::Memory(bytes)) = (&self.reader, &self.request.source) {
             let nbytes = (**bytes).as_ref().len() as u64;
@@ -273,7 +321,6 @@ impl<T> Lane<T> {
         }
         self.give_up(None);
         self.reader = Reader::Closed;
-        self.turn = None;
     }
 
     /// Reads some of the bytes that come `further` bytes after those of earlier rounds.
@@ -284,7 +331,7 @@ impl<T> Lane<T> {
             (Reader::Shared(file), _) => read_at_once(file, into, self.nbytes + further),
             (Reader::Stdin(stdin), _) => stdin.read(into),
             (Reader::Own, Source::Reader(reader)) => read_from(reader, into),
-            (Reader::Own | Reader::Closed, _) => Ok(0),
+            (Reader::Own | Reader::Closed | Reader::Fetched(_), _) => Ok(0),
         }
     }
 
@@ -294,10 +341,9 @@ impl<T> Lane<T> {
             self.has_looked = true;
             self.look(options);
         }
-        // Many files are read in turn, so the system sees no stream that it would read far ahead of. A file that is read
-        // alone is such a stream.
+        // Many files are read in turn, so the system sees no stream that it would read far ahead of.
         let Some(file) = self.reader.file() else { return };
-        let is_asked_for = !self.is_stream && self.turn.is_none() && !options.is_limited();
+        let is_asked_for = !self.is_stream && !options.is_limited();
         if is_asked_for && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
             let start = self.asked.max(self.nbytes + self.chunk.nbytes());
             self.asked = start + ahead::LANE_NBYTES;
@@ -318,9 +364,7 @@ impl<T> Lane<T> {
         self.is_stream = !metadata.is_file();
         self.given_up = (!self.is_stream && behind::is_cold(file, &(0..metadata.len()))).then_some(0);
         // A file that has changed may change again, so it is not mapped.
-        let is_read = self.turn.is_some();
-        let is_worth_it =
-            options.is_mapped() && !is_read && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
+        let is_worth_it = options.is_mapped() && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
         if self.is_stream || !is_worth_it {
             return;
         }
@@ -346,6 +390,7 @@ impl<T> Lane<T> {
     pub(super) fn chunk<'a>(&'a self, room: &'a Room<'_>) -> &'a [u8] {
         match (&self.chunk, &self.reader) {
             (Chunk::Buffer(range), _) => &room.buffer[range.clone()],
+            (Chunk::Fetched(buffer, range), _) => &buffer.bytes()[range.clone()],
             (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
             (Chunk::InPlace(range), _) => match &self.request.source {
                 Source::Memory(bytes) => &(**bytes).as_ref()[range.start as usize..range.end as usize],
@@ -370,6 +415,8 @@ impl<T> Lane<T> {
         }
         let nbytes = self.chunk.nbytes();
         self.nbytes += nbytes;
+        // A reader's buffer is free from now on.
+        self.chunk = Chunk::Buffer(0..0);
         if self.given_up.is_some_and(|end| self.nbytes - end >= BEHIND_NBYTES) {
             self.give_up(Some(self.nbytes));
         }
@@ -429,7 +476,7 @@ impl Reader {
         match self {
             Reader::File(file) | Reader::Mapped(file, ..) => Some(file),
             Reader::Shared(file) => Some(file),
-            Reader::Stdin(_) | Reader::Own | Reader::Closed => None,
+            Reader::Stdin(_) | Reader::Own | Reader::Fetched(_) | Reader::Closed => None,
         }
     }
 

@@ -8,10 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::pieces::lock;
-use crate::read::buffer::{Arena, Buffer};
-
-/// Largest number of bytes in a part. A hard disk reads so much in 5 ms, an SSD in 0.2 to 2 ms.
-pub(in crate::pieces) const PART_NBYTES: u64 = Arena::BUFFER_NBYTES as u64;
+use crate::read::buffer::Buffer;
 
 /// A part of a file that was read.
 pub(in crate::pieces) struct Part {
@@ -143,6 +140,7 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::buffer::Arena;
 
     #[test]
     fn parts_are_found_and_freed() {

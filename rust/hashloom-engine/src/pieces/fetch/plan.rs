@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use crate::pieces::fetch::parts::PART_NBYTES;
 use crate::pieces::job::{Content, Job};
+use crate::read::readers::PART_NBYTES;
 
 /// The rest of a content that is to be fetched.
 pub(super) struct Plan {

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Files on a disk that seeks are read by readers, in the order of their inodes.
+//!
+//! A hard disk moves its heads for each file that is read beside another one, and waits while a thread hashes. Once a
+//! file on such a disk is found not to be in memory, requests are looked at before their files are opened. Those for
+//! such a disk are parked, many at a time. [Readers] open them in the order of the inodes, which is about that of the
+//! places on the disk, and read ahead of the threads that hash: short files whole, a long one in parts, which several
+//! readers may read. A thread takes the files whose bytes have come.
+//!
+//! What readers cannot read whole is left to the threads, which find out why: a file that fails or is no regular file
+//! any more is begun again by a thread, and the rest of a long file is read by its lane.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs::File;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Once};
+use std::time::{Duration, Instant};
+
+use super::fetched::{Fetched, Part};
+use super::lane::Lane;
+use super::links::Links;
+use super::lock;
+use crate::files::request::Request;
+use crate::paths;
+use crate::read::ahead::read_ahead;
+use crate::read::buffer::Buffer;
+use crate::read::device::{self, Device, SEEK_TIME};
+use crate::read::direct::{ALIGNMENT, Direct};
+use crate::read::open::{Residence, is_in_memory, open_max, residence};
+use crate::read::readers::{Queue, Readers, SHORT_MAX, SHORT_NBYTES, nreaders};
+use crate::run::Options;
+use crate::run::pool::Pool;
+
+/// After this many files in a row that were in memory, or on another disk, requests are no longer parked.
+const ENOUGH: usize = 64;
+
+/// Largest number of requests that are parked, or whose files are read and not taken.
+const PARKED_MAX: usize = 1 << 14;
+
+/// The time for which requests are gathered before the readers get them, so that many are sorted.
+const GATHERING: Duration = Duration::from_millis(50);
+
+/// Largest number of files that a reader opens at once on a device that hides what it is: see [`Device::part_nbytes`].
+const FEW: usize = 8;
+
+/// The disks that seek, and the requests for them.
+pub(super) struct Disks<T> {
+    readers: Readers<Parked<T>>,
+    /// The disk of a file that readers should read from an offset on.
+    device_of: fn(&File, u64) -> Option<Device>,
+    /// The disks, by the system's number.
+    known: Mutex<HashMap<u64, Device>>,
+    /// Files with several names.
+    pub(super) links: Arc<Links<T>>,
+    /// Files whose bytes have come, at least the first.
+    fetched: Mutex<VecDeque<Lane<T>>>,
+    /// Requests that readers leave to the threads.
+    left: Mutex<Vec<(u64, Request<T>)>>,
+    /// Number of requests that are parked, being begun, or in one of these lists.
+    nheld: AtomicUsize,
+    /// Number of files for which requests are still parked; 0 until a file on such a disk is found.
+    nwatched: AtomicUsize,
+    /// Whether readers may read: there is room for them, and they have not ended.
+    is_served: AtomicBool,
+    started: Once,
+}
+
+/// A request that is to be parked.
+pub(super) struct Found<T> {
+    device: Device,
+    inode: u64,
+    nbytes: u64,
+    number: u64,
+    request: Request<T>,
+}
+
+/// What is to be read from a disk.
+pub(super) struct Parked<T> {
+    /// Requests, each with its file's length, by inode and number.
+    requests: BTreeMap<(u64, u64), (u64, Request<T>)>,
+    /// The inode and number of the request that was taken last.
+    last: (u64, u64),
+    /// Long files that were begun.
+    long: VecDeque<Arc<Fetched>>,
+    /// Whether a reader opens a file that is probably long. The others wait, as they are to read on in it.
+    is_opening: bool,
+    /// Largest number of files that a reader opens at once: all readers together as many as all threads.
+    open_max: usize,
+    is_given_up: bool,
+}
+
+/// The work of a reader.
+pub(super) enum Task<T> {
+    /// Files to begin: one, or several short ones that follow one another.
+    Begin { device: Device, requests: Vec<(u64, Request<T>)>, is_long: bool, buffer: Buffer },
+    /// The part of a long file that begins at this offset.
+    GoOn { file: Arc<Fetched>, offset: u64, buffer: Buffer },
+}
+
+impl<T: Send> Disks<T> {
+    pub(super) fn new(options: &Options) -> Disks<T> {
+        Disks::with(device_of_cold, Readers::new(options))
+    }
+
+    fn with(device_of: fn(&File, u64) -> Option<Device>, readers: Readers<Parked<T>>) -> Disks<T> {
+        Disks {
+            readers,
+            device_of,
+            known: Mutex::default(),
+            links: Links::new(),
+            fetched: Mutex::default(),
+            left: Mutex::default(),
+            nheld: AtomicUsize::new(0),
+            nwatched: AtomicUsize::new(0),
+            is_served: AtomicBool::new(nreaders() > 0),
+            started: Once::new(),
+        }
+    }
+
+    pub(super) fn readers(&self) -> &Readers<Parked<T>> {
+        &self.readers
+    }
+
+    /// Whether the last files were on a disk that seeks: the next files are looked at one by one.
+    pub(super) fn are_watched(&self) -> bool {
+        self.nwatched.load(Ordering::Relaxed) > 0
+    }
+
+    /// Notes the time in which `count` short files were opened and read at once. While no slow disk is known, and a disk
+    /// may have moved its heads for each file, the next files are looked at one by one.
+    pub(super) fn note_time(&self, count: usize, time: Duration) {
+        if time >= SEEK_TIME * count as u32 && lock(&self.known).is_empty() {
+            self.watch();
+        }
+    }
+
+    fn watch(&self) {
+        if self.is_served.load(Ordering::Relaxed) {
+            self.nwatched.store(ENOUGH, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes whether readers should read a file from `offset` on.
+    pub(super) fn note(&self, file: &File, offset: u64) -> bool {
+        let device = if self.is_served.load(Ordering::Relaxed) { (self.device_of)(file, offset) } else { None };
+        if let Some((device, (disk, ..))) = device.and_then(|device| Some((device, place(&file.metadata().ok()?)?))) {
+            lock(&self.known).insert(disk, device);
+        }
+        self.count(device.is_some())
+    }
+
+    /// Notes whether another file is on a disk that seeks, and not in memory.
+    fn count(&self, is_slow: bool) -> bool {
+        match is_slow {
+            true => self.watch(),
+            false => {
+                let _ = self.nwatched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+            }
+        }
+        is_slow
+    }
+
+    /// Looks where the file of a request is. Returns the request if it is not to be parked.
+    pub(super) fn look(&self, number: u64, request: Request<T>) -> Result<Found<T>, Request<T>> {
+        let metadata = request.source.path().and_then(|path| paths::metadata(path).ok());
+        let place = metadata.filter(|metadata| metadata.is_file()).and_then(|metadata| place(&metadata));
+        let found = place.and_then(|(disk, inode, nbytes)| Some((*lock(&self.known).get(&disk)?, inode, nbytes)));
+        match found {
+            Some((device, inode, nbytes)) => Ok(Found { device, inode, nbytes, number, request }),
+            None => Err(request),
+        }
+    }
+
+    /// Whether requests should be gathered on.
+    pub(super) fn may_gather(&self, gathered: &[Found<T>], since: Instant) -> bool {
+        gathered.len() + self.nheld.load(Ordering::Relaxed) < PARKED_MAX
+            && since.elapsed() < GATHERING
+            && lock(&self.fetched).is_empty()
+    }
+
+    /// Whether there is room for another request.
+    pub(super) fn has_room(&self) -> bool {
+        self.nheld.load(Ordering::Relaxed) < PARKED_MAX
+    }
+
+    /// Parks requests. `start` starts the readers.
+    pub(super) fn park(&self, gathered: &mut Vec<Found<T>>, start: impl FnOnce()) {
+        let Some(first) = gathered.first() else { return };
+        let mut device = first.device;
+        self.started.call_once(start);
+        self.nheld.fetch_add(gathered.len(), Ordering::Relaxed);
+        let mut found = gathered.drain(..).peekable();
+        while found.peek().is_some() {
+            let parked = self.readers.change(device, |parked| {
+                while let Some(Found { inode, nbytes, number, request, .. }) = found.next_if(|it| it.device == device) {
+                    parked.requests.insert((inode, number), (nbytes, request));
+                }
+            });
+            if parked.is_none() {
+                // The readers have ended.
+                self.is_served.store(false, Ordering::Relaxed);
+                self.nwatched.store(0, Ordering::Relaxed);
+                lock(&self.left).extend(found.by_ref().map(|found| (found.number, found.request)));
+            }
+            device = found.peek().map_or(device, |found| found.device);
+        }
+    }
+
+    /// Whether a thread would get something from [`Disks::take`] or [`Disks::take_left`].
+    pub(super) fn has_some(&self) -> bool {
+        let is_watched = self.are_watched();
+        self.is_busy()
+            && (!lock(&self.fetched).is_empty()
+                || !lock(&self.left).is_empty()
+                || self.readers.any(|parked| parked.is_left(is_watched)))
+    }
+
+    /// Whether requests wait for their disks.
+    pub(super) fn is_busy(&self) -> bool {
+        self.nheld.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes a file whose bytes have come.
+    pub(super) fn take(&self) -> Option<Lane<T>> {
+        if !self.is_busy() {
+            return None;
+        }
+        let lane = lock(&self.fetched).pop_front()?;
+        self.nheld.fetch_sub(1, Ordering::Relaxed);
+        Some(lane)
+    }
+
+    /// Takes at most `most` requests that the threads should begin.
+    pub(super) fn take_left(&self, most: usize) -> Vec<(u64, Request<T>)> {
+        if !self.is_busy() {
+            return Vec::new();
+        }
+        let is_watched = self.are_watched();
+        let mut left = lock(&self.left);
+        let nleft = left.len().min(most);
+        let mut taken: Vec<_> = left.drain(..nleft).collect();
+        drop(left);
+        self.readers.any(|parked| {
+            if parked.is_left(is_watched) {
+                let requests = std::iter::from_fn(|| parked.requests.pop_first());
+                let requests = requests.map(|((_, number), (_, request))| (number, request));
+                taken.extend(requests.take(most - taken.len()));
+            }
+            taken.len() == most
+        });
+        self.nheld.fetch_sub(taken.len(), Ordering::Relaxed);
+        taken
+    }
+
+    /// Reads until the end. Each reader runs on a thread of its own.
+    pub(super) fn read(&self, pool: &Pool) {
+        let mut direct = Direct::default();
+        self.readers.work(pool, |task| {
+            match task {
+                Task::Begin { device, requests, is_long, mut buffer } => {
+                    let opened: Vec<_> =
+                        requests.into_iter().filter_map(|request| self.open(device, request)).collect();
+                    let long = opened.iter().filter(|(_, file)| file.part(0).end < file.nbytes());
+                    let long: Vec<_> = long.map(|(_, file)| Arc::clone(file)).collect();
+                    if is_long || !long.is_empty() {
+                        self.readers.change(device, |parked| {
+                            parked.is_opening &= !is_long;
+                            parked.long.extend(long);
+                        });
+                    }
+                    let places = self.begin(&mut direct, device, opened, buffer.bytes_mut());
+                    let buffer = Arc::new(buffer);
+                    for (mut lane, file, start) in places {
+                        file.note(0, Some(Part::new(&buffer, start)));
+                        lane.fetch(file);
+                        lock(&self.fetched).push_back(lane);
+                    }
+                }
+                Task::GoOn { file, offset, mut buffer } => {
+                    let start = file.read(offset, &mut direct, buffer.bytes_mut());
+                    file.note(offset, start.map(|start| Part::new(&Arc::new(buffer), start)));
+                }
+            }
+            |_| true
+        });
+    }
+
+    /// Reads the beginnings of files into a buffer. Returns the files with the places of their first bytes there.
+    fn begin(
+        &self,
+        direct: &mut Direct<u64>,
+        device: Device,
+        opened: Vec<(Lane<T>, Arc<Fetched>)>,
+        buffer: &mut [u8],
+    ) -> Vec<(Lane<T>, Arc<Fetched>, usize)> {
+        if device.takes_many() && opened.len() > 1 {
+            for (_, fetched) in &opened {
+                fetched.file().inspect(|file| _ = read_ahead(file, 0..fetched.nbytes()));
+            }
+        }
+        let mut filled = 0;
+        let mut places = Vec::with_capacity(opened.len());
+        for (lane, file) in opened {
+            match file.read(0, direct, &mut buffer[filled..]) {
+                Some(skip) => {
+                    let start = filled + skip;
+                    let end = start + file.part(0).end as usize;
+                    filled = end.next_multiple_of(ALIGNMENT).min(buffer.len());
+                    places.push((lane, file, start));
+                }
+                None => {
+                    file.note(0, None);
+                    self.leave(lane);
+                }
+            }
+        }
+        places
+    }
+
+    /// Opens a file that is to be read. `None` if nothing is to be read, or a thread should do that.
+    fn open(&self, device: Device, (number, request): (u64, Request<T>)) -> Option<(Lane<T>, Arc<Fetched>)> {
+        let mut lane = Lane::new(number, request);
+        lane.open();
+        let fetched = lane.regular_file().map(|(file, stamp)| {
+            let is_in_memory = !self.count((self.device_of)(&file, 0).is_some());
+            let is_on_disk = stamp.nbytes >= SHORT_NBYTES && residence(&file, 0) == Residence::OnDisk;
+            (is_in_memory, Fetched::new(number, file, stamp, is_on_disk, device.part_nbytes()))
+        });
+        let Some((is_in_memory, fetched)) = fetched else {
+            self.leave(lane);
+            return None;
+        };
+        // A long file in memory is mapped.
+        if is_in_memory && fetched.nbytes() >= SHORT_NBYTES {
+            self.leave(lane);
+            return None;
+        }
+        let Some(lane) = self.links.join(lane) else {
+            self.nheld.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        };
+        if lane.is_known {
+            lock(&self.fetched).push_back(lane);
+            return None;
+        }
+        Some((lane, Arc::new(fetched)))
+    }
+
+    /// Leaves a request to the threads.
+    fn leave(&self, lane: Lane<T>) {
+        lock(&self.left).push(lane.into_request());
+    }
+}
+
+impl<T> Default for Parked<T> {
+    fn default() -> Parked<T> {
+        let (requests, long) = (BTreeMap::new(), VecDeque::new());
+        let open_max = (open_max() / nreaders().max(1)).clamp(1, SHORT_MAX);
+        Parked { requests, last: (0, 0), long, is_opening: false, open_max, is_given_up: false }
+    }
+}
+
+impl<T: Send> Queue for Parked<T> {
+    type Task = Task<T>;
+
+    fn is_waiting(&self) -> bool {
+        !self.is_given_up
+            && !self.is_opening
+            && (!self.requests.is_empty() || self.long.iter().any(|file| file.goes_on()))
+    }
+
+    fn next(&mut self, device: Device, buffer: Buffer) -> Option<Task<T>> {
+        while let Some(file) = self.long.front() {
+            if let Some(offset) = file.next_part() {
+                return Some(Task::GoOn { file: file.clone(), offset, buffer });
+            }
+            self.long.pop_front();
+        }
+        let mut room = device.part_nbytes();
+        let most = if device.takes_many() { self.open_max } else { self.open_max.min(FEW) };
+        let mut requests = Vec::new();
+        while requests.len() < most {
+            let next = self.requests.range(self.last..).next().or_else(|| self.requests.first_key_value());
+            let Some((&key, &(nbytes, _))) = next else { break };
+            let place = nbytes.next_multiple_of(ALIGNMENT as u64);
+            if !requests.is_empty() && (nbytes >= SHORT_NBYTES || place > room) {
+                break;
+            }
+            let Some((_, request)) = self.requests.remove(&key) else { break };
+            self.last = key;
+            requests.push((key.1, request));
+            room = room.saturating_sub(place);
+            if nbytes >= SHORT_NBYTES.min(device.part_nbytes()) {
+                self.is_opening = nbytes > device.part_nbytes();
+                break;
+            }
+        }
+        let is_long = self.is_opening;
+        (!requests.is_empty()).then_some(Task::Begin { device, requests, is_long, buffer })
+    }
+
+    fn give_up(&mut self) {
+        self.is_given_up = true;
+        self.long.drain(..).for_each(|file| file.give_up());
+    }
+}
+
+impl<T> Parked<T> {
+    /// Whether the requests are left to the threads.
+    fn is_left(&self, are_watched: bool) -> bool {
+        !self.requests.is_empty() && (self.is_given_up || !are_watched)
+    }
+}
+
+/// The device of a file on a disk that seeks, if the byte at `offset` is not in memory.
+fn device_of_cold(file: &File, offset: u64) -> Option<Device> {
+    if is_in_memory(file, offset) { None } else { Some(device::of(file)).filter(|device| device.seeks()) }
+}
+
+/// The numbers of a file's disk and inode, and the file's length.
+#[cfg(unix)]
+fn place(metadata: &std::fs::Metadata) -> Option<(u64, u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino(), metadata.len()))
+}
+
+#[cfg(not(unix))]
+fn place(_metadata: &std::fs::Metadata) -> Option<(u64, u64, u64)> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use hashloom::{Algorithm, hash};
+
+    use super::*;
+    use crate::files::batch::run_with;
+    use crate::read::buffer::Arena;
+    use crate::read::readers::PART_NBYTES;
+    use crate::run::Cancel;
+
+    fn request(name: &str) -> Request {
+        Request::digest(name, Algorithm::Sha1)
+    }
+
+    /// All files are read by readers.
+    fn device(_file: &File, _offset: u64) -> Option<Device> {
+        Some(Device::DISK)
+    }
+
+    fn hidden(_file: &File, _offset: u64) -> Option<Device> {
+        Some(Device::HIDDEN)
+    }
+
+    fn disks(device_of: fn(&File, u64) -> Option<Device>, nbuffers: u64) -> Disks<()> {
+        Disks::with(device_of, Readers::with(nbuffers * PART_NBYTES))
+    }
+
+    /// Requests with these inodes and lengths.
+    fn parked(files: &[(u64, u64)]) -> Parked<()> {
+        let mut parked = Parked::default();
+        for (number, &(inode, nbytes)) in files.iter().enumerate() {
+            parked.requests.insert((inode, number as u64), (nbytes, request("a")));
+        }
+        parked
+    }
+
+    /// The numbers of the requests that a reader begins next.
+    fn begun(parked: &mut Parked<()>) -> Vec<u64> {
+        match parked.next(Device::DISK, Arena::new(1).take().unwrap()) {
+            Some(Task::Begin { requests, .. }) => requests.into_iter().map(|(number, _)| number).collect(),
+            Some(Task::GoOn { .. }) => panic!("no long file is begun"),
+            None => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn parked_requests_come_in_the_order_of_inodes() {
+        let mut files = parked(&[(30, 9), (10, 9), (20, 9), (10, 9)]);
+        files.last = (15, 0);
+        assert!(files.is_waiting());
+        assert_eq!((begun(&mut files), begun(&mut files)), (vec![2, 0, 1, 3], vec![]));
+        assert!(!files.is_waiting());
+        let mut files = parked(&[(1, 9), (2, SHORT_NBYTES), (3, 9), (4, PART_NBYTES + 1), (5, 9)]);
+        assert_eq!([begun(&mut files), begun(&mut files), begun(&mut files), begun(&mut files)], [[0], [1], [2], [3]]);
+        assert!(!files.is_waiting(), "others are to read on in a long file");
+        let mut files = parked(&[(1, SHORT_NBYTES - 1); 5]);
+        assert_eq!(
+            (begun(&mut files), begun(&mut files)),
+            (vec![0, 1, 2, 3], vec![4]),
+            "as many as a buffer has room for"
+        );
+    }
+
+    #[test]
+    fn requests_stay_parked_only_while_files_are_not_in_memory() {
+        let disks = Disks::<()>::new(&Options::new());
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(PART_NBYTES).unwrap();
+        std::io::copy(&mut &file, &mut std::io::sink()).unwrap();
+        assert!(!disks.note(&file, 0) && !disks.are_watched());
+        disks.watch();
+        (0..ENOUGH).for_each(|_| assert!(disks.are_watched() && !disks.note(&file, 0)));
+        assert!(!disks.are_watched());
+        disks.readers.change(Device::DISK, |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
+        disks.nheld.store(3, Ordering::Relaxed);
+        let numbers = |most| disks.take_left(most).into_iter().map(|(number, _)| number).collect::<Vec<_>>();
+        assert!(disks.has_some());
+        assert_eq!((numbers(2), numbers(2), numbers(2)), (vec![1, 0], vec![2], vec![]));
+        assert!(!disks.is_busy() && !disks.has_some());
+    }
+
+    #[test]
+    fn only_files_on_known_disks_are_parked() {
+        let disks = disks(device, 1);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let name = file.path().to_str().unwrap();
+        assert!(disks.look(0, request(name)).is_err(), "the disk is not known");
+        assert!(disks.note(file.as_file(), 0));
+        assert!(disks.look(1, request("/no/such/file")).is_err());
+        assert!(disks.look(2, request("/")).is_err());
+        let mut gathered = vec![disks.look(3, request(name)).ok().unwrap()];
+        disks.park(&mut gathered, || {});
+        assert!(disks.is_busy() && gathered.is_empty() && !disks.has_some());
+        disks.readers.end();
+        assert!(disks.has_some(), "without readers the threads read");
+        gathered.push(disks.look(4, request(name)).ok().unwrap());
+        disks.park(&mut gathered, || {});
+        assert!(!disks.are_watched());
+        assert_eq!(disks.take_left(9).len(), 2);
+    }
+
+    /// Lengths of files: nothing, short ones, one that fills a part, and long ones.
+    const LENGTHS: [u64; 9] = [1, 0, 4096, 100_000, PART_NBYTES, 3 * PART_NBYTES + 5, 300_000, 7 * PART_NBYTES, 40_000];
+
+    fn bytes_of(file: usize) -> Vec<u8> {
+        let byte = |i: u64| ((i.wrapping_mul(i) >> 7) as u8).wrapping_add(file as u8);
+        (0..LENGTHS[file % LENGTHS.len()]).map(byte).collect()
+    }
+
+    #[test]
+    fn what_readers_read_is_hashed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut names: Vec<_> = (0..40).map(|file| folder.path().join(file.to_string())).collect();
+        let expected: Vec<_> = (0..40).map(|file| hash(Algorithm::Sha1, &bytes_of(file))).collect();
+        names.iter().enumerate().for_each(|(file, name)| std::fs::write(name, bytes_of(file)).unwrap());
+        // A missing file, a folder, and another name of a file.
+        names.extend([folder.path().join("missing"), folder.path().into(), folder.path().join("link")]);
+        std::fs::hard_link(&names[5], &names[42]).unwrap();
+        for (device_of, nbuffers) in [(device as fn(&File, u64) -> _, 2), (hidden, 1), (hidden, 64)] {
+            for nthreads in [1, 3] {
+                let disks = disks(device_of, nbuffers);
+                let options = Options::new().threads(nthreads);
+                let requests = names.iter().map(|name| Request::digest(name, Algorithm::Sha1));
+                let mut found = Vec::new();
+                let summary = run_with(requests, &options, |_, result| found.push(result), &disks);
+                assert!(summary.nfiles == 41 && summary.nfailed == 2 && !disks.is_busy());
+                for (file, result) in found.into_iter().enumerate() {
+                    match file {
+                        40 | 41 => assert!(result.is_err(), "{file}"),
+                        42 => assert_eq!(result.unwrap().digests[0], expected[5]),
+                        _ => assert_eq!(result.unwrap().digests[0], expected[file], "{file}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cancelled_run_ends_whatever_the_readers_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let names: Vec<_> = (0..4).map(|file| folder.path().join(file.to_string())).collect();
+        names.iter().enumerate().for_each(|(file, name)| std::fs::write(name, bytes_of(file)).unwrap());
+        let cancel = Cancel::new();
+        let options = Options::new().threads(2).cancel(&cancel);
+        let requests = names.iter().cycle().map(|name| Request::digest(name, Algorithm::Sha1)).take(20_000);
+        let mut count = 0;
+        let each = |_, _| {
+            count += 1;
+            if count == 20 {
+                cancel.cancel();
+            }
+        };
+        assert!(run_with(requests, &options, each, &disks(device, 3)).cancelled);
+    }
+}
