@@ -3,7 +3,7 @@
 //! The kind of a file's device: one that should be read in one order, or one that takes reads at many places at once.
 //!
 //! The system's word is a claim only: virtual disks often call themselves rotating, and a FUSE file system says nothing.
-//! A few reads at distant places test the claim where a mistake would cost much.
+//! Readers therefore ask a disk for as many places at once as an SSD takes, near each other.
 
 use std::fs::File;
 use std::time::Duration;
@@ -11,19 +11,12 @@ use std::time::Duration;
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
-    time::Instant,
 };
 
 #[cfg(target_os = "linux")]
 use rustix::fs::fstat;
 
-#[cfg(target_os = "linux")]
-use crate::read::open::{is_in_memory, read_at};
 use crate::read::readers::PART_NBYTES;
-
-/// Length from which files are read in order on a disk that seeks. A shorter file needs few reads, and the disk itself
-/// puts the reads of many such files in order.
-pub(crate) const LONG_NBYTES: u64 = 1 << 20;
 
 /// A device with files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,40 +102,10 @@ pub(crate) fn of(file: &File) -> Device {
 /// Least time of a read that has moved the heads of a hard disk. An SSD takes a tenth of it.
 pub(crate) const SEEK_TIME: Duration = Duration::from_millis(1);
 
-/// Returns true if reads at distant places are seen to be slow, and unless [`Device::seeks`] is false. Each device is tested once,
-/// by reads in a file of `nbytes` bytes that is not in memory.
-#[cfg(target_os = "linux")]
-pub(crate) fn is_seen_to_seek(file: &File, nbytes: u64) -> bool {
-    static SEEN: Mutex<Option<HashMap<u64, bool>>> = Mutex::new(None);
-    if !of(file).seeks() {
-        return false;
-    }
-    let Ok(stat) = fstat(file) else { return true };
-    if let Some(seen) = SEEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().get(&stat.st_dev) {
-        return *seen;
-    }
-    // Each place is far from the one before. The quickest of three reads counts: a busy disk makes any of them slow.
-    let mut byte = [0];
-    let times = [nbytes / 7 * 5, nbytes / 7, nbytes / 7 * 3].map(|offset| {
-        let started = Instant::now();
-        let is_read = !is_in_memory(file, offset) && matches!(read_at(file, &mut byte, offset), Ok(1));
-        is_read.then(|| started.elapsed())
-    });
-    // Places that are in memory tell nothing: the claim stands.
-    let seen = times.into_iter().flatten().min().is_none_or(|time| time >= SEEK_TIME);
-    SEEN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(stat.st_dev, seen);
-    seen
-}
-
 /// On other systems nothing is known: all files are of one device, which takes reads at many places.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn of(_file: &File) -> Device {
     Device { number: 0, kind: Kind::of(Some(false)) }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn is_seen_to_seek(_file: &File, _nbytes: u64) -> bool {
-    false
 }
 
 #[cfg(target_os = "linux")]
@@ -195,7 +158,7 @@ mod tests {
         let (memory, hidden) = (std::path::Path::new("/dev/shm"), std::path::Path::new("/proc/self/status"));
         if memory.is_dir() {
             let file = tempfile::tempfile_in(memory).unwrap();
-            assert!(!of(&file).seeks() && !is_seen_to_seek(&file, 1 << 20));
+            assert!(!of(&file).seeks());
         }
         assert!(of(&File::open(hidden).unwrap()).seeks());
     }
