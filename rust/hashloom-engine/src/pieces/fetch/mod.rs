@@ -84,7 +84,7 @@ pub(super) const ALL: u64 = u64::MAX;
 /// The state that readers share with the threads that hash.
 pub(super) struct Fetcher<J> {
     /// The device of a content that should be fetched.
-    device_of: fn(&Content<'_>) -> Option<Device>,
+    device_of: fn(&J) -> Option<Device>,
     buffers: Arc<Arena>,
     state: Mutex<State<J>>,
     /// Readers wait for work.
@@ -164,7 +164,7 @@ impl<J: Job> Fetcher<J> {
         Fetcher::with(device_of_cold, if options.is_limited() { LEAST_AHEAD_NBYTES } else { AHEAD_NBYTES })
     }
 
-    fn with(device_of: fn(&Content<'_>) -> Option<Device>, ahead_nbytes: u64) -> Fetcher<J> {
+    fn with(device_of: fn(&J) -> Option<Device>, ahead_nbytes: u64) -> Fetcher<J> {
         Fetcher {
             device_of,
             buffers: Arena::new((ahead_nbytes / PART_NBYTES) as usize),
@@ -180,7 +180,7 @@ impl<J: Job> Fetcher<J> {
     /// Looks whether a new job should be fetched. Called before any thread takes a piece of it.
     pub(super) fn begin(&self, job: &Arc<J>) {
         let content = job.content();
-        let Some(device) = (self.device_of)(content) else { return };
+        let Some(device) = (self.device_of)(job) else { return };
         let mut state = lock(&self.state);
         if state.is_over {
             return;
@@ -530,8 +530,9 @@ impl<J: Job> Drop for End<'_, J> {
     }
 }
 
-/// The device of a content of which some is not in memory.
-fn device_of_cold(content: &Content<'_>) -> Option<Device> {
+/// The device of a content of which some wanted piece is not in memory.
+fn device_of_cold<J: Job>(job: &J) -> Option<Device> {
+    let content = job.content();
     let layout = &content.layout;
     let mut last = Last::default();
     let nlooks = LOOKS.min(layout.total_nbytes().div_ceil(LOOK_NBYTES));
@@ -539,7 +540,7 @@ fn device_of_cold(content: &Content<'_>) -> Option<Device> {
         let pos = layout.total_nbytes() / nlooks * look;
         let index = layout.file_at(pos);
         let span = layout.span(index);
-        if span.padding || pos < span.offset {
+        if span.padding || pos < span.offset || !job.wants((pos / layout.piece_nbytes()) as usize) {
             return None;
         }
         let file = content.files.get(index, &mut last).ok()?;
@@ -569,8 +570,8 @@ mod tests {
     const HOLE: std::ops::Range<usize> = 1_000_000..4_500_000;
 
     /// All contents are fetched, from the device of this system's files for a while.
-    fn device(content: &Content<'_>) -> Option<Device> {
-        content.files.get(0, &mut Last::default()).ok().map(|file| device::of(&file.file))
+    fn device<J: Job>(job: &J) -> Option<Device> {
+        job.content().files.get(0, &mut Last::default()).ok().map(|file| device::of(&file.file))
     }
 
     /// The bytes of a file, which differ from those of all others.
@@ -584,7 +585,7 @@ mod tests {
     }
 
     /// A device that hides what it is: one reader.
-    fn hidden(_content: &Content<'_>) -> Option<Device> {
+    fn hidden<J: Job>(_job: &J) -> Option<Device> {
         File::open("/proc/self/status").ok().map(|file| device::of(&file))
     }
 
