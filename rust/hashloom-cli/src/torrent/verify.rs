@@ -138,7 +138,7 @@ Clients without their own check:
 
 Exit status:
   0    complete: all pieces are right and all files exist; with --claimed: all
-       claims are true; with --exact: and no file is too long
+       claimed pieces are right; with --exact: and no file is too long
   1    a piece or file is missing or bad; with --claimed: a claimed piece; with
        --exact: a file is too long
   2    wrong usage, a bad torrent, a file that could not be read or written, or
@@ -182,7 +182,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let stop = interrupt::flag();
 
     let bar = Bar::of_bytes(arguments.quiet);
-    let record = |torrent: &Torrent, piece, state| {
+    let record = |torrent: &Torrent, piece, state, _: &_| {
         if let Some(saver) = &saver {
             saver.record(torrent, piece, state);
         }
@@ -211,10 +211,10 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         match begun {
             Ok((torrent, path, plan, claim)) => {
                 let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, &path));
-                let only = claim.as_ref().map(|claim| claim.pieces.as_bytes().to_vec());
+                let pieces = claim.as_ref().map(|claim| claim.pieces.clone());
                 let check = Check::new(Arc::new(torrent), path).known(known).tag(Named { index, file, plan, claim });
-                Some(match only {
-                    Some(only) => check.only(only),
+                Some(match pieces {
+                    Some(pieces) => check.pieces(pieces),
                     None => check,
                 })
             }
@@ -314,7 +314,10 @@ struct Done {
 
 #[derive(Default)]
 struct Counts {
+    /// Torrents of which everything asked for is right.
     complete: u64,
+    /// Torrents of which only some pieces were asked for.
+    in_part: u64,
     nbytes_read: u64,
     written: u64,
 }
@@ -337,8 +340,7 @@ impl Done {
         let mut errors = Vec::new();
         // Writing into memory cannot fail.
         let _ = verify_summary::troubles(&mut errors, report);
-        let is_right = check.tag.claim.as_ref().map_or(report.is_complete(), |claim| claim.is_true(report));
-        let is_right = is_right && !(arguments.exact && report.nlong() > 0);
+        let is_right = if arguments.exact { report.is_exact() } else { report.is_complete() };
         let mut status = match is_right {
             _ if !report.troubles.is_empty() => EXIT_ERROR,
             true => 0,
@@ -366,10 +368,10 @@ impl Done {
         }
         // Print the results even if a file cannot be written.
         let bitfield = arguments.bitfield.iter().map(|file| {
-            let (bytes, what) = (report.bitfield(), "bitfield");
-            let written = Written { what: what.into(), path: file.clone(), nbytes: bytes.len() as u64 };
+            let (bits, what) = (report.bitfield(), "bitfield");
+            let written = Written { what: what.into(), path: file.clone(), nbytes: bits.as_bytes().len() as u64 };
             let failed = |error| format!("{}; {RESULT_STANDS}", not_written(what, file, &error));
-            output::write(file, &bytes).map(|()| written).map_err(failed)
+            output::write(file, bits.as_bytes()).map(|()| written).map_err(failed)
         });
         let (mut is_written, mut written) = (true, Vec::new());
         for file in bitfield.chain(check.tag.plan.write(&check.torrent, report)) {
@@ -382,7 +384,8 @@ impl Done {
             }
         }
         let counts = Counts {
-            complete: (report.is_complete() && (report.is_exact() || !arguments.exact)).into(),
+            complete: is_right.into(),
+            in_part: (!report.is_of_all()).into(),
             nbytes_read: report.nbytes_read,
             written: written.len() as u64,
         };
@@ -442,6 +445,7 @@ impl<'a> Printer<'a> {
         let _ = io::stderr().lock().write_all(&done.errors);
         self.status = self.status.max(done.status);
         self.totals.complete += done.counts.complete;
+        self.totals.in_part += done.counts.in_part;
         self.totals.nbytes_read += done.counts.nbytes_read;
         self.totals.written += done.counts.written;
     }
@@ -461,9 +465,9 @@ impl<'a> Printer<'a> {
         if self.count > 1 && !(arguments.quiet || arguments.json || arguments.repair_list) {
             let totals = &self.totals;
             let (count, elapsed, held_back) = (self.count as u64, self.started.elapsed(), self.meter.held_back());
-            let Counts { complete, nbytes_read, written } = *totals;
+            let Counts { complete, in_part, nbytes_read, written } = *totals;
             output::print(|out| {
-                verify_summary::total(out, complete, count, nbytes_read, elapsed, held_back, interrupted)?;
+                verify_summary::total(out, complete, in_part, count, nbytes_read, elapsed, held_back, interrupted)?;
                 if written > 0 {
                     writeln!(out, "written: {}", plural(written, "file"))?;
                 }
@@ -494,8 +498,9 @@ impl<'a> Printer<'a> {
         if arguments.repair_list {
             return repair_list(out, torrent, report);
         }
+        let claim = check.tag.claim.as_ref();
         match single {
-            true => verify_summary::heading(out, torrent, report)?,
+            true => verify_summary::heading(out, torrent, report, claim)?,
             false => verify_summary::line(out, check.tag.file, torrent, report, arguments.exact)?,
         }
         if arguments.map {
@@ -504,7 +509,8 @@ impl<'a> Printer<'a> {
             }
             piece_map::draw(out, &report.pieces)?;
         }
-        if arguments.missing {
+        let is_missing_listed = arguments.missing || claim.is_some();
+        if is_missing_listed {
             let is_listed = !report.is_complete() || report.files.iter().any(|found| found.difference.is_some());
             if single && is_listed {
                 writeln!(out)?;
@@ -513,14 +519,14 @@ impl<'a> Printer<'a> {
             verify_summary::differences(out, torrent, report, usize::MAX)?;
         }
         if single {
-            let (exact, is_listed) = (arguments.exact, arguments.missing);
-            verify_summary::verdict(out, torrent, report, self.meter.held_back(), exact, is_listed)?;
+            let (held_back, exact) = (self.meter.held_back(), arguments.exact);
+            verify_summary::verdict(out, torrent, report, held_back, exact, is_missing_listed)?;
         }
         // The end tells how many files were written for several torrents.
         for Written { what, path, nbytes } in written.iter().filter(|_| single) {
             writeln!(out, "written: the {what} {}, {}", display(path), plural(*nbytes, "byte"))?;
         }
-        check.tag.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
+        Ok(())
     }
 }
 
@@ -612,11 +618,11 @@ impl<'a> Saver<'a> {
 
     /// Notes that the check of a torrent has ended and its result is printed.
     fn told(&self, torrent: &Torrent, report: &Report) {
-        use PieceState::{Bad, Disputed, Have, Missing, Unchecked};
-        let is_final = |state: &PieceState| matches!(state, Have | Missing | Bad | Disputed | Unchecked);
+        use PieceState::{Bad, Disputed, Have, Missing};
+        let is_final = |piece| matches!(report.pieces[piece], Have | Missing | Bad | Disputed);
         // A disk that went away may come back.
-        if !report.cancelled && report.pieces.iter().all(is_final) {
-            self.checkpoint.end(torrent);
+        if !report.cancelled && report.scope.ones().all(is_final) {
+            self.checkpoint.end(torrent, &report.scope);
         }
     }
 

@@ -16,7 +16,7 @@ use crate::pieces::files::Cache;
 use crate::read::noted::{Doubt, Noted, TICK};
 use crate::read::stamp::Stamp;
 use crate::text::{Hex, quoted};
-use crate::torrent::{File, Torrent};
+use crate::torrent::{Bitfield, File, Torrent};
 
 /// The verdicts on the pieces of any number of torrents, and the state of their files when each check began. A verdict
 /// holds as long as the files with bytes of the piece have not changed, provided that any change would have shown:
@@ -34,7 +34,7 @@ use crate::torrent::{File, Torrent};
 /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// # let (torrent, path) = (Torrent::parse(bytes)?, folder.path());
 /// let checkpoint = Checkpoint::default();
-/// let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
+/// let record = |torrent: &Torrent, piece, state, _: &_| checkpoint.record(torrent, piece, state);
 /// let known = checkpoint.begin(&torrent, path);
 /// verify_pieces([Check::new(&torrent, path).known(known)], &Options::new(), record, |_, _| {});
 /// let saved = checkpoint.encode();
@@ -288,23 +288,34 @@ impl Checkpoint {
         }
     }
 
-    /// Forgets a torrent whose check has ended: otherwise its verdicts would answer the next check without a look at
-    /// the files. Keep the torrent if some of its pieces were asked for but not read or not judged: the other verdicts
-    /// save work then.
+    /// Forgets the verdicts on the pieces of a check that has ended, its [scope](super::Report::scope), and the torrent
+    /// if nothing else is known of it: otherwise they would answer the next check without a look at the files. Keep them
+    /// if some of these pieces were not read or not judged: the other verdicts save work then.
     ///
     /// ```
-    /// # use hashloom_engine::torrent::{Checkpoint, Torrent};
+    /// # use hashloom_engine::torrent::{Bitfield, Checkpoint, Torrent};
     /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
     /// # let torrent = Torrent::parse(bytes)?;
     /// let checkpoint = Checkpoint::default();
     /// checkpoint.begin(&torrent, "downloads".as_ref());
     /// assert!(!checkpoint.is_empty());
-    /// checkpoint.end(&torrent);
+    /// checkpoint.end(&torrent, &Bitfield::all(1));
     /// assert!(checkpoint.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn end(&self, torrent: &Torrent) {
-        self.lock().remove(&id(torrent));
+    pub fn end(&self, torrent: &Torrent, scope: &Bitfield) {
+        let mut all = self.lock();
+        if let Some(Entry::Begun(Begun { pieces, .. })) = all.get_mut(&id(torrent)) {
+            for piece in scope.ones() {
+                if let Some(state) = pieces.get_mut(piece) {
+                    *state = PieceState::Unchecked as u8;
+                }
+            }
+            if pieces.iter().any(|&state| state != PieceState::Unchecked as u8) {
+                return;
+            }
+        }
+        all.remove(&id(torrent));
     }
 
     /// Whether nothing is known of any torrent: a file with this checkpoint can be removed.
