@@ -309,6 +309,8 @@ def commands():
     for client in ("libtorrent", "transmission"):
         output = f"out/{RESULTS[client]}"
         yield Command((*verify, f"--{client}", output), ("c/big", output), (output,), judges=True)
+    for some in (("--file", "big"), ("--first", "2")):
+        yield Command((*verify, "--json", *some), (torrent, "c/big"), judges=True)
     for claimed in RESULTS.values():
         yield Command((*verify, "--claimed", f"in/{claimed}"), ("c/big", f"in/{claimed}"), judges=True)
     for version in ("v1", "hybrid"):

@@ -13,6 +13,7 @@ use hashloom_engine::torrent::{File, FileDifference, FileReport, FileState, Piec
 
 use super::clients::Claim;
 use super::identity::size_of;
+use super::verify::Counts;
 use crate::json::hex;
 use crate::style;
 use crate::text::display;
@@ -216,10 +217,8 @@ pub fn differences(out: &mut impl Write, torrent: &Torrent, report: &Report, mos
 /// Prints the line after those of several torrents.
 pub fn total(
     out: &mut impl Write,
-    complete: u64,
-    in_part: u64,
+    &Counts { complete, in_part, nbytes_read, .. }: &Counts,
     count: u64,
-    nbytes_read: u64,
     elapsed: Duration,
     held_back: Option<HeldBack>,
     interrupted: bool,
