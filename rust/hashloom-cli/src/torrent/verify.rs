@@ -22,7 +22,7 @@ use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output::{Same, State};
 use crate::progress::Bar;
-use crate::text::{display, failed, reason};
+use crate::text::{display, reason};
 use crate::units::plural;
 use crate::work::Work;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, gpu, output, style};
@@ -607,19 +607,12 @@ struct Saver<'a> {
 
 impl<'a> Saver<'a> {
     fn new(path: &'a Path) -> Result<Saver<'a>, String> {
-        let failed = |error: io::Error| failed(path, &error);
-        let (state, file) = State::open(path, false).map_err(failed)?;
-        let checkpoint = match file {
-            None => Checkpoint::default(),
-            Some(file) => {
-                let mut bytes = Vec::new();
-                file.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-                Checkpoint::decode(&bytes).map_err(|error| {
-                    format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
-                })?
-            }
-        };
-        Ok(Saver { path, checkpoint, file: Mutex::new((state, Instant::now())) })
+        let (state, checkpoint) = State::begin(path, false, |file| {
+            let mut bytes = Vec::new();
+            file.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes)?;
+            Checkpoint::decode(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        })?;
+        Ok(Saver { path, checkpoint: checkpoint.unwrap_or_default(), file: Mutex::new((state, Instant::now())) })
     }
 
     fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
