@@ -164,6 +164,11 @@ def manifests(folder):
         equal("a manifest that is not whole", hashloom("manifest", "check", place, tree)[0], 2)
 
 
+def set_bits(digits):
+    """The pieces of a bitfield in hexadecimal."""
+    return {i for i, bit in enumerate(bin(int("1" + digits, 16))[3:]) if bit == "1"}
+
+
 def torrents(folder):
     """`torrent verify` beside libtorrent and torf."""
     import libtorrent as lt
@@ -217,6 +222,23 @@ def torrents(folder):
                 except torf.TorfError:
                     theirs = False
                 equal(f"{version}: {what}: torf", found["complete"], theirs)
+            # A check of some pieces finds what the whole check finds on these, and says nothing of others.
+            for some in (("--file", "a"), ("--file", "c"), ("--first", "1"), ("--first", "9")):
+                status, said = hashloom("torrent", "verify", place, folder, "--json", *some)
+                part = json.loads(said)
+                scope = part.get("scope") or {"right": part["complete"], "bitfield": None}
+                equal(f"{version}: {what}: {some}: status", status == 0, scope["right"])
+                if scope["bitfield"] is None:
+                    equal(f"{version}: {what}: {some}: all of it", part["bitfield"], found["bitfield"])
+                    equal(f"{version}: {what}: {some}: all of it", part["complete"], found["complete"])
+                    continue
+                asked, had, all_had = (set_bits(bits) for bits in (scope["bitfield"], part["bitfield"], found["bitfield"]))
+                equal(f"{version}: {what}: {some}: pieces", had, asked & all_had)
+                equal(f"{version}: {what}: {some}: right", scope["right"], had == asked)
+                equal(f"{version}: {what}: {some}: complete", (part["complete"], part["exact"]), (False, False))
+                for file in part["files"]:
+                    of_file = set(range(file.get("first_piece", 0), file.get("last_piece", -1) + 1))
+                    check(f"{version}: {what}: {some}: {file}", file["state"] != "complete" or of_file <= asked)
             if found["complete"]:
                 equal(f"{version}: {what}: what is covered", (found["bytes"]["have"], found["pieces"]["have"]),
                       (found["torrent"]["length"], found["torrent"]["piece_count"]))

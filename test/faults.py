@@ -309,6 +309,8 @@ def commands():
     for client in ("libtorrent", "transmission"):
         output = f"out/{RESULTS[client]}"
         yield Command((*verify, f"--{client}", output), ("c/big", output), (output,), judges=True)
+    for some in (("--file", "big"), ("--first", "2")):
+        yield Command((*verify, "--json", *some), (torrent, "c/big"), judges=True)
     for claimed in RESULTS.values():
         yield Command((*verify, "--claimed", f"in/{claimed}"), ("c/big", f"in/{claimed}"), judges=True)
     for version in ("v1", "hybrid"):
@@ -434,12 +436,13 @@ def claims(command, stdout):
                 ranges = [span for span in report.get("ranges", []) if span["state"] == "have"]
                 found |= {(i, "have") for span in ranges for i in range(span["first"], span["last"] + 1)}
                 found |= {"complete"} if report.get("complete") else set()
+                found |= {"part right"} if report.get("scope", {}).get("right") else set()
                 found |= {file["path"] for file in report.get("files", []) if file["state"] == "complete"}
                 bits = bytes.fromhex(report.get("bitfield") or "")
                 found |= {(i, "have") for i in set_bits(bits)}
         return found
     if words[:2] == ("torrent", "verify"):
-        return {line for line in lines if re.match(rb"complete|claimed: .* all of them|written", line)}
+        return {line for line in lines if re.match(rb"complete|part right|written", line)}
     if words[:2] == ("manifest", "check"):
         return {line for line in lines if line.startswith(b"as written")}
     if words[0] in ("check", "-c"):

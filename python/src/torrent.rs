@@ -3,10 +3,12 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hashloom_engine::files::Stamp;
-use hashloom_engine::torrent::{Check, PieceDigests, PieceState, Report, VerifyError, look, verify_many};
+use hashloom_engine::torrent::{
+    Bitfield, Check, PieceDigests, PieceState, Report, VerifyError, look, verify_pieces,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -21,7 +23,16 @@ type Seen = Option<(u64, i128, i128)>;
 /// SHA-1 and root of a piece, from Python.
 type Given = (Option<Vec<u8>>, Option<Vec<u8>>);
 
-type Checked = Result<(Vec<Option<Stamp>>, PathBuf, Report), VerifyError>;
+/// What a check found, and before it the looks of its files and the content's place.
+struct Found {
+    stamps: Vec<Option<Stamp>>,
+    content: PathBuf,
+    report: Report,
+    /// The digests of the pieces of a part.
+    digests: Vec<PieceDigests>,
+}
+
+type Checked = Result<Found, VerifyError>;
 
 /// A torrent, and its pieces by number.
 #[pyclass(frozen, module = "pyhashloom._hashloom")]
@@ -45,17 +56,16 @@ impl Torrent {
         self.0.files_of_piece(pieces.start).start..self.0.files_of_piece(pieces.end - 1).end
     }
 
-    /// Looks at files, then runs a check, on threads of the engine.
+    /// Looks at files, then checks a range of pieces of which these verdicts are known, on threads of the engine.
     fn check(
         &self,
         py: Python<'_>,
         path: PathBuf,
         files: Range<usize>,
+        part: Range<usize>,
+        known: Vec<PieceState>,
         threads: usize,
-        of: impl FnOnce(Check<Arc<hashloom_engine::torrent::Torrent>>) -> Check<Arc<hashloom_engine::torrent::Torrent>>
-        + Send
-        + 'static,
-    ) -> PyResult<(Vec<Option<Stamp>>, PathBuf, Report)> {
+    ) -> PyResult<Found> {
         let torrent = self.0.clone();
         let work = Work::<Checked>::start(threads, None, move |options, results| {
             // The look comes first: a change after it shows in a later look, a change before it is part of what is read.
@@ -66,19 +76,28 @@ impl Torrent {
                     return;
                 }
             };
-            let mut seen = Some((stamps, content));
-            verify_many([of(Check::new(torrent, path))], options, |_, report| {
-                if let Some((stamps, content)) = seen.take() {
-                    let _ = results.send(report.map(|report| (stamps, content, report)));
-                }
-            });
+            let mut pieces = Bitfield::none(torrent.piece_count());
+            part.clone().for_each(|piece| pieces.set(piece, true));
+            let digests = Mutex::new(vec![PieceDigests::default(); part.len()]);
+            let lock = || digests.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut report = None;
+            verify_pieces(
+                [Check::new(torrent, path).pieces(pieces).known(known)],
+                options,
+                |_, piece, _, found| lock()[piece - part.start] = *found,
+                |_, result| report = Some(result),
+            );
+            if let Some(result) = report {
+                let digests = std::mem::take(&mut *lock());
+                let _ = results.send(result.map(|report| Found { stamps, content, report, digests }));
+            }
         })?;
         let mut checked = None;
         while let Some(result) = work.next(py)? {
             checked = Some(result);
         }
         match checked {
-            Some(Ok(checked)) if checked.1 == checked.2.content => Ok(checked),
+            Some(Ok(found)) if found.content == found.report.content => Ok(found),
             Some(Ok(_)) => Err(PyRuntimeError::new_err("the content was moved during the check")),
             Some(Err(error)) => Err(refused(error).raise(py)),
             None => Err(PyRuntimeError::new_err("the check was lost")),
@@ -154,13 +173,12 @@ impl Torrent {
         threads: usize,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let pieces = self.range(first, end)?;
-        let of = pieces.clone();
-        let (stamps, content, report) =
-            self.check(py, path, self.files_of(&pieces), threads, |check| check.part(of))?;
+        let Found { stamps, content, report, digests } =
+            self.check(py, path, self.files_of(&pieces), pieces.clone(), Vec::new(), threads)?;
         let bytes = |digest: Option<&[u8]>| digest.map(|digest| PyBytes::new(py, digest));
         let found: Vec<_> = report.pieces[pieces]
             .iter()
-            .zip(&report.digests)
+            .zip(&digests)
             .map(|(state, found)| {
                 let (sha1, root) = (found.sha1.as_ref().map(|d| &d[..]), found.root.as_ref().map(|d| &d[..]));
                 (state.name(), bytes(sha1), bytes(root))
@@ -188,8 +206,8 @@ impl Torrent {
         if known.len() != self.0.piece_count() {
             return Err(PyValueError::new_err("expected a verdict on each piece"));
         }
-        let files = 0..self.0.file_count();
-        let (stamps, _, report) = self.check(py, path, files, threads, |check| check.known(known))?;
+        let (files, pieces) = (0..self.0.file_count(), 0..known.len());
+        let Found { stamps, report, .. } = self.check(py, path, files, pieces, known, threads)?;
         let troubled: Vec<usize> = report.troubles.iter().map(|of| of.file).collect();
         (seen(&stamps), troubled, fields(py, &self.0, &report)?).into_pyobject(py)
     }

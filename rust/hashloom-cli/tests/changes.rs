@@ -156,10 +156,10 @@ fn a_torrent_of_a_file_that_changes() {
     assert_eq!(status(&output), 2);
     let claimed = ["torrent", "verify", "c.torrent", ".", "--claimed", "c.fastresume"];
     let output = at_rest(folder.path(), &claimed);
-    assert!(stdout(&output).contains("claimed: 5 of 261 pieces"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("claimed    5 of 261 pieces"), "{}", stdout(&output));
     let output = at_rest(folder.path(), &["torrent", "verify", "c.torrent", ".", "--claimed", "c.resume"]);
     // The last piece ends in a padding file, which Transmission expects on the disk.
-    assert!(stdout(&output).contains("claimed: 4 of 261 pieces"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("claimed    4 of 261 pieces"), "{}", stdout(&output));
 
     // No torrent is made of such a file either.
     let output = while_it_changes(&path, || {

@@ -74,21 +74,28 @@ fn both_are_written_and_claim_what_is_right() {
     for (file, format) in [("lt.fastresume", "libtorrent"), ("tr.resume", "Transmission")] {
         let output = images.verify(&["image.torrent", ".", "--claimed", file]);
         assert_eq!((status(&output), stderr(&output)), (0, ""), "9 pieces are claimed, and right");
-        let claim = format!("\nclaimed: 9 of 10 pieces by the {format} resume file {file}: all of them are right\n");
-        assert!(stdout(&output).ends_with(&claim), "{}", stdout(&output));
-        assert!(stdout(&output).contains("unchecked   1 piece"), "{}", stdout(&output));
+        let claim = format!("\n  claimed    9 of 10 pieces by the {format} resume file {file}\n");
+        assert!(stdout(&output).contains(&claim), "{}", stdout(&output));
+        let verdict = "\n\npart right: 9 of 10 pieces checked, 9 right, 144 KiB (89.9%) in 0.";
+        assert!(stdout(&output).contains(verdict), "{}", stdout(&output));
+        assert!(!stdout(&output).contains("complete"), "one piece was not checked: {}", stdout(&output));
     }
     for piece in [0, 1, 5] {
         images.flip("image", piece);
     }
     let output = images.verify(&["image.torrent", ".", "--claimed", "tr.resume"]);
     assert_eq!((status(&output), stderr(&output)), (1, ""));
-    assert!(stdout(&output).ends_with(" tr.resume: 3 wrong pieces: 0-1 bad, 5 bad\n"), "{}", stdout(&output));
+    let listed =
+        "\n\npieces 0-1  bad  32 KiB\n  image  bytes 0-32767\npiece 5  bad  16 KiB\n  image  bytes 81920-98303\n";
+    assert!(stdout(&output).contains(listed), "{}", stdout(&output));
+    let verdict = "\n\npart wrong: 9 of 10 pieces checked, 6 right, 96 KiB (59.9%) in 0.";
+    assert!(stdout(&output).contains(verdict), "{}", stdout(&output));
     let output = images.verify(&["image.torrent", ".", "--claimed", "lt.fastresume", "--json"]);
     let object: Value = serde_json::from_str(stdout(&output)).unwrap();
-    let wrong = json!([{"state": "bad", "first": 0, "last": 1}, {"state": "bad", "first": 5, "last": 5}]);
-    let expected = json!({"path": "lt.fastresume", "format": "libtorrent resume file", "pieces": 9, "wrong": wrong});
+    let expected = json!({"path": "lt.fastresume", "format": "libtorrent resume file", "pieces": 9});
     assert_eq!(object["claimed"], expected);
+    assert_eq!(object["scope"], json!({"pieces": 9, "right": false, "bitfield": "efc0"}));
+    assert_eq!((&object["complete"], &object["bitfield"]), (&json!(false), &json!("2bc0")));
     assert_eq!(object["bytes_read"], 9 * PIECE - 5, "what is not claimed is not read");
 }
 
@@ -135,7 +142,12 @@ fn a_folder_gets_a_file_for_each_torrent() {
     assert!(stdout(&output).ends_with("\nwritten: 4 files\n"), "{}", stdout(&output));
     let output = with(&["--claimed", "resume"]);
     assert_eq!((status(&output), stderr(&output)), (0, ""));
-    assert_eq!(stdout(&output).matches("all of them are right\n").count(), 2);
+    let lines: Vec<&str> = stdout(&output).lines().collect();
+    assert_eq!(
+        lines[..2],
+        ["complete      one.torrent  160 KiB", "part right    two.torrent  9 of 10 pieces checked, 9 right"]
+    );
+    assert!(lines[3].starts_with("part right: 2 of 2 torrents, 1 checked in part, in 0."), "{}", stdout(&output));
 
     for option in ["--libtorrent", "--transmission", "--claimed"] {
         let output = with(&[option, "file"]);

@@ -522,6 +522,13 @@ fn a_file_that_is_too_long_is_complete_and_not_exact() {
     assert_eq!(status(&run(&["long.torrent", "--quiet", "--bitfield", "bits"])), 0);
     assert_eq!(status(&run(&["long.torrent", "--claimed", "bits"])), 0);
     assert_eq!(status(&run(&["long.torrent", "--claimed", "bits", "--exact"])), 1);
+    fs::write(path("bits"), [0x40]).unwrap();
+    for (arguments, code, verdict) in [(&[][..], 0, "part right: "), (&["--exact"], 1, "not exact: ")] {
+        let output = run(&[&["long.torrent", "--claimed", "bits"], arguments].concat());
+        assert_eq!(status(&output), code);
+        let verdict = format!("\n\n{verdict}1 of 3 pieces checked, 1 right, 16 KiB (40.9%), 1 file too long in ");
+        assert!(stdout(&output).contains(&verdict), "{}", stdout(&output));
+    }
 }
 
 /// One piece is shared by many files. The files that are at fault come first, and all of them with --missing.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use hashloom_engine::files::{Doubt, Noted};
 use hashloom_engine::run::Options;
-use hashloom_engine::torrent::{Check, Checkpoint, PieceState, Torrent, verify_pieces};
+use hashloom_engine::torrent::{Bitfield, Check, Checkpoint, PieceState, Torrent, verify_pieces};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 const NBYTES: usize = 40_000;
@@ -32,7 +32,7 @@ fn zeros(folder: &Path) -> (PathBuf, Torrent) {
 
 /// Checks the pieces that the checkpoint leaves open.
 fn check(checkpoint: &Checkpoint, torrent: &Torrent, folder: &Path) -> Vec<PieceState> {
-    let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
+    let record = |torrent: &Torrent, piece, state, _: &_| checkpoint.record(torrent, piece, state);
     let known = checkpoint.begin(torrent, folder);
     let mut pieces = Vec::new();
     verify_pieces([Check::new(torrent, folder).known(known)], &Options::new(), record, |_, report| {
@@ -174,4 +174,30 @@ fn whoever_opens_a_file_meanwhile_can() {
     });
     assert!(nopened.into_inner() > 0);
     eprintln!("nobody was writing {nproven} times");
+}
+
+/// A check of some pieces takes its own verdicts out of the checkpoint, and leaves those of a check that it interrupts.
+#[test]
+fn the_end_of_a_check_of_some_pieces_leaves_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, torrent) = zeros(folder.path());
+    let checkpoint = Checkpoint::default();
+    checkpoint.begin(&torrent, folder.path());
+    for piece in 0..3 {
+        checkpoint.record(&torrent, piece, PieceState::Have);
+    }
+    let mut scope = Bitfield::none(3);
+    scope.set(1, true);
+    checkpoint.end(&torrent, &scope);
+    let mut expected = Checkpoint::default();
+    expected.begin(&torrent, folder.path());
+    for piece in [0, 2] {
+        expected.record(&torrent, piece, PieceState::Have);
+    }
+    assert_eq!(checkpoint.encode(), expected.encode());
+    checkpoint.end(&torrent, &Bitfield::all(3));
+    assert!(checkpoint.is_empty());
+    expected = Checkpoint::decode(&expected.encode()).unwrap();
+    expected.end(&torrent, &scope);
+    assert!(expected.is_empty(), "nothing is known of how the files of a torrent that was not begun are");
 }

@@ -17,7 +17,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashloom_engine::run::{Cancel, Options, Progress};
 use hashloom_engine::torrent::PieceState::{Bad, Have, Missing, Unchecked, Unread};
-use hashloom_engine::torrent::{FileState, PieceState, Report, Torrent, Trouble, VerifyError, verify};
+use hashloom_engine::torrent::{
+    Bitfield, Check, FileState, PieceState, Report, Torrent, Trouble, VerifyError, verify, verify_many,
+};
 use heard::heard;
 use maker::{
     Content, content, dictionary, file_torrent, folder_torrent, int, list, noise, padding, raw_file_torrent, sha1, text,
@@ -69,7 +71,7 @@ fn a_flipped_byte_is_reported_at_its_piece() {
         assert_eq!(states(&report), [FileState::Incomplete]);
         let mut bitfield = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0b1111_1100];
         bitfield[at / 16384 / 8] &= !(0x80 >> (at / 16384 % 8));
-        assert_eq!(report.bitfield(), bitfield);
+        assert_eq!(report.bitfield().as_bytes(), bitfield);
     }
 }
 
@@ -418,6 +420,78 @@ fn progress_reaches_the_end_and_cancelling_stops() {
     // The check is cancelled before it begins.
     let report = verify(&torrent, outer.path(), &Options::new().cancel(&cancel)).unwrap();
     assert!(report.cancelled && report.count(Unchecked) == 184 && states(&report) == [FileState::Unchecked]);
+}
+
+/// A check of some pieces says nothing of the others, and looks at no file that has none of these pieces.
+#[test]
+fn what_was_not_asked_for_is_neither_looked_at_nor_right() {
+    let files = [content("a", noise(40, 1)), content("b", noise(20, 2)), content("c", ""), content("d", noise(40, 3))];
+    // Pieces have 16 bytes: 0 and 1 in a, 2 in a and b, 3 in b and d, 4 to 6 in d.
+    let (_outer, inner, bytes) = folder(&files, 16);
+    let torrent = Torrent::parse(&bytes).unwrap();
+    let check = |pieces: &[usize]| {
+        let mut scope = Bitfield::none(7);
+        pieces.iter().for_each(|&piece| scope.set(piece, true));
+        let (mut found, check) = (None, Check::new(&torrent, &*inner).pieces(scope));
+        verify_many([check], &Options::new(), |_, report| found = Some(report.unwrap()));
+        found.unwrap()
+    };
+    let whole = verify(&torrent, &inner, &Options::new()).unwrap();
+    assert!(whole.is_complete() && whole.is_of_all() && whole.scope == Bitfield::all(7));
+
+    // All that was not asked for is wrong or cannot be opened.
+    let mut damaged = files[0].bytes.to_vec();
+    damaged[20] ^= 1;
+    fs::write(inner.join("a"), damaged).unwrap();
+    fs::remove_file(inner.join("c")).unwrap();
+    fs::remove_file(inner.join("d")).unwrap();
+    fs::create_dir(inner.join("d")).unwrap();
+    let report = check(&[0, 2]);
+    assert!(report.is_complete() && report.is_exact(), "what was asked for is right");
+    assert!(!report.is_of_all() && !report.cancelled && report.troubles.is_empty(), "{report:?}");
+    assert_eq!(report.pieces, [Have, Unchecked, Have, Unchecked, Unchecked, Unchecked, Unchecked]);
+    assert_eq!((report.bitfield().as_bytes(), report.scope.as_bytes()), (&[0xa0][..], &[0xa0][..]));
+    assert_eq!((report.nbytes_read, report.nbytes(&torrent, Have)), (32, 32));
+    assert_eq!(states(&report), [FileState::Unchecked; 4]);
+    let found: Vec<_> = report.files.iter().map(|file| file.found_nbytes).collect();
+    assert_eq!(found, [Some(40), Some(20), None, None]);
+    assert_eq!(report.wrong_bytes(&torrent).count(), 0);
+
+    // A wrong piece shows at its file, although others of that file were not asked for.
+    let report = check(&[0, 1]);
+    assert!(!report.is_complete());
+    assert_eq!(states(&report)[..2], [FileState::Incomplete, FileState::Unchecked]);
+    // A piece shared with a neighbour that is not there.
+    let report = check(&[3]);
+    assert!(!report.is_complete() && report.troubles.len() == 1);
+    assert_eq!((report.pieces[3], states(&report)[3]), (Unread, FileState::Failed));
+
+    // All pieces are the whole torrent, also files that no piece has.
+    maker::write_files(&inner, &files[..2]);
+    fs::remove_dir(inner.join("d")).unwrap();
+    fs::write(inner.join("d"), &files[3].bytes[..]).unwrap();
+    let report = check(&[0, 1, 2, 3, 4, 5, 6]);
+    assert!(report.have() == 7 && report.is_of_all() && !report.is_complete(), "c is missing");
+    // Nothing asked for is nothing found.
+    let report = check(&[]);
+    assert!(!report.is_of_all() && report.have() == 0 && report.nbytes_read == 0);
+}
+
+/// A scope of another number of pieces, as by a mistake, is one of the pieces that there are.
+#[test]
+fn a_scope_of_other_pieces_than_there_are() {
+    let bytes = noise(100, 1);
+    let outer = tempfile::tempdir().unwrap();
+    fs::write(outer.path().join("image"), &bytes).unwrap();
+    let torrent = Torrent::parse(&file_torrent("image", &bytes, 16)).unwrap();
+    for (npieces, have) in [(0, 0), (3, 3), (7, 7), (8, 7), (1000, 7)] {
+        let mut found = None;
+        let check = Check::new(&torrent, outer.path()).pieces(Bitfield::all(npieces));
+        verify_many([check], &Options::new(), |_, report| found = Some(report.unwrap()));
+        let report = found.unwrap();
+        assert_eq!((report.have(), report.scope.len(), report.scope.count()), (have, 7, have), "{npieces}");
+        assert_eq!(report.is_of_all(), have == 7, "{npieces}");
+    }
 }
 
 #[test]

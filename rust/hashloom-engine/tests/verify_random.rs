@@ -19,7 +19,9 @@ use std::time::Duration;
 
 use device::Faulty;
 use hashloom_engine::run::{Cancel, Options};
-use hashloom_engine::torrent::{Check, FileState, PieceState, Report, Torrent, verify, verify_many, verify_pieces};
+use hashloom_engine::torrent::{
+    Bitfield, Check, FileState, PieceDigests, PieceState, Report, Torrent, verify, verify_many, verify_pieces,
+};
 use maker::{Content, Version, content, noise};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -342,6 +344,13 @@ fn compare(made: &Made, report: &Report, expected: &Expected, nreadings: usize) 
     Ok(())
 }
 
+/// The pieces that are `true`.
+fn bitfield(pieces: &[bool]) -> Bitfield {
+    let mut bitfield = Bitfield::none(pieces.len());
+    pieces.iter().enumerate().for_each(|(piece, &is_asked)| bitfield.set(piece, is_asked));
+    bitfield
+}
+
 fn threads(count: usize) -> Options {
     Options::new().threads(count)
 }
@@ -381,7 +390,7 @@ proptest! {
     fn only_what_is_wanted_and_not_known_is_checked(
         case in case(),
         nthreads in nthreads(),
-        only in prop::collection::vec(any::<u8>(), 0..40),
+        scope in prop::collection::vec(any::<bool>(), 0..300),
         known in prop::collection::vec(0..5u8, 0..300),
     ) {
         let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -392,19 +401,20 @@ proptest! {
             [PieceState::Unchecked, PieceState::Have, PieceState::Missing, PieceState::Bad, PieceState::Unread];
         let known: Vec<_> = known.into_iter().map(|state| states[usize::from(state)]).collect();
         let checked = Mutex::new(BTreeMap::new());
-        let note = |_: &Torrent, piece: usize, state: PieceState| {
+        let note = |_: &Torrent, piece: usize, state: PieceState, _: &PieceDigests| {
             let before = checked.lock().unwrap().insert(piece, state);
             assert_eq!(before, None);
         };
         let mut reports = Vec::new();
-        let check = Check::new(&made.torrent, &*root).only(&only[..]).known(&known[..]);
+        let check = Check::new(&made.torrent, &*root).pieces(bitfield(&scope)).known(&known[..]);
         verify_pieces([check], &threads(nthreads), note, |_, report| reports.push(report.unwrap()));
         prop_assert_eq!(reports.len(), 1);
         let checked = checked.into_inner().unwrap();
         for (piece, &verdict) in oracle(&made, &root).pieces.iter().enumerate() {
-            let known = known.get(piece).copied().unwrap_or(PieceState::Unchecked);
-            let wanted = only.get(piece / 8).is_some_and(|byte| byte >> (7 - piece % 8) & 1 == 1);
-            let is_checked = wanted && known == PieceState::Unchecked;
+            let is_asked = scope.get(piece) == Some(&true);
+            let known = known.get(piece).copied().filter(|_| is_asked).unwrap_or(PieceState::Unchecked);
+            let is_checked = is_asked && known == PieceState::Unchecked;
+            prop_assert_eq!(reports[0].scope.get(piece), is_asked, "piece {}", piece);
             prop_assert_eq!(reports[0].pieces[piece], if is_checked { verdict } else { known }, "piece {}", piece);
             prop_assert_eq!(checked.get(&piece).copied(), is_checked.then_some(verdict), "piece {}", piece);
         }
@@ -415,7 +425,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Parts have the verdicts and digests of their pieces alone; joined, with all known, they make the whole report.
+    /// Parts have the verdicts and digests of their pieces, and speak of no others; joined, with all known, they make the
+    /// whole report.
     #[test]
     fn parts_make_the_whole(case in case(), nthreads in nthreads(), per_part in 1..9usize) {
         let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -426,20 +437,40 @@ proptest! {
         let whole = oracle(&made, &root);
         let mut joined = Vec::new();
         while joined.len() < count {
-            let part = joined.len()..joined.len() + per_part;
-            let mut found = None;
-            verify_many([Check::new(&made.torrent, &*root).part(part.clone())], &options, |_, report| found = Some(report));
-            let report = found.unwrap().unwrap();
-            prop_assert!(report.files.is_empty() && !report.is_complete());
-            let part = part.start..part.end.min(count);
-            prop_assert_eq!(report.digests.len(), part.len());
+            let part = joined.len()..(joined.len() + per_part).min(count);
+            let (mut found, all_digests) = (None, Mutex::new(BTreeMap::new()));
+            let note = |_: &Torrent, piece: usize, _: PieceState, found: &PieceDigests| {
+                let before = all_digests.lock().unwrap().insert(piece, *found);
+                assert_eq!(before, None);
+            };
+            let of_part = |piece| part.contains(&piece);
+            let check = Check::new(&made.torrent, &*root).pieces(bitfield(&(0..count).map(of_part).collect::<Vec<_>>()));
+            verify_pieces([check], &options, note, |_, report| found = Some(report));
+            let (report, all_digests) = (found.unwrap().unwrap(), all_digests.into_inner().unwrap());
+            prop_assert_eq!(report.is_of_all(), part.len() == count);
+            let is_right = whole.pieces[part.clone()].iter().all(|&state| state == PieceState::Have);
+            // The whole torrent may lack a file that has no piece.
+            prop_assert!(report.is_complete() == is_right || is_right && report.is_of_all());
+            for (file, (found, &expected)) in report.files.iter().zip(&whole.files).enumerate() {
+                let pieces = made.torrent.pieces_of_file(file);
+                let is_in_part = pieces.start >= part.start && pieces.end <= part.end && !pieces.is_empty();
+                if is_in_part || report.is_of_all() {
+                    prop_assert_eq!((found.state, found.found_nbytes), expected, "file {}", file);
+                } else if !pieces.clone().any(of_part) {
+                    let state = if made.files[file].padding { FileState::Skipped } else { FileState::Unchecked };
+                    prop_assert_eq!((found.state, found.found_nbytes), (state, None), "file {}", file);
+                } else {
+                    prop_assert!(!matches!(found.state, FileState::Complete | FileState::Long), "file {}", file);
+                }
+            }
+            prop_assert_eq!(all_digests.len(), part.len());
             for (piece, &state) in report.pieces.iter().enumerate() {
                 if !part.contains(&piece) {
                     prop_assert_eq!(state, PieceState::Unchecked);
                     continue;
                 }
                 prop_assert_eq!(state, whole.pieces[piece], "piece {}", piece);
-                let digests = report.digests[piece - part.start];
+                let digests = all_digests[&piece];
                 let is_hashed = matches!(state, PieceState::Have | PieceState::Bad | PieceState::Disputed);
                 let verdict = made.torrent.verdict(piece, &digests);
                 prop_assert_eq!(verdict, if is_hashed { state } else { PieceState::Unchecked }, "piece {}", piece);
@@ -500,7 +531,7 @@ proptest! {
             cancel.cancel();
         }
         let left = AtomicUsize::new(most);
-        let stop = |_: &Torrent, _, _| {
+        let stop = |_: &Torrent, _, _, _: &_| {
             if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) == Ok(1) {
                 cancel.cancel();
             }
@@ -556,7 +587,7 @@ fn a_device_takes_part() {
             let device = Arc::new(device);
             let mut found = None;
             // No piece is settled before the device has its share.
-            let wait = |_: &Torrent, _, _| {
+            let wait = |_: &Torrent, _, _, _: &_| {
                 device.wait();
                 event();
             };

@@ -133,15 +133,8 @@ impl Resume {
     /// Opens the journal in `path`, or creates it if nothing is there. A file that is not a journal of such a run stays
     /// as it is.
     fn begin(path: &Path, algorithms: &[Algorithm]) -> Result<(Resume, Journal), String> {
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::InvalidData => {
-                format!("{}. It is not replaced: give another FILE, or remove it", failed(path, &error))
-            }
-            _ => failed(path, &error),
-        };
-        let (mut state, file) = State::open(path, true).map_err(failed)?;
-        if let Some(file) = file {
-            let journal = Journal::open(file, algorithms).map_err(failed)?;
+        let (mut state, journal) = State::begin(path, true, |file| Journal::open(file, algorithms))?;
+        if let Some(journal) = journal {
             return Ok((Resume { state, begun: None }, journal));
         }
         let mut journal = None;
@@ -151,7 +144,7 @@ impl Resume {
             Ok(())
         });
         made.map_err(|error| not_saved(path, &error))?;
-        let begun = path.metadata().map_err(failed)?.len();
+        let begun = path.metadata().map_err(|error| failed(path, &error))?.len();
         let journal = journal.ok_or("a journal that was not begun")?;
         Ok((Resume { state, begun: Some(begun) }, journal))
     }

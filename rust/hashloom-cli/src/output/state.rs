@@ -4,8 +4,7 @@
 //!
 //! The file is removed at the end, so a wrong name must not cost anybody a file. No link is followed, and only a
 //! regular file is opened. A file is replaced or removed only if this run has opened or written it; a file that has
-//! taken its place since stays. The caller checks the contents of an opened file, and leaves a file that is not a state
-//! alone.
+//! taken its place since stays, and so does one that is not a state.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::Pending;
 use super::place::{Identity, is_special, refuse_of_others};
 use super::temporary::{Temporary, lock_is_had};
+use crate::text::failed;
 
 /// A state file.
 #[derive(Debug)]
@@ -24,6 +24,23 @@ pub struct State {
 }
 
 impl State {
+    /// Opens the file as [`State::open`] does, and has its state read, if it is there. `read` returns `InvalidData` for
+    /// a file that is not such a state.
+    pub fn begin<T>(
+        path: &Path,
+        append: bool,
+        read: impl FnOnce(File) -> io::Result<T>,
+    ) -> Result<(State, Option<T>), String> {
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidData => {
+                format!("{}. It is not replaced: give another FILE, or remove it", failed(path, &error))
+            }
+            _ => failed(path, &error),
+        };
+        let (state, file) = State::open(path, append).map_err(failed)?;
+        Ok((state, file.map(read).transpose().map_err(failed)?))
+    }
+
     /// Opens the file to read, and to append if `append`. The file is `None` if nothing is there. It is locked as long
     /// as it is open.
     pub fn open(path: &Path, append: bool) -> io::Result<(State, Option<File>)> {

@@ -5,7 +5,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,11 +12,10 @@ use hashloom_engine::bencode::Limits;
 use hashloom_engine::files::Stamp;
 use hashloom_engine::text::shown;
 use hashloom_engine::torrent::resume::{self, Format};
-use hashloom_engine::torrent::{Bitfield, Content, PieceState, Report, Torrent, Trouble};
+use hashloom_engine::torrent::{Bitfield, Content, Report, Torrent, Trouble};
 
 use super::verify::RESULT_STANDS;
 use crate::output;
-use crate::style;
 use crate::text::{display, failed, reason};
 use crate::units::plural;
 
@@ -205,7 +203,7 @@ impl Plan {
         if let Some(why) = why {
             return vec![Err(first.not_written(&why))];
         }
-        let have = Bitfield::from(&report.pieces[..]);
+        let have = report.bitfield();
         let write = |target: &Target| {
             let bytes = target.encode(torrent, &have, content)?;
             let failed = |error| target.not_written(&format!("{}; {RESULT_STANDS}", reason(&error)));
@@ -241,49 +239,10 @@ impl Target {
 }
 
 impl Claim {
-    /// Returns the wrongly claimed pieces, in runs of one state.
-    pub fn wrong(&self, report: &Report) -> Vec<(PieceState, Range<usize>)> {
-        let mut runs: Vec<(PieceState, Range<usize>)> = Vec::new();
-        for piece in self.pieces.ones().filter(|&piece| report.pieces[piece] != PieceState::Have) {
-            let state = report.pieces[piece];
-            match runs.last_mut() {
-                Some((last, run)) if *last == state && run.end == piece => run.end += 1,
-                _ => runs.push((state, piece..piece + 1)),
-            }
-        }
-        runs
-    }
-
-    /// Returns true if all claimed pieces are right.
-    pub fn is_true(&self, report: &Report) -> bool {
-        self.wrong(report).is_empty()
-    }
-
-    /// Prints a line on what the file claims, and which claims are wrong.
-    pub fn print(&self, out: &mut impl Write, report: &Report) -> io::Result<()> {
-        let (count, of) = (self.pieces.count() as u64, self.pieces.len() as u64);
-        let runs = self.wrong(report);
-        let wrong: u64 = runs.iter().map(|(_, run)| run.len() as u64).sum();
-        let verdict = match wrong {
-            0 => style::good("all of them are right".to_owned()).bold(),
-            _ => style::bad(plural(wrong, "wrong piece")).bold(),
-        };
-        write!(
-            out,
-            "claimed: {count} of {} by the {} {}: {verdict}",
-            plural(of, "piece"),
-            self.format,
-            display(&self.path)
-        )?;
-        for (i, (state, run)) in runs.iter().enumerate() {
-            let separator = if i == 0 { ":" } else { "," };
-            match run.len() {
-                1 => write!(out, "{separator} {}", run.start)?,
-                _ => write!(out, "{separator} {}-{}", run.start, run.end - 1)?,
-            }
-            write!(out, " {}", state.name())?;
-        }
-        writeln!(out)
+    /// Prints what claims which number of pieces.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let (count, of) = (self.pieces.count(), plural(self.pieces.len() as u64, "piece"));
+        writeln!(out, "  claimed    {count} of {of} by the {} {}", self.format, display(&self.path))
     }
 }
 

@@ -8,6 +8,7 @@ pub mod create;
 pub mod edit;
 mod identity;
 mod piece_map;
+mod scope;
 pub mod show;
 mod show_json;
 pub mod verify;

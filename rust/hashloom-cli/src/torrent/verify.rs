@@ -13,6 +13,7 @@ use hashloom_engine::run::{InOrder, Meter};
 use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, verify_pieces};
 
 use super::clients::{Claim, Clients, Plan, Written};
+use super::scope::Scope;
 use super::verify_json::Json;
 use super::{piece_map, read, verify_summary};
 use crate::args::isa;
@@ -20,7 +21,7 @@ use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::output::{Same, State};
 use crate::progress::Bar;
-use crate::text::{display, failed, reason};
+use crate::text::{display, reason};
 use crate::units::plural;
 use crate::work::Work;
 use crate::{EXIT_ERROR, EXIT_INCOMPLETE, gpu, output, style};
@@ -66,6 +67,9 @@ pub struct Verify {
     /// FILE is replaced, unless FILE is the torrent or a file of its content
     #[arg(long, value_name = "FILE")]
     bitfield: Option<PathBuf>,
+
+    #[command(flatten)]
+    scope: Scope,
 
     #[command(flatten)]
     clients: Clients,
@@ -116,6 +120,17 @@ States of a piece:
 Several torrents are checked side by side, on all lanes and threads. Each gets
 a line.
 
+Checking some of a torrent (--file, --first, --claimed):
+  Only their pieces are read, and the verdict is on these alone: \"part right: 12
+  of 400 pieces checked\". It is \"complete\" only if all pieces were asked for.
+  GLOB is that of --include: without a slash it matches names at any depth, with
+  one the path in the torrent as hashloom torrent show prints it; 'CD1/**' is all
+  of a folder. Upper and lower case differ. Empty files, links and padding have
+  no pieces, and are not looked at. With several of the options, the pieces that
+  all of them ask for are checked. Neither --file nor --first goes with
+  --libtorrent or --transmission: a client would fetch again all that was not
+  checked.
+
 Going on from an interrupted check (--resume):
   A verdict is kept on two conditions. The files of the piece are unchanged. At
   the check it was also certain that any later change would show: nobody had the
@@ -137,10 +152,11 @@ Clients without their own check:
   not its access control list.
 
 Exit status:
-  0    complete: all pieces are right and all files exist; with --claimed: all
-       claims are true; with --exact: and no file is too long
-  1    a piece or file is missing or bad; with --claimed: a claimed piece; with
-       --exact: a file is too long
+  0    complete: all pieces are right and all files exist; with --file, --first
+       or --claimed: all pieces asked for are right; with --exact: and no file is
+       too long
+  1    a piece asked for or a file is missing or bad; with --exact: a file is too
+       long
   2    wrong usage, a bad torrent, a file that could not be read or written, or
        an unstable file
   130  interrupted (Ctrl-C); what was found until then is printed
@@ -152,6 +168,8 @@ Examples:
   cd ~/.local/share/qBittorrent/BT_backup
   hashloom torrent verify *.torrent --libtorrent .
   hashloom torrent verify album.torrent /srv/music --missing
+  hashloom torrent verify album.torrent /srv/music --file 'CD1/**'
+  hashloom torrent verify *.torrent --data /srv/seeds --first 1
   hashloom torrent verify album.torrent /srv/music --json | jq .percent";
 
 /// Time between two saves of the progress. A save writes one small file.
@@ -182,7 +200,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let stop = interrupt::flag();
 
     let bar = Bar::of_bytes(arguments.quiet);
-    let record = |torrent: &Torrent, piece, state| {
+    let record = |torrent: &Torrent, piece, state, _: &_| {
         if let Some(saver) = &saver {
             saver.record(torrent, piece, state);
         }
@@ -206,15 +224,17 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
             refuse_content(arguments, file, &path, &torrent)?;
             let plan = arguments.clients.plan(&torrent, &path)?;
             let claim = arguments.clients.claim(&torrent)?;
-            Ok((torrent, path, plan, claim))
+            let claimed = claim.as_ref().map(|claim| &claim.pieces);
+            let pieces = arguments.scope.pieces(&torrent, claimed);
+            let pieces = pieces.map_err(|error| format!("{}: {error}", display(file)))?;
+            Ok((torrent, path, plan, claim, pieces))
         });
         match begun {
-            Ok((torrent, path, plan, claim)) => {
+            Ok((torrent, path, plan, claim, pieces)) => {
                 let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, &path));
-                let only = claim.as_ref().map(|claim| claim.pieces.as_bytes().to_vec());
                 let check = Check::new(Arc::new(torrent), path).known(known).tag(Named { index, file, plan, claim });
-                Some(match only {
-                    Some(only) => check.only(only),
+                Some(match pieces {
+                    Some(pieces) => check.pieces(pieces),
                     None => check,
                 })
             }
@@ -313,10 +333,13 @@ struct Done {
 }
 
 #[derive(Default)]
-struct Counts {
-    complete: u64,
-    nbytes_read: u64,
-    written: u64,
+pub struct Counts {
+    /// Torrents of which everything asked for is right.
+    pub complete: u64,
+    /// Torrents of which only some pieces were asked for.
+    pub in_part: u64,
+    pub nbytes_read: u64,
+    pub written: u64,
 }
 
 impl Done {
@@ -337,8 +360,7 @@ impl Done {
         let mut errors = Vec::new();
         // Writing into memory cannot fail.
         let _ = verify_summary::troubles(&mut errors, report);
-        let is_right = check.tag.claim.as_ref().map_or(report.is_complete(), |claim| claim.is_true(report));
-        let is_right = is_right && !(arguments.exact && report.nlong() > 0);
+        let is_right = if arguments.exact { report.is_exact() } else { report.is_complete() };
         let mut status = match is_right {
             _ if !report.troubles.is_empty() => EXIT_ERROR,
             true => 0,
@@ -366,10 +388,10 @@ impl Done {
         }
         // Print the results even if a file cannot be written.
         let bitfield = arguments.bitfield.iter().map(|file| {
-            let (bytes, what) = (report.bitfield(), "bitfield");
-            let written = Written { what: what.into(), path: file.clone(), nbytes: bytes.len() as u64 };
+            let (bits, what) = (report.bitfield(), "bitfield");
+            let written = Written { what: what.into(), path: file.clone(), nbytes: bits.as_bytes().len() as u64 };
             let failed = |error| format!("{}; {RESULT_STANDS}", not_written(what, file, &error));
-            output::write(file, &bytes).map(|()| written).map_err(failed)
+            output::write(file, bits.as_bytes()).map(|()| written).map_err(failed)
         });
         let (mut is_written, mut written) = (true, Vec::new());
         for file in bitfield.chain(check.tag.plan.write(&check.torrent, report)) {
@@ -382,7 +404,8 @@ impl Done {
             }
         }
         let counts = Counts {
-            complete: (report.is_complete() && (report.is_exact() || !arguments.exact)).into(),
+            complete: is_right.into(),
+            in_part: (!report.is_of_all()).into(),
             nbytes_read: report.nbytes_read,
             written: written.len() as u64,
         };
@@ -439,6 +462,7 @@ impl<'a> Printer<'a> {
         let _ = io::stderr().lock().write_all(&done.errors);
         self.status = self.status.max(done.status);
         self.totals.complete += done.counts.complete;
+        self.totals.in_part += done.counts.in_part;
         self.totals.nbytes_read += done.counts.nbytes_read;
         self.totals.written += done.counts.written;
     }
@@ -456,13 +480,11 @@ impl<'a> Printer<'a> {
         }
         let arguments = self.arguments;
         if self.count > 1 && !(arguments.quiet || arguments.json || arguments.repair_list) {
-            let totals = &self.totals;
             let (count, elapsed, held_back) = (self.count as u64, self.started.elapsed(), self.meter.held_back());
-            let Counts { complete, nbytes_read, written } = *totals;
             output::print(|out| {
-                verify_summary::total(out, complete, count, nbytes_read, elapsed, held_back, interrupted)?;
-                if written > 0 {
-                    writeln!(out, "written: {}", plural(written, "file"))?;
+                verify_summary::total(out, &self.totals, count, elapsed, held_back, interrupted)?;
+                if self.totals.written > 0 {
+                    writeln!(out, "written: {}", plural(self.totals.written, "file"))?;
                 }
                 Ok(())
             })?;
@@ -491,8 +513,9 @@ impl<'a> Printer<'a> {
         if arguments.repair_list {
             return repair_list(out, torrent, report);
         }
+        let claim = check.tag.claim.as_ref();
         match single {
-            true => verify_summary::heading(out, torrent, report)?,
+            true => verify_summary::heading(out, torrent, report, claim)?,
             false => verify_summary::line(out, check.tag.file, torrent, report, arguments.exact)?,
         }
         if arguments.map {
@@ -501,7 +524,8 @@ impl<'a> Printer<'a> {
             }
             piece_map::draw(out, &report.pieces)?;
         }
-        if arguments.missing {
+        let is_missing_listed = arguments.missing || claim.is_some();
+        if is_missing_listed {
             let is_listed = !report.is_complete() || report.files.iter().any(|found| found.difference.is_some());
             if single && is_listed {
                 writeln!(out)?;
@@ -510,14 +534,14 @@ impl<'a> Printer<'a> {
             verify_summary::differences(out, torrent, report, usize::MAX)?;
         }
         if single {
-            let (exact, is_listed) = (arguments.exact, arguments.missing);
-            verify_summary::verdict(out, torrent, report, self.meter.held_back(), exact, is_listed)?;
+            let (held_back, exact) = (self.meter.held_back(), arguments.exact);
+            verify_summary::verdict(out, torrent, report, held_back, exact, is_missing_listed)?;
         }
         // The end tells how many files were written for several torrents.
         for Written { what, path, nbytes } in written.iter().filter(|_| single) {
             writeln!(out, "written: the {what} {}, {}", display(path), plural(*nbytes, "byte"))?;
         }
-        check.tag.claim.as_ref().map_or(Ok(()), |claim| claim.print(out, report))
+        Ok(())
     }
 }
 
@@ -580,19 +604,12 @@ struct Saver<'a> {
 
 impl<'a> Saver<'a> {
     fn new(path: &'a Path) -> Result<Saver<'a>, String> {
-        let failed = |error: io::Error| failed(path, &error);
-        let (state, file) = State::open(path, false).map_err(failed)?;
-        let checkpoint = match file {
-            None => Checkpoint::default(),
-            Some(file) => {
-                let mut bytes = Vec::new();
-                file.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-                Checkpoint::decode(&bytes).map_err(|error| {
-                    format!("{}: {error}. It is not replaced: give another FILE, or remove it", display(path))
-                })?
-            }
-        };
-        Ok(Saver { path, checkpoint, file: Mutex::new((state, Instant::now())) })
+        let (state, checkpoint) = State::begin(path, false, |file| {
+            let mut bytes = Vec::new();
+            file.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes)?;
+            Checkpoint::decode(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        })?;
+        Ok(Saver { path, checkpoint: checkpoint.unwrap_or_default(), file: Mutex::new((state, Instant::now())) })
     }
 
     fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
@@ -609,11 +626,11 @@ impl<'a> Saver<'a> {
 
     /// Notes that the check of a torrent has ended and its result is printed.
     fn told(&self, torrent: &Torrent, report: &Report) {
-        use PieceState::{Bad, Disputed, Have, Missing, Unchecked};
-        let is_final = |state: &PieceState| matches!(state, Have | Missing | Bad | Disputed | Unchecked);
+        use PieceState::{Bad, Disputed, Have, Missing};
+        let is_final = |piece| matches!(report.pieces[piece], Have | Missing | Bad | Disputed);
         // A disk that went away may come back.
-        if !report.cancelled && report.pieces.iter().all(is_final) {
-            self.checkpoint.end(torrent);
+        if !report.cancelled && report.scope.ones().all(is_final) {
+            self.checkpoint.end(torrent, &report.scope);
         }
     }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use hashloom_engine::run::HeldBack;
-use hashloom_engine::torrent::{FileDifference, PieceState, Report, Torrent};
+use hashloom_engine::torrent::{Bitfield, FileDifference, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
 use super::clients::{Claim, Written};
@@ -24,9 +24,13 @@ pub struct Json<'a> {
     content: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     content_hex: Option<Hex<'a>>,
+    /// True if all of the torrent was checked, and is right.
     complete: bool,
     /// True if all is complete, and no file has more bytes than the torrent says.
     exact: bool,
+    /// Absent if all pieces were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<Scope<'a>>,
     /// True if pieces are unchecked because the check was interrupted.
     interrupted: bool,
     /// Percentage of the bytes that are right, rounded down to a tenth.
@@ -40,7 +44,7 @@ pub struct Json<'a> {
     held_back_by: Option<&'static str>,
     ranges: Ranges<'a>,
     /// BEP 3's order of bits, in hexadecimal.
-    bitfield: Bitfield<'a>,
+    bitfield: Bits<'a>,
     files: Files<'a>,
     errors: Errors<'a>,
     /// Absent if nothing was to be written.
@@ -51,6 +55,15 @@ pub struct Json<'a> {
     claimed: Option<ClaimJson<'a>>,
 }
 
+/// The pieces that were asked for.
+#[derive(Serialize)]
+struct Scope<'a> {
+    pieces: usize,
+    /// True if all of them are right.
+    right: bool,
+    bitfield: Bits<'a>,
+}
+
 /// The claims of a client's resume file.
 #[derive(Serialize)]
 struct ClaimJson<'a> {
@@ -59,8 +72,6 @@ struct ClaimJson<'a> {
     path_hex: Option<Hex<'a>>,
     format: String,
     pieces: usize,
-    /// Runs of pieces that the file claims and that are not right.
-    wrong: Vec<RangeJson>,
 }
 
 /// A file that was written.
@@ -85,7 +96,7 @@ struct TorrentJson<'a> {
 /// Runs of pieces of one state, first and last piece included.
 struct Ranges<'a>(&'a Report);
 
-struct Bitfield<'a>(&'a Report);
+struct Bits<'a>(Cow<'a, Bitfield>);
 
 struct Files<'a>(&'a Torrent, &'a Report);
 
@@ -138,9 +149,9 @@ struct ErrorJson {
     message: String,
 }
 
-impl Serialize for Bitfield<'_> {
+impl Serialize for Bits<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Hex(&self.0.bitfield()).serialize(serializer)
+        Hex(self.0.as_bytes()).serialize(serializer)
     }
 }
 
@@ -198,10 +209,9 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
 }
 
 impl<'a> ClaimJson<'a> {
-    fn new(claim: &'a Claim, report: &Report) -> ClaimJson<'a> {
+    fn new(claim: &'a Claim) -> ClaimJson<'a> {
         let (path, path_hex) = text(claim.path.as_os_str().as_encoded_bytes());
-        let wrong = claim.wrong(report).into_iter().map(RangeJson::from).collect();
-        ClaimJson { path, path_hex, format: claim.format.to_string(), pieces: claim.pieces.count(), wrong }
+        ClaimJson { path, path_hex, format: claim.format.to_string(), pieces: claim.pieces.count() }
     }
 }
 
@@ -229,8 +239,13 @@ impl<'a> Json<'a> {
             },
             content,
             content_hex,
-            complete: report.is_complete(),
-            exact: report.is_exact(),
+            complete: report.is_of_all() && report.is_complete(),
+            exact: report.is_of_all() && report.is_exact(),
+            scope: (!report.is_of_all()).then(|| Scope {
+                pieces: report.scope.count(),
+                right: report.is_complete(),
+                bitfield: Bits(Cow::Borrowed(&report.scope)),
+            }),
             interrupted: report.cancelled,
             percent: tenths_of_percent(bytes.have, bytes.total) as f64 / 10.0,
             pieces: counts(report.pieces.len() as u64, |state| report.count(state) as u64),
@@ -239,11 +254,11 @@ impl<'a> Json<'a> {
             seconds: report.elapsed.as_secs_f64(),
             held_back_by: held_back.map(HeldBack::name),
             ranges: Ranges(report),
-            bitfield: Bitfield(report),
+            bitfield: Bits(Cow::Owned(report.bitfield())),
             files: Files(torrent, report),
             errors: Errors(report),
             written: written.collect(),
-            claimed: claim.map(|claim| ClaimJson::new(claim, report)),
+            claimed: claim.map(ClaimJson::new),
         }
     }
 }

@@ -11,7 +11,9 @@ use hashloom_engine::run::HeldBack;
 use hashloom_engine::text::shown;
 use hashloom_engine::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
 
+use super::clients::Claim;
 use super::identity::size_of;
+use super::verify::Counts;
 use crate::json::hex;
 use crate::style;
 use crate::text::display;
@@ -21,7 +23,7 @@ use crate::units::{duration, percent, plural, read_at, size};
 const NAMED_MAX: usize = 10;
 
 /// Prints what the torrent is and where its content was looked for.
-pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
+pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report, claim: Option<&Claim>) -> io::Result<()> {
     writeln!(out, "{}", style::bold(shown(torrent.name())))?;
     if let Some(hash) = torrent.info_hash_v1() {
         writeln!(out, "  info-hash  {}", hex(&hash))?;
@@ -40,6 +42,7 @@ pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
         size(torrent.piece_nbytes()),
     )?;
     writeln!(out, "  content    {}", display(&report.content))?;
+    claim.map_or(Ok(()), |claim| claim.print(out))?;
     for note in torrent.notes().iter().take(3) {
         writeln!(out, "  note       {note}")?;
     }
@@ -99,19 +102,37 @@ pub fn verdict(
     }
     writeln!(out)?;
     let verdict = word(report, exact).bold();
-    let (count, of) = (report.have(), report.pieces.len());
-    write!(out, "{verdict}: {count} of {}, {} ({})", plural(of as u64, "piece"), size(have), percent(have, total))?;
+    write!(out, "{verdict}: ")?;
+    match report.is_of_all() {
+        true => write!(out, "{} of {}", report.have(), plural(report.pieces.len() as u64, "piece"))?,
+        false => checked(out, report)?,
+    }
+    write!(out, ", {} ({})", size(have), percent(have, total))?;
     long(out, report)?;
     writeln!(out, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed, held_back))
 }
 
-/// Returns the verdict in a word.
+/// Returns the verdict in a word or two. Only that on all pieces is "complete".
 fn word(report: &Report, exact: bool) -> StyledObject<&'static str> {
+    let is_of_all = report.is_of_all();
     match report.is_complete() {
+        true if !is_of_all && report.scope.count() == 0 => style::partial("not checked"),
         true if exact && !report.is_exact() => style::bad("not exact"),
+        true if !is_of_all => style::good("part right"),
         true => style::good("complete"),
         false if report.cancelled => style::bad("interrupted"),
+        false if !is_of_all => style::bad("part wrong"),
         false => style::bad("not complete"),
+    }
+}
+
+/// Writes how many pieces were checked, in a check of some, and how many of these are right.
+fn checked(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let (all, count) = (report.pieces.len(), report.pieces.len() - report.count(PieceState::Unchecked));
+    write!(out, "{count} of {} checked, {} right", plural(all as u64, "piece"), report.have())?;
+    match report.cancelled {
+        true => write!(out, ", {} asked for", report.scope.count()),
+        false => Ok(()),
     }
 }
 
@@ -129,12 +150,11 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
     // As wide as "not complete".
     write!(out, "{:<12}  {}  ", word(report, exact), display(file))?;
     let total = torrent.files_nbytes();
-    if report.is_complete() {
-        write!(out, "{}", size(total))?;
-        long(out, report)?;
-        return notes(out, report);
+    match report.is_of_all() {
+        false => checked(out, report)?,
+        true if report.is_complete() => write!(out, "{}", size(total))?,
+        true => write!(out, "{} of {} ({})", size(have), size(total), percent(have, total))?,
     }
-    write!(out, "{} of {} ({})", size(have), size(total), percent(have, total))?;
     let others = [
         PieceState::Missing,
         PieceState::Bad,
@@ -146,6 +166,7 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
     for state in others {
         match report.count(state) as u64 {
             0 => {}
+            _ if state == PieceState::Unchecked && !report.is_of_all() => {}
             count => write!(out, ", {} {}", plural(count, "piece"), state.name())?,
         }
     }
@@ -196,19 +217,24 @@ pub fn differences(out: &mut impl Write, torrent: &Torrent, report: &Report, mos
 /// Prints the line after those of several torrents.
 pub fn total(
     out: &mut impl Write,
-    complete: u64,
+    &Counts { complete, in_part, nbytes_read, .. }: &Counts,
     count: u64,
-    nbytes_read: u64,
     elapsed: Duration,
     held_back: Option<HeldBack>,
     interrupted: bool,
 ) -> io::Result<()> {
     let verdict = match complete == count {
-        true => style::good("complete").bold(),
-        false if interrupted => style::bad("interrupted").bold(),
-        false => style::bad("not complete").bold(),
+        true if in_part > 0 => style::good("part right"),
+        true => style::good("complete"),
+        false if interrupted => style::bad("interrupted"),
+        false if in_part > 0 => style::bad("part wrong"),
+        false => style::bad("not complete"),
     };
-    write!(out, "\n{verdict}: {complete} of {} in {}", plural(count, "torrent"), duration(elapsed))?;
+    write!(out, "\n{}: {complete} of {}", verdict.bold(), plural(count, "torrent"))?;
+    if in_part > 0 {
+        write!(out, ", {in_part} checked in part,")?;
+    }
+    write!(out, " in {}", duration(elapsed))?;
     writeln!(out, "{}", read_at(nbytes_read, elapsed, held_back))
 }
 
@@ -249,13 +275,14 @@ fn files(out: &mut impl Write, torrent: &Torrent, report: &Report, is_listed: bo
 
 /// Returns what is wrong with the file itself.
 fn fault(file: &File<'_>, found: &FileReport) -> Option<String> {
-    let extra = found.found_nbytes.map_or(0, |nbytes| nbytes.saturating_sub(file.nbytes));
     match (found.state, found.found_nbytes) {
         (FileState::Missing, _) => Some("is missing".to_owned()),
         (FileState::Short, Some(nbytes)) => Some(format!("is too short: {nbytes} of {}", plural(file.nbytes, "byte"))),
         (FileState::Failed, _) => Some("could not be read".to_owned()),
         (FileState::Unstable, _) => Some("changed each time that it was checked".to_owned()),
-        _ if extra > 0 => Some(format!("is too long: {} after its end", plural(extra, "extra byte"))),
+        _ if found.extra_nbytes > 0 => {
+            Some(format!("is too long: {} after its end", plural(found.extra_nbytes, "extra byte")))
+        }
         _ => None,
     }
 }
@@ -263,7 +290,8 @@ fn fault(file: &File<'_>, found: &FileReport) -> Option<String> {
 /// Returns how many pieces of a file are not right. Another file in the same piece may be the reason.
 fn shared(torrent: &Torrent, report: &Report, file: &File<'_>) -> String {
     let pieces = &report.pieces[torrent.pieces_of_file(file.index)];
-    let wrong = pieces.iter().filter(|&&piece| piece != PieceState::Have).count();
+    let is_asked = |state: PieceState| state != PieceState::Unchecked || report.is_of_all();
+    let wrong = pieces.iter().filter(|&&piece| piece != PieceState::Have && is_asked(piece)).count();
     format!("has {wrong} of {} not right", plural(pieces.len() as u64, "piece"))
 }
 
@@ -278,9 +306,11 @@ pub fn troubles(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
 }
 
-/// Prints the pieces that are not right, in runs, with the bytes of each file that they cover.
+/// Prints the pieces that are not right, in runs, with the bytes of each file that they cover. In a check of some pieces
+/// the others are not listed.
 pub fn missing(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
-    for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
+    let is_listed = |state| state != PieceState::Have && (state != PieceState::Unchecked || report.is_of_all());
+    for (state, pieces) in report.ranges().filter(|&(state, _)| is_listed(state)) {
         let nbytes: u64 = torrent.bytes_of_pieces(pieces.clone()).map(|(_, bytes)| bytes.end - bytes.start).sum();
         let numbers = match pieces.len() {
             1 => format!("piece {}", pieces.start),

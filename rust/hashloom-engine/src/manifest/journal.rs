@@ -156,16 +156,13 @@ impl Journal {
         let first = self.known.partition_point(|&(other, _)| other < hash);
         let places: Vec<u64> =
             self.known[first..].iter().take_while(|&&(other, _)| other == hash).map(|&(_, place)| place).collect();
-        let stamp = Stamp { dev: 0, ..*stamp };
         // If a file was added again, its last line holds.
         places.into_iter().rev().find_map(|place| {
             let (entry, found) = self.line_at(place)?;
             match entry.kind {
-                Kind::File { digests, .. } if entry.path == path => Some(match found.doubt {
-                    _ if found.stamp != stamp => Err(Doubt::Changed),
-                    Some(doubt) => Err(doubt),
-                    None => Ok(digests),
-                }),
+                Kind::File { digests, .. } if entry.path == path => {
+                    Some(found.doubt_at(stamp).map_or(Ok(digests), Err))
+                }
                 _ => None,
             }
         })

@@ -127,6 +127,14 @@ impl Noted {
         Ok(noted.unwrap_or(Noted { stamp: Stamp::of(&metadata), doubt: Some(Doubt::Unopened) }))
     }
 
+    /// Why a result from when the file was like this is not believed now that its stamp is `now`; `None` if it is. The
+    /// device's number is not compared, as it may differ when a disk is mounted again.
+    #[cfg(any(feature = "manifest", feature = "torrent"))]
+    pub(crate) fn doubt_at(&self, now: &Stamp) -> Option<Doubt> {
+        let is_same = Stamp { dev: 0, ..self.stamp } == Stamp { dev: 0, ..*now };
+        if is_same { self.doubt } else { Some(Doubt::Changed) }
+    }
+
     /// Makes the note for a file whose next change will show if its times are old enough at `now_ns`.
     #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
     fn settled(metadata: &Metadata, now_ns: i128) -> Noted {

@@ -207,6 +207,16 @@ impl Bitfield {
         self.count() == self.npieces
     }
 
+    /// The same set among another number of pieces.
+    pub(super) fn resized(self, npieces: usize) -> Bitfield {
+        if self.npieces == npieces {
+            return self;
+        }
+        let mut resized = Bitfield::none(npieces);
+        self.ones().take_while(|&piece| piece < npieces).for_each(|piece| resized.set(piece, true));
+        resized
+    }
+
     /// The pieces in the set, in order.
     ///
     /// ```

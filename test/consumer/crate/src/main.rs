@@ -110,7 +110,7 @@ fn torrents(path: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     torrent::verify_pieces(
         [Check::new(torrent.clone(), folder)],
         &Options::new(),
-        |_, _, state| *bad.lock().unwrap() += u64::from(state == PieceState::Bad),
+        |_, _, state, _| *bad.lock().unwrap() += u64::from(state == PieceState::Bad),
         |_, report| assert!(!report.unwrap().is_complete()),
     );
     assert_eq!(*bad.lock().unwrap(), 7);

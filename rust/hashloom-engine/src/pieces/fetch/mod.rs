@@ -53,7 +53,7 @@ pub(super) const ALL: u64 = u64::MAX;
 /// The readers, and what they share with the threads that hash.
 pub(super) struct Fetcher<J: Job> {
     /// The device of a content that should be fetched.
-    device_of: fn(&Content<'_>) -> Option<Device>,
+    device_of: fn(&J) -> Option<Device>,
     readers: Readers<Jobs<J>>,
     /// Number of jobs so far.
     njobs: AtomicU64,
@@ -105,7 +105,7 @@ impl<J: Job> Fetcher<J> {
     /// Looks whether a new job should be fetched. Called before any thread takes a piece of it.
     pub(super) fn begin(&self, job: &Arc<J>) {
         let content = job.content();
-        let Some(device) = (self.device_of)(content) else { return };
+        let Some(device) = (self.device_of)(job) else { return };
         self.readers.change(device, |jobs| {
             content.fetched.store(0, Ordering::Release);
             jobs.0.push_back(Fetching {
@@ -355,8 +355,9 @@ fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8
     own.direct.read(key, &file.file, buffer, range, is_on_disk).map(Found::Read)
 }
 
-/// The device of a content of which some is not in memory.
-fn device_of_cold(content: &Content<'_>) -> Option<Device> {
+/// The device of a content of which some wanted piece is not in memory.
+fn device_of_cold<J: Job>(job: &J) -> Option<Device> {
+    let content = job.content();
     let layout = &content.layout;
     let mut last = Last::default();
     let nlooks = LOOKS.min(layout.total_nbytes().div_ceil(LOOK_NBYTES));
@@ -364,7 +365,7 @@ fn device_of_cold(content: &Content<'_>) -> Option<Device> {
         let pos = layout.total_nbytes() / nlooks * look;
         let index = layout.file_at(pos);
         let span = layout.span(index);
-        if span.padding || pos < span.offset {
+        if span.padding || pos < span.offset || !job.wants((pos / layout.piece_nbytes()) as usize) {
             return None;
         }
         let file = content.files.get(index, &mut last).ok()?;
@@ -399,12 +400,12 @@ mod tests {
     const HOLE: std::ops::Range<usize> = 1_000_000..4_500_000;
 
     /// Treats every job as cold, on the device that its first file is on.
-    fn device(content: &Content<'_>) -> Option<Device> {
-        content.files.get(0, &mut Last::default()).ok().map(|file| device::of(&file.file))
+    fn device<J: Job>(job: &J) -> Option<Device> {
+        job.content().files.get(0, &mut Last::default()).ok().map(|file| device::of(&file.file))
     }
 
     /// A fetcher with this number of buffers.
-    fn fetcher<J: Job>(device_of: fn(&Content<'_>) -> Option<Device>, nbuffers: u64) -> Fetcher<J> {
+    fn fetcher<J: Job>(device_of: fn(&J) -> Option<Device>, nbuffers: u64) -> Fetcher<J> {
         Fetcher { device_of, readers: Readers::with(nbuffers * PART_NBYTES), njobs: AtomicU64::new(0) }
     }
 
@@ -418,7 +419,7 @@ mod tests {
         bytes
     }
 
-    fn hidden(_content: &Content<'_>) -> Option<Device> {
+    fn hidden<J: Job>(_job: &J) -> Option<Device> {
         Some(Device::HIDDEN)
     }
 

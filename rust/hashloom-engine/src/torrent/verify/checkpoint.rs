@@ -16,7 +16,7 @@ use crate::pieces::files::Cache;
 use crate::read::noted::{Doubt, Noted, TICK};
 use crate::read::stamp::Stamp;
 use crate::text::{Hex, quoted};
-use crate::torrent::{File, Torrent};
+use crate::torrent::{Bitfield, File, Torrent};
 
 /// The verdicts on the pieces of any number of torrents, and the state of their files when each check began. A verdict
 /// holds as long as the files with bytes of the piece have not changed, provided that any change would have shown:
@@ -34,7 +34,7 @@ use crate::torrent::{File, Torrent};
 /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// # let (torrent, path) = (Torrent::parse(bytes)?, folder.path());
 /// let checkpoint = Checkpoint::default();
-/// let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
+/// let record = |torrent: &Torrent, piece, state, _: &_| checkpoint.record(torrent, piece, state);
 /// let known = checkpoint.begin(&torrent, path);
 /// verify_pieces([Check::new(&torrent, path).known(known)], &Options::new(), record, |_, _| {});
 /// let saved = checkpoint.encode();
@@ -64,34 +64,9 @@ enum Entry {
 #[derive(Debug)]
 struct Begun {
     /// Each file's state; `None` for a file that was missing.
-    files: Vec<Option<Kept>>,
+    files: Vec<Option<Noted>>,
     /// The number of each piece's [`PieceState`].
     pieces: Vec<u8>,
-}
-
-/// The state kept of a file. It lacks the device's number: the number may differ when a disk is mounted again.
-#[derive(Debug, Clone, Copy)]
-struct Kept {
-    nbytes: u64,
-    mtime_ns: i128,
-    /// The time of change tells a file from a replacement that has the same modification time.
-    ctime_ns: i128,
-    ino: u64,
-    doubt: Option<Doubt>,
-}
-
-impl Kept {
-    fn is_like(&self, other: &Kept) -> bool {
-        let all = |kept: &Kept| (kept.nbytes, kept.mtime_ns, kept.ctime_ns, kept.ino);
-        all(self) == all(other)
-    }
-}
-
-impl From<Noted> for Kept {
-    fn from(Noted { stamp, doubt }: Noted) -> Kept {
-        let Stamp { nbytes, mtime_ns, ctime_ns, ino, .. } = stamp;
-        Kept { nbytes, mtime_ns, ctime_ns, ino, doubt }
-    }
 }
 
 /// The key that tells a checkpoint from other bencode, and the format's version.
@@ -141,7 +116,7 @@ impl std::error::Error for CheckpointError {}
 
 impl Checkpoint {
     /// The length of the longest checkpoint that is read: 1 GiB, enough for 20 million files. Reading one takes about
-    /// its length of memory; one made up of the shortest possible entries takes four times that.
+    /// its length of memory; one made up of the shortest possible entries takes five times that.
     pub const MAX_NBYTES: usize = 1 << 30;
 
     /// Reads the output of [`encode`](Checkpoint::encode).
@@ -231,12 +206,13 @@ impl Checkpoint {
             for (file, (old, new)) in known.files.iter().zip(&mut files).enumerate() {
                 let doubt = match (old, new) {
                     (None, None) => None,
-                    (Some(old), Some(new)) if old.is_like(new) => {
-                        if old.doubt.is_none() {
+                    (Some(old), Some(new)) => {
+                        let doubt = old.doubt_at(&new.stamp);
+                        if doubt.is_none() {
                             // Any change since would show, and so will any to come.
                             new.doubt = None;
                         }
-                        old.doubt
+                        doubt
                     }
                     _ => Some(Doubt::Changed),
                 };
@@ -288,23 +264,34 @@ impl Checkpoint {
         }
     }
 
-    /// Forgets a torrent whose check has ended: otherwise its verdicts would answer the next check without a look at
-    /// the files. Keep the torrent if some of its pieces were asked for but not read or not judged: the other verdicts
-    /// save work then.
+    /// Forgets the verdicts on the pieces of a check that has ended, its [scope](super::Report::scope), and the torrent
+    /// if nothing else is known of it: otherwise they would answer the next check without a look at the files. Keep them
+    /// if some of these pieces were not read or not judged: the other verdicts save work then.
     ///
     /// ```
-    /// # use hashloom_engine::torrent::{Checkpoint, Torrent};
+    /// # use hashloom_engine::torrent::{Bitfield, Checkpoint, Torrent};
     /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
     /// # let torrent = Torrent::parse(bytes)?;
     /// let checkpoint = Checkpoint::default();
     /// checkpoint.begin(&torrent, "downloads".as_ref());
     /// assert!(!checkpoint.is_empty());
-    /// checkpoint.end(&torrent);
+    /// checkpoint.end(&torrent, &Bitfield::all(1));
     /// assert!(checkpoint.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn end(&self, torrent: &Torrent) {
-        self.lock().remove(&id(torrent));
+    pub fn end(&self, torrent: &Torrent, scope: &Bitfield) {
+        let mut all = self.lock();
+        if let Some(Entry::Begun(Begun { pieces, .. })) = all.get_mut(&id(torrent)) {
+            for piece in scope.ones() {
+                if let Some(state) = pieces.get_mut(piece) {
+                    *state = PieceState::Unchecked as u8;
+                }
+            }
+            if pieces.iter().any(|&state| state != PieceState::Unchecked as u8) {
+                return;
+            }
+        }
+        all.remove(&id(torrent));
     }
 
     /// Whether nothing is known of any torrent: a file with this checkpoint can be removed.
@@ -331,11 +318,11 @@ impl Begun {
     /// millions of files.
     fn encode(&self) -> Vec<u8> {
         let mut bytes = b"d5:filesl".to_vec();
-        for kept in &self.files {
+        for file in &self.files {
             // Writing into memory cannot fail.
-            let _ = match kept {
+            let _ = match file {
                 None => bytes.write_all(b"le"),
-                Some(Kept { nbytes, mtime_ns, ctime_ns, ino, doubt }) => {
+                Some(Noted { stamp: Stamp { nbytes, mtime_ns, ctime_ns, ino, .. }, doubt }) => {
                     let doubt = Doubt::number(*doubt);
                     // An inode number may need all 64 bits.
                     let ino = *ino as i64;
@@ -365,31 +352,29 @@ impl Begun {
         if pieces.len() != npieces || files.items().take(nfiles.saturating_add(1)).count() != nfiles {
             return None;
         }
-        let mut kept = Vec::with_capacity(nfiles);
+        let mut noted = Vec::with_capacity(nfiles);
         for file in files.items() {
-            kept.push(Kept::decode(file)?);
+            noted.push(decode_file(file)?);
         }
-        Some(Begun { files: kept, pieces: pieces.to_vec() })
+        Some(Begun { files: noted, pieces: pieces.to_vec() })
     }
 }
 
-impl Kept {
-    /// `Some(None)` for a file that was missing; `None` if the value makes no sense.
-    fn decode(file: Value<'_>) -> Option<Option<Kept>> {
-        let numbers: Vec<i64> = file.items().take(8).map(|number| number.integer()).collect::<Option<_>>()?;
-        let long = |seconds: i64, nanoseconds: i64| i128::from(seconds) * SECOND + i128::from(nanoseconds);
-        let kept = |nbytes: i64, mtime_ns, ctime_ns, ino: i64, doubt| {
-            let (nbytes, doubt) = (u64::try_from(nbytes).ok()?, Doubt::of_number(doubt)?);
-            Some(Some(Kept { nbytes, mtime_ns, ctime_ns, ino: ino as u64, doubt }))
-        };
-        match numbers[..] {
-            [] if file.kind() == Kind::List => Some(None),
-            [nbytes, mtime_ns, ctime_ns, ino, doubt] => kept(nbytes, mtime_ns.into(), ctime_ns.into(), ino, doubt),
-            [nbytes, mtime_s, mtime_rest, ctime_s, ctime_rest, ino, doubt] => {
-                kept(nbytes, long(mtime_s, mtime_rest), long(ctime_s, ctime_rest), ino, doubt)
-            }
-            _ => None,
+/// `Some(None)` for a file that was missing; `None` if the value makes no sense.
+fn decode_file(file: Value<'_>) -> Option<Option<Noted>> {
+    let numbers: Vec<i64> = file.items().take(8).map(|number| number.integer()).collect::<Option<_>>()?;
+    let long = |seconds: i64, nanoseconds: i64| i128::from(seconds) * SECOND + i128::from(nanoseconds);
+    let noted = |nbytes: i64, mtime_ns, ctime_ns, ino: i64, doubt| {
+        let (nbytes, doubt) = (u64::try_from(nbytes).ok()?, Doubt::of_number(doubt)?);
+        Some(Some(Noted { stamp: Stamp { nbytes, mtime_ns, ctime_ns, dev: 0, ino: ino as u64 }, doubt }))
+    };
+    match numbers[..] {
+        [] if file.kind() == Kind::List => Some(None),
+        [nbytes, mtime_ns, ctime_ns, ino, doubt] => noted(nbytes, mtime_ns.into(), ctime_ns.into(), ino, doubt),
+        [nbytes, mtime_s, mtime_rest, ctime_s, ctime_rest, ino, doubt] => {
+            noted(nbytes, long(mtime_s, mtime_rest), long(ctime_s, ctime_rest), ino, doubt)
         }
+        _ => None,
     }
 }
 
@@ -401,7 +386,7 @@ fn parts(value: Value<'_>) -> Option<(Value<'_>, &[u8])> {
 
 /// Whether all entries of a torrent make sense.
 fn is_whole(value: Value<'_>) -> bool {
-    parts(value).is_some_and(|(files, _)| files.items().all(|file| Kept::decode(file).is_some()))
+    parts(value).is_some_and(|(files, _)| files.items().all(|file| decode_file(file).is_some()))
 }
 
 /// The key of a torrent: its v2 info-hash if there is one, otherwise its v1 info-hash.
@@ -412,10 +397,10 @@ fn id(torrent: &Torrent) -> Vec<u8> {
     }
 }
 
-fn noted(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
+fn noted(torrent: &Torrent, path: &Path) -> Vec<Option<Noted>> {
     // Nothing is known if the place is missing; the check itself will report why.
     let Ok(located) = locate(torrent, path, &Cache::default()) else { return vec![None; torrent.file_count()] };
-    let kept = |file: File<'_>| {
+    let noted = |file: File<'_>| {
         if file.attributes.padding || file.attributes.symlink {
             return None;
         }
@@ -423,14 +408,14 @@ fn noted(torrent: &Torrent, path: &Path) -> Vec<Option<Kept>> {
             true => located.content.clone(),
             false => located.content.join(paths::to_path(file.path)),
         };
-        Some(Noted::of(&path).ok()?.into())
+        Noted::of(&path).ok()
     };
-    let is_fresh = |noted: &Option<Kept>| noted.is_some_and(|noted| noted.doubt == Some(Doubt::Fresh));
-    let mut all: Vec<Option<Kept>> = torrent.files().map(kept).collect();
+    let is_fresh = |noted: &Option<Noted>| noted.is_some_and(|noted| noted.doubt == Some(Doubt::Fresh));
+    let mut all: Vec<Option<Noted>> = torrent.files().map(noted).collect();
     if all.iter().any(is_fresh) {
         std::thread::sleep(TICK);
-        for (index, noted) in all.iter_mut().enumerate().filter(|(_, noted)| is_fresh(noted)) {
-            *noted = kept(torrent.file(index));
+        for (index, place) in all.iter_mut().enumerate().filter(|(_, place)| is_fresh(place)) {
+            *place = noted(torrent.file(index));
         }
     }
     all
@@ -444,10 +429,10 @@ mod tests {
     fn times_beyond_64_bits() {
         let last = i128::from(i64::MAX);
         for (mtime_ns, ctime_ns) in [(-5, last), (last + 1, 7), (7, -last - 2), (i128::MAX >> 35, i128::MIN >> 35)] {
-            let kept = Kept { nbytes: 3, mtime_ns, ctime_ns, ino: u64::MAX, doubt: None };
-            let begun = Begun { files: vec![Some(kept), None], pieces: vec![1] };
+            let noted = Noted { stamp: Stamp { nbytes: 3, mtime_ns, ctime_ns, dev: 0, ino: u64::MAX }, doubt: None };
+            let begun = Begun { files: vec![Some(noted), None], pieces: vec![1] };
             let read = Begun::decode(&begun.encode(), 2, 1).unwrap();
-            assert!(read.files[0].unwrap().is_like(&kept) && read.files[1].is_none(), "{mtime_ns} {ctime_ns}");
+            assert_eq!(read.files, [Some(noted), None], "{mtime_ns} {ctime_ns}");
         }
     }
 

@@ -11,7 +11,7 @@ mod report;
 
 use std::fmt;
 use std::io;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,7 @@ use crate::pieces::job::{self, Digests, Hashes, Job, Outcome};
 use crate::pieces::{cache, run};
 use crate::run::Options;
 use crate::text::{quoted, reason, shown};
-use crate::torrent::Torrent;
+use crate::torrent::{Bitfield, Torrent};
 use locate::{Located, locate};
 
 pub use checkpoint::{Checkpoint, CheckpointError};
@@ -171,9 +171,8 @@ pub struct Check<H, T = ()> {
     pub path: PathBuf,
     /// The value that comes back with the report.
     pub tag: T,
-    only: Option<Vec<u8>>,
+    pieces: Option<Bitfield>,
     known: Vec<PieceState>,
-    part: Option<Range<usize>>,
 }
 
 impl<H: Deref<Target = Torrent>> Check<H> {
@@ -187,7 +186,7 @@ impl<H: Deref<Target = Torrent>> Check<H> {
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
     pub fn new(torrent: H, path: impl Into<PathBuf>) -> Check<H> {
-        Check { torrent, path: path.into(), tag: (), only: None, known: Vec::new(), part: None }
+        Check { torrent, path: path.into(), tag: (), pieces: None, known: Vec::new() }
     }
 }
 
@@ -202,27 +201,41 @@ impl<H, T> Check<H, T> {
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
     pub fn tag<U>(self, tag: U) -> Check<H, U> {
-        let Check { torrent, path, only, known, part, .. } = self;
-        Check { torrent, path, tag, only, known, part }
+        let Check { torrent, path, pieces, known, .. } = self;
+        Check { torrent, path, tag, pieces, known }
     }
 
-    /// Only the pieces whose bits are set, in the order of BEP 3's bitfield, as [`Report::bitfield`] gives it. Pieces
-    /// beyond its end are not checked. The check that comes back with the report is without it.
+    /// Only these pieces: the [scope](Report::scope) of the report, which says nothing of other pieces, nor of files
+    /// without any of these pieces. Pieces that the torrent does not have are ignored. The check that comes back with
+    /// the report is without them.
     ///
     /// ```
-    /// use hashloom_engine::torrent::{Check, Torrent};
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Bitfield, Check, PieceState, Torrent, verify_many};
     ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// let first_and_third = Check::new(&torrent, "a").only([0b1010_0000]);
-    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// # let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join("abc"), "xbc")?;
+    /// let head = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi2e6:pieces40:";
+    /// let digests = ["ab", "c"].map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece.as_bytes()));
+    /// let torrent = Torrent::parse(&[&head[..], digests[0].as_ref(), digests[1].as_ref(), b"ee"].concat())?;
+    ///
+    /// let mut second = Bitfield::none(2);
+    /// second.set(1, true);
+    /// verify_many([Check::new(&torrent, folder.path()).pieces(second)], &Options::new(), |_, report| {
+    ///     let report = report.unwrap();
+    ///     assert_eq!(report.pieces, [PieceState::Unchecked, PieceState::Have]);
+    ///     assert!(report.is_complete() && !report.is_of_all(), "the second piece is right");
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn only(mut self, bitfield: impl Into<Vec<u8>>) -> Check<H, T> {
-        self.only = Some(bitfield.into());
+    pub fn pieces(mut self, pieces: Bitfield) -> Check<H, T> {
+        self.pieces = Some(pieces);
         self
     }
 
-    /// The verdicts of a check that was interrupted: only pieces that are [`Unchecked`](PieceState::Unchecked) in it,
-    /// or beyond its end, are checked. The check that comes back with the report is without them.
+    /// The verdicts of a check that was interrupted, on pieces that need not be checked again if the files stay as they
+    /// are. Pieces that are [`Unchecked`](PieceState::Unchecked) in it, or beyond its end, are checked. The check that
+    /// comes back with the report is without them.
     ///
     /// ```
     /// use hashloom_engine::torrent::{Check, PieceState, Torrent};
@@ -233,33 +246,6 @@ impl<H, T> Check<H, T> {
     /// ```
     pub fn known(mut self, states: impl Into<Vec<PieceState>>) -> Check<H, T> {
         self.known = states.into();
-        self
-    }
-
-    /// Only a range of pieces, as one part of a check that several machines share. The report also has the
-    /// [digests](Report::digests) of these pieces, for the machine that joins the parts, and it says nothing about
-    /// files. The check that comes back with the report is without the range.
-    ///
-    /// ```
-    /// use hashloom_engine::run::Options;
-    /// use hashloom_engine::torrent::{Check, PieceState, Torrent, verify_many};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// std::fs::write(folder.path().join("abc"), "abc")?;
-    /// let head = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi2e6:pieces40:";
-    /// let digests = ["ab", "c"].map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece.as_bytes()));
-    /// let torrent = Torrent::parse(&[&head[..], digests[0].as_ref(), digests[1].as_ref(), b"ee"].concat())?;
-    ///
-    /// verify_many([Check::new(&torrent, folder.path()).part(1..2)], &Options::new(), |_, report| {
-    ///     let report = report.unwrap();
-    ///     assert_eq!(report.pieces, [PieceState::Unchecked, PieceState::Have]);
-    ///     assert_eq!(report.digests.len(), 1);
-    ///     assert_eq!(torrent.verdict(1, &report.digests[0]), PieceState::Have);
-    /// });
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn part(mut self, pieces: Range<usize>) -> Check<H, T> {
-        self.part = Some(pieces);
         self
     }
 }
@@ -309,23 +295,26 @@ pub fn verify_many<H, T, I>(
 
 /// The same as [`verify_many`] for whoever wants each verdict as soon as it is known.
 ///
-/// `on_piece` is called by any of the threads with the torrent, the piece and its verdict, in any order. It is not called
-/// for verdicts that [were known before](Check::known). It is called again with [`Unchecked`](PieceState::Unchecked)
-/// where a verdict, also one that was known, is taken back as a file of the piece has changed since; then once more with
-/// the new one, or with [`Unstable`](PieceState::Unstable).
+/// `on_piece` is called by any of the threads with the torrent, the piece, its verdict and the digests found, in any
+/// order. It is not called for verdicts that [were known before](Check::known). It is called again with
+/// [`Unchecked`](PieceState::Unchecked) where a verdict, also one that was known, is taken back as a file of the piece
+/// has changed since; then once more with the new one, or with [`Unstable`](PieceState::Unstable).
 ///
 /// ```
 /// use std::sync::Mutex;
 ///
 /// use hashloom_engine::run::Options;
-/// use hashloom_engine::torrent::{Check, PieceState, Torrent, verify_pieces};
+/// use hashloom_engine::torrent::{Check, PieceDigests, PieceState, Torrent, verify_pieces};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("a"), "abc")?;
 /// let bytes = b"d4:infod6:lengthi3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
 /// let verdicts = Mutex::new(Vec::new());
-/// let on_piece = |_: &Torrent, piece: usize, state: PieceState| verdicts.lock().unwrap().push((piece, state));
+/// let on_piece = |_: &Torrent, piece: usize, state: PieceState, found: &PieceDigests| {
+///     assert_eq!(torrent.verdict(piece, found), state);
+///     verdicts.lock().unwrap().push((piece, state));
+/// };
 /// verify_pieces([Check::new(&torrent, folder.path())], &Options::new(), on_piece, |_, _| {});
 /// assert_eq!(verdicts.into_inner().unwrap(), [(0, PieceState::Bad)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -333,7 +322,7 @@ pub fn verify_many<H, T, I>(
 pub fn verify_pieces<H, T, I>(
     checks: I,
     options: &Options,
-    on_piece: impl Fn(&Torrent, usize, PieceState) + Sync,
+    on_piece: impl Fn(&Torrent, usize, PieceState, &PieceDigests) + Sync,
     report: impl FnMut(Check<H, T>, Result<Report, VerifyError>) + Send,
 ) where
     H: Deref<Target = Torrent> + Clone + Send + Sync,
@@ -361,7 +350,7 @@ fn verify_all<H, T, I>(
     run(tasks, options);
 }
 
-type OnPiece<'a> = &'a (dyn Fn(&Torrent, usize, PieceState) + Sync);
+type OnPiece<'a> = &'a (dyn Fn(&Torrent, usize, PieceState, &PieceDigests) + Sync);
 
 type Sink<'s, H, T> = Mutex<&'s mut (dyn FnMut(Check<H, T>, Result<Report, VerifyError>) + Send)>;
 
@@ -374,10 +363,8 @@ struct Task<'a, H, T> {
     place: PathBuf,
     content: job::Content<'a>,
     states: Vec<AtomicU8>,
-    only: Option<Vec<u8>>,
-    part: Option<Range<usize>>,
-    /// The digests found of the part's pieces.
-    digests: Mutex<Vec<PieceDigests>>,
+    /// The pieces that were asked for.
+    scope: Bitfield,
     started: Instant,
     sink: &'a Sink<'a, H, T>,
     on_piece: Option<OnPiece<'a>>,
@@ -397,8 +384,9 @@ where
         let started = Instant::now();
         let torrent = check.torrent.clone();
         let this: &Torrent = &torrent;
-        let (only, given) = (check.only.take(), std::mem::take(&mut check.known));
-        let part = check.part.take().map(|part| part.start.min(this.piece_count())..part.end.min(this.piece_count()));
+        let npieces = this.piece_count();
+        let scope = check.pieces.take().map_or(Bitfield::all(npieces), |pieces| pieces.resized(npieces));
+        let given = std::mem::take(&mut check.known);
         let Located { place, prefix, content } = match locate(this, &check.path, cache) {
             Ok(located) => located,
             Err(error) => {
@@ -415,7 +403,10 @@ where
         let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
         let hashes =
             Hashes::of_torrent(this.layout.piece_nbytes(), !this.digests().is_empty(), !this.roots().is_empty());
-        let known = |piece| given.get(piece).copied().unwrap_or(PieceState::Unchecked);
+        let known = |piece| match given.get(piece) {
+            Some(&state) if scope.get(piece) => state,
+            _ => PieceState::Unchecked,
+        };
         // Known verdicts hold as long as the files do not change from now on, including files that are not read.
         for file in (0..this.file_count()).filter(|_| !given.is_empty()) {
             let attributes = this.file(file).attributes;
@@ -427,10 +418,8 @@ where
         Some(Arc::new(Task {
             place: content,
             content: job::Content::new(this.layout.clone(), files, hashes),
-            states: (0..this.piece_count()).map(|piece| AtomicU8::new(known(piece) as u8)).collect(),
-            only,
-            digests: Mutex::new(vec![PieceDigests::default(); part.as_ref().map_or(0, Range::len)]),
-            part,
+            states: (0..npieces).map(|piece| AtomicU8::new(known(piece) as u8)).collect(),
+            scope,
             started,
             sink,
             on_piece,
@@ -444,31 +433,25 @@ where
         PieceDigests { sha1: digests.whole.try_into().ok(), root: digests.leaves.try_into().ok() }
     }
 
-    /// Keeps the digests of a piece of the part.
-    fn note(&self, piece: usize, found: PieceDigests) {
-        let Some(part) = &self.part else { return };
-        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = piece.checked_sub(part.start).and_then(|place| digests.get_mut(place)) {
-            *place = found;
-        }
-    }
-
     fn report(&self) -> Report {
         let torrent: &Torrent = &self.torrent;
         let files = &self.content.files;
         let pieces: Vec<PieceState> =
             self.states.iter().map(|state| PieceState::from_byte(state.load(Ordering::Relaxed))).collect();
         let cancelled = !self.content.is_done();
-        let file_reports =
-            (0..torrent.file_count()).map(|index| report_file(torrent, &self.place, files, index, &pieces, cancelled));
-        let file_reports = if self.part.is_some() { Vec::new() } else { file_reports.collect() };
+        let is_of_all = self.scope.is_complete();
+        // Only a check of all pieces is one of files without pieces, too.
+        let is_asked = |file| is_of_all || torrent.pieces_of_file(file).any(|piece| self.scope.get(piece));
+        let file_reports = (0..torrent.file_count())
+            .map(|file| report_file(torrent, &self.place, files, file, &pieces, !cancelled && is_asked(file)));
+        let file_reports = file_reports.collect();
         let troubles = files.take_troubles();
         let troubles =
             troubles.into_iter().map(|(file, trouble)| FileTrouble { file, path: files.path(file), trouble });
         Report {
             content: self.place.clone(),
+            scope: self.scope.clone(),
             pieces,
-            digests: std::mem::take(&mut self.digests.lock().unwrap_or_else(PoisonError::into_inner)),
             files: file_reports,
             troubles: troubles.collect(),
             nbytes_read: self.content.nbytes_read(),
@@ -489,10 +472,7 @@ where
     }
 
     fn wants(&self, piece: usize) -> bool {
-        let asked = |bits: &Vec<u8>| bits.get(piece / 8).is_some_and(|byte| byte & 0x80 >> (piece % 8) != 0);
-        self.states[piece].load(Ordering::Relaxed) == PieceState::Unchecked as u8
-            && self.only.as_ref().is_none_or(asked)
-            && self.part.as_ref().is_none_or(|part| part.contains(&piece))
+        self.states[piece].load(Ordering::Relaxed) == PieceState::Unchecked as u8 && self.scope.get(piece)
     }
 
     fn is_right(&self, piece: usize, outcome: &Outcome<'_>) -> bool {
@@ -505,6 +485,7 @@ where
     fn settle(&self, piece: usize, outcome: Outcome<'_>) {
         let torrent: &Torrent = &self.torrent;
         let place = &self.states[piece];
+        let mut found = PieceDigests::default();
         let state = match outcome {
             Outcome::Unwanted => return,
             Outcome::Changed | Outcome::Unstable => {
@@ -519,17 +500,13 @@ where
             }
             Outcome::Absent(absent) => absent.into(),
             Outcome::Hashed(digests) => {
-                let found = Self::found(digests);
-                self.note(piece, found);
+                found = Self::found(digests);
                 torrent.verdict(piece, &found)
             }
         };
-        if state == PieceState::Unchecked {
-            self.note(piece, PieceDigests::default());
-        }
         place.store(state as u8, Ordering::Relaxed);
         if let Some(on_piece) = self.on_piece {
-            on_piece(torrent, piece, state);
+            on_piece(torrent, piece, state, &found);
         }
     }
 
@@ -548,15 +525,15 @@ fn report_file(
     files: &Files<'_>,
     index: usize,
     pieces: &[PieceState],
-    cancelled: bool,
+    may_look: bool,
 ) -> FileReport {
     let file = torrent.file(index);
     if file.attributes.padding || file.attributes.symlink {
-        let looked_at = file.attributes.symlink && !cancelled;
+        let looked_at = file.attributes.symlink && may_look;
         let difference = looked_at.then(|| links::of_link(&file, content, &files.path(index))).flatten();
-        return FileReport { state: FileState::Skipped, found_nbytes: None, difference };
+        return FileReport { state: FileState::Skipped, found_nbytes: None, extra_nbytes: 0, difference };
     }
-    if files.known(index) == Known::Unknown && !cancelled {
+    if files.known(index) == Known::Unknown && may_look {
         // The file is empty, or the check gave up on its only piece before reading the file.
         let _ = files.get(index, &mut Last::default());
     }
@@ -571,10 +548,13 @@ fn report_file(
         Known::Present(found) if own.iter().all(|&piece| piece == PieceState::Have) => {
             (if found > file.nbytes { FileState::Long } else { FileState::Complete }, Some(found))
         }
-        Known::Present(found) if own.contains(&PieceState::Unchecked) => (FileState::Unchecked, Some(found)),
-        Known::Present(found) => (FileState::Incomplete, Some(found)),
+        Known::Present(found) => {
+            let is_wrong = |piece: &PieceState| !matches!(piece, PieceState::Have | PieceState::Unchecked);
+            (if own.iter().any(is_wrong) { FileState::Incomplete } else { FileState::Unchecked }, Some(found))
+        }
     };
-    let is_there = file.attributes.executable && found_nbytes.is_some() && !cancelled;
+    let is_there = file.attributes.executable && found_nbytes.is_some() && may_look;
     let difference = is_there.then(|| links::of_executable(&files.path(index))).flatten();
-    FileReport { state, found_nbytes, difference }
+    let extra_nbytes = found_nbytes.map_or(0, |found| found.saturating_sub(file.nbytes));
+    FileReport { state, found_nbytes, extra_nbytes, difference }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::pieces::files::{Absent, Look};
 use crate::text::{reason, shown};
-use crate::torrent::Torrent;
+use crate::torrent::{Bitfield, Torrent};
 
 pub use crate::pieces::files::Trouble;
 
@@ -36,11 +36,11 @@ pub use crate::pieces::files::Trouble;
 pub struct Report {
     /// The place where the check looked for the content: a file or a folder, which need not exist.
     pub content: PathBuf,
-    /// The verdict on each piece.
+    /// The pieces that were asked for: all, unless [`Check::pieces`](super::Check::pieces) named others.
+    pub scope: Bitfield,
+    /// The verdict on each piece; [`Unchecked`](PieceState::Unchecked) outside of the scope.
     pub pieces: Vec<PieceState>,
-    /// The digests found of each piece of a [part](super::Check::part); empty for any other check.
-    pub digests: Vec<PieceDigests>,
-    /// The result for each file; empty for a part.
+    /// The result for each file; [`Unchecked`](FileState::Unchecked) for a file without a piece of the scope.
     pub files: Vec<FileReport>,
     /// The first trouble of each file that is there but could not be opened or read.
     pub troubles: Vec<FileTrouble>,
@@ -56,7 +56,8 @@ pub struct Report {
 
 /// The digests that were found of a piece: those that its torrent has. Both are `None` if the piece was not hashed.
 ///
-/// See [`Check::part`](super::Check::part).
+/// [`verify_pieces`](super::verify_pieces) gives them. A machine that joins what others have checked judges by them
+/// ([`Torrent::verdict`]), so that it need not believe the others' verdicts.
 ///
 /// ```
 /// assert_eq!(hashloom_engine::torrent::PieceDigests::default().sha1, None);
@@ -211,6 +212,8 @@ pub struct FileReport {
     pub state: FileState,
     /// The file's length on disk, if the check found and looked at the file.
     pub found_nbytes: Option<u64>,
+    /// Number of bytes that the file has after its end by the torrent.
+    pub extra_nbytes: u64,
     /// A difference between the file's attributes and the disk. It does not count against completeness, as most clients
     /// create neither links nor executable files.
     pub difference: Option<FileDifference>,
@@ -285,7 +288,7 @@ pub enum FileState {
     /// All pieces of the file are right, and bytes follow that the torrent does not have. Clients take such a file as
     /// complete, so [`Report::is_complete`] does too; [`Report::is_exact`] does not.
     Long,
-    /// The file is long enough, but some of its pieces are not right. Pieces span files, so the fault can be a
+    /// The file is long enough, but at least one of its pieces is not right. Pieces span files, so the fault can be a
     /// neighbour's.
     Incomplete,
     /// The file is too short.
@@ -298,7 +301,8 @@ pub enum FileState {
     /// The file has no content to check: it is a padding file or a symbolic link (see
     /// [`difference`](FileReport::difference)).
     Skipped,
-    /// The check was cancelled.
+    /// Not all pieces of the file were checked, because they were not asked for, or the check was cancelled. Those that
+    /// were are right.
     Unchecked,
     /// The file changed during each of three checks. Check again when nothing writes to it any more.
     Unstable,
@@ -425,8 +429,10 @@ impl Report {
         ranges.flat_map(|(_, pieces)| torrent.bytes_of_pieces(pieces)).map(|(_, bytes)| bytes.end - bytes.start).sum()
     }
 
-    /// Whether every piece is right and every file is there, empty files included. A file may have more bytes than the
-    /// torrent says: see [`is_exact`](Report::is_exact).
+    /// Whether all that was asked for is there and right: every piece of the [scope](Report::scope), and, if that is all
+    /// pieces, every file, empty files included. A file may have more bytes than the torrent says: see
+    /// [`is_exact`](Report::is_exact). Of a smaller scope this says nothing about the rest of the torrent: see
+    /// [`is_of_all`](Report::is_of_all).
     ///
     /// ```
     /// use hashloom_engine::run::Options;
@@ -441,12 +447,27 @@ impl Report {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_complete(&self) -> bool {
-        !self.files.is_empty()
-            && self.pieces.iter().all(|&piece| piece == PieceState::Have)
-            && self
-                .files
-                .iter()
-                .all(|file| matches!(file.state, FileState::Complete | FileState::Long | FileState::Skipped))
+        let is_whole =
+            |file: &FileReport| matches!(file.state, FileState::Complete | FileState::Long | FileState::Skipped);
+        self.scope.ones().all(|piece| self.pieces[piece] == PieceState::Have)
+            && (!self.is_of_all() || self.files.iter().all(is_whole))
+    }
+
+    /// Whether all pieces were asked for. Only then does [`is_complete`](Report::is_complete) speak of the torrent.
+    ///
+    /// ```
+    /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::torrent::{Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// assert!(verify(&torrent, folder.path(), &Options::new())?.is_of_all());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_of_all(&self) -> bool {
+        self.scope.is_complete()
     }
 
     /// Whether all is complete, and no file has more bytes than the torrent says.
@@ -470,7 +491,7 @@ impl Report {
         self.is_complete() && self.nlong() == 0
     }
 
-    /// Number of files whose pieces are right and that have more bytes than the torrent says.
+    /// Number of files none of whose checked pieces is wrong, and that have more bytes than the torrent says.
     ///
     /// ```
     /// # use hashloom_engine::torrent::Report;
@@ -479,7 +500,8 @@ impl Report {
     /// }
     /// ```
     pub fn nlong(&self) -> usize {
-        self.files.iter().filter(|file| file.state == FileState::Long).count()
+        let is_not_wrong = |file: &FileReport| matches!(file.state, FileState::Long | FileState::Unchecked);
+        self.files.iter().filter(|file| file.extra_nbytes > 0 && is_not_wrong(file)).count()
     }
 
     /// Runs of pieces of equal state, in order.
@@ -526,8 +548,7 @@ impl Report {
         })
     }
 
-    /// The pieces that are right, in the order of the BitTorrent protocol's `bitfield` message (BEP 3): the highest bit
-    /// of the first byte is piece 0, spare bits at the end are 0.
+    /// The pieces that are right.
     ///
     /// ```
     /// use hashloom_engine::run::Options;
@@ -538,14 +559,11 @@ impl Report {
     /// # let torrent = Torrent::parse(bytes)?;
     /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
     /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert_eq!(report.bitfield(), [0]);
+    /// assert_eq!(report.bitfield().count(), 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn bitfield(&self) -> Vec<u8> {
-        let byte = |pieces: &[PieceState]| {
-            pieces.iter().enumerate().fold(0, |byte, (i, &piece)| byte | u8::from(piece == PieceState::Have) << (7 - i))
-        };
-        self.pieces.chunks(8).map(byte).collect()
+    pub fn bitfield(&self) -> Bitfield {
+        Bitfield::from(&self.pieces[..])
     }
 }
 
