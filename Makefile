@@ -291,4 +291,4 @@ uninstall:
 	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true
 
 clean:
-	rm -rf build target bench/peers/target bench/disks/target
+	rm -rf build target bench/peers/target test/fuse/target
