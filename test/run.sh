@@ -350,9 +350,9 @@ part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rus
 # Users run optimised code, and compilers have bugs: all random cases.
 part crates-optimised all program "" cargo test --quiet --release --package hashloom --package hashloom-engine \
     --features hashloom/digest --tests --locked
-part lint-without-bench all crates "rust/hashloom-cli/*" \
+part lint-without-features all crates "rust/hashloom-cli/*" \
     cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
-part crate-without-std "quick all" lint-without-bench "rust/hashloom/*" \
+part crate-without-std "quick all" lint-without-features "rust/hashloom/*" \
     "${cases[@]}" cargo test --quiet --package hashloom --no-default-features --locked
 # Each feature compiles alone, without a warning. clippy, as the lint has compiled what the crate depends on.
 part engine-features all crate-without-std "rust/hashloom-engine/*" bash -c '
