@@ -242,8 +242,9 @@ bench-disks: build
 	@bench/disks/run.py $(HASHLOOM) $(ARGS)
 
 # Prints the figures too. README.md names the machine, the compiler and the date: change them there.
-chart: build
-	@$(HASHLOOM) bench --algorithm sha256 --no-kernels --svg docs/speed.svg
+chart:
+	@tools/setup.sh chart
+	@bench/peers/run.sh --chart docs/speed.svg
 
 bench-compilers:
 	@tools/setup.sh bench-compilers
@@ -291,4 +292,4 @@ uninstall:
 	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true
 
 clean:
-	rm -rf build target bench/peers/target bench/disks/target
+	rm -rf build target bench/peers/target test/fuse/target

@@ -4,8 +4,8 @@
 
     python3 test/faults.py path/to/hashloom [--require] [--all] [--only WORD] [--verbose]
 
-Faults come from a file system that fails on demand (test/faultfs; build it first with `cargo build --manifest-path
-test/faultfs/Cargo.toml`), from system calls that strace makes fail, from limits of resources, from signals, and from
+Faults come from a file system that fails on demand (test/fuse; build it first with `cargo build --manifest-path
+test/fuse/Cargo.toml`), from system calls that strace makes fail, from limits of resources, from signals, and from
 closed standard streams.
 
 The expected result comes from a run of the same command without a fault (`Reference`); other tests show that such runs
@@ -165,7 +165,7 @@ class World:
             self.root.mkdir()
             # Ctrl-C ends this script, which then unmounts.
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
-            self.server = subprocess.Popen([FAULTFS, self.backing, self.root], **pipes)
+            self.server = subprocess.Popen([FUSE, "faults", self.backing, self.root], **pipes)
             if self.server.stdout.readline() != b"mounted\n":
                 raise OSError("the file system cannot be mounted")
         self.signatures = self.scan()
@@ -1127,9 +1127,9 @@ def run_test(world, test):
 
 
 def main():
-    global FAULTFS, STAND_INS
+    global FUSE, STAND_INS
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
-    FAULTFS = target / "debug" / "faultfs"
+    FUSE = target / "debug" / "hashloom-fuse"
     place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     npassed, failed, started = 0, [], time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hashloom-faults-", dir=place) as folder, contextlib.ExitStack() as closing:
@@ -1156,8 +1156,8 @@ def main():
         try:
             faulty = make_worlds(True)
         except OSError as error:
-            skip(f"tests on the file system with faults ({FAULTFS}): {error}. Build it with cargo build --manifest-path "
-                 "test/faultfs/Cargo.toml; it needs /dev/fuse and fusermount3 (package fuse3)")
+            skip(f"tests on the file system with faults ({FUSE}): {error}. Build it with cargo build --manifest-path "
+                 "test/fuse/Cargo.toml; it needs /dev/fuse and fusermount3 (package fuse3)")
         # The last number: how many tests of each command run, unless all do.
         groups = [("contents and folders that cannot be read", read_faults, 8),
                   ("outputs that cannot be written", write_faults, 10),

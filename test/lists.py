@@ -47,7 +47,6 @@ ALLOWED = {
     "go/internal/core/std.go": "functions of Go's standard library",
     "go/internal/core/alg.go": "the first bytes of states that Go's standard library marshals",
     "python/pyproject.toml": "words to find the package by",
-    "rust/hashloom-cli/src/bench/peers.rs": "functions of other libraries",
     "rust/hashloom-cli/src/solaris/digest.rs": "examples in a help text",
     "rust/hashloom-engine/src/list.rs": "what a line of 40 to 128 digits without a tag means, by agreement",
     "rust/hashloom-engine/src/tree/dmverity/superblock.rs": "names of the Linux kernel, which lacks some",

@@ -302,8 +302,7 @@ quick | list) every=() proved=(--share 3) huge=() cases=(env PROPTEST_CASES=32) 
 check) every=() huge=() cases=(env PROPTEST_CASES=8) ;;
 esac
 python=build/venv/bin/python
-faultfs=(--quiet --locked --manifest-path test/faultfs/Cargo.toml)
-disks=(--quiet --locked --manifest-path bench/disks/Cargo.toml)
+fuse=(--quiet --locked --manifest-path test/fuse/Cargo.toml)
 peers=(--manifest-path bench/peers/Cargo.toml)
 # Files.
 core='core/src/* core/include/* core/CMakeLists.txt'
@@ -353,25 +352,23 @@ part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rus
 # Users run optimised code, and compilers have bugs: all random cases.
 part crates-optimised all program "" cargo test --quiet --release --package hashloom --package hashloom-engine \
     --features hashloom/digest --tests --locked
-part lint-without-bench all crates "rust/hashloom-cli/*" \
+part lint-without-features all crates "rust/hashloom-cli/*" \
     cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
-part crate-without-std "quick all" lint-without-bench "rust/hashloom/*" \
+part crate-without-std "quick all" lint-without-features "rust/hashloom/*" \
     "${cases[@]}" cargo test --quiet --package hashloom --no-default-features --locked
 # Each feature compiles alone, without a warning. clippy, as the lint has compiled what the crate depends on.
 part engine-features all crate-without-std "rust/hashloom-engine/*" bash -c '
     for feature in "" torrent create resume tree manifest io-uring; do
         cargo clippy --quiet --package hashloom-engine --no-default-features --features "$feature" --locked \
             -- -D warnings || { echo "feature: $feature"; exit 1; }; done'
-part faultfs-format "check quick all" "" "test/faultfs/*.rs" cargo fmt --manifest-path test/faultfs/Cargo.toml --check
-part faultfs-lint "check all" "crate-without-std engine-features" "test/faultfs/*" cargo clippy "${faultfs[@]}" --all-targets -- -D warnings
-part faultfs-tests "check all" faultfs-lint "test/faultfs/*" cargo test "${faultfs[@]}"
-part faultfs "quick all" "crate-without-std faultfs-tests" "test/faultfs/*" cargo build "${faultfs[@]}"
-part disk-model-format "check quick all" "" "bench/disks/*.rs" cargo fmt --manifest-path bench/disks/Cargo.toml --check
-part disk-model-lint "check all" faultfs "bench/disks/*" cargo clippy "${disks[@]}" --all-targets -- -D warnings
-part disk-model-tests "check all" disk-model-lint "bench/disks/*" cargo test "${disks[@]}"
-part documentation "quick all" faultfs "$crates" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace \
+part fuse-format "check quick all" "" "test/fuse/*.rs" cargo fmt --manifest-path test/fuse/Cargo.toml --check
+part fuse-lint "check all" "crate-without-std engine-features" "test/fuse/*" \
+    cargo clippy "${fuse[@]}" --all-targets -- -D warnings
+part fuse-tests "check all" fuse-lint "test/fuse/*" cargo test "${fuse[@]}"
+part fuse "quick all" "crate-without-std fuse-tests" "test/fuse/*" cargo build "${fuse[@]}"
+part documentation "quick all" fuse "$crates" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace \
     --exclude hashloom-gpu --no-deps --locked
-part faults "quick all" "+program +faultfs" "test/faults.* $cli rust/hashloom-engine/src/*" \
+part faults "quick all" "+program +fuse" "test/faults.* $cli rust/hashloom-engine/src/*" \
     python3 test/faults.py $program "${require[@]}" "${every[@]}"
 part torrents-of-others "check quick all" +program "test/interop_torrents.py test/bencode.py" \
     $python test/interop_torrents.py $program "${require[@]}"

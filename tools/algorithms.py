@@ -298,10 +298,6 @@ def rust_solaris():
         yield f'    (Algorithm::{a.camel}, "{a.identifier}", {mac}),'
 
 
-def rust_bench_peers():
-    for a in in_order():
-        name = RUST_CRATES[a.body.name].upper()
-        yield f"        Algorithm::{a.camel} => ({name}, Box::new({'xof' if a.is_xof else 'hash'}_many::<{rust_peer(a)}>)),"
 def go_constants():
     width = max(len(a.constant) for a in ALGORITHMS)
     for a in ALGORITHMS:
@@ -472,7 +468,6 @@ WRITERS = {
     "rust/hashloom/tests/rustcrypto.rs": [rust_oids],
     "rust/hashloom-engine/src/manifest/line.rs": [rust_line_keys],
     "rust/hashloom-cli/src/solaris/mod.rs": [rust_solaris],
-    "rust/hashloom-cli/src/bench/peers.rs": [rust_bench_peers],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
     "docs/openssl.md": [md_openssl],

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # deny.sh: checks licences, duplicates, sources and known vulnerabilities of all dependencies, by the rules of
-# deny.toml: those of the crates, of the program, of the Python package, of the tests' file system with faults and of
-# the model of disks.
+# deny.toml: those of the crates, of the program, of the Python package, and of the file systems of tests and
+# benchmarks.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -26,7 +26,7 @@ fi
 # allows.
 deny() {
     cargo deny --log-level error --manifest-path ./Cargo.toml check "$@"
-    for folder in python test/faultfs bench/disks; do
+    for folder in python test/fuse; do
         cargo deny --log-level error --manifest-path ./$folder/Cargo.toml check \
             --allow license-not-encountered "$@"
     done

@@ -128,6 +128,7 @@ bench) groups="c rust demo crypto cmake" ;;
 bench-compilers) groups="c clang crypto" ;;
 bench-pkcs11) groups="c p11-kit softhsm" ;;
 bench-peers) groups="c rust demo crypto pkg-config clang ipsec-mb" ;;
+chart) groups="c rust demo crypto pkg-config" ;;
 bench-never) groups="c rust demo crypto pkg-config clang ipsec-mb venv" ;;
 bench-torrents) groups="c rust demo venv clients torrents" ;;
 bench-sums) groups="c rust demo sums" ;;

@@ -2,7 +2,7 @@
 # run.py: whole commands on disks that can be had again, hashloom and other programs, beside one sequential reader.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Times whole commands on modelled disks (src/main.rs) and on the real disk, as shares of the rate of one reader.
+"""Times whole commands on modelled disks (test/fuse) and on the real disk, as shares of the rate of one reader.
 
   bench/disks/run.py HASHLOOM [ROW]... [--models NAMES] [--threads NUMBERS] [--size 512M] [--rounds N] [--quick]
                      [--dir FOLDER] [--no-peers]
@@ -66,7 +66,7 @@ class Model:
         self.children = []
 
     def __enter__(self):
-        program = os.path.join(os.environ["CARGO_TARGET_DIR"], "release", "diskmodel")
+        program = os.path.join(os.environ["CARGO_TARGET_DIR"], "release", "hashloom-fuse")
         for folder, place in zip(self.folders, self.places):
             os.makedirs(place, exist_ok=True)
             child = subprocess.Popen([program, self.model, folder, place, "--slower", str(self.slower)],
@@ -524,7 +524,7 @@ def main():
     os.environ.setdefault("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
     if set(arguments.models) - {"real"}:
         subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path",
-                        os.path.join(HERE, "Cargo.toml")], check=True)
+                        os.path.join(ROOT, "test", "fuse", "Cargo.toml")], check=True)
     peers = Peers(arguments.hashloom)
     print(machine())
     if not arguments.no_peers:

@@ -4,8 +4,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   bench/peers/run.sh [--quick] [sha1|sha256|sha512|ripemd160|md5|sha3-256|hmac-sha256|hash160|sha256d|...]...
+#   bench/peers/run.sh --chart FILE
 #   bench/peers/run.sh --build
 #
+# --chart        draws SHA-256 beside OpenSSL, ring and RustCrypto's sha2 into FILE; half a minute, once it is built
 # --quick        one round, which compares the digests of all peers with hashloom's; its figures mean little
 #                with the cells of bench/never too, on every tier
 # --build        for bench/never/run.py: names the peers that are missing, and prints the paths of the program and of
@@ -35,6 +37,8 @@
 #                      export XKCP_DIR=$PWD
 # PKG_CONFIG_PATH, CPATH and LIBRARY_PATH find libraries in other folders, also a newer ipsec-mb than Debian's.
 set -euo pipefail
+chart=
+[ "${1-}" != --chart ] || chart=$(realpath "${2?usage: run.sh --chart FILE}")
 cd "$(dirname "$0")"
 quick='' build=''
 [ "${1-}" != --quick ] || { quick=yes && shift; }
@@ -62,6 +66,13 @@ if command -v go >/dev/null && go build -C go -o "$work/go-peer" . >&2; then
 fi
 export PEERS_GO
 peers=$CARGO_TARGET_DIR/release/hashloom-bench-peers
+
+machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n1)
+if [ -n "$chart" ]; then
+    compiler=$(${CC:-cc} --version | head -n1)
+    # shellcheck disable=SC2086 # RUN is a command with its arguments
+    exec ${RUN:-} taskset -c "$cpu" "$peers" --chart "$chart" "$machine · $compiler · $(date +%F)"
+fi
 
 "$peers" --missing >"$work/missing"
 if [ -s "$work/missing" ] && [ "${PEERS_REQUIRE:-0}" != 0 ]; then
@@ -93,7 +104,7 @@ for algorithm in "$@"; do
 done
 
 echo "hashloom at commit $(git describe --always --dirty --abbrev=7 2>/dev/null || echo unknown), $(date +%F)." \
-    "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n1), one CPU of $(getconf _NPROCESSORS_ONLN)," \
+    "$machine, one CPU of $(getconf _NPROCESSORS_ONLN)," \
     "$(uname -sr)."
 echo
 "$peers" --list

@@ -84,7 +84,7 @@ fn check_edited(input: &[u8], torrent: &Torrent) {
     };
     let metadata = edited.torrent.metadata();
     assert_eq!((metadata.private, metadata.comment.as_deref()), (!private, Some(&b"c"[..])));
-    let back = Edit::new().private(private).apply(&edited.bytes).unwrap().torrent;
+    let back = Edit::new().private(private).apply(&edited.bytes[..]).unwrap().torrent;
     assert_eq!((back.metadata().private, back.file_count()), (private, torrent.file_count()));
     let outer = Edit::new().comment(None).apply(input).unwrap().torrent;
     assert_eq!((outer.info_hash_v1(), outer.info_hash_v2()), (torrent.info_hash_v1(), torrent.info_hash_v2()));

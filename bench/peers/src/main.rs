@@ -4,6 +4,7 @@
 //! ```text
 //! hashloom-bench-peers [--rounds N] [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160 md5 hmac-sha256
 //!                                                                   hash160 sha256d ...
+//! hashloom-bench-peers --chart FILE TEXT draws SHA-256 beside some of the peers; the text names machine and day
 //! hashloom-bench-peers --list            what is compared, and what is not installed
 //! hashloom-bench-peers --missing         the peers that are not installed, and how to install each
 //! hashloom-bench-peers --summary-head    the first lines of the summary
@@ -18,6 +19,7 @@
 //! random bytes. `--summary` appends the lines with the ratios to a file instead of printing them at the end.
 
 mod calls;
+mod chart;
 mod go;
 mod measure;
 mod never;
@@ -61,6 +63,9 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
             let name = args.next().unwrap_or_default();
             let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("--never needs a tier")?;
             return never::run(tier, is_quick, rounds);
+        } else if arg == "--chart" {
+            let (file, machine) = args.next().zip(args.next()).ok_or("--chart needs a file and a text")?;
+            return draw_chart(&file, &machine);
         } else if arg == "--list" {
             print!("{}", peers::list());
             return Ok(());
@@ -98,6 +103,18 @@ fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
         print!("\n{}{lines}", measure::summary_head());
     }
     Ok(())
+}
+
+fn draw_chart(file: &str, machine: &str) -> Result<(), Box<dyn Error>> {
+    let algorithm = Algorithm::Sha256;
+    let mut sides = peers::sides(algorithm);
+    sides.retain(|side| chart::SIDES.iter().any(|(name, _)| *name == side.name()));
+    let mut rows = Vec::new();
+    for scenario in algorithm.scenarios().filter(|scenario| chart::SCENARIOS.contains(&scenario.name)) {
+        rows.push(measure(algorithm, scenario, &mut sides, 61)?);
+    }
+    print_details(algorithm, &rows);
+    fs::write(file, chart::draw("SHA-256", &rows, machine)).map_err(|error| format!("{file}: {error}").into())
 }
 
 /// One line for each side, one column for each set of messages.

@@ -72,7 +72,7 @@ pub fn summary_head() -> String {
 }
 
 impl Row {
-    fn side(&self, name: &str) -> Option<usize> {
+    pub fn side(&self, name: &str) -> Option<usize> {
         self.sides.iter().position(|side| side.name == name && !side.times.is_empty())
     }
 
@@ -87,7 +87,7 @@ impl Row {
         self.scenario.count as f64 * 1e-6 / self.sides[side].min().unwrap_or(f64::INFINITY)
     }
 
-    fn gb(&self, side: usize) -> f64 {
+    pub fn gb(&self, side: usize) -> f64 {
         self.nbytes as f64 * 1e-9 / self.sides[side].min().unwrap_or(f64::INFINITY)
     }
 

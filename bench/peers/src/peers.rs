@@ -547,7 +547,7 @@ pub fn list() -> String {
 }
 
 /// The version of a crate in the lock file that this program was built with.
-fn locked_version(name: &str) -> &'static str {
+pub fn locked_version(name: &str) -> &'static str {
     let lock = include_str!("../Cargo.lock");
     let entry = format!("name = \"{name}\"\nversion = \"");
     // The greatest: an older one is a dependency of another crate.
@@ -557,7 +557,7 @@ fn locked_version(name: &str) -> &'static str {
 #[allow(unused_macros, reason = "none of the C libraries may be installed")]
 macro_rules! version {
     ($function:ident, $cfg:meta) => {
-        fn $function() -> String {
+        pub fn $function() -> String {
             #[cfg($cfg)]
             {
                 unsafe extern "C" {

@@ -9,7 +9,6 @@ use clap::{Args, Parser, Subcommand};
 use hashloom::Algorithm;
 
 use crate::address::Address;
-#[cfg(feature = "bench")]
 use crate::bench::size::Size;
 use crate::generate::Generate;
 use crate::manifest::Manifest;
@@ -78,7 +77,6 @@ pub enum Command {
     Generate(Generate),
     #[command(after_long_help = KERNELS_HELP)]
     Kernels(Kernels),
-    #[cfg(feature = "bench")]
     #[command(after_long_help = BENCH_HELP)]
     Bench(Bench),
 }
@@ -164,12 +162,11 @@ Examples:
   hashloom kernels --isa avx2,sha
   hashloom kernels --bench --json | jq '.kernels[] | .name, .ns_per_call'";
 
-/// Compare hashloom with OpenSSL, ring and RustCrypto on this machine.
+/// Show how fast this machine hashes, beside OpenSSL.
 ///
-/// Hashes many messages of each size, and one message alone: with the kernel that hashloom chooses, with each kernel
-/// that runs here, and with other libraries one message after the other. Everything runs on one thread, with the data
-/// in the caches, and reuses a context if the library has one.
-#[cfg(feature = "bench")]
+/// Hashes many messages of each size, and one message alone, with the kernel that hashloom chooses; then the command
+/// openssl, if it is installed, measures itself. Everything runs on one thread, with the data in the caches. It takes
+/// half a minute.
 #[derive(Debug, Args)]
 #[command(arg = isa())]
 pub struct Bench {
@@ -182,27 +179,22 @@ pub struct Bench {
     #[arg(short, long = "size", value_name = "BYTES", default_values = ["64", "1KiB", "16KiB"])]
     pub sizes: Vec<Size>,
 
-    /// Leave out the rows of single kernels
+    /// Time each kernel that runs here too
     #[arg(long)]
-    pub no_kernels: bool,
+    pub kernels: bool,
 
-    /// Draw the result as bars into FILE; an existing FILE is replaced
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    /// Leave OpenSSL out, which takes a second for each algorithm and size
+    #[arg(long)]
+    pub no_openssl: bool,
 
     /// Print everything as one JSON object instead
     #[arg(long)]
     pub json: bool,
 
-    /// Compare with OpenSSL's libcrypto in FILE, version 3 [default: the system's libcrypto]
-    #[arg(long, value_name = "FILE")]
-    pub libcrypto: Option<PathBuf>,
-
     #[command(flatten)]
     pub effort: Effort,
 }
 
-#[cfg(feature = "bench")]
 const BENCH_HELP: &str = "\
 What is printed:
   GB/s        10^9 bytes of message a second. Padding takes time but is not
@@ -211,23 +203,26 @@ What is printed:
               three times as fast
   1 x 16 KiB  one message alone, of the greatest size; all lanes of a kernel but
               one are idle
-  If a library is missing, or lacks the algorithm, its row says so.
+  OpenSSL     one message after the other, as `openssl speed -evp` measures it.
+              It makes a context for each message: a program that keeps one is
+              faster with short messages
+  If OpenSSL is missing, or lacks the algorithm, its row says so.
 
 How rows are timed:
-  All rows of a column take turns on one thread, --rounds times. The fastest
-  round of each row counts. Then the digests of all rows are compared: if any
-  differ, the program prints an error and no figure. Only kernels that --isa and
-  HASHLOOM_ISA allow are timed.
+  hashloom's rows of a column take turns on one thread, --rounds times. The
+  fastest round of each row counts. Then the digests of these rows are compared:
+  if any differ, the program prints an error and no figure. Only kernels that
+  --isa and HASHLOOM_ISA allow are timed. OpenSSL follows, with its own messages
+  of the same sizes.
 
 Exit status:
   0  timed
-  2  wrong usage, wrong digests, or FILE cannot be written
+  2  wrong usage, or wrong digests
 
 Examples:
   hashloom bench
-  hashloom bench --algorithm sha256 --size 41 --size 64
-  hashloom bench --svg speed.svg
-  hashloom bench --rounds 1 --time 100us          a first look
+  hashloom bench --algorithm sha256 --size 41 --size 64 --kernels
+  hashloom bench --rounds 1 --time 100us --no-openssl    a first look
   hashloom bench --json | jq '.results[0].rows[0]'";
 
 #[cfg(test)]

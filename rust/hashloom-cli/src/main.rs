@@ -7,7 +7,6 @@
 
 mod address;
 mod args;
-#[cfg(feature = "bench")]
 mod bench;
 mod doubts;
 mod filters;
@@ -211,7 +210,6 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &options.algorithms)?;
             kernels::run(options)
         }
-        #[cfg(feature = "bench")]
         Command::Bench(options) => {
             restrict(isa, &options.algorithms)?;
             bench::run(options)

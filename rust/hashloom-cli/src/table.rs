@@ -14,7 +14,6 @@ pub enum Align {
 
 /// The look of a cell, if there are colours.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(feature = "bench"), allow(dead_code, reason = "`hashloom bench` alone uses all"))]
 pub enum Look {
     Plain,
     Dim,

@@ -24,7 +24,6 @@ pub fn size(nbytes: u64) -> String {
 }
 
 /// Formats a size exactly: `64 bytes`, `1536 bytes`, `16 KiB`, `1 MiB`.
-#[cfg(feature = "bench")]
 pub fn bytes(nbytes: u64) -> String {
     match nbytes {
         0 => plural(0, "byte"),
@@ -162,7 +161,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "bench")]
     #[test]
     fn exact_sizes() {
         let cases = [(0, "0 bytes"), (1, "1 byte"), (1536, "1536 bytes"), (3 << 10, "3 KiB"), (1025 << 10, "1025 KiB")];

@@ -8,6 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+#[cfg(target_os = "linux")]
+use common::peak_kib_of;
 use common::{hashloom, status, stderr, stdout};
 use hashloom_engine::torrent::Torrent;
 use serde_json::{Value, json};
@@ -266,4 +268,28 @@ fn links_permissions_and_pipes() {
     let output = run(folder.path(), &["hard", "-c", "y"]);
     assert!(stderr(&output).contains("another run is writing it"), "{}", stderr(&output));
     assert_eq!(fs::read_to_string(path("hard")).unwrap(), old);
+}
+
+/// The torrent is in memory once, beside its files, parsed.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory() {
+    let mut pieces = b"d4:infod6:lengthi16384000000e4:name1:x12:piece lengthi16384e6:pieces20000000:".to_vec();
+    pieces.resize(pieces.len() + 20_000_000, b'a');
+    pieces.extend(b"ee");
+    let mut files = b"d4:infod5:filesl".to_vec();
+    (0..200_000).for_each(|i| files.extend(format!("d6:lengthi0e4:pathl6:folder10:{i:010}ee").bytes()));
+    files.extend(b"e4:name1:x12:piece lengthi16384e6:pieces0:ee");
+    let folder = tempfile::tempdir().unwrap();
+    for (torrent, times) in [(pieces, 1), (files, 2)] {
+        for change in ["--comment=new", "--private"] {
+            fs::write(folder.path().join("x.torrent"), &torrent).unwrap();
+            let mut command = hashloom();
+            command.args(["torrent", "edit", "--quiet", "x.torrent", change]).current_dir(&folder);
+            let (status, peak) = peak_kib_of(&mut command);
+            // The program itself, built without optimisation, takes the rest.
+            let most = times * torrent.len() as u64 / 1024 + 20 * 1024;
+            assert!(status == 0 && peak < most, "{status}, {change}: {peak} KiB, expected at most {most}");
+        }
+    }
 }

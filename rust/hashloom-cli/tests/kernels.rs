@@ -68,9 +68,7 @@ fn the_instruction_sets_are_an_option_of_every_command_and_shown_in_few() {
         assert_eq!(status(&output), 0, "{command}");
         stdout(&output).to_owned()
     };
-    let mut shown = vec!["kernels", "sum", "torrent verify"];
-    shown.extend(cfg!(feature = "bench").then_some("bench"));
-    for command in shown {
+    for command in ["kernels", "sum", "torrent verify", "bench"] {
         let help = help(command);
         let options: Vec<&str> = help.lines().filter(|line| line.trim_start().starts_with('-')).collect();
         let place = options.iter().position(|line| line.trim_start().starts_with("--isa <NAME[,NAME]>")).unwrap();
@@ -246,9 +244,6 @@ fn wrong_arguments() {
 #[test]
 fn the_help_has_examples() {
     for command in ["kernels", "bench"] {
-        if command == "bench" && !cfg!(feature = "bench") {
-            continue;
-        }
         let output = hashloom().args([command, "--help"]).output().unwrap();
         let text = stdout(&output);
         assert_eq!(status(&output), 0);

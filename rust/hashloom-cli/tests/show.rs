@@ -8,6 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+#[cfg(target_os = "linux")]
+use common::peak_kib_of;
 use common::{hashloom, status, stderr, stdout};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
@@ -267,20 +269,10 @@ fn a_million_files_take_little_memory() {
     fs::write(folder.path().join("x.torrent"), &torrent).unwrap();
     for option in ["--all", "--json"] {
         let out = fs::File::create(folder.path().join("out")).unwrap();
-        let mut child =
-            hashloom().args(["torrent", "show", option, "x.torrent"]).current_dir(&folder).stdout(out).spawn().unwrap();
-        // Read the high-water mark again and again until the program ends.
-        let mut peak = 0;
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            let text = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-            let mark =
-                text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
-            peak = peak.max(mark.unwrap_or(0u64));
-        };
-        assert!(status.success());
+        let mut command = hashloom();
+        command.args(["torrent", "show", option, "x.torrent"]).current_dir(&folder).stdout(out);
+        let (status, peak) = peak_kib_of(&mut command);
+        assert_eq!(status, 0);
         let beyond = peak.saturating_sub(torrent.len() as u64 >> 10);
         eprintln!("{option}: {beyond} KiB more than the torrent");
         assert!(beyond < 48 << 10, "{option}: {beyond} KiB more than the torrent");

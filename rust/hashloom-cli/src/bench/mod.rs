@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom bench`: times hashloom's choice, its kernels and other libraries on the same messages in one run.
+//! `hashloom bench`: times hashloom's choice and its kernels on the same messages, beside the command openssl.
 
-mod chart;
 mod openssl;
-mod peers;
 pub mod size;
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use console::Term;
 use hashloom::Algorithm;
@@ -19,12 +16,11 @@ use crate::args::Bench;
 use crate::json::hex;
 use crate::progress::Bar;
 use crate::table::{Align, Look, Table};
-use crate::text::{display, reason};
 use crate::timing::{self, Effort, Work};
 use crate::units::{bytes, plural};
 use crate::{machine, output, style};
 
-use peers::Peers;
+use openssl::OpenSsl;
 
 /// Total bytes of many messages, unless their number would exceed [`MANY_MAX`] or be too small for the lanes. The
 /// messages then stay in the level 2 cache, so that only the hashing is compared.
@@ -37,11 +33,11 @@ const COLUMNS: usize = 100;
 /// Hashes messages; the digests are written one after the other.
 type HashMany<'a> = Box<dyn Fn(&[&[u8]], &mut [u8]) + 'a>;
 
-/// One of the implementations compared.
+/// hashloom's choice, or one of its kernels.
 struct Side<'a> {
     kind: Kind,
     name: String,
-    /// The function, or why the implementation cannot hash.
+    /// The function, or why there is none.
     hash_many: Result<HashMany<'a>, String>,
 }
 
@@ -51,7 +47,7 @@ enum Kind {
     /// hashloom's choice.
     Hashloom,
     Kernel,
-    Peer,
+    OpenSsl,
 }
 
 #[derive(Serialize)]
@@ -106,17 +102,7 @@ struct Speed {
 
 /// Returns the exit status.
 pub fn run(arguments: &Bench) -> Result<u8, String> {
-    if let Some(path) = &arguments.svg {
-        output::probe(path).map_err(|error| not_written(path, &error))?;
-    }
-    let peers = Peers::load(arguments.libcrypto.as_deref())?;
-    let report = Report::new(arguments, &peers)?;
-
-    // Print the results even if the chart cannot be written.
-    let written = match &arguments.svg {
-        Some(path) => output::write(path, chart::draw(&report).as_bytes()).map_err(|error| not_written(path, &error)),
-        None => Ok(()),
-    };
+    let report = Report::new(arguments)?;
     output::print(|out| {
         if arguments.json {
             hashloom_engine::text::write_json(&mut *out, &report)?;
@@ -125,35 +111,41 @@ pub fn run(arguments: &Bench) -> Result<u8, String> {
         let columns = Term::stdout().size_checked().map_or(COLUMNS, |(_rows, columns)| usize::from(columns));
         report.print(out, columns)
     })?;
-    written?;
     Ok(0)
 }
 
-fn not_written(path: &Path, error: &io::Error) -> String {
-    let path = display(path);
-    format!("{path}: the chart cannot be written: {}", reason(error))
-}
-
 impl Report {
-    fn new(arguments: &Bench, peers: &Peers) -> Result<Report, String> {
+    fn new(arguments: &Bench) -> Result<Report, String> {
         let algorithms = match &arguments.algorithms[..] {
             [] => one_of_each_body(),
             given => given.iter().enumerate().filter(|(i, a)| !given[..*i].contains(a)).map(|(_, &a)| a).collect(),
         };
         let messages = messages(&arguments.sizes);
-        let nbytes = messages.iter().map(|messages| messages.count * messages.nbytes).max().unwrap_or(0);
+        let nbytes = messages.iter().map(|messages| messages.nbytes()).max().unwrap_or(0);
         let data = timing::random_bytes(nbytes);
-        let sides: Vec<(Algorithm, Vec<Side<'_>>)> = algorithms
-            .into_iter()
-            .map(|algorithm| (algorithm, sides(algorithm, arguments.no_kernels, peers)))
-            .collect();
+        let sides: Vec<(Algorithm, Vec<Side<'_>>)> =
+            algorithms.into_iter().map(|algorithm| (algorithm, sides(algorithm, arguments.kernels))).collect();
+        let openssl = (!arguments.no_openssl).then(|| OpenSsl::find("openssl"));
 
         let effort = &arguments.effort;
         let timed = |sides: &[Side<'_>]| sides.iter().filter(|side| side.hash_many.is_ok()).count();
-        let ticks = sides.iter().map(|(_, sides)| effort.ticks(timed(sides)) * messages.len() as u64).sum();
-        let bar = Bar::new(ticks, "timing {wide_bar} {percent:>3}%  {eta} left");
-        let results: Result<Vec<Outcome>, String> =
-            sides.iter().map(|(algorithm, sides)| compare(*algorithm, sides, &messages, &data, effort, &bar)).collect();
+        let ticks: u64 = sides.iter().map(|(_, sides)| effort.ticks(timed(sides)) * messages.len() as u64).sum();
+        // OpenSSL takes a second for each size.
+        let second = (1.0 / effort.time.as_secs_f64()).ceil() as u64;
+        let nseconds = match &openssl {
+            Some(Ok(_)) => (sides.len() * sizes(&messages).count()) as u64,
+            _ => 0,
+        };
+        let bar = Bar::new(ticks + nseconds * second, "timing {wide_bar} {percent:>3}%  {eta} left");
+        let mut results = Vec::new();
+        for (algorithm, sides) in &sides {
+            let mut outcome = compare(*algorithm, sides, &messages, &data, effort, &bar)?;
+            if let Some(openssl) = &openssl {
+                let row = openssl_row(openssl, *algorithm, &outcome, || (0..second).for_each(|_| bar.advance()));
+                outcome.rows.push(row);
+            }
+            results.push(outcome);
+        }
         bar.finish();
         Ok(Report {
             hashloom: env!("CARGO_PKG_VERSION"),
@@ -164,57 +156,61 @@ impl Report {
             rounds: effort.rounds,
             seconds: effort.time.as_secs_f64(),
             allowed: IsaSet::allowed().names().collect(),
-            results: results?,
+            results,
         })
-    }
-
-    /// Returns true if there are rows of this kind.
-    fn has(&self, kind: Kind) -> bool {
-        self.results.iter().flat_map(|outcome| &outcome.rows).any(|row| row.kind == kind)
     }
 
     fn print(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
         writeln!(out, "{}, {}", self.cpu, self.date)?;
         writeln!(out, "hashloom {} compiled by {}", self.hashloom, self.compiler)?;
         writeln!(out, "with {}", self.allowed.join(", "))?;
+        self.print_table(out, columns)?;
+        let mut absent: Vec<String> = Vec::new();
         for outcome in &self.results {
-            writeln!(out)?;
-            outcome.print(out, columns)?;
+            for row in &outcome.rows {
+                let line =
+                    row.absent.as_ref().map(|reason| format!("{}: {reason}", row.label(outcome.algorithm).trim()));
+                absent.extend(line.filter(|line| !absent.contains(line)));
+            }
+        }
+        for line in &absent {
+            writeln!(out, "  {}", style::dim(line))?;
         }
         let note = "ratio: the speed of hashloom's choice divided by that of the row";
         writeln!(out, "\n{}", style::dim(note))?;
+        if self.results.iter().flat_map(|outcome| &outcome.rows).any(|row| row.kind == Kind::OpenSsl) {
+            let note = "OpenSSL: one message after the other, each with a new context, by `openssl speed -evp`";
+            writeln!(out, "{}", style::dim(note))?;
+        }
         if !self.optimised {
             let note = "this program is built without optimisation: only kernels and OpenSSL run at full speed";
             writeln!(out, "{}", style::partial(note))?;
         }
         Ok(())
     }
-}
 
-impl Outcome {
-    fn print(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
+    fn print_table(&self, out: &mut impl Write, columns: usize) -> io::Result<()> {
         const CELL: usize = "   GB/s  ratio".len();
-        let names = self.rows.iter().map(|row| row.label().chars().count()).max().unwrap_or(0);
+        let rows = || self.results.iter().flat_map(|outcome| outcome.rows.iter().map(|row| (outcome.algorithm, row)));
+        let names = rows().map(|(algorithm, row)| row.label(algorithm).chars().count()).max().unwrap_or(0);
+        let messages = self.results.first().map_or(&[][..], |outcome| &outcome.messages[..]);
         let fit = (columns.saturating_sub(2 + names) / (2 + CELL)).max(1);
         // The table is as wide as needed; if a line is too short, there are several tables.
-        for first in (0..self.messages.len()).step_by(fit) {
-            let shown = first..self.messages.len().min(first + fit);
-            let titles = self.messages[shown.clone()].iter().map(|messages| messages.title(" x "));
+        for first in (0..messages.len()).step_by(fit) {
+            let shown = first..messages.len().min(first + fit);
+            let titles = messages[shown.clone()].iter().map(|messages| messages.title());
             let align = std::iter::once(Align::Left).chain(shown.clone().map(|_| Align::Right));
             let mut table = Table::new(align);
-            if first > 0 {
-                writeln!(out)?;
-            }
-            let title = std::iter::once((self.algorithm.to_owned(), Look::Bold));
-            table.row(title.chain(titles.map(|title| (format!("{title:>CELL$}"), Look::Dim))));
-            let units = shown.clone().map(|_| ("   GB/s  ratio".to_owned(), Look::Dim));
-            table.row(std::iter::once((String::new(), Look::Dim)).chain(units));
-            for row in &self.rows {
+            writeln!(out)?;
+            let first_cell = || std::iter::once((String::new(), Look::Dim));
+            table.row(first_cell().chain(titles.map(|title| (format!("{title:>CELL$}"), Look::Dim))));
+            table.row(first_cell().chain(shown.clone().map(|_| ("   GB/s  ratio".to_owned(), Look::Dim))));
+            for (algorithm, row) in rows() {
                 let look = match row.kind {
                     _ if row.absent.is_some() => Look::Dim,
                     Kind::Hashloom => Look::Good,
                     Kind::Kernel => Look::Plain,
-                    Kind::Peer => Look::Bold,
+                    Kind::OpenSsl => Look::Bold,
                 };
                 let cells = shown.clone().map(|i| match row.speeds.get(i) {
                     // A ratio slightly below 1 is noise, and no reason for a warning.
@@ -222,39 +218,48 @@ impl Outcome {
                     Some(speed) => (speed.text(), look),
                     None => ("-".to_owned(), look),
                 });
-                table.row(std::iter::once((row.label(), look)).chain(cells));
+                table.row(std::iter::once((row.label(algorithm), look)).chain(cells));
             }
             table.write(out)?;
-        }
-        for row in &self.rows {
-            if let Some(reason) = &row.absent {
-                writeln!(out, "  {}", style::dim(format!("{}: {reason}", row.name)))?;
-            }
         }
         Ok(())
     }
 }
 
 impl Row {
-    /// Indents kernels more than the implementations they are compared with.
-    fn label(&self) -> String {
+    /// The row of hashloom's choice has the name of the algorithm; the others are indented below.
+    fn label(&self, algorithm: &str) -> String {
         match self.kind {
-            Kind::Kernel => format!("  {}", self.name),
-            _ => self.name.clone(),
+            Kind::Hashloom => algorithm.to_owned(),
+            Kind::Kernel | Kind::OpenSsl => format!("  {}", self.name),
         }
     }
 }
 
 impl Speed {
+    /// The speed of a side that takes `seconds` for the messages, for which hashloom's choice takes `least`.
+    fn new(messages: Messages, seconds: f64, least: f64) -> Speed {
+        Speed {
+            seconds,
+            gb_per_s: 1e-9 * messages.nbytes() as f64 / seconds,
+            million_messages_per_s: 1e-6 * messages.count as f64 / seconds,
+            ratio: seconds / least,
+        }
+    }
+
     fn text(&self) -> String {
         format!("{:>7.3} {:>6.2}", self.gb_per_s, self.ratio)
     }
 }
 
 impl Messages {
+    fn nbytes(self) -> usize {
+        self.count * self.nbytes
+    }
+
     /// `256 x 1 KiB`.
-    fn title(self, times: &str) -> String {
-        format!("{}{times}{}", self.count, bytes(self.nbytes as u64))
+    fn title(self) -> String {
+        format!("{} x {}", self.count, bytes(self.nbytes as u64))
     }
 }
 
@@ -288,23 +293,53 @@ fn messages(sizes: &[size::Size]) -> Vec<Messages> {
     messages
 }
 
-/// Returns hashloom's choice first, then the kernels it may choose from, then other libraries.
-/// Returns what is compared: hashloom's choice, its kernels unless `no_kernels`, and the other libraries.
-fn sides<'a>(algorithm: Algorithm, no_kernels: bool, peers: &'a Peers) -> Vec<Side<'a>> {
+/// Returns the lengths of messages, each once: OpenSSL hashes many as fast as one.
+fn sizes(messages: &[Messages]) -> impl Iterator<Item = usize> {
+    let is_first = |i: &usize| !messages[..*i].iter().any(|before| before.nbytes == messages[*i].nbytes);
+    (0..messages.len()).filter(is_first).map(|i| messages[i].nbytes)
+}
+
+/// Returns hashloom's choice, then, with `kernels`, each kernel that it may choose from.
+fn sides<'a>(algorithm: Algorithm, kernels: bool) -> Vec<Side<'a>> {
     let choice: Result<HashMany<'_>, String> = match lib::chosen(algorithm, 1) {
         Some(_) => Ok(Box::new(move |messages, digests| hashloom::hash_many(algorithm, messages, digests))),
         None => Err(format!("no kernel for {algorithm} in the set {{{}}}", IsaSet::allowed())),
     };
     let mut sides = vec![Side { kind: Kind::Hashloom, name: "hashloom".into(), hash_many: choice }];
-    let is_wanted = |kernel: &lib::Kernel| !no_kernels && IsaSet::allowed().contains(kernel.isa_set());
+    let is_wanted = |kernel: &lib::Kernel| kernels && IsaSet::allowed().contains(kernel.isa_set());
     for kernel in lib::kernels().filter(|kernel| kernel.computes(algorithm) && is_wanted(kernel)) {
         let hash_many: HashMany<'_> = Box::new(move |messages, digests| {
             kernel.hash_many(algorithm, messages, digests).expect("the kernel is available and computes the algorithm");
         });
         sides.push(Side { kind: Kind::Kernel, name: kernel.name().into(), hash_many: Ok(hash_many) });
     }
-    sides.extend(peers.sides(algorithm));
     sides
+}
+
+/// Times OpenSSL. `measured` is called after each size.
+fn openssl_row(openssl: &Result<OpenSsl, String>, algorithm: Algorithm, outcome: &Outcome, measured: impl Fn()) -> Row {
+    let mut row = Row { kind: Kind::OpenSsl, name: "OpenSSL".into(), absent: None, speeds: Vec::new() };
+    let speeds = openssl.as_ref().map_err(Clone::clone).and_then(|openssl| {
+        row.name = openssl.name.clone();
+        let of_size = |nbytes| {
+            let speed = openssl.speed(algorithm, nbytes);
+            measured();
+            Ok((nbytes, speed?))
+        };
+        sizes(&outcome.messages).map(of_size).collect::<Result<Vec<(usize, f64)>, String>>()
+    });
+    match speeds {
+        Ok(speeds) => {
+            for (i, &messages) in outcome.messages.iter().enumerate() {
+                let Some((_, speed)) = speeds.iter().find(|(nbytes, _)| *nbytes == messages.nbytes) else { continue };
+                let seconds = messages.nbytes() as f64 / speed;
+                let choice = outcome.rows.first().and_then(|row| row.speeds.get(i));
+                row.speeds.push(Speed::new(messages, seconds, choice.map_or(seconds, |choice| choice.seconds)));
+            }
+        }
+        Err(reason) => row.absent = Some(reason),
+    }
+    row
 }
 
 fn compare(
@@ -338,12 +373,7 @@ fn compare(
         // The time of hashloom's choice; if it could not be timed, the first time there is.
         let Some(&first) = times.first() else { continue };
         for ((i, _), seconds) in timed.iter().zip(times) {
-            rows[*i].speeds.push(Speed {
-                seconds,
-                gb_per_s: 1e-9 * (what.count * what.nbytes) as f64 / seconds,
-                million_messages_per_s: 1e-6 * what.count as f64 / seconds,
-                ratio: seconds / first,
-            });
+            rows[*i].speeds.push(Speed::new(what, seconds, first));
         }
     }
     Ok(Outcome { algorithm: algorithm.name(), messages: messages.to_vec(), rows })
@@ -403,7 +433,8 @@ mod tests {
                 digests[20 + 19] ^= 1;
             }
         });
-        let error = outcome(&[side(Kind::Hashloom, "a", Ok(right())), side(Kind::Peer, "b", Ok(wrong))]).err().unwrap();
+        let error =
+            outcome(&[side(Kind::Hashloom, "a", Ok(right())), side(Kind::Kernel, "b", Ok(wrong))]).err().unwrap();
         let expected = "sha1 of 3 messages of 5 bytes: the digests of message 1 differ, so no speed is shown
   a: 41d54f9aaf0f5a8c57cba3d5ee26e9b1d1d1a8d0";
         let (first, second) = error.split_at(expected.rfind("41d5").unwrap());
@@ -426,7 +457,7 @@ mod tests {
         let sides = [
             side(Kind::Hashloom, "hashloom", Ok(right())),
             side(Kind::Kernel, "kernel", Ok(right())),
-            side(Kind::Peer, "other", Err("not found: other.so")),
+            side(Kind::Kernel, "other", Err("not there")),
         ];
         let mut outcome = outcome(&sides).unwrap();
         for row in &mut outcome.rows {
@@ -434,21 +465,37 @@ mod tests {
                 *speed = Speed { gb_per_s: 12.3456, ratio, ..*speed };
             }
         }
-        let printed = |columns| {
-            let mut out = Vec::new();
-            outcome.print(&mut out, columns).unwrap();
-            String::from_utf8(out).unwrap()
+        let report = Report {
+            hashloom: "0",
+            cpu: "a CPU".into(),
+            compiler: "cc",
+            optimised: true,
+            date: "2026-11-20".into(),
+            rounds: 1,
+            seconds: 1.0,
+            allowed: vec!["scalar", "avx2"],
+            results: vec![outcome],
         };
+        let mut out = Vec::new();
+        report.print(&mut out, 100).unwrap();
         let expected = concat!(
-            "  sha1         3 x 5 bytes     1 x 5 bytes\n",
+            "a CPU, 2026-11-20\n",
+            "hashloom 0 compiled by cc\n",
+            "with scalar, avx2\n",
+            "\n",
+            "               3 x 5 bytes     1 x 5 bytes\n",
             "               GB/s  ratio     GB/s  ratio\n",
-            "  hashloom   12.346   1.00   12.346   2.50\n",
+            "  sha1       12.346   1.00   12.346   2.50\n",
             "    kernel   12.346   1.00   12.346   2.50\n",
-            "  other                  -               -\n",
-            "  other: not found: other.so\n",
+            "    other                -               -\n",
+            "  other: not there\n",
+            "\n",
+            "ratio: the speed of hashloom's choice divided by that of the row\n",
         );
-        assert_eq!(printed(100), expected);
-        let narrow = printed(30);
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        let mut narrow = Vec::new();
+        report.print_table(&mut narrow, 30).unwrap();
+        let narrow = String::from_utf8(narrow).unwrap();
         assert_eq!(narrow.matches("sha1").count(), 2, "{narrow}");
         assert!(narrow.lines().all(|line| line.len() <= 30), "{narrow}");
     }

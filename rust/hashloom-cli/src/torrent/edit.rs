@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hashloom_engine::files::Stamp;
 use hashloom_engine::text::shown;
-use hashloom_engine::torrent::{Edit as Changes, Edited, Torrent};
+use hashloom_engine::torrent::{Edit as Changes, Edited, Metadata};
 use serde::Serialize;
 
 use super::create::{Date, not_written};
@@ -248,7 +248,8 @@ struct Done {
 fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String> {
     let apply = |file: File| {
         let bytes = super::read_bytes(path, file)?;
-        changes.apply(&bytes).map_err(|error| super::refused(path, &bytes, &error))
+        let head = super::head(&bytes);
+        changes.apply(bytes).map_err(|error| super::refused(path, &head, &error))
     };
     super::check_path(path)?;
     if let Some(output) = arguments.output(path) {
@@ -306,10 +307,11 @@ impl Done {
         }
         let (before, after) = (&self.edited.before, &self.edited.torrent);
         writeln!(out, "{}", style::bold(shown(after.name())))?;
-        hash(out, before.info_hash_v1(), after.info_hash_v1())?;
-        hash(out, before.info_hash_v2(), after.info_hash_v2())?;
+        hash(out, before.info_hash_v1, after.info_hash_v1())?;
+        hash(out, before.info_hash_v2, after.info_hash_v2())?;
+        difference(out, "name", &[shown(&before.name).to_string()], &[shown(after.name()).to_string()])?;
         for (name, lines) in FIELDS {
-            difference(out, name, &lines(before), &lines(after))?;
+            difference(out, name, &lines(&before.metadata), &lines(after.metadata()))?;
         }
         let keys = &self.edited.keys;
         if keys.contains(&"signatures") {
@@ -328,21 +330,20 @@ impl Done {
 }
 
 /// The lines that show a part of the metadata.
-type Lines = fn(&Torrent) -> Vec<String>;
+type Lines = fn(&Metadata) -> Vec<String>;
 
 /// The parts of the metadata that can be edited, by the names in the output.
-const FIELDS: [(&str, Lines); 7] = [
-    ("name", |torrent| vec![shown(torrent.name()).to_string()]),
-    ("trackers", |torrent| {
-        let tiers = torrent.metadata().trackers.iter().enumerate();
+const FIELDS: [(&str, Lines); 6] = [
+    ("trackers", |metadata| {
+        let tiers = metadata.trackers.iter().enumerate();
         tiers.flat_map(|(tier, urls)| urls.iter().map(move |url| format!("{} {}", tier + 1, shown(url)))).collect()
     }),
-    ("web seeds", |torrent| torrent.metadata().web_seeds.iter().map(|url| shown(url).to_string()).collect()),
-    ("private", |torrent| torrent.metadata().private.then(|| "yes".to_owned()).into_iter().collect()),
-    ("source", |torrent| text(torrent.metadata().source.as_deref())),
-    ("comment", |torrent| text(torrent.metadata().comment.as_deref())),
-    ("created", |torrent| {
-        let seconds = torrent.metadata().creation_date;
+    ("web seeds", |metadata| metadata.web_seeds.iter().map(|url| shown(url).to_string()).collect()),
+    ("private", |metadata| metadata.private.then(|| "yes".to_owned()).into_iter().collect()),
+    ("source", |metadata| text(metadata.source.as_deref())),
+    ("comment", |metadata| text(metadata.comment.as_deref())),
+    ("created", |metadata| {
+        let seconds = metadata.creation_date;
         seconds
             .map(|seconds| date(seconds).unwrap_or_else(|| format!("{seconds} seconds after 1970")))
             .into_iter()
@@ -407,8 +408,8 @@ impl<'a> Json<'a> {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson { identity: Identity::new(&done.output, &edited.torrent), bytes: edited.bytes.len() },
             before: Before {
-                info_hash: edited.before.info_hash_v1().map(|hash| hex(&hash)),
-                info_hash_v2: edited.before.info_hash_v2().map(|hash| hex(&hash)),
+                info_hash: edited.before.info_hash_v1.map(|hash| hex(&hash)),
+                info_hash_v2: edited.before.info_hash_v2.map(|hash| hex(&hash)),
             },
             changed: &edited.keys,
             written: done.written,

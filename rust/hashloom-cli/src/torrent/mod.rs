@@ -40,8 +40,7 @@ fn mistaken(head: &[u8]) -> Option<&'static str> {
 pub fn read(path: &Path) -> Result<Torrent, String> {
     check_path(path)?;
     let bytes = read_bytes(path, File::open(path).map_err(|error| failed(path, &error))?)?;
-    // The torrent takes the bytes; an error needs their beginning.
-    let head = bytes[..bytes.len().min(HEAD_NBYTES)].to_vec();
+    let head = head(&bytes);
     Torrent::from_vec(bytes, &Limits::default()).map_err(|error| refused(path, &head, &error))
 }
 
@@ -68,9 +67,14 @@ fn read_bytes(path: &Path, file: File) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
+/// The beginning of the bytes, which an error needs when the torrent has taken them.
+fn head(bytes: &[u8]) -> Vec<u8> {
+    bytes[..bytes.len().min(HEAD_NBYTES)].to_vec()
+}
+
 /// The message for a file that begins with `head` and is not a torrent.
 fn refused(path: &Path, head: &[u8], error: &dyn std::error::Error) -> String {
-    match mistaken(&head[..head.len().min(HEAD_NBYTES)]) {
+    match mistaken(head) {
         Some(found) => expected(path, found),
         None => format!("{}: {error}", display(path)),
     }

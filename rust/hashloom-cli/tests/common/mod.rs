@@ -37,6 +37,12 @@ pub fn stderr(output: &Output) -> &str {
 pub fn peak_kib(folder: &std::path::Path, arguments: &[&str]) -> (i32, u64) {
     let mut command = hashloom();
     command.args(["torrent", "verify"]).args(arguments).current_dir(folder).stdout(Stdio::null());
+    peak_kib_of(&mut command)
+}
+
+/// Returns the exit status of a command, and its peak memory.
+#[cfg(target_os = "linux")]
+pub fn peak_kib_of(command: &mut Command) -> (i32, u64) {
     let mut child = command.spawn().unwrap();
     // Read the high-water mark again and again until the program ends.
     let mut peak = 0;

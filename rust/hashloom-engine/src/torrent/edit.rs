@@ -2,16 +2,21 @@
 
 //! Changes of a torrent's metadata, without its content.
 //!
-//! A torrent is not written again from its values. Only the edited keys are replaced in its bytes, so all other keys
-//! stay byte for byte, unknown ones too. Then the result is parsed and compared with the torrent before.
+//! A torrent is not written again from its values. Only the edited keys are replaced in its bytes, in place, so all other
+//! keys stay byte for byte, unknown ones too. Then the result is parsed and compared with the torrent before. A torrent
+//! can have hundreds of megabytes: its bytes are in memory once, and its files are, parsed, once at a time.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
 
+use super::parse::metainfo;
 use super::paths::{Platform, check_component};
 use super::urls::{self, Use};
-use super::{Error, Torrent, Version};
-use crate::bencode::{self, Item, Kind, Limits, Value, encode_string};
+use super::{Error, Metadata, Torrent, Version};
+use crate::bencode::{Item, Kind, Limits, Value, encode_string};
 use crate::text::quoted;
 
 /// Changes of a torrent's metadata. Keys that no method names stay byte for byte. The content is not needed.
@@ -25,7 +30,7 @@ use crate::text::quoted;
 ///
 /// let old = b"d8:announce12:udp://a.test4:infod6:lengthi0e4:name1:f12:piece lengthi16384e6:pieces0:e3:keyi1ee";
 /// let edited = Edit::new().add_tier(["udp://b.test"]).comment(Some("hello")).apply(old)?;
-/// assert_eq!(edited.torrent.info_hash_v1(), edited.before.info_hash_v1());
+/// assert_eq!(edited.torrent.info_hash_v1(), edited.before.info_hash_v1);
 /// assert_eq!(edited.torrent.metadata().trackers, [[b"udp://a.test"], [b"udp://b.test"]]);
 /// assert_eq!(edited.keys, ["announce-list", "comment"]);
 /// assert!(edited.bytes.ends_with(b"6:pieces0:e3:keyi1ee"));
@@ -64,21 +69,44 @@ type Tiers = Vec<Vec<Vec<u8>>>;
 /// let old = b"d4:infod6:lengthi0e4:name1:f12:piece lengthi16384e6:pieces0:ee";
 /// let edited: Edited = Edit::new().private(true).apply(old)?;
 /// assert_eq!(edited.keys, ["info.private"]);
-/// assert_ne!(edited.torrent.info_hash_v1(), edited.before.info_hash_v1());
+/// assert_ne!(edited.torrent.info_hash_v1(), edited.before.info_hash_v1);
 /// # Ok::<(), hashloom_engine::torrent::EditError>(())
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use]
 pub struct Edited {
-    /// The contents of the new torrent file.
-    pub bytes: Vec<u8>,
+    /// The contents of the new torrent file. The torrent shares these bytes.
+    pub bytes: Arc<Vec<u8>>,
     /// The torrent, parsed from these bytes.
     pub torrent: Torrent,
     /// The torrent before the edit.
-    pub before: Torrent,
+    pub before: Before,
     /// The keys that were added, changed or removed, sorted; empty if the bytes are the same.
     pub keys: Vec<&'static str>,
+}
+
+/// All of a torrent that an [`Edit`] can change, before the edit.
+///
+/// ```
+/// use hashloom_engine::torrent::{Before, Edit};
+///
+/// let old = b"d4:infod6:lengthi0e4:name1:f12:piece lengthi16384e6:pieces0:ee";
+/// let before: Before = Edit::new().name("g").apply(old)?.before;
+/// assert_eq!((&before.name[..], before.metadata.private), (&b"f"[..], false));
+/// # Ok::<(), hashloom_engine::torrent::EditError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Before {
+    /// The SHA-1 of the `info` dictionary, as [`Torrent::info_hash_v1`].
+    pub info_hash_v1: Option<[u8; 20]>,
+    /// The SHA-256 of the `info` dictionary, as [`Torrent::info_hash_v2`].
+    pub info_hash_v2: Option<[u8; 32]>,
+    /// The name of the torrent's file or folder.
+    pub name: Vec<u8>,
+    /// Trackers, comment and the like.
+    pub metadata: Metadata,
 }
 
 /// Why a torrent was not edited.
@@ -175,7 +203,7 @@ impl Edit {
     /// use hashloom_engine::torrent::Edit;
     ///
     /// # let old = b"d4:infod6:lengthi0e4:name1:f12:piece lengthi16384e6:pieces0:ee";
-    /// assert_eq!(Edit::new().apply(old)?.bytes, old);
+    /// assert_eq!(Edit::new().apply(old)?.bytes[..], old[..]);
     /// # Ok::<(), hashloom_engine::torrent::EditError>(())
     /// ```
     pub fn new() -> Edit {
@@ -358,8 +386,8 @@ impl Edit {
         self
     }
 
-    /// Returns the torrent with the changes. Neither the order of the methods nor that of the torrent's keys matters: a
-    /// list is replaced first, then texts in its URLs, then URLs are removed, then added.
+    /// Returns the torrent with these bytes, with the changes. Neither the order of the methods nor that of the
+    /// torrent's keys matters: a list is replaced first, then texts in its URLs, then URLs are removed, then added.
     ///
     /// ```
     /// use hashloom_engine::torrent::{Edit, EditError};
@@ -367,32 +395,44 @@ impl Edit {
     /// let error = Edit::new().comment(Some("hello")).apply(b"d7:comment").unwrap_err();
     /// assert!(matches!(error, EditError::Torrent(_)));
     /// ```
-    pub fn apply(&self, bytes: &[u8]) -> Result<Edited, EditError> {
+    pub fn apply(&self, bytes: impl Into<Vec<u8>>) -> Result<Edited, EditError> {
         self.check()?;
+        let mut bytes = bytes.into();
         let limits = Limits::default();
-        let before = Torrent::parse_within(bytes, &limits).map_err(EditError::Torrent)?;
-        // The bytes have just been parsed, so this is no error.
-        let document = bencode::parse(bytes, &limits).map_err(|_| EditError::Different)?;
+        // The torrent has gone from memory when the edited one is parsed: a list of files is as long as its bencode.
+        let (old, parts, keys) = self.plan(&bytes, &limits)?;
+        for (place, new) in parts.into_iter().rev() {
+            bytes.splice(place, new);
+        }
+        let bytes = Arc::new(bytes);
+        let torrent = Torrent::from_shared(&bytes, &limits).map_err(EditError::Unreadable)?;
+        self.compare(&old, &torrent)?;
+        Ok(Edited { bytes, torrent, before: old.before, keys })
+    }
+
+    /// Returns the torrent before the edit, the parts of its bytes to replace, and the keys that change.
+    fn plan(&self, bytes: &[u8], limits: &Limits) -> Result<(Old, Vec<Part>, Vec<&'static str>), EditError> {
+        let document = metainfo::parse_bencode(bytes, limits).map_err(EditError::Torrent)?;
+        let (torrent, digests) = metainfo::read(&document, bytes.len(), Platform::HERE).map_err(EditError::Torrent)?;
         let root = document.root();
+        // The parser has found it.
         let Some(info) = root.get(b"info") else { return Err(EditError::Different) };
         let mut inner = Changes::of("info.", info);
-        self.info(&before, &mut inner);
+        self.info(&torrent, &mut inner);
         let mut outer = Changes::of("", root);
         self.outer(&mut outer)?;
         let mut keys: Vec<&'static str> = outer.values.keys().chain(inner.values.keys()).copied().collect();
-        if !inner.values.is_empty() {
-            outer.set("info", Some(Item::Raw(inner.apply())));
+        let same_info = inner.values.is_empty();
+        if !same_info {
+            outer.values.insert("info", Change::Within(inner.parts()));
             // Signatures sign the old dictionary.
             outer.set("signatures", None);
             keys.extend(outer.values.contains_key("signatures").then_some("signatures"));
         }
         keys.sort_unstable();
-        let whole = outer.apply();
-        // Bytes after the end stay too.
-        let bytes = [&bytes[..root.span().start], &whole, &bytes[root.span().end..]].concat();
-        let torrent = Torrent::parse_within(&bytes, &limits).map_err(EditError::Unreadable)?;
-        self.compare(&before, &torrent, inner.values.is_empty())?;
-        Ok(Edited { bytes, torrent, before, keys })
+        let content = (!same_info).then(|| content(&torrent, &bytes[digests]));
+        let single_file = torrent.is_single_file();
+        Ok((Old { before: Before::of(&torrent), single_file, content }, outer.parts(), keys))
     }
 
     /// Checks the new URLs and the name, which needs no torrent. [`Edit::apply`] does so too.
@@ -513,23 +553,50 @@ impl Edit {
     }
 
     /// Proves that nothing but the metadata differs, and the info-hash only if `info` was meant to change.
-    fn compare(&self, before: &Torrent, after: &Torrent, same_info: bool) -> Result<(), EditError> {
-        if before.is_single_file() != after.is_single_file() {
+    fn compare(&self, old: &Old, torrent: &Torrent) -> Result<(), EditError> {
+        if old.single_file != torrent.is_single_file() {
             return Err(EditError::SameName { name: self.name.clone().unwrap_or_default() });
         }
-        let hashes = |torrent: &Torrent| (torrent.info_hash_v1(), torrent.info_hash_v2());
-        let is_same = before.version() == after.version()
-            && same_info == (hashes(before) == hashes(after))
-            && before.piece_nbytes() == after.piece_nbytes()
-            && before.digests() == after.digests()
-            && before.roots() == after.roots()
-            && before.file_count() == after.file_count()
-            && before.files().zip(after.files()).all(|(old, new)| {
-                let path = if before.is_single_file() { after.name() } else { old.path };
-                super::File { path, ..old } == new
-            });
+        let same_hashes =
+            (old.before.info_hash_v1, old.before.info_hash_v2) == (torrent.info_hash_v1(), torrent.info_hash_v2());
+        let is_same = match old.content {
+            // Pieces and files are in `info`, and roots of pieces lead to roots in `info`.
+            None => same_hashes,
+            Some(old) => !same_hashes && old == content(torrent, torrent.digests()),
+        };
         if is_same { Ok(()) } else { Err(EditError::Different) }
     }
+}
+
+impl Before {
+    fn of(torrent: &Torrent) -> Before {
+        Before {
+            info_hash_v1: torrent.info_hash_v1(),
+            info_hash_v2: torrent.info_hash_v2(),
+            name: torrent.name().to_vec(),
+            metadata: torrent.metadata().clone(),
+        }
+    }
+}
+
+/// A torrent before the edit, without its pieces and files.
+struct Old {
+    before: Before,
+    single_file: bool,
+    /// The [`content`]; `None` if `info` stays.
+    content: Option<u64>,
+}
+
+/// A hash of what no edit may change. It finds defects of this module; nobody looks for collisions.
+fn content(torrent: &Torrent, digests: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (torrent.version(), torrent.piece_nbytes(), digests, torrent.roots()).hash(&mut hasher);
+    for file in torrent.files() {
+        // The name of a single file may change.
+        let path = if torrent.is_single_file() { b"" } else { file.path };
+        super::File { path, ..file }.hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 impl Urls {
@@ -630,12 +697,24 @@ fn expect<'a>(key: &'static str, value: Value<'a>, expected: Kind) -> Result<Val
     }
 }
 
+/// A part of the input to replace: its place, and the new bytes.
+type Part = (Range<usize>, Vec<u8>);
+
 /// The keys of a dictionary that change. Their names begin with `place`, such as `info.`.
 struct Changes<'a> {
     dictionary: Value<'a>,
     place: &'static str,
-    /// The new values by name, bencoded; `None` for a key that is removed.
-    values: BTreeMap<&'static str, Option<Vec<u8>>>,
+    /// The changes by name.
+    values: BTreeMap<&'static str, Change>,
+}
+
+/// The change of a key's value.
+enum Change {
+    Remove,
+    /// The new value, bencoded.
+    Set(Vec<u8>),
+    /// Parts of the value.
+    Within(Vec<Part>),
 }
 
 impl<'a> Changes<'a> {
@@ -656,7 +735,7 @@ impl<'a> Changes<'a> {
     fn set(&mut self, name: &'static str, value: Option<Item>) {
         let new = value.map(|value| value.encode());
         if self.old(name).map(|old| old.raw()) != new.as_deref() {
-            self.values.insert(name, new);
+            self.values.insert(name, new.map_or(Change::Remove, Change::Set));
         }
     }
 
@@ -668,36 +747,45 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Returns the dictionary with the changes. The first of equal keys is replaced, the others are left out. A new key
-    /// comes before the first greater one.
-    fn apply(&self) -> Vec<u8> {
-        let bytes = self.dictionary.raw();
-        let start = self.dictionary.span().start;
-        let mut out = Vec::with_capacity(bytes.len() + 1024);
-        out.push(b'd');
-        let write = |out: &mut Vec<u8>, key: &[u8], value: &[u8]| {
-            encode_string(key, out);
-            out.extend_from_slice(value);
-        };
+    /// Returns the parts of the input to replace, in order. The first of equal keys is replaced, the others are left
+    /// out. A new key comes before the first greater one.
+    fn parts(&self) -> Vec<Part> {
         let new = self.values.iter().filter(|(name, _)| self.old(name).is_none());
-        let new: Vec<_> = new.filter_map(|(name, value)| Some((self.key(name), value.as_ref()?))).collect();
-        let mut new = new.into_iter().peekable();
-        let mut written: Vec<&[u8]> = Vec::new();
+        let mut new = new.filter_map(|(name, change)| Some((self.key(name), change.value()?))).peekable();
+        let mut parts = Vec::new();
+        let mut had: Vec<&[u8]> = Vec::new();
         for entry in self.dictionary.entries() {
+            let (start, end) = (entry.offset, entry.value.span().end);
             while let Some((key, value)) = new.next_if(|(key, _)| *key < entry.key) {
-                write(&mut out, key, value);
+                parts.push((start..start, with_key(key, value)));
             }
-            match self.values.iter().find(|(name, _)| self.key(name) == entry.key) {
-                None => out.extend_from_slice(&bytes[entry.offset - start..entry.value.span().end - start]),
-                Some((_, Some(value))) if !written.contains(&entry.key) => {
-                    write(&mut out, entry.key, value);
-                    written.push(entry.key);
-                }
-                Some(_) => {}
+            let Some((_, change)) = self.values.iter().find(|(name, _)| self.key(name) == entry.key) else { continue };
+            match change {
+                Change::Set(value) if !had.contains(&entry.key) => parts.push((start..end, with_key(entry.key, value))),
+                Change::Within(within) if !had.contains(&entry.key) => parts.extend(within.iter().cloned()),
+                _ => parts.push((start..end, Vec::new())),
             }
+            had.push(entry.key);
         }
-        new.for_each(|(key, value)| write(&mut out, key, value));
-        out.push(b'e');
-        out
+        let end = self.dictionary.span().end - 1;
+        parts.extend(new.map(|(key, value)| (end..end, with_key(key, value))));
+        parts
     }
+}
+
+impl Change {
+    fn value(&self) -> Option<&[u8]> {
+        match self {
+            Change::Set(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Returns an entry of a dictionary.
+fn with_key(key: &[u8], value: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode_string(key, &mut bytes);
+    bytes.extend_from_slice(value);
+    bytes
 }

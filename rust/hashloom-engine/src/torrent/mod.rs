@@ -32,7 +32,7 @@ mod verify;
 pub use bitfield::{Bitfield, BitfieldError};
 #[cfg(feature = "create")]
 pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
-pub use edit::{Edit, EditError, Edited};
+pub use edit::{Before, Edit, EditError, Edited};
 pub use memory::Pieces;
 pub use parse::{
     Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,

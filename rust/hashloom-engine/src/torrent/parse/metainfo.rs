@@ -30,15 +30,31 @@ pub(super) fn parse(
     limits: &bencode::Limits,
     platform: Platform,
 ) -> Result<(Torrent, Range<usize>), Error> {
-    let document = bencode::parse(bytes, limits).map_err(|error| Error {
+    read(&parse_bencode(bytes, limits)?, bytes.len(), platform)
+}
+
+/// Parses the bencode of a torrent.
+pub(in crate::torrent) fn parse_bencode<'a>(
+    bytes: &'a [u8],
+    limits: &bencode::Limits,
+) -> Result<bencode::Document<'a>, Error> {
+    bencode::parse(bytes, limits).map_err(|error| Error {
         offset: error.offset,
         key: error.key.clone(),
         problem: Problem::Bencode(error),
-    })?;
+    })
+}
+
+/// The same as [`parse`] for the bencode of `nbytes` bytes.
+pub(in crate::torrent) fn read(
+    document: &bencode::Document<'_>,
+    nbytes: usize,
+    platform: Platform,
+) -> Result<(Torrent, Range<usize>), Error> {
     let reader = Reader::new(document.notes(), document.note_count());
     let root = document.root();
     expect(root, Kind::Dictionary, "")?;
-    reader.torrent(root, platform, MOST_EXPANSION_NBYTES.max(8 * bytes.len() as u64))
+    reader.torrent(root, platform, MOST_EXPANSION_NBYTES.max(8 * nbytes as u64))
 }
 
 impl Reader {
@@ -131,7 +147,7 @@ impl Reader {
             info_hash_v2: (version != Version::V1).then(|| super::sha256(info.raw())),
             name: name.into(),
             layout: layout.into(),
-            digests: Vec::new(),
+            digests: Default::default(),
             roots: self.roots,
             single_file,
             names: self.names,

@@ -5,7 +5,7 @@
 mod error;
 mod layers;
 mod metadata;
-mod metainfo;
+pub(super) mod metainfo;
 mod names;
 mod reader;
 mod tree;
@@ -47,7 +47,7 @@ pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
 /// assert_eq!(Version::Hybrid.to_string(), "hybrid");
 /// # Ok::<(), hashloom_engine::torrent::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
     /// BEP 3: the SHA-1 of each piece, all files one after the other.
     V1,
@@ -83,13 +83,20 @@ pub struct Torrent {
     info_hash_v2: Option<[u8; 32]>,
     name: Box<[u8]>,
     pub(crate) layout: Arc<Layout>,
-    digests: Vec<u8>,
+    digests: Shared,
     roots: Roots,
     single_file: bool,
     names: Names,
     metadata: Metadata,
     notes: Vec<Note>,
     note_count: usize,
+}
+
+/// A part of bytes that may have other owners.
+#[derive(Clone, Default)]
+struct Shared {
+    bytes: Arc<Vec<u8>>,
+    part: Range<usize>,
 }
 
 /// The attributes of a file (`attr` of BEP 47).
@@ -102,7 +109,7 @@ pub struct Torrent {
 /// assert_eq!(torrent.file(0).attributes, hashloom_engine::torrent::Attributes::default());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Attributes {
     /// `p`: padding, zeros that align the next file to a piece. A padding file need not be on disk and is never read.
     pub padding: bool,
@@ -125,7 +132,7 @@ pub struct Attributes {
 /// assert_eq!((file.path, file.nbytes, file.offset), (&b"abc.txt"[..], 3, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct File<'a> {
     /// The file's index in the list of files.
     pub index: usize,
@@ -350,9 +357,8 @@ impl Torrent {
     /// assert!(Torrent::parse_within(bytes, &Limits { nbytes: 20, ..Limits::default() }).is_err());
     /// ```
     pub fn parse_within(bytes: &[u8], limits: &bencode::Limits) -> Result<Torrent, Error> {
-        let (mut torrent, digests) = metainfo::parse(bytes, limits, Platform::HERE)?;
-        torrent.digests = bytes[digests].to_vec();
-        Ok(torrent)
+        let (torrent, digests) = metainfo::parse(bytes, limits, Platform::HERE)?;
+        Ok(torrent.with(bytes[digests].to_vec()))
     }
 
     /// Reads the bytes of a `.torrent` file and keeps them. The digests, most of a large torrent, stay where they are
@@ -372,13 +378,23 @@ impl Torrent {
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
     pub fn from_vec(mut bytes: Vec<u8>, limits: &bencode::Limits) -> Result<Torrent, Error> {
-        let (mut torrent, digests) = metainfo::parse(&bytes, limits, Platform::HERE)?;
+        let (torrent, digests) = metainfo::parse(&bytes, limits, Platform::HERE)?;
         let nbytes = digests.len();
         bytes.copy_within(digests, 0);
         bytes.truncate(nbytes);
         bytes.shrink_to_fit();
-        torrent.digests = bytes;
-        Ok(torrent)
+        Ok(torrent.with(bytes))
+    }
+
+    /// Reads the bytes of a `.torrent` file, which the caller keeps too: the digests are not copied.
+    pub(super) fn from_shared(bytes: &Arc<Vec<u8>>, limits: &bencode::Limits) -> Result<Torrent, Error> {
+        let (torrent, part) = metainfo::parse(bytes, limits, Platform::HERE)?;
+        Ok(Torrent { digests: Shared { bytes: Arc::clone(bytes), part }, ..torrent })
+    }
+
+    /// The torrent with these digests.
+    fn with(self, digests: Vec<u8>) -> Torrent {
+        Torrent { digests: Shared { part: 0..digests.len(), bytes: digests.into() }, ..self }
     }
 
     /// The torrent's version.
@@ -510,7 +526,7 @@ impl Torrent {
     /// ```
     pub fn piece_count(&self) -> usize {
         match self.info_hash_v1 {
-            Some(_) => self.digests.len() / 20,
+            Some(_) => self.digests().len() / 20,
             None => self.roots.pieces.len() / NODE_NBYTES,
         }
     }
@@ -527,7 +543,7 @@ impl Torrent {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn piece_digest(&self, piece: usize) -> Option<&[u8]> {
-        self.digests.chunks_exact(20).nth(piece)
+        self.digests().chunks_exact(20).nth(piece)
     }
 
     /// The root of the tree of SHA-256 digests that covers a piece, 32 bytes; `None` in a v1 torrent, and if there is
@@ -726,7 +742,7 @@ impl Torrent {
 
     /// The digests of v1: 20 bytes a piece; empty in a v2 torrent.
     pub(crate) fn digests(&self) -> &[u8] {
-        &self.digests
+        &self.digests.bytes[self.digests.part.clone()]
     }
 
     /// The roots of v2: 32 bytes a piece; empty in a v1 torrent.

@@ -88,11 +88,14 @@ impl Names {
     /// Finds two files, padding not counted, that have one path (the earlier file comes first) or one of which lies
     /// inside the other (the outer one comes first).
     pub(super) fn overlap(&self) -> Option<(usize, usize)> {
-        // The files in "a" come right after "a" then, before "a b".
-        let mut order: Vec<usize> = (0..self.len()).filter(|&i| !self.attributes(i).padding).collect();
-        // The sort is in place: a stable sort would need half as much memory again.
-        order.sort_unstable_by(|&a, &b| by_components(self.path(a), self.path(b)).then(a.cmp(&b)));
-        order.windows(2).map(|pair| (pair[0], pair[1])).find(|&(first, second)| {
+        // The bencode of 2^32 files would have 80 GB.
+        let files = (0..self.len()).map_while(|file| u32::try_from(file).ok());
+        let mut order: Vec<u32> = files.filter(|&file| !self.attributes(file as usize).padding).collect();
+        let path = |file: u32| self.path(file as usize);
+        // The files in "a" come right after "a" then, before "a b". The sort is in place: a stable sort would need half
+        // as much memory again.
+        order.sort_unstable_by(|&a, &b| by_components(path(a), path(b)).then(a.cmp(&b)));
+        order.windows(2).map(|pair| (pair[0] as usize, pair[1] as usize)).find(|&(first, second)| {
             let rest = self.path(second).strip_prefix(self.path(first));
             rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
         })

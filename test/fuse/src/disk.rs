@@ -1,24 +1,49 @@
-//! The folder as a file system. SPDX-License-Identifier: MIT OR Apache-2.0
+//! A file system as slow as a disk. SPDX-License-Identifier: MIT OR Apache-2.0
+//!
+//! MOUNT shows FOLDER, read-only, as it was at the start. Two mounts are two devices. Models:
+//!
+//!     hdd     200 MB/s, one head, 8 ms for a third of the disk and 1 ms for the next track, 7200 turns a minute;
+//!             waiting requests are served in the order of their places, upwards, and those of half a second ago
+//!             first; the drive reads up to 8 MiB ahead while it is idle
+//!     sata    550 MB/s, 0.1 ms, 32 requests at once
+//!     nvme    7 GB/s, 80 us, 32 requests at once
+//!     nfs     1 GB/s, 1 ms, 128 requests at once; look-ups, opens and the like take 1 ms too
+//!     none    no device: what the file system itself can do
+//!
+//! --slower divides the rates and multiplies the times: a machine too slow for a model gets one that it can keep up
+//! with. --readahead is the kernel's (default: 128, as for a disk), which only root can set. The disk is as long as its
+//! content. Except with nfs, names and attributes cost nothing, as if they were in memory.
+//!
+//! FOLDER should be in the page cache, or its own disk is added. The kernel caches pages of the mount as of any file
+//! system. No listing shows two files: reading MOUNT/.drop drops these pages, forgets the requests and moves the head
+//! to the beginning; MOUNT/.log has the requests since then, for bench/disks/picture.py.
 //!
 //! A file's number is that of its node plus 2, so that inodes have the order of places. Opening asks nothing of the
 //! file system (ENOSYS once), unless a call costs something.
 
-use crate::folder::{Folder, Node};
-use crate::queue::{Place, Queue};
+mod folder;
+pub mod model;
+mod queue;
+
+use crate::Arguments;
+use folder::{Folder, Node};
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, Request,
+    MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, Request,
 };
+use model::Model;
+use queue::{Place, Queue};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs::File;
+use std::io::{Error, Result};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// For ever: the folder does not change.
 const ALWAYS: Duration = Duration::from_secs(1 << 30);
@@ -31,9 +56,9 @@ const DROPPED: &[u8] = b"dropped\n";
 /// The root is 1, whatever its node is.
 const FIRST_INO: u64 = 2;
 
-pub struct Model {
+struct Disk {
     folder: Arc<Folder>,
-    model: crate::model::Model,
+    model: Model,
     queue: Arc<Queue>,
     mount: PathBuf,
     /// No call costs anything while the pages are dropped.
@@ -42,10 +67,26 @@ pub struct Model {
     report: Mutex<Arc<Vec<u8>>>,
 }
 
-impl Model {
-    pub fn new(folder: Folder, model: crate::model::Model, mount: &Path) -> Model {
+pub fn serve(arguments: &Arguments, model: Model) -> Result<()> {
+    let folder = Folder::new(&arguments.folder)?;
+    queue::be_precise();
+    let filesystem = Disk::new(folder, model, &arguments.mount.canonicalize()?);
+    // Answers come from the queue's threads; these only take requests.
+    let mounted = |mount: &Path| set_readahead(mount, arguments.readahead_kib);
+    crate::serve(arguments, filesystem, 4, &[MountOption::RO], mounted, || ())
+}
+
+/// The kernel gives a FUSE file system no more than it gives a disk by default.
+fn set_readahead(mount: &Path, kib: u64) -> Result<()> {
+    let device = mount.metadata()?.dev();
+    let place = format!("/sys/class/bdi/{}:{}/read_ahead_kb", libc::major(device), libc::minor(device));
+    std::fs::write(&place, kib.to_string()).map_err(|error| Error::new(error.kind(), format!("{place}: {error}")))
+}
+
+impl Disk {
+    fn new(folder: Folder, model: Model, mount: &Path) -> Disk {
         let queue = Queue::new(model, folder.nbytes);
-        Model {
+        Disk {
             folder: Arc::new(folder),
             model,
             queue,
@@ -64,26 +105,7 @@ impl Model {
     }
 
     fn attributes(&self, number: usize) -> FileAttr {
-        let node = &self.folder.nodes[number];
-        let metadata = &node.metadata;
-        let time = |time: std::io::Result<SystemTime>| time.unwrap_or(UNIX_EPOCH);
-        FileAttr {
-            ino: self.ino(number),
-            size: metadata.len(),
-            blocks: metadata.blocks(),
-            atime: time(metadata.accessed()),
-            mtime: time(metadata.modified()),
-            ctime: UNIX_EPOCH + Duration::from_secs(metadata.ctime().unsigned_abs()),
-            crtime: UNIX_EPOCH,
-            kind: kind(node),
-            perm: (metadata.mode() & 0o7777) as u16,
-            nlink: metadata.nlink() as u32,
-            uid: metadata.uid(),
-            gid: metadata.gid(),
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        }
+        crate::attributes(self.ino(number), &self.folder.nodes[number].metadata)
     }
 
     /// Answers after the time of a call.
@@ -102,24 +124,8 @@ impl Model {
             DROP_INO => DROPPED.len(),
             _ => return None,
         };
-        Some(FileAttr {
-            ino,
-            size: size as u64,
-            blocks: 0,
-            atime: UNIX_EPOCH,
-            // Another time each time, so that the kernel drops its pages.
-            mtime: SystemTime::now(),
-            ctime: UNIX_EPOCH,
-            crtime: UNIX_EPOCH,
-            kind: FileType::RegularFile,
-            perm: 0o444,
-            nlink: 1,
-            uid: 0,
-            gid: 0,
-            rdev: 0,
-            blksize: 4096,
-            flags: 0,
-        })
+        // Another time each time, so that the kernel drops its pages.
+        Some(FileAttr { mtime: SystemTime::now(), ..crate::control(ino, size as u64, 0o444) })
     }
 
     /// The requests since the last drop, and the files that they are for.
@@ -171,7 +177,7 @@ fn kind(node: &Node) -> FileType {
     FileType::from_std(node.metadata.file_type()).unwrap_or(FileType::NamedPipe)
 }
 
-impl Filesystem for Model {
+impl Filesystem for Disk {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
         // The second makes the kernel drop pages of the log when its time of modification changes.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_AUTO_INVAL_DATA);

@@ -1,15 +1,48 @@
-//! The folder as a file system. SPDX-License-Identifier: MIT OR Apache-2.0
+//! A file system that fails on command. SPDX-License-Identifier: MIT OR Apache-2.0
+//!
+//! The kernel may keep pages, but no names or attributes: the next call sees any change of FOLDER.
+//!
+//! Rules are lines written to MOUNT/.faults, which no listing shows:
+//!
+//!     OPERATION GLOB [nth=N|N-|N-M] [at=FIRST-LAST] FAULT...
+//!
+//! OPERATION is any, or one of lookup getattr setattr readlink mkdir unlink rmdir symlink rename link open create read
+//! write flush fsync release opendir readdir fsyncdir times. GLOB must match the whole path below MOUNT (empty for the
+//! folder itself), for `rename` and `link` one of both paths; * is any number of bytes, ? is one. `nth` counts the
+//! calls that match, from 1. `at` selects reads and writes that touch one of these bytes. FAULT:
+//!
+//!     error=EIO         the call fails and does nothing
+//!     hang              the call waits for the line `release`; after that no call hangs by this rule
+//!     delay=MS          the call waits for MS milliseconds
+//!     short=N           read: at most N bytes, as if the file ended there; write: takes at most N bytes
+//!     zeros             read: zeros instead of the bytes of the file
+//!     room=N            write: ENOSPC as soon as N bytes are written
+//!     direct            open, create: without the page cache, so that a program sees each answer unchanged
+//!     truncate=N        before the call, the file is cut to N bytes
+//!     flip=N            before the call, byte N of the file is changed
+//!     append=N          before the call, N bytes are added to the file
+//!     keep              with truncate, flip or append: the modification time is restored
+//!     ctime             times: the time of change equals that of modification, as on sshfs
+//!     frozen            times: all are the beginning of 2020, always
+//!     coarse            times: in steps of 2 seconds, as on FAT
+//!
+//! The operation `times` is not a call: its rules hold whenever times are reported. Two lines are not rules: `release`
+//! lets hanging calls continue; `clear` does the same and removes all rules. Reading MOUNT/.faults gives a line for
+//! each rule: the number of calls that it changed, a blank, the rule.
 //!
 //! A node is a descriptor (O_PATH) of the file: it stays the same file under another name, and without a name. Its
 //! number is the file's inode, so FOLDER must be on one file system. Its path is the target of the descriptor's link in
 //! /proc.
 
-use crate::rules::{Change, Faults, Rules, Times};
+mod rules;
+
+use crate::Arguments;
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
     OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
+use rules::{Change, Faults, Rules, Times};
 use std::collections::HashMap;
 use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
@@ -24,8 +57,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const NO_TIME: Duration = Duration::ZERO;
 const CONTROL: &str = ".faults";
 const CONTROL_INO: INodeNo = INodeNo(u64::MAX - 1);
-/// The beginning of 2020, in seconds.
-const FROZEN: u64 = 1_577_836_800;
+/// The beginning of 2020.
+const FROZEN: Duration = Duration::from_secs(1_577_836_800);
 
 struct Node {
     file: Arc<File>,
@@ -45,13 +78,20 @@ struct Tables {
 type Listed = (INodeNo, FileType, std::ffi::OsString);
 
 /// The file system.
-pub struct Passthrough {
+struct Passthrough {
     root: PathBuf,
     rules: Arc<Rules>,
     tables: Mutex<Tables>,
 }
 
 type Result<T> = std::result::Result<T, Errno>;
+
+pub fn serve(arguments: &Arguments) -> std::io::Result<()> {
+    let rules = Arc::new(Rules::default());
+    let filesystem = Passthrough::new(&arguments.folder, rules.clone())?;
+    // Each hanging call keeps a thread. The number exceeds the files that a program has in flight.
+    crate::serve(arguments, filesystem, 64, &[], |_| Ok(()), move || rules.clear())
+}
 
 /// Turns the return value of a libc call into a result.
 fn done(status: libc::c_int) -> Result<libc::c_int> {
@@ -78,7 +118,7 @@ fn open_path(folder: Option<&File>, name: &OsStr) -> Result<File> {
 }
 
 impl Passthrough {
-    pub fn new(folder: &Path, rules: Arc<Rules>) -> std::io::Result<Passthrough> {
+    fn new(folder: &Path, rules: Arc<Rules>) -> std::io::Result<Passthrough> {
         let root = folder.canonicalize()?;
         let file = OpenOptions::new().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(&root)?;
         let mut tables = Tables::default();
@@ -142,49 +182,21 @@ impl Passthrough {
         Ok(folder)
     }
 
-    /// The reported attributes of a file, with times as `times` says.
-    fn attributes(&self, node: &File, times: Option<Times>) -> Result<FileAttr> {
-        let metadata = node.metadata()?;
-        let time = |seconds: i64, nanoseconds: i64| {
-            let whole = if seconds >= 0 {
-                UNIX_EPOCH + Duration::from_secs(seconds.unsigned_abs())
-            } else {
-                UNIX_EPOCH - Duration::from_secs(seconds.unsigned_abs())
-            };
-            match times {
-                Some(Times::Frozen) => UNIX_EPOCH + Duration::from_secs(FROZEN),
-                Some(Times::Coarse) => UNIX_EPOCH + Duration::from_secs(seconds.unsigned_abs() / 2 * 2),
-                _ => whole + Duration::from_nanos(nanoseconds.unsigned_abs()),
-            }
-        };
-        let mtime = time(metadata.mtime(), metadata.mtime_nsec());
-        let ctime = match times {
-            Some(Times::CtimeIsMtime) => mtime,
-            _ => time(metadata.ctime(), metadata.ctime_nsec()),
-        };
-        Ok(FileAttr {
-            ino: self.number(metadata.ino()),
-            size: metadata.size(),
-            blocks: metadata.blocks(),
-            atime: time(metadata.atime(), metadata.atime_nsec()),
-            mtime,
-            ctime,
-            crtime: UNIX_EPOCH,
-            kind: FileType::from_std(metadata.file_type()).ok_or(Errno::from_i32(libc::EIO))?,
-            perm: (metadata.mode() & 0o7777) as u16,
-            nlink: metadata.nlink() as u32,
-            uid: metadata.uid(),
-            gid: metadata.gid(),
-            rdev: metadata.rdev() as u32,
-            blksize: metadata.blksize() as u32,
-            flags: 0,
-        })
-    }
-
     /// The reported attributes of a file, with times as the rules of `times` say.
     fn told(&self, node: &File) -> Result<FileAttr> {
-        let times = self.rules.judge("times", &[&self.path(node)], None).map_or(None, |faults| faults.times);
-        self.attributes(node, times)
+        let metadata = node.metadata()?;
+        let mut told = crate::attributes(self.number(metadata.ino()), &metadata);
+        let times = [&mut told.atime, &mut told.mtime, &mut told.ctime];
+        match self.rules.judge("times", &[&self.path(node)], None).map_or(None, |faults| faults.times) {
+            None => {}
+            Some(Times::CtimeIsMtime) => told.ctime = told.mtime,
+            Some(Times::Frozen) => times.into_iter().for_each(|time| *time = UNIX_EPOCH + FROZEN),
+            Some(Times::Coarse) => times.into_iter().for_each(|time| {
+                let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+                *time = UNIX_EPOCH + Duration::from_secs(seconds / 2 * 2);
+            }),
+        }
+        Ok(told)
     }
 
     /// The number of a file: its inode, except for the root.
@@ -330,26 +342,10 @@ impl Passthrough {
     }
 }
 
-/// The attributes of the file that rules are written to.
+/// The attributes of the file that rules are written to. Its length is more than the content, so that no reader stops
+/// early.
 fn control() -> FileAttr {
-    FileAttr {
-        ino: CONTROL_INO,
-        // More than the content, so that no reader stops early.
-        size: 1 << 20,
-        blocks: 0,
-        atime: UNIX_EPOCH,
-        mtime: UNIX_EPOCH,
-        ctime: UNIX_EPOCH,
-        crtime: UNIX_EPOCH,
-        kind: FileType::RegularFile,
-        perm: 0o666,
-        nlink: 1,
-        uid: 0,
-        gid: 0,
-        rdev: 0,
-        blksize: 4096,
-        flags: 0,
-    }
+    crate::control(CONTROL_INO, 1 << 20, 0o666)
 }
 
 fn caching(faults: &Faults) -> FopenFlags {
@@ -589,7 +585,7 @@ impl Filesystem for Passthrough {
             return match self.rules.tell(&String::from_utf8_lossy(data)) {
                 Ok(()) => reply.written(data.len() as u32),
                 Err(error) => {
-                    eprintln!("faultfs: {error}");
+                    eprintln!("hashloom-fuse: {error}");
                     reply.error(Errno::from_i32(libc::EINVAL));
                 }
             };

@@ -1,6 +1,6 @@
 //! The queue before a device, and the threads that answer in time. SPDX-License-Identifier: MIT OR Apache-2.0
 
-use crate::model::{Device, Model, Times};
+use super::model::{Device, Model, Times};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
