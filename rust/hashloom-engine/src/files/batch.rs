@@ -437,7 +437,18 @@ impl<T: Send> Own<'_, T> {
                     self.later.push_back(lane);
                     continue;
                 }
-                lane.begin(begun, place, run.disks, run.options);
+                lane.begin(begun, place);
+                let nbytes = lane.chunk(&self.room).len() as u64;
+                lane = match lane.for_readers(run.disks, nbytes) {
+                    Ok(found) => {
+                        self.gathered.push(found);
+                        continue;
+                    }
+                    Err(lane) => lane,
+                };
+                if !lane.has_ended {
+                    lane.go_on(run.options);
+                }
                 let Some(lane) = run.disks.links.join(lane) else { continue };
                 self.room.nbytes += lane.chunk(&self.room).len();
                 lanes.push(lane);
@@ -472,11 +483,11 @@ impl<T: Send> Own<'_, T> {
             return;
         }
         lane.open();
-        if may_be_parked && lane.is_for_readers(run.disks, 0) {
-            let (number, request) = lane.into_request();
-            let Some((number, request)) = self.gather(number, request, run.disks) else { return };
-            lane = Lane::new(number, request);
-            lane.open();
+        if may_be_parked {
+            lane = match lane.for_readers(run.disks, 0) {
+                Ok(found) => return self.gathered.push(found),
+                Err(lane) => lane,
+            };
         }
         let Some(mut lane) = run.disks.links.join(lane) else { return };
         if !lane.is_known {

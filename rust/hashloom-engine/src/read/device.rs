@@ -59,7 +59,8 @@ impl Device {
     /// 1.09, 1.08; 400 files of 100 kB 0.48, 0.44, 0.46, 0.39.
     pub(crate) fn nreaders(self) -> usize {
         match self.kind {
-            Kind::Disk | Kind::Unknown => 4,
+            Kind::Disk => 4,
+            Kind::Unknown => 6,
             Kind::Parallel => 8,
         }
     }

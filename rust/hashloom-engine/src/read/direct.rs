@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
+use crate::read::behind::give_up;
 use crate::read::open::{read_at, read_at_once};
 
 /// Offsets, lengths and addresses of direct reads are multiples of this. Almost all disks have sectors of 512 or 4096
@@ -35,7 +36,11 @@ impl<K: PartialEq> Direct<K> {
         let skip = if is_on_disk { self.read_past(key, file, buffer, range.clone()) } else { None };
         skip.or_else(|| {
             let row = buffer.get_mut(..(range.end - range.start) as usize)?;
-            read_at(file, row, range.start).is_ok_and(|nbytes| nbytes == row.len()).then_some(0)
+            let is_read = read_at(file, row, range.start).is_ok_and(|nbytes| nbytes == row.len());
+            if is_on_disk {
+                give_up(file, range.start, Some(range.end));
+            }
+            is_read.then_some(0)
         })
     }
 

@@ -154,8 +154,8 @@ impl Options {
     }
 
     /// Sets the largest number of threads; 0, the default, means one for each CPU. One thread reads a stream. Each
-    /// thread takes about 1 MiB of memory. The crate never uses more than 128. Torrents that are not in memory, and files on
-    /// a disk that seeks, are read by up to 8 other threads, into up to 64 MiB.
+    /// thread takes about 1 MiB of memory. The crate never uses more than 128. Torrents, long files, and
+    /// files on a disk that seeks, if they are not in memory, are read by up to 8 other threads, into up to 64 MiB.
     ///
     /// ```
     /// let options = hashloom_engine::run::Options::new().threads(2);
@@ -223,8 +223,8 @@ impl Options {
 
     /// Limits the bytes read in a second, by all threads and all work with clones of these options together; 0, the
     /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread if that
-    /// is more: 32 KiB, of hash trees 256 KiB; for torrents that are not in memory, and files on a disk that seeks, 2 MiB of
-    /// all threads together. Long files are read and not mapped.
+    /// is more: 32 KiB, of hash trees 256 KiB; for what other threads read, 2 MiB of all threads
+    /// together. Long files are read and not mapped.
     ///
     /// ```
     /// let options = hashloom_engine::run::Options::new().rate(100_000_000);

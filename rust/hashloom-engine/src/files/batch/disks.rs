@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files on a disk that seeks are read by readers, in the order of their inodes.
+//! Files that are not in memory are read by readers: on a disk that seeks all of them, in the order of their inodes, and
+//! on other disks long ones.
 //!
 //! A hard disk moves its heads for each file that is read beside another one, and waits while a thread hashes. Once a
 //! file on such a disk is found not to be in memory, requests are looked at before their files are opened. Those for
@@ -24,11 +25,13 @@ use super::lock;
 use crate::files::request::Request;
 use crate::paths;
 use crate::read::ahead::read_ahead;
+use crate::read::behind::is_cold;
 use crate::read::buffer::Buffer;
-use crate::read::device::{self, Device, SEEK_TIME};
+use crate::read::device::{self, Device, LONG_NBYTES, SEEK_TIME};
 use crate::read::direct::{ALIGNMENT, Direct};
 use crate::read::open::{Residence, is_in_memory, open_max, residence};
 use crate::read::readers::{Queue, Readers, SHORT_MAX, SHORT_NBYTES, nreaders};
+use crate::read::stamp::Stamp;
 use crate::run::Options;
 use crate::run::pool::Pool;
 
@@ -44,12 +47,12 @@ const GATHERING: Duration = Duration::from_millis(50);
 /// Largest number of files that a reader opens at once on a device that hides what it is: see [`Device::part_nbytes`].
 const FEW: usize = 8;
 
-/// The disks that seek, and the requests for them.
+/// The disks, and the requests for them.
 pub(super) struct Disks<T> {
     readers: Readers<Parked<T>>,
-    /// The disk of a file that readers should read from an offset on.
-    device_of: fn(&File, u64) -> Option<Device>,
-    /// The disks, by the system's number.
+    /// The disk of a file of this length that readers should read from an offset on.
+    device_of: fn(&File, u64, u64) -> Option<Device>,
+    /// The disks that seek, by the system's number.
     known: Mutex<HashMap<u64, Device>>,
     /// Files with several names.
     pub(super) links: Arc<Links<T>>,
@@ -68,11 +71,11 @@ pub(super) struct Disks<T> {
 
 /// A request that is to be parked.
 pub(super) struct Found<T> {
-    device: Device,
-    inode: u64,
-    nbytes: u64,
-    number: u64,
-    request: Request<T>,
+    pub(super) device: Device,
+    pub(super) inode: u64,
+    pub(super) nbytes: u64,
+    pub(super) number: u64,
+    pub(super) request: Request<T>,
 }
 
 /// What is to be read from a disk.
@@ -103,7 +106,7 @@ impl<T: Send> Disks<T> {
         Disks::with(device_of_cold, Readers::new(options))
     }
 
-    fn with(device_of: fn(&File, u64) -> Option<Device>, readers: Readers<Parked<T>>) -> Disks<T> {
+    fn with(device_of: fn(&File, u64, u64) -> Option<Device>, readers: Readers<Parked<T>>) -> Disks<T> {
         Disks {
             readers,
             device_of,
@@ -141,24 +144,20 @@ impl<T: Send> Disks<T> {
         }
     }
 
-    /// Notes whether readers should read a file from `offset` on.
-    pub(super) fn note(&self, file: &File, offset: u64) -> bool {
-        let device = if self.is_served.load(Ordering::Relaxed) { (self.device_of)(file, offset) } else { None };
-        if let Some((device, (disk, ..))) = device.and_then(|device| Some((device, place(&file.metadata().ok()?)?))) {
-            lock(&self.known).insert(disk, device);
-        }
-        self.count(device.is_some())
-    }
-
-    /// Notes whether another file is on a disk that seeks, and not in memory.
-    fn count(&self, is_slow: bool) -> bool {
-        match is_slow {
-            true => self.watch(),
-            false => {
+    /// Notes whether readers should read a file from `offset` on, and returns its disk in that case.
+    pub(super) fn note(&self, file: &File, offset: u64, stamp: &Stamp) -> Option<Device> {
+        let is_served = self.is_served.load(Ordering::Relaxed) && stamp.nbytes > 0;
+        let device = if is_served { (self.device_of)(file, offset, stamp.nbytes) } else { None };
+        match device {
+            Some(device) if device.seeks() => {
+                lock(&self.known).insert(stamp.dev, device);
+                self.watch();
+            }
+            _ => {
                 let _ = self.nwatched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
             }
         }
-        is_slow
+        device
     }
 
     /// Looks where the file of a request is. Returns the request if it is not to be parked.
@@ -323,8 +322,9 @@ impl<T: Send> Disks<T> {
         let mut lane = Lane::new(number, request);
         lane.open();
         let fetched = lane.regular_file().map(|(file, stamp)| {
-            let is_in_memory = !self.count((self.device_of)(&file, 0).is_some());
-            let is_on_disk = stamp.nbytes >= SHORT_NBYTES && residence(&file, 0) == Residence::OnDisk;
+            let is_in_memory = self.note(&file, 0, &stamp).is_none();
+            // The beginning may have been read before.
+            let is_on_disk = stamp.nbytes >= SHORT_NBYTES && residence(&file, stamp.nbytes - 1) == Residence::OnDisk;
             (is_in_memory, Fetched::new(number, file, stamp, is_on_disk, device.part_nbytes()))
         });
         let Some((is_in_memory, fetched)) = fetched else {
@@ -413,9 +413,12 @@ impl<T> Parked<T> {
     }
 }
 
-/// The device of a file on a disk that seeks, if the byte at `offset` is not in memory.
-fn device_of_cold(file: &File, offset: u64) -> Option<Device> {
-    if is_in_memory(file, offset) { None } else { Some(device::of(file)).filter(|device| device.seeks()) }
+/// The device of a file of `nbytes` bytes that is not in memory from `offset` on, if the disk seeks or the file is long.
+fn device_of_cold(file: &File, offset: u64, nbytes: u64) -> Option<Device> {
+    let is_long = nbytes >= LONG_NBYTES;
+    // What was read before may have brought some more.
+    let is_cold = !is_in_memory(file, offset) || is_long && is_cold(file, &(0..nbytes));
+    is_cold.then(|| device::of(file)).filter(|device| is_long || device.seeks())
 }
 
 /// The numbers of a file's disk and inode, and the file's length.
@@ -445,15 +448,15 @@ mod tests {
     }
 
     /// All files are read by readers.
-    fn device(_file: &File, _offset: u64) -> Option<Device> {
+    fn device(_file: &File, _offset: u64, _nbytes: u64) -> Option<Device> {
         Some(Device::DISK)
     }
 
-    fn hidden(_file: &File, _offset: u64) -> Option<Device> {
+    fn hidden(_file: &File, _offset: u64, _nbytes: u64) -> Option<Device> {
         Some(Device::HIDDEN)
     }
 
-    fn disks(device_of: fn(&File, u64) -> Option<Device>, nbuffers: u64) -> Disks<()> {
+    fn disks(device_of: fn(&File, u64, u64) -> Option<Device>, nbuffers: u64) -> Disks<()> {
         Disks::with(device_of, Readers::with(nbuffers * PART_NBYTES))
     }
 
@@ -499,9 +502,10 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         file.set_len(PART_NBYTES).unwrap();
         std::io::copy(&mut &file, &mut std::io::sink()).unwrap();
-        assert!(!disks.note(&file, 0) && !disks.are_watched());
+        let stamp = Stamp::of_file(&file).unwrap().unwrap();
+        assert!(disks.note(&file, 0, &stamp).is_none() && !disks.are_watched());
         disks.watch();
-        (0..ENOUGH).for_each(|_| assert!(disks.are_watched() && !disks.note(&file, 0)));
+        (0..ENOUGH).for_each(|_| assert!(disks.are_watched() && disks.note(&file, 0, &stamp).is_none()));
         assert!(!disks.are_watched());
         disks.readers.change(Device::DISK, |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
         disks.nheld.store(3, Ordering::Relaxed);
@@ -517,7 +521,9 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let name = file.path().to_str().unwrap();
         assert!(disks.look(0, request(name)).is_err(), "the disk is not known");
-        assert!(disks.note(file.as_file(), 0));
+        file.as_file().set_len(9).unwrap();
+        let stamp = Stamp::of_file(file.as_file()).unwrap().unwrap();
+        assert!(disks.note(file.as_file(), 0, &stamp).is_some());
         assert!(disks.look(1, request("/no/such/file")).is_err());
         assert!(disks.look(2, request("/")).is_err());
         let mut gathered = vec![disks.look(3, request(name)).ok().unwrap()];
@@ -548,7 +554,7 @@ mod tests {
         // A missing file, a folder, and another name of a file.
         names.extend([folder.path().join("missing"), folder.path().into(), folder.path().join("link")]);
         std::fs::hard_link(&names[5], &names[42]).unwrap();
-        for (device_of, nbuffers) in [(device as fn(&File, u64) -> _, 2), (hidden, 1), (hidden, 64)] {
+        for (device_of, nbuffers) in [(device as fn(&File, u64, u64) -> _, 2), (hidden, 1), (hidden, 64)] {
             for nthreads in [1, 3] {
                 let disks = disks(device_of, nbuffers);
                 let options = Options::new().threads(nthreads);
@@ -574,14 +580,12 @@ mod tests {
         names.iter().enumerate().for_each(|(file, name)| std::fs::write(name, bytes_of(file)).unwrap());
         let cancel = Cancel::new();
         let options = Options::new().threads(2).cancel(&cancel);
-        let requests = names.iter().cycle().map(|name| Request::digest(name, Algorithm::Sha1)).take(20_000);
-        let mut count = 0;
-        let each = |_, _| {
-            count += 1;
-            if count == 20 {
+        let requests = names.iter().cycle().enumerate().map(|(number, name)| {
+            if number == 3000 {
                 cancel.cancel();
             }
-        };
-        assert!(run_with(requests, &options, each, &disks(device, 3)).cancelled);
+            Request::digest(name, Algorithm::Sha1)
+        });
+        assert!(run_with(requests, &options, |_, _| {}, &disks(device, 3)).cancelled);
     }
 }

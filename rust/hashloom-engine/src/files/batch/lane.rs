@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use hashloom::{Hash, Hasher};
 
-use super::disks::Disks;
+use super::disks::{Disks, Found};
 use super::fetched::{Fetched, Next};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
 use super::room::Room;
@@ -190,10 +190,7 @@ impl<T> Lane<T> {
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
-    pub(super) fn begin(&mut self, begun: Begun, place: usize, disks: &Disks<T>, options: &Options)
-    where
-        T: Send,
-    {
+    pub(super) fn begin(&mut self, begun: Begun, place: usize) {
         match begun {
             // The caller opens such a file again and never comes here.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
@@ -207,20 +204,25 @@ impl<T> Lane<T> {
             Begun::GoesOn(nbytes, file, stamp) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
                 (self.reader, self.stamp) = (Reader::File(file), stamp);
-                self.is_for_readers(disks, nbytes as u64);
-                self.go_on(options);
             }
             Begun::NotOpened(error) => self.fail(FileError::Open(error)),
             Begun::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
         }
     }
 
-    /// Whether readers should read the file, from `offset` on.
-    pub(super) fn is_for_readers(&self, disks: &Disks<T>, offset: u64) -> bool
+    /// The request, if readers should read the file and `offset` bytes of it were read; otherwise the lane.
+    pub(super) fn for_readers(self, disks: &Disks<T>, offset: u64) -> Result<Found<T>, Lane<T>>
     where
         T: Send,
     {
-        self.reader.file().is_some_and(|file| !self.is_stream && disks.note(file, offset))
+        let found = self.stamp.zip(self.reader.file()).filter(|_| !self.has_ended);
+        match found.and_then(|(stamp, file)| Some((stamp, disks.note(file, offset, &stamp)?))) {
+            Some((Stamp { ino, nbytes, .. }, device)) => {
+                let (number, request) = self.into_request();
+                Ok(Found { device, inode: ino, nbytes, number, request })
+            }
+            None => Err(self),
+        }
     }
 
     /// The open file and its stamp, if it is a regular file with some content.
@@ -336,7 +338,7 @@ impl<T> Lane<T> {
     }
 
     /// Prepares the next round: the message is not at its end, or may not be.
-    fn go_on(&mut self, options: &Options) {
+    pub(super) fn go_on(&mut self, options: &Options) {
         if !self.has_looked {
             self.has_looked = true;
             self.look(options);
