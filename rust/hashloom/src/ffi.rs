@@ -444,7 +444,6 @@ pub fn xof_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digest_nby
                 base: slices.as_ptr().cast(),
                 stride: 0,
                 nbytes: 0,
-                offsets: core::ptr::null(),
             },
             digests,
             digest_stride: 0,
