@@ -176,20 +176,18 @@ pub const HL_EALG: hl_status = 1;
 pub const HL_ENULL: hl_status = 2;
 /// A message is longer than [`HL_MESSAGE_MAX_NBYTES`], or a size does not fit `usize`.
 pub const HL_ELENGTH: hl_status = 3;
-/// Offsets decrease, are negative, or end beyond the values.
-pub const HL_EOFFSETS: hl_status = 4;
 /// A context or key was not initialised, is already final, or has another algorithm than the others.
-pub const HL_ESTATE: hl_status = 5;
+pub const HL_ESTATE: hl_status = 4;
 /// An instruction set is unknown, or this machine lacks it.
-pub const HL_EISA: hl_status = 6;
+pub const HL_EISA: hl_status = 5;
 /// The given kernel does not implement the algorithm's body.
-pub const HL_EKERNEL: hl_status = 7;
+pub const HL_EKERNEL: hl_status = 6;
 /// [`hl_hmac_verify`]: the tag does not belong to the message.
-pub const HL_ETAG: hl_status = 8;
+pub const HL_ETAG: hl_status = 7;
 /// [`hl_run`]: a field is of a later version, or two fields contradict each other.
-pub const HL_EJOB: hl_status = 9;
+pub const HL_EJOB: hl_status = 8;
 /// [`hl_import`]: the bytes are not an exported stream of this kind, or are of a later version.
-pub const HL_EIMPORT: hl_status = 10;
+pub const HL_EIMPORT: hl_status = 9;
 
 /// A message, with the layout of POSIX's `struct iovec`.
 #[repr(C)]
@@ -280,18 +278,14 @@ pub struct hl_kernel {
     pub scheduled: Option<hl_scheduled_fn>,
 }
 
-/// How messages lie in memory: one of [`HL_SLICES`] to [`HL_OFFSETS64`].
+/// How messages lie in memory: [`HL_SLICES`] or [`HL_ROWS`].
 pub type hl_layout = c_uint;
 /// Messages as for [`hl_hash_many`].
 pub const HL_SLICES: hl_layout = 0;
 /// Messages as for [`hl_hash_rows`].
 pub const HL_ROWS: hl_layout = 1;
-/// Messages as for [`hl_hash_offsets`], with offsets of 4 bytes.
-pub const HL_OFFSETS32: hl_layout = 2;
-/// Messages as for [`hl_hash_offsets`], with offsets of 8 bytes.
-pub const HL_OFFSETS64: hl_layout = 3;
 
-/// Messages of any layout.
+/// Messages of either layout.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct hl_messages {
@@ -301,14 +295,12 @@ pub struct hl_messages {
     pub reserved: u32,
     /// Number of messages.
     pub count: usize,
-    /// The [`hl_slice`]s, the first row, or the values.
+    /// The [`hl_slice`]s, or the first row.
     pub base: *const c_void,
     /// Rows: bytes from one row to the next.
     pub stride: usize,
-    /// Rows: bytes in each row. Offsets: bytes in all values.
+    /// Rows: bytes in each row.
     pub nbytes: usize,
-    /// Offsets: `count + 1` offsets.
-    pub offsets: *const c_void,
 }
 
 /// Messages, and the work that [`hl_run`] does with them. Zero in a field means that the job has no such part.
@@ -468,17 +460,6 @@ unsafe extern "C" {
         base: *const c_void,
         stride: usize,
         nbytes: usize,
-        count: usize,
-        digests: *mut u8,
-    ) -> hl_status;
-    /// A column in Apache Arrow's layout: message `i` is `values[offsets[i] .. offsets[i + 1]]`; `offsets` has
-    /// `count + 1` signed integers of `offset_nbytes` (4 or 8) bytes, naturally aligned.
-    pub fn hl_hash_offsets(
-        alg: hl_alg,
-        values: *const c_void,
-        values_nbytes: usize,
-        offsets: *const c_void,
-        offset_nbytes: c_uint,
         count: usize,
         digests: *mut u8,
     ) -> hl_status;

@@ -42,8 +42,6 @@ static unsigned next_word(void)
 
 static struct guarded data_memory, digest_memory, ctx_memory;
 static hl_slice messages[COUNT_MAX];
-static int64_t offsets64[COUNT_MAX + 1];
-static int32_t offsets32[COUNT_MAX + 1];
 static uint8_t expected[COUNT_MAX * HL_DIGEST_MAX_NBYTES];
 
 static void fail(const hl_alg_info *alg, const char *call, size_t i, size_t count, size_t nbytes)
@@ -68,7 +66,8 @@ static void check(const hl_alg_info *alg, const char *call, hl_status status, co
         fail(alg, "written before the digests", 0, count, 0);
 }
 
-/* Reads lengths, in runs of similar ones, and lays the messages side by side up to the end of data_memory. */
+/* Reads lengths, in runs of similar ones, and lays the messages out, with equal gaps between them, up to the end of
+ * data_memory. */
 static size_t make_messages(const hl_alg_info *alg)
 {
     size_t count = 0, total = 0, gap = next_byte() % 4 == 0 ? next_byte() % 70 : 0, nruns = next_byte() % 12 + 1;
@@ -91,18 +90,10 @@ static size_t make_messages(const hl_alg_info *alg)
     const uint8_t step = (uint8_t)(next_byte() | 1);
     for (size_t i = 0; i < total; i++)
         at[i] = (uint8_t)(input.bytes[i % (input.nbytes + 1) % INPUT_MAX_NBYTES] + i / 64 * step);
-    offsets64[0] = at - data_memory.begin;
     for (size_t m = 0; m < count; m++) {
-        messages[m].data = at;
-        at += messages[m].nbytes + gap;
+        messages[m].data = at + gap;
+        at += gap + messages[m].nbytes;
     }
-    /* Offsets need messages without gaps: a gap becomes part of the message before it. */
-    for (size_t m = 0; m < count; m++) {
-        messages[m].nbytes += gap;
-        offsets64[m + 1] = offsets64[m] + (int64_t)messages[m].nbytes;
-    }
-    for (size_t m = 0; m <= count; m++)
-        offsets32[m] = (int32_t)offsets64[m];
     return count;
 }
 
@@ -271,7 +262,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     const hl_alg_info *alg = hl_alg_at(next_byte() % hl_alg_count());
     const size_t count = make_messages(alg), size = alg->digest_nbytes;
     uint8_t *const digests = digest_memory.end - count * size;
-    const size_t values_nbytes = (size_t)(data_memory.end - data_memory.begin);
 
     for (size_t i = 0; i < count; i++)
         oracle(alg, messages[i].data, messages[i].nbytes, expected + i * size);
@@ -290,12 +280,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         fail(alg, "hl_restrict", 0, count, 0);
     DIGESTS();
     check(alg, "hl_hash_many", hl_hash_many(alg->alg, messages, count, digests), digests, count);
-    DIGESTS();
-    check(alg, "hl_hash_offsets 32",
-          hl_hash_offsets(alg->alg, data_memory.begin, values_nbytes, offsets32, 4, count, digests), digests, count);
-    DIGESTS();
-    check(alg, "hl_hash_offsets 64",
-          hl_hash_offsets(alg->alg, data_memory.begin, values_nbytes, offsets64, 8, count, digests), digests, count);
     check_streams(alg, count);
     if (has_hmac(alg))
         check_hmac(alg, count);

@@ -111,21 +111,16 @@ static uint8_t *expect_digests(const hl_alg_info *alg, const hl_slice messages[]
 
 static void check_forms(const hl_alg_info *alg, const char *when)
 {
-    static int64_t offsets64[COUNT + 1];
-    static int32_t offsets32[COUNT + 1];
     static hl_slice messages[COUNT];
     static hl_ctx ctxs[COUNT], *all[COUNT];
     static uint8_t digests[COUNT * HL_DIGEST_MAX_NBYTES];
     const size_t size = alg->digest_nbytes;
     const size_t count = random_below(COUNT) + 1;
-    const uint8_t *values = random_pool(COUNT * LONG_MAX_NBYTES);
+    const uint8_t *values = random_pool(COUNT * LONG_MAX_NBYTES), *at = values + random_below(50);
 
-    offsets64[0] = offsets32[0] = (int32_t)random_below(50);
     for (size_t i = 0; i < count; i++) {
-        const size_t nbytes = random_length(LONG_MAX_NBYTES - 1);
-        messages[i] = (hl_slice){values + offsets64[i], nbytes};
-        offsets64[i + 1] = offsets64[i] + (int64_t)nbytes;
-        offsets32[i + 1] = offsets32[i] + (int32_t)nbytes;
+        messages[i] = (hl_slice){at, random_length(LONG_MAX_NBYTES - 1)};
+        at += messages[i].nbytes;
     }
     uint8_t *expected = expect_digests(alg, messages, count);
 
@@ -145,8 +140,6 @@ static void check_forms(const hl_alg_info *alg, const char *when)
     } while (0)
 
     SAME(hl_hash_many(alg->alg, messages, count, digests), count);
-    SAME(hl_hash_offsets(alg->alg, values, (size_t)offsets64[count], offsets32, 4, count, digests), count);
-    SAME(hl_hash_offsets(alg->alg, values, (size_t)offsets64[count], offsets64, 8, count, digests), count);
     for (size_t i = 0; i < count; i++) {
         all[i] = &ctxs[i];
         CHECK(hl_init(&ctxs[i], alg->alg) == HL_OK, "%s: hl_init", when);
@@ -243,8 +236,6 @@ static void check_refused_restriction(void)
 
 static void check_empty(const hl_alg_info *alg)
 {
-    static const int32_t offsets32[4] = {0, 0, 0, 0};
-    static const int64_t offsets64[4] = {7, 7, 7, 7};
     const hl_slice none[3] = {{NULL, 0}, {"", 0}, {NULL, 0}};
     uint8_t expected[HL_DIGEST_MAX_NBYTES], digests[3 * HL_DIGEST_MAX_NBYTES];
     hl_ctx ctxs[3], *all[3] = {&ctxs[0], &ctxs[1], &ctxs[2]};
@@ -263,8 +254,6 @@ static void check_empty(const hl_alg_info *alg)
     EMPTY(hl_hash_many(alg->alg, none, 2, digests), 2);
     EMPTY(hl_hash_rows(alg->alg, NULL, 0, 0, 2, digests), 2);
     EMPTY(hl_hash_rows(alg->alg, NULL, 100, 0, 2, digests), 2);
-    EMPTY(hl_hash_offsets(alg->alg, NULL, 0, offsets32, 4, 2, digests), 2);
-    EMPTY(hl_hash_offsets(alg->alg, "1234567", 7, offsets64, 8, 2, digests), 2);
     hl_init(&ctxs[0], alg->alg);
     EMPTY(hl_final(&ctxs[0], digests), 1);
     hl_init(&ctxs[0], alg->alg);
@@ -284,8 +273,6 @@ static void check_empty(const hl_alg_info *alg)
         EMPTY(hl_sha256d_rows(NULL, 64, 64, 0, NULL), 0);
     if (test_alg(HL_SHA256, "hl_hash160_rows") && test_alg(HL_RIPEMD160, "hl_hash160_rows"))
         EMPTY(hl_hash160_rows(NULL, 64, 64, 0, NULL), 0);
-    EMPTY(hl_hash_offsets(alg->alg, NULL, 0, NULL, 4, 0, NULL), 0);
-    EMPTY(hl_hash_offsets(alg->alg, NULL, 0, NULL, 8, 0, digests), 0);
     EMPTY(hl_update_many(NULL, NULL, 0), 0);
     EMPTY(hl_final_many(NULL, 0, NULL), 0);
 #undef EMPTY
@@ -372,59 +359,6 @@ static void check_errors(const hl_alg_info *alg)
     REFUSE(hl_hash_many_with(kernel, a, long_last, 3, to), HL_ELENGTH);
     REFUSE(hl_hash_rows(a, "abc", 0, too_long, 3, to), HL_ELENGTH);
 #endif
-}
-
-static void check_offset_errors(const hl_alg_info *alg)
-{
-    static const int32_t bad32[][4] = {
-        {0, 2, 1, 3},              /* decreases */
-        {-1, 0, 1, 2},             /* negative */
-        {0, 1, 2, -3},             /* decreases below zero */
-        {0, 1, 2, 11},             /* beyond */
-        {0, 1, INT32_MAX, 3},      /* beyond, and back */
-        {INT32_MIN, 0, 1, 2},
-        {-2, -1, 0, 1},
-        {11, 11, 11, 11},          /* empty messages, but beyond the values */
-        {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX},
-        {INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN},
-    };
-    const hl_alg a = alg->alg;
-    const char *values = "0123456789";
-    const int32_t good32[4] = {0, 3, 3, 10};
-    const int64_t good64[4] = {0, 3, 3, 10};
-    uint8_t *const to = guarded_digests;
-
-    memset(guarded_digests, POISON, sizeof guarded_digests);
-    for (size_t i = 0; i < sizeof bad32 / sizeof bad32[0]; i++) {
-        int64_t bad64[4];
-        for (int j = 0; j < 4; j++)
-            bad64[j] = bad32[i][j] == INT32_MAX   ? INT64_MAX
-                       : bad32[i][j] == INT32_MIN ? INT64_MIN
-                                                  : bad32[i][j];
-        REFUSE(hl_hash_offsets(a, values, 10, bad32[i], 4, 3, to), HL_EOFFSETS);
-        REFUSE(hl_hash_offsets(a, values, 10, bad64, 8, 3, to), HL_EOFFSETS);
-        REFUSE(hl_hash_offsets(a, NULL, 0, bad32[i], 4, 3, to), HL_EOFFSETS);
-    }
-    /* Beyond by more than 32 bits: cut to 32 bits, the offset would be in range. */
-#if SIZE_MAX > UINT32_MAX
-    const int32_t negative32[4] = {-4, -3, -2, -1}; /* as unsigned numbers they would increase, and lie within these
-                                                     * values */
-    REFUSE(hl_hash_offsets(a, values, (size_t)1 << 33, negative32, 4, 3, to), HL_EOFFSETS);
-#endif
-    const int64_t wide64[4] = {0, 3, 3, (INT64_C(1) << 32) + 5};
-    REFUSE(hl_hash_offsets(a, values, 10, wide64, 8, 3, to), HL_EOFFSETS);
-    for (unsigned width = 0; width < 20; width++)
-        if (width != 4 && width != 8)
-            REFUSE(hl_hash_offsets(a, values, 10, good64, width, 3, to), HL_EOFFSETS);
-    REFUSE(hl_hash_offsets(OFF_TABLE, values, 10, good32, 4, 3, to), HL_EALG);
-    REFUSE(hl_hash_offsets(a, NULL, 10, good32, 4, 3, to), HL_ENULL);
-    REFUSE(hl_hash_offsets(a, values, 10, NULL, 4, 3, to), HL_ENULL);
-    REFUSE(hl_hash_offsets(a, values, 10, good32, 4, 3, NULL), HL_ENULL);
-    REFUSE(hl_hash_offsets(a, values, 9, good32, 4, 3, to), HL_EOFFSETS);
-    REFUSE(hl_hash_offsets(a, values, 10, good32, 4, SIZE_MAX, to), HL_ELENGTH);
-    CHECK(hl_hash_offsets(a, values, 10, good32, 4, 3, to) == HL_OK, "the last offset may be the end");
-    memset(guarded_digests, POISON, sizeof guarded_digests);
-    CHECK(hl_hash_offsets(a, values, 11, good32, 4, 3, to) == HL_OK, "and need not be");
 }
 
 /* Three good contexts with data in them. `calls` may spoil some; the good ones must stay unchanged. */
@@ -545,8 +479,6 @@ int main(int argc, char **argv)
         check_empty(alg);
         test_case("%s: errors", alg->name);
         check_errors(alg);
-        test_case("%s: bad offsets", alg->name);
-        check_offset_errors(alg);
         test_case("%s: bad contexts", alg->name);
         check_context_errors(alg);
     }

@@ -15,8 +15,6 @@ int main(int argc, char **argv)
     const char *call = argc == 2 ? argv[1] : "";
     uint8_t *data = malloc(NBYTES), *digests = malloc(3 * HL_SHA256_DIGEST_NBYTES);
     hl_slice messages[3] = {{data, NBYTES}, {data, NBYTES + 1}, {data, NBYTES}};
-    const int32_t offsets32[4] = {0, 100, 1000, 1001};
-    const int64_t offsets64[4] = {0, 100, 1000, 1001};
     hl_hmac_key key;
     hl_hmac_ctx mac;
     uint64_t nonces[1];
@@ -36,10 +34,6 @@ int main(int argc, char **argv)
         hl_hash_many_with(hl_kernel_chosen(HL_SHA256, 3), HL_SHA256, messages, 3, digests);
     } else if (strcmp(call, "rows") == 0) {
         hl_hash_rows(HL_SHA256, data, 300, 401, 3, digests);
-    } else if (strcmp(call, "offsets32") == 0) {
-        hl_hash_offsets(HL_SHA256, data, NBYTES + 1, offsets32, 4, 3, digests);
-    } else if (strcmp(call, "offsets64") == 0) {
-        hl_hash_offsets(HL_SHA256, data, NBYTES + 1, offsets64, 8, 3, digests);
     } else if (strcmp(call, "update") == 0) {
         hl_update(ctxs[0], data + 500, NBYTES - 499);
     } else if (strcmp(call, "update_many") == 0) {

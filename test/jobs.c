@@ -15,11 +15,9 @@ static struct {
     hl_hmac_key key;
 } items[COUNT];
 static hl_slice prefixes[COUNT], secrets[COUNT], slices[COUNT];
-static int32_t offsets32[COUNT + 1];
-static int64_t offsets64[COUNT + 1];
 static uint8_t digests[COUNT * (LONG_MAX_NBYTES + GAP) + 1], expected[LONG_MAX_NBYTES];
 
-static const char *const layouts[] = {"slices", "rows", "offsets of 4 bytes", "offsets of 8 bytes"};
+static const char *const layouts[] = {"slices", "rows"};
 
 /* Lays out messages in that layout; `slices` then describes them too. */
 static hl_messages make_messages(uint32_t layout, size_t count, const uint8_t *pool, size_t max_nbytes)
@@ -32,16 +30,11 @@ static hl_messages make_messages(uint32_t layout, size_t count, const uint8_t *p
     }
     for (size_t i = 0; i < count; i++) {
         const size_t nbytes = layout == HL_ROWS ? all.nbytes : random_length(max_nbytes);
-        slices[i] = (hl_slice){pool + (layout == HL_ROWS ? i * all.stride : (size_t)offsets64[i]), nbytes};
-        offsets64[i + 1] = offsets64[i] + (int64_t)nbytes;
-        offsets32[i + 1] = (int32_t)offsets64[i + 1];
+        slices[i] = (hl_slice){pool, nbytes};
+        pool += layout == HL_ROWS ? all.stride : nbytes;
     }
     if (layout == HL_SLICES)
         all.base = slices;
-    if (layout >= HL_OFFSETS32) {
-        all.nbytes = (size_t)offsets64[count];
-        all.offsets = layout == HL_OFFSETS32 ? (const void *)offsets32 : offsets64;
-    }
     return all;
 }
 
@@ -265,14 +258,13 @@ static void check_refused(const hl_alg_info *alg)
     REFUSED(HL_EJOB, job.reserved = 1);
     REFUSED(HL_EJOB, job.is_secret = 2);
     REFUSED(HL_EJOB, job.messages.reserved = 1);
-    REFUSED(HL_EJOB, job.messages.layout = 4);
+    REFUSED(HL_EJOB, job.messages.layout = HL_ROWS + 1);
     REFUSED(HL_EALG, job.alg = 0);
     REFUSED(HL_EALG, job.alg = 99);
     REFUSED(HL_EALG, job.again = 99);
     REFUSED(HL_ENULL, job.digests = NULL);
     REFUSED(HL_ENULL, job.messages.base = NULL);
     REFUSED(HL_ENULL, job.messages.base = NULL, job.messages.layout = HL_SLICES);
-    REFUSED(HL_ENULL, job.messages.layout = HL_OFFSETS32);
     REFUSED(HL_ELENGTH, job.messages.stride = SIZE_MAX);
     REFUSED(HL_ELENGTH, job.messages.count = SIZE_MAX);
     REFUSED(HL_EJOB, job.digest_stride = alg->digest_nbytes - 1);
@@ -310,8 +302,6 @@ static void check_refused(const hl_alg_info *alg)
     REFUSED(HL_ESTATE, job.keys = &keys[1]);
     begun.nbytes = HL_MESSAGE_MAX_NBYTES - 1;
     REFUSED(HL_ELENGTH, job.begin = &begun);
-    const int64_t wrong[3] = {0, 2, 1};
-    REFUSED(HL_EOFFSETS, job.messages.layout = HL_OFFSETS64, job.messages.offsets = wrong, job.messages.nbytes = 3);
     for (size_t k = 0; k < hl_kernel_count(); k++)
         if (hl_kernel_at(k)->body != alg->body && (hl_kernel_at(k)->isas & hl_isas_available()) != 0)
             REFUSED(HL_EKERNEL, job.kernel = hl_kernel_at(k));
@@ -323,7 +313,7 @@ static void check_refused(const hl_alg_info *alg)
     CHECK(hl_run(&longer.job) == HL_OK, "a later version's job without its fields");
     REFUSED(HL_OK, job.messages.count = 0, job.digests = NULL, job.messages.base = NULL);
     REFUSED(HL_OK, job.messages.base = NULL, job.messages.nbytes = 0);
-    REFUSED(HL_OK, job.messages.count = 0, job.messages.layout = HL_OFFSETS32);
+    REFUSED(HL_OK, job.messages.count = 0, job.messages.base = NULL, job.messages.layout = HL_SLICES);
     CHECK(hl_hmac_many_keys(NULL, NULL, 0, NULL) == HL_OK, "no messages");
     CHECK(hl_hmac_many_keys(NULL, slices, 1, digests) == HL_ENULL, "no keys");
 }
@@ -338,7 +328,7 @@ int main(int argc, char **argv)
             const char *isa = test_isa(i, "jobs of %s", alg->name);
             if (isa == NULL)
                 continue;
-            for (uint32_t layout = HL_SLICES; layout <= HL_OFFSETS64; layout++) {
+            for (uint32_t layout = HL_SLICES; layout <= HL_ROWS; layout++) {
                 test_case("%s, %s: %s", alg->name, isa, layouts[layout]);
                 for (size_t round = 0; round < share_of(test_all ? 20 : 4); round++)
                     check_round(alg, layout, pool);

@@ -16,14 +16,13 @@ enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT =
 struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
-    enum { MANY, ROWS, OFFSETS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, AGAIN_SPONGE, BEGUN, BEGUN_WHOLE, BEGUN_EACH,
-           PBKDF2, SEARCH, SQUEEZE, LONG, FEW, FORMS, BLOCKS, SCHEDULED } form;
+    enum { MANY, ROWS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, AGAIN_SPONGE, BEGUN, BEGUN_WHOLE, BEGUN_EACH, PBKDF2, SEARCH,
+           SQUEEZE, LONG, FEW, FORMS, BLOCKS, SCHEDULED } form;
     size_t used;
 };
 
 static uint8_t *stack;
 static hl_slice messages[COUNT];
-static int64_t offsets[COUNT + 1];
 static hl_ctx ctxs[COUNT], *all[COUNT];
 static hl_hmac_ctx hmac_ctxs[COUNT], *hmac_all[COUNT];
 static uint8_t digests[COUNT * LONG_NBYTES];
@@ -56,7 +55,6 @@ static __attribute__((noinline)) void make_call(const struct call *c)
     switch (c->form) {
     case MANY: hl_hash_many(a, messages, COUNT, digests); break;
     case ROWS: hl_hash_rows(a, messages[0].data, 10, 1000, COUNT, digests); break;
-    case OFFSETS: hl_hash_offsets(a, messages[0].data, (size_t)offsets[COUNT], offsets, 8, COUNT, digests); break;
     case HMAC: {
         hl_hmac_key key;
         hl_hmac_key_init(&key, a, messages, 200);
@@ -158,12 +156,11 @@ static void *run_thread(void *arg)
 
 int main(int argc, char **argv)
 {
-    static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hash_offsets", "hl_hmac_many",
-                                             "streams", "streams of HMAC", "hl_run, hash of hash",
-                                             "hl_run, SHA-3 of hash", "hl_run, from a prefix",
-                                             "hl_run, from whole blocks", "hl_run, from a prefix each",
-                                             "hl_pbkdf2_many", "hl_search", "hl_squeeze", "hl_run, long digests",
-                                             "hl_hash_rows, few"};
+    static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hmac_many", "streams",
+                                             "streams of HMAC", "hl_run, hash of hash", "hl_run, SHA-3 of hash",
+                                             "hl_run, from a prefix", "hl_run, from whole blocks",
+                                             "hl_run, from a prefix each", "hl_pbkdf2_many", "hl_search", "hl_squeeze",
+                                             "hl_run, long digests", "hl_hash_rows, few"};
     struct call most = {0};
     size_t most_of_kernels = 0;
     pthread_attr_t attr;
@@ -185,10 +182,10 @@ int main(int argc, char **argv)
         perror("a stack for the thread");
         return 2;
     }
-    const uint8_t *pool = random_pool(COUNT * 1000);
+    const uint8_t *data = random_pool(COUNT * 1000);
     for (size_t i = 0; i < COUNT; i++) {
-        messages[i] = (hl_slice){pool + offsets[i], random_length(1000)};
-        offsets[i + 1] = offsets[i] + (int64_t)messages[i].nbytes;
+        messages[i] = (hl_slice){data, random_length(1000)};
+        data += messages[i].nbytes;
         all[i] = &ctxs[i];
         hmac_all[i] = &hmac_ctxs[i];
     }

@@ -53,11 +53,6 @@ int main(void)
     CHECK(hl_hash160_rows(nodes, 64, 64, 2, digests));
     print("ripemd160(sha256(row))", digests, HL_RIPEMD160_DIGEST_NBYTES);
 
-    /* A column of an Arrow array: "ab", "", "cde". */
-    const int32_t offsets[4] = {0, 2, 2, 5};
-    CHECK(hl_hash_offsets(HL_SHA256, "abcde", 5, offsets, sizeof offsets[0], 3, digests));
-    print("sha256(\"cde\"), third of a column", digests + 2 * HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES);
-
     /* One stream. */
     hl_ctx ctx;
     CHECK(hl_init(&ctx, HL_SHA1));
@@ -103,7 +98,7 @@ int main(void)
     print("the same key, \"thr\" \"ee\"", digests, HL_SHA256_DIGEST_NBYTES);
     printf("equal to the third of many: %d\n",
            hl_equal(digests, digests + 2 * HL_SHA256_DIGEST_NBYTES, HL_SHA256_DIGEST_NBYTES));
-    /* A job takes any layout of messages, and says what is done with them: rows, with that key. */
+    /* A job takes either layout of messages, and says what is done with them: rows, with that key. */
     hl_job job = {.nbytes = sizeof job, .digests = digests, .keys = &key};
     job.messages = (hl_messages){.layout = HL_ROWS, .count = 3, .base = "onetwosix", .stride = 3, .nbytes = 3};
     CHECK(hl_run(&job));

@@ -159,17 +159,16 @@ HL_API const hl_alg_info *hl_alg_named(const char *name);
 
 typedef enum hl_status {
     HL_OK = 0,
-    HL_EALG,     /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF,
-                  * hl_search with SHA-3, hl_squeeze with any other */
-    HL_ENULL,    /* a pointer is NULL where bytes are to be read or written */
-    HL_ELENGTH,  /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
-    HL_EOFFSETS, /* offsets decrease, are negative, end beyond the values, or are not 4 or 8 bytes wide */
-    HL_ESTATE,   /* a context or key was not initialised, is already final, or has another algorithm than the others */
-    HL_EISA,     /* an instruction set is unknown, or this machine lacks it */
-    HL_EKERNEL,  /* the given kernel does not implement the algorithm's body */
-    HL_ETAG,     /* hl_hmac_verify: the tag does not belong to the message */
-    HL_EJOB,     /* hl_run: a field is of a later version, or two fields contradict each other */
-    HL_EIMPORT   /* the bytes are not an exported stream of this kind, or are of a later version */
+    HL_EALG,    /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF,
+                 * hl_search with SHA-3, hl_squeeze with any other */
+    HL_ENULL,   /* a pointer is NULL where bytes are to be read or written */
+    HL_ELENGTH, /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
+    HL_ESTATE,  /* a context or key was not initialised, is already final, or has another algorithm than the others */
+    HL_EISA,    /* an instruction set is unknown, or this machine lacks it */
+    HL_EKERNEL, /* the given kernel does not implement the algorithm's body */
+    HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message */
+    HL_EJOB,    /* hl_run: a field is of a later version, or two fields contradict each other */
+    HL_EIMPORT  /* the bytes are not an exported stream of this kind, or are of a later version */
 } hl_status;
 
 /* One English phrase without a full stop, never NULL. */
@@ -204,12 +203,6 @@ HL_CALL hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size
  * SHA-256(SHA-256(row i)), 32 bytes each. */
 HL_CALL hl_status hl_hash160_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
 HL_CALL hl_status hl_sha256d_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
-
-/* A column of variable length in Apache Arrow's layout: message i is values[offsets[i] .. offsets[i + 1] - 1]. offsets
- * has count + 1 entries: signed integers of offset_nbytes (4 or 8) bytes in the machine's byte order, naturally
- * aligned, not decreasing, the last at most values_nbytes. If count is 0, nothing is read, and offsets may be NULL. */
-HL_CALL hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,
-                                 unsigned offset_nbytes, size_t count, uint8_t *digests);
 
 /* ---- Streams: messages that arrive in parts -------------------------------------------------------------------- */
 
@@ -409,20 +402,17 @@ HL_CALL hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const h
 
 /* How messages lie in memory. The values are part of the ABI. */
 typedef enum hl_layout {
-    HL_SLICES    = 0, /* as for hl_hash_many */
-    HL_ROWS      = 1, /* as for hl_hash_rows */
-    HL_OFFSETS32 = 2, /* as for hl_hash_offsets, with offsets of 4 bytes */
-    HL_OFFSETS64 = 3  /* the same with offsets of 8 bytes */
+    HL_SLICES = 0, /* as for hl_hash_many */
+    HL_ROWS   = 1  /* as for hl_hash_rows */
 } hl_layout;
 
 typedef struct hl_messages {
-    uint32_t    layout;  /* an hl_layout */
+    uint32_t    layout; /* an hl_layout */
     uint32_t    reserved;
     size_t      count;
-    const void *base;    /* HL_SLICES: hl_slice[count]; HL_ROWS: the first row; HL_OFFSETSx: the values */
-    size_t      stride;  /* HL_ROWS: bytes from one row to the next */
-    size_t      nbytes;  /* HL_ROWS: bytes in each row; HL_OFFSETSx: bytes in all values */
-    const void *offsets; /* HL_OFFSETSx: count + 1 offsets */
+    const void *base;   /* HL_SLICES: hl_slice[count]; HL_ROWS: the first row */
+    size_t      stride; /* HL_ROWS: bytes from one row to the next */
+    size_t      nbytes; /* HL_ROWS: bytes in each row */
 } hl_messages;
 
 /* The job of one hl_run. Begin with zeros and set nbytes, alg, messages and digests; zero in any other field means that

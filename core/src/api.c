@@ -78,7 +78,6 @@ const char *hl_strerror(hl_status status)
     case HL_EALG: return "unknown algorithm, or one that the call is not defined for";
     case HL_ENULL: return "a pointer is NULL where bytes are to be read or written";
     case HL_ELENGTH: return "a message is longer than 2^61 - 1 bytes, or a size does not fit in memory";
-    case HL_EOFFSETS: return "offsets decrease, are negative, or end beyond the values";
     case HL_ESTATE: return "a context or key is not initialised, is final already, or is of another algorithm";
     case HL_EISA: return "an instruction set is unknown or not available on this machine";
     case HL_EKERNEL: return "the kernel does not implement the algorithm";
@@ -168,18 +167,6 @@ hl_status hl_hash160_rows(const void *base, size_t stride, size_t nbytes, size_t
 hl_status hl_sha256d_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
 {
     return hash_rows(HL_SHA256, HL_SHA256, base, stride, nbytes, count, digests);
-}
-
-hl_status hl_hash_offsets(hl_alg alg, const void *values, size_t values_nbytes, const void *offsets,
-                          unsigned offset_nbytes, size_t count, uint8_t *digests)
-{
-    if (offset_nbytes != 4 && offset_nbytes != 8)
-        return hl_alg_find(alg) == NULL ? HL_EALG : HL_EOFFSETS;
-    return hli_run(&(hl_job){
-        .alg = (uint32_t)alg,
-        .messages = {.layout = offset_nbytes == 4 ? HL_OFFSETS32 : HL_OFFSETS64, .count = count, .base = values,
-                     .nbytes = values_nbytes, .offsets = offsets},
-        .digests = digests});
 }
 
 hl_status hl_init(hl_ctx *ctx, hl_alg alg)

@@ -40,12 +40,8 @@ HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const hl
 static size_t fetch(const hl_alg_info *alg, const hl_messages *all, size_t first, size_t n,
                     struct hli_batch *batch, size_t at)
 {
-    switch (all->layout) {
-    case HL_ROWS: return fetch_layout(HL_ROWS, alg, all, first, n, batch, at);
-    case HL_OFFSETS32: return fetch_layout(HL_OFFSETS32, alg, all, first, n, batch, at);
-    case HL_OFFSETS64: return fetch_layout(HL_OFFSETS64, alg, all, first, n, batch, at);
-    default: return fetch_layout(HL_SLICES, alg, all, first, n, batch, at);
-    }
+    return all->layout == HL_ROWS ? fetch_layout(HL_ROWS, alg, all, first, n, batch, at)
+                                  : fetch_layout(HL_SLICES, alg, all, first, n, batch, at);
 }
 
 /* A state of up to eight words, as all are but SHA-3's. */
@@ -252,7 +248,7 @@ struct few {
     const void *schedule; /* of their last block, if it is known */
 };
 
-/* `layout` is a literal, where it counts. Digests are stride bytes apart. */
+/* `layout` is a literal. Digests are stride bytes apart. */
 HLI_INLINE void fill_few(unsigned layout, const hl_messages *all, struct few *few, size_t *least, size_t *most,
                          uint8_t *digests, size_t stride)
 {
@@ -370,11 +366,10 @@ HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *al
     struct few few;
     size_t least = SIZE_MAX, most = 0, stack_again = 0;
 
-    switch (all->layout) {
-    case HL_SLICES: fill_few(HL_SLICES, all, &few, &least, &most, digests, stride); break;
-    case HL_ROWS: fill_few(HL_ROWS, all, &few, &least, &most, digests, stride); break;
-    default: fill_few(all->layout, all, &few, &least, &most, digests, stride);
-    }
+    if (all->layout == HL_ROWS)
+        fill_few(HL_ROWS, all, &few, &least, &most, digests, stride);
+    else
+        fill_few(HL_SLICES, all, &few, &least, &most, digests, stride);
     few.nblocks = hli_padded_nblocks(alg, most);
     few.is_one_length = least == most;
     if ((n > HLI_FEW && few.nblocks > hli_whole_nblocks(plan->choice)) ||

@@ -385,14 +385,6 @@ HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size
 {
     if (layout == HL_ROWS)
         return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
-    if (layout == HL_OFFSETS32) {
-        const int32_t *offset = (const int32_t *)all->offsets + i;
-        return (hl_slice){hli_after(all->base, (size_t)offset[0]), (size_t)offset[1] - (size_t)offset[0]};
-    }
-    if (layout == HL_OFFSETS64) {
-        const int64_t *offset = (const int64_t *)all->offsets + i;
-        return (hl_slice){hli_after(all->base, (size_t)offset[0]), (size_t)offset[1] - (size_t)offset[0]};
-    }
     return ((const hl_slice *)all->base)[i];
 }
 

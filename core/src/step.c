@@ -126,12 +126,8 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
 HLI_NOINLINE size_t hli_hash_whole(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
                                    const hl_messages *all, size_t first)
 {
-    switch (all->layout) {
-    case HL_ROWS: return hash_whole_layout(HL_ROWS, ends, kernel, step, all, first);
-    case HL_OFFSETS32: return hash_whole_layout(HL_OFFSETS32, ends, kernel, step, all, first);
-    case HL_OFFSETS64: return hash_whole_layout(HL_OFFSETS64, ends, kernel, step, all, first);
-    default: return hash_whole_layout(HL_SLICES, ends, kernel, step, all, first);
-    }
+    return all->layout == HL_ROWS ? hash_whole_layout(HL_ROWS, ends, kernel, step, all, first)
+                                  : hash_whole_layout(HL_SLICES, ends, kernel, step, all, first);
 }
 
 /* Not inlined, so that its frame is not on the stack while the window runs. */

@@ -141,10 +141,9 @@ var statuses = [...]string{
 	1: "unknown algorithm",
 	2: "a pointer is nil",
 	3: "a message is too long",
-	4: "offsets",
-	5: "a stream or key is not initialised, or has another algorithm than the others",
-	6: "an instruction set is not available",
-	9: "two arguments contradict each other",
+	4: "a stream or key is not initialised, or has another algorithm than the others",
+	5: "an instruction set is not available",
+	8: "two arguments contradict each other",
 }
 
 // costs are those of an algorithm on this machine, from registry.def. entry.c measures the slices by them.

@@ -326,6 +326,13 @@ fn entries_come_from_anywhere() {
     let all = entries[..23].iter().map(|entry| &entry[..]);
     let all = all.chain([&b"one"[..], b"", b"two", b"abc", b"def", b"gh"]);
     assert_eq!(tree.finish().root, mth(&all.map(|entry| leaf(Sha256, entry)).collect::<Vec<_>>()));
+    // More entries than are hashed together, one by one and as lines.
+    let entries: Vec<String> = (0..5000).map(|i| format!("entry {i}")).collect();
+    let mut tree = Tree::new(Sha256, &[]);
+    tree.push_entries(&entries);
+    tree.push_lines(&mut entries.join("\n").as_bytes(), &options).unwrap();
+    let leaves: Vec<Hash> = entries.iter().map(|entry| leaf(Sha256, entry.as_bytes())).collect();
+    assert_eq!(tree.finish().root, mth(&[&leaves[..], &leaves].concat()));
     assert_eq!(Tree::new(Sha256, &[]).finish().root, hash(Sha256, b""));
     assert!(Tree::new(Sha256, &[]).push_blocks(file_of(b"abc"), 0, &options).is_err());
     // The leaf is longer than any file.
@@ -579,6 +586,12 @@ fn what_cannot_be_read_or_written_is_an_error() {
     }
     let error = glacier::tree_hash(Source::reader(Broken), &Options::new()).unwrap_err();
     assert_eq!(error.to_string(), "cannot be read from byte 0 on: broken");
+    // What was read of a line is no entry, and the tree can go on.
+    let mut tree = Tree::new(Sha256, &[]);
+    let error = tree.push_lines(&mut io::BufReader::new(b"one\ntw".chain(Broken)), &Options::new()).unwrap_err();
+    assert_eq!(error.to_string(), "cannot be read from byte 4 on: broken");
+    tree.push_lines(&mut &b"three"[..], &Options::new()).unwrap();
+    assert_eq!(tree.finish().root, mth(&[leaf(Sha256, b"one"), leaf(Sha256, b"three")]));
     let data = Arc::new(file_of(&content(5_000_000)));
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("hashes"), "").unwrap();

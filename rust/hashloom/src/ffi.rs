@@ -444,7 +444,6 @@ pub fn xof_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digest_nby
                 base: slices.as_ptr().cast(),
                 stride: 0,
                 nbytes: 0,
-                offsets: core::ptr::null(),
             },
             digests,
             digest_stride: 0,
@@ -531,44 +530,6 @@ impl MessageRows<'_> {
         assert!(self.fit());
         assert_eq!(self.count.checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
         (self.data.as_ptr().cast(), digests.as_mut_ptr())
-    }
-}
-
-/// An integer that C reads as an offset of its size.
-pub trait Offset: Copy + Into<i64> {}
-impl Offset for i32 {}
-impl Offset for i64 {}
-
-/// The error for offsets that decrease, are negative or end beyond the values.
-pub struct BadOffsets;
-
-pub fn hash_offsets<O: Offset>(
-    algorithm: Algorithm,
-    values: &[u8],
-    offsets: &[O],
-    digests: &mut [u8],
-) -> Result<(), BadOffsets> {
-    let count = offsets.len().saturating_sub(1);
-    assert_eq!(count.checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
-    // SAFETY: offsets has count + 1 aligned integers of that size, or none if count is 0; digests has room for count
-    // digests, asserted above; C checks the offsets against the length of values.
-    let status = unsafe {
-        sys::hl_hash_offsets(
-            alg(algorithm),
-            values.as_ptr().cast(),
-            values.len(),
-            offsets.as_ptr().cast(),
-            size_of::<O>() as u32,
-            count,
-            digests.as_mut_ptr(),
-        )
-    };
-    match status {
-        sys::HL_EOFFSETS => Err(BadOffsets),
-        status => {
-            check(status);
-            Ok(())
-        }
     }
 }
 

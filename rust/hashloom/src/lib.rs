@@ -18,10 +18,9 @@
 //! | input | call |
 //! |---|---|
 //! | one message | [`hash()`] |
-//! | many messages, each a slice | [`hash_many`] |
+//! | many messages, each a slice, such as the values of an Apache Arrow column | [`hash_many`] |
 //! | pieces of a buffer, a column of a table, nodes of a tree | [`hash_rows`] |
 //! | rows hashed twice, as Bitcoin does with keys and headers | [`hash160_rows`], [`sha256d_rows`] |
-//! | an Apache Arrow column of variable length | [`hash_offsets32`], [`hash_offsets64`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | digests of any length, of SHAKE | [`xof`], [`xof_many`], [`Hasher::finalize_xof`] |
@@ -79,9 +78,7 @@ pub use digest::Digest;
 pub use hash::{Hash, ParseHashError};
 pub use hasher::{Hasher, XofReader, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
-pub use many::{
-    OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows, hash160_rows, sha256d_rows, xof, xof_many,
-};
+pub use many::{hash, hash_many, hash_rows, hash160_rows, sha256d_rows, xof, xof_many};
 pub use pbkdf2::{pbkdf2, pbkdf2_many};
 #[cfg(feature = "digest")]
 pub use rustcrypto::*;

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whole messages: slices, rows, offsets; refusals and their messages.
+//! Whole messages: slices, rows; refusals and their messages.
 
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{data, oracle, oracle_many};
-use hashloom::{
-    Algorithm, OffsetsError, hash, hash_many, hash_offsets32, hash_offsets64, hash_rows, hash160_rows, sha256d_rows,
-    xof, xof_many,
-};
+use hashloom::{Algorithm, hash, hash_many, hash_rows, hash160_rows, sha256d_rows, xof, xof_many};
 use proptest::prelude::*;
 
 /// Runs `call`, which must panic, and returns the panic's message.
@@ -126,72 +123,11 @@ fn rows_beyond_the_data() {
 }
 
 #[test]
-fn offsets() {
-    let values = data(1000);
-    let offsets: [i32; 9] = [5, 5, 6, 69, 69, 133, 400, 999, 1000];
-    let messages: Vec<&[u8]> = offsets.windows(2).map(|o| &values[o[0] as usize..o[1] as usize]).collect();
-    for &algorithm in Algorithm::ALL {
-        let expected = oracle_many(algorithm, &messages);
-        let mut digests = vec![0; expected.len()];
-        hash_offsets32(algorithm, &values, &offsets, &mut digests).unwrap();
-        assert!(digests == expected);
-        digests.fill(0);
-        hash_offsets64(algorithm, &values, &offsets.map(i64::from), &mut digests).unwrap();
-        assert!(digests == expected);
-        // There are no messages if there are no offsets, or one.
-        hash_offsets32(algorithm, &values, &[], &mut []).unwrap();
-        hash_offsets64(algorithm, &[], &[0], &mut []).unwrap();
-    }
-}
-
-#[test]
-fn bad_offsets() {
-    let cases: [(&[i64], OffsetsError, &str); 6] = [
-        (&[0, 3, -1], OffsetsError::Negative { index: 2, offset: -1 }, "offset 2 is -1, below zero"),
-        (&[-5, 3, 4], OffsetsError::Negative { index: 0, offset: -5 }, "offset 0 is -5, below zero"),
-        (
-            &[0, 4, 3],
-            OffsetsError::Decreasing { index: 2, offset: 3, previous: 4 },
-            "offset 2 is 3, less than the one before it, 4",
-        ),
-        (
-            &[0, 4, 11],
-            OffsetsError::Beyond { index: 2, offset: 11, nbytes: 10 },
-            "offset 2 is 11, beyond the 10 bytes of values",
-        ),
-        (
-            &[11, 11, 11],
-            OffsetsError::Beyond { index: 0, offset: 11, nbytes: 10 },
-            "offset 0 is 11, beyond the 10 bytes of values",
-        ),
-        (
-            &[0, i64::from(i32::MAX), 5],
-            OffsetsError::Beyond { index: 1, offset: 0x7fff_ffff, nbytes: 10 },
-            "offset 1 is 2147483647, beyond the 10 bytes of values",
-        ),
-    ];
-    for (offsets, error, text) in cases {
-        let mut digests = [0xee; 40];
-        assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], offsets, &mut digests), Err(error));
-        let narrow: Vec<i32> = offsets.iter().map(|&offset| offset as i32).collect();
-        assert_eq!(hash_offsets32(Algorithm::Sha1, &[0; 10], &narrow, &mut digests), Err(error));
-        assert_eq!(error.to_string(), text);
-        assert!(digests.iter().all(|&byte| byte == 0xee), "digests were written in spite of {error}");
-    }
-    let beyond = OffsetsError::Beyond { index: 1, offset: i64::MAX, nbytes: 10 };
-    assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[0, i64::MAX], &mut [0; 20]), Err(beyond));
-    // A single offset bounds no message, so it is not checked.
-    assert_eq!(hash_offsets64(Algorithm::Sha1, &[0; 10], &[11], &mut []), Ok(()));
-}
-
-#[test]
 fn digests_of_another_size() {
     let text = panic_of(|| hash_many(Algorithm::Sha1, &["a", "b"], &mut [0; 64]));
     assert_eq!(text, "digests has 64 bytes, but 2 digests of sha1 take 2 * 20");
     let text = panic_of(|| hash_rows(Algorithm::Sha256, &[0; 64], 32, 32, 2, &mut [0; 63]));
     assert_eq!(text, "digests has 63 bytes, but 2 digests of sha256 take 2 * 32");
-    let text = panic_of(|| hash_offsets32(Algorithm::Sha256, b"", &[0, 0], &mut []).unwrap());
-    assert_eq!(text, "digests has 0 bytes, but 1 digests of sha256 take 1 * 32");
     let text = panic_of(|| hash_rows(Algorithm::Sha256, &[], 0, 0, usize::MAX, &mut []));
     assert!(text.starts_with("digests has 0 bytes"), "{text}");
 }
@@ -239,22 +175,5 @@ proptest! {
         let mut digests = vec![0; 32 * count];
         hash_rows(Algorithm::Sha256, &data, stride, row_nbytes, count, &mut digests);
         prop_assert_eq!(digests, oracle_many(Algorithm::Sha256, &rows));
-    }
-
-    /// Random offsets are either refused for a true reason or hashed correctly.
-    #[test]
-    fn any_offsets(offsets in prop::collection::vec(-2_i64..22, 0..6)) {
-        let values = data(20);
-        let mut digests = vec![0; 20 * offsets.len().saturating_sub(1)];
-        let good = offsets.windows(2).all(|o| 0 <= o[0] && o[0] <= o[1] && o[1] <= 20);
-        match hash_offsets64(Algorithm::Sha1, &values, &offsets, &mut digests) {
-            Ok(()) => {
-                prop_assert!(good);
-                let messages: Vec<&[u8]> =
-                    offsets.windows(2).map(|o| &values[o[0] as usize..o[1] as usize]).collect();
-                prop_assert_eq!(digests, oracle_many(Algorithm::Sha1, &messages));
-            }
-            Err(_) => prop_assert!(!good),
-        }
     }
 }

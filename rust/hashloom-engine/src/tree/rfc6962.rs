@@ -29,7 +29,7 @@ mod proof;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-use hashloom::{Algorithm, Hash, Hasher, hash, hash_offsets64};
+use hashloom::{Algorithm, Hash, Hasher, hash, hash_many};
 
 use super::{Input, ParameterFault, TreeError};
 use crate::files::Source;
@@ -47,6 +47,8 @@ const NODE: u8 = 1;
 
 /// Largest total of bytes of entries that are hashed together.
 const BATCH_NBYTES: usize = 256 << 10;
+/// Most entries that are hashed together, as [`hash_many`] allocates nothing for them.
+const BATCH_COUNT: usize = 1024;
 
 /// A file up to this length is an entry that is kept until it is hashed.
 const SMALL_NBYTES: u64 = 64 << 10;
@@ -137,9 +139,10 @@ pub struct Tree {
     levels: Levels,
     prove: Vec<Prove>,
     seen: Paths,
-    /// Entries that wait to be hashed, each after its prefix byte; `offsets` has the end of each.
+    /// Entries that wait to be hashed, each after its prefix byte; `bounds` has the start of the first and the end of
+    /// each.
     entries: Vec<u8>,
-    offsets: Vec<i64>,
+    bounds: Vec<usize>,
 }
 
 /// A finished tree.
@@ -208,7 +211,7 @@ impl Tree {
     pub fn new(algorithm: Algorithm, prove: &[Prove]) -> Tree {
         let levels = Levels::new(Shape::binary(algorithm, &[NODE], Odd::Promoted));
         let seen = Paths { leaves: prove.iter().map(|prove| prove.path()).collect(), pairs: BTreeMap::new() };
-        Tree { algorithm, levels, prove: prove.to_vec(), seen, entries: Vec::new(), offsets: vec![0] }
+        Tree { algorithm, levels, prove: prove.to_vec(), seen, entries: Vec::new(), bounds: vec![0] }
     }
 
     /// Appends an entry. Entries wait until several can be hashed together.
@@ -227,12 +230,12 @@ impl Tree {
             let digest = leaf(self.algorithm, entry);
             return self.push_leaves(digest.as_ref());
         }
-        if self.entries.len() + entry.len() >= BATCH_NBYTES {
+        if self.entries.len() + entry.len() >= BATCH_NBYTES || self.bounds.len() > BATCH_COUNT {
             self.flush();
         }
         self.entries.push(LEAF);
         self.entries.extend_from_slice(entry);
-        self.offsets.push(self.entries.len() as i64);
+        self.bounds.push(self.entries.len());
     }
 
     /// Appends entries.
@@ -377,26 +380,36 @@ impl Tree {
     /// # Ok::<(), hashloom_engine::tree::TreeError>(())
     /// ```
     pub fn push_lines(&mut self, lines: &mut dyn BufRead, options: &Options) -> Result<u64, TreeError> {
-        let (mut line, mut nbytes, mut told) = (Vec::new(), 0, 0);
+        let (mut nbytes, mut told) = (0, 0);
         loop {
             if options.canceller().is_cancelled() {
                 return Err(TreeError::Cancelled);
             }
-            line.clear();
-            let failed = |error| TreeError::Read { offset: nbytes, error };
-            let read = lines.take(BATCH_NBYTES as u64).read_until(b'\n', &mut line).map_err(failed)?;
+            if self.entries.len() >= BATCH_NBYTES || self.bounds.len() > BATCH_COUNT {
+                self.flush();
+            }
+            // The line is read to its place: a copy of it would add a twentieth to a short line's time.
+            let start = self.entries.len();
+            self.entries.push(LEAF);
+            let read = lines.take(BATCH_NBYTES as u64).read_until(b'\n', &mut self.entries);
+            if !matches!(read, Ok(1..)) {
+                self.entries.truncate(start);
+            }
+            let read = read.map_err(|error| TreeError::Read { offset: nbytes, error })?;
             if read == 0 {
                 break;
             }
             nbytes += read as u64;
-            if line.last() == Some(&b'\n') {
-                line.pop();
+            if self.entries.last() == Some(&b'\n') {
+                self.entries.pop();
             } else if read == BATCH_NBYTES {
-                nbytes += self.push_long_line(&line, lines, nbytes)?;
-                line.clear();
+                let mut hasher = Hasher::new(self.algorithm);
+                hasher.update(&self.entries[start..]);
+                self.entries.truncate(start);
+                nbytes += self.push_long_line(hasher, lines, nbytes)?;
                 continue;
             }
-            self.push_entry(&line);
+            self.bounds.push(self.entries.len());
             if nbytes - told >= BATCH_NBYTES as u64 {
                 options.tell(nbytes, None);
                 told = nbytes;
@@ -406,11 +419,9 @@ impl Tree {
         Ok(nbytes)
     }
 
-    /// Appends a line whose first bytes, `start`, were read already. Returns the number of further bytes, the line's
-    /// end included.
-    fn push_long_line(&mut self, start: &[u8], lines: &mut dyn BufRead, offset: u64) -> Result<u64, TreeError> {
-        let mut hasher = leaf_hasher(self.algorithm);
-        hasher.update(start);
+    /// Appends a line whose first bytes are in `hasher` already. Returns the number of further bytes, the line's end
+    /// included.
+    fn push_long_line(&mut self, mut hasher: Hasher, lines: &mut dyn BufRead, offset: u64) -> Result<u64, TreeError> {
         let (mut part, mut nbytes) = (Vec::new(), 0);
         loop {
             part.clear();
@@ -428,15 +439,14 @@ impl Tree {
 
     /// Hashes the waiting entries.
     fn flush(&mut self) {
-        let count = self.offsets.len() - 1;
-        if count == 0 {
+        if self.entries.is_empty() {
             return;
         }
-        let mut digests = vec![0; count * self.algorithm.digest_nbytes()];
-        let hashed = hash_offsets64(self.algorithm, &self.entries, &self.offsets, &mut digests);
-        debug_assert!(hashed.is_ok(), "they are in order");
+        let entries: Vec<&[u8]> = self.bounds.windows(2).map(|bounds| &self.entries[bounds[0]..bounds[1]]).collect();
+        let mut digests = vec![0; entries.len() * self.algorithm.digest_nbytes()];
+        hash_many(self.algorithm, &entries, &mut digests);
         self.entries.clear();
-        self.offsets.truncate(1);
+        self.bounds.truncate(1);
         self.levels.push(&digests, &mut |level, number, pair| self.seen.see(level, number, pair));
     }
 
