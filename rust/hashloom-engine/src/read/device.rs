@@ -18,6 +18,9 @@ use rustix::fs::fstat;
 
 use crate::read::readers::PART_NBYTES;
 
+/// Length from which a file that is not in memory is worth readers of its own.
+pub(crate) const LONG_NBYTES: u64 = 1 << 20;
+
 /// A device with files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Device {

@@ -211,6 +211,7 @@ impl<T> Lane<T> {
     }
 
     /// The request, if readers should read the file and `offset` bytes of it were read; otherwise the lane.
+    #[allow(clippy::result_large_err, reason = "the lane is no error: it goes on")]
     pub(super) fn for_readers(self, disks: &Disks<T>, offset: u64) -> Result<Found<T>, Lane<T>>
     where
         T: Send,
