@@ -192,7 +192,14 @@ pub fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyRes
         .collect();
     let troubles: Vec<_> = report.troubles.iter().map(trouble).collect();
     let whole = (report.is_complete(), report.nbytes_read, report.elapsed.as_secs_f64());
-    (report.content.clone().into_os_string(), pieces, PyBytes::new(py, report.bitfield().as_bytes()), files, troubles, whole)
+    (
+        report.content.clone().into_os_string(),
+        pieces,
+        PyBytes::new(py, report.bitfield().as_bytes()),
+        files,
+        troubles,
+        whole,
+    )
         .into_pyobject(py)
 }
 

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashloom_engine::files::Stamp;
-use hashloom_engine::torrent::{
-    Bitfield, Check, PieceDigests, PieceState, Report, VerifyError, look, verify_pieces,
-};
+use hashloom_engine::torrent::{Bitfield, Check, PieceDigests, PieceState, Report, VerifyError, look, verify_pieces};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
