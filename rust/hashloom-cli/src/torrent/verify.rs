@@ -121,15 +121,15 @@ Several torrents are checked side by side, on all lanes and threads. Each gets
 a line.
 
 Checking some of a torrent (--file, --first, --claimed):
-  Only their pieces are read, and the verdict is on these alone: \"part right: 12
-  of 400 pieces checked\". It is \"complete\" only if all pieces were asked for.
-  GLOB is that of --include: without a slash it matches names at any depth, with
-  one the path in the torrent as hashloom torrent show prints it; 'CD1/**' is all
-  of a folder. Upper and lower case differ. Empty files, links and padding have
-  no pieces, and are not looked at. With several of the options, the pieces that
-  all of them ask for are checked. Neither --file nor --first goes with
-  --libtorrent or --transmission: a client would fetch again all that was not
-  checked.
+  Only their pieces are read, and the verdict is on these alone: \"part right:
+  12 of 400 pieces checked\". It is \"complete\" only if all pieces were asked
+  for. GLOB is that of --include: without a slash it matches names at any
+  depth, with one the path in the torrent as hashloom torrent show prints it:
+  'CD1/**' means all files of a folder. Upper and lower case differ. Empty
+  files, links and padding have no pieces, and are not looked at. With several
+  of the options, the pieces that all of them ask for are checked. Neither
+  --file nor --first goes with --libtorrent or --transmission: a client would
+  fetch again all that was not checked.
 
 Going on from an interrupted check (--resume):
   A verdict is kept on two conditions. The files of the piece are unchanged. At
@@ -153,10 +153,10 @@ Clients without their own check:
 
 Exit status:
   0    complete: all pieces are right and all files exist; with --file, --first
-       or --claimed: all pieces asked for are right; with --exact: and no file is
+       or --claimed: all pieces asked for are right; with --exact: and no file
+       is too long
+  1    a piece asked for or a file is missing or bad; with --exact: a file is
        too long
-  1    a piece asked for or a file is missing or bad; with --exact: a file is too
-       long
   2    wrong usage, a bad torrent, a file that could not be read or written, or
        an unstable file
   130  interrupted (Ctrl-C); what was found until then is printed
