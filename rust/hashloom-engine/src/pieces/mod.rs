@@ -319,7 +319,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             }
         }
         let has_whole = lanes[busy..].iter().any(|lane| lane.job.content().hashes.whole.is_some());
-        let mut finish = || if has_whole { rows.finish_whole(busy, lanes.len()) } else { Some(Vec::new()) };
+        let mut finish = || rows.finish_whole(busy..lanes.len(), has_whole);
         let Some(whole) = (if are_on_device { self.pool.idle(finish) } else { finish() }) else {
             lanes.iter_mut().for_each(Lane::begin_again);
             return;

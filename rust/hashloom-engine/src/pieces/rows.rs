@@ -252,10 +252,10 @@ impl<'d> Rows<'d> {
         &mut self.hashers[lane]
     }
 
-    /// Ends the messages from `first` to below `count`. Returns their digests, one after the other; `None` if the device
-    /// has failed.
-    pub(crate) fn finish_whole(&mut self, first: usize, count: usize) -> Option<Vec<u8>> {
-        let ended = &mut self.hashers[first..count];
+    /// Ends messages. Returns the digests of those that are hashed whole, one after the other; `None` if the device has
+    /// failed. From now on the CPU hashes.
+    pub(crate) fn finish_whole(&mut self, lanes: Range<usize>, has_whole: bool) -> Option<Vec<u8>> {
+        let ended = if has_whole { &mut self.hashers[lanes] } else { &mut [] };
         let mut digests = vec![0; ended.iter().map(|hasher| hasher.algorithm().digest_nbytes()).sum()];
         match std::mem::replace(&mut self.by, By::Cpu) {
             By::Cpu => finalize_many(ended, &mut digests),
