@@ -542,12 +542,15 @@ different: 8 the same, 4 unreadable; ";
         fs::write(&path, vec![1; 16 << 20]).unwrap();
         let slowly =
             |arguments: &[&str]| slow().arg("manifest").args(arguments).current_dir(folder.path()).output().unwrap();
-        let [written, checked] = [&["write", "tree", "-o", "m"][..], &["check", "m", "tree"]]
-            .map(|arguments| while_it_changes(&path, || slowly(arguments)));
-        assert_eq!(status(&written), 1);
+        // On a busy machine the writer may stand still as long as the program runs.
+        let changing = |arguments: &[&str], expected| {
+            let run = |_| while_it_changes(&path, || slowly(arguments));
+            (0..5).map(run).find(|output| status(output) == expected).unwrap()
+        };
+        let written = changing(&["write", "tree", "-o", "m", "--force"], 1);
+        let checked = changing(&["check", "m", "tree"], 2);
         let why = "the file changes while it is read; try again when nothing writes to it";
         assert_eq!(stderr(&written), format!("hashloom: tree/log: {why}\n"));
-        assert_eq!(status(&checked), 2);
         assert!(stdout(&checked).starts_with(&format!("unstable    log  ({why}")), "{}", stdout(&checked));
         let text = fs::read_to_string(folder.path().join("m")).unwrap();
         assert!(text.contains("\n{\"type\":\"unread\",\"path\":\"log\",\"reason\":\"unstable\"}\n"), "{text}");
