@@ -278,7 +278,7 @@ fn memory() {
     pieces.resize(pieces.len() + 20_000_000, b'a');
     pieces.extend(b"ee");
     let mut files = b"d4:infod5:filesl".to_vec();
-    (0..200_000).for_each(|i| files.extend(format!("d6:lengthi0e4:pathl6:folder10:{i:010}ee").bytes()));
+    (0..100_000).for_each(|i| files.extend(format!("d6:lengthi0e4:pathl6:folder10:{i:010}ee").bytes()));
     files.extend(b"e4:name1:x12:piece lengthi16384e6:pieces0:ee");
     let folder = tempfile::tempdir().unwrap();
     for (torrent, times) in [(pieces, 1), (files, 2)] {
