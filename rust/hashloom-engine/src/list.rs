@@ -355,7 +355,7 @@ impl Parser {
         match entry {
             Ok(_) => self.is_digest_last = Some(false),
             Err(_) if self.only.is_none() && self.is_digest_last.is_none() => {
-                let ndigits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+                let ndigits = hex_ndigits(line);
                 if let Some(entry) = self.digest_last(line, is_escaped).filter(|_| ndigits < DIGITS_MIN) {
                     self.is_digest_last = Some(true);
                     return Ok(entry);
@@ -383,8 +383,9 @@ impl Parser {
 
     /// `<hex>  <name>`
     fn plain<'a>(&mut self, line: &'a [u8], is_escaped: bool) -> Result<Entry<'a>, BadLine> {
-        let ndigits = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
-        let base64 = if self.only.is_none() { self.base64_first(line, ndigits) } else { None };
+        let ndigits = hex_ndigits(line);
+        let may_be_base64 = self.only.is_none() && !matches!(line.get(ndigits), Some(b' ' | b'\t'));
+        let base64 = if may_be_base64 { self.base64_first(line, ndigits) } else { None };
         let (text, rest) = line.split_at(base64.map_or(ndigits, |(_, _, ndigits)| ndigits));
         let Some((b' ' | b'\t', rest)) = rest.split_first() else { return Err(BadLine::Format) };
         if rest.is_empty() || text.is_empty() {
@@ -438,6 +439,15 @@ fn hashdeep<'a>(columns: &[Column], line: &'a [u8]) -> Option<Entry<'a>> {
     }
     let name = parts.next().filter(|name| !name.is_empty() && !name.contains(&0))?;
     (!digests.is_empty()).then_some(Entry { digests, is_tagged: true, nbytes, name: Cow::Borrowed(name) })
+}
+
+/// Number of hexadecimal digits that a line begins with.
+fn hex_ndigits(line: &[u8]) -> usize {
+    // Sixteen at a time, without a branch between them.
+    let are_digits = |bytes: &&[u8]| bytes.iter().fold(true, |are, byte| are & byte.is_ascii_hexdigit());
+    let nchunks = line.chunks_exact(16).take_while(are_digits).count();
+    let (digits, rest) = line.split_at(16 * nchunks);
+    digits.len() + rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count()
 }
 
 fn after_blanks(line: &[u8]) -> &[u8] {

@@ -68,6 +68,12 @@ pub fn to_path(bytes: &[u8]) -> PathBuf {
 /// assert_eq!(to_bytes(&std::path::Path::new("cd1").join("track.flac")), b"cd1/track.flac");
 /// ```
 pub fn to_bytes(path: &Path) -> Vec<u8> {
-    let components: Vec<&[u8]> = path.iter().map(|component| component.as_encoded_bytes()).collect();
-    components.join(&b'/')
+    let mut bytes = Vec::with_capacity(path.as_os_str().len());
+    for (index, component) in path.iter().enumerate() {
+        if index > 0 {
+            bytes.push(b'/');
+        }
+        bytes.extend_from_slice(component.as_encoded_bytes());
+    }
+    bytes
 }

@@ -283,6 +283,9 @@ impl Entries {
     }
 
     fn wants(&self, path: &Path, is_folder: bool) -> bool {
+        if self.filter.included().is_empty() && self.filter.excluded().is_empty() {
+            return true;
+        }
         let below = path.strip_prefix(&self.folder).unwrap_or(path);
         below.as_os_str().is_empty() || self.filter.wants_path(below, is_folder)
     }

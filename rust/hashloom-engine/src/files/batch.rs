@@ -89,7 +89,7 @@ fn run_with<T: Send>(
         join(std::mem::take(&mut *lock(&readers)));
         let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
         // In a cancelled run, results may still wait for a request that has no result.
-        for (request, result) in std::mem::take(&mut results.waiting).into_values() {
+        for (request, result) in std::mem::take(&mut results.waiting).into_values().flatten() {
             results.hand_out(request, result);
         }
         let supply = run.supply.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -133,11 +133,15 @@ struct Supply<T, I> {
     idle: usize,
 }
 
+/// A request with its result.
+type Done<T> = (Request<T>, Result<Hashed, FileError>);
+
 /// The work that is done.
 struct Results<T, F> {
     /// Number of the request whose result is handed out next.
     next: u64,
-    waiting: BTreeMap<u64, (Request<T>, Result<Hashed, FileError>)>,
+    /// Results of requests that follow each other, by the number of the first: a thread draws several at a time.
+    waiting: BTreeMap<u64, Vec<Done<T>>>,
     each: F,
     summary: Summary,
 }
@@ -155,13 +159,13 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             let mut lanes: Vec<Lane<T>> =
                 drawn.into_iter().map(|(number, request)| Lane::new(number, request)).collect();
             lanes.iter_mut().for_each(|lane| lane.fail(FileError::Open(out_of_memory())));
-            self.hand_out(lanes);
+            self.hand_out(&mut lanes);
         }
     }
 
     fn work(&self, room: Room<'_>) {
         let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
-        let mut lanes: Vec<Lane<T>> = Vec::new();
+        let (mut lanes, mut ended): (Vec<Lane<T>>, Vec<Lane<T>>) = (Vec::new(), Vec::new());
         while !self.pool.must_stop() {
             own.room.clear();
             let nchanges = self.disks.readers().nchanges();
@@ -191,12 +195,14 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             self.disks.readers().used(nbytes);
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
             self.options.tell(nbytes, None);
-            let (ended, others): (Vec<_>, Vec<_>) = lanes.into_iter().partition(|lane| lane.has_ended);
-            lanes = others;
-            let (ended, changed): (Vec<_>, Vec<_>) =
-                ended.into_iter().map(Lane::judged).partition(|lane| lane.has_ended);
-            own.later.extend(changed);
-            self.hand_out(ended);
+            take_out(&mut lanes, &mut ended, |lane| lane.has_ended);
+            if ended.iter().any(Lane::has_changed) {
+                let (changed, others): (Vec<_>, Vec<_>) = ended.drain(..).partition(Lane::has_changed);
+                own.later.extend(changed.into_iter().map(Lane::anew));
+                ended = others;
+            }
+            ended.iter_mut().for_each(Lane::judge);
+            self.hand_out(&mut ended);
             for (number, request) in self.disks.links.released() {
                 self.give_back(number, request);
             }
@@ -334,28 +340,33 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         }
     }
 
-    fn hand_out(&self, ended: Vec<Lane<T>>) {
-        if ended.is_empty() {
-            return;
+    /// Hands out the results of all these lanes.
+    fn hand_out(&self, ended: &mut Vec<Lane<T>>) {
+        if !ended.is_empty() {
+            self.pool.idle(|| self.pass_on(ended.drain(..)));
         }
-        self.pool.idle(|| self.pass_on(ended));
     }
 
     /// Hands out results when those of all earlier requests are there.
-    fn pass_on(&self, ended: Vec<Lane<T>>) {
+    fn pass_on(&self, ended: impl Iterator<Item = Lane<T>>) {
         // After a panic of the callback no thread hands out more.
         let Ok(mut results) = self.results.lock() else { return };
+        let (mut first, mut following) = (0, Vec::new());
         for lane in ended {
             let (number, request, result) = lane.finish();
             if number == results.next {
-                results.next += 1;
                 results.hand_out(request, result);
-            } else {
-                results.waiting.insert(number, (request, result));
+                continue;
             }
+            if number != first + following.len() as u64 {
+                results.keep(first, std::mem::take(&mut following));
+                first = number;
+            }
+            following.push((request, result));
         }
-        while let Some((request, result)) = results.take_next() {
-            results.hand_out(request, result);
+        results.keep(first, following);
+        while let Some(following) = results.take_next() {
+            following.into_iter().for_each(|(request, result)| results.hand_out(request, result));
         }
         self.handed_out.store(results.next, Ordering::Release);
         drop(results);
@@ -366,13 +377,19 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 }
 
 impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
-    fn take_next(&mut self) -> Option<(Request<T>, Result<Hashed, FileError>)> {
-        let found = self.waiting.remove(&self.next)?;
-        self.next += 1;
-        Some(found)
+    /// Keeps results that follow each other, the first of them with this number.
+    fn keep(&mut self, first: u64, following: Vec<Done<T>>) {
+        if !following.is_empty() {
+            self.waiting.insert(first, following);
+        }
+    }
+
+    fn take_next(&mut self) -> Option<Vec<Done<T>>> {
+        self.waiting.remove(&self.next)
     }
 
     fn hand_out(&mut self, request: Request<T>, result: Result<Hashed, FileError>) {
+        self.next += 1;
         match &result {
             Ok(hashed) => {
                 self.summary.nfiles += 1;
@@ -419,19 +436,23 @@ impl<T: Send> Own<'_, T> {
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
         // A ring opens a file by one call, which takes no long path.
         let is_for_ring = |request: &Request<T>| request.source.path().is_some_and(|path| !is_long(path));
-        let (batch, others): (Vec<_>, Vec<_>) =
-            drawn.into_iter().partition(|(_, request)| ring.is_some() && is_for_ring(request));
+        let (batch, others): (Vec<_>, Vec<_>) = match ring {
+            Some(_) if drawn.iter().all(|(_, request)| is_for_ring(request)) => (drawn, Vec::new()),
+            Some(_) => drawn.into_iter().partition(|(_, request)| is_for_ring(request)),
+            None => (Vec::new(), drawn),
+        };
+        lanes.reserve(self.room.nchunks());
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let started = Instant::now();
             let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, run.pool));
             run.disks.note_time(paths.len(), started.elapsed());
-            let begun = begun.unwrap_or_else(|lost| {
+            let (begun, places) = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
                 self.ring = Some(None);
-                paths.iter().map(|path| (begun_in_vain(path, lost), 0)).collect()
+                (paths.iter().map(|path| begun_in_vain(path, lost)).collect(), (0..).step_by(1))
             });
-            for ((number, request), (begun, place)) in batch.into_iter().zip(begun) {
+            for (((number, request), begun), place) in batch.into_iter().zip(begun).zip(places) {
                 let mut lane = Lane::new(number, request);
                 if matches!(begun, Begun::Later) {
                     self.later.push_back(lane);
@@ -506,12 +527,30 @@ fn begun_in_vain(path: &Path, lost: Lost) -> Begun {
     }
 }
 
+/// Moves the lanes for which this is true, in order, to `taken`, which is empty. In most rounds all are, or none is.
+fn take_out<T>(lanes: &mut Vec<Lane<T>>, taken: &mut Vec<Lane<T>>, is_taken: impl Fn(&Lane<T>) -> bool) {
+    let ntaken = lanes.iter().filter(|lane| is_taken(lane)).count();
+    if ntaken == lanes.len() {
+        std::mem::swap(lanes, taken);
+    } else if ntaken > 0 {
+        let (those, others) = lanes.drain(..).partition(is_taken);
+        (*taken, *lanes) = (those, others);
+    }
+}
+
 /// Hashes the bytes that all lanes have in this round, and ends the messages that are at their end.
 fn hash<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool) {
-    for &algorithm in Algorithm::ALL {
+    let is_hashed = |lane: &Lane<T>| lane.error.is_none() && !lane.is_known;
+    let mut algorithms = Vec::new();
+    for method in lanes.iter().filter(|lane| is_hashed(lane)).flat_map(|lane| lane.request.methods.iter()) {
+        if !algorithms.contains(&method.algorithm()) {
+            algorithms.push(method.algorithm());
+        }
+    }
+    for algorithm in algorithms {
         // Messages that begin and end in this round need no hasher. Among the others, messages that end come first.
         let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.error.is_none() && !lane.is_known) {
+        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| is_hashed(lane)) {
             for (slot, method) in lane.request.methods.iter().enumerate() {
                 if method.algorithm() == algorithm {
                     match (lane.has_ended, lane.hashers.is_empty() && method.is_plain()) {
@@ -543,7 +582,7 @@ fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool, algorithm:
         hash_many(algorithm, &messages, &mut digests);
     }
     for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
-        lanes[index].digests[slot] = Some(Hash::new(algorithm, bytes));
+        lanes[index].set_digest(slot, Hash::new(algorithm, bytes));
     }
 }
 
@@ -563,7 +602,7 @@ fn hash_parts<T>(
     for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
         let digest = Hash::new(algorithm, bytes);
         let lane = &mut lanes[index];
-        lane.digests[slot] = Some(lane.request.methods[slot].finish(digest));
+        lane.set_digest(slot, lane.request.methods[slot].finish(digest));
     }
     for (&(index, slot), hasher) in places.iter().zip(hashers).skip(nending) {
         lanes[index].hashers[slot] = Some(hasher);

@@ -17,6 +17,7 @@
 //! device    whether a disk should be read in order
 //! readers   threads that read from disks beside those that hash
 //! ring      opens and reads many small files by a few system calls
+//! hot       reads files that are in memory by plain calls, beside a ring
 //! ```
 
 pub(crate) mod ahead;
@@ -27,6 +28,9 @@ pub(crate) mod buffer;
 pub(crate) mod device;
 pub(crate) mod direct;
 pub(crate) mod holes;
+#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
+#[allow(unsafe_code)]
+pub(crate) mod hot;
 #[allow(unsafe_code)]
 pub(crate) mod map;
 #[allow(unsafe_code)]

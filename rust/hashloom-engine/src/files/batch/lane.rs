@@ -41,8 +41,8 @@ pub(super) struct Lane<T> {
     reader: Reader,
     /// One hasher for each method; empty in the first round. A hasher is taken out while it is in use.
     pub(super) hashers: Vec<Option<Hasher>>,
-    /// One digest for each method, present when the message has ended.
-    pub(super) digests: Vec<Option<Hash>>,
+    /// Nothing, or a digest for each method: those that are not set yet have any value.
+    digests: Vec<Hash>,
     /// Bytes of the message before this round.
     nbytes: u64,
     chunk: Chunk,
@@ -64,7 +64,7 @@ pub(super) struct Lane<T> {
     /// Whether readers have not yet read what comes next.
     pub(super) is_waiting: bool,
     /// For the first of a file's names: the others wait for it.
-    lead: Option<Lead<T>>,
+    lead: Option<Box<Lead<T>>>,
     /// Whether the digests are those of another name of the file, so that nothing is read.
     pub(super) is_known: bool,
 }
@@ -107,7 +107,7 @@ impl<T> Lane<T> {
     pub(super) fn new(number: u64, request: Request<T>) -> Lane<T> {
         Lane {
             number,
-            digests: vec![None; request.methods.len()],
+            digests: Vec::new(),
             request,
             has_ended: false,
             reader: Reader::Closed,
@@ -149,12 +149,12 @@ impl<T> Lane<T> {
     }
 
     pub(super) fn lead(&mut self, lead: Lead<T>) {
-        self.lead = Some(lead);
+        self.lead = Some(Box::new(lead));
     }
 
     /// Ends with digests that are known.
     pub(super) fn know(&mut self, digests: &[Hash], nbytes: u64) {
-        self.digests = digests.iter().copied().map(Some).collect();
+        self.digests = digests.to_vec();
         (self.nbytes, self.chunk) = (nbytes, Chunk::Buffer(0..0));
         self.reader = Reader::Closed;
         (self.is_known, self.has_ended, self.is_stream) = (true, true, false);
@@ -439,31 +439,46 @@ impl<T> Lane<T> {
         self.hashers[slot].take().unwrap_or_else(|| self.request.methods[slot].hasher())
     }
 
-    /// The message at its end, if its digests are right or there is an error. If its file has changed meanwhile, the
-    /// same message from its beginning.
-    pub(super) fn judged(mut self) -> Lane<T> {
+    /// Sets the digest for a method.
+    pub(super) fn set_digest(&mut self, slot: usize, digest: Hash) {
+        if self.digests.is_empty() {
+            self.digests = vec![digest; self.request.methods.len()];
+        }
+        self.digests[slot] = digest;
+    }
+
+    /// Whether the file of a message at its end has changed meanwhile, and the message must be read again.
+    pub(super) fn has_changed(&self) -> bool {
+        // Standard input cannot be read twice.
+        self.error.is_none()
+            && matches!(self.verdict, Verdict::Changed)
+            && self.nreadings < READINGS_MAX
+            && !matches!(self.request.source, Source::Stdin)
+    }
+
+    /// The same message from its beginning.
+    pub(super) fn anew(self) -> Lane<T> {
+        Lane { nreadings: self.nreadings + 1, ..Lane::new(self.number, self.request) }
+    }
+
+    /// At the end of the message: what was found out of the file becomes the result.
+    pub(super) fn judge(&mut self) {
         match std::mem::replace(&mut self.verdict, Verdict::Whole) {
             _ if self.error.is_some() => {}
             Verdict::Whole => {}
-            // Standard input cannot be read twice.
-            Verdict::Changed if self.nreadings < READINGS_MAX && !matches!(self.request.source, Source::Stdin) => {
-                return Lane { nreadings: self.nreadings + 1, ..Lane::new(self.number, self.request) };
-            }
             Verdict::Changed => self.error = Some(FileError::unstable()),
             Verdict::Odd(error) => self.error = Some(FileError::Read { offset: self.nbytes, error }),
         }
         if let (Some(lead), Some(stamp), None) = (self.lead.take(), self.stamp, &self.error) {
-            let digests = self.digests.iter().copied().flatten().collect();
-            lead.end(Content { stamp, methods: Arc::clone(&self.request.methods), digests });
+            lead.end(Content { stamp, methods: Arc::clone(&self.request.methods), digests: self.digests.clone() });
         }
-        self
     }
 
     pub(super) fn finish(self) -> (u64, Request<T>, Result<Hashed, FileError>) {
         let result = match self.error {
             Some(error) => Err(error),
             None => Ok(Hashed {
-                digests: self.digests.into_iter().flatten().collect(),
+                digests: self.digests,
                 nbytes: self.nbytes,
                 nread: if self.is_known { 0 } else { self.nbytes },
                 stamp: self.stamp.filter(|_| !matches!(self.request.source, Source::Stdin)),

@@ -2,7 +2,8 @@
 
 //! A thread's buffer for the bytes that are read in a round.
 
-use std::ops::Range;
+use std::iter::StepBy;
+use std::ops::{Range, RangeFrom};
 
 use crate::read::buffer::zeros;
 use crate::read::ring::Lost;
@@ -83,12 +84,12 @@ impl<'d> Room<'d> {
         self.nbytes += nbytes;
     }
 
-    /// Takes the next `count` places. Returns the results of `read`, each with the offset of its place.
+    /// Takes the next `count` places. Returns the results of `read`, and the offsets of the places.
     pub(super) fn fill<B>(
         &mut self,
         count: usize,
         read: impl FnOnce(&mut [&mut [u8]]) -> Result<Vec<B>, Lost>,
-    ) -> Result<Vec<(B, usize)>, Lost> {
+    ) -> Result<(Vec<B>, StepBy<RangeFrom<usize>>), Lost> {
         let (chunk_nbytes, stride) = (self.sizes.chunk_nbytes, self.sizes.stride());
         let start = self.ntaken * stride;
         let places = self.buffer[start..].chunks_mut(stride).take(count);
@@ -100,6 +101,6 @@ impl<'d> Room<'d> {
             std::mem::forget(std::mem::replace(&mut self.buffer, buffer));
         })?;
         self.ntaken += count;
-        Ok(read.into_iter().zip((start..).step_by(stride)).collect())
+        Ok((read, (start..).step_by(stride)))
     }
 }
