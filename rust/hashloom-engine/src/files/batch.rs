@@ -59,7 +59,7 @@ fn run_with<T: Send>(
     std::thread::scope(|scope| {
         // The readers start when a file is found on a disk that seeks.
         let readers = Mutex::new(Vec::new());
-        let start = || lock(&readers).extend(disks.readers().start(scope, || disks.read(pool)));
+        let start = || lock(&readers).extend(disks.readers().start(scope, || disks.read(options, pool)));
         let run = Run {
             pool,
             options,
@@ -445,7 +445,8 @@ impl<T: Send> Own<'_, T> {
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let started = Instant::now();
-            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, run.pool));
+            let notes = run.options.is_noting();
+            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, notes, run.pool));
             run.disks.note_time(paths.len(), started.elapsed());
             let (begun, places) = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
@@ -503,7 +504,7 @@ impl<T: Send> Own<'_, T> {
             self.later.push_back(lane);
             return;
         }
-        lane.open();
+        lane.open(run.options);
         if may_be_parked {
             lane = match lane.for_readers(run.disks, 0) {
                 Ok(found) => return self.gathered.push(found),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use hashloom::{Algorithm, Hash, Hasher, HmacKey};
 
 use super::Source;
+use crate::read::noted::Doubt;
 use crate::read::stamp::Stamp;
 use crate::text::reason;
 
@@ -143,6 +144,9 @@ pub struct Hashed {
     /// The file's stamp, unchanged from the first byte read to the last. `None` for standard input and for a source
     /// that is not a regular file.
     pub stamp: Option<Stamp>,
+    /// Why a later change might not show in the stamp, if the run takes notes.
+    #[cfg_attr(not(feature = "manifest"), allow(dead_code, reason = "only a scan takes notes"))]
+    pub(crate) doubt: Option<Doubt>,
 }
 
 /// Why there is no digest.

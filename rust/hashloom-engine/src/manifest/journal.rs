@@ -79,7 +79,10 @@ impl Journal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn create(mut file: File, algorithms: &[Algorithm]) -> io::Result<Journal> {
-        file.write_all((Header::line(FORMAT, VERSION, algorithms, &Filter::default()) + "\n").as_bytes())?;
+        let mut line = Vec::new();
+        Header::write(&mut line, (FORMAT, VERSION), algorithms, &Filter::default());
+        line.push(b'\n');
+        file.write_all(&line)?;
         Ok(Journal::new(file, algorithms))
     }
 
@@ -187,11 +190,7 @@ impl Journal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn add(&mut self, path: &[u8], noted: &Noted, digests: &[Hash]) -> io::Result<()> {
-        let stamp = &noted.stamp;
-        let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests: digests.to_vec() };
-        let entry = Entry { path: path.to_vec(), kind };
-        let line = Line::of(&entry, &self.algorithms).map_err(to_io)?.noted(noted).to_json();
-        self.waiting.extend_from_slice(line.as_bytes());
+        Line::of_noted(path, noted, digests, &self.algorithms).map_err(to_io)?.write(&mut self.waiting);
         self.waiting.push(b'\n');
         self.flush_if_due()
     }

@@ -31,9 +31,10 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn line(format: &str, version: u64, algorithms: &[Algorithm], filter: &Filter) -> String {
+    /// Appends the line, without a line feed.
+    pub(super) fn write(into: &mut Vec<u8>, (format, version): (&str, u64), algorithms: &[Algorithm], filter: &Filter) {
         let nbytes = filter.wanted_lengths();
-        json(&Header {
+        let header = Header {
             format: format.to_owned(),
             version,
             algorithms: algorithms.iter().map(Algorithm::to_string).collect(),
@@ -41,7 +42,8 @@ impl Header {
             exclude: filter.excluded().to_vec(),
             min_size: Some(*nbytes.start()).filter(|&least| least > 0),
             max_size: Some(*nbytes.end()).filter(|&most| most < u64::MAX),
-        })
+        };
+        json(into, &header);
     }
 
     pub(super) fn read(line: &[u8], format: &str, version: u64) -> Result<(Vec<Algorithm>, Filter), Problem> {
@@ -88,6 +90,17 @@ enum ReasonJson {
     Unstable,
 }
 
+/// The hexadecimal digits of a digest. Of `Option<Cow<str>>` serde would make a copy.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Digits<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl From<&Hash> for Digits<'_> {
+    fn from(digest: &Hash) -> Self {
+        Digits(Cow::Owned(digest.to_string()))
+    }
+}
+
 /// Any line except the first. [`Line::only`] decides which keys a type may have. The keys of digests are fields of the
 /// structure, not of a map, as a map would take an allocation for each of millions of lines.
 macro_rules! line {
@@ -122,8 +135,8 @@ macro_rules! line {
             #[serde(skip_serializing_if = "Option::is_none")]
             bytes: Option<u64>,
             $(
-                #[serde(skip_serializing_if = "Option::is_none", rename = $key)]
-                $field: Option<String>,
+                #[serde(skip_serializing_if = "Option::is_none", default, borrow, rename = $key)]
+                $field: Option<Digits<'a>>,
             )*
             /// Only in a journal: the facts about the file that hold on this machine only.
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,7 +170,7 @@ macro_rules! line {
                 }
             }
 
-            fn digest(&mut self, algorithm: Algorithm) -> &mut Option<String> {
+            fn digest(&mut self, algorithm: Algorithm) -> &mut Option<Digits<'a>> {
                 match algorithm {
                     $(Algorithm::$algorithm => &mut self.$field,)*
                     _ => unreachable!("no key for {algorithm}"),
@@ -203,14 +216,7 @@ impl<'a> Line<'a> {
         });
         (line.path, line.path_hex) = text(&entry.path);
         match &entry.kind {
-            Kind::File { nbytes, mtime_ns, digests } => {
-                (line.length, line.mtime_ns) = (Some(*nbytes), Some(*mtime_ns));
-                for (index, &algorithm) in algorithms.iter().enumerate() {
-                    let fits = |digest: &&Hash| digest.as_ref().len() == algorithm.digest_nbytes();
-                    let digest = digests.get(index).filter(fits).ok_or(Problem::Digests(algorithm))?;
-                    *line.digest(algorithm) = Some(digest.to_string());
-                }
-            }
+            Kind::File { nbytes, mtime_ns, digests } => line.read(*nbytes, *mtime_ns, digests, algorithms)?,
             Kind::Link { target } => (line.target, line.target_hex) = text(target),
             Kind::Folder => {}
             Kind::Unread(Reason::Unreadable) => line.reason = Some(ReasonJson::Unreadable),
@@ -219,16 +225,36 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
+    /// The line of a journal: a file, and the facts that hold on this machine only.
+    pub(super) fn of_noted(
+        path: &'a [u8],
+        Noted { stamp, doubt }: &Noted,
+        digests: &[Hash],
+        algorithms: &[Algorithm],
+    ) -> Result<Line<'a>, Problem> {
+        let mut line = Line::new(Type::File);
+        (line.path, line.path_hex) = text(path);
+        line.read(stamp.nbytes, stamp.mtime_ns, digests, algorithms)?;
+        (line.ctime_ns, line.ino) = (Some(stamp.ctime_ns), Some(stamp.ino));
+        line.doubt = doubt.map(|doubt| Doubt::number(Some(doubt)));
+        Ok(line)
+    }
+
+    /// Adds what is known of a file that was read.
+    fn read(&mut self, nbytes: u64, mtime_ns: i128, digests: &[Hash], algorithms: &[Algorithm]) -> Result<(), Problem> {
+        (self.length, self.mtime_ns) = (Some(nbytes), Some(mtime_ns));
+        for (index, &algorithm) in algorithms.iter().enumerate() {
+            let fits = |digest: &&Hash| digest.as_ref().len() == algorithm.digest_nbytes();
+            let digest = digests.get(index).filter(fits).ok_or(Problem::Digests(algorithm))?;
+            *self.digest(algorithm) = Some(digest.into());
+        }
+        Ok(())
+    }
+
     /// The line of an entry whose file may not have been read.
     pub(super) fn of_any(entry: &'a Entry, algorithms: &[Algorithm]) -> Result<Line<'a>, Problem> {
         let is_unread = matches!(&entry.kind, Kind::File { digests, .. } if digests.is_empty());
         Line::of(entry, if is_unread { &[] } else { algorithms })
-    }
-
-    /// Adds the facts that hold on this machine only.
-    pub(super) fn noted(self, Noted { stamp, doubt }: &Noted) -> Line<'a> {
-        let doubt = doubt.map(|doubt| Doubt::number(Some(doubt)));
-        Line { ctime_ns: Some(stamp.ctime_ns), ino: Some(stamp.ino), doubt, ..self }
     }
 
     /// The last line.
@@ -239,13 +265,14 @@ impl<'a> Line<'a> {
             folders: Some(totals.nfolders),
             unread: Some(totals.nunread),
             bytes: Some(totals.nbytes),
-            sha256: Some(lines.to_string()),
+            sha256: Some(lines.into()),
             ..Line::new(Type::End)
         }
     }
 
-    pub(super) fn to_json(&self) -> String {
-        json(self)
+    /// Appends the line, without a line feed.
+    pub(super) fn write(&self, into: &mut Vec<u8>) {
+        json(into, self);
     }
 
     pub(super) fn is_end(&self) -> bool {
@@ -301,11 +328,10 @@ impl<'a> Line<'a> {
     }
 
     fn take_digest(&mut self, algorithm: Algorithm) -> Result<Hash, Problem> {
-        let digits = self.digest(algorithm).take();
-        let bytes =
-            digits.and_then(|digits| from_hex(&digits)).filter(|bytes| bytes.len() == algorithm.digest_nbytes());
-        let bytes = bytes.ok_or(Problem::Digests(algorithm))?;
-        Ok(Hash::new(algorithm, &bytes))
+        let is_lower = |digits: &Digits<'_>| !digits.0.bytes().any(|digit| digit.is_ascii_uppercase());
+        let digest = self.digest(algorithm).take().filter(is_lower).and_then(|digits| digits.0.parse().ok());
+        let fits = |digest: &Hash| digest.as_ref().len() == algorithm.digest_nbytes();
+        digest.filter(fits).ok_or(Problem::Digests(algorithm))
     }
 
     /// Checks that the line has no further keys.
@@ -351,11 +377,9 @@ pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<
     }
 }
 
-/// Writing numbers and strings can fail only for lack of memory.
-fn json(value: &impl Serialize) -> String {
-    let mut line = Vec::new();
-    write_json(&mut line, value).expect("strings and numbers can be written");
-    String::from_utf8(line).expect("JSON is UTF-8")
+fn json(into: &mut Vec<u8>, value: &impl Serialize) {
+    // Writing numbers and strings can fail only for lack of memory.
+    write_json(into, value).expect("strings and numbers can be written");
 }
 
 fn taken<T>(value: &mut Option<T>, key: &'static str) -> Result<T, Problem> {

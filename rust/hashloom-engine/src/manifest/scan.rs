@@ -391,8 +391,8 @@ impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {
 
 /// The outcome for a file.
 enum Settled {
-    /// The stamp, the digests, and the number of bytes read.
-    File(Stamp, Vec<Hash>, u64),
+    /// The stamp, with a doubt if there is a journal; the digests, and the number of bytes read.
+    File(Noted, Vec<Hash>, u64),
     Unread(Reason, FileError),
     Vanished,
 }
@@ -401,8 +401,6 @@ enum Settled {
 struct Tag {
     number: u64,
     path: Vec<u8>,
-    /// The state of the file before it was read, if there is a journal to note it.
-    noted: Option<Noted>,
 }
 
 /// A result that needs no reading, in its place between the files that are read.
@@ -464,9 +462,10 @@ impl Scan<'_> {
             };
         }
         let stop = options.canceller().child();
+        let notes = journal.is_some();
         let shared = Arc::new(Mutex::new(Shared { journal, summary: Scanned::default(), reused: 0, failed: None }));
         let (told, outer, unflushed) = (shared.clone(), options.clone(), stop.clone());
-        let options = options.clone().cancel(&stop).progress(move |progress| {
+        let options = options.clone().cancel(&stop).noting(notes).progress(move |progress| {
             // The thread that has the lock shows the progress the next time.
             let Ok(mut shared) = told.try_lock() else { return };
             let nbytes = progress.nbytes + shared.reused;
@@ -505,13 +504,14 @@ impl Scan<'_> {
                     return stop.cancel();
                 }
                 Event::Hashed(request, result) => {
-                    let Tag { number, path, noted } = request.tag;
+                    let Tag { number, path } = request.tag;
                     match settle(result) {
                         Settled::Vanished => (number, None),
                         Settled::Unread(reason, error) => (number, Some(unread(path, reason, error))),
-                        Settled::File(stamp, digests, nread) => {
-                            lock(&shared).read(&stop, &path, &stamp, nread, noted, &digests);
-                            let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
+                        Settled::File(noted, digests, nread) => {
+                            lock(&shared).read(&stop, &path, nread, &noted, &digests);
+                            let Stamp { nbytes, mtime_ns, .. } = noted.stamp;
+                            let kind = Kind::File { nbytes, mtime_ns, digests };
                             (number, Some(Found { entry: Entry { path, kind }, error: None }))
                         }
                     }
@@ -543,13 +543,10 @@ impl Scan<'_> {
 
 impl Shared {
     /// Counts a file that was read, and adds it to the journal.
-    fn read(&mut self, stop: &Cancel, path: &[u8], stamp: &Stamp, nread: u64, noted: Option<Noted>, digests: &[Hash]) {
+    fn read(&mut self, stop: &Cancel, path: &[u8], nread: u64, noted: &Noted, digests: &[Hash]) {
         self.summary.nread += 1;
         self.summary.nbytes += nread;
-        // A file that has changed since it was noted is read again in the next run; it may be complete by then.
-        if let Some(noted) = noted.filter(|noted| noted.stamp == *stamp) {
-            self.journaled(stop, |journal| journal.add(path, &noted, digests));
-        }
+        self.journaled(stop, |journal| journal.add(path, noted, digests));
     }
 
     /// Writes to the journal, if there is one. A failure stops all.
@@ -602,12 +599,12 @@ impl Steps<'_, '_> {
             if self.without.iter().any(|other| other == path) || self.unlisted.as_ref().is_some_and(is_below) {
                 continue;
             }
-            let (path, place) = (to_bytes(path), place.clone());
-            let looked = match found {
-                Ok(entry) => self.look(&entry, &path),
+            let path = to_bytes(path);
+            let (looked, place) = match found {
+                Ok(entry) => (self.look(&entry, &path), entry.path),
                 // The error is of the root itself.
-                Err(error) if path.is_empty() => Err(Failure::Root(error.problem.into())),
-                Err(error) => Ok(trouble(&path, error.problem.into())),
+                Err(error) if path.is_empty() => (Err(Failure::Root(error.problem.into())), error.path),
+                Err(error) => (Ok(trouble(&path, error.problem.into())), error.path),
             };
             let number = self.number;
             let step = match looked {
@@ -615,9 +612,7 @@ impl Steps<'_, '_> {
                 Ok(Look::Entry(found)) => Step::Note(Note::Entry { number, found }),
                 Err(failure) => Step::Note(Note::Failed(failure)),
                 Ok(Look::Read) => {
-                    let is_kept = lock(self.shared).journal.is_some();
-                    let noted = if is_kept { Noted::of(&place).ok() } else { None };
-                    let tag = Tag { number, path, noted };
+                    let tag = Tag { number, path };
                     Step::Hash(Request { source: place.into(), methods: self.methods.clone(), tag })
                 }
             };
@@ -768,7 +763,9 @@ impl<'a> Update<'a> {
 
 fn settle(result: Result<Hashed, FileError>) -> Settled {
     match result {
-        Ok(Hashed { stamp: Some(stamp), digests, nread, .. }) => Settled::File(stamp, digests, nread),
+        Ok(Hashed { stamp: Some(stamp), doubt, digests, nread, .. }) => {
+            Settled::File(Noted { stamp, doubt }, digests, nread)
+        }
         // The entry was a file when it was listed, and no longer is.
         Ok(_) => Settled::Vanished,
         Err(error) if error.io().kind() == io::ErrorKind::NotFound => Settled::Vanished,

@@ -33,6 +33,8 @@ pub(super) const VERSION: u64 = 1;
 pub struct Writer<W> {
     out: W,
     algorithms: Vec<Algorithm>,
+    /// The line that is being written.
+    line: Vec<u8>,
     nlines: u64,
     lines: Hasher,
     sequence: Sequence,
@@ -71,19 +73,21 @@ impl<W: Write> Writer<W> {
     /// ```
     pub fn filtered(out: W, algorithms: &[Algorithm], filter: &Filter) -> Result<Writer<W>, Error> {
         check_algorithms(algorithms).map_err(at(1))?;
-        let line = Header::line(FORMAT, VERSION, algorithms, filter);
+        let mut line = Vec::new();
+        Header::write(&mut line, (FORMAT, VERSION), algorithms, filter);
         if line.len() > LINE_MAX_NBYTES {
             return Err(at(1)(Problem::TooLong));
         }
         let mut writer = Writer {
             out,
             algorithms: algorithms.to_vec(),
+            line,
             nlines: 0,
             lines: Hasher::new(Algorithm::Sha256),
             sequence: Sequence::default(),
             totals: Totals::default(),
         };
-        writer.line(line)?;
+        writer.end_line()?;
         Ok(writer)
     }
 
@@ -105,13 +109,14 @@ impl<W: Write> Writer<W> {
     /// ```
     pub fn write(&mut self, entry: &Entry) -> Result<(), Error> {
         let at = at(self.nlines + 1);
-        let line = Line::of(entry, &self.algorithms).map_err(&at)?.to_json();
-        if line.len() > LINE_MAX_NBYTES {
+        self.line.clear();
+        Line::of(entry, &self.algorithms).map_err(&at)?.write(&mut self.line);
+        if self.line.len() > LINE_MAX_NBYTES {
             return Err(at(Problem::TooLong));
         }
         self.sequence.check(entry).map_err(&at)?;
         self.totals.add(&entry.kind).ok_or(Problem::TooManyBytes).map_err(&at)?;
-        self.line(line)
+        self.end_line()
     }
 
     /// The totals so far.
@@ -143,15 +148,17 @@ impl<W: Write> Writer<W> {
     /// ```
     pub fn finish(mut self) -> Result<W, Error> {
         let digest = self.lines.clone().finalize();
-        self.line(Line::end(&self.totals, &digest).to_json())?;
+        self.line.clear();
+        Line::end(&self.totals, &digest).write(&mut self.line);
+        self.end_line()?;
         self.out.flush().map_err(|error| at(self.nlines)(Problem::Io(error)))?;
         Ok(self.out)
     }
 
-    fn line(&mut self, mut line: String) -> Result<(), Error> {
+    fn end_line(&mut self) -> Result<(), Error> {
         self.nlines += 1;
-        line.push('\n');
-        self.lines.update(line.as_bytes());
-        self.out.write_all(line.as_bytes()).map_err(|error| at(self.nlines)(Problem::Io(error)))
+        self.line.push(b'\n');
+        self.lines.update(&self.line);
+        self.out.write_all(&self.line).map_err(|error| at(self.nlines)(Problem::Io(error)))
     }
 }

@@ -14,7 +14,7 @@
 //! - Clocks tick. Two changes within a tick may leave the same times.
 
 use std::fmt;
-use std::fs::Metadata;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -137,11 +137,26 @@ impl Noted {
 
     /// Makes the note for a file whose next change will show if its times are old enough at `now_ns`.
     #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
-    fn settled(metadata: &Metadata, now_ns: i128) -> Noted {
-        let stamp = Stamp::of(metadata);
+    fn settled(stamp: Stamp, now_ns: i128) -> Noted {
         let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { LONG_TICK } else { TICK };
         let is_old = stamp.ctime_ns < now_ns - tick.as_nanos() as i128;
         Noted { stamp, doubt: (!is_old).then_some(Doubt::Fresh) }
+    }
+}
+
+/// What is known of a regular file before it is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Before {
+    pub(crate) stamp: Stamp,
+    /// Why a later change might not show in the stamp; `None` also if nobody has asked.
+    pub(crate) doubt: Option<Doubt>,
+}
+
+impl Before {
+    /// Looks at an open file as [`Stamp::before_reading`] does. `notes`: whether somebody asks for a doubt.
+    pub(crate) fn of(file: &File, notes: bool) -> io::Result<Option<Before>> {
+        let Some(stamp) = Stamp::before_reading(file)? else { return Ok(None) };
+        Ok(Some(Before { stamp, doubt: if notes { system::doubt(file, &stamp) } else { None } }))
     }
 }
 
@@ -154,6 +169,7 @@ pub(crate) use system::is_trusted;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
+    use std::cell::Cell;
     use std::fs::File;
     use std::io;
     use std::os::fd::AsRawFd;
@@ -181,15 +197,39 @@ mod system {
         if !TRUSTED.contains(&kind) {
             return Ok(Noted { stamp: Stamp::of(&file.metadata()?), doubt: Some(Doubt::FileSystem) });
         }
+        under_lease(&file)
+    }
+
+    /// The note for a file on one of the trusted file systems.
+    fn under_lease(file: &File) -> io::Result<Noted> {
         let now_ns = now_ns();
-        let lease = Lease::take(&file);
+        let lease = Lease::take(file);
         // The lease must be held here, so that nobody can begin to write.
         let metadata = file.metadata();
-        let noted = Noted::settled(&metadata?, now_ns);
+        let noted = Noted::settled(Stamp::of(&metadata?), now_ns);
         Ok(match lease {
             Ok(_) => noted,
             Err(doubt) => Noted { doubt: Some(doubt), ..noted },
         })
+    }
+
+    /// The doubt about an open regular file that has this stamp.
+    pub(crate) fn doubt(file: &File, stamp: &Stamp) -> Option<Doubt> {
+        thread_local! {
+            /// The device of the last file that was not on a trusted file system.
+            static UNTRUSTED: Cell<Option<u64>> = const { Cell::new(None) };
+        }
+        if UNTRUSTED.get() == Some(stamp.dev) {
+            return Some(Doubt::FileSystem);
+        }
+        if !is_trusted(file) {
+            UNTRUSTED.set(Some(stamp.dev));
+            return Some(Doubt::FileSystem);
+        }
+        match under_lease(file) {
+            Ok(noted) if noted.stamp == *stamp => noted.doubt,
+            _ => Some(Doubt::Changed),
+        }
     }
 
     /// `F_SETSIG` of Linux's asm-generic/fcntl.h.
@@ -246,6 +286,10 @@ mod system {
         false
     }
 
+    pub(crate) fn doubt(_file: &File, _stamp: &Stamp) -> Option<Doubt> {
+        Some(Doubt::FileSystem)
+    }
+
     /// This system does not tell whether a file is open for writing.
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
         Ok(Noted { stamp: Stamp::of(&path.metadata()?), doubt: Some(Doubt::FileSystem) })
@@ -255,6 +299,31 @@ mod system {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_an_open_file_it_is_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "abc").unwrap();
+        let file = File::open(&path).unwrap();
+        let doubt = |stamp: &Stamp| system::doubt(&file, stamp);
+        for age in [0, 4] {
+            std::thread::sleep(Duration::from_secs(age));
+            let noted = Noted::of(&path).unwrap();
+            for _ in 0..2 {
+                assert_eq!(doubt(&noted.stamp), noted.doubt);
+            }
+        }
+        let writer = std::fs::File::options().write(true).open(&path).unwrap();
+        let noted = Noted::of(&path).unwrap();
+        assert_eq!(doubt(&noted.stamp), noted.doubt);
+        assert!(noted.doubt.is_some());
+        drop(writer);
+        if noted.doubt == Some(Doubt::Writer) {
+            let changed = Stamp { nbytes: 4, ..noted.stamp };
+            assert_eq!(doubt(&changed), Some(Doubt::Changed));
+        }
+    }
 
     #[test]
     fn numbers() {
@@ -272,8 +341,9 @@ mod tests {
     fn what_was_changed_within_a_tick_is_fresh() {
         let file = tempfile::tempfile().unwrap();
         let metadata = file.metadata().unwrap();
-        let ctime_ns = Stamp::of(&metadata).ctime_ns;
-        let doubt = |now_ns| Noted::settled(&metadata, now_ns).doubt;
+        let stamp = Stamp::of(&metadata);
+        let ctime_ns = stamp.ctime_ns;
+        let doubt = |now_ns| Noted::settled(stamp, now_ns).doubt;
         if cfg!(unix) {
             assert_eq!(doubt(ctime_ns), Some(Doubt::Fresh));
             // The clock was set back.

@@ -35,7 +35,7 @@ mod os {
 
     use super::{Begun, Lost, PATIENCE, SLOTS};
     use crate::read::hot::Hot;
-    use crate::read::stamp::Stamp;
+    use crate::read::noted::Before;
     use crate::run::pool::{LOOK, Pool};
 
     /// Whether the kernel's code says that a request was cancelled while it waited.
@@ -54,7 +54,7 @@ mod os {
     /// A file of a batch.
     enum Slot {
         /// It is open, and this many bytes are read.
-        Reading(File, Option<Stamp>, usize),
+        Reading(File, Option<Before>, usize),
         /// It has a result; the file, if there is one, is to be closed.
         Done(Begun, Option<File>),
     }
@@ -66,8 +66,9 @@ mod os {
 
         /// The file after a read into the rest of its chunk, which returned `code`.
         fn after_read(self, code: i32, chunk_nbytes: usize) -> Slot {
-            let Slot::Reading(mut file, stamp, before) = self else { return self };
-            let nbytes = before + code.max(0) as usize;
+            let Slot::Reading(mut file, before, filled) = self else { return self };
+            let stamp = before.map(|before| before.stamp);
+            let nbytes = filled + code.max(0) as usize;
             let is_all = nbytes > 0 && stamp.is_some_and(|stamp| stamp.nbytes == nbytes as u64);
             // The file has filled its chunk, keeps the others waiting, or seems empty but is not a regular file.
             let goes_on =
@@ -77,14 +78,14 @@ mod os {
                     Err(error) if error.raw_os_error() != Some(libc::ESPIPE) => {
                         Slot::done(Begun::NotRead(nbytes, error))
                     }
-                    _ => Slot::done(Begun::GoesOn(nbytes, file, stamp)),
+                    _ => Slot::done(Begun::GoesOn(nbytes, file, before)),
                 },
                 ..0 => Slot::done(Begun::NotRead(nbytes, io::Error::from_raw_os_error(-code))),
                 _ if code == 0 || is_all => {
-                    let judged = stamp.map(|stamp| (stamp, stamp.judge(&file, nbytes as u64)));
+                    let judged = before.map(|before| (before, before.stamp.judge(&file, nbytes as u64)));
                     Slot::Done(Begun::Ended(nbytes, judged), Some(file))
                 }
-                _ => Slot::Reading(file, stamp, nbytes),
+                _ => Slot::Reading(file, before, nbytes),
             }
         }
     }
@@ -109,13 +110,14 @@ mod os {
             is_done.then_some(Ring { ring, names: Vec::new(), hot: Hot::default() })
         }
 
-        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk. If the ring is lost, the
-        /// caller must drop it and must keep the memory of all chunks without using it: the kernel may still write
-        /// there.
+        /// Opens files, at most [`SLOTS`], and reads the beginning of each into its chunk. `notes`: whether it is noted
+        /// of each file, before it is read, if a later change will show. If the ring is lost, the caller must drop it
+        /// and must keep the memory of all chunks without using it: the kernel may still write there.
         pub(crate) fn begin(
             &mut self,
             paths: &[impl AsRef<Path>],
             chunks: &mut [&mut [u8]],
+            notes: bool,
             pool: &Pool,
         ) -> Result<Vec<Begun>, Lost> {
             assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
@@ -150,8 +152,8 @@ mod os {
                 (Some(_), fd @ 0..) => {
                     // SAFETY: the descriptor is new, and nobody else has it.
                     let file = unsafe { File::from_raw_fd(fd) };
-                    match Stamp::before_reading(&file) {
-                        Ok(stamp) => Slot::Reading(file, stamp, 0),
+                    match Before::of(&file, notes) {
+                        Ok(before) => Slot::Reading(file, before, 0),
                         Err(error) => Slot::done(Begun::NotRead(0, error)),
                     }
                 }
@@ -166,7 +168,7 @@ mod os {
             let mut slots: Vec<Slot> = Vec::with_capacity(paths.len());
             for (slot, chunk) in opened.zip(chunks.iter_mut()) {
                 let read = match &slot {
-                    Slot::Reading(file, Some(stamp), _) => self.hot.read(file, stamp, chunk),
+                    Slot::Reading(file, Some(before), _) => self.hot.read(file, &before.stamp, chunk),
                     _ => None,
                 };
                 slots.push(match read {
@@ -301,6 +303,7 @@ mod os {
             &mut self,
             _paths: &[impl AsRef<Path>],
             _chunks: &mut [&mut [u8]],
+            _notes: bool,
             _pool: &Pool,
         ) -> Result<Vec<Begun>, Lost> {
             match self.0 {}
@@ -310,7 +313,8 @@ mod os {
 
 pub(crate) use os::Ring;
 
-use crate::read::stamp::{Stamp, Verdict};
+use crate::read::noted::Before;
+use crate::read::stamp::Verdict;
 
 /// How long a batch waits for a request: longer than any healthy disk takes.
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
@@ -341,9 +345,9 @@ impl From<Lost> for std::io::Error {
 )]
 pub(crate) enum Begun {
     /// The whole file, of this many bytes; for a regular file its stamp and the verdict on the read.
-    Ended(usize, Option<(Stamp, Verdict)>),
+    Ended(usize, Option<(Before, Verdict)>),
     /// The first bytes, this many; there may be more. For a regular file, its stamp.
-    GoesOn(usize, std::fs::File, Option<Stamp>),
+    GoesOn(usize, std::fs::File, Option<Before>),
     /// Opening the file took too long.
     Later,
     NotOpened(std::io::Error),

@@ -141,6 +141,7 @@ pub struct Options {
     rate: Option<Arc<Rate>>,
     meter: Option<Meter>,
     device: Option<Arc<dyn Device>>,
+    is_noting: bool,
 }
 
 impl Options {
@@ -295,6 +296,16 @@ impl Options {
         if let Some(rate) = &self.rate {
             rate.pay(nbytes, must_stop);
         }
+    }
+
+    /// The same options, under which files are looked at before they are read whether a later change will show.
+    #[cfg(feature = "manifest")]
+    pub(crate) fn noting(self, is_noting: bool) -> Options {
+        Options { is_noting, ..self }
+    }
+
+    pub(crate) fn is_noting(&self) -> bool {
+        self.is_noting
     }
 
     pub(crate) fn canceller(&self) -> &Cancel {

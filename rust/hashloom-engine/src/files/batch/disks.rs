@@ -253,13 +253,13 @@ impl<T: Send> Disks<T> {
     }
 
     /// Reads until the end. Each reader runs on a thread of its own.
-    pub(super) fn read(&self, pool: &Pool) {
+    pub(super) fn read(&self, options: &Options, pool: &Pool) {
         let mut direct = Direct::default();
         self.readers.work(pool, |task| {
             match task {
                 Task::Begin { device, requests, is_long, mut buffer } => {
                     let opened: Vec<_> =
-                        requests.into_iter().filter_map(|request| self.open(device, request)).collect();
+                        requests.into_iter().filter_map(|request| self.open(options, device, request)).collect();
                     let long = opened.iter().filter(|(_, file)| file.part(0).end < file.nbytes());
                     let long: Vec<_> = long.map(|(_, file)| Arc::clone(file)).collect();
                     if is_long || !long.is_empty() {
@@ -318,9 +318,14 @@ impl<T: Send> Disks<T> {
     }
 
     /// Opens a file that is to be read. `None` if nothing is to be read, or a thread should do that.
-    fn open(&self, device: Device, (number, request): (u64, Request<T>)) -> Option<(Lane<T>, Arc<Fetched>)> {
+    fn open(
+        &self,
+        options: &Options,
+        device: Device,
+        (number, request): (u64, Request<T>),
+    ) -> Option<(Lane<T>, Arc<Fetched>)> {
         let mut lane = Lane::new(number, request);
-        lane.open();
+        lane.open(options);
         let fetched = lane.regular_file().map(|(file, stamp)| {
             let is_in_memory = self.note(&file, 0, &stamp).is_none();
             // The beginning may have been read before.

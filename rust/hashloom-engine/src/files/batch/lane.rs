@@ -20,7 +20,7 @@ use crate::read::ahead::{self, read_ahead};
 use crate::read::behind::{self, BEHIND_NBYTES};
 use crate::read::buffer::Buffer;
 use crate::read::map::Mapping;
-use crate::read::noted;
+use crate::read::noted::{self, Before, Doubt};
 use crate::read::open::read_at_once;
 use crate::read::ring::Begun;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
@@ -51,6 +51,8 @@ pub(super) struct Lane<T> {
     /// For a regular file, its stamp before it was read, and the verdict on its bytes.
     stamp: Option<Stamp>,
     verdict: Verdict,
+    /// Why a later change might not show in the stamp, if the run takes notes.
+    doubt: Option<Doubt>,
     /// Number of times that the message was begun.
     nreadings: u8,
     /// End of the bytes that reading ahead was asked for.
@@ -117,6 +119,7 @@ impl<T> Lane<T> {
             error: None,
             stamp: None,
             verdict: Verdict::Whole,
+            doubt: None,
             nreadings: 1,
             asked: 0,
             is_stream: false,
@@ -153,14 +156,16 @@ impl<T> Lane<T> {
     }
 
     /// Ends with digests that are known.
-    pub(super) fn know(&mut self, digests: &[Hash], nbytes: u64) {
-        self.digests = digests.to_vec();
-        (self.nbytes, self.chunk) = (nbytes, Chunk::Buffer(0..0));
+    pub(super) fn know(&mut self, content: &Content) {
+        self.digests = content.digests.clone();
+        // Whoever had the file open for writing when it was read may have gone.
+        self.doubt = self.doubt.or(content.doubt);
+        (self.nbytes, self.chunk) = (content.stamp.nbytes, Chunk::Buffer(0..0));
         self.reader = Reader::Closed;
         (self.is_known, self.has_ended, self.is_stream) = (true, true, false);
     }
 
-    pub(super) fn open(&mut self) {
+    pub(super) fn open(&mut self, options: &Options) {
         match &self.request.source {
             Source::Path(path) => match stream::open(path) {
                 Ok((file, metadata)) => {
@@ -182,11 +187,16 @@ impl<T> Lane<T> {
                 Err(error) => self.fail(FileError::Read { offset: 0, error }),
             },
         }
-        match self.reader.with_file(Stamp::before_reading) {
-            Some(Ok(stamp)) => self.stamp = stamp,
+        match self.reader.with_file(|file| Before::of(file, options.is_noting())) {
+            Some(Ok(before)) => self.note(before),
             Some(Err(error)) => self.fail(FileError::Read { offset: 0, error }),
             None => {}
         }
+    }
+
+    fn note(&mut self, before: Option<Before>) {
+        self.stamp = before.map(|before| before.stamp);
+        self.doubt = before.and_then(|before| before.doubt);
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
@@ -197,13 +207,15 @@ impl<T> Lane<T> {
             Begun::Ended(nbytes, judged) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
                 self.has_ended = true;
-                if let Some((stamp, verdict)) = judged {
-                    (self.stamp, self.verdict) = (Some(stamp), verdict);
+                if let Some((before, verdict)) = judged {
+                    self.note(Some(before));
+                    self.verdict = verdict;
                 }
             }
-            Begun::GoesOn(nbytes, file, stamp) => {
+            Begun::GoesOn(nbytes, file, before) => {
                 self.chunk = Chunk::Buffer(place..place + nbytes);
-                (self.reader, self.stamp) = (Reader::File(file), stamp);
+                self.reader = Reader::File(file);
+                self.note(before);
             }
             Begun::NotOpened(error) => self.fail(FileError::Open(error)),
             Begun::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
@@ -470,7 +482,8 @@ impl<T> Lane<T> {
             Verdict::Odd(error) => self.error = Some(FileError::Read { offset: self.nbytes, error }),
         }
         if let (Some(lead), Some(stamp), None) = (self.lead.take(), self.stamp, &self.error) {
-            lead.end(Content { stamp, methods: Arc::clone(&self.request.methods), digests: self.digests.clone() });
+            let (methods, digests) = (Arc::clone(&self.request.methods), self.digests.clone());
+            lead.end(Content { stamp, doubt: self.doubt, methods, digests });
         }
     }
 
@@ -482,6 +495,7 @@ impl<T> Lane<T> {
                 nbytes: self.nbytes,
                 nread: if self.is_known { 0 } else { self.nbytes },
                 stamp: self.stamp.filter(|_| !matches!(self.request.source, Source::Stdin)),
+                doubt: self.doubt,
             }),
         };
         (self.number, self.request, result)

@@ -20,6 +20,7 @@ use super::lane::Lane;
 use super::lock;
 use crate::files::request::{Method, Request};
 use crate::files::source::Source;
+use crate::read::noted::Doubt;
 use crate::read::stamp::Stamp;
 
 /// Shorter files are read for each name.
@@ -41,6 +42,8 @@ enum Known<T> {
 /// The digests of a file.
 pub(super) struct Content {
     pub(super) stamp: Stamp,
+    /// Why a later change might not show in the stamp, if the run takes notes.
+    pub(super) doubt: Option<Doubt>,
     pub(super) methods: Arc<[Method]>,
     pub(super) digests: Vec<Hash>,
 }
@@ -72,7 +75,7 @@ impl<T> Links<T> {
                 return None;
             }
             Some(Known::Read(content)) if content.stamp == stamp && are_same(&content.methods, lane.methods()) => {
-                lane.know(&content.digests, stamp.nbytes);
+                lane.know(content);
                 return Some(lane);
             }
             // The file has changed since, or other digests are wanted.
