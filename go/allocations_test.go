@@ -13,6 +13,7 @@ import (
 	"github.com/hashloom/hashloom/go/bitcoin"
 	"github.com/hashloom/hashloom/go/hmac"
 	"github.com/hashloom/hashloom/go/internal/core"
+	"github.com/hashloom/hashloom/go/md5"
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
@@ -28,6 +29,7 @@ func TestAllocations(t *testing.T) {
 	sums256 := make([][sha256.Size]byte, 100)
 	sums512 := make([][sha512.Size]byte, 100)
 	sums160 := make([][ripemd160.Size]byte, 100)
+	sumsMD5 := make([][md5.Size]byte, 100)
 	sums3 := make([][sha3.Size256]byte, 100)
 	xofs := make([]byte, 100*20)
 	hs, hs3 := make([]hash.Hash, 100), make([]hash.Hash, 100)
@@ -45,6 +47,7 @@ func TestAllocations(t *testing.T) {
 		"sha256":    func() { sha256.SumMany(sums256, msgs); sha256.SumRows(sums256, rows, 64) },
 		"sha512":    func() { sha512.SumMany(sums512, msgs); sha512.SumRows(sums512, rows, 64) },
 		"ripemd160": func() { ripemd160.SumMany(sums160, msgs); ripemd160.SumRows(sums160, rows, 64) },
+		"md5":       func() { md5.SumMany(sumsMD5, msgs); md5.SumRows(sumsMD5, rows, 64) },
 		"sha3": func() {
 			sha3.SumMany256(sums3, msgs)
 			sha3.SumRows256(sums3, rows, 64)

@@ -4,8 +4,8 @@
 // module puts up to 16 messages into the lanes of SIMD registers, and chooses the fastest code for the CPU at run time.
 // It needs neither cgo nor other modules.
 //
-// The packages [sha1], [sha256], [sha512], [sha3] and [ripemd160] have the API of the standard library's packages of
-// these names (ripemd160: of golang.org/x/crypto), so that replacing the import is enough, and the same additions:
+// The packages [md5], [sha1], [sha256], [sha512], [sha3] and [ripemd160] have the API of the standard library's packages
+// of these names (ripemd160: of golang.org/x/crypto), so that replacing the import is enough, and the same additions:
 //
 //	SumMany(dst, msgs)           dst[i] = digest of msgs[i]
 //	SumRows(dst, rows, rowLen)   dst[i] = digest of row i, rowLen bytes each, of one buffer
@@ -34,8 +34,9 @@
 //   - Messages may overlap each other. If digests overlap messages, or slices do not fit each other, a call panics
 //     before it writes anything.
 //   - The module has not been validated for FIPS 140. GODEBUG=fips140 affects only the calls that the standard library
-//     answers: under fips140=only, SHA-1 of one short message panics, as in crypto/sha1.
+//     answers: under fips140=only, SHA-1 and MD5 of one short message panic, as in crypto/sha1 and crypto/md5.
 //
+// [md5]: https://pkg.go.dev/github.com/hashloom/hashloom/go/md5
 // [sha1]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha1
 // [sha256]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha256
 // [sha512]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha512

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/internal/digest"
+	"github.com/hashloom/hashloom/go/md5"
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
@@ -55,6 +56,7 @@ var variants = []variant{
 	variantOf(core.SHA512_224, sha512.New512_224, sha512.Sum512_224, sha512.SumMany512_224, sha512.SumRows512_224),
 	variantOf(core.SHA512_256, sha512.New512_256, sha512.Sum512_256, sha512.SumMany512_256, sha512.SumRows512_256),
 	variantOf(core.RIPEMD160, ripemd160.New, ripemd160.Sum, ripemd160.SumMany, ripemd160.SumRows),
+	variantOf(core.MD5, md5.New, md5.Sum, md5.SumMany, md5.SumRows),
 	// algorithms.py: go_sha3_variants
 	variantOf(core.SHA3_224, func() hash.Hash { return sha3.New224() }, sha3.Sum224, sha3.SumMany224,
 		sha3.SumRows224),

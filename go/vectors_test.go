@@ -78,15 +78,19 @@ func (v *variant) vectorPath() string {
 }
 
 // isNIST says whether the algorithm has vectors of NIST.
-func (v *variant) isNIST() bool { return v.name != "ripemd160" && !strings.HasPrefix(v.name, "keccak") }
+func (v *variant) isNIST() bool {
+	return v.name != "ripemd160" && v.name != "md5" && !strings.HasPrefix(v.name, "keccak")
+}
 
-// NIST's short and long messages, and the vectors of RIPEMD-160's and Keccak's authors, with each instruction set.
+// NIST's short and long messages, and the vectors of MD5's, RIPEMD-160's and Keccak's authors, with each instruction set.
 func TestVectors(t *testing.T) {
 	t.Cleanup(func() { hashloom.Restrict() })
 	forEach(t, func(t *testing.T, v *variant) {
 		files := []string{v.vectorPath() + "ShortMsg.rsp", v.vectorPath() + "LongMsg.rsp"}
 		if v.name == "ripemd160" {
 			files = []string{"ripemd160/ripevectors.txt"}
+		} else if v.name == "md5" {
+			files = []string{"md5/rfc-1321.txt"}
 		} else if !v.isNIST() {
 			files = []string{fmt.Sprintf("keccak/ShortMsgKAT_%d.txt", 8*v.size)}
 		}
@@ -173,7 +177,8 @@ func TestVectorsXOF(t *testing.T) {
 
 // The vectors of RFC 2202, 2286 and 4231, and Wycheproof's, some of which have the first half of a tag, or a wrong tag.
 func TestVectorsHMAC(t *testing.T) {
-	files := map[string]string{"sha1": "hmac-rfc/rfc-2202-sha1", "ripemd160": "hmac-rfc/rfc-2286-ripemd160"}
+	files := map[string]string{"sha1": "hmac-rfc/rfc-2202-sha1", "md5": "hmac-rfc/rfc-2202-md5",
+		"ripemd160": "hmac-rfc/rfc-2286-ripemd160"}
 	for _, name := range []string{"sha224", "sha256", "sha384", "sha512"} {
 		files[name] = "hmac-rfc/rfc-4231-" + name
 	}

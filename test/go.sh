@@ -51,7 +51,7 @@ emulated() {
 }
 
 # The core's own tests of all lengths take minutes under qemu.
-packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search ./internal/ripemd160)
+packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./md5 ./bitcoin ./search ./internal/ripemd160)
 [ "$level" = quick ] || packages+=(./internal/core)
 
 # The tests of the core's assembly that are short enough under qemu.

@@ -5,16 +5,17 @@ package hmac_test
 import (
 	"bytes"
 	stdhmac "crypto/hmac"
-	"crypto/md5"
 	stdsha256 "crypto/sha256"
 	"fmt"
 	"hash"
+	"hash/fnv"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/hashloom/hashloom/go/hmac"
+	"github.com/hashloom/hashloom/go/md5"
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
@@ -24,7 +25,7 @@ import (
 
 var hashes = map[string]func() hash.Hash{
 	"sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
-	"sha512-224": sha512.New512_224, "sha512-256": sha512.New512_256, "ripemd160": ripemd160.New,
+	"sha512-224": sha512.New512_224, "sha512-256": sha512.New512_256, "ripemd160": ripemd160.New, "md5": md5.New,
 	"crypto/sha256": stdsha256.New, "sha3-256": func() hash.Hash { return sha3.New256() },
 }
 
@@ -133,7 +134,7 @@ func TestMisuse(t *testing.T) {
 	tags := make([]byte, 64)
 	two := make([][]byte, 2)
 	for text, call := range map[string]func(){
-		"*md5.digest is not a hash":            func() { hmac.NewKey(md5.New, nil) },
+		"*fnv.sum128 is not a hash":            func() { hmac.NewKey(fnv.New128, nil) },
 		"SumMany: dst has 64 bytes for 3 tags": func() { key.SumMany(tags, make([][]byte, 3)) },
 		"digests overlap messages":             func() { key.SumMany(tags, [][]byte{nil, tags[10:20]}) },
 		"1 results and 2 tags for 2 messages":  func() { key.VerifyMany(make([]bool, 1), two, two) },

@@ -4,12 +4,12 @@ package search_test
 
 import (
 	"bytes"
-	"crypto/md5"
 	stdsha256 "crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -175,10 +175,11 @@ func TestTargets(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
+	foreign := func() hash.Hash { return fnv.New128() }
 	for text, f := range map[string]func(){
 		"Job.New is nil":         func() { (&search.Job{}).Find(0, 1) },
-		"Job.New: *md5.digest":   func() { (&search.Job{New: md5.New}).Find(0, 1) },
-		"Job.Again: *md5.digest": func() { (&search.Job{New: sha1.New, Again: md5.New}).FindAll(0, 1, -1) },
+		"Job.New: *fnv.sum128":   func() { (&search.Job{New: foreign}).Find(0, 1) },
+		"Job.Again: *fnv.sum128": func() { (&search.Job{New: sha1.New, Again: foreign}).FindAll(0, 1, -1) },
 		"Job.Alphabet: 1 digits": func() { (&search.Job{New: sha1.New, Alphabet: "0"}).Find(0, 1) },
 		"Job.Alphabet: 257 ":     func() { (&search.Job{New: sha1.New, Alphabet: strings.Repeat("0", 257)}).Find(0, 1) },
 		"Job.Width: -1 digits":   func() { (&search.Job{New: sha1.New, Width: -1}).Find(0, 1) },

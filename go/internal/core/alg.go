@@ -87,7 +87,8 @@ var infos [len(rows)]Info
 
 // packages has the package of each block function that this module offers.
 var packages = map[string]string{
-	"sha1": "sha1", "sha256": "sha256", "sha512": "sha512", "ripemd160": "ripemd160", "keccak": "sha3",
+	"sha1": "sha1", "sha256": "sha256", "sha512": "sha512", "ripemd160": "ripemd160", "md5": "md5",
+	"keccak": "sha3",
 }
 
 // The first bytes of marshaled states are those of the standard library. A sponge's depend on its suffix; the size of
@@ -95,7 +96,7 @@ var packages = map[string]string{
 var (
 	magics = map[Alg]string{
 		SHA1: "sha\x01", SHA224: "sha\x02", SHA256: "sha\x03", SHA384: "sha\x04", SHA512_224: "sha\x05",
-		SHA512_256: "sha\x06", SHA512: "sha\x07", RIPEMD160: "rmd\x01",
+		SHA512_256: "sha\x06", SHA512: "sha\x07", RIPEMD160: "rmd\x01", MD5: "md5\x01",
 	}
 	spongeMagics = map[byte]string{0x06: "sha\x08", 0x1f: "sha\x09", 0x01: "sha\x0b"}
 )

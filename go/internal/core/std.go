@@ -3,6 +3,7 @@
 package core
 
 import (
+	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha3"
@@ -42,6 +43,8 @@ func newHash(alg Alg) state {
 		h = sha512.New512_256()
 	case RIPEMD160:
 		h = ripemd160.New()
+	case MD5:
+		h = md5.New()
 	case SHA3_224:
 		h = sha3.New224()
 	case SHA3_256:
@@ -87,6 +90,9 @@ func sumStandard(alg Alg, dst, msg []byte) bool {
 		copy(dst, sum[:])
 	case SHA512_256:
 		sum := sha512.Sum512_256(msg)
+		copy(dst, sum[:])
+	case MD5:
+		sum := md5.Sum(msg)
 		copy(dst, sum[:])
 	case SHA3_224:
 		sum := sha3.Sum224(msg)

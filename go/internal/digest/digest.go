@@ -130,7 +130,7 @@ func (d *Digest) UnmarshalBinary(b []byte) error {
 
 // Array is a digest of any algorithm.
 type Array interface {
-	[20]byte | [28]byte | [32]byte | [48]byte | [64]byte
+	[16]byte | [20]byte | [28]byte | [32]byte | [48]byte | [64]byte
 }
 
 // SumMany sets dst[i] to the digest of msgs[i].

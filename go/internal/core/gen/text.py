@@ -49,10 +49,10 @@ PLACES = {"amd64": (0x40000000, 0x60000000), "arm64": (0xc0000, 0xe0000)}
 LEFT_OUT = {
     "amd64": [
         r"ISA\(ssse3,", r"LANES\(\w+, \w+, (ssse3|avx),", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx512vl)_x1,",
-        r"LANES\(SHA512, sha512, sse2,", r"LANES\(MD5, md5, (sse2|avx2|avx512vl|avx512),",
+        r"LANES\(SHA512, sha512, sse2,",
         r"KERNEL\(KECCAK, keccak_blocks_(sse2|ssse3|avx),",
     ],
-    "arm64": [r"LANES\(MD5, md5(_pair)?, (neon|sha3),", r"KERNEL\(KECCAK, keccak_blocks_neon,"],
+    "arm64": [r"KERNEL\(KECCAK, keccak_blocks_neon,"],
 }
 COMPILER = {"amd64": "gcc", "arm64": "aarch64-linux-gnu-gcc"}
 MACHINE = {"amd64": 62, "arm64": 183}
