@@ -3,12 +3,19 @@
 package hashloom_test
 
 import (
+	"context"
 	stdsha256 "crypto/sha256"
+	"errors"
 	"fmt"
 	"hash"
+	"io"
+	"io/fs"
 	"slices"
+	"strings"
+	"sync"
 
 	hashloom "github.com/hashloom/hashloom/go"
+	"github.com/hashloom/hashloom/go/md5"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
 )
@@ -42,6 +49,54 @@ func ExampleAppendSumsFrom() {
 	sums := hashloom.AppendSumsFrom(nil, salt, [][]byte{[]byte("one"), []byte("two")})
 	fmt.Printf("%.4x %.4x\n", sums[:sha256.Size], sums[sha256.Size:])
 	// Output: 5d95334e 608f0c04
+}
+
+// Two uploads at once; S3 wants SHA-256 and MD5 of each.
+func ExampleServer_NewHash() {
+	server := hashloom.NewServer(context.Background())
+	defer server.Close()
+	uploads := []io.Reader{strings.NewReader("hello world"), strings.NewReader("goodbye")}
+	sums := make([][]byte, len(uploads))
+	var group sync.WaitGroup
+	for i, upload := range uploads {
+		group.Go(func() { // such as the handler of a request
+			h := server.NewHash(sha256.New(), md5.New())
+			if _, err := io.Copy(h, upload); err == nil {
+				sums[i] = h.Sum(nil)
+			}
+		})
+	}
+	group.Wait()
+	for _, sum := range sums {
+		fmt.Printf("%.4x %.4x\n", sum[:sha256.Size], sum[sha256.Size:])
+	}
+	// Output:
+	// b94d27b9 5eb63bbb
+	// 82e35a63 69faab62
+}
+
+func ExampleServer_SumReaders() {
+	var server hashloom.Server
+	sums, err := server.SumReaders(context.Background(), sha256.New, strings.NewReader("one"), strings.NewReader("two"))
+	fmt.Printf("%.4x %.4x %v\n", sums[0], sums[1], err)
+	// Output: 7692c3ad 3fc4ccfe <nil>
+}
+
+func ExampleServer_SumFiles() {
+	var server hashloom.Server
+	both := func() hash.Hash { return server.NewHash(sha256.New(), md5.New()) }
+	sums, err := server.SumFiles(context.Background(), both, "LICENSE-MIT", "missing")
+	fmt.Println(len(sums[0]), sums[1] == nil, errors.Is(err, fs.ErrNotExist))
+	// Output: 48 true true
+}
+
+func ExampleServer_Close() {
+	server := hashloom.NewServer(context.Background())
+	h := server.NewHash(sha256.New())
+	server.Close()
+	_, err := h.Write([]byte("hello world"))
+	fmt.Println(err == hashloom.ErrServerClosed, h.Sum(nil) == nil)
+	// Output: true true
 }
 
 func ExampleImplementations() {

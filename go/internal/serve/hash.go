@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package serve
+
+import (
+	"context"
+	"crypto/sha3"
+	"encoding"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashloom/hashloom/go/internal/core"
+	"github.com/hashloom/hashloom/go/internal/digest"
+)
+
+// ErrClosed is the error of a Write after Close.
+var ErrClosed = errors.New("hashloom: Write: the server is closed")
+
+// Server is what hashes have in common. The zero value is ready, and has no context.
+type Server struct {
+	Context  context.Context
+	isClosed atomic.Bool
+	queue    queue
+}
+
+// Batches returns the number of batches, and of chunks in them.
+func (s *Server) Batches() (nbatches, nchunks int) {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	return s.queue.nbatches, s.queue.njobs
+}
+
+// Close makes later calls of Write fail. Calls that have begun end as always.
+func (s *Server) Close() { s.isClosed.Store(true) }
+
+func (s *Server) check() error {
+	if s.isClosed.Load() {
+		return ErrClosed
+	}
+	if s.Context != nil && s.Context.Err() != nil {
+		return fmt.Errorf("hashloom: Write: the context of the server has ended: %w", context.Cause(s.Context))
+	}
+	return nil
+}
+
+// Hash writes to one hash or to several at once, in lanes beside the other hashes of the server.
+type Hash struct {
+	server *Server
+	mu     sync.Mutex  // held by each call
+	hashes []hash.Hash // all of them, in order
+	others []hash.Hash // those that have no lanes
+	job    job         // with those that have
+	err    error       // of the Write that failed
+}
+
+// NewHash takes hashes over.
+func (s *Server) NewHash(hashes []hash.Hash) *Hash {
+	h := &Hash{server: s, job: job{wake: make(chan struct{}, 1)}}
+	for i, each := range hashes {
+		if each == nil {
+			panic(fmt.Sprintf("hashloom: NewHash: hash %d of %d is nil", i+1, len(hashes)))
+		}
+	}
+	h.set(hashes)
+	return h
+}
+
+func (h *Hash) set(hashes []hash.Hash) {
+	h.hashes, h.others, h.job.hashes = make([]hash.Hash, len(hashes)), nil, nil
+	for i, each := range hashes {
+		each, hasLanes := adopt(each)
+		h.hashes[i] = each
+		if hasLanes {
+			h.job.hashes = append(h.job.hashes, each)
+		} else {
+			h.others = append(h.others, each)
+		}
+	}
+}
+
+// adopt returns h, or a hash of this module that goes on where one of the standard library is, and whether WriteMany
+// can advance it in lanes.
+func adopt(h hash.Hash) (hash.Hash, bool) {
+	if !core.Enabled {
+		return h, false
+	}
+	if _, isOurs := h.(*digest.Digest); isOurs {
+		return h, true
+	}
+	var ctx core.Ctx
+	alg := digest.AlgOf(h, &ctx)
+	if _, isSHA3 := h.(*sha3.SHA3); isSHA3 || alg == 0 || alg.Info().IsXOF {
+		return h, isSHA3 && alg != 0 // not a state of crypto/sha3 that no message leads to
+	}
+	ours := digest.New(alg)
+	state, err := h.(encoding.BinaryAppender).AppendBinary(nil)
+	if err != nil || ours.UnmarshalBinary(state) != nil {
+		return h, false
+	}
+	return ours, true
+}
+
+// Write returns when p has been hashed. After an error nothing of p has been.
+func (h *Hash) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return 0, h.err
+	}
+	if h.err = h.server.check(); h.err != nil {
+		return 0, h.err
+	}
+	for rest := p; len(rest) > 0; {
+		h.job.chunk = rest[:min(len(rest), pieceLen)]
+		rest = rest[len(h.job.chunk):]
+		for _, other := range h.others {
+			other.Write(h.job.chunk)
+		}
+		if len(h.job.hashes) > 0 && len(h.job.chunk) >= leastLen {
+			h.server.queue.do(&h.job)
+		} else {
+			write([]*job{&h.job})
+		}
+	}
+	h.job.chunk = nil
+	return len(p), nil
+}
+
+const bufferLen = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([bufferLen]byte) }}
+
+// ReadFrom writes what r has until its end.
+func (h *Hash) ReadFrom(r io.Reader) (int64, error) { return h.ReadAll(context.Background(), r) }
+
+// ReadAll is ReadFrom that looks before each read whether ctx has ended.
+func (h *Hash) ReadAll(ctx context.Context, r io.Reader) (total int64, err error) {
+	buffer := buffers.Get().(*[bufferLen]byte)
+	defer buffers.Put(buffer)
+	for err == nil {
+		n, nempty := 0, 0
+		for n < len(buffer) && err == nil {
+			if err = ctx.Err(); err != nil {
+				err = context.Cause(ctx)
+				break
+			}
+			var nread int
+			nread, err = r.Read(buffer[n:])
+			if nread < 0 || nread > len(buffer)-n {
+				return total, fmt.Errorf("hashloom: %T.Read returned %d for a buffer of %d bytes", r, nread, len(buffer)-n)
+			}
+			n += nread
+			if nread > 0 {
+				nempty = 0
+			} else if nempty++; nempty == 100 && err == nil {
+				err = io.ErrNoProgress
+			}
+		}
+		if _, failed := h.Write(buffer[:n]); failed != nil {
+			return total, failed
+		}
+		total += int64(n)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return total, err
+}
+
+// Sum appends the digests of all hashes, or nothing after a Write that failed.
+func (h *Hash) Sum(b []byte) []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		for _, each := range h.hashes {
+			b = each.Sum(b)
+		}
+	}
+	return b
+}
+
+// Reset begins a new message. The error of a Write that failed is forgotten.
+func (h *Hash) Reset() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, each := range h.hashes {
+		each.Reset()
+	}
+	h.err = nil
+}
+
+// Size returns the bytes that Sum appends.
+func (h *Hash) Size() int {
+	size := 0
+	for _, each := range h.all() {
+		size += each.Size()
+	}
+	return size
+}
+
+// BlockSize returns the longest block.
+func (h *Hash) BlockSize() int {
+	size := 0
+	for _, each := range h.all() {
+		size = max(size, each.BlockSize())
+	}
+	return size
+}
+
+// all returns the hashes, which UnmarshalBinary replaces.
+func (h *Hash) all() []hash.Hash {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.hashes
+}
+
+// Clone returns an independent copy, of the same server.
+func (h *Hash) Clone() (hash.Cloner, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return nil, h.err
+	}
+	clones, err := cloneAll(h.hashes)
+	if err != nil {
+		return nil, err
+	}
+	return h.server.NewHash(clones), nil
+}
+
+func cloneAll(hashes []hash.Hash) ([]hash.Hash, error) {
+	clones := make([]hash.Hash, len(hashes))
+	for i, h := range hashes {
+		cloner, ok := h.(hash.Cloner)
+		if !ok {
+			return nil, fmt.Errorf("hashloom: Clone: %T is not a hash.Cloner: %w", h, errors.ErrUnsupported)
+		}
+		clone, err := cloner.Clone()
+		if err != nil {
+			return nil, err
+		}
+		clones[i] = clone
+	}
+	return clones, nil
+}
+
+// MarshalBinary returns the states of the hashes behind each other.
+func (h *Hash) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
+
+// AppendBinary appends the states of the hashes.
+func (h *Hash) AppendBinary(b []byte) ([]byte, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return nil, h.err
+	}
+	for _, each := range h.hashes {
+		appender, ok := each.(encoding.BinaryAppender)
+		if !ok {
+			return nil, fmt.Errorf("hashloom: AppendBinary: %T is not an encoding.BinaryAppender: %w", each,
+				errors.ErrUnsupported)
+		}
+		var err error
+		if b, err = appender.AppendBinary(b); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// UnmarshalBinary accepts what MarshalBinary of a hash over the same algorithms returned. After an error nothing has
+// changed.
+func (h *Hash) UnmarshalBinary(b []byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	hashes, err := cloneAll(h.hashes)
+	if err != nil {
+		return err
+	}
+	for _, each := range hashes {
+		appender, _ := each.(encoding.BinaryAppender)
+		state, ok := each.(encoding.BinaryUnmarshaler)
+		if appender == nil || !ok {
+			return fmt.Errorf("hashloom: UnmarshalBinary: %T has no states: %w", each, errors.ErrUnsupported)
+		}
+		now, err := appender.AppendBinary(nil) // as long as any of its states
+		if err != nil {
+			return err
+		}
+		n := min(len(now), len(b))
+		if err := state.UnmarshalBinary(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	if len(b) > 0 {
+		return fmt.Errorf("hashloom: UnmarshalBinary: %d bytes behind the states of %d hashes", len(b), len(hashes))
+	}
+	h.set(hashes)
+	h.err = nil
+	return nil
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hashloom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashloom/hashloom/go/internal/serve"
+)
+
+// Server hashes what many goroutines write, such as the handlers of uploads, in lanes side by side: each message has a
+// running hash from [Server.NewHash], and its Write takes part in a batch with the Writes of other goroutines. It needs
+// no goroutine of its own, so that there is nothing to stop. The zero Server is ready for use. Any number of goroutines
+// may use one Server at once. A Server must not be copied.
+type Server struct {
+	serve serve.Server
+}
+
+// ErrServerClosed is the error of Write after [Server.Close].
+var ErrServerClosed = serve.ErrClosed
+
+// NewServer returns a Server. When ctx ends, all Writes fail, as after [Server.Close], with an error that wraps the
+// cause of the context.
+func NewServer(ctx context.Context) *Server {
+	return &Server{serve.Server{Context: ctx}}
+}
+
+// NewHash returns a [hash.Hash] for one message, which hs hash at once, such as NewHash(sha256.New(), md5.New()). From
+// then on hs belong to it. They may have been written to; those of the standard library are replaced by hashes of this
+// module in the same state. A hash of any other package takes part, but not in lanes.
+//
+// Write blocks until the bytes are hashed, and copies nothing. If other goroutines write to hashes of the server, it
+// puts the bytes into lanes beside theirs; else, and below 4 KiB, it is a Write of hs. At most GOMAXPROCS goroutines
+// hash at once. Write fails only after the server was closed or its context has ended. Then it hashes nothing of its
+// bytes, all later Writes fail too, and Sum appends nothing until Reset: a message that lacks bytes has no digest.
+//
+// Sum appends the digests of hs behind each other, in their order, and Size is the number of their bytes. The hash
+// implements [io.ReaderFrom], which reads 64 KiB at a time, and if all of hs do, [hash.Cloner], [encoding.BinaryMarshaler],
+// [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler]; a state is the states of hs behind each other. Unlike other
+// hashes it may be used by many goroutines at once: Writes to it are hashed one after another.
+//
+// It panics if one of hs is nil.
+func (s *Server) NewHash(hs ...hash.Hash) hash.Hash { return s.serve.NewHash(hs) }
+
+// Close makes all later Writes fail with [ErrServerClosed]. Writes that have begun are hashed, and Sum and Reset still
+// work. Close may be called many times. It returns nil.
+func (s *Server) Close() error {
+	s.serve.Close()
+	return nil
+}
+
+// SumReaders reads all readers to their ends at the same time, each on a goroutine of its own, and returns a digest for
+// each. newHash is called once for each, by many goroutines at once: sha256.New, or for several algorithms a function that
+// returns a hash of [Server.NewHash].
+//
+// The digest of a reader that fails is nil, and the error joins the errors of all readers that failed. If ctx ends,
+// there are no digests, and the error is the cause of the context. SumReaders returns after the last Read has returned,
+// and leaves no goroutine behind. To interrupt a Read that blocks, close what it reads from (see [context.AfterFunc]).
+func (s *Server) SumReaders(ctx context.Context, newHash func() hash.Hash, readers ...io.Reader) ([][]byte, error) {
+	return s.sumAll(ctx, newHash, len(readers), len(readers), func(h *serve.Hash, i int) error {
+		if readers[i] == nil {
+			return fmt.Errorf("hashloom: SumReaders: reader %d of %d is nil", i+1, len(readers))
+		}
+		if _, err := h.ReadAll(ctx, readers[i]); err != nil {
+			return fmt.Errorf("hashloom: SumReaders: reader %d of %d: %w", i+1, len(readers), err)
+		}
+		return nil
+	})
+}
+
+// SumFiles is [Server.SumReaders] for the files of these names. It reads at most 16 files for each of GOMAXPROCS at
+// once. An error of a file is a [*io/fs.PathError].
+func (s *Server) SumFiles(ctx context.Context, newHash func() hash.Hash, names ...string) ([][]byte, error) {
+	return s.sumAll(ctx, newHash, len(names), 16*runtime.GOMAXPROCS(0), func(h *serve.Hash, i int) error {
+		file, err := os.Open(names[i])
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = h.ReadAll(ctx, file)
+		return err
+	})
+}
+
+// sumAll returns the digests of n messages, which write writes, at most limit of them at once.
+func (s *Server) sumAll(ctx context.Context, newHash func() hash.Hash, n, limit int,
+	write func(h *serve.Hash, i int) error) ([][]byte, error) {
+	if newHash == nil {
+		panic("hashloom: newHash is nil")
+	}
+	sums, errs := make([][]byte, n), make([]error, n)
+	var next, nended atomic.Int64
+	var group sync.WaitGroup
+	for range min(n, limit) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if one := newHash(); one == nil {
+					errs[i] = errors.New("hashloom: newHash has returned nil")
+				} else {
+					h, isServed := one.(*serve.Hash)
+					if !isServed {
+						h = s.serve.NewHash([]hash.Hash{one})
+					}
+					if errs[i] = write(h, i); errs[i] == nil {
+						sums[i] = h.Sum(nil)
+					}
+				}
+				nended.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	err := errors.Join(errs...)
+	if ctx.Err() != nil && (err != nil || int(nended.Load()) < n) {
+		return nil, context.Cause(ctx)
+	}
+	return sums, err
+}

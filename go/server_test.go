@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hashloom_test
+
+import (
+	"bytes"
+	"context"
+	stdhmac "crypto/hmac"
+	stdmd5 "crypto/md5"
+	stdsha256 "crypto/sha256"
+	stdsha3 "crypto/sha3"
+	"encoding"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	hashloom "github.com/hashloom/hashloom/go"
+	"github.com/hashloom/hashloom/go/md5"
+	"github.com/hashloom/hashloom/go/sha256"
+	"github.com/hashloom/hashloom/go/sha3"
+)
+
+// settled fails if more goroutines stay than there were: it is to be deferred with their number.
+func settled(t *testing.T, before int) {
+	t.Helper()
+	for range 1000 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines, before the test %d", runtime.NumGoroutine(), before)
+}
+
+// message is a message that a goroutine writes to a server, and what it should become.
+type message struct {
+	h       hash.Hash
+	oracles []hash.Hash
+}
+
+func newMessage(s *hashloom.Server, rng *rand.Rand) message {
+	var m message
+	var hs []hash.Hash
+	for range 1 + rng.IntN(3) {
+		v := &variants[rng.IntN(len(variants))]
+		m.oracles = append(m.oracles, v.oracle())
+		if rng.IntN(3) > 0 {
+			hs = append(hs, v.new())
+		} else { // the standard library's
+			hs = append(hs, v.oracle())
+		}
+	}
+	if rng.IntN(8) == 0 { // another package's
+		m.oracles, hs = append(m.oracles, fnv.New128()), append(hs, fnv.New128())
+	}
+	m.h = s.NewHash(hs...)
+	return m
+}
+
+func (m message) sum() (sum []byte) {
+	for _, oracle := range m.oracles {
+		sum = oracle.Sum(sum)
+	}
+	return sum
+}
+
+// Random writes of many goroutines to hashes of all algorithms, with each instruction set.
+func TestServerAgainstStandardLibrary(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	t.Cleanup(func() { hashloom.Restrict() })
+	source := randomBytes(rand.New(rand.NewPCG(1, 2)), 300_000)
+	var s hashloom.Server
+	for round, isa := range append([]string{""}, hashloom.Implementations()...) {
+		restrictTo(t, isa)
+		var group sync.WaitGroup
+		for i := range 40 {
+			group.Go(func() {
+				rng := rand.New(rand.NewPCG(uint64(round), uint64(i)))
+				m := newMessage(&s, rng)
+				for range 40 {
+					switch rng.IntN(12) {
+					case 0:
+						m.h.Reset()
+						for _, oracle := range m.oracles {
+							oracle.Reset()
+						}
+					case 1:
+						if clone, err := m.h.(hash.Cloner).Clone(); err == nil {
+							m.h.Write(source[:rng.IntN(20000)]) // the clone does not see that
+							m.h = clone
+						} else if !errors.Is(err, errors.ErrUnsupported) {
+							t.Error(err)
+						}
+					case 2:
+						state, err := m.h.(encoding.BinaryMarshaler).MarshalBinary()
+						m.h.Write(source[:rng.IntN(20000)])
+						if err == nil {
+							err = m.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
+						}
+						if err != nil {
+							t.Error(err)
+						}
+					case 3:
+						reader := bytes.NewReader(source[:rng.IntN(200_000)])
+						for _, oracle := range m.oracles {
+							io.Copy(oracle, io.NewSectionReader(reader, 0, 1<<20))
+						}
+						if n, err := io.Copy(m.h, iotest.HalfReader(reader)); n != reader.Size() || err != nil {
+							t.Errorf("io.Copy: %d, %v", n, err)
+						}
+					default:
+						most := []int{100, 5000, 70_000, len(source)}[rng.IntN(4)]
+						start := rng.IntN(len(source))
+						chunk := source[start:min(start+rng.IntN(most), len(source))]
+						for _, oracle := range m.oracles {
+							oracle.Write(chunk)
+						}
+						if n, err := m.h.Write(chunk); n != len(chunk) || err != nil {
+							t.Errorf("Write: %d, %v", n, err)
+						}
+					}
+					if want := m.sum(); rng.IntN(4) == 0 && !bytes.Equal(m.h.Sum(nil), want) {
+						t.Errorf("%q: %x, want %x", isa, m.h.Sum(nil), want)
+					}
+				}
+				if want := m.sum(); !bytes.Equal(m.h.Sum(nil), want) || m.h.Size() != len(want) {
+					t.Errorf("%q: %x, want %x", isa, m.h.Sum(nil), want)
+				}
+			})
+		}
+		group.Wait()
+	}
+}
+
+// A thousand goroutines, on many and on one CPU, while the garbage collector runs all the time.
+func TestServerGoroutines(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	source := randomBytes(rand.New(rand.NewPCG(3, 4)), 1<<16)
+	for _, nCPUs := range []int{1, 2, 16} {
+		previous := runtime.GOMAXPROCS(nCPUs)
+		s := hashloom.NewServer(context.Background())
+		var group sync.WaitGroup
+		for i := range 1000 {
+			group.Go(func() {
+				h, want := s.NewHash(sha256.New(), md5.New()), stdsha256.New()
+				for j := range 5 {
+					chunk := source[i : 8000+20*i+j]
+					h.Write(chunk)
+					want.Write(chunk)
+				}
+				if got := h.Sum(nil); !bytes.Equal(got[:sha256.Size], want.Sum(nil)) || len(got) != sha256.Size+md5.Size {
+					t.Errorf("goroutine %d: %x", i, got)
+				}
+			})
+		}
+		group.Wait()
+		runtime.GOMAXPROCS(previous)
+	}
+}
+
+// Many goroutines write to one hash: no write is lost or torn.
+func TestServerOneHash(t *testing.T) {
+	var s hashloom.Server
+	h := s.NewHash(sha256.New())
+	chunk := bytes.Repeat([]byte("x"), 10_000)
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			h.Write(chunk)
+			h.Sum(nil)
+		})
+	}
+	group.Wait()
+	want := stdsha256.Sum256(bytes.Repeat(chunk, 50))
+	if got := h.Sum(nil); !bytes.Equal(got, want[:]) {
+		t.Errorf("%x, want %x", got, want)
+	}
+}
+
+// After Close, or after the end of the context, a message has no digest if a Write to it has failed, and its right digest
+// if none has.
+func TestServerEnds(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	why := errors.New("the machine stops")
+	for name, test := range map[string]struct {
+		end  func(s *hashloom.Server, cancel context.CancelCauseFunc)
+		want error
+	}{
+		"Close":   {func(s *hashloom.Server, _ context.CancelCauseFunc) { s.Close(); s.Close() }, hashloom.ErrServerClosed},
+		"context": {func(_ *hashloom.Server, cancel context.CancelCauseFunc) { cancel(why) }, why},
+	} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		s := hashloom.NewServer(ctx)
+		var group, begun sync.WaitGroup
+		for i := range 100 {
+			begun.Add(1)
+			group.Go(func() {
+				h, oracle := s.NewHash(sha256.New()), stdsha256.New()
+				chunk := make([]byte, 1000*i)
+				for n := 0; ; n++ {
+					_, err := h.Write(chunk)
+					if n == 0 {
+						begun.Done()
+					}
+					if err != nil {
+						if !errors.Is(err, test.want) {
+							t.Errorf("%s: %v", name, err)
+						}
+						break
+					}
+					oracle.Write(chunk)
+					if got := h.Sum(nil); !bytes.Equal(got, oracle.Sum(nil)) {
+						t.Errorf("%s: %x", name, got)
+					}
+				}
+				if got := h.Sum([]byte("before")); string(got) != "before" {
+					t.Errorf("%s: a digest %x after an error", name, got)
+				}
+				if _, err := h.Write(nil); !errors.Is(err, test.want) {
+					t.Errorf("%s: a second Write: %v", name, err)
+				}
+				if _, err := h.(hash.Cloner).Clone(); !errors.Is(err, test.want) {
+					t.Errorf("%s: Clone: %v", name, err)
+				}
+				if _, err := h.(encoding.BinaryMarshaler).MarshalBinary(); !errors.Is(err, test.want) {
+					t.Errorf("%s: MarshalBinary: %v", name, err)
+				}
+				h.Reset()
+				if got, want := h.Sum(nil), stdsha256.Sum256(nil); !bytes.Equal(got, want[:]) {
+					t.Errorf("%s: %x after Reset", name, got)
+				}
+			})
+		}
+		begun.Wait()
+		test.end(s, cancel)
+		group.Wait()
+	}
+}
+
+// reader returns what its function returns.
+type reader func(p []byte) (int, error)
+
+func (f reader) Read(p []byte) (int, error) { return f(p) }
+
+func newSHA256() hash.Hash { return sha256.New() }
+
+func TestSumReaders(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	var s hashloom.Server
+	rng := rand.New(rand.NewPCG(5, 6))
+	var readers []io.Reader
+	var contents [][]byte
+	for i := range 100 {
+		content := randomBytes(rng, rng.IntN(1+2000*i))
+		contents = append(contents, content)
+		var r io.Reader = bytes.NewReader(content)
+		switch i % 5 {
+		case 1:
+			r = iotest.HalfReader(r)
+		case 2:
+			r = iotest.DataErrReader(r)
+		case 3: // slow
+			fast := r
+			r = reader(func(p []byte) (int, error) {
+				time.Sleep(time.Microsecond)
+				return fast.Read(p[:min(len(p), 5000)])
+			})
+		}
+		readers = append(readers, r)
+	}
+	both := func() hash.Hash { return s.NewHash(sha256.New(), md5.New()) }
+	sums, err := s.SumReaders(context.Background(), both, readers...)
+	if err != nil || len(sums) != len(readers) {
+		t.Fatal(len(sums), err)
+	}
+	for i, content := range contents {
+		first, second := stdsha256.Sum256(content), stdmd5.Sum(content)
+		if want := append(first[:], second[:]...); !bytes.Equal(sums[i], want) {
+			t.Errorf("reader %d: %x, want %x", i, sums[i], want)
+		}
+	}
+	if sums, err := s.SumReaders(context.Background(), newSHA256); len(sums) != 0 || err != nil {
+		t.Errorf("no readers: %x, %v", sums, err)
+	}
+}
+
+// Readers that fail have no digest; the others have.
+func TestSumReadersErrors(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	broken := errors.New("broken")
+	var s hashloom.Server
+	good := func() io.Reader { return strings.NewReader("good") }
+	sums, err := s.SumReaders(context.Background(), newSHA256, good(), iotest.ErrReader(broken), nil,
+		io.MultiReader(bytes.NewReader(make([]byte, 200_000)), iotest.ErrReader(io.ErrUnexpectedEOF)),
+		reader(func(p []byte) (int, error) { return 0, nil }),
+		reader(func(p []byte) (int, error) { return len(p) + 1, nil }),
+		reader(func(p []byte) (int, error) { return -1, nil }), good())
+	want := stdsha256.Sum256([]byte("good"))
+	for i, sum := range sums {
+		if isGood := i == 0 || i == len(sums)-1; isGood != bytes.Equal(sum, want[:]) || !isGood && sum != nil {
+			t.Errorf("reader %d: %x", i, sum)
+		}
+	}
+	for _, one := range []error{broken, io.ErrUnexpectedEOF, io.ErrNoProgress} {
+		if !errors.Is(err, one) {
+			t.Errorf("%v is not in %v", one, err)
+		}
+	}
+	for _, text := range []string{"reader 2 of 8: broken", "reader 3 of 8 is nil", "reader 6 of 8: ", "Read returned -1"} {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%q is not in %v", text, err)
+		}
+	}
+	if sums, err := s.SumReaders(context.Background(), func() hash.Hash { return nil }, good()); err == nil || sums[0] != nil {
+		t.Errorf("newHash returns nil: %x, %v", sums, err)
+	}
+	s.Close()
+	if sums, err := s.SumReaders(context.Background(), newSHA256, good()); !errors.Is(err, hashloom.ErrServerClosed) ||
+		sums[0] != nil {
+		t.Errorf("closed: %x, %v", sums, err)
+	}
+}
+
+// A context ends while readers have no end.
+func TestSumReadersContext(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	why := errors.New("the user has left")
+	var s hashloom.Server
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	var endless []io.Reader
+	for i := range 50 {
+		n := 0
+		endless = append(endless, reader(func(p []byte) (int, error) {
+			if n++; i == 49 && n == 100 {
+				cancel(why)
+			}
+			return len(p), nil
+		}))
+	}
+	for range 2 { // the second time the context has ended before
+		if sums, err := s.SumReaders(ctx, newSHA256, endless...); err != why || sums != nil {
+			t.Errorf("%x, %v", sums, err)
+		}
+	}
+	if sums, err := s.SumFiles(ctx, newSHA256, "server_test.go"); err != why || sums != nil {
+		t.Errorf("%x, %v", sums, err)
+	}
+	// A context that ends too late changes nothing.
+	late, cancelLate := context.WithCancel(context.Background())
+	last := io.MultiReader(strings.NewReader("last"), reader(func(p []byte) (int, error) { cancelLate(); return 0, io.EOF }))
+	if sums, err := s.SumReaders(late, newSHA256, last); err != nil || len(sums) != 1 || len(sums[0]) != sha256.Size {
+		t.Errorf("%x, %v", sums, err)
+	}
+}
+
+func TestSumFiles(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	folder := t.TempDir()
+	rng := rand.New(rand.NewPCG(7, 8))
+	var names []string
+	var want [][]byte
+	for i := range 200 {
+		content := randomBytes(rng, rng.IntN(1000*i+1))
+		name := filepath.Join(folder, fmt.Sprint(i))
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum := stdsha256.Sum256(content)
+		names, want = append(names, name), append(want, sum[:])
+	}
+	names[7], want[7] = filepath.Join(folder, "missing"), nil
+	names[8], want[8] = folder, nil
+	var s hashloom.Server
+	sums, err := s.SumFiles(context.Background(), newSHA256, names...)
+	for i := range names {
+		if !bytes.Equal(sums[i], want[i]) {
+			t.Errorf("%s: %x, want %x", names[i], sums[i], want[i])
+		}
+	}
+	var of *fs.PathError
+	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &of) || !strings.Contains(err.Error(), folder+": ") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestServerMisuse(t *testing.T) {
+	var s hashloom.Server
+	for text, call := range map[string]func(){
+		"hash 2 of 3 is nil": func() { s.NewHash(sha256.New(), nil, md5.New()) },
+		"newHash is nil":     func() { s.SumFiles(context.Background(), nil, "server_test.go") },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, text) {
+					t.Errorf("panic %q, want %q", got, text)
+				}
+			}()
+			call()
+		}()
+	}
+	var forgotten context.Context
+	none := hashloom.NewServer(forgotten).NewHash()
+	if n, err := none.Write(make([]byte, 100_000)); n != 100_000 || err != nil || none.Size() != 0 || none.BlockSize() != 0 ||
+		none.Sum(nil) != nil {
+		t.Error("no hashes")
+	}
+	h := s.NewHash(sha256.New(), md5.New())
+	h.Write([]byte("some"))
+	state, _ := h.(encoding.BinaryMarshaler).MarshalBinary()
+	want := h.Sum(nil)
+	for name, b := range map[string][]byte{"nothing": nil, "short": state[:len(state)-1], "long": append(state, 0),
+		"first": state[:108], "second": state[108:]} {
+		if h.(encoding.BinaryUnmarshaler).UnmarshalBinary(b) == nil || !bytes.Equal(h.Sum(nil), want) {
+			t.Errorf("%s: no error, or another digest", name)
+		}
+	}
+	foreign := s.NewHash(sha256.New(), struct{ hash.Hash }{stdmd5.New()})
+	if _, err := foreign.(hash.Cloner).Clone(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+	if _, err := foreign.(encoding.BinaryMarshaler).MarshalBinary(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+	if err := foreign.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+}
+
+// A state of crypto/sha3 that no message leads to panics where it is written to, and the server goes on.
+func TestServerForgedState(t *testing.T) {
+	state, _ := stdsha3.New256().MarshalBinary()
+	state[len(state)-1] = 1 // a digest that has been read
+	read := stdsha3.New256()
+	if err := read.UnmarshalBinary(state); err != nil {
+		t.Fatal(err)
+	}
+	var s hashloom.Server
+	for range 3 {
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); !strings.Contains(text, "after Read") {
+					t.Errorf("panic %q", text)
+				}
+			}()
+			s.NewHash(read).Write(make([]byte, 100_000))
+		}()
+	}
+	h := s.NewHash(sha3.New256())
+	h.Write(make([]byte, 100_000))
+	if want := stdsha3.Sum256(make([]byte, 100_000)); !bytes.Equal(h.Sum(nil), want[:]) {
+		t.Errorf("%x", h.Sum(nil))
+	}
+}
+
+// crypto/hmac works with a hash of a server.
+func TestServerHMAC(t *testing.T) {
+	var s hashloom.Server
+	mac := stdhmac.New(func() hash.Hash { return s.NewHash(sha256.New()) }, []byte("key"))
+	want := stdhmac.New(stdsha256.New, []byte("key"))
+	for range 3 {
+		mac.Write(make([]byte, 100_000))
+		want.Write(make([]byte, 100_000))
+		if !bytes.Equal(mac.Sum(nil), want.Sum(nil)) {
+			t.Errorf("%x, want %x", mac.Sum(nil), want.Sum(nil))
+		}
+		mac.Reset()
+		want.Reset()
+	}
+}
