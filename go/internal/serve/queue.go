@@ -26,13 +26,15 @@ const (
 	// leastLen is the length of the shortest chunk that is worth a place in the queue: on an AMD EPYC (Zen 4), 64
 	// goroutines that write 4 KiB each take 0.62 of the time of crypto/sha256; with 2 KiB each, 2.25.
 	leastLen = 4 << 10
+	// aloneLen is the number of chunks of one writer behind each other for which it once asks for the time.
+	aloneLen = 16
 	// roundTime is the time in which the writers are counted: a goroutine that never blocks has a CPU for 10 ms.
 	roundTime = 100 * time.Millisecond
 	// While a leader lets others run that do not write, its uploads stand still: a goroutine that computes has the CPU
 	// for 10 ms. So the time that this takes is a debt, which chunks that come repay with a nanosecond a byte, about as
 	// much as a chunk takes without lanes. When the debt is over mostDebt, everybody hashes for themselves, for 8 times
 	// as long as the debt; if the next debt comes soon, for 16, 32, and at most 64 times.
-	mostDebt                 = 5 * time.Millisecond
+	mostDebt                 = 20 * time.Millisecond
 	freeOfDebt               = 50 * time.Microsecond // others read their next chunks
 	firstPause, longestPause = 3, 6                  // as powers of 2
 )
@@ -50,6 +52,8 @@ type queue struct {
 	roundEnd time.Time
 	nseen    int // jobs in this round
 	nactive  int // jobs in the round before
+	last     *job
+	nlast    int // chunks of last behind each other
 
 	debt     time.Duration
 	npauses  int // close behind each other
@@ -70,10 +74,8 @@ type job struct {
 
 // do returns when the chunk is hashed.
 func (q *queue) do(j *job) {
-	now := time.Now()
 	q.mu.Lock()
-	q.count(j, now)
-	if now.Before(q.pauseEnd) {
+	if q.isAlone(j) || q.isPaused(j) {
 		q.nbatches++
 		q.njobs++
 		q.mu.Unlock()
@@ -101,8 +103,21 @@ func (q *queue) do(j *job) {
 	}
 }
 
-// count counts the writers.
-func (q *queue) count(j *job, now time.Time) {
+// isAlone says whether nobody else writes, without the cost of asking for the time.
+func (q *queue) isAlone(j *job) bool {
+	if q.last != j {
+		q.last, q.nlast = j, 0
+	}
+	q.nlast++
+	return q.nlast%aloneLen != 1 && q.nleaders == 0 && !q.isCrowded()
+}
+
+// isCrowded says whether there are more writers than CPUs.
+func (q *queue) isCrowded() bool { return max(q.nactive, q.nseen) > q.limit }
+
+// isPaused counts the writers, and says whether leaders do not gather.
+func (q *queue) isPaused(j *job) bool {
+	now := time.Now()
 	if now.After(q.roundEnd) {
 		q.limit = runtime.GOMAXPROCS(0)
 		q.round, q.roundEnd = q.round+1, now.Add(roundTime)
@@ -112,12 +127,13 @@ func (q *queue) count(j *job, now time.Time) {
 		j.round = q.round
 		q.nseen++
 	}
+	return now.Before(q.pauseEnd)
 }
 
 // lead hashes a batch, if other leaders have left something, and makes another goroutine the leader if some wait. The
 // mutex is held, but not while the batch is hashed.
 func (q *queue) lead(own *job) {
-	if max(q.nactive, q.nseen) > q.limit && !q.gathers { // otherwise each writer has a CPU, or they come to another
+	if q.isCrowded() && !q.gathers {
 		q.gather()
 	}
 	n := len(q.jobs)
@@ -164,7 +180,7 @@ func (q *queue) gather() {
 	q.gathers = true
 	before := q.nbytes
 	var spent time.Duration
-	for n := -1; n < len(q.jobs) && len(q.jobs) < mostJobs && spent < mostDebt/5; {
+	for n := -1; n < len(q.jobs) && len(q.jobs) < mostJobs && spent < mostDebt/4; {
 		n = len(q.jobs)
 		q.mu.Unlock()
 		runtime.Gosched()
