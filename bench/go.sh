@@ -42,8 +42,10 @@ case ${1:-Uploads} in
             sub(/-[0-9]+$/, "", $1)
             for (i = 3; i < NF; i += 2) value[$(i + 1)] = $i
             if (!($1 in least)) names[++n] = $1
-            if (!($1 in least) || value["cpu-ns/op"] < least[$1]) least[$1] = value["cpu-ns/op"]
-            if ($1 ~ /by=hashloom$/) batch[$1] = ", chunks in a batch: " value["chunks/batch"]
+            if (!($1 in least) || value["cpu-ns/op"] < least[$1]) {
+                least[$1] = value["cpu-ns/op"]
+                if ($1 ~ /by=hashloom$/) batch[$1] = ", chunks in a batch: " value["chunks/batch"]
+            }
         }
         END {
             for (i = 1; i <= n; i++) {
