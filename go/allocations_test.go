@@ -41,6 +41,8 @@ func TestAllocations(t *testing.T) {
 	tags := make([][]byte, 100)
 	key := hmac.NewKey(sha256.New, []byte("key"))
 	prefix := sha256.New()
+	var server hashloom.Server
+	served := server.NewHash(sha256.New(), md5.New())
 	continues := map[string]bool{"AppendSumsFrom": true, "Search": true, "hmac": true, "SumCmpBlock256": true}
 	for name, f := range map[string]func(){
 		"sha1":      func() { sha1.SumMany(sums1, msgs); sha1.SumRows(sums1, rows, 64) },
@@ -57,6 +59,7 @@ func TestAllocations(t *testing.T) {
 			hashloom.WriteMany(hs3, msgs)
 			room = hashloom.AppendSums(room[:0], hs3)
 		},
+		"Server":         func() { served.Write(rows) },
 		"WriteMany":      func() { hashloom.WriteMany(hs, msgs) },
 		"AppendSums":     func() { room = hashloom.AppendSums(room[:0], hs) },
 		"AppendSumsFrom": func() { room = hashloom.AppendSumsFrom(room[:0], prefix, msgs) },

@@ -11,7 +11,8 @@
 //	SumRows(dst, rows, rowLen)   dst[i] = digest of row i, rowLen bytes each, of one buffer
 //
 // A suffix names a variant, as in the standard library: SumMany224, SumRows512_256, SumManySHAKE128. This package has
-// what works on running hashes of any of these packages: [WriteMany], [AppendSums] and [AppendSumsFrom]. Package [hmac]
+// what works on running hashes of any of these packages: [WriteMany], [AppendSums] and [AppendSumsFrom], and [Server] for
+// messages that arrive on goroutines of their own, such as uploads. Package [hmac]
 // has HMAC with a key prepared once. Package [bitcoin] has RIPEMD-160 of SHA-256 and SHA-256 of SHA-256, and package
 // [search] finds nonces whose digest is low enough.
 //
@@ -19,8 +20,8 @@
 //
 // Many messages per call are what makes this module fast: eight or more, better 16 or a multiple. Messages may have any
 // lengths; neighbours of similar length are fastest. A call runs on the goroutine that makes it: split work among
-// goroutines to use more CPUs. No call starts a goroutine, takes a lock, or allocates memory, except that a result
-// that is appended may grow.
+// goroutines to use more CPUs. No call but those of [Server] starts a goroutine, takes a lock, or allocates memory,
+// except that a result that is appended may grow.
 //
 // On amd64 and arm64 the code is assembly: the C core of this repository, compiled. Elsewhere, and with the build tag
 // purego or noasm, everything is pure Go over the standard library, and gives the same digests one message at a time.

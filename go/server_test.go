@@ -82,15 +82,19 @@ func TestServerAgainstStandardLibrary(t *testing.T) {
 	defer settled(t, runtime.NumGoroutine())
 	t.Cleanup(func() { hashloom.Restrict() })
 	source := randomBytes(rand.New(rand.NewPCG(1, 2)), 300_000)
+	nmessages, nsteps := 40, 40
+	if testing.Short() {
+		nmessages, nsteps = 20, 10
+	}
 	var s hashloom.Server
 	for round, isa := range append([]string{""}, hashloom.Implementations()...) {
 		restrictTo(t, isa)
 		var group sync.WaitGroup
-		for i := range 40 {
+		for i := range nmessages {
 			group.Go(func() {
 				rng := rand.New(rand.NewPCG(uint64(round), uint64(i)))
 				m := newMessage(&s, rng)
-				for range 40 {
+				for range nsteps {
 					switch rng.IntN(12) {
 					case 0:
 						m.h.Reset()
@@ -150,11 +154,15 @@ func TestServerGoroutines(t *testing.T) {
 	defer settled(t, runtime.NumGoroutine())
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	source := randomBytes(rand.New(rand.NewPCG(3, 4)), 1<<16)
+	n := 1000
+	if testing.Short() {
+		n = 200
+	}
 	for _, nCPUs := range []int{1, 2, 16} {
 		previous := runtime.GOMAXPROCS(nCPUs)
 		s := hashloom.NewServer(context.Background())
 		var group sync.WaitGroup
-		for i := range 1000 {
+		for i := range n {
 			group.Go(func() {
 				h, want := s.NewHash(sha256.New(), md5.New()), stdsha256.New()
 				for j := range 5 {

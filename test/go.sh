@@ -51,7 +51,7 @@ emulated() {
 }
 
 # The core's own tests of all lengths take minutes under qemu.
-packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./md5 ./bitcoin ./search ./internal/ripemd160)
+packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./md5 ./bitcoin ./search ./internal/ripemd160 ./internal/serve)
 [ "$level" = quick ] || packages+=(./internal/core)
 
 # The tests of the core's assembly that are short enough under qemu.
@@ -89,7 +89,7 @@ step "tests of x/crypto that are not there" bash -c \
 step "tests" tests "${short[@]}" ./...
 step "tests, pure Go" tests -short -tags purego ./...
 # The core's own tests of all lengths are long, and have no goroutines.
-step "tests, race detector" tests -short -race . ./search ./examples/...
+step "tests, race detector" tests -short -race . ./search ./internal/serve ./examples/...
 step "tests, race detector, core" tests -short -race -run 'Goroutines|Collector|Profiles' ./internal/core
 step "tests of crypto/* and x/crypto, on our packages" python3 "$root/test/go_std.py"
 step "tests of crypto/* and x/crypto, pure Go" python3 "$root/test/go_std.py" -tags purego

@@ -189,7 +189,7 @@ func (q *queue) gather() {
 	}
 	q.gathers = false
 	q.debt += spent - freeOfDebt - time.Duration(max(q.nbytes-before, 0))
-	q.debt = max(q.debt, 0)
+	q.debt = min(max(q.debt, 0), worstDebt)
 	if q.debt > mostDebt {
 		if start.Sub(q.pauseEnd) > roundTime {
 			q.npauses = 0
