@@ -33,7 +33,7 @@ func AppendSums(b []byte, hs []hash.Hash) []byte {
 // h, followed by msgs[i]. It does not change h. If what has been written to h is a multiple of the block size, it
 // costs nothing; it is hashed once, not once a message.
 //
-// It panics if h is neither of this module nor one of the standard library's SHA-1, SHA-2 and SHA-3, or if a message
+// It panics if h is neither of this module nor one of the standard library's MD5, SHA-1, SHA-2 and SHA-3, or if a message
 // overlaps the spare capacity of b that the digests go to.
 func AppendSumsFrom(b []byte, h hash.Hash, msgs [][]byte) []byte {
 	var ctx core.Ctx

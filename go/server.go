@@ -17,9 +17,9 @@ import (
 )
 
 // Server hashes what many goroutines write, such as the handlers of uploads, in lanes side by side: each message has a
-// running hash from [Server.NewHash], and its Write takes part in a batch with the Writes of other goroutines. It needs
-// no goroutine of its own, so that there is nothing to stop. The zero Server is ready for use. Any number of goroutines
-// may use one Server at once. A Server must not be copied.
+// running hash from [Server.NewHash], and its Write takes part in a batch with the Writes of other goroutines. It
+// needs no goroutine of its own, so that there is nothing to stop. The zero Server is ready for use. Any number of
+// goroutines may use one Server at once. A Server must not be copied.
 type Server struct {
 	serve serve.Server
 }
@@ -37,15 +37,16 @@ func NewServer(ctx context.Context) *Server {
 // then on hs belong to it. They may have been written to; those of the standard library are replaced by hashes of this
 // module in the same state. A hash of any other package takes part, but not in lanes.
 //
-// Write blocks until the bytes are hashed, and copies nothing. If other goroutines write to hashes of the server, it
-// puts the bytes into lanes beside theirs; else, and below 4 KiB, it is a Write of hs. At most GOMAXPROCS goroutines
-// hash at once. Write fails only after the server was closed or its context has ended. Then it hashes nothing of its
-// bytes, all later Writes fail too, and Sum appends nothing until Reset: a message that lacks bytes has no digest.
+// Write blocks until the bytes are hashed, and copies nothing. If more goroutines write to hashes of the server than
+// there are CPUs, it puts the bytes into lanes beside theirs; else, and below 4 KiB, it is a Write of hs. Write fails
+// only after the server was closed or its context has ended. Then it hashes nothing of its bytes, all later Writes fail
+// too, and Sum appends nothing until Reset: a message that lacks bytes has no digest.
 //
 // Sum appends the digests of hs behind each other, in their order, and Size is the number of their bytes. The hash
-// implements [io.ReaderFrom], which reads 64 KiB at a time, and if all of hs do, [hash.Cloner], [encoding.BinaryMarshaler],
-// [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler]; a state is the states of hs behind each other. Unlike other
-// hashes it may be used by many goroutines at once: Writes to it are hashed one after another.
+// implements [io.ReaderFrom], which reads 64 KiB at a time, and if all of hs do, [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler]; a state is the states of hs
+// behind each other. Unlike other hashes it may be used by many goroutines at once: Writes to it are hashed one after
+// another.
 //
 // It panics if one of hs is nil.
 func (s *Server) NewHash(hs ...hash.Hash) hash.Hash { return s.serve.NewHash(hs) }
@@ -57,13 +58,14 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// SumReaders reads all readers to their ends at the same time, each on a goroutine of its own, and returns a digest for
-// each. newHash is called once for each, by many goroutines at once: sha256.New, or for several algorithms a function that
-// returns a hash of [Server.NewHash].
+// SumReaders reads all readers to their ends at the same time, each on a goroutine of its own, and returns a digest
+// for each. newHash is called once for each, by many goroutines at once: sha256.New, or for several algorithms a
+// function that returns a hash of [Server.NewHash].
 //
 // The digest of a reader that fails is nil, and the error joins the errors of all readers that failed. If ctx ends,
-// there are no digests, and the error is the cause of the context. SumReaders returns after the last Read has returned,
-// and leaves no goroutine behind. To interrupt a Read that blocks, close what it reads from (see [context.AfterFunc]).
+// there are no digests, and the error is the cause of the context. SumReaders returns after the last Read has
+// returned, and leaves no goroutine behind. To interrupt a Read that blocks, close what it reads from (see
+// [context.AfterFunc]).
 func (s *Server) SumReaders(ctx context.Context, newHash func() hash.Hash, readers ...io.Reader) ([][]byte, error) {
 	return s.sumAll(ctx, newHash, len(readers), len(readers), func(h *serve.Hash, i int) error {
 		if readers[i] == nil {

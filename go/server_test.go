@@ -199,8 +199,8 @@ func TestServerOneHash(t *testing.T) {
 	}
 }
 
-// After Close, or after the end of the context, a message has no digest if a Write to it has failed, and its right digest
-// if none has.
+// After Close, or after the end of the context, a message has no digest if a Write to it has failed, and its right
+// digest if none has.
 func TestServerEnds(t *testing.T) {
 	defer settled(t, runtime.NumGoroutine())
 	why := errors.New("the machine stops")
@@ -334,7 +334,8 @@ func TestSumReadersErrors(t *testing.T) {
 			t.Errorf("%q is not in %v", text, err)
 		}
 	}
-	if sums, err := s.SumReaders(context.Background(), func() hash.Hash { return nil }, good()); err == nil || sums[0] != nil {
+	none := func() hash.Hash { return nil }
+	if sums, err := s.SumReaders(context.Background(), none, good()); err == nil || sums[0] != nil {
 		t.Errorf("newHash returns nil: %x, %v", sums, err)
 	}
 	s.Close()
@@ -371,7 +372,8 @@ func TestSumReadersContext(t *testing.T) {
 	}
 	// A context that ends too late changes nothing.
 	late, cancelLate := context.WithCancel(context.Background())
-	last := io.MultiReader(strings.NewReader("last"), reader(func(p []byte) (int, error) { cancelLate(); return 0, io.EOF }))
+	end := reader(func([]byte) (int, error) { cancelLate(); return 0, io.EOF })
+	last := io.MultiReader(strings.NewReader("last"), end)
 	if sums, err := s.SumReaders(late, newSHA256, last); err != nil || len(sums) != 1 || len(sums[0]) != sha256.Size {
 		t.Errorf("%x, %v", sums, err)
 	}
@@ -424,8 +426,8 @@ func TestServerMisuse(t *testing.T) {
 	}
 	var forgotten context.Context
 	none := hashloom.NewServer(forgotten).NewHash()
-	if n, err := none.Write(make([]byte, 100_000)); n != 100_000 || err != nil || none.Size() != 0 || none.BlockSize() != 0 ||
-		none.Sum(nil) != nil {
+	if n, err := none.Write(make([]byte, 100_000)); n != 100_000 || err != nil || none.Size() != 0 ||
+		none.BlockSize() != 0 || none.Sum(nil) != nil {
 		t.Error("no hashes")
 	}
 	h := s.NewHash(sha256.New(), md5.New())

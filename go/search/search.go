@@ -155,8 +155,8 @@ func (j *Job) search(last uint64) core.Search {
 // enough to notice that another goroutine has found a nonce, or that the job has changed: a million nonces take some
 // tens of milliseconds.
 //
-// Find panics if a field of the job is out of its range, if a hash is not one of SHA-1, SHA-2 and RIPEMD-160, or if
-// last has more digits than Width.
+// Find panics if a field of the job is out of its range, if a hash is not one of MD5, SHA-1, SHA-2, SHA-3 and
+// RIPEMD-160, or if last has more digits than Width.
 func (j *Job) Find(first, last uint64) (nonce uint64, found bool) {
 	s := j.search(last)
 	var room [1]uint64

@@ -48,7 +48,8 @@ func TestUploads(t *testing.T) {
 }
 
 func TestUploadThatBreaks(t *testing.T) {
-	request := httptest.NewRequest(http.MethodPut, "/", io.MultiReader(bytes.NewReader(content(50)), iotest.ErrReader(io.ErrClosedPipe)))
+	body := io.MultiReader(bytes.NewReader(content(50)), iotest.ErrReader(io.ErrClosedPipe))
+	request := httptest.NewRequest(http.MethodPut, "/", body)
 	answer := httptest.NewRecorder()
 	hasher{hashloom.NewServer(context.Background())}.ServeHTTP(answer, request)
 	if answer.Code != http.StatusBadRequest || answer.Header().Get("ETag") != "" {

@@ -50,8 +50,8 @@ type upload interface {
 	Sum(b []byte) []byte
 }
 
-// BenchmarkUploads hashes uploads that lie in memory: each has a goroutine, which reads 64 KiB at a time. It reports the
-// CPU time, and how many chunks a batch has.
+// BenchmarkUploads hashes uploads that lie in memory: each has a goroutine, which reads 64 KiB at a time. It reports
+// the CPU time, and how many chunks a batch has.
 func BenchmarkUploads(b *testing.B) {
 	if runtime.GOMAXPROCS(0) == 1 {
 		b.Skip("uploads take all CPUs")

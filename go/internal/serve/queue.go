@@ -35,8 +35,9 @@ const (
 	// much as a chunk takes without lanes. When the debt is over mostDebt, everybody hashes for themselves, for 8 times
 	// as long as the debt; if the next debt comes soon, for 16, 32, and at most 64 times.
 	mostDebt                 = 20 * time.Millisecond
-	freeOfDebt               = 50 * time.Microsecond // others read their next chunks
-	firstPause, longestPause = 3, 6                  // as powers of 2
+	worstDebt                = 100 * time.Millisecond // such as of a process that was stopped
+	freeOfDebt               = 50 * time.Microsecond  // others read their next chunks
+	firstPause, longestPause = 3, 6                   // as powers of 2
 )
 
 // queue is chunks that wait, and the goroutines that hash.
