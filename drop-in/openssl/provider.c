@@ -2,13 +2,14 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The digests (digest.c) and HMAC (mac.c) have the names, sizes and parameters of OpenSSL's default provider.
+ * The digests (digest.c), HMAC (mac.c) and PBKDF2 (kdf.c) have the names, sizes and parameters of OpenSSL's default provider.
  */
 #include "provider.h"
 
 #include <openssl/err.h>
 #include <openssl/provider.h>
 #include <stdarg.h>
+#include <string.h>
 
 #if defined(__GNUC__)
 #  define EXPORTED __attribute__((visibility("default")))
@@ -22,11 +23,16 @@ static const OSSL_ITEM reasons[] = {
     {HL_ELENGTH, (void *)"a message is longer than 2^61 - 1 bytes"},
     {HL_ESTATE, (void *)"the context is not initialised, or is final already"},
     {REASON_ROOM, (void *)"the output buffer is too small"},
-    {REASON_NO_DIGEST, (void *)"HMAC has no digest: set the parameter digest before the key"},
+    {REASON_NO_DIGEST, (void *)"no digest, or an unknown one: set the parameter digest, before the key of an HMAC"},
     {REASON_NO_KEY, (void *)"HMAC has no key for its digest"},
-    {REASON_NO_OTHER, (void *)"this HMAC needs another provider beside hashloom: activate default too"},
+    {REASON_NO_OTHER, (void *)"this HMAC or PBKDF2 needs another provider beside hashloom: activate default too"},
     {REASON_PARAMETER, (void *)"a parameter has the wrong type"},
     {REASON_NO_LENGTH, (void *)"the digest has no length: call EVP_DigestFinalXOF, or set the parameter xoflen"},
+    {REASON_NO_PASSWORD, (void *)"PBKDF2 has no password: set the parameter pass"},
+    {REASON_NO_SALT, (void *)"PBKDF2 has no salt: set the parameter salt"},
+    {REASON_SALT_LENGTH, (void *)"a salt is shorter than 16 bytes, the least with pkcs5 = 0"},
+    {REASON_KEY_LENGTH, (void *)"a key is shorter than 14 bytes, the least with pkcs5 = 0"},
+    {REASON_ITERATIONS, (void *)"too few iterations: at least 1, and 1000 with pkcs5 = 0"},
     {0, NULL},
 };
 
@@ -45,6 +51,37 @@ int hlp_fail(const struct provider *provider, const char *file, int line, const 
     provider->set_error_debug(provider->handle, file, line, function);
     set_error(provider, reason == REASON_MEMORY ? (uint32_t)ERR_R_MALLOC_FAILURE : (uint32_t)reason, NULL);
     return 0;
+}
+
+int hlp_copy_text(char **copy, const char *text)
+{
+    *copy = text == NULL ? NULL : OPENSSL_strdup(text);
+    return (*copy == NULL) == (text == NULL);
+}
+
+unsigned char *hlp_copy_secret(const void *secret, size_t nbytes)
+{
+    unsigned char *copy = nbytes == SIZE_MAX ? NULL : OPENSSL_malloc(nbytes + 1);
+
+    if (copy != NULL && nbytes > 0)
+        memcpy(copy, secret, nbytes);
+    return copy;
+}
+
+int hlp_get_text(const struct provider *provider, const OSSL_PARAM params[], const char *name, char **value)
+{
+    const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, name);
+
+    *value = NULL;
+    if (param == NULL)
+        return 1;
+    if (!OSSL_PARAM_get_utf8_string(param, value, 0))
+        return FAIL(provider, REASON_PARAMETER);
+    if (**value == '\0') {
+        OPENSSL_free(*value);
+        *value = NULL;
+    }
+    return 1;
 }
 
 static void teardown(void *provider)
@@ -85,6 +122,7 @@ static const OSSL_ALGORITHM *query_operation(void *provider, int operation, int 
     switch (operation) {
     case OSSL_OP_DIGEST: return ((const struct provider *)provider)->offered;
     case OSSL_OP_MAC: return hlp_macs;
+    case OSSL_OP_KDF: return hlp_kdfs;
     }
     return NULL;
 }
