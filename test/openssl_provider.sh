@@ -59,10 +59,10 @@ fi
 
 # OpenSSL's own test data.
 data=$root/build/openssl-data
-if [ -e "$data/evpmac_common.txt" ]; then
-    "$build/test" "$module" "$data"/evpmd_{md,ripemd,sha}.txt "$data/evpmac_common.txt"
+if [ -e "$data/evpkdf_pbkdf2.txt" ]; then
+    "$build/test" "$module" "$data"/{evpmd_{md,ripemd,sha},evpmac_common,evpkdf_pbkdf2}.txt
 else
-    echo "skipped: OpenSSL's test data, $data/evpmd_*.txt and evpmac_common.txt: run tools/openssl_data.sh"
+    echo "skipped: OpenSSL's test data, in $data: run tools/openssl_data.sh"
 fi
 
 # Installed into a folder: the module, and the configuration that the documentation names.
@@ -117,6 +117,10 @@ for digest in SHA256 SHA3-256 SM3; do
         openssl mac -digest $digest -macopt key:secret -in "$build/file" HMAC
 done
 uses "$(hex dgst -sm3)" "" openssl dgst -sm3 "$build/file"
+for digest in SHA1 SHA512 SM3; do # a digest that is not ours is left to the default provider
+    options=(-keylen 77 -kdfopt digest:$digest -kdfopt pass:secret -kdfopt salt:saltsaltsaltsalt -kdfopt iter:999 PBKDF2)
+    uses "$(hex kdf "${options[@]}" | tr -d :)" PBKDF2 bash -c 'openssl kdf "$@" | tr -d :' - "${options[@]}"
+done
 
 # Python's hashlib. Some builds of Python have hash functions of their own besides: _hashlib is the one over OpenSSL.
 for python in /usr/bin/python3 python3; do
@@ -129,6 +133,9 @@ data = open(sys.argv[1], "rb").read()
 print(hashlib.sha3_256(data).hexdigest(), hashlib.shake_128(data).hexdigest(500))' "$build/file"
     uses "$(hex dgst -sha256 -hmac key)" HMAC "$python" -c 'import _hashlib, sys
 print(_hashlib.hmac_digest(b"key", open(sys.argv[1], "rb").read(), "sha256").hex())' "$build/file"
+    uses "$(hex kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt pass:secret -kdfopt salt:salt -kdfopt iter:5000 PBKDF2 |
+        tr -d :)" PBKDF2 "$python" -c 'import hashlib
+print(hashlib.pbkdf2_hmac("sha256", b"secret", b"salt", 5000).hex())'
 done
 
 # TLS with a server of OpenSSL, which has hashloom or only the default provider: version 1.3, and 1.2 with CBC, the MAC

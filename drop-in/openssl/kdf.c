@@ -21,8 +21,8 @@ struct secret {
 
 struct kdf {
     const struct provider *provider;
-    hl_alg alg;   /* of the parameter digest; 0: not one of hashloom's */
-    char *digest; /* NULL: SHA-1, as long as none is set */
+    hl_alg alg;   /* of the parameter digest, SHA-1 as long as none is set; 0: not one of hashloom's */
+    char *digest; /* NULL: none is set; if alg is 0 too, the last one was refused */
     char *properties;
     char *engine;
     struct secret password, salt;
@@ -129,22 +129,24 @@ static int set_digest(struct kdf *kdf, const OSSL_PARAM params[])
         is_set = md != NULL || engine != NULL ? 1 : FAIL(kdf->provider, REASON_NO_DIGEST);
         EVP_MD_free(md);
     }
-    if (!is_set) {
+    forget_digest(kdf);
+    kdf->alg = is_set ? alg : (hl_alg)0;
+    if (!is_set) { /* then there is no digest, as in the default provider */
         OPENSSL_free(digest);
         OPENSSL_free(properties);
         OPENSSL_free(engine);
         return 0;
     }
-    forget_digest(kdf);
-    kdf->alg = alg;
     kdf->digest = digest;
     kdf->properties = properties;
     kdf->engine = engine;
     return 1;
 }
 
+/* A parameter that is refused leaves none. */
 static int set_secret(struct kdf *kdf, struct secret *secret, const OSSL_PARAM *param)
 {
+    forget(secret);
     if (param->data_type != OSSL_PARAM_OCTET_STRING || (param->data == NULL && param->data_size > 0))
         return FAIL(kdf->provider, REASON_PARAMETER);
     return copy(secret, param->data, param->data_size) ? 1 : FAIL(kdf->provider, REASON_MEMORY);
@@ -225,6 +227,8 @@ static int kdf_derive(void *context, unsigned char *key, size_t nbytes, const OS
         return FAIL(kdf->provider, REASON_NO_PASSWORD);
     if (kdf->salt.bytes == NULL)
         return FAIL(kdf->provider, REASON_NO_SALT);
+    if (kdf->alg == 0 && kdf->digest == NULL)
+        return FAIL(kdf->provider, REASON_NO_DIGEST);
     if (kdf->has_limits && nbytes < LEAST_KEY_NBYTES)
         return FAIL(kdf->provider, REASON_KEY_LENGTH);
     if (kdf->has_limits && kdf->salt.nbytes < LEAST_SALT_NBYTES)
