@@ -77,10 +77,26 @@ OPENSSL_MODULES=$(dirname "$installed") OPENSSL_CONF=$conf openssl list -provide
 OPENSSL_MODULES=$(dirname "$installed") openssl list -digest-algorithms -provider hashloom |
     grep 'SHA2-256.*@ hashloom' >/dev/null || fail "openssl does not list the provider's digests"
 
+# A digest whose kernel is slower than OpenSSL's is not offered, unless the configuration says so.
+offers() { # CONFIGURATION: whether the provider in $build/slower has SHA-256
+    OPENSSL_MODULES=$build/slower OPENSSL_CONF=$1 openssl list -digest-algorithms | grep 'SHA256.*@ hashloom' >/dev/null
+}
+mkdir "$build/slower"
+kernels=$(printf '"sha256_blocks_%s",' scalar ssse3_x1 avx_x1 avx2_x1 avx512vl_x1 sha_x1)
+$CC $warnings -O1 -fPIC -fvisibility=hidden -shared -Icore/include "-DSLOWER_KERNELS=${kernels%,}" \
+    -o "$build/slower/hashloom.so" drop-in/openssl/*.c build/drop-ins/core.o -lcrypto
+for value in all faster some; do
+    sed "s/^\[hashloom_sect\]/&\noffer = $value/" "$conf" >"$build/$value.cnf"
+done
+! offers "$conf" && ! offers "$build/faster.cnf" || fail "a slower digest is offered"
+offers "$build/all.cnf" || fail "offer = all does not offer a slower digest"
+! OPENSSL_MODULES=$build/slower OPENSSL_CONF=$build/some.cnf openssl list -providers | grep 'name: hashloom' >/dev/null ||
+    fail "offer = some is accepted"
+
 # Unchanged programs, with nothing but a configuration. A module in front of ours notes what they use.
 mkdir "$build/traced"
 $CC $warnings -fPIC -shared -o "$build/traced/hashloom.so" test/openssl_trace.c -ldl
-export OPENSSL_CONF=$conf HASHLOOM_MODULE=$module HASHLOOM_TRACE=$build/trace
+export OPENSSL_CONF=$build/all.cnf HASHLOOM_MODULE=$module HASHLOOM_TRACE=$build/trace
 head -c 300000 "$module" >"$build/file"
 hex() { # what openssl says without hashloom
     OPENSSL_CONF=/dev/null openssl "$@" <"$build/file" | sed 's/.*= //' | tr A-F a-f
@@ -173,7 +189,7 @@ else
     openssl_sum() {
         OPENSSL_CONF=/dev/null openssl dgst -sha256 | sed 's/.*= //'
     }
-    for configuration in /dev/null "$conf"; do
+    for configuration in /dev/null "$OPENSSL_CONF"; do
         tls "$configuration" "SHA2-256 HMAC" -tls1_3 -ciphersuites TLS_AES_128_GCM_SHA256 -- --tlsv1.3
         tls "$configuration" "SHA2-384 HMAC" -tls1_3 -ciphersuites TLS_AES_256_GCM_SHA384 -- --tlsv1.3
         for suite in ECDHE-RSA-AES128-SHA ECDHE-RSA-AES128-SHA256 ECDHE-RSA-AES256-SHA384; do

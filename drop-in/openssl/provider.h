@@ -27,7 +27,7 @@ struct provider {
         const void *iv;
         hl_blocks_fn *blocks; /* of the kernel for one message */
     } digests[DIGEST_COUNT];                  /* in the order of hlp_digests */
-    OSSL_ALGORITHM offered[DIGEST_COUNT + 1]; /* the rows of hlp_digests that OpenSSL has names for */
+    OSSL_ALGORITHM offered[DIGEST_COUNT + 1]; /* the rows of hlp_digests that OpenSSL gets */
     const OSSL_CORE_HANDLE *handle;
     OSSL_LIB_CTX *child; /* sees the providers of the host; for what hashloom leaves to them */
     OSSL_FUNC_core_new_error_fn *new_error;
@@ -48,6 +48,7 @@ enum reason {
     REASON_SALT_LENGTH,
     REASON_KEY_LENGTH,
     REASON_ITERATIONS,
+    REASON_OFFER,
     REASON_MEMORY
 };
 
