@@ -27,7 +27,6 @@ pub(crate) mod buffer;
 pub(crate) mod device;
 pub(crate) mod direct;
 pub(crate) mod evict;
-pub(crate) mod evict;
 pub(crate) mod holes;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 #[allow(unsafe_code)]
