@@ -36,12 +36,11 @@ func AppendSums(b []byte, hs []hash.Hash) []byte {
 // It panics if h is neither of this module nor one of the standard library's SHA-1, SHA-2 and SHA-3, or if a message
 // overlaps the spare capacity of b that the digests go to.
 func AppendSumsFrom(b []byte, h hash.Hash, msgs [][]byte) []byte {
-	var ctx core.Ctx
-	alg := digest.AlgOf(h, &ctx)
-	if alg == 0 {
+	b, known := digest.AppendSumsFrom(b, h, msgs)
+	if !known {
 		panic(fmt.Sprintf("hashloom: AppendSumsFrom: %T is not a hash of this module", h))
 	}
-	return digest.AppendSumsFrom(b, &ctx, alg, msgs)
+	return b
 }
 
 // Implementations returns the names of the instruction sets that this machine has code for, the plainest first:

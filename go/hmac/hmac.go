@@ -16,11 +16,11 @@ import (
 )
 
 // Key is a key, ready for use: the two hashes after their first blocks. It is made by [NewKey]; all calls with another
-// one panic. Any number of goroutines may use one key at
-// once. A key is as secret as the bytes that it was made of.
+// one panic. Any number of goroutines may use one key at once. A key is as secret as the bytes that it was made of.
 type Key struct {
 	key core.Key
 	alg core.Alg
+	one core.OneKey
 }
 
 // NewKey prepares a key of any length for the hash that h returns, such as sha256.New or sha3.New256 of this module or
@@ -28,14 +28,14 @@ type Key struct {
 //
 // It panics if the hash is not one of this module, or is an XOF, for which HMAC is not defined.
 func NewKey[H hash.Hash](h func() H, secret []byte) *Key {
-	var ctx core.Ctx
 	sample := h()
-	alg := digest.AlgOf(sample, &ctx)
+	alg := digest.AlgOf(sample)
 	if alg == 0 || alg.Info().IsXOF {
 		panic(fmt.Sprintf("hmac: NewKey: %T is not a hash of this module", sample))
 	}
 	k := &Key{alg: alg}
 	core.KeyInit(&k.key, alg, secret)
+	k.one.Init(&k.key)
 	return k
 }
 
@@ -49,9 +49,7 @@ func (k *Key) Size() int {
 
 // AppendSum appends the tag of msg to b and returns the result.
 func (k *Key) AppendSum(b, msg []byte) []byte {
-	var tag [core.MaxSize]byte
-	core.MACMany(&k.key, tag[:k.Size()], [][]byte{msg})
-	return append(b, tag[:k.Size()]...)
+	return k.one.AppendSum(b, msg)
 }
 
 // SumMany sets dst[i*k.Size():(i+1)*k.Size()] to the tag of msgs[i]. It panics if dst is not len(msgs)*k.Size() bytes
@@ -61,14 +59,19 @@ func (k *Key) SumMany(dst []byte, msgs [][]byte) {
 		panic(fmt.Sprintf("hmac: SumMany: dst has %d bytes for %d tags of %d bytes", len(dst), len(msgs), k.Size()))
 	}
 	digest.CheckOverlap(dst, msgs)
+	if k.one.IsFaster(msgs) {
+		for i, msg := range msgs {
+			k.one.AppendSum(dst[i*k.Size():i*k.Size()], msg)
+		}
+		return
+	}
 	core.MACMany(&k.key, dst, msgs)
 }
 
 // Verify reports whether tag is the whole tag of msg. The time that it takes does not depend on where tags differ.
 func (k *Key) Verify(msg, tag []byte) bool {
-	var want [core.MaxSize]byte
-	core.MACMany(&k.key, want[:k.Size()], [][]byte{msg})
-	return subtle.ConstantTimeCompare(tag, want[:k.Size()]) == 1
+	var room [core.MaxSize]byte
+	return subtle.ConstantTimeCompare(tag, k.AppendSum(room[:0], msg)) == 1
 }
 
 // VerifyMany sets ok[i] to whether tags[i] is the whole tag of msgs[i], and reports whether all are. The time that it

@@ -33,10 +33,7 @@ const BlockSize = 128
 // [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
 // crypto/sha512.
 func New() hash.Hash {
-	if !core.Enabled {
-		return sha512.New()
-	}
-	return digest.New(core.SHA512)
+	return sha512.New()
 }
 
 // Sum512 returns the SHA-512 digest of data.
@@ -47,6 +44,10 @@ func Sum512(data []byte) [Size]byte {
 // SumMany sets dst[i] to the SHA-512 digest of msgs[i]. It panics if dst and msgs differ in length, or
 // overlap.
 func SumMany(dst [][Size]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA512, dst[0][:], msgs[0]) {
+		dst[0] = sha512.Sum512(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA512, dst, msgs)
 }
 
@@ -60,10 +61,7 @@ func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
 // [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
 // crypto/sha512.
 func New384() hash.Hash {
-	if !core.Enabled {
-		return sha512.New384()
-	}
-	return digest.New(core.SHA384)
+	return sha512.New384()
 }
 
 // Sum384 returns the SHA-384 digest of data.
@@ -74,6 +72,10 @@ func Sum384(data []byte) [Size384]byte {
 // SumMany384 sets dst[i] to the SHA-384 digest of msgs[i]. It panics if dst and msgs differ in length, or
 // overlap.
 func SumMany384(dst [][Size384]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA384, dst[0][:], msgs[0]) {
+		dst[0] = sha512.Sum384(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA384, dst, msgs)
 }
 
@@ -87,10 +89,7 @@ func SumRows384(dst [][Size384]byte, rows []byte, rowLen int) {
 // [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
 // crypto/sha512.
 func New512_224() hash.Hash {
-	if !core.Enabled {
-		return sha512.New512_224()
-	}
-	return digest.New(core.SHA512_224)
+	return sha512.New512_224()
 }
 
 // Sum512_224 returns the SHA-512/224 digest of data.
@@ -101,6 +100,10 @@ func Sum512_224(data []byte) [Size224]byte {
 // SumMany512_224 sets dst[i] to the SHA-512/224 digest of msgs[i]. It panics if dst and msgs differ in length, or
 // overlap.
 func SumMany512_224(dst [][Size224]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA512_224, dst[0][:], msgs[0]) {
+		dst[0] = sha512.Sum512_224(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA512_224, dst, msgs)
 }
 
@@ -114,10 +117,7 @@ func SumRows512_224(dst [][Size224]byte, rows []byte, rowLen int) {
 // [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
 // crypto/sha512.
 func New512_256() hash.Hash {
-	if !core.Enabled {
-		return sha512.New512_256()
-	}
-	return digest.New(core.SHA512_256)
+	return sha512.New512_256()
 }
 
 // Sum512_256 returns the SHA-512/256 digest of data.
@@ -128,6 +128,10 @@ func Sum512_256(data []byte) [Size256]byte {
 // SumMany512_256 sets dst[i] to the SHA-512/256 digest of msgs[i]. It panics if dst and msgs differ in length, or
 // overlap.
 func SumMany512_256(dst [][Size256]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA512_256, dst[0][:], msgs[0]) {
+		dst[0] = sha512.Sum512_256(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA512_256, dst, msgs)
 }
 

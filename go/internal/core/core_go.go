@@ -131,6 +131,9 @@ func Copy(dst, src *Ctx) {
 // Update appends p to the message of ctx.
 func Update(ctx *Ctx, p []byte) { ctx.h.Write(p) }
 
+// Holds reports whether n more bytes complete no block, so that Update only keeps them.
+func (ctx *Ctx) Holds(n int) bool { return false }
+
 // Peek writes the digest of ctx to dst. ctx does not change.
 func Peek(ctx *Ctx, dst []byte) { ctx.h.Sum(dst[:0]) }
 
@@ -151,7 +154,7 @@ func PeekMany(ctxs []*Ctx, dst []byte) {
 
 // AppendState appends the state of ctx, of algorithm alg, in the form of the standard library's AppendBinary.
 func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
-	b, err := ctx.h.(state).AppendBinary(b)
+	b, err := ctx.h.(State).AppendBinary(b)
 	if err != nil {
 		panic(err)
 	}
@@ -192,6 +195,15 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 
 // Alg returns the algorithm of the key.
 func (k *Key) Alg() Alg { return k.alg }
+
+// putStates appends the marshaled states of OneKey.
+func (k *Key) putStates(inner, outer []byte) {
+	var ctx Ctx
+	Copy(&ctx, &k.outer)
+	Update(&ctx, make([]byte, k.alg.Size()))
+	AppendState(&k.inner, k.alg, inner)
+	AppendState(&ctx, k.alg, outer)
+}
 
 func mac(k *Key, dst, msg []byte) {
 	var digest [MaxSize]byte
