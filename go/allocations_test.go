@@ -7,6 +7,7 @@ package hashloom_test
 import (
 	"hash"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	hashloom "github.com/hashloom/hashloom/go"
@@ -23,6 +24,7 @@ import (
 // No call allocates. In pure Go the calls that continue a running hash do.
 func TestAllocations(t *testing.T) {
 	msgs := randomMessages(rand.New(rand.NewPCG(1, 1)), 100, 300)
+	long := slices.Repeat([][]byte{make([]byte, 2000)}, 100)
 	rows := make([]byte, 100*64)
 	sums1 := make([][sha1.Size]byte, 100)
 	sums256 := make([][sha256.Size]byte, 100)
@@ -51,10 +53,10 @@ func TestAllocations(t *testing.T) {
 			sha3.SumManySHAKE128(xofs, msgs, 20)
 			sha3.SumRowsSHAKE256(xofs, rows, 64, 20)
 			sha3.SumRowsSHAKE256(xofs, rows[:64], 64, 2000)
-			hashloom.WriteMany(hs3, msgs)
+			hashloom.WriteMany(hs3, long)
 			room = hashloom.AppendSums(room[:0], hs3)
 		},
-		"WriteMany":      func() { hashloom.WriteMany(hs, msgs) },
+		"WriteMany":      func() { hashloom.WriteMany(hs, msgs); hashloom.WriteMany(hs, long) },
 		"AppendSums":     func() { room = hashloom.AppendSums(room[:0], hs) },
 		"AppendSumsFrom": func() { room = hashloom.AppendSumsFrom(room[:0], prefix, msgs) },
 		"hmac": func() {
@@ -62,6 +64,7 @@ func TestAllocations(t *testing.T) {
 			key.VerifyMany(ok, msgs, tags)
 			room = key.AppendSum(room[:0], rows)
 			key.Verify(rows, room)
+			key.SumMany(room[:2*sha256.Size], msgs[:2])
 		},
 		"SumCmp256":      func() { sha256.SumCmp256(rows, 0) },
 		"SumCmpBlock256": func() { sha256.SumCmpBlock256(rows[:64], 0) },

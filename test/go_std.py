@@ -130,7 +130,10 @@ def main():
         # A version of Go whose tests lie elsewhere must not pass as none.
         if len(tests) < 30 or any(f"ok  \t{MODULE}/{name}" not in listing for name in packages):
             sys.exit(f"go_std.py: too few tests:\n{listing}")
-        sys.exit(subprocess.run(["go", *test, "-count=1", *sys.argv[1:]], cwd=ROOT).returncode)
+        # The compiler inlines some methods of crypto/sha256 in the standard library alone: elsewhere the library's own
+        # hash allocates here, too.
+        skipped = ["-skip", "^TestAllocatonsWithTypeAsserts$"]
+        sys.exit(subprocess.run(["go", *test, "-count=1", *skipped, *sys.argv[1:]], cwd=ROOT).returncode)
 
 
 main()

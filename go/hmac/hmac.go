@@ -55,13 +55,18 @@ func (k *Key) AppendSum(b, msg []byte) []byte {
 // SumMany sets dst[i*k.Size():(i+1)*k.Size()] to the tag of msgs[i]. It panics if dst is not len(msgs)*k.Size() bytes
 // long, or overlaps a message.
 func (k *Key) SumMany(dst []byte, msgs [][]byte) {
-	if len(dst) != len(msgs)*k.Size() {
-		panic(fmt.Sprintf("hmac: SumMany: dst has %d bytes for %d tags of %d bytes", len(dst), len(msgs), k.Size()))
+	if len(msgs) == 1 && len(dst) == k.alg.Size() && digest.IsApart(dst, msgs[0]) {
+		k.one.AppendSum(dst[:0], msgs[0])
+		return
+	}
+	size := k.Size()
+	if len(dst) != len(msgs)*size {
+		panic(fmt.Sprintf("hmac: SumMany: dst has %d bytes for %d tags of %d bytes", len(dst), len(msgs), size))
 	}
 	digest.CheckOverlap(dst, msgs)
-	if k.one.IsFaster(msgs) {
+	if k.one.IsFasterForTwo(msgs) {
 		for i, msg := range msgs {
-			k.one.AppendSum(dst[i*k.Size():i*k.Size()], msg)
+			k.one.AppendSum(dst[i*size:i*size], msg)
 		}
 		return
 	}

@@ -71,7 +71,10 @@ type Array interface {
 
 // IsOne reports whether the standard library is to hash msg, the only message of a call. It is false if dst overlaps
 // msg, which is for SumMany to tell.
-func IsOne(alg core.Alg, dst, msg []byte) bool { return alg.IsStandard() && !overlap(dst, msg) }
+func IsOne(alg core.Alg, dst, msg []byte) bool { return alg.IsStandard() && IsApart(dst, msg) }
+
+// IsApart reports whether the two slices do not overlap.
+func IsApart(a, b []byte) bool { return !overlap(a, b) }
 
 // SumMany sets dst[i] to the digest of msgs[i].
 func SumMany[D Array](alg core.Alg, dst []D, msgs [][]byte) {
