@@ -9,6 +9,7 @@ import (
 	"crypto/sha3"
 	"crypto/sha512"
 	"encoding"
+	"encoding/binary"
 	"hash"
 
 	"github.com/hashloom/hashloom/go/internal/ripemd160"
@@ -118,6 +119,20 @@ func sumStandard(alg Alg, dst, msg []byte) bool {
 		return false
 	}
 	return true
+}
+
+// First48 returns the first 6 bytes of the state of SHA-256 after the whole blocks of data, as a big-endian number: those
+// of a digest, if the blocks are a padded message.
+func First48(data []byte) int64 {
+	const start = 4 // of the words in a marshaled state
+	var room [4 + 32 + 64 + 8]byte
+	h := sha256.New() // whose type the compiler finds out: nothing moves to the heap
+	h.Write(data[:len(data)&^63])
+	state, err := h.(encoding.BinaryAppender).AppendBinary(room[:0])
+	if err != nil {
+		panic(err)
+	}
+	return int64(binary.BigEndian.Uint64(state[start:]) >> 16)
 }
 
 // OneKey is a key for one message at a time.
