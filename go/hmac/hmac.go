@@ -2,8 +2,9 @@
 
 // Package hmac computes HMAC (FIPS 198-1, RFC 2104) of many messages at once, with a key that is prepared once.
 //
-// For one message that arrives in parts use [crypto/hmac], which works with the hashes of this module too. The rules
-// for all calls are those of the package [github.com/hashloom/hashloom/go].
+// For one message that arrives in parts use [crypto/hmac], which works with the hashes of this module too. A whole
+// message takes as long here as there, and allocates nothing. The rules for all calls are those of the package
+// [github.com/hashloom/hashloom/go].
 package hmac
 
 import (
@@ -18,9 +19,9 @@ import (
 // Key is a key, ready for use: the two hashes after their first blocks. It is made by [NewKey]; all calls with another
 // one panic. Any number of goroutines may use one key at once. A key is as secret as the bytes that it was made of.
 type Key struct {
+	one core.OneKey // for one message, by key
 	key core.Key
 	alg core.Alg
-	one core.OneKey
 }
 
 // NewKey prepares a key of any length for the hash that h returns, such as sha256.New or sha3.New256 of this module or

@@ -23,8 +23,8 @@ const Size = 20
 // BlockSize is the number of bytes in a block.
 const BlockSize = 64
 
-// New returns a new [hash.Hash] that computes SHA-1. It implements [hash.Cloner], [encoding.BinaryMarshaler],
-// [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of crypto/sha1.
+// New returns a new [hash.Hash] that computes SHA-1: that of crypto/sha1, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New() hash.Hash {
 	return sha1.New()
 }

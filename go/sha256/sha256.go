@@ -23,9 +23,8 @@ const Size224 = 28
 // BlockSize is the number of bytes in a block of SHA-256 and SHA-224.
 const BlockSize = 64
 
-// New returns a new [hash.Hash] that computes SHA-256. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha256.
+// New returns a new [hash.Hash] that computes SHA-256: that of crypto/sha256, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New() hash.Hash {
 	return sha256.New()
 }
@@ -51,9 +50,8 @@ func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
 	digest.SumRows(core.SHA256, dst, rows, rowLen)
 }
 
-// New224 returns a new [hash.Hash] that computes SHA-224. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha256.
+// New224 returns a new [hash.Hash] that computes SHA-224: that of crypto/sha256, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New224() hash.Hash {
 	return sha256.New224()
 }

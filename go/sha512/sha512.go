@@ -29,9 +29,8 @@ const Size256 = 32
 // BlockSize is the number of bytes in a block of SHA-512, SHA-384, SHA-512/224 and SHA-512/256.
 const BlockSize = 128
 
-// New returns a new [hash.Hash] that computes SHA-512. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha512.
+// New returns a new [hash.Hash] that computes SHA-512: that of crypto/sha512, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New() hash.Hash {
 	return sha512.New()
 }
@@ -57,9 +56,8 @@ func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
 	digest.SumRows(core.SHA512, dst, rows, rowLen)
 }
 
-// New384 returns a new [hash.Hash] that computes SHA-384. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha512.
+// New384 returns a new [hash.Hash] that computes SHA-384: that of crypto/sha512, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New384() hash.Hash {
 	return sha512.New384()
 }
@@ -85,9 +83,8 @@ func SumRows384(dst [][Size384]byte, rows []byte, rowLen int) {
 	digest.SumRows(core.SHA384, dst, rows, rowLen)
 }
 
-// New512_224 returns a new [hash.Hash] that computes SHA-512/224. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha512.
+// New512_224 returns a new [hash.Hash] that computes SHA-512/224: that of crypto/sha512, which implements
+// [hash.Cloner], [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New512_224() hash.Hash {
 	return sha512.New512_224()
 }
@@ -113,9 +110,8 @@ func SumRows512_224(dst [][Size224]byte, rows []byte, rowLen int) {
 	digest.SumRows(core.SHA512_224, dst, rows, rowLen)
 }
 
-// New512_256 returns a new [hash.Hash] that computes SHA-512/256. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha512.
+// New512_256 returns a new [hash.Hash] that computes SHA-512/256: that of crypto/sha512, which implements
+// [hash.Cloner], [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New512_256() hash.Hash {
 	return sha512.New512_256()
 }

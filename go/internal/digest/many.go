@@ -23,7 +23,7 @@ const batchLen = 64
 // These are limits from which on the core gained on all CPUs that were measured: Zen 4 with AVX-512, and restricted to
 // AVX2 and SHA instructions, to AVX2, and to SSE2 (2026-11-24).
 const (
-	minChunk = 1024 // bytes that a hash of the standard library gets a lane for
+	minChunk = 512  // bytes that a hash of the standard library gets a lane for
 	minPair  = 8192 // bytes in both chunks that two hashes alone get lanes for
 	minSums  = 4    // digests
 )

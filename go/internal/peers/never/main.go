@@ -123,8 +123,8 @@ func rows[D [20]byte | [32]byte | [64]byte](t *table, alg string, std, ours func
 			}, func() { sumMany(digests, msgs) })
 		}
 	}
-	for _, size := range []int{100, 400, 1024, 4096, 64 << 10} {
-		for _, n := range []int{1, 2, 4, 8, 64} {
+	for _, size := range []int{100, 400, 512, 1024, 64 << 10} {
+		for _, n := range []int{1, 2, 3, 4, 8, 64} {
 			hs, chunks := hashes(ours, n), slices(message, n, size)
 			times := 1 // so that the chunks of a hash are whole blocks in all, and both sides begin at the same place
 			for times*size%128 != 0 {
