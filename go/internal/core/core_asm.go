@@ -22,17 +22,16 @@ const Enabled = true
 
 // Ctx is a running computation: hl_ctx of the C core. Its zero value must be initialised.
 type Ctx struct {
-	state    [25]uint64
-	nbytes   uint64
-	block    [168]byte
-	alg      uint32
-	reserved uint32
+	state  [25]uint64
+	nbytes uint64
+	block  [168]byte
+	alg, _ uint32
 }
 
 // Key is an HMAC key, ready for use: hl_hmac_key of the C core. It may be copied.
 type Key struct {
-	inner, outer  [25]uint64
-	alg, reserved uint32
+	inner, outer [25]uint64
+	alg, _       uint32
 }
 
 // scratch is the memory of one call: its stack, and the streams of long messages. It holds no Go pointers that are
@@ -86,8 +85,8 @@ type call struct {
 	keys           *Key
 	keyStride      uintptr
 	ctxs           **Ctx
-	next, pos      int
-	nslots         int
+	next           int
+	_, _           int // pos, nslots: what earlier slices have done
 	status         uint32
 	again          Alg
 	search         *search

@@ -6,6 +6,10 @@ package core
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha3"
+	"crypto/sha512"
 	"fmt"
 	"hash"
 
@@ -38,6 +42,50 @@ func Sum(alg Alg, dst, msg []byte) {
 		h.Write(bytes.Clone(msg)) // so that messages and digests of other algorithms may be on the caller's stack
 		copy(dst, h.Sum(nil))
 	}
+}
+
+// sumStandard writes the digest of msg to dst, or reports that the standard library cannot.
+func sumStandard(alg Alg, dst, msg []byte) bool {
+	switch alg {
+	case SHA1:
+		sum := sha1.Sum(msg)
+		copy(dst, sum[:])
+	case SHA224:
+		sum := sha256.Sum224(msg)
+		copy(dst, sum[:])
+	case SHA256:
+		sum := sha256.Sum256(msg)
+		copy(dst, sum[:])
+	case SHA384:
+		sum := sha512.Sum384(msg)
+		copy(dst, sum[:])
+	case SHA512:
+		sum := sha512.Sum512(msg)
+		copy(dst, sum[:])
+	case SHA512_224:
+		sum := sha512.Sum512_224(msg)
+		copy(dst, sum[:])
+	case SHA512_256:
+		sum := sha512.Sum512_256(msg)
+		copy(dst, sum[:])
+	case SHA3_224:
+		sum := sha3.Sum224(msg)
+		copy(dst, sum[:])
+	case SHA3_256:
+		sum := sha3.Sum256(msg)
+		copy(dst, sum[:])
+	case SHA3_384:
+		sum := sha3.Sum384(msg)
+		copy(dst, sum[:])
+	case SHA3_512:
+		sum := sha3.Sum512(msg)
+		copy(dst, sum[:])
+	case SHAKE128, SHAKE256:
+		sumXOF(alg, dst[:alg.Size()], msg)
+	default:
+		return false
+	}
+	return true
 }
 
 // SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.

@@ -69,50 +69,6 @@ var isStandard = func() (is [len(rows)]bool) {
 	return is
 }()
 
-// sumStandard writes the digest of msg to dst, or reports that the standard library cannot.
-func sumStandard(alg Alg, dst, msg []byte) bool {
-	switch alg {
-	case SHA1:
-		sum := sha1.Sum(msg)
-		copy(dst, sum[:])
-	case SHA224:
-		sum := sha256.Sum224(msg)
-		copy(dst, sum[:])
-	case SHA256:
-		sum := sha256.Sum256(msg)
-		copy(dst, sum[:])
-	case SHA384:
-		sum := sha512.Sum384(msg)
-		copy(dst, sum[:])
-	case SHA512:
-		sum := sha512.Sum512(msg)
-		copy(dst, sum[:])
-	case SHA512_224:
-		sum := sha512.Sum512_224(msg)
-		copy(dst, sum[:])
-	case SHA512_256:
-		sum := sha512.Sum512_256(msg)
-		copy(dst, sum[:])
-	case SHA3_224:
-		sum := sha3.Sum224(msg)
-		copy(dst, sum[:])
-	case SHA3_256:
-		sum := sha3.Sum256(msg)
-		copy(dst, sum[:])
-	case SHA3_384:
-		sum := sha3.Sum384(msg)
-		copy(dst, sum[:])
-	case SHA3_512:
-		sum := sha3.Sum512(msg)
-		copy(dst, sum[:])
-	case SHAKE128, SHAKE256:
-		sumXOF(alg, dst[:alg.Size()], msg)
-	default:
-		return false
-	}
-	return true
-}
-
 // First48 returns the first 6 bytes of the state of SHA-256 after the whole blocks of data, as a big-endian number: those
 // of a digest, if the blocks are a padded message.
 func First48(data []byte) int64 {
