@@ -7,7 +7,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
 The tests of crypto/sha1, crypto/sha256, crypto/sha512 and crypto/sha3 come from the Go installation, those of
 golang.org/x/crypto/ripemd160 and of github.com/1lann/sha256-simd from Go's module cache (the module go/internal/peers
-requires them). Nothing of them is kept: `go test -overlay` shows them to the compiler inside of our packages, with these changes:
+requires them). Nothing of them is kept: `go test -overlay` shows them to the compiler inside of our packages, with
+these changes:
 
   * the import of the package itself is ours;
   * crypto/internal/cryptotest and internal/testhash, which only the standard library may import, are our internal/
@@ -87,8 +88,8 @@ def main():
         if listed.returncode == 0 and listed.stdout.strip():
             folders[name] = pathlib.Path(listed.stdout.strip()) / folder
             continue
-        print(f"SKIPPED: {name}: {module} is not in the module cache (in go/internal/peers run go mod download {module})",
-              listed.stderr.strip(), flush=True)
+        print(f"SKIPPED: {name}: {module} is not in the module cache (in go/internal/peers run "
+              f"go mod download {module})", listed.stderr.strip(), flush=True)
         if os.environ.get("HASHLOOM_REQUIRE"):
             sys.exit(1)
     overlay = {}

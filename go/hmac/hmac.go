@@ -88,13 +88,17 @@ func (k *Key) VerifyMany(ok []bool, msgs, tags [][]byte) bool {
 	if len(ok) != len(msgs) || len(tags) != len(msgs) {
 		panic(fmt.Sprintf("hmac: VerifyMany: %d results and %d tags for %d messages", len(ok), len(tags), len(msgs)))
 	}
+	if len(msgs) == 1 {
+		ok[0] = k.Verify(msgs[0], tags[0])
+		return ok[0]
+	}
 	size := k.Size() // panics for a key that is not ready, also if there are no messages
 	var room [64 * core.MaxSize]byte
 	all := 1
 	for len(msgs) > 0 {
 		n := min(len(msgs), 64)
 		want := room[:n*size]
-		core.MACMany(&k.key, want, msgs[:n])
+		k.SumMany(want, msgs[:n])
 		for i, tag := range tags[:n] {
 			equal := subtle.ConstantTimeCompare(tag, want[i*size:(i+1)*size])
 			ok[i] = equal == 1

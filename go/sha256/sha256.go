@@ -47,6 +47,10 @@ func SumMany(dst [][Size]byte, msgs [][]byte) {
 // SumRows sets dst[i] to the SHA-256 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA256, dst[0][:], rows) {
+		dst[0] = sha256.Sum256(rows)
+		return
+	}
 	digest.SumRows(core.SHA256, dst, rows, rowLen)
 }
 
@@ -74,5 +78,9 @@ func SumMany224(dst [][Size224]byte, msgs [][]byte) {
 // SumRows224 sets dst[i] to the SHA-224 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows224(dst [][Size224]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA224, dst[0][:], rows) {
+		dst[0] = sha256.Sum224(rows)
+		return
+	}
 	digest.SumRows(core.SHA224, dst, rows, rowLen)
 }

@@ -53,6 +53,10 @@ func SumMany(dst [][Size]byte, msgs [][]byte) {
 // SumRows sets dst[i] to the SHA-512 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA512, dst[0][:], rows) {
+		dst[0] = sha512.Sum512(rows)
+		return
+	}
 	digest.SumRows(core.SHA512, dst, rows, rowLen)
 }
 
@@ -80,6 +84,10 @@ func SumMany384(dst [][Size384]byte, msgs [][]byte) {
 // SumRows384 sets dst[i] to the SHA-384 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows384(dst [][Size384]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA384, dst[0][:], rows) {
+		dst[0] = sha512.Sum384(rows)
+		return
+	}
 	digest.SumRows(core.SHA384, dst, rows, rowLen)
 }
 
@@ -107,6 +115,10 @@ func SumMany512_224(dst [][Size224]byte, msgs [][]byte) {
 // SumRows512_224 sets dst[i] to the SHA-512/224 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows512_224(dst [][Size224]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA512_224, dst[0][:], rows) {
+		dst[0] = sha512.Sum512_224(rows)
+		return
+	}
 	digest.SumRows(core.SHA512_224, dst, rows, rowLen)
 }
 
@@ -134,5 +146,9 @@ func SumMany512_256(dst [][Size256]byte, msgs [][]byte) {
 // SumRows512_256 sets dst[i] to the SHA-512/256 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows512_256(dst [][Size256]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA512_256, dst[0][:], rows) {
+		dst[0] = sha512.Sum512_256(rows)
+		return
+	}
 	digest.SumRows(core.SHA512_256, dst, rows, rowLen)
 }

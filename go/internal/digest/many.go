@@ -13,9 +13,9 @@ import (
 	"github.com/hashloom/hashloom/go/internal/core"
 )
 
-// A running hash of SHA-1, SHA-2 or SHA-3 is the standard library's own object. The calls for many hashes move states to
-// the core and back (AppendBinary, UnmarshalBinary). That takes as long as the standard library needs for some 100 bytes,
-// so that short chunks, few messages, and most digests are left to the hashes themselves.
+// A running hash of SHA-1, SHA-2 or SHA-3 is the standard library's own object. The calls for many hashes move states
+// to the core and back (AppendBinary, UnmarshalBinary). That takes as long as the standard library needs for some 100
+// bytes, so that short chunks, few messages, and most digests are left to the hashes themselves.
 
 // batchLen is the number of running hashes that the core gets at once: a few times its lanes.
 const batchLen = 64
@@ -94,10 +94,7 @@ func laneFor(h hash.Hash, chunk []byte) core.Alg {
 	if len(chunk) < minChunk {
 		return 0
 	}
-	if k := kindOf(h); k != nil {
-		return k.algs[h.Size()]
-	}
-	return 0
+	return algOf(h)
 }
 
 // WriteMany does hs[i].Write(chunks[i]) for all i, as if one after another. Hashes of the same algorithm run side by
@@ -105,9 +102,9 @@ func laneFor(h hash.Hash, chunk []byte) core.Alg {
 func WriteMany(hs []hash.Hash, chunks [][]byte) {
 	var b *batch
 	for i := 0; i < len(hs); {
-		last := i == len(hs)-1 || i == len(hs)-2 && len(chunks[i])+len(chunks[i+1]) < minPair
-		if !core.Enabled || last || laneFor(hs[i], chunks[i]) == 0 {
-			hs[i].Write(chunks[i])
+		h, chunk := hs[i], chunks[i]
+		if !core.Enabled || isShort(h, chunk) || laneFor(h, chunk) == 0 || areFew(chunks[i:]) {
+			h.Write(chunk)
 			i++
 			continue
 		}
@@ -119,6 +116,20 @@ func WriteMany(hs []hash.Hash, chunks [][]byte) {
 	if b != nil {
 		b.free()
 	}
+}
+
+// isShort reports whether chunk is too short for a lane, where no more is to be known of h. The compiler inlines it.
+func isShort(h hash.Hash, chunk []byte) bool {
+	if len(chunk) >= minChunk {
+		return false
+	}
+	_, ok := h.(*Digest)
+	return !ok
+}
+
+// areFew reports whether the last chunks of a call are too few for lanes.
+func areFew(chunks [][]byte) bool {
+	return len(chunks) == 1 || len(chunks) == 2 && len(chunks[0])+len(chunks[1]) < minPair
 }
 
 // AppendSums does sums = hs[i].Sum(sums) for all i. Hashes of the same algorithm run side by side if they are
@@ -343,8 +354,8 @@ func AlgOf(h hash.Hash) core.Alg {
 	return b.begin(h)
 }
 
-// AppendSumsFrom appends to sums the digests of the message of h, followed by msgs[i]. It reports whether h is a hash of
-// this module or of the standard library.
+// AppendSumsFrom appends to sums the digests of the message of h, followed by msgs[i]. It reports whether h is a hash
+// of this module or of the standard library.
 func AppendSumsFrom(sums []byte, h hash.Hash, msgs [][]byte) ([]byte, bool) {
 	if k := kindOf(h); k != nil && len(msgs) < k.from {
 		sums, _ = grow(sums, len(msgs)*h.Size(), msgs)
