@@ -12,7 +12,7 @@ import (
 
 // WriteMany appends chunks[i] to the message of hs[i], as hs[i].Write(chunks[i]) one after another would. Hashes of
 // this module and of the standard library's SHA-1, SHA-2 and SHA-3 run side by side if they have the same algorithm and
-// their chunks have 512 bytes or more; if there are only two, 4 KiB. All others are written one after another.
+// their chunks have 512 bytes or more; if there are only three, 1 KiB, only two, 4 KiB. All others are written one after another.
 //
 // It panics if hs and chunks differ in length.
 func WriteMany(hs []hash.Hash, chunks [][]byte) {

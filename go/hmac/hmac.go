@@ -92,6 +92,10 @@ func (k *Key) VerifyMany(ok []bool, msgs, tags [][]byte) bool {
 		ok[0] = k.Verify(msgs[0], tags[0])
 		return ok[0]
 	}
+	return k.verifyMany(ok, msgs, tags)
+}
+
+func (k *Key) verifyMany(ok []bool, msgs, tags [][]byte) bool {
 	size := k.Size() // panics for a key that is not ready, also if there are no messages
 	var room [64 * core.MaxSize]byte
 	all := 1

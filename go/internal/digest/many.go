@@ -24,7 +24,8 @@ const batchLen = 64
 // AVX2 and SHA instructions, to AVX2, and to SSE2 (2026-11-24).
 const (
 	minChunk = 512  // bytes that a hash of the standard library gets a lane for
-	minPair  = 8192 // bytes in both chunks that two hashes alone get lanes for
+	minTwo   = 8192 // bytes in both chunks that two hashes alone get lanes for
+	minThree = 3072 // likewise of three
 	minSums  = 4    // digests
 )
 
@@ -100,10 +101,14 @@ func laneFor(h hash.Hash, chunk []byte) core.Alg {
 // WriteMany does hs[i].Write(chunks[i]) for all i, as if one after another. Hashes of the same algorithm run side by
 // side.
 func WriteMany(hs []hash.Hash, chunks [][]byte) {
+	if len(hs) == 1 {
+		hs[0].Write(chunks[0])
+		return
+	}
 	var b *batch
 	for i := 0; i < len(hs); {
 		h, chunk := hs[i], chunks[i]
-		if !core.Enabled || isShort(h, chunk) || laneFor(h, chunk) == 0 || areFew(chunks[i:]) {
+		if !core.Enabled || isShort(h, chunk) || areFew(chunks[i:]) || laneFor(h, chunk) == 0 {
 			h.Write(chunk)
 			i++
 			continue
@@ -127,9 +132,17 @@ func isShort(h hash.Hash, chunk []byte) bool {
 	return !ok
 }
 
-// areFew reports whether the last chunks of a call are too few for lanes.
+// areFew reports whether these chunks, the last of a call, are too few for lanes.
 func areFew(chunks [][]byte) bool {
-	return len(chunks) == 1 || len(chunks) == 2 && len(chunks[0])+len(chunks[1]) < minPair
+	switch len(chunks) {
+	case 1:
+		return true
+	case 2:
+		return len(chunks[0])+len(chunks[1]) < minTwo
+	case 3:
+		return len(chunks[0])+len(chunks[1])+len(chunks[2]) < minThree
+	}
+	return false
 }
 
 // AppendSums does sums = hs[i].Sum(sums) for all i. Hashes of the same algorithm run side by side if they are
@@ -247,7 +260,7 @@ func (b *batch) write(hs []hash.Hash, chunks [][]byte) int {
 	}
 	var lanes uint // algorithms, as bits
 	for _, alg := range core.All {
-		if count[alg] > 2 || count[alg] == 2 && nbytes[alg] >= minPair {
+		if n := count[alg]; n > 3 || n == 3 && nbytes[alg] >= minThree || n == 2 && nbytes[alg] >= minTwo {
 			lanes |= 1 << alg
 		}
 	}

@@ -188,10 +188,10 @@ func rows[D [20]byte | [32]byte | [64]byte](t *table, alg string, std, ours func
 		t.row(fmt.Sprintf("%s Key.Verify, %d bytes", alg, size),
 			func() { isRight = stdhmac.Equal(tag(room, message[:size]), want) },
 			func() { isRight = key.Verify(message[:size], want) })
-		ok, tags := make([]bool, 1), [][]byte{want}
-		t.row(fmt.Sprintf("%s Key.VerifyMany, 1 of %d bytes", alg, size),
+		ok, msgs, tags := make([]bool, 1), slices(message, 1, size), [][]byte{want}
+		t.row(fmt.Sprintf("%s Key.VerifyMany, 1 of %d bytes%s", alg, size, star),
 			func() { isRight = stdhmac.Equal(tag(room, message[:size]), want) },
-			func() { isRight = key.VerifyMany(ok, [][]byte{message[:size]}, tags) })
+			func() { isRight = key.VerifyMany(ok, msgs, tags) })
 		for _, n := range []int{1, 2, 3, 4} {
 			tags, msgs := make([]byte, n*key.Size()), slices(message, n, size)
 			t.row(fmt.Sprintf("%s Key.SumMany, %d of %d bytes", alg, n, size), func() {
