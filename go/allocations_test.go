@@ -7,7 +7,9 @@ package hashloom_test
 import (
 	"hash"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	hashloom "github.com/hashloom/hashloom/go"
@@ -21,7 +23,8 @@ import (
 	"github.com/hashloom/hashloom/go/sha512"
 )
 
-// No call allocates. In pure Go the calls that continue a running hash do.
+// No call allocates. In pure Go the calls that continue a running hash do. Go 1.25 does not find out the types of the
+// standard library's hashes, which then move to the heap.
 func TestAllocations(t *testing.T) {
 	msgs := randomMessages(rand.New(rand.NewPCG(1, 1)), 100, 300)
 	long := slices.Repeat([][]byte{make([]byte, 2000)}, 100)
@@ -42,6 +45,8 @@ func TestAllocations(t *testing.T) {
 	key := hmac.NewKey(sha256.New, []byte("key"))
 	prefix := sha256.New()
 	continues := map[string]bool{"AppendSumsFrom": true, "Search": true, "hmac": true}
+	onHeap := map[string]bool{"hmac": true, "SumCmpBlock48": true}
+	isOld := strings.HasPrefix(runtime.Version(), "go1.25")
 	for name, f := range map[string]func(){
 		"sha1":      func() { sha1.SumMany(sums1, msgs); sha1.SumRows(sums1, rows, 64) },
 		"sha256":    func() { sha256.SumMany(sums256, msgs); sha256.SumRows(sums256, rows, 64) },
@@ -77,7 +82,7 @@ func TestAllocations(t *testing.T) {
 		},
 		"Search": func() { sha256.Search([]byte("prefix"), sha256.Nonces{End: 1000}, []byte("suffix"), 0) },
 	} {
-		if n := testing.AllocsPerRun(10, f); n != 0 && (core.Enabled || !continues[name]) {
+		if n := testing.AllocsPerRun(10, f); n != 0 && (core.Enabled || !continues[name]) && !(isOld && onHeap[name]) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

@@ -252,6 +252,10 @@ func TestForgedStates(t *testing.T) {
 	if !bytes.Equal(hashloom.AppendSums(nil, long[:3]), bytes.Repeat(long[3].Sum(nil), 3)) {
 		t.Error("a message of 2^61 bytes")
 	}
+	from := hashloom.AppendSumsFrom(nil, long[3], make([][]byte, 20))
+	if !bytes.Equal(from, bytes.Repeat(long[3].Sum(nil), 20)) {
+		t.Error("messages that begin with 2^61 bytes")
+	}
 	state[len(state)-2], state[len(state)-1] = 0, 1 // a digest that has been read
 	read := sha3.New256()
 	if err := read.UnmarshalBinary(state); err != nil {

@@ -3,8 +3,8 @@
 // Package hmac computes HMAC (FIPS 198-1, RFC 2104) of many messages at once, with a key that is prepared once.
 //
 // For one message that arrives in parts use [crypto/hmac], which works with the hashes of this module too. A whole
-// message takes as long here as there, and allocates nothing. The rules for all calls are those of the package
-// [github.com/hashloom/hashloom/go].
+// message takes as long here as there, and allocates nothing (Go 1.26). The rules for all calls are those of the
+// package [github.com/hashloom/hashloom/go].
 package hmac
 
 import (

@@ -370,28 +370,30 @@ func AlgOf(h hash.Hash) core.Alg {
 // AppendSumsFrom appends to sums the digests of the message of h, followed by msgs[i]. It reports whether h is a hash
 // of this module or of the standard library.
 func AppendSumsFrom(sums []byte, h hash.Hash, msgs [][]byte) ([]byte, bool) {
-	if k := kindOf(h); k != nil && len(msgs) < k.from {
-		sums, _ = grow(sums, len(msgs)*h.Size(), msgs)
-		cloner := h.(hash.Cloner)
-		for _, msg := range msgs {
-			c, err := cloner.Clone()
-			if err != nil {
-				panic(err)
-			}
-			c.Write(msg)
-			sums = c.Sum(sums)
+	k := kindOf(h)
+	if k == nil || len(msgs) >= k.from {
+		b := newBatch()
+		defer b.free()
+		if alg := b.begin(h); alg != 0 {
+			sums, digests := grow(sums, len(msgs)*alg.Size(), msgs)
+			core.SumManyFrom(b.ctxs[0], digests, msgs)
+			return sums[:len(sums)+len(digests)], true
 		}
-		return sums, true
+		if k == nil {
+			return sums, false
+		}
 	}
-	b := newBatch()
-	defer b.free()
-	alg := b.begin(h)
-	if alg == 0 {
-		return sums, false
+	sums, _ = grow(sums, len(msgs)*h.Size(), msgs)
+	cloner := h.(hash.Cloner)
+	for _, msg := range msgs {
+		c, err := cloner.Clone()
+		if err != nil {
+			panic(err)
+		}
+		c.Write(msg)
+		sums = c.Sum(sums)
 	}
-	sums, digests := grow(sums, len(msgs)*alg.Size(), msgs)
-	core.SumManyFrom(b.ctxs[0], digests, msgs)
-	return sums[:len(sums)+len(digests)], true
+	return sums, true
 }
 
 // grow returns sums with spare capacity for nbytes of digests, and these. It panics if they overlap a message.
