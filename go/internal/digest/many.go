@@ -305,7 +305,7 @@ func differing(hs []hash.Hash) int {
 	return n
 }
 
-// addressOf returns the address of a hash: the second word of an interface.
+// addressOf returns the address of a hash. An interface is two words: the table of a type, and the address of a value.
 func addressOf(h *hash.Hash) uint64 { return uint64((*[2]uintptr)(unsafe.Pointer(h))[1]) }
 
 func isAmong(hs []hash.Hash, address uint64) bool {
