@@ -40,6 +40,11 @@ licences() {
     done
 }
 
+static_check() {
+    command -v staticcheck >/dev/null || { echo "skipped: staticcheck is not installed"; return; }
+    staticcheck ./... && staticcheck -tags purego ./... && (cd internal/peers && staticcheck ./...)
+}
+
 tests() {
     go test -count=1 "$@"
 }
@@ -51,7 +56,7 @@ emulated() {
 }
 
 # The core's own tests of all lengths take minutes under qemu.
-packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search ./internal/ripemd160)
+packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search ./compat/... ./internal/ripemd160)
 [ "$level" = quick ] || packages+=(./internal/core)
 
 # The tests of the core's assembly that are short enough under qemu.
@@ -80,6 +85,8 @@ step "gofmt" formatted
 step "licences" licences
 step "go vet" go vet ./...
 step "go vet, pure Go" go vet -tags purego ./...
+step "staticcheck" static_check
+step "the module, from a proxy" python3 "$root/test/go_module.py"
 step "the assembly is what the core makes" python3 internal/core/gen/text.py --check
 # A comparison or a test that cannot be made is a failure where all is required.
 step "the assembly, without its compiler" bash -c \
