@@ -7,6 +7,9 @@ package hashloom_test
 import (
 	"hash"
 	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	hashloom "github.com/hashloom/hashloom/go"
@@ -21,9 +24,11 @@ import (
 	"github.com/hashloom/hashloom/go/sha512"
 )
 
-// No call allocates. In pure Go the calls that continue a running hash do.
+// No call allocates. In pure Go the calls that continue a running hash do. Go 1.25 does not find out the types of the
+// standard library's hashes, which then move to the heap.
 func TestAllocations(t *testing.T) {
 	msgs := randomMessages(rand.New(rand.NewPCG(1, 1)), 100, 300)
+	long := slices.Repeat([][]byte{make([]byte, 2000)}, 100)
 	rows := make([]byte, 100*64)
 	sums1 := make([][sha1.Size]byte, 100)
 	sums256 := make([][sha256.Size]byte, 100)
@@ -43,7 +48,9 @@ func TestAllocations(t *testing.T) {
 	prefix := sha256.New()
 	var server hashloom.Server
 	served := server.NewHash(sha256.New(), md5.New())
-	continues := map[string]bool{"AppendSumsFrom": true, "Search": true, "hmac": true, "SumCmpBlock256": true}
+	continues := map[string]bool{"AppendSumsFrom": true, "Search": true, "hmac": true}
+	onHeap := map[string]bool{"hmac": true, "SumCmpBlock48": true}
+	isOld := strings.HasPrefix(runtime.Version(), "go1.25")
 	for name, f := range map[string]func(){
 		"sha1":      func() { sha1.SumMany(sums1, msgs); sha1.SumRows(sums1, rows, 64) },
 		"sha256":    func() { sha256.SumMany(sums256, msgs); sha256.SumRows(sums256, rows, 64) },
@@ -56,11 +63,11 @@ func TestAllocations(t *testing.T) {
 			sha3.SumManySHAKE128(xofs, msgs, 20)
 			sha3.SumRowsSHAKE256(xofs, rows, 64, 20)
 			sha3.SumRowsSHAKE256(xofs, rows[:64], 64, 2000)
-			hashloom.WriteMany(hs3, msgs)
+			hashloom.WriteMany(hs3, long)
 			room = hashloom.AppendSums(room[:0], hs3)
 		},
 		"Server":         func() { served.Write(rows) },
-		"WriteMany":      func() { hashloom.WriteMany(hs, msgs) },
+		"WriteMany":      func() { hashloom.WriteMany(hs, msgs); hashloom.WriteMany(hs, long) },
 		"AppendSums":     func() { room = hashloom.AppendSums(room[:0], hs) },
 		"AppendSumsFrom": func() { room = hashloom.AppendSumsFrom(room[:0], prefix, msgs) },
 		"hmac": func() {
@@ -68,9 +75,10 @@ func TestAllocations(t *testing.T) {
 			key.VerifyMany(ok, msgs, tags)
 			room = key.AppendSum(room[:0], rows)
 			key.Verify(rows, room)
+			key.SumMany(room[:2*sha256.Size], msgs[:2])
 		},
-		"SumCmp256":      func() { sha256.SumCmp256(rows, 0) },
-		"SumCmpBlock256": func() { sha256.SumCmpBlock256(rows[:64], 0) },
+		"SumCmp48":      func() { sha256.SumCmp48(rows, 0) },
+		"SumCmpBlock48": func() { sha256.SumCmpBlock48(rows[:64], 0) },
 		"bitcoin": func() {
 			bitcoin.Hash160Many(sums160, msgs)
 			bitcoin.Hash160Rows(sums160, rows, 64)
@@ -80,7 +88,7 @@ func TestAllocations(t *testing.T) {
 		},
 		"Search": func() { sha256.Search([]byte("prefix"), sha256.Nonces{End: 1000}, []byte("suffix"), 0) },
 	} {
-		if n := testing.AllocsPerRun(10, f); n != 0 && (core.Enabled || !continues[name]) {
+		if n := testing.AllocsPerRun(10, f); n != 0 && (core.Enabled || !continues[name]) && !(isOld && onHeap[name]) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

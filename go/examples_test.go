@@ -14,7 +14,8 @@ import (
 // Every exported name is used by an example, and has documentation. (go vet accepts no example named after Sum512_224.)
 func TestEveryNameHasExample(t *testing.T) {
 	count := 0
-	for _, folder := range []string{".", "sha1", "sha256", "sha512", "sha3", "ripemd160", "md5", "hmac", "bitcoin", "search"} {
+	for _, folder := range []string{".", "md5", "sha1", "sha256", "sha512", "sha3", "ripemd160", "hmac", "bitcoin",
+		"search", "compat/sha256simd"} {
 		paths, _ := filepath.Glob(filepath.Join(folder, "*.go"))
 		used := map[string]bool{}
 		declared := map[string]string{} // the documentation

@@ -11,8 +11,9 @@ import (
 )
 
 // WriteMany appends chunks[i] to the message of hs[i], as hs[i].Write(chunks[i]) one after another would. Hashes of
-// this module, and of crypto/sha3, run side by side if they have the same algorithm. All others are written one after
-// another.
+// this module and of the standard library's MD5, SHA-1, SHA-2 and SHA-3 run side by side if they have the same
+// algorithm and their chunks have 512 bytes or more; if there are only three, 1 KiB, only two, 4 KiB. All others are
+// written one after another.
 //
 // It panics if hs and chunks differ in length.
 func WriteMany(hs []hash.Hash, chunks [][]byte) {
@@ -23,8 +24,8 @@ func WriteMany(hs []hash.Hash, chunks [][]byte) {
 }
 
 // AppendSums appends the digests of all hashes to b and returns the result, as b = hs[i].Sum(b) one after another
-// would. Like Sum it does not change the hashes. Hashes of this module run side by side if neighbours have the same
-// algorithm.
+// would. Like Sum it does not change the hashes. Four or more neighbours of the same algorithm run side by side where
+// that is faster: SHA-384, SHA-512 and their variants, SHA-3, Keccak-256 and RIPEMD-160.
 func AppendSums(b []byte, hs []hash.Hash) []byte {
 	return digest.AppendSums(b, hs)
 }
@@ -33,15 +34,14 @@ func AppendSums(b []byte, hs []hash.Hash) []byte {
 // h, followed by msgs[i]. It does not change h. If what has been written to h is a multiple of the block size, it
 // costs nothing; it is hashed once, not once a message.
 //
-// It panics if h is neither of this module nor one of the standard library's MD5, SHA-1, SHA-2 and SHA-3, or if a message
-// overlaps the spare capacity of b that the digests go to.
+// It panics if h is neither of this module nor one of the standard library's MD5, SHA-1, SHA-2 and SHA-3, or if a
+// message overlaps the spare capacity of b that the digests go to.
 func AppendSumsFrom(b []byte, h hash.Hash, msgs [][]byte) []byte {
-	var ctx core.Ctx
-	alg := digest.AlgOf(h, &ctx)
-	if alg == 0 {
+	b, known := digest.AppendSumsFrom(b, h, msgs)
+	if !known {
 		panic(fmt.Sprintf("hashloom: AppendSumsFrom: %T is not a hash of this module", h))
 	}
-	return digest.AppendSumsFrom(b, &ctx, alg, msgs)
+	return b
 }
 
 // Implementations returns the names of the instruction sets that this machine has code for, the plainest first:

@@ -4,12 +4,14 @@ package hashloom_test
 
 import (
 	"bytes"
+	"crypto"
 	"encoding"
 	"fmt"
 	"hash"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/bitcoin"
 	"github.com/hashloom/hashloom/go/internal/digest"
+	"github.com/hashloom/hashloom/go/md5"
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
@@ -106,10 +109,11 @@ func testCalls(t testing.TB, v *variant, rng *rand.Rand, msgs [][]byte, rowLen i
 	}
 }
 
-// Hashes of all algorithms and of other packages, and the same hash many times, in one call.
+// Hashes of all algorithms and of other packages, and the same hash many times, in calls of WriteMany among calls of
+// Write, Clone and the methods for marshaled states: short chunks, which no lane gets, and long ones.
 func TestWriteManyMixture(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 20 {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(3, seed))
 		var hashes, oracles []hash.Hash
 		for i := range variants {
 			for range rng.IntN(4) {
@@ -117,25 +121,110 @@ func TestWriteManyMixture(t *testing.T) {
 			}
 		}
 		hashes, oracles = append(hashes, fnv.New128()), append(oracles, fnv.New128())
-		chunks := randomMessages(rng, 300, 200)
-		hs := make([]hash.Hash, len(chunks))
-		for i := range hs {
+		for range 5 {
+			chunks := randomMessages(rng, rng.IntN(200), []int{20, 200, 3000, 9000}[rng.IntN(4)])
+			hs := make([]hash.Hash, len(chunks))
+			for i := range hs {
+				j := rng.IntN(len(hashes))
+				hs[i] = hashes[j]
+				oracles[j].Write(chunks[i])
+			}
+			hashloom.WriteMany(hs, chunks)
 			j := rng.IntN(len(hashes))
-			hs[i] = hashes[j]
-			oracles[j].Write(chunks[i])
-		}
-		hashloom.WriteMany(hs, chunks)
-		var want []byte
-		for _, h := range oracles {
-			want = h.Sum(want)
-		}
-		if got := hashloom.AppendSums(nil, hashes); !bytes.Equal(got, want) {
-			t.Fatalf("%x, want %x", got, want)
+			part := randomBytes(rng, rng.IntN(300))
+			switch rng.IntN(4) {
+			case 0:
+				hashes[j].Write(part)
+				oracles[j].Write(part)
+			case 1:
+				clone, err := hashes[j].(hash.Cloner).Clone()
+				if err != nil {
+					t.Fatal(err)
+				}
+				hashes[j].Write(part)
+				hashes[j] = clone
+			case 2:
+				oracles[j] = moved(t, hashes[j], oracles[j])
+			case 3:
+				hashes[j].Reset()
+				oracles[j].Reset()
+			}
+			var want []byte
+			for _, h := range oracles {
+				want = h.Sum(want)
+			}
+			if got := hashloom.AppendSums(nil, hashes); !bytes.Equal(got, want) {
+				t.Fatalf("seed %d: %x, want %x", seed, got, want)
+			}
 		}
 	}
 }
 
-// States of crypto/sha3 that no message leads to: the calls do what crypto/sha3 does.
+// The running hashes are the standard library's own, which the calls for many hashes advance wherever they come from.
+func TestStandardHashes(t *testing.T) {
+	for name, pair := range map[string][2]hash.Hash{
+		"md5":        {md5.New(), crypto.MD5.New()},
+		"sha1":       {sha1.New(), crypto.SHA1.New()},
+		"sha224":     {sha256.New224(), crypto.SHA224.New()},
+		"sha256":     {sha256.New(), crypto.SHA256.New()},
+		"sha384":     {sha512.New384(), crypto.SHA384.New()},
+		"sha512":     {sha512.New(), crypto.SHA512.New()},
+		"sha512-224": {sha512.New512_224(), crypto.SHA512_224.New()},
+		"sha512-256": {sha512.New512_256(), crypto.SHA512_256.New()},
+		"sha3-256":   {sha3.New256(), crypto.SHA3_256.New()},
+	} {
+		if reflect.TypeOf(pair[0]) != reflect.TypeOf(pair[1]) {
+			t.Errorf("%s: %T, want %T", name, pair[0], pair[1])
+		}
+	}
+	rng := rand.New(rand.NewPCG(10, 11))
+	chunks := randomMessages(rng, 150, 5000)
+	hs := make([]hash.Hash, len(chunks))
+	var want []byte
+	for i, chunk := range chunks {
+		alg := []crypto.Hash{crypto.MD5, crypto.SHA1, crypto.SHA256, crypto.SHA384, crypto.SHA3_256}[rng.IntN(5)]
+		hs[i] = alg.New()
+		h := alg.New()
+		h.Write(chunk)
+		want = h.Sum(want)
+	}
+	hashloom.WriteMany(hs, chunks)
+	if got := hashloom.AppendSums(nil, hs); !bytes.Equal(got, want) {
+		t.Error("WriteMany of hashes of package crypto")
+	}
+}
+
+// Goroutines write to hashes of their own in calls that share nothing else.
+func TestGoroutinesWriteMany(t *testing.T) {
+	var group sync.WaitGroup
+	for worker := range 16 {
+		group.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(worker), 12))
+			v := &variants[worker%len(variants)]
+			hs, oracles := make([]hash.Hash, 70), make([]hash.Hash, 70)
+			for i := range hs {
+				hs[i], oracles[i] = v.new(), v.oracle()
+			}
+			for range 10 {
+				chunks := randomMessages(rng, len(hs), 3000)
+				hashloom.WriteMany(hs, chunks)
+				for i, chunk := range chunks {
+					oracles[i].Write(chunk)
+				}
+			}
+			var want []byte
+			for _, h := range oracles {
+				want = h.Sum(want)
+			}
+			if !bytes.Equal(hashloom.AppendSums(nil, hs), want) {
+				t.Errorf("%s: another digest", v.name)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// States of crypto/sha3 and crypto/sha256 that no message leads to: the calls do what these packages do.
 func TestForgedStates(t *testing.T) {
 	chunk := make([]byte, 1000)
 	state, _ := sha3.New256().MarshalBinary()
@@ -150,6 +239,24 @@ func TestForgedStates(t *testing.T) {
 	hashloom.WriteMany([]hash.Hash{full[1], sha3.New256()}, [][]byte{chunk, chunk})
 	if want := full[0].Sum(nil); !bytes.Equal(full[1].Sum(nil), want) {
 		t.Error("a block that is full")
+	}
+	state256, _ := sha256.New().(encoding.BinaryMarshaler).MarshalBinary()
+	state256[len(state256)-8] = 0x20 // 2^61 bytes
+	long := []hash.Hash{sha256.New(), sha256.New(), sha256.New(), sha256.New()}
+	for _, h := range long {
+		if err := h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state256); err != nil {
+			t.Fatal(err)
+		}
+	}
+	longChunk := make([]byte, 3000)
+	hashloom.WriteMany(long[:3], [][]byte{longChunk, longChunk, longChunk})
+	long[3].Write(longChunk)
+	if !bytes.Equal(hashloom.AppendSums(nil, long[:3]), bytes.Repeat(long[3].Sum(nil), 3)) {
+		t.Error("a message of 2^61 bytes")
+	}
+	from := hashloom.AppendSumsFrom(nil, long[3], make([][]byte, 20))
+	if !bytes.Equal(from, bytes.Repeat(long[3].Sum(nil), 20)) {
+		t.Error("messages that begin with 2^61 bytes")
 	}
 	state[len(state)-2], state[len(state)-1] = 0, 1 // a digest that has been read
 	read := sha3.New256()

@@ -34,8 +34,8 @@ func NewServer(ctx context.Context) *Server {
 }
 
 // NewHash returns a [hash.Hash] for one message, which hs hash at once, such as NewHash(sha256.New(), md5.New()). From
-// then on hs belong to it. They may have been written to; those of the standard library are replaced by hashes of this
-// module in the same state. A hash of any other package takes part, but not in lanes.
+// then on hs belong to it. They may have been written to. Hashes of this module and of the standard library's MD5,
+// SHA-1, SHA-2 and SHA-3 run in lanes; a hash of any other package takes part beside them.
 //
 // Write blocks until the bytes are hashed, and copies nothing. If more goroutines write to hashes of the server than
 // there are CPUs, it puts the bytes into lanes beside theirs; else, and below 4 KiB, it is a Write of hs. Write fails

@@ -82,7 +82,8 @@ func (v *variant) isNIST() bool {
 	return v.name != "ripemd160" && v.name != "md5" && !strings.HasPrefix(v.name, "keccak")
 }
 
-// NIST's short and long messages, and the vectors of MD5's, RIPEMD-160's and Keccak's authors, with each instruction set.
+// NIST's short and long messages, and the vectors of MD5's, RIPEMD-160's and Keccak's authors, with each instruction
+// set.
 func TestVectors(t *testing.T) {
 	t.Cleanup(func() { hashloom.Restrict() })
 	forEach(t, func(t *testing.T, v *variant) {

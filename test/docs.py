@@ -195,7 +195,8 @@ def go_is_missing():
 GO_MODULE = "github.com/hashloom/hashloom/go"
 GO_PACKAGES = {"context": "context", "fmt": "fmt", "hash": "hash", "hex": "encoding/hex", "io": "io",
                "strings": "strings", "hashloom": GO_MODULE} | {
-    name: f"{GO_MODULE}/{name}" for name in ("bitcoin", "hmac", "md5", "ripemd160", "search", "sha1", "sha256", "sha512")
+    name: f"{GO_MODULE}/{name}"
+    for name in ("bitcoin", "hmac", "md5", "ripemd160", "search", "sha1", "sha256", "sha512")
 }
 
 

@@ -6,9 +6,9 @@
 #
 #   test/go.sh [quick|all]
 #
-# quick: a few systems are compiled, and two CPUs of arm64 run short tests under qemu. all: every pair of `go tool dist list`,
-# more CPUs, messages over 4 GiB, and a minute of fuzzing. It needs Go 1.25; HASHLOOM_REQUIRE=1 makes it a failure if Go
-# is not installed.
+# quick: a few systems are compiled, and two CPUs of arm64 run short tests under qemu. all: every pair of
+# `go tool dist list`, more CPUs, messages over 4 GiB, and a minute of fuzzing. It needs Go 1.25; HASHLOOM_REQUIRE=1
+# makes it a failure if Go is not installed.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root/go" || exit 2
@@ -40,6 +40,11 @@ licences() {
     done
 }
 
+static_check() {
+    command -v staticcheck >/dev/null || { echo "skipped: staticcheck is not installed"; return; }
+    staticcheck ./... && staticcheck -tags purego ./... && (cd internal/peers && staticcheck ./...)
+}
+
 tests() {
     go test -count=1 "$@"
 }
@@ -51,7 +56,8 @@ emulated() {
 }
 
 # The core's own tests of all lengths take minutes under qemu.
-packages=(. ./hmac ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./md5 ./bitcoin ./search ./internal/ripemd160 ./internal/serve)
+packages=(. ./hmac ./md5 ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search ./compat/...
+    ./internal/ripemd160 ./internal/serve)
 [ "$level" = quick ] || packages+=(./internal/core)
 
 # The tests of the core's assembly that are short enough under qemu.
@@ -80,6 +86,8 @@ step "gofmt" formatted
 step "licences" licences
 step "go vet" go vet ./...
 step "go vet, pure Go" go vet -tags purego ./...
+step "staticcheck" static_check
+step "the module, from a proxy" python3 "$root/test/go_module.py"
 step "the assembly is what the core makes" python3 internal/core/gen/text.py --check
 # A comparison or a test that cannot be made is a failure where all is required.
 step "the assembly, without its compiler" bash -c \

@@ -13,6 +13,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/provider.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -222,6 +223,71 @@ static void tls_case(EVP_MAC *const mac[2], const char *name, size_t record, siz
     CHECK(memcmp(plain[0], plain[1], nbytes[0]) == 0, "%s", name);
 }
 
+static EVP_KDF *fetch_pbkdf2(OSSL_LIB_CTX *library, const char *provider)
+{
+    char query[40];
+    snprintf(query, sizeof query, "provider=%s", provider);
+    EVP_KDF *kdf = EVP_KDF_fetch(library, "PBKDF2", query);
+    CHECK(kdf != NULL && strcmp(OSSL_PROVIDER_get0_name(EVP_KDF_get0_provider(kdf)), provider) == 0, "PBKDF2");
+    return kdf;
+}
+
+/* Random parameters, right and wrong, in random calls: both providers take and refuse the same, and derive the same. */
+static void pbkdf2_case(const char *name, EVP_KDF *const kdf[2], uint64_t *seed)
+{
+    static const uint64_t least[] = {0, 1, 999, 1000};
+    uint8_t found[2][300];
+    EVP_KDF_CTX *ctx[2] = {EVP_KDF_CTX_new(kdf[0]), EVP_KDF_CTX_new(kdf[1])};
+
+    memset(found, 0, sizeof found);
+    for (int step = 0; step < 6; step++) {
+        OSSL_PARAM params[9], *param = params;
+        int pkcs5 = (int)below(seed, 3) - 1;
+        uint64_t niterations = below(seed, 4) == 0 ? least[below(seed, 4)] : 1 + below(seed, 40);
+        size_t size[2] = {1, 2};
+        const size_t key_nbytes = below(seed, 4) == 0 ? below(seed, 20) : below(seed, sizeof found[0]);
+        const uint32_t which = below(seed, 256), kind = below(seed, 16), at = below(seed, 1000);
+        if (which & 1)
+            *param++ = text("digest", kind == 0 ? "no-such-digest" : kind == 1 ? "SHAKE128" : kind == 2 ? "SM3" : name);
+        if (which % 8 == 3)
+            *param++ = text("properties", kind == 3 ? "provider=nobody" : "provider=default");
+        if (which & 2)
+            *param++ = OSSL_PARAM_construct_octet_string("pass", message + at, below(seed, 200));
+        if (which & 4)
+            *param++ = OSSL_PARAM_construct_octet_string("salt", message + at, below(seed, 40));
+        if (which & 8)
+            *param++ = OSSL_PARAM_construct_uint64("iter", &niterations);
+        if (which & 16)
+            *param++ = OSSL_PARAM_construct_int("pkcs5", &pkcs5);
+        if (which % 64 == 33)
+            *param++ = text(kind < 8 ? "pass" : "iter", "of a wrong type");
+        *param = OSSL_PARAM_construct_end();
+        int done[2];
+        for (int p = 0; p < 2; p++) {
+            if (which >= 224) {
+                EVP_KDF_CTX *copy = EVP_KDF_CTX_dup(ctx[p]);
+                CHECK(copy != NULL || p == 0, "%s", name); /* the default provider of OpenSSL 3.0 copies none */
+                if (copy != NULL) {
+                    EVP_KDF_CTX_free(ctx[p]);
+                    ctx[p] = copy;
+                }
+            } else if (which >= 216) {
+                EVP_KDF_CTX_reset(ctx[p]);
+            }
+            done[p] = which & 32 ? EVP_KDF_CTX_set_params(ctx[p], params)
+                                 : EVP_KDF_derive(ctx[p], found[p], key_nbytes, params);
+            size[p] = EVP_KDF_CTX_get_kdf_size(ctx[p]);
+        }
+        ERR_clear_error();
+        CHECK((done[0] > 0) == (done[1] > 0), "PBKDF2 %s, parameters %u %u: %d, not %d", name, which, kind, done[1],
+              done[0]);
+        CHECK(size[0] == size[1] && memcmp(found[0], found[1], sizeof found[0]) == 0, "PBKDF2 %s, parameters %u", name,
+              which);
+    }
+    EVP_KDF_CTX_free(ctx[0]);
+    EVP_KDF_CTX_free(ctx[1]);
+}
+
 static EVP_MD *fetch_md(OSSL_LIB_CTX *library, const char *name, const char *provider)
 {
     char query[40];
@@ -262,6 +328,7 @@ static void cases(uint64_t seed, int count)
 {
     static const char *const tls[] = {"SHA1", "SHA-224", "sha256", "SHA2-384", "1.3.14.3.2.26", "SHA512"};
     EVP_MAC *const mac[2] = {fetch_hmac(NULL, "default"), fetch_hmac(NULL, "hashloom")};
+    EVP_KDF *const kdf[2] = {fetch_pbkdf2(NULL, "default"), fetch_pbkdf2(NULL, "hashloom")};
 
     for (int d = 0; d < ndigests; d++) {
         EVP_MD *const md[2] = {fetch_md(NULL, digests[d], "default"), fetch_md(NULL, digests[d], "hashloom")};
@@ -269,6 +336,8 @@ static void cases(uint64_t seed, int count)
             digest_case(digests[d], md, &seed);
         for (int i = 0; i < count / 3 && !is_xof(md[1]); i++)
             hmac_case(digests[d], mac, &seed);
+        for (int i = 0; i < count / 3; i++)
+            pbkdf2_case(digests[d], kdf, &seed);
         EVP_MD_free(md[0]);
         EVP_MD_free(md[1]);
     }
@@ -279,6 +348,8 @@ static void cases(uint64_t seed, int count)
         tls_case(mac, tls[i % 6], 60 + below(&seed, 400), below(&seed, 255));
     EVP_MAC_free(mac[0]);
     EVP_MAC_free(mac[1]);
+    EVP_KDF_free(kdf[0]);
+    EVP_KDF_free(kdf[1]);
 }
 
 static void *cases_of_thread(void *number)
@@ -395,6 +466,43 @@ static void misuse_of_hmac(void)
     CHECK(EVP_MAC_init(ctx, message, 5, sha512) && EVP_MAC_CTX_get_mac_size(ctx) == 64, "another digest");
     EVP_MAC_CTX_free(ctx);
     EVP_MAC_free(mac);
+    ERR_clear_error();
+}
+
+static void misuse_of_pbkdf2(void)
+{
+    EVP_KDF *kdf = fetch_pbkdf2(NULL, "hashloom");
+    EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(kdf);
+    uint8_t key[20];
+    int limits = 0;
+    unsigned iterations = 999, none = 0;
+    OSSL_PARAM unknown[2] = {text("digest", "no-such-digest"), OSSL_PARAM_construct_end()};
+    OSSL_PARAM password[2] = {OSSL_PARAM_construct_octet_string("pass", message, 5), OSSL_PARAM_construct_end()};
+    OSSL_PARAM sha256[2] = {text("digest", "sha256"), OSSL_PARAM_construct_end()};
+    OSSL_PARAM salt[2] = {OSSL_PARAM_construct_octet_string("salt", message, 15), OSSL_PARAM_construct_end()};
+    OSSL_PARAM zero[2] = {OSSL_PARAM_construct_uint("iter", &none), OSSL_PARAM_construct_end()};
+    OSSL_PARAM few[3] = {OSSL_PARAM_construct_int("pkcs5", &limits), OSSL_PARAM_construct_uint("iter", &iterations),
+                         OSSL_PARAM_construct_end()};
+
+    CHECK(EVP_KDF_derive(ctx, key, sizeof key, NULL) <= 0, "no password");
+    expect_error("no password");
+    CHECK(EVP_KDF_derive(ctx, key, sizeof key, password) <= 0, "no salt");
+    expect_error("no salt");
+    CHECK(EVP_KDF_CTX_set_params(ctx, unknown) <= 0, "an unknown digest");
+    expect_error("digest");
+    CHECK(EVP_KDF_CTX_set_params(ctx, zero) <= 0, "no iteration");
+    expect_error("iterations");
+    CHECK(EVP_KDF_derive(ctx, key, sizeof key, salt) <= 0, "an unknown digest is none");
+    expect_error("no digest");
+    CHECK(EVP_KDF_derive(ctx, key, sizeof key, sha256) > 0, "a short salt");
+    CHECK(EVP_KDF_CTX_set_params(ctx, few) <= 0, "few iterations");
+    expect_error("iterations");
+    CHECK(EVP_KDF_CTX_set_params(ctx, salt) <= 0 && EVP_KDF_derive(ctx, key, sizeof key, NULL) <= 0, "a short salt");
+    expect_error("salt is shorter");
+    CHECK(EVP_KDF_derive(ctx, key, 13, NULL) <= 0, "a short key");
+    expect_error("key is shorter");
+    EVP_KDF_CTX_free(ctx);
+    EVP_KDF_free(kdf);
     ERR_clear_error();
 }
 
@@ -597,6 +705,32 @@ static void misuse_of_module(const char *path)
             ERR_clear_error();
         }
     }
+    /* The same for a key. */
+    table = CALL(module, provider_query_operation, PROVIDER_QUERY_OPERATION)(module_context, OSSL_OP_KDF,
+                                                                             &no_cache)->implementation;
+    for (int which = 0; which < 2; which++) {
+        unsigned niterations = 2; /* each takes memory in the default provider */
+        OSSL_PARAM params[5] = {text("digest", which == 0 ? "SHA256" : "SM3"),
+                                OSSL_PARAM_construct_uint("iter", &niterations),
+                                OSSL_PARAM_construct_octet_string("pass", message, 20),
+                                OSSL_PARAM_construct_octet_string("salt", message, 20), OSSL_PARAM_construct_end()};
+        int done = 0;
+        for (int n = -1; !done; n = n < 0 ? 0 : n + 1) {
+            countdown = n;
+            void *ctx = CALL(table, kdf_newctx, KDF_NEWCTX)(module_context), *copy = NULL;
+            done = ctx != NULL && CALL(table, kdf_set_ctx_params, KDF_SET_CTX_PARAMS)(ctx, params) &&
+                   (copy = CALL(table, kdf_dupctx, KDF_DUPCTX)(ctx)) != NULL &&
+                   CALL(table, kdf_derive, KDF_DERIVE)(copy, out, 32, NULL);
+            CALL(table, kdf_freectx, KDF_FREECTX)(ctx);
+            CALL(table, kdf_freectx, KDF_FREECTX)(copy);
+            const int left = countdown;
+            countdown = -1;
+            CHECK(done || n >= 0, "PBKDF2");
+            done = n >= 0 && left > 0;
+            CHECK(n < 1000, "the loop ends");
+            ERR_clear_error();
+        }
+    }
     CHECK(OSSL_PROVIDER_unload(ours) && OSSL_PROVIDER_unload(default_), "unload");
     OSSL_LIB_CTX_free(library);
     dlclose(file);
@@ -667,17 +801,46 @@ static size_t bytes_of(const char *value, uint8_t **bytes)
 enum { INPUTS = 8 };
 
 struct stanza {
-    char kind[32], name[64], algorithm[64], *key, *output;
+    char kind[32], name[64], algorithm[64], *key, *output, *ctrls[INPUTS];
     struct {
         char *value;
         long repeats;
     } inputs[INPUTS];
-    int ninputs, line, other;
+    int ninputs, nctrls, line, other;
 };
+
+/* A stanza of a KDF: "name:value" for each parameter. */
+static int run_kdf(const char *path, const struct stanza *s)
+{
+    EVP_KDF *kdf = fetch_pbkdf2(NULL, "hashloom");
+    EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(kdf);
+    OSSL_PARAM params[INPUTS + 1];
+    uint8_t *output, found[EVP_MAX_MD_SIZE * 4];
+    const size_t nbytes = bytes_of(s->output, &output);
+
+    for (int i = 0; i < s->nctrls; i++) {
+        char *value = strchr(s->ctrls[i], ':');
+        CHECK(value != NULL, "%s:%d", path, s->line);
+        *value++ = '\0';
+        CHECK(OSSL_PARAM_allocate_from_text(&params[i], EVP_KDF_settable_ctx_params(kdf), s->ctrls[i], value,
+                                            strlen(value), NULL), "%s:%d: %s", path, s->line, s->ctrls[i]);
+    }
+    params[s->nctrls] = OSSL_PARAM_construct_end();
+    CHECK(nbytes <= sizeof found && EVP_KDF_derive(ctx, found, nbytes, params) > 0 &&
+          memcmp(found, output, nbytes) == 0, "%s:%d: PBKDF2", path, s->line);
+    for (int i = 0; i < s->nctrls; i++)
+        OPENSSL_free(params[i].data);
+    free(output);
+    EVP_KDF_CTX_free(ctx);
+    EVP_KDF_free(kdf);
+    return 1;
+}
 
 /* Returns 1 if the stanza was for hashloom. */
 static int run_stanza(const char *path, const struct stanza *s)
 {
+    if (strcmp(s->kind, "KDF") == 0 && strcmp(s->name, "PBKDF2") == 0 && s->output != NULL && !s->other)
+        return run_kdf(path, s);
     const char *digest = strcmp(s->kind, "MAC") == 0 ? s->algorithm : s->name;
     EVP_MD *md = EVP_MD_fetch(NULL, digest, "?provider=hashloom");
     const int is_ours = md != NULL &&
@@ -745,6 +908,8 @@ static int run_data(const char *path)
             free(s.output);
             for (int i = 0; i < s.ninputs; i++)
                 free(s.inputs[i].value);
+            for (int i = 0; i < s.nctrls; i++)
+                free(s.ctrls[i]);
             s = (struct stanza){0};
             continue;
         }
@@ -754,7 +919,7 @@ static int run_data(const char *path)
         *end = '\0';
         value += 1 + strspn(value + 1, " \t");
         value[strcspn(value, "\r\n")] = '\0';
-        if (strcmp(line, "Digest") == 0 || strcmp(line, "MAC") == 0) {
+        if (strcmp(line, "Digest") == 0 || strcmp(line, "MAC") == 0 || strcmp(line, "KDF") == 0) {
             snprintf(s.kind, sizeof s.kind, "%s", line);
             snprintf(s.name, sizeof s.name, "%s", value);
             s.line = number;
@@ -770,12 +935,28 @@ static int run_data(const char *path)
             s.inputs[s.ninputs - 1].repeats *= atol(value);
         else if (strcmp(line, "Output") == 0)
             s.output = strdup(value);
-        else if (strcmp(line, "Result") == 0 || strcmp(line, "Ctrl") == 0)
+        else if (strncmp(line, "Ctrl.", 5) == 0) {
+            CHECK(s.nctrls < INPUTS, "%s:%d", path, number);
+            s.ctrls[s.nctrls++] = strdup(value);
+        } else if (strcmp(line, "Result") == 0 || strcmp(line, "Ctrl") == 0)
             s.other = 1; /* an expected error, or a parameter that no digest or HMAC takes */
     } while (more);
     free(line);
     fclose(file);
     return count;
+}
+
+/* Activates hashloom with all its digests, whichever are faster here. */
+static void activate_all(void)
+{
+    char path[] = "/tmp/openssl_provider-XXXXXX";
+    const int file = mkstemp(path);
+
+    CHECK(file >= 0 && dprintf(file, "openssl_conf = init\n[init]\nproviders = list\n[list]\nhashloom = ours\n[ours]\n"
+                                     "activate = 1\noffer = all\n") > 0, "%s", path);
+    CHECK(OSSL_LIB_CTX_load_config(NULL, path), "%s", path);
+    close(file);
+    unlink(path);
 }
 
 int main(int argc, char **argv)
@@ -791,6 +972,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof message; i++)
         message[i] = (uint8_t)below(&seed, 256);
     CHECK(setenv("OPENSSL_MODULES", folder, 1) == 0, "%s", folder);
+    activate_all();
     OSSL_PROVIDER *default_ = OSSL_PROVIDER_load(NULL, "default"), *ours = OSSL_PROVIDER_load(NULL, "hashloom");
     CHECK(default_ != NULL && ours != NULL && OSSL_PROVIDER_self_test(ours), "load");
     *(void **)&squeeze = dlsym(dlopen(NULL, RTLD_NOW), "EVP_DigestSqueeze");
@@ -807,6 +989,7 @@ int main(int argc, char **argv)
         same_properties();
         ssl3();
         misuse_of_hmac();
+        misuse_of_pbkdf2();
         cases(1, quick ? 30 : 1000);
         misuse_of_module(argv[1]);
         for (size_t i = 0; i < THREADS; i++)

@@ -59,10 +59,10 @@ fi
 
 # OpenSSL's own test data.
 data=$root/build/openssl-data
-if [ -e "$data/evpmac_common.txt" ]; then
-    "$build/test" "$module" "$data"/evpmd_{md,ripemd,sha}.txt "$data/evpmac_common.txt"
+if [ -e "$data/evpkdf_pbkdf2.txt" ]; then
+    "$build/test" "$module" "$data"/{evpmd_{md,ripemd,sha},evpmac_common,evpkdf_pbkdf2}.txt
 else
-    echo "skipped: OpenSSL's test data, $data/evpmd_*.txt and evpmac_common.txt: run tools/openssl_data.sh"
+    echo "skipped: OpenSSL's test data, in $data: run tools/openssl_data.sh"
 fi
 
 # Installed into a folder: the module, and the configuration that the documentation names.
@@ -77,10 +77,26 @@ OPENSSL_MODULES=$(dirname "$installed") OPENSSL_CONF=$conf openssl list -provide
 OPENSSL_MODULES=$(dirname "$installed") openssl list -digest-algorithms -provider hashloom |
     grep 'SHA2-256.*@ hashloom' >/dev/null || fail "openssl does not list the provider's digests"
 
+# A digest whose kernel is slower than OpenSSL's is not offered, unless the configuration says so.
+offers() { # CONFIGURATION: whether the provider in $build/slower has SHA-256
+    OPENSSL_MODULES=$build/slower OPENSSL_CONF=$1 openssl list -digest-algorithms | grep 'SHA256.*@ hashloom' >/dev/null
+}
+mkdir "$build/slower"
+kernels=$(printf '"sha256_blocks_%s",' scalar ssse3_x1 avx_x1 avx2_x1 avx512vl_x1 sha_x1)
+$CC $warnings -O1 -fPIC -fvisibility=hidden -shared -Icore/include "-DSLOWER_KERNELS=${kernels%,}" \
+    -o "$build/slower/hashloom.so" drop-in/openssl/*.c build/drop-ins/core.o -lcrypto
+for value in all faster some; do
+    sed "s/^\[hashloom_sect\]/&\noffer = $value/" "$conf" >"$build/$value.cnf"
+done
+! offers "$conf" && ! offers "$build/faster.cnf" || fail "a slower digest is offered"
+offers "$build/all.cnf" || fail "offer = all does not offer a slower digest"
+! OPENSSL_MODULES=$build/slower OPENSSL_CONF=$build/some.cnf openssl list -providers | grep 'name: hashloom' >/dev/null ||
+    fail "offer = some is accepted"
+
 # Unchanged programs, with nothing but a configuration. A module in front of ours notes what they use.
 mkdir "$build/traced"
 $CC $warnings -fPIC -shared -o "$build/traced/hashloom.so" test/openssl_trace.c -ldl
-export OPENSSL_CONF=$conf HASHLOOM_MODULE=$module HASHLOOM_TRACE=$build/trace
+export OPENSSL_CONF=$build/all.cnf HASHLOOM_MODULE=$module HASHLOOM_TRACE=$build/trace
 head -c 300000 "$module" >"$build/file"
 hex() { # what openssl says without hashloom
     OPENSSL_CONF=/dev/null openssl "$@" <"$build/file" | sed 's/.*= //' | tr A-F a-f
@@ -117,6 +133,10 @@ for digest in SHA256 SHA3-256 SM3; do
         openssl mac -digest $digest -macopt key:secret -in "$build/file" HMAC
 done
 uses "$(hex dgst -sm3)" "" openssl dgst -sm3 "$build/file"
+for digest in SHA1 SHA512 SM3; do # a digest that is not ours is left to the default provider
+    options=(-keylen 77 -kdfopt digest:$digest -kdfopt pass:secret -kdfopt salt:saltsaltsaltsalt -kdfopt iter:999 PBKDF2)
+    uses "$(hex kdf "${options[@]}" | tr -d :)" PBKDF2 bash -c 'openssl kdf "$@" | tr -d :' - "${options[@]}"
+done
 
 # Python's hashlib. Some builds of Python have hash functions of their own besides: _hashlib is the one over OpenSSL.
 for python in /usr/bin/python3 python3; do
@@ -129,6 +149,9 @@ data = open(sys.argv[1], "rb").read()
 print(hashlib.sha3_256(data).hexdigest(), hashlib.shake_128(data).hexdigest(500))' "$build/file"
     uses "$(hex dgst -sha256 -hmac key)" HMAC "$python" -c 'import _hashlib, sys
 print(_hashlib.hmac_digest(b"key", open(sys.argv[1], "rb").read(), "sha256").hex())' "$build/file"
+    uses "$(hex kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt pass:secret -kdfopt salt:salt -kdfopt iter:5000 PBKDF2 |
+        tr -d :)" PBKDF2 "$python" -c 'import hashlib
+print(hashlib.pbkdf2_hmac("sha256", b"secret", b"salt", 5000).hex())'
 done
 
 # TLS with a server of OpenSSL, which has hashloom or only the default provider: version 1.3, and 1.2 with CBC, the MAC
@@ -166,7 +189,7 @@ else
     openssl_sum() {
         OPENSSL_CONF=/dev/null openssl dgst -sha256 | sed 's/.*= //'
     }
-    for configuration in /dev/null "$conf"; do
+    for configuration in /dev/null "$OPENSSL_CONF"; do
         tls "$configuration" "SHA2-256 HMAC" -tls1_3 -ciphersuites TLS_AES_128_GCM_SHA256 -- --tlsv1.3
         tls "$configuration" "SHA2-384 HMAC" -tls1_3 -ciphersuites TLS_AES_256_GCM_SHA384 -- --tlsv1.3
         for suite in ECDHE-RSA-AES128-SHA ECDHE-RSA-AES128-SHA256 ECDHE-RSA-AES256-SHA384; do

@@ -39,7 +39,7 @@ struct operation {
     OSSL_DISPATCH functions[MOST_ALGORITHMS][MOST_FUNCTIONS];
     void (*init[MOST_ALGORITHMS])(void);
 };
-static struct operation digests, macs;
+static struct operation digests, macs, kdfs;
 
 /* A function for each row of the list. */
 #define ALG(NAME, ...)                                                                                                 \
@@ -60,6 +60,12 @@ static int mac0(void *context, const unsigned char *key, size_t nbytes, const OS
     return ((OSSL_FUNC_mac_init_fn *)macs.init[0])(context, key, nbytes, params);
 }
 
+static int kdf0(void *context, unsigned char *key, size_t nbytes, const OSSL_PARAM params[])
+{
+    note(kdfs.algorithms[0].algorithm_names);
+    return ((OSSL_FUNC_kdf_derive_fn *)kdfs.init[0])(context, key, nbytes, params);
+}
+
 static const OSSL_ALGORITHM *traced(struct operation *operation, const OSSL_ALGORITHM *all, int id)
 {
     for (size_t i = 0; all[i].algorithm_names != NULL; i++) {
@@ -71,7 +77,8 @@ static const OSSL_ALGORITHM *traced(struct operation *operation, const OSSL_ALGO
                 continue;
             operation->init[i] = all[i].implementation[f].function;
             operation->functions[i][f].function =
-                id == OSSL_FUNC_MAC_INIT ? (void (*)(void))mac0 : (void (*)(void))digest_inits[i];
+                operation == &macs ? (void (*)(void))mac0
+                : operation == &kdfs ? (void (*)(void))kdf0 : (void (*)(void))digest_inits[i];
         }
     }
     return operation->algorithms;
@@ -83,6 +90,7 @@ static const OSSL_ALGORITHM *query_operation(void *context, int operation, int *
 
     return operation == OSSL_OP_DIGEST ? traced(&digests, all, OSSL_FUNC_DIGEST_INIT)
            : operation == OSSL_OP_MAC  ? traced(&macs, all, OSSL_FUNC_MAC_INIT)
+           : operation == OSSL_OP_KDF  ? traced(&kdfs, all, OSSL_FUNC_KDF_DERIVE)
                                        : all;
 }
 

@@ -353,7 +353,7 @@ func SumRows{end}(dst, rows []byte, rowLen, length int) {{
             kind, new, one = "*SHA3", f"\treturn sha3.New{end}()", f"\treturn sha3.Sum{end}(data)"
         else:
             kind, new = "hash.Hash", f"\treturn digest.NewHash(core.{a.constant})"
-            one = f"\tvar sum [{size}]byte\n\tcore.SumOne(core.{a.constant}, sum[:], data)\n\treturn sum"
+            one = f"\tvar sum [{size}]byte\n\tcore.Sum(core.{a.constant}, sum[:], data)\n\treturn sum"
         yield from f"""\
 // {size} is the number of bytes in a digest of {a.title}.
 const {size} = {a.digest_nbytes}

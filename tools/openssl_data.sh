@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# openssl_data.sh: gets OpenSSL's test data of digests and MACs, from Debian's source package, into build/openssl-data.
+# openssl_data.sh: gets OpenSSL's test data of digests, MACs and PBKDF2, from Debian's source package, into
+# build/openssl-data.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -19,5 +20,6 @@ cd "$apt"
 apt-get "${options[@]}" update
 apt-get "${options[@]}" --download-only source openssl
 tar -xzf openssl_*.orig.tar.gz -C "$data" --strip-components=4 --wildcards \
-    '*/test/recipes/30-test_evp_data/evpmd_*.txt' '*/test/recipes/30-test_evp_data/evpmac_common.txt'
+    '*/test/recipes/30-test_evp_data/evpmd_*.txt' '*/test/recipes/30-test_evp_data/evpmac_common.txt' \
+    '*/test/recipes/30-test_evp_data/evpkdf_pbkdf2.txt'
 ls "$data"

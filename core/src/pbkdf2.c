@@ -38,6 +38,15 @@ static void begin_block(const struct derivation *d, const hl_hmac_key *key, cons
     hli_final(&plan, &inner, 1); /* wipes the context */
 }
 
+/* A call of memcpy takes as long as the copy of one lane's state. */
+HLI_INLINE void copy_states(union hli_lane_states *to, const union hli_lane_states *from, size_t nbytes)
+{
+    if (nbytes <= 64)
+        hli_copy(to, from, 64);
+    else
+        hli_copy(to, from, nbytes);
+}
+
 static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
 {
     const hl_alg_info *alg = d->alg;
@@ -72,10 +81,10 @@ static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
         hli_point_at_tails(alg, &tails, nlanes, n, msg);
         hli_zero(&sums, sizeof sums);
         for (uint32_t iteration = 1; iteration < d->niterations; iteration++) {
-            hli_copy(&states, &inner, nbytes);
+            copy_states(&states, &inner, nbytes);
             hli_advance_lanes(kernel, alg, &states, msg, 1);
             edges.digests(alg, &states, nlanes, n, to);
-            hli_copy(&states, &outer, nbytes);
+            copy_states(&states, &outer, nbytes);
             hli_advance_lanes(kernel, alg, &states, msg, 1);
             edges.digests(alg, &states, nlanes, n, to);
             for (size_t w = 0; w < nbytes / 8; w++)

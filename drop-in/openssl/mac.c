@@ -70,23 +70,6 @@ static void mac_freectx(void *context)
     OPENSSL_clear_free(mac, sizeof *mac);
 }
 
-/* *copy = a copy of the text; NULL for NULL. */
-static int copy_text(char **copy, const char *text)
-{
-    *copy = text == NULL ? NULL : OPENSSL_strdup(text);
-    return (*copy == NULL) == (text == NULL);
-}
-
-/* Room for at least one byte, so that an empty key is not NULL. */
-static unsigned char *copy_secret(const unsigned char *secret, size_t nbytes)
-{
-    unsigned char *copy = nbytes == SIZE_MAX ? NULL : OPENSSL_malloc(nbytes + 1);
-
-    if (copy != NULL && nbytes > 0)
-        memcpy(copy, secret, nbytes);
-    return copy;
-}
-
 static void *mac_dupctx(void *context)
 {
     const struct mac *mac = context;
@@ -99,12 +82,12 @@ static void *mac_dupctx(void *context)
     copy->tls_data_size = mac->tls_data_size;
     copy->key = mac->key;
     copy->ctx = mac->ctx;
-    if (mac->secret != NULL && (copy->secret = copy_secret(mac->secret, mac->secret_nbytes)) != NULL)
+    if (mac->secret != NULL && (copy->secret = hlp_copy_secret(mac->secret, mac->secret_nbytes)) != NULL)
         copy->secret_nbytes = mac->secret_nbytes;
     if (mac->other != NULL)
         copy->other = EVP_MAC_CTX_dup(mac->other);
-    if (!copy_text(&copy->digest, mac->digest) || !copy_text(&copy->properties, mac->properties) ||
-        !copy_text(&copy->engine, mac->engine) || (copy->secret == NULL) != (mac->secret == NULL) ||
+    if (!hlp_copy_text(&copy->digest, mac->digest) || !hlp_copy_text(&copy->properties, mac->properties) ||
+        !hlp_copy_text(&copy->engine, mac->engine) || (copy->secret == NULL) != (mac->secret == NULL) ||
         (copy->other == NULL) != (mac->other == NULL)) {
         FAIL(mac->provider, REASON_MEMORY);
         mac_freectx(copy);
@@ -164,7 +147,7 @@ static int set_key(struct mac *mac, const unsigned char *secret, size_t nbytes)
         return FAIL(mac->provider, REASON_NO_DIGEST);
     if (secret == NULL && nbytes > 0)
         return FAIL(mac->provider, HL_ENULL);
-    unsigned char *copy = copy_secret(secret, nbytes);
+    unsigned char *copy = hlp_copy_secret(secret, nbytes);
     if (copy == NULL)
         return FAIL(mac->provider, REASON_MEMORY);
     forget_key(mac);
@@ -172,23 +155,6 @@ static int set_key(struct mac *mac, const unsigned char *secret, size_t nbytes)
     mac->secret_nbytes = nbytes;
     const hl_status status = mac->alg == 0 ? HL_OK : hl_hmac_key_init(&mac->key, mac->alg, copy, nbytes);
     return status == HL_OK ? begin(mac) : FAIL(mac->provider, (int)status);
-}
-
-/* *value = a copy of the parameter; NULL if there is none, or if it is empty. */
-static int get_text(const struct mac *mac, const OSSL_PARAM params[], const char *name, char **value)
-{
-    const OSSL_PARAM *param = OSSL_PARAM_locate_const(params, name);
-
-    *value = NULL;
-    if (param == NULL)
-        return 1;
-    if (!OSSL_PARAM_get_utf8_string(param, value, 0))
-        return FAIL(mac->provider, REASON_PARAMETER);
-    if (**value == '\0') {
-        OPENSSL_free(*value);
-        *value = NULL;
-    }
-    return 1;
 }
 
 static int same_text(const char *a, const char *b)
@@ -200,9 +166,9 @@ static int same_text(const char *a, const char *b)
 static int set_digest(struct mac *mac, const OSSL_PARAM params[])
 {
     char *digest = NULL, *properties = NULL, *engine = NULL;
-    int is_set = get_text(mac, params, OSSL_MAC_PARAM_DIGEST, &digest) &&
-                 get_text(mac, params, OSSL_MAC_PARAM_PROPERTIES, &properties) &&
-                 get_text(mac, params, OSSL_ALG_PARAM_ENGINE, &engine);
+    int is_set = hlp_get_text(mac->provider, params, OSSL_MAC_PARAM_DIGEST, &digest) &&
+                 hlp_get_text(mac->provider, params, OSSL_MAC_PARAM_PROPERTIES, &properties) &&
+                 hlp_get_text(mac->provider, params, OSSL_ALG_PARAM_ENGINE, &engine);
 
     if (is_set && digest == NULL)
         is_set = FAIL(mac->provider, REASON_NO_DIGEST);

@@ -27,9 +27,9 @@ struct provider {
         const void *iv;
         hl_blocks_fn *blocks; /* of the kernel for one message */
     } digests[DIGEST_COUNT];                  /* in the order of hlp_digests */
-    OSSL_ALGORITHM offered[DIGEST_COUNT + 1]; /* the rows of hlp_digests that OpenSSL has names for */
+    OSSL_ALGORITHM offered[DIGEST_COUNT + 1]; /* the rows of hlp_digests that OpenSSL gets */
     const OSSL_CORE_HANDLE *handle;
-    OSSL_LIB_CTX *child; /* sees the providers of the host; for MACs that hashloom leaves to them */
+    OSSL_LIB_CTX *child; /* sees the providers of the host; for what hashloom leaves to them */
     OSSL_FUNC_core_new_error_fn *new_error;
     OSSL_FUNC_core_set_error_debug_fn *set_error_debug;
     OSSL_FUNC_core_vset_error_fn *vset_error;
@@ -43,6 +43,12 @@ enum reason {
     REASON_NO_OTHER,
     REASON_PARAMETER,
     REASON_NO_LENGTH,
+    REASON_NO_PASSWORD,
+    REASON_NO_SALT,
+    REASON_SALT_LENGTH,
+    REASON_KEY_LENGTH,
+    REASON_ITERATIONS,
+    REASON_OFFER,
     REASON_MEMORY
 };
 
@@ -50,10 +56,19 @@ enum reason {
 int hlp_fail(const struct provider *provider, const char *file, int line, const char *function, int reason);
 #define FAIL(provider, reason) hlp_fail(provider, __FILE__, __LINE__, __func__, reason)
 
+/* *copy = a copy of the text; NULL for NULL. Returns 0 if there is no memory. */
+int hlp_copy_text(char **copy, const char *text);
+
+/* A copy that has room for one byte more, so that an empty secret is not NULL. NULL if there is no memory. */
+unsigned char *hlp_copy_secret(const void *secret, size_t nbytes);
+
+/* *value = a copy of the parameter; NULL if there is none, or if it is empty. Returns 0 after an error. */
+int hlp_get_text(const struct provider *provider, const OSSL_PARAM params[], const char *name, char **value);
+
 /* An entry of a dispatch table. */
 #define FUNCTION(id, function) {id, (void (*)(void))(function)}
 
-extern const OSSL_ALGORITHM hlp_digests[DIGEST_COUNT], hlp_macs[];
+extern const OSSL_ALGORITHM hlp_digests[DIGEST_COUNT], hlp_macs[], hlp_kdfs[];
 extern const hl_alg hlp_algs[DIGEST_COUNT]; /* of the rows of hlp_digests */
 
 /* The algorithm that has this name or object identifier, in any case; 0 if there is none. */

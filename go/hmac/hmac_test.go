@@ -48,7 +48,7 @@ func TestAgainstStandardLibrary(t *testing.T) {
 			if key.Size() != h.Size() {
 				t.Fatalf("%s: tags of %d bytes, want %d", name, key.Size(), h.Size())
 			}
-			for _, n := range []int{0, 1, 5, 16, 100} {
+			for _, n := range []int{0, 1, 2, 3, 5, 16, 100} {
 				msgs := make([][]byte, n)
 				tags := make([][]byte, n)
 				for i := range msgs {

@@ -22,13 +22,14 @@ const Size = 16
 // BlockSize is the number of bytes in a block.
 const BlockSize = 64
 
-// New returns a new [hash.Hash] that computes MD5. It implements [hash.Cloner], [encoding.BinaryMarshaler],
-// [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of crypto/md5.
+// minTwo is the number of bytes in two messages from which on the core is faster than crypto/md5 (AMD EPYC, Zen 4, with
+// AVX-512, with AVX2 and with SSE2, 2026-11-24).
+const minTwo = 256
+
+// New returns a new [hash.Hash] that computes MD5: that of crypto/md5, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New() hash.Hash {
-	if !core.Enabled {
-		return md5.New()
-	}
-	return digest.New(core.MD5)
+	return md5.New()
 }
 
 // Sum returns the MD5 digest of data.
@@ -38,11 +39,29 @@ func Sum(data []byte) [Size]byte {
 
 // SumMany sets dst[i] to the MD5 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumMany(dst [][Size]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.MD5, dst[0][:], msgs[0]) {
+		dst[0] = md5.Sum(msgs[0])
+		return
+	}
+	if len(dst) == 2 && len(msgs) == 2 && len(msgs[0])+len(msgs[1]) < minTwo && core.MD5.IsStandard() {
+		digest.CheckOverlap(digest.Flat(dst), msgs)
+		dst[0], dst[1] = md5.Sum(msgs[0]), md5.Sum(msgs[1])
+		return
+	}
 	digest.SumMany(core.MD5, dst, msgs)
 }
 
 // SumRows sets dst[i] to the MD5 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not len(dst)*rowLen bytes
 // long, or overlaps dst.
 func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.MD5, dst[0][:], rows) {
+		dst[0] = md5.Sum(rows)
+		return
+	}
+	if len(dst) == 2 && len(rows) == 2*rowLen && len(rows) < minTwo && rowLen >= 0 &&
+		digest.IsOne(core.MD5, digest.Flat(dst), rows) {
+		dst[0], dst[1] = md5.Sum(rows[:rowLen]), md5.Sum(rows[rowLen:])
+		return
+	}
 	digest.SumRows(core.MD5, dst, rows, rowLen)
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/internal/digest"
-	"github.com/hashloom/hashloom/go/internal/ripemd160"
 )
 
 func init() {
@@ -31,10 +30,7 @@ const BlockSize = 64
 // New returns a new [hash.Hash] that computes RIPEMD-160. It implements [hash.Cloner], [encoding.BinaryMarshaler],
 // [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New() hash.Hash {
-	if !core.Enabled {
-		return ripemd160.New()
-	}
-	return digest.New(core.RIPEMD160)
+	return digest.NewHash(core.RIPEMD160)
 }
 
 // Sum returns the RIPEMD-160 digest of data.

@@ -112,9 +112,8 @@ func algOf(field string, newHash func() hash.Hash) core.Alg {
 	if newHash == nil {
 		panic("search: Job." + field + " is nil")
 	}
-	var ctx core.Ctx
 	h := newHash()
-	alg := digest.AlgOf(h, &ctx)
+	alg := digest.AlgOf(h)
 	if alg == 0 {
 		panic(fmt.Sprintf("search: Job.%s: %T is not a hash of this module", field, h))
 	}

@@ -23,13 +23,10 @@ const Size = 20
 // BlockSize is the number of bytes in a block.
 const BlockSize = 64
 
-// New returns a new [hash.Hash] that computes SHA-1. It implements [hash.Cloner], [encoding.BinaryMarshaler],
-// [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of crypto/sha1.
+// New returns a new [hash.Hash] that computes SHA-1: that of crypto/sha1, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New() hash.Hash {
-	if !core.Enabled {
-		return sha1.New()
-	}
-	return digest.New(core.SHA1)
+	return sha1.New()
 }
 
 // Sum returns the SHA-1 digest of data.
@@ -39,11 +36,19 @@ func Sum(data []byte) [Size]byte {
 
 // SumMany sets dst[i] to the SHA-1 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumMany(dst [][Size]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA1, dst[0][:], msgs[0]) {
+		dst[0] = sha1.Sum(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA1, dst, msgs)
 }
 
 // SumRows sets dst[i] to the SHA-1 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
 // len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA1, dst[0][:], rows) {
+		dst[0] = sha1.Sum(rows)
+		return
+	}
 	digest.SumRows(core.SHA1, dst, rows, rowLen)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/hashloom/hashloom/go/sha256"
 )
 
-func ExampleSumToNum256() {
-	fmt.Printf("%012x\n", sha256.SumToNum256([]byte("hello world")))
+func ExampleSumToNum48() {
+	fmt.Printf("%012x\n", sha256.SumToNum48([]byte("hello world")))
 	// Output: b94d27b9934d
 }
 
-func ExampleSumCmp256() {
-	fmt.Println(sha256.SumCmp256([]byte("k5ztameslf0000000000001nonce65226"), 1<<32-1))
+func ExampleSumCmp48() {
+	fmt.Println(sha256.SumCmp48([]byte("k5ztameslf0000000000001nonce65226"), 1<<32-1))
 	// Output: false
 }
 
@@ -27,18 +27,18 @@ func paddedBlock() []byte {
 	return block
 }
 
-func ExampleSumToNumBlock256() {
-	num, err := sha256.SumToNumBlock256(paddedBlock())
+func ExampleSumToNumBlock48() {
+	num, err := sha256.SumToNumBlock48(paddedBlock())
 	fmt.Printf("%012x %v\n", num, err)
-	_, err = sha256.SumToNumBlock256([]byte("hello world"))
+	_, err = sha256.SumToNumBlock48([]byte("hello world"))
 	fmt.Println(err)
 	// Output:
 	// b94d27b9934d <nil>
 	// sha256: a padded block of 11 bytes, want 64
 }
 
-func ExampleSumCmpBlock256() {
-	found, err := sha256.SumCmpBlock256(paddedBlock(), 1000)
+func ExampleSumCmpBlock48() {
+	found, err := sha256.SumCmpBlock48(paddedBlock(), 1000)
 	fmt.Println(found, err)
 	// Output: false <nil>
 }

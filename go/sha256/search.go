@@ -9,48 +9,35 @@ import (
 	"github.com/hashloom/hashloom/go/internal/core"
 )
 
-// SumToNum256 returns the first 6 bytes of the SHA-256 digest of data as a big-endian number, 0 to 2^48-1: the number
+// SumToNum48 returns the first 6 bytes of the SHA-256 digest of data as a big-endian number, 0 to 2^48-1: the number
 // that Krist compares with the work.
-//
-// The function of this name in github.com/1lann/sha256-simd takes one block that the caller has padded. For such blocks
-// use [SumToNumBlock256].
-func SumToNum256(data []byte) int64 {
+func SumToNum48(data []byte) int64 {
 	sum := Sum256(data)
-	return int64(first48(sum[:]))
+	return int64(binary.BigEndian.Uint64(sum[:]) >> 16)
 }
 
-// SumCmp256 reports whether [SumToNum256] of data is at most work.
-//
-// The function of this name in github.com/1lann/sha256-simd takes one block that the caller has padded, and answers
-// for at most 0x1ffff if work is more. For such blocks use [SumCmpBlock256].
-func SumCmp256(data []byte, work uint32) bool {
-	return SumToNum256(data) <= int64(work)
+// SumCmp48 reports whether [SumToNum48] of data is at most work.
+func SumCmp48(data []byte, work uint32) bool {
+	return SumToNum48(data) <= int64(work)
 }
 
-// SumToNumBlock256 is [SumToNum256] for a message that the caller has padded to one block of 64 bytes (FIPS 180-4,
+// SumToNumBlock48 is [SumToNum48] for a message that the caller has padded to one block of 64 bytes (FIPS 180-4,
 // section 5.1.1): at most 55 bytes, 0x80, zeros, and the number of bits in the last 8 bytes. The padding is not
 // checked.
 //
 // Any other length of the block is an error.
-func SumToNumBlock256(block []byte) (int64, error) {
+func SumToNumBlock48(block []byte) (int64, error) {
 	if len(block) != BlockSize {
 		return 0, fmt.Errorf("sha256: a padded block of %d bytes, want %d", len(block), BlockSize)
 	}
-	var ctx core.Ctx
-	core.Init(&ctx, core.SHA256)
-	core.Update(&ctx, block)
-	var room [core.MaxStateSize]byte
-	state := core.AppendState(&ctx, core.SHA256, room[:0])
-	return int64(first48(state[len(core.SHA256.Info().Magic):])), nil
+	return core.First48(block), nil
 }
 
-// SumCmpBlock256 reports whether [SumToNumBlock256] of block is at most work.
-func SumCmpBlock256(block []byte, work uint32) (bool, error) {
-	num, err := SumToNumBlock256(block)
+// SumCmpBlock48 reports whether [SumToNumBlock48] of block is at most work.
+func SumCmpBlock48(block []byte, work uint32) (bool, error) {
+	num, err := SumToNumBlock48(block)
 	return err == nil && num <= int64(work), err
 }
-
-func first48(digest []byte) uint64 { return binary.BigEndian.Uint64(digest) >> 16 }
 
 // Nonces is a range of numbers, and how they are written in messages.
 type Nonces struct {
@@ -96,7 +83,7 @@ func (r Nonces) checked() core.Digits {
 	return digits
 }
 
-// Search returns the first nonce of the range for which [SumToNum256] of prefix, the text of the nonce, and suffix, one
+// Search returns the first nonce of the range for which [SumToNum48] of prefix, the text of the nonce, and suffix, one
 // after another, is at most work; found is false if there is none. It hashes many nonces at once, on the goroutine that
 // calls. To use more CPUs, split the range among goroutines, into ranges short enough to notice that another goroutine
 // has found a nonce, or that the prefix has changed: a million nonces take some tens of milliseconds.

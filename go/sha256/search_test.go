@@ -14,7 +14,7 @@ import (
 	"github.com/hashloom/hashloom/go/sha256"
 )
 
-// num is SumToNum256, from the digest.
+// num is SumToNum48, from the digest.
 func num(data []byte) uint64 {
 	sum := sha256.Sum256(data)
 	return binary.BigEndian.Uint64(sum[:]) >> 16
@@ -36,20 +36,20 @@ func TestNumbers(t *testing.T) {
 			message[i] = byte(rng.Uint32())
 		}
 		want := num(message)
-		if got := sha256.SumToNum256(message); got != int64(want) {
-			t.Fatalf("SumToNum256 of %d bytes: %d, want %d", n, got, want)
+		if got := sha256.SumToNum48(message); got != int64(want) {
+			t.Fatalf("SumToNum48 of %d bytes: %d, want %d", n, got, want)
 		}
 		for _, work := range []uint32{0, 0x1ffff, 0x20000, math.MaxUint32} {
-			if got := sha256.SumCmp256(message, work); got != (want <= uint64(work)) {
-				t.Fatalf("SumCmp256 of %d bytes: %v", n, got)
+			if got := sha256.SumCmp48(message, work); got != (want <= uint64(work)) {
+				t.Fatalf("SumCmp48 of %d bytes: %v", n, got)
 			}
 		}
 		if n > 55 {
 			continue
 		}
-		got, err := sha256.SumToNumBlock256(padded(message))
+		got, err := sha256.SumToNumBlock48(padded(message))
 		if got != int64(want) || err != nil {
-			t.Fatalf("SumToNumBlock256 of %d bytes: %d, %v, want %d", n, got, err, want)
+			t.Fatalf("SumToNumBlock48 of %d bytes: %d, %v, want %d", n, got, err, want)
 		}
 	}
 }
@@ -66,10 +66,10 @@ func TestCompareAtTheLimit(t *testing.T) {
 	for work, want := range map[uint32]bool{
 		0: false, 0x1ffff: false, limit - 1: false, limit: true, limit + 1: true, math.MaxUint32: true,
 	} {
-		if got := sha256.SumCmp256(message, work); got != want {
+		if got := sha256.SumCmp48(message, work); got != want {
 			t.Errorf("%#x for the work %#x: %v", limit, work, got)
 		}
-		if got, err := sha256.SumCmpBlock256(padded(message), work); got != want || err != nil {
+		if got, err := sha256.SumCmpBlock48(padded(message), work); got != want || err != nil {
 			t.Errorf("block, %#x for the work %#x: %v, %v", limit, work, got, err)
 		}
 	}
@@ -77,10 +77,10 @@ func TestCompareAtTheLimit(t *testing.T) {
 
 func TestBlockLengths(t *testing.T) {
 	for _, n := range []int{0, 41, 63, 65, 128} {
-		if _, err := sha256.SumToNumBlock256(make([]byte, n)); err == nil || !strings.Contains(err.Error(), fmt.Sprint(n)) {
+		if _, err := sha256.SumToNumBlock48(make([]byte, n)); err == nil || !strings.Contains(err.Error(), fmt.Sprint(n)) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
-		if got, err := sha256.SumCmpBlock256(make([]byte, n), math.MaxUint32); got || err == nil {
+		if got, err := sha256.SumCmpBlock48(make([]byte, n), math.MaxUint32); got || err == nil {
 			t.Errorf("%d bytes: %v, %v", n, got, err)
 		}
 	}

@@ -198,7 +198,7 @@ func NewLegacyKeccak256() hash.Hash {
 // SumLegacyKeccak256 returns the Keccak-256 digest of data.
 func SumLegacyKeccak256(data []byte) [SizeLegacyKeccak256]byte {
 	var sum [SizeLegacyKeccak256]byte
-	core.SumOne(core.KECCAK_256, sum[:], data)
+	core.Sum(core.KECCAK_256, sum[:], data)
 	return sum
 }
 

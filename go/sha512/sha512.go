@@ -29,14 +29,10 @@ const Size256 = 32
 // BlockSize is the number of bytes in a block of SHA-512, SHA-384, SHA-512/224 and SHA-512/256.
 const BlockSize = 128
 
-// New returns a new [hash.Hash] that computes SHA-512. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha512.
+// New returns a new [hash.Hash] that computes SHA-512: that of crypto/sha512, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New() hash.Hash {
-	if !core.Enabled {
-		return sha512.New()
-	}
-	return digest.New(core.SHA512)
+	return sha512.New()
 }
 
 // Sum512 returns the SHA-512 digest of data.
@@ -47,23 +43,27 @@ func Sum512(data []byte) [Size]byte {
 // SumMany sets dst[i] to the SHA-512 digest of msgs[i]. It panics if dst and msgs differ in length, or
 // overlap.
 func SumMany(dst [][Size]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA512, dst[0][:], msgs[0]) {
+		dst[0] = sha512.Sum512(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA512, dst, msgs)
 }
 
 // SumRows sets dst[i] to the SHA-512 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA512, dst[0][:], rows) {
+		dst[0] = sha512.Sum512(rows)
+		return
+	}
 	digest.SumRows(core.SHA512, dst, rows, rowLen)
 }
 
-// New384 returns a new [hash.Hash] that computes SHA-384. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha512.
+// New384 returns a new [hash.Hash] that computes SHA-384: that of crypto/sha512, which implements [hash.Cloner],
+// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New384() hash.Hash {
-	if !core.Enabled {
-		return sha512.New384()
-	}
-	return digest.New(core.SHA384)
+	return sha512.New384()
 }
 
 // Sum384 returns the SHA-384 digest of data.
@@ -74,23 +74,27 @@ func Sum384(data []byte) [Size384]byte {
 // SumMany384 sets dst[i] to the SHA-384 digest of msgs[i]. It panics if dst and msgs differ in length, or
 // overlap.
 func SumMany384(dst [][Size384]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA384, dst[0][:], msgs[0]) {
+		dst[0] = sha512.Sum384(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA384, dst, msgs)
 }
 
 // SumRows384 sets dst[i] to the SHA-384 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows384(dst [][Size384]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA384, dst[0][:], rows) {
+		dst[0] = sha512.Sum384(rows)
+		return
+	}
 	digest.SumRows(core.SHA384, dst, rows, rowLen)
 }
 
-// New512_224 returns a new [hash.Hash] that computes SHA-512/224. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha512.
+// New512_224 returns a new [hash.Hash] that computes SHA-512/224: that of crypto/sha512, which implements
+// [hash.Cloner], [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New512_224() hash.Hash {
-	if !core.Enabled {
-		return sha512.New512_224()
-	}
-	return digest.New(core.SHA512_224)
+	return sha512.New512_224()
 }
 
 // Sum512_224 returns the SHA-512/224 digest of data.
@@ -101,23 +105,27 @@ func Sum512_224(data []byte) [Size224]byte {
 // SumMany512_224 sets dst[i] to the SHA-512/224 digest of msgs[i]. It panics if dst and msgs differ in length, or
 // overlap.
 func SumMany512_224(dst [][Size224]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA512_224, dst[0][:], msgs[0]) {
+		dst[0] = sha512.Sum512_224(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA512_224, dst, msgs)
 }
 
 // SumRows512_224 sets dst[i] to the SHA-512/224 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows512_224(dst [][Size224]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA512_224, dst[0][:], rows) {
+		dst[0] = sha512.Sum512_224(rows)
+		return
+	}
 	digest.SumRows(core.SHA512_224, dst, rows, rowLen)
 }
 
-// New512_256 returns a new [hash.Hash] that computes SHA-512/256. It implements [hash.Cloner],
-// [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler], whose bytes are those of
-// crypto/sha512.
+// New512_256 returns a new [hash.Hash] that computes SHA-512/256: that of crypto/sha512, which implements
+// [hash.Cloner], [encoding.BinaryMarshaler], [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New512_256() hash.Hash {
-	if !core.Enabled {
-		return sha512.New512_256()
-	}
-	return digest.New(core.SHA512_256)
+	return sha512.New512_256()
 }
 
 // Sum512_256 returns the SHA-512/256 digest of data.
@@ -128,11 +136,19 @@ func Sum512_256(data []byte) [Size256]byte {
 // SumMany512_256 sets dst[i] to the SHA-512/256 digest of msgs[i]. It panics if dst and msgs differ in length, or
 // overlap.
 func SumMany512_256(dst [][Size256]byte, msgs [][]byte) {
+	if len(dst) == 1 && len(msgs) == 1 && digest.IsOne(core.SHA512_256, dst[0][:], msgs[0]) {
+		dst[0] = sha512.Sum512_256(msgs[0])
+		return
+	}
 	digest.SumMany(core.SHA512_256, dst, msgs)
 }
 
 // SumRows512_256 sets dst[i] to the SHA-512/256 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
 // not len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows512_256(dst [][Size256]byte, rows []byte, rowLen int) {
+	if len(dst) == 1 && len(rows) == rowLen && digest.IsOne(core.SHA512_256, dst[0][:], rows) {
+		dst[0] = sha512.Sum512_256(rows)
+		return
+	}
 	digest.SumRows(core.SHA512_256, dst, rows, rowLen)
 }

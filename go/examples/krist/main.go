@@ -6,8 +6,7 @@
 //	go run ./examples/krist -address k5ztameslf -block 0000000001e2 -work 4000000000
 //
 // A miner that was written for github.com/1lann/sha256-simd replaces its loop over SumCmp256 by sha256.Search. A miner
-// that keeps its loop replaces the import, and calls SumCmpBlock256 for a block that it has padded, or SumCmp256 for
-// the message.
+// that keeps its loop replaces the import by github.com/hashloom/hashloom/go/compat/sha256simd.
 package main
 
 import (

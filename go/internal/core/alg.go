@@ -83,7 +83,10 @@ type Info struct {
 	Magic   string // the first bytes of a marshaled state
 }
 
-var infos [len(rows)]Info
+// NAlgs is a number above that of every algorithm.
+const NAlgs = len(rows)
+
+var infos [NAlgs]Info
 
 // packages has the package of each block function that this module offers.
 var packages = map[string]string{

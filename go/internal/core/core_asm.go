@@ -22,17 +22,16 @@ const Enabled = true
 
 // Ctx is a running computation: hl_ctx of the C core. Its zero value must be initialised.
 type Ctx struct {
-	state    [25]uint64
-	nbytes   uint64
-	block    [168]byte
-	alg      uint32
-	reserved uint32
+	state  [25]uint64
+	nbytes uint64
+	block  [168]byte
+	alg, _ uint32
 }
 
 // Key is an HMAC key, ready for use: hl_hmac_key of the C core. It may be copied.
 type Key struct {
-	inner, outer  [25]uint64
-	alg, reserved uint32
+	inner, outer [25]uint64
+	alg, _       uint32
 }
 
 // scratch is the memory of one call: its stack, and the streams of long messages. It holds no Go pointers that are
@@ -86,8 +85,8 @@ type call struct {
 	keys           *Key
 	keyStride      uintptr
 	ctxs           **Ctx
-	next, pos      int
-	nslots         int
+	next           int
+	_, _           int // pos, nslots: what earlier slices have done
 	status         uint32
 	again          Alg
 	search         *search
@@ -158,6 +157,10 @@ func init() {
 	c := call{op: opSetup, count: int(hwcap())}
 	c.run()
 	setCosts()
+	for _, alg := range All {
+		c := call{op: opInit, alg: alg, begin: &fresh[alg]}
+		c.run()
+	}
 }
 
 func setCosts() {
@@ -288,17 +291,31 @@ func SumAgainRows(alg, again Alg, dst, rows []byte, n, rowLen, stride int) {
 	c.run()
 }
 
+// fresh has a context of each algorithm before the first byte of a message.
+var fresh [len(rows)]Ctx
+
 // Init begins a message.
-func Init(ctx *Ctx, alg Alg) {
-	c := call{op: opInit, alg: alg, begin: ctx}
-	c.run()
-}
+func Init(ctx *Ctx, alg Alg) { *ctx = fresh[checked(alg)] }
 
 // Copy makes dst an independent copy of src.
 func Copy(dst, src *Ctx) { *dst = *src }
 
+// Holds reports whether n more bytes complete no block, so that Update only keeps them.
+func (ctx *Ctx) Holds(n int) bool { return n < ctx.room() }
+
+// room returns the bytes that the message lacks to a whole block.
+func (ctx *Ctx) room() int {
+	blockSize := ctx.algorithm().Info().BlockSize
+	return blockSize - int(ctx.nbytes%uint64(blockSize))
+}
+
 // Update appends p to the message of ctx.
 func Update(ctx *Ctx, p []byte) {
+	if room := ctx.room(); len(p) < room {
+		copy(ctx.block[ctx.algorithm().Info().BlockSize-room:], p)
+		ctx.nbytes += uint64(len(p))
+		return
+	}
 	c := call{op: opUpdate, costs: *costsOf[ctx.algorithm()].Load(), ctxs: &ctx}
 	c.rows = c.setRows(p, 1, len(p), 0)
 	c.run()
@@ -354,6 +371,14 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 
 // Alg returns the algorithm of the key.
 func (k *Key) Alg() Alg { return checked(Alg(k.alg)) }
+
+// putStates appends the marshaled states of OneKey.
+func (k *Key) putStates(inner, outer []byte) {
+	info := k.Alg().Info()
+	nbytes := uint64(info.BlockSize)
+	AppendState(&Ctx{state: k.inner, nbytes: nbytes}, k.Alg(), inner)
+	AppendState(&Ctx{state: k.outer, nbytes: nbytes + uint64(info.Size)}, k.Alg(), outer)
+}
 
 // MACMany writes the tag of msgs[i] to dst[i*size:].
 func MACMany(k *Key, dst []byte, msgs [][]byte) {

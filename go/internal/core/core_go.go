@@ -6,6 +6,11 @@ package core
 
 import (
 	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha3"
+	"crypto/sha512"
 	"fmt"
 	"hash"
 
@@ -38,6 +43,53 @@ func Sum(alg Alg, dst, msg []byte) {
 		h.Write(bytes.Clone(msg)) // so that messages and digests of other algorithms may be on the caller's stack
 		copy(dst, h.Sum(nil))
 	}
+}
+
+// sumStandard writes the digest of msg to dst, or reports that the standard library cannot.
+func sumStandard(alg Alg, dst, msg []byte) bool {
+	switch alg {
+	case MD5:
+		sum := md5.Sum(msg)
+		copy(dst, sum[:])
+	case SHA1:
+		sum := sha1.Sum(msg)
+		copy(dst, sum[:])
+	case SHA224:
+		sum := sha256.Sum224(msg)
+		copy(dst, sum[:])
+	case SHA256:
+		sum := sha256.Sum256(msg)
+		copy(dst, sum[:])
+	case SHA384:
+		sum := sha512.Sum384(msg)
+		copy(dst, sum[:])
+	case SHA512:
+		sum := sha512.Sum512(msg)
+		copy(dst, sum[:])
+	case SHA512_224:
+		sum := sha512.Sum512_224(msg)
+		copy(dst, sum[:])
+	case SHA512_256:
+		sum := sha512.Sum512_256(msg)
+		copy(dst, sum[:])
+	case SHA3_224:
+		sum := sha3.Sum224(msg)
+		copy(dst, sum[:])
+	case SHA3_256:
+		sum := sha3.Sum256(msg)
+		copy(dst, sum[:])
+	case SHA3_384:
+		sum := sha3.Sum384(msg)
+		copy(dst, sum[:])
+	case SHA3_512:
+		sum := sha3.Sum512(msg)
+		copy(dst, sum[:])
+	case SHAKE128, SHAKE256:
+		sumXOF(alg, dst[:alg.Size()], msg)
+	default:
+		return false
+	}
+	return true
 }
 
 // SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.
@@ -131,6 +183,9 @@ func Copy(dst, src *Ctx) {
 // Update appends p to the message of ctx.
 func Update(ctx *Ctx, p []byte) { ctx.h.Write(p) }
 
+// Holds reports whether n more bytes complete no block, so that Update only keeps them.
+func (ctx *Ctx) Holds(n int) bool { return false }
+
 // Peek writes the digest of ctx to dst. ctx does not change.
 func Peek(ctx *Ctx, dst []byte) { ctx.h.Sum(dst[:0]) }
 
@@ -151,7 +206,7 @@ func PeekMany(ctxs []*Ctx, dst []byte) {
 
 // AppendState appends the state of ctx, of algorithm alg, in the form of the standard library's AppendBinary.
 func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
-	b, err := ctx.h.(state).AppendBinary(b)
+	b, err := ctx.h.(State).AppendBinary(b)
 	if err != nil {
 		panic(err)
 	}
@@ -192,6 +247,15 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 
 // Alg returns the algorithm of the key.
 func (k *Key) Alg() Alg { return k.alg }
+
+// putStates appends the marshaled states of OneKey.
+func (k *Key) putStates(inner, outer []byte) {
+	var ctx Ctx
+	Copy(&ctx, &k.outer)
+	Update(&ctx, make([]byte, k.alg.Size()))
+	AppendState(&k.inner, k.alg, inner)
+	AppendState(&ctx, k.alg, outer)
+}
 
 func mac(k *Key, dst, msg []byte) {
 	var digest [MaxSize]byte

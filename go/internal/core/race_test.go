@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//go:build race
+//go:build race && (amd64 || arm64) && !openbsd && !purego && !noasm
 
 package core
 

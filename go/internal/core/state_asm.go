@@ -7,7 +7,13 @@ package core
 import (
 	"crypto/subtle"
 	"encoding/binary"
+	"math/bits"
 )
+
+var zeros [MaxBlockSize]byte
+
+// turn is 32 if two words of a state are in one of Ctx: amd64 and arm64 are little-endian, marshaled states big-endian.
+func (info *Info) turn() int { return 64 - 8*info.WordSize }
 
 // AppendState appends the state of ctx, of algorithm alg, in the form of the standard library's AppendBinary.
 func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
@@ -16,16 +22,16 @@ func AppendState(ctx *Ctx, alg Alg, b []byte) []byte {
 	if info.IsSponge() {
 		return appendSponge(ctx, info, b)
 	}
-	for i := range info.NWords {
-		if info.WordSize == 8 {
-			b = binary.BigEndian.AppendUint64(b, ctx.state[i])
-		} else { // two words in one of Ctx; amd64 and arm64 are little-endian
-			b = binary.BigEndian.AppendUint32(b, uint32(ctx.state[i/2]>>(32*(i%2))))
-		}
+	nbytes := info.NWords * info.WordSize
+	for _, word := range ctx.state[:nbytes/8] {
+		b = binary.BigEndian.AppendUint64(b, bits.RotateLeft64(word, info.turn()))
 	}
-	var block [128]byte
-	copy(block[:], ctx.block[:ctx.nbytes%uint64(info.BlockSize)])
-	b = append(b, block[:info.BlockSize]...)
+	if nbytes%8 != 0 {
+		b = binary.BigEndian.AppendUint32(b, uint32(ctx.state[nbytes/8]))
+	}
+	held := int(ctx.nbytes % uint64(info.BlockSize))
+	b = append(b, ctx.block[:held]...)
+	b = append(b, zeros[held:info.BlockSize]...)
 	return binary.BigEndian.AppendUint64(b, ctx.nbytes)
 }
 
@@ -41,16 +47,15 @@ func SetState(ctx *Ctx, alg Alg, b []byte) error {
 		setSponge(ctx, b)
 		return nil
 	}
-	nbytes := binary.BigEndian.Uint64(b[len(b)-8:])
-	ctx.nbytes = nbytes
-	for i := range info.NWords {
-		if info.WordSize == 8 {
-			ctx.state[i] = binary.BigEndian.Uint64(b[8*i:])
-		} else {
-			ctx.state[i/2] |= uint64(binary.BigEndian.Uint32(b[4*i:])) << (32 * (i % 2))
-		}
+	nbytes := info.NWords * info.WordSize
+	for i := range ctx.state[:nbytes/8] {
+		ctx.state[i] = bits.RotateLeft64(binary.BigEndian.Uint64(b[8*i:]), info.turn())
 	}
-	copy(ctx.block[:nbytes%uint64(info.BlockSize)], b[info.NWords*info.WordSize:])
+	if nbytes%8 != 0 {
+		ctx.state[nbytes/8] = uint64(binary.BigEndian.Uint32(b[nbytes-4:]))
+	}
+	ctx.nbytes = binary.BigEndian.Uint64(b[len(b)-8:])
+	copy(ctx.block[:ctx.nbytes%uint64(info.BlockSize)], b[nbytes:])
 	return nil
 }
 

@@ -5,7 +5,6 @@
 package digest
 
 import (
-	"encoding"
 	"fmt"
 	"hash"
 	"unsafe"
@@ -13,88 +12,43 @@ import (
 	"github.com/hashloom/hashloom/go/internal/core"
 )
 
-// Digest is a running hash: a hash.Hash that implements hash.Cloner, encoding.BinaryMarshaler, encoding.BinaryAppender
-// and encoding.BinaryUnmarshaler, and has no other methods.
-//
-// A call of the core costs as much as some 50 bytes, and for one short message the standard library is as fast. So
-// short writes are gathered, and a message that has not been longer is hashed by the standard library.
+// Digest is a running hash of an algorithm that the standard library lacks: a hash.Hash that implements hash.Cloner,
+// encoding.BinaryMarshaler, encoding.BinaryAppender and encoding.BinaryUnmarshaler, and has no other methods.
 type Digest struct {
-	alg     core.Alg
-	begun   bool // ctx has the bytes before those that are gathered; otherwise there are none
-	waiting bool // in a batch of WriteMany
-	n       int  // bytes gathered
-	ctx     core.Ctx
-	bytes   [gatherSize]byte
+	alg core.Alg
+	ctx core.Ctx
 }
 
-// NewHash begins a message: by the core, or in pure Go.
+// NewHash begins a message of an algorithm that the standard library lacks: by the core, or in pure Go.
 func NewHash(alg core.Alg) hash.Hash {
 	if !core.Enabled {
 		return core.NewHash(alg)
 	}
-	return New(alg)
-}
-
-const gatherSize = 256
-
-// New begins a message.
-func New(alg core.Alg) *Digest { return &Digest{alg: alg} }
-
-// gather appends p if there is room for it.
-func (d *Digest) gather(p []byte) bool {
-	if len(p) > len(d.bytes)-d.n {
-		return false
-	}
-	d.n += copy(d.bytes[d.n:], p)
-	return true
-}
-
-// begin makes ctx a computation.
-func (d *Digest) begin() {
-	if !d.begun {
-		core.Init(&d.ctx, d.alg)
-		d.begun = true
-	}
-}
-
-// flush brings ctx up to date.
-func (d *Digest) flush() {
-	d.begin()
-	if d.n > 0 {
-		core.Update(&d.ctx, d.bytes[:d.n])
-		d.n = 0
-	}
+	d := &Digest{alg: alg}
+	d.Reset()
+	return d
 }
 
 func (d *Digest) Write(p []byte) (int, error) {
-	if !d.gather(p) {
-		d.flush()
-		core.Update(&d.ctx, p)
-	}
+	core.Update(&d.ctx, p)
 	return len(p), nil
 }
 
 func (d *Digest) Sum(b []byte) []byte {
 	var sum [core.MaxSize]byte
-	if d.begun {
-		core.SumRowsFrom(&d.ctx, sum[:], d.bytes[:], 1, d.n, 0)
-	} else {
-		core.SumOne(d.alg, sum[:], d.bytes[:d.n])
-	}
+	core.Peek(&d.ctx, sum[:])
 	return append(b, sum[:d.alg.Size()]...)
 }
 
-func (d *Digest) Reset() { d.begun, d.n = false, 0 }
+func (d *Digest) Reset() { core.Init(&d.ctx, d.alg) }
 
 func (d *Digest) Size() int { return d.alg.Size() }
 
 func (d *Digest) BlockSize() int { return d.alg.Info().BlockSize }
 
 func (d *Digest) Clone() (hash.Cloner, error) {
-	c := &Digest{alg: d.alg, begun: d.begun, n: d.n, bytes: d.bytes}
-	if d.begun {
-		core.Copy(&c.ctx, &d.ctx)
-	}
+	c := &Digest{alg: d.alg}
+	core.Copy(&c.ctx, &d.ctx)
 	return c, nil
 }
 
@@ -104,34 +58,23 @@ func (d *Digest) MarshalBinary() ([]byte, error) {
 }
 
 func (d *Digest) AppendBinary(b []byte) ([]byte, error) {
-	var ctx core.Ctx
-	d.copyTo(&ctx)
-	return core.AppendState(&ctx, d.alg, b), nil
-}
-
-// copyTo makes ctx an independent computation of all that has been written.
-func (d *Digest) copyTo(ctx *core.Ctx) {
-	if d.begun {
-		core.Copy(ctx, &d.ctx)
-	} else {
-		core.Init(ctx, d.alg)
-	}
-	core.Update(ctx, d.bytes[:d.n])
+	return core.AppendState(&d.ctx, d.alg, b), nil
 }
 
 // UnmarshalBinary accepts what MarshalBinary returned. After an error d is unchanged.
-func (d *Digest) UnmarshalBinary(b []byte) error {
-	if err := core.SetState(&d.ctx, d.alg, b); err != nil {
-		return err
-	}
-	d.begun, d.n = true, 0
-	return nil
-}
+func (d *Digest) UnmarshalBinary(b []byte) error { return core.SetState(&d.ctx, d.alg, b) }
 
 // Array is a digest of any algorithm.
 type Array interface {
 	[16]byte | [20]byte | [28]byte | [32]byte | [48]byte | [64]byte
 }
+
+// IsOne reports whether the standard library is to hash msg, the only message of a call. It is false if dst overlaps
+// msg, which is for SumMany to tell.
+func IsOne(alg core.Alg, dst, msg []byte) bool { return alg.IsStandard() && IsApart(dst, msg) }
+
+// IsApart reports whether the two slices do not overlap.
+func IsApart(a, b []byte) bool { return !overlap(a, b) }
 
 // SumMany sets dst[i] to the digest of msgs[i].
 func SumMany[D Array](alg core.Alg, dst []D, msgs [][]byte) {
@@ -215,29 +158,6 @@ func CheckOverlap(dst []byte, msgs [][]byte) {
 			panic("hashloom: digests overlap messages")
 		}
 	}
-}
-
-// AlgOf returns the algorithm of h, a hash of this module or of the standard library, and makes ctx an independent copy
-// of its computation. For any other hash it returns 0.
-func AlgOf(h hash.Hash, ctx *core.Ctx) core.Alg {
-	if d, ok := h.(*Digest); ok {
-		d.copyTo(ctx)
-		return d.alg
-	}
-	appender, ok := h.(encoding.BinaryAppender)
-	if !ok {
-		return 0
-	}
-	state, err := appender.AppendBinary(nil)
-	if err != nil {
-		return 0
-	}
-	for _, alg := range core.All {
-		if core.SetState(ctx, alg, state) == nil {
-			return alg
-		}
-	}
-	return 0
 }
 
 func overlap(a, b []byte) bool {

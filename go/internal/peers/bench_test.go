@@ -16,6 +16,7 @@ import (
 
 	simd2018 "github.com/1lann/sha256-simd"
 	minio "github.com/minio/sha256-simd"
+	//lint:ignore SA1019 The comparison is with this package.
 	"golang.org/x/crypto/ripemd160"
 	xsha3 "golang.org/x/crypto/sha3"
 

@@ -15,11 +15,13 @@ import (
 
 	simd2018 "github.com/1lann/sha256-simd"
 	minio "github.com/minio/sha256-simd"
+	//lint:ignore SA1019 The comparison is with this package.
 	"golang.org/x/crypto/ripemd160"
 	xsha3 "golang.org/x/crypto/sha3"
 
 	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/bitcoin"
+	compat2018 "github.com/hashloom/hashloom/go/compat/sha256simd"
 	"github.com/hashloom/hashloom/go/hmac"
 	ours160 "github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/search"
@@ -42,7 +44,44 @@ func randomBytes(rng *rand.Rand, n int) []byte {
 	return b
 }
 
-// The functions of 2018 where they are defined: one padded block, for SumToNum256 of a message of 41 bytes, and work up
+// The functions of 2018 and those that stand for them, for one padded block and for more.
+func TestCompatOf2018(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for range 20000 {
+		blocks := randomBytes(rng, 64*(1+rng.IntN(3)))
+		blocks[41] = 0x80
+		if got, want := compat2018.SumToNum256(blocks), simd2018.SumToNum256(blocks); got != want {
+			t.Fatalf("SumToNum256(%x): %d, want %d", blocks, got, want)
+		}
+	}
+	for _, test := range []struct {
+		message string
+		num     uint32
+	}{{"2018-1100504330358", 10641}, {"any other message", math.MaxUint32}} {
+		block := padded([]byte(test.message))
+		for _, work := range []uint32{0, test.num - 1, test.num, test.num + 1, 0x1ffff, 0x20000, math.MaxUint32} {
+			if got, want := compat2018.SumCmp256(block, work), simd2018.SumCmp256(block, work); got != want {
+				t.Errorf("SumCmp256(%q, %d): %v", test.message, work, got)
+			}
+		}
+	}
+	// A number above the old limit, and its neighbours.
+	nonce, _ := sha256.Search([]byte("2018"), sha256.Nonces{End: math.MaxUint64}, nil, 1<<26)
+	block := padded(sha256.Nonces{}.AppendText([]byte("2018"), nonce))
+	for _, work := range []uint32{0x1ffff, 1 << 26, math.MaxUint32} {
+		if got, want := compat2018.SumCmp256(block, work), simd2018.SumCmp256(block, work); got != want {
+			t.Errorf("SumCmp256, work %d: %v", work, got)
+		}
+	}
+	defer func() {
+		if text := recover(); text != "41st byte must be 0x80" {
+			t.Errorf("panic %v", text)
+		}
+	}()
+	compat2018.SumToNum256(make([]byte, 64))
+}
+
+// The functions of 2018 where they are defined: one padded block, for SumToNum48 of a message of 41 bytes, and work up
 // to 0x1ffff.
 func TestModuleOf2018(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -50,11 +89,11 @@ func TestModuleOf2018(t *testing.T) {
 		message := randomBytes(rng, 41)
 		block := padded(message)
 		want := simd2018.SumToNum256(block)
-		if got := sha256.SumToNum256(message); got != want {
-			t.Fatalf("SumToNum256(%x): %d, want %d", message, got, want)
+		if got := sha256.SumToNum48(message); got != want {
+			t.Fatalf("SumToNum48(%x): %d, want %d", message, got, want)
 		}
-		if got, err := sha256.SumToNumBlock256(block); got != want || err != nil {
-			t.Fatalf("SumToNumBlock256(%x): %d, %v, want %d", block, got, err, want)
+		if got, err := sha256.SumToNumBlock48(block); got != want || err != nil {
+			t.Fatalf("SumToNumBlock48(%x): %d, %v, want %d", block, got, err, want)
 		}
 	}
 	// Numbers this small are rare, so that Search finds them first, for messages of all lengths of one block.
@@ -63,8 +102,8 @@ func TestModuleOf2018(t *testing.T) {
 		nonces := sha256.Nonces{End: 1000, Width: 3}
 		for n := range uint64(1000) {
 			message := nonces.AppendText(prefix[:prefixLen:prefixLen], n)
-			if simd2018.SumCmp256(padded(message), 0x1ffff) != sha256.SumCmp256(message, 0x1ffff) {
-				t.Fatalf("SumCmp256(%x)", message)
+			if simd2018.SumCmp256(padded(message), 0x1ffff) != sha256.SumCmp48(message, 0x1ffff) {
+				t.Fatalf("SumCmp48(%x)", message)
 			}
 		}
 	}
@@ -74,26 +113,26 @@ func TestModuleOf2018(t *testing.T) {
 	}
 	message := sha256.Nonces{}.AppendText([]byte("2018"), nonce)
 	block := padded(message)
-	num := sha256.SumToNum256(message)
+	num := sha256.SumToNum48(message)
 	for _, work := range []int64{0, 0x1ffff, num - 1, num, num + 1} {
 		work := uint32(min(work, 0x1ffff))
-		got, err := sha256.SumCmpBlock256(block, work)
-		if want := simd2018.SumCmp256(block, work); got != want || sha256.SumCmp256(message, work) != want || err != nil {
+		got, err := sha256.SumCmpBlock48(block, work)
+		if want := simd2018.SumCmp256(block, work); got != want || sha256.SumCmp48(message, work) != want || err != nil {
 			t.Errorf("work %d: %v, %v, want %v", work, got, err, want)
 		}
 	}
 }
 
-// The old SumCmp256 at a number below its limit of 0x1ffff. It took a search of two thousand million nonces to find.
+// The old SumCmp48 at a number below its limit of 0x1ffff. It took a search of two thousand million nonces to find.
 func TestSmallNumberOf2018(t *testing.T) {
 	message := []byte("2018-1100504330358")
-	num := uint32(sha256.SumToNum256(message))
+	num := uint32(sha256.SumToNum48(message))
 	if num != 10641 {
 		t.Fatal(num)
 	}
 	for _, work := range []uint32{0, num - 1, num, num + 1, 0x1ffff} {
 		want := simd2018.SumCmp256(padded(message), work)
-		if want != (work >= num) || sha256.SumCmp256(message, work) != want {
+		if want != (work >= num) || sha256.SumCmp48(message, work) != want {
 			t.Errorf("work %d: want %v", work, want)
 		}
 	}
@@ -137,7 +176,7 @@ func TestHash160(t *testing.T) {
 	}
 }
 
-// Nonces of Krist, and the old SumToNum256 of each message: the numbers found are those at most the work.
+// Nonces of Krist, and the old SumToNum48 of each message: the numbers found are those at most the work.
 func TestSearchOf2018(t *testing.T) {
 	prefix := []byte("k5ztameslf" + "0000000001e2")
 	const work = 1 << 40

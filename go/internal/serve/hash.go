@@ -4,16 +4,15 @@ package serve
 
 import (
 	"context"
-	"crypto/sha3"
 	"encoding"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/internal/digest"
 )
 
@@ -70,38 +69,15 @@ func (s *Server) NewHash(hashes []hash.Hash) *Hash {
 }
 
 func (h *Hash) set(hashes []hash.Hash) {
-	h.hashes, h.others, h.job.hashes = make([]hash.Hash, len(hashes)), nil, nil
-	for i, each := range hashes {
-		each, hasLanes := adopt(each)
-		h.hashes[i] = each
-		if hasLanes {
+	h.hashes, h.others, h.job.hashes = slices.Clone(hashes), nil, nil
+	for _, each := range hashes {
+		// A state that no message leads to may panic: on the goroutine of its own writer.
+		if digest.HasLanes(each) {
 			h.job.hashes = append(h.job.hashes, each)
 		} else {
 			h.others = append(h.others, each)
 		}
 	}
-}
-
-// adopt returns h, or a hash of this module that goes on where one of the standard library is, and whether WriteMany
-// can advance it in lanes.
-func adopt(h hash.Hash) (hash.Hash, bool) {
-	if !core.Enabled {
-		return h, false
-	}
-	if _, isOurs := h.(*digest.Digest); isOurs {
-		return h, true
-	}
-	var ctx core.Ctx
-	alg := digest.AlgOf(h, &ctx)
-	if _, isSHA3 := h.(*sha3.SHA3); isSHA3 || alg == 0 || alg.Info().IsXOF {
-		return h, isSHA3 && alg != 0 // not a state of crypto/sha3 that no message leads to
-	}
-	ours := digest.New(alg)
-	state, err := h.(encoding.BinaryAppender).AppendBinary(nil)
-	if err != nil || ours.UnmarshalBinary(state) != nil {
-		return h, false
-	}
-	return ours, true
 }
 
 // Write returns when p has been hashed. After an error nothing of p has been.

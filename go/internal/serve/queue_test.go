@@ -3,15 +3,13 @@
 package serve
 
 import (
+	"crypto/sha1"
 	"crypto/sha256"
 	"hash"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/hashloom/hashloom/go/internal/core"
-	"github.com/hashloom/hashloom/go/internal/digest"
 )
 
 // blocker is a hash whose Write begins and ends when the test says so.
@@ -58,7 +56,7 @@ func TestBatches(t *testing.T) {
 		}
 		sums := make([]hash.Hash, test.njobs)
 		for i := range sums {
-			sums[i] = digest.NewHash(core.SHA256)
+			sums[i] = sha256.New()
 			group.Go(func() { q.do(newJob(sums[i])) })
 		}
 		q.wait(func() bool { return len(q.jobs) == test.njobs })
@@ -93,7 +91,7 @@ func TestPause(t *testing.T) {
 	q.pauseEnd = time.Now().Add(time.Hour)
 	q.mu.Unlock()
 	for range 10 {
-		q.do(newJob(digest.NewHash(core.SHA1)))
+		q.do(newJob(sha1.New()))
 	}
 	close(b.end)
 	group.Wait()

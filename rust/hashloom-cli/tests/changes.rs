@@ -35,6 +35,12 @@ fn at_rest(folder: &Path, arguments: &[&str]) -> Output {
     output
 }
 
+/// Runs while the file changes, again if the program has seen no change: on a busy machine the writer may stand still as
+/// long as the program runs.
+fn while_changing(path: &Path, run: &dyn Fn() -> Output) -> Output {
+    (0..5).map(|_| while_it_changes(path, run)).find(|output| status(output) != 0).unwrap()
+}
+
 /// A list or manifest says what is to be checked. If it changes meanwhile, nobody knows what was left out.
 #[test]
 fn a_list_that_changes_while_it_is_read() {
@@ -56,20 +62,16 @@ fn a_list_that_changes_while_it_is_read() {
         (&["manifest", "write", "c", "--update", "M"], "M", 2),
     ] {
         // Nothing but a time changes, so that only the rule can notice.
-        let run = |_| {
+        let output = while_changing(&place(name), &|| {
             let stdin = fs::File::open(place(name)).unwrap();
-            while_it_changes(&place(name), || {
-                slow().current_dir(folder.path()).args(arguments).stdin(stdin).output().unwrap()
-            })
-        };
-        // On a busy machine the writer may stand still as long as the program runs.
-        let output = (0..5).map(run).find(|output| status(output) != 0).unwrap();
+            slow().current_dir(folder.path()).args(arguments).stdin(stdin).output().unwrap()
+        });
         assert_eq!(status(&output), expected, "{arguments:?}: {}{}", stdout(&output), stderr(&output));
         assert!(stderr(&output).contains(why), "{arguments:?}: {}", stderr(&output));
         assert!(!stdout(&output).contains("as written"), "{arguments:?}: {}", stdout(&output));
     }
     // As sha256sum it has coreutils' words and status.
-    let output = while_it_changes(&place("SUMS"), || {
+    let output = while_changing(&place("SUMS"), &|| {
         slow().current_dir(folder.path()).arg0("sha256sum").args(["-c", "--quiet", "SUMS"]).output().unwrap()
     });
     assert_eq!((status(&output), stderr(&output)), (1, "sha256sum: SUMS: read error\n"));
@@ -81,11 +83,9 @@ fn a_list_that_changes_while_it_is_read() {
 fn sums_of_a_file_that_changes() {
     let folder = folder();
     let path = folder.path().join("c/f");
-    // On a busy machine the writer may stand still as long as the program runs.
-    let changing = |run: &dyn Fn() -> Output| {
-        (0..5).map(|_| while_it_changes(&path, run)).find(|output| status(output) != 0).unwrap()
+    let run = |arguments: &[&str]| {
+        while_changing(&path, &|| slow().current_dir(folder.path()).args(arguments).output().unwrap())
     };
-    let run = |arguments: &[&str]| changing(&|| slow().current_dir(folder.path()).args(arguments).output().unwrap());
     let why = "c/f: the file changes while it is read; try again when nothing writes to it";
 
     let output = run(&["sum", "c/f", "c/g"]);
@@ -104,7 +104,8 @@ fn sums_of_a_file_that_changes() {
 
     // coreutils says the same of a file that cannot be read.
     let called = |arguments: &[&str]| {
-        changing(&|| slow().arg0("sha256sum").current_dir(folder.path()).args(arguments).output().unwrap())
+        let run = || slow().arg0("sha256sum").current_dir(folder.path()).args(arguments).output().unwrap();
+        while_changing(&path, &run)
     };
     let output = called(&["c/f", "c/g"]);
     assert_eq!((status(&output), stderr(&output)), (1, &*format!("sha256sum: {why}\n")));
@@ -122,7 +123,7 @@ fn a_torrent_of_a_file_that_changes() {
     let folder = folder();
     let path = folder.path().join("c/f");
     let run = |arguments: &[&str]| {
-        while_it_changes(&path, || {
+        while_changing(&path, &|| {
             let mut command = slow();
             command.current_dir(folder.path()).args(["torrent", "verify"]).args(arguments).output().unwrap()
         })
@@ -162,7 +163,9 @@ fn a_torrent_of_a_file_that_changes() {
     assert!(stdout(&output).contains("claimed    4 of 261 pieces"), "{}", stdout(&output));
 
     // No torrent is made of such a file either.
-    let output = while_it_changes(&path, || {
+    let output = while_changing(&path, &|| {
+        // What a run that saw no change has written.
+        let _ = fs::remove_file(folder.path().join("other.torrent"));
         let arguments = ["torrent", "create", "c", "-o", "other.torrent"];
         slow().current_dir(folder.path()).args(arguments).output().unwrap()
     });

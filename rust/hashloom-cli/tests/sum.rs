@@ -284,6 +284,20 @@ fn called_as_sha256sum_a_list_of_another_algorithm_gets_no_hint() {
 }
 
 #[test]
+fn a_list_of_an_algorithm_that_must_be_named() {
+    let folder = folder(&["a"]);
+    fs::write(folder.path().join("l"), run(folder.path(), &["sum", "-a", "md5", "a"]).stdout).unwrap();
+    let output = run(folder.path(), &["check", "l"]);
+    let expected = "\
+hashloom: l: line 1: a digest of 32 hexadecimal digits, which no algorithm asked for has; name it: --algorithm md5
+hashloom: l: no properly formatted checksum lines found
+";
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", expected));
+    let output = run(folder.path(), &["check", "--algorithm", "md5", "l"]);
+    assert_eq!((status(&output), stdout(&output)), (0, "a: OK\n"));
+}
+
+#[test]
 fn verdicts_and_why_a_line_is_bad() {
     let folder = folder(&["a", "b"]);
     let (a, wrong) = (hex(Sha256::digest("a")), "0".repeat(64));
@@ -295,7 +309,7 @@ hashloom: gone: No such file or directory
 hashloom: 'standard input': 4: improperly formatted checksum line: neither `<hex>  <name>` nor \
 `SHA256 (<name>) = <hex>`
 hashloom: 'standard input': 5: improperly formatted checksum line: a digest of 32 hexadecimal digits, which no \
-algorithm asked for has
+algorithm asked for has; name it: --algorithm md5
 hashloom: 'standard input': 6: improperly formatted checksum line: a backslash in the name that is followed by none of \
 n, r and \\
 hashloom: 'standard input': 7: improperly formatted checksum line: the list itself is standard input

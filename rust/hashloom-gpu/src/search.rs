@@ -19,7 +19,7 @@ use hashloom::{Algorithm, Hasher, hash};
 use crate::device::{Device, Fault, Mapped, map, with_wrong_constant};
 use crate::error::Error;
 use crate::pass::put;
-use crate::shader::{Body, Ending, SWAP, list, state_words};
+use crate::shader::{Body, SWAP, list, state_words};
 
 /// Invocations of a workgroup. The first `NSAMPLES` of one group tell their digests' most significant 32 bits.
 const GROUP: u64 = 256;
@@ -94,8 +94,7 @@ impl Device {
     /// times a second.
     ///
     /// The first nonces of each length of nonces, and 64 of each call of the shader, are hashed by the CPU too. A search
-    /// with a suffix of more than 1 MiB ends with [`Error::TooSmall`], one with SHA-3 or SHAKE with
-    /// [`Error::Unsupported`]; the device still works.
+    /// with a suffix of more than 1 MiB ends with [`Error::TooSmall`]; the device still works.
     ///
     /// # Panics
     ///
@@ -621,10 +620,9 @@ fn digit_at(parts: &Parts<'_>, segment: Segment, nrest: usize, i: usize) -> usiz
     nrest + if parts.least_digit_first { i } else { segment.ndigits - 1 - i }
 }
 
-/// Searches are for messages that end with their length, as those of the CPU.
+/// `Search` takes no other algorithms.
 fn body_of(algorithm: Algorithm) -> Result<&'static Body, Error> {
-    let body = Body::of(algorithm).filter(|body| matches!(body.ending, Ending::Strengthened));
-    body.ok_or(Error::Unsupported { algorithm })
+    Body::of(algorithm).ok_or(Error::Unsupported { algorithm })
 }
 
 /// The state after whole blocks.

@@ -214,18 +214,6 @@ fn searches_with_other_algorithms() {
 }
 
 #[test]
-fn a_search_that_no_shader_has() {
-    let Some(device) = device() else { return };
-    let sponge = Search::new(Algorithm::Sha3_256, Target::zero_bits(4)).width(4);
-    let again = Search::new(Algorithm::Sha256, Target::zero_bits(4)).again(Algorithm::Sha3_512).width(4);
-    for (search, algorithm) in [(sponge, Algorithm::Sha3_256), (again, Algorithm::Sha3_512)] {
-        let end = device.search(&search, 5..=400, |_| panic!("nothing is handed out"));
-        assert_eq!((end.next, end.error), (Some(5), Some(Error::Unsupported { algorithm })));
-    }
-    assert_eq!(on_device(device, Algorithm::Sha1, &["abc"]).unwrap(), right(Algorithm::Sha1, &["abc"]));
-}
-
-#[test]
 fn long_suffixes() {
     let Some(device) = device() else { return };
     let long = bytes((1 << 20) + 1);

@@ -217,7 +217,7 @@ impl Checker<'_> {
         if !is_done {
             return End::Cancelled;
         }
-        let Reading { error, is_manifest, nbad, nentries, ntagged, .. } = reading;
+        let Reading { error, is_manifest, nbad, first_bad, nentries, ntagged, .. } = reading;
         if let Some(error) = error {
             return self.not_read(list_name, &error);
         }
@@ -227,6 +227,9 @@ impl Checker<'_> {
             return End::Wrong;
         }
         if nentries == 0 {
+            if let Some(Bad { number, why }) = first_bad.filter(|_| rules.lenient && !rules.warn) {
+                console.message(&[&quoted(list_name)[..], format!(": line {number}{why}").as_bytes()].concat());
+            }
             let message = [&quoted(list_name)[..], b": no properly formatted checksum lines found"].concat();
             console.message(&message);
             return End::Wrong;
@@ -397,6 +400,8 @@ struct Reading<'a> {
     line: Vec<u8>,
     number: u64,
     nbad: u64,
+    /// The first line that is not a checksum.
+    first_bad: Option<Bad>,
     nentries: u64,
     /// Entries that name their algorithms.
     ntagged: u64,
@@ -419,6 +424,7 @@ impl<'a> Reading<'a> {
             line: Vec::new(),
             number: 0,
             nbad: 0,
+            first_bad: None,
             nentries: 0,
             ntagged: 0,
             error: None,
@@ -477,10 +483,12 @@ impl<'a> Reading<'a> {
                 Parsed::Bad(why) => why,
             };
             self.nbad += 1;
+            let why = if self.rules.lenient { format!(": {why}") } else { String::new() };
+            let bad = Bad { number: self.number, why };
             if self.rules.warn {
-                let why = if self.rules.lenient { format!(": {why}") } else { String::new() };
-                return Some(Step::Note(Bad { number: self.number, why }));
+                return Some(Step::Note(bad));
             }
+            self.first_bad.get_or_insert(bad);
         }
     }
 

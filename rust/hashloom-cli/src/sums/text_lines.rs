@@ -2,7 +2,8 @@
 
 //! Lines of lists in all formats: those that the engine parses, and those of `sum --json`.
 
-use hashloom_engine::list::{Entry, Line, Parser};
+use hashloom::Algorithm;
+use hashloom_engine::list::{BadLine, Entry, Line, Parser};
 
 use super::json_lines::{self, Found};
 
@@ -34,6 +35,14 @@ pub fn parse_text<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     match parser.parse(line) {
         Line::Blank => Parsed::Blank,
         Line::Entry(entry) => Parsed::Entry(entry),
-        Line::Bad(bad) => Parsed::Bad(bad.to_string()),
+        Line::Bad(bad) => Parsed::Bad(bad.to_string() + &cure(bad)),
     }
+}
+
+/// The option that asks for an algorithm with digests of this length, if there is one.
+fn cure(bad: BadLine) -> String {
+    let BadLine::Length { ndigits } = bad else { return String::new() };
+    let has_it = |algorithm: &&Algorithm| 2 * algorithm.digest_nbytes() == ndigits;
+    let names: Vec<_> = Algorithm::ALL.iter().filter(has_it).map(|algorithm| algorithm.name()).collect();
+    if names.is_empty() { String::new() } else { format!("; name it: --algorithm {}", names.join(" or ")) }
 }

@@ -14,7 +14,7 @@ mod disks;
 mod fetched;
 mod lane;
 mod links;
-mod room;
+mod round_buffer;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use self::disks::{Disks, Found};
 use self::lane::Lane;
-use self::room::Room;
+use self::round_buffer::RoundBuffer;
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
 use super::request::{FileError, Hashed, Request, Summary};
@@ -54,7 +54,7 @@ fn run_with<T: Send>(
 ) -> Summary {
     // More threads than messages would have nothing to do, and each thread has a file open.
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
-    let nthreads = (options.nthreads() + usize::from(options.its_device().is_some())).min(most).max(1);
+    let nthreads = (options.nthreads() + usize::from(options.chosen_device().is_some())).min(most).max(1);
     let pool = &Pool::new(nthreads, options);
     std::thread::scope(|scope| {
         // The readers start when a file is found on a disk that seeks.
@@ -74,15 +74,15 @@ fn run_with<T: Send>(
             }),
             disks,
             start: &start,
-            hungry: AtomicUsize::new(0),
+            nwaiting: AtomicUsize::new(0),
             results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
             handed_out: AtomicU64::new(0),
             nbytes: AtomicU64::new(0),
         };
         // One thread has the device.
-        let device = Mutex::new(options.its_device());
-        let room = || lock(&device).take().and_then(Room::on).or_else(Room::new);
-        if !pool.work(room, |room| run.work(room)) {
+        let device = Mutex::new(options.chosen_device());
+        let buffer = || lock(&device).take().and_then(RoundBuffer::on).or_else(RoundBuffer::new);
+        if !pool.work(buffer, |buffer| run.work(buffer)) {
             run.fail();
         }
         disks.readers().end();
@@ -110,7 +110,7 @@ struct Run<'a, T, I, F> {
     /// Starts the readers.
     start: &'a (dyn Fn() + Sync),
     /// Number of threads without work.
-    hungry: AtomicUsize,
+    nwaiting: AtomicUsize,
     results: Mutex<Results<T, F>>,
     /// Number of results handed out.
     handed_out: AtomicU64,
@@ -163,18 +163,18 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         }
     }
 
-    fn work(&self, room: Room<'_>) {
-        let mut own = Own { room, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
+    fn work(&self, buffer: RoundBuffer<'_>) {
+        let mut own = Own { buffer, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
         let (mut lanes, mut ended): (Vec<Lane<T>>, Vec<Lane<T>>) = (Vec::new(), Vec::new());
         while !self.pool.must_stop() {
-            own.room.clear();
+            own.buffer.clear();
             let nchanges = self.disks.readers().nchanges();
             // Only the first of several pipes is read: the writer of another pipe may wait until the first is read.
             let stream = lanes.iter().position(|lane| lane.is_stream);
             for (index, lane) in lanes.iter_mut().enumerate() {
                 match lane.is_stream && stream != Some(index) {
                     true => lane.skip(),
-                    false => lane.read(&mut own.room, self.options, self.pool),
+                    false => lane.read(&mut own.buffer, self.options, self.pool),
                 }
             }
             self.take(&mut lanes, &mut own);
@@ -190,7 +190,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 self.disks.readers().wait(nchanges);
                 continue;
             }
-            hash(&mut lanes, &own.room, self.pool);
+            hash(&mut lanes, &own.buffer, self.pool);
             let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
             self.disks.readers().used(nbytes);
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
@@ -206,7 +206,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             for (number, request) in self.disks.links.released() {
                 self.give_back(number, request);
             }
-            if lanes.len() > 1 && self.hungry.load(Ordering::Relaxed) > 0 {
+            if lanes.len() > 1 && self.nwaiting.load(Ordering::Relaxed) > 0 {
                 self.give(&mut lanes);
             }
         }
@@ -217,17 +217,17 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         // A thread that reads a pipe starts no other file until the pipe ends.
         while !lanes.iter().any(Lane::keeps_others_waiting) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
-            // Files that readers have begun take no place in the room.
+            // Files that readers have begun take no place in the buffer.
             if nopen < LANES && lanes.len() < FETCHED_MAX {
                 if let Some(mut lane) = self.disks.take() {
                     if !lane.is_known {
-                        lane.read(&mut own.room, self.options, self.pool);
+                        lane.read(&mut own.buffer, self.options, self.pool);
                     }
                     lanes.push(lane);
                     continue;
                 }
             }
-            let most = self.lanes_max.saturating_sub(nopen).min(own.room.nchunks());
+            let most = self.lanes_max.saturating_sub(nopen).min(own.buffer.nchunks());
             if most == 0 {
                 return;
             }
@@ -296,7 +296,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     fn wait(&self) -> Option<Vec<Lane<T>>> {
         let mut supply = lock(&self.supply);
         supply.idle += 1;
-        self.hungry.fetch_add(1, Ordering::Relaxed);
+        self.nwaiting.fetch_add(1, Ordering::Relaxed);
         let found = loop {
             let nchanges = self.disks.readers().nchanges();
             if !supply.given.is_empty() {
@@ -321,7 +321,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             }
             supply = lock(&self.supply);
         };
-        self.hungry.fetch_sub(1, Ordering::Relaxed);
+        self.nwaiting.fetch_sub(1, Ordering::Relaxed);
         match found {
             // This thread stays counted as idle, so that the others come to the same end.
             None => self.disks.readers().tell_all(),
@@ -370,7 +370,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         }
         self.handed_out.store(results.next, Ordering::Release);
         drop(results);
-        if self.hungry.load(Ordering::Relaxed) > 0 {
+        if self.nwaiting.load(Ordering::Relaxed) > 0 {
             self.disks.readers().tell_all();
         }
     }
@@ -403,7 +403,7 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
 
 /// The state that each thread has for itself.
 struct Own<'d, T> {
-    room: Room<'d>,
+    buffer: RoundBuffer<'d>,
     /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
     nbatches: u64,
@@ -441,12 +441,12 @@ impl<T: Send> Own<'_, T> {
             Some(_) => drawn.into_iter().partition(|(_, request)| is_for_ring(request)),
             None => (Vec::new(), drawn),
         };
-        lanes.reserve(self.room.nchunks());
+        lanes.reserve(self.buffer.nchunks());
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let started = Instant::now();
             let notes = run.options.is_noting();
-            let begun = self.room.fill(batch.len(), |chunks| ring.begin(&paths, chunks, notes, run.pool));
+            let begun = self.buffer.fill(batch.len(), |chunks| ring.begin(&paths, chunks, notes, run.pool));
             run.disks.note_time(paths.len(), started.elapsed());
             let (begun, places) = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
@@ -460,7 +460,7 @@ impl<T: Send> Own<'_, T> {
                     continue;
                 }
                 lane.begin(begun, place);
-                let nbytes = lane.chunk(&self.room).len() as u64;
+                let nbytes = lane.chunk(&self.buffer).len() as u64;
                 lane = match lane.for_readers(run.disks, nbytes) {
                     Ok(found) => {
                         self.gathered.push(found);
@@ -472,7 +472,7 @@ impl<T: Send> Own<'_, T> {
                     lane.go_on(run.options);
                 }
                 let Some(lane) = run.disks.links.join(lane) else { continue };
-                self.room.nbytes += lane.chunk(&self.room).len();
+                self.buffer.nbytes += lane.chunk(&self.buffer).len();
                 lanes.push(lane);
             }
         }
@@ -513,7 +513,7 @@ impl<T: Send> Own<'_, T> {
         }
         let Some(mut lane) = run.disks.links.join(lane) else { return };
         if !lane.is_known {
-            lane.read(&mut self.room, run.options, run.pool);
+            lane.read(&mut self.buffer, run.options, run.pool);
         }
         lanes.push(lane);
     }
@@ -540,7 +540,7 @@ fn take_out<T>(lanes: &mut Vec<Lane<T>>, taken: &mut Vec<Lane<T>>, is_taken: imp
 }
 
 /// Hashes the bytes that all lanes have in this round, and ends the messages that are at their end.
-fn hash<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool) {
+fn hash<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer<'_>, pool: &Pool) {
     let is_hashed = |lane: &Lane<T>| lane.error.is_none() && !lane.is_known;
     let mut algorithms = Vec::new();
     for method in lanes.iter().filter(|lane| is_hashed(lane)).flat_map(|lane| lane.request.methods.iter()) {
@@ -563,21 +563,27 @@ fn hash<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool) {
             }
         }
         if !whole.is_empty() {
-            hash_whole(lanes, room, pool, algorithm, &whole);
+            hash_whole(lanes, buffer, pool, algorithm, &whole);
         }
         let nending = ending.len();
         ending.append(&mut going_on);
         if !ending.is_empty() {
-            hash_parts(lanes, room, algorithm, &ending, nending);
+            hash_parts(lanes, buffer, algorithm, &ending, nending);
         }
     }
 }
 
-fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool, algorithm: Algorithm, places: &[(usize, usize)]) {
-    let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
+fn hash_whole<T>(
+    lanes: &mut [Lane<T>],
+    buffer: &RoundBuffer<'_>,
+    pool: &Pool,
+    algorithm: Algorithm,
+    places: &[(usize, usize)],
+) {
+    let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
     let mut digests = vec![0; places.len() * algorithm.digest_nbytes()];
     // A device that has failed fails at once.
-    let device = room.device.filter(|_| messages.len() >= WORTH_A_DEVICE);
+    let device = buffer.device.filter(|_| messages.len() >= WORTH_A_DEVICE);
     let hashed = device.map(|device| pool.idle(|| device.hash_many(algorithm, &messages, &mut digests)));
     if hashed != Some(Ok(())) {
         hash_many(algorithm, &messages, &mut digests);
@@ -590,13 +596,13 @@ fn hash_whole<T>(lanes: &mut [Lane<T>], room: &Room<'_>, pool: &Pool, algorithm:
 /// Hashes parts of messages; the first `nending` of `places` end their messages.
 fn hash_parts<T>(
     lanes: &mut [Lane<T>],
-    room: &Room<'_>,
+    buffer: &RoundBuffer<'_>,
     algorithm: Algorithm,
     places: &[(usize, usize)],
     nending: usize,
 ) {
     let mut hashers: Vec<Hasher> = places.iter().map(|&(index, slot)| lanes[index].take_hasher(slot)).collect();
-    let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(room)).collect();
+    let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
     update_many(&mut hashers, &chunks);
     let mut digests = vec![0; nending * algorithm.digest_nbytes()];
     finalize_many(&mut hashers[..nending], &mut digests);

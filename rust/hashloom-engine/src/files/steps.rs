@@ -87,7 +87,7 @@ pub fn hash_steps<T: Send, N: Send>(
 ) -> bool {
     // Each run of the engine counts from 0; what is told goes on.
     let (before, now) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let options = &match options.is_heard() {
+    let options = &match options.has_progress() {
         true => options.clone().progress({
             let (options, before, now) = (options.clone(), before.clone(), now.clone());
             move |progress| {

@@ -58,7 +58,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     // A single job that needs no fetching is the usual case, and no other follows.
     let needs_readers = fetcher.is_used() || queue.begun.len() > 1;
     let run = Run {
-        pool: Pool::new(nthreads.min(nuseful) + usize::from(options.its_device().is_some()), options),
+        pool: Pool::new(nthreads.min(nuseful) + usize::from(options.chosen_device().is_some()), options),
         queue: Mutex::new(queue),
         nthreads,
         options,
@@ -68,7 +68,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
         unfinished: Mutex::default(),
     };
     // One thread has the device.
-    let device = Mutex::new(options.its_device());
+    let device = Mutex::new(options.chosen_device());
     let rows = || lock(&device).take().and_then(Rows::on).or_else(|| Rows::new(nlanes, run.nthreads));
     std::thread::scope(|scope| {
         let readers = if needs_readers { fetcher.start(scope, &run.pool) } else { Vec::new() };
@@ -283,7 +283,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     fn done(&self, nbytes: u64) {
-        if self.options.is_heard() {
+        if self.options.has_progress() {
             let done = self.nbytes_done.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
             self.options.tell(done, Some(self.total_nbytes.load(Ordering::Relaxed)));
         }

@@ -52,7 +52,7 @@ impl Kind {
 
 impl Device {
     /// Devices for tests: a hard disk, and one that hides what it is.
-    #[cfg(test)]
+    #[cfg(all(test, unix))]
     pub(crate) const DISK: Device = Device { number: 0, kind: Kind::Disk };
     #[cfg(test)]
     pub(crate) const HIDDEN: Device = Device { number: 1, kind: Kind::Unknown };

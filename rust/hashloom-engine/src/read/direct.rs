@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-use crate::read::behind::give_up;
+use crate::read::evict::give_up;
 use crate::read::open::{read_at, read_at_once};
 
 /// Offsets, lengths and addresses of direct reads are multiples of this. Almost all disks have sectors of 512 or 4096

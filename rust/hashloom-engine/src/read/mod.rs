@@ -12,7 +12,7 @@
 //! noted     whether a later change would show
 //! beneath   opens files below a folder and never outside of it
 //! ahead     has the disk fetch what comes next
-//! behind    gives up what was read
+//! evict     gives up what was read
 //! direct    reads past the page cache
 //! device    whether a disk should be read in order
 //! readers   threads that read from disks beside those that hash
@@ -21,12 +21,12 @@
 //! ```
 
 pub(crate) mod ahead;
-pub(crate) mod behind;
 pub(crate) mod beneath;
 #[allow(unsafe_code)]
 pub(crate) mod buffer;
 pub(crate) mod device;
 pub(crate) mod direct;
+pub(crate) mod evict;
 pub(crate) mod holes;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 #[allow(unsafe_code)]

@@ -270,7 +270,7 @@ impl Options {
         self
     }
 
-    pub(crate) fn its_device(&self) -> Option<&dyn Device> {
+    pub(crate) fn chosen_device(&self) -> Option<&dyn Device> {
         self.device.as_deref()
     }
 
@@ -324,7 +324,7 @@ impl Options {
         Options { device: None, nthreads: self.nthreads(), ..self.clone() }
     }
 
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn has_progress(&self) -> bool {
         self.progress.is_some()
     }
 

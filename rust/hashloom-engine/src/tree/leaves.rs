@@ -15,13 +15,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Hasher, finalize_many, update_many};
 
+use super::ReadFrom;
 use crate::merkle::leaves::Leaves;
 use crate::pieces;
 use crate::pieces::files::{Absent, Files, Place, Trouble};
 use crate::pieces::job::{Content, Hashes, Job, Outcome};
 use crate::pieces::layout::Layout;
 use crate::read::buffer::{out_of_memory, zeros};
-use crate::read::open::read_at;
+use crate::read::open::is_in_memory;
 use crate::run::pool::Pool;
 use crate::run::{InOrder, LANES, Options};
 
@@ -30,6 +31,9 @@ const SHORT_NBYTES: u64 = 16 << 10;
 
 /// Least and greatest length of a piece of short leaves: a chunk, and what is mapped at once.
 const PIECE_NBYTES: Range<u64> = 32 << 10..256 << 10;
+
+/// Longest range of short leaves that is read if it is in memory: a mapping, pieces and a second thread gain nothing.
+const SHORT_FILE_NBYTES: u64 = 512 << 10;
 
 /// Number of pieces for each lane that may be begun while an earlier one is not settled.
 const AHEAD: u64 = 4;
@@ -69,7 +73,8 @@ pub(super) fn hash_file(
     options: &Options,
     take: Take<'_>,
 ) -> Result<(), Failure> {
-    if is_short(leaves) && range.end - range.start <= PIECE_NBYTES.start {
+    let nbytes = range.end - range.start;
+    if is_short(leaves) && (nbytes <= PIECE_NBYTES.start || nbytes <= SHORT_FILE_NBYTES && is_hot(file, &range)) {
         return hash_short_file(leaves, file, range, options, take);
     }
     let options = options.for_lanes();
@@ -105,7 +110,12 @@ pub(super) fn hash_file(
     }
 }
 
-/// Hashes a range as long as a piece: one read.
+/// Whether the range is probably in memory.
+fn is_hot(file: &File, range: &Range<u64>) -> bool {
+    is_in_memory(file, range.start) && is_in_memory(file, range.end - 1)
+}
+
+/// Hashes a short range on this thread.
 fn hash_short_file(
     leaves: &Leaves,
     file: &File,
@@ -113,14 +123,13 @@ fn hash_short_file(
     options: &Options,
     take: Take<'_>,
 ) -> Result<(), Failure> {
-    let mut bytes = vec![0; (range.end - range.start) as usize];
-    match read_at(file, &mut bytes, range.start) {
-        Ok(nbytes) if nbytes < bytes.len() => Err(Failure::Short),
-        Ok(nbytes) => {
-            options.pay(nbytes as u64, &|| options.canceller().is_cancelled());
-            hash_memory(leaves, &bytes, options, take)
-        }
-        Err(error) => Err(Failure::Read { offset: range.start, error }),
+    let nbytes = range.end - range.start;
+    let nleaves = nbytes.clamp(1, PIECE_NBYTES.end).div_ceil(leaves.leaf_nbytes);
+    match hash_windows(leaves, &mut ReadFrom(file, range.start).take(nbytes), nleaves, options, take) {
+        Ok(nread) if nread < nbytes => Err(Failure::Short),
+        Ok(_) => Ok(()),
+        Err(Failure::Read { offset, error }) => Err(Failure::Read { offset: range.start + offset, error }),
+        Err(failure) => Err(failure),
     }
 }
 
@@ -291,6 +300,17 @@ pub(super) fn hash_stream(
     if nleaves < 2 {
         return hash_stream_of_long_leaves(leaves, stream, options, take);
     }
+    hash_windows(leaves, stream, nleaves, options, take)
+}
+
+/// Hashes all of a stream, `nleaves` leaves at once.
+fn hash_windows(
+    leaves: &Leaves,
+    stream: &mut dyn Read,
+    nleaves: u64,
+    options: &Options,
+    take: Take<'_>,
+) -> Result<u64, Failure> {
     let (mut hashers, mut offset) = (Vec::new(), 0);
     let buffer = zeros((nleaves * leaves.leaf_nbytes) as usize);
     let mut buffer = buffer.ok_or_else(|| Failure::Read { offset, error: out_of_memory() })?;

@@ -41,7 +41,7 @@ pub mod s3;
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use crate::files::source::{Source, read_from, stdin};
@@ -80,7 +80,7 @@ impl Input {
         Ok(match length(&file)? {
             Some(nbytes) => Input::File(file, nbytes, false),
             // The file may be one of /proc, which has another length than it says, and can be read at any offset.
-            None if metadata(&file)?.is_file() => Input::Stream(Box::new(FromStart(file, 0))),
+            None if metadata(&file)?.is_file() => Input::Stream(Box::new(ReadFrom(file, 0))),
             None => Input::Stream(Box::new(Patient(file))),
         })
     }
@@ -145,10 +145,10 @@ impl Read for Checked {
     }
 }
 
-/// Reads a file from its beginning, wherever its position is.
-struct FromStart(Arc<File>, u64);
+/// Reads a file from an offset on, wherever its position is.
+struct ReadFrom<F>(F, u64);
 
-impl Read for FromStart {
+impl<F: Deref<Target = File>> Read for ReadFrom<F> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let nbytes = read_at_once(&self.0, into, self.1)?;
         self.1 += nbytes as u64;

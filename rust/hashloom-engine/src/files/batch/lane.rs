@@ -13,12 +13,12 @@ use hashloom::{Hash, Hasher};
 use super::disks::{Disks, Found};
 use super::fetched::{Fetched, Next};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
-use super::room::Room;
+use super::round_buffer::RoundBuffer;
 use crate::files::request::{FileError, Hashed, Method, Request};
 use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
-use crate::read::behind::{self, BEHIND_NBYTES};
 use crate::read::buffer::Buffer;
+use crate::read::evict::{self, EVICTED_NBYTES};
 use crate::read::map::Mapping;
 use crate::read::noted::{self, Before, Doubt};
 use crate::read::open::read_at_once;
@@ -264,7 +264,7 @@ impl<T> Lane<T> {
     }
 
     /// Reads the next chunk; less than a whole one only if the message ends or the pool stops.
-    pub(super) fn read(&mut self, room: &mut Room<'_>, options: &Options, pool: &Pool) {
+    pub(super) fn read(&mut self, buffer: &mut RoundBuffer<'_>, options: &Options, pool: &Pool) {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
             let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
             if !range.is_empty() && mapping.fetch(range.clone()) {
@@ -286,7 +286,7 @@ impl<T> Lane<T> {
                 Next::Later => (Chunk::Buffer(0..0), None),
                 Next::Left(file) => {
                     self.reader = Reader::Shared(file);
-                    return self.read(room, options, pool);
+                    return self.read(buffer, options, pool);
                 }
             };
             self.chunk = chunk;
@@ -298,12 +298,12 @@ impl<T> Lane<T> {
         if let (Reader::Own, Source::Memory(bytes)) = (&self.reader, &self.request.source) {
             let nbytes = (**bytes).as_ref().len() as u64;
             let range = self.nbytes..nbytes.min(self.nbytes + WINDOW_NBYTES);
-            room.pass((range.end - range.start) as usize);
+            buffer.pass((range.end - range.start) as usize);
             self.has_ended = range.end == nbytes;
             self.chunk = Chunk::InPlace(range);
             return;
         }
-        let place = room.next(|chunk| {
+        let place = buffer.next(|chunk| {
             let mut filled = 0;
             while filled < chunk.len() && !self.has_ended {
                 if self.is_stream && pool.must_stop() {
@@ -377,7 +377,7 @@ impl<T> Lane<T> {
         self.is_stream = true;
         let Ok(metadata) = file.metadata() else { return };
         self.is_stream = !metadata.is_file();
-        self.given_up = (!self.is_stream && behind::is_cold(file, &(0..metadata.len()))).then_some(0);
+        self.given_up = (!self.is_stream && evict::is_cold(file, &(0..metadata.len()))).then_some(0);
         // A file that has changed may change again, so it is not mapped.
         let is_worth_it = options.is_mapped() && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
         if self.is_stream || !is_worth_it {
@@ -402,9 +402,9 @@ impl<T> Lane<T> {
     }
 
     /// The bytes of this round.
-    pub(super) fn chunk<'a>(&'a self, room: &'a Room<'_>) -> &'a [u8] {
+    pub(super) fn chunk<'a>(&'a self, buffer: &'a RoundBuffer<'_>) -> &'a [u8] {
         match (&self.chunk, &self.reader) {
-            (Chunk::Buffer(range), _) => &room.buffer[range.clone()],
+            (Chunk::Buffer(range), _) => &buffer.bytes[range.clone()],
             (Chunk::Fetched(buffer, range), _) => &buffer.bytes()[range.clone()],
             (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
             (Chunk::InPlace(range), _) => match &self.request.source {
@@ -432,7 +432,7 @@ impl<T> Lane<T> {
         self.nbytes += nbytes;
         // A reader's buffer is free from now on.
         self.chunk = Chunk::Buffer(0..0);
-        if self.given_up.is_some_and(|end| self.nbytes - end >= BEHIND_NBYTES) {
+        if self.given_up.is_some_and(|end| self.nbytes - end >= EVICTED_NBYTES) {
             self.give_up(Some(self.nbytes));
         }
         nbytes
@@ -441,7 +441,7 @@ impl<T> Lane<T> {
     /// Gives up the bytes up to `end` if they were not in memory before.
     fn give_up(&mut self, end: Option<u64>) {
         if let (Some(file), Some(start)) = (self.reader.file(), self.given_up) {
-            behind::give_up(file, start, end);
+            evict::give_up(file, start, end);
             self.given_up = end;
         }
     }

@@ -10,7 +10,7 @@ use crate::read::device::LONG_NBYTES;
 use crate::read::open::{Residence, residence};
 
 /// Bytes after which those before are given up. Each time, all CPUs may have to tell which pages they are about to file.
-pub(crate) const BEHIND_NBYTES: u64 = 16 << 20;
+pub(crate) const EVICTED_NBYTES: u64 = 16 << 20;
 
 /// Whether a range of a file is long, and nothing of it seems to be in memory. False if the system cannot tell.
 pub(crate) fn is_cold(file: &File, range: &Range<u64>) -> bool {

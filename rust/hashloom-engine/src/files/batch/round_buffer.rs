@@ -9,7 +9,7 @@ use crate::read::buffer::zeros;
 use crate::read::ring::Lost;
 use crate::run::Device;
 
-/// The sizes of a room.
+/// The sizes of a buffer.
 struct Sizes {
     /// Largest number of bytes read of a message at once.
     chunk_nbytes: usize,
@@ -35,29 +35,29 @@ impl Sizes {
 }
 
 /// A thread's buffer, with places for one chunk each.
-pub(super) struct Room<'d> {
+pub(super) struct RoundBuffer<'d> {
     sizes: &'static Sizes,
     /// The device that hashes whole messages.
     pub(super) device: Option<&'d dyn Device>,
-    pub(super) buffer: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     /// Number of places taken, and of bytes read into them.
     ntaken: usize,
     pub(super) nbytes: usize,
 }
 
-impl<'d> Room<'d> {
+impl<'d> RoundBuffer<'d> {
     /// `None` if there is no memory for the buffer.
-    pub(super) fn new() -> Option<Room<'d>> {
-        Room::with(&FOR_CPU, None)
+    pub(super) fn new() -> Option<RoundBuffer<'d>> {
+        RoundBuffer::with(&FOR_CPU, None)
     }
 
-    /// A room for messages that `device` hashes.
-    pub(super) fn on(device: &'d dyn Device) -> Option<Room<'d>> {
-        Room::with(&FOR_DEVICE, Some(device))
+    /// A buffer for messages that `device` hashes.
+    pub(super) fn on(device: &'d dyn Device) -> Option<RoundBuffer<'d>> {
+        RoundBuffer::with(&FOR_DEVICE, Some(device))
     }
 
-    fn with(sizes: &'static Sizes, device: Option<&'d dyn Device>) -> Option<Room<'d>> {
-        Some(Room { sizes, device, buffer: zeros(sizes.round_max * sizes.stride())?, ntaken: 0, nbytes: 0 })
+    fn with(sizes: &'static Sizes, device: Option<&'d dyn Device>) -> Option<RoundBuffer<'d>> {
+        Some(RoundBuffer { sizes, device, bytes: zeros(sizes.round_max * sizes.stride())?, ntaken: 0, nbytes: 0 })
     }
 
     pub(super) fn clear(&mut self) {
@@ -72,7 +72,7 @@ impl<'d> Room<'d> {
     /// Takes the next place; `read` fills a part of it.
     pub(super) fn next(&mut self, read: impl FnOnce(&mut [u8]) -> usize) -> Range<usize> {
         let start = self.ntaken * self.sizes.stride();
-        let nbytes = read(&mut self.buffer[start..][..self.sizes.chunk_nbytes]);
+        let nbytes = read(&mut self.bytes[start..][..self.sizes.chunk_nbytes]);
         self.ntaken += 1;
         self.nbytes += nbytes;
         start..start + nbytes
@@ -92,13 +92,13 @@ impl<'d> Room<'d> {
     ) -> Result<(Vec<B>, StepBy<RangeFrom<usize>>), Lost> {
         let (chunk_nbytes, stride) = (self.sizes.chunk_nbytes, self.sizes.stride());
         let start = self.ntaken * stride;
-        let places = self.buffer[start..].chunks_mut(stride).take(count);
+        let places = self.bytes[start..].chunks_mut(stride).take(count);
         let mut chunks: Vec<&mut [u8]> = places.map(|place| &mut place[..chunk_nbytes]).collect();
         let read = read(&mut chunks).inspect_err(|_| {
             // The kernel may still write to the old buffer, from the first of these places on.
-            let mut buffer = vec![0; self.buffer.len()];
-            buffer[..start].copy_from_slice(&self.buffer[..start]);
-            std::mem::forget(std::mem::replace(&mut self.buffer, buffer));
+            let mut bytes = vec![0; self.bytes.len()];
+            bytes[..start].copy_from_slice(&self.bytes[..start]);
+            std::mem::forget(std::mem::replace(&mut self.bytes, bytes));
         })?;
         self.ntaken += count;
         Ok((read, (start..).step_by(stride)))
