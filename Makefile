@@ -105,6 +105,8 @@ build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/inc
 
 # Libraries that other programs look for. The core is compiled into each; its names stay hidden.
 DROP_IN_CFLAGS := -std=c11 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Icore/include
+# What handles other programs' data, and how it is linked.
+HARDENED := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -shared -Wl,-z,defs,-z,relro,-z,now
 
 # -r: one object of all files.
 build/drop-ins/core.o: $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
@@ -112,14 +114,13 @@ build/drop-ins/core.o: $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
 	$(CC) $(DROP_IN_CFLAGS) $(CFLAGS) -r -o $@ core/src/*.c core/src/*/*.c
 
 build/drop-ins/hashloom.so: build/drop-ins/core.o $(wildcard drop-in/openssl/*.[ch])
-	$(CC) $(DROP_IN_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs -o $@ drop-in/openssl/*.c build/drop-ins/core.o $(LDFLAGS) \
-	    -lcrypto
+	$(CC) $(DROP_IN_CFLAGS) $(HARDENED) $(CFLAGS) -o $@ drop-in/openssl/*.c build/drop-ins/core.o $(LDFLAGS) -lcrypto
 
 # p11-kit's header has the types of PKCS#11.
 PKCS11_CFLAGS := $(or $(shell pkg-config --cflags p11-kit-1 2>/dev/null),-I/usr/include/p11-kit-1)
 
 build/drop-ins/libhashloom-pkcs11.so: build/drop-ins/core.o $(wildcard drop-in/pkcs11/*.[ch])
-	$(CC) $(DROP_IN_CFLAGS) $(PKCS11_CFLAGS) $(CFLAGS) -shared -Wl,-z,defs,-z,now -Wl,-soname,libhashloom-pkcs11.so -o $@ \
+	$(CC) $(DROP_IN_CFLAGS) $(PKCS11_CFLAGS) $(HARDENED) $(CFLAGS) -Wl,-soname,libhashloom-pkcs11.so -o $@ \
 	    drop-in/pkcs11/*.c build/drop-ins/core.o $(LDFLAGS) -lpthread
 
 drop-ins:

@@ -95,10 +95,5 @@ flags=shared
 nm -D --defined-only "$build/cmake/libhashloom.so" | awk '{print $NF}' | sort -u >"$build/exported"
 diff "$build/header" "$build/exported" >"$build/diff" ||
     fail "header (<) and libhashloom.so (>) differ: $(cat "$build/diff")"
-if readelf -lW "$build/cmake/libhashloom.so" | grep -q 'GNU_STACK.*RWE'; then
-    fail "libhashloom.so asks for an executable stack"
-fi
-if readelf -dW "$build/cmake/libhashloom.so" | grep -q TEXTREL; then
-    fail "libhashloom.so has text relocations"
-fi
+"$here/hardened.sh" "$build/cmake/libhashloom.so"
 echo "$CC libhashloom.so: exports exactly the names of hashloom.h"

@@ -36,6 +36,7 @@ library=$build/installed/lib/libhashloom-md.so
 
 # The library exports exactly the names of the headers.
 grep -hoE '\b(SHA|RMD|MD)[0-9_]+[A-Z][A-Za-z]*\(' libmd/include/{md5,sha1,sha2,rmd160}.h | tr -d '(' | sort -u >"$build/header"
+test/hardened.sh --protected "$library"
 nm -D --defined-only "$library" | awk '{print $NF}' | sort -u >"$build/exported"
 diff "$build/header" "$build/exported" || fail "the headers (<) and $library (>) differ"
 [ "$(wc -l <"$build/exported")" = 72 ] || fail "$(wc -l <"$build/exported") names, expected 9 of 8 algorithms"

@@ -32,6 +32,7 @@ module=$root/build/drop-ins/hashloom.so
 make --silent drop-ins CFLAGS=-Werror
 [ "$(nm -D --defined-only "$module" | awk '{print $NF}')" = OSSL_provider_init ] ||
     fail "$module exports more than OSSL_provider_init"
+test/hardened.sh --protected "$module"
 if command -v clang >/dev/null; then
     clang -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Icore/include drop-in/openssl/*.c
 else

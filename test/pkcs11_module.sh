@@ -51,6 +51,7 @@ if [ "$level" = fuzz ]; then
     exit
 fi
 
+test/hardened.sh --protected "$module"
 nm -D --defined-only "$module" | awk '{print $NF}' | sort >"$build/exported"
 [ "$(grep -c '^C_[A-Z]' "$build/exported")" = 92 ] && ! grep -qv '^C_[A-Z]' "$build/exported" ||
     fail "$module exports not just the 92 functions of PKCS#11 3.0: $build/exported"
