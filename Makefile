@@ -105,7 +105,7 @@ build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/inc
 
 # Libraries that other programs look for. The core is compiled into each; its names stay hidden.
 DROP_IN_CFLAGS := -std=c11 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Icore/include
-# What handles other programs' data, and how it is linked.
+# Flags of the code that handles other programs' data, and of its linking. test/hardened.sh checks the libraries.
 HARDENED := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -shared -Wl,-z,defs,-z,relro,-z,now
 
 # -r: one object of all files.

@@ -41,7 +41,7 @@ func (q *queue) wait(isReady func() bool) {
 	}
 }
 
-// What comes while leaders hash is one batch, of at most 64, and every job is done.
+// The jobs that come while leaders hash make one batch, of at most 64, and every job is done.
 func TestBatches(t *testing.T) {
 	for _, test := range []struct{ nleaders, njobs, nbatches int }{
 		{1, 1, 1}, {1, 20, 1}, {1, 64, 1}, {1, 65, 2}, {1, 1000, 16}, {3, 64, 1}, {3, 100, 2},

@@ -164,7 +164,7 @@ fn a_torrent_of_a_file_that_changes() {
 
     // No torrent is made of such a file either.
     let output = while_changing(&path, &|| {
-        // What a run that saw no change has written.
+        // A run that saw no change has left this file.
         let _ = fs::remove_file(folder.path().join("other.torrent"));
         let arguments = ["torrent", "create", "c", "-o", "other.torrent"];
         slow().current_dir(folder.path()).args(arguments).output().unwrap()

@@ -22,15 +22,16 @@ const LONG: Duration = Duration::from_micros(50);
 /// Number of batches that are left to the ring after a read that has waited.
 const NLEFT: u32 = 256;
 
-/// What is known of reads without a ring.
+/// What a thread has learned of reads without a ring.
 #[derive(Debug, Default)]
 pub(crate) struct Hot {
     /// The last device whose file system cannot read only what is in memory.
     silent: Option<u64>,
     /// Number of batches for which files of such file systems are left to the ring.
     nleft: u32,
-    /// Of this batch: the number of these files that were read, and the time and the thread's waits before the first.
+    /// The number of such files that were read in this batch.
     nread: u32,
+    /// The time before the first of them, and how often the thread had waited by then.
     before: Option<(Instant, i64)>,
 }
 

@@ -144,7 +144,7 @@ impl Noted {
     }
 }
 
-/// What is known of a regular file before it is read.
+/// A regular file's state before it is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Before {
     pub(crate) stamp: Stamp,
