@@ -2,22 +2,26 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A context of libmd and an hl_ctx hold the same values in different forms: a state, the length so far, and the bytes
- * that do not fill a block yet. Each call converts one into the other, lets hashloom do the work, and converts the
- * result back. One body serves all algorithms; a table at the end defines libmd's functions by it.
+ * A context of libmd has a state, the length so far, and the bytes that do not fill a block yet. hashloom advances the
+ * state by whole blocks; all else is done in the context itself. One body serves all algorithms, and algorithms.def
+ * lists them. MD2 and MD4 bring their own block functions (md24.h).
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
+#include "md24.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <hashloom.h>
+#include <md2.h>
+#include <md4.h>
 #include <md5.h>
 #include <rmd160.h>
 #include <sha1.h>
 #include <sha2.h>
+#include <sha3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(__GNUC__)
@@ -28,135 +32,191 @@
 
 enum { READ_NBYTES = 1 << 15 }; /* on the stack; larger reads are not faster */
 
+/* Beside the values of hl_alg. */
+enum { MD2 = -2, MD4 = -1 };
+
 /* libmd's functions cannot report an error. The possible errors are a message beyond 2^61 bytes, and data at NULL,
  * which would crash libmd. */
-static void must(hl_status status)
+static void must(int is_right)
 {
-    if (status != HL_OK)
+    if (!is_right)
         abort();
 }
 
-/* The fields of any libmd context. */
+/* The fields of any context of libmd but SHA-3's. MD2's has only `all`. */
 struct context {
-    hl_alg alg;
+    int alg; /* an hl_alg, MD2 or MD4 */
     void *state;
     uint64_t *nbits; /* the low half */
     uint64_t *high;  /* the high half; NULL if there is none */
     uint8_t *buffer;
     void *all;
     size_t all_nbytes;
-    int counts_padding; /* Pad leaves the padding in the count, as in libmd's MD5, SHA-1 and RIPEMD-160 */
+    int counts_padding; /* Pad leaves the padding in the count, as in libmd's MD4, MD5, SHA-1 and RIPEMD-160 */
 };
 
-static size_t state_nbytes(const hl_alg_info *alg)
+/* MD4 has MD5's state, block and padding; MD2's digest is as long. */
+static const hl_alg_info *shape(int alg)
 {
-    return (size_t)alg->nwords * alg->word_nbytes;
-}
+    const hl_alg_info *info = hl_alg_find(alg < 0 ? HL_MD5 : (hl_alg)alg);
 
-static hl_ctx take(const struct context *c)
-{
-    const hl_alg_info *alg = hl_alg_find(c->alg);
-    hl_ctx ctx;
-
-    must(hl_init(&ctx, c->alg));
-    memcpy(&ctx.state, c->state, state_nbytes(alg));
-    ctx.nbytes = *c->nbits >> 3 | (c->high == NULL ? 0 : *c->high << 61);
-    memcpy(ctx.block, c->buffer, ctx.nbytes % alg->block_nbytes);
-    return ctx;
-}
-
-static void give(const struct context *c, const hl_ctx *ctx)
-{
-    const hl_alg_info *alg = hl_alg_find(c->alg);
-
-    memcpy(c->state, &ctx->state, state_nbytes(alg));
-    *c->nbits = ctx->nbytes << 3;
-    if (c->high != NULL)
-        *c->high = ctx->nbytes >> 61;
-    memcpy(c->buffer, ctx->block, ctx->nbytes % alg->block_nbytes);
+    must(info != NULL); /* left out of hashloom's build */
+    return info;
 }
 
 static void wipe(void *p, size_t nbytes)
 {
-    volatile uint8_t *byte = p;
-
-    while (nbytes-- > 0)
-        *byte++ = 0;
+    memset(p, 0, nbytes);
+    __asm__ volatile("" : : "r"(p) : "memory"); /* as if the zeros were read */
 }
+
+/* Advances a state by whole blocks, in an hl_ctx: the state may be less aligned than a kernel asks (on i386). */
+static void advance(int alg, void *state, const uint8_t *data, size_t nblocks)
+{
+    if (alg == MD4) {
+        md4_blocks(state, data, nblocks);
+        return;
+    }
+    const hl_alg_info *info = shape(alg);
+    const size_t state_nbytes = (size_t)info->nwords * info->word_nbytes;
+    hl_ctx ctx;
+
+    must(hl_init(&ctx, info->alg) == HL_OK);
+    memcpy(&ctx.state, state, state_nbytes);
+    must(hl_update(&ctx, data, nblocks * info->block_nbytes) == HL_OK);
+    memcpy(state, &ctx.state, state_nbytes);
+    wipe(&ctx.state, state_nbytes);
+}
+
+/* ---- MD2 ------------------------------------------------------------------------------------------------------- */
+
+/* i counts the bytes of X that are in use: the state's 16, and those that do not fill a block yet. */
+static void md2_init(MD2_CTX *c)
+{
+    memset(c, 0, sizeof *c);
+    c->i = 16;
+}
+
+static void md2_update(MD2_CTX *c, const uint8_t *data, size_t nbytes)
+{
+    must(c->i >= 16 && c->i < 32);
+    while (nbytes > 0) {
+        const size_t room = 32 - c->i, n = nbytes < room ? nbytes : room;
+        memcpy(c->X + c->i, data, n);
+        c->i += (uint32_t)n;
+        data += n;
+        nbytes -= n;
+        if (c->i == 32) {
+            md2_block(c->C, c->X);
+            c->i = 16;
+        }
+    }
+}
+
+/* RFC 1319 sections 3.1 and 3.2: 1 to 16 bytes that each say how many they are, then the checksum. */
+static void md2_final(uint8_t *digest, MD2_CTX *c)
+{
+    uint8_t last[16];
+    const size_t room = 32 - c->i;
+
+    memset(last, (int)room, sizeof last);
+    md2_update(c, last, room);
+    memcpy(last, c->C, sizeof last);
+    md2_update(c, last, sizeof last);
+    memcpy(digest, c->X, MD2_DIGEST_LENGTH);
+    wipe(c, sizeof *c);
+    c->i = 16; /* libmd begins a new message */
+}
+
+/* ---- MD2 to SHA-2 ---------------------------------------------------------------------------------------------- */
 
 static void init(const struct context *c)
 {
-    hl_ctx ctx;
+    if (c->alg == MD2) {
+        md2_init(c->all);
+        return;
+    }
+    const hl_alg_info *alg = shape(c->alg);
 
-    memset(c->buffer, 0, hl_alg_find(c->alg)->block_nbytes);
-    must(hl_init(&ctx, c->alg));
-    give(c, &ctx);
+    memcpy(c->state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
+    *c->nbits = 0;
+    if (c->high != NULL)
+        *c->high = 0;
+    memset(c->buffer, 0, alg->block_nbytes);
 }
 
 static void update(const struct context *c, const uint8_t *data, size_t nbytes)
 {
-    const hl_alg_info *alg = hl_alg_find(c->alg);
-    const size_t held = (*c->nbits >> 3) % alg->block_nbytes;
-
-    if (nbytes < alg->block_nbytes - held) { /* no block becomes full: the usual case for programs that write in small
-                                              * parts */
-        const uint64_t before = *c->nbits;
-        if (nbytes > 0)
-            memcpy(c->buffer + held, data, nbytes);
-        *c->nbits += (uint64_t)nbytes << 3;
-        if (c->high != NULL && *c->nbits < before)
-            ++*c->high;
+    if (c->alg == MD2) {
+        md2_update(c->all, data, nbytes);
         return;
     }
-    hl_ctx ctx = take(c);
-    must(hl_update(&ctx, data, nbytes));
-    give(c, &ctx);
-    wipe(&ctx, sizeof ctx);
+    const size_t block = shape(c->alg)->block_nbytes;
+    const uint64_t before = *c->nbits;
+    size_t held = (before >> 3) % block;
+
+    *c->nbits += (uint64_t)nbytes << 3;
+    if (c->high != NULL)
+        *c->high += ((uint64_t)nbytes >> 61) + (*c->nbits < before);
+    if (held > 0 && nbytes >= block - held) {
+        memcpy(c->buffer + held, data, block - held);
+        advance(c->alg, c->state, c->buffer, 1);
+        data += block - held;
+        nbytes -= block - held;
+        held = 0;
+    }
+    const size_t nblocks = nbytes / block, nrest = nbytes % block;
+    if (nblocks > 0)
+        advance(c->alg, c->state, data, nblocks);
+    if (nrest > 0)
+        memcpy(c->buffer + held, data + nblocks * block, nrest);
 }
 
 /* FIPS 180-4 section 5.1. Afterwards the buffer has the last block of the message, as in libmd. */
 static void pad(const struct context *c)
 {
-    const hl_alg_info *alg = hl_alg_find(c->alg);
+    const hl_alg_info *alg = shape(c->alg);
     const size_t block = alg->block_nbytes, length = 2 * (size_t)alg->word_nbytes;
-    uint8_t blocks[2 * HL_BLOCK_MAX_NBYTES] = {0};
-    hl_ctx ctx = take(c);
-    const size_t held = ctx.nbytes % block, end = held + 1 + length <= block ? block : 2 * block;
-    const uint64_t nbits = ctx.nbytes << 3;
+    const uint64_t words[2] = {*c->nbits, c->high == NULL ? 0 : *c->high};
+    size_t held = (*c->nbits >> 3) % block;
 
-    memcpy(blocks, ctx.block, held);
-    blocks[held] = 0x80;
-    for (size_t i = 0; i < 8; i++)
-        blocks[alg->big_endian ? end - 1 - i : end - 8 + i] = (uint8_t)(nbits >> 8 * i);
-    if (length == 16)
-        blocks[end - 9] = (uint8_t)(ctx.nbytes >> 61);
-    must(hl_update(&ctx, blocks + held, end - held));
-    memcpy(c->state, &ctx.state, state_nbytes(alg));
     if (c->counts_padding)
-        *c->nbits = ctx.nbytes << 3;
-    memcpy(c->buffer, blocks + end - block, block);
-    wipe(&ctx, sizeof ctx);
-    wipe(blocks, sizeof blocks);
+        *c->nbits += (uint64_t)((held + 1 + length <= block ? block : 2 * block) - held) << 3;
+    c->buffer[held++] = 0x80;
+    if (held + length > block) {
+        memset(c->buffer + held, 0, block - held);
+        advance(c->alg, c->state, c->buffer, 1);
+        held = 0;
+    }
+    memset(c->buffer + held, 0, block - held);
+    for (size_t i = 0; i < length; i++)
+        c->buffer[alg->big_endian ? block - 1 - i : block - length + i] = (uint8_t)(words[i / 8] >> 8 * (i % 8));
+    advance(c->alg, c->state, c->buffer, 1);
+}
+
+static void write_digest(uint8_t *digest, const void *state, const hl_alg_info *alg)
+{
+    const size_t word_nbytes = alg->word_nbytes;
+
+    for (size_t i = 0; i < alg->digest_nbytes; i += word_nbytes) {
+        uint64_t word = word_nbytes == 4 ? ((const uint32_t *)state)[i / 4] : ((const uint64_t *)state)[i / 8];
+        if (alg->big_endian)
+            word = __builtin_bswap64(word) >> (64 - 8 * word_nbytes);
+        for (size_t b = 0; b < word_nbytes; b++)
+            digest[i + b] = (uint8_t)(word >> 8 * b);
+    }
 }
 
 static void final(uint8_t *digest, const struct context *c)
 {
-    hl_ctx ctx = take(c);
-    uint8_t unwanted[HL_DIGEST_MAX_NBYTES];
-
-    must(hl_final(&ctx, digest == NULL ? unwanted : digest));
+    if (c->alg == MD2) {
+        md2_final(digest, c->all);
+        return;
+    }
+    pad(c);
+    if (digest != NULL)
+        write_digest(digest, c->state, shape(c->alg));
     wipe(c->all, c->all_nbytes);
-}
-
-static void transform(hl_alg alg, void *state, const uint8_t *block)
-{
-    const hl_alg_info *info = hl_alg_find(alg);
-    hl_ctx ctx;
-
-    must(hl_init(&ctx, alg));
-    memcpy(&ctx.state, state, state_nbytes(info));
-    must(hl_update(&ctx, block, info->block_nbytes));
-    memcpy(state, &ctx.state, state_nbytes(info));
 }
 
 /* Wipes the context even if there is no memory. */
@@ -164,7 +224,7 @@ static char *end(const struct context *c, char *hex)
 {
     static const char digits[16] = "0123456789abcdef";
     uint8_t digest[HL_DIGEST_MAX_NBYTES];
-    const size_t nbytes = hl_alg_find(c->alg)->digest_nbytes;
+    const size_t nbytes = shape(c->alg)->digest_nbytes;
 
     final(digest, c);
     if (hex == NULL && (hex = malloc(2 * nbytes + 1)) == NULL)
@@ -202,27 +262,19 @@ static char *file_chunk(const struct context *c, const char *path, char *hex, of
     return n < 0 ? NULL : end(c, hex);
 }
 
-/* libmd's names. CTX: the context's type. FIELDS: makes a struct context of it. WORD: a word of its state. */
-#define ALGORITHM(NAME, ALG, CTX, FIELDS, WORD, NWORDS) \
+/* Functions that every algorithm up to SHA-2 has. SIZE: the type of Update's length. */
+#define FUNCTIONS(NAME, ALG, CTX, FIELDS, SIZE) \
     EXPORTED void NAME##Init(CTX *c) \
     { \
         init(&(struct context)FIELDS(ALG, c)); \
     } \
-    EXPORTED void NAME##Update(CTX *c, const uint8_t *data, size_t nbytes) \
+    EXPORTED void NAME##Update(CTX *c, const uint8_t *data, SIZE nbytes) \
     { \
         update(&(struct context)FIELDS(ALG, c), data, nbytes); \
-    } \
-    EXPORTED void NAME##Pad(CTX *c) \
-    { \
-        pad(&(struct context)FIELDS(ALG, c)); \
     } \
     EXPORTED void NAME##Final(uint8_t digest[NAME##_DIGEST_LENGTH], CTX *c) \
     { \
         final(digest, &(struct context)FIELDS(ALG, c)); \
-    } \
-    EXPORTED void NAME##Transform(WORD state[NWORDS], const uint8_t block[NAME##_BLOCK_LENGTH]) \
-    { \
-        transform(ALG, state, block); \
     } \
     EXPORTED char *NAME##End(CTX *c, char *hex) \
     { \
@@ -240,21 +292,154 @@ static char *file_chunk(const struct context *c, const char *path, char *hex, of
     EXPORTED char *NAME##Data(const uint8_t *data, size_t nbytes, char *hex) \
     { \
         CTX c; \
-        NAME##Init(&c); \
-        NAME##Update(&c, data, nbytes); \
+        init(&(struct context)FIELDS(ALG, &c)); \
+        update(&(struct context)FIELDS(ALG, &c), data, nbytes); \
         return NAME##End(&c, hex); \
     }
 
-#define WITH_COUNT(ALG, c)   {ALG, (c)->state, &(c)->count, NULL, (c)->buffer, (c), sizeof *(c), 1}
-#define WITH_STATE32(ALG, c) {ALG, &(c)->state, &(c)->bitcount[0], NULL, (c)->buffer, (c), sizeof *(c), 0}
+#define HASH(NAME, ALG, CTX, FIELDS, WORD, NWORDS, VERSION) \
+    FUNCTIONS(NAME, ALG, CTX, FIELDS, size_t) \
+    EXPORTED void NAME##Pad(CTX *c) \
+    { \
+        pad(&(struct context)FIELDS(ALG, c)); \
+    } \
+    EXPORTED void NAME##Transform(WORD state[NWORDS], const uint8_t block[NAME##_BLOCK_LENGTH]) \
+    { \
+        advance(ALG, state, block, 1); \
+    }
+
+/* Headers of libmd do not declare MD2Transform, but its library has the function. */
+void MD2Transform(MD2_CTX *c);
+
+#define MD2_HASH(NAME, VERSION) \
+    FUNCTIONS(NAME, MD2, MD2_CTX, WITHOUT_COUNT, unsigned) \
+    EXPORTED void NAME##Transform(MD2_CTX *c) \
+    { \
+        md2_block(c->C, c->X); \
+        c->i = 16; \
+    }
+
+#define WITHOUT_COUNT(ALG, c) {.alg = ALG, .all = (c)}
+#define WITH_COUNT(ALG, c)    {ALG, (c)->state, &(c)->count, NULL, (c)->buffer, (c), sizeof *(c), 1}
+#define WITH_STATE32(ALG, c)  {ALG, &(c)->state, &(c)->bitcount[0], NULL, (c)->buffer, (c), sizeof *(c), 0}
 #define WITH_STATE64(ALG, c) \
     {ALG, &(c)->state, &(c)->bitcount[0], &(c)->bitcount[1], (c)->buffer, (c), sizeof *(c), 0}
 
-ALGORITHM(MD5, HL_MD5, MD5_CTX, WITH_COUNT, uint32_t, 4)
-ALGORITHM(SHA1, HL_SHA1, SHA1_CTX, WITH_COUNT, uint32_t, 5)
-ALGORITHM(RMD160, HL_RIPEMD160, RMD160_CTX, WITH_COUNT, uint32_t, 5)
-ALGORITHM(SHA224, HL_SHA224, SHA2_CTX, WITH_STATE32, uint32_t, 8)
-ALGORITHM(SHA256, HL_SHA256, SHA2_CTX, WITH_STATE32, uint32_t, 8)
-ALGORITHM(SHA384, HL_SHA384, SHA2_CTX, WITH_STATE64, uint64_t, 8)
-ALGORITHM(SHA512, HL_SHA512, SHA2_CTX, WITH_STATE64, uint64_t, 8)
-ALGORITHM(SHA512_256, HL_SHA512_256, SHA2_CTX, WITH_STATE64, uint64_t, 8)
+#include "algorithms.def"
+
+/* ---- SHA-3 ----------------------------------------------------------------------------------------------------- */
+
+/* A message is xored into the state as it comes; nb bytes of the block are left. A block that came in parts is advanced
+ * together with a block of zeros. */
+enum { BYTE_OF_WORD = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 7 };
+static const uint8_t zeros[HL_BLOCK_MAX_NBYTES];
+
+static void sponge_init(struct sha3 *c, hl_alg alg)
+{
+    memset(c->A, 0, sizeof c->A);
+    c->nb = shape((int)alg)->block_nbytes;
+}
+
+static void sponge_absorb(struct sha3 *c, size_t at, const uint8_t *data, size_t nbytes)
+{
+    for (size_t i = 0; i < nbytes; i++)
+        ((uint8_t *)c->A)[(at + i) ^ BYTE_OF_WORD] ^= data[i];
+}
+
+static void sponge_update(struct sha3 *c, hl_alg alg, const uint8_t *data, size_t nbytes)
+{
+    const size_t block = shape((int)alg)->block_nbytes;
+
+    must(c->nb > 0 && c->nb <= block); /* not initialised, or final */
+    if (nbytes >= c->nb && c->nb < block) {
+        sponge_absorb(c, block - c->nb, data, c->nb);
+        advance((int)alg, c->A, zeros, 1);
+        data += c->nb;
+        nbytes -= c->nb;
+        c->nb = (unsigned)block;
+    }
+    const size_t nblocks = c->nb < block ? 0 : nbytes / block, nwhole = nblocks * block;
+    if (nblocks > 0)
+        advance((int)alg, c->A, data, nblocks);
+    sponge_absorb(c, block - c->nb, data + nwhole, nbytes - nwhole);
+    c->nb -= (unsigned)(nbytes - nwhole);
+}
+
+/* FIPS 202 section B.2: the suffix behind the message, the last bit of the block; then the digest, a block at a time. */
+static void sponge_final(struct sha3 *c, hl_alg alg, uint8_t *digest, size_t nbytes)
+{
+    const hl_alg_info *info = shape((int)alg);
+    const size_t block = info->block_nbytes;
+    const uint8_t suffix = (uint8_t)info->suffix, last = 0x80;
+
+    must(c->nb > 0 && c->nb <= block);
+    sponge_absorb(c, block - c->nb, &suffix, 1);
+    sponge_absorb(c, block - 1, &last, 1);
+    while (nbytes > 0) {
+        const size_t n = nbytes < block ? nbytes : block;
+        advance((int)alg, c->A, zeros, 1);
+        for (size_t i = 0; i < n; i++)
+            digest[i] = ((const uint8_t *)c->A)[i ^ BYTE_OF_WORD];
+        digest += n;
+        nbytes -= n;
+    }
+    wipe(c, sizeof *c);
+}
+
+#define ABSORBING(NAME, ALG, FIELD) \
+    EXPORTED void NAME##Init(NAME##CTX *c) \
+    { \
+        sponge_init(&c->FIELD, ALG); \
+    } \
+    EXPORTED void NAME##Update(NAME##CTX *c, const uint8_t *data, size_t nbytes) \
+    { \
+        sponge_update(&c->FIELD, ALG, data, nbytes); \
+    }
+
+#define SPONGE(NAME, ALG, FIELD, VERSION) \
+    ABSORBING(NAME, ALG, FIELD) \
+    EXPORTED void NAME##Final(uint8_t digest[NAME##DIGEST_LENGTH], NAME##CTX *c) \
+    { \
+        sponge_final(&c->FIELD, ALG, digest, NAME##DIGEST_LENGTH); \
+    }
+
+#define XOF(NAME, ALG, FIELD, VERSION) \
+    ABSORBING(NAME, ALG, FIELD) \
+    EXPORTED void NAME##Final(uint8_t *digest, size_t nbytes, NAME##CTX *c) \
+    { \
+        sponge_final(&c->FIELD, ALG, digest, nbytes); \
+    }
+
+#include "algorithms.def"
+
+/* Compares one digest: SHA3-256 of what each algorithm makes of 0, 35, 70 ... 350 bytes, an XOF 500 bytes.
+ * test/libmd.sh computes the digest with Python. */
+EXPORTED int SHA3_Selftest(void)
+{
+    static const uint8_t expected[SHA3_256_DIGEST_LENGTH] = {
+        0xdc, 0x76, 0xc7, 0x5f, 0x73, 0x80, 0xc0, 0xce, 0xb4, 0xb9, 0x34, 0xbb, 0xfd, 0x59, 0xc0, 0x69,
+        0xaf, 0xc5, 0x79, 0x8b, 0xd9, 0xc0, 0xe3, 0xfc, 0x22, 0xc9, 0x9e, 0x49, 0xe6, 0xed, 0xbe, 0x72};
+    static const hl_alg algs[] = {
+#define SPONGE(NAME, ALG, FIELD, VERSION) ALG,
+#define XOF(NAME, ALG, FIELD, VERSION)    ALG,
+#include "algorithms.def"
+    };
+    uint8_t message[350], digest[500];
+    struct sha3 c, sum;
+
+    for (size_t i = 0; i < sizeof message; i++)
+        message[i] = (uint8_t)i;
+    sponge_init(&sum, HL_SHA3_256);
+    for (size_t a = 0; a < sizeof algs / sizeof algs[0]; a++)
+        for (size_t n = 0; n <= sizeof message; n += 35) {
+            const hl_alg_info *info = shape((int)algs[a]);
+            const size_t nbytes = info->ending == HL_XOF ? sizeof digest : info->digest_nbytes;
+            sponge_init(&c, algs[a]);
+            sponge_update(&c, algs[a], message, n / 3);
+            sponge_update(&c, algs[a], message + n / 3, n - n / 3);
+            sponge_final(&c, algs[a], digest, nbytes);
+            sponge_update(&sum, HL_SHA3_256, digest, nbytes);
+        }
+    sponge_final(&sum, HL_SHA3_256, digest, SHA3_256_DIGEST_LENGTH);
+    return memcmp(digest, expected, sizeof expected) == 0 ? 0 : -1;
+}

@@ -37,4 +37,15 @@ char *MD5Data(const uint8_t *data, size_t nbytes, char *hex);
 }
 #endif
 
+/* Names of L. Peter Deutsch's MD5 (Aladdin Enterprises), if the program defines LIBMD_MD5_ALADDIN, as in libmd. */
+#ifdef LIBMD_MD5_ALADDIN
+typedef uint8_t md5_byte_t;
+typedef uint32_t md5_word_t;
+typedef MD5_CTX md5_state_t;
+
+#  define md5_init(state)                 MD5Init(state)
+#  define md5_append(state, data, nbytes) MD5Update(state, data, nbytes)
+#  define md5_finish(state, digest)       MD5Final(digest, state)
+#endif
+
 #endif
