@@ -54,6 +54,7 @@ static uint32_t md4_rotate(uint32_t word, unsigned by)
     return word << by | word >> (32 - by);
 }
 
+/* RFC 1320 section 3.4. The step before has just made x: only two operations wait for x. */
 static uint32_t md4_f(uint32_t x, uint32_t y, uint32_t z)
 {
     return z ^ (x & (y ^ z));
@@ -61,21 +62,21 @@ static uint32_t md4_f(uint32_t x, uint32_t y, uint32_t z)
 
 static uint32_t md4_g(uint32_t x, uint32_t y, uint32_t z)
 {
-    return (x & y) | (z & (x | y));
+    return (x & (y ^ z)) + (y & z); /* the majority: no bit is in both */
 }
 
 static uint32_t md4_h(uint32_t x, uint32_t y, uint32_t z)
 {
-    return x ^ y ^ z;
+    return x ^ (y ^ z);
 }
 
-/* Section 3.4: four steps of a round, with the words from x[at] on at these distances. */
+/* Four steps of a round, with the words from x[at] on at these distances. */
 #define MD4_STEPS(f, at, x1, x2, x3, constant, s0, s1, s2, s3) \
     do { \
-        a = md4_rotate(a + f(b, c, d) + x[(at)] + (constant), s0); \
-        d = md4_rotate(d + f(a, b, c) + x[(at) + (x1)] + (constant), s1); \
-        c = md4_rotate(c + f(d, a, b) + x[(at) + (x2)] + (constant), s2); \
-        b = md4_rotate(b + f(c, d, a) + x[(at) + (x3)] + (constant), s3); \
+        a = md4_rotate(a + x[(at)] + (constant) + f(b, c, d), s0); \
+        d = md4_rotate(d + x[(at) + (x1)] + (constant) + f(a, b, c), s1); \
+        c = md4_rotate(c + x[(at) + (x2)] + (constant) + f(d, a, b), s2); \
+        b = md4_rotate(b + x[(at) + (x3)] + (constant) + f(c, d, a), s3); \
     } while (0)
 
 static void md4_blocks(uint32_t state[4], const uint8_t *data, size_t nblocks)
