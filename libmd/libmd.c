@@ -412,8 +412,7 @@ static void sponge_final(struct sha3 *c, hl_alg alg, uint8_t *digest, size_t nby
 
 #include "algorithms.def"
 
-/* Compares one digest: SHA3-256 of what each algorithm makes of 0, 35, 70 ... 350 bytes, an XOF 500 bytes.
- * test/libmd.sh computes the digest with Python. */
+/* Compares one digest: SHA3-256 of what each algorithm makes of 0, 35, 70 ... 350 bytes, an XOF 500 bytes. */
 EXPORTED int SHA3_Selftest(void)
 {
     static const uint8_t expected[SHA3_256_DIGEST_LENGTH] = {

@@ -8,7 +8,11 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#define LIBMD_MD5_ALADDIN
+#include <md2.h>
+#include <md4.h>
 #include <md5.h>
+#include <ripemd.h>
 #include <rmd160.h>
 #include <sha.h>
 #include <sha1.h>
@@ -48,16 +52,38 @@ static void print_text(const char *what, long a, long b, char *text, int is_heap
         free(text);
 }
 
-/* STATE: the context's state. NBYTES: its size. COUNT: the field after it, of COUNT_NBYTES. */
-#define TEST(NAME, CTX, STATE, NBYTES, COUNT, COUNT_NBYTES) \
-    static void test_##NAME(const char *folder) \
+/* Files and parts of files. */
+#define TEST_FILES(NAME) \
+    static void test_files_##NAME(const char *folder) \
     { \
-        static const size_t chunks[] = {1, 7, 63, 64, 65, 111, 112, 128, 300, 5000}; \
         static const char *const files[] = {"empty", "one", "abc", "big", "none", ".", "link"}; \
         static const long ranges[][2] = {{0, 0},   {1, 0},     {0, 1},      {3, 5},         {-5, 0},       {-5, 4}, \
                                          {63, 65}, {0, 99999}, {0, 100001}, {99999, 0},     {100000, 0}, \
                                          {1 << 30, 0}, {1, 99999}, {8192, 8192}, {1 << 30, 5}, {50000, 8191}, \
                                          {0, 32769}}; \
+        char text[NAME##_DIGEST_STRING_LENGTH]; \
+\
+        for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) { \
+            errno = 99; \
+            print_text(files[f], 0, 0, NAME##File(in_folder(folder, files[f]), text), 0); \
+            errno = 99; \
+            print_text(files[f], 0, 0, NAME##File(in_folder(folder, files[f]), NULL), 1); \
+            for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) { \
+                errno = 99; \
+                print_text(files[f], ranges[r][0], ranges[r][1], \
+                           NAME##FileChunk(in_folder(folder, files[f]), text, ranges[r][0], ranges[r][1]), 0); \
+                print_text(files[f], ranges[r][0], ranges[r][1], \
+                           NAME##FileChunk(in_folder(folder, files[f]), NULL, ranges[r][0], ranges[r][1]), 1); \
+            } \
+        } \
+    }
+
+/* STATE: the context's state. NBYTES: its size. COUNT: the field after it, of COUNT_NBYTES. */
+#define TEST(NAME, CTX, STATE, NBYTES, COUNT, COUNT_NBYTES) \
+    TEST_FILES(NAME) \
+    static void test_##NAME(const char *folder) \
+    { \
+        static const size_t chunks[] = {1, 7, 63, 64, 65, 111, 112, 128, 300, 5000}; \
         uint8_t digest[NAME##_DIGEST_LENGTH]; \
         char text[NAME##_DIGEST_STRING_LENGTH]; \
         CTX ctx, saved; \
@@ -103,19 +129,7 @@ static void print_text(const char *what, long a, long b, char *text, int is_heap
             NAME##Transform((void *)STATE(ctx), bytes + b); \
             print("transform", b, STATE(ctx), NBYTES); \
         } \
-        for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) { \
-            errno = 99; \
-            print_text(files[f], 0, 0, NAME##File(in_folder(folder, files[f]), text), 0); \
-            errno = 99; \
-            print_text(files[f], 0, 0, NAME##File(in_folder(folder, files[f]), NULL), 1); \
-            for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) { \
-                errno = 99; \
-                print_text(files[f], ranges[r][0], ranges[r][1], \
-                           NAME##FileChunk(in_folder(folder, files[f]), text, ranges[r][0], ranges[r][1]), 0); \
-                print_text(files[f], ranges[r][0], ranges[r][1], \
-                           NAME##FileChunk(in_folder(folder, files[f]), NULL, ranges[r][0], ranges[r][1]), 1); \
-            } \
-        } \
+        test_files_##NAME(folder); \
     }
 
 #define WORDS(c)  ((c).state)
@@ -124,6 +138,7 @@ static void print_text(const char *what, long a, long b, char *text, int is_heap
 #define COUNT(c)  (&(c).count)
 #define COUNTS(c) ((c).bitcount)
 
+TEST(MD4, MD4_CTX, WORDS, 16, COUNT, 8)
 TEST(MD5, MD5_CTX, WORDS, 16, COUNT, 8)
 TEST(SHA1, SHA1_CTX, WORDS, 20, COUNT, 8)
 TEST(RMD160, RMD160_CTX, WORDS, 20, COUNT, 8)
@@ -134,7 +149,76 @@ TEST(SHA256, SHA2_CTX, ST32, 32, COUNTS, 8)
 TEST(SHA384, SHA2_CTX, ST64, 64, COUNTS, 16)
 TEST(SHA512, SHA2_CTX, ST64, 64, COUNTS, 16)
 
-/* FreeBSD's names. */
+/* MD2 has no Pad, and another context. Its library has a Transform that no header declares. */
+void MD2Transform(MD2_CTX *c);
+TEST_FILES(MD2)
+static void test_MD2(const char *folder)
+{
+    uint8_t digest[MD2_DIGEST_LENGTH];
+    char text[MD2_DIGEST_STRING_LENGTH];
+    MD2_CTX c, saved;
+
+    printf("MD2 %zu %d %d\n", sizeof c, MD2_DIGEST_LENGTH, MD2_DIGEST_STRING_LENGTH);
+    for (unsigned n = 0; n < LENGTHS; n++) {
+        memset(&c, 0xee, sizeof c);
+        MD2Init(&c);
+        print("init", n, &c, sizeof c);
+        MD2Update(&c, bytes + n, n / 3);
+        MD2Update(&c, bytes + n + n / 3, n - n / 3);
+        print("context", n, &c, sizeof c);
+        saved = c;
+        MD2Final(digest, &c);
+        print("final", n, digest, sizeof digest);
+        print("wiped", n, &c, sizeof c);
+        c = saved;
+        print_text("end", n, 0, MD2End(&c, text), 0);
+        print_text("data", n, 0, MD2Data(bytes, n, text), 0);
+        print_text("data on the heap", n, 0, MD2Data(bytes, n, NULL), 1);
+        c = saved;
+        MD2Transform(&c);
+        print("transform", n, &c, sizeof c);
+    }
+    test_files_MD2(folder);
+}
+
+#if __has_include(<sha3.h>) /* since libmd 1.2 */
+#  include <sha3.h>
+
+/* One line a message, for another program to compare: the algorithm, the bytes of the message and the digest. */
+#  define TEST_SPONGE(NAME, NBYTES, FINAL) \
+    for (size_t n = 0; n < LENGTHS; n++) { \
+        static const size_t chunks[] = {1, 7, 8, 64, 71, 72, 104, 136, 137, 144, 168, 700}; \
+        const size_t chunk = chunks[n % (sizeof chunks / sizeof chunks[0])], nbytes = NBYTES; \
+        uint8_t digest[LENGTHS]; \
+        NAME##_CTX c; \
+        memset(&c, 0xee, sizeof c); \
+        NAME##_Init(&c); \
+        for (size_t at = 0; at < n; at += chunk) \
+            NAME##_Update(&c, bytes + at, at + chunk <= n ? chunk : n - at); \
+        FINAL; \
+        print(#NAME, n, digest, nbytes); \
+        print("wiped", n, &c, 25 * 8 + sizeof(unsigned)); \
+    }
+#  define TEST_SHA3(NAME) TEST_SPONGE(NAME, NAME##_DIGEST_LENGTH, NAME##_Final(digest, &c))
+#  define TEST_SHAKE(NAME) TEST_SPONGE(NAME, n, NAME##_Final(digest, nbytes, &c))
+
+static void test_sponges(void)
+{
+    TEST_SHA3(SHA3_224)
+    TEST_SHA3(SHA3_256)
+    TEST_SHA3(SHA3_384)
+    TEST_SHA3(SHA3_512)
+    TEST_SHAKE(SHAKE128)
+    TEST_SHAKE(SHAKE256)
+    printf("SHA3_Selftest %d\n", SHA3_Selftest());
+}
+#else
+static void test_sponges(void)
+{
+}
+#endif
+
+/* FreeBSD's names, and those of Aladdin's MD5. */
 static void test_names(void)
 {
     uint8_t digest[SHA512_DIGEST_LENGTH];
@@ -144,6 +228,15 @@ static void test_names(void)
     SHA512_CTX sha512;
     uint32_t words[5] = {1, 2, 3, 4, 0xfffffffe};
 
+    RIPEMD160_CTX ripemd;
+    md5_state_t md5;
+    const md5_byte_t a = 'a';
+    const md5_word_t wide = 0xffffffff;
+
+    md5_init(&md5), md5_append(&md5, &a, 1), md5_finish(&md5, digest);
+    print("md5_finish", wide == UINT32_MAX, digest, MD5_DIGEST_LENGTH);
+    RIPEMD160_Init(&ripemd), RIPEMD160_Update(&ripemd, bytes, 3), RIPEMD160_Final(digest, &ripemd);
+    print("RIPEMD160_Final", 3, digest, RIPEMD160_DIGEST_LENGTH);
     SHA1_Init(&sha), SHA1_Update(&sha, bytes, 3), SHA1_Final(digest, &sha);
     print("SHA1_Final", 3, digest, SHA_DIGEST_LENGTH);
     SHA256_Init(&sha256), SHA256_Update(&sha256, bytes, 3), SHA256_Final(digest, &sha256);
@@ -194,6 +287,8 @@ int main(int argc, char **argv)
         return 2;
     }
     errno = 0;
+    test_MD2(argv[1]);
+    test_MD4(argv[1]);
     test_MD5(argv[1]);
     test_SHA1(argv[1]);
     test_RMD160(argv[1]);
@@ -205,5 +300,7 @@ int main(int argc, char **argv)
     test_SHA384(argv[1]);
     test_SHA512(argv[1]);
     test_names();
+    if (getenv("LIBMD_WITHOUT_SHA3") == NULL)
+        test_sponges();
     return 0;
 }

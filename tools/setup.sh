@@ -53,6 +53,8 @@ mktorrent         mktorrent                   test                          -
 qbittorrent-nox   qbittorrent-nox             test                          -
 sha2.h            libmd-dev                   test                          -
 mtree             mtree-netbsd                test                          -
+abidiff           abigail-tools               test                          -
+debsums           debsums                     test                          -
 fsverity          fsverity                    test,trees                    -
 /usr/sbin/veritysetup  cryptsetup-bin         test,trees                    -
 xxd               xxd                         test                          -
@@ -404,6 +406,9 @@ if [ -n "$is_test" ]; then
     # OpenSSL's own test data. The test says so if they are missing.
     [ -e build/openssl-data/evpmac_common.txt ] || tools/openssl_data.sh >/dev/null 2>&1 ||
         echo "setup.sh: tools/openssl_data.sh could not get OpenSSL's test data"
+    # libmd's own tests. The test says so if they are missing.
+    [ -e build/libmd-tests/sha3.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
+        echo "setup.sh: tools/libmd_tests.sh could not get libmd's tests"
     # Debian's Go is too old on the current releases. Only the Go module needs it.
     go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])' ||
         left_out "Go 1.25 or later is not installed (https://go.dev/dl): the tests of the Go module are left out"
