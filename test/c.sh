@@ -127,10 +127,14 @@ suite_of_parts() { # NAME ALGORITHMS ISAS
     return "${PIPESTATUS[0]}"
 }
 
-tour() { # the example with every public call, with the objects of the build without a build system
-    gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -Icore/include core/examples/tour.c "$logs"/bare-gcc-O2/*.o \
-        -o "$logs/tour" && "$logs/tour" &&
-        [ "$("$logs/tour" | grep -c ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad)" = 2 ]
+examples() { # with the objects of the build without a build system: every public call; the shapes of others
+    local name
+    for name in tour shapes; do
+        gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -Icore/include core/examples/$name.c \
+            "$logs"/bare-gcc-O2/*.o -o "$logs/$name" && "$logs/$name" || return 1
+    done
+    [ "$("$logs/tour" | grep -c ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad)" = 2 ] &&
+        [ "$("$logs/shapes" | grep -c ' right$')" = 3 ]
 }
 
 # HASHLOOM_EXPECT fails with a core that overlooks what the CPU has.
@@ -180,10 +184,10 @@ done
 for cc in gcc clang; do
     [ $level = quick ] || step "$cc: hardened: fortified, stack protector, control flow protection" hardened $cc
 done
-step "gcc: core/examples/tour.c" tour
+step "gcc: core/examples" examples
 step "gcc: a core that overlooks an instruction set fails the tests" overlooked
 step "gcc: used by add_subdirectory, find_package, pkg-config" env CC=gcc test/consumer.sh
-step "gcc: libmd's functions beside Debian's libmd, and mtree with them" env CC=gcc test/libmd.sh $level
+step "gcc: libmd's functions beside Debian's libmd, programs with them" env CC=gcc test/libmd.sh $level
 [ $level = quick ] || step "clang: libmd's functions beside Debian's libmd" env CC=clang test/libmd.sh $level
 [ $level = quick ] || step "clang: used by add_subdirectory, find_package, pkg-config" env CC=clang test/consumer.sh
 
