@@ -134,7 +134,7 @@ examples() { # with the objects of the build without a build system: every publi
             "$logs"/bare-gcc-O2/*.o -o "$logs/$name" && "$logs/$name" || return 1
     done
     [ "$("$logs/tour" | grep -c ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad)" = 2 ] &&
-        [ "$("$logs/shapes" | grep -c ' right$')" = 3 ]
+        [ "$("$logs/shapes" | grep -c ' right$')" = 5 ]
 }
 
 # HASHLOOM_EXPECT fails with a core that overlooks what the CPU has.
