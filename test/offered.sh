@@ -52,8 +52,8 @@ for lock in "${locks[@]}"; do
     # The only command that reads the lock file without fetching its crates.
     check "$lock is out of date" cargo update --workspace --locked --manifest-path "${lock%lock}toml"
 done
-for file in bench/bench.c bench/provider.c bench/asan/verify_image.c; do
-    check $file "${CC:-cc}" -std=gnu11 -O2 -Wall -Wextra -Werror -Icore/include -fsyntax-only $file
+for file in bench/bench.c bench/provider.c bench/hashtree.c bench/libmd.c bench/asan/verify_image.c; do
+    check $file "${CC:-cc}" -std=gnu11 -O2 -Wall -Wextra -Werror -Icore/include -Ilibmd/include -fsyntax-only $file
 done
 
 if [ "$level" = all ]; then
