@@ -35,8 +35,8 @@ enum { READ_NBYTES = 1 << 15 }; /* on the stack; larger reads are not faster */
 /* Beside the values of hl_alg. */
 enum { MD2 = -2, MD4 = -1 };
 
-/* libmd's functions cannot report an error. The possible errors are a message beyond 2^61 bytes, and data at NULL,
- * which would crash libmd. */
+/* libmd's functions cannot report an error. The possible errors are data at NULL, which would crash libmd, and a context
+ * of MD2 or SHA-3 that was never initialised. */
 static void must(int is_right)
 {
     if (!is_right)
