@@ -144,6 +144,7 @@ TEST(SHA1, SHA1_CTX, WORDS, 20, COUNT, 8)
 TEST(RMD160, RMD160_CTX, WORDS, 20, COUNT, 8)
 #ifdef SHA224_DIGEST_LENGTH /* since libmd 1.1 */
 TEST(SHA224, SHA2_CTX, ST32, 32, COUNTS, 8)
+TEST(SHA512_256, SHA2_CTX, ST64, 64, COUNTS, 16)
 #endif
 TEST(SHA256, SHA2_CTX, ST32, 32, COUNTS, 8)
 TEST(SHA384, SHA2_CTX, ST64, 64, COUNTS, 16)
@@ -293,8 +294,10 @@ int main(int argc, char **argv)
     test_SHA1(argv[1]);
     test_RMD160(argv[1]);
 #ifdef SHA224_DIGEST_LENGTH
-    if (getenv("LIBMD_WITHOUT_SHA224") == NULL)
+    if (getenv("LIBMD_WITHOUT_SHA224") == NULL) {
         test_SHA224(argv[1]);
+        test_SHA512_256(argv[1]);
+    }
 #endif
     test_SHA256(argv[1]);
     test_SHA384(argv[1]);
