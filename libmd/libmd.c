@@ -35,8 +35,8 @@ enum { READ_NBYTES = 1 << 15 }; /* on the stack; larger reads are not faster */
 /* Beside the values of hl_alg. */
 enum { MD2 = -2, MD4 = -1 };
 
-/* libmd's functions cannot report an error. The possible errors are data at NULL, which would crash libmd, and a context
- * of MD2 or SHA-3 that was never initialised. */
+/* libmd's functions cannot report an error. The possible errors are data at NULL, which would crash libmd, and a
+ * context of MD2 or SHA-3 that was never initialised. */
 static void must(int is_right)
 {
     if (!is_right)
@@ -365,7 +365,7 @@ static void sponge_update(struct sha3 *c, hl_alg alg, const uint8_t *data, size_
     c->nb -= (unsigned)(nbytes - nwhole);
 }
 
-/* FIPS 202 section B.2: the suffix behind the message, the last bit of the block; then the digest, a block at a time. */
+/* FIPS 202 section B.2: the suffix behind the message, and the last bit of the block. Then the digest, in blocks. */
 static void sponge_final(struct sha3 *c, hl_alg alg, uint8_t *digest, size_t nbytes)
 {
     const hl_alg_info *info = shape((int)alg);
