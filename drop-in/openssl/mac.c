@@ -47,15 +47,21 @@ static void *mac_newctx(void *provider)
     return mac;
 }
 
+static void forget_message(struct mac *mac)
+{
+    if (mac->stage == LONG)
+        OPENSSL_cleanse(&mac->ctx, sizeof mac->ctx);
+    mac->stage = IDLE;
+    mac->data_nbytes = 0;
+}
+
 static void forget_key(struct mac *mac)
 {
     OPENSSL_clear_free(mac->secret, mac->secret_nbytes + 1);
     mac->secret = NULL;
     mac->secret_nbytes = 0;
     hl_hmac_key_wipe(&mac->key);
-    if (mac->stage == LONG)
-        OPENSSL_cleanse(&mac->ctx, sizeof mac->ctx);
-    mac->stage = IDLE;
+    forget_message(mac);
 }
 
 static void forget_digest(struct mac *mac)
@@ -150,8 +156,8 @@ static int begin(struct mac *mac)
         return begin_other(mac);
     EVP_MAC_CTX_free(mac->other);
     mac->other = NULL;
-    mac->stage = SHORT; /* a stream that never ended is overwritten by the next one, or with the context */
-    mac->data_nbytes = 0;
+    forget_message(mac); /* one that never ended */
+    mac->stage = SHORT;
     return 1;
 }
 
