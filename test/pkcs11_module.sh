@@ -8,7 +8,7 @@
 #
 # all: also 8 threads that each hash more than 4 GiB. fuzz: only fuzzing, with libFuzzer; useful inputs stay in
 # build/pkcs11/corpus. HASHLOOM_REQUIRE=1 makes it a failure if a program is missing: opensc, gnutls-bin, p11-kit,
-# valgrind, clang, python3-venv.
+# valgrind, clang, python3-venv, default-jdk-headless.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -175,6 +175,11 @@ if python3 -c 'import ensurepip, venv' 2>/dev/null && { [ -x "$build/venv/bin/py
     "$build/venv/bin/python" test/pkcs11_module.py "$installed"
 else
     skip "pip cannot install python-pkcs11: pip needs a network, and venv the package python3-venv"
+fi
+if command -v javac >/dev/null; then # java runs a source file only where there is a compiler
+    java bench/Pkcs11.java "$installed" --check
+else
+    skip "default-jdk-headless is not installed: SunPKCS11"
 fi
 make --silent uninstall-drop-ins DESTDIR="$place" PREFIX=/usr
 [ -z "$(find "$place/usr" -type f)" ] || fail "make uninstall-drop-ins leaves $(find "$place/usr" -type f)"

@@ -29,7 +29,7 @@ struct mac {
     size_t secret_nbytes;
     hl_hmac_key key;       /* the same key, unless another provider does the work */
     hl_hmac_ctx ctx;
-    enum { IDLE, SHORT, LONG } stage; /* no message; all of it is in `data`; its begin is in `ctx`, the rest in `data` */
+    enum { IDLE, SHORT, LONG } stage; /* no message; all of it is in `data`; its begin in `ctx`, the rest in `data` */
     size_t data_nbytes;
     unsigned char data[SHORT_NBYTES];
     EVP_MAC_CTX *other;    /* not NULL: another provider does the work */

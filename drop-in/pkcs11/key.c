@@ -288,8 +288,8 @@ static void put_hex(uint8_t *out, const uint8_t *bytes, size_t nbytes)
         out[i] = (uint8_t)"0123456789abcdef"[bytes[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
 }
 
-/* The value of an attribute: its size, and in *data its place. `scratch` is room for what no memory holds. Secret values
- * are CKR_ATTRIBUTE_SENSITIVE. */
+/* The value of an attribute: its size, and in *data its place. `scratch` is room for a value that is made here. Secret
+ * values are CKR_ATTRIBUTE_SENSITIVE. */
 static CK_RV value_of(const struct key *key, CK_ATTRIBUTE_TYPE type, uint8_t scratch[SCRATCH_NBYTES],
                       const void **data, CK_ULONG *nbytes)
 {
