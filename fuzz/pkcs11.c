@@ -38,7 +38,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 enum active { IDLE, DIGEST, SIGN, VERIFY, FIND };
 static struct session {
     CK_SESSION_HANDLE handle;
-    int is_open, is_parted, has_key;
+    int is_open, is_writer, is_whole, is_parted, has_key;
     enum active active;
     const struct row *row;
     size_t nbytes, result_nbytes, key_nbytes;
@@ -49,6 +49,7 @@ static struct key {
     CK_OBJECT_HANDLE handle;
     CK_SESSION_HANDLE owner;
     int is_live, was_secret, is_known; /* is_known: its value is `value` */
+    int is_tokens, is_limited;         /* CKA_TOKEN is true; CKA_ALLOWED_MECHANISMS has mechanisms */
     size_t nbytes;
     uint8_t value[VALUE_MAX];
 } keys[KEYS];
@@ -102,13 +103,13 @@ static void end_operation(struct session *s)
 {
     s->active = IDLE;
     s->nbytes = 0;
-    s->is_parted = s->has_key = 0;
+    s->is_whole = s->is_parted = s->has_key = 0;
 }
 
 static void end_session(struct session *s)
 {
     for (int i = 0; i < KEYS; i++)
-        if (keys[i].is_live && keys[i].owner == s->handle)
+        if (keys[i].is_live && !keys[i].is_tokens && keys[i].owner == s->handle)
             keys[i].is_live = 0;
     end_operation(s);
     s->is_open = 0;
@@ -221,6 +222,9 @@ static void update(enum active purpose)
         return;
     if (s->active != purpose) {
         MUST(rv == CKR_OPERATION_NOT_INITIALIZED);
+    } else if (s->is_whole) {
+        MUST(rv == CKR_OPERATION_ACTIVE);
+        end_operation(s);
     } else if (part == NULL && nbytes != 0) {
         MUST(rv == CKR_ARGUMENTS_BAD);
         end_operation(s);
@@ -246,6 +250,12 @@ static void digest_key(void)
         return;
     if (s->active != DIGEST) {
         MUST(rv == CKR_OPERATION_NOT_INITIALIZED);
+    } else if (key->is_live && key->is_limited && rv != CKR_OK) {
+        MUST(rv == CKR_KEY_INDIGESTIBLE);
+        end_operation(s);
+    } else if (key->is_live && s->is_whole) {
+        MUST(rv == CKR_OPERATION_ACTIVE);
+        end_operation(s);
     } else if (!key->is_live || !key->is_known || s->nbytes + key->nbytes > MESSAGE_MAX) {
         MUST(rv == (key->is_live ? CKR_OK : CKR_KEY_HANDLE_INVALID));
         if (rv == CKR_OK)
@@ -291,16 +301,18 @@ static void produce(enum active purpose, int is_whole)
     if (is_known(s, rv)) {
         if (s->active != purpose) {
             MUST(rv == CKR_OPERATION_NOT_INITIALIZED);
+        } else if (is_whole ? s->is_parted : s->is_whole) {
+            MUST(rv == CKR_OPERATION_ACTIVE);
+            end_operation(s);
         } else if (size == NULL) {
             MUST(rv == CKR_ARGUMENTS_BAD);
             end_operation(s);
         } else {
+            s->is_whole = is_whole;
+            s->is_parted = !is_whole;
             MUST(room == s->result_nbytes);
             if (to == NULL || given < s->result_nbytes) {
                 MUST(rv == (to == NULL ? CKR_OK : CKR_BUFFER_TOO_SMALL));
-            } else if (is_whole && s->is_parted) {
-                MUST(rv == CKR_OPERATION_NOT_INITIALIZED);
-                end_operation(s);
             } else {
                 MUST(rv == CKR_OK);
                 if (expect(s, is_whole ? pool + start : s->message, is_whole ? nbytes : s->nbytes, expected))
@@ -333,7 +345,7 @@ static void verify(int is_whole)
             MUST(rv == CKR_OPERATION_NOT_INITIALIZED);
         } else {
             MUST(given != s->result_nbytes         ? rv == CKR_SIGNATURE_LEN_RANGE
-                 : is_whole && s->is_parted        ? rv == CKR_OPERATION_NOT_INITIALIZED
+                 : is_whole && s->is_parted        ? rv == CKR_OPERATION_ACTIVE
                  : !is_expected                    ? rv == CKR_OK || rv == CKR_SIGNATURE_INVALID
                                                    : rv == (is_wrong ? CKR_SIGNATURE_INVALID : CKR_OK));
             end_operation(s);
@@ -355,11 +367,11 @@ static CK_ULONG any_template(enum purpose purpose)
         CKA_WRAP_WITH_TRUSTED, CKA_START_DATE, CKA_END_DATE, /* the ones above may be in any template */
         CKA_PRIVATE, CKA_MODIFIABLE, CKA_DESTROYABLE, CKA_CLASS, CKA_KEY_TYPE, CKA_VALUE, CKA_VALUE_LEN,
         CKA_KEY_GEN_MECHANISM, CKA_TOKEN, CKA_TRUSTED, CKA_LOCAL, CKA_ALWAYS_SENSITIVE, CKA_NEVER_EXTRACTABLE,
-        CKA_MODULUS, CKA_WRAP_TEMPLATE};
+        CKA_ALLOWED_MECHANISMS, CKA_CHECK_VALUE, CKA_UNIQUE_ID, CKA_MODULUS, CKA_WRAP_TEMPLATE};
     static const CK_ATTRIBUTE_TYPE first[4][3] = {[CREATE] = {CKA_CLASS, CKA_KEY_TYPE, CKA_VALUE},
                                                   [CHANGE] = {CKA_LABEL, CKA_SIGN, CKA_VERIFY},
                                                   [GENERATE] = {CKA_VALUE_LEN, CKA_CLASS, CKA_SIGN},
-                                                  [READ] = {CKA_VALUE, CKA_LABEL, CKA_KEY_TYPE}};
+                                                  [READ] = {CKA_VALUE, CKA_CHECK_VALUE, CKA_UNIQUE_ID}};
     enum { ANYWHERE = 11, TYPES = sizeof types / sizeof *types };
     const int is_right = byte() % 4 != 0;
     const CK_ULONG count = is_right ? 3 + byte() % 4 : byte() % TEMPLATE;
@@ -385,6 +397,12 @@ static CK_ULONG any_template(enum purpose purpose)
         } else if (a->type == CKA_VALUE || a->type == CKA_LABEL || a->type == CKA_ID) {
             right = 1 + byte() % (VALUE_MAX - 1);
             memcpy(values[i], pool + byte(), right);
+        } else if (a->type == CKA_ALLOWED_MECHANISMS) {
+            number = rows[byte() % ROWS].hmac;
+            right = sizeof number;
+            memcpy(values[i], &number, sizeof number);
+        } else if (a->type == CKA_CHECK_VALUE) {
+            right = byte() % 4 == 0 ? 3 : 0;
         } else if (a->type == CKA_START_DATE || a->type == CKA_END_DATE)
             right = sizeof(CK_DATE);
         else
@@ -412,11 +430,16 @@ static void take(struct session *s, CK_OBJECT_HANDLE handle, const struct key *l
 {
     struct key *key = any_key();
 
-    if (key->is_live && C_DestroyObject(s->handle, key->handle) == CKR_ACTION_PROHIBITED) {
+    if (key->is_live && C_DestroyObject(s->handle, key->handle) != CKR_OK) {
         C_DestroyObject(s->handle, handle);
         return;
     }
     *key = like != NULL ? *like : (struct key){0};
+    if (is_true(count, CKA_TOKEN, CK_TRUE) || is_true(count, CKA_TOKEN, CK_FALSE))
+        key->is_tokens = is_true(count, CKA_TOKEN, CK_TRUE);
+    MUST(!key->is_tokens || s->is_writer);
+    for (CK_ULONG i = 0; i < count; i++)
+        key->is_limited |= template[i].type == CKA_ALLOWED_MECHANISMS && template[i].ulValueLen != 0;
     key->handle = handle;
     key->owner = s->handle;
     key->is_live = 1;
@@ -457,6 +480,7 @@ static void read_attributes(void)
     struct session *s = any_session();
     struct key *key = any_key();
     const CK_ULONG count = any_template(READ);
+    uint8_t sha1[HL_SHA1_DIGEST_NBYTES];
     const CK_RV rv = C_GetAttributeValue(s->handle, key->handle, template, count);
 
     if (!is_known(s, rv) || rv == CKR_ARGUMENTS_BAD || rv == CKR_OBJECT_HANDLE_INVALID) {
@@ -471,6 +495,10 @@ static void read_attributes(void)
             else if (key->is_known && template[i].ulValueLen != CK_UNAVAILABLE_INFORMATION &&
                      template[i].pValue != NULL)
                 MUST(template[i].ulValueLen == key->nbytes && memcmp(values[i], key->value, key->nbytes) == 0);
+        } else if (template[i].type == CKA_CHECK_VALUE && key->is_known && template[i].pValue != NULL) {
+            MUST(hl_hash(HL_SHA1, key->value, key->nbytes, sha1) == HL_OK);
+            MUST(template[i].ulValueLen == 0 || template[i].ulValueLen == CK_UNAVAILABLE_INFORMATION ||
+                 (template[i].ulValueLen == 3 && memcmp(values[i], sha1, 3) == 0));
         }
 }
 
@@ -484,6 +512,7 @@ static void set_attributes(void)
     if (!is_known(s, rv))
         return;
     MUST(key->is_live || rv == CKR_OBJECT_HANDLE_INVALID);
+    MUST(!key->is_live || (rv == CKR_SESSION_READ_ONLY) == (key->is_tokens && !s->is_writer));
     if (rv == CKR_OK)
         key->was_secret |= is_true(count, CKA_SENSITIVE, CK_TRUE) || is_true(count, CKA_EXTRACTABLE, CK_FALSE);
 }
@@ -496,7 +525,9 @@ static void destroy(void)
 
     if (!is_known(s, rv))
         return;
-    MUST(key->is_live ? rv == CKR_OK || rv == CKR_ACTION_PROHIBITED : rv == CKR_OBJECT_HANDLE_INVALID);
+    MUST(!key->is_live                       ? rv == CKR_OBJECT_HANDLE_INVALID
+         : key->is_tokens && !s->is_writer ? rv == CKR_SESSION_READ_ONLY
+                                           : rv == CKR_OK || rv == CKR_ACTION_PROHIBITED);
     if (rv == CKR_OK)
         key->is_live = 0;
 }
@@ -625,6 +656,8 @@ static void open_or_close(void)
         MUST(C_Initialize(NULL) == CKR_OK);
         for (int i = 0; i < SESSIONS; i++)
             end_session(&sessions[i]);
+        for (int i = 0; i < KEYS; i++)
+            keys[i].is_live = 0;
     } else if (s->is_open && call < 5) {
         MUST(C_CloseSession(s->handle) == CKR_OK);
         end_session(s);
@@ -635,6 +668,7 @@ static void open_or_close(void)
         MUST(C_OpenSession(0, flags, NULL, NULL, &s->handle) == CKR_OK);
         MUST(s->handle != old);
         s->is_open = 1;
+        s->is_writer = (flags & CKF_RW_SESSION) != 0;
     }
 }
 

@@ -5,7 +5,7 @@
  *   pkcs11_module MODULE          official vectors, libcrypto as the oracle, misuse, threads, fork, unloading
  *   pkcs11_module MODULE quick    fewer random cases, for valgrind and sanitizers
  *   pkcs11_module MODULE huge     8 threads, each hashing more than 4 GiB
- *   pkcs11_module MODULE unload   only dlclose while sessions are open, after which memory is left
+ *   pkcs11_module MODULE unload   only dlclose, and the end of a process, while sessions are open
  *
  * Compiled with -DFAILING_MALLOC, it also lets each allocation of the module fail, one after the other, and searches
  * the process's memory for keys that the module should have wiped.
@@ -442,6 +442,26 @@ static void states(void)
 
 /* ---- Misuse ---- */
 
+/* Functions that the token does not have. */
+static void refused(CK_RV rv, CK_SESSION_HANDLE s)
+{
+    IS(rv, p11->C_InitPIN(s, NULL, 0));
+    IS(rv, p11->C_SetPIN(s, NULL, 0, NULL, 0));
+    IS(rv, p11->C_LoginUser(s, CKU_USER, NULL, 0, NULL, 0));
+    IS(rv, p11->C_EncryptInit(s, NULL, 0));
+    IS(rv, p11->C_DecryptFinal(s, NULL, NULL));
+    IS(rv, p11->C_SignRecoverInit(s, NULL, 0));
+    IS(rv, p11->C_DigestEncryptUpdate(s, NULL, 0, NULL, NULL));
+    IS(rv, p11->C_GenerateKeyPair(s, NULL, NULL, 0, NULL, 0, NULL, NULL));
+    IS(rv, p11->C_WrapKey(s, NULL, 0, 0, NULL, NULL));
+    IS(rv, p11->C_DeriveKey(s, NULL, 0, NULL, 0, NULL));
+    IS(rv, p11->C_SignMessage(s, NULL, 0, NULL, 0, NULL, NULL));
+    IS(rv, p11->C_MessageVerifyFinal(s));
+    const CK_RV parallel = rv == CKR_FUNCTION_NOT_SUPPORTED ? CKR_FUNCTION_NOT_PARALLEL : rv;
+    IS(parallel, p11->C_GetFunctionStatus(s));
+    IS(parallel, p11->C_CancelFunction(s));
+}
+
 static void not_initialized(void)
 {
     CK_ULONG n = 1;
@@ -470,9 +490,15 @@ static void not_initialized(void)
         IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_CreateObject(s, NULL, 0, &session));
         IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_FindObjectsInit(s, NULL, 0));
         IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_GenerateRandom(s, out, 1));
+        IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_SeedRandom(s, NULL, 1));
+        IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_Login(s, CKU_USER, NULL, 0));
+        IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_Logout(s));
+        refused(CKR_CRYPTOKI_NOT_INITIALIZED, s);
+        IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_InitToken(s, NULL, 0, NULL));
         IS(CKR_CRYPTOKI_NOT_INITIALIZED, many->HL_DigestMany(s, &mechanism, NULL, 0, out, &n));
     }
     IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_Finalize(NULL));
+    IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_Finalize(&n));
 }
 
 static void interfaces(void *module)
@@ -581,11 +607,84 @@ static void token(void)
     IS(CKR_ARGUMENTS_BAD, p11->C_GetMechanismInfo(0, CKM_SHA256, NULL));
     IS(CKR_NO_EVENT, p11->C_WaitForSlotEvent(CKF_DONT_BLOCK, &slot, NULL));
     IS(CKR_FUNCTION_NOT_SUPPORTED, p11->C_WaitForSlotEvent(0, &slot, NULL));
-    IS(CKR_FUNCTION_NOT_SUPPORTED, p11->C_Login(session[0], CKU_USER, NULL, 0));
-    IS(CKR_FUNCTION_NOT_SUPPORTED, p11->C_EncryptInit(session[0], NULL, 0));
-    IS(CKR_FUNCTION_NOT_PARALLEL, p11->C_GetFunctionStatus(session[0]));
+    IS(CKR_ARGUMENTS_BAD, p11->C_WaitForSlotEvent(CKF_DONT_BLOCK, &slot, &slot));
+    IS(CKR_FUNCTION_NOT_SUPPORTED, p11->C_InitToken(0, NULL, 0, NULL));
+    IS(CKR_SLOT_ID_INVALID, p11->C_InitToken(1, NULL, 0, NULL));
+    refused(CKR_FUNCTION_NOT_SUPPORTED, session[0]);
+    refused(CKR_SESSION_HANDLE_INVALID, session[1]);
+    refused(CKR_SESSION_HANDLE_INVALID, 0);
+    /* Sizes of generated keys are in bits, those of other keys in bytes. */
+    OK(p11->C_GetMechanismInfo(0, CKM_GENERIC_SECRET_KEY_GEN, &info));
+    CHECK(info.ulMinKeySize == 8 && info.ulMaxKeySize == 8 << 20, "%lu bits", info.ulMaxKeySize);
+    OK(p11->C_GetMechanismInfo(0, CKM_SHA256_HMAC, &info));
+    CHECK(info.ulMinKeySize == 1 && info.ulMaxKeySize == 1 << 20, "%lu bytes", info.ulMaxKeySize);
     OK(p11->C_CloseAllSessions(0));
     IS(CKR_SESSION_HANDLE_INVALID, p11->C_CloseSession(session[0]));
+}
+
+static CK_STATE state_of(CK_SESSION_HANDLE session)
+{
+    CK_SESSION_INFO info;
+
+    OK(p11->C_GetSessionInfo(session, &info));
+    return info.state;
+}
+
+/* Any PIN is right. Keys of the token stay when their session ends; only sessions for writing make and change them. */
+static void login(void)
+{
+    CK_SESSION_HANDLE reader = open_session(), writer;
+    CK_BBOOL yes = CK_TRUE, token = CK_FALSE;
+    CK_ULONG nbytes = 32;
+    CK_MECHANISM generate = mechanism_of(CKM_GENERIC_SECRET_KEY_GEN);
+    CK_ATTRIBUTE template[] = {{CKA_VALUE_LEN, &nbytes, sizeof nbytes}, {CKA_TOKEN, &yes, 1}, {CKA_PRIVATE, &yes, 1}},
+                 read = {CKA_TOKEN, &token, 1}, label = {CKA_LABEL, "label", 5};
+    CK_OBJECT_HANDLE key, private, copy;
+
+    OK(p11->C_OpenSession(0, CKF_SERIAL_SESSION | CKF_RW_SESSION, NULL, NULL, &writer));
+    IS(CKR_USER_NOT_LOGGED_IN, p11->C_Logout(reader));
+    IS(CKR_SESSION_HANDLE_INVALID, p11->C_Login(0, CKU_USER, message, 4));
+    IS(CKR_SESSION_HANDLE_INVALID, p11->C_Logout(0));
+    IS(CKR_USER_TYPE_INVALID, p11->C_Login(reader, CKU_SO, message, 4));
+    IS(CKR_USER_TYPE_INVALID, p11->C_Login(reader, 99, message, 4));
+    IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_Login(reader, CKU_CONTEXT_SPECIFIC, message, 4));
+    IS(CKR_ARGUMENTS_BAD, p11->C_Login(reader, CKU_USER, NULL, 4));
+    CHECK(state_of(reader) == CKS_RO_PUBLIC_SESSION && state_of(writer) == CKS_RW_PUBLIC_SESSION, "a failed login");
+    OK(p11->C_Login(reader, CKU_USER, message, 4));
+    CHECK(state_of(reader) == CKS_RO_USER_FUNCTIONS && state_of(writer) == CKS_RW_USER_FUNCTIONS, "a login");
+    IS(CKR_USER_ALREADY_LOGGED_IN, p11->C_Login(writer, CKU_USER, NULL, 0));
+    IS(CKR_USER_ANOTHER_ALREADY_LOGGED_IN, p11->C_Login(writer, CKU_SO, NULL, 0));
+
+    IS(CKR_SESSION_READ_ONLY, p11->C_GenerateKey(reader, &generate, template, 2, &key));
+    OK(p11->C_GenerateKey(writer, &generate, template, 2, &key));
+    template[1].pValue = &token;
+    OK(p11->C_GenerateKey(writer, &generate, template, 3, &private));
+    OK(p11->C_GetAttributeValue(reader, key, &read, 1));
+    CHECK(token == CK_TRUE, "a key of the token");
+    IS(CKR_SESSION_READ_ONLY, p11->C_SetAttributeValue(reader, key, &label, 1));
+    IS(CKR_SESSION_READ_ONLY, p11->C_DestroyObject(reader, key));
+    IS(CKR_SESSION_READ_ONLY, p11->C_CopyObject(reader, key, NULL, 0, &copy));
+    OK(p11->C_SetAttributeValue(writer, key, &label, 1));
+    token = CK_FALSE;
+    OK(p11->C_CopyObject(reader, key, &read, 1, &copy)); /* a copy for the session */
+    OK(p11->C_Logout(writer));
+    CHECK(state_of(reader) == CKS_RO_PUBLIC_SESSION, "a logout");
+    IS(CKR_OBJECT_HANDLE_INVALID, p11->C_GetAttributeValue(reader, private, &read, 1));
+    OK(p11->C_GetAttributeValue(reader, copy, &read, 1));
+    CHECK(token == CK_FALSE, "a copy");
+
+    /* The end of the last session is a logout. */
+    OK(p11->C_Login(reader, CKU_USER, NULL, 0));
+    OK(p11->C_CloseSession(writer));
+    CHECK(state_of(reader) == CKS_RO_USER_FUNCTIONS, "one session is left");
+    OK(p11->C_CloseAllSessions(0));
+    reader = open_session();
+    CHECK(state_of(reader) == CKS_RO_PUBLIC_SESSION, "no session was left");
+    IS(CKR_OBJECT_HANDLE_INVALID, p11->C_GetAttributeValue(reader, copy, &read, 1));
+    OK(p11->C_GetAttributeValue(reader, key, &read, 1));
+    OK(p11->C_OpenSession(0, CKF_SERIAL_SESSION | CKF_RW_SESSION, NULL, NULL, &writer));
+    OK(p11->C_DestroyObject(writer, key));
+    OK(p11->C_CloseAllSessions(0));
 }
 
 /* The order of calls. */
@@ -665,7 +764,28 @@ static void order(void)
     IS(CKR_KEY_HANDLE_INVALID, p11->C_DigestKey(s, key + 1));
     OK(p11->C_DigestInit(s, &digest));
     OK(p11->C_DigestUpdate(s, NULL, 0));
-    IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_Digest(s, message, 1, out, &n));
+    IS(CKR_OPERATION_ACTIVE, p11->C_Digest(s, message, 1, out, &n));
+    IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_DigestFinal(s, out, &n));
+    /* Asking for the length decides whether a message comes in one call or in parts, too little room too. */
+    for (int way = 0; way < 6; way++) {
+        n = 1;
+        OK(p11->C_DigestInit(s, &digest));
+        IS(way % 2 == 0 ? CKR_OK : CKR_BUFFER_TOO_SMALL,
+           way < 4 ? p11->C_Digest(s, message, 1, way % 2 == 0 ? NULL : out, &n)
+                   : p11->C_DigestFinal(s, way % 2 == 0 ? NULL : out, &n));
+        CHECK(n == 32, "%lu", n);
+        n = sizeof out;
+        IS(CKR_OPERATION_ACTIVE, way < 2   ? p11->C_DigestFinal(s, out, &n)
+                                 : way < 4 ? p11->C_DigestUpdate(s, message, 1)
+                                           : p11->C_Digest(s, message, 1, out, &n));
+        IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_Digest(s, message, 1, out, &n));
+    }
+    OK(p11->C_SignInit(s, &hmac, key));
+    OK(p11->C_Sign(s, message, 1, NULL, &n));
+    IS(CKR_OPERATION_ACTIVE, p11->C_SignFinal(s, out, &n));
+    OK(p11->C_VerifyInit(s, &hmac, key));
+    OK(p11->C_VerifyUpdate(s, message, 1));
+    IS(CKR_OPERATION_ACTIVE, p11->C_Verify(s, message, 1, out, 32));
     OK(p11->C_DigestInit(s, &digest));
     IS(CKR_DATA_LEN_RANGE, p11->C_Digest(s, message, ~0ul, out, &n));
     OK(p11->C_DigestInit(s, &digest));
@@ -728,6 +848,7 @@ static void order(void)
     CHECK(n == 0, "%lu", n);
 
     IS(CKR_RANDOM_SEED_NOT_SUPPORTED, p11->C_SeedRandom(s, out, 3));
+    IS(CKR_ARGUMENTS_BAD, p11->C_SeedRandom(s, NULL, 3));
     IS(CKR_ARGUMENTS_BAD, p11->C_GenerateRandom(s, NULL, 3));
     OK(p11->C_GenerateRandom(s, NULL, 0));
     uint8_t random[2][1000] = {{0}};
@@ -816,7 +937,13 @@ static void attributes(void)
         CK_ATTRIBUTE attribute;
         CK_RV rv;
     } wrong[] = {
-        {{CKA_TOKEN, &yes, 1}, CKR_TOKEN_WRITE_PROTECTED},
+        {{CKA_TOKEN, &yes, 1}, CKR_SESSION_READ_ONLY},
+        {{CKA_UNIQUE_ID, "id", 2}, CKR_ATTRIBUTE_READ_ONLY},
+        {{CKA_CHECK_VALUE, "abc", 3}, CKR_ATTRIBUTE_VALUE_INVALID},
+        {{CKA_CHECK_VALUE, message, 2}, CKR_ATTRIBUTE_VALUE_INVALID},
+        {{CKA_CHECK_VALUE, NULL, 3}, CKR_ATTRIBUTE_VALUE_INVALID},
+        {{CKA_ALLOWED_MECHANISMS, message, 12}, CKR_ATTRIBUTE_VALUE_INVALID},
+        {{CKA_ALLOWED_MECHANISMS, message, CK_UNAVAILABLE_INFORMATION & ~7ul}, CKR_ATTRIBUTE_VALUE_INVALID},
         {{CKA_TRUSTED, &yes, 1}, CKR_ATTRIBUTE_READ_ONLY},
         {{CKA_SENSITIVE, &yes, 2}, CKR_ATTRIBUTE_VALUE_INVALID},
         {{CKA_SENSITIVE, &yes, 0}, CKR_ATTRIBUTE_VALUE_INVALID},
@@ -954,6 +1081,7 @@ static void attributes(void)
     IS(CKR_TEMPLATE_INCONSISTENT, p11->C_GenerateKey(s, &generate, template, 4, &key));
     template[3] = (CK_ATTRIBUTE){CKA_KEY_TYPE, &type, sizeof type};
     IS(CKR_TEMPLATE_INCONSISTENT, p11->C_GenerateKey(s, &generate, template, 4, &key));
+    IS(CKR_ARGUMENTS_BAD, p11->C_GenerateKey(s, &generate, NULL, 3, &key));
     for (nbytes = 0; nbytes != 32; nbytes = nbytes == 0 ? ~0ul : 32)
         IS(CKR_KEY_SIZE_RANGE, p11->C_GenerateKey(s, &generate, template, 3, &key));
     OK(p11->C_GenerateKey(s, &generate, template, 3, &key));
@@ -974,6 +1102,98 @@ static void attributes(void)
     OK(p11->C_DigestFinal(s, out, &number));
     CHECK(EVP_Digest(message, 120, expected, NULL, EVP_sha256(), NULL) && memcmp(out, expected, 32) == 0,
           "C_DigestKey");
+    OK(p11->C_CloseSession(s));
+}
+
+/* The attribute's value, of at most 64 bytes, and its size; ~0ul if the attribute has none. */
+static CK_ULONG read_attribute(CK_SESSION_HANDLE s, CK_OBJECT_HANDLE key, CK_ATTRIBUTE_TYPE type, void *value)
+{
+    CK_ATTRIBUTE attribute = {type, value, 64};
+
+    OK(p11->C_GetAttributeValue(s, key, &attribute, 1));
+    return attribute.ulValueLen;
+}
+
+static CK_ULONG count_found(CK_SESSION_HANDLE s, CK_ATTRIBUTE *template)
+{
+    CK_OBJECT_HANDLE found[8];
+    CK_ULONG count;
+
+    OK(p11->C_FindObjectsInit(s, template, 1));
+    OK(p11->C_FindObjects(s, found, 8, &count));
+    OK(p11->C_FindObjectsFinal(s));
+    return count;
+}
+
+/* CKA_CHECK_VALUE, CKA_UNIQUE_ID and CKA_ALLOWED_MECHANISMS. */
+static void computed_attributes(void)
+{
+    const CK_SESSION_HANDLE s = open_session();
+    CK_OBJECT_CLASS class = CKO_SECRET_KEY;
+    CK_KEY_TYPE type = CKK_GENERIC_SECRET;
+    CK_BBOOL sensitive = CK_TRUE;
+    CK_MECHANISM_TYPE allowed[] = {CKM_SHA_1_HMAC, CKM_SHA256_HMAC, CKM_SHA256};
+    uint8_t right[DIGEST_MAX], value[64], id[2][64];
+    CK_ATTRIBUTE template[] = {{CKA_CHECK_VALUE, right, 3}, /* before the value */
+                               {CKA_CLASS, &class, sizeof class},
+                               {CKA_KEY_TYPE, &type, sizeof type},
+                               {CKA_VALUE, message, 100},
+                               {CKA_SENSITIVE, &sensitive, 1},
+                               {CKA_ALLOWED_MECHANISMS, allowed, sizeof allowed}};
+    CK_OBJECT_HANDLE key, copy, plain;
+
+    CHECK(EVP_Digest(message, 100, right, NULL, EVP_sha1(), NULL), "SHA-1");
+    OK(p11->C_CreateObject(s, template, 6, &key));
+    CHECK(read_attribute(s, key, CKA_CHECK_VALUE, value) == 3 && memcmp(value, right, 3) == 0, "a check value");
+    CHECK(count_found(s, &template[0]) == 1, "a search for a check value");
+    CHECK(count_found(s, &template[3]) == 0, "a search for a secret value");
+    right[2] ^= 1;
+    IS(CKR_ATTRIBUTE_VALUE_INVALID, p11->C_CreateObject(s, template, 6, &copy));
+    IS(CKR_ATTRIBUTE_VALUE_INVALID, p11->C_SetAttributeValue(s, key, template, 1));
+    IS(CKR_ATTRIBUTE_VALUE_INVALID, p11->C_CopyObject(s, key, template, 1, &copy));
+    right[2] ^= 1;
+    template[0].ulValueLen = 0; /* no check value */
+    OK(p11->C_CreateObject(s, template, 5, &plain));
+    CHECK(read_attribute(s, plain, CKA_CHECK_VALUE, value) == 0, "a check value that nobody wants");
+    OK(p11->C_SetAttributeValue(s, key, template, 1));
+    CHECK(read_attribute(s, key, CKA_CHECK_VALUE, value) == 0, "a removed check value");
+    OK(p11->C_CopyObject(s, key, NULL, 0, &copy));
+    CHECK(read_attribute(s, copy, CKA_CHECK_VALUE, value) == 0, "a removed check value in a copy");
+
+    /* Each object has an identity of its own, which nothing changes. */
+    CHECK(read_attribute(s, key, CKA_UNIQUE_ID, id[0]) == 32 && read_attribute(s, copy, CKA_UNIQUE_ID, id[1]) == 32 &&
+              memcmp(id[0], id[1], 32) != 0 && memcmp(id[0], id[1], 16) == 0, "CKA_UNIQUE_ID");
+    CHECK(count_found(s, &(CK_ATTRIBUTE){CKA_UNIQUE_ID, id[1], 32}) == 1, "a search for CKA_UNIQUE_ID");
+    IS(CKR_ATTRIBUTE_READ_ONLY, p11->C_SetAttributeValue(s, key, &(CK_ATTRIBUTE){CKA_UNIQUE_ID, id[1], 32}, 1));
+    IS(CKR_ATTRIBUTE_READ_ONLY, p11->C_CopyObject(s, key, &(CK_ATTRIBUTE){CKA_UNIQUE_ID, id[1], 32}, 1, &copy));
+
+    /* Only these mechanisms may use the key, and a copy. */
+    for (int i = 0; i < 2; i++) {
+        const CK_OBJECT_HANDLE each = i == 0 ? key : copy;
+        CK_MECHANISM sha1 = mechanism_of(CKM_SHA_1_HMAC), sha512 = mechanism_of(CKM_SHA512_HMAC),
+                     general = {CKM_SHA_1_HMAC_GENERAL, &(CK_ULONG){10}, sizeof(CK_ULONG)},
+                     digest = mechanism_of(CKM_SHA256), other = mechanism_of(CKM_SHA512);
+        const HL_MESSAGE empty = {NULL, 0};
+        CK_ULONG n = sizeof value;
+        CHECK(read_attribute(s, each, CKA_ALLOWED_MECHANISMS, value) == sizeof allowed &&
+                  memcmp(value, allowed, sizeof allowed) == 0, "CKA_ALLOWED_MECHANISMS");
+        OK(p11->C_SignInit(s, &sha1, each));
+        OK(p11->C_SessionCancel(s, CKF_SIGN));
+        IS(CKR_KEY_FUNCTION_NOT_PERMITTED, p11->C_SignInit(s, &general, each));
+        IS(CKR_KEY_FUNCTION_NOT_PERMITTED, p11->C_VerifyInit(s, &sha512, each));
+        IS(CKR_KEY_FUNCTION_NOT_PERMITTED, many->HL_SignMany(s, &sha512, each, &empty, 1, value, &n));
+        OK(p11->C_DigestInit(s, &digest));
+        OK(p11->C_DigestKey(s, each));
+        OK(p11->C_DigestInit(s, NULL));
+        OK(p11->C_DigestInit(s, &other));
+        IS(CKR_KEY_INDIGESTIBLE, p11->C_DigestKey(s, each));
+        OK(p11->C_DigestInit(s, &other)); /* the error has ended the digest */
+        OK(p11->C_DigestInit(s, NULL));
+    }
+    template[5].ulValueLen = sizeof *allowed;
+    IS(CKR_ATTRIBUTE_READ_ONLY, p11->C_SetAttributeValue(s, key, &template[5], 1));
+    IS(CKR_ATTRIBUTE_READ_ONLY, p11->C_CopyObject(s, key, &template[5], 1, &copy));
+    CHECK(read_attribute(s, plain, CKA_ALLOWED_MECHANISMS, value) == 0, "all mechanisms are allowed");
     OK(p11->C_CloseSession(s));
 }
 
@@ -1168,30 +1388,24 @@ static void forks(void)
     OK(p11->C_CloseSession(session));
 }
 
-/* Unloads the module while sessions and keys are there, or right after C_Finalize. If C_Finalize was not called, the
- * module wipes its keys, but leaves memory: other threads might be in calls. */
-static void unload(const char *path, void *module, int is_finalized)
+/* The process ends while threads are in calls. */
+static void exit_while_running(void)
 {
-    CK_MECHANISM digest = mechanism_of(CKM_SHA256);
-
-    for (int i = 0; i < 3; i++) {
-        OK(p11->C_Initialize(NULL));
-        const CK_SESSION_HANDLE session = open_session();
-        new_key(session, CKK_GENERIC_SECRET, message, 20);
-        OK(p11->C_DigestInit(session, &digest));
-        OK(p11->C_DigestUpdate(session, message, 10));
-        if (is_finalized)
-            OK(p11->C_Finalize(NULL));
-        CHECK(dlclose(module) == 0, "%s", dlerror());
-        const pid_t child = fork(); /* the handler of the module is gone with it */
-        if (child == 0)
-            _exit(0);
+    for (int i = 0; i < (is_quick ? 3 : 30); i++) {
         int status;
-        CHECK(waitpid(child, &status, 0) == child && status == 0, "fork after dlclose");
-        module = load(path);
+        const pid_t child = fork();
+        if (child == 0) {
+            pthread_t running;
+            OK(p11->C_Initialize(NULL));
+            stop = 0;
+            for (int t = 0; t < 4; t++)
+                CHECK(pthread_create(&running, NULL, thread_until_stopped, NULL) == 0, "thread");
+            usleep(2000);
+            exit(3);
+        }
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3,
+              "exit while threads are in calls: %x", status);
     }
-    not_initialized();
-    dlclose(module);
 }
 
 /* ---- The caller's own mutexes ---- */
@@ -1400,6 +1614,7 @@ static void wiped(void)
         OK(p11->C_SignInit(other, &hmac, key));
         OK(p11->C_Sign(other, message, 10, out, &n));
         OK(p11->C_SetAttributeValue(other, key, &(CK_ATTRIBUTE){CKA_LABEL, "new", 3}, 1));
+        CHECK(read_attribute(other, key, CKA_CHECK_VALUE, out) == 3, "a check value");
         CHECK(count_in_memory(inverted) == 1, "way %d: a copy is left", way);
         if (way == 0)
             OK(p11->C_DestroyObject(other, key));
@@ -1419,6 +1634,65 @@ static void wiped(void)
     }
 }
 #endif
+
+/* Mutexes that need no end: dlclose leaves them to the caller. */
+static CK_RV lend_mutex(void **mutex)
+{
+    static pthread_mutex_t all[1000];
+    static size_t count;
+
+    CHECK(count < sizeof all / sizeof *all, "%zu mutexes", count);
+    *mutex = &all[count++];
+    pthread_mutex_init(*mutex, NULL);
+    return CKR_OK;
+}
+
+static CK_RV take_back_mutex(void *mutex)
+{
+    return pthread_mutex_destroy(mutex) == 0 ? CKR_OK : CKR_MUTEX_BAD;
+}
+
+/* Unloads the module right after C_Finalize, or while sessions, searches and keys are there: nothing of them is left.
+ * AddressSanitizer and valgrind look for memory. */
+static void unload(const char *path, void *module, int is_finalized)
+{
+    CK_MECHANISM digest = mechanism_of(CKM_SHA256), hmac = mechanism_of(CKM_SHA256_HMAC);
+    CK_C_INITIALIZE_ARGS args = {lend_mutex, take_back_mutex, lock_mutex, unlock_mutex, 0, NULL};
+
+    for (int i = 0; i < 4; i++) {
+        uint8_t value[64], inverted[16];
+        OK(p11->C_Initialize(i % 2 == 0 ? NULL : &args));
+        for (int more = 0; more < 200; more++) /* than a chunk has */
+            open_session();
+        const CK_SESSION_HANDLE session = open_session(), other = open_session(), third = open_session();
+        OK(p11->C_GenerateRandom(session, inverted, sizeof inverted));
+        memset(value, 0x11, sizeof value);
+        for (size_t at = 0; at < sizeof inverted; at++)
+            value[40 + at] = (uint8_t)~inverted[at];
+        const CK_OBJECT_HANDLE key = new_key(session, CKK_GENERIC_SECRET, value, sizeof value);
+        explicit_bzero(value, sizeof value);
+        OK(p11->C_DigestInit(session, &digest));
+        OK(p11->C_DigestUpdate(session, message, 10));
+        OK(p11->C_SignInit(other, &hmac, key));
+        OK(p11->C_FindObjectsInit(third, NULL, 0));
+        if (is_finalized)
+            OK(p11->C_Finalize(NULL));
+        CHECK(dlclose(module) == 0, "%s", dlerror());
+#ifdef FAILING_MALLOC
+        CHECK(count_in_memory(inverted) == 0, "dlclose leaves a key");
+#endif
+        const pid_t child = fork(); /* the handler of the module is gone with it */
+        if (child == 0)
+            _exit(0);
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && status == 0, "fork after dlclose");
+        module = load(path);
+    }
+    not_initialized();
+    if (!is_finalized)
+        exit_while_running();
+    dlclose(module);
+}
 
 int main(int argc, char **argv)
 {
@@ -1441,9 +1715,11 @@ int main(int argc, char **argv)
         streams(4100);
     } else {
         token();
+        login();
         order();
         handles();
         attributes();
+        computed_attributes();
         states();
         pbkdf2();
         vectors();

@@ -46,11 +46,18 @@ with token.open() as session:
     key.destroy()
     assert [found.label for found in session.get_objects()] == ["new"]
     assert len(session.generate_random(256)) == 32
-    try:
-        token.open(user_pin="1234")
-        raise SystemExit("FAILED: a login")
-    except pkcs11.exceptions.FunctionNotSupported:
-        pass
-with token.open() as session:
+with token.open(user_pin="1234", rw=True) as session:  # any PIN
     assert list(session.get_objects()) == []
+    kept = session.generate_key(
+        KeyType.GENERIC_SECRET,
+        256,
+        label="kept",
+        store=True,
+        template={Attribute.SENSITIVE: False, Attribute.EXTRACTABLE: True},
+    )
+    check = hashlib.sha1(kept[Attribute.VALUE]).digest()[:3]
+    assert kept[Attribute.CHECK_VALUE] == check
+with token.open(rw=True) as session:  # a key of the token stays until the library ends
+    assert [found.label for found in session.get_objects()] == ["kept"]
+    next(session.get_objects()).destroy()
 print("pkcs11_module.py: passed")

@@ -74,6 +74,7 @@ strace            strace                      test                          -
 prlimit           util-linux                  test                          -
 fusermount3       fuse3                       test                          -
 java              default-jre-headless        test                          -
+javac             default-jdk-headless        test                          -
 i686-linux-gnu-gcc  gcc-i686-linux-gnu,libc6-dev-i386-cross  test,cross     cross
 aarch64-linux-gnu-gcc  gcc-aarch64-linux-gnu,libc6-dev-arm64-cross  test,cross  cross
 qemu-aarch64      qemu-user                   test,cross                    cross

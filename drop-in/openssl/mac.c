@@ -6,11 +6,16 @@
  * on, call by call, to the HMAC of another provider of the host: those with a digest that hashloom lacks, with a
  * property query for the digest (properties, engine), with digest-noinit, and the constant-time HMAC of a padded TLS
  * record (tls-data-size). TLS sets that size after the key, so a context keeps a copy of its key.
+ *
+ * A short message is collected and hashed by one call at its end. A stream costs more: it copies the key's states, and
+ * each call that ran a kernel overwrites the kernel's traces. Short parts of a stream are therefore collected too.
  */
 #include "provider.h"
 
 #include <openssl/evp.h>
 #include <string.h>
+
+enum { SHORT_NBYTES = 1024 };
 
 struct mac {
     const struct provider *provider;
@@ -24,6 +29,9 @@ struct mac {
     size_t secret_nbytes;
     hl_hmac_key key;       /* the same key, unless another provider does the work */
     hl_hmac_ctx ctx;
+    enum { IDLE, SHORT, LONG } stage; /* no message; all of it is in `data`; its begin in `ctx`, the rest in `data` */
+    size_t data_nbytes;
+    unsigned char data[SHORT_NBYTES];
     EVP_MAC_CTX *other;    /* not NULL: another provider does the work */
 };
 
@@ -39,13 +47,21 @@ static void *mac_newctx(void *provider)
     return mac;
 }
 
+static void forget_message(struct mac *mac)
+{
+    if (mac->stage == LONG)
+        OPENSSL_cleanse(&mac->ctx, sizeof mac->ctx);
+    mac->stage = IDLE;
+    mac->data_nbytes = 0;
+}
+
 static void forget_key(struct mac *mac)
 {
     OPENSSL_clear_free(mac->secret, mac->secret_nbytes + 1);
     mac->secret = NULL;
     mac->secret_nbytes = 0;
     hl_hmac_key_wipe(&mac->key);
-    OPENSSL_cleanse(&mac->ctx, sizeof mac->ctx);
+    forget_message(mac);
 }
 
 static void forget_digest(struct mac *mac)
@@ -81,7 +97,10 @@ static void *mac_dupctx(void *context)
     copy->noinit = mac->noinit;
     copy->tls_data_size = mac->tls_data_size;
     copy->key = mac->key;
+    copy->stage = mac->stage;
     copy->ctx = mac->ctx;
+    copy->data_nbytes = mac->data_nbytes;
+    memcpy(copy->data, mac->data, mac->data_nbytes);
     if (mac->secret != NULL && (copy->secret = hlp_copy_secret(mac->secret, mac->secret_nbytes)) != NULL)
         copy->secret_nbytes = mac->secret_nbytes;
     if (mac->other != NULL)
@@ -137,8 +156,9 @@ static int begin(struct mac *mac)
         return begin_other(mac);
     EVP_MAC_CTX_free(mac->other);
     mac->other = NULL;
-    const hl_status status = hl_hmac_init(&mac->ctx, &mac->key);
-    return status == HL_OK ? 1 : FAIL(mac->provider, (int)status);
+    forget_message(mac); /* one that never ended */
+    mac->stage = SHORT;
+    return 1;
 }
 
 static int set_key(struct mac *mac, const unsigned char *secret, size_t nbytes)
@@ -237,14 +257,37 @@ static int mac_init(void *context, const unsigned char *secret, size_t nbytes, c
     return secret == NULL ? begin(mac) : set_key(mac, secret, nbytes);
 }
 
+/* Adds to the stream what is collected. */
+static hl_status flush(struct mac *mac)
+{
+    hl_status status = mac->stage == SHORT ? hl_hmac_init(&mac->ctx, &mac->key) : HL_OK;
+
+    mac->stage = LONG;
+    if (status == HL_OK && mac->data_nbytes != 0)
+        status = hl_hmac_update(&mac->ctx, mac->data, mac->data_nbytes);
+    mac->data_nbytes = 0;
+    return status;
+}
+
 static int mac_update(void *context, const unsigned char *data, size_t nbytes)
 {
     struct mac *mac = context;
 
     if (mac->other != NULL)
         return EVP_MAC_update(mac->other, data, nbytes);
-    const hl_status status = hl_hmac_update(&mac->ctx, data, nbytes);
-    return status == HL_OK ? 1 : FAIL(mac->provider, (int)status);
+    hl_status status = mac->stage == IDLE ? HL_ESTATE : data == NULL && nbytes > 0 ? HL_ENULL : HL_OK;
+    if (status == HL_OK && nbytes > SHORT_NBYTES - mac->data_nbytes)
+        status = flush(mac);
+    if (status != HL_OK)
+        return FAIL(mac->provider, (int)status);
+    if (nbytes > SHORT_NBYTES) {
+        status = hl_hmac_update(&mac->ctx, data, nbytes);
+        return status == HL_OK ? 1 : FAIL(mac->provider, (int)status);
+    }
+    if (nbytes > 0)
+        memcpy(mac->data + mac->data_nbytes, data, nbytes);
+    mac->data_nbytes += nbytes;
+    return 1;
 }
 
 static int mac_final(void *context, unsigned char *out, size_t *out_nbytes, size_t room)
@@ -253,12 +296,15 @@ static int mac_final(void *context, unsigned char *out, size_t *out_nbytes, size
 
     if (mac->other != NULL)
         return EVP_MAC_final(mac->other, out, out_nbytes, room);
-    const hl_alg_info *info = hl_alg_find((hl_alg)mac->ctx.inner.alg);
-    if (info == NULL)
+    const hl_alg_info *info = hl_alg_find(mac->alg);
+    if (mac->stage == IDLE || info == NULL)
         return FAIL(mac->provider, HL_ESTATE);
     if (room < info->digest_nbytes)
         return FAIL(mac->provider, REASON_ROOM);
-    const hl_status status = hl_hmac_final(&mac->ctx, out);
+    hl_status status = mac->stage == SHORT ? hl_hmac(&mac->key, mac->data, mac->data_nbytes, out) : flush(mac);
+    if (mac->stage == LONG && status == HL_OK)
+        status = hl_hmac_final(&mac->ctx, out);
+    mac->stage = IDLE;
     if (status != HL_OK)
         return FAIL(mac->provider, (int)status);
     *out_nbytes = info->digest_nbytes;

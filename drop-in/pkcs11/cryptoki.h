@@ -121,6 +121,9 @@ struct pbkd2 {
 #  define CKK_SHA3_384_HMAC 0x38ul
 #  define CKK_SHA3_512_HMAC 0x39ul
 #endif
+#ifndef CKA_UNIQUE_ID
+#  define CKA_UNIQUE_ID 4ul
+#endif
 #ifndef CKK_SHA512_224_HMAC
 #  define CKK_SHA512_224_HMAC 0x43ul
 #  define CKK_SHA512_256_HMAC 0x44ul

@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Keys are session objects: they end with the session that made them. Until then all sessions see them.
+ * A key of a session ends with the session that made it, and one of the token (CKA_TOKEN) with C_Finalize: nothing is
+ * stored. Until then all sessions see them.
  */
 #define _DEFAULT_SOURCE
 #include "module.h"
@@ -26,9 +27,10 @@ static void drop(struct bytes *bytes)
     uint8_t *data = bytes->data;
     const size_t nbytes = bytes->nbytes;
 
+    if (data == NULL)
+        return;
     *bytes = (struct bytes){0};
-    if (data != NULL)
-        explicit_bzero(data, nbytes);
+    explicit_bzero(data, nbytes);
     free(data);
 }
 
@@ -52,8 +54,18 @@ void hlk_end_key(struct key *key)
     hl_hmac_key_wipe(&key->prepared);
 }
 
-CK_RV hlk_hmac_key(CK_OBJECT_HANDLE handle, const struct algorithm *algorithm, enum purpose purpose,
-                   hl_hmac_key *prepared)
+int hlk_allows(const struct key *key, CK_MECHANISM_TYPE mechanism)
+{
+    const struct bytes *allowed = &key->strings[ALLOWED_MECHANISMS];
+
+    for (size_t at = 0; at < allowed->nbytes; at += sizeof mechanism)
+        if (memcmp(allowed->data + at, &mechanism, sizeof mechanism) == 0)
+            return 1;
+    return allowed->nbytes == 0;
+}
+
+CK_RV hlk_hmac_key(CK_OBJECT_HANDLE handle, const struct algorithm *algorithm, CK_MECHANISM_TYPE mechanism,
+                   enum purpose purpose, hl_hmac_key *prepared)
 {
     struct key *key;
     CK_RV rv = hlk_key(handle, CKR_KEY_HANDLE_INVALID, &key);
@@ -62,7 +74,7 @@ CK_RV hlk_hmac_key(CK_OBJECT_HANDLE handle, const struct algorithm *algorithm, e
         return rv;
     if (key->numbers[KEY_TYPE] != CKK_GENERIC_SECRET && key->numbers[KEY_TYPE] != algorithm->key_type)
         rv = CKR_KEY_TYPE_INCONSISTENT;
-    else if ((key->flags & FLAG(purpose == SIGN ? MAY_SIGN : MAY_VERIFY)) == 0)
+    else if ((key->flags & FLAG(purpose == SIGN ? MAY_SIGN : MAY_VERIFY)) == 0 || !hlk_allows(key, mechanism))
         rv = CKR_KEY_FUNCTION_NOT_PERMITTED;
     else if (key->prepared_for != algorithm) {
         rv = hlk_error(hl_hmac_key_init(&key->prepared, algorithm->alg, key->strings[VALUE].data,
@@ -82,7 +94,7 @@ enum { CREATE = 1, GENERATE = 2, CHANGE = 4, COPY = 8, ANY = 15, STAYS_TRUE = 16
 
 static const struct attribute {
     CK_ATTRIBUTE_TYPE type;
-    enum { FLAGS, NUMBER, STRING } kind;
+    enum { FLAGS, NUMBER, STRING, UNIQUE_ID, CHECK_VALUE } kind;
     unsigned at; /* the flag, or the place in numbers or strings */
     unsigned rules;
 } attributes[] = {
@@ -95,7 +107,10 @@ static const struct attribute {
     {CKA_ID, STRING, ID, ANY},
     {CKA_START_DATE, STRING, START_DATE, ANY},
     {CKA_END_DATE, STRING, END_DATE, ANY},
-    {CKA_TOKEN, FLAGS, TOKEN, CREATE | GENERATE | COPY | NEVER_TRUE},
+    {CKA_ALLOWED_MECHANISMS, STRING, ALLOWED_MECHANISMS, CREATE | GENERATE},
+    {CKA_UNIQUE_ID, UNIQUE_ID, 0, 0},
+    {CKA_CHECK_VALUE, CHECK_VALUE, 0, ANY},
+    {CKA_TOKEN, FLAGS, TOKEN, CREATE | GENERATE | COPY},
     {CKA_PRIVATE, FLAGS, PRIVATE, CREATE | GENERATE | COPY},
     {CKA_MODIFIABLE, FLAGS, MODIFIABLE, CREATE | GENERATE | COPY},
     {CKA_COPYABLE, FLAGS, COPYABLE, ANY | STAYS_FALSE},
@@ -115,7 +130,13 @@ static const struct attribute {
     {CKA_ALWAYS_SENSITIVE, FLAGS, ALWAYS_SENSITIVE, 0},
     {CKA_NEVER_EXTRACTABLE, FLAGS, NEVER_EXTRACTABLE, 0},
 };
-enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
+enum {
+    ATTRIBUTES = sizeof attributes / sizeof *attributes,
+    CHECK_VALUE_NBYTES = 3,
+    HANDLE_NBYTES = sizeof(CK_OBJECT_HANDLE),
+    SCRATCH_NBYTES = 2 * (PREFIX_NBYTES + HANDLE_NBYTES) /* of a CKA_UNIQUE_ID, in hexadecimal */
+};
+_Static_assert(ATTRIBUTES <= 32, "a bit each");
 
 static const struct attribute *attribute_of(CK_ATTRIBUTE_TYPE type)
 {
@@ -133,7 +154,7 @@ static CK_RV set_flag(struct key *key, const struct attribute *attribute, CK_BBO
     if (value > CK_TRUE)
         return CKR_ATTRIBUTE_VALUE_INVALID;
     if (value && (attribute->rules & NEVER_TRUE) != 0)
-        return attribute->type == CKA_TOKEN ? CKR_TOKEN_WRITE_PROTECTED : CKR_ATTRIBUTE_READ_ONLY;
+        return CKR_ATTRIBUTE_READ_ONLY;
     if (!is_new && ((was && !value && (attribute->rules & STAYS_TRUE) != 0) ||
                     (!was && value && (attribute->rules & STAYS_FALSE) != 0)))
         return CKR_ATTRIBUTE_READ_ONLY;
@@ -164,6 +185,7 @@ static CK_RV set_number(struct key *key, const struct attribute *attribute, CK_U
 static CK_RV set_string(struct key *key, const struct attribute *attribute, const void *data, CK_ULONG nbytes)
 {
     if (nbytes > KEY_MAX_NBYTES || (attribute->at == VALUE && nbytes == 0) ||
+        (attribute->at == ALLOWED_MECHANISMS && nbytes % sizeof(CK_MECHANISM_TYPE) != 0) ||
         ((attribute->at == START_DATE || attribute->at == END_DATE) && nbytes != 0 && nbytes != sizeof(CK_DATE)))
         return CKR_ATTRIBUTE_VALUE_INVALID;
     if (attribute->at == VALUE)
@@ -200,6 +222,8 @@ static CK_RV apply(struct key *key, const CK_ATTRIBUTE *template, CK_ULONG count
         *seen |= bit;
         if (data == NULL && nbytes != 0)
             return CKR_ATTRIBUTE_VALUE_INVALID;
+        if (attribute->kind == CHECK_VALUE)
+            continue; /* compared when the key has its value */
         if (attribute->kind == STRING)
             rv = set_string(key, attribute, data, nbytes);
         else if (nbytes != (attribute->kind == FLAGS ? sizeof(CK_BBOOL) : sizeof number))
@@ -219,13 +243,60 @@ static int names(uint32_t seen, CK_ATTRIBUTE_TYPE type)
     return (int)(seen >> (attribute_of(type) - attributes) & 1);
 }
 
-/* The value of an attribute: its size, and in *data its place. `scratch` is room for a number. Secret values are
- * CKR_ATTRIBUTE_SENSITIVE. */
-static CK_RV value_of(const struct key *key, CK_ATTRIBUTE_TYPE type, CK_ULONG *scratch, const void **data,
-                      CK_ULONG *nbytes)
+/* For these types of keys the standard takes the first bytes of the value's SHA-1. */
+static CK_RV check_value(const struct key *key, uint8_t out[CHECK_VALUE_NBYTES])
+{
+    const hl_slice value = {key->strings[VALUE].data, key->strings[VALUE].nbytes};
+    uint8_t digest[HL_SHA1_DIGEST_NBYTES] = {0};
+    const hl_status status = hl_run(&(hl_job){.nbytes = sizeof(hl_job),
+                                              .alg = HL_SHA1,
+                                              .messages = {.layout = HL_SLICES, .count = 1, .base = &value},
+                                              .digests = digest,
+                                              .is_secret = 1});
+
+    memcpy(out, digest, CHECK_VALUE_NBYTES);
+    explicit_bzero(digest, sizeof digest);
+    return hlk_error(status);
+}
+
+/* What a template says of the check value of a key, which has its value: a check value has to be right, and none (0
+ * bytes) removes the attribute. */
+static CK_RV apply_check_value(struct key *key, const CK_ATTRIBUTE *template, CK_ULONG count)
+{
+    uint8_t right[CHECK_VALUE_NBYTES];
+
+    for (CK_ULONG i = 0; i < count; i++) {
+        if (template[i].type != CKA_CHECK_VALUE)
+            continue;
+        if (template[i].ulValueLen == 0) {
+            key->flags |= FLAG(NO_CHECK_VALUE);
+            continue;
+        }
+        const CK_RV rv = check_value(key, right);
+        if (rv != CKR_OK)
+            return rv;
+        if (template[i].ulValueLen != sizeof right || !hl_equal(template[i].pValue, right, sizeof right))
+            return CKR_ATTRIBUTE_VALUE_INVALID;
+        key->flags &= ~FLAG(NO_CHECK_VALUE);
+    }
+    return CKR_OK;
+}
+
+static void put_hex(uint8_t *out, const uint8_t *bytes, size_t nbytes)
+{
+    for (size_t i = 0; i < 2 * nbytes; i++)
+        out[i] = (uint8_t)"0123456789abcdef"[bytes[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
+}
+
+/* The value of an attribute: its size, and in *data its place. `scratch` is room for a value that is made here. Secret
+ * values are CKR_ATTRIBUTE_SENSITIVE. */
+static CK_RV value_of(const struct key *key, CK_ATTRIBUTE_TYPE type, uint8_t scratch[SCRATCH_NBYTES],
+                      const void **data, CK_ULONG *nbytes)
 {
     const struct attribute *attribute = attribute_of(type);
+    const CK_OBJECT_HANDLE handle = key->entry.handle;
     CK_BBOOL flag;
+    CK_RV rv;
 
     if (attribute == NULL)
         return CKR_ATTRIBUTE_TYPE_INVALID;
@@ -237,13 +308,23 @@ static CK_RV value_of(const struct key *key, CK_ATTRIBUTE_TYPE type, CK_ULONG *s
         *nbytes = key->strings[attribute->at].nbytes;
         return CKR_OK;
     case NUMBER:
-        *scratch = key->numbers[attribute->at];
-        *nbytes = sizeof *scratch;
+        memcpy(scratch, &key->numbers[attribute->at], sizeof *key->numbers);
+        *nbytes = sizeof *key->numbers;
         break;
     case FLAGS:
         flag = (key->flags & FLAG(attribute->at)) != 0;
         memcpy(scratch, &flag, sizeof flag);
         *nbytes = sizeof flag;
+        break;
+    case UNIQUE_ID: /* no handle comes twice before the next C_Initialize */
+        put_hex(scratch, hlk_prefix, PREFIX_NBYTES);
+        put_hex(scratch + 2 * PREFIX_NBYTES, (const uint8_t *)&handle, HANDLE_NBYTES);
+        *nbytes = SCRATCH_NBYTES;
+        break;
+    case CHECK_VALUE:
+        *nbytes = (key->flags & FLAG(NO_CHECK_VALUE)) != 0 ? 0 : CHECK_VALUE_NBYTES;
+        if (*nbytes != 0 && (rv = check_value(key, scratch)) != CKR_OK)
+            return rv;
         break;
     }
     *data = scratch;
@@ -264,9 +345,10 @@ CK_RV C_GetAttributeValue(CK_SESSION_HANDLE handle, CK_OBJECT_HANDLE object, CK_
     if (rv != CKR_OK)
         return hlk_leave(session, rv);
     for (CK_ULONG i = 0; i < count; i++) { /* all of them, whatever is wrong with one */
-        CK_ULONG scratch, nbytes = CK_UNAVAILABLE_INFORMATION;
+        uint8_t scratch[SCRATCH_NBYTES];
+        CK_ULONG nbytes = CK_UNAVAILABLE_INFORMATION;
         const void *data = NULL;
-        CK_RV each = value_of(key, template[i].type, &scratch, &data, &nbytes);
+        CK_RV each = value_of(key, template[i].type, scratch, &data, &nbytes);
         if (each == CKR_OK && template[i].pValue != NULL && template[i].ulValueLen < nbytes) {
             each = CKR_BUFFER_TOO_SMALL;
             nbytes = CK_UNAVAILABLE_INFORMATION;
@@ -301,10 +383,9 @@ CK_RV C_GetObjectSize(CK_SESSION_HANDLE handle, CK_OBJECT_HANDLE object, CK_ULON
     return hlk_leave(session, rv);
 }
 
-static struct key new_key(const struct session *session)
+static struct key new_key(void)
 {
     return (struct key){
-        .owner = session->entry.handle,
         .flags = FLAG(MODIFIABLE) | FLAG(COPYABLE) | FLAG(DESTROYABLE) | FLAG(EXTRACTABLE) | FLAG(MAY_SIGN) |
                  FLAG(MAY_VERIFY),
         .numbers = {[CLASS] = CKO_SECRET_KEY, [KEY_TYPE] = CKK_GENERIC_SECRET,
@@ -312,9 +393,19 @@ static struct key new_key(const struct session *session)
     };
 }
 
-/* Adds the key to the table if rv is CKR_OK, else ends it. The session is locked. */
-static CK_RV keep(struct session *session, struct key *key, CK_OBJECT_HANDLE *handle, CK_RV rv)
+/* Whether the session may neither make, change nor end the key. */
+static int is_read_only(const struct session *session, const struct key *key)
 {
+    return (key->flags & FLAG(TOKEN)) != 0 && (session->flags & CKF_RW_SESSION) == 0;
+}
+
+/* Adds the key, which the template describes, to the table if rv is CKR_OK, else ends it. The session is locked. */
+static CK_RV keep(struct session *session, struct key *key, const CK_ATTRIBUTE *template, CK_ULONG count,
+                  CK_OBJECT_HANDLE *handle, CK_RV rv)
+{
+    key->owner = (key->flags & FLAG(TOKEN)) != 0 ? 0 : session->entry.handle;
+    if (rv == CKR_OK)
+        rv = is_read_only(session, key) ? CKR_SESSION_READ_ONLY : apply_check_value(key, template, count);
     if (rv == CKR_OK)
         rv = hlk_add(&hlk_keys, key, handle);
     if (rv == CKR_OK)
@@ -335,11 +426,11 @@ CK_RV C_CreateObject(CK_SESSION_HANDLE handle, CK_ATTRIBUTE *template, CK_ULONG 
         return rv;
     if (object == NULL)
         return hlk_leave(session, CKR_ARGUMENTS_BAD);
-    struct key key = new_key(session);
+    struct key key = new_key();
     rv = apply(&key, template, count, CREATE, &seen);
     if (rv == CKR_OK && !(names(seen, CKA_CLASS) && names(seen, CKA_KEY_TYPE) && names(seen, CKA_VALUE)))
         rv = CKR_TEMPLATE_INCOMPLETE;
-    return hlk_leave(session, keep(session, &key, object, rv));
+    return hlk_leave(session, keep(session, &key, template, count, object, rv));
 }
 
 /* A copy of a key, on which a template is then tried. The key is locked. */
@@ -347,7 +438,7 @@ static CK_RV copy_key(const struct key *key, struct key *copy)
 {
     CK_RV rv = CKR_OK;
 
-    *copy = (struct key){.owner = key->owner, .flags = key->flags};
+    *copy = (struct key){.flags = key->flags};
     memcpy(copy->numbers, key->numbers, sizeof key->numbers);
     for (size_t i = 0; i < BYTE_STRINGS && rv == CKR_OK; i++)
         rv = put(&copy->strings[i], key->strings[i].data, key->strings[i].nbytes);
@@ -369,10 +460,9 @@ CK_RV C_CopyObject(CK_SESSION_HANDLE handle, CK_OBJECT_HANDLE object, CK_ATTRIBU
         return hlk_leave(session, rv);
     rv = (key->flags & FLAG(COPYABLE)) == 0 ? CKR_ACTION_PROHIBITED : copy_key(key, &copy);
     hlk_leave(key, CKR_OK);
-    copy.owner = handle;
     if (rv == CKR_OK)
         rv = apply(&copy, template, count, COPY, &seen);
-    return hlk_leave(session, keep(session, &copy, new_object, rv));
+    return hlk_leave(session, keep(session, &copy, template, count, new_object, rv));
 }
 
 /* All of the template, or nothing. */
@@ -388,9 +478,13 @@ CK_RV C_SetAttributeValue(CK_SESSION_HANDLE handle, CK_OBJECT_HANDLE object, CK_
     rv = hlk_key(object, CKR_OBJECT_HANDLE_INVALID, &key);
     if (rv != CKR_OK)
         return hlk_leave(session, rv);
-    rv = (key->flags & FLAG(MODIFIABLE)) == 0 ? CKR_ACTION_PROHIBITED : copy_key(key, &changed);
+    rv = is_read_only(session, key)               ? CKR_SESSION_READ_ONLY
+         : (key->flags & FLAG(MODIFIABLE)) == 0 ? CKR_ACTION_PROHIBITED
+                                                : copy_key(key, &changed);
     if (rv == CKR_OK)
         rv = apply(&changed, template, count, CHANGE, &seen);
+    if (rv == CKR_OK)
+        rv = apply_check_value(&changed, template, count);
     if (rv == CKR_OK) {
         key->flags = changed.flags;
         for (size_t i = 0; i < BYTE_STRINGS; i++) {
@@ -415,7 +509,9 @@ CK_RV C_DestroyObject(CK_SESSION_HANDLE handle, CK_OBJECT_HANDLE object)
     rv = hlk_key(object, CKR_OBJECT_HANDLE_INVALID, &key);
     if (rv != CKR_OK)
         return hlk_leave(session, rv);
-    if ((key->flags & FLAG(DESTROYABLE)) == 0)
+    if (is_read_only(session, key))
+        rv = hlk_leave(key, CKR_SESSION_READ_ONLY);
+    else if ((key->flags & FLAG(DESTROYABLE)) == 0)
         rv = hlk_leave(key, CKR_ACTION_PROHIBITED);
     else
         hlk_remove(&hlk_keys, key);
@@ -450,14 +546,14 @@ CK_RV C_GenerateKey(CK_SESSION_HANDLE handle, CK_MECHANISM *mechanism, CK_ATTRIB
 
     if (rv != CKR_OK)
         return rv;
-    if (mechanism == NULL || object == NULL)
+    if (mechanism == NULL || object == NULL || (template == NULL && count != 0))
         return hlk_leave(session, CKR_ARGUMENTS_BAD);
     const int is_random = mechanism->mechanism == CKM_GENERIC_SECRET_KEY_GEN;
     if (!is_random && mechanism->mechanism != CKM_PKCS5_PBKD2)
         return hlk_leave(session, CKR_MECHANISM_INVALID);
     if (is_random && mechanism->ulParameterLen != 0)
         return hlk_leave(session, CKR_MECHANISM_PARAM_INVALID);
-    struct key key = new_key(session);
+    struct key key = new_key();
     struct bytes *value = &key.strings[VALUE];
     key.numbers[GEN_MECHANISM] = mechanism->mechanism;
     rv = apply(&key, template, count, GENERATE, &seen);
@@ -474,7 +570,7 @@ CK_RV C_GenerateKey(CK_SESSION_HANDLE handle, CK_MECHANISM *mechanism, CK_ATTRIB
     }
     key.flags |= FLAG(LOCAL) | ((key.flags & FLAG(SENSITIVE)) != 0 ? FLAG(ALWAYS_SENSITIVE) : 0) |
                  ((key.flags & FLAG(EXTRACTABLE)) == 0 ? FLAG(NEVER_EXTRACTABLE) : 0);
-    return hlk_leave(session, keep(session, &key, object, rv));
+    return hlk_leave(session, keep(session, &key, template, count, object, rv));
 }
 
 /* ---- Search ---- */
@@ -482,9 +578,10 @@ CK_RV C_GenerateKey(CK_SESSION_HANDLE handle, CK_MECHANISM *mechanism, CK_ATTRIB
 static int matches(const struct key *key, const CK_ATTRIBUTE *template, CK_ULONG count)
 {
     for (CK_ULONG i = 0; i < count; i++) {
-        CK_ULONG scratch, nbytes = 0;
+        uint8_t scratch[SCRATCH_NBYTES];
+        CK_ULONG nbytes = 0;
         const void *data = NULL;
-        if (value_of(key, template[i].type, &scratch, &data, &nbytes) != CKR_OK || nbytes != template[i].ulValueLen ||
+        if (value_of(key, template[i].type, scratch, &data, &nbytes) != CKR_OK || nbytes != template[i].ulValueLen ||
             (nbytes != 0 && !hl_equal(data, template[i].pValue, nbytes)))
             return 0;
     }

@@ -63,7 +63,7 @@ static CK_RV sign_many(CK_SESSION_HANDLE handle, CK_MECHANISM *mechanism, CK_OBJ
 
     if (!is_ready(handle, mechanism, 0, messages, count, macs, macs_nbytes, &algorithm, &nbytes, &rv))
         return rv;
-    rv = hlk_hmac_key(key_handle, algorithm, SIGN, &key);
+    rv = hlk_hmac_key(key_handle, algorithm, mechanism->mechanism, SIGN, &key);
     if (rv != CKR_OK)
         return rv;
     const size_t digest_nbytes = hl_alg_find(algorithm->alg)->digest_nbytes;

@@ -116,6 +116,7 @@ CK_RV C_GetMechanismInfo(CK_SLOT_ID slot, CK_MECHANISM_TYPE type, CK_MECHANISM_I
     }
     if (type != CKM_GENERIC_SECRET_KEY_GEN && type != CKM_PKCS5_PBKD2)
         return CKR_MECHANISM_INVALID;
-    *info = (CK_MECHANISM_INFO){1, KEY_MAX_NBYTES, CKF_GENERATE};
+    const CK_ULONG unit = type == CKM_GENERIC_SECRET_KEY_GEN ? 8 : 1; /* the standard gives these sizes in bits */
+    *info = (CK_MECHANISM_INFO){unit, KEY_MAX_NBYTES * unit, CKF_GENERATE};
     return CKR_OK;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 _Atomic int hlk_running;
+uint8_t hlk_prefix[PREFIX_NBYTES];
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER; /* C_Initialize and C_Finalize */
 
 /* A child of fork has to call C_Initialize again. It inherits no session and no key. */
@@ -20,22 +21,40 @@ static void after_fork(void)
     hlk_tables_after_fork();
 }
 
+/* exit calls functions that __cxa_atexit has registered before the destructors of libraries. dlclose calls a library's
+ * own such functions after its destructor. (Itanium C++ ABI 3.3.6. Sanitizers' atexit does not know the library.) */
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
+extern void *__dso_handle __attribute__((visibility("hidden")));
+static _Atomic int is_exit;
+
+static void at_exit(void *ignored)
+{
+    (void)ignored;
+    is_exit = 1;
+}
+
 __attribute__((destructor)) static void unload(void)
 {
-    hlk_tables_unload(atomic_exchange(&hlk_running, 0));
+    hlk_running = 0;
+    hlk_tables_unload(is_exit);
 }
 
 /* NULL mutexes: those of the operating system. The standard lets a module lock even if the caller has no threads. */
 static CK_RV start(const CK_C_INITIALIZE_ARGS *mutexes)
 {
-    static int has_handler;
+    static int has_exit, has_handler;
 
     if (hlk_running)
         return CKR_CRYPTOKI_ALREADY_INITIALIZED;
+    if (!has_exit && __cxa_atexit(at_exit, NULL, &__dso_handle) != 0)
+        return CKR_HOST_MEMORY;
+    has_exit = 1;
     if (!has_handler && pthread_atfork(NULL, NULL, after_fork) != 0)
         return CKR_HOST_MEMORY;
     has_handler = 1;
-    const CK_RV rv = hlk_tables_start(mutexes);
+    CK_RV rv = hlk_random(hlk_prefix, sizeof hlk_prefix);
+    if (rv == CKR_OK)
+        rv = hlk_tables_start(mutexes);
     hlk_running = rv == CKR_OK;
     return rv;
 }
@@ -61,7 +80,7 @@ CK_RV C_Initialize(void *arguments)
 CK_RV C_Finalize(void *reserved)
 {
     if (reserved != NULL)
-        return CKR_ARGUMENTS_BAD;
+        return hlk_running ? CKR_ARGUMENTS_BAD : CKR_CRYPTOKI_NOT_INITIALIZED;
     pthread_mutex_lock(&starting);
     const int was_running = atomic_exchange(&hlk_running, 0);
     if (was_running)
@@ -193,7 +212,7 @@ CK_RV C_GetTokenInfo(CK_SLOT_ID slot, CK_TOKEN_INFO *info)
     if (info == NULL)
         return CKR_ARGUMENTS_BAD;
     *info = (CK_TOKEN_INFO){
-        .flags = CKF_RNG | CKF_WRITE_PROTECTED | CKF_TOKEN_INITIALIZED,
+        .flags = CKF_RNG | CKF_TOKEN_INITIALIZED | CKF_PROTECTED_AUTHENTICATION_PATH, /* programs ask for no PIN */
         .ulMaxSessionCount = CK_EFFECTIVELY_INFINITE,
         .ulSessionCount = hlk_session_counts[0] + hlk_session_counts[1],
         .ulRwSessionCount = hlk_session_counts[1],
@@ -215,9 +234,10 @@ CK_RV C_GetTokenInfo(CK_SLOT_ID slot, CK_TOKEN_INFO *info)
 CK_RV C_WaitForSlotEvent(CK_FLAGS flags, CK_SLOT_ID *slot, void *reserved)
 {
     (void)slot;
-    (void)reserved;
     if (!hlk_running)
         return CKR_CRYPTOKI_NOT_INITIALIZED;
+    if (reserved != NULL)
+        return CKR_ARGUMENTS_BAD;
     /* The slot never changes: waiting would not end. */
     return (flags & CKF_DONT_BLOCK) != 0 ? CKR_NO_EVENT : CKR_FUNCTION_NOT_SUPPORTED;
 }
@@ -239,9 +259,9 @@ CK_RV C_SeedRandom(CK_SESSION_HANDLE handle, CK_BYTE *seed, CK_ULONG nbytes)
     struct session *session;
     const CK_RV rv = hlk_session(handle, &session);
 
-    (void)seed;
-    (void)nbytes;
-    return rv != CKR_OK ? rv : hlk_leave(session, CKR_RANDOM_SEED_NOT_SUPPORTED);
+    if (rv != CKR_OK)
+        return rv;
+    return hlk_leave(session, seed == NULL && nbytes != 0 ? CKR_ARGUMENTS_BAD : CKR_RANDOM_SEED_NOT_SUPPORTED);
 }
 
 CK_RV C_GenerateRandom(CK_SESSION_HANDLE handle, CK_BYTE *data, CK_ULONG nbytes)

@@ -45,7 +45,8 @@ extern struct table hlk_sessions, hlk_keys;
 CK_RV hlk_tables_start(const CK_C_INITIALIZE_ARGS *mutexes); /* mutexes: NULL for those of the operating system */
 void hlk_tables_stop(void);        /* ends all entries; waits for calls that use one */
 void hlk_tables_after_fork(void);  /* the same in the child of a fork */
-void hlk_tables_unload(int is_running);
+/* The module is unloaded. is_exit: the process ends, and other threads may be inside calls. */
+void hlk_tables_unload(int is_exit);
 
 /* Adds a copy of an entry. */
 CK_RV hlk_add(struct table *table, const void *entry, CK_ULONG *handle);
@@ -62,6 +63,9 @@ void *hlk_next(struct table *table, CK_ULONG *index);
 /* ---- module.c ---- */
 
 extern _Atomic int hlk_running; /* between C_Initialize and C_Finalize */
+
+enum { PREFIX_NBYTES = 8 };
+extern uint8_t hlk_prefix[PREFIX_NBYTES]; /* random since C_Initialize: the first half of each CKA_UNIQUE_ID */
 
 /* CKR_OK if the module is initialized and has this slot. */
 CK_RV hlk_check_slot(CK_SLOT_ID slot);
@@ -94,7 +98,8 @@ struct session {
     CK_FLAGS flags;
     int has_keys; /* may own keys */
     enum { IDLE, DIGESTING = DIGEST, SIGNING = SIGN, VERIFYING = VERIFY, FINDING } active;
-    int is_parted; /* data has come in parts: `digest` or `mac.ctx` is in use */
+    int is_whole;  /* C_Digest, C_Sign was asked for its length: the message comes in one call */
+    int is_parted; /* data comes in parts: `digest` or `mac.ctx` is in use */
     int has_key;   /* the digest includes a key */
     const struct algorithm *algorithm;
     size_t result_nbytes;
@@ -117,16 +122,16 @@ void hlk_end_operation(struct session *session);
 
 /* ---- key.c ---- */
 
-enum { VALUE, LABEL, ID, START_DATE, END_DATE, BYTE_STRINGS };
+enum { VALUE, LABEL, ID, START_DATE, END_DATE, ALLOWED_MECHANISMS, BYTE_STRINGS };
 enum { CLASS, KEY_TYPE, VALUE_LEN, GEN_MECHANISM, NUMBERS };
 enum { TOKEN, PRIVATE, MODIFIABLE, COPYABLE, DESTROYABLE, SENSITIVE, EXTRACTABLE, MAY_ENCRYPT, MAY_DECRYPT, MAY_SIGN,
        MAY_VERIFY, MAY_WRAP, MAY_UNWRAP, MAY_DERIVE, WRAP_WITH_TRUSTED, TRUSTED, LOCAL, ALWAYS_SENSITIVE,
-       NEVER_EXTRACTABLE };
+       NEVER_EXTRACTABLE, NO_CHECK_VALUE };
 #define FLAG(bit) (UINT32_C(1) << (bit))
 
 struct key {
     struct entry entry;
-    CK_SESSION_HANDLE owner;
+    CK_SESSION_HANDLE owner; /* 0: the token */
     uint32_t flags;
     CK_ULONG numbers[NUMBERS];
     struct bytes {
@@ -138,9 +143,12 @@ struct key {
 };
 CK_RV hlk_key(CK_OBJECT_HANDLE handle, CK_RV missing, struct key **key);
 void hlk_end_key(struct key *key);
-/* The key, prepared for an HMAC; checks its type and its permission for the purpose. */
-CK_RV hlk_hmac_key(CK_OBJECT_HANDLE handle, const struct algorithm *algorithm, enum purpose purpose,
-                   hl_hmac_key *prepared);
+/* Whether CKA_ALLOWED_MECHANISMS names the mechanism, or nothing. */
+int hlk_allows(const struct key *key, CK_MECHANISM_TYPE mechanism);
+/* The key, prepared for an HMAC by the mechanism, which is one of the algorithm's; checks its type and its permissions
+ * for the purpose. */
+CK_RV hlk_hmac_key(CK_OBJECT_HANDLE handle, const struct algorithm *algorithm, CK_MECHANISM_TYPE mechanism,
+                   enum purpose purpose, hl_hmac_key *prepared);
 
 /* ---- many.c ---- */
 

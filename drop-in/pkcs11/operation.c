@@ -50,29 +50,34 @@ static CK_RV begin(CK_SESSION_HANDLE handle, const CK_MECHANISM *mechanism, enum
         return hlk_leave(session, CKR_OPERATION_ACTIVE);
     rv = hlk_mechanism(mechanism, purpose == DIGEST, &session->algorithm, &session->result_nbytes);
     if (rv == CKR_OK && purpose != DIGEST)
-        rv = hlk_hmac_key(key, session->algorithm, purpose, &session->mac.key);
+        rv = hlk_hmac_key(key, session->algorithm, mechanism->mechanism, purpose, &session->mac.key);
     if (rv == CKR_OK)
         session->active = (int)purpose;
     return hlk_leave(session, rv);
 }
 
-/* Before the first part. One message in one call needs no context. */
-static hl_status begin_parts(struct session *session)
+/* A message comes either in one call, which needs no context, or in parts, from the first call on: also if that call
+ * only asks for the length of the result. */
+static CK_RV choose(struct session *session, int is_whole)
 {
-    const hl_status status = session->is_parted                ? HL_OK
-                             : (int)session->active == DIGESTING ? hl_init(&session->digest, session->algorithm->alg)
-                                                               : hl_hmac_init(&session->mac.ctx, &session->mac.key);
+    if (is_whole ? session->is_parted : session->is_whole)
+        return CKR_OPERATION_ACTIVE;
+    if (is_whole || session->is_parted) {
+        session->is_whole = is_whole;
+        return CKR_OK;
+    }
     session->is_parted = 1;
-    return status;
+    return hlk_error(session->active == DIGESTING ? hl_init(&session->digest, session->algorithm->alg)
+                                                  : hl_hmac_init(&session->mac.ctx, &session->mac.key));
 }
 
 static CK_RV add(struct session *session, const void *part, size_t nbytes)
 {
-    const hl_status status = begin_parts(session);
+    const CK_RV rv = choose(session, 0);
 
-    return hlk_error(status != HL_OK                  ? status
-                     : session->active == DIGESTING ? hl_update(&session->digest, part, nbytes)
-                                                    : hl_hmac_update(&session->mac.ctx, part, nbytes));
+    return rv != CKR_OK ? rv
+                        : hlk_error(session->active == DIGESTING ? hl_update(&session->digest, part, nbytes)
+                                                                 : hl_hmac_update(&session->mac.ctx, part, nbytes));
 }
 
 static CK_RV update(CK_SESSION_HANDLE handle, enum purpose purpose, const CK_BYTE *part, CK_ULONG nbytes)
@@ -86,23 +91,14 @@ static CK_RV update(CK_SESSION_HANDLE handle, enum purpose purpose, const CK_BYT
     return rv == CKR_OK ? hlk_leave(session, CKR_OK) : fail(session, rv);
 }
 
-/* The digest or MAC of a whole message. */
-static CK_RV compute(struct session *session, const CK_BYTE *data, size_t nbytes, uint8_t *result)
+/* The digest or MAC of a whole message, or of the parts. */
+static CK_RV compute(struct session *session, int is_whole, const CK_BYTE *data, size_t nbytes, uint8_t *result)
 {
-    if (session->is_parted)
-        return CKR_OPERATION_NOT_INITIALIZED; /* only ...Final ends what came in parts */
-    return hlk_error(session->active == DIGESTING ? hl_hash(session->algorithm->alg, data, nbytes, result)
-                                                  : hl_hmac(&session->mac.key, data, nbytes, result));
-}
-
-/* The digest or MAC of the parts. */
-static CK_RV final(struct session *session, uint8_t *result)
-{
-    const hl_status status = begin_parts(session); /* there may have been none */
-
-    return hlk_error(status != HL_OK                ? status
-                     : session->active == DIGESTING ? hl_final(&session->digest, result)
-                                                    : hl_hmac_final(&session->mac.ctx, result));
+    if (session->active == DIGESTING)
+        return hlk_error(is_whole ? hl_hash(session->algorithm->alg, data, nbytes, result)
+                                  : hl_final(&session->digest, result));
+    return hlk_error(is_whole ? hl_hmac(&session->mac.key, data, nbytes, result)
+                              : hl_hmac_final(&session->mac.ctx, result));
 }
 
 /* C_Digest, C_Sign (is_whole) and their ...Final. The result may lie over the message. */
@@ -115,9 +111,12 @@ static CK_RV produce(CK_SESSION_HANDLE handle, enum purpose purpose, int is_whol
 
     if (rv != CKR_OK)
         return rv;
+    rv = choose(session, is_whole);
+    if (rv != CKR_OK)
+        return fail(session, rv);
     if (!has_room(out, out_nbytes, session->result_nbytes, &rv))
         return rv == CKR_ARGUMENTS_BAD ? fail(session, rv) : hlk_leave(session, rv);
-    rv = is_whole ? compute(session, data, nbytes, result) : final(session, result);
+    rv = compute(session, is_whole, data, nbytes, result);
     if (rv == CKR_OK)
         memcpy(out, result, session->result_nbytes);
     explicit_bzero(result, sizeof result); /* a MAC may be cut off */
@@ -137,7 +136,9 @@ static CK_RV verify(CK_SESSION_HANDLE handle, int is_whole, const CK_BYTE *data,
         return fail(session, CKR_ARGUMENTS_BAD);
     if (signature_nbytes != session->result_nbytes)
         return fail(session, CKR_SIGNATURE_LEN_RANGE);
-    rv = is_whole ? compute(session, data, nbytes, result) : final(session, result);
+    rv = choose(session, is_whole);
+    if (rv == CKR_OK)
+        rv = compute(session, is_whole, data, nbytes, result);
     if (rv == CKR_OK && !hl_equal(result, signature, signature_nbytes))
         rv = CKR_SIGNATURE_INVALID;
     explicit_bzero(result, sizeof result);
@@ -172,6 +173,10 @@ CK_RV C_DigestKey(CK_SESSION_HANDLE handle, CK_OBJECT_HANDLE key_handle)
     rv = hlk_key(key_handle, CKR_KEY_HANDLE_INVALID, &key);
     if (rv != CKR_OK)
         return fail(session, rv);
+    if (!hlk_allows(key, session->algorithm->digest)) {
+        hlk_leave(key, CKR_OK);
+        return fail(session, CKR_KEY_INDIGESTIBLE);
+    }
     session->has_key = 1;
     rv = hlk_leave(key, add(session, key->strings[VALUE].data, key->strings[VALUE].nbytes));
     return rv == CKR_OK ? hlk_leave(session, rv) : fail(session, rv);
@@ -237,6 +242,8 @@ CK_RV C_GetOperationState(CK_SESSION_HANDLE handle, CK_BYTE *state, CK_ULONG *st
 
     if (rv != CKR_OK)
         return rv;
+    if (state_nbytes == NULL)
+        return hlk_leave(session, CKR_ARGUMENTS_BAD);
     if (session->active == IDLE || session->active == FINDING)
         return hlk_leave(session, CKR_OPERATION_NOT_INITIALIZED);
     if (session->active != DIGESTING || session->has_key)

@@ -222,20 +222,21 @@ void hlk_tables_after_fork(void)
     }
 }
 
-/* This may be the end of the process, while other threads are inside calls. Then only keys that no call uses are
- * wiped. */
-void hlk_tables_unload(int is_running)
+/* At the end of the process only what no call uses is wiped, and nothing is freed that a call may use. Functions of the
+ * caller are called in neither case: the caller's code may be gone. */
+void hlk_tables_unload(int is_exit)
 {
     for (size_t t = 0; t < 2; t++) {
-        for (CK_ULONG i = 0; is_running && !has_callers && i < tables[t]->count; i++) {
+        for (CK_ULONG i = 0; i < tables[t]->count; i++) {
             struct entry *entry = entry_at(tables[t], i);
-            if (pthread_mutex_trylock(&entry->lock.os) != 0)
+            if (is_exit && (has_callers || pthread_mutex_trylock(&entry->lock.os) != 0))
                 continue;
             if (entry->handle != 0)
                 clear(tables[t], entry);
-            unlock(&entry->lock);
+            if (is_exit)
+                pthread_mutex_unlock(&entry->lock.os);
         }
-        if (is_running)
+        if (is_exit)
             continue;
         tables[t]->free = NULL;
         tables[t]->count = 0;

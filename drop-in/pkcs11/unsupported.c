@@ -2,14 +2,23 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "cryptoki.h"
+#include "module.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+
+/* Sessions that are not there, and a module that is not initialized, come first. */
+static CK_RV refuse(CK_SESSION_HANDLE handle, CK_RV rv)
+{
+    struct session *session;
+    const CK_RV found = hlk_session(handle, &session);
+
+    return found != CKR_OK ? found : hlk_leave(session, rv);
+}
 
 #define ALWAYS(rv, name, ...)                                                                                          \
     CK_RV name(__VA_ARGS__)                                                                                            \
     {                                                                                                                  \
-        return rv;                                                                                                     \
+        return refuse(session, rv);                                                                                    \
     }
 #define NONE(name, ...) ALWAYS(CKR_FUNCTION_NOT_SUPPORTED, name, __VA_ARGS__)
 #define SESSION CK_SESSION_HANDLE session
@@ -19,13 +28,16 @@
 #define PARAMETER SESSION, void *parameter, CK_ULONG parameter_nbytes
 #define TEMPLATE(name) CK_ATTRIBUTE *name, CK_ULONG name##_count
 
-/* PINs and token objects */
-NONE(C_InitToken, CK_SLOT_ID slot, IN(pin), CK_UTF8CHAR *label)
+/* PINs */
+CK_RV C_InitToken(CK_SLOT_ID slot, IN(pin), CK_UTF8CHAR *label)
+{
+    const CK_RV rv = hlk_check_slot(slot);
+
+    return rv != CKR_OK ? rv : CKR_FUNCTION_NOT_SUPPORTED;
+}
 NONE(C_InitPIN, SESSION, IN(pin))
 NONE(C_SetPIN, SESSION, IN(old_pin), IN(new_pin))
-NONE(C_Login, SESSION, CK_USER_TYPE user, IN(pin))
 NONE(C_LoginUser, SESSION, CK_USER_TYPE user, IN(pin), IN(name))
-NONE(C_Logout, SESSION)
 
 /* Ciphers */
 NONE(C_EncryptInit, INIT)
