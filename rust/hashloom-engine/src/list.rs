@@ -84,8 +84,8 @@ pub struct Parser {
 struct Coreutils {
     /// The algorithms that a tag may name, in coreutils' spelling.
     tagged: Vec<Algorithm>,
-    /// Whether digests may be in base64.
-    base64: bool,
+    /// Whether it is cksum, which also reads base64.
+    is_cksum: bool,
     /// The algorithm that the last tag has named, whatever followed.
     last: Option<Algorithm>,
 }
@@ -236,7 +236,7 @@ impl Parser {
     /// assert!(matches!(Parser::only(Algorithm::Sha256).parse(line.as_bytes()), Line::Bad(_)));
     /// ```
     pub fn only(algorithm: Algorithm) -> Parser {
-        let coreutils = Coreutils { tagged: vec![algorithm], base64: false, last: None };
+        let coreutils = Coreutils { tagged: vec![algorithm], is_cksum: false, last: None };
         Parser { coreutils: Some(coreutils), ..Parser::untagged(&[algorithm]) }
     }
 
@@ -252,7 +252,7 @@ impl Parser {
     /// assert!(matches!(Parser::cksum(&[Md5], &[Md5]).parse(line), Line::Bad(_)));
     /// ```
     pub fn cksum(tagged: &[Algorithm], untagged: &[Algorithm]) -> Parser {
-        let coreutils = Coreutils { tagged: tagged.to_vec(), base64: true, last: None };
+        let coreutils = Coreutils { tagged: tagged.to_vec(), is_cksum: true, last: None };
         Parser { coreutils: Some(coreutils), ..Parser::untagged(untagged) }
     }
 
@@ -344,8 +344,8 @@ impl Parser {
             })
         };
         let Some(coreutils) = &mut self.coreutils else { return find(Algorithm::ALL, |_, _| true) };
-        let found = match coreutils.base64 {
-            // cksum names all of SHA-2 in two ways.
+        let found = match coreutils.tagged.len() > 1 {
+            // Unless it reads one algorithm only, cksum knows a second name for each of SHA-2.
             true => find(&coreutils.tagged, |algorithm, name| name == tag(algorithm) || name.starts_with("SHA2-")),
             false => find(&coreutils.tagged, |algorithm, name| name == tag(algorithm)),
         };
@@ -355,7 +355,7 @@ impl Parser {
 
     /// Whether digests may be in base64.
     fn reads_base64(&self) -> bool {
-        self.coreutils.as_ref().is_none_or(|coreutils| coreutils.base64)
+        self.coreutils.as_ref().is_none_or(|coreutils| coreutils.is_cksum)
     }
 
     /// The digest in base64 that the line begins with, and its length. The line begins with `nhex` hexadecimal digits.
@@ -445,7 +445,9 @@ impl Parser {
         let base64 = if may_be_base64 { self.base64_first(line, ndigits) } else { None };
         let (text, rest) = line.split_at(base64.map_or(ndigits, |(_, _, ndigits)| ndigits));
         let Some((b' ' | b'\t', rest)) = rest.split_first() else { return Err(BadLine::Format) };
-        if rest.is_empty() || text.is_empty() {
+        // cksum takes a line that ends here for a file without a name.
+        let may_end = self.coreutils.as_ref().is_some_and(|coreutils| coreutils.is_cksum);
+        if rest.is_empty() && !may_end || text.is_empty() {
             return Err(BadLine::Format);
         }
         let (algorithm, digest) = match base64 {
@@ -456,7 +458,7 @@ impl Parser {
                 (algorithm, digest(algorithm, text).ok_or(BadLine::Format)?)
             }
         };
-        let name = if rest.len() == 1 || !matches!(rest[0], b' ' | b'*') {
+        let name = if rest.len() <= 1 || !matches!(rest[0], b' ' | b'*') {
             if self.is_reversed == Some(false) {
                 return Err(BadLine::Format);
             }

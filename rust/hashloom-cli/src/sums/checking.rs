@@ -171,6 +171,11 @@ impl Checker<'_> {
     fn check(&mut self, list: &Path) -> End {
         let is_stdin = list.as_os_str() == "-";
         let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
+        // shasum quotes nothing, which may still be necessary for the names of files.
+        let shown_name = match self.kind {
+            Kind::List(_) if is_stdin => Cow::Borrowed(list_name),
+            _ => quoted(list_name),
+        };
         let mut itself = None;
         let reader = if is_stdin {
             input::stdin().and_then(|stdin| open(stdin, self.rules))
@@ -209,7 +214,7 @@ impl Checker<'_> {
                     Kind::LastLine => (last.map_or("CRC", type_of), " "),
                 };
                 let message = format!(": {number}: improperly formatted {kind}{blank}checksum line{why}");
-                console.message(&[&quoted(list_name)[..], message.as_bytes()].concat());
+                console.message(&[&shown_name[..], message.as_bytes()].concat());
             }
             Event::Hashed(request, Ok(hashed)) => {
                 let is_match = request.tag.is_match(&hashed);
@@ -253,7 +258,7 @@ impl Checker<'_> {
             }
             let of = if let Kind::List(kind) = kind { format!("{kind} ") } else { String::new() };
             let message = format!(": no properly formatted {of}checksum lines found");
-            console.message(&[&quoted(list_name)[..], message.as_bytes()].concat());
+            console.message(&[&shown_name[..], message.as_bytes()].concat());
             return End::Wrong;
         }
         if rules.json {
@@ -289,7 +294,7 @@ impl Checker<'_> {
                 console.message(format!("{ignored} {are} missing and not checked").as_bytes());
             }
             if rules.ignore_missing && counts.nmatched == 0 {
-                console.message(&[&quoted(list_name)[..], b": no file was verified"].concat());
+                console.message(&[&shown_name[..], b": no file was verified"].concat());
             }
         }
         if counts.nunstable > 0 {

@@ -18,6 +18,7 @@ use super::format::Format;
 use super::front::End;
 use super::options::{Choice, Other, Row, Words, parse};
 use super::programs::Work;
+use super::shasum::SHA3;
 use super::summing::{Item, Summer, source};
 use super::text_lines::Grammar;
 use crate::input::or_stdin;
@@ -66,7 +67,6 @@ enum Type {
 }
 
 const SHA2: [Algorithm; 4] = [Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512];
-const SHA3: [Algorithm; 4] = [Algorithm::Sha3_224, Algorithm::Sha3_256, Algorithm::Sha3_384, Algorithm::Sha3_512];
 
 const TYPES: [(&str, Type); 12] = [
     ("bsd", Type::Sum(Sum::Bsd)),

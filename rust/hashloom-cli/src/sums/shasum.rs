@@ -54,7 +54,7 @@ pub const SHASUM: Kind = Kind {
     original: "the one of perl's Digest::SHA 6.02",
 };
 
-const SHA3: [Algorithm; 4] = [Algorithm::Sha3_224, Algorithm::Sha3_256, Algorithm::Sha3_384, Algorithm::Sha3_512];
+pub const SHA3: [Algorithm; 4] = [Algorithm::Sha3_224, Algorithm::Sha3_256, Algorithm::Sha3_384, Algorithm::Sha3_512];
 
 pub const SHA3SUM: Kind = Kind {
     family: "SHA3",
