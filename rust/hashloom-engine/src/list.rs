@@ -222,7 +222,13 @@ impl Parser {
     /// assert_eq!(entry.digests[0].0, Algorithm::Ripemd160);
     /// ```
     pub fn untagged(algorithms: &[Algorithm]) -> Parser {
-        Parser { untagged: algorithms.to_vec(), coreutils: None, is_reversed: None, is_digest_last: None, columns: None }
+        Parser {
+            untagged: algorithms.to_vec(),
+            coreutils: None,
+            is_reversed: None,
+            is_digest_last: None,
+            columns: None,
+        }
     }
 
     /// A parser for lines of one algorithm, under the name that coreutils gives it. All other lines are bad.

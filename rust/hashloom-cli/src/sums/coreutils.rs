@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! The binary called as `sha256sum` or one of its siblings, or as `cksum`. Options, messages and exit status are those
-//! of the programs of this name in GNU coreutils: 9.1, for cksum 9.11. `test/coreutils.py` compares them.
+//! of the programs of this name in GNU coreutils: 9.1, for cksum 9.10. `test/coreutils.py` compares them.
 //!
 //! cksum has no BLAKE2b and no SM3, as hashloom's library has neither, and its --debug names no hardware.
 
@@ -211,7 +211,8 @@ impl Wanted {
                 return Ok(What::Check(Grammar::Coreutils(parser), Kind::Line(tag(algorithm))));
             }
             None if self.check => {
-                let hashes = TYPES.iter().filter_map(|(_, kind)| if let Type::Hash(it) = kind { Some(*it) } else { None });
+                let hashes =
+                    TYPES.iter().filter_map(|(_, kind)| if let Type::Hash(it) = kind { Some(*it) } else { None });
                 let all: Vec<_> = hashes.chain(SHA3).collect();
                 return Ok(What::Check(Grammar::Coreutils(Parser::cksum(&all, &[])), Kind::LastLine));
             }

@@ -13,6 +13,9 @@ use serde::{Serialize, Serializer};
 use crate::json::{Hex, text};
 use crate::quote::for_terminal;
 
+/// Appends the line of a name and a digest.
+pub type Write<'a> = dyn Fn(&mut Vec<u8>, &[u8], &Hash) + Sync + 'a;
+
 /// How a checksum is written.
 #[derive(Clone, Copy)]
 pub enum Format<'a> {
@@ -20,8 +23,8 @@ pub enum Format<'a> {
     /// Lines for a person: a name that could steer the terminal is quoted.
     Terminal(Writer),
     Json,
-    /// As a function appends it, given the name and the digest.
-    Own(&'a (dyn Fn(&mut Vec<u8>, &[u8], &Hash) + Sync)),
+    /// As a function appends it.
+    Own(&'a Write<'a>),
 }
 
 #[derive(Serialize)]

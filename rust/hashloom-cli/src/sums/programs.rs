@@ -100,7 +100,7 @@ impl Family {
     fn original(self) -> &'static str {
         match self {
             Family::Coreutils(Program::Of(_)) => "the one of GNU coreutils 9.1",
-            Family::Coreutils(Program::Cksum) => "the one of GNU coreutils 9.11",
+            Family::Coreutils(Program::Cksum) => "the one of GNU coreutils 9.10",
             Family::Shasum(kind) => kind.original,
             Family::Bsd(..) => "the one of FreeBSD",
         }
