@@ -616,6 +616,22 @@ def check_perl(program, folder, numbers, bad, name, tags):
         same(program, ["-c"], folder, stdin=text)
 
 
+    junk = [b" ", b"*", b"U", b"^", b"\t", b"\\", b"(", b") = ", b"0", b"#", b"\xff", tags[0][0]]
+    for seed in range(arguments.lists // 10):
+        source = random.Random(seed)
+        lines = b"".join([*perl_lists(digest_of, tags), modes]).splitlines()
+        for number in source.sample(range(len(lines)), 9):
+            place = source.randrange(len(lines[number]) + 1)
+            kept = source.randrange(2)
+            lines[number] = lines[number][:place] + source.choice(junk) + lines[number][place + kept :]
+        found = [
+            run(each, program, ["-cw"], folder, "C", b"\n".join(lines), False, {})
+            for each in [genuine_programs[program], hashloom]
+        ]
+        # A message may quote the name of a file.
+        if found[0][:2] != found[1][:2]:
+            failures.append(f"{program} -cw {lines}:")
+            failures.extend(f"  {who}: {what}" for who, what in zip(["perl", "hashloom"], found))
     # The escaped name of a verdict cannot pass for a line of its own.
     line = b"\\" + digest_of(content(b"new\nline")) + b"  new\\nline\n"
     expect(f"{program} -c", run(hashloom, program, ["-c"], folder, "C", line, False, {}), (0, b"\\new\\nline: OK\n", b""))
