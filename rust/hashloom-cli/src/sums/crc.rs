@@ -148,9 +148,9 @@ impl Sum {
 
 /// How sums are printed.
 pub struct Format {
-    /// As bytes alone.
+    /// Whether the bytes of a sum are printed alone.
     pub raw: bool,
-    /// With the name of the file.
+    /// Whether the name of the file follows.
     pub names: bool,
     /// The byte that ends a line.
     pub end: u8,

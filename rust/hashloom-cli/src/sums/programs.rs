@@ -25,7 +25,7 @@ use crate::stdio::{self, Stderr};
 enum Family {
     Coreutils(Program),
     Shasum(&'static shasum::Kind),
-    /// With the tag of its lines.
+    /// The text is the tag of its lines.
     Bsd(Algorithm, &'static str),
 }
 
