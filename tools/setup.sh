@@ -58,6 +58,9 @@ debsums           debsums                     test                          -
 fsverity          fsverity                    test,trees                    -
 /usr/sbin/veritysetup  cryptsetup-bin         test,trees                    -
 xxd               xxd                         test                          -
+shasum            perl                        test                          -
+sha3sum           libdigest-sha3-perl         test                          -
+busybox           busybox                     test,sums                     -
 mandoc            mandoc                      test                          -
 groff             groff-base                  test                          -
 man               man-db                      test,dist                     -
@@ -98,7 +101,6 @@ mktorrent         mktorrent                   torrents
 transmission-cli  transmission-cli            clients
 hashdeep          hashdeep                    sums
 rhash             rhash                       sums
-busybox           busybox                     sums
 '
 # What other systems call the packages that users need: Debian, Fedora, Alpine.
 elsewhere='

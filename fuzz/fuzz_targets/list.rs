@@ -2,7 +2,7 @@
 
 //! Parses any list of checksums. There is no panic. The lines accepted for one algorithm, and their names, are those of
 //! the oracle, and so are the lines accepted in all formats. A line accepted for one algorithm is accepted, with the same
-//! result, among all.
+//! result, among all, and by cksum.
 
 #![no_main]
 
@@ -22,16 +22,21 @@ fuzz_target!(|input: &[u8]| {
     ORACLE.with_borrow_mut(|oracle| compare(oracle, Algorithm::Sha1, input));
     compare_all_formats(input);
     let (mut one, mut all) = (Parser::only(Algorithm::Sha1), Parser::new());
+    let mut cksum = Parser::cksum(&[Algorithm::Sha1], &[Algorithm::Sha1]);
     for line in input.split(|&byte| byte == b'\n') {
-        let before = all.clone();
-        match (one.parse(line), all.parse(line)) {
+        let before = (all.clone(), cksum.clone());
+        let (by_one, by_cksum) = (one.parse(line), cksum.parse(line));
+        if !matches!(by_one, Line::Bad(_)) {
+            assert_eq!(by_one, by_cksum);
+        }
+        match (by_one, all.parse(line)) {
             (Line::Entry(entry), other) => assert_eq!(Line::Entry(entry), other),
             (Line::Blank, other) => assert_eq!(Line::Blank, other),
             (Line::Bad(BadLine::Escape), other) => assert_eq!(Line::Bad(BadLine::Escape), other),
             // A line of another algorithm may settle where names begin.
             (Line::Bad(bad), _) => {
                 let _ = bad.to_string();
-                all = before;
+                (all, cksum) = before;
             }
         }
     }

@@ -12,7 +12,7 @@ use clap::{Args, Command, CommandFactory, Subcommand};
 use clap_complete::Shell;
 
 use crate::args::Arguments;
-use crate::sums::coreutils;
+use crate::sums::programs;
 use crate::text::{display, failed, reason};
 use crate::{output, solaris};
 
@@ -104,10 +104,7 @@ fn offer_files(script: &mut String, command: &Command, label: &str) {
 
 /// The programs that the binary can be called as.
 fn stand_in_programs() -> Vec<Command> {
-    let sums = coreutils::PROGRAMS.map(|(program, algorithm)| {
-        let help = coreutils::help(program.as_bytes(), algorithm);
-        page::command_of_help(program, &help)
-    });
+    let sums = programs::helps().map(|(program, help)| page::command_of_help(program, &help));
     [solaris::digest::command(), solaris::mac::command()].into_iter().chain(sums).collect()
 }
 

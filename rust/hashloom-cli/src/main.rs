@@ -130,17 +130,16 @@ fn as_other_program() -> Option<u8> {
         "digest" => Some(solaris::digest::called(&arguments, isa_of_environment().as_deref())),
         "mac" => Some(solaris::mac::called(&arguments, isa_of_environment().as_deref())),
         _ => {
-            let Some(algorithm) = sums::coreutils::algorithm_of(program) else { return refused(program) };
-            let program = program.to_owned();
-            Some(sums::coreutils::run(&program, algorithm, arguments, isa_of_environment().as_deref()))
+            let isa = isa_of_environment();
+            sums::programs::called(program, &arguments, isa.as_deref()).or_else(|| refused(program))
         }
     }
 }
 
-/// Refuses the names of other programs that make checksums, such as `b3sum` and `cksum`: as a list of commands, their
-/// arguments would be misread. Returns the exit status.
+/// Refuses the names of other programs that make checksums, such as `b3sum`: as a list of commands, their arguments
+/// would be misread. Returns the exit status.
 fn refused(program: &str) -> Option<u8> {
-    let can = sums::coreutils::PROGRAMS.map(|(name, _)| name).join(", ");
+    let can = sums::programs::names().collect::<Vec<_>>().join(", ");
     program.ends_with("sum").then(|| {
         let message = format!(
             "hashloom is called as {program}, for which it cannot stand in: it can for {can}, digest and mac. \

@@ -8,7 +8,8 @@
 //! | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
 //! | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a line feed, a carriage return, a backslash |
 //!
-//! More formats are read, unless the parser is one for [only](Parser::only) one algorithm:
+//! More formats are read, unless the parser is one for [only](Parser::only) one algorithm, or for those of
+//! [cksum](Parser::cksum), which also reads base64:
 //!
 //! | line | format |
 //! |---|---|
@@ -68,14 +69,25 @@ pub use writer::{Writer, escaped};
 pub struct Parser {
     /// The algorithms for lines that do not name theirs.
     untagged: Vec<Algorithm>,
-    /// The only algorithm accepted, under its name in coreutils.
-    only: Option<Algorithm>,
+    /// The rules of a program of coreutils, if lines are to be read as it reads them.
+    coreutils: Option<Coreutils>,
     /// Whether names follow after one space; `None` before the first line of either format.
     is_reversed: Option<bool>,
     /// Whether digests follow names in this list; `None` before the first line without a tag.
     is_digest_last: Option<bool>,
     /// hashdeep's columns before the name, once a line of this list has named them.
     columns: Option<Vec<Column>>,
+}
+
+/// What a program of coreutils reads.
+#[derive(Debug, Clone)]
+struct Coreutils {
+    /// The algorithms that a tag may name, in coreutils' spelling.
+    tagged: Vec<Algorithm>,
+    /// Whether it is cksum, which also reads base64.
+    is_cksum: bool,
+    /// The algorithm that the last tag has named, whatever followed.
+    last: Option<Algorithm>,
 }
 
 /// A column of hashdeep's format.
@@ -210,7 +222,13 @@ impl Parser {
     /// assert_eq!(entry.digests[0].0, Algorithm::Ripemd160);
     /// ```
     pub fn untagged(algorithms: &[Algorithm]) -> Parser {
-        Parser { untagged: algorithms.to_vec(), only: None, is_reversed: None, is_digest_last: None, columns: None }
+        Parser {
+            untagged: algorithms.to_vec(),
+            coreutils: None,
+            is_reversed: None,
+            is_digest_last: None,
+            columns: None,
+        }
     }
 
     /// A parser for lines of one algorithm, under the name that coreutils gives it. All other lines are bad.
@@ -224,7 +242,39 @@ impl Parser {
     /// assert!(matches!(Parser::only(Algorithm::Sha256).parse(line.as_bytes()), Line::Bad(_)));
     /// ```
     pub fn only(algorithm: Algorithm) -> Parser {
-        Parser { only: Some(algorithm), ..Parser::untagged(&[algorithm]) }
+        let coreutils = Coreutils { tagged: vec![algorithm], is_cksum: false, last: None };
+        Parser { coreutils: Some(coreutils), ..Parser::untagged(&[algorithm]) }
+    }
+
+    /// A parser for lines as coreutils' `cksum` reads them, digests in base64 included. A tag may name each of `tagged`;
+    /// a line without a tag has a digest of the first of `untagged` with digests of that length. All other lines are bad.
+    ///
+    /// ```
+    /// use hashloom::Algorithm::{Md5, Sha1};
+    /// use hashloom_engine::list::{Line, Parser};
+    ///
+    /// let line = b"SHA1 (abc) = qZk+NkcGgWq6PiVxeFDCbJzQ2J0=";
+    /// assert!(matches!(Parser::cksum(&[Md5, Sha1], &[]).parse(line), Line::Entry(_)));
+    /// assert!(matches!(Parser::cksum(&[Md5], &[Md5]).parse(line), Line::Bad(_)));
+    /// ```
+    pub fn cksum(tagged: &[Algorithm], untagged: &[Algorithm]) -> Parser {
+        let coreutils = Coreutils { tagged: tagged.to_vec(), is_cksum: true, last: None };
+        Parser { coreutils: Some(coreutils), ..Parser::untagged(untagged) }
+    }
+
+    /// The algorithm that the last tag has named, if the parser is one for [only](Parser::only) one algorithm or for
+    /// those of [cksum](Parser::cksum). The rest of the line may have been bad.
+    ///
+    /// ```
+    /// use hashloom::Algorithm::{Md5, Sha1};
+    /// use hashloom_engine::list::{Line, Parser};
+    ///
+    /// let mut parser = Parser::cksum(&[Md5, Sha1], &[]);
+    /// assert!(matches!(parser.parse(b"SHA1 (abc) = a999"), Line::Bad(_)));
+    /// assert_eq!(parser.last_tag(), Some(Sha1));
+    /// ```
+    pub fn last_tag(&self) -> Option<Algorithm> {
+        self.coreutils.as_ref()?.last
     }
 
     /// Forgets what holds for one list only. Whether one space or two came first holds for all lists, as in coreutils.
@@ -263,7 +313,7 @@ impl Parser {
         if line.is_empty() {
             return Line::Blank;
         }
-        if self.only.is_none() {
+        if self.coreutils.is_none() {
             if let Some(names) = line.strip_prefix(b"%%%% ") {
                 return match self.header(names) {
                     Some(()) => Line::Blank,
@@ -284,7 +334,7 @@ impl Parser {
     }
 
     /// The algorithm that the line begins with, and the rest of the line after the parenthesis.
-    fn tagged<'a>(&self, line: &'a [u8]) -> Option<(Algorithm, &'a [u8])> {
+    fn tagged<'a>(&mut self, line: &'a [u8]) -> Option<(Algorithm, &'a [u8])> {
         // No tag begins with a hexadecimal digit, so the first byte tells for most lines that there is no tag.
         if line.first().is_none_or(u8::is_ascii_hexdigit) {
             return None;
@@ -293,12 +343,25 @@ impl Parser {
             let line = line.strip_prefix(name.as_bytes())?;
             line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")
         };
-        match self.only {
-            Some(only) => Some((only, after(tag(only))?)),
-            None => Algorithm::ALL
-                .iter()
-                .find_map(|&algorithm| Some((algorithm, algorithm.tags().iter().find_map(|name| after(name))?))),
-        }
+        let find = |algorithms: &[Algorithm], is_read: fn(Algorithm, &str) -> bool| {
+            algorithms.iter().find_map(|&algorithm| {
+                let mut names = algorithm.tags().iter().filter(|name| is_read(algorithm, name));
+                Some((algorithm, names.find_map(|name| after(name))?))
+            })
+        };
+        let Some(coreutils) = &mut self.coreutils else { return find(Algorithm::ALL, |_, _| true) };
+        let found = match coreutils.tagged.len() > 1 {
+            // Unless it reads one algorithm only, cksum knows a second name for each of SHA-2.
+            true => find(&coreutils.tagged, |algorithm, name| name == tag(algorithm) || name.starts_with("SHA2-")),
+            false => find(&coreutils.tagged, |algorithm, name| name == tag(algorithm)),
+        };
+        coreutils.last = found.map(|(algorithm, _)| algorithm).or(coreutils.last);
+        found
+    }
+
+    /// Whether digests may be in base64.
+    fn reads_base64(&self) -> bool {
+        self.coreutils.as_ref().is_none_or(|coreutils| coreutils.is_cksum)
     }
 
     /// The digest in base64 that the line begins with, and its length. The line begins with `nhex` hexadecimal digits.
@@ -315,7 +378,7 @@ impl Parser {
         let name = unescaped(&line[..end], is_escaped)?;
         let text = after_blanks(&line[end + 1..]).strip_prefix(b"=").ok_or(BadLine::Format)?;
         let text = after_blanks(text);
-        let base64 = || from_base64(algorithm, text).filter(|_| self.only.is_none());
+        let base64 = || from_base64(algorithm, text).filter(|_| self.reads_base64());
         let digest = digest(algorithm, text).or_else(base64).ok_or(BadLine::Format)?;
         Ok(Entry { digests: vec![(algorithm, digest)], is_tagged: true, nbytes: None, name })
     }
@@ -354,7 +417,7 @@ impl Parser {
         let entry = self.plain(line, is_escaped);
         match entry {
             Ok(_) => self.is_digest_last = Some(false),
-            Err(_) if self.only.is_none() && self.is_digest_last.is_none() => {
+            Err(_) if self.coreutils.is_none() && self.is_digest_last.is_none() => {
                 let ndigits = hex_ndigits(line);
                 if let Some(entry) = self.digest_last(line, is_escaped).filter(|_| ndigits < DIGITS_MIN) {
                     self.is_digest_last = Some(true);
@@ -384,11 +447,13 @@ impl Parser {
     /// `<hex>  <name>`
     fn plain<'a>(&mut self, line: &'a [u8], is_escaped: bool) -> Result<Entry<'a>, BadLine> {
         let ndigits = hex_ndigits(line);
-        let may_be_base64 = self.only.is_none() && !matches!(line.get(ndigits), Some(b' ' | b'\t'));
+        let may_be_base64 = self.reads_base64() && !matches!(line.get(ndigits), Some(b' ' | b'\t'));
         let base64 = if may_be_base64 { self.base64_first(line, ndigits) } else { None };
         let (text, rest) = line.split_at(base64.map_or(ndigits, |(_, _, ndigits)| ndigits));
         let Some((b' ' | b'\t', rest)) = rest.split_first() else { return Err(BadLine::Format) };
-        if rest.is_empty() || text.is_empty() {
+        // cksum takes a line that ends here for a file without a name.
+        let may_end = self.coreutils.as_ref().is_some_and(|coreutils| coreutils.is_cksum);
+        if rest.is_empty() && !may_end || text.is_empty() {
             return Err(BadLine::Format);
         }
         let (algorithm, digest) = match base64 {
@@ -399,7 +464,7 @@ impl Parser {
                 (algorithm, digest(algorithm, text).ok_or(BadLine::Format)?)
             }
         };
-        let name = if rest.len() == 1 || !matches!(rest[0], b' ' | b'*') {
+        let name = if rest.len() <= 1 || !matches!(rest[0], b' ' | b'*') {
             if self.is_reversed == Some(false) {
                 return Err(BadLine::Format);
             }

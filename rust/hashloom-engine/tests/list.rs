@@ -344,3 +344,35 @@ proptest! {
         prop_assert!(zero.ends_with(b"\0") && zero.windows(name.len()).any(|part| part == name));
     }
 }
+
+/// What cksum reads beyond the programs of one algorithm, and no more.
+#[test]
+fn cksum() {
+    use Algorithm::{Md5, Sha1, Sha256};
+    let md5 = "900150983cd24fb0d6963f7d28e17f72";
+    let (sha256, base64) = ("0".repeat(64), format!("{}=", "A".repeat(43)));
+    let accepts = |parser: &Parser, line: &str| matches!(parser.clone().parse(line.as_bytes()), Line::Entry(_));
+    let (all, one) = (Parser::cksum(&[Md5, Sha1, Sha256], &[]), Parser::cksum(&[Sha256], &[Sha256]));
+    for (line, by_all, by_one) in [
+        (format!("MD5 (a) = {md5}"), true, false),
+        (format!("MD5(a)= {md5}"), true, false),
+        (format!("SHA256 (a) = {sha256}"), true, true),
+        (format!("SHA256 (a) = {base64}"), true, true),
+        (format!("SHA2-256 (a) = {sha256}"), true, false),
+        (format!("SHA-256 (a) = {sha256}"), false, false),
+        (format!("SHA256 (a) = {md5}"), false, false),
+        (format!("{sha256}  a"), false, true),
+        (format!("{base64}  a"), false, true),
+        (format!("{sha256} "), false, true),
+        (format!("{md5}  a"), false, false),
+        (format!("%%%% size,md5,filename\n3,{md5},a"), false, false),
+        (format!("a {sha256}"), false, false),
+    ] {
+        assert_eq!((accepts(&all, &line), accepts(&one, &line)), (by_all, by_one), "{line}");
+    }
+    let mut parser = all;
+    assert_eq!(parser.last_tag(), None);
+    let _ = parser.parse(b"SHA256 (a) = 00");
+    let _ = parser.parse(b"bad");
+    assert_eq!(parser.last_tag(), Some(Sha256));
+}

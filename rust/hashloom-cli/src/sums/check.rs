@@ -8,8 +8,9 @@ use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_engine::list::Parser;
 
-use super::checking::{Base, Checker, Rules, total_nbytes};
+use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
 use super::front;
+use super::text_lines::Grammar;
 use crate::args::any_path;
 use crate::gpu;
 use crate::input::check_folder;
@@ -138,7 +139,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         |options, console| {
             let base = base(arguments.directory.as_deref(), arguments.relative_to_list);
             let guesses = arguments.algorithms.is_empty();
-            let mut checker = Checker { rules, parser, base, algorithm: None, guesses, options, console };
+            let grammar = Grammar::Any(parser);
+            let mut checker = Checker { rules, grammar, base, kind: Kind::Any, guesses, options, console };
             checker.check_all(&lists)
         },
     )

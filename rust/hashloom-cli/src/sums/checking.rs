@@ -19,8 +19,8 @@ use serde::Serialize;
 use super::format::name;
 use super::front::End;
 use super::lines::{self, Length};
-use super::summing::{nbytes_of, source, trouble};
-use super::text_lines::{Parsed, parse, parse_text};
+use super::summing::{nbytes_of, trouble};
+use super::text_lines::{Grammar, Parsed};
 use crate::input::{self, BUFFER_NBYTES, Input};
 use crate::json::{Hex, text};
 use crate::output::Identity;
@@ -59,13 +59,13 @@ pub enum Base<'a> {
 
 /// Returns the total length now of the files that lists name, or `None` if a list can be read only once, or a name leads
 /// to no regular file.
-pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, mut parser: Parser, rules: Rules) -> Option<u64> {
-    let mut total = 0_u64;
+pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Rules) -> Option<u64> {
+    let (mut total, mut grammar) = (0_u64, Grammar::Any(parser));
     for list in lists.iter() {
         let file = File::open(list).ok().filter(|_| list.is_file())?;
         let reader = open(file, rules).ok()?;
-        parser.begin_list();
-        let mut reading = Reading::new(reader, list, base, &mut parser, rules);
+        grammar.begin_list();
+        let mut reading = Reading::new(reader, list, base, &mut grammar, rules);
         while let Some(step) = reading.next() {
             if let Step::Hash(request) = step {
                 total = total.saturating_add(nbytes_of(&request.source)?);
@@ -83,14 +83,26 @@ fn open(list: impl Read + Send + 'static, rules: Rules) -> io::Result<Input> {
     }
 }
 
+/// What messages call the checksums of a list.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// Nothing.
+    Any,
+    /// As coreutils: a bad line has the name of the algorithm.
+    Line(&'static str),
+    /// As cksum without --algorithm: a bad line has the name that the last line had.
+    LastLine,
+    /// As shasum: a list without checksums has the name too.
+    List(&'static str),
+}
+
 /// Checks lists one after the other.
 pub struct Checker<'a> {
     pub rules: Rules,
     pub base: Base<'a>,
-    /// The parser of all lists: the format that it has learned from one list holds for the next.
-    pub parser: Parser,
-    /// The algorithm that messages name, if any.
-    pub algorithm: Option<Algorithm>,
+    /// The grammar of all lists: the format that it has learned from one list holds for the next.
+    pub grammar: Grammar,
+    pub kind: Kind,
     /// Whether the number of digits alone tells the algorithm of a line without a tag.
     pub guesses: bool,
     pub options: &'a Options,
@@ -128,11 +140,18 @@ impl Listed {
     fn name<'a>(&'a self, source: &'a Source) -> &'a [u8] {
         self.name.as_deref().unwrap_or_else(|| name(source))
     }
+
+    /// The path that was opened.
+    fn place<'a>(&'a self, source: &'a Source) -> &'a [u8] {
+        if matches!(source, Source::Reader(_)) { self.name(source) } else { name(source) }
+    }
 }
 
 /// A line of the list that is not a checksum.
 struct Bad {
     number: u64,
+    /// The algorithm that the last line has named.
+    last: Option<Algorithm>,
     why: String,
 }
 
@@ -152,6 +171,11 @@ impl Checker<'_> {
     fn check(&mut self, list: &Path) -> End {
         let is_stdin = list.as_os_str() == "-";
         let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
+        // shasum quotes nothing, which may still be necessary for the names of files.
+        let shown_name = match self.kind {
+            Kind::List(_) if is_stdin => Cow::Borrowed(list_name),
+            _ => quoted(list_name),
+        };
         let mut itself = None;
         let reader = if is_stdin {
             input::stdin().and_then(|stdin| open(stdin, self.rules))
@@ -171,9 +195,9 @@ impl Checker<'_> {
             Ok(reader) => reader,
             Err(error) => return self.not_read(list_name, &error),
         };
-        self.parser.begin_list();
-        let (rules, console, algorithm) = (self.rules, self.console, self.algorithm);
-        let mut reading = Reading::new(reader, list, self.base, &mut self.parser, rules);
+        self.grammar.begin_list();
+        let (rules, console, kind) = (self.rules, self.console, self.kind);
+        let mut reading = Reading::new(reader, list, self.base, &mut self.grammar, rules);
         console.begin_part();
         let (mut counts, mut lists_itself) = (Counts::default(), false);
         let quotes = rules.lenient && io::stdout().is_terminal();
@@ -183,10 +207,14 @@ impl Checker<'_> {
             }
         };
         let is_done = hash_steps(std::iter::from_fn(|| reading.next()), self.options, |event| match event {
-            Event::Note(Bad { number, why }) => {
-                let kind = algorithm.map_or(String::new(), |algorithm| format!("{} ", tag(algorithm)));
-                let message = format!(": {number}: improperly formatted {kind}checksum line{why}");
-                console.message(&[&quoted(list_name)[..], message.as_bytes()].concat());
+            Event::Note(Bad { number, last, why }) => {
+                let (kind, blank) = match kind {
+                    Kind::Any => ("", ""),
+                    Kind::Line(kind) | Kind::List(kind) => (kind, " "),
+                    Kind::LastLine => (last.map_or("CRC", type_of), " "),
+                };
+                let message = format!(": {number}: improperly formatted {kind}{blank}checksum line{why}");
+                console.message(&[&shown_name[..], message.as_bytes()].concat());
             }
             Event::Hashed(request, Ok(hashed)) => {
                 let is_match = request.tag.is_match(&hashed);
@@ -201,16 +229,14 @@ impl Checker<'_> {
                     tell(&request, if is_match { Verdict::Ok } else { Verdict::Failed });
                 }
             }
-            Event::Hashed(_, Err(FileError::Open(error)))
-                if rules.ignore_missing && error.kind() == ErrorKind::NotFound =>
-            {
+            Event::Hashed(_, Err(error)) if rules.ignore_missing && error.io().kind() == ErrorKind::NotFound => {
                 counts.nignored += 1;
             }
             Event::Hashed(request, Err(error)) => {
                 // coreutils has no word for unstable files.
                 let is_unstable = rules.lenient && matches!(error, FileError::Unstable(_));
                 *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
-                console.message(&trouble(name(&request.source), error.io()));
+                console.message(&trouble(request.tag.place(&request.source), error.io()));
                 tell(&request, if is_unstable { Verdict::Unstable } else { Verdict::Unread });
             }
         });
@@ -227,11 +253,12 @@ impl Checker<'_> {
             return End::Wrong;
         }
         if nentries == 0 {
-            if let Some(Bad { number, why }) = first_bad.filter(|_| rules.lenient && !rules.warn) {
+            if let Some(Bad { number, why, .. }) = first_bad.filter(|_| rules.lenient && !rules.warn) {
                 console.message(&[&quoted(list_name)[..], format!(": line {number}{why}").as_bytes()].concat());
             }
-            let message = [&quoted(list_name)[..], b": no properly formatted checksum lines found"].concat();
-            console.message(&message);
+            let of = if let Kind::List(kind) = kind { format!("{kind} ") } else { String::new() };
+            let message = format!(": no properly formatted {of}checksum lines found");
+            console.message(&[&shown_name[..], message.as_bytes()].concat());
             return End::Wrong;
         }
         if rules.json {
@@ -267,7 +294,7 @@ impl Checker<'_> {
                 console.message(format!("{ignored} {are} missing and not checked").as_bytes());
             }
             if rules.ignore_missing && counts.nmatched == 0 {
-                console.message(&[&quoted(list_name)[..], b": no file was verified"].concat());
+                console.message(&[&shown_name[..], b": no file was verified"].concat());
             }
         }
         if counts.nunstable > 0 {
@@ -284,6 +311,12 @@ impl Checker<'_> {
         // coreutils has no status for this.
         if self.rules.lenient && Watched::has_changed(error) { End::Unstable } else { End::Wrong }
     }
+}
+
+/// The name that cksum has for an algorithm: all of SHA-3 has one.
+fn type_of(algorithm: Algorithm) -> &'static str {
+    let tag = tag(algorithm);
+    if tag.starts_with("SHA3-") { "SHA3" } else { tag }
 }
 
 /// The result for a file.
@@ -408,7 +441,7 @@ struct Reading<'a> {
     error: Option<io::Error>,
     /// Whether reading has ended at the first line of a manifest.
     is_manifest: bool,
-    parser: &'a mut Parser,
+    grammar: &'a mut Grammar,
     rules: Rules,
     is_stdin: bool,
     /// The folder that names are relative to; empty if it is the current one.
@@ -418,7 +451,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(reader: Input, list: &'a Path, base: Base<'a>, parser: &'a mut Parser, rules: Rules) -> Reading<'a> {
+    fn new(reader: Input, list: &'a Path, base: Base<'a>, grammar: &'a mut Grammar, rules: Rules) -> Reading<'a> {
         Reading {
             reader,
             line: Vec::new(),
@@ -429,7 +462,7 @@ impl<'a> Reading<'a> {
             ntagged: 0,
             error: None,
             is_manifest: false,
-            parser,
+            grammar,
             rules,
             is_stdin: list.as_os_str() == "-",
             base: match base {
@@ -451,10 +484,7 @@ impl<'a> Reading<'a> {
                 }
             };
             self.number += 1;
-            let parsed = match self.rules.lenient {
-                true => parse(self.parser, &self.line, self.number == 1),
-                false => parse_text(self.parser, &self.line),
-            };
+            let (parsed, mode) = self.grammar.parse(&self.line, self.number == 1);
             let why = match parsed {
                 _ if length == Length::TooLong => "it is too long".to_owned(),
                 Parsed::Blank => continue,
@@ -465,13 +495,14 @@ impl<'a> Reading<'a> {
                 Parsed::Entry(Entry { mut digests, is_tagged, nbytes, name }) => {
                     // A hostile list could have each order of the algorithms.
                     digests.sort_by_key(|(algorithm, _)| algorithm.name());
-                    let mut source = source(to_path(&name));
-                    let mut listed = None;
+                    let is_list = self.is_stdin && *name == *b"-";
+                    let mut source = mode.source(to_path(&name));
+                    let mut listed = matches!(source, Source::Reader(_)).then(|| name.to_vec());
                     if let (Source::Path(path), false) = (&mut source, self.base.as_os_str().is_empty()) {
                         *path = self.base.join(&path);
                         listed = Some(name.into_owned());
                     }
-                    if !matches!(source, Source::Stdin) || !self.is_stdin {
+                    if !is_list {
                         self.nentries += 1;
                         self.ntagged += u64::from(is_tagged);
                         let methods = self.methods(&digests);
@@ -484,7 +515,7 @@ impl<'a> Reading<'a> {
             };
             self.nbad += 1;
             let why = if self.rules.lenient { format!(": {why}") } else { String::new() };
-            let bad = Bad { number: self.number, why };
+            let bad = Bad { number: self.number, last: self.grammar.last_tag(), why };
             if self.rules.warn {
                 return Some(Step::Note(bad));
             }

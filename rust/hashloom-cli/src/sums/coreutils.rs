@@ -1,248 +1,261 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The binary called as `sha256sum` or one of its siblings. Options, messages and exit status are those of the program
-//! of this name in GNU coreutils 9.1. `test/coreutils.py` compares the two.
+//! The binary called as `sha256sum` or one of its siblings, or as `cksum`. Options, messages and exit status are those
+//! of the programs of this name in GNU coreutils: 9.1, for cksum 9.10. `test/coreutils.py` compares them.
 //!
-//! Differences: --help and --version have their own words, messages are English in every locale, and files are hashed
-//! on all CPUs.
+//! cksum has no BLAKE2b and no SM3, as hashloom's library has neither, and its --debug names no hardware.
 
-use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use hashloom::Algorithm;
+use hashloom::{Algorithm, Hash};
 use hashloom_engine::list::{Parser, Writer, tag};
-use hashloom_engine::run::{Cancel, Options};
-use lexopt::Arg;
+use hashloom_engine::text::shown;
 
-use super::checking::{Base, Checker, Rules};
+use super::checking::{Base, Checker, Kind, Rules};
+use super::crc::{self, Sum};
 use super::format::Format;
 use super::front::End;
+use super::options::{Choice, Other, Row, Words, parse};
+use super::programs::Work;
+use super::shasum::SHA3;
 use super::summing::{Item, Summer, source};
-use crate::EXIT_PIPE;
-use crate::printing::Console;
-use crate::stdio::{self, Stderr};
+use super::text_lines::Grammar;
+use crate::input::or_stdin;
 
-/// The programs that hashloom can stand in for.
-pub const PROGRAMS: [(&str, Algorithm); 6] = [
-    ("md5sum", Algorithm::Md5),
-    ("sha1sum", Algorithm::Sha1),
-    ("sha224sum", Algorithm::Sha224),
-    ("sha256sum", Algorithm::Sha256),
-    ("sha384sum", Algorithm::Sha384),
-    ("sha512sum", Algorithm::Sha512),
-];
-
-/// Returns the algorithm of the program of this name, if it is one of [`PROGRAMS`].
-pub fn algorithm_of(program: &str) -> Option<Algorithm> {
-    PROGRAMS.iter().find(|(name, _)| *name == program).map(|&(_, algorithm)| algorithm)
-}
-
-/// The long options, in the order in which an ambiguous abbreviation lists them. No option takes a value.
-const LONG: [(&str, Choice); 12] = [
-    ("check", Choice::Check),
-    ("ignore-missing", Choice::IgnoreMissing),
-    ("quiet", Choice::Quiet),
-    ("status", Choice::Status),
-    ("warn", Choice::Warn),
-    ("strict", Choice::Strict),
-    ("tag", Choice::Tag),
-    ("zero", Choice::Zero),
-    ("binary", Choice::Binary),
-    ("text", Choice::Text),
-    ("help", Choice::Help),
-    ("version", Choice::Version),
-];
-
+/// One of the programs.
 #[derive(Clone, Copy, PartialEq)]
-enum Choice {
-    Binary,
-    Check,
-    Help,
-    IgnoreMissing,
-    Quiet,
-    Status,
-    Strict,
-    Tag,
-    Text,
-    Version,
-    Warn,
-    Zero,
+pub enum Program {
+    Cksum,
+    /// The program of one algorithm.
+    Of(Algorithm),
 }
+
+/// The options of the programs of one algorithm, in the order in which an ambiguous abbreviation lists them.
+const OPTIONS: [Row; 12] = [
+    (Some('c'), "check", Choice::Check),
+    (None, "ignore-missing", Choice::IgnoreMissing),
+    (None, "quiet", Choice::Quiet),
+    (None, "status", Choice::Status),
+    (Some('w'), "warn", Choice::Warn),
+    (None, "strict", Choice::Strict),
+    (None, "tag", Choice::Tag),
+    (Some('z'), "zero", Choice::Zero),
+    (Some('b'), "binary", Choice::Binary),
+    (Some('t'), "text", Choice::Text),
+    (None, "help", Choice::Help),
+    (None, "version", Choice::Version),
+];
+
+/// What only cksum has.
+const CKSUM_OPTIONS: [Row; 6] = [
+    (Some('l'), "length", Choice::Length),
+    (Some('a'), "algorithm", Choice::Algorithm),
+    (None, "base64", Choice::Base64),
+    (None, "debug", Choice::Debug),
+    (None, "raw", Choice::Raw),
+    (None, "untagged", Choice::Untagged),
+];
+
+/// A value of cksum's --algorithm.
+#[derive(Clone, Copy, PartialEq)]
+enum Type {
+    Sum(Sum),
+    Hash(Algorithm),
+    /// Algorithms of one family: --length chooses one.
+    Family(&'static str, &'static [Algorithm]),
+}
+
+const SHA2: [Algorithm; 4] = [Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512];
+
+const TYPES: [(&str, Type); 12] = [
+    ("bsd", Type::Sum(Sum::Bsd)),
+    ("sysv", Type::Sum(Sum::Sysv)),
+    ("crc", Type::Sum(Sum::Crc)),
+    ("crc32b", Type::Sum(Sum::Crc32b)),
+    ("md5", Type::Hash(Algorithm::Md5)),
+    ("sha1", Type::Hash(Algorithm::Sha1)),
+    ("sha224", Type::Hash(SHA2[0])),
+    ("sha256", Type::Hash(SHA2[1])),
+    ("sha384", Type::Hash(SHA2[2])),
+    ("sha512", Type::Hash(SHA2[3])),
+    ("sha2", Type::Family("SHA2", &SHA2)),
+    ("sha3", Type::Family("SHA3", &SHA3)),
+];
 
 /// The command line.
 #[derive(Default)]
 struct Wanted {
-    /// `None` if neither --binary nor --text was given; --tag implies --binary.
+    kind: Option<Type>,
+    length: Option<String>,
+    /// `None` if neither --binary nor --text was given.
     binary: Option<bool>,
     check: bool,
-    tag: bool,
+    /// `None` if neither --tag nor --untagged was given.
+    tag: Option<bool>,
     zero: bool,
+    base64: bool,
+    raw: bool,
+    debug: bool,
     rules: Rules,
-    files: Vec<PathBuf>,
 }
 
-/// Other outcomes of a command line.
-enum Other {
-    Help,
-    Version,
-    /// A message; a hint how to get help follows it.
-    Usage(Vec<u8>),
-}
-
-/// Runs the program; `arguments` begin with its name; `isa` is as in `--isa`. Returns the exit status.
-pub fn run(program: &str, algorithm: Algorithm, arguments: Vec<OsString>, isa: Option<&str>) -> u8 {
-    let called = arguments.first().map_or_else(|| program.into(), OsString::clone);
-    let called = called.as_encoded_bytes();
-    let stop = Cancel::new();
-    let console = Console::new(called, &stop, None);
-    let (is_right, lost) = console.run(|console| match wanted(arguments) {
-        Ok(wanted) => match crate::restrict(isa, &[algorithm]) {
-            Ok(()) => work(&wanted, algorithm, console, &stop),
-            Err(message) => {
-                console.message(message.as_bytes());
-                false
-            }
-        },
-        Err(Other::Help) => {
-            console.print(|lines| lines.extend_from_slice(help(called, algorithm).as_bytes()));
-            true
-        }
-        Err(Other::Version) => {
-            let version = env!("CARGO_PKG_VERSION");
-            let text = format!("{program} (hashloom) {version}\nStands in for the one of GNU coreutils 9.1.\n");
-            console.print(|lines| lines.extend_from_slice(text.as_bytes()));
-            true
-        }
-        Err(Other::Usage(message)) => {
-            console.message(&message);
-            let hint = [b"Try '", called, b" --help' for more information.\n"].concat();
-            let _ = Stderr.write_all(&hint);
-            false
-        }
-    });
-    let complain = |what: &[u8]| drop(Stderr.write_all(&[called, b": ", what, b"\n"].concat()));
-    // coreutils notices this when it closes standard input at the end.
-    if stdio::was_stdin_missed() {
-        complain(b"standard input: Bad file descriptor");
-    }
-    match lost.lines {
-        Some(error) if error.kind() == ErrorKind::BrokenPipe => EXIT_PIPE,
-        Some(_) => {
-            // When coreutils looks at the end, the C library has forgotten the reason, but closing the file gives one
-            // again.
-            let reason: &[u8] = if stdio::was_stdout_closed() { b": Bad file descriptor" } else { b"" };
-            complain(&[b"write error", reason].concat());
-            1
-        }
-        None => u8::from(!is_right || lost.messages),
-    }
-}
-
-fn wanted(arguments: Vec<OsString>) -> Result<Wanted, Other> {
+/// Returns the exit status.
+pub fn run(program: Program, arguments: &[OsString], work: &Work<'_>) -> Result<u8, Other> {
     let mut wanted = Wanted::default();
-    let stops_at_operand = std::env::var_os("POSIXLY_CORRECT").is_some();
-    let mut parser = lexopt::Parser::from_args(arguments.into_iter().skip(1));
-    parser.set_short_equals(false);
-    loop {
-        let argument = match parser.next() {
-            Ok(Some(argument)) => argument,
-            Ok(None) => break,
-            // Such as --help=x.
-            Err(error) => return Err(Other::Usage(error.to_string().into())),
-        };
-        let choice = match argument {
-            Arg::Value(file) => {
-                wanted.files.push(file.into());
-                if stops_at_operand {
-                    let rest = parser.raw_args().map_err(|error| Other::Usage(error.to_string().into()))?;
-                    wanted.files.extend(rest.map(PathBuf::from));
-                    break;
-                }
-                continue;
-            }
-            Arg::Short(letter) => short(letter)?,
-            Arg::Long(name) => {
-                let name = name.to_owned();
-                long(&name, parser.optional_value())?
-            }
-        };
-        wanted.choose(choice)?;
-    }
-    wanted.check()?;
-    if wanted.files.is_empty() {
-        wanted.files.push("-".into());
-    }
-    Ok(wanted)
-}
-
-fn short(letter: char) -> Result<Choice, Other> {
-    match letter {
-        'b' => Ok(Choice::Binary),
-        'c' => Ok(Choice::Check),
-        't' => Ok(Choice::Text),
-        'w' => Ok(Choice::Warn),
-        'z' => Ok(Choice::Zero),
-        // The C library looks at bytes, not characters.
-        letter => {
-            let first = letter.to_string().as_bytes()[0];
-            Err(Other::Usage([b"invalid option -- '", &[first][..], b"'"].concat()))
+    let mut table = OPTIONS.to_vec();
+    match program {
+        // In coreutils' order, in which an ambiguous abbreviation lists them.
+        Program::Cksum => {
+            table.splice(8..8, CKSUM_OPTIONS[1..].iter().copied());
+            table.insert(0, CKSUM_OPTIONS[0]);
         }
+        Program::Of(algorithm) => (wanted.kind, wanted.tag) = (Some(Type::Hash(algorithm)), Some(false)),
     }
+    let named = parse(arguments, &table, Words::C, |choice, value| wanted.choose(program, choice, value))?;
+    let what = wanted.what(program, work.called)?;
+    wanted.check(program)?;
+    if wanted.raw && named.len() > 1 {
+        return Err(Other::Refusal(b"the --raw option is not supported with multiple files".into()));
+    }
+    if wanted.debug {
+        work.console.message(b"`hashloom kernels` lists what computes digests here");
+    }
+    let files = or_stdin(&named);
+    let is_right = match what {
+        What::Check(grammar, kind) => {
+            work.restrict(if let Program::Of(algorithm) = &program { std::slice::from_ref(algorithm) } else { &[] })?;
+            let Work { console, options, .. } = *work;
+            let (base, rules) = (Base::Current, wanted.rules);
+            Checker { base, rules, grammar, kind, guesses: false, options, console }.check_all(&files) == End::Right
+        }
+        What::Sum(sum) => {
+            let (raw, names, end) = (wanted.raw, !named.is_empty(), if wanted.zero { 0 } else { b'\n' });
+            sum.print(&files, &crc::Format { raw, names, end }, work.console, work.stop)
+        }
+        What::Hash(algorithm) => {
+            work.restrict(&[algorithm])?;
+            wanted.sum(algorithm, files, work)
+        }
+    };
+    Ok(u8::from(!is_right))
 }
 
-fn long(name: &str, value: Option<OsString>) -> Result<Choice, Other> {
-    let begin_so: Vec<_> = LONG.iter().filter(|(long, _)| long.starts_with(name)).collect();
-    let given = |value: &OsString| [name.as_bytes(), b"=", value.as_encoded_bytes()].concat();
-    let given = value.as_ref().map_or_else(|| name.as_bytes().to_vec(), given);
-    let (long, choice) = match begin_so[..] {
-        [] => return Err(Other::Usage([b"unrecognized option '--", &given[..], b"'"].concat())),
-        [only] => only,
-        _ => match begin_so.iter().find(|(long, _)| *long == name) {
-            Some(exact) => exact,
-            None => {
-                let possibilities: String = begin_so.iter().map(|(long, _)| format!(" '--{long}'")).collect();
-                let rest = format!("' is ambiguous; possibilities:{possibilities}");
-                return Err(Other::Usage([b"option '--", &given[..], rest.as_bytes()].concat()));
-            }
-        },
-    };
-    match value {
-        Some(_) => Err(Other::Usage(format!("option '--{long}' doesn't allow an argument").into())),
-        None => Ok(*choice),
-    }
+/// What is to be done.
+enum What {
+    Check(Grammar, Kind),
+    Sum(Sum),
+    Hash(Algorithm),
 }
 
 impl Wanted {
-    fn choose(&mut self, choice: Choice) -> Result<(), Other> {
+    fn choose(&mut self, program: Program, choice: Choice, value: &OsStr) -> Result<(), Other> {
         let rules = self.rules;
         match choice {
             Choice::Binary => self.binary = Some(true),
             Choice::Text => self.binary = Some(false),
-            Choice::Tag => (self.tag, self.binary) = (true, Some(true)),
+            Choice::Tag => {
+                self.tag = Some(true);
+                if program != Program::Cksum {
+                    self.binary = Some(true);
+                }
+            }
+            Choice::Untagged => self.tag = Some(false),
             Choice::Check => self.check = true,
             Choice::Zero => self.zero = true,
+            Choice::Base64 => self.base64 = true,
+            Choice::Raw => self.raw = true,
+            Choice::Debug => self.debug = true,
             // The last of these three counts.
             Choice::Quiet => self.rules = Rules { quiet: true, status: false, warn: false, ..rules },
             Choice::Status => self.rules = Rules { quiet: false, status: true, warn: false, ..rules },
             Choice::Warn => self.rules = Rules { quiet: false, status: false, warn: true, ..rules },
             Choice::IgnoreMissing => self.rules.ignore_missing = true,
             Choice::Strict => self.rules.strict = true,
-            Choice::Help => return Err(Other::Help),
+            Choice::Algorithm => {
+                let found = TYPES.iter().find(|(name, _)| value == *name);
+                self.kind = Some(found.map(|&(_, kind)| kind).ok_or_else(|| unknown_type(value))?);
+            }
+            Choice::Length => {
+                let text = value.to_string_lossy();
+                if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+                    let message = format!("invalid length: '{}'", shown(value.as_encoded_bytes()));
+                    return Err(Other::Refusal(message.into()));
+                }
+                self.length = Some(text.into_owned());
+            }
             Choice::Version => return Err(Other::Version),
+            _ => return Err(Other::Help),
         }
         Ok(())
     }
 
+    /// Returns what --algorithm, --length and --check ask for; `called` is the name of the program.
+    fn what(&self, program: Program, called: &[u8]) -> Result<What, Other> {
+        let refuse = |message: String| Err(Other::Refusal(message.into()));
+        let is_zero = |length: &str| length.bytes().all(|byte| byte == b'0');
+        let length = self.length.as_deref();
+        let (name, algorithms) = match self.kind {
+            Some(Type::Family(name, algorithms)) => (name, algorithms),
+            _ if length.is_some_and(|length| !is_zero(length)) => {
+                return refuse("--length is only supported with --algorithm sha2 or sha3".into());
+            }
+            Some(Type::Sum(_)) if self.check => {
+                return refuse("--check is not supported with --algorithm={bsd,sysv,crc,crc32b}".into());
+            }
+            Some(Type::Hash(algorithm)) if self.check => {
+                let parser = match program {
+                    Program::Cksum => Parser::cksum(&[algorithm], &[algorithm]),
+                    Program::Of(_) => Parser::only(algorithm),
+                };
+                return Ok(What::Check(Grammar::Coreutils(parser), Kind::Line(tag(algorithm))));
+            }
+            None if self.check => {
+                let hashes =
+                    TYPES.iter().filter_map(|(_, kind)| if let Type::Hash(it) = kind { Some(*it) } else { None });
+                let all: Vec<_> = hashes.chain(SHA3).collect();
+                return Ok(What::Check(Grammar::Coreutils(Parser::cksum(&all, &[])), Kind::LastLine));
+            }
+            Some(Type::Hash(algorithm)) => return Ok(What::Hash(algorithm)),
+            Some(Type::Sum(sum)) => return Ok(What::Sum(sum)),
+            None => return Ok(What::Sum(Sum::Crc)),
+        };
+        let wanted = |length: &str| {
+            let length = length.trim_start_matches('0');
+            algorithms.iter().copied().find(|algorithm| (8 * algorithm.digest_nbytes()).to_string() == length)
+        };
+        match (length.map(|length| (length, wanted(length))), self.check) {
+            (Some((length, None)), _) => {
+                let called = String::from_utf8_lossy(called);
+                refuse(format!(
+                    "invalid length: '{length}'\n{called}: digest length for '{name}' must be 224, 256, 384, or 512"
+                ))
+            }
+            // A valid length restricts nothing, as in coreutils: the lines of lists tell theirs.
+            (_, true) => {
+                let parser = Parser::cksum(algorithms, algorithms);
+                Ok(What::Check(Grammar::Coreutils(parser), Kind::Line(name)))
+            }
+            (Some((_, Some(algorithm))), false) => Ok(What::Hash(algorithm)),
+            (None, false) => {
+                let name = name.to_ascii_lowercase();
+                refuse(format!("--algorithm={name} requires specifying --length 224, 256, 384, or 512"))
+            }
+        }
+    }
+
     /// Checks that the options go together.
-    fn check(&self) -> Result<(), Other> {
-        let Wanted { binary, check, tag, zero, rules, .. } = self;
+    fn check(&self, program: Program) -> Result<(), Other> {
+        let Wanted { binary, check, tag, zero, rules, base64, raw, .. } = self;
         let meaningless = |what: &str| Some(format!("{what} meaningless when verifying checksums"));
         let only_checking = |option: &str| format!("the --{option} option is meaningful only when verifying checksums");
+        let is_cksum = program == Program::Cksum;
+        let is_text = *binary == Some(false);
         let message = match () {
-            () if *tag && *binary == Some(false) => Some("--tag does not support --text mode".to_owned()),
+            () if *base64 && *raw => Some("--base64 and --raw are mutually exclusive".to_owned()),
+            () if !is_cksum && *tag == Some(true) && is_text => Some("--tag does not support --text mode".to_owned()),
             () if *zero && *check => Some("the --zero option is not supported when verifying checksums".to_owned()),
-            () if *tag && *check => meaningless("the --tag option is"),
+            () if *tag == Some(true) && *check => meaningless("the --tag option is"),
             () if binary.is_some() && *check => meaningless("the --binary and --text options are"),
             () if *check => None,
             () if rules.ignore_missing => Some(only_checking("ignore-missing")),
@@ -250,49 +263,76 @@ impl Wanted {
             () if rules.warn => Some(only_checking("warn")),
             () if rules.quiet => Some(only_checking("quiet")),
             () if rules.strict => Some(only_checking("strict")),
+            () if *tag != Some(false) && is_text => Some("--text mode is only supported with --untagged".to_owned()),
             () => None,
         };
         message.map_or(Ok(()), |message| Err(Other::Usage(message.into())))
     }
-}
 
-/// Returns true if all is right.
-fn work(wanted: &Wanted, algorithm: Algorithm, console: &Console<'_>, stop: &Cancel) -> bool {
-    let options = &Options::new().cancel(stop).mapped_with_sigbus_handler(true);
-    if wanted.check {
-        let parser = Parser::only(algorithm);
-        let (base, algorithm) = (Base::Current, Some(algorithm));
-        let mut checker = Checker { base, rules: wanted.rules, parser, algorithm, guesses: false, options, console };
-        return checker.check_all(&wanted.files) == End::Right;
+    /// Returns true if all is right.
+    fn sum(&self, algorithm: Algorithm, files: Vec<PathBuf>, work: &Work<'_>) -> bool {
+        let writer = match self.binary {
+            _ if self.tag != Some(false) => Writer::bsd(),
+            Some(true) => Writer::gnu_binary(),
+            _ => Writer::gnu(),
+        };
+        let write_raw = |into: &mut Vec<u8>, _: &[u8], digest: &Hash| into.extend_from_slice(digest.as_ref());
+        let format = match self.raw {
+            true => Format::Own(&write_raw),
+            false => Format::Lines(writer.zero(self.zero).base64(self.base64)),
+        };
+        let items = files.into_iter().map(|file| Item::File(source(file)));
+        // coreutils does not notice that a file is the output.
+        let (output, known) = (None, None);
+        let Work { console, options, .. } = *work;
+        let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", output, known, options, console };
+        summer.sum(items) == End::Right
     }
-    let writer = match wanted.binary {
-        _ if wanted.tag => Writer::bsd(),
-        Some(true) => Writer::gnu_binary(),
-        _ => Writer::gnu(),
-    };
-    let format = Format::Lines(writer.zero(wanted.zero));
-    let items = wanted.files.iter().cloned().map(|file| Item::File(source(file)));
-    // coreutils 9.1 does not notice that a file is the output.
-    let (output, known) = (None, None);
-    let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", output, known, options, console };
-    summer.sum(items) == End::Right
 }
 
-/// Returns the text of `--help`. The manual page is made of it too.
-pub fn help(called: &[u8], algorithm: Algorithm) -> String {
-    let called = String::from_utf8_lossy(called);
-    let tag = tag(algorithm);
+fn unknown_type(value: &OsStr) -> Other {
+    let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
+    let value = shown(value.as_encoded_bytes());
+    Other::Usage(format!("invalid argument '{value}' for '--algorithm': hashloom has {}", names.join(", ")).into())
+}
+
+/// Returns the text of `--help`.
+pub fn help(called: &str, program: Program) -> String {
+    let (about, options, place) = match program {
+        Program::Cksum => (
+            "Print checksums of files, by default POSIX's CRC, or check them against lists.".to_owned(),
+            "  -a, --algorithm TYPE  bsd, sysv, crc (default), crc32b, md5, sha1, sha224,
+                        sha256, sha384, sha512, sha2, sha3
+  -l, --length BITS     224, 256, 384 or 512: of the digests of sha2 and sha3
+      --base64          print digests in base64
+      --raw             print the checksum of one file as bytes
+      --tag             print lines in the format of the BSD programs (default)
+      --untagged        print lines without the name of the algorithm
+  -b, --binary          with --untagged: mark files as read in binary mode: a star
+                        before names
+  -t, --text            with --untagged: do not mark them (default)
+      --debug           name the command that lists the implementations
+",
+            "except for BLAKE2b and SM3. The CRCs and the sums of
+sum(1), bsd and sysv, have lines of their own, and no lists of them are checked",
+        ),
+        Program::Of(algorithm) => (
+            format!("Print {} checksums of files, or check them against lists.", tag(algorithm)),
+            "  -b, --binary          mark files as read in binary mode: a star before names
+  -t, --text            do not mark them (default)
+      --tag             print lines in the format of the BSD programs
+",
+            "to the byte",
+        ),
+    };
     format!(
         "\
 Usage: {called} [OPTION]... [FILE]...
-Print {tag} checksums of files, or check them against lists.
+{about}
 
 Reads standard input if no FILE is given, or if FILE is -.
 
-  -b, --binary          mark files as read in binary mode: a star before names
-  -t, --text            do not mark them (default)
-      --tag             print lines in the format of the BSD programs
-  -z, --zero            end lines with NUL and do not escape names
+{options}  -z, --zero            end lines with NUL and do not escape names
   -c, --check           read checksums from the FILEs and check them
 
 Only with --check:
@@ -306,8 +346,8 @@ Only with --check:
       --version         print the version
 
 This is hashloom, called as {called}; it takes the place of the program of GNU
-coreutils. Binary and text mode are the same. HASHLOOM_ISA restricts the
-instruction sets. The exit status is 1 if a file cannot be read or does not
+coreutils, {place}. Binary and text mode are the same. HASHLOOM_ISA restricts
+the instruction sets. The exit status is 1 if a file cannot be read or does not
 match its checksum.
 "
     )

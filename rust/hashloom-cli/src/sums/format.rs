@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use hashloom::Algorithm;
+use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Hashed, Source};
 use hashloom_engine::list::Writer;
 use hashloom_engine::text::write_json;
@@ -13,13 +13,18 @@ use serde::{Serialize, Serializer};
 use crate::json::{Hex, text};
 use crate::quote::for_terminal;
 
+/// Appends the line of a name and a digest.
+pub type Write<'a> = dyn Fn(&mut Vec<u8>, &[u8], &Hash) + Sync + 'a;
+
 /// How a checksum is written.
-#[derive(Debug, Clone, Copy)]
-pub enum Format {
+#[derive(Clone, Copy)]
+pub enum Format<'a> {
     Lines(Writer),
     /// Lines for a person: a name that could steer the terminal is quoted.
     Terminal(Writer),
     Json,
+    /// As a function appends it.
+    Own(&'a Write<'a>),
 }
 
 #[derive(Serialize)]
@@ -36,10 +41,9 @@ fn in_order<S: Serializer>(digests: &[(&'static str, Hex<'_>)], serializer: S) -
     serializer.collect_map(digests.iter().map(|(name, hex)| (name, hex)))
 }
 
-impl Format {
+impl Format<'_> {
     /// Appends the lines of a file: one for each algorithm, or one object.
-    pub fn write(&self, into: &mut Vec<u8>, algorithms: &[Algorithm], source: &Source, hashed: &Hashed) {
-        let name = name(source);
+    pub fn write(&self, into: &mut Vec<u8>, algorithms: &[Algorithm], name: &[u8], hashed: &Hashed) {
         let digests = algorithms.iter().zip(&hashed.digests);
         match self {
             Format::Lines(writer) => {
@@ -56,6 +60,7 @@ impl Format {
                     }
                 }
             }
+            Format::Own(write) => digests.for_each(|(_, digest)| write(into, name, digest)),
             Format::Json => {
                 let (path, path_hex) = text(name);
                 let digests = digests.map(|(algorithm, digest)| (algorithm.name(), Hex(digest.as_ref()))).collect();

@@ -26,6 +26,8 @@ pub enum Item {
     File(Source),
     /// A file that was found in a folder, or whose name comes from a file of names.
     Found(Source),
+    /// Something that the user has named, with a name that the source does not have.
+    Named(Source, Vec<u8>),
     /// A message about something that cannot be summed, printed in its place.
     Trouble(Vec<u8>),
 }
@@ -50,13 +52,24 @@ pub fn nbytes_of(source: &Source) -> Option<u64> {
     }
 }
 
-/// Whether the user has named the file.
-struct IsNamed(bool);
+/// What a source alone does not say.
+struct Tag {
+    /// Whether the user has named the file.
+    is_named: bool,
+    /// The name, if the source has none.
+    name: Option<Vec<u8>>,
+}
+
+impl Tag {
+    fn name<'a>(&'a self, source: &'a Source) -> &'a [u8] {
+        self.name.as_deref().unwrap_or_else(|| name(source))
+    }
+}
 
 /// Sums files.
 pub struct Summer<'a> {
     pub algorithms: &'a [Algorithm],
-    pub format: Format,
+    pub format: Format<'a>,
     /// Appended to the message that a path is a folder.
     pub folder_hint: &'static str,
     /// The file that standard output is, which is not summed: its digest would not be that of the finished file.
@@ -73,8 +86,9 @@ impl Summer<'_> {
         let methods: Arc<[Method]> = algorithms.iter().map(|&algorithm| algorithm.into()).collect();
         let hash = |source, tag| Step::Hash(Request { source, methods: Arc::clone(&methods), tag });
         let steps = items.map(|item| match item {
-            Item::File(source) => hash(source, IsNamed(true)),
-            Item::Found(source) => hash(source, IsNamed(false)),
+            Item::File(source) => hash(source, Tag { is_named: true, name: None }),
+            Item::Found(source) => hash(source, Tag { is_named: false, name: None }),
+            Item::Named(source, name) => hash(source, Tag { is_named: true, name: Some(name) }),
             Item::Trouble(message) => Step::Note(message),
         });
         let (mut end, mut has_printed) = (End::Right, false);
@@ -93,16 +107,17 @@ impl Summer<'_> {
         };
         let is_done = hash_steps(steps, self.options, |event| match event {
             Event::Hashed(Request { source, tag, .. }, result) if is_output(&source, &result) => {
-                let message = [&quoted(name(&source))[..], b": it is the output itself, and left out"].concat();
-                tell(&message, End::of(!tag.0));
+                let message = [&quoted(tag.name(&source))[..], b": it is the output itself, and left out"].concat();
+                tell(&message, End::of(!tag.is_named));
             }
             Event::Hashed(_, Ok(hashed)) if known.is_some_and(|known| !known.wants(hashed.digests[0].as_ref())) => {}
             Event::Hashed(request, Ok(hashed)) => {
                 has_printed = true;
-                console.print(|lines| format.write(lines, algorithms, &request.source, &hashed));
+                let name = request.tag.name(&request.source);
+                console.print(|lines| format.write(lines, algorithms, name, &hashed));
             }
             Event::Hashed(request, Err(error)) => {
-                let mut message = trouble(name(&request.source), error.io());
+                let mut message = trouble(request.tag.name(&request.source), error.io());
                 if error.io().kind() == ErrorKind::IsADirectory {
                     message.extend_from_slice(self.folder_hint.as_bytes());
                 }

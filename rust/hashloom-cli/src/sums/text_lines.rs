@@ -6,6 +6,44 @@ use hashloom::Algorithm;
 use hashloom_engine::list::{BadLine, Entry, Line, Parser};
 
 use super::json_lines::{self, Found};
+use super::modes::Mode;
+use super::shasum;
+
+/// The way in which lines of a list are read.
+pub enum Grammar {
+    /// Everything that hashloom reads.
+    Any(Parser),
+    /// What a program of coreutils reads.
+    Coreutils(Parser),
+    /// What shasum or sha3sum reads.
+    Shasum(&'static shasum::Kind, Vec<Algorithm>),
+}
+
+impl Grammar {
+    pub fn begin_list(&mut self) {
+        match self {
+            Grammar::Any(parser) | Grammar::Coreutils(parser) => parser.begin_list(),
+            Grammar::Shasum(..) => {}
+        }
+    }
+
+    /// Parses a line, and tells how its file is to be read.
+    pub fn parse<'a>(&mut self, line: &'a [u8], is_first: bool) -> (Parsed<'a>, Mode) {
+        match self {
+            Grammar::Any(parser) => (parse(parser, line, is_first), Mode::Bytes),
+            Grammar::Coreutils(parser) => (parse_text(parser, line), Mode::Bytes),
+            Grammar::Shasum(kind, untagged) => shasum::parse(kind, untagged, line),
+        }
+    }
+
+    /// The algorithm that the last tag of a line has named.
+    pub fn last_tag(&self) -> Option<Algorithm> {
+        match self {
+            Grammar::Coreutils(parser) => parser.last_tag(),
+            _ => None,
+        }
+    }
+}
 
 /// The content of a line.
 pub enum Parsed<'a> {
@@ -31,7 +69,7 @@ pub fn parse<'a>(parser: &mut Parser, line: &'a [u8], is_first: bool) -> Parsed<
 }
 
 /// Parses a line that is not JSON.
-pub fn parse_text<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
+fn parse_text<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     match parser.parse(line) {
         Line::Blank => Parsed::Blank,
         Line::Entry(entry) => Parsed::Entry(entry),

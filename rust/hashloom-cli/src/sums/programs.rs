@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The binary called by the name of another program that makes checksums.
+//!
+//! One table has the names. A name belongs to a family of programs, whose options, messages and exit statuses are in a
+//! module each. Differences that all have: --help and --version have their own words, messages are English in every
+//! locale, a message quotes the name of a file that could steer a terminal, and files are hashed on all CPUs.
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+
+use hashloom::Algorithm;
+use hashloom_engine::run::{Cancel, Options};
+
+use super::bsd;
+use super::coreutils::{self, Program};
+use super::options::Other;
+use super::shasum;
+use crate::EXIT_PIPE;
+use crate::printing::Console;
+use crate::stdio::{self, Stderr};
+
+/// How a program behaves.
+#[derive(Clone, Copy)]
+enum Family {
+    Coreutils(Program),
+    Shasum(&'static shasum::Kind),
+    /// The text is the tag of its lines.
+    Bsd(Algorithm, &'static str),
+}
+
+/// The programs that hashloom can stand in for, besides digest and mac.
+const PROGRAMS: [(&str, Family); 18] = [
+    ("cksum", Family::Coreutils(Program::Cksum)),
+    ("md5sum", Family::Coreutils(Program::Of(Algorithm::Md5))),
+    ("sha1sum", Family::Coreutils(Program::Of(Algorithm::Sha1))),
+    ("sha224sum", Family::Coreutils(Program::Of(Algorithm::Sha224))),
+    ("sha256sum", Family::Coreutils(Program::Of(Algorithm::Sha256))),
+    ("sha384sum", Family::Coreutils(Program::Of(Algorithm::Sha384))),
+    ("sha512sum", Family::Coreutils(Program::Of(Algorithm::Sha512))),
+    ("shasum", Family::Shasum(&shasum::SHASUM)),
+    ("sha3sum", Family::Shasum(&shasum::SHA3SUM)),
+    ("md5", Family::Bsd(Algorithm::Md5, "MD5")),
+    ("rmd160", Family::Bsd(Algorithm::Ripemd160, "RMD160")),
+    ("sha1", Family::Bsd(Algorithm::Sha1, "SHA1")),
+    ("sha224", Family::Bsd(Algorithm::Sha224, "SHA224")),
+    ("sha256", Family::Bsd(Algorithm::Sha256, "SHA256")),
+    ("sha384", Family::Bsd(Algorithm::Sha384, "SHA384")),
+    ("sha512", Family::Bsd(Algorithm::Sha512, "SHA512")),
+    ("sha512t224", Family::Bsd(Algorithm::Sha512_224, "SHA512t224")),
+    ("sha512t256", Family::Bsd(Algorithm::Sha512_256, "SHA512t256")),
+];
+
+/// Returns the names of all programs.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().map(|(name, _)| *name)
+}
+
+/// Returns the text of `--help` of each program. The manual pages are made of it too.
+pub fn helps() -> impl Iterator<Item = (&'static str, String)> {
+    PROGRAMS.iter().map(|(name, family)| (*name, family.help(name)))
+}
+
+/// What a program needs for its work.
+pub struct Work<'a> {
+    /// The name that the user called.
+    pub called: &'a [u8],
+    pub console: &'a Console<'a>,
+    pub stop: &'a Cancel,
+    pub options: &'a Options,
+    isa: Option<&'a str>,
+}
+
+impl Work<'_> {
+    /// Restricts the instruction sets to those of the environment.
+    pub fn restrict(&self, algorithms: &[Algorithm]) -> Result<(), Other> {
+        crate::restrict(self.isa, algorithms).map_err(|message| Other::Refusal(message.into()))
+    }
+}
+
+impl Family {
+    fn help(self, called: &str) -> String {
+        match self {
+            Family::Coreutils(program) => coreutils::help(called, program),
+            Family::Shasum(kind) => shasum::help(called, kind),
+            Family::Bsd(_, tag) => bsd::help(called, tag),
+        }
+    }
+
+    /// The line after a message about wrong usage.
+    fn hint(self, called: &str) -> String {
+        match self {
+            Family::Coreutils(_) => format!("Try '{called} --help' for more information.\n"),
+            Family::Shasum(_) => format!("Type {called} -h for help\n"),
+            Family::Bsd(..) => bsd::usage(called),
+        }
+    }
+
+    /// The program whose place it takes.
+    fn original(self) -> &'static str {
+        match self {
+            Family::Coreutils(Program::Of(_)) => "the one of GNU coreutils 9.1",
+            Family::Coreutils(Program::Cksum) => "the one of GNU coreutils 9.10",
+            Family::Shasum(kind) => kind.original,
+            Family::Bsd(..) => "the one of FreeBSD",
+        }
+    }
+}
+
+/// Runs the program of this name, if it is one of them; `arguments` begin with its name; `isa` is as in `--isa`. Returns
+/// the exit status.
+pub fn called(program: &str, arguments: &[OsString], isa: Option<&str>) -> Option<u8> {
+    let &(_, family) = PROGRAMS.iter().find(|(name, _)| *name == program)?;
+    let called = arguments.first()?.as_encoded_bytes();
+    let stop = &Cancel::new();
+    let options = &Options::new().cancel(stop).mapped_with_sigbus_handler(true);
+    let (status, lost) = Console::new(called, stop, None).run(|console| {
+        let work = Work { called, console, stop, options, isa };
+        let done = match family {
+            Family::Coreutils(program) => coreutils::run(program, arguments, &work),
+            Family::Shasum(kind) => shasum::run(kind, arguments, &work),
+            Family::Bsd(algorithm, tag) => bsd::run(algorithm, tag, arguments, &work),
+        };
+        let shown = String::from_utf8_lossy(called);
+        let print = |text: String| {
+            console.print(|lines| lines.extend_from_slice(text.as_bytes()));
+            0
+        };
+        match done {
+            Ok(status) => status,
+            Err(Other::Help) => print(family.help(&shown)),
+            Err(Other::Version) => print(format!(
+                "{program} (hashloom) {}\nStands in for {}.\n",
+                env!("CARGO_PKG_VERSION"),
+                family.original()
+            )),
+            Err(Other::Refusal(message)) => {
+                console.message(&message);
+                1
+            }
+            Err(Other::Usage(message)) => {
+                console.message(&message);
+                let _ = Stderr.write_all(family.hint(&shown).as_bytes());
+                1
+            }
+        }
+    });
+    let complain = |what: &[u8]| drop(Stderr.write_all(&[called, b": ", what, b"\n"].concat()));
+    // coreutils notices this when it closes standard input at the end.
+    if stdio::was_stdin_missed() {
+        complain(b"standard input: Bad file descriptor");
+    }
+    Some(match lost.lines {
+        Some(error) if error.kind() == ErrorKind::BrokenPipe => EXIT_PIPE,
+        Some(_) => {
+            // When coreutils looks at the end, the C library has forgotten the reason, but closing the file gives one
+            // again.
+            let reason: &[u8] = if stdio::was_stdout_closed() { b": Bad file descriptor" } else { b"" };
+            complain(&[b"write error", reason].concat());
+            1
+        }
+        None if lost.messages => status.max(1),
+        None => status,
+    })
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The binary called `shasum` or `sha3sum`, which come with perl's Digest::SHA and Digest::SHA3.
+//!
+//! Differences, besides those in `programs`: one error of usage is printed, not all; a list that cannot be opened does
+//! not keep others from being checked; bits that do not fill a byte are refused, as hashloom's library hashes whole
+//! bytes; and SHAKE is refused, of which `sha3sum` prints 168 or 136 bytes.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+
+use hashloom::{Algorithm, Hash};
+use hashloom_engine::list::{BadLine, Entry, tag};
+
+use super::checking::{self, Base, Checker, Rules};
+use super::format::Format;
+use super::front::End;
+use super::modes::Mode;
+use super::options::{Choice, Other, Row, Words, parse as parse_options};
+use super::programs::Work;
+use super::summing::Summer;
+use super::text_lines::{Grammar, Parsed};
+use crate::input::or_stdin;
+
+/// One of the two programs.
+pub struct Kind {
+    /// The family of its algorithms, as its messages name it.
+    family: &'static str,
+    /// What the tags of lists begin with.
+    tags: &'static [&'static str],
+    /// Its numbers for algorithms; the first is the default.
+    algorithms: &'static [(&'static str, Algorithm)],
+    /// Its numbers for algorithms that are refused.
+    refused: &'static [&'static str],
+    /// The algorithms of lines without a tag, by the lengths of their digests.
+    untagged: &'static [Algorithm],
+    pub original: &'static str,
+}
+
+pub const SHASUM: Kind = Kind {
+    family: "SHA",
+    tags: &["SHA"],
+    algorithms: &[
+        ("1", Algorithm::Sha1),
+        ("224", Algorithm::Sha224),
+        ("256", Algorithm::Sha256),
+        ("384", Algorithm::Sha384),
+        ("512", Algorithm::Sha512),
+        ("512224", Algorithm::Sha512_224),
+        ("512256", Algorithm::Sha512_256),
+    ],
+    refused: &[],
+    untagged: &[Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512],
+    original: "the one of perl's Digest::SHA 6.02",
+};
+
+pub const SHA3: [Algorithm; 4] = [Algorithm::Sha3_224, Algorithm::Sha3_256, Algorithm::Sha3_384, Algorithm::Sha3_512];
+
+pub const SHA3SUM: Kind = Kind {
+    family: "SHA3",
+    tags: &["SHA3-", "SHAKE"],
+    algorithms: &[("224", SHA3[0]), ("256", SHA3[1]), ("384", SHA3[2]), ("512", SHA3[3])],
+    refused: &["128000", "256000"],
+    untagged: &SHA3,
+    original: "the one of perl's Digest::SHA3 1.05, and for the one of BusyBox",
+};
+
+const OPTIONS: [Row; 14] = [
+    (Some('b'), "binary", Choice::Binary),
+    (Some('c'), "check", Choice::Check),
+    (Some('t'), "text", Choice::Text),
+    (Some('a'), "algorithm", Choice::Algorithm),
+    (Some('s'), "status", Choice::Status),
+    (Some('w'), "warn", Choice::Warn),
+    (Some('q'), "quiet", Choice::Quiet),
+    (Some('h'), "help", Choice::Help),
+    (Some('v'), "version", Choice::Version),
+    (Some('0'), "01", Choice::Bits),
+    (Some('U'), "UNIVERSAL", Choice::Universal),
+    (None, "tag", Choice::Tag),
+    (None, "strict", Choice::Strict),
+    (None, "ignore-missing", Choice::IgnoreMissing),
+];
+
+/// Returns the exit status.
+pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Result<u8, Other> {
+    let (mut number, mut modes, mut others) = (None, Vec::new(), Vec::new());
+    let files = parse_options(arguments, &OPTIONS, Words::Perl, |choice, value| {
+        match choice {
+            Choice::Algorithm => number = Some(value.to_string_lossy().into_owned()),
+            Choice::Binary | Choice::Text | Choice::Bits | Choice::Universal if modes.contains(&choice) => {}
+            Choice::Binary | Choice::Text | Choice::Bits | Choice::Universal => modes.push(choice),
+            choice => others.push(choice),
+        }
+        Ok(())
+    })?;
+    let files = or_stdin(&files);
+    let has = |choice| others.contains(&choice);
+    if has(Choice::Help) {
+        return Err(Other::Help);
+    }
+    let usage = |message: &str| Err(Other::Usage(message.into()));
+    if modes.len() > 1 {
+        return usage("Ambiguous file mode");
+    }
+    for (choice, option) in [
+        (Choice::Warn, "warn"),
+        (Choice::Status, "status"),
+        (Choice::Quiet, "quiet"),
+        (Choice::IgnoreMissing, "ignore-missing"),
+        (Choice::Strict, "strict"),
+    ] {
+        if has(choice) && !has(Choice::Check) {
+            return usage(&format!("--{option} option used only when verifying checksums"));
+        }
+    }
+    let (mode, mark, name) = match modes.first() {
+        Some(Choice::Binary) => (Mode::Bytes, '*', None),
+        Some(Choice::Universal) => (Mode::Newlines, 'U', Some("Universal Newlines")),
+        Some(Choice::Bits) => (Mode::Bits, '^', Some("BITS")),
+        Some(_) => (Mode::Bytes, ' ', Some("--text")),
+        None => (Mode::Bytes, ' ', None),
+    };
+    if let Some(name) = name.filter(|_| has(Choice::Tag)) {
+        return usage(&format!("--tag does not support {name} mode"));
+    }
+    let algorithm = kind.algorithm(number.as_deref())?;
+    if has(Choice::Version) {
+        return Err(Other::Version);
+    }
+    let Work { console, options, .. } = *work;
+    let end = if has(Choice::Check) {
+        // The lists tell which algorithms they use.
+        work.restrict(&[])?;
+        let rules = Rules {
+            ignore_missing: has(Choice::IgnoreMissing),
+            quiet: has(Choice::Quiet),
+            status: has(Choice::Status),
+            strict: has(Choice::Strict),
+            warn: has(Choice::Warn),
+            ..Rules::default()
+        };
+        // The chosen algorithm comes before others with digests of its length.
+        let untagged = [&[algorithm], kind.untagged].concat();
+        let grammar = Grammar::Shasum(kind, untagged);
+        let base = Base::Current;
+        let of = checking::Kind::List(kind.family);
+        Checker { base, rules, grammar, kind: of, guesses: false, options, console }.check_all(&files)
+    } else {
+        work.restrict(&[algorithm])?;
+        let tag = has(Choice::Tag).then(|| tag(algorithm));
+        let write = |into: &mut Vec<u8>, name: &[u8], digest: &Hash| write(into, name, digest, mark, tag);
+        let items = files.into_iter().map(|file| mode.item(file));
+        let (format, output, known) = (Format::Own(&write), None, None);
+        Summer { algorithms: &[algorithm], format, folder_hint: "", output, known, options, console }.sum(items)
+    };
+    Ok(u8::from(end != End::Right))
+}
+
+impl Kind {
+    fn algorithm(&self, number: Option<&str>) -> Result<Algorithm, Other> {
+        let Some(number) = number else { return Ok(self.algorithms[0].1) };
+        if self.refused.contains(&number) {
+            let message = format!(
+                "--algorithm {number}: hashloom has no digests of SHAKE in the length of sha3sum; \
+                 `hashloom sum --algorithm shake128` or shake256 prints those of 32 and 64 bytes"
+            );
+            return Err(Other::Refusal(message.into()));
+        }
+        let found = self.algorithms.iter().find(|(name, _)| *name == number);
+        found.map(|&(_, algorithm)| algorithm).ok_or_else(|| {
+            let is_number = number.strip_prefix(['-', '+']).unwrap_or(number).parse::<u64>().is_ok();
+            let message = match is_number {
+                true => "Unrecognized algorithm".to_owned(),
+                false => format!("Value \"{number}\" invalid for option a (number expected)"),
+            };
+            Other::Usage(message.into())
+        })
+    }
+}
+
+/// Appends a line. Unlike coreutils, these programs escape no carriage return.
+fn write(into: &mut Vec<u8>, name: &[u8], digest: &Hash, mark: char, tag: Option<&str>) {
+    let needs_escape = |byte| matches!(byte, b'\n' | b'\\');
+    let mut shown = Vec::with_capacity(name.len());
+    for &byte in name {
+        match byte {
+            b'\n' => shown.extend_from_slice(b"\\n"),
+            b'\\' => shown.extend_from_slice(b"\\\\"),
+            byte => shown.push(byte),
+        }
+    }
+    if name.iter().copied().any(needs_escape) {
+        into.push(b'\\');
+    }
+    let (before, after) = match tag {
+        Some(tag) => (format!("{tag} ("), format!(") = {digest}\n")),
+        None => (format!("{digest} {mark}"), "\n".to_owned()),
+    };
+    into.extend_from_slice(&[before.as_bytes(), &shown, after.as_bytes()].concat());
+}
+
+/// Parses a line of a list, and tells how its file is to be read. If the line has no tag, its algorithm is the first of
+/// `untagged` with digests of that length.
+pub fn parse<'a>(kind: &Kind, untagged: &[Algorithm], line: &'a [u8]) -> (Parsed<'a>, Mode) {
+    if line.starts_with(b"#") {
+        return (Parsed::Blank, Mode::Bytes);
+    }
+    let line = &line[line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()..];
+    let (line, is_escaped) = line.strip_prefix(b"\\").map_or((line, false), |line| (line, true));
+    let is_tagged = kind.tags.iter().any(|tag| line.starts_with(tag.as_bytes()));
+    let parsed = if is_tagged { tagged(kind, line) } else { plain(untagged, line) };
+    match parsed {
+        Ok((algorithm, digest, name, mode)) => {
+            let name = if is_escaped { unescaped(name) } else { Cow::Borrowed(name) };
+            let entry = Entry { digests: vec![(algorithm, digest)], is_tagged, nbytes: None, name };
+            (Parsed::Entry(entry), mode)
+        }
+        Err(bad) => (Parsed::Bad(bad.to_string()), Mode::Bytes),
+    }
+}
+
+type Found<'a> = (Algorithm, Hash, &'a [u8], Mode);
+
+/// `SHA256 (<name>) = <hex>`; also `SHA512224` for SHA512/224.
+fn tagged<'a>(kind: &Kind, line: &'a [u8]) -> Result<Found<'a>, BadLine> {
+    let after = |name: &str| line.strip_prefix(name.as_bytes())?.strip_prefix(b" (");
+    let is_it = |&(_, algorithm): &(&str, Algorithm)| {
+        let name = tag(algorithm);
+        Some((algorithm, after(name).or_else(|| after(&name.replace('/', "")))?))
+    };
+    let (algorithm, rest) = kind.algorithms.iter().find_map(is_it).ok_or(BadLine::Format)?;
+    let middle = b") = ";
+    let end = memchr::memmem::rfind(rest, middle).filter(|&end| end > 0).ok_or(BadLine::Format)?;
+    let (digits, _) = hex(&rest[end + middle.len()..]);
+    if digits.is_empty() {
+        return Err(BadLine::Format);
+    }
+    // These programs compare a digest of another length, and no file has it. Nor has any file a digest of zeros.
+    let digest = digest(algorithm, digits).unwrap_or_else(|| Hash::new(algorithm, &vec![0; algorithm.digest_nbytes()]));
+    Ok((algorithm, digest, &rest[..end], Mode::Bytes))
+}
+
+/// `<hex>  <name>`, with a mark in place of the second blank.
+fn plain<'a>(untagged: &[Algorithm], line: &'a [u8]) -> Result<Found<'a>, BadLine> {
+    let (digits, rest) = hex(line);
+    let [b' ' | b'\t', mark, name @ ..] = rest else { return Err(BadLine::Format) };
+    let mode = match mark {
+        b' ' | b'*' => Mode::Bytes,
+        b'U' => Mode::Newlines,
+        b'^' => Mode::Bits,
+        _ => return Err(BadLine::Format),
+    };
+    let ndigits = digits.len();
+    let found = untagged.iter().find_map(|&algorithm| Some((algorithm, digest(algorithm, digits)?)));
+    let (algorithm, digest) = found.ok_or(BadLine::Length { ndigits })?;
+    if name.is_empty() { Err(BadLine::Format) } else { Ok((algorithm, digest, name, mode)) }
+}
+
+/// Splits the line after the hexadecimal digits that it begins with.
+fn hex(line: &[u8]) -> (&[u8], &[u8]) {
+    line.split_at(line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count())
+}
+
+fn digest(algorithm: Algorithm, digits: &[u8]) -> Option<Hash> {
+    let hash: Hash = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    (hash.as_ref().len() == algorithm.digest_nbytes()).then_some(hash)
+}
+
+/// The name with `\n` and `\\` replaced; other backslashes stay.
+fn unescaped(name: &[u8]) -> Cow<'_, [u8]> {
+    let mut text = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((&byte, after)) = rest.split_first() {
+        let (byte, after) = match (byte, after) {
+            (b'\\', [b'\\', after @ ..]) => (b'\\', after),
+            (b'\\', [b'n', after @ ..]) => (b'\n', after),
+            (byte, after) => (byte, after),
+        };
+        text.push(byte);
+        rest = after;
+    }
+    Cow::Owned(text)
+}
+
+/// Returns the text of `--help`.
+pub fn help(called: &str, kind: &Kind) -> String {
+    let Kind { family, algorithms, original, .. } = kind;
+    let names: Vec<&str> = algorithms.iter().map(|(name, _)| *name).collect();
+    let (default, others) = (names[0], names[1..].join(", "));
+    format!(
+        "\
+Usage: {called} [OPTION]... [FILE]...
+Print {family} checksums of files, or check them against lists.
+
+Reads standard input if no FILE is given, or if FILE is -.
+
+  -a, --algorithm N     {default} (default), {others}
+  -b, --binary          mark files as read in binary mode: a star before names
+  -t, --text            do not mark them (default)
+      --tag             print lines in the format of the BSD programs
+  -U, --UNIVERSAL       read files with all ends of lines as line feeds: the
+                        checksum of a text is the same on every system
+  -0, --01              read the characters 0 and 1 as bits, ignore all others
+  -c, --check           read checksums from the FILEs and check them
+
+Only with --check:
+      --ignore-missing  ignore listed files that are missing
+  -q, --quiet           do not print OK for files that match
+  -s, --status          print nothing; the exit status tells the result
+      --strict          fail if a line of a list is not a checksum
+  -w, --warn            name lines that are not checksums
+
+  -h, --help            print this
+  -v, --version         print the version
+
+This is hashloom, called as {called}; it stands in for {original}.
+Bits must fill whole bytes. HASHLOOM_ISA restricts the
+instruction sets. The exit status is 1 if a file cannot be read or does not
+match its checksum.
+"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let hex = "a9993e364706816aba3e25717850c26c9cd0d89d";
+        let read = |line: &str| match parse(&SHASUM, SHASUM.untagged, line.as_bytes()) {
+            (Parsed::Entry(entry), mode) => Some((entry.digests[0].0, entry.name.into_owned(), mode)),
+            _ => None,
+        };
+        let sha1 = |name: &str, mode| Some((Algorithm::Sha1, name.as_bytes().to_vec(), mode));
+        for (mark, mode) in [(' ', Mode::Bytes), ('*', Mode::Bytes), ('U', Mode::Newlines), ('^', Mode::Bits)] {
+            assert_eq!(read(&format!("{hex} {mark}a b")), sha1("a b", mode));
+        }
+        assert_eq!(read(&format!(" \t\\{hex}\t a\\n\\\\n\\x")), sha1("a\n\\n\\x", Mode::Bytes));
+        assert_eq!(read(&format!("SHA1 (a) = b) = {hex} ")), sha1("a) = b", Mode::Bytes));
+        let other = Some((Algorithm::Sha512_224, b"a".to_vec(), Mode::Bytes));
+        assert_eq!(read("SHA512/224 (a) = 00"), other);
+        assert_eq!(read("SHA512224 (a) = 00"), other);
+        for bad in ["", "SHA1 () = 00", "SHA1 (a) = ", "SHA1(a)= 00", "SHA3-256 (a) = 00", "00  a"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert_eq!(read(&format!("{hex} ")), None);
+        assert_eq!(read(&format!("{hex} xa")), None);
+        assert_eq!(read(&format!("{hex}  ")), None);
+    }
+}
