@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -34,23 +33,8 @@ type Key struct {
 	alg, _       uint32
 }
 
-// scratch is the memory of one call: its stack, and the streams of long messages. It holds no Go pointers that are
-// needed after the call.
-type scratch struct {
-	slots [slotsSize / 8]uint64
-	stack [stackSize / 8]uint64
-}
-
-const (
-	slotsSize = 48 * (384 + 200 + 16)
-	// The core's calls take up to 32 KiB, entry.c up to 12. call_amd64.s and call_arm64.s have the number too.
-	stackSize = 48 << 10
-)
-
-// A goroutine's own stack would have to grow to twice that size, and would keep it. OpenBSD has no assembly: it ends a
-// program whose stack pointer is in memory that was not mapped as a stack. On Windows calls do run on the goroutine's own
-// stack: call_amd64.s says why.
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+// slots are what a call keeps of long messages: struct slots of gen/entry.c.
+type slots [48 * (384 + 200 + 16) / 8]uint64
 
 // op is the number of a call in gen/entry.c.
 type op uint32
@@ -116,22 +100,39 @@ type searchJob struct {
 	target                  [MaxSize]byte
 }
 
+// What enter returns.
+const (
+	done      = iota
+	more      // the same call must be made again
+	withSlots // likewise, with slots
+)
+
 //go:noescape
-func enter(c *call, s *scratch) uint64
+func enter(c *call, s *slots) uint64
 
-// run makes a call.
+// run makes a call in slices: between them the garbage collector may stop the goroutine.
 func (c *call) run() {
-	s := scratches.Get().(*scratch)
-	c.runOn(s)
-	scratches.Put(s)
-}
-
-// runOn makes a call in slices: between them the garbage collector may stop the goroutine.
-func (c *call) runOn(s *scratch) {
-	for enter(c, s) != 0 {
+	result := enter(c, nil)
+	for result == more {
+		result = enter(c, nil)
+	}
+	if result == withSlots {
+		c.runLong()
 	}
 	if c.status != 0 {
 		panic("hashloom: internal error: " + statuses[c.status])
+	}
+}
+
+// runLong makes a call that has long messages. It has a frame of its own, as only such calls have room for slots.
+//
+//go:noinline
+func (c *call) runLong() {
+	var s slots
+	for enter(c, &s) != done {
+	}
+	if c.keys != nil {
+		clear(s[:])
 	}
 }
 
@@ -354,18 +355,13 @@ func PeekMany(ctxs []*Ctx, dst []byte) {
 // KeyInit prepares a key of any length (FIPS 198-1, section 4).
 func KeyInit(k *Key, alg Alg, secret []byte) {
 	var digest [MaxSize]byte
-	s := scratches.Get().(*scratch)
-	if len(secret) > alg.Info().BlockSize { // in slices
-		c := sumOneCall(alg, digest[:], secret)
-		c.runOn(s)
-		clear(s.slots[:])
-		clear(s.stack[:]) // kernels leave parts of a message there
+	if len(secret) > alg.Info().BlockSize {
+		Sum(alg, digest[:], secret)
 		secret = digest[:alg.Size()]
 	}
 	c := call{op: opKey, alg: alg, keys: k}
 	c.rows = c.setRows(secret, 1, len(secret), 0)
-	c.runOn(s)
-	scratches.Put(s)
+	c.run()
 	clear(digest[:])
 }
 

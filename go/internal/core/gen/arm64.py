@@ -1,0 +1,2 @@
+COMPILER="aarch64-linux-gnu-gcc"
+FLAGS=[]
