@@ -7,14 +7,17 @@ package core
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"io"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"runtime/trace"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -273,7 +276,36 @@ func TestProfiles(t *testing.T) {
 	if traced {
 		trace.Stop()
 	}
-	unpacked, err := gzip.NewReader(&profile)
+}
+
+// A CPU profile names the function of the core, and the Go function that called it.
+func TestCallersInProfiles(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("not every system has CPU profiles")
+	}
+	rows, got := make([]byte, 1<<20), make([]byte, 16*32)
+	for range 10 { // a busy machine may take no sample in a while
+		var profile bytes.Buffer
+		if err := pprof.StartCPUProfile(&profile); err != nil {
+			t.Fatal(err)
+		}
+		for begin := time.Now(); time.Since(begin) < 200*time.Millisecond; {
+			SumRows(SHA256, got, rows, 16, 60_000, 60_000)
+		}
+		pprof.StopCPUProfile()
+		for _, stack := range stacksOf(t, &profile) {
+			if strings.Contains(stack[0], "/core.hli_sha256_") &&
+				strings.HasSuffix(strings.Join(stack, " "), "/core.TestCallersInProfiles testing.tRunner") {
+				return
+			}
+		}
+	}
+	t.Error("no sample is in a function of the core that this test has called")
+}
+
+// stacksOf returns the names of the functions of each sample of a profile, the innermost first.
+func stacksOf(t *testing.T, profile io.Reader) (stacks [][]string) {
+	unpacked, err := gzip.NewReader(profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +313,74 @@ func TestProfiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if runtime.GOOS == "linux" && !bytes.Contains(text, []byte("core.hli_")) {
-		t.Log("the profile has no sample from within the text")
+	// Fields of github.com/google/pprof/proto/profile.proto.
+	var samples [][]uint64
+	var names []string
+	locations, functions := map[uint64][]uint64{}, map[uint64]uint64{}
+	eachField(text, func(field int, _ uint64, sub []byte) {
+		var id, name uint64
+		var many []uint64
+		switch field {
+		case 2: // sample
+			eachField(sub, func(field int, number uint64, sub []byte) {
+				if field == 1 && sub == nil {
+					many = append(many, number)
+				}
+				for field == 1 && len(sub) > 0 {
+					number, n := binary.Uvarint(sub)
+					many, sub = append(many, number), sub[n:]
+				}
+			})
+			samples = append(samples, many)
+		case 4: // location
+			eachField(sub, func(field int, number uint64, sub []byte) {
+				if field == 1 {
+					id = number
+				} else if field == 4 { // line
+					eachField(sub, func(field int, number uint64, _ []byte) {
+						if field == 1 {
+							many = append(many, number)
+						}
+					})
+				}
+			})
+			locations[id] = many
+		case 5: // function
+			eachField(sub, func(field int, number uint64, _ []byte) {
+				if field == 1 {
+					id = number
+				} else if field == 2 {
+					name = number
+				}
+			})
+			functions[id] = name
+		case 6:
+			names = append(names, string(sub))
+		}
+	})
+	for _, sample := range samples {
+		var stack []string
+		for _, location := range sample {
+			for _, function := range locations[location] {
+				stack = append(stack, names[functions[function]])
+			}
+		}
+		stacks = append(stacks, stack)
+	}
+	return stacks
+}
+
+// eachField calls f for each field of a message of Protocol Buffers: with its number, or with its bytes.
+func eachField(message []byte, f func(field int, number uint64, sub []byte)) {
+	for len(message) > 0 {
+		tag, n := binary.Uvarint(message)
+		number, m := binary.Uvarint(message[n:])
+		message = message[n+m:]
+		var sub []byte
+		if tag&7 == 2 {
+			sub, message = message[:number:number], message[number:]
+		}
+		f(int(tag>>3), number, sub)
 	}
 }
 

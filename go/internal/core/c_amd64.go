@@ -5,7 +5,8 @@
 
 package core
 
-// Functions of C, which find their arguments where C has them: Go calls only the last one, by enter.
+// Functions of C find their arguments where C has them. Go calls hli_go alone, by enter; and the functions link_*, which
+// make the kernels of a block function known to the core.
 
 func hl_alg_find()
 func hl_final_many()
@@ -43,6 +44,7 @@ func hli_digests_scalar()
 func hli_ends_close()
 func hli_final()
 func hli_finish()
+func hli_go()
 func hli_go_wipe_below()
 func hli_has_whole()
 func hli_hash()
@@ -179,6 +181,11 @@ func hli_stack_of()
 func hli_update()
 func hli_whole_nblocks()
 func hli_whole_of()
+func link_keccak()
+func link_md5()
+func link_ripemd160()
+func link_sha1()
+func link_sha256()
+func link_sha512()
 func memcpy()
 func memset()
-func hli_go()

@@ -3563,377 +3563,504 @@ DATA rows<>+0(SB)/8, $LC0<>+0(SB)
 DATA rows<>+8(SB)/8, $LC1<>+0(SB)
 DATA rows<>+16(SB)/8, $0x400000000
 DATA rows<>+24(SB)/8, $0x2
-DATA rows<>+32(SB)/8, $·hli_sha1_blocks_sse2(SB)
-DATA rows<>+40(SB)/8, $·hli_sha1_scheduled_sse2(SB)
 DATA rows<>+48(SB)/8, $0x8a008b008c
 DATA rows<>+72(SB)/8, $LC2<>+0(SB)
 DATA rows<>+80(SB)/8, $LC3<>+0(SB)
 DATA rows<>+88(SB)/8, $0x800000000
 DATA rows<>+96(SB)/8, $0x8
-DATA rows<>+104(SB)/8, $·hli_sha1_blocks_avx2(SB)
-DATA rows<>+112(SB)/8, $·hli_sha1_scheduled_avx2(SB)
 DATA rows<>+120(SB)/8, $0x2a008a00710086
-DATA rows<>+128(SB)/8, $·hli_sha1_whole_avx2(SB)
 DATA rows<>+144(SB)/8, $LC4<>+0(SB)
 DATA rows<>+152(SB)/8, $LC5<>+0(SB)
 DATA rows<>+160(SB)/8, $0x800000000
 DATA rows<>+168(SB)/8, $0x10
-DATA rows<>+176(SB)/8, $·hli_sha1_blocks_avx512vl(SB)
-DATA rows<>+184(SB)/8, $·hli_sha1_scheduled_avx512vl(SB)
 DATA rows<>+192(SB)/8, $0x57004a004a
 DATA rows<>+216(SB)/8, $LC6<>+0(SB)
 DATA rows<>+224(SB)/8, $LC7<>+0(SB)
 DATA rows<>+232(SB)/8, $0x1000000000
 DATA rows<>+240(SB)/8, $0x20
-DATA rows<>+248(SB)/8, $·hli_sha1_blocks_avx512(SB)
-DATA rows<>+256(SB)/8, $·hli_sha1_scheduled_avx512(SB)
 DATA rows<>+264(SB)/8, $0x15005a0085006a
-DATA rows<>+272(SB)/8, $·hli_sha1_whole_avx512(SB)
-DATA rows<>+280(SB)/8, $·hli_sha1_words_avx512(SB)
 DATA rows<>+288(SB)/8, $LC8<>+0(SB)
 DATA rows<>+296(SB)/8, $LC9<>+0(SB)
 DATA rows<>+304(SB)/8, $0x200000000
 DATA rows<>+312(SB)/8, $0x40
-DATA rows<>+320(SB)/8, $·hli_sha1_blocks_sha_plain_x2(SB)
 DATA rows<>+336(SB)/8, $0x290027002b
 DATA rows<>+360(SB)/8, $LC10<>+0(SB)
 DATA rows<>+368(SB)/8, $LC9<>+0(SB)
 DATA rows<>+376(SB)/8, $0x300000000
 DATA rows<>+384(SB)/8, $0x40
-DATA rows<>+392(SB)/8, $·hli_sha1_blocks_sha_plain_x3(SB)
 DATA rows<>+408(SB)/8, $0x30002e003b
 DATA rows<>+432(SB)/8, $LC11<>+0(SB)
 DATA rows<>+440(SB)/8, $LC9<>+0(SB)
 DATA rows<>+448(SB)/8, $0x400000000
 DATA rows<>+456(SB)/8, $0x40
-DATA rows<>+464(SB)/8, $·hli_sha1_blocks_sha_plain_x4(SB)
 DATA rows<>+480(SB)/8, $0x39003a005a
 DATA rows<>+504(SB)/8, $LC12<>+0(SB)
 DATA rows<>+512(SB)/8, $LC9<>+0(SB)
 DATA rows<>+520(SB)/8, $0x200000000
 DATA rows<>+528(SB)/8, $0x40
-DATA rows<>+536(SB)/8, $·hli_sha1_blocks_sha_x2(SB)
 DATA rows<>+552(SB)/8, $0x3002500290032
-DATA rows<>+560(SB)/8, $·hli_sha1_whole_sha_x2(SB)
 DATA rows<>+576(SB)/8, $LC13<>+0(SB)
 DATA rows<>+584(SB)/8, $LC9<>+0(SB)
 DATA rows<>+592(SB)/8, $0x300000000
 DATA rows<>+600(SB)/8, $0x40
-DATA rows<>+608(SB)/8, $·hli_sha1_blocks_sha_x3(SB)
 DATA rows<>+624(SB)/8, $0x2a002a0052
 DATA rows<>+648(SB)/8, $LC14<>+0(SB)
 DATA rows<>+656(SB)/8, $LC9<>+0(SB)
 DATA rows<>+664(SB)/8, $0x400000000
 DATA rows<>+672(SB)/8, $0x40
-DATA rows<>+680(SB)/8, $·hli_sha1_blocks_sha_x4(SB)
 DATA rows<>+696(SB)/8, $0x1e003400320082
-DATA rows<>+704(SB)/8, $·hli_sha1_whole_sha_x4(SB)
 DATA rows<>+720(SB)/8, $LC15<>+0(SB)
 DATA rows<>+728(SB)/8, $LC16<>+0(SB)
 DATA rows<>+736(SB)/8, $0x100000000
 DATA rows<>+744(SB)/8, $0x1
-DATA rows<>+752(SB)/8, $·hli_sha1_blocks_scalar(SB)
-DATA rows<>+760(SB)/8, $·hli_sha1_scheduled_scalar(SB)
 DATA rows<>+768(SB)/8, $0x3a004e004e
 DATA rows<>+792(SB)/8, $LC17<>+0(SB)
 DATA rows<>+800(SB)/8, $LC18<>+0(SB)
 DATA rows<>+808(SB)/8, $0x100000000
 DATA rows<>+816(SB)/8, $0x4
-DATA rows<>+824(SB)/8, $·hli_sha1_blocks_avx_x1(SB)
 DATA rows<>+840(SB)/8, $0x2b00390037
 DATA rows<>+864(SB)/8, $LC19<>+0(SB)
 DATA rows<>+872(SB)/8, $LC3<>+0(SB)
 DATA rows<>+880(SB)/8, $0x100000000
 DATA rows<>+888(SB)/8, $0x8
-DATA rows<>+896(SB)/8, $·hli_sha1_blocks_avx2_x1(SB)
 DATA rows<>+912(SB)/8, $0xffff00350037
 DATA rows<>+936(SB)/8, $LC20<>+0(SB)
 DATA rows<>+944(SB)/8, $LC9<>+0(SB)
 DATA rows<>+952(SB)/8, $0x100000000
 DATA rows<>+960(SB)/8, $0x40
-DATA rows<>+968(SB)/8, $·hli_sha1_blocks_sha_plain_x1(SB)
 DATA rows<>+984(SB)/8, $0x210021001a
 DATA rows<>+1008(SB)/8, $LC21<>+0(SB)
 DATA rows<>+1016(SB)/8, $LC9<>+0(SB)
 DATA rows<>+1024(SB)/8, $0x100000000
 DATA rows<>+1032(SB)/8, $0x40
-DATA rows<>+1040(SB)/8, $·hli_sha1_blocks_sha_x1(SB)
 DATA rows<>+1056(SB)/8, $0x210021ffff
 DATA rows<>+1080(SB)/8, $LC22<>+0(SB)
 DATA rows<>+1088(SB)/8, $LC1<>+0(SB)
 DATA rows<>+1096(SB)/8, $0x400000001
 DATA rows<>+1104(SB)/8, $0x2
-DATA rows<>+1112(SB)/8, $·hli_sha256_blocks_sse2(SB)
-DATA rows<>+1120(SB)/8, $·hli_sha256_scheduled_sse2(SB)
 DATA rows<>+1128(SB)/8, $0x1b501110114
 DATA rows<>+1152(SB)/8, $LC23<>+0(SB)
 DATA rows<>+1160(SB)/8, $LC3<>+0(SB)
 DATA rows<>+1168(SB)/8, $0x800000001
 DATA rows<>+1176(SB)/8, $0x8
-DATA rows<>+1184(SB)/8, $·hli_sha256_blocks_avx2(SB)
-DATA rows<>+1192(SB)/8, $·hli_sha256_scheduled_avx2(SB)
 DATA rows<>+1200(SB)/8, $0x24016500f7013d
-DATA rows<>+1208(SB)/8, $·hli_sha256_whole_avx2(SB)
 DATA rows<>+1224(SB)/8, $LC24<>+0(SB)
 DATA rows<>+1232(SB)/8, $LC5<>+0(SB)
 DATA rows<>+1240(SB)/8, $0x800000001
 DATA rows<>+1248(SB)/8, $0x10
-DATA rows<>+1256(SB)/8, $·hli_sha256_blocks_avx512vl(SB)
-DATA rows<>+1264(SB)/8, $·hli_sha256_scheduled_avx512vl(SB)
 DATA rows<>+1272(SB)/8, $0xa3008900a0
 DATA rows<>+1296(SB)/8, $LC25<>+0(SB)
 DATA rows<>+1304(SB)/8, $LC7<>+0(SB)
 DATA rows<>+1312(SB)/8, $0x1000000001
 DATA rows<>+1320(SB)/8, $0x20
-DATA rows<>+1328(SB)/8, $·hli_sha256_blocks_avx512(SB)
-DATA rows<>+1336(SB)/8, $·hli_sha256_scheduled_avx512(SB)
 DATA rows<>+1344(SB)/8, $0x1900a8010900df
-DATA rows<>+1352(SB)/8, $·hli_sha256_whole_avx512(SB)
-DATA rows<>+1360(SB)/8, $·hli_sha256_words_avx512(SB)
 DATA rows<>+1368(SB)/8, $LC26<>+0(SB)
 DATA rows<>+1376(SB)/8, $LC9<>+0(SB)
 DATA rows<>+1384(SB)/8, $0x200000001
 DATA rows<>+1392(SB)/8, $0x40
-DATA rows<>+1400(SB)/8, $·hli_sha256_blocks_sha_x2(SB)
-DATA rows<>+1408(SB)/8, $·hli_sha256_scheduled_sha_x2(SB)
 DATA rows<>+1416(SB)/8, $0x7002600240030
-DATA rows<>+1424(SB)/8, $·hli_sha256_whole_sha_x2(SB)
 DATA rows<>+1440(SB)/8, $LC27<>+0(SB)
 DATA rows<>+1448(SB)/8, $LC9<>+0(SB)
 DATA rows<>+1456(SB)/8, $0x300000001
 DATA rows<>+1464(SB)/8, $0x40
-DATA rows<>+1472(SB)/8, $·hli_sha256_blocks_sha_x3(SB)
-DATA rows<>+1480(SB)/8, $·hli_sha256_scheduled_sha_x3(SB)
 DATA rows<>+1488(SB)/8, $0x3c002d0047
 DATA rows<>+1512(SB)/8, $LC28<>+0(SB)
 DATA rows<>+1520(SB)/8, $LC9<>+0(SB)
 DATA rows<>+1528(SB)/8, $0x400000001
 DATA rows<>+1536(SB)/8, $0x40
-DATA rows<>+1544(SB)/8, $·hli_sha256_blocks_sha_x4(SB)
-DATA rows<>+1552(SB)/8, $·hli_sha256_scheduled_sha_x4(SB)
 DATA rows<>+1560(SB)/8, $0x19004c0039005f
-DATA rows<>+1568(SB)/8, $·hli_sha256_whole_sha_x4(SB)
 DATA rows<>+1584(SB)/8, $LC29<>+0(SB)
 DATA rows<>+1592(SB)/8, $LC30<>+0(SB)
 DATA rows<>+1600(SB)/8, $0x300000001
 DATA rows<>+1608(SB)/8, $0x80
-DATA rows<>+1616(SB)/8, $·hli_sha256_blocks_sha_avx512vl_x3(SB)
-DATA rows<>+1624(SB)/8, $·hli_sha256_scheduled_sha_x3(SB)
 DATA rows<>+1632(SB)/8, $0x38002a0045
 DATA rows<>+1656(SB)/8, $LC31<>+0(SB)
 DATA rows<>+1664(SB)/8, $LC30<>+0(SB)
 DATA rows<>+1672(SB)/8, $0x400000001
 DATA rows<>+1680(SB)/8, $0x80
-DATA rows<>+1688(SB)/8, $·hli_sha256_blocks_sha_avx512vl_x4(SB)
-DATA rows<>+1696(SB)/8, $·hli_sha256_scheduled_sha_x4(SB)
 DATA rows<>+1704(SB)/8, $0xf00450035005e
-DATA rows<>+1712(SB)/8, $·hli_sha256_whole_sha_avx512vl_x4(SB)
 DATA rows<>+1728(SB)/8, $LC32<>+0(SB)
 DATA rows<>+1736(SB)/8, $LC16<>+0(SB)
 DATA rows<>+1744(SB)/8, $0x100000001
 DATA rows<>+1752(SB)/8, $0x1
-DATA rows<>+1760(SB)/8, $·hli_sha256_blocks_scalar(SB)
-DATA rows<>+1768(SB)/8, $·hli_sha256_scheduled_scalar(SB)
 DATA rows<>+1776(SB)/8, $0x7e0099009e
 DATA rows<>+1800(SB)/8, $LC33<>+0(SB)
 DATA rows<>+1808(SB)/8, $LC18<>+0(SB)
 DATA rows<>+1816(SB)/8, $0x100000001
 DATA rows<>+1824(SB)/8, $0x4
-DATA rows<>+1832(SB)/8, $·hli_sha256_blocks_avx_x1(SB)
 DATA rows<>+1848(SB)/8, $0x5b007b0074
 DATA rows<>+1872(SB)/8, $LC34<>+0(SB)
 DATA rows<>+1880(SB)/8, $LC3<>+0(SB)
 DATA rows<>+1888(SB)/8, $0x100000001
 DATA rows<>+1896(SB)/8, $0x8
-DATA rows<>+1904(SB)/8, $·hli_sha256_blocks_avx2_x1(SB)
 DATA rows<>+1920(SB)/8, $0x5c0076006f
 DATA rows<>+1944(SB)/8, $LC35<>+0(SB)
 DATA rows<>+1952(SB)/8, $LC30<>+0(SB)
 DATA rows<>+1960(SB)/8, $0x100000001
 DATA rows<>+1968(SB)/8, $0x80
-DATA rows<>+1976(SB)/8, $·hli_sha256_blocks_sha_avx512vl_x1(SB)
-DATA rows<>+1984(SB)/8, $·hli_sha256_scheduled_sha_x1(SB)
 DATA rows<>+1992(SB)/8, $0x2200230021
 DATA rows<>+2016(SB)/8, $LC36<>+0(SB)
 DATA rows<>+2024(SB)/8, $LC9<>+0(SB)
 DATA rows<>+2032(SB)/8, $0x100000001
 DATA rows<>+2040(SB)/8, $0x40
-DATA rows<>+2048(SB)/8, $·hli_sha256_blocks_sha_x1(SB)
-DATA rows<>+2056(SB)/8, $·hli_sha256_scheduled_sha_x1(SB)
 DATA rows<>+2064(SB)/8, $0x2200230021
 DATA rows<>+2088(SB)/8, $LC37<>+0(SB)
 DATA rows<>+2096(SB)/8, $LC3<>+0(SB)
 DATA rows<>+2104(SB)/8, $0x400000002
 DATA rows<>+2112(SB)/8, $0x8
-DATA rows<>+2120(SB)/8, $·hli_sha512_blocks_avx2(SB)
-DATA rows<>+2128(SB)/8, $·hli_sha512_scheduled_avx2(SB)
 DATA rows<>+2136(SB)/8, $0x2e01450130013f
-DATA rows<>+2144(SB)/8, $·hli_sha512_whole_avx2(SB)
 DATA rows<>+2160(SB)/8, $LC38<>+0(SB)
 DATA rows<>+2168(SB)/8, $LC5<>+0(SB)
 DATA rows<>+2176(SB)/8, $0x400000002
 DATA rows<>+2184(SB)/8, $0x10
-DATA rows<>+2192(SB)/8, $·hli_sha512_blocks_avx512vl(SB)
-DATA rows<>+2200(SB)/8, $·hli_sha512_scheduled_avx512vl(SB)
 DATA rows<>+2208(SB)/8, $0xc200aa00cc
 DATA rows<>+2232(SB)/8, $LC39<>+0(SB)
 DATA rows<>+2240(SB)/8, $LC7<>+0(SB)
 DATA rows<>+2248(SB)/8, $0x800000002
 DATA rows<>+2256(SB)/8, $0x20
-DATA rows<>+2264(SB)/8, $·hli_sha512_blocks_avx512(SB)
-DATA rows<>+2272(SB)/8, $·hli_sha512_scheduled_avx512(SB)
 DATA rows<>+2280(SB)/8, $0x2700d401530116
-DATA rows<>+2288(SB)/8, $·hli_sha512_whole_avx512(SB)
-DATA rows<>+2296(SB)/8, $·hli_sha512_words_avx512(SB)
 DATA rows<>+2304(SB)/8, $LC40<>+0(SB)
 DATA rows<>+2312(SB)/8, $LC16<>+0(SB)
 DATA rows<>+2320(SB)/8, $0x100000002
 DATA rows<>+2328(SB)/8, $0x1
-DATA rows<>+2336(SB)/8, $·hli_sha512_blocks_scalar(SB)
-DATA rows<>+2344(SB)/8, $·hli_sha512_scheduled_scalar(SB)
 DATA rows<>+2352(SB)/8, $0x9d00c100d9
 DATA rows<>+2376(SB)/8, $LC41<>+0(SB)
 DATA rows<>+2384(SB)/8, $LC18<>+0(SB)
 DATA rows<>+2392(SB)/8, $0x100000002
 DATA rows<>+2400(SB)/8, $0x4
-DATA rows<>+2408(SB)/8, $·hli_sha512_blocks_avx_x1(SB)
 DATA rows<>+2424(SB)/8, $0x7600a80096
 DATA rows<>+2448(SB)/8, $LC42<>+0(SB)
 DATA rows<>+2456(SB)/8, $LC3<>+0(SB)
 DATA rows<>+2464(SB)/8, $0x100000002
 DATA rows<>+2472(SB)/8, $0x8
-DATA rows<>+2480(SB)/8, $·hli_sha512_blocks_avx2_x1(SB)
 DATA rows<>+2496(SB)/8, $0x730097008c
 DATA rows<>+2520(SB)/8, $LC43<>+0(SB)
 DATA rows<>+2528(SB)/8, $LC1<>+0(SB)
 DATA rows<>+2536(SB)/8, $0x400000003
 DATA rows<>+2544(SB)/8, $0x2
-DATA rows<>+2552(SB)/8, $·hli_ripemd160_blocks_sse2(SB)
-DATA rows<>+2560(SB)/8, $·hli_ripemd160_scheduled_sse2(SB)
 DATA rows<>+2568(SB)/8, $0xfe00a400b5
 DATA rows<>+2592(SB)/8, $LC44<>+0(SB)
 DATA rows<>+2600(SB)/8, $LC3<>+0(SB)
 DATA rows<>+2608(SB)/8, $0x800000003
 DATA rows<>+2616(SB)/8, $0x8
-DATA rows<>+2624(SB)/8, $·hli_ripemd160_blocks_avx2(SB)
-DATA rows<>+2632(SB)/8, $·hli_ripemd160_scheduled_avx2(SB)
 DATA rows<>+2640(SB)/8, $0x53010400a400a9
-DATA rows<>+2648(SB)/8, $·hli_ripemd160_whole_avx2(SB)
 DATA rows<>+2664(SB)/8, $LC45<>+0(SB)
 DATA rows<>+2672(SB)/8, $LC5<>+0(SB)
 DATA rows<>+2680(SB)/8, $0x800000003
 DATA rows<>+2688(SB)/8, $0x10
-DATA rows<>+2696(SB)/8, $·hli_ripemd160_blocks_avx512vl(SB)
-DATA rows<>+2704(SB)/8, $·hli_ripemd160_scheduled_avx512vl(SB)
 DATA rows<>+2712(SB)/8, $0xb500890061
 DATA rows<>+2736(SB)/8, $LC46<>+0(SB)
 DATA rows<>+2744(SB)/8, $LC7<>+0(SB)
 DATA rows<>+2752(SB)/8, $0x1000000003
 DATA rows<>+2760(SB)/8, $0x20
-DATA rows<>+2768(SB)/8, $·hli_ripemd160_blocks_avx512(SB)
-DATA rows<>+2776(SB)/8, $·hli_ripemd160_scheduled_avx512(SB)
 DATA rows<>+2784(SB)/8, $0x1700b500cd0094
-DATA rows<>+2792(SB)/8, $·hli_ripemd160_whole_avx512(SB)
-DATA rows<>+2800(SB)/8, $·hli_ripemd160_words_avx512(SB)
 DATA rows<>+2808(SB)/8, $LC47<>+0(SB)
 DATA rows<>+2816(SB)/8, $LC16<>+0(SB)
 DATA rows<>+2824(SB)/8, $0x100000003
 DATA rows<>+2832(SB)/8, $0x1
-DATA rows<>+2840(SB)/8, $·hli_ripemd160_blocks_scalar(SB)
-DATA rows<>+2848(SB)/8, $·hli_ripemd160_scheduled_scalar(SB)
 DATA rows<>+2856(SB)/8, $0x62006d006e
 DATA rows<>+2880(SB)/8, $LC48<>+0(SB)
 DATA rows<>+2888(SB)/8, $LC3<>+0(SB)
 DATA rows<>+2896(SB)/8, $0x100000003
 DATA rows<>+2904(SB)/8, $0x8
-DATA rows<>+2912(SB)/8, $·hli_ripemd160_blocks_avx2_x1(SB)
 DATA rows<>+2928(SB)/8, $0x6200690060
 DATA rows<>+2952(SB)/8, $LC49<>+0(SB)
 DATA rows<>+2960(SB)/8, $LC1<>+0(SB)
 DATA rows<>+2968(SB)/8, $0x400000004
 DATA rows<>+2976(SB)/8, $0x2
-DATA rows<>+2984(SB)/8, $·hli_md5_blocks_sse2(SB)
-DATA rows<>+2992(SB)/8, $·hli_md5_scheduled_sse2(SB)
 DATA rows<>+3000(SB)/8, $0xb40062005f
 DATA rows<>+3024(SB)/8, $LC50<>+0(SB)
 DATA rows<>+3032(SB)/8, $LC3<>+0(SB)
 DATA rows<>+3040(SB)/8, $0x800000004
 DATA rows<>+3048(SB)/8, $0x8
-DATA rows<>+3056(SB)/8, $·hli_md5_blocks_avx2(SB)
-DATA rows<>+3064(SB)/8, $·hli_md5_scheduled_avx2(SB)
 DATA rows<>+3072(SB)/8, $0xc000600068
 DATA rows<>+3096(SB)/8, $LC51<>+0(SB)
 DATA rows<>+3104(SB)/8, $LC1<>+0(SB)
 DATA rows<>+3112(SB)/8, $0x800000004
 DATA rows<>+3120(SB)/8, $0x2
-DATA rows<>+3128(SB)/8, $·hli_md5_pair_blocks_sse2(SB)
-DATA rows<>+3136(SB)/8, $·hli_md5_pair_scheduled_sse2(SB)
 DATA rows<>+3144(SB)/8, $0xd800880074
 DATA rows<>+3168(SB)/8, $LC52<>+0(SB)
 DATA rows<>+3176(SB)/8, $LC3<>+0(SB)
 DATA rows<>+3184(SB)/8, $0x1000000004
 DATA rows<>+3192(SB)/8, $0x8
-DATA rows<>+3200(SB)/8, $·hli_md5_pair_blocks_avx2(SB)
-DATA rows<>+3208(SB)/8, $·hli_md5_pair_scheduled_avx2(SB)
 DATA rows<>+3216(SB)/8, $0x6100e8007e008d
-DATA rows<>+3224(SB)/8, $·hli_md5_pair_whole_avx2(SB)
 DATA rows<>+3240(SB)/8, $LC53<>+0(SB)
 DATA rows<>+3248(SB)/8, $LC5<>+0(SB)
 DATA rows<>+3256(SB)/8, $0x800000004
 DATA rows<>+3264(SB)/8, $0x10
-DATA rows<>+3272(SB)/8, $·hli_md5_blocks_avx512vl(SB)
-DATA rows<>+3280(SB)/8, $·hli_md5_scheduled_avx512vl(SB)
 DATA rows<>+3288(SB)/8, $0x8c005e0041
 DATA rows<>+3312(SB)/8, $LC54<>+0(SB)
 DATA rows<>+3320(SB)/8, $LC7<>+0(SB)
 DATA rows<>+3328(SB)/8, $0x1000000004
 DATA rows<>+3336(SB)/8, $0x20
-DATA rows<>+3344(SB)/8, $·hli_md5_blocks_avx512(SB)
-DATA rows<>+3352(SB)/8, $·hli_md5_scheduled_avx512(SB)
 DATA rows<>+3360(SB)/8, $0x11008d007b0059
-DATA rows<>+3368(SB)/8, $·hli_md5_whole_avx512(SB)
-DATA rows<>+3376(SB)/8, $·hli_md5_words_avx512(SB)
 DATA rows<>+3384(SB)/8, $LC55<>+0(SB)
 DATA rows<>+3392(SB)/8, $LC16<>+0(SB)
 DATA rows<>+3400(SB)/8, $0x100000004
 DATA rows<>+3408(SB)/8, $0x1
-DATA rows<>+3416(SB)/8, $·hli_md5_blocks_scalar(SB)
-DATA rows<>+3424(SB)/8, $·hli_md5_scheduled_scalar(SB)
 DATA rows<>+3432(SB)/8, $0x4c00430039
 DATA rows<>+3456(SB)/8, $LC56<>+0(SB)
 DATA rows<>+3464(SB)/8, $LC3<>+0(SB)
 DATA rows<>+3472(SB)/8, $0x400000005
 DATA rows<>+3480(SB)/8, $0x8
-DATA rows<>+3488(SB)/8, $·hli_keccak_blocks_avx2(SB)
 DATA rows<>+3504(SB)/8, $0x2e017601760176
-DATA rows<>+3512(SB)/8, $·hli_keccak_whole_avx2(SB)
 DATA rows<>+3528(SB)/8, $LC57<>+0(SB)
 DATA rows<>+3536(SB)/8, $LC5<>+0(SB)
 DATA rows<>+3544(SB)/8, $0x400000005
 DATA rows<>+3552(SB)/8, $0x10
-DATA rows<>+3560(SB)/8, $·hli_keccak_blocks_avx512vl(SB)
 DATA rows<>+3576(SB)/8, $0x1e00e200e200e2
-DATA rows<>+3584(SB)/8, $·hli_keccak_whole_avx512vl(SB)
 DATA rows<>+3600(SB)/8, $LC58<>+0(SB)
 DATA rows<>+3608(SB)/8, $LC7<>+0(SB)
 DATA rows<>+3616(SB)/8, $0x800000005
 DATA rows<>+3624(SB)/8, $0x20
-DATA rows<>+3632(SB)/8, $·hli_keccak_blocks_avx512(SB)
 DATA rows<>+3648(SB)/8, $0x2701a801a801a8
-DATA rows<>+3656(SB)/8, $·hli_keccak_whole_avx512(SB)
 DATA rows<>+3672(SB)/8, $LC59<>+0(SB)
 DATA rows<>+3680(SB)/8, $LC16<>+0(SB)
 DATA rows<>+3688(SB)/8, $0x100000005
 DATA rows<>+3696(SB)/8, $0x1
-DATA rows<>+3704(SB)/8, $·hli_keccak_blocks_scalar(SB)
 DATA rows<>+3720(SB)/8, $0x12c012c012c
 DATA rows<>+3744(SB)/8, $LC60<>+0(SB)
 DATA rows<>+3752(SB)/8, $LC3<>+0(SB)
 DATA rows<>+3760(SB)/8, $0x100000005
 DATA rows<>+3768(SB)/8, $0x8
-DATA rows<>+3776(SB)/8, $·hli_keccak_blocks_avx2_x1(SB)
 DATA rows<>+3792(SB)/8, $0xfc00fc00fc
-GLOBL rows<>(SB), RODATA, $3816
+GLOBL rows<>(SB), NOPTR, $3816
+
+TEXT ·link_sha1(SB), NOSPLIT, $0-0
+	LEAQ ·hli_sha1_blocks_sse2(SB), AX
+	MOVQ AX, rows<>+32(SB)
+	LEAQ ·hli_sha1_scheduled_sse2(SB), AX
+	MOVQ AX, rows<>+40(SB)
+	LEAQ ·hli_sha1_blocks_avx2(SB), AX
+	MOVQ AX, rows<>+104(SB)
+	LEAQ ·hli_sha1_scheduled_avx2(SB), AX
+	MOVQ AX, rows<>+112(SB)
+	LEAQ ·hli_sha1_whole_avx2(SB), AX
+	MOVQ AX, rows<>+128(SB)
+	LEAQ ·hli_sha1_blocks_avx512vl(SB), AX
+	MOVQ AX, rows<>+176(SB)
+	LEAQ ·hli_sha1_scheduled_avx512vl(SB), AX
+	MOVQ AX, rows<>+184(SB)
+	LEAQ ·hli_sha1_blocks_avx512(SB), AX
+	MOVQ AX, rows<>+248(SB)
+	LEAQ ·hli_sha1_scheduled_avx512(SB), AX
+	MOVQ AX, rows<>+256(SB)
+	LEAQ ·hli_sha1_whole_avx512(SB), AX
+	MOVQ AX, rows<>+272(SB)
+	LEAQ ·hli_sha1_words_avx512(SB), AX
+	MOVQ AX, rows<>+280(SB)
+	LEAQ ·hli_sha1_blocks_sha_plain_x2(SB), AX
+	MOVQ AX, rows<>+320(SB)
+	LEAQ ·hli_sha1_blocks_sha_plain_x3(SB), AX
+	MOVQ AX, rows<>+392(SB)
+	LEAQ ·hli_sha1_blocks_sha_plain_x4(SB), AX
+	MOVQ AX, rows<>+464(SB)
+	LEAQ ·hli_sha1_blocks_sha_x2(SB), AX
+	MOVQ AX, rows<>+536(SB)
+	LEAQ ·hli_sha1_whole_sha_x2(SB), AX
+	MOVQ AX, rows<>+560(SB)
+	LEAQ ·hli_sha1_blocks_sha_x3(SB), AX
+	MOVQ AX, rows<>+608(SB)
+	LEAQ ·hli_sha1_blocks_sha_x4(SB), AX
+	MOVQ AX, rows<>+680(SB)
+	LEAQ ·hli_sha1_whole_sha_x4(SB), AX
+	MOVQ AX, rows<>+704(SB)
+	LEAQ ·hli_sha1_blocks_scalar(SB), AX
+	MOVQ AX, rows<>+752(SB)
+	LEAQ ·hli_sha1_scheduled_scalar(SB), AX
+	MOVQ AX, rows<>+760(SB)
+	LEAQ ·hli_sha1_blocks_avx_x1(SB), AX
+	MOVQ AX, rows<>+824(SB)
+	LEAQ ·hli_sha1_blocks_avx2_x1(SB), AX
+	MOVQ AX, rows<>+896(SB)
+	LEAQ ·hli_sha1_blocks_sha_plain_x1(SB), AX
+	MOVQ AX, rows<>+968(SB)
+	LEAQ ·hli_sha1_blocks_sha_x1(SB), AX
+	MOVQ AX, rows<>+1040(SB)
+	RET
+
+TEXT ·link_sha256(SB), NOSPLIT, $0-0
+	LEAQ ·hli_sha256_blocks_sse2(SB), AX
+	MOVQ AX, rows<>+1112(SB)
+	LEAQ ·hli_sha256_scheduled_sse2(SB), AX
+	MOVQ AX, rows<>+1120(SB)
+	LEAQ ·hli_sha256_blocks_avx2(SB), AX
+	MOVQ AX, rows<>+1184(SB)
+	LEAQ ·hli_sha256_scheduled_avx2(SB), AX
+	MOVQ AX, rows<>+1192(SB)
+	LEAQ ·hli_sha256_whole_avx2(SB), AX
+	MOVQ AX, rows<>+1208(SB)
+	LEAQ ·hli_sha256_blocks_avx512vl(SB), AX
+	MOVQ AX, rows<>+1256(SB)
+	LEAQ ·hli_sha256_scheduled_avx512vl(SB), AX
+	MOVQ AX, rows<>+1264(SB)
+	LEAQ ·hli_sha256_blocks_avx512(SB), AX
+	MOVQ AX, rows<>+1328(SB)
+	LEAQ ·hli_sha256_scheduled_avx512(SB), AX
+	MOVQ AX, rows<>+1336(SB)
+	LEAQ ·hli_sha256_whole_avx512(SB), AX
+	MOVQ AX, rows<>+1352(SB)
+	LEAQ ·hli_sha256_words_avx512(SB), AX
+	MOVQ AX, rows<>+1360(SB)
+	LEAQ ·hli_sha256_blocks_sha_x2(SB), AX
+	MOVQ AX, rows<>+1400(SB)
+	LEAQ ·hli_sha256_scheduled_sha_x2(SB), AX
+	MOVQ AX, rows<>+1408(SB)
+	LEAQ ·hli_sha256_whole_sha_x2(SB), AX
+	MOVQ AX, rows<>+1424(SB)
+	LEAQ ·hli_sha256_blocks_sha_x3(SB), AX
+	MOVQ AX, rows<>+1472(SB)
+	LEAQ ·hli_sha256_scheduled_sha_x3(SB), AX
+	MOVQ AX, rows<>+1480(SB)
+	LEAQ ·hli_sha256_blocks_sha_x4(SB), AX
+	MOVQ AX, rows<>+1544(SB)
+	LEAQ ·hli_sha256_scheduled_sha_x4(SB), AX
+	MOVQ AX, rows<>+1552(SB)
+	LEAQ ·hli_sha256_whole_sha_x4(SB), AX
+	MOVQ AX, rows<>+1568(SB)
+	LEAQ ·hli_sha256_blocks_sha_avx512vl_x3(SB), AX
+	MOVQ AX, rows<>+1616(SB)
+	LEAQ ·hli_sha256_scheduled_sha_x3(SB), AX
+	MOVQ AX, rows<>+1624(SB)
+	LEAQ ·hli_sha256_blocks_sha_avx512vl_x4(SB), AX
+	MOVQ AX, rows<>+1688(SB)
+	LEAQ ·hli_sha256_scheduled_sha_x4(SB), AX
+	MOVQ AX, rows<>+1696(SB)
+	LEAQ ·hli_sha256_whole_sha_avx512vl_x4(SB), AX
+	MOVQ AX, rows<>+1712(SB)
+	LEAQ ·hli_sha256_blocks_scalar(SB), AX
+	MOVQ AX, rows<>+1760(SB)
+	LEAQ ·hli_sha256_scheduled_scalar(SB), AX
+	MOVQ AX, rows<>+1768(SB)
+	LEAQ ·hli_sha256_blocks_avx_x1(SB), AX
+	MOVQ AX, rows<>+1832(SB)
+	LEAQ ·hli_sha256_blocks_avx2_x1(SB), AX
+	MOVQ AX, rows<>+1904(SB)
+	LEAQ ·hli_sha256_blocks_sha_avx512vl_x1(SB), AX
+	MOVQ AX, rows<>+1976(SB)
+	LEAQ ·hli_sha256_scheduled_sha_x1(SB), AX
+	MOVQ AX, rows<>+1984(SB)
+	LEAQ ·hli_sha256_blocks_sha_x1(SB), AX
+	MOVQ AX, rows<>+2048(SB)
+	LEAQ ·hli_sha256_scheduled_sha_x1(SB), AX
+	MOVQ AX, rows<>+2056(SB)
+	RET
+
+TEXT ·link_sha512(SB), NOSPLIT, $0-0
+	LEAQ ·hli_sha512_blocks_avx2(SB), AX
+	MOVQ AX, rows<>+2120(SB)
+	LEAQ ·hli_sha512_scheduled_avx2(SB), AX
+	MOVQ AX, rows<>+2128(SB)
+	LEAQ ·hli_sha512_whole_avx2(SB), AX
+	MOVQ AX, rows<>+2144(SB)
+	LEAQ ·hli_sha512_blocks_avx512vl(SB), AX
+	MOVQ AX, rows<>+2192(SB)
+	LEAQ ·hli_sha512_scheduled_avx512vl(SB), AX
+	MOVQ AX, rows<>+2200(SB)
+	LEAQ ·hli_sha512_blocks_avx512(SB), AX
+	MOVQ AX, rows<>+2264(SB)
+	LEAQ ·hli_sha512_scheduled_avx512(SB), AX
+	MOVQ AX, rows<>+2272(SB)
+	LEAQ ·hli_sha512_whole_avx512(SB), AX
+	MOVQ AX, rows<>+2288(SB)
+	LEAQ ·hli_sha512_words_avx512(SB), AX
+	MOVQ AX, rows<>+2296(SB)
+	LEAQ ·hli_sha512_blocks_scalar(SB), AX
+	MOVQ AX, rows<>+2336(SB)
+	LEAQ ·hli_sha512_scheduled_scalar(SB), AX
+	MOVQ AX, rows<>+2344(SB)
+	LEAQ ·hli_sha512_blocks_avx_x1(SB), AX
+	MOVQ AX, rows<>+2408(SB)
+	LEAQ ·hli_sha512_blocks_avx2_x1(SB), AX
+	MOVQ AX, rows<>+2480(SB)
+	RET
+
+TEXT ·link_ripemd160(SB), NOSPLIT, $0-0
+	LEAQ ·hli_ripemd160_blocks_sse2(SB), AX
+	MOVQ AX, rows<>+2552(SB)
+	LEAQ ·hli_ripemd160_scheduled_sse2(SB), AX
+	MOVQ AX, rows<>+2560(SB)
+	LEAQ ·hli_ripemd160_blocks_avx2(SB), AX
+	MOVQ AX, rows<>+2624(SB)
+	LEAQ ·hli_ripemd160_scheduled_avx2(SB), AX
+	MOVQ AX, rows<>+2632(SB)
+	LEAQ ·hli_ripemd160_whole_avx2(SB), AX
+	MOVQ AX, rows<>+2648(SB)
+	LEAQ ·hli_ripemd160_blocks_avx512vl(SB), AX
+	MOVQ AX, rows<>+2696(SB)
+	LEAQ ·hli_ripemd160_scheduled_avx512vl(SB), AX
+	MOVQ AX, rows<>+2704(SB)
+	LEAQ ·hli_ripemd160_blocks_avx512(SB), AX
+	MOVQ AX, rows<>+2768(SB)
+	LEAQ ·hli_ripemd160_scheduled_avx512(SB), AX
+	MOVQ AX, rows<>+2776(SB)
+	LEAQ ·hli_ripemd160_whole_avx512(SB), AX
+	MOVQ AX, rows<>+2792(SB)
+	LEAQ ·hli_ripemd160_words_avx512(SB), AX
+	MOVQ AX, rows<>+2800(SB)
+	LEAQ ·hli_ripemd160_blocks_scalar(SB), AX
+	MOVQ AX, rows<>+2840(SB)
+	LEAQ ·hli_ripemd160_scheduled_scalar(SB), AX
+	MOVQ AX, rows<>+2848(SB)
+	LEAQ ·hli_ripemd160_blocks_avx2_x1(SB), AX
+	MOVQ AX, rows<>+2912(SB)
+	RET
+
+TEXT ·link_md5(SB), NOSPLIT, $0-0
+	LEAQ ·hli_md5_blocks_sse2(SB), AX
+	MOVQ AX, rows<>+2984(SB)
+	LEAQ ·hli_md5_scheduled_sse2(SB), AX
+	MOVQ AX, rows<>+2992(SB)
+	LEAQ ·hli_md5_blocks_avx2(SB), AX
+	MOVQ AX, rows<>+3056(SB)
+	LEAQ ·hli_md5_scheduled_avx2(SB), AX
+	MOVQ AX, rows<>+3064(SB)
+	LEAQ ·hli_md5_pair_blocks_sse2(SB), AX
+	MOVQ AX, rows<>+3128(SB)
+	LEAQ ·hli_md5_pair_scheduled_sse2(SB), AX
+	MOVQ AX, rows<>+3136(SB)
+	LEAQ ·hli_md5_pair_blocks_avx2(SB), AX
+	MOVQ AX, rows<>+3200(SB)
+	LEAQ ·hli_md5_pair_scheduled_avx2(SB), AX
+	MOVQ AX, rows<>+3208(SB)
+	LEAQ ·hli_md5_pair_whole_avx2(SB), AX
+	MOVQ AX, rows<>+3224(SB)
+	LEAQ ·hli_md5_blocks_avx512vl(SB), AX
+	MOVQ AX, rows<>+3272(SB)
+	LEAQ ·hli_md5_scheduled_avx512vl(SB), AX
+	MOVQ AX, rows<>+3280(SB)
+	LEAQ ·hli_md5_blocks_avx512(SB), AX
+	MOVQ AX, rows<>+3344(SB)
+	LEAQ ·hli_md5_scheduled_avx512(SB), AX
+	MOVQ AX, rows<>+3352(SB)
+	LEAQ ·hli_md5_whole_avx512(SB), AX
+	MOVQ AX, rows<>+3368(SB)
+	LEAQ ·hli_md5_words_avx512(SB), AX
+	MOVQ AX, rows<>+3376(SB)
+	LEAQ ·hli_md5_blocks_scalar(SB), AX
+	MOVQ AX, rows<>+3416(SB)
+	LEAQ ·hli_md5_scheduled_scalar(SB), AX
+	MOVQ AX, rows<>+3424(SB)
+	RET
+
+TEXT ·link_keccak(SB), NOSPLIT, $0-0
+	LEAQ ·hli_keccak_blocks_avx2(SB), AX
+	MOVQ AX, rows<>+3488(SB)
+	LEAQ ·hli_keccak_whole_avx2(SB), AX
+	MOVQ AX, rows<>+3512(SB)
+	LEAQ ·hli_keccak_blocks_avx512vl(SB), AX
+	MOVQ AX, rows<>+3560(SB)
+	LEAQ ·hli_keccak_whole_avx512vl(SB), AX
+	MOVQ AX, rows<>+3584(SB)
+	LEAQ ·hli_keccak_blocks_avx512(SB), AX
+	MOVQ AX, rows<>+3632(SB)
+	LEAQ ·hli_keccak_whole_avx512(SB), AX
+	MOVQ AX, rows<>+3656(SB)
+	LEAQ ·hli_keccak_blocks_scalar(SB), AX
+	MOVQ AX, rows<>+3704(SB)
+	LEAQ ·hli_keccak_blocks_avx2_x1(SB), AX
+	MOVQ AX, rows<>+3776(SB)
+	RET
 
 DATA whole_rows<>+0(SB)/8, $0x1513121009070301
 DATA whole_rows<>+8(SB)/8, $0x302e2c26241f1d17

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -152,24 +153,59 @@ type costs struct {
 	longest int    // the longest message that is no stream
 }
 
+// costsOf has those of the algorithms in use: use sets them.
 var costsOf [len(rows)]atomic.Pointer[costs]
 
-func init() {
-	c := call{op: opSetup, count: int(hwcap())}
-	c.run()
-	setCosts()
+// choosing is held while kernels become known, or are restricted.
+var choosing sync.Mutex
+
+// The functions Use... return alg. They make the kernels of its block function known to the core, which all other calls
+// need. A program has only the kernels of the functions that it calls.
+
+func UseSHA1(alg Alg) Alg      { return use(alg, link_sha1) }
+func UseSHA256(alg Alg) Alg    { return use(alg, link_sha256) }
+func UseSHA512(alg Alg) Alg    { return use(alg, link_sha512) }
+func UseRIPEMD160(alg Alg) Alg { return use(alg, link_ripemd160) }
+func UseMD5(alg Alg) Alg       { return use(alg, link_md5) }
+func UseKeccak(alg Alg) Alg    { return use(alg, link_keccak) }
+
+func use(alg Alg, link func()) Alg {
+	if costsOf[alg].Load() == nil {
+		useFirst(alg.Info().Body, link)
+	}
+	return alg
+}
+
+func useFirst(body string, link func()) {
+	setUp()
+	choosing.Lock()
+	defer choosing.Unlock()
+	link()
+	_, _, allowed := isas(0)
+	restrict(allowed) // what is chosen depends on the kernels that are known
 	for _, alg := range All {
-		c := call{op: opInit, alg: alg, begin: &fresh[alg]}
-		c.run()
+		if alg.Info().Body == body {
+			c := call{op: opInit, alg: alg, begin: &fresh[alg]}
+			c.run()
+			setCosts(alg)
+		}
 	}
 }
 
-func setCosts() {
-	for _, alg := range All {
-		c := call{op: opCosts, alg: alg}
+// setUp tells the core what this machine has. All calls need it.
+func setUp() {
+	machine.Do(func() {
+		c := call{op: opSetup, count: int(hwcap())}
 		c.run()
-		costsOf[alg].Store(&c.costs)
-	}
+	})
+}
+
+var machine sync.Once
+
+func setCosts(alg Alg) {
+	c := call{op: opCosts, alg: alg}
+	c.run()
+	costsOf[alg].Store(&c.costs)
 }
 
 // sumCall is a call for n digests of size bytes each.
@@ -359,7 +395,7 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 		Sum(alg, digest[:], secret)
 		secret = digest[:alg.Size()]
 	}
-	c := call{op: opKey, alg: alg, keys: k}
+	c := call{op: opKey, alg: alg, costs: *costsOf[alg].Load(), keys: k}
 	c.rows = c.setRows(secret, 1, len(secret), 0)
 	c.run()
 	clear(digest[:])
@@ -452,24 +488,30 @@ func SearchNonces(s *Search, first, last uint64, nonces []uint64) int {
 // ofMany is the cost of a block by the best kernel for many messages.
 func (c *costs) ofMany() uint64 { return uint64(uint32(c.block)) }
 
-// isa returns the name of instruction set i; and whether this machine has it, and whether it may be chosen.
-func isa(i int) (name string, available, allowed bool) {
+// isas returns the name of instruction set i, and which sets this machine has and which may be chosen: bit i is set i's.
+func isas(i int) (name string, available, allowed int) {
 	var text [64]byte
 	c := call{op: opISA, dst: &text[0], next: i}
 	c.run()
 	name, _, _ = strings.Cut(string(text[:]), "\x00")
-	return name, c.count>>i&1 != 0, c.count>>32>>i&1 != 0
+	return name, c.count & (1<<32 - 1), c.count >> 32
+}
+
+func restrict(allowed int) {
+	c := call{op: opRestrict, count: allowed}
+	c.run()
 }
 
 // Implementations returns the instruction sets that this machine has kernels for.
 func Implementations() []string {
+	setUp()
 	var names []string
 	for i := 0; ; i++ {
-		name, available, _ := isa(i)
+		name, available, _ := isas(i)
 		if name == "" {
 			return names
 		}
-		if available {
+		if available>>i&1 != 0 {
 			names = append(names, name)
 		}
 	}
@@ -486,11 +528,12 @@ func Kernel(alg Alg, n int) string {
 
 // Restrict makes the process choose only kernels of the named instruction sets. No names remove the restriction.
 func Restrict(names []string) error {
+	setUp()
 	wanted := 0
 	for _, name := range names {
 		for i := 0; ; i++ {
-			known, available, _ := isa(i)
-			if known == name && available {
+			known, available, _ := isas(i)
+			if known == name && available>>i&1 != 0 {
 				wanted |= 1 << i
 				break
 			}
@@ -500,8 +543,13 @@ func Restrict(names []string) error {
 			}
 		}
 	}
-	c := call{op: opRestrict, count: wanted}
-	c.run()
-	setCosts()
+	choosing.Lock()
+	defer choosing.Unlock()
+	restrict(wanted)
+	for _, alg := range All {
+		if costsOf[alg].Load() != nil {
+			setCosts(alg)
+		}
+	}
 	return nil
 }

@@ -224,6 +224,14 @@ def body(unit, function, symbol):
     return out
 
 
+def store(addresses):
+    """Returns Go's lines of a function that stores addresses: to a place, that of a symbol."""
+    for place, symbol in addresses:
+        yield f"\tLEAQ {symbol}, AX"
+        yield f"\tMOVQ AX, {place}"
+    yield "\tRET"
+
+
 def encoded(line):
     """Returns Go's words for the bytes of an instruction that it does not know."""
     if re.search(r"%rip|%rsp|^(j|call)", line):

@@ -9,7 +9,9 @@
 Each function of C that Go's one call of the core (hli_go in entry.c) can reach becomes a function of Go's without a
 frame. C's stack is memory in the frame of `enter`, and a register that Go does not use points at it (STACK in amd64.py
 and arm64.py); Go's own stack has nothing but the return addresses, so that Go finds the callers of every instruction.
-gcc keeps no register for its caller, as Go does not either. An instruction that Go's assembler does not know stands as
+gcc keeps no register for its caller, as Go does not either. The table of kernels begins without their addresses. A
+function link_<body> writes those of one block function into it, so that Go's linker leaves out kernels that a program
+does not use. An instruction that Go's assembler does not know stands as
 its bytes, with gcc's words beside it.
 
 Every file is assembled by Go, and what comes out is compared with what the assembler of gcc makes, instruction by
@@ -54,6 +56,7 @@ LEFT_OUT = {
     ],
     "arm64": [r"KERNEL\(KECCAK, keccak_blocks_neon,"],
 }
+KERNELS = "rows"  # their table, in registry.c
 
 
 def die(message):
@@ -117,7 +120,8 @@ NAMES = """\
 
 package core
 
-// Functions of C, which find their arguments where C has them: Go calls only the last one, by enter.
+// Functions of C find their arguments where C has them. Go calls hli_go alone, by enter; and the functions link_*, which
+// make the kernels of a block function known to the core.
 
 """
 
@@ -167,7 +171,23 @@ class Program:
             for name in left:
                 done.add(name)
                 lines += [""] + self.data_lines(unit, *data[name], symbol)
+                if name == KERNELS:
+                    for body, addresses in self.kernels(unit).items():
+                        lines += ["", f"TEXT ·link_{body}(SB), NOSPLIT, $0-0"]
+                        lines += self.target.store((symbol(name, at), symbol(of)) for at, of in addresses)
         return lines, mentioned
+
+    @staticmethod
+    def kernels(unit):
+        """Returns by block function the places of its kernels in their table, and the kernels."""
+        found, body, table = {}, None, unit.data[KERNELS].addresses
+        for at, (of, _) in sorted(table.items()):
+            if of in unit.data:  # the kernel's name, sha1_blocks_avx2, or its instruction set
+                text = unit.data[of].contents.decode()
+                body = text.split("_")[0] if "_blocks_" in text else body
+            else:
+                found.setdefault(body, []).append((at, of))
+        return found
 
     @staticmethod
     def data_lines(unit, owner, data, symbol):
@@ -175,13 +195,14 @@ class Program:
         contents = data.contents + bytes(-len(data.contents) % 8)
         if owner is not unit and data.addresses:
             die(f"{unit.source}: {data.name} has addresses and is used in two files")
+        is_writable = data.is_writable or data.name == KERNELS
         for at in range(0, len(contents), 8):
             number = int.from_bytes(contents[at:at + 8], "little")
-            if at in data.addresses:
+            if at in data.addresses and (data.name != KERNELS or data.addresses[at][0] in owner.data):
                 lines.append(f"DATA {name}<>+{at}(SB)/8, ${symbol(*data.addresses[at])}")
             elif number != 0:
                 lines.append(f"DATA {name}<>+{at}(SB)/8, $0x{number:x}")
-        return lines + [f"GLOBL {name}<>(SB), {'NOPTR' if data.is_writable else 'RODATA'}, ${len(contents)}"]
+        return lines + [f"GLOBL {name}<>(SB), {'NOPTR' if is_writable else 'RODATA'}, ${len(contents)}"]
 
 
 def make(arch, cc):
@@ -206,7 +227,8 @@ def make(arch, cc):
                 files[f"c_{unit.name}_{arch}.s"] = head + "\n".join(lines) + "\n"
         names = [name for unit in units for name in unit.functions
                  if name in reached.get(unit.name, ()) and unit.functions[name].is_global]
-        files[f"c_{arch}.go"] = NAMES + "".join(f"func {name}()\n" for name in sorted(names, key=lambda name: (name == "hli_go", name)))
+        names += [f"link_{body}" for body in program.kernels(entry)]
+        files[f"c_{arch}.go"] = NAMES + "".join(f"func {name}()\n" for name in sorted(names))
         return files
 
 
