@@ -34,7 +34,6 @@ for _i in range(32):
         REGISTERS[f"{_form}mm{_i}"] = f"{_form.upper()}{_i}"
 for _i in range(8):
     REGISTERS[f"k{_i}"] = f"K{_i}"
-REGISTERS["rsp"] = STACK
 REGISTERS["ah"] = "AH"
 
 CONDITIONS = {
@@ -87,11 +86,10 @@ def size_of(operand):
 
 
 class Translator:
-    """What an instruction of a function means."""
+    """What an instruction means. symbol: of a name and a distance, Go's words for the place."""
 
-    def __init__(self, symbol, shift):
-        self.symbol = symbol    # of a name and a distance: Go's words for the place
-        self.shift = shift      # of operands relative to the stack pointer
+    def __init__(self, symbol):
+        self.symbol = symbol
 
     def memory(self, text):
         match = re.fullmatch(r"([^()]*)\(([^()]*)\)", text)
@@ -106,8 +104,6 @@ class Translator:
         if place and not re.fullmatch(r"-?\d+", place):
             raise Untranslated(text)
         distance = int(place or 0)
-        if parts[0] == "%rsp":
-            distance += self.shift
         out = (str(distance) if distance else "")
         if parts[0]:
             out += f"({REGISTERS[parts[0][1:]]})"
@@ -182,19 +178,36 @@ def aligned(line):
     return line
 
 
-def body(unit, function, symbol):
-    """Returns Go's lines of a function.
+def on_its_stack(function):
+    """Returns the lines of a function, in gcc's words, with STACK in place of the stack pointer.
 
     Where gcc's function finds its return address on the stack, C's stack here has nothing. A function that saves RBP or
     has a frame takes 8 bytes more of it; for one that does neither, operands on the stack are 8 bytes nearer."""
+    stack = "%" + STACK.lower()
     pushes = [line for line in function.lines if line.startswith("push")]
     frames = [line for line in function.lines if re.fullmatch(r"subq? \$-?\d+, %rsp", line)]
     if len(frames) > 1 or pushes not in ([], ["pushq %rbp"]):
-        raise SystemExit(f"text.py: {unit.source}: {function.name} has two frames")
-    translator = Translator(symbol, 0 if pushes or frames else -8)
-    more = 0 if pushes else 8
-    out = []
+        raise SystemExit(f"text.py: {function.name} has two frames")
+    shift, more = 0 if pushes or frames else -8, 0 if pushes else 8
     for line in function.lines:
+        if match := re.fullmatch(r"(sub|add)q? \$(-?\d+), %rsp", line):
+            nbytes = int(match.group(2))
+            yield f"{match.group(1)}q ${nbytes + (more if nbytes > 0 else -more)}, {stack}"
+        elif line == "pushq %rbp":
+            yield f"movq %rbp, -16({stack})"
+            yield f"subq $16, {stack}"
+        elif line == "popq %rbp":
+            yield f"movq ({stack}), %rbp"
+            yield f"addq $16, {stack}"
+        else:
+            line = re.sub(r"(-?\d*)\(%rsp", lambda match: f"{int(match.group(1) or 0) + shift}({stack}", line)
+            yield line.replace("%rsp", stack)
+
+
+def body(function, symbol):
+    """Returns Go's lines of a function."""
+    translator, out = Translator(symbol), []
+    for line in on_its_stack(function):
         name, _, rest = line.partition(" ")
         try:
             if line.endswith(":"):
@@ -202,13 +215,6 @@ def body(unit, function, symbol):
             elif name == ".p2align":
                 if int(rest.split(",")[0]) >= 4:
                     out.append(f"\tPCALIGN ${1 << int(rest.split(',')[0])}")
-            elif match := re.fullmatch(r"(sub|add)q? \$(-?\d+), %rsp", line):
-                nbytes = int(match.group(2))
-                out.append(f"\t{match.group(1).upper()}Q ${nbytes + (more if nbytes > 0 else -more)}, {STACK}")
-            elif line == "pushq %rbp":
-                out += [f"\tMOVQ BP, -16({STACK})", f"\tSUBQ $16, {STACK}"]
-            elif line == "popq %rbp":
-                out += [f"\tMOVQ ({STACK}), BP", f"\tADDQ $16, {STACK}"]
             elif name == "call":
                 out.append(f"\tCALL {translator.operand(rest[1:]) if rest[0] == '*' else symbol(rest)}")
             elif name.startswith("j"):
@@ -234,7 +240,7 @@ def store(addresses):
 
 def encoded(line):
     """Returns Go's words for the bytes of an instruction that it does not know."""
-    if re.search(r"%rip|%rsp|^(j|call)", line):
+    if re.search(r"%rip|^(j|call)", line):
         raise SystemExit(f"text.py: not to be translated: {line}")
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "one.o")

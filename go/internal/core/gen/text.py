@@ -14,8 +14,9 @@ function link_<body> writes those of one block function into it, so that Go's li
 does not use. An instruction that Go's assembler does not know stands as
 its bytes, with gcc's words beside it.
 
-Every file is assembled by Go, and what comes out is compared with what the assembler of gcc makes, instruction by
-instruction. --check compares with the committed files instead of writing them. They are skipped if a compiler is not
+same.py compares what Go's assembler makes of them with what gcc's makes, instruction by instruction.
+
+--check compares with the committed files instead of writing them. They are skipped if a compiler is not
 installed or has another version than they name; HASHLOOM_REQUIRE=1 makes that a failure. Exit status: 0; 1 if a file
 differs; 2 if something fails."""
 
@@ -165,7 +166,7 @@ class Program:
         for name in wanted:
             function = unit.functions[name]
             lines += ["", f"TEXT {symbol(name)}, NOSPLIT, $0-0", "\tPCALIGN $64"]
-            lines += self.target.body(unit, function, symbol)
+            lines += self.target.body(function, symbol)
         done = set()
         while left := sorted(set(data) - done):
             for name in left:
@@ -281,4 +282,5 @@ def main():
         sys.exit(1)
 
 
-main()
+if __name__ == "__main__":
+    main()
