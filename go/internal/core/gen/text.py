@@ -110,6 +110,11 @@ HEAD = """\
 """
 
 
+def head(name, _):
+    """Returns Go's lines before those of a function."""
+    return [f"TEXT {name}, NOSPLIT, $0-0", "\tPCALIGN $64"]
+
+
 class Program:
     """All units, and the names of their symbols in Go."""
 
@@ -148,7 +153,7 @@ class Program:
 
         for name in wanted:
             function = unit.functions[name]
-            lines += ["", f"TEXT {symbol(name)}, NOSPLIT, $0-0", "\tPCALIGN $64"]
+            lines += ["", *getattr(self.target, "head", head)(symbol(name), function)]
             lines += self.target.body(unit, function, symbol)
         done = set()
         while left := sorted(set(data) - done):
@@ -192,6 +197,8 @@ def make(arch, cc):
                 lines, _ = program.assembly(unit, wanted)
                 head = HEAD.format(source=unit.source.replace("gen/", "go/internal/core/gen/"), compiler=compiler)
                 files[f"c_{unit.name}_{arch}.s"] = head + "\n".join(lines) + "\n"
+        if arch == "arm64":
+            arm64.verify()
         return files
 
 
