@@ -4,6 +4,7 @@
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 
 TEXT ·hl_alg_find(SB), NOSPLIT, $0-0

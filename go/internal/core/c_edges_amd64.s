@@ -4,6 +4,7 @@
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 
 TEXT ·hli_pad_scalar(SB), NOSPLIT, $0-0

@@ -4,6 +4,7 @@
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 
 TEXT final_one<>(SB), NOSPLIT, $0-0

@@ -4,6 +4,7 @@
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 
 TEXT sha1_all_but_last<>(SB), NOSPLIT, $0-0

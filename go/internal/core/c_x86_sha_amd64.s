@@ -4,6 +4,7 @@
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 
 TEXT ·hli_sha1_whole_sha_x2(SB), NOSPLIT, $0-0

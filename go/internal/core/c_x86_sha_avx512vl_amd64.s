@@ -4,6 +4,7 @@
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 
 TEXT ·hli_sha256_whole_sha_avx512vl_x4(SB), NOSPLIT, $0-0

@@ -4,6 +4,7 @@
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 
 TEXT ·hli_ripemd160_blocks_avx2_x1(SB), NOSPLIT, $0-0

@@ -4,6 +4,7 @@
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 
 TEXT ·hli_sha1_blocks_sse2(SB), NOSPLIT, $0-0

@@ -37,11 +37,8 @@ func TestFault(t *testing.T) {
 			got, want := make([]byte, 20*alg.Size()), make([]byte, alg.Size())
 			hashOf(alg, want, good)
 			for _, rowLen := range []int{64, 3 * page} {
-				err := faultOf(func() { SumRows(alg, got, mapped, 20, rowLen, page) })
-				if err == nil {
+				if faultOf(func() { SumRows(alg, got, mapped, 20, rowLen, page) }) == nil {
 					t.Errorf("%v: a row of %d bytes that is not there has a digest", alg, rowLen)
-				} else if at, ok := err.(interface{ Addr() uintptr }); !ok || at.Addr() == 0 {
-					t.Errorf("%v: the panic does not say where: %v", alg, err)
 				}
 				runtime.GC()
 				SumRows(alg, got, good, 1, len(good), 0)
@@ -56,6 +53,7 @@ func TestFault(t *testing.T) {
 func faultOf(f func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // of this goroutine
 	defer func() {
+		runtime.GC() // with the frames of the core on the stack
 		if fault, ok := recover().(runtime.Error); ok {
 			err = fault
 		}

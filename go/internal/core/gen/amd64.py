@@ -204,7 +204,12 @@ def on_its_stack(function):
             yield line.replace("%rsp", stack)
 
 
-def body(function, symbol):
+def head(name, _):
+    """Returns Go's lines before those of a function."""
+    return [f"TEXT {name}, NOSPLIT, $0-0", "\tPCALIGN $64"]
+
+
+def body(_, function, symbol):
     """Returns Go's lines of a function."""
     translator, out = Translator(symbol), []
     for line in on_its_stack(function):
@@ -236,6 +241,10 @@ def store(addresses):
         yield f"\tLEAQ {symbol}, AX"
         yield f"\tMOVQ AX, {place}"
     yield "\tRET"
+
+
+def verify():
+    """Nothing: same.py compares."""
 
 
 def encoded(line):

@@ -36,7 +36,7 @@ class Unit:
         self.functions, self.data, self.aliases = {}, {}, {}
         with open(path) as file:
             lines = file.read().split("\n")
-        global_names = set(re.findall(r"^\t\.globl\t(\S+)", "\n".join(lines), re.M))
+        global_names = set(re.findall(r"^\t\.globa?l\t(\S+)", "\n".join(lines), re.M))
         functions = set(re.findall(r"^\t\.type\t(\S+), [@%]function", "\n".join(lines), re.M))
         section, now, writable = ".text", None, False
         for number, line in enumerate(lines):

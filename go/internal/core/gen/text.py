@@ -110,6 +110,7 @@ HEAD = """\
 
 //go:build !purego && !noasm
 
+#include "funcdata.h"
 #include "textflag.h"
 """
 # go vet wants to see a name in Go for every function of assembly.
@@ -165,8 +166,7 @@ class Program:
 
         for name in wanted:
             function = unit.functions[name]
-            lines += ["", f"TEXT {symbol(name)}, NOSPLIT, $0-0", "\tPCALIGN $64"]
-            lines += self.target.body(function, symbol)
+            lines += ["", *self.target.head(symbol(name), function), *self.target.body(unit, function, symbol)]
         done = set()
         while left := sorted(set(data) - done):
             for name in left:
@@ -230,6 +230,7 @@ def make(arch, cc):
                  if name in reached.get(unit.name, ()) and unit.functions[name].is_global]
         names += [f"link_{body}" for body in program.kernels(entry)]
         files[f"c_{arch}.go"] = NAMES + "".join(f"func {name}()\n" for name in sorted(names))
+        TARGETS[arch].verify()
         return files
 
 
