@@ -9,6 +9,7 @@ import functools
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
 COMPILER = "aarch64-linux-gnu-gcc"
@@ -55,6 +56,18 @@ class Untranslated(Exception):
     pass
 
 
+def die(message):
+    print(f"text.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def run(command, **more):
+    try:
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, **more).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        die(error)
+
+
 def split(text):
     """Splits operands at the commas outside of brackets."""
     return [one.strip() for one in re.findall(r"(?:\[[^\]]*\]|\{[^}]*\}|[^,\[{])+", text)]
@@ -89,9 +102,9 @@ def shifted(register, modifier):
 
 
 def memory(register, text, after=None):
-    """Returns the place in memory of a register's load or store, and the suffix of the instruction if it moves the place.
+    """Returns the place that a register is loaded from or stored at, and the suffix of an instruction that moves the place.
 
-    `after` is what the instruction adds to the place's register afterwards."""
+    `after` is what the instruction adds to the register of the place afterwards."""
     match = re.fullmatch(r"\[([^\]]*)\](!?)", text)
     if not match:
         raise Untranslated(text)
@@ -119,7 +132,7 @@ def constant(text, register):
             if halves & ~(0xffff << shift) == 0 and halves != 0:
                 return f"{name}{size} ${halves}, {operand(register)}"
     if number == mask:
-        raise Untranslated(text)
+        return f"MOV{size or 'D'} $-1, {operand(register)}"
     return f"ORR{size} ${number}, ZR, {operand(register)}"
 
 
@@ -157,7 +170,9 @@ def instruction(text):
         return f"MOVK{size} ${number}, {operand(raw[0])}"
     if name in ("mov", "uxtw") and first in "xw":
         of = operand(raw[1])
-        return constant(of[1:], raw[0]) if of[0] == "$" else f"MOV{'WU' if raw[1][0] == 'w' else 'D'} {of}, {operand(raw[0])}"
+        if of[0] == "$":
+            return constant(of[1:], raw[0])
+        return f"MOV{'WU' if raw[1][0] == 'w' else 'D'} {of}, {operand(raw[0])}"
     if name == "fmov" and len(raw) == 2:
         return f"FMOV{'D' if re.search('[xd]', rest) else 'S'} {operand(raw[1])}, {operand(raw[0])}"
     if name.startswith("sha"):
@@ -196,12 +211,13 @@ def words(unit):
     """Returns the words of all instructions of a unit, made in one run of the assembler."""
     lines = sorted({placed(line) for one in unit.functions.values() for line in one.lines if is_code(line)})
     with tempfile.TemporaryDirectory() as folder:
-        made = os.path.join(folder, "all.o")
-        subprocess.run([*ASSEMBLER, "-o", made], input="\n".join(lines) + "\n", text=True, check=True)
-        code = subprocess.run(["aarch64-linux-gnu-objcopy", "-O", "binary", "-j", ".text", made, "/dev/stdout"],
-                              check=True, stdout=subprocess.PIPE).stdout
+        made, code_only = os.path.join(folder, "all.o"), os.path.join(folder, "all.bin")
+        run([*ASSEMBLER, "-o", made], input="\n".join([*lines, ""]).encode())
+        run(["aarch64-linux-gnu-objcopy", "-O", "binary", "-j", ".text", made, code_only])
+        with open(code_only, "rb") as file:
+            code = file.read()
     if len(code) != 4 * len(lines):
-        raise SystemExit(f"text.py: {unit.source}: {len(lines)} instructions are {len(code)} bytes")
+        die(f"{unit.source}: {len(lines)} instructions are {len(code)} bytes")
     return {line: int.from_bytes(code[4 * i:4 * i + 4], "little") for i, line in enumerate(lines)}
 
 
@@ -212,16 +228,15 @@ def verify():
         source, made = os.path.join(folder, "all.s"), os.path.join(folder, "all.o")
         with open(source, "w") as file:
             file.write("\n".join(["TEXT ·all(SB), 4, $0-0", *lines, "RET", ""]))
-        subprocess.run(["go", "tool", "asm", "-p", "all", "-o", made, source], env=os.environ | {"GOARCH": "arm64"},
-                       check=True)
-        listing = subprocess.run(["go", "tool", "objdump", made], check=True, stdout=subprocess.PIPE, text=True).stdout
+        run(["go", "tool", "asm", "-p", "all", "-o", made, source], env=os.environ | {"GOARCH": "arm64"})
+        listing = run(["go", "tool", "objdump", made]).decode()
     found = {}
     for number, word in re.findall(r"^ +all\.s:(\d+)\t+0x\w+\t+([0-9a-f]{8})\b", listing, re.M):
         found.setdefault(int(number), []).append(int(word, 16))
     for number, line in enumerate(lines, 2):
         if found.get(number) != [translated[line]]:
-            raise SystemExit(f"text.py: {line}: Go makes {[hex(word) for word in found.get(number, [])]} of an "
-                             f"instruction that is 0x{translated[line]:08x}")
+            die(f"{line}: Go makes {[hex(word) for word in found.get(number, [])]} of an instruction that is "
+                f"0x{translated[line]:08x}")
 
 
 def head(name, function):
@@ -239,10 +254,10 @@ def head(name, function):
 
 def body(unit, function, symbol):
     """Returns Go's lines of a function."""
-    out, parts = [], {}
+    out, parts = [], {}  # parts: by register, the symbol whose address :lo12: completes
 
     def fail(line):
-        raise SystemExit(f"text.py: {unit.source}: {function.name}: not to be translated: {line}")
+        die(f"{unit.source}: {function.name}: not to be translated: {line}")
 
     for line in function.lines:
         name, _, rest = line.partition(" ")
@@ -277,7 +292,8 @@ def body(unit, function, symbol):
             word = words(unit)[placed(line)]
             try:
                 go = instruction(placed(line))
-                translated[go] = word
+                if translated.setdefault(go, word) != word:
+                    fail(line)
             except (Untranslated, KeyError):
                 go = f"WORD $0x{word:08x} // {line}"
             out.append("\t" + go)
