@@ -45,6 +45,13 @@ static_check() {
     staticcheck ./... && staticcheck -tags purego ./... && (cd internal/peers && staticcheck ./...)
 }
 
+# same.py compares with what this compiler makes.
+same_instructions() {
+    python3 internal/core/gen/text.py --check amd64 | grep -q '^skipped' &&
+        { echo "skipped: same.py: another compiler made the assembly"; return; }
+    python3 internal/core/gen/same.py
+}
+
 tests() {
     go test -count=1 "$@"
 }
@@ -89,6 +96,8 @@ step "go vet, pure Go" go vet -tags purego ./...
 step "staticcheck" static_check
 step "the module, from a proxy" python3 "$root/test/go_module.py"
 step "the assembly is what the core makes" python3 internal/core/gen/text.py --check
+step "the assembly has gcc's instructions" same_instructions
+step "a program has only the kernels that it calls" python3 "$root/test/go_size.py"
 # A comparison or a test that cannot be made is a failure where all is required.
 step "the assembly, without its compiler" bash -c \
     '! HASHLOOM_REQUIRE=1 CC=/no/compiler python3 internal/core/gen/text.py --check amd64'

@@ -22,18 +22,18 @@ size_t hl_alg_count(void)
 
 const hl_alg_info *hl_alg_at(size_t i)
 {
-    return i < ALG_COUNT ? &HLI_TABLE(algs)[i] : NULL;
+    return i < ALG_COUNT ? &algs[i] : NULL;
 }
 
 HLI_INLINE const hl_alg_info *find(uint32_t alg)
 {
 #ifdef HL_ALGORITHMS
     for (size_t i = 0; i < ALG_COUNT; i++)
-        if ((uint32_t)HLI_TABLE(algs)[i].alg == alg)
-            return &HLI_TABLE(algs)[i];
+        if ((uint32_t)algs[i].alg == alg)
+            return &algs[i];
     return NULL;
 #else
-    const hl_alg_info *info = HLI_TABLE(algs);
+    const hl_alg_info *info = algs;
 
     if (alg - 1 >= ALG_COUNT)
         return NULL;
@@ -51,8 +51,8 @@ const hl_alg_info *hl_alg_find(hl_alg alg)
 const hl_alg_info *hl_alg_named(const char *name)
 {
     for (size_t i = 0; name != NULL && i < ALG_COUNT; i++)
-        if (hli_same_text(HLI_TABLE(algs)[i].name, name))
-            return &HLI_TABLE(algs)[i];
+        if (hli_same_text(algs[i].name, name))
+            return &algs[i];
     return NULL;
 }
 

@@ -8,6 +8,10 @@
  */
 #include "core.h"
 
+/* A build whose stack is not where the stack pointer points (Go's) wipes it in its own way. */
+#ifndef HLI_WIPE_BELOW
+#  define HLI_WIPE_BELOW burn_stack
+
 /* The top of this frame, with the saved registers, is not overwritten. The top of a callee's frame, of the same size,
  * held no secret either. */
 static __attribute__((noinline)) void burn_stack(size_t nbytes)
@@ -16,10 +20,11 @@ static __attribute__((noinline)) void burn_stack(size_t nbytes)
 
     hli_wipe(stack, nbytes);
 }
+#endif
 
 __attribute__((noinline)) void hli_burn_below(size_t nbytes)
 {
-    burn_stack(nbytes);
+    HLI_WIPE_BELOW(nbytes);
     hli_clear_vectors();
 #if HLI_X86_64
     __asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx\n\txor %%esi, %%esi\n\t"

@@ -68,13 +68,6 @@
  * stack. */
 #define HLI_NEW_POINTER(p) __asm__ volatile("" : "+r"(p))
 
-/* A table that holds addresses, and the word that the core writes. Code that cannot be relocated finds both elsewhere:
- * the assembly for Go (go/internal/core/gen) defines these two. */
-#ifndef HLI_TABLE
-#  define HLI_TABLE(table) (table)
-#  define HLI_WORD(word)   (word)
-#endif
-
 /* From the C library: the core calls only these two functions. */
 #define hli_copy(to, from, nbytes) __builtin_memcpy((to), (from), (nbytes))
 

@@ -164,7 +164,7 @@ hl_isas hli_isas_with(uint32_t features)
     hl_isas with = 0;
 
     for (size_t i = 0; i < ISA_COUNT; i++)
-        if ((HLI_TABLE(isas)[i].needs & ~features) == 0)
+        if ((isas[i].needs & ~features) == 0)
             with |= (hl_isas)1 << i;
     return with;
 }
@@ -180,7 +180,7 @@ hl_isas hli_isas_with(uint32_t features)
 
 INLINE_ATOMICS uint32_t hli_choice(void)
 {
-    uint32_t word = atomic_load_explicit(&HLI_WORD(choice), memory_order_relaxed);
+    uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
 
     if (__builtin_expect(word == 0, 0)) {
         const struct hli_machine machine = hli_detect();
@@ -188,7 +188,7 @@ INLINE_ATOMICS uint32_t hli_choice(void)
         const uint32_t found = choice_of(CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE |
                                              available << CHOICE_AVAILABLE, available & BUILT_ISAS);
         /* On failure, word becomes the value that another thread has stored. */
-        if (atomic_compare_exchange_strong_explicit(&HLI_WORD(choice), &word, found, memory_order_relaxed,
+        if (atomic_compare_exchange_strong_explicit(&choice, &word, found, memory_order_relaxed,
                                                     memory_order_relaxed))
             word = found;
     }
@@ -202,13 +202,13 @@ size_t hl_isa_count(void)
 
 const char *hl_isa_name(size_t i)
 {
-    return i < ISA_COUNT ? HLI_TABLE(isas)[i].name : NULL;
+    return i < ISA_COUNT ? isas[i].name : NULL;
 }
 
 hl_isas hl_isa_named(const char *name)
 {
     for (size_t i = 0; name != NULL && i < ISA_COUNT; i++)
-        if (hli_same_text(HLI_TABLE(isas)[i].name, name))
+        if (hli_same_text(isas[i].name, name))
             return (hl_isas)1 << i;
     return 0;
 }
@@ -234,7 +234,7 @@ hl_status hl_restrict(hl_isas wanted)
         if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL && hli_choose(available, (hl_body)body, 1, 0) != NULL)
             allowed |= (hl_isas)1 << ISA_scalar;
     /* The bits that do not follow from `allowed` never change, so a store by another thread in between does no harm. */
-    atomic_store_explicit(&HLI_WORD(choice), choice_of(word, allowed), memory_order_relaxed);
+    atomic_store_explicit(&choice, choice_of(word, allowed), memory_order_relaxed);
     return HL_OK;
 }
 
@@ -245,7 +245,7 @@ size_t hl_kernel_count(void)
 
 const hl_kernel *hl_kernel_at(size_t i)
 {
-    return i < ROW_COUNT ? &HLI_TABLE(rows)[i].kernel : NULL;
+    return i < ROW_COUNT ? &rows[i].kernel : NULL;
 }
 
 static const struct row *row_of(const hl_kernel *kernel)
@@ -261,7 +261,7 @@ uint32_t hli_cost(uint32_t word, const hl_kernel *kernel)
 /* Kernels of one lane are the last rows, the fastest at the end: the first allowed one from there is right. */
 static const hl_kernel *single(uint32_t word, hl_body body)
 {
-    const struct row *const all = HLI_TABLE(rows), *row = all + first_row[body + 1] - 1;
+    const struct row *const all = rows, *row = all + first_row[body + 1] - 1;
     const unsigned tune = word >> CHOICE_TUNE & 7;
 
     do
@@ -282,7 +282,7 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *a
     const hl_kernel *best = alone;
     uint32_t best_cost = alone == NULL ? UINT32_MAX : n * (row_of(alone)->cost[tune] + call_cost);
 
-    for (const struct row *row = HLI_TABLE(rows) + first_row[body]; row->kernel.nlanes > 1; row++) {
+    for (const struct row *row = rows + first_row[body]; row->kernel.nlanes > 1; row++) {
         if ((row->kernel.isas & word) == 0)
             continue;
         const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division takes as long as ten rows */
@@ -314,7 +314,7 @@ static HLI_NOINLINE const hl_kernel *choose_otherwise(hl_body body)
 
 const hl_kernel *hli_choose_now(hl_body body)
 {
-    const uint32_t word = atomic_load_explicit(&HLI_WORD(choice), memory_order_relaxed);
+    const uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
     const hl_kernel *alone = single(word, body); /* NULL while the word is not known */
 
     return __builtin_expect(alone != NULL, 1) ? alone : choose_otherwise(body);
@@ -329,7 +329,7 @@ const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint3
 
 const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)
 {
-    const struct row *const all = HLI_TABLE(rows);
+    const struct row *const all = rows;
     const unsigned tune = word >> CHOICE_TUNE & 7;
     const hl_kernel *best = hli_choose(word, body, SIZE_MAX, call_cost), *whole = NULL;
     uint32_t nlanes = best->nlanes, cost = row_of(best)->cost[tune] + call_cost;
@@ -347,7 +347,7 @@ const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cos
 int hli_has_whole(uint32_t word, hl_body body, size_t nmessages)
 {
     for (size_t i = first_whole[body]; i < first_whole[body + 1]; i++) {
-        const hl_kernel *kernel = &HLI_TABLE(rows)[whole_rows[i]].kernel;
+        const hl_kernel *kernel = &rows[whole_rows[i]].kernel;
         if ((kernel->isas & word) != 0 && kernel->nlanes <= nmessages + nmessages / 2)
             return 1;
     }
@@ -378,7 +378,7 @@ static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint3
      * one message a ONE_SHARE-th of a block, and ONE, or LEFT if others went before it. A known schedule saves a
      * KNOWN_SHARE-th of a block. GROUPS: what a call takes to make groups. */
     enum { ABREAST = 10, ABREAST_LANE = 20, ONE_SHARE = 8, ONE = 9, LEFT = 17, KNOWN_SHARE = 3, GROUPS = 35 };
-    const struct row *const all = HLI_TABLE(rows);
+    const struct row *const all = rows;
     const unsigned tune = word >> CHOICE_TUNE & 7;
     const hl_kernel *const alone = single(word, body);
     uint32_t times[HLI_SHORT + 1] = {0};               /* of the best plan for each number of messages */
@@ -422,7 +422,7 @@ static _Atomic uint32_t few[sizeof first_row - 1][HLI_SHORT][FEW_SHAPES];
 const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, size_t nblocks, int is_known,
                                 int may_be_whole, int is_first, hli_whole_fn **whole)
 {
-    const struct row *const all = HLI_TABLE(rows);
+    const struct row *const all = rows;
     const size_t may = may_be_whole && nblocks <= hli_whole_nblocks(word), known = is_known && nblocks == 2;
     uint32_t each = (uint32_t)nblocks;
     size_t shape = known ? FEW_KNOWN + may : 2 * (nblocks - 1) + may;
@@ -431,7 +431,7 @@ const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, s
         shape = FEW_LONG + (nblocks >= 16) + (nblocks >= 32);
         each = 8u << (shape - FEW_LONG);
     }
-    _Atomic uint32_t *const at = &HLI_WORD(few)[body][nmessages - 1][shape];
+    _Atomic uint32_t *const at = &few[body][nmessages - 1][shape];
     uint32_t found = atomic_load_explicit(at, memory_order_relaxed);
     if (__builtin_expect(((found ^ word) & FEW_FROM) != 0, 0)) {
         int is_apart;
@@ -457,7 +457,7 @@ hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
 
 const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **words)
 {
-    const struct row *const all = HLI_TABLE(rows);
+    const struct row *const all = rows;
 
     for (const struct row *row = all + first_row[body + 1]; row-- > all + first_row[body];)
         if (row->words != NULL && (row->kernel.isas & word) != 0) {

@@ -28,21 +28,21 @@ const SHA256dSize = 32
 func Hash160(data []byte) [Hash160Size]byte {
 	var sum [Hash160Size]byte
 	inner := sha256.Sum256(data)
-	core.Sum(core.RIPEMD160, sum[:], inner[:])
+	core.Sum(core.UseRIPEMD160(core.RIPEMD160), sum[:], inner[:])
 	return sum
 }
 
 // Hash160Many sets dst[i] to the Hash160 of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func Hash160Many(dst [][Hash160Size]byte, msgs [][]byte) {
 	flat := digest.CheckMany("bitcoin", "Hash160Many", dst, msgs)
-	core.SumAgainMany(core.SHA256, core.RIPEMD160, flat, msgs)
+	core.SumAgainMany(core.UseSHA256(core.SHA256), core.UseRIPEMD160(core.RIPEMD160), flat, msgs)
 }
 
 // Hash160Rows sets dst[i] to the Hash160 of rows[i*rowLen:(i+1)*rowLen], such as public keys of 33 bytes. It panics if
 // rows is not len(dst)*rowLen bytes long, or overlaps dst.
 func Hash160Rows(dst [][Hash160Size]byte, rows []byte, rowLen int) {
 	flat := digest.CheckRows("bitcoin", "Hash160Rows", dst, rows, rowLen)
-	core.SumAgainRows(core.SHA256, core.RIPEMD160, flat, rows, len(dst), rowLen, rowLen)
+	core.SumAgainRows(core.UseSHA256(core.SHA256), core.UseRIPEMD160(core.RIPEMD160), flat, rows, len(dst), rowLen, rowLen)
 }
 
 // SHA256d returns the SHA-256 digest of the SHA-256 digest of data.
@@ -54,12 +54,12 @@ func SHA256d(data []byte) [SHA256dSize]byte {
 // SHA256dMany sets dst[i] to the SHA256d of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SHA256dMany(dst [][SHA256dSize]byte, msgs [][]byte) {
 	flat := digest.CheckMany("bitcoin", "SHA256dMany", dst, msgs)
-	core.SumAgainMany(core.SHA256, core.SHA256, flat, msgs)
+	core.SumAgainMany(core.UseSHA256(core.SHA256), core.SHA256, flat, msgs)
 }
 
 // SHA256dRows sets dst[i] to the SHA256d of rows[i*rowLen:(i+1)*rowLen], such as block headers of 80 bytes. It panics
 // if rows is not len(dst)*rowLen bytes long, or overlaps dst.
 func SHA256dRows(dst [][SHA256dSize]byte, rows []byte, rowLen int) {
 	flat := digest.CheckRows("bitcoin", "SHA256dRows", dst, rows, rowLen)
-	core.SumAgainRows(core.SHA256, core.SHA256, flat, rows, len(dst), rowLen, rowLen)
+	core.SumAgainRows(core.UseSHA256(core.SHA256), core.SHA256, flat, rows, len(dst), rowLen, rowLen)
 }

@@ -35,7 +35,7 @@ func NewKey[H hash.Hash](h func() H, secret []byte) *Key {
 		panic(fmt.Sprintf("hmac: NewKey: %T is not a hash of this module", sample))
 	}
 	k := &Key{alg: alg}
-	core.KeyInit(&k.key, alg, secret)
+	core.KeyInit(&k.key, core.Use(alg), secret)
 	k.one.Init(&k.key)
 	return k
 }

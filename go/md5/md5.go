@@ -48,7 +48,7 @@ func SumMany(dst [][Size]byte, msgs [][]byte) {
 		dst[0], dst[1] = md5.Sum(msgs[0]), md5.Sum(msgs[1])
 		return
 	}
-	digest.SumMany(core.MD5, dst, msgs)
+	digest.SumMany(core.UseMD5(core.MD5), dst, msgs)
 }
 
 // SumRows sets dst[i] to the MD5 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not len(dst)*rowLen bytes
@@ -63,5 +63,5 @@ func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
 		dst[0], dst[1] = md5.Sum(rows[:rowLen]), md5.Sum(rows[rowLen:])
 		return
 	}
-	digest.SumRows(core.MD5, dst, rows, rowLen)
+	digest.SumRows(core.UseMD5(core.MD5), dst, rows, rowLen)
 }

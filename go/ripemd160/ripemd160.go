@@ -30,23 +30,23 @@ const BlockSize = 64
 // New returns a new [hash.Hash] that computes RIPEMD-160. It implements [hash.Cloner], [encoding.BinaryMarshaler],
 // [encoding.BinaryAppender] and [encoding.BinaryUnmarshaler].
 func New() hash.Hash {
-	return digest.NewHash(core.RIPEMD160)
+	return digest.NewHash(core.UseRIPEMD160(core.RIPEMD160))
 }
 
 // Sum returns the RIPEMD-160 digest of data.
 func Sum(data []byte) [Size]byte {
 	var sum [Size]byte
-	core.Sum(core.RIPEMD160, sum[:], data)
+	core.Sum(core.UseRIPEMD160(core.RIPEMD160), sum[:], data)
 	return sum
 }
 
 // SumMany sets dst[i] to the RIPEMD-160 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumMany(dst [][Size]byte, msgs [][]byte) {
-	digest.SumMany(core.RIPEMD160, dst, msgs)
+	digest.SumMany(core.UseRIPEMD160(core.RIPEMD160), dst, msgs)
 }
 
 // SumRows sets dst[i] to the RIPEMD-160 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
 // len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
-	digest.SumRows(core.RIPEMD160, dst, rows, rowLen)
+	digest.SumRows(core.UseRIPEMD160(core.RIPEMD160), dst, rows, rowLen)
 }

@@ -117,7 +117,7 @@ func algOf(field string, newHash func() hash.Hash) core.Alg {
 	if alg == 0 {
 		panic(fmt.Sprintf("search: Job.%s: %T is not a hash of this module", field, h))
 	}
-	return alg
+	return core.Use(alg)
 }
 
 // digits returns the form of nonces, once it has checked that last fits.

@@ -40,7 +40,7 @@ func SumMany(dst [][Size]byte, msgs [][]byte) {
 		dst[0] = sha1.Sum(msgs[0])
 		return
 	}
-	digest.SumMany(core.SHA1, dst, msgs)
+	digest.SumMany(core.UseSHA1(core.SHA1), dst, msgs)
 }
 
 // SumRows sets dst[i] to the SHA-1 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
@@ -50,5 +50,5 @@ func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
 		dst[0] = sha1.Sum(rows)
 		return
 	}
-	digest.SumRows(core.SHA1, dst, rows, rowLen)
+	digest.SumRows(core.UseSHA1(core.SHA1), dst, rows, rowLen)
 }

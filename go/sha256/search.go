@@ -93,7 +93,7 @@ func (r Nonces) checked() core.Digits {
 //
 // The package search has the same search for other hash functions, orders of bytes, and targets.
 func Search(prefix []byte, nonces Nonces, suffix []byte, work uint64) (nonce uint64, found bool) {
-	s := core.Search{Alg: core.SHA256, Prefix: prefix, Suffix: suffix, Digits: nonces.checked()}
+	s := core.Search{Alg: core.UseSHA256(core.SHA256), Prefix: prefix, Suffix: suffix, Digits: nonces.checked()}
 	if nonces.First >= nonces.End {
 		return 0, false
 	}

@@ -41,7 +41,7 @@ func SumMany(dst [][Size]byte, msgs [][]byte) {
 		dst[0] = sha256.Sum256(msgs[0])
 		return
 	}
-	digest.SumMany(core.SHA256, dst, msgs)
+	digest.SumMany(core.UseSHA256(core.SHA256), dst, msgs)
 }
 
 // SumRows sets dst[i] to the SHA-256 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
@@ -51,7 +51,7 @@ func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
 		dst[0] = sha256.Sum256(rows)
 		return
 	}
-	digest.SumRows(core.SHA256, dst, rows, rowLen)
+	digest.SumRows(core.UseSHA256(core.SHA256), dst, rows, rowLen)
 }
 
 // New224 returns a new [hash.Hash] that computes SHA-224: that of crypto/sha256, which implements [hash.Cloner],
@@ -72,7 +72,7 @@ func SumMany224(dst [][Size224]byte, msgs [][]byte) {
 		dst[0] = sha256.Sum224(msgs[0])
 		return
 	}
-	digest.SumMany(core.SHA224, dst, msgs)
+	digest.SumMany(core.UseSHA256(core.SHA224), dst, msgs)
 }
 
 // SumRows224 sets dst[i] to the SHA-224 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
@@ -82,5 +82,5 @@ func SumRows224(dst [][Size224]byte, rows []byte, rowLen int) {
 		dst[0] = sha256.Sum224(rows)
 		return
 	}
-	digest.SumRows(core.SHA224, dst, rows, rowLen)
+	digest.SumRows(core.UseSHA256(core.SHA224), dst, rows, rowLen)
 }

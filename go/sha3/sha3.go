@@ -60,13 +60,13 @@ func Sum224(data []byte) [Size224]byte {
 
 // SumMany224 sets dst[i] to the SHA3-224 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumMany224(dst [][Size224]byte, msgs [][]byte) {
-	digest.SumMany(core.SHA3_224, dst, msgs)
+	digest.SumMany(core.UseKeccak(core.SHA3_224), dst, msgs)
 }
 
 // SumRows224 sets dst[i] to the SHA3-224 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
 // len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows224(dst [][Size224]byte, rows []byte, rowLen int) {
-	digest.SumRows(core.SHA3_224, dst, rows, rowLen)
+	digest.SumRows(core.UseKeccak(core.SHA3_224), dst, rows, rowLen)
 }
 
 // Size256 is the number of bytes in a digest of SHA3-256.
@@ -84,13 +84,13 @@ func Sum256(data []byte) [Size256]byte {
 
 // SumMany256 sets dst[i] to the SHA3-256 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumMany256(dst [][Size256]byte, msgs [][]byte) {
-	digest.SumMany(core.SHA3_256, dst, msgs)
+	digest.SumMany(core.UseKeccak(core.SHA3_256), dst, msgs)
 }
 
 // SumRows256 sets dst[i] to the SHA3-256 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
 // len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows256(dst [][Size256]byte, rows []byte, rowLen int) {
-	digest.SumRows(core.SHA3_256, dst, rows, rowLen)
+	digest.SumRows(core.UseKeccak(core.SHA3_256), dst, rows, rowLen)
 }
 
 // Size384 is the number of bytes in a digest of SHA3-384.
@@ -108,13 +108,13 @@ func Sum384(data []byte) [Size384]byte {
 
 // SumMany384 sets dst[i] to the SHA3-384 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumMany384(dst [][Size384]byte, msgs [][]byte) {
-	digest.SumMany(core.SHA3_384, dst, msgs)
+	digest.SumMany(core.UseKeccak(core.SHA3_384), dst, msgs)
 }
 
 // SumRows384 sets dst[i] to the SHA3-384 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
 // len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows384(dst [][Size384]byte, rows []byte, rowLen int) {
-	digest.SumRows(core.SHA3_384, dst, rows, rowLen)
+	digest.SumRows(core.UseKeccak(core.SHA3_384), dst, rows, rowLen)
 }
 
 // Size512 is the number of bytes in a digest of SHA3-512.
@@ -132,13 +132,13 @@ func Sum512(data []byte) [Size512]byte {
 
 // SumMany512 sets dst[i] to the SHA3-512 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumMany512(dst [][Size512]byte, msgs [][]byte) {
-	digest.SumMany(core.SHA3_512, dst, msgs)
+	digest.SumMany(core.UseKeccak(core.SHA3_512), dst, msgs)
 }
 
 // SumRows512 sets dst[i] to the SHA3-512 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
 // len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows512(dst [][Size512]byte, rows []byte, rowLen int) {
-	digest.SumRows(core.SHA3_512, dst, rows, rowLen)
+	digest.SumRows(core.UseKeccak(core.SHA3_512), dst, rows, rowLen)
 }
 
 // NewSHAKE128 returns a new SHAKE128.
@@ -154,14 +154,14 @@ func SumSHAKE128(data []byte, length int) []byte {
 // SumManySHAKE128 sets dst[i*length:(i+1)*length] to the SHAKE128 digest of msgs[i]. It panics if length is not
 // positive, if dst is not len(msgs)*length bytes long, or if it overlaps a message.
 func SumManySHAKE128(dst []byte, msgs [][]byte, length int) {
-	digest.SumManyXOF(core.SHAKE128, dst, msgs, length)
+	digest.SumManyXOF(core.UseKeccak(core.SHAKE128), dst, msgs, length)
 }
 
 // SumRowsSHAKE128 sets dst[i*length:(i+1)*length] to the SHAKE128 digest of rows[i*rowLen:(i+1)*rowLen]. It
 // panics if length is not positive, if dst does not have room for the digests of all rows and no more, or if it
 // overlaps rows.
 func SumRowsSHAKE128(dst, rows []byte, rowLen, length int) {
-	digest.SumRowsXOF(core.SHAKE128, dst, rows, rowLen, length)
+	digest.SumRowsXOF(core.UseKeccak(core.SHAKE128), dst, rows, rowLen, length)
 }
 
 // NewSHAKE256 returns a new SHAKE256.
@@ -177,14 +177,14 @@ func SumSHAKE256(data []byte, length int) []byte {
 // SumManySHAKE256 sets dst[i*length:(i+1)*length] to the SHAKE256 digest of msgs[i]. It panics if length is not
 // positive, if dst is not len(msgs)*length bytes long, or if it overlaps a message.
 func SumManySHAKE256(dst []byte, msgs [][]byte, length int) {
-	digest.SumManyXOF(core.SHAKE256, dst, msgs, length)
+	digest.SumManyXOF(core.UseKeccak(core.SHAKE256), dst, msgs, length)
 }
 
 // SumRowsSHAKE256 sets dst[i*length:(i+1)*length] to the SHAKE256 digest of rows[i*rowLen:(i+1)*rowLen]. It
 // panics if length is not positive, if dst does not have room for the digests of all rows and no more, or if it
 // overlaps rows.
 func SumRowsSHAKE256(dst, rows []byte, rowLen, length int) {
-	digest.SumRowsXOF(core.SHAKE256, dst, rows, rowLen, length)
+	digest.SumRowsXOF(core.UseKeccak(core.SHAKE256), dst, rows, rowLen, length)
 }
 
 // SizeLegacyKeccak256 is the number of bytes in a digest of Keccak-256.
@@ -192,25 +192,25 @@ const SizeLegacyKeccak256 = 32
 
 // NewLegacyKeccak256 returns a new running hash that computes Keccak-256.
 func NewLegacyKeccak256() hash.Hash {
-	return digest.NewHash(core.KECCAK_256)
+	return digest.NewHash(core.UseKeccak(core.KECCAK_256))
 }
 
 // SumLegacyKeccak256 returns the Keccak-256 digest of data.
 func SumLegacyKeccak256(data []byte) [SizeLegacyKeccak256]byte {
 	var sum [SizeLegacyKeccak256]byte
-	core.Sum(core.KECCAK_256, sum[:], data)
+	core.Sum(core.UseKeccak(core.KECCAK_256), sum[:], data)
 	return sum
 }
 
 // SumManyLegacyKeccak256 sets dst[i] to the Keccak-256 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumManyLegacyKeccak256(dst [][SizeLegacyKeccak256]byte, msgs [][]byte) {
-	digest.SumMany(core.KECCAK_256, dst, msgs)
+	digest.SumMany(core.UseKeccak(core.KECCAK_256), dst, msgs)
 }
 
 // SumRowsLegacyKeccak256 sets dst[i] to the Keccak-256 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
 // len(dst)*rowLen bytes long, or overlaps dst.
 func SumRowsLegacyKeccak256(dst [][SizeLegacyKeccak256]byte, rows []byte, rowLen int) {
-	digest.SumRows(core.KECCAK_256, dst, rows, rowLen)
+	digest.SumRows(core.UseKeccak(core.KECCAK_256), dst, rows, rowLen)
 }
 
 // algorithms.py: end

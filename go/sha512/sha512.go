@@ -47,7 +47,7 @@ func SumMany(dst [][Size]byte, msgs [][]byte) {
 		dst[0] = sha512.Sum512(msgs[0])
 		return
 	}
-	digest.SumMany(core.SHA512, dst, msgs)
+	digest.SumMany(core.UseSHA512(core.SHA512), dst, msgs)
 }
 
 // SumRows sets dst[i] to the SHA-512 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
@@ -57,7 +57,7 @@ func SumRows(dst [][Size]byte, rows []byte, rowLen int) {
 		dst[0] = sha512.Sum512(rows)
 		return
 	}
-	digest.SumRows(core.SHA512, dst, rows, rowLen)
+	digest.SumRows(core.UseSHA512(core.SHA512), dst, rows, rowLen)
 }
 
 // New384 returns a new [hash.Hash] that computes SHA-384: that of crypto/sha512, which implements [hash.Cloner],
@@ -78,7 +78,7 @@ func SumMany384(dst [][Size384]byte, msgs [][]byte) {
 		dst[0] = sha512.Sum384(msgs[0])
 		return
 	}
-	digest.SumMany(core.SHA384, dst, msgs)
+	digest.SumMany(core.UseSHA512(core.SHA384), dst, msgs)
 }
 
 // SumRows384 sets dst[i] to the SHA-384 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
@@ -88,7 +88,7 @@ func SumRows384(dst [][Size384]byte, rows []byte, rowLen int) {
 		dst[0] = sha512.Sum384(rows)
 		return
 	}
-	digest.SumRows(core.SHA384, dst, rows, rowLen)
+	digest.SumRows(core.UseSHA512(core.SHA384), dst, rows, rowLen)
 }
 
 // New512_224 returns a new [hash.Hash] that computes SHA-512/224: that of crypto/sha512, which implements
@@ -109,7 +109,7 @@ func SumMany512_224(dst [][Size224]byte, msgs [][]byte) {
 		dst[0] = sha512.Sum512_224(msgs[0])
 		return
 	}
-	digest.SumMany(core.SHA512_224, dst, msgs)
+	digest.SumMany(core.UseSHA512(core.SHA512_224), dst, msgs)
 }
 
 // SumRows512_224 sets dst[i] to the SHA-512/224 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
@@ -119,7 +119,7 @@ func SumRows512_224(dst [][Size224]byte, rows []byte, rowLen int) {
 		dst[0] = sha512.Sum512_224(rows)
 		return
 	}
-	digest.SumRows(core.SHA512_224, dst, rows, rowLen)
+	digest.SumRows(core.UseSHA512(core.SHA512_224), dst, rows, rowLen)
 }
 
 // New512_256 returns a new [hash.Hash] that computes SHA-512/256: that of crypto/sha512, which implements
@@ -140,7 +140,7 @@ func SumMany512_256(dst [][Size256]byte, msgs [][]byte) {
 		dst[0] = sha512.Sum512_256(msgs[0])
 		return
 	}
-	digest.SumMany(core.SHA512_256, dst, msgs)
+	digest.SumMany(core.UseSHA512(core.SHA512_256), dst, msgs)
 }
 
 // SumRows512_256 sets dst[i] to the SHA-512/256 digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is
@@ -150,5 +150,5 @@ func SumRows512_256(dst [][Size256]byte, rows []byte, rowLen int) {
 		dst[0] = sha512.Sum512_256(rows)
 		return
 	}
-	digest.SumRows(core.SHA512_256, dst, rows, rowLen)
+	digest.SumRows(core.UseSHA512(core.SHA512_256), dst, rows, rowLen)
 }

@@ -171,3 +171,22 @@ func (alg Alg) Size() int { return infos[alg].Size }
 
 // String returns the name of alg, as in its standard.
 func (alg Alg) String() string { return infos[alg].Title }
+
+// Use is UseSHA1 or another of these functions, for any algorithm: a program that calls it has all kernels.
+func Use(alg Alg) Alg {
+	switch alg.Info().Body {
+	case "sha1":
+		return UseSHA1(alg)
+	case "sha256":
+		return UseSHA256(alg)
+	case "sha512":
+		return UseSHA512(alg)
+	case "ripemd160":
+		return UseRIPEMD160(alg)
+	case "md5":
+		return UseMD5(alg)
+	case "keccak":
+		return UseKeccak(alg)
+	}
+	return alg
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//go:build (amd64 || arm64) && !openbsd && !purego && !noasm
+//go:build (amd64 || arm64) && !purego && !noasm
 
 package core
 
@@ -34,23 +34,8 @@ type Key struct {
 	alg, _       uint32
 }
 
-// scratch is the memory of one call: its stack, and the streams of long messages. It holds no Go pointers that are
-// needed after the call.
-type scratch struct {
-	slots [slotsSize / 8]uint64
-	stack [stackSize / 8]uint64
-}
-
-const (
-	slotsSize = 48 * (384 + 200 + 16)
-	// The core's calls take up to 32 KiB, entry.c up to 12. call_amd64.s and call_arm64.s have the number too.
-	stackSize = 48 << 10
-)
-
-// A goroutine's own stack would have to grow to twice that size, and would keep it. OpenBSD has no assembly: it ends a
-// program whose stack pointer is in memory that was not mapped as a stack. On Windows calls do run on the goroutine's own
-// stack: call_amd64.s says why.
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+// slots are what a call keeps of long messages: struct slots of gen/entry.c.
+type slots [48 * (384 + 200 + 16) / 8]uint64
 
 // op is the number of a call in gen/entry.c.
 type op uint32
@@ -116,22 +101,39 @@ type searchJob struct {
 	target                  [MaxSize]byte
 }
 
+// What enter returns.
+const (
+	done      = iota
+	more      // the same call must be made again
+	withSlots // likewise, with slots
+)
+
 //go:noescape
-func enter(c *call, s *scratch) uint64
+func enter(c *call, s *slots) uint64
 
-// run makes a call.
+// run makes a call in slices: between them the garbage collector may stop the goroutine.
 func (c *call) run() {
-	s := scratches.Get().(*scratch)
-	c.runOn(s)
-	scratches.Put(s)
-}
-
-// runOn makes a call in slices: between them the garbage collector may stop the goroutine.
-func (c *call) runOn(s *scratch) {
-	for enter(c, s) != 0 {
+	result := enter(c, nil)
+	for result == more {
+		result = enter(c, nil)
+	}
+	if result == withSlots {
+		c.runLong()
 	}
 	if c.status != 0 {
 		panic("hashloom: internal error: " + statuses[c.status])
+	}
+}
+
+// runLong makes a call that has long messages. It has a frame of its own, as only such calls have room for slots.
+//
+//go:noinline
+func (c *call) runLong() {
+	var s slots
+	for enter(c, &s) != done {
+	}
+	if c.keys != nil {
+		clear(s[:])
 	}
 }
 
@@ -151,24 +153,59 @@ type costs struct {
 	longest int    // the longest message that is no stream
 }
 
+// costsOf has those of the algorithms in use: use sets them.
 var costsOf [len(rows)]atomic.Pointer[costs]
 
-func init() {
-	c := call{op: opSetup, count: int(hwcap())}
-	c.run()
-	setCosts()
+// choosing is held while kernels become known, or are restricted.
+var choosing sync.Mutex
+
+// The functions Use... return alg. They make the kernels of its block function known to the core, which all other calls
+// need. A program has only the kernels of the functions that it calls.
+
+func UseSHA1(alg Alg) Alg      { return use(alg, link_sha1) }
+func UseSHA256(alg Alg) Alg    { return use(alg, link_sha256) }
+func UseSHA512(alg Alg) Alg    { return use(alg, link_sha512) }
+func UseRIPEMD160(alg Alg) Alg { return use(alg, link_ripemd160) }
+func UseMD5(alg Alg) Alg       { return use(alg, link_md5) }
+func UseKeccak(alg Alg) Alg    { return use(alg, link_keccak) }
+
+func use(alg Alg, link func()) Alg {
+	if costsOf[alg].Load() == nil {
+		useFirst(alg.Info().Body, link)
+	}
+	return alg
+}
+
+func useFirst(body string, link func()) {
+	setUp()
+	choosing.Lock()
+	defer choosing.Unlock()
+	link()
+	_, _, allowed := isas(0)
+	restrict(allowed) // what is chosen depends on the kernels that are known
 	for _, alg := range All {
-		c := call{op: opInit, alg: alg, begin: &fresh[alg]}
-		c.run()
+		if alg.Info().Body == body {
+			c := call{op: opInit, alg: alg, begin: &fresh[alg]}
+			c.run()
+			setCosts(alg)
+		}
 	}
 }
 
-func setCosts() {
-	for _, alg := range All {
-		c := call{op: opCosts, alg: alg}
+// setUp tells the core what this machine has. All calls need it.
+func setUp() {
+	machine.Do(func() {
+		c := call{op: opSetup, count: int(hwcap())}
 		c.run()
-		costsOf[alg].Store(&c.costs)
-	}
+	})
+}
+
+var machine sync.Once
+
+func setCosts(alg Alg) {
+	c := call{op: opCosts, alg: alg}
+	c.run()
+	costsOf[alg].Store(&c.costs)
 }
 
 // sumCall is a call for n digests of size bytes each.
@@ -354,18 +391,13 @@ func PeekMany(ctxs []*Ctx, dst []byte) {
 // KeyInit prepares a key of any length (FIPS 198-1, section 4).
 func KeyInit(k *Key, alg Alg, secret []byte) {
 	var digest [MaxSize]byte
-	s := scratches.Get().(*scratch)
-	if len(secret) > alg.Info().BlockSize { // in slices
-		c := sumOneCall(alg, digest[:], secret)
-		c.runOn(s)
-		clear(s.slots[:])
-		clear(s.stack[:]) // kernels leave parts of a message there
+	if len(secret) > alg.Info().BlockSize {
+		Sum(alg, digest[:], secret)
 		secret = digest[:alg.Size()]
 	}
-	c := call{op: opKey, alg: alg, keys: k}
+	c := call{op: opKey, alg: alg, costs: *costsOf[alg].Load(), keys: k}
 	c.rows = c.setRows(secret, 1, len(secret), 0)
-	c.runOn(s)
-	scratches.Put(s)
+	c.run()
 	clear(digest[:])
 }
 
@@ -456,24 +488,30 @@ func SearchNonces(s *Search, first, last uint64, nonces []uint64) int {
 // ofMany is the cost of a block by the best kernel for many messages.
 func (c *costs) ofMany() uint64 { return uint64(uint32(c.block)) }
 
-// isa returns the name of instruction set i; and whether this machine has it, and whether it may be chosen.
-func isa(i int) (name string, available, allowed bool) {
+// isas returns the name of instruction set i, and which sets this machine has and which may be chosen: bit i is set i's.
+func isas(i int) (name string, available, allowed int) {
 	var text [64]byte
 	c := call{op: opISA, dst: &text[0], next: i}
 	c.run()
 	name, _, _ = strings.Cut(string(text[:]), "\x00")
-	return name, c.count>>i&1 != 0, c.count>>32>>i&1 != 0
+	return name, c.count & (1<<32 - 1), c.count >> 32
+}
+
+func restrict(allowed int) {
+	c := call{op: opRestrict, count: allowed}
+	c.run()
 }
 
 // Implementations returns the instruction sets that this machine has kernels for.
 func Implementations() []string {
+	setUp()
 	var names []string
 	for i := 0; ; i++ {
-		name, available, _ := isa(i)
+		name, available, _ := isas(i)
 		if name == "" {
 			return names
 		}
-		if available {
+		if available>>i&1 != 0 {
 			names = append(names, name)
 		}
 	}
@@ -490,11 +528,12 @@ func Kernel(alg Alg, n int) string {
 
 // Restrict makes the process choose only kernels of the named instruction sets. No names remove the restriction.
 func Restrict(names []string) error {
+	setUp()
 	wanted := 0
 	for _, name := range names {
 		for i := 0; ; i++ {
-			known, available, _ := isa(i)
-			if known == name && available {
+			known, available, _ := isas(i)
+			if known == name && available>>i&1 != 0 {
 				wanted |= 1 << i
 				break
 			}
@@ -504,8 +543,13 @@ func Restrict(names []string) error {
 			}
 		}
 	}
-	c := call{op: opRestrict, count: wanted}
-	c.run()
-	setCosts()
+	choosing.Lock()
+	defer choosing.Unlock()
+	restrict(wanted)
+	for _, alg := range All {
+		if costsOf[alg].Load() != nil {
+			setCosts(alg)
+		}
+	}
 	return nil
 }

@@ -21,6 +21,12 @@ func randomBytes(seed uint64, n int) []byte {
 	return b
 }
 
+func init() {
+	for _, alg := range All {
+		Use(alg)
+	}
+}
+
 // eachImplementation runs f without a restriction, then once for each instruction set of this machine alone.
 func eachImplementation(t *testing.T, f func(t *testing.T, restricted bool)) {
 	t.Run("all", func(t *testing.T) { f(t, false) })

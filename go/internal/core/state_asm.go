@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//go:build (amd64 || arm64) && !openbsd && !purego && !noasm
+//go:build (amd64 || arm64) && !purego && !noasm
 
 package core
 

@@ -46,9 +46,14 @@ type kind struct {
 	gains
 }
 
-var kinds = allKinds()
+// kinds is made when a call needs it: a program that makes none has no hash but those that it asks for.
+var kinds struct {
+	once sync.Once
+	all  []kind
+}
 
-func allKinds() (all []kind) {
+func allKinds() {
+	var all []kind
 	for _, alg := range core.All {
 		// In FIPS 140 modes crypto/md5 and crypto/sha1 alone decide what happens to their hashes.
 		if info := alg.Info(); alg.IsStandard() && !info.IsXOF {
@@ -61,15 +66,16 @@ func allKinds() (all []kind) {
 			all[i].algs[h.Size()] = alg
 		}
 	}
-	return all
+	kinds.all = all
 }
 
 // kindOf returns the kind of h, or nil.
 func kindOf(h hash.Hash) *kind {
 	t := reflect.TypeOf(h)
-	for i := range kinds {
-		if kinds[i].hash == t {
-			return &kinds[i]
+	kinds.once.Do(allKinds)
+	for i := range kinds.all {
+		if kinds.all[i].hash == t {
+			return &kinds.all[i]
 		}
 	}
 	return nil
@@ -160,7 +166,7 @@ func AppendSums(sums []byte, hs []hash.Hash) []byte {
 			continue
 		}
 		b := newBatch()
-		b.alg = alg
+		b.alg = core.Use(alg)
 		for b.n < n && b.take(hs[b.n]) {
 		}
 		if b.n == 0 {
@@ -275,7 +281,7 @@ func (b *batch) write(hs []hash.Hash, chunks [][]byte) int {
 		if lanes>>alg&1 == 0 {
 			continue
 		}
-		b.alg = alg
+		b.alg = core.Use(alg)
 		for i, h := range hs[:n] {
 			if algs[i] != alg {
 				continue
@@ -338,7 +344,7 @@ func (b *batch) update() {
 func (b *batch) begin(h hash.Hash) core.Alg {
 	if b.alg = algOf(h); b.alg != 0 {
 		if b.take(h) {
-			return b.alg
+			return core.Use(b.alg)
 		}
 		return 0
 	}
@@ -353,7 +359,7 @@ func (b *batch) begin(h hash.Hash) core.Alg {
 	for _, alg := range core.All {
 		if core.SetState(&b.states[0], alg, state) == nil {
 			b.ctxs[0], b.n = &b.states[0], 1
-			return alg
+			return core.Use(alg)
 		}
 	}
 	return 0

@@ -4,7 +4,7 @@
  *
  * Go's garbage collector stops a goroutine only in Go code. A call therefore ends after some 150 microseconds, by the
  * costs of registry.def, and Go repeats it until all is done. Messages that take longer than that are streams in the
- * meantime. text.py compiles this file beside a copy of the core.
+ * meantime: slots. text.py compiles this file beside a copy of the core.
  */
 #include "../core/src/registry.c" /* for the costs */
 
@@ -18,6 +18,7 @@ enum {
     STREAMS = 96,    /* streams advanced in one call; the lane driver's window */
     COPIES = 32,     /* streams copied to the stack at once */
     AGAIN_NBYTES = 128, /* a second hash costs about as much as that number of bytes of the first */
+    ROUNDED = 1024,
     UNITS = 16,      /* costs are in sixteenths, so that a lane's share of a cost is a whole number */
     SLICE = 150000 * UNITS /* costs of one call: nanoseconds, on arm64 cycles */
 };
@@ -34,10 +35,13 @@ struct slot {
     size_t pos;      /* bytes hashed so far */
 };
 
-/* Memory that Go keeps for the call: `scratch` in core_asm.go, which also has the call's stack. */
-struct scratch {
+/* Memory for long messages: `slots` in core_asm.go. */
+struct slots {
     struct slot slots[SLOTS];
 };
+
+/* What hli_go returns. */
+enum { DONE, MORE, WITH_SLOTS /* the same call is to be made again with slots */ };
 
 /* The calls, and their arguments: `call` in core_asm.go. */
 enum op {
@@ -71,7 +75,12 @@ struct search {
     size_t room, nfound;
 };
 
-uint64_t hli_go_hwcap;
+static unsigned long hwcap;
+
+unsigned long hli_go_hwcap(void)
+{
+    return hwcap;
+}
 
 /* Freestanding code may call these. */
 #define NO_CALL_OF_ITSELF __attribute__((optimize("no-tree-loop-distribute-patterns"), used))
@@ -99,6 +108,20 @@ NO_CALL_OF_ITSELF void *memset(void *to, int byte, size_t nbytes)
     for (; nbytes > 0; nbytes--)
         *t++ = (uint8_t)byte;
     return to;
+}
+
+/* The stack, which is part of the frame of `enter`, reaches further down than any caller of this function wipes. */
+void hli_go_wipe_below(size_t nbytes)
+{
+    uint8_t *here;
+
+#if HLI_X86
+    __asm__ volatile("mov %%rsp, %0" : "=r"(here));
+#else
+    __asm__ volatile("mov %0, sp" : "=r"(here));
+#endif
+    nbytes += ROUNDED; /* frames here are multiples of 64 bytes */
+    hli_wipe(here - nbytes, nbytes);
 }
 
 /* The costs of a block: by the best kernel for many messages, and by the best one for one. */
@@ -268,15 +291,14 @@ static size_t group_of(const struct call *c, hl_slice slices[GROUP], hl_job *job
     return n;
 }
 
-/* Returns 1 if there is more to do. */
-static HLI_NOINLINE uint64_t sum(struct call *c, struct scratch *scratch)
+static HLI_NOINLINE uint64_t sum(struct call *c, struct slots *slots)
 {
     const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
-    hl_slice slices[GROUP];
+    hl_slice group[GROUP];
     hl_job job = {0};
 
     while (c->next < c->count && c->nslots < SLOTS) {
-        size_t n = group_of(c, slices, &job);
+        size_t n = group_of(c, group, &job);
         const size_t left = c->count - c->next;
         if (n >= LANES || (n == left && c->nslots == 0)) {
             if (n > LANES && n < left)
@@ -285,8 +307,10 @@ static HLI_NOINLINE uint64_t sum(struct call *c, struct scratch *scratch)
             return c->status == HL_OK && (c->next < c->count || c->nslots > 0);
         }
         /* A long message, or a few short ones beside long ones. */
+        if (slots == NULL)
+            return WITH_SLOTS;
         for (n = n < left ? n + 1 : n; n > 0 && c->nslots < SLOTS; n--) {
-            c->status = take_slot(c, &scratch->slots[c->nslots]);
+            c->status = take_slot(c, &slots->slots[c->nslots]);
             if (c->status != HL_OK)
                 return 0;
             c->nslots++;
@@ -294,7 +318,7 @@ static HLI_NOINLINE uint64_t sum(struct call *c, struct scratch *scratch)
         }
     }
     if (c->nslots > 0)
-        c->status = run_slots(c, info, scratch->slots);
+        c->status = run_slots(c, info, slots->slots);
     return c->status == HL_OK && (c->next < c->count || c->nslots > 0);
 }
 
@@ -393,14 +417,14 @@ static void put_name(uint8_t *to, const char *name)
     to[i] = 0;
 }
 
-uint64_t hli_go(struct call *c, struct scratch *scratch);
+uint64_t hli_go(struct call *c, struct slots *slots);
 
-/* Returns 1 if the same call must be made again, as there is more to do. */
-uint64_t hli_go(struct call *c, struct scratch *scratch)
+/* Returns DONE or why the same call must be made again. Other functions here return that too. */
+uint64_t hli_go(struct call *c, struct slots *slots)
 {
     switch ((enum op)c->op) {
     case OP_ONE: c->status = hl_hash((hl_alg)c->alg, c->rows, c->row_nbytes, c->dst); return 0;
-    case OP_SUM: return sum(c, scratch);
+    case OP_SUM: return sum(c, slots);
     case OP_UPDATE: return update(c);
     case OP_PEEK: return peek(c);
     case OP_SEARCH: return search(c);
@@ -408,7 +432,7 @@ uint64_t hli_go(struct call *c, struct scratch *scratch)
     case OP_KEY:
         c->status = hl_hmac_key_init((hl_hmac_key *)(uintptr_t)c->keys, (hl_alg)c->alg, c->rows, c->row_nbytes);
         return 0;
-    case OP_SETUP: HLI_WORD(hli_go_hwcap) = c->count; hli_choice(); return 0;
+    case OP_SETUP: hwcap = c->count; hli_choice(); return 0;
     case OP_ISA: /* the name of instruction set `next`; count: those available, those allowed << 32 */
         put_name(c->dst, hl_isa_name(c->next));
         c->count = (uint64_t)hl_isas_allowed() << 32 | hl_isas_available();

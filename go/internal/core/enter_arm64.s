@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//go:build !purego && !noasm
+
+#include "funcdata.h"
+#include "textflag.h"
+
+// func enter(c *call, s *slots) uint64
+//
+// Calls the core (gen/text.py). R26 points at the end of C's stack, which is this frame above its return address. Not
+// NOSPLIT: the check of the stack at the beginning is where the garbage collector stops a goroutine between two calls.
+TEXT ·enter(SB), 0, $49152-24
+	NO_LOCAL_POINTERS
+	MOVD c+0(FP), R0
+	MOVD s+8(FP), R1
+	ADD  $49160, RSP, R26
+	AND  $~63, R26
+	CALL ·hli_go(SB)
+	MOVD R0, ret+16(FP)
+	RET
