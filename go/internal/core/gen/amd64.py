@@ -3,10 +3,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Both have the operands in the same order, but for comparisons. Names and registers differ."""
 
-import os
 import re
-import subprocess
-import tempfile
+
+from gcc import code_of, die
 
 COMPILER = "gcc"
 # The register that stands for C's stack pointer: see text.py.
@@ -50,9 +49,11 @@ NAMES = {
     "bswap": "BSWAP", "sall": "SHLL", "salq": "SHLQ", "salw": "SHLW", "salb": "SHLB", "sal": "SHL",
 }
 # Instructions that gcc, or assembly within C, writes without the size of their operands.
-UNSIZED = {"add", "sub", "xor", "and", "or", "mov", "lea", "ror", "rol", "shr", "shl", "sal", "not", "neg", "test", "cmp",
-           "bswap", "rorx", "andn", "bzhi", "shlx", "shrx", "sarx", "adc", "sbb", "imul", "mul", "div", "bsr", "bsf",
-           "cmpxchg", "xchg"}
+UNSIZED = {
+    "add", "sub", "xor", "and", "or", "mov", "lea", "ror", "rol", "shr", "shl", "sal", "not", "neg", "test", "cmp",
+    "bswap", "rorx", "andn", "bzhi", "shlx", "shrx", "sarx", "adc", "sbb", "imul", "mul", "div", "bsr", "bsf",
+    "cmpxchg", "xchg",
+}
 
 
 class Untranslated(Exception):
@@ -187,7 +188,7 @@ def on_its_stack(function):
     pushes = [line for line in function.lines if line.startswith("push")]
     frames = [line for line in function.lines if re.fullmatch(r"subq? \$-?\d+, %rsp", line)]
     if len(frames) > 1 or pushes not in ([], ["pushq %rbp"]):
-        raise SystemExit(f"text.py: {function.name} has two frames")
+        die(f"{function.name} has two frames")
     shift, more = 0 if pushes or frames else -8, 0 if pushes else 8
     for line in function.lines:
         if match := re.fullmatch(r"(sub|add)q? \$(-?\d+), %rsp", line):
@@ -250,10 +251,5 @@ def verify():
 def encoded(line):
     """Returns Go's words for the bytes of an instruction that it does not know."""
     if re.search(r"%rip|^(j|call)", line):
-        raise SystemExit(f"text.py: not to be translated: {line}")
-    with tempfile.TemporaryDirectory() as folder:
-        made = os.path.join(folder, "one.o")
-        subprocess.run(["as", "--64", "-o", made], input=line + "\n", text=True, check=True)
-        code = subprocess.run(["objcopy", "-O", "binary", "-j", ".text", made, "/dev/stdout"], check=True,
-                              stdout=subprocess.PIPE).stdout
-    return "; ".join(f"BYTE $0x{byte:02x}" for byte in code)
+        die(f"not to be translated: {line}")
+    return "; ".join(f"BYTE $0x{byte:02x}" for byte in code_of(["as", "--64"], "objcopy", [line]))

@@ -8,9 +8,9 @@
 import functools
 import os
 import re
-import subprocess
-import sys
 import tempfile
+
+from gcc import code_of, die, run
 
 COMPILER = "aarch64-linux-gnu-gcc"
 # The register that stands for C's stack pointer: see text.py.
@@ -56,18 +56,6 @@ class Untranslated(Exception):
     pass
 
 
-def die(message):
-    print(f"text.py: {message}", file=sys.stderr)
-    sys.exit(2)
-
-
-def run(command, **more):
-    try:
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, **more).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
-        die(error)
-
-
 def split(text):
     """Splits operands at the commas outside of brackets."""
     return [one.strip() for one in re.findall(r"(?:\[[^\]]*\]|\{[^}]*\}|[^,\[{])+", text)]
@@ -102,7 +90,7 @@ def shifted(register, modifier):
 
 
 def memory(register, text, after=None):
-    """Returns the place that a register is loaded from or stored at, and the suffix of an instruction that moves the place.
+    """Returns the place that a register is loaded from or stored at, and the suffix of an instruction that moves it.
 
     `after` is what the instruction adds to the register of the place afterwards."""
     match = re.fullmatch(r"\[([^\]]*)\](!?)", text)
@@ -210,12 +198,7 @@ def is_code(line):
 def words(unit):
     """Returns the words of all instructions of a unit, made in one run of the assembler."""
     lines = sorted({placed(line) for one in unit.functions.values() for line in one.lines if is_code(line)})
-    with tempfile.TemporaryDirectory() as folder:
-        made, code_only = os.path.join(folder, "all.o"), os.path.join(folder, "all.bin")
-        run([*ASSEMBLER, "-o", made], input="\n".join([*lines, ""]).encode())
-        run(["aarch64-linux-gnu-objcopy", "-O", "binary", "-j", ".text", made, code_only])
-        with open(code_only, "rb") as file:
-            code = file.read()
+    code = code_of(ASSEMBLER, "aarch64-linux-gnu-objcopy", lines)
     if len(code) != 4 * len(lines):
         die(f"{unit.source}: {len(lines)} instructions are {len(code)} bytes")
     return {line: int.from_bytes(code[4 * i:4 * i + 4], "little") for i, line in enumerate(lines)}
@@ -229,7 +212,7 @@ def verify():
         with open(source, "w") as file:
             file.write("\n".join(["TEXT ·all(SB), 4, $0-0", *lines, "RET", ""]))
         run(["go", "tool", "asm", "-p", "all", "-o", made, source], env=os.environ | {"GOARCH": "arm64"})
-        listing = run(["go", "tool", "objdump", made]).decode()
+        listing = run(["go", "tool", "objdump", made])
     found = {}
     for number, word in re.findall(r"^ +all\.s:(\d+)\t+0x\w+\t+([0-9a-f]{8})\b", listing, re.M):
         found.setdefault(int(number), []).append(int(word, 16))

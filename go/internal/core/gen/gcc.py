@@ -4,8 +4,37 @@
 """Reads a file of assembly that gcc has written: its functions, and its data as bytes and addresses."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass, field
+
+
+
+def die(message):
+    print(f"{os.path.basename(sys.argv[0])}: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def run(command, **more):
+    """Returns what a command prints."""
+    try:
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        die(error)
+
+
+def code_of(assembler, objcopy, lines):
+    """Returns the bytes of instructions that know no symbol."""
+    with tempfile.TemporaryDirectory() as folder:
+        made, code = os.path.join(folder, "made.o"), os.path.join(folder, "made.bin")
+        run([*assembler, "-o", made], input="\n".join([*lines, ""]))
+        run([objcopy, "-O", "binary", "-j", ".text", made, code])
+        with open(code, "rb") as file:
+            return file.read()
+
 
 SIZES = {".byte": 1, ".value": 2, ".hword": 2, ".2byte": 2, ".long": 4, ".word": 4, ".4byte": 4, ".quad": 8,
          ".xword": 8, ".8byte": 8}

@@ -10,11 +10,11 @@ of each instruction. It needs Go, gcc and objdump. Exit status: 0; 1 if somethin
 
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 import amd64
+import gcc
 import text
 
 PREFIX = "FUNCTION."
@@ -22,7 +22,7 @@ PREFIX = "FUNCTION."
 
 def disassemble(path, name_of):
     """Returns the instructions of functions by their names, each with its address."""
-    listing = text.run(["objdump", "-d", "-w", "--no-show-raw-insn", path])
+    listing = gcc.run(["objdump", "-d", "-w", "--no-show-raw-insn", path])
     functions, now = {}, []
     for line in listing.split("\n"):
         if match := re.match(r"[0-9a-f]+ <(.*)>:$", line):
@@ -64,7 +64,7 @@ def by_gcc(folder):
             for function in unit.functions.values():
                 lines = [line for line in amd64.on_its_stack(function) if not line.startswith(".p2align")]
                 file.write("\n".join([f"{PREFIX}{function.name}:", *lines, ""]))
-        text.run(["as", "--64", "-o", made, source])
+        gcc.run(["as", "--64", "-o", made, source])
         for name, instructions in disassemble(made, lambda label: label.removeprefix(PREFIX)).items():
             found.setdefault(re.sub(r"[.$]", "_", name), []).append(comparable(instructions))
     return found
@@ -73,7 +73,7 @@ def by_gcc(folder):
 def by_go(folder):
     program = os.path.join(folder, "core.test")
     package = os.path.join(text.HERE, "..")
-    subprocess.run(["go", "test", "-c", "-o", program, "."], cwd=package, env=os.environ | {"GOARCH": "amd64"}, check=True)
+    gcc.run(["go", "test", "-c", "-o", program, "."], cwd=package, env=os.environ | {"GOARCH": "amd64"})
     functions = disassemble(program, lambda name: name.removesuffix(".abi0").split("/internal/core.")[-1])
     return {name: comparable(instructions) for name, instructions in functions.items()}
 

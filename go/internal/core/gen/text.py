@@ -27,13 +27,13 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 
 import amd64
 import arm64
 import gcc
+from gcc import die, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "../../../.."))
@@ -60,18 +60,6 @@ LEFT_OUT = {
 KERNELS = "rows"  # their table, in registry.c
 
 
-def die(message):
-    print(f"text.py: {message}", file=sys.stderr)
-    sys.exit(2)
-
-
-def run(command, folder=ROOT):
-    try:
-        return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
-        die(error)
-
-
 def leave_out(arch, path):
     """Leaves rows out of the registry.def at this path."""
     with open(path) as file:
@@ -96,7 +84,7 @@ def compile(arch, cc, folder):
 
     def unit(source):
         name = re.sub("[/.-]", "_", source.removeprefix("core/src/").removesuffix(".c"))
-        run([*cc, *FLAGS, *TARGETS[arch].FLAGS, "-S", source, "-o", name + ".gcc.s"], folder)
+        run([*cc, *FLAGS, *TARGETS[arch].FLAGS, "-S", source, "-o", name + ".gcc.s"], cwd=folder)
         return gcc.Unit(name, source, os.path.join(folder, name + ".gcc.s"))
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -122,8 +110,8 @@ NAMES = """\
 
 package core
 
-// Functions of C find their arguments where C has them. Go calls hli_go alone, by enter; and the functions link_*, which
-// make the kernels of a block function known to the core.
+// Functions of C find their arguments where C has them. Go calls hli_go alone, by enter. The functions link_* make the
+// kernels of a block function known to the core.
 
 """
 
