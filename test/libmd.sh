@@ -146,7 +146,7 @@ fi
 
 # libmd's own tests, as they are.
 tests=$root/build/libmd-tests
-if [ -e "$tests/sha3.c" ]; then
+if [ -e "$tests/md2.c" ]; then
     for file in "$tests"/*.c; do
         name=$(basename "$file" .c)
         # shellcheck disable=SC2046
@@ -154,7 +154,7 @@ if [ -e "$tests/sha3.c" ]; then
             -Wl,-rpath,"$build/installed/lib"
         "$build/test-$name" || fail "libmd's own test $name"
     done
-    [ "$(find "$tests" -name '*.c' | wc -l)" = 7 ] || fail "$tests has not the 7 programs of libmd 1.2"
+    [ "$(find "$tests" -name '*.c' | wc -l)" -ge 6 ] || fail "$tests has fewer than the 6 programs of libmd 1.0"
 else
     skip "libmd: its own tests are not in $tests: run tools/libmd_tests.sh"
 fi

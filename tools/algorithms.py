@@ -337,14 +337,14 @@ func Sum{end}(data []byte, length int) []byte {{
 // SumMany{end} sets dst[i*length:(i+1)*length] to the {a.title} digest of msgs[i]. It panics if length is not
 // positive, if dst is not len(msgs)*length bytes long, or if it overlaps a message.
 func SumMany{end}(dst []byte, msgs [][]byte, length int) {{
-	digest.SumManyXOF(core.{a.constant}, dst, msgs, length)
+	digest.SumManyXOF(core.UseKeccak(core.{a.constant}), dst, msgs, length)
 }}
 
 // SumRows{end} sets dst[i*length:(i+1)*length] to the {a.title} digest of rows[i*rowLen:(i+1)*rowLen]. It
 // panics if length is not positive, if dst does not have room for the digests of all rows and no more, or if it
 // overlaps rows.
 func SumRows{end}(dst, rows []byte, rowLen, length int) {{
-	digest.SumRowsXOF(core.{a.constant}, dst, rows, rowLen, length)
+	digest.SumRowsXOF(core.UseKeccak(core.{a.constant}), dst, rows, rowLen, length)
 }}
 """.split("\n")
             continue
@@ -352,8 +352,8 @@ func SumRows{end}(dst, rows []byte, rowLen, length int) {{
         if a.name.startswith("sha3-"):
             kind, new, one = "*SHA3", f"\treturn sha3.New{end}()", f"\treturn sha3.Sum{end}(data)"
         else:
-            kind, new = "hash.Hash", f"\treturn digest.NewHash(core.{a.constant})"
-            one = f"\tvar sum [{size}]byte\n\tcore.Sum(core.{a.constant}, sum[:], data)\n\treturn sum"
+            kind, new = "hash.Hash", f"\treturn digest.NewHash(core.UseKeccak(core.{a.constant}))"
+            one = f"\tvar sum [{size}]byte\n\tcore.Sum(core.UseKeccak(core.{a.constant}), sum[:], data)\n\treturn sum"
         yield from f"""\
 // {size} is the number of bytes in a digest of {a.title}.
 const {size} = {a.digest_nbytes}
@@ -370,13 +370,13 @@ func Sum{end}(data []byte) [{size}]byte {{
 
 // SumMany{end} sets dst[i] to the {a.title} digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
 func SumMany{end}(dst [][{size}]byte, msgs [][]byte) {{
-	digest.SumMany(core.{a.constant}, dst, msgs)
+	digest.SumMany(core.UseKeccak(core.{a.constant}), dst, msgs)
 }}
 
 // SumRows{end} sets dst[i] to the {a.title} digest of rows[i*rowLen:(i+1)*rowLen]. It panics if rows is not
 // len(dst)*rowLen bytes long, or overlaps dst.
 func SumRows{end}(dst [][{size}]byte, rows []byte, rowLen int) {{
-	digest.SumRows(core.{a.constant}, dst, rows, rowLen)
+	digest.SumRows(core.UseKeccak(core.{a.constant}), dst, rows, rowLen)
 }}
 """.split("\n")
 

@@ -410,7 +410,7 @@ if [ -n "$is_test" ]; then
     [ -e build/openssl-data/evpmac_common.txt ] || tools/openssl_data.sh >/dev/null 2>&1 ||
         echo "setup.sh: tools/openssl_data.sh could not get OpenSSL's test data"
     # libmd's own tests. The test says so if they are missing.
-    [ -e build/libmd-tests/sha3.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
+    [ -e build/libmd-tests/md2.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
         echo "setup.sh: tools/libmd_tests.sh could not get libmd's tests"
     # Debian's Go is too old on the current releases. Only the Go module needs it.
     go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])' ||
