@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"runtime/trace"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,56 +22,33 @@ import (
 	"unsafe"
 )
 
-// stackSize is that of C's stack, in the frame of enter.
-const stackSize = 48 << 10
-
-const paint = 0x5a
-
-// stackAfter returns what f has left on the goroutine's stack: the bytes below the frame of its caller, from the lowest
-// on. Those that f has not written are paint.
-//
-//go:nocheckptr
-//go:noinline
-func stackAfter(f func(), stack []byte) {
-	const frame = 1024 // room for the frame of this function
-	var here byte
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would shrink the stack
-	if deepen(0) != 0 {
-		return
+// onlyScratch returns the memory that all calls of a test use, if they come from one goroutine. What other tests have used
+// counts as in use.
+func onlyScratch(t *testing.T) *scratch {
+	for {
+		s := takeScratch()
+		if !slices.Contains(scratches.kept, s) {
+			break
+		}
 	}
-	lowest := unsafe.Add(unsafe.Pointer(&here), -len(stack))
-	for i := range len(stack) - frame {
-		*(*byte)(unsafe.Add(lowest, i)) = paint
-	}
-	f()
-	for i := range stack {
-		stack[i] = *(*byte)(unsafe.Add(lowest, i))
-	}
-}
-
-// deepen makes the goroutine's stack grow beyond what a test looks at.
-//
-//go:noinline
-func deepen(i int) byte {
-	var room [120 << 10]byte
-	return room[i]
+	s := scratches.kept[0]
+	s.isUsed.Store(false)
+	t.Cleanup(func() {
+		for _, s := range scratches.kept {
+			s.isUsed.Store(false)
+		}
+	})
+	return s
 }
 
 // Every call stays on the stack that it gets.
 func TestStackDepth(t *testing.T) {
-	const returns = 512 // room for the return addresses of a call, which are below the frame of enter
-	stack, room := make([]byte, 96<<10), stackSize
-	measure := func(f func()) {
-		stackAfter(f, stack)
-		next := func(i int) int {
-			for i < len(stack) && stack[i] == paint {
-				i++
-			}
-			return i
-		}
-		end := next(0) + returns
-		room = min(room, next(end)-end)
+	const paint = 0x5a5a5a5a5a5a5a5a
+	s := onlyScratch(t)
+	for i := range s.stack {
+		s.stack[i] = paint
 	}
+
 	lists := longLists()
 	secret := randomBytes(11, 1000)
 	eachImplementation(t, func(t *testing.T, _ bool) {
@@ -80,7 +58,7 @@ func TestStackDepth(t *testing.T) {
 			Update(&ctx, secret[:7])
 			var key Key
 			if !alg.Info().IsXOF {
-				measure(func() { KeyInit(&key, alg, secret[:20]) })
+				KeyInit(&key, alg, secret[:20]) // after a secret longer than a block the stack is cleared
 			}
 			for l, msgs := range lists[6:] {
 				if testing.Short() && l%4 != int(alg)%4 {
@@ -93,30 +71,33 @@ func TestStackDepth(t *testing.T) {
 					*ctxs[i] = ctx
 					keys[i] = key
 				}
-				squeezed := make([]byte, 1000*len(msgs))
-				measure(func() { SumMany(alg, got, msgs) })
-				measure(func() { SumManyFrom(&ctx, got, msgs) })
-				measure(func() { SumAgainMany(alg, alg, got, msgs) })
+				SumMany(alg, got, msgs)
+				SumManyFrom(&ctx, got, msgs)
+				SumAgainMany(alg, alg, got, msgs)
 				if alg.Info().IsXOF {
-					measure(func() { SumManyXOF(alg, squeezed, 1000, msgs) })
+					SumManyXOF(alg, make([]byte, 1000*len(msgs)), 1000, msgs)
 				} else {
-					measure(func() { MACMany(&key, got, msgs) })
-					measure(func() { MACManyKeys(keys, got, msgs) })
+					MACMany(&key, got, msgs)
+					MACManyKeys(keys, got, msgs)
 				}
-				measure(func() { UpdateMany(ctxs, msgs) })
-				measure(func() { PeekMany(ctxs, got) })
+				UpdateMany(ctxs, msgs)
+				PeekMany(ctxs, got)
 			}
-			nonces := make([]uint64, 1)
 			for _, again := range append(All[:len(All):len(All)], 0) {
 				search := Search{Alg: alg, Again: again, Prefix: secret[:200], Suffix: secret}
-				measure(func() { SearchNonces(&search, 0, 1000, nonces) })
+				SearchNonces(&search, 0, 1000, make([]uint64, 1))
 			}
 		}
 	})
-	if room < 4096 {
-		t.Errorf("%d of %d bytes of stack were left", room, stackSize)
+	i := 0
+	for i < len(s.stack) && s.stack[i] == paint {
+		i++
 	}
-	t.Logf("%d of %d bytes of stack were left", room, stackSize)
+	deepest := 8 * (len(s.stack) - i)
+	if deepest > stackSize-4096 {
+		t.Errorf("%d of %d bytes of stack were used", deepest, stackSize)
+	}
+	t.Logf("%d of %d bytes of stack were used", deepest, stackSize)
 }
 
 // searchOnStack searches in a few slices. The job, its bytes and the nonces are on the goroutine's own stack.
@@ -384,9 +365,10 @@ func eachField(message []byte, f func(field int, number uint64, sub []byte)) {
 	}
 }
 
-// Neither a secret nor a state of its key stays on the stack.
+// Neither a secret nor a state of its key stays in the memory of a call, which other goroutines get.
 func TestSecretsAreWiped(t *testing.T) {
-	memory := make([]byte, stackSize+48*1024) // C's stack, and that of calls with long messages, which have slots
+	s := onlyScratch(t)
+	memory := unsafe.Slice((*byte)(unsafe.Pointer(s)), int(unsafe.Offsetof(s.isUsed)))
 	long := randomBytes(13, 300_000)
 	messages := make([]byte, 101_000)
 	got := make([]byte, 100*MaxSize)
@@ -397,9 +379,8 @@ func TestSecretsAreWiped(t *testing.T) {
 			}
 			for _, secret := range [][]byte{long[:60], long[:900], long} {
 				var key Key
-				check := func(call string, f func()) {
+				check := func(call string) {
 					t.Helper()
-					stackAfter(f, memory)
 					stateSize := alg.Info().WordSize * alg.Info().NWords
 					state := unsafe.Slice((*byte)(unsafe.Pointer(&key)), 2*unsafe.Sizeof(key.inner))
 					secrets := map[string][]byte{
@@ -414,11 +395,14 @@ func TestSecretsAreWiped(t *testing.T) {
 							}
 						}
 					}
+					clear(memory)
 				}
-				check("KeyInit", func() { KeyInit(&key, alg, secret) })
+				KeyInit(&key, alg, secret)
+				check("KeyInit")
 				for _, n := range []int{1, 3, 100} {
 					for _, rowLen := range []int{10, 1000, 300_000 / n} {
-						check("MACRows", func() { MACRows(&key, got, messages, n, min(rowLen, 100_000), 1) })
+						MACRows(&key, got, messages, n, min(rowLen, 100_000), 1)
+						check("MACRows")
 					}
 				}
 			}
@@ -436,7 +420,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 	var key Key
 	KeyInit(&key, SHA256, msgs[0])
-	runtime.GC() // twice, after which no pool has anything left
+	runtime.GC() // twice, after which a pool has nothing left
 	runtime.GC()
 	n := testing.AllocsPerRun(20, func() {
 		for _, alg := range All {

@@ -7,6 +7,7 @@ package core
 import (
 	"fmt"
 	"math/bits"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,8 +35,61 @@ type Key struct {
 	alg, _       uint32
 }
 
-// slots are what a call keeps of long messages: struct slots of gen/entry.c.
-type slots [48 * (384 + 200 + 16) / 8]uint64
+// scratch is the memory of one call: C's stack, and the streams of long messages. It holds no Go pointers that are
+// needed after the call.
+type scratch struct {
+	slots  [slotsSize / 8]uint64 // struct slots of gen/entry.c
+	stack  [stackSize / 8]uint64
+	isUsed atomic.Bool
+}
+
+const (
+	slotsSize = 48 * (384 + 200 + 16)
+	// The core's calls take up to 30 KiB, entry.c up to 12.
+	stackSize = 48 << 10
+)
+
+// scratches is what calls take their memory from. A garbage collection empties the pool, and `kept` has the first
+// scratches of the process, at most one for each CPU, so that few calls make a new one. A scratch may be in the pool
+// more than once: isUsed says whose it is.
+var scratches struct {
+	pool sync.Pool
+	lock sync.Mutex
+	kept []*scratch
+}
+
+func takeScratch() *scratch {
+	for {
+		s, _ := scratches.pool.Get().(*scratch)
+		if s == nil {
+			return otherScratch()
+		}
+		if s.isUsed.CompareAndSwap(false, true) {
+			return s
+		}
+	}
+}
+
+func otherScratch() *scratch {
+	scratches.lock.Lock()
+	defer scratches.lock.Unlock()
+	for _, s := range scratches.kept {
+		if s.isUsed.CompareAndSwap(false, true) {
+			return s
+		}
+	}
+	s := new(scratch)
+	s.isUsed.Store(true)
+	if len(scratches.kept) < runtime.GOMAXPROCS(0) {
+		scratches.kept = append(scratches.kept, s)
+	}
+	return s
+}
+
+func (s *scratch) free() {
+	s.isUsed.Store(false)
+	scratches.pool.Put(s)
+}
 
 // op is the number of a call in gen/entry.c.
 type op uint32
@@ -101,39 +155,24 @@ type searchJob struct {
 	target                  [MaxSize]byte
 }
 
-// What enter returns.
-const (
-	done      = iota
-	more      // the same call must be made again
-	withSlots // likewise, with slots
-)
-
+// enter calls the core: enter_amd64.s, enter_arm64.s.
+//
 //go:noescape
-func enter(c *call, s *slots) uint64
+func enter(c *call, s *scratch) uint64
 
-// run makes a call in slices: between them the garbage collector may stop the goroutine.
+// run makes a call.
 func (c *call) run() {
-	result := enter(c, nil)
-	for result == more {
-		result = enter(c, nil)
-	}
-	if result == withSlots {
-		c.runLong()
+	s := takeScratch()
+	defer s.free() // a message may be in memory that faults: debug.SetPanicOnFault
+	c.runOn(s)
+}
+
+// runOn makes a call in slices: between them the garbage collector may stop the goroutine.
+func (c *call) runOn(s *scratch) {
+	for enter(c, s) != 0 {
 	}
 	if c.status != 0 {
 		panic("hashloom: internal error: " + statuses[c.status])
-	}
-}
-
-// runLong makes a call that has long messages. It has a frame of its own, as only such calls have room for slots.
-//
-//go:noinline
-func (c *call) runLong() {
-	var s slots
-	for enter(c, &s) != done {
-	}
-	if c.keys != nil {
-		clear(s[:])
 	}
 }
 
@@ -171,15 +210,19 @@ func UseKeccak(alg Alg) Alg    { return use(alg, link_keccak) }
 
 func use(alg Alg, link func()) Alg {
 	if costsOf[alg].Load() == nil {
-		useFirst(alg.Info().Body, link)
+		useFirst(alg, link)
 	}
 	return alg
 }
 
-func useFirst(body string, link func()) {
+func useFirst(alg Alg, link func()) {
 	setUp()
 	choosing.Lock()
 	defer choosing.Unlock()
+	if costsOf[alg].Load() != nil {
+		return // another goroutine was first
+	}
+	body := alg.Info().Body
 	link()
 	_, _, allowed := isas(0)
 	restrict(allowed) // what is chosen depends on the kernels that are known
@@ -391,13 +434,18 @@ func PeekMany(ctxs []*Ctx, dst []byte) {
 // KeyInit prepares a key of any length (FIPS 198-1, section 4).
 func KeyInit(k *Key, alg Alg, secret []byte) {
 	var digest [MaxSize]byte
-	if len(secret) > alg.Info().BlockSize {
-		Sum(alg, digest[:], secret)
+	s := takeScratch()
+	defer s.free()
+	if len(secret) > alg.Info().BlockSize { // in slices
+		c := sumOneCall(alg, digest[:], secret)
+		c.runOn(s)
+		clear(s.slots[:])
+		clear(s.stack[:]) // kernels leave parts of a message there
 		secret = digest[:alg.Size()]
 	}
 	c := call{op: opKey, alg: alg, costs: *costsOf[alg].Load(), keys: k}
 	c.rows = c.setRows(secret, 1, len(secret), 0)
-	c.run()
+	c.runOn(s)
 	clear(digest[:])
 }
 

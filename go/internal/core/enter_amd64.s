@@ -3,17 +3,19 @@
 //go:build !purego && !noasm
 
 #include "funcdata.h"
+#include "go_asm.h"
 #include "textflag.h"
 
-// func enter(c *call, s *slots) uint64
+// func enter(c *call, s *scratch) uint64
 //
-// Calls the core (gen/text.py). R12 points at the end of C's stack, which is this frame. Not NOSPLIT: the check of the
-// stack at the beginning is where the garbage collector stops a goroutine between two calls.
-TEXT ·enter(SB), 0, $49152-24
+// Calls the core (gen/text.py). R12 points at the end of C's stack, in s. Not NOSPLIT: the check of the stack at the
+// beginning is where the garbage collector stops a goroutine between two calls.
+TEXT ·enter(SB), 0, $8-24
 	NO_LOCAL_POINTERS
 	MOVQ c+0(FP), DI
 	MOVQ s+8(FP), SI
-	LEAQ 49152(SP), R12
+	LEAQ scratch_stack(SI), R12
+	ADDQ $const_stackSize, R12
 	ANDQ $~63, R12
 	CALL ·hli_go(SB)
 	MOVQ AX, ret+16(FP)

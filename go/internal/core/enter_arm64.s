@@ -3,17 +3,19 @@
 //go:build !purego && !noasm
 
 #include "funcdata.h"
+#include "go_asm.h"
 #include "textflag.h"
 
-// func enter(c *call, s *slots) uint64
+// func enter(c *call, s *scratch) uint64
 //
-// Calls the core (gen/text.py). R26 points at the end of C's stack, which is this frame above its return address. Not
-// NOSPLIT: the check of the stack at the beginning is where the garbage collector stops a goroutine between two calls.
-TEXT ·enter(SB), 0, $49152-24
+// Calls the core (gen/text.py). R26 points at the end of C's stack, in s. Not NOSPLIT: the check of the stack at the
+// beginning is where the garbage collector stops a goroutine between two calls.
+TEXT ·enter(SB), 0, $8-24
 	NO_LOCAL_POINTERS
 	MOVD c+0(FP), R0
 	MOVD s+8(FP), R1
-	ADD  $49160, RSP, R26
+	ADD  $scratch_stack, R1, R26
+	ADD  $const_stackSize, R26
 	AND  $~63, R26
 	CALL ·hli_go(SB)
 	MOVD R0, ret+16(FP)

@@ -35,13 +35,10 @@ struct slot {
     size_t pos;      /* bytes hashed so far */
 };
 
-/* Memory for long messages: `slots` in core_asm.go. */
+/* Memory for long messages: of `scratch` in core_asm.go. */
 struct slots {
     struct slot slots[SLOTS];
 };
-
-/* What hli_go returns. */
-enum { DONE, MORE, WITH_SLOTS /* the same call is to be made again with slots */ };
 
 /* The calls, and their arguments: `call` in core_asm.go. */
 enum op {
@@ -110,7 +107,7 @@ NO_CALL_OF_ITSELF void *memset(void *to, int byte, size_t nbytes)
     return to;
 }
 
-/* The stack, which is part of the frame of `enter`, reaches further down than any caller of this function wipes. */
+/* The stack in `scratch` reaches further down than any caller of this function wipes. */
 void hli_go_wipe_below(size_t nbytes)
 {
     uint8_t *here;
@@ -307,8 +304,6 @@ static HLI_NOINLINE uint64_t sum(struct call *c, struct slots *slots)
             return c->status == HL_OK && (c->next < c->count || c->nslots > 0);
         }
         /* A long message, or a few short ones beside long ones. */
-        if (slots == NULL)
-            return WITH_SLOTS;
         for (n = n < left ? n + 1 : n; n > 0 && c->nslots < SLOTS; n--) {
             c->status = take_slot(c, &slots->slots[c->nslots]);
             if (c->status != HL_OK)
@@ -419,7 +414,7 @@ static void put_name(uint8_t *to, const char *name)
 
 uint64_t hli_go(struct call *c, struct slots *slots);
 
-/* Returns DONE or why the same call must be made again. Other functions here return that too. */
+/* Returns 1 if the same call must be made again, as there is more to do. Other functions here return that too. */
 uint64_t hli_go(struct call *c, struct slots *slots)
 {
     switch ((enum op)c->op) {
@@ -437,7 +432,11 @@ uint64_t hli_go(struct call *c, struct slots *slots)
         put_name(c->dst, hl_isa_name(c->next));
         c->count = (uint64_t)hl_isas_allowed() << 32 | hl_isas_available();
         return 0;
-    case OP_RESTRICT: c->status = hl_restrict((hl_isas)c->count); return 0;
+    case OP_RESTRICT: /* also after kernels became known, without which plans have been made */
+        for (size_t i = 0; i < sizeof few / sizeof few[0][0][0]; i++)
+            atomic_store_explicit(&few[0][0][i], 0, memory_order_relaxed);
+        c->status = hl_restrict((hl_isas)c->count);
+        return 0;
     case OP_COSTS: set_costs(c); return 0;
     case OP_KERNEL: put_name(c->dst, hl_kernel_chosen((hl_alg)c->alg, c->count)->name); return 0;
     }
