@@ -14,7 +14,7 @@
 // A suffix names a variant, as in the standard library: SumMany224, SumRows512_256, SumManySHAKE128. Running hashes of
 // MD5, SHA-1, SHA-2 and SHA-3 are the standard library's own objects. This package has what works on many of them:
 // [WriteMany], [AppendSums] and [AppendSumsFrom], and [Server] for messages that arrive on goroutines of their own,
-// such as uploads. Package [hmac] has HMAC with a key prepared once. Package [bitcoin] has RIPEMD-160 of SHA-256 and
+// such as uploads. Package [hmac] has HMAC with a key prepared once, and package [pbkdf2] keys from passwords. Package [bitcoin] has RIPEMD-160 of SHA-256 and
 // SHA-256 of SHA-256, and package [search] finds nonces whose digest is low enough.
 //
 // # Speed
@@ -51,6 +51,7 @@
 // [sha3]: https://pkg.go.dev/github.com/hashloom/hashloom/go/sha3
 // [ripemd160]: https://pkg.go.dev/github.com/hashloom/hashloom/go/ripemd160
 // [hmac]: https://pkg.go.dev/github.com/hashloom/hashloom/go/hmac
+// [pbkdf2]: https://pkg.go.dev/github.com/hashloom/hashloom/go/pbkdf2
 // [bitcoin]: https://pkg.go.dev/github.com/hashloom/hashloom/go/bitcoin
 // [search]: https://pkg.go.dev/github.com/hashloom/hashloom/go/search
 package hashloom

@@ -19,6 +19,7 @@ import (
 	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/internal/digest"
 	"github.com/hashloom/hashloom/go/md5"
+	ours "github.com/hashloom/hashloom/go/pbkdf2"
 	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
 	"github.com/hashloom/hashloom/go/sha3"
@@ -81,6 +82,13 @@ func testFIPS(t *testing.T) {
 		}
 		if _, err := pbkdf2.Key(newHash, "password", message[:16], 10, 32); err != nil {
 			t.Errorf("%s: pbkdf2: %v", name, err)
+		}
+		for _, count := range []int{1, 3} { // the salts and keys are shorter than crypto/pbkdf2 accepts in the mode "only"
+			keys := make([]byte, count*8)
+			err := ours.KeyMany(keys, newHash, make([]string, count), make([][]byte, count), 2, 8)
+			if err != nil || bytes.Equal(keys, make([]byte, count*8)) {
+				t.Errorf("%s: %d keys: %x, %v", name, count, keys, err)
+			}
 		}
 		if _, err := hkdf.Key(newHash, secret, nil, "info", 32); err != nil {
 			t.Errorf("%s: hkdf: %v", name, err)

@@ -63,8 +63,8 @@ emulated() {
 }
 
 # The core's own tests of all lengths take minutes under qemu.
-packages=(. ./hmac ./md5 ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search ./compat/...
-    ./internal/ripemd160 ./internal/serve)
+packages=(. ./hmac ./pbkdf2 ./md5 ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search
+    ./compat/...    ./internal/ripemd160 ./internal/serve)
 [ "$level" = quick ] || packages+=(./internal/core)
 
 # The tests of the core's assembly that are short enough under qemu.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	stdpbkdf2 "crypto/pbkdf2"
 	stdsha256 "crypto/sha256"
 
 	simd2018 "github.com/1lann/sha256-simd"
@@ -22,6 +23,7 @@ import (
 
 	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/bitcoin"
+	"github.com/hashloom/hashloom/go/pbkdf2"
 	ours160 "github.com/hashloom/hashloom/go/ripemd160"
 	ours1 "github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
@@ -177,6 +179,32 @@ func BenchmarkOne(b *testing.B) {
 		one("sha3-256-new", "x-crypto", running(xsha3.New256()))
 		one("ripemd160-new", "hashloom", running(ours160.New()))
 		one("ripemd160-new", "x-crypto", running(ripemd160.New()))
+	}
+}
+
+// BenchmarkPBKDF2 derives 64 keys of one digest each, by 1,000 iterations.
+func BenchmarkPBKDF2(b *testing.B) {
+	const n = 64
+	passwords, salts := make([]string, n), make([][]byte, n)
+	for i := range passwords {
+		passwords[i], salts[i] = fmt.Sprint("password ", i), fmt.Appendf(nil, "a salt of 16 B%02d", i)
+	}
+	for name, newHash := range map[string]func() hash.Hash{"sha1": ours1.New, "sha256": sha256.New, "sha512": ours512.New} {
+		size := newHash().Size()
+		keys := make([]byte, n*size)
+		b.Run("alg="+name+"/by=hashloom", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				pbkdf2.KeyMany(keys, newHash, passwords, salts, 1000, size)
+			}
+		})
+		b.Run("alg="+name+"/by=std", func(b *testing.B) {
+			for b.Loop() {
+				for i, password := range passwords {
+					stdpbkdf2.Key(newHash, password, salts[i], 1000, size)
+				}
+			}
+		})
 	}
 }
 
