@@ -226,7 +226,7 @@ else
 fi
 
 # dpkg hashes what it unpacks and verifies; debsums asks dpkg. The package is our own, and goes into a folder.
-if ! command -v dpkg-deb >/dev/null || ! ldd "$(command -v dpkg)" | grep -q libmd; then
+if ! command -v dpkg-deb >/dev/null || ! ldd "$(command -v dpkg)" | grep libmd >/dev/null; then
     skip "libmd: dpkg is not installed, or was built without libmd: dpkg was not run with our library"
 else
     package=$build/package
