@@ -13,7 +13,6 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"runtime/trace"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,22 +21,13 @@ import (
 	"unsafe"
 )
 
-// onlyScratch returns the memory that all calls of a test use, if they come from one goroutine. What other tests have used
-// counts as in use.
+// onlyScratch returns the memory that all calls of a test use, if they come from one goroutine.
 func onlyScratch(t *testing.T) *scratch {
-	for {
-		s := takeScratch()
-		if !slices.Contains(scratches.kept, s) {
-			break
-		}
-	}
-	s := scratches.kept[0]
-	s.isUsed.Store(false)
-	t.Cleanup(func() {
-		for _, s := range scratches.kept {
-			s.isUsed.Store(false)
-		}
-	})
+	before := kept
+	kept = make([]place, 1)
+	t.Cleanup(func() { kept = before })
+	s := new(scratch)
+	kept[0].scratch.Store(s)
 	return s
 }
 
@@ -368,7 +358,7 @@ func eachField(message []byte, f func(field int, number uint64, sub []byte)) {
 // Neither a secret nor a state of its key stays in the memory of a call, which other goroutines get.
 func TestSecretsAreWiped(t *testing.T) {
 	s := onlyScratch(t)
-	memory := unsafe.Slice((*byte)(unsafe.Pointer(s)), int(unsafe.Offsetof(s.isUsed)))
+	memory := unsafe.Slice((*byte)(unsafe.Pointer(s)), int(unsafe.Sizeof(*s)))
 	long := randomBytes(13, 300_000)
 	messages := make([]byte, 101_000)
 	got := make([]byte, 100*MaxSize)

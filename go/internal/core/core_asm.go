@@ -38,9 +38,8 @@ type Key struct {
 // scratch is the memory of one call: C's stack, and the streams of long messages. It holds no Go pointers that are
 // needed after the call.
 type scratch struct {
-	slots  [slotsSize / 8]uint64 // struct slots of gen/entry.c
-	stack  [stackSize / 8]uint64
-	isUsed atomic.Bool
+	slots [slotsSize / 8]uint64 // struct slots of gen/entry.c
+	stack [stackSize / 8]uint64
 }
 
 const (
@@ -49,46 +48,36 @@ const (
 	stackSize = 48 << 10
 )
 
-// scratches is what calls take their memory from. A garbage collection empties the pool, and `kept` has the first
-// scratches of the process, at most one for each CPU, so that few calls make a new one. A scratch may be in the pool
-// more than once: isUsed says whose it is.
-var scratches struct {
-	pool sync.Pool
-	lock sync.Mutex
-	kept []*scratch
+// kept has memory for calls that no garbage collection takes away: about one for each CPU. Goroutines use the place that
+// the address of their stack leads to, so that they seldom wait for each other's cache lines. pool has what finds no
+// place there.
+var (
+	kept = make([]place, 1<<bits.Len(uint(runtime.GOMAXPROCS(0)-1)))
+	pool = sync.Pool{New: func() any { return new(scratch) }}
+)
+
+// place is a cache line.
+type place struct {
+	scratch atomic.Pointer[scratch]
+	_       [56]byte
 }
 
-func takeScratch() *scratch {
-	for {
-		s, _ := scratches.pool.Get().(*scratch)
-		if s == nil {
-			return otherScratch()
-		}
-		if s.isUsed.CompareAndSwap(false, true) {
-			return s
-		}
-	}
+func placeOf(c *call) *place {
+	const stackSize = 8 << 10 // goroutines' stacks are apart by this much, or less
+	return &kept[int(uintptr(unsafe.Pointer(c))/stackSize)&(len(kept)-1)]
 }
 
-func otherScratch() *scratch {
-	scratches.lock.Lock()
-	defer scratches.lock.Unlock()
-	for _, s := range scratches.kept {
-		if s.isUsed.CompareAndSwap(false, true) {
-			return s
-		}
+func takeScratch(from *place) *scratch {
+	if s := from.scratch.Swap(nil); s != nil {
+		return s
 	}
-	s := new(scratch)
-	s.isUsed.Store(true)
-	if len(scratches.kept) < runtime.GOMAXPROCS(0) {
-		scratches.kept = append(scratches.kept, s)
-	}
-	return s
+	return pool.Get().(*scratch)
 }
 
-func (s *scratch) free() {
-	s.isUsed.Store(false)
-	scratches.pool.Put(s)
+func (s *scratch) free(to *place) {
+	if !to.scratch.CompareAndSwap(nil, s) {
+		pool.Put(s)
+	}
 }
 
 // op is the number of a call in gen/entry.c.
@@ -162,8 +151,9 @@ func enter(c *call, s *scratch) uint64
 
 // run makes a call.
 func (c *call) run() {
-	s := takeScratch()
-	defer s.free() // a message may be in memory that faults: debug.SetPanicOnFault
+	from := placeOf(c)
+	s := takeScratch(from)
+	defer s.free(from) // a message may be in memory that faults: debug.SetPanicOnFault
 	c.runOn(s)
 }
 
@@ -434,8 +424,10 @@ func PeekMany(ctxs []*Ctx, dst []byte) {
 // KeyInit prepares a key of any length (FIPS 198-1, section 4).
 func KeyInit(k *Key, alg Alg, secret []byte) {
 	var digest [MaxSize]byte
-	s := takeScratch()
-	defer s.free()
+	c := call{op: opKey, alg: alg, costs: *costsOf[alg].Load(), keys: k}
+	from := placeOf(&c)
+	s := takeScratch(from)
+	defer s.free(from)
 	if len(secret) > alg.Info().BlockSize { // in slices
 		c := sumOneCall(alg, digest[:], secret)
 		c.runOn(s)
@@ -443,7 +435,6 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 		clear(s.stack[:]) // kernels leave parts of a message there
 		secret = digest[:alg.Size()]
 	}
-	c := call{op: opKey, alg: alg, costs: *costsOf[alg].Load(), keys: k}
 	c.rows = c.setRows(secret, 1, len(secret), 0)
 	c.runOn(s)
 	clear(digest[:])
