@@ -3,9 +3,11 @@
 package search_test
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"time"
 
 	"github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/search"
@@ -27,6 +29,28 @@ func ExampleJob_Find() {
 	// Output:
 	// 4361 true
 	// 0000179ebc627349ee057fe03ee13d3cd552bf12b8f7903d3e68397c8ce8e101
+}
+
+func ExampleJob_FindContext() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	job := search.Job{New: sha256.New, Prefix: []byte("hello "), Alphabet: "0123456789", Target: search.ZeroBits(16)}
+	fmt.Println(job.FindContext(ctx, 0, 100_000))
+	// Output:
+	// 4361 true <nil>
+}
+
+func ExampleJob_All() {
+	job := search.Job{New: sha256.New, Alphabet: "0123456789", Target: search.ZeroBits(12)}
+	for nonce := range job.All(0, 1<<40) {
+		fmt.Println(nonce)
+		if nonce > 1000 {
+			break
+		}
+	}
+	// Output:
+	// 886
+	// 1039
 }
 
 func ExampleJob_FindAll() {

@@ -4,9 +4,11 @@ package search_test
 
 import (
 	"bytes"
+	"context"
 	stdsha256 "crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"hash/fnv"
@@ -16,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/ripemd160"
@@ -268,5 +271,59 @@ func TestGoroutines(t *testing.T) {
 		if sum := sha256.Sum256(job.AppendText(make([]byte, 100), nonce)); sum[0] != 0 {
 			t.Errorf("nonce %d: %x", nonce, sum)
 		}
+	}
+}
+
+// All and FindContext find what FindAll and Find do, over ranges of many pieces and with every nonce found.
+func TestAllAndContext(t *testing.T) {
+	for _, bits := range []int{0, 1, 6, 12} {
+		job := search.Job{New: sha256.New, Prefix: make([]byte, 100), Alphabet: decimal, Target: search.ZeroBits(bits)}
+		const first, last = 17, 40_000
+		var want []uint64
+		for nonce := uint64(first); nonce <= last; nonce++ {
+			digest := stdsha256.Sum256(job.AppendText(slices.Clone(job.Prefix), nonce))
+			if binary.BigEndian.Uint64(digest[:])>>(63-bits)>>1 == 0 {
+				want = append(want, nonce)
+			}
+		}
+		if got := slices.Collect(job.All(first, last)); !slices.Equal(got, want) {
+			t.Errorf("%d bits: All finds %d nonces, want %d", bits, len(got), len(want))
+		}
+		if got := job.FindAll(first, last, -1); !slices.Equal(got, want) {
+			t.Errorf("%d bits: FindAll finds %d nonces, want %d", bits, len(got), len(want))
+		}
+		nonce, found, err := job.FindContext(context.Background(), first, last)
+		if !found || err != nil || nonce != want[0] {
+			t.Errorf("%d bits: FindContext: %d, %v, %v", bits, nonce, found, err)
+		}
+		for nonce := range job.All(first, last) {
+			if nonce != want[0] {
+				t.Errorf("%d bits: All begins with %d, want %d", bits, nonce, want[0])
+			}
+			break
+		}
+	}
+	job := search.Job{New: sha256.New, Target: search.ZeroBits(0)}
+	end := slices.Collect(job.All(math.MaxUint64-2, math.MaxUint64))
+	if !slices.Equal(end, []uint64{math.MaxUint64 - 2, math.MaxUint64 - 1, math.MaxUint64}) {
+		t.Errorf("the last nonces: %d", end)
+	}
+}
+
+// A search that would take years ends with its context.
+func TestContextEnds(t *testing.T) {
+	for _, job := range []search.Job{
+		{New: sha256.New, Target: search.ZeroBits(255)},
+		{New: sha256.New, Prefix: make([]byte, 100_000), Suffix: make([]byte, 100_000), Target: search.ZeroBits(255)},
+	} {
+		reason := errors.New("another one was faster")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		timer := time.AfterFunc(20*time.Millisecond, func() { cancel(reason) })
+		for range 2 { // the second time it has ended before
+			if _, found, err := job.FindContext(ctx, 0, math.MaxUint64); found || err != reason {
+				t.Errorf("%v, %v", found, err)
+			}
+		}
+		timer.Stop()
 	}
 }
