@@ -115,3 +115,17 @@ func ExampleRestrict() {
 	// <nil>
 	// b94d27b9
 }
+
+// The names of git's objects: a header, then the contents, which are not copied.
+func ExampleAppendSumsParts() {
+	contents := [][]byte{[]byte("hello\n"), {}}
+	objects := make([][][]byte, len(contents))
+	for i, bytes := range contents {
+		objects[i] = [][]byte{fmt.Appendf(nil, "blob %d\x00", len(bytes)), bytes}
+	}
+	names := hashloom.AppendSumsParts(nil, sha1.New(), objects)
+	fmt.Printf("%x\n%x\n", names[:20], names[20:])
+	// Output:
+	// ce013625030ba8dba906f756967f9e9ca394464a
+	// e69de29bb2d1d6434b8b29ae775ad8c2e48c5391
+}

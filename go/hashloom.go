@@ -44,6 +44,18 @@ func AppendSumsFrom(b []byte, h hash.Hash, msgs [][]byte) []byte {
 	return b
 }
 
+// AppendSumsParts is [AppendSumsFrom] for messages that lie in parts: message i is what has been written to h, then
+// msgs[i][0], msgs[i][1], and so on. Nothing is copied together. Git's objects are an example: a header before contents.
+//
+// It panics as AppendSumsFrom does.
+func AppendSumsParts(b []byte, h hash.Hash, msgs [][][]byte) []byte {
+	b, known := digest.AppendSumsParts(b, h, msgs)
+	if !known {
+		panic(fmt.Sprintf("hashloom: AppendSumsParts: %T is not a hash of this module", h))
+	}
+	return b
+}
+
 // Implementations returns the names of the instruction sets that this machine has code for, the plainest first:
 // "scalar", "avx2", "avx512", "sha" and so on, or only "go" in a build of pure Go.
 func Implementations() []string { return core.Implementations() }

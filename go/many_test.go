@@ -392,6 +392,10 @@ func TestMisuse(t *testing.T) {
 		"overlap, append": {func() {
 			hashloom.AppendSumsFrom(buffer[:0], sha256.New(), [][]byte{nil, buffer[60:70]})
 		}, "overlap"},
+		"foreign hash, parts": {func() { hashloom.AppendSumsParts(nil, fnv.New128(), nil) }, "*fnv.sum128"},
+		"overlap, parts": {func() {
+			hashloom.AppendSumsParts(buffer[:0], sha256.New(), [][][]byte{{nil}, {nil, buffer[60:70]}})
+		}, "overlap"},
 		"one digit":      {func() { sha256.Search(nil, sha256.Nonces{Alphabet: "x"}, nil, 0) }, "alphabet of 1 digits"},
 		"negative width": {func() { sha256.Search(nil, sha256.Nonces{Width: -1}, nil, 0) }, "nonces of -1 digits"},
 		"huge width":     {func() { sha256.Search(nil, sha256.Nonces{Width: 65}, nil, 0) }, "nonces of 65 digits"},
@@ -460,4 +464,40 @@ func TestRestrict(t *testing.T) {
 	if err := hashloom.Restrict(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Messages in parts, of any number and length, have the digests of the whole messages.
+func TestParts(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	forEach(t, func(t *testing.T, v *variant) {
+		for _, n := range []int{0, 1, 2, 3, 8, 64, 65, 150} {
+			for _, longest := range []int{3, 200, 5000} {
+				h := v.new()
+				fmt.Fprint(h, "a beginning"[:random.IntN(12)])
+				msgs := make([][][]byte, n)
+				want := []byte("before")
+				for i := range msgs {
+					whole := v.new()
+					state, _ := h.(encoding.BinaryMarshaler).MarshalBinary()
+					whole.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
+					for range random.IntN(5) {
+						part := make([]byte, random.IntN(longest))
+						for j := range part {
+							part[j] = byte(random.Uint32())
+						}
+						msgs[i] = append(msgs[i], part)
+						whole.Write(part)
+					}
+					want = whole.Sum(want)
+				}
+				before := h.Sum(nil)
+				if got := hashloom.AppendSumsParts([]byte("before"), h, msgs); !bytes.Equal(got, want) {
+					t.Errorf("%d messages of parts up to %d bytes: wrong digests", n, longest)
+				}
+				if !bytes.Equal(h.Sum(nil), before) {
+					t.Error("the hash has changed")
+				}
+			}
+		}
+	})
 }

@@ -358,7 +358,7 @@ func (b *batch) begin(h hash.Hash) core.Alg {
 	}
 	for _, alg := range core.All {
 		if core.SetState(&b.states[0], alg, state) == nil {
-			b.ctxs[0], b.n = &b.states[0], 1
+			b.alg, b.ctxs[0], b.n = alg, &b.states[0], 1
 			return core.Use(alg)
 		}
 	}
@@ -402,16 +402,78 @@ func AppendSumsFrom(sums []byte, h hash.Hash, msgs [][]byte) ([]byte, bool) {
 		}
 	}
 	sums, _ = grow(sums, len(msgs)*h.Size(), msgs)
-	cloner := h.(hash.Cloner)
 	for _, msg := range msgs {
-		c, err := cloner.Clone()
-		if err != nil {
-			panic(err)
-		}
+		c := clone(h)
 		c.Write(msg)
 		sums = c.Sum(sums)
 	}
 	return sums, true
+}
+
+func clone(h hash.Hash) hash.Hash {
+	c, err := h.(hash.Cloner).Clone()
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// AppendSumsParts is AppendSumsFrom for messages in parts.
+func AppendSumsParts(sums []byte, h hash.Hash, msgs [][][]byte) ([]byte, bool) {
+	sums, digests := grow(sums, len(msgs)*h.Size(), nil)
+	for _, parts := range msgs {
+		CheckOverlap(digests, parts)
+	}
+	k := kindOf(h)
+	if k == nil || len(msgs) >= k.from {
+		b := newBatch()
+		defer b.free()
+		if b.begin(h) != 0 {
+			b.sumParts(digests, msgs)
+			return sums[:len(sums)+len(digests)], true
+		}
+		if k == nil {
+			return sums, false
+		}
+	}
+	for _, parts := range msgs {
+		c := clone(h)
+		for _, part := range parts {
+			c.Write(part)
+		}
+		sums = c.Sum(sums)
+	}
+	return sums, true
+}
+
+// sumParts writes the digests of messages that continue the one that the batch has taken.
+func (b *batch) sumParts(digests []byte, msgs [][][]byte) {
+	var begun core.Ctx
+	core.Copy(&begun, b.ctxs[0])
+	for len(msgs) > 0 {
+		b.forget()
+		now := msgs[:min(len(msgs), batchLen)]
+		msgs = msgs[len(now):]
+		nparts := 0
+		for i, parts := range now {
+			core.Copy(&b.states[i], &begun)
+			b.ctxs[i] = &b.states[i]
+			nparts = max(nparts, len(parts))
+		}
+		b.n = len(now)
+		for j := range nparts {
+			for i, parts := range now {
+				b.chunks[i] = nil
+				if j < len(parts) {
+					b.chunks[i] = parts[j]
+				}
+			}
+			core.UpdateMany(b.ctxs[:b.n], b.chunks[:b.n])
+		}
+		nbytes := len(now) * b.alg.Size()
+		core.PeekMany(b.ctxs[:b.n], digests[:nbytes])
+		digests = digests[nbytes:]
+	}
 }
 
 // grow returns sums with spare capacity for nbytes of digests, and these. It panics if they overlap a message.
