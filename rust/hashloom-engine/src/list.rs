@@ -79,7 +79,7 @@ pub struct Parser {
     columns: Option<Vec<Column>>,
 }
 
-/// What a program of coreutils reads.
+/// The lists that a program of coreutils reads.
 #[derive(Debug, Clone)]
 struct Coreutils {
     /// The algorithms that a tag may name, in coreutils' spelling.

@@ -114,7 +114,7 @@ class Translator:
 
     def operand(self, text):
         if text.startswith("$"):
-            match = re.fullmatch(r"\$(-?\w+)(-\d+)?", text) # C's own assembly has differences
+            match = re.fullmatch(r"\$(-?\w+)(-\d+)?", text)  # C's own assembly has differences
             return f"${int(match.group(1), 0) + int(match.group(2) or 0)}"
         if text.startswith("%"):
             return REGISTERS[text[1:]]

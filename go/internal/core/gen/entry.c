@@ -18,7 +18,7 @@ enum {
     STREAMS = 96,    /* streams advanced in one call; the lane driver's window */
     COPIES = 32,     /* streams copied to the stack at once */
     AGAIN_NBYTES = 128, /* a second hash costs about as much as that number of bytes of the first */
-    ROUNDED = 1024,
+    ROUNDED = 1024,  /* bytes by which frames of the core are longer here, at most */
     UNITS = 16,      /* costs are in sixteenths, so that a lane's share of a cost is a whole number */
     SLICE = 150000 * UNITS /* costs of one call: nanoseconds, on arm64 cycles */
 };

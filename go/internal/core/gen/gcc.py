@@ -12,7 +12,6 @@ import tempfile
 from dataclasses import dataclass, field
 
 
-
 def die(message):
     print(f"{os.path.basename(sys.argv[0])}: {message}", file=sys.stderr)
     sys.exit(2)
@@ -68,7 +67,7 @@ class Unit:
         global_names = set(re.findall(r"^\t\.globa?l\t(\S+)", "\n".join(lines), re.M))
         functions = set(re.findall(r"^\t\.type\t(\S+), [@%]function", "\n".join(lines), re.M))
         section, now, writable = ".text", None, False
-        for number, line in enumerate(lines):
+        for line in lines:
             line = re.sub(r"^\s*#.*$|\s*//.*$", "", line)  # APP, NO_APP
             if match := re.fullmatch(r"([\w.$]+):", line.strip()):
                 label = match.group(1)

@@ -83,7 +83,7 @@ fn open(list: impl Read + Send + 'static, rules: Rules) -> io::Result<Input> {
     }
 }
 
-/// What messages call the checksums of a list.
+/// Messages call the checksums of a list by these words.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// Nothing.

@@ -47,7 +47,7 @@ const OPTIONS: [Row; 12] = [
     (None, "version", Choice::Version),
 ];
 
-/// What only cksum has.
+/// The options that only cksum has.
 const CKSUM_OPTIONS: [Row; 6] = [
     (Some('l'), "length", Choice::Length),
     (Some('a'), "algorithm", Choice::Algorithm),
@@ -141,7 +141,7 @@ pub fn run(program: Program, arguments: &[OsString], work: &Work<'_>) -> Result<
     Ok(u8::from(!is_right))
 }
 
-/// What is to be done.
+/// The task of a call.
 enum What {
     Check(Grammar, Kind),
     Sum(Sum),

@@ -51,7 +51,7 @@ impl Choice {
 /// An option: its letter, if it has one, its long name, and its meaning.
 pub type Row = (Option<char>, &'static str, Choice);
 
-/// Whose words messages have.
+/// The program whose words the messages have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Words {
     /// The C library's.

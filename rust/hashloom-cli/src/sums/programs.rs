@@ -61,7 +61,7 @@ pub fn helps() -> impl Iterator<Item = (&'static str, String)> {
     PROGRAMS.iter().map(|(name, family)| (*name, family.help(name)))
 }
 
-/// What a program needs for its work.
+/// The things that a program needs for its work.
 pub struct Work<'a> {
     /// The name that the user called.
     pub called: &'a [u8],

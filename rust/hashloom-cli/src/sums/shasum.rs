@@ -26,7 +26,7 @@ use crate::input::or_stdin;
 pub struct Kind {
     /// The family of its algorithms, as its messages name it.
     family: &'static str,
-    /// What the tags of lists begin with.
+    /// The words with which tags in lists begin.
     tags: &'static [&'static str],
     /// Its numbers for algorithms; the first is the default.
     algorithms: &'static [(&'static str, Algorithm)],

@@ -13,9 +13,9 @@ use super::shasum;
 pub enum Grammar {
     /// Everything that hashloom reads.
     Any(Parser),
-    /// What a program of coreutils reads.
+    /// The lists that a program of coreutils reads.
     Coreutils(Parser),
-    /// What shasum or sha3sum reads.
+    /// The lists that shasum or sha3sum reads.
     Shasum(&'static shasum::Kind, Vec<Algorithm>),
 }
 
