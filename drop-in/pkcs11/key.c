@@ -259,7 +259,7 @@ static CK_RV check_value(const struct key *key, uint8_t out[CHECK_VALUE_NBYTES])
     return hlk_error(status);
 }
 
-/* What a template says of the check value of a key, which has its value: a check value has to be right, and none (0
+/* The check value that a template gives a key, which has its value: a check value has to be right, and none (0
  * bytes) removes the attribute. */
 static CK_RV apply_check_value(struct key *key, const CK_ATTRIBUTE *template, CK_ULONG count)
 {

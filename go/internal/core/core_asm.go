@@ -153,8 +153,8 @@ func enter(c *call, s *scratch) uint64
 func (c *call) run() {
 	from := placeOf(c)
 	s := takeScratch(from)
-	defer s.free(from) // a message may be in memory that faults: debug.SetPanicOnFault
-	c.runOn(s)
+	c.runOn(s) // after a fault in a message, nobody gets s, in which a secret may be
+	s.free(from)
 }
 
 // runOn makes a call in slices: between them the garbage collector may stop the goroutine.
@@ -427,7 +427,6 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 	c := call{op: opKey, alg: alg, costs: *costsOf[alg].Load(), keys: k}
 	from := placeOf(&c)
 	s := takeScratch(from)
-	defer s.free(from)
 	if len(secret) > alg.Info().BlockSize { // in slices
 		c := sumOneCall(alg, digest[:], secret)
 		c.runOn(s)
@@ -437,6 +436,7 @@ func KeyInit(k *Key, alg Alg, secret []byte) {
 	}
 	c.rows = c.setRows(secret, 1, len(secret), 0)
 	c.runOn(s)
+	s.free(from)
 	clear(digest[:])
 }
 
