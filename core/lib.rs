@@ -188,6 +188,8 @@ pub const HL_ETAG: hl_status = 7;
 pub const HL_EJOB: hl_status = 8;
 /// [`hl_import`]: the bytes are not an exported stream of this kind, or are of a later version.
 pub const HL_EIMPORT: hl_status = 9;
+/// The caller's function ended the call.
+pub const HL_ESTOPPED: hl_status = 10;
 
 /// A message, with the layout of POSIX's `struct iovec`.
 #[repr(C)]
@@ -533,6 +535,18 @@ unsafe extern "C" {
         count: usize,
         keys: *mut u8,
         key_nbytes: usize,
+    ) -> hl_status;
+    /// Like [`hl_pbkdf2_many`]; [`HL_ESTOPPED`] when the function, called every few milliseconds, does not return 0.
+    pub fn hl_pbkdf2_many_until(
+        alg: hl_alg,
+        passwords: *const hl_slice,
+        salts: *const hl_slice,
+        niterations: u32,
+        count: usize,
+        keys: *mut u8,
+        key_nbytes: usize,
+        is_stopped: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
+        context: *mut c_void,
     ) -> hl_status;
     /// 1 if the bytes are equal, else 0. The time depends only on `nbytes`.
     pub fn hl_equal(a: *const c_void, b: *const c_void, nbytes: usize) -> c_int;

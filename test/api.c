@@ -89,11 +89,11 @@ static void check_names(void)
     test_case("version and errors have texts");
     snprintf(text, sizeof text, "%d.%d.%d", HL_VERSION_MAJOR, HL_VERSION_MINOR, HL_VERSION_PATCH);
     CHECK(strcmp(hl_version(), text) == 0, "%s", hl_version());
-    for (int s = -1; s <= HL_EIMPORT + 1; s++) {
+    for (int s = -1; s <= HL_ESTOPPED + 1; s++) {
         const char *sentence = hl_strerror((hl_status)s);
         if (CHECK(sentence != NULL && sentence[0] != '\0', "status %d", s))
             CHECK(sentence[strlen(sentence) - 1] != '.', "%s", sentence);
-        for (int other = HL_OK; other < s && s <= HL_EIMPORT; other++)
+        for (int other = HL_OK; other < s && s <= HL_ESTOPPED; other++)
             CHECK(strcmp(sentence, hl_strerror((hl_status)other)) != 0, "%d and %d", s, other);
     }
 }

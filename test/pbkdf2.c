@@ -93,6 +93,41 @@ static void check_random(const hl_alg_info *alg, const uint8_t *pool)
     CHECK(keys[count * key_nbytes] == POISON, "written beyond the keys");
 }
 
+struct stop {
+    unsigned ncalls, last; /* the answer to the last call is 1 */
+};
+
+static int is_stopped(void *context)
+{
+    struct stop *stop = context;
+
+    return ++stop->ncalls == stop->last;
+}
+
+static void check_stopped(const hl_alg_info *alg)
+{
+    enum { NITERATIONS = 10000, NKEYS = 3, NBYTES = 40 };
+    const hl_slice passwords[NKEYS] = {{"a", 1}, {"b", 1}, {"c", 1}}, salts[NKEYS] = {{"x", 1}, {"y", 1}, {"z", 1}};
+    struct stop stop = {0};
+    uint8_t whole[NKEYS * NBYTES];
+
+    test_case("%s: the caller's function ends a call, and no other", alg->name);
+    CHECK(hl_pbkdf2_many(alg->alg, passwords, salts, NITERATIONS, NKEYS, whole, NBYTES) == HL_OK, "without");
+    CHECK(hl_pbkdf2_many_until(alg->alg, passwords, salts, NITERATIONS, NKEYS, keys, NBYTES, is_stopped, &stop) == HL_OK &&
+              memcmp(keys, whole, sizeof whole) == 0, "not ended");
+    const unsigned ncalls = stop.ncalls;
+    CHECK(ncalls >= 3, "%u calls", ncalls);
+    for (unsigned last = 1; last <= ncalls; last++) {
+        stop = (struct stop){0, last};
+        memset(keys, POISON, sizeof keys);
+        CHECK(hl_pbkdf2_many_until(alg->alg, passwords, salts, NITERATIONS, NKEYS, keys, NBYTES, is_stopped, &stop) ==
+                  HL_ESTOPPED && stop.ncalls == last, "%u calls, the last was %u", stop.ncalls, last);
+        for (size_t i = 0; i < sizeof whole; i++)
+            CHECK(keys[i] == 0, "byte %zu after the end in call %u", i, last);
+        CHECK(keys[sizeof whole] == POISON, "written beyond the keys");
+    }
+}
+
 static void check_refused(const hl_alg_info *alg)
 {
     const hl_slice good[2] = {{"abc", 3}, {NULL, 0}}, bad[2] = {{"abc", 3}, {NULL, 1}};
@@ -145,6 +180,7 @@ int main(int argc, char **argv)
                 check_random(alg, pool);
         }
         hl_restrict(0);
+        check_stopped(alg);
         check_refused(alg);
     }
     return test_end();

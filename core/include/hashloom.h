@@ -168,7 +168,8 @@ typedef enum hl_status {
     HL_EKERNEL, /* the given kernel does not implement the algorithm's body */
     HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message */
     HL_EJOB,    /* hl_run: a field is of a later version, or two fields contradict each other */
-    HL_EIMPORT  /* the bytes are not an exported stream of this kind, or are of a later version */
+    HL_EIMPORT, /* the bytes are not an exported stream of this kind, or are of a later version */
+    HL_ESTOPPED /* the caller's function ended the call */
 } hl_status;
 
 /* One English phrase without a full stop, never NULL. */
@@ -326,6 +327,12 @@ HL_CALL hl_status hl_hmac_import(hl_hmac_ctx *ctx, const uint8_t *bytes, size_t 
  * and (2^32 - 1) * digest_nbytes. */
 HL_CALL hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *salts, uint32_t niterations,
                                 size_t count, uint8_t *keys, size_t key_nbytes);
+/* Like hl_pbkdf2_many, but asks is_stopped(context) before each 4,096 iterations or fewer of a group of lanes: some
+ * milliseconds. Unless the answer is 0, all keys are set to zeros, and the result is HL_ESTOPPED. The function must
+ * return: it may not leave by longjmp or an exception. */
+HL_CALL hl_status hl_pbkdf2_many_until(hl_alg alg, const hl_slice *passwords, const hl_slice *salts,
+                                      uint32_t niterations, size_t count, uint8_t *keys, size_t key_nbytes,
+                                      int (*is_stopped)(void *context), void *context);
 
 /* 1 if the nbytes at a and at b are equal, else 0. The time depends only on nbytes: for tags, keys and other secrets.
  * If nbytes is 0, the result is 1, and the pointers may be NULL. */

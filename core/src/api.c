@@ -84,6 +84,7 @@ const char *hl_strerror(hl_status status)
     case HL_ETAG: return "the tag is not that of the message";
     case HL_EJOB: return "a field of the job is of a later version, or contradicts another";
     case HL_EIMPORT: return "the bytes are not an exported stream of this kind and version";
+    case HL_ESTOPPED: return "the caller's function ended the call";
     }
     return "unknown status";
 }

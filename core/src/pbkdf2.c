@@ -11,6 +11,9 @@
 /* Burned in addition to the stack below the driver: the frame of derive. */
 enum { DERIVE_NBYTES = 13 << 10 };
 
+/* Iterations of a group of lanes between two questions whether to stop. */
+enum { STRETCH = 4096 };
+
 struct derivation {
     const struct hli_plan *plan;
     const hl_alg_info *alg;
@@ -18,7 +21,9 @@ struct derivation {
     uint32_t niterations;
     uint8_t *keys;
     size_t key_nbytes;
-    size_t nblocks; /* of each key */
+    size_t nblocks;              /* of each key */
+    int (*is_stopped)(void *context); /* or NULL */
+    void *context;
 };
 
 /* digest = U_1 of block `index` (from 1 on), a whole digest. */
@@ -47,7 +52,8 @@ HLI_INLINE void copy_states(union hli_lane_states *to, const union hli_lane_stat
         hli_copy(to, from, nbytes);
 }
 
-static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
+/* 1, or 0 if the caller's function ended it; what was written then is not whole. */
+static HLI_NOINLINE int derive(const struct derivation *d, size_t ntasks)
 {
     const hl_alg_info *alg = d->alg;
     const struct hli_edges edges = hli_edges_of(d->plan);
@@ -81,6 +87,8 @@ static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
         hli_point_at_tails(alg, &tails, nlanes, n, msg);
         hli_zero(&sums, sizeof sums);
         for (uint32_t iteration = 1; iteration < d->niterations; iteration++) {
+            if (iteration % STRETCH == 1 && d->is_stopped != NULL && d->is_stopped(d->context) != 0)
+                return 0;
             copy_states(&states, &inner, nbytes);
             hli_advance_lanes(kernel, alg, &states, msg, 1);
             edges.digests(alg, &states, nlanes, n, to);
@@ -101,10 +109,18 @@ static HLI_NOINLINE void derive(const struct derivation *d, size_t ntasks)
         }
         task += n;
     }
+    return 1;
 }
 
 hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *salts, uint32_t niterations,
                          size_t count, uint8_t *keys, size_t key_nbytes)
+{
+    return hl_pbkdf2_many_until(alg, passwords, salts, niterations, count, keys, key_nbytes, NULL, NULL);
+}
+
+hl_status hl_pbkdf2_many_until(hl_alg alg, const hl_slice *passwords, const hl_slice *salts, uint32_t niterations,
+                               size_t count, uint8_t *keys, size_t key_nbytes, int (*is_stopped)(void *context),
+                               void *context)
 {
     const hl_alg_info *info = hl_alg_find(alg);
     struct hli_plan plan;
@@ -132,7 +148,12 @@ hl_status hl_pbkdf2_many(hl_alg alg, const hl_slice *passwords, const hl_slice *
     hli_check_readable_slices(passwords, count);
     hli_check_readable_slices(salts, count);
     plan.is_secret = 1; /* covers the first block; the iterations are burned here */
-    derive(&(struct derivation){&plan, info, passwords, salts, niterations, keys, key_nbytes, nblocks}, total);
+    const struct derivation derivation = {&plan,      info,    passwords,  salts,  niterations, keys,
+                                          key_nbytes, nblocks, is_stopped, context};
+    if (!derive(&derivation, total)) {
+        hli_wipe(keys, count * key_nbytes);
+        status = HL_ESTOPPED;
+    }
     hli_burn((size_t)HLI_MANY_NBYTES + HL_KERNEL_STACK_NBYTES + DERIVE_NBYTES);
-    return HL_OK;
+    return status;
 }

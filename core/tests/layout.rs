@@ -323,7 +323,7 @@ fn slices() {
 
 #[test]
 fn errors() {
-    let texts: HashSet<&str> = (HL_OK..=HL_EIMPORT).map(|status| text(hl_strerror(status))).collect();
+    let texts: HashSet<&str> = (HL_OK..=HL_ESTOPPED).map(|status| text(hl_strerror(status))).collect();
     assert_eq!(texts.len(), 10, "{texts:?}");
     assert_eq!(text(hl_version()), env!("CARGO_PKG_VERSION"));
     let mut digest = [0; HL_DIGEST_MAX_NBYTES];

@@ -37,7 +37,7 @@ struct provider {
 
 /* Reasons of errors: values of hl_status, then these. */
 enum reason {
-    REASON_ROOM = HL_EIMPORT + 1,
+    REASON_ROOM = HL_ESTOPPED + 1,
     REASON_NO_DIGEST,
     REASON_NO_KEY,
     REASON_NO_OTHER,

@@ -6,9 +6,10 @@
 //! functions are sound whatever the modules above check.
 
 use alloc::vec::Vec;
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
+use core::ptr;
 
 use hashloom_sys as sys;
 
@@ -270,39 +271,57 @@ impl Drop for MacCtx {
     }
 }
 
-/// Panics unless there are as many salts as passwords, and `keys` has room for as many keys.
-pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
+/// Panics unless there are as many salts as passwords, and `keys` has room for as many keys. False if `is_stopped` ended
+/// the call; all keys are zeros then.
+pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>, F: FnMut() -> bool>(
     algorithm: Algorithm,
     passwords: &[P],
     salts: &[S],
     niterations: NonZeroU32,
-    key_nbytes: usize,
-    keys: &mut [u8],
-) {
+    (keys, key_nbytes): (&mut [u8], usize),
+    mut is_stopped: Option<F>,
+) -> bool {
+    /// A panic ends the program: it cannot go through C.
+    unsafe extern "C" fn ask<F: FnMut() -> bool>(context: *mut c_void) -> c_int {
+        // SAFETY: the function below gives its own closure, which nothing else uses meanwhile.
+        c_int::from(unsafe { (*context.cast::<F>())() })
+    }
     assert_eq!(passwords.len(), salts.len());
     assert_eq!(passwords.len().checked_mul(key_nbytes), Some(keys.len()));
     if keys.is_empty() {
-        return;
+        return true;
     }
+    let (function, context): (Option<unsafe extern "C" fn(*mut c_void) -> c_int>, _) = match &mut is_stopped {
+        Some(is_stopped) => (Some(ask::<F>), ptr::from_mut(is_stopped).cast()),
+        None => (None, ptr::null_mut()),
+    };
     let (mut passwords_window, mut salts_window) = (Window::new(), Window::new());
-    let all =
-        passwords.chunks(WINDOW).zip(salts.chunks(WINDOW)).zip(keys.chunks_mut(WINDOW.saturating_mul(key_nbytes)));
-    for ((passwords, salts), keys) in all {
+    let windows = passwords.chunks(WINDOW).zip(salts.chunks(WINDOW));
+    for (i, (passwords, salts)) in windows.enumerate() {
+        let here = &mut keys[i * WINDOW * key_nbytes..];
         let passwords = passwords_window.fill(passwords.iter().map(|password| slice(password.as_ref())));
         let salts = salts_window.fill(salts.iter().map(|salt| slice(salt.as_ref())));
         // SAFETY: both arrays have as many live slices, and keys has room for as many keys, asserted above.
-        check(unsafe {
-            sys::hl_pbkdf2_many(
+        let status = unsafe {
+            sys::hl_pbkdf2_many_until(
                 alg(algorithm),
                 passwords.as_ptr(),
                 salts.as_ptr(),
                 niterations.get(),
                 passwords.len(),
-                keys.as_mut_ptr(),
+                here.as_mut_ptr(),
                 key_nbytes,
+                function,
+                context,
             )
-        });
+        };
+        if status == sys::HL_ESTOPPED {
+            keys.iter_mut().for_each(|byte| wipe(byte, 0));
+            return false;
+        }
+        check(status);
     }
+    true
 }
 
 /// Whether the bytes are equal; the time depends on their number only.

@@ -25,7 +25,7 @@
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | digests of any length, of SHAKE | [`xof`], [`xof_many`], [`Hasher::finalize_xof`] |
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
-//! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`] |
+//! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`], [`pbkdf2_many_until`] |
 //! | nonces whose digest is low enough (proof of work) | [`search`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
 //! | the list of kernels, and a choice among them | [`kernels`] |
@@ -79,7 +79,7 @@ pub use hash::{Hash, ParseHashError};
 pub use hasher::{Hasher, XofReader, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
 pub use many::{hash, hash_many, hash_rows, hash160_rows, sha256d_rows, xof, xof_many};
-pub use pbkdf2::{pbkdf2, pbkdf2_many};
+pub use pbkdf2::{Stopped, pbkdf2, pbkdf2_many, pbkdf2_many_until};
 #[cfg(feature = "digest")]
 pub use rustcrypto::*;
 #[cfg(feature = "digest")]

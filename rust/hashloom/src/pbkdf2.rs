@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! PBKDF2 with HMAC (RFC 8018 section 5.2): keys from passwords, many side by side.
 
+use core::fmt;
 use core::num::NonZeroU32;
 
 use crate::hmac::check_mac;
@@ -61,13 +62,69 @@ pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
     key_nbytes: usize,
     keys: &mut [u8],
 ) {
+    check(algorithm, passwords.len(), salts.len(), key_nbytes, keys);
+    let never: Option<fn() -> bool> = None;
+    ffi::pbkdf2_many(algorithm, passwords, salts, niterations, (keys, key_nbytes), never);
+}
+
+/// Like [`pbkdf2_many`], but asks every few milliseconds whether to stop. When `is_stopped` returns true, all keys are set
+/// to zeros, and the result is the error [`Stopped`].
+///
+/// # Panics
+///
+/// As [`pbkdf2_many`]. A panic of `is_stopped` ends the program.
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use std::time::{Duration, Instant};
+///
+/// use hashloom::{Algorithm, Stopped, pbkdf2_many_until};
+///
+/// let end = Instant::now() + Duration::from_millis(20);
+/// let mut key = [1; 32];
+/// let is_late = || Instant::now() >= end;
+/// let result =
+///     pbkdf2_many_until(Algorithm::Sha256, &["secret"], &["salt"], NonZeroU32::MAX, 32, &mut key, is_late);
+/// assert_eq!((result, key), (Err(Stopped), [0; 32]));
+/// ```
+pub fn pbkdf2_many_until<P: AsRef<[u8]>, S: AsRef<[u8]>>(
+    algorithm: Algorithm,
+    passwords: &[P],
+    salts: &[S],
+    niterations: NonZeroU32,
+    key_nbytes: usize,
+    keys: &mut [u8],
+    is_stopped: impl FnMut() -> bool,
+) -> Result<(), Stopped> {
+    check(algorithm, passwords.len(), salts.len(), key_nbytes, keys);
+    match ffi::pbkdf2_many(algorithm, passwords, salts, niterations, (keys, key_nbytes), Some(is_stopped)) {
+        true => Ok(()),
+        false => Err(Stopped),
+    }
+}
+
+/// The error of a call that its caller stopped.
+///
+/// ```
+/// assert_eq!(hashloom::Stopped.to_string(), "the call was stopped");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the call was stopped")
+    }
+}
+
+impl core::error::Error for Stopped {}
+
+fn check(algorithm: Algorithm, count: usize, nsalts: usize, key_nbytes: usize, keys: &[u8]) {
     check_mac("pbkdf2", algorithm);
-    let (count, nsalts) = (passwords.len(), salts.len());
     assert!(count == nsalts, "pbkdf2_many: {count} passwords, but {nsalts} salts");
     assert!(
         count.checked_mul(key_nbytes) == Some(keys.len()),
         "pbkdf2_many: {count} keys of {key_nbytes} bytes, but room for {} bytes",
         keys.len()
     );
-    ffi::pbkdf2_many(algorithm, passwords, salts, niterations, key_nbytes, keys);
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::panic::catch_unwind;
 
 use common::{data, with_hmac};
-use hashloom::{Algorithm, pbkdf2, pbkdf2_many};
+use hashloom::{Algorithm, Stopped, pbkdf2, pbkdf2_many, pbkdf2_many_until};
 use hmac::{KeyInit, Mac};
 
 fn times(niterations: u32) -> NonZeroU32 {
@@ -107,6 +107,33 @@ fn every_algorithm() {
         let mut key = [0; 100];
         pbkdf2(algorithm, b"b", b"", times(3), &mut key);
         assert_eq!(key, keys[100..200], "{algorithm}");
+    }
+}
+
+/// Also the keys of calls of the core that have returned.
+#[test]
+fn a_call_that_is_stopped_leaves_zeros() {
+    let (passwords, salts) = (vec!["a"; 1100], vec!["b"; 1100]);
+    let mut keys = vec![0xa5; 1100 * 8];
+    let mut ncalls = 0;
+    let count = || {
+        ncalls += 1;
+        false
+    };
+    assert_eq!(pbkdf2_many_until(Algorithm::Sha1, &passwords, &salts, times(2), 8, &mut keys, count), Ok(()));
+    let mut key = [0; 8];
+    pbkdf2(Algorithm::Sha1, b"a", b"b", times(2), &mut key);
+    assert_eq!(keys, key.repeat(1100));
+    for last in [1, 2, ncalls] {
+        let mut left = last;
+        let is_stopped = || {
+            left -= 1;
+            left == 0
+        };
+        let mut keys = vec![0xa5; 1100 * 8];
+        let result = pbkdf2_many_until(Algorithm::Sha1, &passwords, &salts, times(2), 8, &mut keys, is_stopped);
+        assert_eq!((result, left), (Err(Stopped), 0));
+        assert!(keys.iter().all(|&byte| byte == 0), "stopped by call {last} of {ncalls}");
     }
 }
 
