@@ -177,6 +177,14 @@ impl<'py> Data<'py> {
         Ok(Data::Buffer(Buffer::contiguous(object)?))
     }
 
+    /// Like [`of`](Data::of), for the argument of this name.
+    pub fn named(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        Data::of(object).map_err(|error| {
+            let py = object.py();
+            PyErr::from_type(error.get_type(py), format!("{name}: {}", error.value(py)))
+        })
+    }
+
     /// The bytes of each object of an iterable. `what` names one of them in errors.
     pub fn of_all(objects: &Bound<'py, PyAny>, what: &str) -> PyResult<Vec<Self>> {
         let expected = |objects: &Bound<'py, PyAny>| {

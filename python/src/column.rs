@@ -4,19 +4,21 @@
 //! Nothing that a producer says about places in a buffer is trusted: offsets and views are checked as they are read.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
 use hashloom::HmacKey;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyCapsule, PyList, PySlice, PyTuple};
 
 use crate::arrow::{self, not_supported};
 use crate::buffer::Data;
+use crate::digests;
 use crate::hash::{for_hmac, known};
 use crate::hex;
 use crate::many::Function;
@@ -429,6 +431,97 @@ impl Column {
         arrow::schema(py, &self.field)
     }
 
+    fn __arrow_array__<'py>(this: &Bound<'py, Self>, r#type: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        digests::convert(this, "arrow_array")?.call1((this, r#type))
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        this: &Bound<'py, Self>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        digests::convert(this, "numpy_array")?.call1((this, dtype, copy))
+    }
+
+    /// A digest (text or bytes; None for a null), or the column of a slice.
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let nrows = self.__len__();
+        if let Ok(slice) = key.cast::<PySlice>() {
+            let slice = slice.indices(nrows as isize)?;
+            if slice.step != 1 {
+                return Err(PyValueError::new_err("a slice with a step other than 1: take it from to_pylist()"));
+            }
+            let (mut skip, mut left) = (slice.start as usize, slice.slicelength);
+            let mut arrays = Vec::new();
+            for array in &self.arrays {
+                let first = skip.min(array.len());
+                let taken = left.min(array.len() - first);
+                if taken > 0 {
+                    arrays.push(array.slice(first, taken));
+                }
+                (skip, left) = (skip - first, left - taken);
+            }
+            if arrays.is_empty() {
+                arrays.push(ArrayData::new_empty(self.field.data_type()));
+            }
+            return Ok(Bound::new(py, Column { arrays, field: self.field.clone() })?.into_any());
+        }
+        let index: isize = key.extract()?;
+        let row = if index < 0 { nrows.checked_add_signed(index) } else { usize::try_from(index).ok() };
+        let mut row = row
+            .filter(|&row| row < nrows)
+            .ok_or_else(|| PyIndexError::new_err(format!("row {index} of a column with {nrows} rows")))?;
+        for array in &self.arrays {
+            if row < array.len() {
+                return Ok(digests::value(py, array, row));
+            }
+            row -= array.len();
+        }
+        unreachable!("a row below the number of rows is in one of the arrays")
+    }
+
+    fn __iter__(this: &Bound<'_, Self>) -> ColumnIterator {
+        ColumnIterator { column: this.clone().unbind(), next: Mutex::new((0, 0)) }
+    }
+
+    /// All digests in a list: texts or bytes, None for nulls.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for array in &self.arrays {
+            for row in 0..array.len() {
+                list.append(digests::value(py, array, row))?;
+            }
+        }
+        Ok(list)
+    }
+
+    /// A polars.Series, without a copy of the digests.
+    fn to_polars<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        digests::convert(this, "to_polars")?.call1((this,))
+    }
+
+    /// A pandas.Series with a new index. It needs pyarrow.
+    fn to_pandas<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        digests::convert(this, "to_pandas")?.call1((this,))
+    }
+
+    fn _repr_html_<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        digests::convert(this, "to_html")?.call1((this,))
+    }
+
+    /// The name of the column that was hashed; empty if it had none, or there were several.
+    #[getter]
+    fn name(&self) -> &str {
+        self.field.name()
+    }
+
+    /// The form of the digests: "hex" or "binary".
+    #[getter]
+    fn output(&self) -> &'static str {
+        if *self.field.data_type() == DataType::Utf8 { "hex" } else { "binary" }
+    }
+
     fn __len__(&self) -> usize {
         self.arrays.iter().map(|array| array.len()).sum()
     }
@@ -444,9 +537,34 @@ impl Column {
     }
 }
 
+/// The digests of a column, one after the other.
+#[pyclass(frozen, module = "pyhashloom._hashloom", name = "ColumnIterator")]
+struct ColumnIterator {
+    column: Py<Column>,
+    /// The array and the row in the array that come next.
+    next: Mutex<(usize, usize)>,
+}
+
+#[pymethods]
+impl ColumnIterator {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let mut next = self.next.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let arrays = &self.column.get().arrays;
+        while next.1 >= arrays.get(next.0)?.len() {
+            *next = (next.0 + 1, 0);
+        }
+        next.1 += 1;
+        Some(digests::value(py, &arrays[next.0], next.1 - 1))
+    }
+}
+
 /// Digests of the values of Arrow columns, as an Arrow column.
 #[pyfunction]
-#[pyo3(signature = (name, /, *columns, output="hex", salt=None, key=None, length=None, threads=None))]
+#[pyo3(signature = (name, /, *columns, output="hex", salt=None, key=None, length=None, threads=0))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
 fn column(
     py: Python<'_>,
@@ -456,7 +574,7 @@ fn column(
     salt: Option<Bound<'_, PyAny>>,
     key: Option<Bound<'_, PyAny>>,
     length: Option<i64>,
-    threads: Option<usize>,
+    threads: usize,
 ) -> PyResult<Column> {
     let is_hex = match output {
         "hex" => true,
@@ -465,7 +583,7 @@ fn column(
             return Err(PyValueError::new_err(format!("unknown output {other:?}: expected 'hex' or 'binary'")));
         }
     };
-    let nthreads = nthreads(threads)?;
+    let nthreads = nthreads(threads);
     let salt = salt.as_ref().map(Data::of).transpose()?;
     let key = key.as_ref().map(Data::of).transpose()?;
     let hmac;

@@ -2,7 +2,7 @@
 //! The compiled half of the Python package: the module `pyhashloom._hashloom`.
 //!
 //! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
-//! arrow.rs: Arrow arrays of other libraries. column.rs: columns of them. memory.rs: memory for long results.
+//! arrow.rs: Arrow arrays of other libraries. column.rs: columns of them. digests.rs: what a column of digests gives Python. memory.rs: memory for long results.
 //! work.rs: threads of the engine and signals of Python.
 //! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
 //! pbkdf2.rs: keys from passwords. search.rs: nonces.
@@ -12,6 +12,7 @@
 mod arrow;
 mod buffer;
 mod column;
+mod digests;
 mod files;
 mod hash;
 mod hex;
@@ -29,6 +30,7 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     hash::add(module)?;
     many::add(module)?;
     mac::add(module)?;

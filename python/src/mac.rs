@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use hashloom::{Algorithm, Hmac, HmacKey, equal};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyString};
@@ -14,25 +14,43 @@ use crate::hash::{self, Hash, python_name, work_on};
 use crate::hex;
 use crate::many::{Function, hash_all};
 
-/// The algorithm of a name, or of a constructor of this package such as `pyhashloom.sha256`.
+/// The algorithm of a name, or of a constructor such as `pyhashloom.sha256` or `hashlib.sha256`.
 fn chosen(digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<Algorithm> {
     let digestmod = digestmod.ok_or_else(|| PyTypeError::new_err("Missing required argument 'digestmod'."))?;
     if let Ok(name) = digestmod.cast::<PyString>() {
         return hash::algorithm(&name.to_string_lossy());
     }
-    if digestmod.is_callable() {
-        if let Ok(hash) = digestmod.call0()?.cast::<Hash>() {
-            return Ok(hash.get().algorithm());
+    let refused = || {
+        PyTypeError::new_err(
+            "digestmod is neither a name nor a constructor of a hash: give 'sha256', hashlib.sha256 or \
+             pyhashloom.sha256",
+        )
+    };
+    // The module hmac takes modules with a constructor `new` too.
+    let constructor = match digestmod.is_callable() {
+        true => digestmod.clone(),
+        false => digestmod.getattr("new").map_err(|_| refused())?,
+    };
+    let object = constructor.call0()?;
+    if let Ok(hash) = object.cast::<Hash>() {
+        return Ok(hash.get().algorithm());
+    }
+    let name: String = object.getattr("name").and_then(|name| name.extract()).map_err(|_| refused())?;
+    let algorithm = hash::algorithm(&name)?;
+    // An object may call itself what it likes: the digest of no bytes tells.
+    if !algorithm.is_xof() {
+        let digest: Vec<u8> = object.call_method0("digest")?.extract()?;
+        if hashloom::hash(algorithm, b"") != digest[..] {
+            let message = format!("digestmod calls itself {name}, but its digest of no bytes is another");
+            return Err(PyValueError::new_err(message));
         }
     }
-    Err(PyTypeError::new_err(
-        "digestmod is neither a name nor a constructor of hashloom: give 'sha256' or pyhashloom.sha256",
-    ))
+    Ok(algorithm)
 }
 
 fn key(secret: &Bound<'_, PyAny>, digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<HmacKey> {
     let algorithm = hash::for_hmac(chosen(digestmod)?)?;
-    Ok(HmacKey::new(algorithm, Data::of(secret)?.bytes()))
+    Ok(HmacKey::new(algorithm, Data::named(secret, "key")?.bytes()))
 }
 
 /// An HMAC object, as those of the module hmac. Any number of threads may use it at once.
@@ -53,7 +71,7 @@ impl Mac {
     /// Appends data to the message.
     #[pyo3(signature = (msg))]
     fn update(&self, py: Python<'_>, msg: &Bound<'_, PyAny>) -> PyResult<()> {
-        let data = Data::of(msg)?;
+        let data = Data::named(msg, "msg")?;
         let bytes = data.bytes();
         work_on(py, &self.mac, bytes.len(), |mac| mac.update(bytes));
         Ok(())
@@ -124,7 +142,7 @@ fn hmac_digest<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = key.py();
     let key = self::key(key, Some(digest))?;
-    let data = Data::of(msg)?;
+    let data = Data::named(msg, "msg")?;
     let bytes = data.bytes();
     let tag = py.detach(|| hashloom::hmac(&key, bytes));
     Ok(PyBytes::new(py, tag.as_ref()))
@@ -132,14 +150,15 @@ fn hmac_digest<'py>(
 
 /// Returns the tag of each message.
 #[pyfunction]
-#[pyo3(signature = (key, messages, digestmod, *, output = "bytes"))]
+#[pyo3(signature = (key, messages, digestmod, *, output = "bytes", threads = 1))]
 fn hmac_many<'py>(
     key: &Bound<'py, PyAny>,
     messages: &Bound<'py, PyAny>,
     digestmod: &Bound<'py, PyAny>,
     output: &str,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    hash_all(&Function::Mac(&self::key(key, Some(digestmod))?), messages, output)
+    hash_all(&Function::Mac(&self::key(key, Some(digestmod))?), messages, output, threads)
 }
 
 /// Returns whether a and b are equal, in a time that depends only on their lengths: two buffers, or two texts of ASCII.

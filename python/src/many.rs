@@ -3,15 +3,23 @@
 //!
 //! Messages are drawn in batches. A batch keeps its objects alive, so another thread may change the list meanwhile.
 
-use hashloom::{Algorithm, HmacKey, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows, xof_many};
+use std::cmp::Reverse;
+use std::thread;
+
+use hashloom::{
+    Algorithm, Hash, Hasher, HmacKey, finalize_many, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows,
+    update_many, xof_many,
+};
+use hashloom_engine::run::join;
 use pyo3::exceptions::{PyBufferError, PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyTuple};
 
 use crate::buffer::{Buffer, Data, Held, Rows, at};
 use crate::hash::{DETACH_NBYTES, known, unknown, xof_nbytes};
 use crate::hex;
-use crate::memory;
+use crate::memory::{self, Growing};
+use crate::work::nthreads;
 
 /// The most messages in a batch.
 const BATCH: usize = 1024;
@@ -20,8 +28,17 @@ const BATCH: usize = 1024;
 /// a batch have no more either.
 const BATCH_NBYTES: usize = 64 << 20;
 
-/// Bytes of an array that are hashed before the next look at signals.
-const STRETCH_NBYTES: usize = 64 << 20;
+/// Bytes that a thread hashes between two looks at signals.
+const STRETCH_NBYTES: usize = 16 << 20;
+
+/// Fewer bytes than these are not worth a thread.
+const THREAD_NBYTES: usize = 256 << 10;
+
+/// From this length on the rows of an array are messages, which may be hashed in parts.
+const LONG_ROW_NBYTES: usize = 64 << 10;
+
+/// The most threads of a call.
+const THREADS_MAX: usize = 256;
 
 /// The function that each message goes through.
 pub enum Function<'k> {
@@ -73,17 +90,132 @@ impl Function<'_> {
     }
 
     pub fn slices<M: AsRef<[u8]>>(&self, messages: &[M], digests: &mut [u8]) {
-        let second = match self {
-            Function::Digest(algorithm) => return hash_many(*algorithm, messages, digests),
-            Function::Xof(algorithm, nbytes) => return xof_many(*algorithm, messages, *nbytes, digests),
-            Function::Mac(key) => return hmac_many(key, messages, digests),
-            Function::Hash160 => Algorithm::Ripemd160,
-            Function::Sha256d => Algorithm::Sha256,
-        };
+        match self {
+            Function::Digest(algorithm) => hash_many(*algorithm, messages, digests),
+            Function::Xof(algorithm, nbytes) => xof_many(*algorithm, messages, *nbytes, digests),
+            Function::Mac(key) => hmac_many(key, messages, digests),
+            Function::Hash160 | Function::Sha256d => {
+                let mut first = vec![0; messages.len() * Algorithm::Sha256.digest_nbytes()];
+                hash_many(Algorithm::Sha256, messages, &mut first);
+                self.second(&first, digests);
+            }
+        }
+    }
+
+    /// The second hash, of the digests of the first one.
+    fn second(&self, first: &[u8], digests: &mut [u8]) {
         let nbytes = Algorithm::Sha256.digest_nbytes();
-        let mut first = vec![0; messages.len() * nbytes];
-        hash_many(Algorithm::Sha256, messages, &mut first);
-        hash_rows(second, &first, nbytes, nbytes, messages.len(), digests);
+        let second = if matches!(self, Function::Hash160) { Algorithm::Ripemd160 } else { Algorithm::Sha256 };
+        hash_rows(second, first, nbytes, nbytes, first.len() / nbytes, digests);
+    }
+
+    /// Hashes messages without the interpreter lock, if they are worth it. A signal ends the work within a stretch.
+    fn hash(&self, py: Python<'_>, messages: &[Held], nthreads: usize, digests: &mut [u8]) -> PyResult<()> {
+        // A message takes at least one block.
+        let work = messages.iter().map(|message| message.as_ref().len() + 64).sum();
+        if work < DETACH_NBYTES {
+            self.slices(messages, digests);
+        } else if work <= STRETCH_NBYTES.saturating_mul(nthreads) {
+            py.detach(|| self.on_threads(messages, work, nthreads, digests));
+        } else {
+            self.in_stretches(py, messages, nthreads, digests)?;
+        }
+        py.check_signals()
+    }
+
+    /// Gives each thread messages with about the same share of the work.
+    fn on_threads(&self, mut messages: &[Held], work: usize, nthreads: usize, mut digests: &mut [u8]) {
+        let nthreads = nthreads.min(work / THREAD_NBYTES).max(1);
+        let share = work.div_ceil(nthreads);
+        thread::scope(|scope| {
+            let mut threads = Vec::new();
+            while threads.len() + 1 < nthreads && messages.len() > 1 {
+                let mut work = 0;
+                let is_full = |message: &Held| {
+                    work += message.as_ref().len() + 64;
+                    work >= share
+                };
+                let end = messages.iter().position(is_full).map_or(messages.len(), |last| last + 1);
+                let (mine, others) = messages.split_at(end);
+                let (here, behind) = std::mem::take(&mut digests).split_at_mut(end * self.digest_nbytes());
+                (messages, digests) = (others, behind);
+                threads.push(scope.spawn(move || self.slices(mine, here)));
+            }
+            // The caller's thread takes a share too.
+            self.slices(messages, digests);
+            join(threads);
+        });
+    }
+
+    /// Hashes long messages side by side, a part of each in a stretch.
+    fn in_stretches(&self, py: Python<'_>, messages: &[Held], nthreads: usize, digests: &mut [u8]) -> PyResult<()> {
+        let message = |i: usize| messages[i].as_ref();
+        // The longest comes first: those that have not ended are always the first ones.
+        let mut order: Vec<usize> = (0..messages.len()).collect();
+        order.sort_by_key(|&i| Reverse(message(i).len()));
+        let mut hashers = vec![self.hasher(); messages.len()];
+        let (mut begin, mut running) = (0, messages.len());
+        loop {
+            running = order[..running].partition_point(|&i| message(i).len() > begin);
+            if running == 0 {
+                break;
+            }
+            let end = begin + (STRETCH_NBYTES.saturating_mul(nthreads) / running).max(4096);
+            let parts: Vec<&[u8]> =
+                order[..running].iter().map(|&i| &message(i)[begin..end.min(message(i).len())]).collect();
+            let share = running.div_ceil(nthreads);
+            py.detach(|| {
+                thread::scope(|scope| {
+                    let mut shares = hashers[..running].chunks_mut(share).zip(parts.chunks(share));
+                    let first = shares.next();
+                    let others =
+                        shares.map(|(hashers, parts)| scope.spawn(|| update_many(hashers, parts))).collect::<Vec<_>>();
+                    if let Some((hashers, parts)) = first {
+                        update_many(hashers, parts);
+                    }
+                    join(others);
+                });
+            });
+            py.check_signals()?;
+            begin = end;
+        }
+        let nbytes = self.digest_nbytes();
+        let place = |i: usize| i * nbytes..(i + 1) * nbytes;
+        if let Function::Xof(..) = self {
+            for (hasher, &i) in hashers.into_iter().zip(&order) {
+                hasher.finalize_xof().read(&mut digests[place(i)]);
+            }
+            return Ok(());
+        }
+        let algorithm = hashers[0].algorithm();
+        let mut first = vec![0; messages.len() * algorithm.digest_nbytes()];
+        finalize_many(&mut hashers, &mut first);
+        let sorted = match self {
+            Function::Digest(_) | Function::Xof(..) => first,
+            Function::Mac(key) => {
+                let finished = |digest| key.finish(&Hash::new(algorithm, digest));
+                let tags: Vec<Hash> = first.chunks_exact(nbytes).map(finished).collect();
+                tags.iter().flat_map(|tag| tag.as_ref()).copied().collect()
+            }
+            Function::Hash160 | Function::Sha256d => {
+                let mut second = vec![0; messages.len() * nbytes];
+                self.second(&first, &mut second);
+                second
+            }
+        };
+        for (digest, &i) in sorted.chunks_exact(nbytes).zip(&order) {
+            digests[place(i)].copy_from_slice(digest);
+        }
+        Ok(())
+    }
+
+    /// The state in which a message begins.
+    fn hasher(&self) -> Hasher {
+        match self {
+            Function::Digest(algorithm) | Function::Xof(algorithm, _) => Hasher::new(*algorithm),
+            Function::Mac(key) => key.hasher(),
+            Function::Hash160 | Function::Sha256d => Hasher::new(Algorithm::Sha256),
+        }
     }
 
     fn rows(&self, data: &[u8], stride: usize, nbytes: usize, count: usize, digests: &mut [u8]) {
@@ -96,6 +228,26 @@ impl Function<'_> {
                 self.slices(&rows, digests);
             }
         }
+    }
+}
+
+impl Function<'_> {
+    /// Gives each thread a share of the `count` rows in `data`.
+    fn rows_on_threads(&self, data: &[u8], rows: &Rows<'_>, count: usize, nthreads: usize, digests: &mut [u8]) {
+        let (stride, nbytes) = (rows.stride, rows.nbytes);
+        let share = count.div_ceil(nthreads);
+        thread::scope(|scope| {
+            let mut shares = digests.chunks_mut(share * self.digest_nbytes()).enumerate().map(|(i, digests)| {
+                let count = share.min(count - i * share);
+                move || self.rows(&data[i * share * stride..], stride, nbytes, count, digests)
+            });
+            let first = shares.next();
+            let others: Vec<_> = shares.map(|hash| scope.spawn(hash)).collect();
+            if let Some(mut hash) = first {
+                hash();
+            }
+            join(others);
+        });
     }
 }
 
@@ -129,23 +281,22 @@ struct Digests<'py> {
     form: Form,
     nbytes: usize,
     list: Vec<Bound<'py, PyAny>>,
-    joined: Vec<u8>,
+    joined: Growing<'py>,
 }
 
 impl<'py> Digests<'py> {
     fn new(py: Python<'py>, form: &str, function: &Function<'_>) -> PyResult<Self> {
         let form = Form::named(form)?;
-        Ok(Digests { py, form, nbytes: function.digest_nbytes(), list: Vec::new(), joined: Vec::new() })
+        let joined = Growing::new(py, matches!(form, Form::Numpy));
+        Ok(Digests { py, form, nbytes: function.digest_nbytes(), list: Vec::new(), joined })
     }
 
     fn reserve(&mut self, count: usize) -> PyResult<()> {
-        let reserved = match self.form {
-            Form::Bytes | Form::Hex => self.list.try_reserve_exact(count),
-            Form::Joined | Form::Numpy => self.joined.try_reserve_exact(count.saturating_mul(self.nbytes)),
-        };
-        reserved.map_err(|_| memory::too_large(count, self.nbytes))?;
-        memory::want_huge_pages(self.joined.as_ptr(), self.joined.capacity());
-        Ok(())
+        match self.form {
+            Form::Bytes | Form::Hex => self.list.try_reserve_exact(count).ok(),
+            Form::Joined | Form::Numpy => self.joined.expect(count.saturating_mul(self.nbytes)),
+        }
+        .ok_or_else(|| memory::too_large(count, self.nbytes))
     }
 
     /// Gives `digests` the length of this number of digests.
@@ -156,7 +307,7 @@ impl<'py> Digests<'py> {
         Ok(())
     }
 
-    fn add(&mut self, digests: &[u8]) {
+    fn add(&mut self, digests: &[u8]) -> PyResult<()> {
         let py = self.py;
         match self.form {
             Form::Bytes => {
@@ -165,22 +316,28 @@ impl<'py> Digests<'py> {
             Form::Hex => {
                 self.list.extend(digests.chunks_exact(self.nbytes).map(|digest| hex::string(py, digest).into_any()));
             }
-            Form::Joined | Form::Numpy => self.joined.extend_from_slice(digests),
+            Form::Joined | Form::Numpy => {
+                let count = (self.joined.nbytes() + digests.len()) / self.nbytes;
+                self.joined.extend(digests).ok_or_else(|| memory::too_large(count, self.nbytes))?;
+            }
         }
+        Ok(())
     }
 
     fn finish(self) -> PyResult<Bound<'py, PyAny>> {
         let Digests { py, form, nbytes, list, joined } = self;
+        let count = joined.nbytes() / nbytes;
+        let joined = || joined.finish().ok_or_else(|| memory::too_large(count, nbytes));
         match form {
             Form::Bytes | Form::Hex => Ok(PyList::new(py, list)?.into_any()),
-            Form::Joined => Ok(PyBytes::new(py, &joined).into_any()),
+            Form::Joined => joined(),
             Form::Numpy => {
                 let numpy = py.import("numpy").map_err(|error| {
                     let message = format!("output='numpy' needs numpy ({error}): pip install numpy, or use 'joined'");
                     PyImportError::new_err(message)
                 })?;
-                let array = numpy.call_method1("frombuffer", (PyByteArray::new(py, &joined), "uint8"))?;
-                array.call_method1("reshape", (joined.len() / nbytes, nbytes))
+                let array = numpy.call_method1("frombuffer", (joined()?, "uint8"))?;
+                array.call_method1("reshape", (count, nbytes))
             }
         }
     }
@@ -221,21 +378,22 @@ impl<'py> Batch<'py> {
         self.nbytes += message.len();
     }
 
-    fn hash(&mut self, py: Python<'py>, function: &Function<'_>, results: &mut Digests<'py>) -> PyResult<()> {
+    fn hash(
+        &mut self,
+        py: Python<'py>,
+        function: &Function<'_>,
+        nthreads: usize,
+        results: &mut Digests<'py>,
+    ) -> PyResult<()> {
         let Batch { messages, digests, .. } = self;
         results.room_for(messages.len(), digests)?;
-        // A message takes at least one block.
-        if self.nbytes + 64 * messages.len() < DETACH_NBYTES {
-            function.slices(messages, digests);
-        } else {
-            py.detach(|| function.slices(messages, digests));
-        }
-        results.add(digests);
+        function.hash(py, messages, nthreads, digests)?;
+        results.add(digests)?;
         self.messages.clear();
         self.bytes.clear();
         self.buffers.clear();
         self.nbytes = 0;
-        py.check_signals()
+        Ok(())
     }
 }
 
@@ -255,10 +413,12 @@ pub fn hash_all<'py>(
     function: &Function<'_>,
     messages: &Bound<'py, PyAny>,
     output: &str,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = messages.py();
+    let nthreads = nthreads(threads).min(THREADS_MAX);
     let mut results = Digests::new(py, output, function)?;
-    let (mut batch, batch_max) = (Batch::default(), function.batch());
+    let (mut batch, batch_max) = (Batch::default(), function.batch() * nthreads);
     if let Ok(list) = messages.cast::<PyList>() {
         results.reserve(list.len())?;
         let mut i = 0;
@@ -267,15 +427,18 @@ pub fn hash_all<'py>(
             batch.add(object, i)?;
             i += 1;
             if batch.messages.len() == batch_max {
-                batch.hash(py, function, &mut results)?;
+                batch.hash(py, function, nthreads, &mut results)?;
             }
         }
     } else if messages.is_instance_of::<PyTuple>() || !is_one_buffer(messages)? {
+        if let Ok(tuple) = messages.cast::<PyTuple>() {
+            results.reserve(tuple.len())?;
+        }
         let iterator = iterate(messages)?;
         for (i, object) in iterator.enumerate() {
             batch.add(object?, i)?;
             if batch.messages.len() == batch_max || batch.nbytes > BATCH_NBYTES {
-                batch.hash(py, function, &mut results)?;
+                batch.hash(py, function, nthreads, &mut results)?;
             }
         }
     } else {
@@ -288,9 +451,9 @@ pub fn hash_all<'py>(
             );
             return Err(PyTypeError::new_err(message));
         }
-        return hash_array(py, function, &buffer.rows()?, results);
+        return hash_array(py, function, &buffer.rows()?, nthreads, results);
     }
-    batch.hash(py, function, &mut results)?;
+    batch.hash(py, function, nthreads, &mut results)?;
     results.finish()
 }
 
@@ -317,49 +480,82 @@ fn hash_array<'py>(
     py: Python<'py>,
     function: &Function<'_>,
     rows: &Rows<'_>,
+    nthreads: usize,
     mut results: Digests<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     results.reserve(rows.count)?;
     let mut digests = Vec::new();
+    let is_long = rows.nbytes >= LONG_ROW_NBYTES;
     // Digests need memory too: rows of no bytes count as a block.
-    let at_once = (STRETCH_NBYTES / rows.nbytes.max(results.nbytes).max(64)).max(function.batch());
+    let at_once = match is_long {
+        true => function.batch(),
+        false => STRETCH_NBYTES / rows.nbytes.max(results.nbytes).max(64),
+    };
+    let at_once = at_once.max(1).saturating_mul(nthreads);
     let mut row = 0;
     while row < rows.count {
         let count = at_once.min(rows.count - row);
         let start = row * rows.stride;
         let data = &rows.data[start..start + (count - 1) * rows.stride + rows.nbytes];
         results.room_for(count, &mut digests)?;
-        py.detach(|| function.rows(data, rows.stride, rows.nbytes, count, &mut digests));
-        results.add(&digests);
+        if is_long {
+            // SAFETY: the caller holds the rows until the end of this function.
+            let messages = (0..count).map(|row| unsafe { Held::new(&data[row * rows.stride..][..rows.nbytes]) });
+            function.hash(py, &messages.collect::<Vec<_>>(), nthreads, &mut digests)?;
+        } else {
+            let nthreads = nthreads.min(count * (rows.nbytes + 64) / THREAD_NBYTES).max(1);
+            py.detach(|| function.rows_on_threads(data, rows, count, nthreads, &mut digests));
+        }
+        results.add(&digests)?;
         py.check_signals()?;
         row += count;
     }
     results.finish()
 }
 
-/// Returns the digest of each message. `length`: its bytes, of shake_128 and others with digests of any length.
+/// Returns the digest of each message.
+///
+/// `messages` is a list, a tuple, another iterable of objects with bytes, or an array with two dimensions. `output` is
+/// "bytes" or "hex" for a list, "joined" for all digests in one bytes object, "numpy" for an array. `length`: bytes of a
+/// digest of shake_128 and others with digests of any length. `threads`: the most threads; 0 means one for each CPU.
+///
+/// TypeError names the message that has no bytes. ValueError: a name, output or length that there is not.
+///
+/// >>> import pyhashloom
+/// >>> pyhashloom.many("sha1", [b"abc", b""], output="hex")
+/// ['a9993e364706816aba3e25717850c26c9cd0d89d', 'da39a3ee5e6b4b0d3255bfef95601890afd80709']
 #[pyfunction]
-#[pyo3(signature = (name, messages, /, *, output = "bytes", length = None))]
+#[pyo3(signature = (name, messages, /, *, output = "bytes", length = None, threads = 1))]
 fn many<'py>(
     name: &str,
     messages: &Bound<'py, PyAny>,
     output: &str,
     length: Option<i64>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    hash_all(&Function::named(name, length)?, messages, output)
+    hash_all(&Function::named(name, length)?, messages, output, threads)
 }
 
-/// Returns the digest of each row of an array, or of each piece of a buffer. `length` is that of `many`.
+/// Returns the digest of each row of an array with two dimensions, or of each `row_nbytes` bytes of a buffer.
+///
+/// The other parameters are those of `many`. ValueError if the buffer is not a whole number of rows; BufferError if the
+/// bytes of a row are not side by side.
+///
+/// >>> import pyhashloom
+/// >>> pyhashloom.rows("sha1", b"abcabc", 3, output="hex")
+/// ['a9993e364706816aba3e25717850c26c9cd0d89d', 'a9993e364706816aba3e25717850c26c9cd0d89d']
 #[pyfunction]
-#[pyo3(signature = (name, data, /, row_nbytes = None, *, output = "bytes", length = None))]
+#[pyo3(signature = (name, data, /, row_nbytes = None, *, output = "bytes", length = None, threads = 1))]
 fn rows<'py>(
     name: &str,
     data: &Bound<'py, PyAny>,
     row_nbytes: Option<usize>,
     output: &str,
     length: Option<i64>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let function = Function::named(name, length)?;
+    let nthreads = nthreads(threads).min(THREADS_MAX);
     let results = Digests::new(data.py(), output, &function)?;
     let Some(row_nbytes) = row_nbytes else {
         if !Buffer::is_one(data) {
@@ -370,7 +566,7 @@ fn rows<'py>(
             let message = format!("expected an array with two dimensions, found {}: give row_nbytes", buffer.ndim());
             return Err(PyBufferError::new_err(message));
         }
-        return hash_array(data.py(), &function, &buffer.rows()?, results);
+        return hash_array(data.py(), &function, &buffer.rows()?, nthreads, results);
     };
     let held = Data::of(data)?;
     let bytes = held.bytes();
@@ -383,7 +579,7 @@ fn rows<'py>(
     }
     let count = bytes.len() / row_nbytes;
     let rows = Rows { data: bytes, stride: row_nbytes, nbytes: row_nbytes, count };
-    hash_array(data.py(), &function, &rows, results)
+    hash_array(data.py(), &function, &rows, nthreads, results)
 }
 
 fn twice<'py>(function: &Function<'_>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {

@@ -4,6 +4,7 @@
 use std::alloc::{Layout, alloc_zeroed};
 
 use pyo3::exceptions::PyMemoryError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 
 /// The error for a result that does not fit into memory.
@@ -47,4 +48,138 @@ pub fn want_huge_pages(start: *const u8, nbytes: usize) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (start, nbytes);
+}
+
+/// Bytes of a result in a new object of Python: bytes, or a bytearray, whose memory a numpy array may share.
+///
+/// No API of Python lets bytes grow. They are written in place if their number was told before; otherwise they grow in a
+/// bytearray, and are copied at the end.
+pub struct Growing<'py> {
+    py: Python<'py>,
+    wants_array: bool,
+    /// What is written to. NULL: no memory yet. Nobody else knows the object.
+    object: *mut ffi::PyObject,
+    is_array: bool,
+    nbytes: usize,
+    room: usize,
+}
+
+impl<'py> Growing<'py> {
+    pub fn new(py: Python<'py>, wants_array: bool) -> Self {
+        Growing { py, wants_array, object: std::ptr::null_mut(), is_array: wants_array, nbytes: 0, room: 0 }
+    }
+
+    pub fn nbytes(&self) -> usize {
+        self.nbytes
+    }
+
+    /// Says the number of bytes before the first one is written. None: there is no memory.
+    pub fn expect(&mut self, nbytes: usize) -> Option<()> {
+        debug_assert!(self.object.is_null());
+        let count = isize::try_from(nbytes).ok()?;
+        // SAFETY: the thread is attached.
+        self.object = unsafe {
+            match self.is_array {
+                true => ffi::PyByteArray_FromStringAndSize(std::ptr::null(), count),
+                false => ffi::PyBytes_FromStringAndSize(std::ptr::null(), count),
+            }
+        };
+        self.made(!self.object.is_null(), nbytes)
+    }
+
+    fn made(&mut self, is_made: bool, room: usize) -> Option<()> {
+        if !is_made {
+            // The caller says what did not fit.
+            drop(PyErr::take(self.py));
+            return None;
+        }
+        self.room = room;
+        want_huge_pages(self.start(), room);
+        Some(())
+    }
+
+    fn start(&self) -> *mut u8 {
+        // SAFETY: the object is of this type.
+        unsafe {
+            match self.is_array {
+                true => ffi::PyByteArray_AsString(self.object).cast(),
+                false => ffi::PyBytes_AsString(self.object).cast(),
+            }
+        }
+    }
+
+    /// Gives a bytearray another length. None: there is no memory.
+    fn resize(&mut self, nbytes: usize) -> Option<()> {
+        let count = isize::try_from(nbytes).ok()?;
+        // SAFETY: the object is a bytearray without another owner; the thread is attached.
+        let is_made = unsafe { ffi::PyByteArray_Resize(self.object, count) } == 0;
+        self.made(is_made, nbytes)
+    }
+
+    /// None: there is no memory.
+    pub fn extend(&mut self, bytes: &[u8]) -> Option<()> {
+        let end = self.nbytes.checked_add(bytes.len())?;
+        if end > self.room {
+            let room = end.max(self.room.checked_mul(3)? / 2);
+            if !self.is_array || self.object.is_null() {
+                let before = std::mem::replace(self, Growing::new(self.py, self.wants_array));
+                self.is_array = true;
+                self.expect(room)?;
+                self.write(before.written());
+            } else {
+                self.resize(room)?;
+            }
+        }
+        self.write(bytes);
+        Some(())
+    }
+
+    fn written(&self) -> &[u8] {
+        match self.nbytes {
+            0 => &[],
+            // SAFETY: these bytes were written, and nobody else writes.
+            nbytes => unsafe { std::slice::from_raw_parts(self.start(), nbytes) },
+        }
+    }
+
+    /// Writes bytes that there is room for.
+    fn write(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            assert!(bytes.len() <= self.room - self.nbytes);
+            // SAFETY: the object has room for these bytes, which belong to others.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start().add(self.nbytes), bytes.len()) };
+            self.nbytes += bytes.len();
+        }
+    }
+
+    /// The object. None: there is no memory.
+    pub fn finish(mut self) -> Option<Bound<'py, PyAny>> {
+        if self.object.is_null() {
+            self.expect(0)?;
+        }
+        if self.is_array {
+            self.resize(self.nbytes)?;
+        }
+        if self.is_array != self.wants_array || self.room != self.nbytes {
+            let count = self.nbytes as isize;
+            // SAFETY: the bytes lie in the object; the thread is attached.
+            let bytes = unsafe { ffi::PyBytes_FromStringAndSize(self.start().cast(), count) };
+            if bytes.is_null() {
+                drop(PyErr::take(self.py));
+                return None;
+            }
+            // SAFETY: a new object.
+            return Some(unsafe { Bound::from_owned_ptr(self.py, bytes) });
+        }
+        let object = std::mem::replace(&mut self.object, std::ptr::null_mut());
+        // SAFETY: the object has this one owner.
+        Some(unsafe { Bound::from_owned_ptr(self.py, object) })
+    }
+}
+
+impl Drop for Growing<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the object is NULL or has this one owner; the thread is attached.
+        unsafe { ffi::Py_XDECREF(self.object) }
+    }
 }

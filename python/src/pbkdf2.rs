@@ -2,10 +2,12 @@
 //! PBKDF2: keys from passwords, as hashlib derives them, and from many passwords at once.
 
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use hashloom::{Algorithm, pbkdf2_many};
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use hashloom::{Algorithm, Stopped, pbkdf2_many_until};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
@@ -20,9 +22,8 @@ const SHARE: usize = 16;
 
 const THREADS_MAX: usize = 1024;
 
-/// Iterations of one block that a thread does between two looks at signals, if its share is not larger already: about
-/// a twentieth of a second.
-const STRETCH: u64 = 1 << 20;
+/// The time between two looks at signals.
+const TICK: Duration = Duration::from_millis(50);
 
 /// The parameters that all keys of a call share.
 struct Form {
@@ -51,15 +52,62 @@ impl Form {
         Ok(Form { algorithm, niterations, key_nbytes })
     }
 
-    fn derive(&self, passwords: &[&[u8]], salts: &[&[u8]], keys: &mut [u8]) {
-        pbkdf2_many(self.algorithm, passwords, salts, self.niterations, self.key_nbytes, keys);
+    /// Derives keys without the interpreter lock, until a signal raises an exception.
+    fn derive(
+        &self,
+        py: Python<'_>,
+        passwords: &[&[u8]],
+        salts: &[&[u8]],
+        nthreads: usize,
+        keys: &mut [u8],
+    ) -> PyResult<()> {
+        let share = passwords.len().div_ceil(nthreads).next_multiple_of(SHARE).max(SHARE);
+        let is_stopped = AtomicBool::new(false);
+        let mut raised = Ok(());
+        let mut looked = Instant::now();
+        // The caller's thread alone may look at signals.
+        let look = || {
+            if looked.elapsed() >= TICK {
+                looked = Instant::now();
+                raised = Python::attach(|py| py.check_signals());
+                is_stopped.fetch_or(raised.is_err(), Ordering::Relaxed);
+            }
+            is_stopped.load(Ordering::Relaxed)
+        };
+        let derived = py.detach(|| {
+            thread::scope(|scope| {
+                let keys = keys.chunks_mut(share.saturating_mul(self.key_nbytes));
+                let mut shares = passwords.chunks(share).zip(salts.chunks(share)).zip(keys);
+                let first = shares.next();
+                let others: Vec<_> = shares
+                    .map(|((passwords, salts), keys)| {
+                        scope.spawn(|| self.derive_until(passwords, salts, keys, || is_stopped.load(Ordering::Relaxed)))
+                    })
+                    .collect();
+                // The caller's thread takes a share too.
+                let mut derived = match first {
+                    Some(((passwords, salts), keys)) => self.derive_until(passwords, salts, keys, look),
+                    None => Ok(()),
+                };
+                for thread in others {
+                    derived = derived.and(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                }
+                derived
+            })
+        });
+        raised?;
+        // A signal whose handler raises nothing stops nothing.
+        derived.map_err(|Stopped| PyRuntimeError::new_err("the derivation was stopped without a reason: this is a bug"))
     }
 
-    /// Passwords that a thread takes between two looks at signals.
-    fn stretch(&self) -> usize {
-        let nblocks = self.key_nbytes.div_ceil(self.algorithm.digest_nbytes()) as u64;
-        let count = STRETCH / u64::from(self.niterations.get()).saturating_mul(nblocks);
-        (count as usize).next_multiple_of(SHARE).max(SHARE)
+    fn derive_until(
+        &self,
+        passwords: &[&[u8]],
+        salts: &[&[u8]],
+        keys: &mut [u8],
+        is_stopped: impl FnMut() -> bool,
+    ) -> Result<(), Stopped> {
+        pbkdf2_many_until(self.algorithm, passwords, salts, self.niterations, self.key_nbytes, keys, is_stopped)
     }
 }
 
@@ -75,29 +123,26 @@ fn pbkdf2_hmac<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let py = password.py();
     let form = Form::new(hash_name, iterations, dklen)?;
-    let (password, salt) = (Data::of(password)?, Data::of(salt)?);
+    let (password, salt) = (Data::named(password, "password")?, Data::named(salt, "salt")?);
     let (password, salt) = (password.bytes(), salt.bytes());
     // The key goes straight into the object, which no other thread knows yet: no copy of it stays behind.
-    PyBytes::new_with(py, form.key_nbytes, |key| {
-        py.detach(|| form.derive(&[password], &[salt], key));
-        Ok(())
-    })
+    PyBytes::new_with(py, form.key_nbytes, |key| form.derive(py, &[password], &[salt], 1, key))
 }
 
 /// Returns the keys derived from many passwords, each with its own salt.
 #[pyfunction]
-#[pyo3(signature = (hash_name, passwords, salts, iterations, dklen = None, *, threads = None))]
+#[pyo3(signature = (hash_name, passwords, salts, iterations, dklen = None, *, threads = 0))]
 fn pbkdf2_hmac_many<'py>(
     hash_name: &str,
     passwords: &Bound<'py, PyAny>,
     salts: &Bound<'py, PyAny>,
     iterations: i64,
     dklen: Option<i64>,
-    threads: Option<usize>,
+    threads: usize,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let py = passwords.py();
     let form = Form::new(hash_name, iterations, dklen)?;
-    let nthreads = nthreads(threads)?.min(THREADS_MAX);
+    let nthreads = nthreads(threads).min(THREADS_MAX);
     let (passwords, salts) = (Data::of_all(passwords, "password")?, Data::of_all(salts, "salt")?);
     if passwords.len() != salts.len() {
         let message = format!("expected a salt for each password, found {} for {}", salts.len(), passwords.len());
@@ -105,35 +150,15 @@ fn pbkdf2_hmac_many<'py>(
     }
     let passwords: Vec<&[u8]> = passwords.iter().map(Data::bytes).collect();
     let salts: Vec<&[u8]> = salts.iter().map(Data::bytes).collect();
-    let mut results = Vec::with_capacity(passwords.len());
-    let stretch = form.stretch().saturating_mul(nthreads);
-    for (passwords, salts) in passwords.chunks(stretch).zip(salts.chunks(stretch)) {
-        let mut keys = Zeroizing::new(memory::zeros(passwords.len(), form.key_nbytes)?);
-        let share = passwords.len().div_ceil(nthreads).next_multiple_of(SHARE);
-        py.detach(|| {
-            thread::scope(|scope| {
-                let keys = keys.chunks_mut(share.saturating_mul(form.key_nbytes));
-                let mut shares = passwords.chunks(share).zip(salts.chunks(share)).zip(keys);
-                let first = shares.next();
-                let others: Vec<_> = shares
-                    .map(|((passwords, salts), keys)| scope.spawn(|| form.derive(passwords, salts, keys)))
-                    .collect();
-                // The caller's thread takes a share too.
-                if let Some(((passwords, salts), keys)) = first {
-                    form.derive(passwords, salts, keys);
-                }
-                hashloom_engine::run::join(others);
-            });
-        });
-        for key in keys.chunks_exact(form.key_nbytes) {
-            results.push(PyBytes::new_with(py, key.len(), |bytes| {
-                bytes.copy_from_slice(key);
-                Ok(())
-            })?);
-        }
-        py.check_signals()?;
-    }
-    Ok(results)
+    let mut keys = Zeroizing::new(memory::zeros(passwords.len(), form.key_nbytes)?);
+    form.derive(py, &passwords, &salts, nthreads, &mut keys)?;
+    let key = |key: &[u8]| {
+        PyBytes::new_with(py, key.len(), |bytes| {
+            bytes.copy_from_slice(key);
+            Ok(())
+        })
+    };
+    keys.chunks_exact(form.key_nbytes).map(key).collect()
 }
 
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Work of the engine on threads of its own, while the caller's thread looks at signals and reports progress.
 
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use hashloom_engine::run::{Cancel, Options};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
@@ -19,8 +20,13 @@ const TICK: Duration = Duration::from_millis(50);
 const WAITING: usize = 1024;
 
 /// Running work that sends results. The engine's threads never touch Python.
+///
+/// After a fork the child has the object, but none of its threads: there it has no results, and its end waits for nobody.
 pub struct Work<T> {
-    state: Mutex<State<T>>,
+    /// Locks may be held for ever in a forked child, which leaves this alone.
+    state: ManuallyDrop<Mutex<State<T>>>,
+    /// The process that has the threads.
+    process: u32,
     cancel: Cancel,
     progress: Option<Py<PyAny>>,
     reached: Arc<Reached>,
@@ -39,12 +45,11 @@ struct Reached {
     total_nbytes: AtomicU64,
 }
 
-/// The largest number of threads: one for each CPU if it is not given.
-pub fn nthreads(threads: Option<usize>) -> PyResult<usize> {
+/// The largest number of threads: one for each CPU if it is 0.
+pub fn nthreads(threads: usize) -> usize {
     match threads {
-        Some(0) => Err(PyValueError::new_err("threads must be at least 1")),
-        Some(n) => Ok(n),
-        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+        1.. => threads,
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
     }
 }
 
@@ -89,11 +94,17 @@ impl<T: Send + 'static> Work<T> {
         reached.total_nbytes.store(u64::MAX, Ordering::Relaxed);
         let thread = std::thread::Builder::new().name("hashloom-0".into()).spawn(move || work(&options, &sender))?;
         let state = State { receiver: Some(receiver), thread: Some(thread), told: Instant::now() };
-        Ok(Work { state: Mutex::new(state), cancel, progress, reached })
+        let state = ManuallyDrop::new(Mutex::new(state));
+        Ok(Work { state, process: std::process::id(), cancel, progress, reached })
     }
 
     /// Returns the next result, or None at the end. A signal or an error of the callback stops the work.
     pub fn next(&self, py: Python<'_>) -> PyResult<Option<T>> {
+        if self.is_forked() {
+            return Err(PyRuntimeError::new_err(
+                "the process was forked: the results come in the process that asked for them; ask again in this one",
+            ));
+        }
         loop {
             let next = py.detach(|| self.wait())?;
             let (is_end, result) = match next {
@@ -150,7 +161,14 @@ impl<T: Send + 'static> Work<T> {
 }
 
 impl<T> Work<T> {
+    fn is_forked(&self) -> bool {
+        self.process != std::process::id()
+    }
+
     fn end(&self) {
+        if self.is_forked() {
+            return;
+        }
         self.cancel.cancel();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // A thread that waits for room among the results goes on.
@@ -165,5 +183,9 @@ impl<T> Work<T> {
 impl<T> Drop for Work<T> {
     fn drop(&mut self) {
         self.end();
+        if !self.is_forked() {
+            // SAFETY: nothing uses the state after this.
+            unsafe { ManuallyDrop::drop(&mut self.state) }
+        }
     }
 }

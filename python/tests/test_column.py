@@ -141,7 +141,7 @@ def test_hash160_and_sha256d():
     assert listed(pyhashloom.column("hash160", pa.array(values))) == [want, None]
 
 
-@pytest.mark.parametrize("threads", [None, 1, 2, 7, 1000])
+@pytest.mark.parametrize("threads", [0, 1, 2, 7, 1000])
 @pytest.mark.parametrize("output", ["hex", "binary"])
 def test_threads_share_a_long_column(threads, output):
     values = [None if i % 7 == 3 else b"%d" % i for i in range(100_003)]
@@ -183,7 +183,6 @@ def test_empty_columns():
     (("shake_128", pa.array([b"a"])), {"key": b"k"}, ValueError, "HMAC is not defined for shake_128"),
     (("sha256", pa.array([b"a"])), {"key": b"k", "length": 20}, ValueError, "a length or a key"),
     (("sha256", pa.array([b"a"]), pa.array([b"a", b"b"])), {}, ValueError, "different lengths"),
-    (("sha256", pa.array([b"a"])), {"threads": 0}, ValueError, "at least 1"),
     (("sha256", pa.array([b"a"])), {"output": "base64"}, ValueError, "'hex' or 'binary'"),
     (("sha256", pa.array([b"a"])), {"salt": b"", "key": b""}, ValueError, "found both"),
     (("hash160", pa.array([b"a"])), {"key": b"k"}, ValueError, "HMAC"),

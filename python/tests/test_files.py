@@ -6,6 +6,8 @@ import hashlib
 import os
 import pathlib
 import pickle
+import subprocess
+import sys
 import time
 
 import pytest
@@ -110,6 +112,34 @@ def test_an_iterator_that_is_dropped_stops_the_work(tmp_path):
         while len(os.listdir("/proc/self/task")) > before and time.monotonic() < deadline:
             time.sleep(0.01)
         assert len(os.listdir("/proc/self/task")) <= before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="SKIPPED: fork: not a Unix")
+def test_a_forked_child_neither_waits_nor_gets_results(tmp_path):
+    """In processes of their own, as the child of a test would end the tests."""
+    program = f"""
+import gc, os, sys, pyhashloom
+results = pyhashloom.files("sha256", [{str(tmp_path / "file")!r}] * 3000 + [{str(pipe(tmp_path))!r}])
+next(results)
+child = os.fork()
+if child == 0:
+    try:
+        next(results)
+    except RuntimeError as error:
+        assert "forked" in str(error)
+        del results, error
+        gc.collect()
+        assert len(list(pyhashloom.files("sha256", [{str(tmp_path / "file")!r}] * 5))) == 5
+        os._exit(7)
+    os._exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+for i in range(2999):
+    next(results)
+results.close()
+"""
+    (tmp_path / "file").write_bytes(b"abc")
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_keyboard_interrupt(tmp_path):

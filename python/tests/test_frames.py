@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hashloom in polars and DuckDB, beside hashlib and their own functions."""
+"""hashloom in pandas, polars, pyarrow and DuckDB, beside hashlib and their own functions: what a user writes first."""
 
 import hashlib
 import hmac
 
+import numpy
 import pytest
 
 import pyhashloom
@@ -65,3 +66,100 @@ def test_duckdb_functions():
         assert ours == theirs == digest(email)
         assert blob == digest(email, "sha1")
         assert tag == (email if email is None else hmac.digest(b"k", email.encode(), "sha256").hex())
+
+
+def test_a_column_in_python():
+    pa = pytest.importorskip("pyarrow", reason="SKIPPED: pyarrow is not installed")
+    values = pa.chunked_array([VALUES[:5], [], VALUES[5:]])
+    for output in "hex", "binary":
+        column = pyhashloom.column("sha1", values, output=output)
+        want = [None if value is None else hashlib.sha1(value.encode()).digest() for value in VALUES]
+        want = [value.hex() if value is not None and output == "hex" else value for value in want]
+        assert (len(column), column.null_count, column.output, column.name) == (2800, 700, output, "")
+        assert column.to_pylist() == list(column) == want
+        assert [column[i] for i in (0, 3, 5, -1, -2800)] == [want[i] for i in (0, 3, 5, -1, -2800)]
+        for part in slice(3, 9), slice(None), slice(2799, 5000), slice(7, 7), slice(-3, None):
+            assert column[part].to_pylist() == want[part]
+            assert pa.chunked_array(column[part]).to_pylist() == want[part]
+        for wrong in 2800, -2801:
+            with pytest.raises(IndexError, match="2800 rows"):
+                column[wrong]
+        with pytest.raises(ValueError, match="step"):
+            column[::2]
+        array = numpy.asarray(column)
+        assert array.dtype == object and array.tolist() == want
+        assert numpy.array(column, copy=True).tolist() == want
+        with pytest.raises(ValueError, match="copy=False"):
+            numpy.array(column, copy=False)
+        assert pa.array(column).to_pylist() == want
+        assert pa.table({"h": column, "v": values})["h"].to_pylist() == want
+        html = column._repr_html_()
+        shown = [value if value is None or output == "hex" else value.hex() for value in want[:10]]
+        assert html.count("<tr><td>") == 11 and all((value or "null") in html for value in shown)
+    named = pa.RecordBatch.from_arrays([pa.array(["a"])], names=["<b>"])
+    assert "<b>" not in pyhashloom.column("sha1", named)._repr_html_()
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "string", "pyarrow"])
+def test_pandas(dtype):
+    pd = pytest.importorskip("pandas", reason="SKIPPED: pandas is not installed")
+    pa = pytest.importorskip("pyarrow", reason="SKIPPED: pyarrow is not installed")
+    import pyhashloom.pandas  # noqa: F401
+
+    dtype = pd.ArrowDtype(pa.string()) if dtype == "pyarrow" else dtype
+    frame = pd.DataFrame({"email": pd.Series(VALUES, dtype=dtype), "n": range(len(VALUES))})
+    want = [digest(value) for value in VALUES]
+
+    def listed(series):
+        return [None if pd.isna(value) else value for value in series]
+
+    frame["h"] = pyhashloom.column("sha256", frame["email"])
+    assert listed(frame["h"]) == want
+    assert listed(frame.assign(k=pyhashloom.column("sha256", frame["email"]))["k"]) == want
+    assert listed(pd.Series(pyhashloom.column("sha256", frame["email"]))) == want
+    assert listed(pyhashloom.column("sha256", frame["email"]).to_pandas()) == want
+    frame["a"] = frame["email"].hashloom.sha256()
+    assert listed(frame["a"]) == want
+    # Rows chosen: the digests stay with their rows, and the index is not hashed.
+    some = frame[frame["n"] % 3 == 1]
+    series = some["email"].hashloom.sha256()
+    assert series.name == "email" and series.index.equals(some.index) and listed(series) == want[1::3]
+    assert series.dtype == some["email"].dtype or dtype == "object"
+    frame.loc[some.index, "b"] = series
+    assert listed(frame["b"]) == [w if i % 3 == 1 else None for i, w in enumerate(want)]
+    raw = some["email"].hashloom.digest("sha256", output="binary")
+    assert listed(raw) == [None if w is None else bytes.fromhex(w) for w in want[1::3]]
+
+
+def test_the_index_of_pandas_is_hashed_if_wanted():
+    pd = pytest.importorskip("pandas", reason="SKIPPED: pandas is not installed")
+    pa = pytest.importorskip("pyarrow", reason="SKIPPED: pyarrow is not installed")
+    import pyhashloom.pandas  # noqa: F401
+
+    frame = pd.DataFrame({"x": range(6), "s": list("abcdef")})
+    some = frame[frame.x > 2]
+    plain = pa.table({"x": [3, 4, 5], "s": ["d", "e", "f"]})
+    with_index = plain.append_column("i", pa.array([3, 4, 5]))
+    of = lambda *columns, **keywords: pyhashloom.column("sha256", *columns, **keywords).to_pylist()  # noqa: E731
+    assert of(some) == of(plain) == some.hashloom.sha256().to_list()
+    assert of(some, index=True) == of(with_index)
+    assert of(some["s"]) == [digest(value) for value in "def"]
+    assert of(some["s"], index=True) == of(plain["s"], with_index["i"])
+    assert of(some.set_index("s").index) == [digest(value) for value in "def"]
+    assert some.hashloom.sha256().index.tolist() == [3, 4, 5]
+    for named in some.set_index("s"), some.set_index(["x", "s"]), frame.iloc[:0]:
+        assert len(of(named)) == len(named) if len(named.columns) else True
+
+
+def test_namespaces_of_polars():
+    pl = pytest.importorskip("polars", reason="SKIPPED: polars is not installed")
+    import pyhashloom.polars  # noqa: F401
+
+    frame = pl.DataFrame({"email": VALUES, "n": range(len(VALUES))})
+    want = [digest(value) for value in VALUES]
+    series = frame["email"].hashloom.sha256()
+    assert (series.name, series.to_list()) == ("email", want)
+    assert frame.with_columns(h=pyhashloom.column("sha256", frame["email"]).to_polars())["h"].to_list() == want
+    assert pl.DataFrame({"h": pyhashloom.column("sha256", frame["email"])})["h"].to_list() == want
+    rows = frame.hashloom.digest("sha256", output="binary")
+    assert rows.to_list() == pyhashloom.column("sha256", frame, output="binary").to_pylist()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """HMAC, against the module hmac."""
 
+import functools
 import hashlib
 import hmac
 
@@ -31,16 +32,33 @@ def test_messages(name, key, messages):
 def test_errors():
     with pytest.raises(TypeError, match="digestmod"):
         pyhashloom.hmac.new(b"key", b"message")
-    with pytest.raises(TypeError, match="give 'sha256' or pyhashloom.sha256"):
-        pyhashloom.hmac.new(b"key", b"message", hashlib.sha256)
-    with pytest.raises(TypeError, match="give 'sha256' or pyhashloom.sha256"):
-        pyhashloom.hmac.digest(b"key", b"message", 5)
+    for digestmod in 5, hashlib, dict, b"sha256":
+        with pytest.raises(TypeError, match="neither a name nor a constructor|missing"):
+            pyhashloom.hmac.digest(b"key", b"message", digestmod)
     with pytest.raises(ValueError, match="unsupported hash type"):
         pyhashloom.hmac.new(b"key", b"message", "sha3")
-    with pytest.raises(TypeError, match="encoded"):
+    with pytest.raises(ValueError, match="unsupported hash type.*blake2b"):
+        pyhashloom.hmac.new(b"key", b"message", hashlib.blake2b)
+    with pytest.raises(TypeError, match="key: .*encoded"):
         pyhashloom.hmac.new("key", b"message", "sha256")
-    with pytest.raises(TypeError, match="encoded"):
+    with pytest.raises(TypeError, match="msg: .*encoded"):
         pyhashloom.hmac.new(b"key", "message", "sha256")
+
+
+def test_constructors_of_hashlib():
+    want = hmac.digest(b"key", b"message", "sha256")
+    for digestmod in hashlib.sha256, functools.partial(hashlib.new, "sha256"), lambda: hashlib.sha256():
+        assert pyhashloom.hmac.new(b"key", b"message", digestmod).digest() == want
+        assert pyhashloom.hmac.many(b"key", [b"message"], digestmod) == [want]
+
+    class Liar:
+        name, digest_size, block_size = "sha256", 32, 64
+
+        def digest(self):
+            return bytes(32)
+
+    with pytest.raises(ValueError, match="its digest of no bytes is another"):
+        pyhashloom.hmac.new(b"key", b"message", Liar)
 
 
 @pytest.mark.parametrize("name", XOFS)

@@ -3,6 +3,7 @@
 
 import array
 import hashlib
+import hmac
 import threading
 
 import numpy
@@ -196,3 +197,32 @@ def test_twice():
 
 def test_keyboard_interrupt():
     assert interrupted('pyhashloom.many("sha256", itertools.repeat(bytes(100_000)), output="joined")')
+    # Eight messages of 64 MiB in a list, again and again, would take minutes.
+    assert interrupted('pyhashloom.many("sha256", [bytes(64 << 20)] * 10_000, threads=2)')
+    assert interrupted('[pyhashloom.rows("sha512", memoryview(bytes(256 << 20)).cast("B", (4, 64 << 20))) for _ in range(10**6)]')
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2, 3, 1000])
+@pytest.mark.parametrize("output", ["bytes", "joined", "numpy"])
+def test_threads(threads, output):
+    """Messages of very different lengths: more than a thread's stretch of 16 MiB, and none."""
+    part = bytes(range(251)) * 300_000
+    lengths = [0, 1, 70_000_000, 64, 5_000_000, 3, 5_000_001, 100_000] + [1000] * 50
+    messages = [memoryview(part)[i : i + length] for i, length in enumerate(lengths)]
+    for name in "sha256", "shake_128", "hash160":
+        want = [one(name, bytes(message)) for message in messages]
+        got = pyhashloom.many(name, messages, output=output, threads=threads)
+        assert (got if output == "bytes" else bytes(got)) == (want if output == "bytes" else b"".join(want))
+        if name == "sha256" and output == "bytes":
+            assert pyhashloom.many(name, iter(messages), threads=threads) == want
+            keys = [hmac.digest(b"k", message, "sha256") for message in messages]
+            assert pyhashloom.hmac.many(b"k", messages, "sha256", threads=threads) == keys
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2, 5])
+def test_threads_of_rows(threads):
+    for count, nbytes in (30_001, 100), (7, 3_000_000), (3, 0), (0, 5):
+        array = numpy.arange(count * (nbytes + 3), dtype=numpy.uint32).astype(numpy.uint8)
+        array = array.reshape(count, nbytes + 3)[:, :nbytes]
+        want = b"".join(hashlib.sha1(row.tobytes()).digest() for row in array)
+        assert pyhashloom.rows("sha1", array, output="joined", threads=threads) == want

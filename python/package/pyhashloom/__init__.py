@@ -14,13 +14,14 @@ passwords, pyhashloom.torrent checks torrents, pyhashloom.manifest folders, pyha
 """
 
 from . import hmac as hmac
+from ._column import column
 from ._files import FileDigest, FileError, files
 from ._hashloom import (
     Column,
     Hash,
     HashXOF,
+    __version__,
     algorithms,
-    column,
     hash160,
     many,
     new,
@@ -63,6 +64,7 @@ __all__ = [
     "FileError",
     "Hash",
     "HashXOF",
+    "__version__",
     "algorithms_available",
     "algorithms_guaranteed",
     "column",

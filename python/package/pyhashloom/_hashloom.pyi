@@ -4,7 +4,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, Protocol, TypeAlias, final, overload
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, final, overload
 
 import numpy
 import numpy.typing
@@ -67,7 +67,18 @@ __all__ = [
 # numpy's arrays are buffers for type checkers only from Python 3.12 on.
 _Data: TypeAlias = Buffer | numpy.typing.NDArray[Any]
 
+__version__: str
 algorithms: list[str]
+
+class _AnyHash(Protocol):
+    @property
+    def name(self) -> str: ...
+    def digest(self) -> bytes: ...
+
+class _Constructor(Protocol):
+    def new(self) -> _AnyHash: ...
+
+_Digestmod: TypeAlias = str | Callable[[], _AnyHash] | _Constructor
 
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
@@ -80,8 +91,23 @@ class Column:
     """A column of digests, by the Arrow PyCapsule interface."""
 
     @property
+    def name(self) -> str: ...
+    @property
+    def output(self) -> Literal["hex", "binary"]: ...
+    @property
     def null_count(self) -> int: ...
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str | bytes | None]: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> str | bytes | None: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> Column: ...
+    def to_pylist(self) -> list[str | bytes | None]: ...
+    def to_pandas(self) -> Any: ...
+    def to_polars(self) -> Any: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.typing.NDArray[Any]: ...
+    def __arrow_array__(self, type: Any = None) -> Any: ...
+    def _repr_html_(self) -> str: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
@@ -148,20 +174,54 @@ def hash160(data: _Data, /) -> bytes: ...
 def sha256d(data: _Data, /) -> bytes: ...
 @overload
 def many(
-    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["bytes"] = "bytes", length: int | None = None
+    name: str,
+    messages: Iterable[_Data] | _Data,
+    /,
+    *,
+    output: Literal["bytes"] = "bytes",
+    length: int | None = None,
+    threads: int = 1,
 ) -> list[bytes]: ...
 @overload
 def many(
-    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["hex"], length: int | None = None
+    name: str,
+    messages: Iterable[_Data] | _Data,
+    /,
+    *,
+    output: Literal["hex"],
+    length: int | None = None,
+    threads: int = 1,
 ) -> list[str]: ...
 @overload
 def many(
-    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["joined"], length: int | None = None
+    name: str,
+    messages: Iterable[_Data] | _Data,
+    /,
+    *,
+    output: Literal["joined"],
+    length: int | None = None,
+    threads: int = 1,
 ) -> bytes: ...
 @overload
 def many(
-    name: str, messages: Iterable[_Data] | _Data, /, *, output: Literal["numpy"], length: int | None = None
+    name: str,
+    messages: Iterable[_Data] | _Data,
+    /,
+    *,
+    output: Literal["numpy"],
+    length: int | None = None,
+    threads: int = 1,
 ) -> numpy.typing.NDArray[numpy.uint8]: ...
+@overload
+def many(
+    name: str,
+    messages: Iterable[_Data] | _Data,
+    /,
+    *,
+    output: str,
+    length: int | None = None,
+    threads: int = 1,
+) -> list[bytes] | list[str] | bytes | numpy.typing.NDArray[numpy.uint8]: ...
 @overload
 def rows(
     name: str,
@@ -171,19 +231,52 @@ def rows(
     *,
     output: Literal["bytes"] = "bytes",
     length: int | None = None,
+    threads: int = 1,
 ) -> list[bytes]: ...
 @overload
 def rows(
-    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["hex"], length: int | None = None
+    name: str,
+    data: _Data,
+    /,
+    row_nbytes: int | None = None,
+    *,
+    output: Literal["hex"],
+    length: int | None = None,
+    threads: int = 1,
 ) -> list[str]: ...
 @overload
 def rows(
-    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["joined"], length: int | None = None
+    name: str,
+    data: _Data,
+    /,
+    row_nbytes: int | None = None,
+    *,
+    output: Literal["joined"],
+    length: int | None = None,
+    threads: int = 1,
 ) -> bytes: ...
 @overload
 def rows(
-    name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["numpy"], length: int | None = None
+    name: str,
+    data: _Data,
+    /,
+    row_nbytes: int | None = None,
+    *,
+    output: Literal["numpy"],
+    length: int | None = None,
+    threads: int = 1,
 ) -> numpy.typing.NDArray[numpy.uint8]: ...
+@overload
+def rows(
+    name: str,
+    data: _Data,
+    /,
+    row_nbytes: int | None = None,
+    *,
+    output: str,
+    length: int | None = None,
+    threads: int = 1,
+) -> list[bytes] | list[str] | bytes | numpy.typing.NDArray[numpy.uint8]: ...
 def column(
     name: str,
     /,
@@ -192,7 +285,7 @@ def column(
     salt: _Data | None = None,
     key: _Data | None = None,
     length: int | None = None,
-    threads: int | None = None,
+    threads: int = 0,
 ) -> Column: ...
 def search(
     name: str,
@@ -213,29 +306,54 @@ def search(
     limit: int = 1,
 ) -> list[int]: ...
 def hmac_new(
-    key: _Data, msg: _Data | None = None, digestmod: str | Callable[[], Hash] | None = None
+    key: _Data, msg: _Data | None = None, digestmod: _Digestmod | None = None
 ) -> HMAC: ...
-def hmac_digest(key: _Data, msg: _Data, digest: str | Callable[[], Hash]) -> bytes: ...
+def hmac_digest(key: _Data, msg: _Data, digest: _Digestmod) -> bytes: ...
 @overload
 def hmac_many(
     key: _Data,
     messages: Iterable[_Data] | _Data,
-    digestmod: str | Callable[[], Hash],
+    digestmod: _Digestmod,
     *,
     output: Literal["bytes"] = "bytes",
+    threads: int = 1,
 ) -> list[bytes]: ...
 @overload
 def hmac_many(
-    key: _Data, messages: Iterable[_Data] | _Data, digestmod: str | Callable[[], Hash], *, output: Literal["hex"]
+    key: _Data,
+    messages: Iterable[_Data] | _Data,
+    digestmod: _Digestmod,
+    *,
+    output: Literal["hex"],
+    threads: int = 1,
 ) -> list[str]: ...
 @overload
 def hmac_many(
-    key: _Data, messages: Iterable[_Data] | _Data, digestmod: str | Callable[[], Hash], *, output: Literal["joined"]
+    key: _Data,
+    messages: Iterable[_Data] | _Data,
+    digestmod: _Digestmod,
+    *,
+    output: Literal["joined"],
+    threads: int = 1,
 ) -> bytes: ...
 @overload
 def hmac_many(
-    key: _Data, messages: Iterable[_Data] | _Data, digestmod: str | Callable[[], Hash], *, output: Literal["numpy"]
+    key: _Data,
+    messages: Iterable[_Data] | _Data,
+    digestmod: _Digestmod,
+    *,
+    output: Literal["numpy"],
+    threads: int = 1,
 ) -> numpy.typing.NDArray[numpy.uint8]: ...
+@overload
+def hmac_many(
+    key: _Data,
+    messages: Iterable[_Data] | _Data,
+    digestmod: _Digestmod,
+    *,
+    output: str,
+    threads: int = 1,
+) -> list[bytes] | list[str] | bytes | numpy.typing.NDArray[numpy.uint8]: ...
 def pbkdf2_hmac(hash_name: str, password: _Data, salt: _Data, iterations: int, dklen: int | None = None) -> bytes: ...
 def pbkdf2_hmac_many(
     hash_name: str,
@@ -244,7 +362,7 @@ def pbkdf2_hmac_many(
     iterations: int,
     dklen: int | None = None,
     *,
-    threads: int | None = None,
+    threads: int = 0,
 ) -> list[bytes]: ...
 @overload
 def compare_digest(a: str, b: str, /) -> bool: ...

@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Expressions for polars: ``import pyhashloom.polars`` adds ``hashloom`` to every expression.
+"""Digests in polars: ``import pyhashloom.polars`` adds ``hashloom`` to expressions, series and frames.
 
 >>> import polars as pl
 >>> import pyhashloom.polars
->>> frame = pl.LazyFrame({"email": ["a@example.com", None]})
->>> frame.select(pl.col("email").hashloom.sha256()).collect()["email"].str.head(16).to_list()
+>>> frame = pl.DataFrame({"email": ["a@example.com", None]})
+>>> frame.lazy().select(pl.col("email").hashloom.sha256().str.head(16)).collect()["email"].to_list()
 ['08168cd80dfd534a', None]
+>>> frame["email"].hashloom.digest("sha1", output="binary")[0].hex()[:16]
+'11a586cd1f7d573b'
 
-Several columns make one digest a row as a struct: ``pl.struct("name", "born").hashloom.sha256()``.
+Several columns make one digest a row, as a struct or as a frame:
+``pl.struct("name", "born").hashloom.sha256()``, ``frame.hashloom.sha256()``. The methods are digest(name), md5(), sha1(),
+sha256() and sha512(); the parameters are those of pyhashloom.column.
 """
 
 from typing import Any, Literal
 
 import polars as pl
 
-from . import column
+from ._column import Methods, column
 
-__all__ = ["Digests"]
+__all__ = ["Digests", "FrameDigests", "SeriesDigests"]
 
 
 @pl.api.register_expr_namespace("hashloom")
-class Digests:
-    """The digests of an expression's values, by pyhashloom.column: its types, nulls, salt and key.
-
-    They are elementwise, so lazy and streaming queries work on them in parts.
-    """
+class Digests(Methods[pl.Expr]):
+    """The digests of an expression's values. They are elementwise, so lazy and streaming queries work in parts."""
 
     def __init__(self, expression: pl.Expr) -> None:
         self._expression = expression
@@ -38,7 +39,7 @@ class Digests:
         key: bytes | None = None,
         length: int | None = None,
     ) -> pl.Expr:
-        """Digests by the algorithm of this name, hash160 or sha256d. ``length``: their bytes, of SHAKE.
+        """Digests by the algorithm of this name, hash160 or sha256d.
 
         >>> pl.select(pl.lit("abc").hashloom.digest("sha1", output="binary")).item().hex()
         'a9993e364706816aba3e25717850c26c9cd0d89d'
@@ -50,34 +51,51 @@ class Digests:
         kind: Any = pl.String if output == "hex" else pl.Binary
         return self._expression.map_batches(of_series, return_dtype=kind, is_elementwise=True)
 
-    def md5(self) -> pl.Expr:
-        """MD5 in hexadecimal digits.
 
-        >>> pl.select(pl.lit("abc").hashloom.md5()).item()
-        '900150983cd24fb0d6963f7d28e17f72'
-        """
-        return self.digest("md5")
+@pl.api.register_series_namespace("hashloom")
+class SeriesDigests(Methods[pl.Series]):
+    """The digests of a series' values, in a series of the same name.
 
-    def sha1(self) -> pl.Expr:
-        """SHA-1 in hexadecimal digits.
+    >>> pl.Series("x", ["abc"]).hashloom.md5().to_list()
+    ['900150983cd24fb0d6963f7d28e17f72']
+    """
 
-        >>> pl.select(pl.lit("abc").hashloom.sha1()).item()
-        'a9993e364706816aba3e25717850c26c9cd0d89d'
-        """
-        return self.digest("sha1")
+    def __init__(self, series: pl.Series) -> None:
+        self._series = series
 
-    def sha256(self) -> pl.Expr:
-        """SHA-256 in hexadecimal digits.
+    def digest(
+        self,
+        name: str,
+        *,
+        output: Literal["hex", "binary"] = "hex",
+        salt: bytes | None = None,
+        key: bytes | None = None,
+        length: int | None = None,
+    ) -> pl.Series:
+        """Digests by the algorithm of this name, hash160 or sha256d."""
+        digests = column(name, self._series, output=output, salt=salt, key=key, length=length)
+        return pl.Series(self._series.name, digests)
 
-        >>> pl.select(pl.lit("abc").hashloom.sha256()).item()[:16]
-        'ba7816bf8f01cfea'
-        """
-        return self.digest("sha256")
 
-    def sha512(self) -> pl.Expr:
-        """SHA-512 in hexadecimal digits.
+@pl.api.register_dataframe_namespace("hashloom")
+class FrameDigests(Methods[pl.Series]):
+    """A digest for each row of a frame.
 
-        >>> pl.select(pl.lit("abc").hashloom.sha512()).item()[:16]
-        'ddaf35a193617aba'
-        """
-        return self.digest("sha512")
+    >>> len(pl.DataFrame({"x": ["a", "b"], "y": [1, 2]}).hashloom.sha256().unique())
+    2
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def digest(
+        self,
+        name: str,
+        *,
+        output: Literal["hex", "binary"] = "hex",
+        salt: bytes | None = None,
+        key: bytes | None = None,
+        length: int | None = None,
+    ) -> pl.Series:
+        """Digests by the algorithm of this name, hash160 or sha256d."""
+        return pl.Series(name, column(name, self._frame, output=output, salt=salt, key=key, length=length))

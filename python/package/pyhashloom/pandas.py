@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Digests in pandas: ``import pyhashloom.pandas`` adds ``hashloom`` to series and frames. pyarrow is needed.
+
+>>> import pandas as pd
+>>> import pyhashloom.pandas
+>>> frame = pd.DataFrame({"email": ["a@example.com", "b@example.com"]}, index=[7, 8])
+>>> frame["email"].hashloom.sha256().str[:16].to_dict()
+{7: '08168cd80dfd534a', 8: 'e8f39b3e1382367d'}
+>>> frame["row"] = frame.hashloom.digest("sha256", key=b"a secret of 32 random bytes")
+
+The methods are digest(name), md5(), sha1(), sha256() and sha512(); the parameters are those of pyhashloom.column. A
+frame has one digest for each row. The results have the index of what was hashed; the index itself is not hashed.
+"""
+
+from typing import Any, Literal
+
+import pandas as pd
+
+from ._column import Methods, column
+from ._convert import to_pandas
+
+__all__ = ["FrameDigests", "SeriesDigests"]
+
+
+@pd.api.extensions.register_series_accessor("hashloom")
+class SeriesDigests(Methods["pd.Series[Any]"]):
+    """The digests of a series' values, in a series of the same index and name.
+
+    >>> pd.Series(["abc"]).hashloom.md5()[0]
+    '900150983cd24fb0d6963f7d28e17f72'
+    """
+
+    def __init__(self, series: "pd.Series[Any]") -> None:
+        self._series = series
+
+    def digest(
+        self,
+        name: str,
+        *,
+        output: Literal["hex", "binary"] = "hex",
+        salt: bytes | None = None,
+        key: bytes | None = None,
+        length: int | None = None,
+    ) -> "pd.Series[Any]":
+        """Digests by the algorithm of this name, hash160 or sha256d."""
+        digests = column(name, self._series, output=output, salt=salt, key=key, length=length)
+        return to_pandas(digests, like=self._series)
+
+
+@pd.api.extensions.register_dataframe_accessor("hashloom")
+class FrameDigests(Methods["pd.Series[Any]"]):
+    """A digest for each row of a frame, in a series of the same index.
+
+    >>> len(pd.DataFrame({"x": ["a", "b"], "y": [1, 2]}).hashloom.sha256().unique())
+    2
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def digest(
+        self,
+        name: str,
+        *,
+        output: Literal["hex", "binary"] = "hex",
+        salt: bytes | None = None,
+        key: bytes | None = None,
+        length: int | None = None,
+    ) -> "pd.Series[Any]":
+        """Digests by the algorithm of this name, hash160 or sha256d."""
+        digests = column(name, self._frame, output=output, salt=salt, key=key, length=length)
+        return to_pandas(digests).set_axis(self._frame.index)
