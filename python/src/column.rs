@@ -431,6 +431,7 @@ impl Column {
         arrow::schema(py, &self.field)
     }
 
+    #[pyo3(signature = (r#type=None))]
     fn __arrow_array__<'py>(this: &Bound<'py, Self>, r#type: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         digests::convert(this, "arrow_array")?.call1((this, r#type))
     }

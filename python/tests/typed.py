@@ -2,6 +2,7 @@
 """Every call with its types, for type checkers: mypy --strict and pyright. Each line marked as an error must be one."""
 
 import array
+import hashlib
 import pathlib
 
 import duckdb
@@ -48,9 +49,18 @@ def uses() -> None:
     kept: pyhashloom.manifest.ManifestReport = pyhashloom.manifest.check(written.content, pathlib.Path("folder"))
     right: bool = pyhashloom.manifest.check_list(b"list", folder="folder", progress=print).is_right
     print(kept.is_same, [(found.status, found.path, found.error) for found in kept.differences], kept.counts, right)
-    tags: list[bytes] = pyhashloom.hmac.many(b"key", listed, "sha256")
+    tags: list[bytes] = pyhashloom.hmac.many(b"key", listed, hashlib.sha256, threads=0)
+    for output in "bytes", "hex":
+        any_form: list[bytes] | list[str] | bytes | numpy.typing.NDArray[numpy.uint8]
+        any_form = pyhashloom.many("sha1", listed, output=output, threads=2)
+        any_form = pyhashloom.rows("sha1", b"ab", 1, output=output)
+        any_form = pyhashloom.hmac.many(b"key", listed, "sha1", output=output)
+        print(any_form, pyhashloom.__version__)
     column: pyhashloom.Column = pyhashloom.column("sha256", polars.Series(["a"]), output="binary", key=b"k", threads=1)
     series: polars.Series = polars.Series(column)
+    values: list[str | bytes | None] = column[1:].to_pylist() + [column[0]] + list(column)
+    series = pyhashloom.polars.SeriesDigests(series).digest("sha256", output="binary")
+    print(values, column.name, column.output, column.to_polars(), column.to_pandas(), numpy.asarray(column))
     pyhashloom.duckdb.register(duckdb.connect(), "tag_", key=b"k")
     expression: polars.Expr = pyhashloom.polars.Digests(polars.col("a")).sha256()
     derived: list[bytes] = pyhashloom.pbkdf2_hmac_many("sha256", [bytearray(b"b")], iter(listed), 1000, 32, threads=2)
@@ -74,7 +84,7 @@ def errors() -> None:
     pyhashloom.sha256("text")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.hmac.new("key", b"", "sha256")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.shake_256(b"abc").digest()  # type: ignore[call-arg] # pyright: ignore
-    pyhashloom.many("sha256", [b""], output="text")  # type: ignore[call-overload] # pyright: ignore
+    pyhashloom.many("sha256", [b""], output=b"hex")  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
     pyhashloom.column("sha256", [b"a"])  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.pbkdf2_hmac("sha256", "password", b"", 1)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]

@@ -9,9 +9,11 @@ from ._hashloom import column as _column
 # Type checkers take this name for true. Other modules need not wait for the import of typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Generic, Literal, TypeVar
+    from typing import Generic, Literal, TypeVar
 
     from typing_extensions import Buffer
+
+    from ._hashloom import _ArrowArray, _ArrowStream
 
     _Result = TypeVar("_Result", covariant=True)
 
@@ -26,7 +28,7 @@ else:
 def column(
     name: str,
     /,
-    *columns: Any,
+    *columns: _ArrowStream | _ArrowArray,
     output: Literal["hex", "binary"] = "hex",
     salt: Buffer | None = None,
     key: Buffer | None = None,

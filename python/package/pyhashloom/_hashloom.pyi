@@ -18,6 +18,7 @@ __all__ = [
     "HashXOF",
     "Listing",
     "Torrent",
+    "__version__",
     "algorithms",
     "column",
     "compare_digest",

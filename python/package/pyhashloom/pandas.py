@@ -23,14 +23,14 @@ __all__ = ["FrameDigests", "SeriesDigests"]
 
 
 @pd.api.extensions.register_series_accessor("hashloom")
-class SeriesDigests(Methods["pd.Series[Any]"]):
+class SeriesDigests(Methods[Any]):
     """The digests of a series' values, in a series of the same index and name.
 
     >>> pd.Series(["abc"]).hashloom.md5()[0]
     '900150983cd24fb0d6963f7d28e17f72'
     """
 
-    def __init__(self, series: "pd.Series[Any]") -> None:
+    def __init__(self, series: Any) -> None:
         self._series = series
 
     def digest(
@@ -41,21 +41,21 @@ class SeriesDigests(Methods["pd.Series[Any]"]):
         salt: bytes | None = None,
         key: bytes | None = None,
         length: int | None = None,
-    ) -> "pd.Series[Any]":
+    ) -> Any:
         """Digests by the algorithm of this name, hash160 or sha256d."""
         digests = column(name, self._series, output=output, salt=salt, key=key, length=length)
         return to_pandas(digests, like=self._series)
 
 
 @pd.api.extensions.register_dataframe_accessor("hashloom")
-class FrameDigests(Methods["pd.Series[Any]"]):
+class FrameDigests(Methods[Any]):
     """A digest for each row of a frame, in a series of the same index.
 
     >>> len(pd.DataFrame({"x": ["a", "b"], "y": [1, 2]}).hashloom.sha256().unique())
     2
     """
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, frame: Any) -> None:
         self._frame = frame
 
     def digest(
@@ -66,7 +66,7 @@ class FrameDigests(Methods["pd.Series[Any]"]):
         salt: bytes | None = None,
         key: bytes | None = None,
         length: int | None = None,
-    ) -> "pd.Series[Any]":
+    ) -> Any:
         """Digests by the algorithm of this name, hash160 or sha256d."""
         digests = column(name, self._frame, output=output, salt=salt, key=key, length=length)
         return to_pandas(digests).set_axis(self._frame.index)
