@@ -24,39 +24,15 @@ target=$(uname -m)-unknown-linux-musl
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . tools/clean_room.sh
+. tools/vendor.sh
 git diff --quiet HEAD || echo "dist.sh: uncommitted changes are left out" >&2
-
-# archive FOLDER FILE: the same bytes for the same files, whoever has made them, and when. Links become files, as
-# Windows may have none.
-archive() {
-    tar --create --sort=name --format=gnu --dereference --hard-dereference "--mtime=@$commit_time" \
-        --owner=0 --group=0 --numeric-owner --mode=u+rwX,go=rX --directory "$(dirname "$1")" "$(basename "$1")" |
-        gzip -9 --no-name >"$2"
-}
-
-# The licences of the crates that are linked into the program. Each wants its text in every copy.
-licences() {
-    local crate version licence file
-    shopt -s nocaseglob
-    cargo tree --offline --locked --package hashloom-cli --edges normal,no-proc-macro --target all --prefix none \
-        --format '{p}|{l}' | sed 's/ (\*)$//; /(\//d; s/ v/ /' | sort -u |
-        while IFS='| ' read -r crate version licence; do
-            printf '\n== %s %s: %s\n' "$crate" "$version" "$licence"
-            # depend/: libsecp256k1, whose sources are in the crate secp256k1-sys.
-            for file in vendor/"$crate-$version"/{,depend/*/}{licen[cs]e,copying,copyright,notice,unlicense}*; do
-                [ ! -f "$file" ] || { printf '\n-- %s\n\n' "${file##*/}"; cat "$file"; }
-            done
-        done
-}
 
 mkdir -p "$work/source" "$work/dist"
 git archive --prefix="$name/" HEAD | tar --extract --directory "$work/source"
 (
     cd "$work/source/$name"
-    cargo vendor --quiet --locked --versioned-dirs vendor >/dev/null
-    printf '%s\n' '# The crates in vendor/. Without this file Cargo takes them from crates.io.' '[source.crates-io]' \
-        'replace-with = "vendor"' '' '[source.vendor]' 'directory = "vendor"' >.cargo/config.toml
-    licences >LICENSES-CRATES
+    vendor Cargo.toml
+    licences Cargo.toml hashloom-cli >LICENSES-CRATES
     # The version is Cargo's. A tilde sorts before the release; a package by Debian itself (-1) sorts after this one.
     maintainer=$(sed -n 's/^Maintainer: //p' debian/control)
     printf 'hashloom (%s-0upstream1) unstable; urgency=medium\n\n  * The changes are in CHANGELOG.md.\n\n -- %s  %s\n' \
