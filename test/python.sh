@@ -135,10 +135,21 @@ examples() {
         "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/README.md")
 }
 
+# What would be published, made twice, and installed from: with maturin alone, an empty home, and no network where unshare
+# may cut it off.
 source_distribution() {
-    rm -rf "$logs/sdist"
-    (cd "$root/python" && "$tools/bin/maturin" sdist --out "$logs/sdist") &&
-        environment "$logs/from-source" "$python" pytest hypothesis numpy "$logs"/sdist/*.tar.gz &&
+    local work=$logs/sdist
+    rm -rf "$work" && mkdir -p "$work"
+    . "$root/tools/clean_room.sh"
+    environment "$logs/from-source" "$python" pytest hypothesis numpy 'maturin>=1.9,<2' &&
+        PATH=$tools/bin:$PATH "$root/tools/wheels.sh" "$work/one" source &&
+        PATH=$tools/bin:$PATH "$root/tools/wheels.sh" "$work/two" source &&
+        cmp "$work"/{one,two}/pyhashloom-*.tar.gz || return 1
+    ! tar --list --gzip --file "$work"/one/*.tar.gz | grep -E '\.(whl|so|pyc)$|/dist/' || return 1
+    clean_path=$logs/from-source/bin:$clean_path
+    clean "$logs/from-source/bin/pip" install --quiet --disable-pip-version-check --no-index --no-build-isolation \
+        "$work"/one/pyhashloom-*.tar.gz &&
+        ls "$logs"/from-source/lib/python*/site-packages/pyhashloom-*/licenses/LICENSES-CRATES &&
         (cd "$logs" && from-source/bin/python -m pytest -q -p no:cacheprovider "$root/python/tests/test_hashlib.py")
 }
 

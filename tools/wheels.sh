@@ -35,7 +35,7 @@ cd "$work/tree"
 vendor python/Cargo.toml
 licences python/Cargo.toml hashloom-python >python/LICENSES-CRATES
 mv vendor .cargo/config.toml "$work"
-(cd python && maturin --quiet sdist --out "$work")
+(cd python && maturin sdist --out "$work")
 cd "$work"
 tar --extract --gzip --file "$name.tar.gz"
 mv vendor "$name"
