@@ -132,6 +132,8 @@ types() {
 examples() {
     (cd "$logs" && "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules \
         --ignore-glob='*/pyhashloom/spark.py' --ignore-glob='*/pyhashloom/dask.py' --pyargs pyhashloom &&
+        "$logs/$(basename "$python")/bin/python" -c \
+            'import doctest, pyhashloom._hashloom as m; f, n = doctest.testmod(m); assert n > 50 and not f' &&
         "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/README.md")
 }
 

@@ -92,7 +92,7 @@ impl Hash {
 
 #[pymethods]
 impl Hash {
-    /// Appends data to the message.
+    /// Appends data to the message. TypeError for text and objects without bytes.
     #[pyo3(signature = (data, /))]
     fn update(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let data = Data::of(data)?;
@@ -196,6 +196,18 @@ fn construct<'py>(
 }
 
 /// Returns a hash object of the algorithm `name`, begun with `data`.
+///
+/// `name` is one of algorithms_guaranteed, in either case and also in the standard's spelling: SHA-512/256. `data` has the
+/// buffer protocol: bytes, bytearray, memoryview, array, numpy's arrays. `string` is another name of `data`, and
+/// `usedforsecurity` has no effect; both are hashlib's.
+///
+/// ValueError: there is no such algorithm. TypeError: text, or an object without bytes.
+///
+/// >>> import pyhashloom
+/// >>> h = pyhashloom.new("SHA-512/256", b"ab")
+/// >>> h.update(b"c")
+/// >>> h.name, h.hexdigest()[:16]
+/// ('sha512_256', '53048e2681941ef9')
 #[pyfunction]
 #[pyo3(
     signature = (name, data = Given(None), *, usedforsecurity = Given(None), string = Given(None)),
@@ -223,7 +235,11 @@ macro_rules! constructors {
         }
 
         $(
-            /// Returns a hash object of this algorithm, begun with `data`. `usedforsecurity` has no effect.
+            /// Returns a hash object of this algorithm, begun with `data`; the parameters are those of `new`.
+            ///
+            /// >>> import pyhashloom
+            #[doc = concat!(">>> pyhashloom.", stringify!($name), "(b\"abc\").name")]
+            #[doc = concat!("'", stringify!($name), "'")]
             #[pyfunction]
             #[pyo3(
                 signature = (data = Given(None), *, usedforsecurity = Given(None), string = Given(None)),

@@ -116,6 +116,13 @@ impl Mac {
 }
 
 /// Returns an HMAC object for a key, begun with `msg`.
+///
+/// `digestmod` is an algorithm's name or a constructor, such as hashlib.sha256. TypeError without it, and for a key or
+/// message that has no bytes. ValueError: no such algorithm, or SHAKE.
+///
+/// >>> from pyhashloom import hmac
+/// >>> hmac.new(b"key", b"message", "sha256").hexdigest()[:16]
+/// '6e9ef29b75fffc5b'
 #[pyfunction]
 #[pyo3(signature = (key, msg = None, digestmod = None))]
 fn hmac_new(
@@ -132,7 +139,11 @@ fn hmac_new(
     Ok(mac)
 }
 
-/// Returns the tag of one message.
+/// Returns the tag of one message. The errors are those of `new`.
+///
+/// >>> from pyhashloom import hmac
+/// >>> hmac.digest(b"key", b"message", "sha256").hex()[:16]
+/// '6e9ef29b75fffc5b'
 #[pyfunction]
 #[pyo3(signature = (key, msg, digest))]
 fn hmac_digest<'py>(
@@ -148,7 +159,11 @@ fn hmac_digest<'py>(
     Ok(PyBytes::new(py, tag.as_ref()))
 }
 
-/// Returns the tag of each message.
+/// Returns the tag of each message. `messages`, `output` and `threads` are those of pyhashloom.many.
+///
+/// >>> from pyhashloom import hmac
+/// >>> hmac.many(b"key", [b"message", b"another"], "sha1", output="hex")[0][:16]
+/// '2088df74d5f2146b'
 #[pyfunction]
 #[pyo3(signature = (key, messages, digestmod, *, output = "bytes", threads = 1))]
 fn hmac_many<'py>(
@@ -162,6 +177,12 @@ fn hmac_many<'py>(
 }
 
 /// Returns whether a and b are equal, in a time that depends only on their lengths: two buffers, or two texts of ASCII.
+///
+/// TypeError for anything else.
+///
+/// >>> from pyhashloom import hmac
+/// >>> hmac.compare_digest(b"a tag", bytearray(b"a tag")), hmac.compare_digest("a", "b")
+/// (True, False)
 #[pyfunction]
 #[pyo3(signature = (a, b, /))]
 fn compare_digest(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -591,14 +591,22 @@ fn twice<'py>(function: &Function<'_>, data: &Bound<'py, PyAny>) -> PyResult<Bou
     Ok(PyBytes::new(py, &digest))
 }
 
-/// Returns RIPEMD-160 of SHA-256 of one message, as in Bitcoin's addresses.
+/// Returns RIPEMD-160 of SHA-256 of one message, as in Bitcoin's addresses: 20 bytes.
+///
+/// >>> import pyhashloom
+/// >>> pyhashloom.hash160(b"abc").hex()
+/// 'bb1be98c142444d7a56aa3981c3942a978e4dc33'
 #[pyfunction]
 #[pyo3(signature = (data, /))]
 fn hash160<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     twice(&Function::Hash160, data)
 }
 
-/// Returns SHA-256 of SHA-256 of one message, as for Bitcoin's blocks.
+/// Returns SHA-256 of SHA-256 of one message, as for Bitcoin's blocks: 32 bytes.
+///
+/// >>> import pyhashloom
+/// >>> pyhashloom.sha256d(b"abc").hex()[:16]
+/// '4f8b42c22dd3729b'
 #[pyfunction]
 #[pyo3(signature = (data, /))]
 fn sha256d<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {

@@ -112,6 +112,14 @@ impl Form {
 }
 
 /// Returns the key derived from a password, as hashlib.pbkdf2_hmac.
+///
+/// `iterations`: 1 to 2^32 - 1. `dklen`: bytes of the key, 1 to 2^32 - 1 digests; a digest if it is None. Ctrl-C stops it.
+///
+/// ValueError: no such algorithm, or SHAKE; a number below 1. OverflowError: a number that is too large.
+///
+/// >>> import pyhashloom
+/// >>> pyhashloom.pbkdf2_hmac("sha256", b"password", b"salt", 1000, dklen=8).hex()
+/// '632c2812e46d4604'
 #[pyfunction]
 #[pyo3(signature = (hash_name, password, salt, iterations, dklen = None))]
 fn pbkdf2_hmac<'py>(
@@ -129,7 +137,14 @@ fn pbkdf2_hmac<'py>(
     PyBytes::new_with(py, form.key_nbytes, |key| form.derive(py, &[password], &[salt], 1, key))
 }
 
-/// Returns the keys derived from many passwords, each with its own salt.
+/// Returns the keys derived from many passwords, each with its own salt, in a list.
+///
+/// `threads`: the most threads; 0 means one for each CPU. The other parameters and errors are those of `pbkdf2_hmac`;
+/// ValueError too if there are not as many salts as passwords.
+///
+/// >>> import pyhashloom
+/// >>> [key.hex() for key in pyhashloom.pbkdf2_hmac_many("sha1", [b"a", b"b"], [b"salt", b"salt 2"], 1000, dklen=4)]
+/// ['5b1a70a9', '42e9fe12']
 #[pyfunction]
 #[pyo3(signature = (hash_name, passwords, salts, iterations, dklen = None, *, threads = 0))]
 fn pbkdf2_hmac_many<'py>(

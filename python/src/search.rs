@@ -43,7 +43,19 @@ fn searched(name: &str) -> PyResult<Algorithm> {
     }
 }
 
-/// The first nonces from first to last, both included, whose digests are low enough.
+/// Returns the first nonces from `first` to `last`, both included, whose digests are low enough: at most `limit`.
+///
+/// A message is `prefix`, the nonce and `suffix`. One of these says what is low enough: `zero_bits` in front; `target`,
+/// the greatest first bytes; `compact`, a target as in a Bitcoin header. `digits` are those that a nonce is written with,
+/// 2 to 256 different bytes; without them it is bytes. `width`: digits or bytes of each nonce. `again` names the
+/// algorithm that hashes each digest once more. `least_digit_first` and `least_byte_first` turn the order of the nonce
+/// and of the digest round.
+///
+/// ValueError: parameters that contradict each other, or an algorithm without a search (SHA-3). Ctrl-C stops it.
+///
+/// >>> import pyhashloom
+/// >>> pyhashloom.search("sha256", 0, 100_000, zero_bits=16, prefix=b"hello ", digits=b"0123456789")
+/// [4361]
 #[pyfunction]
 #[pyo3(signature = (
     name, /, first, last, *, target=None, zero_bits=None, compact=None, prefix=None, suffix=None, digits=None,
