@@ -85,7 +85,13 @@ def files(
     A file that cannot be read does not stop the others: its result has the error. `threads` is the largest number of
     threads; 0 means one for each CPU. `progress` is called with the bytes hashed so far and None, up to 20 times a
     second, by the thread that takes the results. Ctrl-C, an exception of `progress` and the end of the iterator's life
-    stop the work. `paths` is read whole before the work begins.
+    stop the work. `paths` is read whole before the work begins. ValueError: there is no such algorithm.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "abc")
+    >>> _ = open(path, "wb").write(b"abc")
+    >>> [(file.hexdigest[:16], file.nbytes) for file in files("sha256", [path])]
+    [('ba7816bf8f01cfea', 3)]
     """
     if isinstance(paths, (str, bytes, os.PathLike)):
         raise TypeError("paths is one path: give a list of paths")

@@ -128,6 +128,13 @@ def verify(
     called with the bytes checked so far and in all, up to 20 times a second. Ctrl-C stops the check.
 
     Raises TorrentError for bytes that are not a torrent, FileError if `torrent` or `path` cannot be read.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "abc"
+    >>> _ = path.write_bytes(b"abc")
+    >>> report = verify(create(path, version="v2").content, path)
+    >>> report.is_complete, report.pieces
+    (True, ['have'])
     """
     content, pieces, bitfield, files, troubles, (is_complete, nbytes_read, seconds) = torrent_verify(
         torrent, path, threads, progress
