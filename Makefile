@@ -18,7 +18,7 @@ ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-tiers bench-peers
 .PHONY: bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
-.PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web bench-web
+.PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web bench-web npm
 
 help:
 	@echo 'make demo           build, sum, check, manifest and torrents at work, then race on a 485 MiB image, and one in Go'
@@ -54,6 +54,7 @@ help:
 	@echo '                    make bench-provider: beside the default provider; make bench-pkcs11: beside SoftHSM2'
 	@echo 'make web            build/web/hashloom.html, a page that checks files in the browser (docs/web.md);'
 	@echo '                    make bench-web: it beside crypto.subtle'
+	@echo 'make npm            build/npm, the package for JavaScript: many messages in WebAssembly (web/npm/README.md)'
 	@echo 'make clean          remove everything built'
 
 build:
@@ -186,6 +187,11 @@ web:
 	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort' cargo build --release --locked --target wasm32-unknown-unknown \
 	    --package hashloom-web
 	web/build.py target/wasm32-unknown-unknown/release/hashloom_web.wasm build/web/hashloom.html
+
+# The package for JavaScript, as npm would pack it.
+npm:
+	@tools/setup.sh web
+	WASM_CC='$(WASM_CC)' web/npm/build.py build/npm
 
 bench-web: web
 	@tools/setup.sh bench-web

@@ -42,6 +42,7 @@ ALLOWED = {
     "rust/hashloom-cli/src/sums/shasum.rs": "the algorithms of shasum and sha3sum",
     "rust/hashloom-cli/src/sums/check.rs": "examples in a help text",
     "tools/demo.sh": "examples",
+    "web/npm/package.json": "words that people search for",
     "core/src/core.h": "constants of standards: a new block function brings its own",
     "drop-in/pkcs11/cryptoki.h": "numbers of PKCS #11",
     "drop-in/pkcs11/mechanism.c": "numbers of PKCS #11 for PBKDF2",

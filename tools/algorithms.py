@@ -452,6 +452,11 @@ def python_stubs():
         yield f"def {a.hashlib}({arguments}) -> {kind}: ..."
 
 
+def npm_names():
+    for a in in_order():
+        yield f"    | '{a.name}'"
+
+
 def page_names():
     names = {name.lower() for a in in_order() for name in (a.name, *a.tags)}
     for name in sorted(name for name in names if "/" not in name):
@@ -482,6 +487,7 @@ WRITERS = {
     "python/package/pyhashloom/__init__.py": [python_imports, python_all],
     "python/package/pyhashloom/_hashloom.pyi": [python_all, python_stubs],
     "web/page.js": [page_names],
+    "web/npm/index.d.ts": [npm_names],
 }
 
 # ---------------------------------------------------------------------------------------------------------------------

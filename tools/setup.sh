@@ -87,7 +87,7 @@ s390x-linux-gnu-gcc  gcc-s390x-linux-gnu,libc6-dev-s390x-cross  cross       cros
 powerpc64le-linux-gnu-gcc  gcc-powerpc64le-linux-gnu,libc6-dev-ppc64el-cross  cross  cross
 arm-linux-gnueabihf-gcc  gcc-arm-linux-gnueabihf,libc6-dev-armhf-cross  cross  cross
 x86_64-w64-mingw32-gcc  gcc-mingw-w64-x86-64  cross                         other-systems
-node              nodejs                      cross                         cross
+node              nodejs                      test,cross                    cross
 /usr/lib/wasm32-wasi/libc.a  wasi-libc        cross                         cross
 clang-wasi        lld-%,lld,libclang-rt-%-dev-wasm32  cross                 cross
 dpkg-buildpackage  dpkg-dev                   dist                          dist

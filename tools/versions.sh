@@ -18,6 +18,7 @@ found() { # WHERE VERSION
     nwrong=$((nwrong + 1))
 }
 
+found web/npm/package.json "$(sed -n 's/^  "version": "\(.*\)",$/\1/p' web/npm/package.json)"
 found python/Cargo.toml "$(sed -n 's/^version = "\(.*\)"$/\1/p' python/Cargo.toml)"
 part() { sed -n "s/^#define HL_VERSION_$1 *\([0-9]*\)$/\1/p" core/include/hashloom.h; }
 # The numbers of the header have no suffix such as -rc.1.

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The entry for require().
+'use strict';
+
+exports.load = async (options) => (await import('./index.js')).load(options);
