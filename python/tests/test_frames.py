@@ -147,6 +147,8 @@ def test_the_index_of_pandas_is_hashed_if_wanted():
     assert of(some["s"], index=True) == of(plain["s"], with_index["i"])
     assert of(some.set_index("s").index) == [digest(value) for value in "def"]
     assert some.hashloom.sha256().index.tolist() == [3, 4, 5]
+    with pytest.raises(ValueError, match="no column is of pandas"):
+        of(plain, index=True)
     for named in some.set_index("s"), some.set_index(["x", "s"]), frame.iloc[:0]:
         assert len(of(named)) == len(named) if len(named.columns) else True
 

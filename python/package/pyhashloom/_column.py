@@ -55,6 +55,8 @@ def column(
     from ._convert import from_pandas
 
     values = [from_pandas(value, index) for value in columns]
+    if index and not any(found is not value for found, value in zip(values, columns)):
+        raise ValueError("index=True, but no column is of pandas: nothing else has an index")
     return _column(name, *values, output=output, salt=salt, key=key, length=length, threads=threads)
 
 
