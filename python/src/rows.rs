@@ -494,9 +494,9 @@ fn run(ends: &Numbers<'_>, i: usize, nruns: usize) -> usize {
     let (mut first, mut end) = (0, nruns);
     while first < end {
         let middle = first + (end - first) / 2;
-        match ends.place(middle) {
-            Some(run_end) if run_end <= i => first = middle + 1,
-            _ => end = middle,
+        match ends.get(middle) {
+            Some(run_end) if run_end > i as i128 => end = middle,
+            _ => first = middle + 1,
         }
     }
     first
