@@ -481,9 +481,11 @@ def damaged_arrays():
         keys = Words(0)
         array = pa.DictionaryArray.from_arrays(pa.Array.from_buffers(pa.int32(), 1, [None, keys.buffer]), child)
         yield array, functools.partial(keys.become, wrong)
-    no_pair = pa.StructArray.from_arrays([child, child], names=["key", "value"], mask=pa.array([True, False, False]))
-    array = pa.Array.from_buffers(pa.map_(pa.int8(), pa.int8()), 1, [None, Words(0, 1).buffer], children=[no_pair])
-    yield array, bool
+    validity = Words(-1)
+    entries = pa.Array.from_buffers(pairs.type, 3, [validity.buffer], children=[child, child])
+    offsets = Words(0, 1)
+    array = pa.Array.from_buffers(pa.map_(pa.int8(), pa.int8()), 1, [None, offsets.buffer], children=[entries])
+    yield array, functools.partial(validity.become, -2)
 
 
 def test_damaged_arrays_are_errors():
