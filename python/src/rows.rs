@@ -78,13 +78,12 @@ impl From<TryReserveError> for Bad {
     }
 }
 
-/// Integers of any width.
+/// Integers of up to 64 bits.
 enum Numbers<'a> {
     I8(&'a [i8]),
     I16(&'a [i16]),
     I32(&'a [i32]),
     I64(&'a [i64]),
-    I128(&'a [i128]),
     U8(&'a [u8]),
     U16(&'a [u16]),
     U32(&'a [u32]),
@@ -92,39 +91,31 @@ enum Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    fn signed(width: usize, array: &'a ArrayData) -> Numbers<'a> {
-        match width {
-            1 => Numbers::I8(from_offset(array)),
-            2 => Numbers::I16(from_offset(array)),
-            4 => Numbers::I32(from_offset(array)),
-            8 => Numbers::I64(from_offset(array)),
-            _ => Numbers::I128(from_offset(array)),
+    fn new(array: &'a ArrayData) -> Numbers<'a> {
+        match (array.data_type(), array.data_type().primitive_width()) {
+            (DataType::UInt8, _) => Numbers::U8(from_offset(array)),
+            (DataType::UInt16, _) => Numbers::U16(from_offset(array)),
+            (DataType::UInt32, _) => Numbers::U32(from_offset(array)),
+            (DataType::UInt64, _) => Numbers::U64(from_offset(array)),
+            (_, Some(1)) => Numbers::I8(from_offset(array)),
+            (_, Some(2)) => Numbers::I16(from_offset(array)),
+            (_, Some(4)) => Numbers::I32(from_offset(array)),
+            _ => Numbers::I64(from_offset(array)),
         }
     }
 
-    /// The keys of a dictionary, the ends of runs, or a column of integers.
-    fn of(kind: &DataType, array: &'a ArrayData) -> Numbers<'a> {
-        match kind {
-            DataType::UInt8 => Numbers::U8(from_offset(array)),
-            DataType::UInt16 => Numbers::U16(from_offset(array)),
-            DataType::UInt32 => Numbers::U32(from_offset(array)),
-            DataType::UInt64 => Numbers::U64(from_offset(array)),
-            kind => Numbers::signed(kind.primitive_width().unwrap_or(0), array),
-        }
-    }
-
+    /// Number `i`; `None` if the array has none, or one beyond 63 bits.
     #[inline]
-    fn get(&self, i: usize) -> Option<i128> {
+    fn get(&self, i: usize) -> Option<i64> {
         Some(match self {
             Numbers::I8(numbers) => (*numbers.get(i)?).into(),
             Numbers::I16(numbers) => (*numbers.get(i)?).into(),
             Numbers::I32(numbers) => (*numbers.get(i)?).into(),
-            Numbers::I64(numbers) => (*numbers.get(i)?).into(),
-            Numbers::I128(numbers) => *numbers.get(i)?,
+            Numbers::I64(numbers) => *numbers.get(i)?,
             Numbers::U8(numbers) => (*numbers.get(i)?).into(),
             Numbers::U16(numbers) => (*numbers.get(i)?).into(),
             Numbers::U32(numbers) => (*numbers.get(i)?).into(),
-            Numbers::U64(numbers) => (*numbers.get(i)?).into(),
+            Numbers::U64(numbers) => (*numbers.get(i)?).try_into().ok()?,
         })
     }
 
@@ -172,9 +163,11 @@ enum Cells<'a> {
     Bytes(&'a [i8]),
     /// The kind, the numbers, and what each is multiplied by.
     Numbers(u8, Numbers<'a>, i64),
+    Unsigned(&'a [u64]),
     /// Milliseconds.
     Dates(&'a [i64]),
     Decimals(Numbers<'a>, i8),
+    Decimals128(&'a [i128], i8),
     Decimals256(&'a [i256], i8),
     Floats16(&'a [f16]),
     Floats32(&'a [f32]),
@@ -209,21 +202,22 @@ impl<'a> Values<'a> {
             let lengths = array.buffers()[1].typed_data().get(array.offset()..).unwrap_or(&[]);
             (from_offset(array), lengths)
         }
-        let width = array.data_type().primitive_width().unwrap_or(0);
-        let numbers = |kind: u8, times: i64| Cells::Numbers(kind, Numbers::signed(width, array), times);
+        let numbers = |kind: u8, times: i64| Cells::Numbers(kind, Numbers::new(array), times);
         let cells = match field.data_type() {
             DataType::Null => Cells::Null,
             DataType::Boolean => {
                 Cells::Bits(BooleanBuffer::new(array.buffers()[0].clone(), array.offset(), array.len()))
             }
             DataType::Int8 if field.extension_type_name() == Some("arrow.bool8") => Cells::Bytes(from_offset(array)),
-            kind if kind.is_integer() => Cells::Numbers(INTEGER, Numbers::of(kind, array), 1),
+            DataType::UInt64 => Cells::Unsigned(from_offset(array)),
+            kind if kind.is_integer() => numbers(INTEGER, 1),
             DataType::Float16 => Cells::Floats16(from_offset(array)),
             DataType::Float32 => Cells::Floats32(from_offset(array)),
             DataType::Float64 => Cells::Floats64(from_offset(array)),
-            DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) | DataType::Decimal128(_, scale) => {
-                Cells::Decimals(Numbers::signed(width, array), *scale)
+            DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) => {
+                Cells::Decimals(Numbers::new(array), *scale)
             }
+            DataType::Decimal128(_, scale) => Cells::Decimals128(from_offset(array), *scale),
             DataType::Decimal256(_, scale) => Cells::Decimals256(from_offset(array), *scale),
             DataType::Date32 => numbers(DATE, 1),
             DataType::Date64 => Cells::Dates(from_offset(array)),
@@ -264,13 +258,12 @@ impl<'a> Values<'a> {
                 let fields = fields.iter().enumerate().map(|(i, field)| *child(i, field));
                 Cells::Struct(fields.collect(), array.offset())
             }
-            DataType::Dictionary(keys, values) => {
+            DataType::Dictionary(_, values) => {
                 let values = child(0, &Field::new("", (**values).clone(), true));
-                Cells::Dictionary(Numbers::of(keys, array), values)
+                Cells::Dictionary(Numbers::new(array), values)
             }
-            DataType::RunEndEncoded(ends, values) => {
-                let ends = Numbers::of(ends.data_type(), &array.child_data()[0]);
-                Cells::Runs(ends, array.offset(), child(1, values))
+            DataType::RunEndEncoded(_, values) => {
+                Cells::Runs(Numbers::new(&array.child_data()[0]), array.offset(), child(1, values))
             }
             // No array is a union, and integers are above.
             _ => Cells::Null,
@@ -287,35 +280,59 @@ impl<'a> Values<'a> {
     }
 
     /// Appends the bytes of value `i`.
+    #[inline]
     pub fn append(&self, i: usize, out: &mut Vec<u8>) -> Result<(), Bad> {
-        if out.capacity() - out.len() < SHORT_NBYTES {
-            room(SHORT_NBYTES, out)?;
-        }
         if i >= self.nrows {
             return Err(Bad::Place);
+        }
+        if out.capacity() - out.len() < SHORT_NBYTES {
+            room(SHORT_NBYTES, out)?;
         }
         if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(i)) {
             out.push(NULL);
             return Ok(());
         }
+        // The two kinds that most cells have are inlined, one match for each cell less than with all in one function.
         match &self.cells {
+            Cells::Numbers(kind, numbers, times) => {
+                let number = numbers.get(i).ok_or(Bad::Place)?;
+                match number.checked_mul(*times) {
+                    Some(number) => short(*kind, number, out),
+                    None => integer(*kind, i128::from(number) * i128::from(*times), out),
+                }
+            }
+            Cells::Strings(kind, strings) => {
+                let bytes = strings.get(i).ok_or(Bad::Place)?;
+                if out.capacity() - out.len() < SHORT_NBYTES + bytes.len() {
+                    room(SHORT_NBYTES + bytes.len(), out)?;
+                }
+                head(*kind, bytes.len(), out);
+                out.extend_from_slice(bytes);
+            }
+            _ => return self.append_other(i, out),
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn append_other(&self, i: usize, out: &mut Vec<u8>) -> Result<(), Bad> {
+        match &self.cells {
+            // Both are above.
+            Cells::Numbers(..) | Cells::Strings(..) => {}
             Cells::Null => out.push(NULL),
             Cells::Bits(bits) => out.push(if bits.value(i) { TRUE } else { FALSE }),
             Cells::Bytes(bytes) => out.push(if *at(bytes, i)? == 0 { FALSE } else { TRUE }),
-            Cells::Numbers(kind, numbers, times) => {
-                out.push(*kind);
-                integer(numbers.get(i).ok_or(Bad::Place)? * i128::from(*times), out);
-            }
+            Cells::Unsigned(numbers) => integer(INTEGER, (*at(numbers, i)?).into(), out),
             Cells::Dates(milliseconds) => {
                 const DAY: i64 = 86_400_000;
                 let milliseconds = *at(milliseconds, i)?;
                 if milliseconds % DAY != 0 {
                     return Err(Bad::TimeInDate);
                 }
-                out.push(DATE);
-                integer((milliseconds / DAY).into(), out);
+                short(DATE, milliseconds / DAY, out);
             }
-            Cells::Decimals(numbers, scale) => decimal(numbers.get(i).ok_or(Bad::Place)?, *scale, out)?,
+            Cells::Decimals(numbers, scale) => decimal(numbers.get(i).ok_or(Bad::Place)?.into(), *scale, out)?,
+            Cells::Decimals128(numbers, scale) => decimal(*at(numbers, i)?, *scale, out)?,
             Cells::Decimals256(numbers, scale) => decimal256(*at(numbers, i)?, *scale, out)?,
             Cells::Floats16(floats) => float((*at(floats, i)?).into(), out),
             Cells::Floats32(floats) => float((*at(floats, i)?).into(), out),
@@ -329,25 +346,17 @@ impl<'a> Values<'a> {
                 let IntervalMonthDayNano { months, days, nanoseconds } = *at(times, i)?;
                 interval(months, days, nanoseconds, out);
             }
-            Cells::Strings(kind, strings) => {
-                let bytes = strings.get(i).ok_or(Bad::Place)?;
-                room(SHORT_NBYTES + bytes.len(), out)?;
-                out.push(*kind);
-                count(bytes.len(), out);
-                out.extend_from_slice(bytes);
-            }
             Cells::List(places, values) => {
                 let places = places.get(i).ok_or(Bad::Place)?;
                 let nvalues = places.end.checked_sub(places.start).ok_or(Bad::Place)?;
-                out.push(LIST);
-                count(nvalues, out);
+                head(LIST, nvalues, out);
                 for place in places {
                     values.append(place, out)?;
                 }
             }
             Cells::Map(places, entries) => map(places.get(i).ok_or(Bad::Place)?, entries, out)?,
             Cells::Struct(fields, offset) => {
-                row_head(fields.len(), out);
+                head(STRUCT, fields.len(), out);
                 for field in fields {
                     field.append(offset + i, out)?;
                 }
@@ -361,8 +370,7 @@ impl<'a> Values<'a> {
 
 /// The head of a row of this number of columns, which is that of a struct.
 pub fn row_head(ncolumns: usize, out: &mut Vec<u8>) {
-    out.push(STRUCT);
-    count(ncolumns, out);
+    head(STRUCT, ncolumns, out);
 }
 
 /// Ends the row that begins at `start`.
@@ -371,14 +379,13 @@ pub fn end_row(start: usize, out: &[u8]) -> Result<(), Bad> {
 }
 
 /// Makes room for more bytes. A row that `end_row` would refuse ends here before it takes more memory.
+#[cold]
 fn room(nbytes: usize, out: &mut Vec<u8>) -> Result<(), Bad> {
-    if out.capacity() - out.len() < nbytes {
-        // The rows of a batch before this one are fewer bytes than the longest row may have.
-        if out.len().saturating_add(nbytes) > 2 * ROW_MAX_NBYTES + SHORT_NBYTES {
-            return Err(Bad::TooLong);
-        }
-        out.try_reserve(nbytes)?;
+    // The rows of a batch before this one are fewer bytes than the longest row may have.
+    if out.len().saturating_add(nbytes) > 2 * ROW_MAX_NBYTES + SHORT_NBYTES {
+        return Err(Bad::TooLong);
     }
+    out.try_reserve(nbytes)?;
     Ok(())
 }
 
@@ -395,8 +402,13 @@ fn nanoseconds(unit: &TimeUnit) -> i64 {
     }
 }
 
-/// A number of bytes or values, as LEB128.
-fn count(mut number: usize, out: &mut Vec<u8>) {
+/// The kind of a value, and the number of its bytes or of the values in it as LEB128.
+#[inline]
+fn head(kind: u8, mut number: usize, out: &mut Vec<u8>) {
+    if number < 0x80 {
+        return out.extend_from_slice(&[kind, number as u8]);
+    }
+    out.push(kind);
     while number > 0x7f {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -404,24 +416,27 @@ fn count(mut number: usize, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// The number of bytes of an integer, and these, as of DER's INTEGER.
+/// The kind of a value, the number of an integer's bytes, and these, as of DER's INTEGER.
 #[inline]
-fn integer(value: i128, out: &mut Vec<u8>) {
-    // A copy of a constant number of bytes, of which some are cut off again, is faster than one of `nbytes`.
-    let start = out.len() + 1;
+fn short(kind: u8, value: i64, out: &mut Vec<u8>) {
+    let nbits = i64::BITS - (value ^ (value >> 63)).leading_zeros();
+    let nbytes = nbits / 8 + 1;
+    let content = (value << (i64::BITS - 8 * nbytes)).to_be_bytes();
+    // A copy of 16 bytes, of which some are cut off again, is faster than one of `nbytes`.
+    let bytes = u128::from(u64::from_le_bytes(content)) << 16 | u128::from(nbytes) << 8 | u128::from(kind);
+    let end = out.len() + 2 + nbytes as usize;
+    out.extend_from_slice(&bytes.to_le_bytes());
+    out.truncate(end);
+}
+
+fn integer(kind: u8, value: i128, out: &mut Vec<u8>) {
     if let Ok(value) = i64::try_from(value) {
-        let nbits = i64::BITS - (value ^ (value >> 63)).leading_zeros();
-        let nbytes = nbits / 8 + 1;
-        out.push(nbytes as u8);
-        out.extend_from_slice((value << (i64::BITS - 8 * nbytes)).to_be_bytes().as_slice());
-        out.truncate(start + nbytes as usize);
-    } else {
-        let nbits = i128::BITS - (value ^ (value >> 127)).leading_zeros();
-        let nbytes = nbits / 8 + 1;
-        out.push(nbytes as u8);
-        out.extend_from_slice((value << (i128::BITS - 8 * nbytes)).to_be_bytes().as_slice());
-        out.truncate(start + nbytes as usize);
+        return short(kind, value, out);
     }
+    let nbits = i128::BITS - (value ^ (value >> 127)).leading_zeros();
+    let nbytes = nbits as usize / 8 + 1;
+    out.extend_from_slice(&[kind, nbytes as u8]);
+    out.extend_from_slice(&value.to_be_bytes()[16 - nbytes..]);
 }
 
 fn decimal(mut value: i128, mut scale: i8, out: &mut Vec<u8>) -> Result<(), Bad> {
@@ -440,8 +455,8 @@ fn decimal(mut value: i128, mut scale: i8, out: &mut Vec<u8>) -> Result<(), Bad>
         value /= 10;
         scale -= 1;
     }
-    decimal_head(scale, out);
-    integer(value, out);
+    scale_head(scale, out);
+    integer(INTEGER, value, out);
     Ok(())
 }
 
@@ -455,19 +470,17 @@ fn decimal256(mut value: i256, mut scale: i8, out: &mut Vec<u8>) -> Result<(), B
         value = value.checked_mul(ten).ok_or(Bad::TooManyDigits)?;
         scale += 1;
     }
-    decimal_head(scale.max(0), out);
-    let sign = value >> 255;
-    let nbits = 256 - (value ^ sign).leading_zeros();
+    scale_head(scale, out);
+    let nbits = 256 - (value ^ (value >> 255)).leading_zeros();
     let nbytes = nbits as usize / 8 + 1;
-    out.push(nbytes as u8);
+    out.extend_from_slice(&[INTEGER, nbytes as u8]);
     out.extend_from_slice(&value.to_be_bytes()[32 - nbytes..]);
     Ok(())
 }
 
-fn decimal_head(scale: i8, out: &mut Vec<u8>) {
-    match scale {
-        0 => out.push(INTEGER),
-        scale => out.extend_from_slice(&[FRACTION, scale as u8]),
+fn scale_head(scale: i8, out: &mut Vec<u8>) {
+    if scale > 0 {
+        out.extend_from_slice(&[FRACTION, scale as u8]);
     }
 }
 
@@ -484,9 +497,9 @@ fn float(value: f64, out: &mut Vec<u8>) {
 
 fn interval(months: i32, days: i32, nanoseconds: i64, out: &mut Vec<u8>) {
     out.push(INTERVAL);
-    integer(months.into(), out);
-    integer(days.into(), out);
-    integer(nanoseconds.into(), out);
+    for number in [months.into(), days.into(), nanoseconds] {
+        short(INTEGER, number, out);
+    }
 }
 
 /// The run that slot `i` belongs to.
@@ -495,7 +508,7 @@ fn run(ends: &Numbers<'_>, i: usize, nruns: usize) -> usize {
     while first < end {
         let middle = first + (end - first) / 2;
         match ends.get(middle) {
-            Some(run_end) if run_end > i as i128 => end = middle,
+            Some(run_end) if run_end > i as i64 => end = middle,
             _ => first = middle + 1,
         }
     }
@@ -509,8 +522,7 @@ fn map(places: Range<usize>, entries: &Values<'_>, out: &mut Vec<u8>) -> Result<
         return Err(Bad::TooManyEntries);
     }
     let (Cells::Struct(fields, offset), nulls) = (&entries.cells, &entries.nulls) else { return Err(Bad::Place) };
-    out.push(MAP);
-    count(nentries, out);
+    head(MAP, nentries, out);
     let start = out.len();
     let mut parts = Vec::new();
     parts.try_reserve_exact(nentries)?;

@@ -60,9 +60,9 @@ def count(number):
     return low if number < 0x80 else bytes([low[0] | 0x80]) + count(number >> 7)
 
 
-def integer(number):
+def integer(kind, number):
     nbytes = (number if number >= 0 else ~number).bit_length() // 8 + 1
-    return bytes([nbytes]) + number.to_bytes(nbytes, "big", signed=True)
+    return bytes([kind, nbytes]) + number.to_bytes(nbytes, "big", signed=True)
 
 
 def encode(value):
@@ -73,13 +73,13 @@ def encode(value):
         case bool():
             return b"\x02" if value else b"\x01"
         case int():
-            return b"\x03" + integer(value)
+            return integer(0x03, value)
         case Decimal():
             sign, digits, exponent = value.normalize(EXACT).as_tuple()
             number = int("".join(map(str, digits))) * (-1 if sign else 1)
             if exponent >= 0:
-                return b"\x03" + integer(number * 10**exponent)
-            return b"\x04" + bytes([-exponent]) + integer(number)
+                return encode(number * 10**exponent)
+            return b"\x04" + bytes([-exponent]) + encode(number)
         case float():
             if math.isnan(value):
                 return b"\x05" + bytes.fromhex("7ff8000000000000")
@@ -90,9 +90,9 @@ def encode(value):
         case bytes():
             return b"\x07" + count(len(value)) + value
         case Scaled():
-            return bytes([value.kind]) + integer(value.number)
+            return integer(value.kind, value.number)
         case Interval():
-            return b"\x0d" + integer(value.months) + integer(value.days) + integer(value.nanoseconds)
+            return b"\x0d" + encode(value.months) + encode(value.days) + encode(value.nanoseconds)
         case list():
             return b"\x0e" + count(len(value)) + b"".join(map(encode, value))
         case tuple():
