@@ -132,7 +132,8 @@ types() {
 examples() {
     (cd "$logs" && "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules \
         --ignore-glob='*/pyhashloom/spark.py' --ignore-glob='*/pyhashloom/dask.py' --pyargs pyhashloom &&
-        "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/README.md")
+        "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/docs/rows.md" \
+            "$root/README.md")
 }
 
 source_distribution() {

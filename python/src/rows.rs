@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Rows of any types as bytes: the form "hashloom rows 1" of docs/rows.md, the same for every layout of the same values.
+//! Rows of any types as bytes: the form "hashloom rows 1" of docs/rows.md, the same for every layout of equal values.
 //!
 //! `Values` reads an array and what is below it; `append` adds one value's bytes. Nothing that a producer says about
 //! places is trusted: each place is looked up in its slice, and what is not there is a `Bad`.
@@ -91,8 +91,9 @@ enum Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    fn new(array: &'a ArrayData) -> Numbers<'a> {
-        match (array.data_type(), array.data_type().primitive_width()) {
+    /// `kind` is the type of the numbers: of a dictionary, that of its keys.
+    fn new(kind: &DataType, array: &'a ArrayData) -> Numbers<'a> {
+        match (kind, kind.primitive_width()) {
             (DataType::UInt8, _) => Numbers::U8(from_offset(array)),
             (DataType::UInt16, _) => Numbers::U16(from_offset(array)),
             (DataType::UInt32, _) => Numbers::U32(from_offset(array)),
@@ -202,7 +203,7 @@ impl<'a> Values<'a> {
             let lengths = array.buffers()[1].typed_data().get(array.offset()..).unwrap_or(&[]);
             (from_offset(array), lengths)
         }
-        let numbers = |kind: u8, times: i64| Cells::Numbers(kind, Numbers::new(array), times);
+        let numbers = |kind: u8, times: i64| Cells::Numbers(kind, Numbers::new(field.data_type(), array), times);
         let cells = match field.data_type() {
             DataType::Null => Cells::Null,
             DataType::Boolean => {
@@ -215,7 +216,7 @@ impl<'a> Values<'a> {
             DataType::Float32 => Cells::Floats32(from_offset(array)),
             DataType::Float64 => Cells::Floats64(from_offset(array)),
             DataType::Decimal32(_, scale) | DataType::Decimal64(_, scale) => {
-                Cells::Decimals(Numbers::new(array), *scale)
+                Cells::Decimals(Numbers::new(field.data_type(), array), *scale)
             }
             DataType::Decimal128(_, scale) => Cells::Decimals128(from_offset(array), *scale),
             DataType::Decimal256(_, scale) => Cells::Decimals256(from_offset(array), *scale),
@@ -258,12 +259,12 @@ impl<'a> Values<'a> {
                 let fields = fields.iter().enumerate().map(|(i, field)| *child(i, field));
                 Cells::Struct(fields.collect(), array.offset())
             }
-            DataType::Dictionary(_, values) => {
+            DataType::Dictionary(keys, values) => {
                 let values = child(0, &Field::new("", (**values).clone(), true));
-                Cells::Dictionary(Numbers::new(array), values)
+                Cells::Dictionary(Numbers::new(keys, array), values)
             }
-            DataType::RunEndEncoded(_, values) => {
-                Cells::Runs(Numbers::new(&array.child_data()[0]), array.offset(), child(1, values))
+            DataType::RunEndEncoded(ends, values) => {
+                Cells::Runs(Numbers::new(ends.data_type(), &array.child_data()[0]), array.offset(), child(1, values))
             }
             // No array is a union, and integers are above.
             _ => Cells::Null,
