@@ -457,7 +457,7 @@ impl Column {
     }
 }
 
-/// Digests of the values of Arrow columns, as an Arrow column.
+/// Returns the digests of an Arrow column's values, or of the rows of a table or of several columns, as an Arrow column.
 #[pyfunction]
 #[pyo3(signature = (name, /, *columns, output="hex", salt=None, key=None, length=None, threads=None))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]

@@ -464,7 +464,7 @@ fn decimal(mut value: i128, mut scale: i8, out: &mut Vec<u8>) -> Result<(), Bad>
 fn decimal256(mut value: i256, mut scale: i8, out: &mut Vec<u8>) -> Result<(), Bad> {
     let ten = i256::from_i128(10);
     while scale > 0 && value % ten == i256::ZERO {
-        value = value / ten;
+        value /= ten;
         scale -= 1;
     }
     while scale < 0 && value != i256::ZERO {

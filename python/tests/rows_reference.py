@@ -66,7 +66,7 @@ def integer(kind, number):
 
 
 def encode(value):
-    """The bytes of a value: None, bool, int, Decimal, float, str, bytes, the classes above, a list, a tuple (struct)."""
+    """The bytes of None, a bool, int, Decimal, float, str, bytes, list, tuple (struct), or one of the classes above."""
     match value:
         case None:
             return b"\x00"

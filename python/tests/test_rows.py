@@ -10,6 +10,7 @@ import json
 import math
 import os
 import pathlib
+import re
 from decimal import Decimal
 
 import pytest
@@ -22,6 +23,7 @@ import pyhashloom
 pa = pytest.importorskip("pyarrow", reason="SKIPPED: rows: pyarrow is not installed")
 import pyarrow.compute  # noqa: E402
 
+PAGE = pathlib.Path(__file__).parents[2] / "docs/rows.md"
 VECTORS = pathlib.Path(__file__).parents[2] / "vectors/rows/rows.json"
 EXAMPLES = 600 if os.environ.get("HASHLOOM_TEST_ALL") else 60
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -93,14 +95,14 @@ def table_of(columns):
 # Test vectors.
 
 
-def vectors():
+def listed_vectors():
     if not VECTORS.exists():
         pytest.skip("SKIPPED: the test vectors are not with the tests")
     return json.loads(VECTORS.read_text())["vectors"]
 
 
 def test_vectors():
-    for vector in vectors():
+    for vector in listed_vectors():
         row = tuple(map(parse, vector["row"]))
         assert encode(row).hex() == vector["bytes"], vector["what"]
         assert hashlib.sha256(encode(row)).hexdigest() == vector["sha256"]
@@ -111,14 +113,19 @@ def test_vectors():
                 vector["what"], kind)
 
 
+def test_the_vectors_of_the_page_are_those_of_the_file():
+    if not PAGE.exists():
+        pytest.skip("SKIPPED: docs/rows.md is not with the tests")
+    of_page = set(re.findall(r"\| `([0-9a-f]+)` \| `([0-9a-f]{16})` \|", PAGE.read_text()))
+    assert len(of_page) > 20
+    assert of_page <= {(vector["bytes"], vector["sha256"][:16]) for vector in listed_vectors()}
+
+
 # Any types.
 
 
 def integers(nbits, is_signed):
     return st.integers(-(1 << nbits - 1), (1 << nbits - 1) - 1) if is_signed else st.integers(0, (1 << nbits) - 1)
-
-
-TIMES = st.sampled_from([("s", 32), ("ms", 32), ("us", 64), ("ns", 64)])
 
 
 def scaled(kind, form, unit, nbits=64):
@@ -130,11 +137,11 @@ def decimals(kind, precision, scale):
     return kind(precision, scale), st.integers(-most, most).map(lambda n: Decimal(n).scaleb(-scale, EXACT))
 
 
-FLOATS = [(pa.float16(), 16), (pa.float32(), 32), (pa.float64(), 64)]
 FLAT = [
     *((kind, integers(kind.bit_width, pa.types.is_signed_integer(kind))) for kind in (
         pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())),
-    *((kind, st.floats(width=width)) for kind, width in FLOATS),
+    *((kind, st.floats(width=width)) for kind, width in (
+        (pa.float16(), 16), (pa.float32(), 32), (pa.float64(), 64))),
     (pa.bool_(), st.booleans()),
     (pa.bool8(), st.booleans()),
     *((kind, st.text(st.characters(exclude_categories=["Cs"]), max_size=150)) for kind in (
@@ -235,34 +242,37 @@ def test_every_type_beside_plain_python(pair):
 # The same values in other layouts.
 
 
+OTHER_TYPES = {
+    pa.string(): [pa.large_string(), pa.string_view()],
+    pa.binary(): [pa.large_binary(), pa.binary_view()],
+    pa.int8(): [pa.int16(), pa.int32(), pa.int64(), pa.decimal32(9, 4), pa.decimal64(3, 0), pa.decimal128(38, 0),
+                pa.decimal256(76, 70)],
+    pa.float16(): [pa.float32(), pa.float64()],
+    pa.date32(): [pa.date64()],
+    pa.bool_(): [],
+    pa.float64(): [],
+}
+SIMPLE = [pair for pair in FLAT if pair[0] in OTHER_TYPES]
+
+
 def same_layouts(column):
     """The column as other types and layouts of pyarrow."""
     kind = column.type
-    for other in ({pa.string(): TEXTS, pa.binary(): BINARIES, pa.int8(): WHOLE, pa.float16(): FLOATS_ONLY}.get(kind, [])):
+    for other in OTHER_TYPES[kind]:
         yield column.cast(other)
-    if kind in (pa.string(), pa.binary(), pa.int8(), pa.date32(), pa.float64()):
+    if kind not in (pa.float16(), pa.bool_()):
         encoded = column.dictionary_encode()
         yield encoded
-        for index in pa.int8(), pa.uint16(), pa.int64():
+        for index in pa.int8(), pa.uint16(), pa.int64(), pa.uint64():
             yield encoded.cast(pa.dictionary(index, kind))
-        if len(column):
-            # A null that is a value of the dictionary, and a value that no key names.
-            values = pa.concat_arrays([column, pa.array([None], kind)])
-            yield pa.DictionaryArray.from_arrays(pa.array(range(len(column))), values)
-    if kind in (pa.string(), pa.int8(), pa.bool_(), pa.float64()):
+        # A value of the dictionary that is null, and that no key names.
+        values = pa.concat_arrays([column, pa.array([None], kind)])
+        yield pa.DictionaryArray.from_arrays(pa.array(range(len(column)), pa.int16()), values)
+    if kind != pa.float16():
         for ends in pa.int16(), pa.int32(), pa.int64():
             yield pa.compute.run_end_encode(column, ends)
-    padding = arrow(kind, [None] * 3)
+    padding = pa.nulls(3, kind)
     yield pa.concat_arrays([padding, column, padding])[3:-3]
-
-
-TEXTS = [pa.large_string(), pa.string_view()]
-BINARIES = [pa.large_binary(), pa.binary_view()]
-WHOLE = [pa.int16(), pa.int32(), pa.int64(), pa.decimal32(9, 4), pa.decimal64(3, 0), pa.decimal128(38, 0),
-         pa.decimal256(76, 70)]
-FLOATS_ONLY = [pa.float32(), pa.float64()]
-SIMPLE = [pair for pair in FLAT if pair[0] in (pa.string(), pa.binary(), pa.int8(), pa.float16(), pa.bool_(),
-                                               pa.date32(), pa.float64())]
 
 
 @given(tables(st.sampled_from(SIMPLE), 3))
@@ -662,10 +672,11 @@ def test_polars_expressions():
 def test_pandas():
     pd = pytest.importorskip("pandas", reason="SKIPPED: rows of pandas: it is not installed")
     assert lost(lambda table: table.to_pandas(types_mapper=pd.ArrowDtype)) == set()
-    # Of numpy: integers with nulls become floats, and nested values objects.
+    # In numpy's arrays integers with nulls are floats, and nested values objects.
     assert lost(lambda table: table.to_pandas()) == {"small", "whole", "unsigned", "list", "pair", "map"}
     without = {name: (kind, [values[0], values[2]]) for name, (kind, values) in RECORDS.items()}
     assert lost(lambda table: table.to_pandas(), without) == {"list", "pair", "map"}
+    assert digests(pd.DataFrame({"x": [1.5, math.nan]})) == expected([(1.5,), (None,)])
     frame = pd.DataFrame({"x": ["a", None, "b"], "y": [1, 2, 3]})
     assert digests(frame) == expected([("a", 1), (None, 2), ("b", 3)])
     assert digests(frame.astype({"x": "category"})) == digests(frame)

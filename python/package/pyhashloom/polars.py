@@ -7,7 +7,7 @@
 >>> frame.select(pl.col("email").hashloom.sha256()).collect()["email"].str.head(16).to_list()
 ['08168cd80dfd534a', None]
 
-Several columns make one digest a row as a struct: ``pl.struct("name", "born").hashloom.sha256()``.
+Columns of any types make one digest a row as a struct: ``pl.struct("name", "born").hashloom.sha256()``.
 """
 
 from typing import Any, Literal
