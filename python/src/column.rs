@@ -24,14 +24,14 @@ use crate::memory;
 use crate::rows::{self, Bad, Values};
 use crate::work::nthreads;
 
-/// Rows between two looks at signals.
+/// Values between two looks at signals.
 const STRETCH: usize = 1 << 20;
 
 /// A batch whose bytes are put together ends beyond this number of them.
 const BATCH_NBYTES: usize = 4 << 20;
 
-/// Fewer rows than these are not worth a thread.
-const THREAD_ROWS: usize = 1 << 14;
+/// Fewer values than these are not worth a thread.
+const THREAD_VALUES: usize = 1 << 14;
 
 /// The values of an array that have bytes of their own.
 pub enum Cells<'a> {
@@ -371,10 +371,12 @@ fn digests_of(
     let mut out = memory::zeros(if plan.is_hex { nvalid } else { segment.nrows }, width)?;
     let mut rest = &mut out[..];
     let mut next = 0;
-    let stretch_max = (STRETCH / segment.width()).max(plan.function.batch());
+    // Wide rows take as long as several of one value.
+    let row_nvalues = segment.width();
+    let stretch_max = (STRETCH / row_nvalues).max(nthreads.saturating_mul(plan.function.batch()));
     while next < segment.nrows {
-        let stretch = next..segment.nrows.min(next + stretch_max);
-        let nthreads = nthreads.min(stretch.len().div_ceil(THREAD_ROWS)).max(1);
+        let stretch = next..segment.nrows.min(next.saturating_add(stretch_max));
+        let nthreads = nthreads.min((stretch.len() * row_nvalues).div_ceil(THREAD_VALUES)).max(1);
         // Whole batches for each thread.
         let share = stretch.len().div_ceil(nthreads).next_multiple_of(plan.function.batch());
         let mut parts = Vec::new();

@@ -401,13 +401,19 @@ def test_salt_key_output_and_threads():
         assert got == [hmac.digest(b"key", message, "sha256") for message in messages]
 
 
+def test_threads_share_a_wide_table():
+    column = [i * i for i in range(2500)]
+    table = table_of([pa.array(column, pa.int64())] * 150)
+    want = expected((value,) * 150 for value in column)
+    for threads in 1, 2, 7:
+        assert digests(table, threads=threads) == want
+
+
 def test_long_rows():
     values = [b"x" * (1 << 20), b"", b"y" * (5 << 20), None, b"z"] * 3
     column = pa.array(values, pa.large_binary())
     assert digests(table_of([column])) == expected((value,) for value in values)
-    assert digests(column, salt=b"s") == [v and hashlib.sha256(b"s" + v).digest()
-                                          if v else (None if v is None else hashlib.sha256(b"s").digest())
-                                          for v in values]
+    assert digests(column, salt=b"s") == [v if v is None else hashlib.sha256(b"s" + v).digest() for v in values]
 
 
 def test_an_empty_table():
