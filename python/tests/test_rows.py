@@ -516,6 +516,59 @@ def test_damaged_arrays_are_errors():
     assert number == 27
 
 
+class Structure(ctypes.Structure):
+    """An ArrowArray."""
+
+
+Structure._fields_ = [
+    *((name, ctypes.c_int64) for name in ("length", "null_count", "offset", "n_buffers", "n_children")),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)), ("children", ctypes.POINTER(ctypes.POINTER(Structure)))]
+
+
+class Scribbled:
+    """An array with some bytes of its buffers overwritten. It has no buffers whose lengths are in other buffers."""
+
+    def __init__(self, array, scribbles):
+        self.array = array
+        self.copies = [None if buffer is None else ctypes.create_string_buffer(buffer.to_pybytes())
+                       for buffer in array.buffers()]
+        real = [copy for copy in self.copies if copy is not None and len(copy) > 1]
+        for which, place, byte in scribbles if real else ():
+            copy = real[which % len(real)]
+            copy[place % (len(copy) - 1)] = byte
+
+    def __arrow_c_array__(self, requested_schema=None):
+        schema, array = self.array.__arrow_c_array__(requested_schema)
+        copies = iter(self.copies)
+
+        def redirect(structure):
+            for i in range(structure.n_buffers):
+                copy = next(copies)
+                if copy is not None:
+                    structure.buffers[i] = ctypes.addressof(copy)
+            for i in range(structure.n_children):
+                redirect(structure.children[i].contents)
+
+        redirect(Structure.from_address(capsule_place(array, b"arrow_array")))
+        return schema, array
+
+
+NO_BYTES = [pair for pair in FLAT if pa.types.is_primitive(pair[0])]
+
+
+@given(tables(st.recursive(st.sampled_from(NO_BYTES), nested, max_leaves=4)),
+       st.lists(st.tuples(st.integers(0, 99), st.integers(0, 999), st.integers(0, 255)), min_size=1, max_size=9))
+@settings(max_examples=EXAMPLES)
+def test_scribbled_arrays_are_digests_or_errors(table, scribbles):
+    kinds, rows = table
+    columns = [arrow(kind, column_of(rows, i)) for i, kind in enumerate(kinds)]
+    array = pa.StructArray.from_arrays(columns, names=[f"c{i}" for i in range(len(columns))])
+    try:
+        assert len(digests(Scribbled(array, scribbles))) == len(rows)
+    except ValueError as error:
+        assert str(error).startswith("row ")
+
+
 class Schema(ctypes.Structure):
     pass
 
