@@ -691,6 +691,50 @@ def lost(convert, records=RECORDS):
     return names
 
 
+MOMENTS = st.integers(-(10**15), 10**15).map(lambda number: number * 1000)
+COMMON = [
+    *(pair for pair in FLAT if pa.types.is_integer(pair[0]) or pair[0] in (
+        pa.float32(), pa.float64(), pa.bool_(), pa.string(), pa.binary())),
+    (pa.date32(), st.integers(-(10**5), 10**5).map(Date)),
+    (pa.time64("us"), st.integers(0, 86_399_999_999).map(lambda number: Time(number * 1000))),
+    (pa.timestamp("us"), MOMENTS.map(Timestamp)),
+    (pa.timestamp("us", "Europe/Rome"), MOMENTS.map(Instant)),
+    decimals(pa.decimal128, 18, 2),
+    decimals(pa.decimal128, 38, 5),
+]
+
+
+def nested_in_common(inner):
+    lists = inner.map(lambda pair: (pa.list_(pair[0]), st.lists(st.none() | pair[1], max_size=4)))
+    structs = st.lists(inner, min_size=1, max_size=3).map(lambda pairs: (
+        pa.struct([(f"f{i}", kind) for i, (kind, _) in enumerate(pairs)]),
+        st.tuples(*(st.none() | values for _, values in pairs))))
+    return lists | structs
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas", "duckdb"])
+def test_any_table_of_another_library(library):
+    module = pytest.importorskip(library, reason=f"SKIPPED: rows of {library}: it is not installed")
+    connection = module.connect() if library == "duckdb" else None
+
+    def through(table):
+        if library == "polars":
+            return module.from_arrow(table)
+        if library == "pandas":
+            return table.to_pandas(types_mapper=module.ArrowDtype)
+        connection.register("given", table)
+        return connection.sql("select * from given")
+
+    @given(tables(st.recursive(st.sampled_from(COMMON), nested_in_common, max_leaves=4)))
+    @settings(max_examples=EXAMPLES // 2)
+    def test(table):
+        kinds, rows = table
+        columns = [arrow(kind, column_of(rows, i)) for i, kind in enumerate(kinds)]
+        assert digests(through(table_of(columns))) == expected(rows)
+
+    test()
+
+
 def test_pyarrow_loses_nothing(tmp_path):
     assert lost(lambda table: table) == set()
     import pyarrow.parquet
