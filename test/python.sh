@@ -134,7 +134,8 @@ examples() {
         --ignore-glob='*/pyhashloom/spark.py' --ignore-glob='*/pyhashloom/dask.py' --pyargs pyhashloom &&
         "$logs/$(basename "$python")/bin/python" -c \
             'import doctest, pyhashloom._hashloom as m; f, n = doctest.testmod(m); assert n > 50 and not f' &&
-        "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/README.md")
+        "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/docs/rows.md" \
+            "$root/README.md")
 }
 
 # What would be published, made twice, and installed from: with maturin alone, an empty home, and no network where unshare

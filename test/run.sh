@@ -347,8 +347,8 @@ part shaders "check quick" "" "core/src/alg/* core/src/algorithms.def core/src/l
     tools/wgsl/write.py --check
 # wgpu takes minutes to build.
 part gpu all "" "rust/hashloom-gpu/* tools/wgsl/*" test/gpu.sh
-part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rust/hashloom-engine/src/*" \
-    test/python.sh "$level"
+part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rust/hashloom-engine/src/* \
+    docs/rows.md vectors/rows/*" test/python.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.
 part crates-optimised all program "" cargo test --quiet --release --package hashloom --package hashloom-engine \
     --features hashloom/digest --tests --locked

@@ -24,6 +24,9 @@ const STREAM: &CStr = c"arrow_array_stream";
 /// No CPU addresses as many bytes.
 const MOST_ROWS: usize = 1 << (usize::BITS / 4 * 3);
 
+/// No field has as many entries of metadata: arrow-rs takes memory for them before it reads them.
+const MOST_ENTRIES: i32 = 1 << 16;
+
 /// The structure `ArrowArrayStream` of Arrow's C stream interface.
 #[repr(C)]
 struct Stream {
@@ -65,19 +68,110 @@ impl Drop for Stream {
     }
 }
 
-/// A column that has no Arrow type that can be hashed.
+/// No type that is in use has as many levels.
+const MOST_LEVELS: usize = 64;
+
+/// No table has as many columns and fields. A type whose fields are each other's could be read for ever.
+const MOST_FIELDS: usize = 1 << 20;
+
+/// The error for a column whose values have no bytes of their own to hash.
 pub fn not_supported(kind: &DataType) -> PyErr {
     PyTypeError::new_err(format!(
-        "a column of type {kind} cannot be hashed: expected strings, binary, integers or a dictionary of these; cast it"
+        "a column of type {kind} cannot be hashed alone: expected strings, binary, integers or a dictionary of these; \
+         cast it, or give a table or struct with this one column, whose rows may have any type"
     ))
 }
 
 fn as_type_error(error: ArrowError) -> PyErr {
-    PyTypeError::new_err(error.to_string())
+    PyTypeError::new_err(format!("{error}: cast the column to another type"))
 }
 
 fn damaged(what: &str) -> PyErr {
     PyValueError::new_err(format!("the Arrow array is damaged: {what}"))
+}
+
+/// The field of a type, after a look at all that arrow-rs takes for granted.
+fn field_of(schema: &FFI_ArrowSchema) -> PyResult<Field> {
+    check(schema, MOST_LEVELS, &mut 0)?;
+    let field = Field::try_from(schema).map_err(as_type_error)?;
+    match field.data_type() {
+        // The name of a table is no part of a column's.
+        DataType::Struct(columns) => columns.iter().try_for_each(|column| refuse_unions(column, ""))?,
+        _ => refuse_unions(&field, "")?,
+    }
+    Ok(field)
+}
+
+/// TypeError if the field, or one below it, is a union: the types of its members would not be in a digest.
+fn refuse_unions(field: &Field, path: &str) -> PyResult<()> {
+    let path = match (path, field.name().as_str()) {
+        ("", name) => name.to_owned(),
+        (path, name) => format!("{path}.{name}"),
+    };
+    match field.data_type() {
+        DataType::Union(..) => Err(PyTypeError::new_err(format!(
+            "column {path:?}: a union cannot be hashed: make it a struct of its members"
+        ))),
+        DataType::Struct(fields) => fields.iter().try_for_each(|field| refuse_unions(field, &path)),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _)
+        | DataType::RunEndEncoded(_, field) => refuse_unions(field, &path),
+        DataType::Dictionary(_, values) => refuse_unions(&Field::new("", (**values).clone(), true), &path),
+        _ => Ok(()),
+    }
+}
+
+fn check(schema: &FFI_ArrowSchema, levels: usize, nfields: &mut usize) -> PyResult<()> {
+    let damaged = |what: &str| PyValueError::new_err(format!("the Arrow type is damaged: {what}"));
+    let Some(levels) = levels.checked_sub(1) else {
+        let message = format!("the type has more than {MOST_LEVELS} levels of lists and structs: flatten it");
+        return Err(PyValueError::new_err(message));
+    };
+    *nfields += 1;
+    if *nfields > MOST_FIELDS {
+        let message = format!("the type has more than {MOST_FIELDS} fields: give fewer columns");
+        return Err(PyValueError::new_err(message));
+    }
+    // SAFETY: the producer has a text that ends with NUL there, or no text.
+    let text = |place: *const c_char| unsafe { place.as_ref().map(|place| CStr::from_ptr(place).to_str()) };
+    let format = match text(schema.format) {
+        Some(Ok(format)) => format,
+        Some(Err(_)) => return Err(damaged("its format is not UTF-8")),
+        None => return Err(damaged("it has no format, or was read before")),
+    };
+    if let Some(Err(_)) = text(schema.name) {
+        return Err(damaged("a name is not UTF-8"));
+    }
+    let metadata = schema.metadata.cast::<i32>();
+    // SAFETY: metadata begin with the number of their entries.
+    if !metadata.is_null() && unsafe { metadata.read_unaligned() } > MOST_ENTRIES {
+        return Err(damaged("it has too many entries of metadata"));
+    }
+    let nchildren = usize::try_from(schema.n_children).map_err(|_| damaged("a negative number of children"))?;
+    let wanted = match format {
+        "+s" => nchildren,
+        "+r" => 2,
+        format if format.starts_with("+u") => nchildren,
+        format if format.starts_with('+') => 1,
+        _ => 0,
+    };
+    if nchildren < wanted || wanted > 0 && schema.children.is_null() {
+        return Err(damaged("a child is missing"));
+    }
+    for i in 0..wanted {
+        // SAFETY: the producer has this many pointers to types there.
+        let child = unsafe { schema.children.add(i).read_unaligned().as_ref() };
+        check(child.ok_or_else(|| damaged("a child is missing"))?, levels, nfields)?;
+    }
+    // SAFETY: the producer has a type there, or none.
+    match unsafe { schema.dictionary.as_ref() } {
+        Some(dictionary) => check(dictionary, levels, nfields),
+        None => Ok(()),
+    }
 }
 
 /// The arrays of an object with `__arrow_c_array__` or `__arrow_c_stream__`, and their type and name.
@@ -88,8 +182,8 @@ pub fn import(object: &Bound<'_, PyAny>) -> PyResult<(Field, Vec<ArrayData>)> {
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
         // SAFETY: a capsule of this name has this structure, and lives until the end of this function.
-        let (field, array) = unsafe { (Field::try_from(schema.as_ref()), FFI_ArrowArray::from_raw(array.as_ptr())) };
-        let field = field.map_err(as_type_error)?;
+        let (field, array) = unsafe { (field_of(schema.as_ref()), FFI_ArrowArray::from_raw(array.as_ptr())) };
+        let field = field?;
         let array = owned(array, field.data_type())?;
         return Ok((field, vec![array]));
     }
@@ -109,7 +203,7 @@ pub fn import(object: &Bound<'_, PyAny>) -> PyResult<(Field, Vec<ArrayData>)> {
         0 => {}
         status => return Err(stream.error(status)),
     }
-    let field = Field::try_from(&schema).map_err(as_type_error)?;
+    let field = field_of(&schema)?;
     let mut arrays = Vec::new();
     loop {
         let mut array = FFI_ArrowArray::empty();
@@ -130,7 +224,7 @@ fn owned(array: FFI_ArrowArray, kind: &DataType) -> PyResult<ArrayData> {
     Ok(data)
 }
 
-/// `array`, which `owner` is or contains, as data of arrow-rs: the types that can be hashed, and structs of them.
+/// `array`, which `owner` is or contains, as data of arrow-rs.
 fn data(owner: &Arc<FFI_ArrowArray>, array: &FFI_ArrowArray, kind: &DataType) -> PyResult<ArrayData> {
     let number = |number: i64| usize::try_from(number).map_err(|_| damaged("a negative number"));
     let (nrows, offset) = (number(array.length)?, number(array.offset)?);
@@ -151,13 +245,17 @@ fn data(owner: &Arc<FFI_ArrowArray>, array: &FFI_ArrowArray, kind: &DataType) ->
         Some(place) => Ok(unsafe { Buffer::from_custom_allocation(place, nbytes, owner.clone()) }),
         None => Err(damaged("a buffer is missing")),
     };
+    // An empty array may have no offsets.
+    let offsets = |width: usize| match nrows {
+        0 => buffer(1, 0),
+        _ => buffer(1, nslots.checked_add(1).and_then(|n| n.checked_mul(width)).ok_or_else(large)?),
+    };
     // The values' bytes end with the last offset.
     let ended = |width: usize| -> PyResult<Vec<Buffer>> {
-        // An empty array may have no offsets.
+        let offsets = offsets(width)?;
         if nrows == 0 {
-            return Ok(vec![buffer(1, 0)?, buffer(2, 0)?]);
+            return Ok(vec![offsets, buffer(2, 0)?]);
         }
-        let offsets = buffer(1, nslots.checked_add(1).and_then(|n| n.checked_mul(width)).ok_or_else(large)?)?;
         let last = &offsets[nslots * width..];
         let last = match width {
             4 => last.try_into().map(i32::from_ne_bytes).ok().and_then(|last| usize::try_from(last).ok()),
@@ -204,15 +302,43 @@ fn data(owner: &Arc<FFI_ArrowArray>, array: &FFI_ArrowArray, kind: &DataType) ->
             }
             (1, Vec::new(), children)
         }
-        kind if kind.is_integer() => (2, vec![buffer(1, times(kind.primitive_width().unwrap_or(0))?)?], Vec::new()),
-        kind => return Err(not_supported(kind)),
+        DataType::Boolean => (2, vec![buffer(1, nslots.div_ceil(8))?], Vec::new()),
+        // Places in the child are checked as they are read.
+        DataType::List(values) => (2, vec![offsets(4)?], vec![child(0, values.data_type())?]),
+        DataType::LargeList(values) => (2, vec![offsets(8)?], vec![child(0, values.data_type())?]),
+        DataType::ListView(values) => {
+            (3, vec![buffer(1, times(4)?)?, buffer(2, times(4)?)?], vec![child(0, values.data_type())?])
+        }
+        DataType::LargeListView(values) => {
+            (3, vec![buffer(1, times(8)?)?, buffer(2, times(8)?)?], vec![child(0, values.data_type())?])
+        }
+        DataType::FixedSizeList(values, count) => {
+            number(i64::from(*count))?;
+            (1, Vec::new(), vec![child(0, values.data_type())?])
+        }
+        DataType::Map(entries, _) => match entries.data_type() {
+            DataType::Struct(fields) if fields.len() == 2 => {
+                (2, vec![offsets(4)?], vec![child(0, entries.data_type())?])
+            }
+            _ => return Err(damaged("the entries of a map are not pairs")),
+        },
+        DataType::RunEndEncoded(ends, values) => match ends.data_type() {
+            DataType::Int16 | DataType::Int32 | DataType::Int64 => {
+                (0, Vec::new(), vec![child(0, ends.data_type())?, child(1, values.data_type())?])
+            }
+            _ => return Err(damaged("the ends of runs are not integers")),
+        },
+        kind => match kind.primitive_width() {
+            Some(width) => (2, vec![buffer(1, times(width)?)?], Vec::new()),
+            None => return Err(not_supported(kind)),
+        },
     };
     if nbuffers != nbuffers_wanted {
         return Err(damaged(&format!("{nbuffers} buffers instead of {nbuffers_wanted}")));
     }
     // The number of nulls is counted, whatever the producer says.
     let nulls = match kind {
-        DataType::Null => None,
+        DataType::Null | DataType::RunEndEncoded(..) => None,
         _ if place(0).is_null() => None,
         _ => Some(NullBuffer::new(BooleanBuffer::new(buffer(0, nslots.div_ceil(8))?, offset, nrows))),
     };

@@ -23,16 +23,20 @@ use crate::hash::{for_hmac, known};
 use crate::hex;
 use crate::many::Function;
 use crate::memory;
+use crate::rows::{self, Bad, Values};
 use crate::work::nthreads;
 
-/// Rows between two looks at signals.
+/// Values between two looks at signals.
 const STRETCH: usize = 1 << 20;
 
-/// Fewer rows than these are not worth a thread.
-const THREAD_ROWS: usize = 1 << 14;
+/// A batch whose bytes are put together ends beyond this number of them.
+const BATCH_NBYTES: usize = 4 << 20;
 
-/// The values of an array.
-enum Cells<'a> {
+/// Fewer values than these are not worth a thread.
+const THREAD_VALUES: usize = 1 << 14;
+
+/// The values of an array that have bytes of their own.
+pub enum Cells<'a> {
     Offsets32(&'a [i32], &'a [u8]),
     Offsets64(&'a [i64], &'a [u8]),
     Views(&'a [u128], &'a [Buffer]),
@@ -42,7 +46,7 @@ enum Cells<'a> {
 
 impl Cells<'_> {
     /// The bytes of value `i`; `None` if they are not in the array's buffers.
-    fn get(&self, i: usize) -> Option<&[u8]> {
+    pub fn get(&self, i: usize) -> Option<&[u8]> {
         match *self {
             Cells::Offsets32(offsets, values) => between(offsets, values, i),
             Cells::Offsets64(offsets, values) => between(offsets, values, i),
@@ -58,7 +62,7 @@ impl Cells<'_> {
                 let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as u32 as usize);
                 buffers.get(buffer)?.as_slice().get(offset..offset.checked_add(nbytes)?)
             }
-            Cells::Rows(nbytes, values) => values.get(i * nbytes..(i + 1) * nbytes),
+            Cells::Rows(nbytes, values) => values.get(i.checked_mul(nbytes)?..)?.get(..nbytes),
         }
     }
 }
@@ -78,12 +82,7 @@ struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    fn new(array: &'a Array) -> PyResult<Chunk<'a>> {
-        let chunk = Chunk::of(&array.data)?;
-        Ok(Chunk { nulls: NullBuffer::union(array.nulls.as_ref(), chunk.nulls.as_ref()), ..chunk })
-    }
-
-    fn of(array: &'a ArrayData) -> PyResult<Chunk<'a>> {
+    fn new(array: &'a ArrayData) -> PyResult<Chunk<'a>> {
         let mut nulls = array.nulls().cloned();
         let buffers = array.buffers();
         // The slots of the array: of `width` bytes each, of a buffer.
@@ -103,7 +102,7 @@ impl<'a> Chunk<'a> {
                 Cells::Rows(0, &[])
             }
             DataType::Dictionary(keys, _) => {
-                let values = Chunk::of(&array.child_data()[0])?;
+                let values = Chunk::new(&array.child_data()[0])?;
                 let index = dictionary_index(keys, array)?;
                 if values.nulls.is_some() {
                     // A key of no value is found when the value is read.
@@ -135,7 +134,7 @@ impl<'a> Chunk<'a> {
 }
 
 /// The first buffer of an array from its offset on: numbers of one type.
-fn from_offset<T: ArrowNativeType>(array: &ArrayData) -> &[T] {
+pub fn from_offset<T: ArrowNativeType>(array: &ArrayData) -> &[T] {
     array.buffers()[0].typed_data().get(array.offset()..).unwrap_or(&[])
 }
 
@@ -158,34 +157,43 @@ fn dictionary_index(kind: &DataType, array: &ArrayData) -> PyResult<Vec<usize>> 
     })
 }
 
-/// An array of a column.
-struct Array {
-    data: ArrayData,
-    /// For a column of a table: the table's rows that are null.
-    nulls: Option<NullBuffer>,
+/// An array of a column, by what is hashed of it.
+enum Part<'a> {
+    /// The bytes of its values.
+    Column(Chunk<'a>),
+    /// Its values as parts of rows.
+    Rows(Values<'a>),
 }
 
-/// One column of the input: its arrays, one after the other.
+/// One argument: its arrays, one after the other.
 struct Input {
-    name: String,
-    arrays: Vec<Array>,
+    field: Field,
+    arrays: Vec<ArrayData>,
     /// The row in which each array begins, and the number of rows.
     begins: Vec<usize>,
 }
 
 impl Input {
-    fn new(name: &str, arrays: Vec<Array>) -> Input {
+    fn new(field: Field, arrays: Vec<ArrayData>) -> Input {
         let mut begins = vec![0];
         let mut nrows = 0;
         for array in &arrays {
-            nrows += array.data.len();
+            nrows += array.len();
             begins.push(nrows);
         }
-        Input { name: name.to_owned(), arrays, begins }
+        Input { field, arrays, begins }
     }
 
-    fn chunks(&self) -> PyResult<Vec<Chunk<'_>>> {
-        self.arrays.iter().map(Chunk::new).collect()
+    fn is_table(&self) -> bool {
+        matches!(self.field.data_type(), DataType::Struct(_))
+    }
+
+    fn parts(&self, is_rows: bool) -> PyResult<Vec<Part<'_>>> {
+        let part = |array| match is_rows {
+            true => Ok(Part::Rows(Values::new(&self.field, array))),
+            false => Chunk::new(array).map(Part::Column),
+        };
+        self.arrays.iter().map(part).collect()
     }
 
     fn nrows(&self) -> usize {
@@ -193,7 +201,7 @@ impl Input {
     }
 }
 
-/// The columns of the arguments. Tables, data frames and struct arrays are their fields.
+/// The columns of the arguments.
 fn inputs(arguments: &Bound<'_, PyTuple>) -> PyResult<Vec<Input>> {
     let mut inputs = Vec::new();
     for (i, argument) in arguments.iter().enumerate() {
@@ -208,23 +216,14 @@ fn inputs(arguments: &Bound<'_, PyTuple>) -> PyResult<Vec<Input>> {
             )));
         }
         let (field, arrays) = arrow::import(&argument)?;
-        let DataType::Struct(fields) = field.data_type() else {
-            let arrays = arrays.into_iter().map(|data| Array { data, nulls: None }).collect();
-            inputs.push(Input::new(field.name(), arrays));
-            continue;
-        };
-        for (f, field) in fields.iter().enumerate() {
-            // A null row has no values.
-            let of_field = |rows: &ArrayData| Array {
-                data: rows.child_data()[f].slice(rows.offset(), rows.len()),
-                nulls: rows.nulls().cloned(),
-            };
-            inputs.push(Input::new(field.name(), arrays.iter().map(of_field).collect()));
-        }
+        inputs.push(Input::new(field, arrays));
     }
     let Some(first) = inputs.first() else {
         return Err(PyTypeError::new_err("expected at least one column"));
     };
+    if matches!(first.field.data_type(), DataType::Struct(fields) if fields.is_empty()) {
+        return Err(PyTypeError::new_err("the table has no columns: expected at least one column"));
+    }
     if let Some(i) = inputs.iter().position(|input| input.nrows() != first.nrows()) {
         let message =
             format!("columns of different lengths: 1 has {} rows, {} has {}", first.nrows(), i + 1, inputs[i].nrows());
@@ -255,47 +254,48 @@ impl Plan<'_> {
     }
 }
 
-/// Rows of all columns, an array each.
+/// Rows of all arguments, an array of each.
 struct Segment<'a> {
-    chunks: Vec<&'a Chunk<'a>>,
-    /// The first row of this segment in each array.
-    begins: Vec<usize>,
+    /// The arrays, and the segment's first row in each.
+    parts: Vec<(&'a Part<'a>, usize)>,
     /// The rows of the result that are null.
     nulls: Option<NullBuffer>,
     nrows: usize,
 }
 
-/// Digests that were asked for and could not be made, as a row's bytes are not in its array.
-struct BadRow(usize);
+/// Why a row has no digest.
+type BadRow = (Bad, usize);
 
 impl Segment<'_> {
     /// Hashes rows into `out`, which has room for their values: `width` bytes for each row, in hexadecimal for each row
     /// that is not null.
     fn hash(&self, plan: &Plan<'_>, rows: Range<usize>, mut out: &mut [u8]) -> Result<(), BadRow> {
         let nbytes = plan.function.digest_nbytes();
-        let is_plain = self.chunks.len() == 1 && plan.salt.is_empty();
         let batch_max = plan.function.batch();
         let mut digests = vec![0; batch_max * nbytes];
         let mut text = Vec::new();
         let mut ends = Vec::with_capacity(batch_max);
+        let is_skipped = |row: usize| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
         let mut next = rows.start;
         while next < rows.end {
-            let batch = next..rows.end.min(next + batch_max);
-            next = batch.end;
-            let is_skipped = |row: usize| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-            text.clear();
-            ends.clear();
+            let mut batch = next..rows.end.min(next + batch_max);
             let mut messages: Vec<&[u8]> = Vec::with_capacity(batch.len());
-            if is_plain {
-                let (chunk, begin) = (self.chunks[0], self.begins[0]);
+            if let ([(Part::Column(chunk), begin)], []) = (&self.parts[..], plan.salt) {
                 for row in batch.clone().filter(|&row| !is_skipped(row)) {
-                    messages.push(chunk.get(begin + row).ok_or(BadRow(row))?);
+                    messages.push(chunk.get(begin + row).ok_or((Bad::Place, row))?);
                 }
             } else {
-                for row in batch.clone().filter(|&row| !is_skipped(row)) {
-                    text.extend_from_slice(plan.salt);
-                    self.append(row, &mut text)?;
-                    ends.push(text.len());
+                text.clear();
+                ends.clear();
+                for row in batch.clone() {
+                    if text.len() >= BATCH_NBYTES {
+                        batch.end = row;
+                        break;
+                    }
+                    if !is_skipped(row) {
+                        self.append(plan.salt, row, &mut text).map_err(|bad| (bad, row))?;
+                        ends.push(text.len());
+                    }
                 }
                 let mut begin = 0;
                 for &end in &ends {
@@ -303,6 +303,7 @@ impl Segment<'_> {
                     begin = end;
                 }
             }
+            next = batch.end;
             let nvalues = if plan.is_hex { messages.len() } else { batch.len() };
             let (here, behind) = out.split_at_mut(nvalues * plan.width());
             out = behind;
@@ -326,22 +327,35 @@ impl Segment<'_> {
         Ok(())
     }
 
-    /// Appends a row's values: one column's as it is; of several, each with a byte (0: null, 1: a value), its length as
-    /// 8 bytes, little-endian, and its bytes.
-    fn append(&self, row: usize, text: &mut Vec<u8>) -> Result<(), BadRow> {
-        for (chunk, begin) in self.chunks.iter().zip(&self.begins) {
-            if chunk.is_null(begin + row) {
-                text.push(0);
-                continue;
-            }
-            let value = chunk.get(begin + row).ok_or(BadRow(row))?;
-            if self.chunks.len() > 1 {
-                text.push(1);
-                text.extend_from_slice(&(value.len() as u64).to_le_bytes());
-            }
+    /// Values in a row.
+    fn width(&self) -> usize {
+        let width = |(part, _): &(&Part<'_>, usize)| match part {
+            Part::Column(_) => 1,
+            Part::Rows(values) => values.width(),
+        };
+        self.parts.iter().map(width).sum()
+    }
+
+    /// Appends the salt and a row: the bytes of a column's value, or a row of docs/rows.md.
+    fn append(&self, salt: &[u8], row: usize, text: &mut Vec<u8>) -> Result<(), Bad> {
+        text.try_reserve(salt.len())?;
+        text.extend_from_slice(salt);
+        if let [(Part::Column(chunk), begin)] = self.parts[..] {
+            let value = chunk.get(begin + row).ok_or(Bad::Place)?;
+            text.try_reserve(value.len())?;
             text.extend_from_slice(value);
+            return Ok(());
         }
-        Ok(())
+        let start = text.len();
+        if self.parts.len() > 1 {
+            rows::row_head(self.parts.len(), text);
+        }
+        for (part, begin) in &self.parts {
+            if let Part::Rows(values) = part {
+                values.append(begin + row, text)?;
+            }
+        }
+        rows::end_row(start, text)
     }
 }
 
@@ -359,9 +373,12 @@ fn digests_of(
     let mut out = memory::zeros(if plan.is_hex { nvalid } else { segment.nrows }, width)?;
     let mut rest = &mut out[..];
     let mut next = 0;
+    // Wide rows take as long as several of one value.
+    let row_nvalues = segment.width();
+    let stretch_max = (STRETCH / row_nvalues).max(nthreads.saturating_mul(plan.function.batch()));
     while next < segment.nrows {
-        let stretch = next..segment.nrows.min(next + STRETCH);
-        let nthreads = nthreads.min(stretch.len().div_ceil(THREAD_ROWS)).max(1);
+        let stretch = next..segment.nrows.min(next.saturating_add(stretch_max));
+        let nthreads = nthreads.min((stretch.len() * row_nvalues).div_ceil(THREAD_VALUES)).max(1);
         // Whole batches for each thread.
         let share = stretch.len().div_ceil(nthreads).next_multiple_of(plan.function.batch());
         let mut parts = Vec::new();
@@ -389,9 +406,7 @@ fn digests_of(
                 hashed
             })
         });
-        hashed.map_err(|BadRow(row)| {
-            PyValueError::new_err(format!("row {}: the array is damaged: its value is not in its buffers", first + row))
-        })?;
+        hashed.map_err(|(bad, row)| bad.error(first + row))?;
         py.check_signals()?;
     }
     let array = ArrayData::builder(plan.kind()).len(segment.nrows).nulls(segment.nulls.clone());
@@ -563,7 +578,7 @@ impl ColumnIterator {
     }
 }
 
-/// Digests of the values of Arrow columns, as an Arrow column.
+/// Returns the digests of an Arrow column's values, or of the rows of a table or of several columns, as an Arrow column.
 #[pyfunction]
 #[pyo3(signature = (name, /, *columns, output="hex", salt=None, key=None, length=None, threads=0))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
@@ -602,11 +617,12 @@ fn column(
     };
     let plan = Plan { function, salt: salt.as_ref().map_or(&[], |salt| salt.bytes()), is_hex };
     let inputs = inputs(columns)?;
+    let is_rows = inputs.len() > 1 || inputs[0].is_table();
     let nrows = inputs[0].nrows();
     // Offsets of strings are of 32 bits.
     let most = i32::MAX as usize / plan.width();
     let mut arrays = Vec::new();
-    let chunks: Vec<Vec<Chunk<'_>>> = inputs.iter().map(Input::chunks).collect::<PyResult<_>>()?;
+    let parts: Vec<_> = inputs.iter().map(|input| input.parts(is_rows)).collect::<PyResult<_>>()?;
     let (mut at, mut next) = (vec![0; inputs.len()], 0);
     while next < nrows {
         let mut end = nrows.min(next + most);
@@ -616,19 +632,18 @@ fn column(
             }
             end = end.min(input.begins[*at + 1]);
         }
-        let mut segment = Segment { chunks: Vec::new(), begins: Vec::new(), nulls: None, nrows: end - next };
-        for ((input, chunks), &at) in inputs.iter().zip(&chunks).zip(&at) {
-            segment.chunks.push(&chunks[at]);
-            segment.begins.push(next - input.begins[at]);
+        let mut segment = Segment { parts: Vec::new(), nulls: None, nrows: end - next };
+        for ((input, parts), &at) in inputs.iter().zip(&parts).zip(&at) {
+            segment.parts.push((&parts[at], next - input.begins[at]));
         }
-        if let [chunk] = segment.chunks[..] {
-            segment.nulls = chunk.nulls.as_ref().map(|nulls| nulls.slice(segment.begins[0], segment.nrows));
+        if let [(Part::Column(chunk), begin)] = segment.parts[..] {
+            segment.nulls = chunk.nulls.as_ref().map(|nulls| nulls.slice(begin, segment.nrows));
         }
         arrays.push(digests_of(py, &plan, &segment, nthreads, next)?);
         next = end;
     }
     // The digests of one column keep its name.
-    let name = if let [input] = &inputs[..] { &input.name[..] } else { "" };
+    let name = if let [input] = &inputs[..] { input.field.name() } else { "" };
     let field = Arc::new(Field::new(name, plan.kind(), true));
     if arrays.is_empty() {
         arrays.push(ArrayData::new_empty(field.data_type()));

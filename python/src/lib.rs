@@ -2,7 +2,8 @@
 //! The compiled half of the Python package: the module `pyhashloom._hashloom`.
 //!
 //! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
-//! arrow.rs: Arrow arrays of other libraries. column.rs: columns of them. digests.rs: what a column of digests gives Python. memory.rs: memory for long results.
+//! arrow.rs: Arrow arrays of other libraries. column.rs: columns of them. rows.rs: the bytes of a table's rows.
+//! digests.rs: what a column of digests gives Python. memory.rs: memory for long results.
 //! work.rs: threads of the engine and signals of Python.
 //! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
 //! pbkdf2.rs: keys from passwords. search.rs: nonces.
@@ -21,6 +22,7 @@ mod manifest;
 mod many;
 mod memory;
 mod pbkdf2;
+mod rows;
 mod search;
 mod torrent;
 mod tree;

@@ -9,7 +9,7 @@
 >>> frame["email"].hashloom.digest("sha1", output="binary")[0].hex()[:16]
 '11a586cd1f7d573b'
 
-Several columns make one digest a row, as a struct or as a frame:
+Columns of any types make one digest a row (docs/rows.md), as a struct or as a frame:
 ``pl.struct("name", "born").hashloom.sha256()``, ``frame.hashloom.sha256()``. The methods are digest(name), md5(), sha1(),
 sha256() and sha512(); the parameters are those of pyhashloom.column.
 """

@@ -31,7 +31,8 @@ def with_digest(
     key: bytes | None = None,
 ) -> DataFrame:
     """The frame with one more column, the digests of these columns by pyhashloom.column. With one column of strings or
-    binary and without salt and key, they are those of Spark's own sha2 (sha1, md5).
+    binary and without salt and key, they are those of Spark's own sha2 (sha1, md5). Several columns, or one of structs
+    (``struct("price")``), make a digest of each row, of any types.
 
     The frame's rows go to Python and back as Arrow (mapInArrow), with all their columns: select what is needed first.
     ValueError if a column is missing or ``into`` exists; a type that has no digest fails the job with a TypeError.

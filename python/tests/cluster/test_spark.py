@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """pyhashloom.spark on a cluster of two executors in processes of their own, beside Spark's own functions."""
 
+import hashlib
 import hmac
 import os
 import sys
+from decimal import Decimal
 
 import pytest
 
@@ -11,6 +13,8 @@ pytest.importorskip("pyspark", reason="SKIPPED: Spark: pyspark is not installed"
 from pyspark.sql import SparkSession, functions  # noqa: E402
 
 import pyarrow as pa  # noqa: E402
+
+from rows_reference import Date, Duration, Instant, Map, Timestamp, encode  # noqa: E402
 
 import pyhashloom  # noqa: E402
 import pyhashloom.spark  # noqa: E402
@@ -109,11 +113,30 @@ def test_several_columns_and_a_key(spark):
     frame = spark.createDataFrame([("a", 1), ("b", None), (None, 2)], "name string, n int")
     rows = pyhashloom.spark.with_digest(frame, "name", "n", key=b"k").collect()
     for row in rows:
-        message = b"".join(
-            b"\0" if value is None else b"\1" + len(value).to_bytes(8, "little") + value
-            for value in (row.name and row.name.encode(), row.n if row.n is None else row.n.to_bytes(4, "little"))
-        )
-        assert row.digest == hmac.digest(b"k", message, "sha256").hex()
+        assert row.digest == hmac.digest(b"k", encode((row.name, row.n)), "sha256").hex()
+
+
+def test_rows_of_every_type(spark):
+    """The digests of docs/rows.md, by the executors and of what the driver gets as Arrow."""
+    frame = spark.sql(
+        "select *, if(col1 = 1, struct(nullif(col1, 2), nullif(col6, 'b')), null) as pair from values "
+        "(1, true, -1Y, 1.5D, cast(0.5 as float), 'a', X'00ff', 19.90BD, 3.00BD, date'2026-11-25', "
+        "timestamp'1970-01-01 00:00:01Z', timestamp_ntz'1970-01-01 00:00:01', interval '1' second, array(1, null), "
+        "map('b', 1, 'a', 2)), "
+        "(2, null, null, null, null, null, null, null, null, null, null, null, null, null, null) as t"
+    ).orderBy("col1")
+    want = [
+        (1, True, -1, 1.5, 0.5, "a", b"\x00\xff", Decimal("19.90"), 3, Date(20782), Instant(10**9), Timestamp(10**9),
+         Duration(10**9), [1, None], Map((("a", 2), ("b", 1))), (1, "a")),
+        (2, *[None] * 15),
+    ]
+    want = [hashlib.sha256(encode(row)).hexdigest() for row in want]
+    assert pa.chunked_array(pyhashloom.column("sha256", frame.toArrow())).to_pylist() == want
+    rows = pyhashloom.spark.with_digest(frame, *frame.columns).orderBy("col1").collect()
+    assert [row.digest for row in rows] == want
+    # A row of one column that has no digest of its own.
+    one = pyhashloom.spark.with_digest(frame.selectExpr("struct(col4) as row"), "row").collect()
+    assert {row.digest for row in one} == {hashlib.sha256(encode((value,))).hexdigest() for value in (1.5, None)}
 
 
 def test_errors(spark):
