@@ -24,6 +24,7 @@ const BATCH_NBYTES: usize = 64 << 20;
 const STRETCH_NBYTES: usize = 64 << 20;
 
 /// The function that each message goes through.
+#[derive(Clone, Copy)]
 pub enum Function<'k> {
     Digest(Algorithm),
     /// A digest of this number of bytes.
