@@ -558,7 +558,7 @@ impl<'a> Group<'a> {
             text.clear();
             ends.clear();
             let mut messages: Vec<&[u8]> = Vec::with_capacity(batch.len());
-            let mut long = Vec::new();
+            let (mut long, mut longest) = (Vec::new(), 0);
             while next < batch.end && text.len() < BATCH_NBYTES && self.segments[at].table.is_none() {
                 let segment = &self.segments[at];
                 let start = segment.rows.start;
@@ -574,7 +574,9 @@ impl<'a> Group<'a> {
                 };
                 if let (Some((chunk, begin)), true) = (column, plan.salt.is_empty()) {
                     for row in valid {
-                        messages.push(chunk.get(begin + (row - start)).ok_or(Stop::BadRow(row))?);
+                        let value = chunk.get(begin + (row - start)).ok_or(Stop::BadRow(row))?;
+                        longest = longest.max(value.len());
+                        messages.push(value);
                     }
                 } else {
                     for row in valid {
@@ -604,13 +606,13 @@ impl<'a> Group<'a> {
             // Values that were copied lie one after the other.
             let mut begin = 0;
             for &end in &ends {
+                longest = longest.max(end - begin);
                 messages.push(&text[begin..end]);
                 begin = end;
             }
-            for (place, message) in messages.iter_mut().enumerate() {
-                if message.len() > LONG_NBYTES {
-                    long.push(Long { place, parts: [&[], std::mem::take(message)] });
-                }
+            if longest > LONG_NBYTES {
+                let messages = messages.iter_mut().enumerate().filter(|(_, message)| message.len() > LONG_NBYTES);
+                long.extend(messages.map(|(place, message)| Long { place, parts: [&[], std::mem::take(message)] }));
             }
             let rows = first..next;
             let here = take(&mut out, width * if is_packed { messages.len() } else { rows.len() });
