@@ -42,7 +42,7 @@ const BLOCK_NBYTES: usize = 64;
 const LANES: usize = 32;
 
 /// A batch of values that are copied, behind a salt or beside those of other columns, ends beyond this number of bytes.
-const BATCH_NBYTES: usize = 256 << 10;
+const BATCH_NBYTES: usize = 4 << 20;
 
 /// The values of an array.
 #[derive(Clone, Copy)]
@@ -661,7 +661,13 @@ impl<'a> Group<'a> {
             }
             let place = segment.begins[0] + (row - segment.rows.start);
             let key = segment.chunks[0].keys.and_then(|keys| keys.get(place)).ok_or(Stop::BadRow(row))?;
-            take(out, width).copy_from_slice(&table[key * width..][..width]);
+            let (to, from) = (take(out, width), &table[key * width..][..width]);
+            // Copies of a constant length are no calls.
+            match width {
+                32 => to[..32].copy_from_slice(&from[..32]),
+                64 => to[..64].copy_from_slice(&from[..64]),
+                _ => to.copy_from_slice(from),
+            }
         }
         Ok(())
     }
@@ -802,7 +808,7 @@ impl Column {
 }
 
 /// Digests of columns that are made as they are read: by a for loop, which gives a Column for each of the producer's
-/// arrays, or by way of the Arrow PyCapsule interface.
+/// arrays, or by way of the Arrow PyCapsule interface, as record batches of one column.
 #[pyclass(frozen, module = "pyhashloom", name = "ColumnReader")]
 struct ColumnReader {
     /// None: a stream of the interface has it.
@@ -822,6 +828,13 @@ impl ColumnReader {
     }
 }
 
+impl ColumnReader {
+    /// The type of a record batch.
+    fn batch_field(&self) -> Field {
+        Field::new("", DataType::Struct(vec![self.field.clone()].into()), false)
+    }
+}
+
 fn read_before() -> PyErr {
     PyValueError::new_err("the reader was read before: __arrow_c_stream__ gave it away")
 }
@@ -837,12 +850,19 @@ impl ColumnReader {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let mut digester = self.with(|digester| digester.take().ok_or_else(read_before))?;
+        let field = self.batch_field();
+        let kind = field.data_type().clone();
+        let batch = move |column: ArrayData| {
+            let batch = ArrayData::builder(kind.clone()).len(column.len());
+            // SAFETY: the one field has as many rows, and its type.
+            unsafe { batch.add_child_data(column).build_unchecked() }
+        };
         let arrays = std::iter::from_fn(move || digester.next(false, &mut Signals::new()).transpose());
-        arrow::stream(py, self.field.clone(), Box::new(arrays))
+        arrow::stream(py, Arc::new(field), Box::new(arrays.map(move |array| array.map(&batch))))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow::schema(py, &self.field)
+        arrow::schema(py, &self.batch_field())
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -902,7 +922,12 @@ fn column<'py>(
     let plan = Plan { digest, salt, is_hex };
     let (sources, names) = sources(columns)?;
     // The digests of one column keep its name.
-    let name = if let [name] = &names[..] { name } else { "" };
+    let name = match &names[..] {
+        [name] if !stream || !name.is_empty() => name,
+        // A column of a record batch has a name.
+        _ if stream => "digest",
+        _ => "",
+    };
     let field = Arc::new(Field::new(name, plan.kind(), true));
     let mut digester = Digester { sources, plan, nthreads, nrows: 0 };
     if stream {
