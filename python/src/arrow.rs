@@ -2,9 +2,9 @@
 //! Arrow's C data interface in PyCapsules: arrays come from other libraries and go to them without a copy.
 //!
 //! The structures of arrays and types, and what they own, are arrow-rs's. What a consumer can see is checked here:
-//! structures that are released, pointers that are NULL, numbers, texts, the number of buffers and children, the depth of
-//! a type. Nobody can check that a pointer leads to as many bytes as Arrow's format says, that a text ends with NUL, and
-//! that the functions of a producer are functions: a producer of these is trusted as other code in the process is.
+//! structures that are released, pointers that are NULL, numbers, texts, the number of buffers and children, the depth
+//! of a type. Nobody can check that a pointer leads to as many bytes as Arrow's format says, that a text ends with NUL,
+//! and that a producer's functions are functions: they are trusted, as other code in the process is.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::memory;
+use crate::signals::attached;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -232,7 +233,8 @@ fn field_of(schema: &FFI_ArrowSchema) -> PyResult<Field> {
     Field::try_from(&copied(schema, 0, &mut 0)?).map_err(as_type_error)
 }
 
-/// What an object with `__arrow_c_array__` or `__arrow_c_stream__` gives: its type and name, and its arrays as they come.
+/// What an object with `__arrow_c_array__` or `__arrow_c_stream__` gives: its type and name, and its arrays as they
+/// come.
 pub struct Arrays {
     pub field: Field,
     stream: Option<Stream>,
@@ -450,7 +452,7 @@ struct Content {
 impl Content {
     /// Keeps the text of an error for the consumer, and returns its status: that of errno.h.
     fn fail(&mut self, error: PyErr) -> c_int {
-        let (text, status) = Python::try_attach(|py| {
+        let (text, status) = attached(|py| {
             let text = error.value(py).to_string();
             if error.is_instance_of::<PyKeyboardInterrupt>(py) {
                 // The consumer raises an error of its own. Python raises the interruption when its code goes on.
@@ -493,7 +495,7 @@ unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut FFI_ArrowArray) -> 
     let mut next = || content.arrays.next().transpose();
     // The consumer may hold the interpreter's lock, and threads of the producer may need it. A panic must not reach C.
     let next = catch_unwind(AssertUnwindSafe(|| {
-        Python::try_attach(|py| py.detach(&mut next)).unwrap_or_else(|| Err(PyValueError::new_err("Python has ended")))
+        attached(|py| py.detach(&mut next)).unwrap_or_else(|| Err(PyValueError::new_err("Python has ended")))
     }));
     match next.unwrap_or_else(|_| Err(PyValueError::new_err("hashloom ended by a panic: this is a bug"))) {
         Ok(next) => {

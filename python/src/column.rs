@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arrow columns, by way of the PyCapsule interface: the bytes of each value where they lie, digests as a new column.
 //!
-//! Nothing that a producer says about places in a buffer is trusted: offsets, views and keys are checked as they are read.
+//! Nothing that a producer says about places in a buffer is trusted: offsets, views and keys are checked as they are
+//! read.
 //!
 //! Producers' arrays (source.rs) are joined to groups of rows, and a group becomes an array of the result. The caller's
 //! thread and others take the group's parts from a queue. Of a dictionary each value is hashed once, if it has fewer
@@ -144,7 +145,7 @@ struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     fn new(array: &'a Array) -> PyResult<Chunk<'a>> {
         let chunk = Chunk::of(&array.data)?;
-        Ok(Chunk { nulls: NullBuffer::union(array.nulls.as_ref(), chunk.nulls.as_ref()), ..chunk })
+        Ok(Chunk { nulls: memory::union(array.nulls.clone(), chunk.nulls)?, ..chunk })
     }
 
     fn of(array: &'a ArrayData) -> PyResult<Chunk<'a>> {
@@ -180,7 +181,7 @@ impl<'a> Chunk<'a> {
                     let of_values = memory::validity(array.len(), |bits| {
                         (0..array.len()).filter(|&row| is_valid(row)).for_each(|row| set_bit(bits, row));
                     })?;
-                    nulls = NullBuffer::union(nulls.as_ref(), Some(&of_values));
+                    nulls = memory::union(nulls, Some(of_values))?;
                 }
                 keys = Some(found);
                 values.cells
@@ -446,8 +447,8 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// The values of all rows, one after the other: `width` bytes for each row, or, if they are packed, for each row that
-    /// is not null. The caller's thread looks at signals.
+    /// The values of all rows, one after the other: `width` bytes for each row, or, if they are packed, for each row
+    /// that is not null. The caller's thread looks at signals.
     fn hash(&self, plan: &Plan, nthreads: usize, is_packed: bool, signals: &mut Signals) -> Result<Vec<u8>, Stop> {
         let width = plan.width();
         let nnulls = |rows: &Range<usize>| match &self.nulls {
@@ -713,9 +714,9 @@ struct Digester {
 }
 
 impl Digester {
-    /// The digests of the next rows; none at the end. `is_greedy`: of as many rows as are worth the work of threads, and
-    /// not of a producer's next array alone. The caller does not hold the interpreter's lock. After an error, and at the
-    /// end, everything of the producers was released.
+    /// The digests of the next rows; none at the end. `is_greedy`: of as many rows as are worth the work of threads,
+    /// and not of a producer's next array alone. The caller does not hold the interpreter's lock. After an error, and
+    /// at the end, everything of the producers was released.
     fn next(&mut self, is_greedy: bool, signals: &mut Signals) -> PyResult<Option<ArrayData>> {
         let next = self.hash_next(is_greedy, signals);
         if !matches!(next, Ok(Some(_))) {

@@ -3,6 +3,7 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 
+use arrow_buffer::bit_util::set_bit;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
@@ -62,6 +63,17 @@ pub fn validity(count: usize, write: impl FnOnce(&mut [u8])) -> PyResult<NullBuf
     let mut bits = zeros(count.div_ceil(8), 1).map_err(|_| short(count.div_ceil(8)))?;
     write(&mut bits);
     Ok(NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(bits), 0, count)))
+}
+
+/// The rows that are null in one bitmap or the other.
+pub fn union(one: Option<NullBuffer>, other: Option<NullBuffer>) -> PyResult<Option<NullBuffer>> {
+    Ok(match (one, other) {
+        (Some(one), Some(other)) => Some(validity(one.len(), |bits| {
+            let valid = (0..one.len()).filter(|&row| one.is_valid(row) && other.is_valid(row));
+            valid.for_each(|row| set_bit(bits, row));
+        })?),
+        (one, other) => one.or(other),
+    })
 }
 
 /// Asks Linux for huge pages in memory that has not been touched yet: with pages of 4 KiB, page faults take as long as

@@ -76,7 +76,7 @@ def addresses(places):
 
 
 def of_each(structures):
-    return addresses([structure and ctypes.addressof(structure) for structure in structures])
+    return structures and addresses([structure and ctypes.addressof(structure) for structure in structures])
 
 
 def filled(structure, fields, changes):
@@ -85,16 +85,16 @@ def filled(structure, fields, changes):
     return made
 
 
-def schema(format=b"z", children=(), dictionary=None, name=b"name", metadata=None, **changes):
+def schema(format=b"z", children=None, dictionary=None, name=b"name", metadata=None, **changes):
     fields = {"format": address(format and format + b"\0"), "name": address(name and name + b"\0"), "flags": 2,
-              "metadata": address(metadata), "n_children": len(children), "children": of_each(children) if children else None,
+              "metadata": address(metadata), "n_children": len(children or []), "children": of_each(children),
               "dictionary": dictionary and ctypes.addressof(dictionary)}
     return filled(Schema, fields, changes)
 
 
-def array(nrows, *buffers, children=(), dictionary=None, **changes):
+def array(nrows, *buffers, children=None, dictionary=None, **changes):
     fields = {"length": nrows, "n_buffers": len(buffers), "buffers": addresses([address(b) for b in buffers]),
-              "n_children": len(children), "children": of_each(children) if children else None,
+              "n_children": len(children or []), "children": of_each(children),
               "dictionary": dictionary and ctypes.addressof(dictionary)}
     return filled(Array, fields, changes)
 
@@ -303,7 +303,7 @@ CASES = {
     "a view's missing buffer": (lambda: pair(schema(b"vz"), views(1, buffers=[None], lengths=[9])), FAULT),
     "views without lengths": (lambda: pair(schema(b"vz"), array(1, None, numbers(16, 1))), FAULT),
     "views with a NULL for lengths": (lambda: pair(schema(b"vz"), array(1, None, numbers(16, 1), b"-", None)), FAULT),
-    "views with 2^40 buffers": (lambda: pair(schema(b"vz"), array(1, None, numbers(16, 1), b"", n_buffers=HUGE)), FAULT),
+    "views with 2^40 buffers": (lambda: pair(schema(b"vz"), array(1, None, b"-" * 16, b"", n_buffers=HUGE)), FAULT),
     # Values of one length.
     "values of no bytes": (lambda: pair(schema(b"w:0"), array(2, None, None)), [b"", b""]),
     "values of -1 bytes": (lambda: pair(schema(b"w:-1"), array(2, None, b"ab")), FAULT),

@@ -51,6 +51,8 @@ def uses() -> None:
     tags: list[bytes] = pyhashloom.hmac.many(b"key", listed, "sha256")
     column: pyhashloom.Column = pyhashloom.column("sha256", polars.Series(["a"]), output="binary", key=b"k", threads=1)
     series: polars.Series = polars.Series(column)
+    reader: pyhashloom.ColumnReader = pyhashloom.column("sha256", polars.Series(["a"]), stream=True)
+    parts: list[pyhashloom.Column] = list(reader)
     pyhashloom.duckdb.register(duckdb.connect(), "tag_", key=b"k")
     expression: polars.Expr = pyhashloom.polars.Digests(polars.col("a")).sha256()
     derived: list[bytes] = pyhashloom.pbkdf2_hmac_many("sha256", [bytearray(b"b")], iter(listed), 1000, 32, threads=2)

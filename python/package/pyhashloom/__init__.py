@@ -17,6 +17,7 @@ from . import hmac as hmac
 from ._files import FileDigest, FileError, files
 from ._hashloom import (
     Column,
+    ColumnReader,
     Hash,
     HashXOF,
     algorithms,
@@ -59,6 +60,7 @@ del algorithms
 
 __all__ = [
     "Column",
+    "ColumnReader",
     "FileDigest",
     "FileError",
     "Hash",

@@ -12,6 +12,7 @@ from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
     "Column",
+    "ColumnReader",
     "Files",
     "HMAC",
     "Hash",
@@ -82,6 +83,15 @@ class Column:
     @property
     def null_count(self) -> int: ...
     def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __arrow_c_schema__(self) -> Any: ...
+
+@final
+class ColumnReader:
+    """Digests that are made as they are read: columns by a for loop, or record batches by the PyCapsule interface."""
+
+    def __iter__(self) -> ColumnReader: ...
+    def __next__(self) -> Column: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
@@ -184,6 +194,7 @@ def rows(
 def rows(
     name: str, data: _Data, /, row_nbytes: int | None = None, *, output: Literal["numpy"], length: int | None = None
 ) -> numpy.typing.NDArray[numpy.uint8]: ...
+@overload
 def column(
     name: str,
     /,
@@ -193,7 +204,20 @@ def column(
     key: _Data | None = None,
     length: int | None = None,
     threads: int | None = None,
+    stream: Literal[False] = False,
 ) -> Column: ...
+@overload
+def column(
+    name: str,
+    /,
+    *columns: _ArrowStream | _ArrowArray,
+    output: Literal["hex", "binary"] = "hex",
+    salt: _Data | None = None,
+    key: _Data | None = None,
+    length: int | None = None,
+    threads: int | None = None,
+    stream: Literal[True],
+) -> ColumnReader: ...
 def search(
     name: str,
     /,
