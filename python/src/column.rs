@@ -858,7 +858,8 @@ impl ColumnReader {
             // SAFETY: the one field has as many rows, and its type.
             unsafe { batch.add_child_data(column).build_unchecked() }
         };
-        let arrays = std::iter::from_fn(move || digester.next(false, &mut Signals::new()).transpose());
+        let mut signals = Signals::new();
+        let arrays = std::iter::from_fn(move || digester.next(false, &mut signals).transpose());
         arrow::stream(py, Arc::new(field), Box::new(arrays.map(move |array| array.map(&batch))))
     }
 

@@ -76,7 +76,7 @@ def addresses(places):
 
 
 def of_each(structures):
-    return structures and addresses([structure and ctypes.addressof(structure) for structure in structures])
+    return addresses([structure and ctypes.addressof(structure) for structure in structures]) if structures else None
 
 
 def filled(structure, fields, changes):
