@@ -52,7 +52,6 @@ def uses() -> None:
     column: pyhashloom.Column = pyhashloom.column("sha256", polars.Series(["a"]), output="binary", key=b"k", threads=1)
     series: polars.Series = polars.Series(column)
     reader: pyhashloom.ColumnReader = pyhashloom.column("sha256", polars.Series(["a"]), stream=True)
-    parts: list[pyhashloom.Column] = list(reader)
     pyhashloom.duckdb.register(duckdb.connect(), "tag_", key=b"k")
     expression: polars.Expr = pyhashloom.polars.Digests(polars.col("a")).sha256()
     derived: list[bytes] = pyhashloom.pbkdf2_hmac_many("sha256", [bytearray(b"b")], iter(listed), 1000, 32, threads=2)
@@ -69,7 +68,7 @@ def uses() -> None:
     print(derived, root, shown, sealed.digest, pyhashloom.tree.log_root(listed).size)
     same: bool = pyhashloom.hmac.compare_digest(tags[0], pyhashloom.hmac.digest(b"key", b"", "sha1"))
     print(text, numbers, free.hexdigest(length=10))
-    print(hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression)
+    print(hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression, len(next(reader)))
 
 
 def errors() -> None:
@@ -78,7 +77,7 @@ def errors() -> None:
     pyhashloom.shake_256(b"abc").digest()  # type: ignore[call-arg] # pyright: ignore
     pyhashloom.many("sha256", [b""], output="text")  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
-    pyhashloom.column("sha256", [b"a"])  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    pyhashloom.column("sha256", [b"a"])  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.pbkdf2_hmac("sha256", "password", b"", 1)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.tree.bep52(5)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.hmac.compare_digest("a", b"a")  # type: ignore[call-overload] # pyright: ignore
