@@ -565,7 +565,7 @@ impl<'a> Group<'a> {
                 let start = segment.rows.start;
                 let here = next..batch.end.min(segment.rows.end);
                 next = here.end;
-                let valid = here.filter(|&row| !self.is_null(row));
+                let valid = here.clone().filter(|&row| !self.is_null(row));
                 let column = match (&segment.chunks[..], &segment.begins[..]) {
                     (&[chunk], &[begin]) => Some((chunk, begin)),
                     _ => None,
@@ -574,10 +574,18 @@ impl<'a> Group<'a> {
                     column.map(|(chunk, begin)| chunk.get(begin + (row - start)).ok_or(Stop::BadRow(row))).transpose()
                 };
                 if let (Some((chunk, begin)), true) = (column, plan.salt.is_empty()) {
-                    for row in valid {
+                    let mut push = |row: usize| {
                         let value = chunk.get(begin + (row - start)).ok_or(Stop::BadRow(row))?;
                         longest = longest.max(value.len());
                         messages.push(value);
+                        Ok::<_, Stop>(())
+                    };
+                    match &self.nulls {
+                        None => here.clone().try_for_each(&mut push)?,
+                        Some(nulls) => {
+                            let nulls = nulls.slice(here.start, here.len());
+                            nulls.valid_indices().map(|i| here.start + i).try_for_each(&mut push)?;
+                        }
                     }
                 } else {
                     for row in valid {
