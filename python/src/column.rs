@@ -331,6 +331,14 @@ struct Group<'a> {
     tables: Vec<Vec<u8>>,
 }
 
+/// Messages that are hashed side by side, and the rows that they are of, some of them null. A long message is empty
+/// among the others.
+struct Batch<'m> {
+    rows: Range<usize>,
+    messages: Vec<&'m [u8]>,
+    long: Vec<Long<'m>>,
+}
+
 /// Rows for a thread, and room for their values.
 type Part<'o> = (Range<usize>, &'o mut [u8]);
 
@@ -541,89 +549,22 @@ impl<'a> Group<'a> {
         let (function, width) = (plan.function(), plan.width());
         let nbytes = function.digest_nbytes();
         let mut digests = memory::zeros(function.batch().min(rows.len()), nbytes)?;
-        let (mut text, mut ends) = (Vec::new(), Vec::new());
+        let mut text = Vec::new();
         let mut at = self.segments.partition_point(|segment| segment.rows.end <= rows.start);
         let mut next = rows.start;
         while next < rows.end {
             check()?;
-            let batch = next..rows.end.min(next + function.batch());
+            let wanted = next..rows.end.min(next + function.batch());
             if let Some(table) = self.segments[at].table {
                 let segment = &self.segments[at];
-                let batch = next..batch.end.min(segment.rows.end);
-                self.copy_values(segment, &self.tables[table], batch.clone(), is_packed, width, &mut out)?;
-                next = batch.end;
+                let rows = next..wanted.end.min(segment.rows.end);
+                next = rows.end;
                 at += usize::from(next == segment.rows.end);
+                self.copy_values(segment, &self.tables[table], rows, is_packed, width, &mut out)?;
                 continue;
             }
-            let first = next;
-            text.clear();
-            ends.clear();
-            let mut messages: Vec<&[u8]> = Vec::with_capacity(batch.len());
-            let (mut long, mut longest) = (Vec::new(), 0);
-            while next < batch.end && text.len() < BATCH_NBYTES && self.segments[at].table.is_none() {
-                let segment = &self.segments[at];
-                let start = segment.rows.start;
-                let here = next..batch.end.min(segment.rows.end);
-                next = here.end;
-                let valid = here.clone().filter(|&row| !self.is_null(row));
-                let column = match (&segment.chunks[..], &segment.begins[..]) {
-                    (&[chunk], &[begin]) => Some((chunk, begin)),
-                    _ => None,
-                };
-                let value_of = |row| {
-                    column.map(|(chunk, begin)| chunk.get(begin + (row - start)).ok_or(Stop::BadRow(row))).transpose()
-                };
-                if let (Some((chunk, begin)), true) = (column, plan.salt.is_empty()) {
-                    let mut push = |row: usize| {
-                        let value = chunk.get(begin + (row - start)).ok_or(Stop::BadRow(row))?;
-                        longest = longest.max(value.len());
-                        messages.push(value);
-                        Ok::<_, Stop>(())
-                    };
-                    match &self.nulls {
-                        None => here.clone().try_for_each(&mut push)?,
-                        Some(nulls) => {
-                            let nulls = nulls.slice(here.start, here.len());
-                            nulls.valid_indices().map(|i| here.start + i).try_for_each(&mut push)?;
-                        }
-                    }
-                } else {
-                    for row in valid {
-                        match value_of(row)? {
-                            Some(value) if plan.salt.len() + value.len() > LONG_NBYTES => {
-                                long.push(Long { place: ends.len(), parts: [&plan.salt, value] });
-                            }
-                            Some(value) => {
-                                text.extend_from_slice(&plan.salt);
-                                text.extend_from_slice(value);
-                            }
-                            None => {
-                                text.try_reserve(plan.salt.len()).map_err(|_| memory::short(plan.salt.len()))?;
-                                text.extend_from_slice(&plan.salt);
-                                segment.append(row - start, &mut text)?;
-                            }
-                        }
-                        ends.push(text.len());
-                        if text.len() >= BATCH_NBYTES {
-                            next = row + 1;
-                            break;
-                        }
-                    }
-                }
-                at += usize::from(next == segment.rows.end);
-            }
-            // Values that were copied lie one after the other.
-            let mut begin = 0;
-            for &end in &ends {
-                longest = longest.max(end - begin);
-                messages.push(&text[begin..end]);
-                begin = end;
-            }
-            if longest > LONG_NBYTES {
-                let messages = messages.iter_mut().enumerate().filter(|(_, message)| message.len() > LONG_NBYTES);
-                long.extend(messages.map(|(place, message)| Long { place, parts: [&[], std::mem::take(message)] }));
-            }
-            let rows = first..next;
+            let Batch { rows, messages, long } = self.batch(plan, wanted, &mut at, &mut text)?;
+            next = rows.end;
             let here = take(&mut out, width * if is_packed { messages.len() } else { rows.len() });
             let mut hash = |digests: &mut [u8]| {
                 function.slices(&messages, digests);
@@ -649,6 +590,76 @@ impl<'a> Group<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The messages of the wanted rows, or of fewer if their copies, which `text` holds, are long. `at` is the segment
+    /// of the first row, and then that of the row behind. The batch ends where digests of a table begin.
+    fn batch<'m>(
+        &'m self,
+        plan: &'m Plan,
+        wanted: Range<usize>,
+        at: &mut usize,
+        text: &'m mut Vec<u8>,
+    ) -> Result<Batch<'m>, Stop> {
+        text.clear();
+        let mut messages: Vec<&[u8]> = Vec::with_capacity(wanted.len());
+        let (mut long, mut longest, mut ends, mut next) = (Vec::new(), 0, Vec::new(), wanted.start);
+        while next < wanted.end && text.len() < BATCH_NBYTES && self.segments[*at].table.is_none() {
+            let segment = &self.segments[*at];
+            let here = next..wanted.end.min(segment.rows.end);
+            next = here.end;
+            let (chunk, begin, start) = (segment.chunks[0], segment.begins[0], segment.rows.start);
+            let value_of = |row: usize| chunk.get(begin + (row - start)).ok_or(Stop::BadRow(row));
+            let is_one = segment.chunks.len() == 1;
+            if is_one && plan.salt.is_empty() {
+                let mut push = |row: usize| {
+                    let value = value_of(row)?;
+                    longest = longest.max(value.len());
+                    messages.push(value);
+                    Ok::<_, Stop>(())
+                };
+                match &self.nulls {
+                    None => here.clone().try_for_each(&mut push)?,
+                    Some(nulls) => {
+                        let nulls = nulls.slice(here.start, here.len());
+                        nulls.valid_indices().map(|i| here.start + i).try_for_each(&mut push)?;
+                    }
+                }
+            } else {
+                for row in here.filter(|&row| !self.is_null(row)) {
+                    let value = if is_one { Some(value_of(row)?) } else { None };
+                    match value.filter(|value| plan.salt.len() + value.len() > LONG_NBYTES) {
+                        Some(value) => long.push(Long { place: ends.len(), parts: [&plan.salt, value] }),
+                        None => {
+                            text.try_reserve(plan.salt.len()).map_err(|_| memory::short(plan.salt.len()))?;
+                            text.extend_from_slice(&plan.salt);
+                            match value {
+                                Some(value) => text.extend_from_slice(value),
+                                None => segment.append(row - segment.rows.start, text)?,
+                            }
+                        }
+                    }
+                    ends.push(text.len());
+                    if text.len() >= BATCH_NBYTES {
+                        next = row + 1;
+                        break;
+                    }
+                }
+            }
+            *at += usize::from(next == segment.rows.end);
+        }
+        // Messages that were copied lie one after the other.
+        let mut begin = 0;
+        for end in ends {
+            longest = longest.max(end - begin);
+            messages.push(&text[begin..end]);
+            begin = end;
+        }
+        if longest > LONG_NBYTES {
+            let messages = messages.iter_mut().enumerate().filter(|(_, message)| message.len() > LONG_NBYTES);
+            long.extend(messages.map(|(place, message)| Long { place, parts: [&[], std::mem::take(message)] }));
+        }
+        Ok(Batch { rows: wanted.start..next, messages, long })
     }
 
     /// Writes values of a segment's rows that were hashed before.
