@@ -39,8 +39,10 @@ const MOST_FIELDS: usize = 1 << 16;
 /// Bytes of a text of a producer: a name, a format, an error.
 const TEXT_MAX_NBYTES: usize = 1 << 20;
 
-/// Key and value pairs of a field's metadata.
+/// Key and value pairs of a field's metadata, and bytes of a key or value: pandas describes all columns of a table in
+/// one value.
 const MOST_PAIRS: usize = 1 << 12;
+const PAIR_MAX_NBYTES: usize = 1 << 26;
 
 /// The structure `ArrowArrayStream` of Arrow's C stream interface.
 #[repr(C)]
@@ -196,7 +198,7 @@ fn copied(schema: &FFI_ArrowSchema, depth: usize, nfields: &mut usize) -> PyResu
     copy.and_then(|copy| copy.with_metadata(metadata)).map_err(as_type_error)
 }
 
-/// The key and value pairs of a field.
+/// The key and value pairs of a field, without the long ones, which say nothing about a type.
 ///
 /// # Safety
 ///
@@ -220,10 +222,13 @@ unsafe fn pairs(mut place: *const u8) -> PyResult<Vec<(String, String)>> {
     let mut pairs = Vec::new();
     for _ in 0..number(take(4), MOST_PAIRS)? {
         let mut text = || {
-            let nbytes = number(take(4), TEXT_MAX_NBYTES)?;
-            PyResult::Ok(String::from_utf8_lossy(take(nbytes)).into_owned())
+            let nbytes = number(take(4), PAIR_MAX_NBYTES)?;
+            PyResult::Ok(take(nbytes))
         };
-        pairs.push((text()?, text()?));
+        let (key, value) = (text()?, text()?);
+        if key.len().max(value.len()) < TEXT_MAX_NBYTES {
+            pairs.push((String::from_utf8_lossy(key).into_owned(), String::from_utf8_lossy(value).into_owned()));
+        }
     }
     Ok(pairs)
 }

@@ -256,6 +256,8 @@ CASES = {
     "a union of garbage": (lambda: pair(schema(b"+ud:x,999", [schema()]), binary(*NAMES)), (TypeError, "integer")),
     "binary with a child": (lambda: pair(schema(b"z", [schema()]), binary(*NAMES)), FAULT),
     "metadata": (lambda: pair(schema(metadata=metadata(1, b"key", b"\xff")), binary(*NAMES)), NAMES),
+    "metadata of 3 MB": (lambda: pair(schema(metadata=metadata(1, b"pandas", bytes(3_000_000))), binary(*NAMES)),
+                         NAMES),
     "metadata of -1 pairs": (lambda: pair(schema(metadata=metadata(-1)), binary(*NAMES)), FAULT),
     "metadata of 2^31 - 1 pairs": (lambda: pair(schema(metadata=metadata(2**31 - 1)), binary(*NAMES)), FAULT),
     "metadata of a length of -1": (lambda: pair(schema(metadata=numbers(4, 1, -1)), binary(*NAMES)), FAULT),
