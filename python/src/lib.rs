@@ -2,9 +2,9 @@
 //! The compiled half of the Python package: the module `pyhashloom._hashloom`.
 //!
 //! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
-//! arrow.rs: Arrow arrays of other libraries. column.rs: columns of them. rows.rs: the bytes of a table's rows.
-//! digests.rs: what a column of digests gives Python. memory.rs: memory for long results.
-//! work.rs: threads of the engine and signals of Python.
+//! arrow.rs: Arrow arrays of other libraries. source.rs: rows of these. column.rs: their digests, as a column. long.rs:
+//! digests of long values. rows.rs: the bytes of a table's rows. digests.rs: what a column of digests gives Python.
+//! memory.rs: memory for long results. signals.rs: signals of Python. work.rs: threads of the engine.
 //! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
 //! pbkdf2.rs: keys from passwords. search.rs: nonces.
 //!
@@ -17,6 +17,7 @@ mod digests;
 mod files;
 mod hash;
 mod hex;
+mod long;
 mod mac;
 mod manifest;
 mod many;
@@ -24,6 +25,8 @@ mod memory;
 mod pbkdf2;
 mod rows;
 mod search;
+mod signals;
+mod source;
 mod torrent;
 mod tree;
 mod work;

@@ -41,6 +41,7 @@ const LONG_ROW_NBYTES: usize = 64 << 10;
 const THREADS_MAX: usize = 256;
 
 /// The function that each message goes through.
+#[derive(Clone, Copy)]
 pub enum Function<'k> {
     Digest(Algorithm),
     /// A digest of this number of bytes.

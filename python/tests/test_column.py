@@ -5,7 +5,9 @@ import ctypes
 import gc
 import hashlib
 import hmac
+import itertools
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -13,7 +15,9 @@ import threading
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupt import interrupted
 from references import digest as reference
+from rows_reference import encode
 
 import pyhashloom
 
@@ -94,6 +98,84 @@ def test_fixed_size_binary_null_and_dictionaries():
     # A null among the values of the dictionary is null too.
     array = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1]), pa.array([b"a", None]))
     assert listed(pyhashloom.column("sha256", array)) == [digest(b"a"), None, None, None]
+
+
+INDEX = st.lists(st.none() | st.integers(0, 9), max_size=60)
+
+
+@pytest.mark.parametrize("index", [pa.int8(), pa.uint64()], ids=str)
+@given(values=st.lists(st.none() | st.binary(max_size=100), min_size=10, max_size=100), rows=INDEX, others=INDEX,
+       cuts=st.lists(st.integers(0, 60), max_size=3), start=st.integers(0, 60))
+@settings(max_examples=60)
+def test_each_value_of_a_dictionary_is_hashed_once_or_for_each_row(index, values, rows, others, cuts, start):
+    """Dictionaries that chunks share and others, with fewer values than rows or more, and nulls in rows and values."""
+    def dictionary(keys, values):
+        return pa.DictionaryArray.from_arrays(pa.array(keys, index), pa.array(values, pa.binary()))
+
+    shared, other = dictionary(rows, values)[start:], dictionary(others, values[::-1][:10])
+    chunks = [*chunked(shared, cuts).chunks, other, *chunked(shared, cuts).chunks]
+    want = [None if key is None else values[key] for key in rows[start:]]
+    want = want + [None if key is None else values[::-1][key] for key in others] + want
+    for output in "hex", "binary":
+        assert listed(pyhashloom.column("sha1", pa.chunked_array(chunks), output=output)) == [
+            digest(value, "sha1") for value in want]
+    got = listed(pyhashloom.column("sha1", pa.chunked_array(chunks), salt=b"salt", threads=1))
+    assert got == [None if value is None else digest(b"salt" + value, "sha1") for value in want]
+
+
+def test_a_long_dictionary_column():
+    rows = random.Random(1).choices([None, *range(50)], k=100_000)
+    values = [b"%d" % value for value in range(60)]
+    array = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int16()), pa.array(values))
+    for output in "hex", "binary":
+        got = listed(pyhashloom.column("sha256", array, output=output, threads=3))
+        assert got == [None if row is None else digest(values[row]) for row in rows]
+
+
+LENGTHS = [0, 100, 65_535, 65_536, 65_537, 200_000, 1_048_576, 1_048_577, 3_000_000]
+
+
+@pytest.mark.parametrize("name", ["sha256", "sha512", "shake_256", "hash160", "sha256d"])
+def test_long_values_among_short_ones(name):
+    """Long values are hashed in pieces, side by side, and others in batches."""
+    values = [random.Random(n).randbytes(n) for n in LENGTHS] * 2 + [None]
+
+    def want(message):
+        if name in ("hash160", "sha256d"):
+            return pyhashloom.new("ripemd160" if name == "hash160" else "sha256", digest(message)).digest()
+        return reference(name, message)
+
+    array = pa.array(values, pa.large_binary())
+    for salt in None, b"salt", bytes(70_000):
+        got = listed(pyhashloom.column(name, array, salt=salt))
+        assert got == [None if value is None else want((salt or b"") + value) for value in values]
+    if name in ("sha256", "sha512"):
+        got = listed(pyhashloom.column(name, array, key=b"key", output="binary", threads=1))
+        assert got == [None if value is None else hmac.digest(b"key", value, name) for value in values]
+    if name == "shake_256":
+        got = listed(pyhashloom.column(name, array, length=7))
+        assert got == [None if value is None else hashlib.shake_256(value).digest(7) for value in values]
+    got = listed(pyhashloom.column(name, array, pa.array([b"x"] * len(values))))
+    assert got == [want(encode((value, b"x"))) for value in values]
+
+
+def test_many_small_chunks_are_one():
+    values = [None if i % 11 == 5 else b"%d" % i for i in range(30_000)]
+    chunks, cuts = [], random.Random(2)
+    start = 0
+    while start < len(values):
+        n = cuts.choice([0, 1, 3, 50, 2048])
+        # Chunks with and without nulls.
+        part = values[start:start + n]
+        if cuts.random() < 0.5:
+            part = values[start:start + n] = [value or b"none" for value in part]
+        chunks.append(pa.array(part, pa.binary()))
+        start += n
+    for output in "hex", "binary":
+        column = pyhashloom.column("sha256", pa.chunked_array(chunks), output=output)
+        assert listed(column) == [digest(value) for value in values]
+        assert column.null_count == values.count(None)
+        assert pa.chunked_array(column).num_chunks < 20
 
 
 @given(values=VALUES, secret=st.binary(max_size=150))
@@ -239,6 +321,199 @@ def test_a_stream_is_read_once_and_its_error_is_told():
     schema = pa.schema([("a", pa.binary())])
     with pytest.raises(ValueError, match="the disk is gone"):
         pyhashloom.column("sha256", pa.RecordBatchReader.from_batches(schema, failing()))
+
+
+def batches(n, nrows=3):
+    """A reader of this many record batches."""
+    made = [pa.record_batch({"a": [b"%d" % (i * nrows + row) for row in range(nrows)]}) for i in range(n)]
+    return pa.RecordBatchReader.from_batches(pa.schema([("a", pa.binary())]), made)
+
+
+def test_a_reader_is_read_once_batch_by_batch():
+    want = [digest(b"%d" % i) for i in range(12)]
+    reader = pyhashloom.column("sha256", batches(4), field="a", stream=True)
+    assert isinstance(reader, pyhashloom.ColumnReader)
+    columns = list(reader)
+    assert [len(column) for column in columns] == [3] * 4
+    assert sum(map(listed, columns), []) == want and list(reader) == []
+    # Consumers see record batches of one column.
+    for output, kind in ("hex", pa.string()), ("binary", pa.binary(32)):
+        reader = pyhashloom.column("sha256", batches(4), field="a", output=output, stream=True)
+        assert listed(next(reader)) == want[:3]
+        table = pa.RecordBatchReader.from_stream(reader).read_all()
+        assert table.schema == pa.schema([("a", kind)])
+        assert listed(table["a"]) == want[3:]
+        for read in list, pa.table:
+            with pytest.raises(ValueError, match="read before"):
+                read(reader)
+    # Without field= the batches are tables, of which each row has a digest.
+    rows = pa.table(pyhashloom.column("sha256", batches(4), stream=True))
+    assert rows.column_names == ["digest"]
+    assert listed(rows["digest"]) == [digest(encode((b"%d" % i,))) for i in range(12)]
+    # Whatever is not a reader gives one, too, and several columns do.
+    chunks = pa.chunked_array([[b"a"], [b"b", None]])
+    assert [listed(column) for column in pyhashloom.column("sha256", chunks, stream=True)] == [
+        [digest(b"a")], [digest(b"b"), None]]
+    table = pa.table(pyhashloom.column("sha256", chunks, pa.array([b"1", b"2", b"3"]), stream=True))
+    assert table.column_names == ["digest"]
+    assert listed(table["digest"]) == [digest(encode(row)) for row in zip([b"a", b"b", None], [b"1", b"2", b"3"])]
+
+
+def test_the_values_of_a_field_of_a_table():
+    values, others = [b"a", None, b"c"] * 5, list(range(15))
+    table = pa.table({"a": values, "n": others, "t": pa.array([(value,) for value in values], pa.struct([("x", pa.binary())]))})
+    table = pa.concat_tables([table, table.slice(3, 4), table[:0]])
+    want = [digest(value) for value in table["a"].to_pylist()]
+    column = pyhashloom.column("sha256", table, field="a")
+    assert listed(column) == want and column.name == "a"
+    assert listed(pyhashloom.column("sha256", table, field="n")) == [digest(n.to_bytes(8, "little")) for n in table["n"].to_pylist()]
+    assert listed(pyhashloom.column("sha256", table, field="t")) == listed(pyhashloom.column("sha256", table["t"]))
+    (batch,) = table[3:9].combine_chunks().to_batches()
+    assert listed(pyhashloom.column("sha256", batch, field="a")) == want[3:9]
+    two = pa.Table.from_arrays([table["a"], table["n"]], ["x", "x"])
+    nulls = pa.array([{"a": 1}, None])
+    for argument, field, error, text in [
+            (table, "b", ValueError, "0 columns of the name \"b\""), (two, "x", ValueError, "2 columns"),
+            (table["a"], "a", TypeError, "no table"), (nulls, "a", ValueError, "rows that are null")]:
+        with pytest.raises(error, match=text):
+            pyhashloom.column("sha256", argument, field=field)
+    with pytest.raises(TypeError, match="takes one table"):
+        pyhashloom.column("sha256", table, table, field="a")
+
+
+def test_a_reader_holds_one_batch_at_a_time():
+    """Of 60 batches of 4 MiB."""
+    batch = pa.record_batch({"a": pa.array([bytes(4 << 20)])})
+    held = []
+
+    def produced():
+        for _ in range(60):
+            held.append(pa.total_allocated_bytes() - before)
+            # A copy that nothing but the consumer holds.
+            yield pa.record_batch({"a": pa.concat_arrays([batch["a"], batch["a"][:0]])})
+
+    before = pa.total_allocated_bytes()
+    reader = pyhashloom.column("sha1", pa.RecordBatchReader.from_batches(batch.schema, produced()), field="a", stream=True)
+    for column in itertools.islice(reader, 20):
+        assert listed(column) == [hashlib.sha1(bytes(4 << 20)).digest()]
+    assert len(held) == 20 and max(held) < 32 << 20
+    # A column is made of a stream as it comes: what is pulled together is limited.
+    column = pyhashloom.column("sha1", pa.RecordBatchReader.from_batches(batch.schema, produced()), field="a")
+    assert len(column) == 60 and max(held) < 128 << 20
+    del reader, column
+    gc.collect()
+    assert pa.total_allocated_bytes() <= before
+
+
+def test_errors_of_a_producer_reach_the_readers_consumer_and_release_everything():
+    def failing():
+        yield pa.record_batch({"a": pa.array([b"1"] * 1000)})
+        raise OSError("the disk is gone")
+
+    def reader():
+        upstream = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.binary())]), failing())
+        return pyhashloom.column("sha256", upstream, stream=True)
+
+    before = pa.total_allocated_bytes()
+    for _ in range(3):
+        columns = reader()
+        assert len(next(columns)) == 1000
+        with pytest.raises(ValueError, match="the disk is gone"):
+            next(columns)
+        assert list(columns) == []
+        with pytest.raises(pa.ArrowInvalid, match="the disk is gone"):
+            pa.table(reader())
+    two = pa.array([b"1"]), pa.array([b"1", b"2"])
+    with pytest.raises(ValueError, match="different lengths: argument 1 has 1 rows, 2 has more"):
+        list(pyhashloom.column("sha256", *two, stream=True))
+    with pytest.raises(TypeError, match="cannot be hashed"):
+        list(pyhashloom.column("sha256", pa.array([1.5]), stream=True))
+    gc.collect()
+    assert pa.total_allocated_bytes() <= before + 1000
+    del two
+
+
+def test_a_reader_that_reads_itself_is_an_error():
+    def itself():
+        yield pa.record_batch({"a": [b"1"]})
+        next(readers[0])
+
+    upstream = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.binary())]), itself())
+    readers = [pyhashloom.column("sha256", upstream, stream=True)]
+    next(readers[0])
+    with pytest.raises(ValueError, match="another call reads this reader"):
+        next(readers[0])
+    readers.clear()
+
+
+@needs_polars
+def test_producers_that_need_the_interpreter_meanwhile():
+    """Functions in Python run on threads of DuckDB and polars while their streams are read."""
+    duckdb = pytest.importorskip("duckdb", reason="SKIPPED: columns of duckdb: it is not installed")
+    import pyhashloom.duckdb
+
+    connection = duckdb.connect()
+    pyhashloom.duckdb.register(connection)
+    relation = connection.sql("select hl_sha1(range::varchar) as x from range(10000)")
+    want = sorted(digest(hashlib.sha1(b"%d" % i).hexdigest().encode()) for i in range(10_000))
+    assert sorted(listed(pyhashloom.column("sha256", relation, field="x"))) == want
+    reader = pyhashloom.column("sha256", relation, stream=True)
+    assert sorted(sum(map(listed, reader), [])) == want
+    reader = pyhashloom.column("sha256", relation, stream=True)
+    other = duckdb.connect()
+    assert other.sql("select count(distinct x) from reader").fetchall() == [(10_000,)]
+
+
+BIG = """
+    import pyarrow as pa
+    def views(n, nbytes):
+        view = nbytes.to_bytes(4, "little") + bytes(12)
+        return pa.Array.from_buffers(pa.binary_view(), n, [None, pa.py_buffer(view * n), pa.py_buffer(bytes(nbytes))])
+    def endless(batch):
+        return pa.RecordBatchReader.from_batches(batch.schema, itertools.repeat(batch))
+    values, batch = views(100_000, 20_000_000), pa.record_batch({"a": [b"1"] * 1000})
+    """
+
+
+@pytest.mark.parametrize("call", [
+    "pyhashloom.column('sha256', values, threads=1)",
+    "pyhashloom.column('sha1', values, salt=b'salt', threads=3)",
+    "pyhashloom.column('sha512', values, values)",
+    "pyhashloom.column('sha256', endless(batch))",
+    "pyhashloom.column('sha256', endless(batch[:0]))",
+    "list(pyhashloom.column('sha256', endless(batch[:0]), stream=True))",
+    "pa.table(pyhashloom.column('sha256', endless(batch), stream=True))",
+])
+def test_ctrl_c(call):
+    """Of 2 TB of values, and of streams that never end."""
+    assert interrupted(BIG + call)
+
+
+def test_salted_and_joined_values_are_not_all_copied():
+    """In a process of its own: 256 values of 2 MiB, which are one buffer, with little memory."""
+    pytest.importorskip("resource", reason="SKIPPED: limits of memory: not a Unix")
+    program = """
+import resource
+import pyarrow as pa
+import pyhashloom
+nbytes = 2 << 20
+view = nbytes.to_bytes(4, "little") + bytes(12)
+array = pa.Array.from_buffers(pa.binary_view(), 256, [None, pa.py_buffer(view * 256), pa.py_buffer(bytes(nbytes))])
+used = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmSize"))
+resource.setrlimit(resource.RLIMIT_AS, (used + (256 << 20),) * 2)
+pyhashloom.column("sha1", array, salt=b"salt", threads=2)
+pyhashloom.column("sha1", array, array, threads=2)
+"""
+    if not os.path.exists("/proc/self/status"):
+        pytest.skip("SKIPPED: limits of memory: no /proc")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nulls_beyond_the_memory_are_an_error():
+    for output in "hex", "binary":
+        with pytest.raises(MemoryError, match="do not fit"):
+            pyhashloom.column("sha256", pa.Array.from_buffers(pa.null(), 1 << 40, [None]), output=output)
 
 
 def test_arrays_are_kept_alive_and_let_go():

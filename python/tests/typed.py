@@ -61,6 +61,7 @@ def uses() -> None:
     values: list[str | bytes | None] = column[1:].to_pylist() + [column[0]] + list(column)
     series = pyhashloom.polars.SeriesDigests(series).digest("sha256", output="binary")
     print(values, column.name, column.output, column.to_polars(), column.to_pandas(), numpy.asarray(column))
+    reader: pyhashloom.ColumnReader = pyhashloom.column("sha256", polars.Series(["a"]), stream=True)
     pyhashloom.duckdb.register(duckdb.connect(), "tag_", key=b"k")
     expression: polars.Expr = pyhashloom.polars.Digests(polars.col("a")).sha256()
     derived: list[bytes] = pyhashloom.pbkdf2_hmac_many("sha256", [bytearray(b"b")], iter(listed), 1000, 32, threads=2)
@@ -77,7 +78,7 @@ def uses() -> None:
     print(derived, root, shown, sealed.digest, pyhashloom.tree.log_root(listed).size)
     same: bool = pyhashloom.hmac.compare_digest(tags[0], pyhashloom.hmac.digest(b"key", b"", "sha1"))
     print(text, numbers, free.hexdigest(length=10))
-    print(hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression)
+    print(hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression, len(next(reader)))
 
 
 def errors() -> None:
@@ -86,7 +87,7 @@ def errors() -> None:
     pyhashloom.shake_256(b"abc").digest()  # type: ignore[call-arg] # pyright: ignore
     pyhashloom.many("sha256", [b""], output=b"hex")  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
-    pyhashloom.column("sha256", [b"a"])  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    pyhashloom.column("sha256", [b"a"])  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.pbkdf2_hmac("sha256", "password", b"", 1)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.tree.bep52(5)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.hmac.compare_digest("a", b"a")  # type: ignore[call-overload] # pyright: ignore

@@ -18,6 +18,7 @@ from ._column import column
 from ._files import FileDigest, FileError, files
 from ._hashloom import (
     Column,
+    ColumnReader,
     Hash,
     HashXOF,
     __version__,
@@ -60,6 +61,7 @@ del algorithms
 
 __all__ = [
     "Column",
+    "ColumnReader",
     "FileDigest",
     "FileError",
     "Hash",

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from ._hashloom import Column
+from ._hashloom import Column, ColumnReader
 from ._hashloom import column as _column
 
 # Type checkers take this name for true. Other modules need not wait for the import of typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Generic, Literal, TypeVar
+    from typing import Any, Generic, Literal, TypeVar, overload
 
     from typing_extensions import Buffer
 
@@ -25,6 +25,38 @@ else:
             return cls
 
 
+if TYPE_CHECKING:
+
+    @overload
+    def column(
+        name: str,
+        /,
+        *columns: _ArrowStream | _ArrowArray,
+        output: Literal["hex", "binary"] = "hex",
+        salt: Buffer | None = None,
+        key: Buffer | None = None,
+        length: int | None = None,
+        threads: int = 0,
+        index: bool = False,
+        stream: Literal[False] = False,
+        field: str | None = None,
+    ) -> Column: ...
+    @overload
+    def column(
+        name: str,
+        /,
+        *columns: _ArrowStream | _ArrowArray,
+        output: Literal["hex", "binary"] = "hex",
+        salt: Buffer | None = None,
+        key: Buffer | None = None,
+        length: int | None = None,
+        threads: int = 0,
+        index: bool = False,
+        stream: Literal[True],
+        field: str | None = None,
+    ) -> ColumnReader: ...
+
+
 def column(
     name: str,
     /,
@@ -35,15 +67,18 @@ def column(
     length: int | None = None,
     threads: int = 0,
     index: bool = False,
-) -> Column:
+    stream: bool = False,
+    field: str | None = None,
+) -> Any:
     """Returns a column with the digest of each value of a column, or of each row of several columns or of a table.
 
     Columns are whatever has Arrow's PyCapsule interface (pyarrow, polars, DuckDB and others), and those of pandas. A
-    pandas index is hashed too if ``index`` says so, as the last column.
+    pandas index is hashed too if ``index`` says so, as the last column. The bytes of a value are those of the text or
+    bytes, or of the integer (little-endian); the bytes of a row are those of docs/rows.md, whatever its types.
 
     ``output`` is "hex" for texts of hexadecimal digits or "binary". ``salt`` is put before each value; with ``key`` the
     digests are tags of HMAC. ``length``: bytes of a digest of SHAKE. ``threads``: the most threads; 0 means one for each
-    CPU.
+    CPU. ``field`` names the column of a table, frame or reader whose values are hashed, and not the rows. ``stream`` makes a ColumnReader: digests of one of the producer's arrays at a time, as they are asked for.
 
     TypeError: no column, or a type that has no digest. ValueError: columns of different lengths, a damaged array, a name
     or output that there is not, a salt and a key.
@@ -57,7 +92,8 @@ def column(
     values = [from_pandas(value, index) for value in columns]
     if index and not any(found is not value for found, value in zip(values, columns)):
         raise ValueError("index=True, but no column is of pandas: nothing else has an index")
-    return _column(name, *values, output=output, salt=salt, key=key, length=length, threads=threads)
+    return _column(name, *values, output=output, salt=salt, key=key, length=length, threads=threads, stream=stream,
+                   field=field)
 
 
 class Methods(_Namespace["_Result"]):

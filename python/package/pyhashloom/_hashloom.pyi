@@ -12,6 +12,7 @@ from typing_extensions import Buffer, disjoint_base
 
 __all__ = [
     "Column",
+    "ColumnReader",
     "Files",
     "HMAC",
     "Hash",
@@ -109,6 +110,15 @@ class Column:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.typing.NDArray[Any]: ...
     def __arrow_array__(self, type: Any = None) -> Any: ...
     def _repr_html_(self) -> str: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __arrow_c_schema__(self) -> Any: ...
+
+@final
+class ColumnReader:
+    """Digests that are made as they are read: columns by a for loop, or record batches by the PyCapsule interface."""
+
+    def __iter__(self) -> ColumnReader: ...
+    def __next__(self) -> Column: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
@@ -278,6 +288,7 @@ def rows(
     length: int | None = None,
     threads: int = 1,
 ) -> list[bytes] | list[str] | bytes | numpy.typing.NDArray[numpy.uint8]: ...
+@overload
 def column(
     name: str,
     /,
@@ -287,7 +298,22 @@ def column(
     key: _Data | None = None,
     length: int | None = None,
     threads: int = 0,
+    stream: Literal[False] = False,
+    field: str | None = None,
 ) -> Column: ...
+@overload
+def column(
+    name: str,
+    /,
+    *columns: _ArrowStream | _ArrowArray,
+    output: Literal["hex", "binary"] = "hex",
+    salt: _Data | None = None,
+    key: _Data | None = None,
+    length: int | None = None,
+    threads: int = 0,
+    stream: Literal[True],
+    field: str | None = None,
+) -> ColumnReader: ...
 def search(
     name: str,
     /,
