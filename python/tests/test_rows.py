@@ -594,8 +594,10 @@ class Typed:
         return schema, array
 
 
-# Nobody calls it: a parent releases its children.
-RELEASED = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda place: None)
+KEPT = []
+"""Types, which the capsule's end looks at after a test."""
+
+RELEASED = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda place: setattr(Schema.from_address(place), "release", None))
 
 
 def schema_of(format, *children):
@@ -604,6 +606,7 @@ def schema_of(format, *children):
                   children=ctypes.cast(pointers, ctypes.POINTER(ctypes.POINTER(Schema))),
                   release=ctypes.cast(RELEASED, ctypes.c_void_p).value)
     made.kept = pointers, children
+    KEPT.append(made)
     return made
 
 
