@@ -5,7 +5,7 @@
 //! arrow.rs: Arrow arrays of other libraries. column.rs: columns of them. memory.rs: memory for long results.
 //! work.rs: threads of the engine and signals of Python.
 //! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
-//! pbkdf2.rs: keys from passwords. search.rs: nonces.
+//! pbkdf2.rs: keys from passwords. search.rs: nonces. streams.rs: messages that arrive in parts.
 //!
 //! The module needs no interpreter lock: its objects are frozen, and a mutex guards what changes in them.
 
@@ -21,6 +21,7 @@ mod many;
 mod memory;
 mod pbkdf2;
 mod search;
+mod streams;
 mod torrent;
 mod tree;
 mod work;
@@ -38,5 +39,6 @@ fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     pbkdf2::add(module)?;
     torrent::add(module)?;
     manifest::add(module)?;
-    search::add(module)
+    search::add(module)?;
+    streams::add(module)
 }

@@ -44,6 +44,7 @@ __all__ = [
     "tree_log",
     "tree_log_leaf",
     "tree_s3",
+    "update_many",
     # algorithms.py: python_all
     "keccak_256",
     "md5",
@@ -370,3 +371,4 @@ def hash_listed(
     threads: int,
     progress: _Progress | None,
 ) -> list[tuple[list[bytes], int, int | None, _Reason | None]]: ...
+def update_many(hashes: Iterable[Hash], chunks: Iterable[_Data], /) -> None: ...
