@@ -126,7 +126,7 @@ def _streams(name: str, files: Iterator[Any], at_once: int, chunk_nbytes: int) -
                     parts.append(part)
                     continue
                 place = f"stream {stream.position}"
-                ended[stream.position] = FileDigest(place, _digest(stream.hash), stream.nbytes, None)
+                ended[stream.position] = FileDigest(place, usual_digest(stream.hash), stream.nbytes, None)
             buffers.append(stream.buffer)
         update_many([stream.hash for stream in going], parts)
         active = going
@@ -135,7 +135,7 @@ def _streams(name: str, files: Iterator[Any], at_once: int, chunk_nbytes: int) -
             given += 1
 
 
-def _digest(hash: Hash) -> bytes:
+def usual_digest(hash: Hash) -> bytes:
     """The digest; of SHAKE, whose digests may have any length, the usual one of `many`."""
     lengths = {"shake_128": (32,), "shake_256": (64,)}
     return hash.digest(*lengths.get(hash.name, ()))
@@ -243,7 +243,7 @@ async def streams_async(
         finally:
             if hasattr(body, "aclose"):
                 await body.aclose()
-        return FileDigest(f"stream {position}", _digest(hash), nbytes, None)
+        return FileDigest(f"stream {position}", usual_digest(hash), nbytes, None)
 
     source = _each(bodies)
     tasks: deque[asyncio.Task[FileDigest]] = deque()
