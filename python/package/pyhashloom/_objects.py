@@ -47,9 +47,8 @@ _WAITING = 1024
 _PAUSE = 20.0
 
 # The fields of fsspec's descriptions of a file that tell one version from another.
-_VERSION_FIELDS = ("size", "ETag", "etag", "generation", "content_md5", "mtime", "ino", "last_modified", "updated",
-                   "created", "version_id")  # fmt: skip
 _TIME_FIELDS = ("LastModified", "last_modified", "mtime", "updated", "created")
+_VERSION_FIELDS = ("size", "ETag", "etag", "generation", "version_id", "content_md5", "ino", *_TIME_FIELDS)
 
 
 class ChangedError(Exception):
@@ -91,8 +90,8 @@ class Object:
         return self.path[len(self.bucket) + 1 :]
 
 
-def _time_ns(info: dict[str, Any]) -> int:
-    value = next((info[field] for field in _TIME_FIELDS if info.get(field) is not None), 0)
+def _time_ns(value: Any) -> int:
+    """A time in nanoseconds since 1970, in microseconds' steps; 0 if it is none."""
     if isinstance(value, str):
         try:
             value = datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
@@ -100,9 +99,14 @@ def _time_ns(info: dict[str, Any]) -> int:
             return 0
     if isinstance(value, datetime.datetime):
         value = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
-        since = value - datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
-        return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1_000
-    return int(value * 10**9) if isinstance(value, (int, float)) else 0
+        value = (value - datetime.datetime.fromtimestamp(0, datetime.timezone.utc)) / datetime.timedelta(seconds=1)
+    return round(value * 10**6) * 1_000 if isinstance(value, (int, float)) else 0
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two versions are the same by the fields that both have: a listing may have others than a look."""
+    fields, others = (dict(field.split("=", 1) for field in version.split("; ")) for version in (one, other))
+    return all(others.get(field, value) == value for field, value in fields.items())
 
 
 def is_passing(error: BaseException) -> bool:
@@ -248,7 +252,7 @@ class Store:
         """The version that there is now."""
         if self.is_s3:
             head = await self.head(one)
-            return Object(one.path, head["ContentLength"], _time_ns(head), head["ETag"], one.bucket)
+            return Object(one.path, head["ContentLength"], _time_ns(head["LastModified"]), head["ETag"], one.bucket)
         info = await self._attempts(lambda: self.fs._info(one.path))
         if info.get("type") == "directory":
             raise IsADirectoryError(21, "Is a directory")
@@ -264,8 +268,10 @@ class Store:
     def _of_info(self, info: dict[str, Any]) -> Object:
         if not isinstance(info.get("size"), int):
             raise OSError(None, "the file system does not tell the length")
-        seen = [f"{field}={info[field]}" for field in _VERSION_FIELDS if info.get(field) is not None]
-        return Object(str(info["name"]), info["size"], _time_ns(info), " ".join(seen))
+        seen = {field: info[field] for field in _VERSION_FIELDS if info.get(field) is not None}
+        times = {field: _time_ns(value) for field, value in seen.items() if field in _TIME_FIELDS}
+        version = "; ".join(f"{field}={value}" for field, value in (seen | times).items())
+        return Object(str(info["name"]), info["size"], next(iter(times.values()), 0), version)
 
     async def list(self, url: str) -> AsyncIterator[Object]:
         """The object of this name, if there is one and the URL has no slash at its end, and all objects below it."""
@@ -307,7 +313,8 @@ class Store:
                 for entry in answer.get("Contents", ()):
                     if not (entry["Key"].endswith("/") and entry["Size"] == 0):  # the mark of an empty folder
                         path = f"{bucket}/{entry['Key']}"
-                        yield Object(path, entry["Size"], _time_ns(entry), entry["ETag"], bucket)
+                        mtime_ns = _time_ns(entry["LastModified"])
+                        yield Object(path, entry["Size"], mtime_ns, entry["ETag"], bucket)
         finally:
             if coming is not None:
                 coming.cancel()
@@ -413,7 +420,7 @@ class Store:
                 async with contextlib.aclosing(self.chunks(one)) as chunks:
                     async for chunk in chunks:
                         await take(chunk)
-                if self.is_s3 or (await self.look(one)).version == one.version:
+                if self.is_s3 or _is_same((await self.look(one)).version, one.version):
                     return one
             except ChangedError:
                 pass

@@ -1,0 +1,444 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Objects on a file system in memory whose reads go wrong, and on a real S3 server (moto) whose answers do."""
+
+import hashlib
+import json
+import os
+import random
+import threading
+
+import pytest
+from interrupt import interrupted
+
+import pyhashloom
+
+fsspec = pytest.importorskip("fsspec", reason="SKIPPED: fsspec is not installed")
+import pyhashloom._objects  # noqa: E402
+import pyhashloom.store as store  # noqa: E402
+from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(pyhashloom._objects, "_PAUSE", 0)
+    yield
+    assert not [thread.name for thread in threading.enumerate() if "hashloom" in thread.name]
+
+
+def sha256(content):
+    return hashlib.sha256(content).digest()
+
+
+class Faulty(MemoryFileSystem):
+    """A file system in memory. `fault` is called before each read, and may raise or return other bytes."""
+
+    protocol = "faulty"
+    store, pseudo_dirs, cachable = {}, [""], False
+    fault = staticmethod(lambda path, start, end: None)
+    lock, reading, most = threading.Lock(), 0, 0
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace("faulty://", "memory://"))
+
+    def cat_file(self, path, start=None, end=None, **kwargs):
+        kind = type(self)
+        with kind.lock:
+            kind.reading += end - start
+            kind.most = max(kind.most, kind.reading)
+        try:
+            wrong = kind.fault(path, start, end)
+            return super().cat_file(path, start, end) if wrong is None else wrong
+        finally:
+            with kind.lock:
+                kind.reading -= end - start
+
+
+@pytest.fixture
+def faulty(monkeypatch):
+    fsspec.register_implementation("faulty", Faulty, clobber=True)
+    Faulty.store.clear()
+    Faulty.pseudo_dirs[:] = [""]
+    monkeypatch.setattr(Faulty, "most", 0)
+    monkeypatch.setattr(Faulty, "fault", staticmethod(lambda path, start, end: None))
+    return Faulty()
+
+
+def objects(count=40, seed=1, most=50_000):
+    random.seed(seed)
+    sizes = [0, 1, 999, 1_000, 1_001, 8_000, 100_000]
+    return {
+        f"/bucket/{i % 3}/{i:03}": random.randbytes(sizes[i] if i < len(sizes) else random.randrange(most))
+        for i in range(count)
+    }
+
+
+def by_path(results):
+    return {one.path.partition("://")[2].removeprefix("/"): one for one in results}
+
+
+def test_sums(faulty, tmp_path):
+    contents = objects()
+    faulty.pipe(contents)
+    found = by_path(store.sums("sha256", "faulty://bucket", range_nbytes=1_000, requests=5))
+    assert {path: one.digest for path, one in found.items()} == {p[1:]: sha256(c) for p, c in contents.items()}
+    assert all(one.nbytes == len(contents[f"/{path}"]) and one.source == "read" for path, one in found.items())
+    # Every object was read once.
+    calls = []
+    Faulty.fault = staticmethod(lambda path, start, end: calls.append(path))
+    assert len(list(store.sums("sha256", "faulty://bucket"))) == len(contents) == len(calls)
+    # One object, a list, and files on disk.
+    assert [one.digest for one in store.sums("md5", "faulty://bucket/0/000")] == [hashlib.md5(b"").digest()]
+    urls = [f"faulty:/{path}" for path in contents]
+    assert len(list(store.sums("sha256", urls[::-1]))) == len(contents)
+    assert list(store.sums("sha256", [])) == []
+    (tmp_path / "a").write_bytes(b"abc")
+    for url in (str(tmp_path), f"file://{tmp_path}"):
+        assert [(one.path, one.digest) for one in store.sums("sha256", url)] == [(str(tmp_path / "a"), sha256(b"abc"))]
+
+
+def test_memory_is_bounded(faulty):
+    faulty.pipe({f"/bucket/{i}": bytes(100_000) for i in range(10)})
+    for requests, memory_nbytes in ((64, 10_000), (64, 25_500), (3, 1 << 20)):
+        Faulty.most = 0
+        limits = dict(requests=requests, memory_nbytes=memory_nbytes, range_nbytes=10_000)
+        assert len([one.digest for one in store.sums("sha1", "faulty://bucket", **limits)]) == 10
+        assert 10_000 <= Faulty.most <= min(memory_nbytes, requests * 10_000)
+
+
+def test_faults_that_pass(faulty):
+    contents = objects()
+    faulty.pipe(contents)
+    failed = set()
+
+    def fault(path, start, end):
+        if (path, start) in failed or end - start < 2:
+            return None
+        failed.add((path, start))
+        if start % 3_000 == 0:
+            raise OSError(16, "Service Unavailable")
+        return contents[path][start : end - 1]  # a body that is cut off
+
+    Faulty.fault = staticmethod(fault)
+    found = by_path(store.sums("sha256", "faulty://bucket", range_nbytes=1_000))
+    assert {path: one.digest for path, one in found.items()} == {p[1:]: sha256(c) for p, c in contents.items()}
+    assert len(failed) > 500
+
+
+def test_an_object_that_cannot_be_read_does_not_stop_the_others(faulty):
+    faulty.pipe({f"/bucket/{i}": b"%d" % i * 1_000 for i in range(6)})
+    calls = []
+
+    def fault(path, start, end):
+        calls.append((path, start))
+        if path == "/bucket/1" and start == 500:
+            raise OSError(16, "Service Unavailable")
+        if path == "/bucket/2":
+            raise PermissionError(13, "Access Denied")
+        if path == "/bucket/3" and start == 500:
+            return b"short"
+        if path == "/bucket/4":
+            raise FileNotFoundError(path)
+        return None
+
+    Faulty.fault = staticmethod(fault)
+    found = by_path(store.sums("sha256", "faulty://bucket", range_nbytes=500, retries=2))
+    assert found["bucket/0"].digest == sha256(b"0" * 1_000) and found["bucket/5"].digest == sha256(b"5" * 1_000)
+    told = {path: (one.error.kind, one.error.errno, one.error.offset) for path, one in found.items() if one.error}
+    assert told == {
+        "bucket/1": ("read", 16, 500),
+        "bucket/2": ("open", 13, 0),
+        "bucket/3": ("read", None, 500),
+        "bucket/4": ("open", 2, 0),
+    }
+    assert "5 of 500 bytes" in str(found["bucket/3"].error)
+    assert found["bucket/1"].error.filename == "faulty://bucket/1" and found["bucket/1"].source is None
+    assert calls.count(("/bucket/1", 500)) == 3 and calls.count(("/bucket/2", 0)) == 1
+
+
+def test_an_object_that_changes(faulty):
+    faulty.pipe({"/bucket/once": b"a" * 5_000, "/bucket/shorter": b"b" * 5_000, "/bucket/always": b"c" * 5_000})
+    left = {"/bucket/once": 1, "/bucket/shorter": 1, "/bucket/always": 100}
+
+    def fault(path, start, end):
+        if start == 2_000 and left[path]:
+            left[path] -= 1
+            faulty.pipe(path, b"x" * (3_000 if path == "/bucket/shorter" else 5_000))
+
+    Faulty.fault = staticmethod(fault)
+    found = by_path(store.sums("sha256", "faulty://bucket", range_nbytes=1_000))
+    assert found["bucket/once"].digest == sha256(b"x" * 5_000)
+    assert (found["bucket/shorter"].digest, found["bucket/shorter"].nbytes) == (sha256(b"x" * 3_000), 3_000)
+    assert found["bucket/always"].error.kind == "unstable" and left["/bucket/always"] == 97
+
+
+def test_names_what_is_wrong(faulty):
+    with pytest.raises(ValueError, match="unsupported hash type"):
+        store.sums("crc32", "faulty://bucket")
+    for limits in ({"requests": 0}, {"retries": -1}, {"memory_nbytes": 100}, {"range_nbytes": 0}):
+        with pytest.raises(ValueError, match=f"{next(iter(limits))} is .*: expected at least"):
+            store.sums("sha256", "faulty://bucket", **limits)
+    with pytest.raises(pyhashloom.FileError, match="faulty://bucket: there is no such object, and none below it"):
+        list(store.sums("sha256", "faulty://bucket"))
+    with pytest.raises(ValueError, match="url 1: s3://b is in another kind of store"):
+        store.sums("sha256", ["faulty://a", "s3://b"])
+    with pytest.raises(TypeError, match="url 0: expected text, found int"):
+        store.sums("sha256", [1])
+    with pytest.raises(ValueError, match="chains of file systems"):
+        list(store.sums("sha256", "simplecache::faulty://bucket"))
+    with pytest.raises(ValueError, match="not known"):
+        list(store.sums("sha256", "nosuch://bucket"))
+
+
+def test_leaving_the_iterator(faulty):
+    faulty.pipe({f"/bucket/{i:04}": b"x" for i in range(1_200)})
+    results = store.sums("sha256", "faulty://bucket")
+    assert next(results).digest == sha256(b"x")
+    results.close()
+    assert not [thread.name for thread in threading.enumerate() if "hashloom" in thread.name]
+    assert len(list(store.sums("sha256", "faulty://bucket"))) == 1_200  # more than may wait
+
+
+def test_ctrl_c():
+    assert interrupted(
+        """
+    import fsspec, time, pyhashloom.store
+    from fsspec.implementations.memory import MemoryFileSystem
+    class Slow(MemoryFileSystem):
+        protocol, cachable, store, pseudo_dirs = "slow", False, {}, [""]
+        @classmethod
+        def _strip_protocol(cls, path):
+            return super()._strip_protocol(path.replace("slow://", "memory://"))
+        def cat_file(self, path, **kwargs):
+            time.sleep(0.1)
+            raise OSError(16, "Service Unavailable")
+    fsspec.register_implementation("slow", Slow)
+    Slow().pipe({f"/bucket/{i}": b"x" for i in range(1000)})
+    list(pyhashloom.store.sums("sha256", "slow://bucket", retries=10**9))
+    """.strip()
+    )
+
+
+# ---- The journal
+
+
+def lines_of(journal):
+    return journal.read_bytes().splitlines(keepends=True)
+
+
+def test_journal(faulty, tmp_path):
+    contents, journal = objects(), tmp_path / "journal"
+    faulty.pipe(contents)
+    wanted = {path[1:]: sha256(content) for path, content in contents.items()}
+
+    def run():
+        found = by_path(store.sums("sha256", "faulty://bucket", journal=journal))
+        assert {path: one.digest for path, one in found.items()} == wanted
+        return {path for path, one in found.items() if one.source == "read"}
+
+    assert run() == set(wanted) and run() == set()
+    faulty.pipe("/bucket/0/000", b"new")
+    wanted["bucket/0/000"] = sha256(b"new")
+    assert run() == {"bucket/0/000"} and run() == set()
+    whole = lines_of(journal)
+    # Damage in the middle, and any cut at the end.
+    journal.write_bytes(b"".join([*whole[:5], whole[5].replace(b'"', b"'", 1), *whole[6:]]))
+    assert run() == {json.loads(whole[5].rpartition(b" ")[0])[0].removeprefix("/")}
+    content = b"".join(whole)
+    random.seed(4)
+    for cut in [0, 1, len(whole[0]) - 1, *random.sample(range(len(whole[0]), len(content)), 20)]:
+        journal.write_bytes(content[:cut])
+        left = run()
+        assert len(left) >= len(wanted) - content[:cut].count(b"\n")
+        assert run() == set()
+    # An interrupted call has written what it gave.
+    journal.unlink()
+    results = store.sums("sha256", "faulty://bucket", journal=journal)
+    given = [next(results) for _ in range(10)]
+    results.close()
+    assert len(run()) <= len(wanted) - len(given)
+
+
+def test_journal_of_something_else(faulty, tmp_path):
+    faulty.pipe({"/bucket/a": b"a", "/bucket/b": b"b"})
+    journal = tmp_path / "journal"
+    list(store.sums("sha256", "faulty://bucket", journal=journal))
+    with pytest.raises(ValueError, match=r"it is of faulty://bucket and \['sha256'\], not of faulty://bucket and"):
+        list(store.sums("sha1", "faulty://bucket", journal=journal))
+    (tmp_path / "text").write_text("some text\n")
+    with pytest.raises(ValueError, match="the file is no journal: name a new file"):
+        list(store.sums("sha1", "faulty://bucket", journal=tmp_path / "text"))
+    assert (tmp_path / "text").read_text() == "some text\n"
+    pytest.importorskip("fcntl")
+    other = pyhashloom._journal.Journal(journal, "faulty://bucket", ["sha256"])
+    with pytest.raises(ValueError, match="another call uses it"):
+        list(store.sums("sha256", "faulty://bucket", journal=journal))
+    other.close()
+
+
+# ---- S3
+
+
+class Faults:
+    """Between the client and moto: `fault` may change a request, answer in moto's place, or cut the answer off."""
+
+    def __init__(self, application):
+        self.application = application
+        self.fault = None
+        self.requests = []
+
+    def __call__(self, environ, start_response):
+        self.requests.append((environ["REQUEST_METHOD"], environ["PATH_INFO"], environ.get("HTTP_RANGE")))
+        answer = self.fault(environ) if self.fault else None
+        if answer == "busy":
+            body = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+            start_response("503 Slow Down", [("Content-Length", str(len(body)))])
+            return [body]
+        parts = self.application(environ, start_response)
+        if answer == "cut":
+            body = b"".join(parts)
+            return [body[: len(body) // 2]]
+        return parts
+
+
+@pytest.fixture(scope="module")
+def server():
+    pytest.importorskip("s3fs", reason="SKIPPED: s3fs is not installed")
+    pytest.importorskip("boto3", reason="SKIPPED: boto3 is not installed")
+    moto = pytest.importorskip("moto.server", reason="SKIPPED: moto[server] is not installed")
+    from werkzeug.serving import WSGIRequestHandler, make_server
+
+    class Quiet(WSGIRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_request(self, *_):
+            pass
+
+    application = Faults(moto.DomainDispatcherApplication(moto.create_backend_app))
+    server = make_server("127.0.0.1", 0, application, threaded=True, request_handler=Quiet)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    server.faults = application
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class Bucket:
+    def __init__(self, server, client, options):
+        self.faults, self.client, self.options = server.faults, client, options
+
+    def put(self, key, content):
+        self.client.put_object(Bucket="bucket", Key=key, Body=content)
+
+
+@pytest.fixture
+def bucket(server):
+    import boto3
+
+    endpoint = f"http://127.0.0.1:{server.server_port}"
+    keys = dict(aws_access_key_id="key", aws_secret_access_key="secret", region_name="us-east-1")
+    client = boto3.client("s3", endpoint_url=endpoint, **keys)
+    server.faults.fault = None
+    client.create_bucket(Bucket="bucket")
+    for listed in client.list_objects_v2(Bucket="bucket").get("Contents", []):
+        client.delete_object(Bucket="bucket", Key=listed["Key"])
+    region = {"region_name": "us-east-1"}
+    server.faults.requests.clear()
+    options = dict(key="key", secret="secret", endpoint_url=endpoint, client_kwargs=region)
+    yield Bucket(server, client, options)
+    client.close()
+
+
+def sums(bucket, url="s3://bucket", name="sha256", **keywords):
+    return list(store.sums(name, url, storage_options=bucket.options, **keywords))
+
+
+def test_s3(bucket):
+    contents = {f"a/{i}": os.urandom(n) for i, n in enumerate([0, 1, 1_000, 50_000, 300_000])}
+    contents |= {key: key.encode() for key in ["a", "ab/c", "a?versionId=1", "d/../e", "x//y", "ü +%20&#", "a/f/"]}
+    for key, content in contents.items():
+        bucket.put(key, content)
+    bucket.put("folder/", b"")
+    bucket.faults.requests.clear()
+    # Pages of three keys.
+    bucket.options["s3_additional_kwargs"] = {"MaxKeys": 3}
+    found = {one.path.removeprefix("s3://bucket/"): one for one in sums(bucket, range_nbytes=100_000)}
+    assert {key: one.digest for key, one in found.items()} == {key: sha256(c) for key, c in contents.items()}
+    assert found["a/3"].version == '"%s"' % hashlib.md5(contents["a/3"]).hexdigest()
+    nranges = len(contents) - 1 + 3
+    nlistings = -(-(len(contents) + 1) // 3)
+    assert len(bucket.faults.requests) == nranges + nlistings
+    below = {one.path.removeprefix("s3://bucket/") for one in sums(bucket, "s3://bucket/a")}
+    assert below == {"a", "a/f/", *(f"a/{i}" for i in range(5))}
+    assert len(sums(bucket, "s3://bucket/a/")) == 6
+    (one,) = sums(bucket, ["s3://bucket/a/3"])
+    assert one.digest == sha256(contents["a/3"])
+
+
+def test_s3_errors(bucket):
+    bucket.put("a", b"abc")
+    with pytest.raises(pyhashloom.FileError, match="s3://bucket/b: there is no such object, and none below it"):
+        sums(bucket, "s3://bucket/b")
+    with pytest.raises(pyhashloom.FileError, match="s3://nobucket: The specified bucket does not exist"):
+        sums(bucket, "s3://nobucket")
+    bucket.client.delete_object(Bucket="bucket", Key="a")
+    assert sums(bucket) == []
+    (one,) = sums(bucket, ["s3://bucket/a"])
+    assert (one.error.kind, one.error.errno) == ("open", 2)
+    bucket.options["endpoint_url"] = "http://127.0.0.1:1"
+    with pytest.raises(pyhashloom.FileError, match="Could not connect"):
+        sums(bucket, retries=1)
+
+
+def test_s3_that_is_busy_and_bodies_that_are_cut_off(bucket):
+    contents = {f"{i}": os.urandom(20_000) for i in range(10)}
+    for key, content in contents.items():
+        bucket.put(key, content)
+    seen = {}
+
+    def fault(environ):
+        name = environ["PATH_INFO"], environ["QUERY_STRING"], environ.get("HTTP_RANGE")
+        seen[name] = seen.get(name, 0) + 1
+        return {1: "busy", 2: environ.get("HTTP_RANGE") and "cut"}.get(seen[name])
+
+    bucket.faults.fault = fault
+    found = {one.path.removeprefix("s3://bucket/"): one for one in sums(bucket, range_nbytes=10_000)}
+    assert {key: one.digest for key, one in found.items()} == {key: sha256(c) for key, c in contents.items()}
+    assert sorted(seen.values()) == [2] + [3] * 20
+    bucket.faults.fault = lambda environ: environ.get("HTTP_RANGE") and "busy"
+    assert {one.error.kind for one in sums(bucket, retries=1)} == {"read"}
+    bucket.faults.fault = lambda environ: environ.get("HTTP_RANGE") and "cut"
+    assert {one.error.kind for one in sums(bucket, retries=0)} == {"read"}
+
+
+@pytest.mark.parametrize("is_honest", [True, False], ids=["If-Match", "a server without If-Match"])
+def test_s3_object_that_changes_between_ranges(bucket, is_honest):
+    bucket.put("once", b"a" * 30_000)
+    bucket.put("always", b"b" * 30_000)
+    left, count = {"/bucket/once": 1, "/bucket/always": 100}, iter(range(1_000))
+
+    def fault(environ):
+        if environ["REQUEST_METHOD"] == "GET" and "HTTP_RANGE" in environ:
+            if not is_honest:
+                environ.pop("HTTP_IF_MATCH")
+            path = environ["PATH_INFO"]
+            if environ["HTTP_RANGE"] == "bytes=10000-19999" and left[path]:
+                left[path] -= 1
+                bucket.put(path.removeprefix("/bucket/"), b"%09d%d" % (next(count), left[path]) * 2_800)
+
+    bucket.faults.fault = fault
+    found = {one.path.removeprefix("s3://bucket/"): one for one in sums(bucket, range_nbytes=10_000)}
+    now = bucket.client.get_object(Bucket="bucket", Key="once")["Body"].read()
+    assert found["once"].digest == sha256(now) and len(now) == found["once"].nbytes != 30_000
+    assert found["always"].error.kind == "unstable"
+
+
+def test_s3_server_that_ignores_ranges(bucket):
+    bucket.put("a", bytes(30_000))
+    bucket.faults.fault = lambda environ: environ.pop("HTTP_RANGE", None) and None
+    (one,) = sums(bucket, range_nbytes=10_000, retries=1)
+    assert "offers 30000 of 10000 bytes" in str(one.error)
+    (one,) = sums(bucket)
+    assert one.digest == sha256(bytes(30_000))
