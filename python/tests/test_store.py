@@ -442,3 +442,130 @@ def test_s3_server_that_ignores_ranges(bucket):
     assert "offers 30000 of 10000 bytes" in str(one.error)
     (one,) = sums(bucket)
     assert one.digest == sha256(bytes(30_000))
+
+
+# ---- Manifests
+
+
+def written_to(folder, contents, prefix):
+    for path, content in contents.items():
+        place = folder / path.removeprefix(prefix)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+
+
+def differences(report):
+    return sorted((found.status, found.path) for found in report.differences)
+
+
+def test_manifest(faulty, tmp_path):
+    contents = objects() | {"/bucket/a b": b"x", "/bucket/a-b/c": b"y", "/bucket/ü": b""}
+    faulty.pipe(contents)
+    folder = tmp_path / "copy"
+    written_to(folder, contents, "/bucket/")
+    seen = []
+    options = dict(algorithms=["sha256", "md5"], progress=lambda *counts: seen.append(counts))
+    written = store.write_manifest("faulty://bucket", **options)
+    assert seen[-1] == (len(contents), len(contents)) and len(written.reads) == len(contents)
+    # The same entries as those of the copy on a disk, except the times.
+    strip = lambda content: [  # noqa: E731
+        {key: value for key, value in json.loads(line).items() if key != "mtime_ns"}
+        for line in content.splitlines()[:-1]
+    ]
+    there = pyhashloom.manifest.write(folder, algorithms=["sha256", "md5"])
+    assert strip(written.content) == strip(there.content)
+    report = pyhashloom.manifest.check(written.content, folder)
+    assert report.is_same and report.counts["touched"] == len(contents)
+    report = store.check_manifest(written.content, "faulty://bucket/")
+    assert report.is_same and report.counts["touched"] == 0 and report.vouched == report.journaled == []
+    assert report.nbytes_read == sum(map(len, contents.values()))
+
+    faulty.pipe({"/bucket/0/003": b"z" * 1_000, "/bucket/new/a": b"new", "/bucket/moved": contents["/bucket/0/006"]})
+    faulty.rm(["/bucket/0/006", "/bucket/1/001"])
+
+    def fault(path, start, end):
+        if path == "/bucket/2/002":
+            raise PermissionError(13, "Access Denied")
+        if path == "/bucket/1/004":
+            raise FileNotFoundError(path)  # gone since the listing
+
+    Faulty.fault = staticmethod(fault)
+    file = tmp_path / "manifest"
+    file.write_bytes(written.content)
+    report = store.check_manifest(file, "faulty://bucket")
+    assert differences(report) == [
+        ("added", "new"), ("added", "new/a"), ("changed", "0/003"), ("moved", "0/006"), ("removed", "1/001"),
+        ("removed", "1/004"), ("unreadable", "2/002"),
+    ]  # fmt: skip
+    (unread,) = [found for found in report.differences if found.status == "unreadable"]
+    assert unread.error.filename == "faulty://bucket/2/002" and unread.error.errno == 13
+
+
+def test_manifest_of_some_objects(faulty, tmp_path):
+    contents = {"/bucket/a.txt": b"a", "/bucket/b.jpg": b"b", "/bucket/cache/c.txt": b"c", "/bucket/long.txt": b"d" * 99}
+    faulty.pipe(contents)
+    some = dict(include=["*.txt"], exclude=["cache/"], max_nbytes=50)
+    written = store.write_manifest("faulty://bucket", **some)
+    assert [read.path for read in written.reads] == ["a.txt"]
+    faulty.pipe({"/bucket/a.txt": b"a" * 60, "/bucket/e.txt": b"e", "/bucket/cache/f.txt": b"f"})
+    report = store.check_manifest(written.content, "faulty://bucket")
+    assert differences(report) == [("added", "e.txt"), ("changed", "a.txt")]
+
+
+def test_manifest_with_a_journal(faulty, tmp_path):
+    contents, journal = objects(), tmp_path / "journal"
+    faulty.pipe(contents)
+    written = store.write_manifest("faulty://bucket", algorithms=["sha1", "md5"], journal=journal)
+    faulty.pipe("/bucket/0/000", b"new")
+    report = store.check_manifest(written.content, "faulty://bucket", journal=journal)
+    assert differences(report) == [("changed", "0/000")]
+    assert [read.path for read in report.reads] == ["0/000"] and len(report.journaled) == len(contents) - 1
+
+
+def test_manifest_names_what_is_wrong(faulty):
+    faulty.pipe({"/bucket/a": b"a"})
+    with pytest.raises(pyhashloom.FileError, match="there is no such object"):
+        store.write_manifest("faulty://nothing")
+    with pytest.raises(pyhashloom.FileError, match="a manifest has what is below one"):
+        store.write_manifest("faulty://bucket/a")
+    with pytest.raises(pyhashloom.manifest.ManifestError):
+        store.check_manifest(b"nonsense", "faulty://bucket")
+    with pytest.raises(TypeError, match="algorithms is one name"):
+        store.write_manifest("faulty://bucket", algorithms="sha256")
+    entries = [(b"a", 1, 0), (b"a/b", 1, 0)]
+    every = ([], [], None, None)
+    of = pyhashloom._hashloom.Listing.of
+    with pytest.raises(pyhashloom.manifest.ManifestError, match='"a" cannot be in a manifest: there are other objects'):
+        of(entries, ["sha256"], every, None)
+    for name in (b"", b"x//y", b"../x", b"x/./y", b"/x", b"x/", b"x\0"):
+        with pytest.raises(pyhashloom.manifest.ManifestError, match="leave it out by exclude"):
+            of([(name, 1, 0)], ["sha256"], every, None)
+
+
+def test_s3_manifest_without_reading(bucket):
+    contents = {f"p/{i}": os.urandom(2_000) for i in range(6)}
+    for key, content in contents.items():
+        extra = {"ChecksumAlgorithm": "SHA256"} if key < "p/3" else {}
+        bucket.client.put_object(Bucket="bucket", Key=key, Body=content, **extra)
+    upload = bucket.client.create_multipart_upload(Bucket="bucket", Key="p/parts", ChecksumAlgorithm="SHA256")["UploadId"]
+    part = bucket.client.upload_part(
+        Bucket="bucket", Key="p/parts", UploadId=upload, PartNumber=1, Body=b"part", ChecksumAlgorithm="SHA256"
+    )
+    told = {"Parts": [{"ETag": part["ETag"], "PartNumber": 1, "ChecksumSHA256": part["ChecksumSHA256"]}]}
+    bucket.client.complete_multipart_upload(Bucket="bucket", Key="p/parts", UploadId=upload, MultipartUpload=told)
+
+    options = dict(storage_options=bucket.options)
+    written = store.write_manifest("s3://bucket/p", **options)
+    report = store.check_manifest(written.content, "s3://bucket/p", **options)
+    assert report.is_same and len(report.reads) == 7 and report.vouched == []
+    bucket.client.put_object(Bucket="bucket", Key="p/1", Body=b"other", ChecksumAlgorithm="SHA256")
+    bucket.faults.requests.clear()
+    report = store.check_manifest(written.content, "s3://bucket/p/", trust_store=True, **options)
+    assert differences(report) == [("changed", "1")]
+    assert report.vouched == ["0", "1", "2"] and [read.path for read in report.reads] == ["3", "4", "5", "parts"]
+    read = {path for method, path, _ in bucket.faults.requests if method == "GET"}
+    assert read == {"/bucket", "/bucket/p/3", "/bucket/p/4", "/bucket/p/5", "/bucket/p/parts"}
+    # An ETag is MD5, except that of parts.
+    written = store.write_manifest("s3://bucket/p", algorithms=["md5"], **options)
+    report = store.check_manifest(written.content, "s3://bucket/p", trust_store=True, **options)
+    assert report.is_same and len(report.vouched) == 6 and [read.path for read in report.reads] == ["parts"]

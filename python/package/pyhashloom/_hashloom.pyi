@@ -352,6 +352,13 @@ class Listing:
         without: list[str],
         manifest: _Data | None,
     ) -> Listing: ...
+    @staticmethod
+    def of(
+        objects: list[tuple[bytes, int, int]],
+        algorithms: list[str],
+        wanted: tuple[list[str], list[str], int | None, int | None],
+        manifest: _Data | None,
+    ) -> Listing: ...
     @property
     def algorithms(self) -> list[str]: ...
     def files(self) -> list[tuple[int, bytes, int, int]]: ...

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import base64
 import contextlib
 import dataclasses
 import datetime
 import queue
 import random
+import re
 import sys
 import threading
 from collections import deque
@@ -264,6 +266,28 @@ class Store:
             lambda: self.fs._call_s3("head_object", Bucket=one.bucket, Key=one.key, ChecksumMode="ENABLED")
         )
         return answer
+
+    async def checksums(self, one: Object) -> dict[str, bytes]:
+        """The digests of the whole object that S3 has, by algorithm; none if the object is another version. Nothing is
+        read."""
+        if not self.is_s3:
+            return {}
+        head = await self.head(one)
+        if (head["ETag"], head["ContentLength"]) != (one.version, one.nbytes):
+            return {}
+        found: dict[str, bytes] = {}
+        if "-" in one.version:  # an upload in parts, whose checksums are those of the parts' checksums
+            return found
+        for name, field in (("sha256", "ChecksumSHA256"), ("sha1", "ChecksumSHA1")):
+            with contextlib.suppress(ValueError):
+                digest = base64.b64decode(head.get(field, ""), validate=True)
+                is_whole = head.get("ChecksumType", "FULL_OBJECT") == "FULL_OBJECT"
+                if is_whole and len(digest) == new(name).digest_size:
+                    found[name] = digest
+        is_plain = head.get("ServerSideEncryption", "AES256") == "AES256" and "SSECustomerAlgorithm" not in head
+        if is_plain and re.fullmatch('"[0-9a-f]{32}"', one.version):
+            found["md5"] = bytes.fromhex(one.version[1:-1])
+        return found
 
     def _of_info(self, info: dict[str, Any]) -> Object:
         if not isinstance(info.get("size"), int):
