@@ -40,7 +40,7 @@ _Answer = TypeVar("_Answer")
 _AHEAD = 8
 
 # Readings of an object that changes each time before giving up, as of a file.
-_READINGS = 3
+READINGS = 3
 
 # Results that may wait for the caller; then no object is begun.
 _WAITING = 1024
@@ -260,10 +260,10 @@ class Store:
             raise IsADirectoryError(21, "Is a directory")
         return self._of_info(info)
 
-    async def head(self, one: Object) -> dict[str, Any]:
+    async def head(self, one: Object, **more: Any) -> dict[str, Any]:
         """What S3 says of an object, with its checksums."""
         answer: dict[str, Any] = await self._attempts(
-            lambda: self.fs._call_s3("head_object", Bucket=one.bucket, Key=one.key, ChecksumMode="ENABLED")
+            lambda: self.fs._call_s3("head_object", Bucket=one.bucket, Key=one.key, ChecksumMode="ENABLED", **more)
         )
         return answer
 
@@ -438,19 +438,23 @@ class Store:
     ) -> Object:
         """Reads an object whole, from its beginning again if it is changed meanwhile, three times at most. `begin` returns
         what takes the chunks. Returns the version that was read."""
-        for reading in range(1, _READINGS + 1):
+        for reading in range(1, READINGS + 1):
             take = begin(one)
             try:
                 async with contextlib.aclosing(self.chunks(one)) as chunks:
                     async for chunk in chunks:
                         await take(chunk)
-                if self.is_s3 or _is_same((await self.look(one)).version, one.version):
+                if await self.is_still(one):
                     return one
             except ChangedError:
                 pass
-            if reading < _READINGS:
+            if reading < READINGS:
                 one = await self.look(one)
-        raise self.error(ChangedError(f"it changed during each of {_READINGS} readings"), one.path)
+        raise self.error(ChangedError(f"it changed during each of {READINGS} readings"), one.path)
+
+    async def is_still(self, one: Object) -> bool:
+        """Whether an object that was read is still this version; S3 was asked for the version with each range."""
+        return self.is_s3 or _is_same((await self.look(one)).version, one.version)
 
     async def digests(self, one: Object, names: Sequence[str]) -> tuple[Object, list[bytes]]:
         """Reads an object: the version that was read, and its digests."""

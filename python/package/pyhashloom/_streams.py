@@ -13,7 +13,7 @@ from ._hashloom import Hash, new, update_many
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
     from typing import Any, TypeVar
 
     from typing_extensions import Buffer
@@ -169,6 +169,12 @@ class Lanes:
             self._task = loop.create_task(self._run(loop))
         await done
         return view.nbytes
+
+    async def call(self, function: Callable[..., _Item], *arguments: Any) -> _Item:
+        """Calls a function on the thread."""
+        import asyncio
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
     async def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         try:

@@ -22,29 +22,53 @@ Nothing runs on after a call: its thread and its connections end with it. Ctrl-C
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import dataclasses
 import errno
 import os
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from . import manifest as manifests
-from ._files import FileDigest, FileError
-from ._hashloom import Listing, new
+from . import tree
+from ._files import FileDigest, FileError, files
+from ._hashloom import Listing, Torrent, new, rows
 from ._journal import Journal
-from ._objects import Limits, Object, Store, each, of_list, results
+from ._objects import READINGS, ChangedError, Limits, Object, Store, each, of_list, results
 from ._streams import usual_digest
 from .manifest import ManifestReport, Read, Written
+from .torrent import FileReport, Report
+
+# The leaves of BEP 52's trees.
+_LEAF_NBYTES = 16 << 10
+
+# Parts of an object, or pieces of a torrent, that are hashed at the same time: all lanes of SHA-1 and SHA-256.
+_PARTS = 16
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["FileError", "ObjectDigest", "StoreReport", "check_manifest", "sums", "write_manifest"]
+__all__ = [
+    "FileError",
+    "ObjectDigest",
+    "StoreReport",
+    "Upload",
+    "bep52",
+    "check_manifest",
+    "check_upload",
+    "s3",
+    "sums",
+    "verify_torrent",
+    "write_manifest",
+]
 
-_Options = Mapping[str, Any]
-_Path = str | os.PathLike[str]
-_Source = Literal["read", "journal", "store"]
+_Options: TypeAlias = Mapping[str, Any]
+_Path: TypeAlias = str | os.PathLike[str]
+_Source: TypeAlias = Literal["read", "journal", "store"]
+_Result = TypeVar("_Result")
 
 
 class ObjectDigest(FileDigest):
@@ -317,3 +341,344 @@ def check_manifest(
     for path, answer in answers.items():
         by_source.setdefault(answer.source, []).append(os.fsdecode(path))
     return StoreReport(report.differences, report.counts, report.reads, by_source["store"], by_source["journal"])
+
+
+def _one(
+    url: str,
+    work: Callable[[Store], Awaitable[_Result]],
+    options: _Options | None,
+    limits: Limits,
+) -> _Result:
+    """Does work that has one result."""
+
+    async def run(give: Callable[[_Result], Awaitable[None]]) -> None:
+        async with Store(url, dict(options or {}), limits) as store:
+            await give(await work(store))
+
+    (result,) = results(run)
+    return result
+
+
+def _root(nodes: bytes, pad: bytes, count: int) -> bytes:
+    """The root of a binary tree of SHA-256 over the nodes and as many `pad` as make them `count`, a power of two."""
+    while count > 1:
+        if len(nodes) % 64:
+            nodes += pad
+        nodes = rows("sha256", nodes, 64, output="joined")
+        pad = rows("sha256", pad + pad, 64, output="joined")
+        count //= 2
+    return nodes
+
+
+def _leaves(chunk: bytes | memoryview) -> bytes:
+    """The digests of blocks of 16 KiB, the last of which may be shorter."""
+    view = memoryview(chunk)
+    whole = len(view) - len(view) % _LEAF_NBYTES
+    leaves = rows("sha256", view[:whole], _LEAF_NBYTES, output="joined")
+    return leaves + (new("sha256", view[whole:]).digest() if whole < len(view) else b"")
+
+
+def bep52(
+    url: str,
+    *,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 256 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> bytes | None:
+    """Returns the pieces root of an object in a torrent of version 2, as pyhashloom.tree.bep52: None for an empty one.
+
+    `range_nbytes` is a power of two, at least 16 KiB. FileError if the object cannot be read.
+    """
+    if range_nbytes < _LEAF_NBYTES or range_nbytes & (range_nbytes - 1):
+        raise ValueError(f"range_nbytes is {range_nbytes}: expected a power of two, at least {_LEAF_NBYTES}")
+
+    async def work(store: Store) -> bytes | None:
+        one = await _looked(store, url)
+        nodes: list[bytes] = []
+        per_range = range_nbytes // _LEAF_NBYTES
+
+        def begin(one: Object) -> Callable[[bytes], Awaitable[None]]:
+            nodes.clear()
+            count = per_range if one.nbytes > range_nbytes else _power(-(-one.nbytes // _LEAF_NBYTES))
+
+            async def take(chunk: bytes) -> None:
+                if chunk:
+                    nodes.append(await store.lanes.call(lambda: _root(_leaves(chunk), bytes(32), count)))
+
+            return take
+
+        try:
+            await store.read(one, begin)
+        except Exception as error:
+            raise store.error(error, one.path) from error
+        return _root(b"".join(nodes), _root(bytes(32), bytes(32), per_range), _power(len(nodes))) if nodes else None
+
+    return _one(url, work, storage_options, Limits(requests, memory_nbytes, range_nbytes, retries))
+
+
+def _power(count: int) -> int:
+    """The least power of two that is not less."""
+    return 1 << (count - 1).bit_length() if count else 1
+
+
+async def _looked(store: Store, url: str) -> Object:
+    one = store.named(url)
+    try:
+        return await store.look(one)
+    except Exception as error:
+        raise store.error(error, one.path) from error
+
+
+def s3(
+    url: str,
+    *,
+    name: str = "sha256",
+    part_nbytes: int = 8 << 20,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 256 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> tree.Composite:
+    """Returns the checksum that Amazon S3 shows for an object uploaded in parts, as pyhashloom.tree.s3, by reading it.
+
+    Parts are hashed side by side. FileError if the object cannot be read; TreeError for what S3 does not allow.
+    """
+    tree.s3(b"", name=name, part_nbytes=part_nbytes)  # its errors
+    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
+
+    async def work(store: Store) -> list[bytes]:
+        one = await _looked(store, url)
+        for _ in range(READINGS):
+            starts = list(range(0, one.nbytes, part_nbytes)) or [0]
+            if len(starts) > 10_000:
+                raise tree.TreeError(f"{len(starts)} parts: S3 allows 10000: take longer parts", "part_nbytes")
+            digests = [b""] * len(starts)
+
+            async def part(index: int) -> None:
+                hash = new(name)
+                end = min(starts[index] + part_nbytes, one.nbytes)
+                async with contextlib.aclosing(store.chunks(one, starts[index], end)) as chunks:
+                    async for chunk in chunks:
+                        await store.lanes.update([hash], chunk)
+                digests[index] = hash.digest()
+
+            try:
+                await each(of_list(range(len(starts))), part, _nothing, _PARTS)
+                if await store.is_still(one):
+                    return digests
+            except ChangedError:
+                pass
+            one = await _looked(store, url)
+        raise store.error(ChangedError(f"it changed during each of {READINGS} readings"), one.path)
+
+    parts = _one(url, work, storage_options, limits)
+    digest = new(name, b"".join(parts)).digest()
+    text = digest.hex() if name == "md5" else base64.b64encode(digest).decode()
+    return tree.Composite(digest, parts, f"{text}-{len(parts)}")
+
+
+async def _nothing(_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file beside the object that it was uploaded to. The object was not read."""
+
+    is_same: bool
+    """Whether the length and the checksum are the same."""
+    checksum: str
+    """What was compared: "sha256", "sha1" or "md5" of the whole, or such a name with the length of a part behind it."""
+    expected: str
+    """The checksum of the file."""
+    found: str
+    """The checksum that S3 has."""
+
+
+def check_upload(
+    path: _Path, url: str, *, storage_options: _Options | None = None, threads: int = 0, retries: int = 5
+) -> Upload:
+    """Compares a file with an object of S3 without reading the object: by its length, and by the checksum that S3 computed
+    when the object was uploaded, at once or in parts of equal length.
+
+    ValueError if S3 has no checksum that can be computed from the file: that is so for an object encrypted by KMS without
+    a SHA-256 or SHA-1. FileError if one of the two cannot be read.
+    """
+
+    async def work(store: Store) -> tuple[str, str, int, int]:
+        if not store.is_s3:
+            raise ValueError(f"{url}: only S3 tells checksums of its objects: compare by sums")
+        one = await _looked(store, url)
+        head = await store.head(one)
+        if one.version.count("-") == 0:
+            told = await store.checksums(one)
+            for name in ("sha256", "sha1", "md5"):
+                if name in told:
+                    return name, told[name].hex(), 0, one.nbytes
+        else:
+            first = await store.head(one, PartNumber=1)
+            part_nbytes = first["ContentLength"]
+            for name, field in (("sha256", "ChecksumSHA256"), ("sha1", "ChecksumSHA1")):
+                if "-" in head.get(field, ""):
+                    return name, head[field], part_nbytes, one.nbytes
+            if head.get("ServerSideEncryption", "AES256") == "AES256" and "SSECustomerAlgorithm" not in head:
+                return "md5", one.version.strip('"'), part_nbytes, one.nbytes
+        raise ValueError(f"{url}: S3 has no checksum of it that can be computed from a file: read it by sums")
+
+    name, found, part_nbytes, nbytes = _one(url, work, storage_options, Limits(4, 1, 1, retries))
+    is_long = os.stat(path).st_size == nbytes
+    if part_nbytes:
+        expected = str(tree.s3(path, name=name, part_nbytes=part_nbytes, threads=threads)) if is_long else ""
+    else:
+        (file,) = files(name, [path], threads=threads)
+        expected = file.hexdigest
+    checksum = f"{name} of parts of {part_nbytes} bytes" if part_nbytes else name
+    return Upload(is_long and expected == found, checksum, expected, found)
+
+
+def verify_torrent(
+    torrent: str | os.PathLike[str] | Buffer,
+    url: str,
+    *,
+    progress: Callable[[int, int], object] | None = None,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 256 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> Report:
+    """Checks every piece of a torrent against objects: the report of pyhashloom.torrent.verify.
+
+    `torrent` is its path or its bytes; `url` is the object of a torrent with one file, or what the files are below. The
+    states of pieces are have, bad, missing, unread and unstable. Symbolic links and permissions are not looked at.
+    `progress` is called with the number of pieces done and of all pieces. Raises TorrentError for bytes that are not a
+    torrent.
+    """
+    begun = time.monotonic()
+    own = Torrent(torrent)
+    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
+    _, is_single = own.name()
+    listed, offsets = own.files(), own.offsets()
+    states = ["unchecked"] * own.piece_count
+    found: dict[int, Object] = {}
+    troubles: dict[int, FileError] = {}
+    nbytes_read = [0]
+
+    async def work(give: Callable[[int], Awaitable[None]]) -> None:
+        async with Store(url, dict(storage_options or {}), limits) as store:
+            top = store.named(url)
+
+            async def look(file: int) -> None:
+                path = top.path if is_single else f"{top.path.rstrip('/')}/{os.fsdecode(listed[file][0])}"
+                try:
+                    found[file] = await store.look(dataclasses.replace(top, path=path))
+                except FileNotFoundError:
+                    pass
+                except Exception as error:
+                    troubles[file] = store.error(error, path)
+
+            async def check(piece: int) -> int:
+                states[piece] = await _piece_state(store, own, offsets, piece, found, troubles)
+                return piece
+
+            await each(of_list([i for i, file in enumerate(listed) if file[2]]), look, _nothing, limits.requests)
+            await each(of_list(range(own.piece_count)), check, give, _PARTS)
+            changed: set[int] = set()
+
+            async def still(file: int) -> None:
+                try:
+                    if not await store.is_still(found[file]):
+                        changed.add(file)
+                except Exception as error:
+                    troubles.setdefault(file, store.error(error, found[file].path))
+                    changed.add(file)
+
+            await each(of_list(list(found)), still, _nothing, limits.requests)
+            for file in changed:
+                first, end = listed[file][3:]
+                states[first:end] = ["unstable"] * (end - first)
+            nbytes_read[0] = store.nbytes
+
+    for count, _ in enumerate(results(work), 1):
+        if progress is not None:
+            progress(count, own.piece_count)
+    reports = [
+        FileReport(path, nbytes, _file_state(nbytes, has_content, states[first:end], found.get(i), i in troubles),
+                   found[i].nbytes if i in found else None, None)
+        for i, (path, nbytes, has_content, first, end) in enumerate(listed)
+    ]  # fmt: skip
+    bits = "".join("1" if state == "have" else "0" for state in states)
+    bitfield = bytes(int(bits[i : i + 8].ljust(8, "0"), 2) for i in range(0, len(bits), 8))
+    is_there = all(report.state in ("complete", "too long", "skipped") for report in reports)
+    is_complete = set(states) <= {"have"} and is_there
+    told = [troubles[file] for file in sorted(troubles)]
+    return Report(url, states, bitfield, reports, told, is_complete, nbytes_read[0], time.monotonic() - begun)
+
+
+async def _piece_state(
+    store: Store,
+    torrent: Torrent,
+    offsets: list[int],
+    piece: int,
+    found: dict[int, Object],
+    troubles: dict[int, FileError],
+) -> str:
+    """Reads and hashes a piece."""
+    start, end, parts, has_sha1, has_root = torrent.bytes_of(piece)
+    sha1, at, leaves, rest = new("sha1"), start, bytearray(), bytearray()
+    # Padding is not under a tree, and comes behind the file of the tree.
+    tree_end = offsets[parts[0][0]] + parts[0][2] if has_root and parts else start
+
+    async def zeros(until: int) -> None:
+        nonlocal at
+        while has_sha1 and at < until:
+            count = min(until - at, 1 << 20)
+            await store.lanes.update([sha1], bytes(count))
+            at += count
+        at = until
+
+    for file, first, stop in parts:
+        one = found.get(file)
+        if file in troubles:
+            return "unread"
+        if one is None or one.nbytes < stop:
+            return "missing"
+        await zeros(offsets[file] + first)
+        try:
+            async with contextlib.aclosing(store.chunks(one, first, stop)) as chunks:
+                async for chunk in chunks:
+                    if has_sha1:
+                        await store.lanes.update([sha1], chunk)
+                    if at < tree_end:
+                        rest += chunk
+                        whole = len(rest) - len(rest) % _LEAF_NBYTES
+                        leaves += await store.lanes.call(_leaves, bytes(rest[:whole]))
+                        del rest[:whole]
+                    at += len(chunk)
+        except ChangedError:
+            return "unstable"
+        except FileError as error:
+            troubles.setdefault(file, error)
+            return "unread"
+    await zeros(end)
+    leaves += _leaves(bytes(rest))
+    return "have" if torrent.is_right(piece, sha1.digest(), bytes(leaves)) else "bad"
+
+
+def _file_state(nbytes: int, has_content: bool, states: list[str], one: Object | None, is_troubled: bool) -> str:
+    if not has_content:
+        return "skipped"
+    if is_troubled:
+        return "failed"
+    if one is None:
+        return "missing"
+    if "unstable" in states:
+        return "unstable"
+    if one.nbytes < nbytes:
+        return "short"
+    if not set(states) <= {"have"}:
+        return "incomplete"
+    return "too long" if one.nbytes > nbytes else "complete"
