@@ -20,15 +20,14 @@ from pyhashloom._objects import Limits, Store, each
 
 
 def hashed(arguments, options):
-    results = pyhashloom.store.sums(
-        arguments.name, arguments.url, storage_options=options, requests=arguments.requests
-    )
+    limits = dict(requests=arguments.requests, memory_nbytes=arguments.memory << 20, range_nbytes=arguments.range << 20)
+    results = pyhashloom.store.sums(arguments.name, arguments.url, storage_options=options, **limits)
     return sum(len(one.digest) and one.nbytes for one in results)
 
 
 def downloaded(arguments, options, is_fsspec=False):
     async def run():
-        limits, nbytes = Limits(arguments.requests, 256 << 20, 8 << 20, 5), 0
+        limits, nbytes = Limits(arguments.requests, arguments.memory << 20, arguments.range << 20, 5), 0
         async with Store(arguments.url, options, limits) as store:
 
             async def get(one):
@@ -41,7 +40,7 @@ def downloaded(arguments, options, is_fsspec=False):
                 nonlocal nbytes
                 nbytes += count
 
-            await each(store.list(arguments.url), get, add, arguments.requests)
+            await each(store.below(arguments.url), get, add, arguments.requests)
         return nbytes
 
     return asyncio.run(run())
@@ -53,6 +52,9 @@ def main():
     parser.add_argument("--name", default="sha256")
     parser.add_argument("--options", type=json.loads, default={})
     parser.add_argument("--requests", type=int, default=64)
+    parser.add_argument("--memory", type=int, default=128, metavar="MIB")
+    parser.add_argument("--range", type=int, default=8, metavar="MIB")
+    parser.add_argument("--no-fsspec", action="store_true", help="leave out s3fs's own cat, which takes much memory")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     ways = {
@@ -60,6 +62,8 @@ def main():
         "fsspec": lambda *given: downloaded(*given, is_fsspec=True),
         f"sums {arguments.name}": hashed,
     }
+    if arguments.no_fsspec:
+        del ways["fsspec"]
     least = {}
     for _ in range(arguments.rounds):
         for way, run in ways.items():

@@ -14,13 +14,14 @@ import base64
 import contextlib
 import dataclasses
 import datetime
+import functools
 import queue
 import random
 import re
 import sys
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 try:
@@ -170,13 +171,13 @@ class _Memory:
 class Store:
     """A file system of fsspec in an event loop, with its limits."""
 
-    def __init__(self, url: str, options: dict[str, Any], limits: Limits) -> None:
+    def __init__(self, url: str, given: Mapping[str, Any], limits: Limits) -> None:
         if "::" in url:
             raise ValueError(f"{url}: chains of file systems are not read: give the URL of the objects themselves")
         protocol, _ = fsspec.core.split_protocol(url)
         protocol = protocol or "file"
         kind = fsspec.get_filesystem_class(protocol)
-        options = dict(options)
+        options = dict(given)
         self.is_s3 = protocol in ("s3", "s3a") and hasattr(kind, "_call_s3")
         if self.is_s3:
             # Attempts are counted here; a client that counts too would multiply them.
@@ -297,7 +298,7 @@ class Store:
         version = "; ".join(f"{field}={value}" for field, value in (seen | times).items())
         return Object(str(info["name"]), info["size"], next(iter(times.values()), 0), version)
 
-    async def list(self, url: str) -> AsyncIterator[Object]:
+    async def below(self, url: str) -> AsyncGenerator[Object, None]:
         """The object of this name, if there is one and the URL has no slash at its end, and all objects below it."""
         top = self.named(url)
         listed = self._list_s3(top, url.endswith("/")) if self.is_s3 else self._list_any(top.path)
@@ -312,7 +313,7 @@ class Store:
         if is_empty and not (self.is_s3 and not top.key):
             raise self.error(FileNotFoundError(2, "there is no such object, and none below it"), top.path)
 
-    async def _list_s3(self, top: Object, is_folder: bool) -> AsyncIterator[Object]:
+    async def _list_s3(self, top: Object, is_folder: bool) -> AsyncGenerator[Object, None]:
         bucket, key = top.bucket, top.key
         if key and not is_folder:
             with contextlib.suppress(FileNotFoundError):
@@ -343,7 +344,7 @@ class Store:
             if coming is not None:
                 coming.cancel()
 
-    async def _list_any(self, path: str) -> AsyncIterator[Object]:
+    async def _list_any(self, path: str) -> AsyncGenerator[Object, None]:
         try:
             info = await self._attempts(lambda: self.fs._info(path))
         except FileNotFoundError:
@@ -354,7 +355,7 @@ class Store:
         folders = [path]
         while folders:
             folder = folders.pop()
-            entries = await self._attempts(lambda folder=folder: self.fs._ls(folder, detail=True))
+            entries = await self._attempts(functools.partial(self.fs._ls, folder, detail=True))
             inner: list[str] = []
             for info in sorted(entries, key=lambda info: str(info["name"])):
                 if info.get("type") != "directory":
@@ -395,7 +396,7 @@ class Store:
             raise EOFError(f"the body has {len(data)} of {end - start} bytes")
         return data
 
-    async def chunks(self, one: Object, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    async def chunks(self, one: Object, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
         """The ranges of an object, in order, several of them in flight. FileError if one cannot be read, ChangedError if
         the object is another version. Close the iterator."""
         end = one.nbytes if end is None else end
@@ -412,7 +413,7 @@ class Store:
                         break
                     await self.memory.take(nbytes)
                     held += nbytes
-                    get = self._attempts(lambda at=at, nbytes=nbytes: self._get(one, at, at + nbytes))
+                    get = self._attempts(functools.partial(self._get, one, at, at + nbytes))
                     flying.append((nbytes, asyncio.ensure_future(get)))
                     at += nbytes
                 nbytes, coming = flying.popleft()
@@ -469,7 +470,7 @@ class Store:
 
 
 async def each(
-    items: AsyncIterator[_Answer],
+    items: AsyncGenerator[_Answer, None],
     work: Callable[[_Answer], Awaitable[_Result]],
     give: Callable[[_Result], Awaitable[None]],
     at_once: int,
@@ -478,7 +479,7 @@ async def each(
     waiting: asyncio.Queue[_Answer | None] = asyncio.Queue(2 * at_once)
 
     async def draw() -> None:
-        async with contextlib.aclosing(items) as drawn:  # type: ignore[type-var]
+        async with contextlib.aclosing(items) as drawn:
             async for item in drawn:
                 await waiting.put(item)
         for _ in range(at_once):
@@ -497,7 +498,9 @@ async def each(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def results(work: Callable[[Callable[[_Result], Awaitable[None]]], Awaitable[None]]) -> Iterator[_Result]:
+def results(
+    work: Callable[[Callable[[_Result], Awaitable[None]]], Awaitable[None]],
+) -> Generator[_Result, None, None]:
     """Runs work in an event loop on a thread of its own, and yields what it gives. Leaving the iterator stops the work
     and ends the thread, and so does an exception, such as that of Ctrl-C."""
     out: queue.SimpleQueue[tuple[_Result] | BaseException | None] = queue.SimpleQueue()
@@ -557,6 +560,6 @@ def results(work: Callable[[Callable[[_Result], Awaitable[None]]], Awaitable[Non
         atexit.unregister(stop)
 
 
-async def of_list(items: Iterable[_Answer]) -> AsyncIterator[_Answer]:
+async def of_list(items: Iterable[_Answer]) -> AsyncGenerator[_Answer, None]:
     for item in items:
         yield item

@@ -3,7 +3,7 @@
 
 >>> import fsspec
 >>> fsspec.filesystem("memory").pipe({"/photos/a": b"abc", "/photos/b": b""})
->>> for one in sums("sha256", "memory://photos"):
+>>> for one in sorted(sums("sha256", "memory://photos"), key=lambda one: one.path):
 ...     print(one.path, one.nbytes, one.hexdigest[:16])
 memory://photos/a 3 ba7816bf8f01cfea
 memory://photos/b 0 e3b0c44298fc1c14
@@ -26,9 +26,10 @@ import base64
 import contextlib
 import dataclasses
 import errno
+import functools
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -167,7 +168,7 @@ def sums(
     journal: _Path | None = None,
     storage_options: _Options | None = None,
     requests: int = 64,
-    memory_nbytes: int = 256 << 20,
+    memory_nbytes: int = 128 << 20,
     range_nbytes: int = 8 << 20,
     retries: int = 5,
 ) -> Iterator[ObjectDigest]:
@@ -183,21 +184,48 @@ def sums(
     new(name)
     limits = Limits(requests, memory_nbytes, range_nbytes, retries)
     top, urls = _several(url)
-    options = dict(storage_options or {})
+    options = storage_options or {}
 
-    async def work(give: Callable[[ObjectDigest], Awaitable[None]]) -> None:
-        with _opened(journal, top if urls is None else "", [name]) as known:
-            async with Store(top, options, limits) as store:
-                hasher = _Hasher(store, [name], known, False)
+    source = [_unseen(one) for one in urls] if urls is not None else None
+    return results(functools.partial(_sums, name, top, source, journal, options, limits))
 
-                async def digest(one: Object) -> ObjectDigest:
-                    answer = await hasher(one)
-                    one, digest = answer.found, answer.digests and answer.digests[0]
-                    url = store.url_of(one.path)
-                    return ObjectDigest(url, digest, digest and one.nbytes or 0, answer.error, answer.source, one.version)
 
-                objects = store.list(top) if urls is None else of_list(store.named(one) for one in urls)
-                await each(objects, digest, give, limits.requests)
+def _unseen(url: str) -> Callable[[Store], Object]:
+    return lambda store: store.named(url)
+
+
+async def _sums(
+    name: str,
+    top: str,
+    source: Sequence[Callable[[Store], Object]] | None,
+    journal: _Path | None,
+    options: _Options,
+    limits: Limits,
+    give: Callable[[ObjectDigest], Awaitable[None]],
+) -> None:
+    """Hashes objects: those of the source, or those below `top`."""
+    with _opened(journal, top if source is None else "", [name]) as known:
+        async with Store(top, options, limits) as store:
+            hasher = _Hasher(store, [name], known, False)
+
+            async def digest(one: Object) -> ObjectDigest:
+                answer = await hasher(one)
+                one, url = answer.found, store.url_of(answer.found.path)
+                if answer.digests is None:
+                    return ObjectDigest(url, None, 0, answer.error, None, one.version)
+                return ObjectDigest(url, answer.digests[0], one.nbytes, None, answer.source, one.version)
+
+            objects = store.below(top) if source is None else of_list([one(store) for one in source])
+            await each(objects, digest, give, limits.requests)
+
+
+def _listed(url: str, options: _Options, limits: Limits) -> Generator[tuple[str, Object], None, None]:
+    """The URLs and the objects below a URL, in the order of the listing."""
+
+    async def work(give: Callable[[tuple[str, Object]], Awaitable[None]]) -> None:
+        async with Store(url, options, limits) as store, contextlib.aclosing(store.below(url)) as objects:
+            async for one in objects:
+                await give((store.url_of(one.path), one))
 
     return results(work)
 
@@ -221,10 +249,10 @@ def _settled(
     indexes: dict[bytes, int] = {}
 
     async def work(give: Callable[[tuple[bytes, _Answer]], Awaitable[None]]) -> None:
-        async with Store(top, dict(options or {}), limits) as store:
+        async with Store(top, options or {}, limits) as store:
             prefix = store.named(top).path.rstrip("/") + "/"
             objects: dict[bytes, Object] = {}
-            async for one in store.list(top):
+            async for one in store.below(top):
                 if not one.path.startswith(prefix):
                     raise store.error(NotADirectoryError(20, "it is an object, and a manifest has what is below one"), one.path)
                 objects[one.path[len(prefix) :].encode("utf-8", "surrogateescape")] = one
@@ -279,7 +307,7 @@ def write_manifest(
     progress: Callable[[int, int], object] | None = None,
     storage_options: _Options | None = None,
     requests: int = 64,
-    memory_nbytes: int = 256 << 20,
+    memory_nbytes: int = 128 << 20,
     range_nbytes: int = 8 << 20,
     retries: int = 5,
 ) -> Written:
@@ -311,7 +339,7 @@ def check_manifest(
     progress: Callable[[int, int], object] | None = None,
     storage_options: _Options | None = None,
     requests: int = 64,
-    memory_nbytes: int = 256 << 20,
+    memory_nbytes: int = 128 << 20,
     range_nbytes: int = 8 << 20,
     retries: int = 5,
 ) -> StoreReport:
@@ -352,7 +380,7 @@ def _one(
     """Does work that has one result."""
 
     async def run(give: Callable[[_Result], Awaitable[None]]) -> None:
-        async with Store(url, dict(options or {}), limits) as store:
+        async with Store(url, options or {}, limits) as store:
             await give(await work(store))
 
     (result,) = results(run)
@@ -383,7 +411,7 @@ def bep52(
     *,
     storage_options: _Options | None = None,
     requests: int = 64,
-    memory_nbytes: int = 256 << 20,
+    memory_nbytes: int = 128 << 20,
     range_nbytes: int = 8 << 20,
     retries: int = 5,
 ) -> bytes | None:
@@ -438,7 +466,7 @@ def s3(
     part_nbytes: int = 8 << 20,
     storage_options: _Options | None = None,
     requests: int = 64,
-    memory_nbytes: int = 256 << 20,
+    memory_nbytes: int = 128 << 20,
     range_nbytes: int = 8 << 20,
     retries: int = 5,
 ) -> tree.Composite:
@@ -546,7 +574,7 @@ def verify_torrent(
     progress: Callable[[int, int], object] | None = None,
     storage_options: _Options | None = None,
     requests: int = 64,
-    memory_nbytes: int = 256 << 20,
+    memory_nbytes: int = 128 << 20,
     range_nbytes: int = 8 << 20,
     retries: int = 5,
 ) -> Report:
@@ -568,7 +596,7 @@ def verify_torrent(
     nbytes_read = [0]
 
     async def work(give: Callable[[int], Awaitable[None]]) -> None:
-        async with Store(url, dict(storage_options or {}), limits) as store:
+        async with Store(url, storage_options or {}, limits) as store:
             top = store.named(url)
 
             async def look(file: int) -> None:
