@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 
 from ._files import FileDigest, FileError
 from ._hashloom import Hash, new, update_many
@@ -23,8 +22,11 @@ if TYPE_CHECKING:
 # Results that may wait for the one of a longer message before them.
 _WAITING = 1024
 
-# A batch of fewer bytes is hashed where it is, as another thread would take longer to begin.
+# Fewer bytes are hashed where they are, as another thread would take longer to begin.
 _INLINE_NBYTES = 1 << 16
+
+# Bytes of each chunk that are hashed before the next look at chunks that have come.
+_STRETCH_NBYTES = 1 << 20
 
 
 def _failed(position: int, error: Exception, nbytes: int) -> FileDigest:
@@ -141,15 +143,30 @@ def usual_digest(hash: Hash) -> bytes:
     return hash.digest(*lengths.get(hash.name, ()))
 
 
+class _Chunk:
+    """A chunk that is hashed, by several algorithms."""
+
+    __slots__ = ("at", "done", "hashes", "view")
+
+    def __init__(self, hashes: list[Hash], view: memoryview, done: asyncio.Future[None]) -> None:
+        self.hashes = hashes
+        self.view = view
+        self.done = done
+        self.at = 0
+
+
 class Lanes:
-    """Advances the hash objects of many tasks of an event loop side by side. A batch is what is there when the batch
-    before it has been hashed; it is hashed on a thread of its own."""
+    """Advances the hash objects of many tasks of an event loop side by side, on a thread of its own. Chunks take their
+    turns in stretches, so a chunk that comes later fills a lane at once."""
 
     def __init__(self) -> None:
+        import threading
         from concurrent.futures import ThreadPoolExecutor
 
-        self._waiting: list[tuple[list[Hash], memoryview, asyncio.Future[None]]] = []
-        self._task: asyncio.Task[None] | None = None
+        self._arrived: list[_Chunk] = []
+        self._lock = threading.Lock()
+        self._is_flushing = False
+        self._is_running = False
         self._thread = ThreadPoolExecutor(1, "hashloom-lanes")
 
     async def update(self, hashes: list[Hash], chunk: Buffer) -> int:
@@ -163,11 +180,14 @@ class Lanes:
         if not view.nbytes:
             return 0
         loop = asyncio.get_running_loop()
-        done = loop.create_future()
-        self._waiting.append((hashes, view, done))
-        if self._task is None:
-            self._task = loop.create_task(self._run(loop))
-        await done
+        one = _Chunk(hashes, view.cast("B"), loop.create_future())
+        with self._lock:
+            self._arrived.append(one)
+        if not self._is_flushing:
+            # Other tasks may bring chunks before.
+            self._is_flushing = True
+            loop.call_soon(self._flush, loop)
+        await one.done
         return view.nbytes
 
     async def call(self, function: Callable[..., _Item], *arguments: Any) -> _Item:
@@ -176,36 +196,64 @@ class Lanes:
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
 
-    async def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        try:
-            while self._waiting:
-                batch, self._waiting = self._waiting, []
-                if sum(view.nbytes for _, view, _ in batch) < _INLINE_NBYTES:
-                    self._hash(batch)
+    def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._is_flushing = False
+        with self._lock:
+            if self._is_running or not self._arrived:
+                return
+            if sum(one.view.nbytes for one in self._arrived) >= _INLINE_NBYTES:
+                try:
+                    self._thread.submit(self._run, loop)
+                except RuntimeError:  # no thread begins any more when the interpreter ends
+                    pass
                 else:
-                    await loop.run_in_executor(self._thread, self._hash, batch)
-                for _, _, done in batch:
-                    if not done.done():
-                        done.set_result(None)
-                del batch
-        finally:
-            self._task = None
+                    self._is_running = True
+                    return
+            chunks, self._arrived = self._arrived, []
+        while chunks:
+            chunks = self._advance(chunks, self._end)
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Runs on the thread, until all chunks are hashed."""
+        chunks: list[_Chunk] = []
+        while True:
+            with self._lock:
+                chunks += self._arrived
+                self._arrived = []
+                if not chunks:
+                    self._is_running = False
+                    return
+            chunks = self._advance(chunks, lambda ended: loop.call_soon_threadsafe(self._end, ended))
 
     @staticmethod
-    def _hash(batch: list[tuple[list[Hash], memoryview, asyncio.Future[None]]]) -> None:
+    def _advance(chunks: list[_Chunk], end: Callable[[list[_Chunk]], object]) -> list[_Chunk]:
+        """Hashes a stretch of each chunk, ends those that are hashed, and returns the others."""
         by_name: dict[str, tuple[list[Hash], list[memoryview]]] = {}
-        for hashes, view, _ in batch:
-            for hash in hashes:
+        for one in chunks:
+            part = one.view[one.at : one.at + _STRETCH_NBYTES]
+            one.at += len(part)
+            for hash in one.hashes:
                 group = by_name.setdefault(hash.name, ([], []))
                 group[0].append(hash)
-                group[1].append(view)
+                group[1].append(part)
         for group in by_name.values():
             update_many(*group)
+        ended = [one for one in chunks if one.at == len(one.view)]
+        if ended:
+            end(ended)
+        # The future of a chunk is cancelled with the task that waits for it.
+        return [one for one in chunks if one.at < len(one.view) and not one.done.cancelled()]
+
+    @staticmethod
+    def _end(chunks: list[_Chunk]) -> None:
+        for one in chunks:
+            if not one.done.done():
+                one.done.set_result(None)
 
     async def close(self) -> None:
-        """Waits for the last batch and ends the thread."""
-        if self._task is not None:
-            await self._task
+        """Ends the thread. No task may wait for an update: the thread drops what nobody waits for."""
+        with self._lock:
+            self._arrived = []
         self._thread.shutdown()
 
 
@@ -234,6 +282,7 @@ async def streams_async(
     Errors and paths are those of streams. Closing the iterator (contextlib.aclosing) stops all work.
     """
     import asyncio
+    from collections import deque
 
     _check(at_once)
     new(name)
