@@ -73,7 +73,8 @@ def main():
             least[way] = min(least.get(way, found), found)
     for way, (wall, cpu, nbytes) in least.items():
         ratio = least["download"][0] / wall
-        print(f"{way:16} {wall:7.2f} s  {cpu:6.2f} s of CPU  {nbytes / wall / 1e6:6.0f} MB/s  {ratio:.2f} of download's rate")
+        rate = nbytes / wall / 1e6
+        print(f"{way:16} {wall:7.2f} s  {cpu:6.2f} s of CPU  {rate:6.0f} MB/s  {ratio:.2f} of download's rate")
     print(f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 

@@ -12,7 +12,7 @@ from interrupt import interrupted
 
 import pyhashloom
 
-fsspec = pytest.importorskip("fsspec", reason="SKIPPED: fsspec is not installed")
+fsspec = pytest.importorskip("fsspec", reason="SKIPPED: objects: fsspec is not installed")
 import pyhashloom._objects  # noqa: E402
 import pyhashloom.manifest  # noqa: E402
 import pyhashloom.store as store  # noqa: E402
@@ -306,9 +306,9 @@ class Faults:
 
 @pytest.fixture(scope="module")
 def server():
-    pytest.importorskip("s3fs", reason="SKIPPED: s3fs is not installed")
-    pytest.importorskip("boto3", reason="SKIPPED: boto3 is not installed")
-    moto = pytest.importorskip("moto.server", reason="SKIPPED: moto[server] is not installed")
+    pytest.importorskip("s3fs", reason="SKIPPED: objects on S3: s3fs is not installed")
+    pytest.importorskip("boto3", reason="SKIPPED: objects on S3: boto3 is not installed")
+    moto = pytest.importorskip("moto.server", reason="SKIPPED: objects on S3: moto[server] is not installed")
     from werkzeug.serving import WSGIRequestHandler, make_server
 
     class Quiet(WSGIRequestHandler):
@@ -471,10 +471,12 @@ def test_manifest(faulty, tmp_path):
     written = store.write_manifest("faulty://bucket", **options)
     assert seen[-1] == (len(contents), len(contents)) and len(written.reads) == len(contents)
     # The same entries as those of the copy on a disk, except the times.
-    strip = lambda content: [  # noqa: E731
-        {key: value for key, value in json.loads(line).items() if key != "mtime_ns"}
-        for line in content.splitlines()[:-1]
-    ]
+    strip = (
+        lambda content: [  # noqa: E731
+            {key: value for key, value in json.loads(line).items() if key != "mtime_ns"}
+            for line in content.splitlines()[:-1]
+        ]
+    )
     there = pyhashloom.manifest.write(folder, algorithms=["sha256", "md5"])
     assert strip(written.content) == strip(there.content)
     report = pyhashloom.manifest.check(written.content, folder)
@@ -505,7 +507,12 @@ def test_manifest(faulty, tmp_path):
 
 
 def test_manifest_of_some_objects(faulty, tmp_path):
-    contents = {"/bucket/a.txt": b"a", "/bucket/b.jpg": b"b", "/bucket/cache/c.txt": b"c", "/bucket/long.txt": b"d" * 99}
+    contents = {
+        "/bucket/a.txt": b"a",
+        "/bucket/b.jpg": b"b",
+        "/bucket/cache/c.txt": b"c",
+        "/bucket/long.txt": b"d" * 99,
+    }
     faulty.pipe(contents)
     some = dict(include=["*.txt"], exclude=["cache/"], max_nbytes=50)
     written = store.write_manifest("faulty://bucket", **some)
@@ -550,7 +557,9 @@ def test_s3_manifest_without_reading(bucket):
     for key, content in contents.items():
         extra = {"ChecksumAlgorithm": "SHA256"} if key < "p/3" else {}
         bucket.client.put_object(Bucket="bucket", Key=key, Body=content, **extra)
-    upload = bucket.client.create_multipart_upload(Bucket="bucket", Key="p/parts", ChecksumAlgorithm="SHA256")["UploadId"]
+    upload = bucket.client.create_multipart_upload(Bucket="bucket", Key="p/parts", ChecksumAlgorithm="SHA256")[
+        "UploadId"
+    ]
     part = bucket.client.upload_part(
         Bucket="bucket", Key="p/parts", UploadId=upload, PartNumber=1, Body=b"part", ChecksumAlgorithm="SHA256"
     )
@@ -677,7 +686,9 @@ def test_torrent(faulty, tmp_path, version):
     assert states == {file.path: file.state for file in there.files}
     assert {states[b"whole"], states[b"1/4"], states[b"2/5"]} <= {"incomplete", "too long", "missing"}
 
-    Faulty.fault = staticmethod(lambda path, start, end: faulty.pipe("/t/0/0", b"changed") if path == "/t/0/0" else None)
+    Faulty.fault = staticmethod(
+        lambda path, start, end: faulty.pipe("/t/0/0", b"changed") if path == "/t/0/0" else None
+    )
     report = store.verify_torrent(torrent, "faulty://t")
     assert {file.path: file.state for file in report.files}[b"0/0"] == "unstable" and "unstable" in report.pieces
 

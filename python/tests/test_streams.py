@@ -251,9 +251,7 @@ def test_closing_the_iterator_stops_the_bodies():
             finally:
                 ended.append(1)
 
-        async with contextlib.aclosing(
-            pyhashloom.streams_async("sha256", [body(b"a", 1, 0.05), endless()])
-        ) as results:
+        async with contextlib.aclosing(pyhashloom.streams_async("sha256", [body(b"a", 1, 0.05), endless()])) as results:
             assert (await anext(results)).digest == hashlib.sha256(b"a").digest()
             await begun.wait()
         assert len(asyncio.all_tasks()) == 1

@@ -64,7 +64,9 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ValueError(f"journal {self._path}: another call uses it: wait for its end, or name another") from error
+            raise ValueError(
+                f"journal {self._path}: another call uses it: wait for its end, or name another"
+            ) from error
 
     def _read(self, header: dict[str, Any]) -> None:
         self._file.seek(0)

@@ -3,7 +3,8 @@
 
 An object is a name and a version. Every range is asked for by the version where the store can (S3: If-Match), and the
 version is looked at again at the end where it cannot. A range that does not have its length is asked for again. The
-caller's thread takes results; everything else happens in an event loop on a thread of its own, which ends with the call.
+caller's thread takes results; everything else happens in an event loop on a thread of its own, which ends with the
+call.
 """
 
 from __future__ import annotations
@@ -68,7 +69,12 @@ class Limits:
     retries: int
 
     def __post_init__(self) -> None:
-        for field, least in (("requests", 1), ("range_nbytes", 1), ("memory_nbytes", self.range_nbytes), ("retries", 0)):
+        for field, least in (
+            ("requests", 1),
+            ("range_nbytes", 1),
+            ("memory_nbytes", self.range_nbytes),
+            ("retries", 0),
+        ):
             value = getattr(self, field)
             if value < least:
                 raise ValueError(f"{field} is {value}: expected at least {least}")
@@ -185,7 +191,7 @@ class Store:
             options["config_kwargs"] = {**own, **options.get("config_kwargs", {})}
         if kind.async_impl:
             options = {"asynchronous": True, "skip_instance_cache": True, "use_listings_cache": False, **options}
-            self.fs = kind(**options)
+            self.fs: Any = kind(**options)
         else:
             self.fs = AsyncFileSystemWrapper(kind(**options), asynchronous=True)
         if self.is_s3:
@@ -397,8 +403,8 @@ class Store:
         return data
 
     async def chunks(self, one: Object, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
-        """The ranges of an object, in order, several of them in flight. FileError if one cannot be read, ChangedError if
-        the object is another version. Close the iterator."""
+        """The ranges of an object, in order, several of them in flight. FileError if one cannot be read, ChangedError
+        if the object is another version. Close the iterator."""
         end = one.nbytes if end is None else end
         flying: deque[tuple[int, asyncio.Task[bytes]]] = deque()
         at, held, offset = start, 0, start
@@ -434,11 +440,9 @@ class Store:
             await asyncio.gather(*(task for _, task in flying), return_exceptions=True)
             self.memory.give(held)
 
-    async def read(
-        self, one: Object, begin: Callable[[Object], Callable[[bytes], Awaitable[object]]]
-    ) -> Object:
-        """Reads an object whole, from its beginning again if it is changed meanwhile, three times at most. `begin` returns
-        what takes the chunks. Returns the version that was read."""
+    async def read(self, one: Object, begin: Callable[[Object], Callable[[bytes], Awaitable[object]]]) -> Object:
+        """Reads an object whole, from its beginning again if it is changed meanwhile, three times at most. `begin`
+        returns what takes the chunks. Returns the version that was read."""
         for reading in range(1, READINGS + 1):
             take = begin(one)
             try:

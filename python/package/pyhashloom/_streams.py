@@ -80,15 +80,13 @@ class _Stream:
         return part
 
 
-def streams(
-    name: str, files: Iterable[Any], *, at_once: int = 64, chunk_nbytes: int = 1 << 18
-) -> Iterator[FileDigest]:
+def streams(name: str, files: Iterable[Any], *, at_once: int = 64, chunk_nbytes: int = 1 << 18) -> Iterator[FileDigest]:
     """Returns an iterator over the digests of binary file objects, in their order.
 
-    A file object has `readinto` or `read`: a file, `socket.makefile("rb")`, a response of urllib, a gzip file. `at_once`
-    of them are read in turns, `chunk_nbytes` at a time, so the memory is the product of the two; `files` is drawn as
-    others end. Files are not closed. Reading waits for each file in turn: for bodies of different speeds there is
-    streams_async.
+    A file object has `readinto` or `read`: a file, `socket.makefile("rb")`, a response of urllib, a gzip file.
+    `at_once` of them are read in turns, `chunk_nbytes` at a time, so the memory is the product of the two; `files` is
+    drawn as others end. Files are not closed. Reading waits for each file in turn: for bodies of different speeds there
+    is streams_async.
 
     A file that cannot be read does not stop the others: its result has the error, whose `__cause__` is the exception.
     The `path` of a result is "stream" and the position, from 0.
@@ -170,8 +168,8 @@ class Lanes:
         self._thread = ThreadPoolExecutor(1, "hashloom-lanes")
 
     async def update(self, hashes: list[Hash], chunk: Buffer) -> int:
-        """Appends a chunk to the messages of one task, whose hash objects are of different algorithms. Returns the bytes
-        of the chunk."""
+        """Appends a chunk to the messages of one task, whose hash objects are of different algorithms. Returns the
+        bytes of the chunk."""
         import asyncio
 
         view = memoryview(chunk)
@@ -276,8 +274,8 @@ async def streams_async(
 
     A body is an asynchronous iterable of bytes, such as `response.content.iter_chunked(1 << 18)` of aiohttp or
     `response.aiter_bytes()` of httpx. `at_once` of them are awaited at the same time; a body's next chunk is asked for
-    when its last one has been hashed, so the memory is a chunk for each. Chunks that are there at the same time are hashed
-    side by side, on a thread. `bodies` is drawn as others end.
+    when its last one has been hashed, so the memory is a chunk for each. Chunks that are there at the same time are
+    hashed side by side, on a thread. `bodies` is drawn as others end.
 
     Errors and paths are those of streams. Closing the iterator (contextlib.aclosing) stops all work.
     """

@@ -459,15 +459,16 @@ def sums(
     range_nbytes: int = 8 << 20,
     retries: int = 5,
 ) -> Iterator[WorkerObject]:
-    """The digests of the objects below a URL, as pyhashloom.store.sums, by the workers of a cluster, as their tasks end.
+    """The digests of the objects below a URL, as pyhashloom.store.sums, by the workers of a cluster, as their tasks
+    end.
 
-    The caller lists the objects and keeps the journal. A task has `objects_per_task` objects, fewer if they are long, and
-    is begun as others end: two for each thread of a worker are under way, whatever the number of objects. `requests` and
-    `memory_nbytes` are those of one task. `storage_options` travel to the workers as they are: rather than keys, give the
-    workers a role or an environment of their own.
+    The caller lists the objects and keeps the journal. A task has `objects_per_task` objects, fewer if they are long,
+    and is begun as others end: two for each thread of a worker are under way, whatever the number of objects.
+    `requests` and `memory_nbytes` are those of one task. `storage_options` travel to the workers as they are: rather
+    than keys, give the workers a role or an environment of their own.
 
-    A task that fails, or whose answer is not that of its objects, costs its own objects alone: their results have an error
-    of the kind "read" whose `__cause__` is the WorkerError, and they are not in the journal.
+    A task that fails, or whose answer is not that of its objects, costs its own objects alone: their results have an
+    error of the kind "read" whose `__cause__` is the WorkerError, and they are not in the journal.
     """
     from . import store
     from ._objects import Limits
@@ -554,7 +555,8 @@ def _checked_objects(
     )
     if not is_result:
         raise WorkerError(f"worker {worker} returned results of other objects than it was asked for", worker, urls)
-    files = _checked_files(name, size, urls, worker, attempt, [result[:4] for result in results])  # type: ignore[attr-defined]
+    told = [result[:4] for result in results]  # type: ignore[attr-defined]
+    files = _checked_files(name, size, urls, worker, attempt, told)
     return [
         WorkerObject(
             file.path,

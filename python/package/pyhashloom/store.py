@@ -78,7 +78,8 @@ class ObjectDigest(FileDigest):
     __slots__ = ("source", "version")
 
     source: _Source | None
-    """Whether the object was read by this call, or by an earlier one that wrote the journal. None if there is an error."""
+    """Whether the object was read by this call, or by an earlier one that wrote the journal. None if there is an
+    error."""
     version: str
     """The version that was read: S3's ETag, or what the file system has instead."""
 
@@ -254,7 +255,9 @@ def _settled(
             objects: dict[bytes, Object] = {}
             async for one in store.below(top):
                 if not one.path.startswith(prefix):
-                    raise store.error(NotADirectoryError(20, "it is an object, and a manifest has what is below one"), one.path)
+                    raise store.error(
+                        NotADirectoryError(20, "it is an object, and a manifest has what is below one"), one.path
+                    )
                 objects[one.path[len(prefix) :].encode("utf-8", "surrogateescape")] = one
             listing = listed([(path, one.nbytes, one.mtime_ns) for path, one in objects.items()])
             begun.append(listing)
@@ -313,12 +316,12 @@ def write_manifest(
 ) -> Written:
     """Makes the manifest of the objects below a URL, in the format of `hashloom manifest write`. Nothing is written.
 
-    The names of objects give the folders, so a copy of the objects on a disk is the same but for the times of its files,
-    which count as touched. Globs, `min_nbytes` and `max_nbytes` are those of pyhashloom.manifest.write, `journal` is that
-    of sums. `progress` is called with the number of objects done and of all objects.
+    The names of objects give the folders, so a copy of the objects on a disk is the same but for the times of its
+    files, which count as touched. Globs, `min_nbytes` and `max_nbytes` are those of pyhashloom.manifest.write,
+    `journal` is that of sums. `progress` is called with the number of objects done and of all objects.
 
-    Raises FileError if the objects cannot be listed, ManifestError for a name that no manifest can have: one with an empty
-    part, one with a part . or .., or one that is also a folder.
+    Raises FileError if the objects cannot be listed, ManifestError for a name that no manifest can have: one with an
+    empty part, one with a part . or .., or one that is also a folder.
     """
     if isinstance(algorithms, str):
         raise TypeError("algorithms is one name: give a list of names")
@@ -346,12 +349,12 @@ def check_manifest(
     """Compares the objects below a URL with a manifest, given by its path or its bytes.
 
     All objects are read, unless `trust_store` is true: then an object is not read if S3 tells a checksum of the whole
-    object for each algorithm of the manifest. These are SHA-256 and SHA-1 of uploads with such a checksum in one part, and
-    the ETag as MD5 of uploads in one part without a key of the customer's or of KMS. `vouched` of the report has these
-    objects: S3 computed their checksums when they were uploaded, and nobody has looked at the bytes since.
+    object for each algorithm of the manifest. These are SHA-256 and SHA-1 of uploads with such a checksum in one part,
+    and the ETag as MD5 of uploads in one part without a key of the customer's or of KMS. `vouched` of the report has
+    these objects: S3 computed their checksums when they were uploaded, and nobody has looked at the bytes since.
 
-    A manifest of a folder on a disk can be checked too; its symbolic links and empty folders are then removed, as objects
-    have none. The rest is that of write_manifest. Raises ManifestError for bytes that are not a manifest.
+    A manifest of a folder on a disk can be checked too; its symbolic links and empty folders are then removed, as
+    objects have none. The rest is that of write_manifest. Raises ManifestError for bytes that are not a manifest.
     """
     limits = Limits(requests, memory_nbytes, range_nbytes, retries)
     content, _ = manifests._content(manifest)
@@ -529,11 +532,11 @@ class Upload:
 def check_upload(
     path: _Path, url: str, *, storage_options: _Options | None = None, threads: int = 0, retries: int = 5
 ) -> Upload:
-    """Compares a file with an object of S3 without reading the object: by its length, and by the checksum that S3 computed
-    when the object was uploaded, at once or in parts of equal length.
+    """Compares a file with an object of S3 without reading the object: by its length, and by the checksum that S3
+    computed when the object was uploaded, at once or in parts of equal length.
 
-    ValueError if S3 has no checksum that can be computed from the file: that is so for an object encrypted by KMS without
-    a SHA-256 or SHA-1. FileError if one of the two cannot be read.
+    ValueError if S3 has no checksum that can be computed from the file: that is so for an object encrypted by KMS
+    without a SHA-256 or SHA-1. FileError if one of the two cannot be read.
     """
 
     async def work(store: Store) -> tuple[str, str, int, int]:
