@@ -703,3 +703,63 @@ def test_torrent_of_one_file(bucket, tmp_path):
     bucket.faults.fault = lambda environ: environ.get("HTTP_RANGE") and "busy"
     report = store.verify_torrent(torrent, "s3://bucket/x/a", storage_options=bucket.options, retries=0)
     assert set(report.pieces) == {"unread"} and len(report.troubles) == 1
+
+
+# ---- What a hostile store says
+
+
+def test_a_pipe_is_an_error_and_is_not_opened(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("SKIPPED: pipes in folders: this system has none")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "link").symlink_to("a")
+    a, link, loop, pipe = sorted(store.sums("sha256", f"file://{tmp_path}"), key=lambda one: one.path)
+    assert a.digest == link.digest == sha256(b"abc") and loop.error.errno == 21
+    assert "it is not a regular file" in str(pipe.error)
+
+
+def test_s3_that_answers_with_another_range(bucket):
+    bucket.put("a", bytes(10_000) + b"x" * 10_000)
+
+    def fault(environ):
+        if environ.get("HTTP_RANGE") == "bytes=10000-19999":
+            environ["HTTP_RANGE"] = "bytes=0-9999"
+
+    bucket.faults.fault = fault
+    (one,) = sums(bucket, range_nbytes=10_000, retries=0)
+    assert "offers bytes 0-9999/20000 in place of bytes 10000-19999/20000" in str(one.error)
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"ETag": "", "Size": 1}, {"ETag": '"a"', "Size": None}, {"ETag": '"a"', "Size": -1}], ids=repr
+)
+def test_s3_without_etag_or_length(told):
+    with pytest.raises(OSError, match="does not tell the ETag and the length"):
+        pyhashloom._objects._of_s3("bucket/a", "bucket", told, told.get("Size"))
+
+
+class Endless(Faulty):
+    """A listing that leads to itself."""
+
+    protocol, store, pseudo_dirs = "endless", {}, [""]
+
+    def split_path(self, path):
+        return "/bucket", "", None
+
+    async def _call_s3(self, method, **arguments):
+        return {"IsTruncated": True, "NextContinuationToken": "again", "Contents": []}
+
+
+def test_a_listing_that_never_ends(monkeypatch):
+    import asyncio
+
+    async def run():
+        limits = pyhashloom._objects.Limits(1, 1, 1, 0)
+        async with pyhashloom._objects.Store("memory://bucket", {}, limits) as opened:
+            opened.fs, opened.is_s3 = Endless(), True
+            return [one async for one in opened.below("memory://bucket")]
+
+    with pytest.raises(pyhashloom.FileError, match="a page does not lead to the next"):
+        asyncio.run(run())

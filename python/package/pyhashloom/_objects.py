@@ -23,6 +23,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 try:
@@ -141,6 +142,17 @@ def _is_changed(error: BaseException) -> bool:
     return told.get("ResponseMetadata", {}).get("HTTPStatusCode") in (412, 416)
 
 
+def _is_file(info: dict[str, Any]) -> bool:
+    return bool(info.get("type", "file") == "file")
+
+
+def _of_s3(path: str, bucket: str, told: dict[str, Any], nbytes: int | None) -> Object:
+    """An object as S3 describes it."""
+    if not told.get("ETag") or nbytes is None or nbytes < 0:
+        raise OSError(None, f"{path}: the store does not tell the ETag and the length")
+    return Object(path, nbytes, _time_ns(told.get("LastModified")), told["ETag"], bucket)
+
+
 class _Memory:
     """Bytes that may be in flight, given in the order of the requests."""
 
@@ -194,6 +206,9 @@ class Store:
             self.fs: Any = kind(**options)
         else:
             self.fs = AsyncFileSystemWrapper(kind(**options), asynchronous=True)
+            # The loop's threads, on which such a file system runs; they end with the loop.
+            threads = ThreadPoolExecutor(limits.requests, "hashloom-requests")
+            asyncio.get_running_loop().set_default_executor(threads)
         if self.is_s3:
             self.fs.retries = 1
         self.kind = kind
@@ -261,10 +276,12 @@ class Store:
         """The version that there is now."""
         if self.is_s3:
             head = await self.head(one)
-            return Object(one.path, head["ContentLength"], _time_ns(head["LastModified"]), head["ETag"], one.bucket)
+            return _of_s3(one.path, one.bucket, head, head.get("ContentLength"))
         info = await self._attempts(lambda: self.fs._info(one.path))
         if info.get("type") == "directory":
             raise IsADirectoryError(21, "Is a directory")
+        if not _is_file(info):
+            raise OSError(None, "it is not a regular file")
         return self._of_info(info)
 
     async def head(self, one: Object, **more: Any) -> dict[str, Any]:
@@ -280,7 +297,7 @@ class Store:
         if not self.is_s3:
             return {}
         head = await self.head(one)
-        if (head["ETag"], head["ContentLength"]) != (one.version, one.nbytes):
+        if (head.get("ETag"), head.get("ContentLength")) != (one.version, one.nbytes):
             return {}
         found: dict[str, bytes] = {}
         if "-" in one.version:  # an upload in parts, whose checksums are those of the parts' checksums
@@ -297,12 +314,13 @@ class Store:
         return found
 
     def _of_info(self, info: dict[str, Any]) -> Object:
-        if not isinstance(info.get("size"), int):
+        size = info.get("size")
+        if not isinstance(size, int) or size < 0:
             raise OSError(None, "the file system does not tell the length")
         seen = {field: info[field] for field in _VERSION_FIELDS if info.get(field) is not None}
         times = {field: _time_ns(value) for field, value in seen.items() if field in _TIME_FIELDS}
         version = "; ".join(f"{field}={value}" for field, value in (seen | times).items())
-        return Object(str(info["name"]), info["size"], next(iter(times.values()), 0), version)
+        return Object(str(info["name"]), size, next(iter(times.values()), 0), version)
 
     async def below(self, url: str) -> AsyncGenerator[Object, None]:
         """The object of this name, if there is one and the URL has no slash at its end, and all objects below it."""
@@ -333,22 +351,26 @@ class Store:
             )
             return answer
 
+        before: str | None = None
         coming: asyncio.Task[dict[str, Any]] | None = asyncio.create_task(page(None))
         try:
             while coming is not None:
                 answer = await coming
                 token = answer.get("NextContinuationToken") if answer.get("IsTruncated") else None
-                if answer.get("IsTruncated") and not token:
+                if answer.get("IsTruncated") and token in (None, "", before):
                     raise OSError(None, "the listing is cut off: a page does not lead to the next")
+                before = token
                 coming = asyncio.create_task(page(token)) if token else None
                 for entry in answer.get("Contents", ()):
                     if not (entry["Key"].endswith("/") and entry["Size"] == 0):  # the mark of an empty folder
-                        path = f"{bucket}/{entry['Key']}"
-                        mtime_ns = _time_ns(entry["LastModified"])
-                        yield Object(path, entry["Size"], mtime_ns, entry["ETag"], bucket)
+                        yield _of_s3(f"{bucket}/{entry['Key']}", bucket, entry, entry["Size"])
         finally:
             if coming is not None:
                 coming.cancel()
+
+    def _listed(self, info: dict[str, Any]) -> Object:
+        """A file; or what is none, such as a pipe, which is an error when it is looked at."""
+        return self._of_info(info) if _is_file(info) else Object(str(info["name"]), 0, 0, "")
 
     async def _list_any(self, path: str) -> AsyncGenerator[Object, None]:
         try:
@@ -356,7 +378,7 @@ class Store:
         except FileNotFoundError:
             return
         if info.get("type") != "directory":
-            yield self._of_info(info)
+            yield self._listed(info)
             return
         folders = [path]
         while folders:
@@ -365,7 +387,7 @@ class Store:
             inner: list[str] = []
             for info in sorted(entries, key=lambda info: str(info["name"])):
                 if info.get("type") != "directory":
-                    yield self._of_info(info)
+                    yield self._listed(info)
                 elif not info.get("islink") and str(info["name"]).rstrip("/") != folder.rstrip("/"):
                     inner.append(str(info["name"]))
             folders.extend(reversed(inner))
@@ -391,10 +413,13 @@ class Store:
             raise
         body = answer["Body"]
         try:
-            if answer["ETag"] != one.version:
+            if answer.get("ETag") != one.version:
                 raise ChangedError("it has another ETag than before")
-            if answer["ContentLength"] != end - start:
-                raise EOFError(f"the store offers {answer['ContentLength']} of {end - start} bytes")
+            if answer.get("ContentLength") != end - start:
+                raise EOFError(f"the store offers {answer.get('ContentLength')} of {end - start} bytes")
+            part = answer.get("ContentRange", f"bytes 0-{one.nbytes - 1}/{one.nbytes}")
+            if which and part != f"bytes {start}-{end - 1}/{one.nbytes}":
+                raise EOFError(f"the store offers {part} in place of bytes {start}-{end - 1}/{one.nbytes}")
             data = bytes(await body.read())
         finally:
             body.close()
