@@ -737,7 +737,7 @@ def test_s3_that_answers_with_another_range(bucket):
 )
 def test_s3_without_etag_or_length(told):
     with pytest.raises(OSError, match="does not tell the ETag and the length"):
-        pyhashloom._objects._of_s3("bucket/a", "bucket", told, told.get("Size"))
+        pyhashloom._objects.of_s3("bucket/a", "bucket", told, told.get("Size"))
 
 
 class Endless(Faulty):

@@ -45,6 +45,9 @@ _AHEAD = 8
 # Readings of an object that changes each time before giving up, as of a file.
 READINGS = 3
 
+# S3's names of its checksums.
+CHECKSUM_FIELDS = {"sha256": "ChecksumSHA256", "sha1": "ChecksumSHA1"}
+
 # Results that may wait for the caller; then no object is begun.
 _WAITING = 1024
 
@@ -146,11 +149,34 @@ def _is_file(info: dict[str, Any]) -> bool:
     return bool(info.get("type", "file") == "file")
 
 
-def _of_s3(path: str, bucket: str, told: dict[str, Any], nbytes: int | None) -> Object:
+def of_s3(path: str, bucket: str, told: dict[str, Any], nbytes: int | None) -> Object:
     """An object as S3 describes it."""
     if not told.get("ETag") or nbytes is None or nbytes < 0:
         raise OSError(None, f"{path}: the store does not tell the ETag and the length")
     return Object(path, nbytes, _time_ns(told.get("LastModified")), told["ETag"], bucket)
+
+
+def is_etag_md5(head: dict[str, Any]) -> bool:
+    """Whether the ETag is made of MD5: not if the object is encrypted by KMS or a key of the customer."""
+    return head.get("ServerSideEncryption", "AES256") == "AES256" and "SSECustomerAlgorithm" not in head
+
+
+def checksums_of(one: Object, head: dict[str, Any]) -> dict[str, bytes]:
+    """The digests of the whole object that S3 tells, by algorithm; none if it tells of another version."""
+    found: dict[str, bytes] = {}
+    if (head.get("ETag"), head.get("ContentLength")) != (one.version, one.nbytes):
+        return found
+    if "-" in one.version:  # an upload in parts, whose checksums are those of the parts' checksums
+        return found
+    for name, field in CHECKSUM_FIELDS.items():
+        with contextlib.suppress(ValueError):
+            digest = base64.b64decode(head.get(field, ""), validate=True)
+            is_whole = head.get("ChecksumType", "FULL_OBJECT") == "FULL_OBJECT"
+            if is_whole and len(digest) == new(name).digest_size:
+                found[name] = digest
+    if is_etag_md5(head) and re.fullmatch('"[0-9a-f]{32}"', one.version):
+        found["md5"] = bytes.fromhex(one.version[1:-1])
+    return found
 
 
 class _Memory:
@@ -276,7 +302,7 @@ class Store:
         """The version that there is now."""
         if self.is_s3:
             head = await self.head(one)
-            return _of_s3(one.path, one.bucket, head, head.get("ContentLength"))
+            return of_s3(one.path, one.bucket, head, head.get("ContentLength"))
         info = await self._attempts(lambda: self.fs._info(one.path))
         if info.get("type") == "directory":
             raise IsADirectoryError(21, "Is a directory")
@@ -294,24 +320,7 @@ class Store:
     async def checksums(self, one: Object) -> dict[str, bytes]:
         """The digests of the whole object that S3 has, by algorithm; none if the object is another version. Nothing is
         read."""
-        if not self.is_s3:
-            return {}
-        head = await self.head(one)
-        if (head.get("ETag"), head.get("ContentLength")) != (one.version, one.nbytes):
-            return {}
-        found: dict[str, bytes] = {}
-        if "-" in one.version:  # an upload in parts, whose checksums are those of the parts' checksums
-            return found
-        for name, field in (("sha256", "ChecksumSHA256"), ("sha1", "ChecksumSHA1")):
-            with contextlib.suppress(ValueError):
-                digest = base64.b64decode(head.get(field, ""), validate=True)
-                is_whole = head.get("ChecksumType", "FULL_OBJECT") == "FULL_OBJECT"
-                if is_whole and len(digest) == new(name).digest_size:
-                    found[name] = digest
-        is_plain = head.get("ServerSideEncryption", "AES256") == "AES256" and "SSECustomerAlgorithm" not in head
-        if is_plain and re.fullmatch('"[0-9a-f]{32}"', one.version):
-            found["md5"] = bytes.fromhex(one.version[1:-1])
-        return found
+        return checksums_of(one, await self.head(one)) if self.is_s3 else {}
 
     def _of_info(self, info: dict[str, Any]) -> Object:
         size = info.get("size")
@@ -363,7 +372,7 @@ class Store:
                 coming = asyncio.create_task(page(token)) if token else None
                 for entry in answer.get("Contents", ()):
                     if not (entry["Key"].endswith("/") and entry["Size"] == 0):  # the mark of an empty folder
-                        yield _of_s3(f"{bucket}/{entry['Key']}", bucket, entry, entry["Size"])
+                        yield of_s3(f"{bucket}/{entry['Key']}", bucket, entry, entry["Size"])
         finally:
             if coming is not None:
                 coming.cancel()

@@ -38,7 +38,20 @@ from . import tree
 from ._files import FileDigest, FileError, files
 from ._hashloom import Listing, Torrent, new, rows
 from ._journal import Journal
-from ._objects import READINGS, ChangedError, Limits, Object, Store, each, of_list, results
+from ._objects import (
+    CHECKSUM_FIELDS,
+    READINGS,
+    ChangedError,
+    Limits,
+    Object,
+    Store,
+    checksums_of,
+    each,
+    is_etag_md5,
+    of_list,
+    of_s3,
+    results,
+)
 from ._streams import usual_digest
 from .manifest import ManifestReport, Read, Written
 from .torrent import FileReport, Report
@@ -522,7 +535,7 @@ class Upload:
     is_same: bool
     """Whether the length and the checksum are the same."""
     checksum: str
-    """What was compared: "sha256", "sha1" or "md5" of the whole, or such a name with the length of a part behind it."""
+    """What was compared: the algorithm, and the length of a part if the upload was in parts."""
     expected: str
     """The checksum of the file."""
     found: str
@@ -542,20 +555,20 @@ def check_upload(
     async def work(store: Store) -> tuple[str, str, int, int]:
         if not store.is_s3:
             raise ValueError(f"{url}: only S3 tells checksums of its objects: compare by sums")
-        one = await _looked(store, url)
-        head = await store.head(one)
-        if one.version.count("-") == 0:
-            told = await store.checksums(one)
-            for name in ("sha256", "sha1", "md5"):
-                if name in told:
-                    return name, told[name].hex(), 0, one.nbytes
-        else:
-            first = await store.head(one, PartNumber=1)
-            part_nbytes = first["ContentLength"]
-            for name, field in (("sha256", "ChecksumSHA256"), ("sha1", "ChecksumSHA1")):
+        one = store.named(url)
+        try:
+            head = await store.head(one)
+            one = of_s3(one.path, one.bucket, head, head.get("ContentLength"))
+            first = await store.head(one, PartNumber=1) if "-" in one.version else {}
+        except Exception as error:
+            raise store.error(error, one.path) from error
+        for name, digest in checksums_of(one, head).items():
+            return name, digest.hex(), 0, one.nbytes
+        if part_nbytes := first.get("ContentLength", 0):
+            for name, field in CHECKSUM_FIELDS.items():
                 if "-" in head.get(field, ""):
                     return name, head[field], part_nbytes, one.nbytes
-            if head.get("ServerSideEncryption", "AES256") == "AES256" and "SSECustomerAlgorithm" not in head:
+            if is_etag_md5(head):
                 return "md5", one.version.strip('"'), part_nbytes, one.nbytes
         raise ValueError(f"{url}: S3 has no checksum of it that can be computed from a file: read it by sums")
 
