@@ -202,24 +202,29 @@ def test_leaving_the_iterator(faulty):
     assert len(list(store.sums("sha256", "faulty://bucket"))) == 1_200  # more than may wait
 
 
+SLOW = """
+import time
+import fsspec, pyhashloom.store
+from fsspec.implementations.memory import MemoryFileSystem
+
+class Slow(MemoryFileSystem):
+    protocol, cachable, store, pseudo_dirs = "slow", False, {}, [""]
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.replace("slow://", "memory://"))
+
+    def cat_file(self, path, **kwargs):
+        time.sleep(0.1)
+        raise OSError(16, "Service Unavailable")
+
+fsspec.register_implementation("slow", Slow)
+Slow().pipe({f"/bucket/{i}": b"x" for i in range(1000)})
+"""
+
+
 def test_ctrl_c():
-    assert interrupted(
-        """
-    import fsspec, time, pyhashloom.store
-    from fsspec.implementations.memory import MemoryFileSystem
-    class Slow(MemoryFileSystem):
-        protocol, cachable, store, pseudo_dirs = "slow", False, {}, [""]
-        @classmethod
-        def _strip_protocol(cls, path):
-            return super()._strip_protocol(path.replace("slow://", "memory://"))
-        def cat_file(self, path, **kwargs):
-            time.sleep(0.1)
-            raise OSError(16, "Service Unavailable")
-    fsspec.register_implementation("slow", Slow)
-    Slow().pipe({f"/bucket/{i}": b"x" for i in range(1000)})
-    list(pyhashloom.store.sums("sha256", "slow://bucket", retries=10**9))
-    """.strip()
-    )
+    assert interrupted('list(pyhashloom.store.sums("sha256", "slow://bucket", retries=10**9))', SLOW)
 
 
 # ---- The journal
@@ -668,6 +673,8 @@ def test_torrent(faulty, tmp_path, version):
     )
     there = pyhashloom.torrent.verify(torrent, tmp_path / "t")
     assert report.is_complete and report.bitfield == there.bitfield and report.pieces == there.pieces
+    with pytest.raises(ValueError, match="call pyhashloom.torrent.verify"):
+        store.verify_torrent(torrent, f"file://{tmp_path}/t")
     assert [(f.path, f.state, f.found_nbytes) for f in report.files if f.state != "skipped"] == [
         (f.path, f.state, f.found_nbytes) for f in there.files if f.state != "skipped"
     ]

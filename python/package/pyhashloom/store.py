@@ -597,9 +597,9 @@ def verify_torrent(
     """Checks every piece of a torrent against objects: the report of pyhashloom.torrent.verify.
 
     `torrent` is its path or its bytes; `url` is the object of a torrent with one file, or what the files are below. The
-    states of pieces are have, bad, missing, unread and unstable. Symbolic links and permissions are not looked at.
-    `progress` is called with the number of pieces done and of all pieces. Raises TorrentError for bytes that are not a
-    torrent.
+    states of pieces are have, bad, missing, unread and unstable. A folder on this machine, whose links could lead out
+    of it, is for pyhashloom.torrent.verify, and a ValueError here. `progress` is called with the number of pieces done
+    and of all pieces. Raises TorrentError for bytes that are not a torrent.
     """
     begun = time.monotonic()
     own = Torrent(torrent)
@@ -613,6 +613,8 @@ def verify_torrent(
 
     async def work(give: Callable[[int], Awaitable[None]]) -> None:
         async with Store(url, storage_options or {}, limits) as store:
+            if store.protocol in ("file", "local"):
+                raise ValueError(f"{url}: a folder on this machine: call pyhashloom.torrent.verify")
             top = store.named(url)
 
             async def look(file: int) -> None:
