@@ -109,7 +109,7 @@ found() {
     return 1
 }
 
-# An S3 server on the loopback (moto). Its packages take two minutes to install.
+# An S3 server on the loopback (moto). Its packages have versions: without them pip searches for minutes.
 store() {
     environment "$logs/store" "$python" --requirement "$root/python/tests/store.txt" &&
         into "$logs/store" &&
