@@ -7,7 +7,7 @@
 #
 # quick: one Python: python3, or the one that PYTHON names, with a wheel of a debug build. all: every Python from 3.10
 # on that is found, all with the same optimised wheel; python3.14t, which is free-threaded, with a wheel of its own;
-# clusters of Dask and Spark; and the source distribution.
+# clusters of Dask and Spark; an S3 server; and the source distribution.
 # Others than those in PATH and in pyenv's folder are named by HASHLOOM_PYTHONS, paths with blanks between. demo: only
 # builds the wheel and runs bench/columns.py with it.
 #
@@ -77,7 +77,7 @@ tested() {
         environment "$name" "$1" --requirement "$requirements" || return 1
     else
         environment "$name" "$1" --only-binary :all: hypothesis numpy pytest || return 1
-        for package in pyarrow polars pandas duckdb; do
+        for package in fsspec pyarrow polars pandas duckdb; do
             "$name/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$package" ||
                 echo "skipped: tests of $(basename "$1") with $package: there is no wheel of it for this Python"
         done
@@ -107,6 +107,14 @@ found() {
         [ "$(basename "$path")" = "$1" ] && "$path" -c "$is_new_enough" 2>/dev/null && echo "$path" && return
     done
     return 1
+}
+
+# An S3 server on the loopback (moto). Its packages have versions: without them pip searches for minutes.
+store() {
+    environment "$logs/store" "$python" --requirement "$root/python/tests/store.txt" &&
+        into "$logs/store" &&
+        (cd "$logs" && "$logs/store/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_store.py" &&
+            "$logs/store/bin/python" -m doctest "$root/docs/store.md")
 }
 
 # Spark and Dask with workers in processes of their own.
@@ -182,6 +190,7 @@ if [ "$level" = all ]; then
     else
         skip "cluster: java is not installed: apt-get install default-jre-headless"
     fi
+    step "S3: moto" store
     step "lint" linted
     step "a column of 3 GiB" huge
     for name in python3.1{0,1,2,3,4}; do
@@ -199,6 +208,6 @@ if [ "$level" = all ]; then
     fi
     step "source distribution" source_distribution
 else
-    skip "Dask, Spark, other versions of Python and free-threaded ones: make test-all, where they are found"
+    skip "S3, Dask, Spark, other versions of Python and free-threaded ones: make test-all, where they are found"
 fi
 end_steps "the Python package"

@@ -85,6 +85,10 @@ impl Hash {
         self.algorithm
     }
 
+    pub fn state(&self) -> &Mutex<Hasher> {
+        &self.hasher
+    }
+
     fn now(&self, py: Python<'_>) -> Hasher {
         self.hasher.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -6,7 +6,7 @@
 //! digests of long values. rows.rs: the bytes of a table's rows. digests.rs: what a column of digests gives Python.
 //! memory.rs: memory for long results. signals.rs: signals of Python. work.rs: threads of the engine.
 //! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
-//! pbkdf2.rs: keys from passwords. search.rs: nonces.
+//! pbkdf2.rs: keys from passwords. search.rs: nonces. streams.rs: messages that arrive in parts.
 //!
 //! The module needs no interpreter lock: its objects are frozen, and a mutex guards what changes in them.
 
@@ -27,6 +27,7 @@ mod rows;
 mod search;
 mod signals;
 mod source;
+mod streams;
 mod torrent;
 mod tree;
 mod work;
@@ -45,5 +46,6 @@ fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     pbkdf2::add(module)?;
     torrent::add(module)?;
     manifest::add(module)?;
-    search::add(module)
+    search::add(module)?;
+    streams::add(module)
 }

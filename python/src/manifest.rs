@@ -2,7 +2,7 @@
 //! Manifests of folders and lists of checksums: the engine's parsers, the listing of a folder, and the comparison. The
 //! files in between may be hashed elsewhere: `hash_listed` does it here, or on a worker.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Cursor;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use hashloom_engine::list::{Line, Parser};
 use hashloom_engine::manifest::{
     Comparison, Difference, Entry, Error, Found, Kind, Reader, Reason as Unread, Scan, ScanError, Status, Writer,
 };
-use hashloom_engine::paths::to_path;
+use hashloom_engine::paths::{by_components, to_path};
 use hashloom_engine::walk::Filter;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -43,6 +43,12 @@ impl AsRef<[u8]> for Content {
 
 type OldReader = Reader<Cursor<Content>>;
 
+impl Content {
+    fn reader(&self) -> Result<OldReader, Error> {
+        Reader::new(Cursor::new(self.clone()))
+    }
+}
+
 /// A folder's entries, of which the files are hashed elsewhere.
 #[pyclass(frozen, module = "pyhashloom._hashloom")]
 struct Listing {
@@ -65,6 +71,69 @@ fn filter_of(wanted: &Wanted) -> PyResult<Filter> {
     let lengths: RangeInclusive<u64> = least.unwrap_or(0)..=greatest.unwrap_or(u64::MAX);
     let filter = Filter::new(&include, &exclude).map_err(|error| wrong(&error))?;
     filter.lengths(lengths).map_err(|error| wrong(&error))
+}
+
+/// What a listing begins with: the algorithms, the filter and the manifest. If there is one, it decides, and it is read to
+/// its end.
+fn begun(
+    py: Python<'_>,
+    algorithms: &[String],
+    wanted: &Wanted,
+    manifest: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Vec<Algorithm>, Filter, Option<Content>)> {
+    let mut algorithms = algorithms.iter().map(|name| algorithm(name)).collect::<PyResult<Vec<_>>>()?;
+    let mut filter = filter_of(wanted)?;
+    let old = manifest.map(Data::of).transpose()?.map(|data| Content(data.bytes().into()));
+    if let Some(old) = &old {
+        let check = || -> Result<_, Error> {
+            let mut reader = old.reader()?;
+            reader.try_for_each(|entry| entry.map(drop))?;
+            Ok((reader.algorithms().to_vec(), reader.wanted().clone()))
+        };
+        (algorithms, filter) = check().map_err(|error| bad(py, error.to_string()))?;
+    }
+    if algorithms.is_empty() {
+        return Err(PyValueError::new_err("expected an algorithm"));
+    }
+    // The first line says whether these algorithms and this filter can be those of a manifest.
+    Writer::filtered(Vec::new(), &algorithms, &filter).map_err(|error| bad(py, error.to_string()))?;
+    Ok((algorithms, filter, old))
+}
+
+/// The entries of objects that have no folders: those that the filter wants, and the folders that their names have. The
+/// error is the name that no manifest can have, and why.
+fn entries_of(
+    objects: Vec<(Vec<u8>, u64, i128)>,
+    filter: &Filter,
+    is_listed: impl Fn(&[u8]) -> bool,
+) -> Result<Vec<Entry>, (Vec<u8>, &'static str)> {
+    let mut folders: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let mut entries = Vec::with_capacity(objects.len());
+    for (path, nbytes, mtime_ns) in objects {
+        let wants = |path: &[u8], is_folder| filter.wants_path(&to_path(path), is_folder);
+        let ends = || path.iter().enumerate().filter(|&(_, &byte)| byte == b'/').map(|(end, _)| end);
+        if !wants(&path, false) || !ends().all(|end| wants(&path[..end], true)) {
+            continue;
+        }
+        if path.split(|&byte| byte == b'/').any(|name| matches!(name, b"" | b"." | b"..") || name.contains(&0)) {
+            return Err((path, "it has an empty part, one that is . or .., or a zero byte"));
+        }
+        // From the innermost on: where a folder is known, so are those around it.
+        for end in ends().collect::<Vec<_>>().into_iter().rev() {
+            if !folders.insert(path[..end].to_vec()) {
+                break;
+            }
+        }
+        if filter.wants_length(nbytes) || is_listed(&path) {
+            entries.push(Entry { path, kind: Kind::File { nbytes, mtime_ns, digests: Vec::new() } });
+        }
+    }
+    if let Some(both) = entries.iter().find(|entry| folders.contains(&entry.path)) {
+        return Err((both.path.clone(), "there are other objects below it, as if it were a folder"));
+    }
+    entries.extend(folders.into_iter().map(|path| Entry { path, kind: Kind::Folder }));
+    entries.sort_by(|a, b| by_components(&a.path, &b.path));
+    Ok(entries)
 }
 
 impl Listing {
@@ -110,27 +179,11 @@ impl Listing {
         without: Vec<PathBuf>,
         manifest: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Listing> {
-        let mut algorithms = algorithms.iter().map(|name| algorithm(name)).collect::<PyResult<Vec<_>>>()?;
-        let mut filter = filter_of(&wanted)?;
-        let old = manifest.map(Data::of).transpose()?.map(|data| Content(data.bytes().into()));
-        let reader = |old: &Content| -> Result<OldReader, Error> { Reader::new(Cursor::new(old.clone())) };
-        if let Some(old) = &old {
-            let check = || -> Result<_, Error> {
-                let mut reader = reader(old)?;
-                reader.try_for_each(|entry| entry.map(drop))?;
-                Ok((reader.algorithms().to_vec(), reader.wanted().clone()))
-            };
-            (algorithms, filter) = check().map_err(|error| bad(py, error.to_string()))?;
-        }
-        if algorithms.is_empty() {
-            return Err(PyValueError::new_err("expected an algorithm"));
-        }
-        // The first line says whether these algorithms and this filter can be those of a manifest.
-        Writer::filtered(Vec::new(), &algorithms, &filter).map_err(|error| bad(py, error.to_string()))?;
+        let (algorithms, filter, old) = begun(py, &algorithms, &wanted, manifest)?;
         let mut scan = Scan::new(&folder).algorithms(&algorithms).quick(true).filter(filter.clone());
         if let Some(old) = old.as_ref().filter(|_| filter.wanted_lengths() != (0..=u64::MAX)) {
             // A file that has outgrown the filter is not gone.
-            scan = scan.listed(reader(old).map_err(|error| bad(py, error.to_string()))?);
+            scan = scan.listed(old.reader().map_err(|error| bad(py, error.to_string()))?);
         }
         scan = without.into_iter().fold(scan, Scan::leave_out);
         let work = Work::start(1, None, move |options, results| {
@@ -157,6 +210,32 @@ impl Listing {
         let errors = found.iter().filter_map(told).collect();
         let found = Mutex::new(found.into_iter().map(|found| Some(found.entry)).collect());
         Ok(Listing { found, errors, algorithms, filter, old })
+    }
+
+    /// Takes a listing of objects: names, bytes and times. The rest is that of a new one.
+    #[staticmethod]
+    fn of(
+        py: Python<'_>,
+        objects: Vec<(Vec<u8>, u64, i128)>,
+        algorithms: Vec<String>,
+        wanted: Wanted,
+        manifest: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Listing> {
+        let (algorithms, filter, old) = begun(py, &algorithms, &wanted, manifest)?;
+        let found = py.detach(|| {
+            let mut listed = HashSet::new();
+            // An object that has outgrown the filter is not gone.
+            if let Some(old) = old.as_ref().filter(|_| filter.wanted_lengths() != (0..=u64::MAX)) {
+                listed.extend(old.reader().into_iter().flatten().flatten().map(|entry| entry.path));
+            }
+            entries_of(objects, &filter, |path| listed.contains(path))
+        });
+        let found = found.map_err(|(path, why)| {
+            let name = String::from_utf8_lossy(&path).into_owned();
+            bad(py, format!("the name {name:?} cannot be in a manifest: {why}: leave it out by exclude"))
+        })?;
+        let found = Mutex::new(found.into_iter().map(Some).collect());
+        Ok(Listing { found, errors: Vec::new(), algorithms, filter, old })
     }
 
     #[getter]

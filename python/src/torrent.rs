@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashloom_engine::files::Stamp;
-use hashloom_engine::torrent::{Bitfield, Check, PieceDigests, PieceState, Report, VerifyError, look, verify_pieces};
+use hashloom_engine::torrent::{
+    Bitfield, Check, PieceDigests, PieceState, Pieces, Report, VerifyError, look, verify_pieces,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -158,6 +160,33 @@ impl Torrent {
             Ok(first.checked_add(index).map_or("unchecked", |piece| self.0.verdict(piece, &found).name()))
         };
         digests.iter().enumerate().map(of).collect()
+    }
+
+    /// The name, and whether there is one file.
+    fn name<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, bool) {
+        (PyBytes::new(py, self.0.name()), self.0.is_single_file())
+    }
+
+    /// The place of each file's first byte in the content.
+    fn offsets(&self) -> Vec<u64> {
+        self.0.files().map(|file| file.offset).collect()
+    }
+
+    /// The range of a piece in the content, the files with their bytes in the piece (padding left out), and whether the
+    /// piece has a SHA-1 and a root.
+    #[allow(clippy::type_complexity, reason = "read by one caller")]
+    fn bytes_of(&self, piece: usize) -> PyResult<(u64, u64, Vec<(usize, u64, u64)>, bool, bool)> {
+        self.range(piece, piece.saturating_add(1))?;
+        let range = self.0.piece_range(piece);
+        let parts = self.0.bytes_of_pieces(piece..piece + 1).map(|(file, bytes)| (file, bytes.start, bytes.end));
+        let (has_sha1, has_root) = (self.0.piece_digest(piece).is_some(), self.0.piece_root(piece).is_some());
+        Ok((range.start, range.end, parts.collect(), has_sha1, has_root))
+    }
+
+    /// Whether a piece with this SHA-1, and with these digests of the 16 KiB of its tree, is right.
+    fn is_right(&self, py: Python<'_>, piece: usize, sha1: &[u8], leaves: &[u8]) -> PyResult<bool> {
+        self.range(piece, piece.saturating_add(1))?;
+        Ok(py.detach(|| Pieces::hashed(&self.0, piece, sha1, leaves)))
     }
 
     /// Checks a range of pieces. Returns the content's place, what the files of the range looked like before, the state

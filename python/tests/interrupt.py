@@ -8,6 +8,7 @@ import sys
 PROGRAM = """
 import itertools, signal
 import pyhashloom, pyhashloom.tree
+{}
 # Also where a shell started the tests in the background, with the signal ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
@@ -18,9 +19,10 @@ except KeyboardInterrupt:
 """
 
 
-def interrupted(call):
-    """Whether a call that does not end by itself is stopped by SIGINT, with KeyboardInterrupt."""
-    command = [sys.executable, "-c", PROGRAM.format(call)]
+def interrupted(call, before=""):
+    """Whether a call that does not end by itself is stopped by SIGINT, with KeyboardInterrupt. `before` are the lines
+    before it."""
+    command = [sys.executable, "-c", PROGRAM.format(before, call)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         try:
             assert child.stdout.readline() == "begun\n"

@@ -457,9 +457,9 @@ def test_producers_that_need_the_interpreter_meanwhile():
     relation = connection.sql("select hl_sha1(range::varchar) as x from range(10000)")
     want = sorted(digest(hashlib.sha1(b"%d" % i).hexdigest().encode()) for i in range(10_000))
     assert sorted(listed(pyhashloom.column("sha256", relation, field="x"))) == want
-    reader = pyhashloom.column("sha256", relation, stream=True)
+    reader = pyhashloom.column("sha256", relation, field="x", stream=True)
     assert sorted(sum(map(listed, reader), [])) == want
-    reader = pyhashloom.column("sha256", relation, stream=True)
+    reader = pyhashloom.column("sha256", relation, field="x", stream=True)
     other = duckdb.connect()
     assert other.sql("select count(distinct x) from reader").fetchall() == [(10_000,)]
 

@@ -58,5 +58,5 @@ def test_memory():
 def test_import_brings_little_along():
     program = "import sys; before = set(sys.modules); import pyhashloom; print(*sorted(set(sys.modules) - before))"
     modules = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
-    ours = ["pyhashloom", "pyhashloom._column", "pyhashloom._files", "pyhashloom._hashloom", "pyhashloom.hmac"]
+    ours = ["pyhashloom", *(f"pyhashloom.{name}" for name in ("_column", "_files", "_hashloom", "_streams", "hmac"))]
     assert [name for name in modules if name != "__future__"] == ours

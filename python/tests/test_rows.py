@@ -623,7 +623,7 @@ def deep(levels, wide=1, end=b"c"):
     (lambda: schema_of(b"+l"), "0 children instead of 1"),
     (lambda: schema_of(b"+r", schema_of(b"i")), "1 children instead of 2"),
     (lambda: schema_of(b"+m", schema_of(b"c")), "not pairs"),
-    (lambda: schema_of(b"+r", schema_of(b"u"), schema_of(b"c")), "ends of runs"),
+    (lambda: schema_of(b"+r", schema_of(b"u"), schema_of(b"c")), "ends of runs|children instead"),
     (lambda: schema_of(b"+w:-1", schema_of(b"c")), "negative"),
     (lambda: schema_of(b"+s", schema_of(b"+l", schema_of(b"c"))), "damaged"),
 ])

@@ -3,7 +3,9 @@
 
 import array
 import hashlib
+import io
 import pathlib
+from collections.abc import AsyncIterator
 
 import duckdb
 import numpy
@@ -14,6 +16,7 @@ import pyhashloom
 import pyhashloom.duckdb
 import pyhashloom.manifest
 import pyhashloom.polars
+import pyhashloom.store
 import pyhashloom.torrent
 import pyhashloom.tree
 
@@ -76,12 +79,26 @@ def uses() -> None:
     between: pyhashloom.tree.Consistency = pyhashloom.tree.prove_consistency(iter(listed), 1, name="sha1")
     pyhashloom.tree.check_consistency(between.size1, between.root1, between.size, between.root, iter(between.proof))
     print(derived, root, shown, sealed.digest, pyhashloom.tree.log_root(listed).size)
+    pyhashloom.update_many([h, pyhashloom.md5()], (b"a", bytearray(b"b")))
+    ended: list[bytes] = [one.digest for one in pyhashloom.streams("sha256", [io.BytesIO(b"a")], at_once=2)]
+    objects: list[tuple[str, str | None, str]] = [
+        (one.hexdigest, one.source, one.version)
+        for one in pyhashloom.store.sums("sha256", "s3://bucket", journal="a", storage_options={"anon": True})
+    ]
+    made_of: pyhashloom.manifest.Written = pyhashloom.store.write_manifest("s3://bucket", algorithms=["sha1"])
+    checked: pyhashloom.store.StoreReport = pyhashloom.store.check_manifest(made_of.content, "s3://bucket")
+    print(ended, objects, checked.vouched, pyhashloom.store.check_upload("a", "s3://bucket/a").is_same)
     same: bool = pyhashloom.hmac.compare_digest(tags[0], pyhashloom.hmac.digest(b"key", b"", "sha1"))
     print(text, numbers, free.hexdigest(length=10))
     print(hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression, len(next(reader)))
 
 
+async def uses_async(bodies: list[AsyncIterator[bytes]]) -> list[str]:
+    return [one.hexdigest async for one in pyhashloom.streams_async("sha256", bodies, at_once=10)]
+
+
 def errors() -> None:
+    pyhashloom.update_many([b"a"], [b"b"])  # type: ignore[list-item] # pyright: ignore[reportArgumentType]
     pyhashloom.sha256("text")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.hmac.new("key", b"", "sha256")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.shake_256(b"abc").digest()  # type: ignore[call-arg] # pyright: ignore

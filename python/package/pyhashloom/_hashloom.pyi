@@ -46,6 +46,7 @@ __all__ = [
     "tree_log",
     "tree_log_leaf",
     "tree_s3",
+    "update_many",
     # algorithms.py: python_all
     "keccak_256",
     "md5",
@@ -288,7 +289,7 @@ def rows(
     length: int | None = None,
     threads: int = 1,
 ) -> list[bytes] | list[str] | bytes | numpy.typing.NDArray[numpy.uint8]: ...
-@overload
+# pyhashloom.column has the types of the results.
 def column(
     name: str,
     /,
@@ -298,22 +299,9 @@ def column(
     key: _Data | None = None,
     length: int | None = None,
     threads: int = 0,
-    stream: Literal[False] = False,
+    stream: bool = False,
     field: str | None = None,
-) -> Column: ...
-@overload
-def column(
-    name: str,
-    /,
-    *columns: _ArrowStream | _ArrowArray,
-    output: Literal["hex", "binary"] = "hex",
-    salt: _Data | None = None,
-    key: _Data | None = None,
-    length: int | None = None,
-    threads: int = 0,
-    stream: Literal[True],
-    field: str | None = None,
-) -> ColumnReader: ...
+) -> Any: ...
 def search(
     name: str,
     /,
@@ -469,6 +457,10 @@ class Torrent:
     def piece_nbytes(self) -> int: ...
     def files(self) -> list[tuple[bytes, int, bool, int, int]]: ...
     def files_of_pieces(self, first: int, end: int) -> tuple[int, int]: ...
+    def name(self) -> tuple[bytes, bool]: ...
+    def offsets(self) -> list[int]: ...
+    def bytes_of(self, piece: int) -> tuple[int, int, list[tuple[int, int, int]], bool, bool]: ...
+    def is_right(self, piece: int, sha1: bytes, leaves: bytes) -> bool: ...
     def verdicts(self, first: int, digests: list[tuple[bytes | None, bytes | None]]) -> list[str]: ...
     def part(
         self, path: str | os.PathLike[str], first: int, end: int, threads: int
@@ -496,6 +488,13 @@ class Listing:
         without: list[str],
         manifest: _Data | None,
     ) -> Listing: ...
+    @staticmethod
+    def of(
+        objects: list[tuple[bytes, int, int]],
+        algorithms: list[str],
+        wanted: tuple[list[str], list[str], int | None, int | None],
+        manifest: _Data | None,
+    ) -> Listing: ...
     @property
     def algorithms(self) -> list[str]: ...
     def files(self) -> list[tuple[int, bytes, int, int]]: ...
@@ -515,3 +514,4 @@ def hash_listed(
     threads: int,
     progress: _Progress | None,
 ) -> list[tuple[list[bytes], int, int | None, _Reason | None]]: ...
+def update_many(hashes: Iterable[Hash], chunks: Iterable[_Data], /) -> None: ...

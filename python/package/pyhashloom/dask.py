@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Files, manifests, lists of checksums and torrents, hashed by the workers of a Dask cluster.
+"""Files, manifests, lists of checksums, torrents and objects in buckets, hashed by the workers of a Dask cluster.
 
 ::
 
@@ -14,6 +14,7 @@ list or a manifest: it returns the digests that it found, and the caller compare
 against the task it had, and anything else is a WorkerError.
 """
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import distributed
 
-from . import FileDigest, FileError, manifest, new
+from . import FileDigest, FileError, manifest, many, new
 from . import files as files_here
 from ._hashloom import Torrent, hash_listed
 from .manifest import ListReport, ManifestReport, Written
@@ -37,10 +38,12 @@ __all__ = [
     "Part",
     "WorkerDigest",
     "WorkerError",
+    "WorkerObject",
     "WorkerReport",
     "check_list",
     "check_manifest",
     "files",
+    "sums",
     "verify_torrent",
     "write_manifest",
 ]
@@ -134,22 +137,27 @@ def _run(
     try:
         for future in distributed.as_completed(futures):
             i = order[future.key]
-            try:
-                returned = future.result()
-            except distributed.KilledWorker as error:
-                worker = str(error.last_worker and error.last_worker.address)
-                message = f"no worker survived the task of {_some(paths_of(i))}: {error}"
-                raise WorkerError(message, worker, paths_of(i)) from error
-            except (FileError, distributed.CancelledError):
-                raise
-            except Exception as error:
-                message = f"a worker could not do the task of {_some(paths_of(i))}: {error!r}"
-                raise WorkerError(message, "unknown", paths_of(i)) from error
-            if not (isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[0], str)):
-                raise WorkerError("a worker returned no result", "unknown", paths_of(i))
-            yield i, returned[0], 1 + _deaths(client, future.key), returned[1]
+            yield i, *_outcome(client, future, paths_of(i))
     finally:
         client.cancel(futures)
+
+
+def _outcome(client: distributed.Client, future: Any, paths: list[str]) -> tuple[str, int, Any]:
+    """The worker, the attempt, and what the worker returned for the task of these paths."""
+    try:
+        returned = future.result()
+    except distributed.KilledWorker as error:
+        worker = str(error.last_worker and error.last_worker.address)
+        message = f"no worker survived the task of {_some(paths)}: {error}"
+        raise WorkerError(message, worker, paths) from error
+    except (FileError, distributed.CancelledError):
+        raise
+    except Exception as error:
+        message = f"a worker could not do the task of {_some(paths)}: {error!r}"
+        raise WorkerError(message, "unknown", paths) from error
+    if not (isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[0], str)):
+        raise WorkerError("a worker returned no result", "unknown", paths)
+    return returned[0], 1 + _deaths(client, future.key), returned[1]
 
 
 def _some(paths: list[str]) -> str:
@@ -192,8 +200,13 @@ def _hash(name: str, paths: list[str], threads: int) -> list[_Result]:
 
 
 def _checked(name: str, asked: list[str], worker: str, attempt: int, results: object) -> list[WorkerDigest]:
+    return _checked_files(name, new(name).digest_size, asked, worker, attempt, results)
+
+
+def _checked_files(
+    name: str, size: int, asked: list[str], worker: str, attempt: int, results: object
+) -> list[WorkerDigest]:
     """The results of a task. Nothing that a worker says is trusted: they must be those of the files asked for."""
-    size = new(name).digest_size
     is_result = (
         isinstance(results, list)
         and all(isinstance(result, tuple) and len(result) == 4 for result in results)
@@ -385,6 +398,178 @@ def check_list(
     caller's current folder, on every worker. The rest is as in files.
     """
     return manifest._check_list(file, folder, algorithms, _by_workers(client, files_per_task, threads, progress))
+
+
+class WorkerObject(WorkerDigest):
+    """A WorkerDigest of an object in a bucket."""
+
+    __slots__ = ("source", "version")
+
+    source: str | None
+    """"read" by the worker, "journal" if an earlier call had it read, None if there is an error."""
+    version: str
+    """The version that was read: S3's ETag, or what the file system has instead."""
+
+    def __init__(
+        self,
+        path: str,
+        digest: bytes | None,
+        nbytes: int,
+        error: FileError | None,
+        worker: str,
+        attempt: int,
+        source: str | None,
+        version: str,
+    ) -> None:
+        super().__init__(path, digest, nbytes, error, worker, attempt)
+        self.source = source
+        self.version = version
+
+
+def _hash_objects(name: str, top: str, objects: list[Any], options: dict[str, Any], limits: Any) -> list[Any]:
+    """Runs on a worker."""
+    from . import store
+    from ._objects import results
+
+    source = [functools.partial(_given, one) for _, one in objects]
+    found: dict[str, Any] = {}
+    for one in results(functools.partial(store._sums, name, top, source, None, options, limits)):
+        error = one.error
+        told = None
+        if error is not None:
+            told = (error.kind, error.errno, str(error.strerror), one.path, error.offset)
+        found[one.path] = (one.path, None if told else one.digest, one.nbytes, told, one.version)
+    return [found.get(url) for url, _ in objects]
+
+
+def _given(one: Any, _: Any) -> Any:
+    return one
+
+
+def sums(
+    client: distributed.Client,
+    name: str,
+    url: str,
+    *,
+    journal: str | os.PathLike[str] | None = None,
+    objects_per_task: int = 500,
+    storage_options: dict[str, Any] | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 128 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> Iterator[WorkerObject]:
+    """The digests of the objects below a URL, as pyhashloom.store.sums, by the workers of a cluster, as their tasks
+    end.
+
+    The caller lists the objects and keeps the journal. A task has `objects_per_task` objects, fewer if they are long,
+    and is begun as others end: two for each thread of a worker are under way, whatever the number of objects.
+    `requests` and `memory_nbytes` are those of one task. `storage_options` travel to the workers as they are: rather
+    than keys, give the workers a role or an environment of their own.
+
+    A task that fails, or whose answer is not that of its objects, costs its own objects alone: their results have an
+    error of the kind "read" whose `__cause__` is the WorkerError, and they are not in the journal.
+    """
+    from . import store
+    from ._objects import Limits
+
+    new(name)
+    if objects_per_task < 1:
+        raise ValueError("objects_per_task must be at least 1")
+    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
+    options = dict(storage_options or {})
+    return _sums(client, name, url, store._opened(journal, url, [name]), objects_per_task, options, limits)
+
+
+def _sums(
+    client: distributed.Client,
+    name: str,
+    top: str,
+    journal: Any,
+    per_task: int,
+    options: dict[str, Any],
+    limits: Any,
+) -> Iterator[WorkerObject]:
+    from . import store
+
+    size = new(name).digest_size or len(many(name, [b""])[0])
+    asked: dict[Any, tuple[Any, list[Any]]] = {}
+    running = distributed.as_completed()
+
+    def begin(task: list[Any]) -> None:
+        future = client.submit(_on_worker, _hash_objects, name, top, task, options, limits, pure=False)
+        asked[future.key] = future, task
+        running.add(future)
+
+    def ended(future: Any) -> Iterator[WorkerObject]:
+        _, task = asked.pop(future.key)
+        try:
+            worker, attempt, returned = _outcome(client, future, [url for url, _ in task])
+            found = _checked_objects(name, size, task, worker, attempt, returned)
+        except WorkerError as error:
+            for url, one in task:
+                told = FileError("read", None, str(error), url, 0)
+                told.__cause__ = error
+                yield WorkerObject(url, None, 0, told, error.worker, 1, None, one.version)
+            return
+        for (_, one), result in zip(task, found, strict=True):
+            if known is not None and result.error is None:
+                known.add(one.path, result.version, result.digest)
+            yield result
+
+    with journal as known, contextlib.closing(store._listed(top, options, limits)) as listed:
+        try:
+            task: list[Any] = []
+            nbytes = 0
+            for url, one in listed:
+                joined = known.find(one.path, one.version) if known is not None else None
+                if joined is not None and len(joined) == size:
+                    yield WorkerObject(url, joined, one.nbytes, None, "", 0, "journal", one.version)
+                    continue
+                task.append((url, one))
+                nbytes += one.nbytes
+                if len(task) == per_task or nbytes >= _TASK_NBYTES:
+                    # The number of workers may change meanwhile.
+                    while asked and len(asked) >= 2 * sum(client.nthreads().values()):
+                        yield from ended(next(running))
+                    begin(task)
+                    task, nbytes = [], 0
+            if task:
+                begin(task)
+            while asked:
+                yield from ended(next(running))
+        finally:
+            client.cancel([future for future, _ in asked.values()])
+
+
+def _checked_objects(
+    name: str, size: int, asked: list[Any], worker: str, attempt: int, results: object
+) -> list[WorkerObject]:
+    """The results of a task: those of the objects asked for."""
+    urls = [url for url, _ in asked]
+    is_result = (
+        isinstance(results, list)
+        and all(isinstance(result, tuple) and len(result) == 5 for result in results)
+        and [result[0] for result in results] == urls
+        and all(isinstance(result[4], str) for result in results)
+    )
+    if not is_result:
+        raise WorkerError(f"worker {worker} returned results of other objects than it was asked for", worker, urls)
+    told = [result[:4] for result in results]  # type: ignore[attr-defined]
+    files = _checked_files(name, size, urls, worker, attempt, told)
+    return [
+        WorkerObject(
+            file.path,
+            None if file.error else file.digest,
+            file.nbytes,
+            file.error,
+            worker,
+            attempt,
+            None if file.error else "read",
+            result[4],
+        )
+        for file, result in zip(files, results, strict=True)  # type: ignore[call-overload]
+    ]
 
 
 @functools.lru_cache(maxsize=1)

@@ -252,7 +252,10 @@ def _check(
     root = os.path.abspath(folder)
     content, file = _content(manifest)
     listing = Listing(root, [], ([], [], None, None), _places_below(root, file), content)
-    troubles, reads = _settle(listing, root, hasher)
+    return _compared(listing, *_settle(listing, root, hasher))
+
+
+def _compared(listing: Listing, troubles: dict[bytes, FileError], reads: dict[bytes, Read]) -> ManifestReport:
     found, counts = listing.compare()
     differences: list[Difference] = []
     for status, path, old, new in found:

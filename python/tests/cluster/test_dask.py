@@ -609,3 +609,42 @@ def test_errors(client):
     with pytest.raises(ValueError, match="at least 1"):
         pyhashloom.dask.files(client, "sha256", ["a"], files_per_task=0)
     assert pyhashloom.dask.files(client, "sha256", []) == []
+
+
+def wrong_about(name, top, task, options, limits):
+    """A worker's answer that lacks an object in the task of the first one."""
+    answer = HASH_OBJECTS(name, top, task, options, limits)
+    return answer[1:] if task[0][0].endswith("/000") else answer
+
+
+HASH_OBJECTS = pyhashloom.dask._hash_objects
+
+
+def test_objects(client, tmp_path, monkeypatch):
+    pytest.importorskip("fsspec", reason="SKIPPED: fsspec is not installed")
+    folder, journal = tmp_path / "objects", tmp_path / "journal"
+    folder.mkdir()
+    contents = {f"{folder}/{i:03}": b"%d" % i * (i * 37) for i in range(100)}
+    for path, content in contents.items():
+        pathlib.Path(path).write_bytes(content)
+    wanted = {path: hashlib.sha256(content).digest() for path, content in contents.items()}
+
+    def run():
+        return list(pyhashloom.dask.sums(client, "sha256", f"file://{folder}", journal=journal, objects_per_task=7))
+
+    # One bad answer costs its task.
+    monkeypatch.setattr(pyhashloom.dask, "_hash_objects", wrong_about)
+    found = run()
+    failed = [one for one in found if one.error]
+    assert {one.path for one in failed} == set(sorted(contents)[:7])
+    assert all(isinstance(one.error.__cause__, pyhashloom.dask.WorkerError) for one in failed)
+    assert {one.path: one.digest for one in found if not one.error}.items() < wanted.items() and len(found) == 100
+    # The journal has the others.
+    monkeypatch.undo()
+    found = run()
+    assert {one.path: one.digest for one in found} == wanted
+    assert {one.path for one in found if one.source == "read"} == {one.path for one in failed}
+    assert {one.worker for one in found if one.source == "read"} <= set(client.scheduler_info()["workers"])
+    results = pyhashloom.dask.sums(client, "sha1", str(folder), objects_per_task=1)
+    assert next(results).error is None
+    results.close()

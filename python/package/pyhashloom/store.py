@@ -1,0 +1,730 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Objects in buckets, and files on whatever fsspec reads: sums, manifests, torrents and hash trees.
+
+>>> import fsspec
+>>> fsspec.filesystem("memory").pipe({"/photos/a": b"abc", "/photos/b": b""})
+>>> for one in sorted(sums("sha256", "memory://photos"), key=lambda one: one.path):
+...     print(one.path, one.nbytes, one.hexdigest[:16])
+memory://photos/a 3 ba7816bf8f01cfea
+memory://photos/b 0 e3b0c44298fc1c14
+
+All calls take the same keywords:
+
+- `storage_options`: what fsspec's file system takes: keys, an endpoint, a region.
+- `requests`: requests in flight at the same time.
+- `memory_nbytes`: bytes of bodies in flight and in memory at the same time.
+- `range_nbytes`: an object is asked for in ranges of this length; several are in flight.
+- `retries`: attempts after the first one, with growing pauses, if a request fails, a body is cut off, or the store says
+  that it is busy.
+
+Nothing runs on after a call: its thread and its connections end with it. Ctrl-C stops it.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import dataclasses
+import errno
+import functools
+import os
+import time
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from . import manifest as manifests
+from . import tree
+from ._files import FileDigest, FileError, files
+from ._hashloom import Listing, Torrent, new, rows
+from ._journal import Journal
+from ._objects import (
+    CHECKSUM_FIELDS,
+    READINGS,
+    ChangedError,
+    Limits,
+    Object,
+    Store,
+    checksums_of,
+    each,
+    is_etag_md5,
+    of_list,
+    of_s3,
+    results,
+)
+from ._streams import usual_digest
+from .manifest import ManifestReport, Read, Written
+from .torrent import FileReport, Report
+
+# The leaves of BEP 52's trees.
+_LEAF_NBYTES = 16 << 10
+
+# Parts of an object, or pieces of a torrent, that are hashed at the same time: all lanes of SHA-1 and SHA-256.
+_PARTS = 16
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = [
+    "FileError",
+    "ObjectDigest",
+    "StoreReport",
+    "Upload",
+    "bep52",
+    "check_manifest",
+    "check_upload",
+    "s3",
+    "sums",
+    "verify_torrent",
+    "write_manifest",
+]
+
+_Options: TypeAlias = Mapping[str, Any]
+_Path: TypeAlias = str | os.PathLike[str]
+_Source: TypeAlias = Literal["read", "journal", "store"]
+_Result = TypeVar("_Result")
+
+
+class ObjectDigest(FileDigest):
+    """The result for an object: its digest, or the error that there is instead."""
+
+    __slots__ = ("source", "version")
+
+    source: _Source | None
+    """Whether the object was read by this call, or by an earlier one that wrote the journal. None if there is an
+    error."""
+    version: str
+    """The version that was read: S3's ETag, or what the file system has instead."""
+
+    def __init__(
+        self,
+        path: str,
+        digest: bytes | None,
+        nbytes: int,
+        error: FileError | None,
+        source: _Source | None,
+        version: str,
+    ) -> None:
+        super().__init__(path, digest, nbytes, error)
+        self.source = source
+        self.version = version
+
+
+def _several(url: str | Iterable[str]) -> tuple[str, list[str] | None]:
+    """A URL, and the list if there is one."""
+    if isinstance(url, str):
+        return url, None
+    urls = list(url)
+    for position, one in enumerate(urls):
+        if not isinstance(one, str):
+            raise TypeError(f"url {position}: expected text, found {type(one).__name__}")
+        if one.partition("://")[0] != urls[0].partition("://")[0]:
+            raise ValueError(f"url {position}: {one} is in another kind of store than {urls[0]}: make two calls")
+    return (urls[0] if urls else "file:///"), urls
+
+
+@dataclass(frozen=True)
+class StoreReport(ManifestReport):
+    """The result of a check of objects. `reads` has the objects that were read, `vouched` those that were not."""
+
+    vouched: list[str]
+    """The objects for which the store's own checksum stands in for reading, below the URL."""
+    journaled: list[str]
+    """The objects that an earlier call with the same journal has read."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What became of an object. There are digests or an error."""
+
+    found: Object
+    digests: list[bytes] | None
+    error: FileError | None
+    source: _Source | None
+
+
+class _Hasher:
+    """Digests of objects: from the journal, from the store if that is trusted, or by reading."""
+
+    def __init__(self, store: Store, names: list[str], journal: Journal | None, trust_store: bool) -> None:
+        self._store = store
+        self._names = names
+        self._nbytes = [len(usual_digest(new(name))) for name in names]
+        self._journal = journal
+        self._trust_store = trust_store
+
+    async def __call__(self, one: Object) -> _Answer:
+        try:
+            if not one.version:
+                one = await self._store.look(one)
+            if self._journal is not None:
+                joined = self._journal.find(one.path, one.version)
+                if joined is not None and len(joined) == sum(self._nbytes):
+                    ends = [sum(self._nbytes[: i + 1]) for i in range(len(self._nbytes))]
+                    digests = [joined[end - nbytes : end] for end, nbytes in zip(ends, self._nbytes)]
+                    return _Answer(one, digests, None, "journal")
+            if self._trust_store:
+                told = await self._store.checksums(one)
+                if all(name in told for name in self._names):
+                    return _Answer(one, [told[name] for name in self._names], None, "store")
+            one, digests = await self._store.digests(one, self._names)
+        except Exception as error:
+            return _Answer(one, None, self._store.error(error, one.path), None)
+        if self._journal is not None:
+            self._journal.add(one.path, one.version, b"".join(digests))
+        return _Answer(one, digests, None, "read")
+
+
+def sums(
+    name: str,
+    url: str | Iterable[str],
+    *,
+    journal: _Path | None = None,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 128 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> Iterator[ObjectDigest]:
+    """Returns an iterator over the digests of objects, in the order in which they end.
+
+    `url` is an object, or whatever is below it; or a list of objects. An object that cannot be read does not stop the
+    others: its result has the error. An object that changes while it is read is read again, and its error has the kind
+    "unstable" after the third time. FileError if the objects cannot be listed.
+
+    `journal` is a file. Digests are added to it as they come, and the next call with the same file, `name` and `url`
+    reads only objects that are new or of another version.
+    """
+    new(name)
+    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
+    top, urls = _several(url)
+    options = storage_options or {}
+
+    source = [_unseen(one) for one in urls] if urls is not None else None
+    return results(functools.partial(_sums, name, top, source, journal, options, limits))
+
+
+def _unseen(url: str) -> Callable[[Store], Object]:
+    return lambda store: store.named(url)
+
+
+async def _sums(
+    name: str,
+    top: str,
+    source: Sequence[Callable[[Store], Object]] | None,
+    journal: _Path | None,
+    options: _Options,
+    limits: Limits,
+    give: Callable[[ObjectDigest], Awaitable[None]],
+) -> None:
+    """Hashes objects: those of the source, or those below `top`."""
+    with _opened(journal, top if source is None else "", [name]) as known:
+        async with Store(top, options, limits) as store:
+            hasher = _Hasher(store, [name], known, False)
+
+            async def digest(one: Object) -> ObjectDigest:
+                answer = await hasher(one)
+                one, url = answer.found, store.url_of(answer.found.path)
+                if answer.digests is None:
+                    return ObjectDigest(url, None, 0, answer.error, None, one.version)
+                return ObjectDigest(url, answer.digests[0], one.nbytes, None, answer.source, one.version)
+
+            objects = store.below(top) if source is None else of_list([one(store) for one in source])
+            await each(objects, digest, give, limits.requests)
+
+
+def _listed(url: str, options: _Options, limits: Limits) -> Generator[tuple[str, Object], None, None]:
+    """The URLs and the objects below a URL, in the order of the listing."""
+
+    async def work(give: Callable[[tuple[str, Object]], Awaitable[None]]) -> None:
+        async with Store(url, options, limits) as store, contextlib.aclosing(store.below(url)) as objects:
+            async for one in objects:
+                await give((store.url_of(one.path), one))
+
+    return results(work)
+
+
+def _opened(journal: _Path | None, url: str, names: list[str]) -> contextlib.AbstractContextManager[Journal | None]:
+    return contextlib.nullcontext() if journal is None else contextlib.closing(Journal(journal, url, names))
+
+
+def _settled(
+    url: str,
+    listed: Callable[[list[tuple[bytes, int, int]]], Listing],
+    journal: _Path | None,
+    trust_store: bool,
+    options: _Options | None,
+    limits: Limits,
+    progress: Callable[[int, int], object] | None,
+) -> tuple[Listing, dict[bytes, FileError], dict[bytes, _Answer]]:
+    """Lists and hashes what is below a URL. Returns the troubles, and the answers for what has digests."""
+    top = url.rstrip("/") + "/"
+    begun: list[Listing] = []
+    indexes: dict[bytes, int] = {}
+
+    async def work(give: Callable[[tuple[bytes, _Answer]], Awaitable[None]]) -> None:
+        async with Store(top, options or {}, limits) as store:
+            prefix = store.named(top).path.rstrip("/") + "/"
+            objects: dict[bytes, Object] = {}
+            async for one in store.below(top):
+                if not one.path.startswith(prefix):
+                    raise store.error(
+                        NotADirectoryError(20, "it is an object, and a manifest has what is below one"), one.path
+                    )
+                objects[one.path[len(prefix) :].encode("utf-8", "surrogateescape")] = one
+            listing = listed([(path, one.nbytes, one.mtime_ns) for path, one in objects.items()])
+            begun.append(listing)
+            for index, path, _, _ in listing.files():
+                indexes[path] = index
+            with _opened(journal, top, listing.algorithms) as known:
+                hasher = _Hasher(store, listing.algorithms, known, trust_store)
+
+                async def answer(path: bytes) -> tuple[bytes, _Answer]:
+                    return path, await hasher(objects[path])
+
+                await each(of_list(list(indexes)), answer, give, limits.requests)
+
+    troubles: dict[bytes, FileError] = {}
+    answers: dict[bytes, _Answer] = {}
+    count = 0
+    for path, answer in results(work):
+        (listing,) = begun
+        if answer.digests is not None:
+            listing.hashed(indexes[path], answer.found.nbytes, answer.found.mtime_ns, answer.digests)
+            answers[path] = answer
+        elif answer.error is not None and answer.error.errno == errno.ENOENT:
+            listing.vanished(indexes[path])
+        elif answer.error is not None:
+            listing.unread(indexes[path], answer.error.kind == "unstable")
+            troubles[path] = answer.error
+        count += 1
+        if progress is not None:
+            progress(count, len(indexes))
+    return begun[0], dict(sorted(troubles.items())), dict(sorted(answers.items()))
+
+
+def _reads(answers: dict[bytes, _Answer]) -> dict[bytes, Read]:
+    return {
+        path: Read(os.fsdecode(path), answer.found.nbytes, None, None)
+        for path, answer in answers.items()
+        if answer.source == "read"
+    }
+
+
+def write_manifest(
+    url: str,
+    *,
+    algorithms: Sequence[str] = ("sha256",),
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    min_nbytes: int | None = None,
+    max_nbytes: int | None = None,
+    journal: _Path | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 128 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> Written:
+    """Makes the manifest of the objects below a URL, in the format of `hashloom manifest write`. Nothing is written.
+
+    The names of objects give the folders, so a copy of the objects on a disk is the same but for the times of its
+    files, which count as touched. Globs, `min_nbytes` and `max_nbytes` are those of pyhashloom.manifest.write,
+    `journal` is that of sums. `progress` is called with the number of objects done and of all objects.
+
+    Raises FileError if the objects cannot be listed, ManifestError for a name that no manifest can have: one with an
+    empty part, one with a part . or .., or one that is also a folder.
+    """
+    if isinstance(algorithms, str):
+        raise TypeError("algorithms is one name: give a list of names")
+    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
+    names, wanted = list(algorithms), (list(include), list(exclude), min_nbytes, max_nbytes)
+    listing, troubles, answers = _settled(
+        url, lambda objects: Listing.of(objects, names, wanted, None), journal, False, storage_options, limits, progress
+    )
+    return Written(listing.write(), list(troubles.values()), list(_reads(answers).values()))
+
+
+def check_manifest(
+    manifest: str | os.PathLike[str] | Buffer,
+    url: str,
+    *,
+    trust_store: bool = False,
+    journal: _Path | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 128 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> StoreReport:
+    """Compares the objects below a URL with a manifest, given by its path or its bytes.
+
+    All objects are read, unless `trust_store` is true: then an object is not read if S3 tells a checksum of the whole
+    object for each algorithm of the manifest. These are SHA-256 and SHA-1 of uploads with such a checksum in one part,
+    and the ETag as MD5 of uploads in one part without a key of the customer's or of KMS. `vouched` of the report has
+    these objects: S3 computed their checksums when they were uploaded, and nobody has looked at the bytes since.
+
+    A manifest of a folder on a disk can be checked too; its symbolic links and empty folders are then removed, as
+    objects have none. The rest is that of write_manifest. Raises ManifestError for bytes that are not a manifest.
+    """
+    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
+    content, _ = manifests._content(manifest)
+    listing, troubles, answers = _settled(
+        url,
+        lambda objects: Listing.of(objects, [], ([], [], None, None), content),
+        journal,
+        trust_store,
+        storage_options,
+        limits,
+        progress,
+    )
+    report = manifests._compared(listing, troubles, _reads(answers))
+    by_source: dict[str | None, list[str]] = {"store": [], "journal": []}
+    for path, answer in answers.items():
+        by_source.setdefault(answer.source, []).append(os.fsdecode(path))
+    return StoreReport(report.differences, report.counts, report.reads, by_source["store"], by_source["journal"])
+
+
+def _one(
+    url: str,
+    work: Callable[[Store], Awaitable[_Result]],
+    options: _Options | None,
+    limits: Limits,
+) -> _Result:
+    """Does work that has one result."""
+
+    async def run(give: Callable[[_Result], Awaitable[None]]) -> None:
+        async with Store(url, options or {}, limits) as store:
+            await give(await work(store))
+
+    (result,) = results(run)
+    return result
+
+
+def _root(nodes: bytes, pad: bytes, count: int) -> bytes:
+    """The root of a binary tree of SHA-256 over the nodes and as many `pad` as make them `count`, a power of two."""
+    while count > 1:
+        if len(nodes) % 64:
+            nodes += pad
+        nodes = rows("sha256", nodes, 64, output="joined")
+        pad = rows("sha256", pad + pad, 64, output="joined")
+        count //= 2
+    return nodes
+
+
+def _leaves(chunk: bytes | memoryview) -> bytes:
+    """The digests of blocks of 16 KiB, the last of which may be shorter."""
+    view = memoryview(chunk)
+    whole = len(view) - len(view) % _LEAF_NBYTES
+    leaves = rows("sha256", view[:whole], _LEAF_NBYTES, output="joined")
+    return leaves + (new("sha256", view[whole:]).digest() if whole < len(view) else b"")
+
+
+def bep52(
+    url: str,
+    *,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 128 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> bytes | None:
+    """Returns the pieces root of an object in a torrent of version 2, as pyhashloom.tree.bep52: None for an empty one.
+
+    `range_nbytes` is a power of two, at least 16 KiB. FileError if the object cannot be read.
+    """
+    if range_nbytes < _LEAF_NBYTES or range_nbytes & (range_nbytes - 1):
+        raise ValueError(f"range_nbytes is {range_nbytes}: expected a power of two, at least {_LEAF_NBYTES}")
+
+    async def work(store: Store) -> bytes | None:
+        one = await _looked(store, url)
+        nodes: list[bytes] = []
+        per_range = range_nbytes // _LEAF_NBYTES
+
+        def begin(one: Object) -> Callable[[bytes], Awaitable[None]]:
+            nodes.clear()
+            count = per_range if one.nbytes > range_nbytes else _power(-(-one.nbytes // _LEAF_NBYTES))
+
+            async def take(chunk: bytes) -> None:
+                if chunk:
+                    nodes.append(await store.lanes.call(lambda: _root(_leaves(chunk), bytes(32), count)))
+
+            return take
+
+        try:
+            await store.read(one, begin)
+        except Exception as error:
+            raise store.error(error, one.path) from error
+        return _root(b"".join(nodes), _root(bytes(32), bytes(32), per_range), _power(len(nodes))) if nodes else None
+
+    return _one(url, work, storage_options, Limits(requests, memory_nbytes, range_nbytes, retries))
+
+
+def _power(count: int) -> int:
+    """The least power of two that is not less."""
+    return 1 << (count - 1).bit_length() if count else 1
+
+
+async def _looked(store: Store, url: str) -> Object:
+    one = store.named(url)
+    try:
+        return await store.look(one)
+    except Exception as error:
+        raise store.error(error, one.path) from error
+
+
+def s3(
+    url: str,
+    *,
+    name: str = "sha256",
+    part_nbytes: int = 8 << 20,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 128 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> tree.Composite:
+    """Returns the checksum that Amazon S3 shows for an object uploaded in parts, as pyhashloom.tree.s3, by reading it.
+
+    Parts are hashed side by side. FileError if the object cannot be read; TreeError for what S3 does not allow.
+    """
+    tree.s3(b"", name=name, part_nbytes=part_nbytes)  # its errors
+    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
+
+    async def work(store: Store) -> list[bytes]:
+        one = await _looked(store, url)
+        for _ in range(READINGS):
+            starts = list(range(0, one.nbytes, part_nbytes)) or [0]
+            if len(starts) > 10_000:
+                raise tree.TreeError(f"{len(starts)} parts: S3 allows 10000: take longer parts", "part_nbytes")
+            digests = [b""] * len(starts)
+
+            async def part(index: int) -> None:
+                hash = new(name)
+                end = min(starts[index] + part_nbytes, one.nbytes)
+                async with contextlib.aclosing(store.chunks(one, starts[index], end)) as chunks:
+                    async for chunk in chunks:
+                        await store.lanes.update([hash], chunk)
+                digests[index] = hash.digest()
+
+            try:
+                await each(of_list(range(len(starts))), part, _nothing, _PARTS)
+                if await store.is_still(one):
+                    return digests
+            except ChangedError:
+                pass
+            one = await _looked(store, url)
+        raise store.error(ChangedError(f"it changed during each of {READINGS} readings"), one.path)
+
+    parts = _one(url, work, storage_options, limits)
+    digest = new(name, b"".join(parts)).digest()
+    text = digest.hex() if name == "md5" else base64.b64encode(digest).decode()
+    return tree.Composite(digest, parts, f"{text}-{len(parts)}")
+
+
+async def _nothing(_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file beside the object that it was uploaded to. The object was not read."""
+
+    is_same: bool
+    """Whether the length and the checksum are the same."""
+    checksum: str
+    """What was compared: the algorithm, and the length of a part if the upload was in parts."""
+    expected: str
+    """The checksum of the file."""
+    found: str
+    """The checksum that S3 has."""
+
+
+def check_upload(
+    path: _Path, url: str, *, storage_options: _Options | None = None, threads: int = 0, retries: int = 5
+) -> Upload:
+    """Compares a file with an object of S3 without reading the object: by its length, and by the checksum that S3
+    computed when the object was uploaded, at once or in parts of equal length.
+
+    ValueError if S3 has no checksum that can be computed from the file: that is so for an object encrypted by KMS
+    without a SHA-256 or SHA-1. FileError if one of the two cannot be read.
+    """
+
+    async def work(store: Store) -> tuple[str, str, int, int]:
+        if not store.is_s3:
+            raise ValueError(f"{url}: only S3 tells checksums of its objects: compare by sums")
+        one = store.named(url)
+        try:
+            head = await store.head(one)
+            one = of_s3(one.path, one.bucket, head, head.get("ContentLength"))
+            first = await store.head(one, PartNumber=1) if "-" in one.version else {}
+        except Exception as error:
+            raise store.error(error, one.path) from error
+        for name, digest in checksums_of(one, head).items():
+            return name, digest.hex(), 0, one.nbytes
+        if part_nbytes := first.get("ContentLength", 0):
+            for name, field in CHECKSUM_FIELDS.items():
+                if "-" in head.get(field, ""):
+                    return name, head[field], part_nbytes, one.nbytes
+            if is_etag_md5(head):
+                return "md5", one.version.strip('"'), part_nbytes, one.nbytes
+        raise ValueError(f"{url}: S3 has no checksum of it that can be computed from a file: read it by sums")
+
+    name, found, part_nbytes, nbytes = _one(url, work, storage_options, Limits(4, 1, 1, retries))
+    is_long = os.stat(path).st_size == nbytes
+    if part_nbytes:
+        expected = str(tree.s3(path, name=name, part_nbytes=part_nbytes, threads=threads)) if is_long else ""
+    else:
+        (file,) = files(name, [path], threads=threads)
+        expected = file.hexdigest
+    checksum = f"{name} of parts of {part_nbytes} bytes" if part_nbytes else name
+    return Upload(is_long and expected == found, checksum, expected, found)
+
+
+def verify_torrent(
+    torrent: str | os.PathLike[str] | Buffer,
+    url: str,
+    *,
+    progress: Callable[[int, int], object] | None = None,
+    storage_options: _Options | None = None,
+    requests: int = 64,
+    memory_nbytes: int = 128 << 20,
+    range_nbytes: int = 8 << 20,
+    retries: int = 5,
+) -> Report:
+    """Checks every piece of a torrent against objects: the report of pyhashloom.torrent.verify.
+
+    `torrent` is its path or its bytes; `url` is the object of a torrent with one file, or what the files are below. The
+    states of pieces are have, bad, missing, unread and unstable. A folder on this machine, whose links could lead out
+    of it, is for pyhashloom.torrent.verify, and a ValueError here. `progress` is called with the number of pieces done
+    and of all pieces. Raises TorrentError for bytes that are not a torrent.
+    """
+    begun = time.monotonic()
+    own = Torrent(torrent)
+    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
+    _, is_single = own.name()
+    listed, offsets = own.files(), own.offsets()
+    states = ["unchecked"] * own.piece_count
+    found: dict[int, Object] = {}
+    troubles: dict[int, FileError] = {}
+    nbytes_read = [0]
+
+    async def work(give: Callable[[int], Awaitable[None]]) -> None:
+        async with Store(url, storage_options or {}, limits) as store:
+            if store.protocol in ("file", "local"):
+                raise ValueError(f"{url}: a folder on this machine: call pyhashloom.torrent.verify")
+            top = store.named(url)
+
+            async def look(file: int) -> None:
+                path = top.path if is_single else f"{top.path.rstrip('/')}/{os.fsdecode(listed[file][0])}"
+                try:
+                    found[file] = await store.look(dataclasses.replace(top, path=path))
+                except FileNotFoundError:
+                    pass
+                except Exception as error:
+                    troubles[file] = store.error(error, path)
+
+            async def check(piece: int) -> int:
+                states[piece] = await _piece_state(store, own, offsets, piece, found, troubles)
+                return piece
+
+            await each(of_list([i for i, file in enumerate(listed) if file[2]]), look, _nothing, limits.requests)
+            await each(of_list(range(own.piece_count)), check, give, _PARTS)
+            changed: set[int] = set()
+
+            async def still(file: int) -> None:
+                try:
+                    if not await store.is_still(found[file]):
+                        changed.add(file)
+                except Exception as error:
+                    troubles.setdefault(file, store.error(error, found[file].path))
+                    changed.add(file)
+
+            await each(of_list(list(found)), still, _nothing, limits.requests)
+            for file in changed:
+                first, end = listed[file][3:]
+                states[first:end] = ["unstable"] * (end - first)
+            nbytes_read[0] = store.nbytes
+
+    for count, _ in enumerate(results(work), 1):
+        if progress is not None:
+            progress(count, own.piece_count)
+    reports = [
+        FileReport(path, nbytes, _file_state(nbytes, has_content, states[first:end], found.get(i), i in troubles),
+                   found[i].nbytes if i in found else None, None)
+        for i, (path, nbytes, has_content, first, end) in enumerate(listed)
+    ]  # fmt: skip
+    bits = "".join("1" if state == "have" else "0" for state in states)
+    bitfield = bytes(int(bits[i : i + 8].ljust(8, "0"), 2) for i in range(0, len(bits), 8))
+    is_there = all(report.state in ("complete", "too long", "skipped") for report in reports)
+    is_complete = set(states) <= {"have"} and is_there
+    told = [troubles[file] for file in sorted(troubles)]
+    return Report(url, states, bitfield, reports, told, is_complete, nbytes_read[0], time.monotonic() - begun)
+
+
+async def _piece_state(
+    store: Store,
+    torrent: Torrent,
+    offsets: list[int],
+    piece: int,
+    found: dict[int, Object],
+    troubles: dict[int, FileError],
+) -> str:
+    """Reads and hashes a piece."""
+    start, end, parts, has_sha1, has_root = torrent.bytes_of(piece)
+    sha1, at, leaves, rest = new("sha1"), start, bytearray(), bytearray()
+    # Padding is not under a tree, and comes behind the file of the tree.
+    tree_end = offsets[parts[0][0]] + parts[0][2] if has_root and parts else start
+
+    async def zeros(until: int) -> None:
+        nonlocal at
+        while has_sha1 and at < until:
+            count = min(until - at, 1 << 20)
+            await store.lanes.update([sha1], bytes(count))
+            at += count
+        at = until
+
+    for file, first, stop in parts:
+        one = found.get(file)
+        if file in troubles:
+            return "unread"
+        if one is None or one.nbytes < stop:
+            return "missing"
+        await zeros(offsets[file] + first)
+        try:
+            async with contextlib.aclosing(store.chunks(one, first, stop)) as chunks:
+                async for chunk in chunks:
+                    if has_sha1:
+                        await store.lanes.update([sha1], chunk)
+                    if at < tree_end:
+                        rest += chunk
+                        whole = len(rest) - len(rest) % _LEAF_NBYTES
+                        leaves += await store.lanes.call(_leaves, bytes(rest[:whole]))
+                        del rest[:whole]
+                    at += len(chunk)
+        except ChangedError:
+            return "unstable"
+        except FileError as error:
+            troubles.setdefault(file, error)
+            return "unread"
+    await zeros(end)
+    leaves += _leaves(bytes(rest))
+    return "have" if torrent.is_right(piece, sha1.digest(), bytes(leaves)) else "bad"
+
+
+def _file_state(nbytes: int, has_content: bool, states: list[str], one: Object | None, is_troubled: bool) -> str:
+    if not has_content:
+        return "skipped"
+    if is_troubled:
+        return "failed"
+    if one is None:
+        return "missing"
+    if "unstable" in states:
+        return "unstable"
+    if one.nbytes < nbytes:
+        return "short"
+    if not set(states) <= {"have"}:
+        return "incomplete"
+    return "too long" if one.nbytes > nbytes else "complete"

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Messages that arrive in parts, beside hashlib."""
+
+import asyncio
+import contextlib
+import gzip
+import hashlib
+import io
+import random
+import socket
+import threading
+import urllib.request
+
+import pytest
+from test_threads import hammer
+
+import pyhashloom
+
+NAMES = ["md5", "sha1", "sha256", "sha512", "sha3_256", "ripemd160", "shake_128"]
+
+
+def expected(name, message):
+    if name == "ripemd160":  # OpenSSL may lack it
+        return pyhashloom.ripemd160(message).digest()
+    return hashlib.new(name, message).digest(*{"shake_128": (32,)}.get(name, ()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_update_many(name):
+    random.seed(1)
+    messages = [random.randbytes(random.choice([0, 1, 63, 64, 65, 200, 5_000])) for _ in range(70)]
+    hashes = [pyhashloom.new(name) for _ in messages]
+    begun = [0] * len(messages)
+    while any(at < len(message) for at, message in zip(begun, messages)):
+        cuts = [random.randrange(0, 1_500) for _ in messages]
+        chunks = [message[at : at + cut] for message, at, cut in zip(messages, begun, cuts)]
+        # Any order and any buffers, and objects that were updated one by one before.
+        order = random.sample(range(len(messages)), len(messages))
+        pyhashloom.update_many((hashes[i] for i in order), [memoryview(bytearray(chunks[i])) for i in order])
+        hashes[0].update(b"")
+        begun = [at + cut for at, cut in zip(begun, cuts)]
+    digests = [hash.digest(*([32] if name == "shake_128" else [])) for hash in hashes]
+    assert digests == [expected(name, message) for message in messages]
+    pyhashloom.update_many([], [])
+
+
+def test_update_many_names_what_is_wrong():
+    a, b = pyhashloom.sha256(), pyhashloom.sha256()
+    with pytest.raises(ValueError, match="hash 2: it is the same object as hash 0"):
+        pyhashloom.update_many([a, b, a], [b"x"] * 3)
+    with pytest.raises(ValueError, match="hash 1: it is of sha1, and hash 0 of sha256"):
+        pyhashloom.update_many([a, pyhashloom.sha1()], [b"x"] * 2)
+    with pytest.raises(TypeError, match="hash 1: expected an object of pyhashloom.*found HASH"):
+        pyhashloom.update_many([a, hashlib.sha256()], [b"x"] * 2)
+    with pytest.raises(TypeError, match="found int"):
+        pyhashloom.update_many(1, [])
+    with pytest.raises(TypeError, match="chunk 1: Strings must be encoded"):
+        pyhashloom.update_many([a, b], [b"x", "x"])
+    with pytest.raises(BufferError, match="chunk 0"):
+        pyhashloom.update_many([a], [memoryview(b"abcd")[::2]])
+    with pytest.raises(ValueError, match="2 hashes and 1 chunks"):
+        pyhashloom.update_many([a, b], [b"x"])
+    assert a.digest() == b.digest() == hashlib.sha256().digest()  # nothing was appended
+
+
+def test_update_many_by_threads_in_different_orders():
+    hashes = [pyhashloom.sha1() for _ in range(40)]
+    part = b"x" * 3_000
+
+    def forwards():
+        for _ in range(50):
+            pyhashloom.update_many(hashes, [part] * 40)
+
+    def backwards():
+        for _ in range(50):
+            pyhashloom.update_many(hashes[::-1][:30], [part] * 30)
+            hashes[3].update(part)
+            hashes[0].digest()
+
+    hammer(forwards, backwards)
+    for i, hash in enumerate(hashes):
+        count = 200 + (200 if i >= 10 else 0) + (200 if i == 3 else 0)
+        assert hash.digest() == hashlib.sha1(part * count).digest()
+
+
+class Reader:
+    """A file object with read only, in parts of any length, that fails at a place."""
+
+    def __init__(self, message, fails=None):
+        self.file, self.fails = io.BytesIO(message), fails
+
+    def read(self, nbytes):
+        if self.fails is not None and self.file.tell() >= self.fails:
+            raise ConnectionResetError(104, "Connection reset by peer")
+        return self.file.read(random.randrange(1, nbytes + 1))
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 64])
+@pytest.mark.parametrize("name", ["sha256", "shake_128"])
+def test_streams(name, at_once):
+    random.seed(2)
+    messages = [random.randbytes(random.randrange(0, 9_000)) for _ in range(100)]
+    makers = [io.BytesIO, Reader, lambda m: gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(m)))]
+    opened = 0
+
+    def files():
+        nonlocal opened
+        for i, message in enumerate(messages):
+            opened += 1
+            yield makers[i % 3](message)
+
+    found = []
+    for result in pyhashloom.streams(name, files(), at_once=at_once, chunk_nbytes=1_000):
+        found.append(result)
+        assert at_once > 1 or opened <= len(found) + 1  # drawn as others end
+    assert [result.digest for result in found] == [expected(name, message) for message in messages]
+    assert [result.nbytes for result in found] == [len(message) for message in messages]
+    assert found[7].path == "stream 7"
+
+
+def test_a_stream_that_fails_does_not_stop_the_others(tmp_path):
+    damaged = gzip.compress(bytes(10_000))[:-9]
+    files = [io.BytesIO(b"a"), Reader(b"x" * 9_000, fails=2_000), gzip.open(io.BytesIO(damaged)), io.BytesIO(b"b")]
+    a, reset, cut, b = pyhashloom.streams("sha256", files, chunk_nbytes=1_000)
+    assert (a.digest, b.digest) == (hashlib.sha256(b"a").digest(), hashlib.sha256(b"b").digest())
+    assert (reset.error.errno, reset.error.filename, reset.error.kind) == (104, "stream 1", "read")
+    assert 2_000 <= reset.error.offset < 3_000 and isinstance(reset.error.__cause__, ConnectionResetError)
+    assert isinstance(cut.error.__cause__, EOFError)
+    with pytest.raises(pyhashloom.FileError):
+        cut.digest
+
+
+def test_streams_names_what_is_wrong():
+    with pytest.raises(TypeError, match="stream 1: expected a binary file object.*found bytes"):
+        list(pyhashloom.streams("sha256", [io.BytesIO(), b"abc"]))
+    with pytest.raises(TypeError, match="stream 0: it gives text"):
+        list(pyhashloom.streams("sha256", [io.StringIO("abc")]))
+    with pytest.raises(ValueError, match="unsupported hash type"):
+        pyhashloom.streams("crc32", [])
+    with pytest.raises(ValueError, match="at_once is 0"):
+        pyhashloom.streams("sha256", [], at_once=0)
+
+
+def serve(bodies):
+    """An HTTP server on the loopback that sends each body once, with the length that is told. Returns its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def run():
+        with listener:
+            for told, body in bodies:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(10_000)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % told + body)
+
+    threading.Thread(target=run, daemon=True).start()
+    return "http://127.0.0.1:%d/" % listener.getsockname()[1]
+
+
+def test_bodies_of_urllib_and_one_that_is_cut_off():
+    address = serve([(50_000, b"x" * 50_000), (60_000, b"y" * 50_000)])
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    responses = [opener.open(address), opener.open(address)]
+    whole, cut = pyhashloom.streams("sha1", responses, chunk_nbytes=4_096)
+    assert whole.digest == hashlib.sha1(b"x" * 50_000).digest()
+    assert "10000 bytes" in str(cut.error) or "IncompleteRead" in str(cut.error)
+
+
+def test_sockets():
+    pairs = [socket.socketpair() for _ in range(10)]
+
+    def send():
+        for i, (ours, _) in enumerate(pairs):
+            ours.sendall(b"%d" % i * 5_000)
+            ours.close()
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    found = list(pyhashloom.streams("sha256", [theirs.makefile("rb") for _, theirs in pairs]))
+    thread.join()
+    assert [one.digest for one in found] == [hashlib.sha256(b"%d" % i * 5_000).digest() for i in range(10)]
+
+
+async def body(message, part, pause):
+    for at in range(0, len(message), part):
+        await asyncio.sleep(pause)
+        yield message[at : at + part]
+
+
+def collected(bodies, **options):
+    async def run():
+        return [result async for result in pyhashloom.streams_async("sha256", bodies, **options)]
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("at_once", [1, 4, 64])
+def test_streams_async(at_once):
+    random.seed(3)
+    messages = [random.randbytes(random.randrange(0, 300_000)) for _ in range(40)]
+    bodies = [body(m, random.randrange(1_000, 200_000), random.choice([0, 0.001])) for m in messages]
+    found = collected(bodies, at_once=at_once)
+    assert [result.digest for result in found] == [hashlib.sha256(message).digest() for message in messages]
+    assert not any("hashloom" in thread.name for thread in threading.enumerate())
+
+
+def test_results_come_while_the_next_body_is_awaited():
+    async def run():
+        first = asyncio.Event()
+
+        async def bodies():
+            yield body(b"abc", 2, 0)
+            await first.wait()
+            yield body(b"d", 1, 0)
+
+        digests = []
+        async for result in pyhashloom.streams_async("sha256", bodies()):
+            digests.append(result.digest)
+            first.set()
+        return digests
+
+    assert asyncio.run(run()) == [hashlib.sha256(b"abc").digest(), hashlib.sha256(b"d").digest()]
+
+
+def test_a_body_that_fails_and_chunks_that_are_no_bytes():
+    async def failing():
+        yield b"x" * 100
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    async def wrong():
+        yield "text"
+
+    found = collected([body(b"a" * 100_000, 70_000, 0), failing(), wrong()])
+    assert found[0].digest == hashlib.sha256(b"a" * 100_000).digest()
+    assert (found[1].error.errno, found[1].error.offset) == (104, 100)
+    assert isinstance(found[2].error.__cause__, TypeError)
+    with pytest.raises(TypeError, match="stream 0: expected an asynchronous iterable of bytes, found bytes"):
+        collected([b"abc"])
+
+
+def test_closing_the_iterator_stops_the_bodies():
+    async def run():
+        begun, ended = asyncio.Event(), []
+
+        async def endless():
+            begun.set()
+            try:
+                while True:
+                    await asyncio.sleep(0)
+                    yield b"x" * 100_000
+            finally:
+                ended.append(1)
+
+        async with contextlib.aclosing(pyhashloom.streams_async("sha256", [body(b"a", 1, 0.05), endless()])) as results:
+            assert (await anext(results)).digest == hashlib.sha256(b"a").digest()
+            await begun.wait()
+        assert len(asyncio.all_tasks()) == 1
+        return ended
+
+    assert asyncio.run(run()) == [1]
+    assert not any("hashloom" in thread.name for thread in threading.enumerate())
