@@ -615,12 +615,12 @@ impl<'a> Group<'a> {
                 self.copy_values(segment, &self.tables[table], rows, is_packed, width, &mut out)?;
                 continue;
             }
-            let Batch { rows, messages, long } = self.batch(plan, wanted, &mut at, &mut text)?;
+            let Batch { rows, messages, mut long } = self.batch(plan, wanted, &mut at, &mut text)?;
             next = rows.end;
             let here = take(&mut out, width * if is_packed { messages.len() } else { rows.len() });
             let mut hash = |digests: &mut [u8]| {
                 function.slices(&messages, digests);
-                hash_long(&function, &long, digests, check)
+                hash_long(&function, std::mem::take(&mut long), 1, digests, check)
             };
             let is_dense = here.len() == messages.len() * width;
             if is_dense && !plan.is_hex {

@@ -3,13 +3,9 @@
 //!
 //! Messages are drawn in batches. A batch keeps its objects alive, so another thread may change the list meanwhile.
 
-use std::cmp::Reverse;
 use std::thread;
 
-use hashloom::{
-    Algorithm, Hash, Hasher, HmacKey, finalize_many, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows,
-    update_many, xof_many,
-};
+use hashloom::{Algorithm, HmacKey, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows, xof_many};
 use hashloom_engine::run::join;
 use pyo3::exceptions::{PyBufferError, PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,7 +14,9 @@ use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyTuple};
 use crate::buffer::{Buffer, Data, Held, Rows, at};
 use crate::hash::{DETACH_NBYTES, known, unknown, xof_nbytes};
 use crate::hex;
+use crate::long::{Long, hash_long};
 use crate::memory::{self, Growing};
+use crate::signals::Signals;
 use crate::work::nthreads;
 
 /// The most messages in a batch.
@@ -119,7 +117,12 @@ impl Function<'_> {
         } else if work <= STRETCH_NBYTES.saturating_mul(nthreads) {
             py.detach(|| self.on_threads(messages, work, nthreads, digests));
         } else {
-            self.in_stretches(py, messages, nthreads, digests)?;
+            let long =
+                messages.iter().enumerate().map(|(place, message)| Long { place, parts: [&[], message.as_ref()] });
+            py.detach(|| {
+                let mut signals = Signals::new();
+                hash_long(self, long.collect(), nthreads, digests, &mut || signals.check())
+            })?;
         }
         py.check_signals()
     }
@@ -146,77 +149,6 @@ impl Function<'_> {
             self.slices(messages, digests);
             join(threads);
         });
-    }
-
-    /// Hashes long messages side by side, a part of each in a stretch.
-    fn in_stretches(&self, py: Python<'_>, messages: &[Held], nthreads: usize, digests: &mut [u8]) -> PyResult<()> {
-        let message = |i: usize| messages[i].as_ref();
-        // The longest comes first: those that have not ended are always the first ones.
-        let mut order: Vec<usize> = (0..messages.len()).collect();
-        order.sort_by_key(|&i| Reverse(message(i).len()));
-        let mut hashers = vec![self.hasher(); messages.len()];
-        let (mut begin, mut running) = (0, messages.len());
-        loop {
-            running = order[..running].partition_point(|&i| message(i).len() > begin);
-            if running == 0 {
-                break;
-            }
-            let end = begin + (STRETCH_NBYTES.saturating_mul(nthreads) / running).max(4096);
-            let parts: Vec<&[u8]> =
-                order[..running].iter().map(|&i| &message(i)[begin..end.min(message(i).len())]).collect();
-            let share = running.div_ceil(nthreads);
-            py.detach(|| {
-                thread::scope(|scope| {
-                    let mut shares = hashers[..running].chunks_mut(share).zip(parts.chunks(share));
-                    let first = shares.next();
-                    let others =
-                        shares.map(|(hashers, parts)| scope.spawn(|| update_many(hashers, parts))).collect::<Vec<_>>();
-                    if let Some((hashers, parts)) = first {
-                        update_many(hashers, parts);
-                    }
-                    join(others);
-                });
-            });
-            py.check_signals()?;
-            begin = end;
-        }
-        let nbytes = self.digest_nbytes();
-        let place = |i: usize| i * nbytes..(i + 1) * nbytes;
-        if let Function::Xof(..) = self {
-            for (hasher, &i) in hashers.into_iter().zip(&order) {
-                hasher.finalize_xof().read(&mut digests[place(i)]);
-            }
-            return Ok(());
-        }
-        let algorithm = hashers[0].algorithm();
-        let mut first = vec![0; messages.len() * algorithm.digest_nbytes()];
-        finalize_many(&mut hashers, &mut first);
-        let sorted = match self {
-            Function::Digest(_) | Function::Xof(..) => first,
-            Function::Mac(key) => {
-                let finished = |digest| key.finish(&Hash::new(algorithm, digest));
-                let tags: Vec<Hash> = first.chunks_exact(nbytes).map(finished).collect();
-                tags.iter().flat_map(|tag| tag.as_ref()).copied().collect()
-            }
-            Function::Hash160 | Function::Sha256d => {
-                let mut second = vec![0; messages.len() * nbytes];
-                self.second(&first, &mut second);
-                second
-            }
-        };
-        for (digest, &i) in sorted.chunks_exact(nbytes).zip(&order) {
-            digests[place(i)].copy_from_slice(digest);
-        }
-        Ok(())
-    }
-
-    /// The state in which a message begins.
-    fn hasher(&self) -> Hasher {
-        match self {
-            Function::Digest(algorithm) | Function::Xof(algorithm, _) => Hasher::new(*algorithm),
-            Function::Mac(key) => key.hasher(),
-            Function::Hash160 | Function::Sha256d => Hasher::new(Algorithm::Sha256),
-        }
     }
 
     fn rows(&self, data: &[u8], stride: usize, nbytes: usize, count: usize, digests: &mut [u8]) {

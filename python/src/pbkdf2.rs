@@ -4,7 +4,6 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use hashloom::{Algorithm, Stopped, pbkdf2_many_until};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
@@ -15,15 +14,13 @@ use zeroize::Zeroizing;
 use crate::buffer::Data;
 use crate::hash::{algorithm, for_hmac};
 use crate::memory;
+use crate::signals::Signals;
 use crate::work::nthreads;
 
 /// Passwords in a share of a thread: blocks for all lanes of any kernel.
 const SHARE: usize = 16;
 
 const THREADS_MAX: usize = 1024;
-
-/// The time between two looks at signals.
-const TICK: Duration = Duration::from_millis(50);
 
 /// The parameters that all keys of a call share.
 struct Form {
@@ -63,16 +60,14 @@ impl Form {
     ) -> PyResult<()> {
         let share = passwords.len().div_ceil(nthreads).next_multiple_of(SHARE).max(SHARE);
         let is_stopped = AtomicBool::new(false);
-        let mut raised = Ok(());
-        let mut looked = Instant::now();
+        let (mut raised, mut signals) = (Ok(()), Signals::new());
         // The caller's thread alone may look at signals.
         let look = || {
-            if looked.elapsed() >= TICK {
-                looked = Instant::now();
-                raised = Python::attach(|py| py.check_signals());
+            if raised.is_ok() {
+                raised = signals.check();
                 is_stopped.fetch_or(raised.is_err(), Ordering::Relaxed);
             }
-            is_stopped.load(Ordering::Relaxed)
+            raised.is_err()
         };
         let derived = py.detach(|| {
             thread::scope(|scope| {

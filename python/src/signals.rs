@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// The time between two looks.
+/// The time between two looks, and between two reports of progress.
 pub const TICK: Duration = Duration::from_millis(50);
 
 pub struct Signals {

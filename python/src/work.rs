@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hashloom_engine::run::{Cancel, Options};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
-/// The time between two looks at signals and two reports of progress.
-const TICK: Duration = Duration::from_millis(50);
+use crate::signals::TICK;
 
 /// Results that may wait for the caller; then the threads wait too.
 const WAITING: usize = 1024;
