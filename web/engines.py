@@ -70,7 +70,8 @@ class Engine:
 
 
 class Firefox(Engine):
-    name = "Firefox"
+    # Whether a browser tells that a file changed after it was chosen.
+    name, tells = "Firefox", False
 
     def __init__(self):
         program = next(filter(None, map(shutil.which, FIREFOX)), None)
@@ -113,7 +114,7 @@ class Firefox(Engine):
 
 
 class WebKit(Engine):
-    name = "WebKitGTK"
+    name, tells = "WebKitGTK", True
     PATHS = {"NewSession": "", "Navigate": "/url", "ExecuteAsyncScript": "/execute/async", "FindElement": "/element",
              "ElementSendKeys": "/element/{id}/value"}
 
