@@ -637,7 +637,9 @@ function verdictOf(row) {
     const ending = check.ended && !check.cancelled;
     if (check.pieces) {
         const counts = piecesOf(row);
-        if (counts[WRONG] > 0) return [BAD, `damaged${damage(row, [WRONG])}`];
+        if (counts[WRONG] > 0) {
+            return [BAD, `${isSurely(row) ? "damaged" : "damaged, or a file that shares the piece is"}${damage(row, [WRONG])}`];
+        }
         if (counts[UNREADABLE] + counts[ABSENT] > 0) {
             const where = damage(row, [ABSENT, UNREADABLE]);
             return [DOUBT, `not proven: a piece is shared with a file that is missing or unreadable${where}`];
@@ -667,6 +669,19 @@ function judge(row) {
 function rangeOf(row) {
     const each = check.source.torrent.piece_nbytes;
     return row.nbytes === 0 ? [0, 0] : [Math.floor(row.offset / each), Math.ceil((row.offset + row.nbytes) / each)];
+}
+
+// Whether a wrong piece has bytes of this file alone: only the first and the last one may have others.
+function isSurely(row) {
+    const { torrent } = check.source, each = torrent.piece_nbytes, [first, end] = rangeOf(row);
+    const isOwn = (piece) => {
+        for (let i = fileAt(torrent, piece * each); torrent.offsets[i] < (piece + 1) * each; i++) {
+            if (i !== row.index && torrent.nbytes[i] > 0 && !(torrent.flags[i] & PADDING)) return false;
+        }
+        return true;
+    };
+    const inside = check.pieces.subarray(first + 1, end - 1).includes(WRONG);
+    return inside || [first, end - 1].some((piece) => check.pieces[piece] === WRONG && isOwn(piece));
 }
 
 function piecesOf(row) {

@@ -249,6 +249,14 @@ class Tests:
         (folder / "a").unlink()
         verdicts, _ = self.choose(source, folder)
         assert verdicts["a"] == "missing" and verdicts["b"].startswith("not proven: "), verdicts
+        # Of two files in a wrong piece, nobody knows which one is damaged.
+        write(folder, {"a": noise(10_000, 1), "c": bytes([1]) + noise(40_000, 3)[1:]})
+        verdicts, _ = self.choose(source, folder)
+        assert verdicts == {"a": "OK", "b": "damaged, or a file that shares the piece is, at piece 1",
+                            "c": "damaged, or a file that shares the piece is, at piece 1"}, verdicts
+        write(folder, {"c": bytes(40_000)})
+        verdicts, _ = self.choose(source, folder)
+        assert verdicts["c"] == "damaged, at pieces 1\u20133" and verdicts["b"].startswith("damaged, or"), verdicts
 
     def test_long_pieces(self):
         """Pieces longer than a row of the worker's room, and more of them than it has lanes."""
