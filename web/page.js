@@ -132,12 +132,92 @@ const looksLikeSource = (name) =>
     /\.torrent$|sums?(\.txt)?$|\.(hash|hashes|digests?|checksums?)$/i.test(name) ||
     ALGORITHMS.includes(name.toLowerCase().replace(/^.*\./s, ""));
 
+// ---- Digests without a list ----
+
+// All algorithms: { name, tag, nbytes }.
+const algorithms = module.then((compiled) => WebAssembly.instantiate(compiled)).then(({ exports: core }) => {
+    core.algorithms();
+    const bytes = new Uint8Array(core.memory.buffer, core.answer_at(), core.answer_nbytes());
+    return JSON.parse(new TextDecoder().decode(bytes));
+});
+algorithms.then((all) => {
+    $("wanted").append(...all.map(({ tag }, i) => new Option(tag, i)), new Option("every algorithm", "all"));
+    $("wanted").value = all.findIndex(({ name }) => name === "sha256");
+});
+
+// A list of the given files that has no digests yet.
+$("digest").onclick = async () => {
+    const all = await algorithms, wanted = $("wanted").value;
+    const digests = all.map(({ tag }, algorithm) => ({ algorithm, tag, hex: null }))
+        .filter(({ algorithm }) => wanted === "all" || algorithm === Number(wanted));
+    const entries = [...given.keys()].map((name) => ({ name, told: true, digests }));
+    sourceProblem = "";
+    source = { name: "Digests", compiled: await module, list: { isNew: true, entries, bad: [], nbad: 0, algorithms: all } };
+    await ready();
+};
+
+// Names relative to the folder that all files are in.
+function namesInFolder() {
+    const names = check.rows.map(({ name }) => name), top = names[0].slice(0, names[0].indexOf("/") + 1);
+    return names.every((name) => name.startsWith(top)) ? names.map((name) => name.slice(top.length)) : names;
+}
+
+// The list as sha256sum writes it, or with tags if there are several algorithms.
+function listText() {
+    const names = namesInFolder(), isOne = check.rows[0].digests.length === 1;
+    return check.rows.flatMap((row, i) => (row.digested || []).map(({ algorithm, hex }) => {
+        const name = names[i].replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\r", "\\r");
+        const escape = name === names[i] ? "" : "\\", { tag } = check.source.list.algorithms[algorithm];
+        return isOne ? `${escape}${hex}  ${name}\n` : `${escape}${tag} (${name}) = ${hex}\n`;
+    })).join("");
+}
+
+function save(name, text) {
+    const link = document.createElement("a");
+    [link.href, link.download] = [URL.createObjectURL(new Blob([text])), name];
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+$("save").onclick = () => {
+    const { digests } = check.rows[0];
+    save(digests.length === 1 ? `${digests[0].tag.replaceAll("/", "-")}SUMS` : "CHECKSUMS", listText());
+};
+$("report").onclick = () => save("hashloom-report.json", JSON.stringify(report(), null, 1));
+
+function report() {
+    const { source: { name, torrent }, counts, began_ms, unsure, cancelled, done, total } = check;
+    return {
+        checked: name, began: new Date(began_ms).toISOString(), browser: navigator.userAgent,
+        verdict: $("verdict").textContent, summary: $("summary").textContent, cancelled,
+        bytes_read: done, bytes: total, files_that_may_have_changed_unnoticed: unsure,
+        pieces: torrent ? Object.fromEntries(VERDICTS.map((verdict, i) => [verdict, counts[i]])) : undefined,
+        files: check.lines.filter((row) => !row.padding).map((row) => {
+            const [kind, text] = verdictOf(row);
+            return { name: row.name, state: KINDS[kind], verdict: text, bytes: row.found?.nbytes, digests: row.digested };
+        }),
+    };
+}
+
+// Compares what somebody pastes with all digests that were computed.
+$("vendor").oninput = () => {
+    const hex = $("vendor").value.match(/[0-9a-f]{32,128}/i)?.[0].toLowerCase() ?? "", { list } = check.source;
+    const same = check.rows.find((row) => row.digested?.some((digest) => digest.hex === hex));
+    const isKnown = check.rows[0].digests.some(({ algorithm }) => 2 * list.algorithms[algorithm].nbytes === hex.length);
+    $("same").className = same ? "ok" : hex && isKnown ? "bad" : "";
+    $("same").textContent = !hex ? ""
+        : same ? `It is that of ${shown(same.name)}`
+        : isKnown ? "No file has this digest"
+        : `It has ${hex.length} digits: choose its algorithm, and compute digests by it`;
+};
+
 // ---- Choosing and dropping ----
 
 // Takes the files to check in place of those before. `list` gives them: { path, file, handle }.
 let listing = null;
 async function setFiles(list) {
     cancel();
+    if (source?.list?.isNew) source = null;
     given.clear();
     const own = listing = { nfiles: 0, problem: "" };
     describe();
@@ -177,6 +257,7 @@ function describe() {
         : source !== null ? `${source.name}: ${contents()}. ${content || "Now choose the folder with the files."}`
         : content ? `${content} Now choose the torrent or list.` : "";
     $("stop").hidden = !reading;
+    $("without").hidden = given.size === 0 || reading !== null || (source !== null && !source.list?.isNew);
     document.title = `${problem ? "Error \u2013 " : ""}hashloom: check files`;
     const guessed = source?.list && (source.algorithm >= 0 || source.list.entries.some(({ told }) => !told));
     $("guess").hidden = !guessed;
@@ -187,6 +268,7 @@ function describe() {
 }
 
 function contents() {
+    if (source.list?.isNew) return "no list";
     if (source.list) return `${count(source.list.entries.length, "checksum")}`;
     const { torrent } = source, visible = torrent.flags.reduce((sum, flag) => sum + (flag & PADDING ? 0 : 1), 0);
     return `${torrent.version} torrent, ${count(visible, "file")}, ${count(torrent.piece_count, "piece")} of ` +
@@ -336,7 +418,8 @@ function findFiles() {
         const only = single && given.size === 1 ? given.values().next().value : undefined;
         for (const row of visible) row.item = under(prefix, row.path) || only;
     } else {
-        const paths = pathsInFolder(source.list.entries.map(({ name }) => name));
+        const names = source.list.entries.map(({ name }) => name);
+        const paths = source.list.isNew ? names : pathsInFolder(names);
         rows = source.list.entries.map((entry, index) => ({ ...entry, index, path: paths[index] }));
         [prefix] = bestPrefix(paths.filter((path) => path !== null), null);
         for (const row of rows) row.item = row.path === null ? undefined : under(prefix, row.path);
@@ -366,7 +449,8 @@ async function start() {
     $("work").hidden = $("verdicts").hidden = false;
     $("pieces").hidden = !check.pieces;
     $("cancel").hidden = false;
-    $("again").hidden = true;
+    for (const id of ["again", "save", "report", "compare"]) $(id).hidden = true;
+    $("vendor").value = $("same").textContent = "";
     const notes = torrent ? torrent.notes : source.list.bad;
     $("notes").hidden = notes.length === 0;
     $("note-list").replaceChildren(...notes.map((note) => element("li", shown(note))));
@@ -582,7 +666,9 @@ function end() {
     for (const row of check.rows) judge(row);
     show();
     $("cancel").hidden = true;
-    $("again").hidden = false;
+    $("again").hidden = $("report").hidden = false;
+    const isNew = check.source.list?.isNew === true && !check.cancelled;
+    $("save").hidden = $("compare").hidden = !isNew;
 }
 
 // A file that changed during the check is never OK. The browser refuses to read a file whose length or time is another
@@ -647,6 +733,11 @@ function verdictOf(row) {
         if (counts[UNCHECKED] > 0 || !ending) return [NONE, check.ended ? "not checked" : "waiting"];
     } else {
         if (!row.digested) return [NONE, check.ended ? "not checked" : "waiting"];
+        if (check.source.list.isNew) {
+            const { list } = check.source, one = row.digested.length === 1;
+            return [NONE, row.digested.map(({ algorithm, hex }) => `${one ? "" : `${list.algorithms[algorithm].tag} `}${hex}`)
+                .join("\n")];
+        }
         const wrong = wrongDigests(row), tags = wrong.map(({ tag }) => tag).join(", ");
         if (wrong.length > 0 && !row.told && !check.proven.has(wrong[0].algorithm)) {
             if (!check.ended) return [NONE, "waiting"];
@@ -752,14 +843,14 @@ function show() {
     const { nbad } = check.source.list || { nbad: 0 };
     const summary = !check.ended ? "" : [
         check.cancelled ? "Stopped before the end." : "",
-        `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
+        check.source.list?.isNew ? "" : `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
         check.pieces
             ? `${check.counts[RIGHT].toLocaleString("en")} of ${count(check.pieces.length, "piece")} right.` : "",
         check.extra.length > 0 ? `${count(check.extra.length, "extra file")}.` : "",
         nbad > 0 ? `${count(nbad, "line")} of the list could not be read.` : "",
     ].filter((text) => text).join(" ");
     if ($("summary").textContent !== summary) $("summary").textContent = summary;
-    $("unsure").textContent = check.ended && check.unsure > 0 && counts[OK] > 0
+    $("unsure").textContent = check.ended && check.unsure > 0 && (counts[OK] > 0 || check.source.list?.isNew)
         ? `This browser cannot tell whether ${check.unsure === 1 ? "a file" : `${count(check.unsure, "file")}`} changed ` +
           "behind the reader: what it calls right was right when it was read. Close programs that write to the files, " +
           `or ${TELLS ? "check again after a few seconds." : "use a browser based on Chromium."}` : "";
@@ -778,6 +869,7 @@ function headline(counts, part) {
     if (!check.ended) return [state, `Checking: ${Math.floor(100 * part)} %${wrong ? `, so far ${wrong}` : ""}`];
     if (check.cancelled) return [state || "gone", `Stopped before the end${wrong ? `: ${wrong}` : ""}`];
     if (wrong) return [state, wrong[0].toUpperCase() + wrong.slice(1)];
+    if (check.source.list?.isNew) return ["", `Digests of ${count(none, "file")}`];
     if (doubt > 0) return ["gone", `${count(doubt, "file")} cannot be checked`];
     if (none > 0) return ["gone", `${count(none, "file")} not checked`];
     if (counts[OK] === 0) return ["gone", "Nothing to check"];
@@ -817,6 +909,12 @@ function showRows(counts) {
         check.shown = indices.map((index) => {
             const line = document.createElement("tr"), verdict = element("td", ""), nbytes = element("td", "", "number");
             line.append(verdict, element("td", shown(check.lines[index].name)), nbytes);
+            if (check.source.list?.isNew) {
+                const copy = element("button", "Copy");
+                copy.type = "button";
+                copy.onclick = () => navigator.clipboard.writeText(verdict.textContent);
+                line.cells[1].append(copy);
+            }
             return { index, line, verdict, nbytes };
         });
         $("rows").replaceChildren(...check.shown.map(({ line }) => line));

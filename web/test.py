@@ -15,9 +15,13 @@ import contextlib
 import functools
 import hashlib
 import http.server
+import json
 import os
 import pathlib
+import select
 import shutil
+import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -322,8 +326,8 @@ class Tests:
         assert verdicts["z.bin"] == "damaged, at pieces 27\u201329", verdicts
 
     @contextlib.contextmanager
-    def served(self):
-        handler = functools.partial(Quiet, directory=str(self.page.parent))
+    def served(self, headers=None):
+        handler = functools.partial(Quiet, directory=str(self.page.parent), headers=headers or {})
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -337,6 +341,30 @@ class Tests:
         with self.served() as url:
             verdicts, _ = self.choose(source, folder, url)
         assert set(verdicts.values()) == {"OK"}, verdicts
+
+    def test_headers(self):
+        """The headers of docs/web.md forbid what the page itself cannot: connections ahead of use, and WebRTC."""
+        text = (pathlib.Path(__file__).parent.parent / "docs/web.md").read_text()
+        block = text[text.index("```http\n") + 8:]
+        headers = dict(line.split(": ", 1) for line in block[:block.index("```")].splitlines())
+        source, folder = self.made("v1")
+        with self.served(headers) as url, socket.create_server(("127.0.0.1", 0)) as ahead, \
+                socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stun:
+            verdicts, _ = self.choose(source, folder, url)
+            assert set(verdicts.values()) == {"OK"}, verdicts
+            stun.bind(("127.0.0.1", 0))
+            self.browser.run(f"""(async () => {{
+                const link = document.createElement('link');
+                [link.rel, link.href] = ['preconnect', 'http://127.0.0.1:{ahead.getsockname()[1]}/'];
+                document.head.append(link);
+                const urls = 'stun:127.0.0.1:{stun.getsockname()[1]}';
+                const peer = new RTCPeerConnection({{ iceServers: [{{ urls }}] }});
+                peer.createDataChannel('x');
+                await peer.setLocalDescription(await peer.createOffer());
+                await new Promise((done) => setTimeout(done, 500));
+            }})()""")
+            came = select.select([ahead, stun], [], [], 0)[0]
+            assert not came, "a connection"
 
     def test_no_request(self):
         """The page asks for nothing but itself."""
@@ -402,7 +430,8 @@ class Tests:
             assert set(verdicts.values()) == {"OK"}, (version, verdicts)
             (folder / "z.bin").write_bytes(noise(40_000, 99))
             verdicts, _ = self.choose(source, folder)
-            assert verdicts["z.bin"] == ("damaged, at piece 0" if version == "v1" else "damaged, at piece 3"), verdicts
+            assert verdicts["z.bin"] == ("damaged, or a file that shares the piece is, at piece 0" if version == "v1" else
+                                         "damaged, at piece 3"), verdicts
 
     def test_module_that_ends(self):
         """A panic in the module is an error, and no file is OK after it."""
@@ -819,6 +848,56 @@ class Tests:
         verdicts, summary = self.wait()
         assert verdicts == {"a": "OK"} and self.text("#verdict") == "The file is right", (verdicts, summary)
 
+    # ---- Without a list ----
+
+    def saved(self, button):
+        """What a button saves: its name and its text."""
+        self.browser.run("window.kept = null; save = (...all) => (window.kept = all); "
+                         f"document.getElementById('{button}').click()")
+        return self.browser.run("kept")
+
+    def test_digests_without_a_list(self):
+        files = {"a": noise(1000, 1), "new\nline": b"x", "sub/b": noise(70_000, 2), "c d": b""}
+        top = self.folder / "without"
+        write(top, files)
+        self.open()
+        self.browser.choose("#folder", [top])
+        self.until("!document.getElementById('without').hidden && document.getElementById('wanted').options.length > 10")
+        self.browser.run("document.getElementById('digest').click()")
+        self.until("check !== null && check.ended")
+        verdicts = dict(self.table())
+        assert self.text("#verdict") == "Digests of 4 files" and len(verdicts) == 4, verdicts
+        assert verdicts["without/sub/bCopy"] == sha256(files["sub/b"]).hex(), verdicts
+        name, text = self.saved("save")
+        assert name == "SHA256SUMS", name
+        (self.folder / "saved").write_text(text)
+        run = subprocess.run(["sha256sum", "--check", "--strict", "../saved"], cwd=top, capture_output=True, text=True)
+        assert run.returncode == 0 and run.stdout.count(": OK") == 4, (run, text)
+        self.input("#vendor", f"SHA256: {sha256(files['a']).hex().upper()} ")
+        assert self.text("#same") == "It is that of without/a"
+        self.input("#vendor", sha256(b"other").hex())
+        assert self.text("#same") == "No file has this digest"
+        self.input("#vendor", "0" * 40)
+        assert "choose its algorithm" in self.text("#same")
+        self.picture("digests")
+        self.browser.run("document.getElementById('wanted').value = 'all'; document.getElementById('digest').click()")
+        self.until("check.rows[0].digests.length > 10 && check.ended")
+        name, text = self.saved("save")
+        assert name == "CHECKSUMS" and f"SHA3-512 (a) = {hashlib.sha3_512(files['a']).hexdigest()}\n" in text, text
+        assert f"MD5 (sub/b) = {hashlib.md5(files['sub/b']).hexdigest()}\n" in text, text
+
+    def test_report(self):
+        source, folder = self.made("v1")
+        (folder / "empty").unlink()
+        self.choose(source, folder)
+        name, text = self.saved("report")
+        report = json.loads(text)
+        assert name.endswith(".json") and report["verdict"] == "1 missing", report
+        states = {file["name"]: file["state"] for file in report["files"]}
+        assert states == {"empty": "missing", **dict.fromkeys(["a.bin", "b/c.bin", "b/long name.bin", "z.bin"], "right")}
+        assert report["pieces"] == {"right": 28} | dict.fromkeys(
+            ["not checked", "wrong", "file missing or too short", "unreadable"], 0), report
+
     # ---- For everybody ----
 
     def test_keyboard(self):
@@ -980,6 +1059,15 @@ def with_script(page, change):
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
+    def __init__(self, *arguments, headers, **options):
+        self.more = headers
+        super().__init__(*arguments, **options)
+
+    def end_headers(self):
+        for name, value in self.more.items():
+            self.send_header(name, value)
+        super().end_headers()
+
     def log_message(self, *_):
         pass
 
