@@ -13,7 +13,7 @@ all rounds:
 With --files, for many small files and their list of SHA-256: the page's check, and each file read by arrayBuffer() and
 hashed by crypto.subtle, one after the other and 32 at once, in files a second.
 
-With --gpu, for files of more than 1 GiB: the check without and with the machine's GPU, and the GPU's share of the bytes.
+With --gpu, for files of more than 1 GiB: the check without and with the machine's GPU, and its share of the bytes.
 """
 
 import argparse

@@ -47,7 +47,7 @@ let check = null;
 
 // ---- Torrents and lists ----
 
-// Reads the torrent or list in a worker, which `stopReading` ends. `algorithm`: of lines that name none, if it is known.
+// Reads the torrent or list in a worker, which `stopReading` ends. `algorithm`: of lines that name none, -1 if unknown.
 async function setSource(file, algorithm = -1) {
     stopReading();
     cancel();
@@ -152,7 +152,8 @@ $("digest").onclick = async () => {
         .filter(({ algorithm }) => wanted === "all" || algorithm === Number(wanted));
     const entries = [...given.keys()].map((name) => ({ name, told: true, digests }));
     sourceProblem = "";
-    source = { name: "Digests", compiled: await module, list: { isNew: true, entries, bad: [], nbad: 0, algorithms: all } };
+    const list = { isNew: true, entries, bad: [], nbad: 0, algorithms: all };
+    source = { name: "Digests", compiled: await module, list };
     await ready();
 };
 
@@ -194,7 +195,8 @@ function report() {
         pieces: torrent ? Object.fromEntries(VERDICTS.map((verdict, i) => [verdict, counts[i]])) : undefined,
         files: check.lines.filter((row) => !row.padding).map((row) => {
             const [kind, text] = verdictOf(row);
-            return { name: row.name, state: KINDS[kind], verdict: text, bytes: row.found?.nbytes, digests: row.digested };
+            const { name, found, digested: digests } = row;
+            return { name, state: KINDS[kind], verdict: text, bytes: found?.nbytes, digests };
         }),
     };
 }
@@ -215,9 +217,9 @@ $("vendor").oninput = () => {
 
 // Takes the files to check in place of those before. `list` gives them: { path, file, handle }.
 let listing = null;
-async function setFiles(list) {
+async function setFiles(list, keepsSource = false) {
     cancel();
-    if (source?.list?.isNew) source = null;
+    if (source?.list?.isNew && !keepsSource) source = null;
     given.clear();
     const own = listing = { nfiles: 0, problem: "" };
     describe();
@@ -393,11 +395,12 @@ function pathsInFolder(names) {
     const below = (depth, parts) => pathInFolder(parts.slice(depth).join("/"));
     const found = (depth) => bestPrefix(drives.slice(0, 100).map((parts) => below(depth, parts)), null)[1];
     const [depth] = common.slice(0, 64).map((_, i) => [i + 1, found(i + 1)])
-        .reduce((a, b) => (b[1] > a[1] ? b : a), [1, 0]);
+        .reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0]);
     const paths = names.map((name) => (hasDrive(name) ? below(depth, slashes(name).split("/")) : pathInFolder(name)));
     const [prefix] = bestPrefix(paths.filter((path) => path !== null), null);
     return paths.map((path) => {
-        const turned = path !== null && path.includes("\\") && !under(prefix, path) ? pathInFolder(slashes(path)) : path;
+        const isTurned = path !== null && path.includes("\\") && !under(prefix, path);
+        const turned = isTurned ? pathInFolder(slashes(path)) : path;
         return path === null || (turned !== null && (path === turned || under(bestPrefix([turned], null)[0], turned)))
             ? turned : path;
     });
@@ -437,8 +440,9 @@ async function start() {
     const { torrent, bytes, compiled } = source;
     const lines = rows.concat(extra.map((item) => ({ extra: true, name: item.path.slice(prefix.length), item })));
     const own = check = {
-        source, given: [...given.values()], rows, extra, lines, total: 0, done: 0, began: performance.now(), began_ms: Date.now(), ended: null,
-        cancelled: false, pieces: torrent ? new Uint8Array(torrent.piece_count) : null, failed: new Map(),
+        source, given: [...given.values()], rows, extra, lines, total: 0, done: 0,
+        began: performance.now(), began_ms: Date.now(), ended: null, cancelled: false,
+        pieces: torrent ? new Uint8Array(torrent.piece_count) : null, failed: new Map(),
         workers: [], busy: 0, taken: 0, gpu: null, gpuDone: 0, gpuIdle: 0, gpuPause: GPU_PAUSE,
         kinds: Uint8Array.from(lines, (line) => (line.extra ? EXTRA : line.padding ? HIDDEN : NONE)), page: 0,
         shown: [], proven: new Set(), unsure: 0, byPage: false,
@@ -536,7 +540,8 @@ function* fileBatches(rows) {
         for (; at < found.length && messages.length < fair; at++) {
             if (messages.length >= LANES && (messages.length + 1) * longest > ROOM_NBYTES / 2) break;
             const { index, item, found: { nbytes }, digests } = found[at];
-            messages.push({ index, ...ownFile(item.file), size: nbytes, algorithms: digests.map((one) => one.algorithm) });
+            const algorithms = digests.map((digest) => digest.algorithm);
+            messages.push({ index, ...ownFile(item.file), size: nbytes, algorithms });
         }
         yield { messages };
     }
@@ -586,7 +591,8 @@ function answered(worker, data) {
     if (data.verdicts) {
         check.pieces.set(data.verdicts, data.first);
         for (const [index, reason] of data.failed) check.failed.set(index, reason);
-        for (const index of filesOf({ first: data.first, count: data.verdicts.length }).keys()) judge(check.rows[index]);
+        const files = filesOf({ first: data.first, count: data.verdicts.length });
+        for (const index of files.keys()) judge(check.rows[index]);
     } else {
         for (const { index, digests, error, atOnce } of data.hashed) {
             const row = check.rows[index];
@@ -695,7 +701,7 @@ $("cancel").onclick = cancel;
 $("again").onclick = () => setFiles(async (items) => {
     items.push(...check.given);
     await forAll(items.filter((item) => item.handle), READS, async (item) => (item.file = await item.handle.getFile()));
-});
+}, true);
 
 // ---- Verdicts ----
 
@@ -724,7 +730,8 @@ function verdictOf(row) {
     if (check.pieces) {
         const counts = piecesOf(row);
         if (counts[WRONG] > 0) {
-            return [BAD, `${isSurely(row) ? "damaged" : "damaged, or a file that shares the piece is"}${damage(row, [WRONG])}`];
+            const who = isSurely(row) ? "damaged" : "damaged, or a file that shares the piece is";
+            return [BAD, who + damage(row, [WRONG])];
         }
         if (counts[UNREADABLE] + counts[ABSENT] > 0) {
             const where = damage(row, [ABSENT, UNREADABLE]);
@@ -735,14 +742,14 @@ function verdictOf(row) {
         if (!row.digested) return [NONE, check.ended ? "not checked" : "waiting"];
         if (check.source.list.isNew) {
             const { list } = check.source, one = row.digested.length === 1;
-            return [NONE, row.digested.map(({ algorithm, hex }) => `${one ? "" : `${list.algorithms[algorithm].tag} `}${hex}`)
-                .join("\n")];
+            const line = ({ algorithm, hex }) => `${one ? "" : `${list.algorithms[algorithm].tag} `}${hex}`;
+            return [NONE, row.digested.map(line).join("\n")];
         }
         const wrong = wrongDigests(row), tags = wrong.map(({ tag }) => tag).join(", ");
         if (wrong.length > 0 && !row.told && !check.proven.has(wrong[0].algorithm)) {
             if (!check.ended) return [NONE, "waiting"];
-            return [DOUBT, `cannot be checked: not its ${tags}, but the list does not name its algorithm, which may be ` +
-                           `another one with ${4 * wrong[0].hex.length} bits`];
+            return [DOUBT, `cannot be checked: not its ${tags}, but the list does not name its algorithm, ` +
+                           `which may be another one with ${4 * wrong[0].hex.length} bits`];
         }
         if (row.digested.length === 0 || wrong.length > 0) return [BAD, `damaged: not the list's ${tags}`];
         if (!ending) return [NONE, check.ended ? "not checked" : "waiting"];
@@ -851,8 +858,9 @@ function show() {
     ].filter((text) => text).join(" ");
     if ($("summary").textContent !== summary) $("summary").textContent = summary;
     $("unsure").textContent = check.ended && check.unsure > 0 && (counts[OK] > 0 || check.source.list?.isNew)
-        ? `This browser cannot tell whether ${check.unsure === 1 ? "a file" : `${count(check.unsure, "file")}`} changed ` +
-          "behind the reader: what it calls right was right when it was read. Close programs that write to the files, " +
+        ? `This browser cannot tell whether ${count(check.unsure, "file")} changed since ` +
+          `${check.unsure === 1 ? "it was" : "they were"} chosen: what is called right was right when it was read. ` +
+          "Close programs that write to files, " +
           `or ${TELLS ? "check again after a few seconds." : "use a browser based on Chromium."}` : "";
 }
 
@@ -862,7 +870,8 @@ const symlinks = () => (check.nsymlinks ??= check.rows.reduce((sum, row) => sum 
 function headline(counts, part) {
     const bad = counts[BAD], gone = counts[GONE], doubt = counts[DOUBT], none = counts[NONE] - symlinks();
     const { nbad } = check.source.list || { nbad: 0 };
-    const wrong = [bad > 0 ? `${count(bad, "file")} not right` : "", gone > 0 ? `${gone.toLocaleString("en")} missing` : "",
+    const wrong = [bad > 0 ? `${count(bad, "file")} not right` : "",
+                   gone > 0 ? `${gone.toLocaleString("en")} missing` : "",
                    doubt > 0 && bad + gone > 0 ? `${doubt.toLocaleString("en")} cannot be told` : ""]
         .filter((text) => text).join(", ");
     const state = bad > 0 ? "bad" : gone + doubt > 0 ? "gone" : "";
@@ -901,13 +910,14 @@ function showRows(counts) {
             skip -= counts[kind];
             continue;
         }
-        for (let at = check.kinds.indexOf(kind); at >= 0 && indices.length < ROWS; at = check.kinds.indexOf(kind, at + 1)) {
+        for (let at = -1; indices.length < ROWS && (at = check.kinds.indexOf(kind, at + 1)) >= 0;) {
             if (fits(at) && skip-- <= 0) indices.push(at);
         }
     }
     if (indices.length !== check.shown.length || indices.some((index, i) => index !== check.shown[i].index)) {
         check.shown = indices.map((index) => {
-            const line = document.createElement("tr"), verdict = element("td", ""), nbytes = element("td", "", "number");
+            const line = document.createElement("tr");
+            const verdict = element("td", ""), nbytes = element("td", "", "number");
             line.append(verdict, element("td", shown(check.lines[index].name)), nbytes);
             if (check.source.list?.isNew) {
                 const copy = element("button", "Copy");
@@ -934,11 +944,12 @@ function showRows(counts) {
         if (option.textContent !== text) option.textContent = text;
     }
     const from = check.page * ROWS;
-    $("more").textContent = all === 0 ? "no such file"
-        : `${(from + 1).toLocaleString("en")}\u2013${(from + indices.length).toLocaleString("en")} of ${count(all, "file")}`;
+    const [begin, end] = [from + 1, from + indices.length].map((number) => number.toLocaleString("en"));
+    $("more").textContent = all === 0 ? "no such file" : `${begin}\u2013${end} of ${count(all, "file")}`;
     $("pager").hidden = npages === 1 && words === "" && filter === "all";
-    for (const [id, to] of [["first", 0], ["before", check.page - 1], ["after", check.page + 1], ["last", npages - 1]]) {
-        $(id).disabled = to < 0 || to >= npages || to === check.page;
+    const { page } = check;
+    for (const [id, to] of [["first", 0], ["before", page - 1], ["after", page + 1], ["last", npages - 1]]) {
+        $(id).disabled = to < 0 || to >= npages || to === page;
         $(id).onclick = () => {
             check.page = to;
             show();

@@ -3,10 +3,10 @@
 """Tests the page in headless browsers: test.py PAGE.html [--screenshots FOLDER] [--only WORDS].
 
 Torrents and lists are made here, by an implementation of BEP 3 and BEP 52 of this file's own, or are those of vectors/.
-Tests whose name begins with engine_ run in Chromium, Firefox and WebKitGTK, as far as these are installed; all others in
-Chromium. The page is opened from file:// and once over http://. Files are chosen through the inputs or dropped, as a person does
-it. Tests whose name begins with gpu_ use a GPU that computes on the CPU, SwiftShader. Exit status: 0 if every test
-passed."""
+Tests whose name begins with engine_ run in Chromium, Firefox and WebKitGTK, as far as these are installed; all others
+in Chromium. The page is opened from file:// and sometimes over http://. Files are chosen through the inputs or dropped,
+as a person does it. Tests whose name begins with gpu_ use a GPU that computes on the CPU, SwiftShader. Exit
+status: 0 if every test passed."""
 
 import argparse
 import base64
@@ -417,7 +417,8 @@ class Tests:
         source, folder = self.made("v1", files={"one": noise(60 << 20, 1)})
         self.open()
         self.browser.choose("#source", [source])
-        self.browser.run("const begun = start; start = async () => { const begins = begun(); cancel(); await begins; }; 0")
+        self.browser.run("const begun = start; "
+                         "start = async () => { const begins = begun(); cancel(); await begins; }; 0")
         self.browser.choose("#folder", [folder])
         verdicts, summary = self.wait()
         assert verdicts == {"one": "not checked"} and summary.startswith("Stopped before the end. 0 of 1"), verdicts
@@ -430,8 +431,8 @@ class Tests:
             assert set(verdicts.values()) == {"OK"}, (version, verdicts)
             (folder / "z.bin").write_bytes(noise(40_000, 99))
             verdicts, _ = self.choose(source, folder)
-            assert verdicts["z.bin"] == ("damaged, or a file that shares the piece is, at piece 0" if version == "v1" else
-                                         "damaged, at piece 3"), verdicts
+            expected = {"v1": "damaged, or a file that shares the piece is, at piece 0", "v2": "damaged, at piece 3"}
+            assert verdicts["z.bin"] == expected[version], verdicts
 
     def test_module_that_ends(self):
         """A panic in the module is an error, and no file is OK after it."""
@@ -747,8 +748,8 @@ class Tests:
         self.open()
         # The torrent of many files is read as slowly as the test wants.
         self.browser.run("window.real = Worker; window.held = []; Worker = class extends real { postMessage(...all) { "
-                         "if (all[0].parse && all[0].name !== 'album.torrent') held.push(() => super.postMessage(...all)); "
-                         "else super.postMessage(...all); } }; 0")
+                         "if (all[0].parse && all[0].name !== 'album.torrent') "
+                         "held.push(() => super.postMessage(...all)); else super.postMessage(...all); } }; 0")
         self.browser.choose("#folder", [folder])
         self.browser.choose("#source", [many])
         self.until("held.length === 1")
@@ -798,6 +799,11 @@ class Tests:
         (top / "a.txt").write_bytes(noise(1000, 9))
         verdicts, _ = self.choose(path, top)
         assert [verdict.split(":")[0] for verdict in verdicts.values()] == ["damaged", "OK", "OK"], verdicts
+        # Names of two drives: neither is the file that has the rest of its name.
+        path.write_text('"Algorithm","Hash","Path"\n' + "".join(
+            f'"SHA256","{digests["sub/deep/d"]}","{drive}:\\sub\\deep\\d"\n' for drive in "CD"))
+        assert set(self.choose(path, top)[0].values()) >= {"missing"}, self.table()
+        assert "OK" not in self.choose(path, top)[0].values(), self.table()
         path.write_text("Algorithm Hash Path\n--- --- ---\n" + f"SHA256 {digests['a.txt']} C:\\dl\\pk...\n" + table)
         verdicts, summary = self.choose(path, top)
         assert "1 line of the list could not be read" in summary and "cut the path" in self.text("#note-list"), summary
@@ -815,7 +821,8 @@ class Tests:
             path.write_text("".join(f"{digest}  {file}\n" for file, digest in digests.items()))
             return path
 
-        for name, algorithm in [("sums.txt", "blake2b"), ("list", "blake2s"), ("list", "sha3_512"), ("B2SUMS", "blake2b")]:
+        for name, algorithm in [("sums.txt", "blake2b"), ("list", "blake2s"), ("list", "sha3_512"),
+                                ("B2SUMS", "blake2b")]:
             verdicts, summary = self.choose(listed(name, algorithm), top)
             assert all(text.startswith("cannot be checked: not its SHA") for text in verdicts.values()), verdicts
             assert self.text("#verdict") == "2 files cannot be checked" and summary.startswith("0 of 2 "), summary
@@ -828,9 +835,8 @@ class Tests:
             assert (verdicts["b"] == "OK") == (wrong == "a"), verdicts
         verdicts, _ = self.choose(listed("list", "sha3_512", "a"), top)
         assert verdicts["b"] == "OK" or verdicts["b"].startswith("cannot"), verdicts
-        self.browser.run("document.getElementById('algorithm').value = [...document.getElementById('algorithm').options]"
-                         ".find((option) => option.text === 'SHA3-512').value; "
-                         "document.getElementById('algorithm').onchange()")
+        self.browser.run("(() => { const field = document.getElementById('algorithm'); field.value = [...field.options]"
+                         ".find((option) => option.text === 'SHA3-512').value; field.onchange(); })()")
         self.until("source !== null && check.source === source")
         assert self.wait()[0] == {"a": "damaged: not the list's SHA3-512", "b": "OK"}
         (self.folder / "list").write_text(f"BLAKE2b (a) = {'0' * 128}\nSHA256 (b) = {sha256(files['b']).hex()}\n")
@@ -862,7 +868,8 @@ class Tests:
         write(top, files)
         self.open()
         self.browser.choose("#folder", [top])
-        self.until("!document.getElementById('without').hidden && document.getElementById('wanted').options.length > 10")
+        self.until("!document.getElementById('without').hidden && "
+                   "document.getElementById('wanted').options.length > 10")
         self.browser.run("document.getElementById('digest').click()")
         self.until("check !== null && check.ended")
         verdicts = dict(self.table())
@@ -880,6 +887,9 @@ class Tests:
         self.input("#vendor", "0" * 40)
         assert "choose its algorithm" in self.text("#same")
         self.picture("digests")
+        self.browser.run("document.getElementById('again').click()")
+        self.until("check.ended && check.given.length === 4")
+        assert self.text("#verdict") == "Digests of 4 files"
         self.browser.run("document.getElementById('wanted').value = 'all'; document.getElementById('digest').click()")
         self.until("check.rows[0].digests.length > 10 && check.ended")
         name, text = self.saved("save")
@@ -894,7 +904,8 @@ class Tests:
         report = json.loads(text)
         assert name.endswith(".json") and report["verdict"] == "1 missing", report
         states = {file["name"]: file["state"] for file in report["files"]}
-        assert states == {"empty": "missing", **dict.fromkeys(["a.bin", "b/c.bin", "b/long name.bin", "z.bin"], "right")}
+        right = ["a.bin", "b/c.bin", "b/long name.bin", "z.bin"]
+        assert states == {"empty": "missing"} | dict.fromkeys(right, "right"), states
         assert report["pieces"] == {"right": 28} | dict.fromkeys(
             ["not checked", "wrong", "file missing or too short", "unreadable"], 0), report
 
@@ -919,16 +930,18 @@ class Tests:
         press("Tab", 9)
         press(" ", 32)
         assert self.text("#pointed") == "piece 200: wrong, in one", self.text("#pointed")
-        assert self.browser.run("document.getElementById('cell').getAttribute('aria-valuetext')") == self.text("#pointed")
+        spoken = self.browser.run("document.getElementById('cell').getAttribute('aria-valuetext')")
+        assert spoken == self.text("#pointed"), spoken
 
     def test_accessible(self):
-        """axe-core finds nothing: before a check, after a right and a wrong one, with an error, in light and in dark."""
+        """axe-core finds nothing before a check, after a right and a wrong one, with an error; in light and in dark."""
         if not AXE.exists():
-            print(f"SKIPPED: web: axe-core: npm install --prefix build/npm axe-core@4")
+            print("SKIPPED: web: no axe-core: npm install --prefix build/npm axe-core@4")
             return
         source, folder = self.made("v1")
+        every = os.environ.get("HASHLOOM_TEST_ALL") == "1"
         for dark in [False, True]:
-            for state in ["start", "right", "wrong", "error"]:
+            for state in ["start", "right", "wrong", "error"] if every or self.screenshots else ["wrong"]:
                 if state == "wrong":
                     (folder / "z.bin").write_bytes(noise(40_000, 99))
                     (folder / "empty").unlink(missing_ok=True)
@@ -957,8 +970,8 @@ class Tests:
         try:
             self.choose(source, folder)
             self.picture("phone")
-            wide = self.browser.run("[...document.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().right "
-                                    "> 360).map((one) => one.outerHTML.slice(0, 60))")
+            wide = self.browser.run("[...document.querySelectorAll('*')].filter((one) => "
+                                    "one.getBoundingClientRect().right > 360).map((one) => one.outerHTML.slice(0, 60))")
             assert wide == [], wide
         finally:
             self.browser.call("Emulation.clearDeviceMetricsOverride")
@@ -999,7 +1012,8 @@ class Engines:
         for name in files:
             os.utime(top / name, (1_700_000_000, 1_700_000_000))
         (self.folder / "t.torrent").write_bytes(torrent("album", files, BLOCK, version))
-        (self.folder / "SHA256SUMS").write_text("".join(f"{sha256(data).hex()}  {name}\n" for name, data in files.items()))
+        lines = "".join(f"{sha256(data).hex()}  {name}\n" for name, data in files.items())
+        (self.folder / "SHA256SUMS").write_text(lines)
         return [self.folder / "t.torrent", self.folder / "SHA256SUMS"], [top / name for name in files]
 
     def engine_right_and_wrong(self):
@@ -1018,7 +1032,7 @@ class Engines:
                 assert verdicts["one"].startswith("damaged") and verdicts["two"] == "OK", (source, verdicts)
 
     def engine_changed_behind_the_reader(self):
-        """A byte that changes after its piece was read: the file is not OK, or the verdict says that nobody can tell."""
+        """A byte that changes after its piece was read: the file is not OK, or the page says it is blind."""
         text, held = self.page.read_text(), "    await recheck(own);\n"
         waits = "await new Promise((go) => { document.body.dataset.held = 1; addEventListener('go', go); });\n"
         page = self.folder / "held.html"
@@ -1037,12 +1051,13 @@ class Engines:
             assert "changed" in verdicts["one"] and self.text("#verdict") == "1 file not right", verdicts
         else:
             assert self.text("#verdict") == "All 4 files are right, as read", self.text("#verdict")
-            assert "cannot tell whether 4 files changed behind the reader" in self.text("#unsure"), self.text("#unsure")
+            unsure = self.text("#unsure")
+            assert "cannot tell whether 4 files changed since they were chosen" in unsure, unsure
 
     def engine_just_written(self):
         """WebKit knows whole seconds only: what was written just now may be written again within the same one."""
         (_, source), paths = self.made("v1")
-        stamp = time.time()
+        stamp = time.time() + 3600  # however long it takes until the check begins
         os.utime(paths[2], (stamp, stamp))
         verdicts = self.check(source, paths)
         assert set(verdicts.values()) == {"OK"}, verdicts
@@ -1121,7 +1136,8 @@ def main():
         names = [name for name in dir(Engines) if name.startswith("engine_") and arguments.only in name]
         engines = [(engine, arguments.page.resolve(), names) for engine in [Chromium, Firefox, WebKit] if names]
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            running = [pool.submit(run, *group) for group in groups] + [pool.submit(run_engine, *one) for one in engines]
+            running = [pool.submit(run, *group) for group in groups]
+            running += [pool.submit(run_engine, *one) for one in engines]
             failed = sum(one.result() for one in running)
     print(f"web: {failed} failed" if failed else "web: all passed")
     return 1 if failed else 0

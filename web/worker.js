@@ -237,8 +237,8 @@ async function fill(lanes, lengths, done, row, room, verdicts) {
     await getAll(reads, ({ index }) => files.get(index).size, get);
 }
 
-// Calls `get` for all items: for those of small files many at once, for others one after the other, as they come through
-// the one buffer.
+// Calls `get` for all items: for those of small files many at once, for others one after the other, as these come
+// through the one buffer.
 async function getAll(items, sizeOf, get) {
     await forAll(items.filter((item) => sizeOf(item) <= SMALL_NBYTES), READS, get);
     await forAll(items.filter((item) => sizeOf(item) > SMALL_NBYTES), 1, get);
@@ -270,7 +270,7 @@ async function hashFiles(messages) {
     }
     core.finish_messages();
     const hashed = messages.map(({ index, size }) =>
-        ({ index, error: errors.get(index), digests: [], atOnce: size <= SMALL_NBYTES && size <= row }));
+        ({ index, error: errors.get(index), digests: [], atOnce: size > 0 && size <= SMALL_NBYTES && size <= row }));
     for (const { chunk, algorithm, hex } of JSON.parse(new TextDecoder().decode(answer()))) {
         hashed[chunk].digests.push({ algorithm, hex });
     }

@@ -107,7 +107,7 @@ fn describe(torrent: &Torrent) -> Vec<u8> {
 }
 
 /// The algorithms for lines that name none, the first of them for digests of its length: `chosen`, then those that the
-/// name of the list names, as SHA3-256SUMS and x.rmd160 do, before all others. Also the number of those that are told so.
+/// name of the list names, as SHA3-256SUMS and x.rmd160 do, before all others. Also the number of those that are told.
 fn untagged(list_name: &[u8], chosen: Option<Algorithm>) -> (Vec<Algorithm>, usize) {
     let name = String::from_utf8_lossy(list_name).to_lowercase();
     // sha512-224 is in the name, and so is sha512: the longer one is meant.

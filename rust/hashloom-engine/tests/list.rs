@@ -205,7 +205,7 @@ fn what_get_file_hash_prints() {
         (format!("{csv}\"MD5\",\"{two}\",\"\""), BadLine::FileHash),
         (format!("{csv}{one}  a"), BadLine::FileHash),
         (format!("Algorithm : MD5\n{one}  a"), BadLine::FileHash),
-        (format!("Algorithm : MD5\nPath : a\n"), BadLine::FileHash),
+        ("Algorithm : MD5\nPath : a\n".to_owned(), BadLine::FileHash),
         (format!("Algorithm : MD5\nHash : {two}\nPath : a\n           b"), BadLine::Cut),
         (format!("Algorithm : MD5\nHash : {one}\n    {one}\n    {one}"), BadLine::FileHash),
         (format!("BLAKE2b (a) = {one}"), BadLine::Algorithm),

@@ -6,6 +6,9 @@ use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 
 const BUFFER_NBYTES: usize = 64 << 10;
 
+/// Makes a unit of UTF-16 of its bytes.
+type Unit = fn([u8; 2]) -> u16;
+
 /// Returns the reader's text as UTF-8 without a byte order mark.
 ///
 /// UTF-16 is known by its byte order mark; `>` of Windows PowerShell writes it. What is no character becomes U+FFFD. All
@@ -27,7 +30,7 @@ pub fn decoded<'a>(mut reader: impl Read + Send + 'a) -> io::Result<Box<dyn BufR
     // A pipe may give fewer bytes than there are.
     let mut mark = Vec::new();
     reader.by_ref().take(3).read_to_end(&mut mark)?;
-    let (nskipped, unit): (usize, Option<fn([u8; 2]) -> u16>) = match mark[..] {
+    let (nskipped, unit): (usize, Option<Unit>) = match mark[..] {
         [0xef, 0xbb, 0xbf] => (3, None),
         [0xff, 0xfe, ..] => (2, Some(u16::from_le_bytes)),
         [0xfe, 0xff, ..] => (2, Some(u16::from_be_bytes)),
@@ -48,7 +51,7 @@ pub fn decoded<'a>(mut reader: impl Read + Send + 'a) -> io::Result<Box<dyn BufR
 /// Turns UTF-16 into UTF-8.
 struct Utf16<R> {
     reader: R,
-    unit: fn([u8; 2]) -> u16,
+    unit: Unit,
     /// The first half of a pair.
     high: Option<u16>,
     text: Cursor<Vec<u8>>,
