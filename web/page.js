@@ -238,15 +238,18 @@ async function setFiles(list, keepsSource = false) {
 
 // Starts the check once there is everything. A folder that holds its own list or torrent needs no other.
 async function ready() {
-    if (source === null && !reading && !sourceProblem && !listing) {
-        const depth = (path) => path.split("/").length;
-        const found = [...given.values()].filter(({ path }) => depth(path) <= 2 && looksLikeSource(path));
-        if (found.length === 1 && given.size > 1) return setSource(found[0].file);
-    }
+    const found = source === null && !reading && !sourceProblem && !listing && given.size > 1 ? ownSources() : [];
+    if (found.length === 1) return setSource(found[0].file);
+    $("several").hidden = found.length === 0;
+    $("own").replaceChildren(new Option("choose one", ""), ...found.map(({ path }) => new Option(shown(path), path)));
     describe();
     if (source !== null && given.size > 0 && !reading && !listing) await start();
     return undefined;
 }
+
+// The torrents and lists in the first folders of what was given.
+const ownSources = () =>
+    [...given.values()].filter(({ path }) => path.split("/").length <= 2 && looksLikeSource(path));
 
 // Says what there is so far, and what is missing.
 function describe() {
@@ -255,8 +258,10 @@ function describe() {
     if ($("error").textContent !== problem) $("error").textContent = problem;
     const content = listing && !listing.problem ? "Reading the folder\u2026"
         : given.size === 0 ? "" : `${count(given.size, "file")} given.`;
+    const isOwn = source?.file && [...given.values()].some(({ file }) => file === source.file);
+    if (reading || source) $("several").hidden = true;
     $("found").textContent = reading ? `Reading ${reading.name}\u2026`
-        : source !== null ? `${source.name}: ${contents()}. ${content || "Now choose the folder with the files."}`
+        : source !== null ? `${source.name}${isOwn ? " of the folder itself" : ""}: ${contents()}. ${content || "Now choose the folder with the files."}`
         : content ? `${content} Now choose the torrent or list.` : "";
     $("stop").hidden = !reading;
     $("without").hidden = given.size === 0 || reading !== null || (source !== null && !source.list?.isNew);
@@ -279,6 +284,10 @@ function contents() {
 
 $("source").onchange = () => {
     if ($("source").files.length > 0) setSource($("source").files[0]);
+};
+$("own").onchange = () => {
+    const item = given.get($("own").value);
+    if (item) setSource(item.file);
 };
 $("algorithm").onchange = () => setSource(source.file, Number($("algorithm").value));
 $("stop").onclick = () => {
@@ -700,7 +709,10 @@ navigator.gpu?.requestAdapter().then((adapter) => ($("gpu").parentElement.hidden
 $("cancel").onclick = cancel;
 $("again").onclick = () => setFiles(async (items) => {
     items.push(...check.given);
-    await forAll(items.filter((item) => item.handle), READS, async (item) => (item.file = await item.handle.getFile()));
+    await forAll(items.filter((item) => item.handle), READS, async (item) => {
+        // A file that is gone is told by its verdict.
+        item.file = await item.handle.getFile().catch(() => item.file);
+    });
 }, true);
 
 // ---- Verdicts ----
