@@ -260,8 +260,9 @@ function describe() {
         : given.size === 0 ? "" : `${count(given.size, "file")} given.`;
     const isOwn = source?.file && [...given.values()].some(({ file }) => file === source.file);
     if (reading || source) $("several").hidden = true;
+    const what = isOwn ? `${source.name} of the folder itself` : source?.name;
     $("found").textContent = reading ? `Reading ${reading.name}\u2026`
-        : source !== null ? `${source.name}${isOwn ? " of the folder itself" : ""}: ${contents()}. ${content || "Now choose the folder with the files."}`
+        : source !== null ? `${what}: ${contents()}. ${content || "Now choose the folder with the files."}`
         : content ? `${content} Now choose the torrent or list.` : "";
     $("stop").hidden = !reading;
     $("without").hidden = given.size === 0 || reading !== null || (source !== null && !source.list?.isNew);
@@ -848,6 +849,8 @@ function show() {
     $("work").className = state;
     $("progress").value = part;
     document.title = `${check.ended ? verdict : `${Math.floor(100 * part)} %`} \u2013 hashloom`;
+    // A screen reader says the end, not each percent.
+    $("verdict").setAttribute("aria-live", check.ended ? "polite" : "off");
     if ($("verdict").textContent !== verdict) $("verdict").textContent = verdict;
     $("rate").textContent = `${size(check.done)} in ${seconds.toFixed(1)} s, ` +
         `${size(check.done / seconds)}/s, ${count(NWORKERS, "worker")}` +
