@@ -10,10 +10,14 @@ all rounds:
   read            workers that read the file as the page does, and hash nothing
   hash, subtle hash   two workers that hash 32 MiB in memory, without reading: by the module, by crypto.subtle
 
-With --gpu, for files of more than 1 GiB: the check without and with the machine's GPU, and the GPU's share of the bytes.
+With --files, for many small files and their list of SHA-256: the page's check, and each file read by arrayBuffer() and
+hashed by crypto.subtle, one after the other and 32 at once, in files a second.
+
+With --gpu, for files of more than 1 GiB: the check without and with the machine's GPU, and its share of the bytes.
 """
 
 import argparse
+import hashlib
 import pathlib
 import sys
 import tempfile
@@ -21,7 +25,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "web"))
 from browser import Browser
-from test import noise, torrent
+from test import noise, torrent, write
 
 CODE = """
 window.subtle = async (file, piece) => {
@@ -42,7 +46,7 @@ window.each = async (text, messages) => {
     workers.forEach((worker) => worker.terminate());
     return [answers, seconds];
 };
-window.reading = async (file) => {
+window.readingAlone = async (file) => {
     const half = Math.ceil(file.size / NWORKERS), ranges = [];
     for (let at = 0; at < file.size; at += half) ranges.push({ file, from: at, to: Math.min(file.size, at + half) });
     const [, seconds] = await each(`onmessage = async ({ data: { file, from, to } }) => {
@@ -91,10 +95,19 @@ window.subtleHashing = async (piece) => (await each(`onmessage = async ({ data: 
 }`, Array(NWORKERS).fill(piece)))[0].reduce((a, b) => a + b);
 window.checking = async (gpu) => {
     $("gpu").checked = gpu;
-    start();
+    await start();
     while (!check.ended) await new Promise((resolve) => setTimeout(resolve, 1));
-    if (!check.rows.every((row) => verdictOf(row)[0] === "ok")) throw new Error("a wrong verdict");
+    if (!check.rows.every((row) => verdictOf(row)[0] === OK)) throw new Error("a wrong verdict");
     return check.total / (check.ended - check.began) / 1e6;
+};
+window.filesChecked = async () => {
+    await checking(false);
+    return check.rows.length / (check.ended - check.began);
+};
+window.filesInLoop = async (atOnce) => {
+    const files = [...given.values()].map(({ file }) => file), begun = performance.now();
+    await forAll(files, atOnce, async (file) => crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
+    return files.length / (performance.now() - begun);
 };
 0
 """
@@ -105,39 +118,48 @@ def main():
     parser.add_argument("--size", type=int, default=500, help="MB (default: 500)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--piece", type=int, default=262144, help="bytes of a piece (default: 262144)")
+    parser.add_argument("--files", type=int, help="measure this number of files of 3,000 bytes")
     parser.add_argument("--gpu", action="store_true", help="measure the check with the machine's GPU")
     arguments = parser.parse_args()
     gpu = "default" if arguments.gpu else None
     with tempfile.TemporaryDirectory(prefix="hashloom-web-") as folder, Browser(gpu) as browser:
         folder = pathlib.Path(folder)
-        files = {"file.bin": noise(arguments.size * 1_000_000, 1)}
-        (folder / "content").mkdir()
-        (folder / "content/file.bin").write_bytes(files["file.bin"])
-        (folder / "content.torrent").write_bytes(torrent("content", files, arguments.piece))
+        if arguments.files:
+            files = {f"{i:06}": noise(3000, i) for i in range(arguments.files)}
+            source = folder / "SHA256SUMS"
+            source.write_text("".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()))
+        else:
+            files = {"file.bin": noise(arguments.size * 1_000_000, 1)}
+            source = folder / "content.torrent"
+            source.write_bytes(torrent("content", files, arguments.piece))
+        write(folder / "content", files)
         del files
         browser.open((ROOT / "build/web/hashloom.html").as_uri())
-        browser.choose("#source", [folder / "content.torrent"])
+        browser.choose("#source", [source])
         browser.choose("#folder", [folder / "content"])
         while not browser.run("check !== null && check.ended !== null"):
             pass
         browser.run(CODE)
         best = {}
         file, piece = "given.values().next().value.file", arguments.piece
-        rows = [("check", "checking(false)"), ("subtle", f"subtle({file}, {piece})"), ("read", f"reading({file})"),
+        rows = [("check", "checking(false)"), ("subtle", f"subtle({file}, {piece})"), ("read", f"readingAlone({file})"),
                 ("hash", f"hashing({piece})"), ("subtle hash", f"subtleHashing({piece})")]
         if gpu:
             rows = [rows[0], ("with GPU", "checking(true)"), ("GPU's share", "check.gpuDone / check.total")]
+        if arguments.files:
+            rows = [("check", "filesChecked()"), ("loop", "filesInLoop(1)"), ("32 at once", "filesInLoop(32)")]
         for _ in range(arguments.rounds):
             for name, code in rows:
                 best.setdefault(name, []).append(browser.run(code))
         workers = browser.run("NWORKERS")
-        print(f"{browser.run('navigator.userAgent').split()[-2]}, {workers} workers, {arguments.size} MB, "
-              f"pieces of {piece} bytes")
+        print(f"{browser.run('navigator.userAgent').split()[-2]}, {workers} workers, "
+              + (f"{arguments.files} files of 3,000 bytes" if arguments.files else
+                 f"{arguments.size} MB, pieces of {piece} bytes"))
         for name, rates in best.items():
             rates.sort()
-            unit = "" if name == "GPU's share" else " GB/s"
+            unit = " thousand files/s" if arguments.files else "" if name == "GPU's share" else " GB/s"
             print(f"{name:12} {rates[-1]:6.2f}{unit}  (median {rates[len(rates) // 2]:.2f})")
-        if not gpu:
+        if not (gpu or arguments.files):
             print(f"check is {max(best['check']) / max(best['subtle']):.2f} times subtle")
 
 

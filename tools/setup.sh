@@ -32,6 +32,9 @@ clang-wasm        clang                       web                           web
 wasm-std          libstd-rust-dev-wasm32      web                           web
 wasm-ld           lld                         web                           web
 chromium          chromium                    chromium                      web
+firefox           firefox-esr                 browsers                      -
+WebKitWebDriver   webkit2gtk-driver           browsers                      -
+Xvfb              xvfb                        browsers                      -
 git               git                         test,dist
 clippy            rust-clippy,rustfmt         test
 c++               g++                         test                          c
@@ -126,7 +129,7 @@ demo-python) groups="c rust python venv" ;;
 drop-ins) groups="c crypto p11-kit" ;;
 web) groups="c rust web" ;;
 test) groups=$tests ;;
-test-all) groups="$tests cross dist" ;;
+test-all) groups="$tests cross dist browsers" ;;
 cross) groups="c clang cmake cross" ;;
 dist) groups="c rust python dist" ;;
 bench) groups="c rust demo crypto cmake" ;;
@@ -191,6 +194,8 @@ works() { # NEED
     wasm-std) test -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/wasm32-unknown-unknown/lib" ;;
     # The names of web/browser.py.
     chromium) [ -n "${CHROMIUM-}" ] || command -v chromium chromium-browser google-chrome chrome >/dev/null ;;
+    # The names of web/engines.py.
+    firefox) command -v firefox-esr firefox >/dev/null ;;
     java) java -version >/dev/null 2>&1 ;;
     # rustup's Rust has a linker of its own.
     wasm-ld) command -v wasm-ld >/dev/null || compgen -G "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/*/bin/rust-lld" \

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Names come from strangers: they are only compared, and shown as text.
-"use strict";
 
 const $ = (id) => document.getElementById(id);
 // One module for the page and all workers: its code is compiled, and later optimised, only once.
@@ -11,10 +10,10 @@ const module = WebAssembly.compile(Uint8Array.from(atob($("wasm").textContent), 
 const workerUrl = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
 
 const SOURCE_MAX_NBYTES = 256 << 20;
-const ROWS_MAX = 2000;
+// Rows of the table that are shown at once.
+const ROWS = 200;
 const NWORKERS = Math.max(1, Math.min(navigator.hardwareConcurrency || 1, 16));
-// The room of a worker, as in worker.js.
-const ROOM_NBYTES = 32 << 20, LANES = 4, PIECES_MAX = 2048, FILES_MAX = 256;
+const PIECES_MAX = 2048, FILES_MAX = 256;
 // Opening a GPU and testing it may take seconds: less than this is done before.
 const GPU_LEAST_NBYTES = 1 << 30;
 // What the GPU takes at once, not less than these pieces, of which each is one lane, and enough bytes that it seldom
@@ -22,12 +21,25 @@ const GPU_LEAST_NBYTES = 1 << 30;
 const GPU_PIECES = 64, GPU_NBYTES = 512 << 20;
 // Batches of the workers after which a GPU that was slower gets another one, and then twice as many.
 const GPU_PAUSE = 16;
-const UNCHECKED = 0, RIGHT = 1, WRONG = 2, ABSENT = 3, UNREADABLE = 4;
 const VERDICTS = ["not checked", "right", "wrong", "file missing or too short", "unreadable"];
 const COLOURS = ["unchecked", "right", "wrong", "absent", "unreadable"];
+// Kinds of verdicts on files, in the order of the table, and their classes and names.
+const BAD = 0, GONE = 1, DOUBT = 2, NONE = 3, EXTRA = 4, OK = 5, HIDDEN = 6;
+const CLASSES = ["bad", "gone", "doubt", "", "", "ok"];
+const KINDS = ["not right", "missing", "cannot be told", "not checked", "extra", "right"];
+// Chromium and WebKit compare a file with the disk at each read; Firefox keeps the length and time that a file had when
+// it was chosen, and reads whatever is there. WebKit compares whole seconds: a file that was written shortly before
+// may be written once more within the same one.
+const TELLS = /AppleWebKit\//.test(navigator.userAgent) && !CSS.supports("-moz-appearance", "none");
+const TELLS_MS = TELLS && /Chrome\//.test(navigator.userAgent);
+const FRESH_MS = 2000;
 
-// The torrent or list: { name, compiled, bytes, torrent } or { name, compiled, list }.
+// The torrent or list: { name, file, compiled, bytes, torrent } or { name, file, compiled, bytes, list }.
 let source = null;
+// The torrent or list that is being read: { name, worker }. The last one that was chosen wins.
+let reading = null;
+// Why there is none.
+let sourceProblem = "";
 // The files to check, by path: { path, file, handle }. The handle of a file that was dropped gives the file anew.
 const given = new Map();
 // The check under way or just ended.
@@ -35,47 +47,46 @@ let check = null;
 
 // ---- Torrents and lists ----
 
-async function readSource(file) {
-    if (file.size > SOURCE_MAX_NBYTES) {
-        throw new Error(`${file.name}: a torrent or list has at most ${size(SOURCE_MAX_NBYTES)}; ` +
-                        "is this one of the files to check?");
-    }
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    const compiled = await module;
+// Reads the torrent or list in a worker, which `stopReading` ends. `algorithm`: of lines that name none, -1 if unknown.
+async function setSource(file, algorithm = -1) {
+    stopReading();
+    cancel();
+    [source, sourceProblem] = [null, ""];
+    const own = reading = { name: file.name, worker: null };
+    describe();
     try {
-        return { name: file.name, compiled, ...(await parse(compiled, file.name, bytes)) };
+        const made = await readSource(own, file, algorithm);
+        if (own !== reading) return;
+        source = made;
     } catch (error) {
-        if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) {
-            throw new Error(`${file.name}: it takes more memory than the browser gives a page; ` +
-                            "use the program hashloom");
-        }
-        throw error;
+        if (own !== reading) return;
+        sourceProblem = error instanceof DOMException ? `${file.name}: it cannot be read; choose it again`
+            : `${file.name}: ${error.message}`;
     }
+    stopReading();
+    await ready();
 }
 
-async function parse(compiled, name, bytes) {
-    const core = (await WebAssembly.instantiate(compiled)).exports;
-    const nameBytes = new TextEncoder().encode(name);
-    // The room may grow the memory, which then has another buffer.
-    const room = core.room(bytes.length + nameBytes.length);
-    new Uint8Array(core.memory.buffer, room, bytes.length).set(bytes);
-    new Uint8Array(core.memory.buffer, room + bytes.length, nameBytes.length).set(nameBytes);
-    const answer = () => JSON.parse(new TextDecoder().decode(
-        new Uint8Array(core.memory.buffer, core.answer_at(), core.answer_nbytes())));
-    // A torrent is a dictionary, and begins with d, the length of its first key, and a colon.
-    if (/\.torrent$/i.test(name) || /^d\d+:/.test(new TextDecoder().decode(bytes.subarray(0, 8)))) {
-        core.read_torrent(bytes.length);
-        const torrent = answer();
-        if (torrent.error) throw new Error(`${name}: ${torrent.error}`);
-        return { bytes: bytes.buffer, torrent };
+function stopReading() {
+    reading?.worker?.terminate();
+    reading = null;
+}
+
+async function readSource(own, file, algorithm) {
+    if (file.size > SOURCE_MAX_NBYTES) {
+        throw new Error(`a torrent or list has at most ${size(SOURCE_MAX_NBYTES)}; is this one of the files to check?`);
     }
-    core.read_list(bytes.length, nameBytes.length);
-    const list = answer();
-    if (list.entries.length === 0) {
-        throw new Error(`${name}: neither a torrent nor a list of checksums` +
-                        (list.bad.length > 0 ? ` (${list.bad[0]})` : ""));
-    }
-    return { list };
+    const bytes = await file.arrayBuffer(), compiled = await module;
+    if (own !== reading) return null;
+    own.worker = new Worker(workerUrl);
+    const answer = new Promise((resolve, reject) => {
+        own.worker.onmessage = ({ data }) => resolve(data);
+        own.worker.onerror = (event) => reject(new Error(event.message));
+    });
+    own.worker.postMessage({ compiled, parse: bytes, name: file.name, algorithm }, [bytes]);
+    const { error, broken: why, ...rest } = await answer;
+    if (error || why) throw new Error(error || why);
+    return { name: file.name, file, compiled, algorithm, ...rest };
 }
 
 // Lists end in the name of an algorithm.
@@ -121,44 +132,175 @@ const looksLikeSource = (name) =>
     /\.torrent$|sums?(\.txt)?$|\.(hash|hashes|digests?|checksums?)$/i.test(name) ||
     ALGORITHMS.includes(name.toLowerCase().replace(/^.*\./s, ""));
 
+// ---- Digests without a list ----
+
+// All algorithms: { name, tag, nbytes }.
+const algorithms = module.then((compiled) => WebAssembly.instantiate(compiled)).then(({ exports: core }) => {
+    core.algorithms();
+    const bytes = new Uint8Array(core.memory.buffer, core.answer_at(), core.answer_nbytes());
+    return JSON.parse(new TextDecoder().decode(bytes));
+});
+algorithms.then((all) => {
+    $("wanted").append(...all.map(({ tag }, i) => new Option(tag, i)), new Option("every algorithm", "all"));
+    $("wanted").value = all.findIndex(({ name }) => name === "sha256");
+});
+
+// A list of the given files that has no digests yet.
+$("digest").onclick = async () => {
+    const all = await algorithms, wanted = $("wanted").value;
+    const digests = all.map(({ tag }, algorithm) => ({ algorithm, tag, hex: null }))
+        .filter(({ algorithm }) => wanted === "all" || algorithm === Number(wanted));
+    const entries = [...given.keys()].map((name) => ({ name, told: true, digests }));
+    sourceProblem = "";
+    const list = { isNew: true, entries, bad: [], nbad: 0, algorithms: all };
+    source = { name: "Digests", compiled: await module, list };
+    await ready();
+};
+
+// Names relative to the folder that all files are in.
+function namesInFolder() {
+    const names = check.rows.map(({ name }) => name), top = names[0].slice(0, names[0].indexOf("/") + 1);
+    return names.every((name) => name.startsWith(top)) ? names.map((name) => name.slice(top.length)) : names;
+}
+
+// The list as sha256sum writes it, or with tags if there are several algorithms.
+function listText() {
+    const names = namesInFolder(), isOne = check.rows[0].digests.length === 1;
+    return check.rows.flatMap((row, i) => (row.digested || []).map(({ algorithm, hex }) => {
+        const name = names[i].replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\r", "\\r");
+        const escape = name === names[i] ? "" : "\\", { tag } = check.source.list.algorithms[algorithm];
+        return isOne ? `${escape}${hex}  ${name}\n` : `${escape}${tag} (${name}) = ${hex}\n`;
+    })).join("");
+}
+
+function save(name, text) {
+    const link = document.createElement("a");
+    [link.href, link.download] = [URL.createObjectURL(new Blob([text])), name];
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+$("save").onclick = () => {
+    const { digests } = check.rows[0];
+    save(digests.length === 1 ? `${digests[0].tag.replaceAll("/", "-")}SUMS` : "CHECKSUMS", listText());
+};
+$("report").onclick = () => save("hashloom-report.json", JSON.stringify(report(), null, 1));
+
+function report() {
+    const { source: { name, torrent }, counts, began_ms, unsure, cancelled, done, total } = check;
+    return {
+        checked: name, began: new Date(began_ms).toISOString(), browser: navigator.userAgent,
+        verdict: $("verdict").textContent, summary: $("summary").textContent, cancelled,
+        bytes_read: done, bytes: total, files_that_may_have_changed_unnoticed: unsure,
+        pieces: torrent ? Object.fromEntries(VERDICTS.map((verdict, i) => [verdict, counts[i]])) : undefined,
+        files: check.lines.filter((row) => !row.padding).map((row) => {
+            const [kind, text] = verdictOf(row);
+            const { name, found, digested: digests } = row;
+            return { name, state: KINDS[kind], verdict: text, bytes: found?.nbytes, digests };
+        }),
+    };
+}
+
+// Compares what somebody pastes with all digests that were computed.
+$("vendor").oninput = () => {
+    const hex = $("vendor").value.match(/[0-9a-f]{32,128}/i)?.[0].toLowerCase() ?? "", { list } = check.source;
+    const same = check.rows.find((row) => row.digested?.some((digest) => digest.hex === hex));
+    const isKnown = check.rows[0].digests.some(({ algorithm }) => 2 * list.algorithms[algorithm].nbytes === hex.length);
+    $("same").className = same ? "ok" : hex && isKnown ? "bad" : "";
+    $("same").textContent = !hex ? ""
+        : same ? `It is that of ${shown(same.name)}`
+        : isKnown ? "No file has this digest"
+        : `It has ${hex.length} digits: choose its algorithm, and compute digests by it`;
+};
+
 // ---- Choosing and dropping ----
 
-function accept(files) {
-    for (const item of files) given.set(item.path, item);
-}
-
-async function take(work) {
+// Takes the files to check in place of those before. `list` gives them: { path, file, handle }.
+let listing = null;
+async function setFiles(list, keepsSource = false) {
     cancel();
-    $("error").textContent = "";
-    for (const id of ["work", "pieces", "verdicts", "notes"]) $(id).hidden = true;
+    if (source?.list?.isNew && !keepsSource) source = null;
+    given.clear();
+    const own = listing = { nfiles: 0, problem: "" };
+    describe();
     try {
-        await work();
+        const items = [];
+        await list(items, own);
+        if (own !== listing) return;
+        for (const item of items) given.set(item.path, item);
     } catch (error) {
-        $("error").textContent = error.message || String(error);
+        if (own !== listing) return;
+        own.problem = "The folder cannot be read to its end; choose it again.";
     }
-    const content = given.size === 0 ? "Now choose the folder with the files." : `${count(given.size, "file")} given.`;
-    $("found").textContent = source === null
-        ? given.size === 0 ? "" : `${count(given.size, "file")} given. Now choose the torrent or list.`
-        : `${source.name}: ${describe()}. ${content}`;
-    if (source !== null && given.size > 0 && !$("error").textContent) start();
+    listing = own.problem ? own : null;
+    await ready();
 }
 
+// Starts the check once there is everything. A folder that holds its own list or torrent needs no other.
+async function ready() {
+    const found = source === null && !reading && !sourceProblem && !listing && given.size > 1 ? ownSources() : [];
+    if (found.length === 1) return setSource(found[0].file);
+    $("several").hidden = found.length === 0;
+    $("own").replaceChildren(new Option("choose one", ""), ...found.map(({ path }) => new Option(shown(path), path)));
+    describe();
+    if (source !== null && given.size > 0 && !reading && !listing) await start();
+    return undefined;
+}
+
+// The torrents and lists in the first folders of what was given.
+const ownSources = () =>
+    [...given.values()].filter(({ path }) => path.split("/").length <= 2 && looksLikeSource(path));
+
+// Says what there is so far, and what is missing.
 function describe() {
+    if (!check || check.ended) for (const id of ["work", "pieces", "verdicts", "notes"]) $(id).hidden = true;
+    const problem = sourceProblem || listing?.problem || "";
+    if ($("error").textContent !== problem) $("error").textContent = problem;
+    const content = listing && !listing.problem ? "Reading the folder\u2026"
+        : given.size === 0 ? "" : `${count(given.size, "file")} given.`;
+    const isOwn = source?.file && [...given.values()].some(({ file }) => file === source.file);
+    if (reading || source) $("several").hidden = true;
+    const what = isOwn ? `${source.name} of the folder itself` : source?.name;
+    $("found").textContent = reading ? `Reading ${reading.name}\u2026`
+        : source !== null ? `${what}: ${contents()}. ${content || "Now choose the folder with the files."}`
+        : content ? `${content} Now choose the torrent or list.` : "";
+    $("stop").hidden = !reading;
+    $("without").hidden = given.size === 0 || reading !== null || (source !== null && !source.list?.isNew);
+    document.title = `${problem ? "Error \u2013 " : ""}hashloom: check files`;
+    const guessed = source?.list && (source.algorithm >= 0 || source.list.entries.some(({ told }) => !told));
+    $("guess").hidden = !guessed;
+    if (!guessed) return;
+    const options = [["-1", "by the number of digits"], ...source.list.algorithms.map(({ tag }, i) => [`${i}`, tag])];
+    $("algorithm").replaceChildren(...options.map(([value, text]) => new Option(text, value)));
+    $("algorithm").value = source.algorithm;
+}
+
+function contents() {
+    if (source.list?.isNew) return "no list";
     if (source.list) return `${count(source.list.entries.length, "checksum")}`;
-    const { torrent } = source, visible = torrent.files.filter((file) => !file.padding).length;
+    const { torrent } = source, visible = torrent.flags.reduce((sum, flag) => sum + (flag & PADDING ? 0 : 1), 0);
     return `${torrent.version} torrent, ${count(visible, "file")}, ${count(torrent.piece_count, "piece")} of ` +
         size(torrent.piece_nbytes);
 }
 
-$("source").onchange = () => take(async () => {
-    source = null;
-    if ($("source").files.length > 0) source = await readSource($("source").files[0]);
-});
+$("source").onchange = () => {
+    if ($("source").files.length > 0) setSource($("source").files[0]);
+};
+$("own").onchange = () => {
+    const item = given.get($("own").value);
+    if (item) setSource(item.file);
+};
+$("algorithm").onchange = () => setSource(source.file, Number($("algorithm").value));
+$("stop").onclick = () => {
+    sourceProblem = `${reading.name}: reading was cancelled`;
+    stopReading();
+    $("source").value = ""; // the same one can be chosen again
+    describe();
+};
 for (const id of ["folder", "files"]) {
-    $(id).onchange = () => take(async () => {
-        given.clear();
+    $(id).onchange = () => setFiles(async (items) => {
         $(id === "folder" ? "files" : "folder").value = "";
-        accept([...$(id).files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+        for (const file of $(id).files) items.push({ path: file.webkitRelativePath || file.name, file });
     });
 }
 for (const type of ["dragenter", "dragover", "dragleave"]) {
@@ -167,24 +309,27 @@ for (const type of ["dragenter", "dragover", "dragleave"]) {
         $("zone").classList.toggle("over", type !== "dragleave");
     });
 }
-addEventListener("drop", (event) => {
+addEventListener("drop", async (event) => {
     event.preventDefault();
     $("zone").classList.remove("over");
     // The items are valid only until this function returns, so all are asked for at once.
     const dropped = [...event.dataTransfer.items].filter((item) => item.kind === "file").map(droppedItem);
-    take(async () => {
-        const sources = [], items = [];
-        for (const top of (await Promise.all(dropped)).filter((top) => top !== null)) {
-            if (top.kind === "file" && looksLikeSource(top.name)) sources.push(await top.getFile());
-            else await walk(top, items);
-        }
-        if (sources.length > 1) throw new Error("Drop one torrent or list at a time, with its files.");
-        if (sources.length === 1) source = await readSource(sources[0]);
-        if (items.length > 0) {
-            given.clear();
-            accept(items);
-        }
-    });
+    const tops = (await Promise.all(dropped)).filter((top) => top !== null);
+    const sources = tops.filter((top) => top.kind === "file" && looksLikeSource(top.name));
+    const others = tops.filter((top) => !sources.includes(top));
+    if (sources.length > 1) {
+        stopReading();
+        [source, sourceProblem] = [null, "Drop one torrent or list at a time, with its files."];
+    }
+    const both = [];
+    if (others.length > 0) {
+        both.push(setFiles(async (items, own) => {
+            for (const top of others) await walk(top, items, own);
+        }));
+    }
+    if (sources.length === 1) both.push(sources[0].getFile().then((file) => setSource(file)));
+    if (both.length === 0) describe();
+    await Promise.all(both);
 });
 
 // A dropped file or folder as a FileSystemHandle, or what is needed of one. Chromium reads dropped folders of a page
@@ -214,9 +359,9 @@ function handleOf(entry) {
 }
 
 // Walks a folder without recursion: a stranger's folder may be deep.
-async function walk(top, items) {
+async function walk(top, items, own) {
     const left = [[top.name, top]];
-    while (left.length > 0) {
+    while (left.length > 0 && own === listing) {
         const [path, handle] = left.pop();
         if (handle.kind === "file") items.push({ path, file: await handle.getFile(), handle });
         else for await (const one of handle.values()) left.push([`${path}/${one.name}`, one]);
@@ -227,14 +372,15 @@ async function walk(top, items) {
 
 const under = (prefix, path) => given.get(prefix + path);
 
-// The folder among those given that has most of the first 100 files; the earlier one if several have as many.
+// The folder among those given that has most of the first 100 files, and their number; the earlier one if several have
+// as many.
 function bestPrefix(paths, name) {
     const tops = new Set([""]);
     for (const path of given.keys()) if (path.includes("/")) tops.add(path.slice(0, path.indexOf("/") + 1));
     const prefixes = [...tops].flatMap((top) => (name === null ? [top] : [`${top}${name}/`, top]));
     const first = paths.slice(0, 100);
     const found = (prefix) => first.filter((path) => under(prefix, path)).length;
-    return prefixes.map((prefix) => [prefix, found(prefix)]).reduce((a, b) => (b[1] > a[1] ? b : a))[0];
+    return prefixes.map((prefix) => [prefix, found(prefix)]).reduce((a, b) => (b[1] > a[1] ? b : a));
 }
 
 // The path of a list's entry below the folder; null if the path leads out of it.
@@ -243,25 +389,52 @@ function pathInFolder(name) {
     return name.startsWith("/") || parts.includes("..") || parts.length === 0 ? null : parts.join("/");
 }
 
+const hasDrive = (name) => /^[a-z]:[\\/]/i.test(name);
+
+// The paths below the folder of names in a list. Names of Windows begin with a drive, or have backslashes in the place
+// of slashes. The first folders that names with a drive have in common are left out, as many as leads to most files.
+function pathsInFolder(names) {
+    const slashes = (name) => name.replaceAll("\\", "/");
+    const drives = names.filter(hasDrive).map((name) => slashes(name).split("/"));
+    let common = drives.length === 0 ? [] : drives[0].slice(0, -1);
+    for (const parts of drives) {
+        let n = 0;
+        while (n < common.length && n < parts.length - 1 && parts[n] === common[n]) n++;
+        common = common.slice(0, n);
+    }
+    const below = (depth, parts) => pathInFolder(parts.slice(depth).join("/"));
+    const found = (depth) => bestPrefix(drives.slice(0, 100).map((parts) => below(depth, parts)), null)[1];
+    const [depth] = common.slice(0, 64).map((_, i) => [i + 1, found(i + 1)])
+        .reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0]);
+    const paths = names.map((name) => (hasDrive(name) ? below(depth, slashes(name).split("/")) : pathInFolder(name)));
+    const [prefix] = bestPrefix(paths.filter((path) => path !== null), null);
+    return paths.map((path) => {
+        const isTurned = path !== null && path.includes("\\") && !under(prefix, path);
+        const turned = isTurned ? pathInFolder(slashes(path)) : path;
+        return path === null || (turned !== null && (path === turned || under(bestPrefix([turned], null)[0], turned)))
+            ? turned : path;
+    });
+}
+
 // Finds the files of the torrent or list. A row for each: the path shown, the path looked for, what was expected, and
 // the file that was found.
 function findFiles() {
     let rows, prefix;
     if (source.torrent) {
-        const { torrent } = source;
-        rows = torrent.files.map((file, index) => ({ ...file, index, name: file.path }));
+        const { paths, nbytes, offsets, flags, name, single } = source.torrent;
+        rows = paths.map((path, index) => ({
+            index, name: path, path, nbytes: nbytes[index], offset: offsets[index],
+            padding: (flags[index] & PADDING) !== 0, symlink: (flags[index] & SYMLINK) !== 0,
+        }));
         const visible = rows.filter((row) => !row.padding && !row.symlink);
-        if (torrent.single) {
-            prefix = bestPrefix([torrent.name], null);
-            const only = given.size === 1 ? given.values().next().value : undefined;
-            for (const row of visible) row.item = under(prefix, row.path) || only;
-        } else {
-            prefix = bestPrefix(visible.map((row) => row.path), torrent.name);
-            for (const row of visible) row.item = under(prefix, row.path);
-        }
+        [prefix] = bestPrefix(single ? [name] : visible.slice(0, 100).map((row) => row.path), single ? null : name);
+        const only = single && given.size === 1 ? given.values().next().value : undefined;
+        for (const row of visible) row.item = under(prefix, row.path) || only;
     } else {
-        rows = source.list.entries.map((entry, index) => ({ ...entry, index, path: pathInFolder(entry.name) }));
-        prefix = bestPrefix(rows.map((row) => row.path).filter((path) => path !== null), null);
+        const names = source.list.entries.map(({ name }) => name);
+        const paths = source.list.isNew ? names : pathsInFolder(names);
+        rows = source.list.entries.map((entry, index) => ({ ...entry, index, path: paths[index] }));
+        [prefix] = bestPrefix(paths.filter((path) => path !== null), null);
         for (const row of rows) row.item = row.path === null ? undefined : under(prefix, row.path);
     }
     const used = new Set(rows.map((row) => row.item));
@@ -272,47 +445,88 @@ function findFiles() {
 
 // ---- The check ----
 
-function start() {
+async function start() {
     const { rows, extra, prefix } = findFiles();
-    const total = source.torrent
-        ? source.torrent.files.reduce((sum, file) => sum + (file.padding ? 0 : file.nbytes), 0)
-        : rows.reduce((sum, row) => sum + (row.item ? row.item.file.size : 0), 0);
-    // The length is taken now, and with it the browser notes the file's time.
-    for (const row of rows) if (row.item) row.found = { nbytes: row.item.file.size, time: row.item.file.lastModified };
-    check = {
-        source, rows, extra, prefix, total, done: 0, began: performance.now(), ended: null, cancelled: false,
-        pieces: source.torrent ? new Uint8Array(source.torrent.piece_count) : null,
-        failed: new Map(), workers: [], busy: 0, batches: source.torrent ? pieceBatches() : fileBatches(rows),
-        taken: 0, gpu: null, gpuDone: 0, gpuIdle: 0, gpuPause: GPU_PAUSE,
+    const { torrent, bytes, compiled } = source;
+    const lines = rows.concat(extra.map((item) => ({ extra: true, name: item.path.slice(prefix.length), item })));
+    const own = check = {
+        source, given: [...given.values()], rows, extra, lines, total: 0, done: 0,
+        began: performance.now(), began_ms: Date.now(), ended: null, cancelled: false,
+        pieces: torrent ? new Uint8Array(torrent.piece_count) : null, failed: new Map(),
+        workers: [], busy: 0, taken: 0, gpu: null, gpuDone: 0, gpuIdle: 0, gpuPause: GPU_PAUSE,
+        kinds: Uint8Array.from(lines, (line) => (line.extra ? EXTRA : line.padding ? HIDDEN : NONE)), page: 0,
+        shown: [], proven: new Set(), unsure: 0, byPage: false,
     };
+    $("filter").value = "all";
+    $("search").value = "";
     $("gpu-note").textContent = "";
     $("work").hidden = $("verdicts").hidden = false;
     $("pieces").hidden = !check.pieces;
     $("cancel").hidden = false;
-    $("again").hidden = true;
-    const notes = source.torrent ? source.torrent.notes : source.list.bad;
+    for (const id of ["again", "save", "report", "compare"]) $(id).hidden = true;
+    $("vendor").value = $("same").textContent = "";
+    const notes = torrent ? torrent.notes : source.list.bad;
     $("notes").hidden = notes.length === 0;
-    $("note-list").replaceChildren(...notes.map((note) => element("li", note)));
-    showRows();
-    const contents = source.torrent ? rows.map((row) => (row.item ? row.item.file : null)) : [];
-    const { torrent: plan, bytes, compiled } = source, own = check;
+    $("note-list").replaceChildren(...notes.map((note) => element("li", shown(note))));
+    for (let row = 0; row < rows.length; row++) if (!rows[row].item) judge(rows[row]);
+    show();
+    check.timer = setInterval(show, 200);
+    if (!await look(own)) return;
+    own.total = torrent ? rows.reduce((sum, row) => sum + (row.padding ? 0 : row.nbytes), 0)
+        : rows.reduce((sum, row) => sum + (row.found ? row.found.nbytes : 0), 0);
+    own.batches = torrent ? pieceBatches() : fileBatches(rows);
+    const { offsets, nbytes, flags, piece_nbytes, version } = torrent || {};
+    const plan = torrent && { offsets, nbytes, flags, piece_nbytes, version };
     const begin = (taker) => {
         const worker = new Worker(workerUrl);
-        check.workers.push(worker);
+        own.workers.push(worker);
         worker.onmessage = ({ data }) => own === check && !own.ended && answered(worker, data);
         worker.onerror = (event) => own === check && !own.ended && broken(event.message);
-        worker.postMessage({ compiled, source: bytes, plan, contents, taker });
+        worker.postMessage({ compiled, source: torrent && bytes, plan, taker, byPage: own.byPage });
     };
     // For tests: any GPU, also one that computes on the CPU, and no worker beside it.
-    const only = source.torrent && location.search === "?gpu=only";
+    const only = torrent && location.search === "?gpu=only";
     for (let i = 0; i < (only ? 0 : NWORKERS); i++) begin();
-    const pays = source.torrent && total >= GPU_LEAST_NBYTES && navigator.gpu && $("gpu").checked;
+    const pays = torrent && own.total >= GPU_LEAST_NBYTES && navigator.gpu && $("gpu").checked;
     if (only || pays) begin(only ? "only" : "faster");
     // A worker always has a second batch at hand. One that waits for this thread idles a sixth of the time.
-    const plain = check.workers.slice(0, only ? 0 : NWORKERS);
+    const plain = own.workers.slice(0, only ? 0 : NWORKERS);
     for (const worker of [...plain, ...plain]) next(worker);
-    check.timer = setInterval(show, 200);
-    if (check.busy === 0 && !only) finish();
+    if (own.busy === 0 && !only) await finish();
+}
+
+// Takes the lengths and times of all files, and with them the browser notes what a read has to find. Says whether the
+// check is still wanted.
+async function look(own) {
+    const LOOKS_MS = 50;
+    let until = performance.now() + LOOKS_MS, first = null;
+    for (const row of own.lines) {
+        if (!row.item) continue;
+        const { file } = row.item;
+        row.found = { nbytes: file.size, time: file.lastModified };
+        if (!row.extra && row.found.nbytes > 0) first ||= file;
+        if (isUnsure(own, row)) own.unsure++;
+        if (performance.now() < until) continue;
+        await new Promise((done) => setTimeout(done));
+        if (own !== check || own.ended) return false;
+        until = performance.now() + LOOKS_MS;
+    }
+    if (first !== null && location.protocol === "file:") {
+        const worker = new Worker(workerUrl);
+        own.byPage = !await new Promise((done) => {
+            worker.onmessage = ({ data }) => done(data.reads);
+            worker.onerror = () => done(false);
+            worker.postMessage({ probe: first });
+        });
+        worker.terminate();
+    }
+    return own === check && !own.ended;
+}
+
+// Whether the browser would not tell that this file changed. A handle gives the file anew, with the time it has then.
+function isUnsure(own, { extra, item, found }) {
+    if (extra || globalThis.FileSystemFileHandle && item.handle instanceof FileSystemFileHandle) return false;
+    return !TELLS || (!TELLS_MS && found.time > own.began_ms - FRESH_MS);
 }
 
 // Runs of pieces: as many as a worker has room for, but enough batches for all workers.
@@ -330,16 +544,31 @@ function pieceBatches() {
 // Groups of files of similar lengths: as many as there are lanes, or more if they are small.
 function* fileBatches(rows) {
     const found = rows.filter((row) => row.item).sort((a, b) => b.found.nbytes - a.found.nbytes);
+    const fair = Math.max(LANES, Math.min(FILES_MAX, Math.ceil(found.length / NWORKERS / 2)));
     for (let at = 0; at < found.length;) {
-        const messages = [];
-        for (let nbytes = 0; at < found.length && messages.length < FILES_MAX; at++) {
-            nbytes += found[at].found.nbytes;
-            if (messages.length >= LANES && nbytes > ROOM_NBYTES / 2) break;
-            const algorithms = found[at].digests.map((digest) => digest.algorithm);
-            messages.push({ index: found[at].index, file: found[at].item.file, algorithms });
+        const messages = [], longest = found[at].found.nbytes;
+        for (; at < found.length && messages.length < fair; at++) {
+            if (messages.length >= LANES && (messages.length + 1) * longest > ROOM_NBYTES / 2) break;
+            const { index, item, found: { nbytes }, digests } = found[at];
+            const algorithms = digests.map((digest) => digest.algorithm);
+            messages.push({ index, ...ownFile(item.file), size: nbytes, algorithms });
         }
         yield { messages };
     }
+}
+
+// A worker that cannot read files does not get them.
+const ownFile = (file) => (check.byPage ? {} : { file });
+
+// The files of these pieces, by index, as far as they are there.
+function filesOf({ first, count: npieces }) {
+    const { torrent } = check.source, files = new Map();
+    const end = (first + npieces) * torrent.piece_nbytes;
+    for (let index = fileAt(torrent, first * torrent.piece_nbytes); torrent.offsets[index] < end; index++) {
+        const { item, found } = check.rows[index];
+        if (item) files.set(index, { index, ...ownFile(item.file), size: found.nbytes });
+    }
+    return files;
 }
 
 function next(worker) {
@@ -356,12 +585,13 @@ function next(worker) {
     }
     check.taken = value.first + value.count;
     check.busy++;
-    worker.postMessage(value);
+    worker.postMessage(value.messages ? value : { ...value, files: filesOf(value) });
 }
 
 function answered(worker, data) {
     if (data.broken) return broken(data.broken);
     if (data.gpu !== undefined) return gpuIs(worker, data);
+    if (data.read) return readFor(worker, data.read);
     if (data.nbytes !== undefined) {
         check.done += data.nbytes;
         if (worker === check.gpu) check.gpuDone += data.nbytes;
@@ -371,10 +601,14 @@ function answered(worker, data) {
     if (data.verdicts) {
         check.pieces.set(data.verdicts, data.first);
         for (const [index, reason] of data.failed) check.failed.set(index, reason);
+        const files = filesOf({ first: data.first, count: data.verdicts.length });
+        for (const index of files.keys()) judge(check.rows[index]);
     } else {
-        for (const { index, digests, error } of data.hashed) {
+        for (const { index, digests, error, atOnce } of data.hashed) {
+            const row = check.rows[index];
             if (error) check.failed.set(index, error);
-            else check.rows[index].digested = digests;
+            else [row.digested, row.atOnce] = [digests, atOnce];
+            judge(row);
         }
     }
     if (worker === check.gpu && data.rate > 0 && data.rate < meanRate()) {
@@ -385,6 +619,17 @@ function answered(worker, data) {
         if (worker !== check.gpu && check.gpuIdle > 0 && --check.gpuIdle === 0 && check.gpu) next(check.gpu);
     }
     return check.busy === 0 ? finish() : undefined;
+}
+
+// Reads for a worker that cannot.
+async function readFor(worker, { id, index, from, nbytes }) {
+    try {
+        const bytes = await check.rows[index].item.file.slice(from, from + nbytes).arrayBuffer();
+        if (bytes.byteLength !== nbytes) throw new DOMException("the file has become shorter", "NotReadableError");
+        worker.postMessage({ answer: id, bytes }, [bytes]);
+    } catch (error) {
+        worker.postMessage({ answer: id, error: { name: error.name, message: error.message } });
+    }
 }
 
 // The rate of a worker, in bytes a millisecond. The GPU is given up for a while if it is slower. Both rates have
@@ -430,82 +675,124 @@ function end() {
     for (const worker of check.workers) worker.terminate();
     clearInterval(check.timer);
     check.ended = performance.now();
+    // A line without an algorithm is of the one by which another line of the list is right.
+    for (const row of check.pieces ? [] : check.rows) {
+        if (!row.told && row.digested && wrongDigests(row).length === 0) check.proven.add(row.digests[0].algorithm);
+    }
+    for (const row of check.rows) judge(row);
     show();
     $("cancel").hidden = true;
-    $("again").hidden = false;
+    $("again").hidden = $("report").hidden = false;
+    const isNew = check.source.list?.isNew === true && !check.cancelled;
+    $("save").hidden = $("compare").hidden = !isNew;
 }
 
-// A file that changed while it was read is never OK. Chromium refuses to read a file whose length or time, in seconds,
-// is another than at first; here both are looked at once more, the time in milliseconds.
+// A file that changed during the check is never OK. The browser refuses to read a file whose length or time is another
+// than at first; here both are looked at once more. Nothing can have changed in a file that one call read whole.
 async function recheck(own) {
-    const rows = own.rows.filter((row) => row.item && !own.failed.has(row.index));
-    const look = async (row) => {
+    const rows = own.rows.filter((row) => row.item && !row.atOnce && !own.failed.has(row.index));
+    await forAll(rows, READS, async (row) => {
+        if (own !== check || own.ended) return;
         try {
             const { file, handle } = row.item, { nbytes, time } = row.found;
-            await file.slice(Math.max(0, nbytes - 1), nbytes).arrayBuffer();
+            if (nbytes <= SMALL_NBYTES) await readWhole(file, nbytes);
+            else if ((await file.slice(nbytes - 1, nbytes).arrayBuffer()).byteLength !== 1) throw new Error("shorter");
             const now = handle ? await handle.getFile() : file;
-            if (now.size !== nbytes || now.lastModified !== time) {
-                own.failed.set(row.index, "NotReadableError: changed");
-            }
+            if (now.size !== nbytes || now.lastModified !== time) own.failed.set(row.index, "changed");
         } catch (error) {
-            own.failed.set(row.index, `${error.name}: ${error.message}`);
+            own.failed.set(row.index, error.name);
         }
-    };
-    for (let at = 0; at < rows.length && own === check && !own.ended; at += 64) {
-        await Promise.all(rows.slice(at, at + 64).map(look));
-    }
+    });
 }
 
-$("gpu").parentElement.hidden = !navigator.gpu;
+$("gpu").parentElement.hidden = true;
+navigator.gpu?.requestAdapter().then((adapter) => ($("gpu").parentElement.hidden = adapter === null), () => {});
 $("cancel").onclick = cancel;
-$("again").onclick = () => take(async () => {
-    for (const item of given.values()) if (item.handle) item.file = await item.handle.getFile();
-});
+$("again").onclick = () => setFiles(async (items) => {
+    items.push(...check.given);
+    await forAll(items.filter((item) => item.handle), READS, async (item) => {
+        // A file that is gone is told by its verdict.
+        item.file = await item.handle.getFile().catch(() => item.file);
+    });
+}, true);
 
 // ---- Verdicts ----
 
-// Chromium has two errors for a file that changed: NotReadableError, and a network error if a read was under way.
-const reasonOf = (reason) => reason.startsWith("NotFoundError")
-    ? "moved or deleted since it was chosen; choose it again"
-    : `changed while it was read, or not readable; check again, or choose it again (${reason})`;
+const reasonOf = (reason) => reason === "NotFoundError"
+    ? "moved, deleted or changed since it was chosen; choose it again"
+    : "changed while it was read, or not readable; check again, or choose it again";
 
-// The verdict on a file: [class, text].
+const wrongDigests = (row) => row.digests.filter(({ algorithm, hex }) =>
+    !row.digested.some((digest) => digest.algorithm === algorithm && digest.hex === hex));
+
+// The verdict on a file: [kind, text].
 function verdictOf(row) {
     const { item, found, nbytes } = row;
-    if (row.padding || row.symlink) return ["", "nothing to check"];
-    if (row.path === null) return ["gone", "the list names a place outside of the folder; not read"];
-    if (!item) return ["gone", "missing"];
-    if (check.failed.has(row.index)) return ["bad", reasonOf(check.failed.get(row.index))];
+    if (row.extra) return [EXTRA, "extra: not named"];
+    if (row.padding) return [HIDDEN, ""];
+    if (row.symlink) return [NONE, "nothing to check"];
+    if (row.path === null) return [GONE, "the list names a place outside of the folder; not read"];
+    if (!item) return [GONE, "missing"];
+    if (check.failed.has(row.index)) return [BAD, reasonOf(check.failed.get(row.index))];
+    if (!found) return [NONE, check.ended ? "not checked" : "waiting"];
     if (nbytes !== undefined && found.nbytes < nbytes) {
         const where = damage(row, [WRONG, ABSENT, UNREADABLE]);
-        return ["bad", `too short by ${count(nbytes - found.nbytes, "byte")}${where}`];
+        return [BAD, `too short by ${count(nbytes - found.nbytes, "byte")}${where}`];
     }
     const ending = check.ended && !check.cancelled;
     if (check.pieces) {
         const counts = piecesOf(row);
-        if (counts[WRONG] > 0) return ["bad", `damaged${damage(row, [WRONG])}`];
+        if (counts[WRONG] > 0) {
+            const who = isSurely(row) ? "damaged" : "damaged, or a file that shares the piece is";
+            return [BAD, who + damage(row, [WRONG])];
+        }
         if (counts[UNREADABLE] + counts[ABSENT] > 0) {
             const where = damage(row, [ABSENT, UNREADABLE]);
-            return ["bad", `not proven: a piece is shared with a file that is missing or unreadable${where}`];
+            return [DOUBT, `not proven: a piece is shared with a file that is missing or unreadable${where}`];
         }
-        if (counts[UNCHECKED] > 0 || !ending) return ["", check.ended ? "not checked" : "waiting"];
+        if (counts[UNCHECKED] > 0 || !ending) return [NONE, check.ended ? "not checked" : "waiting"];
     } else {
-        if (!row.digested || !ending) return ["", check.ended ? "not checked" : "waiting"];
-        const wrong = row.digests.filter(({ algorithm, hex }) =>
-            !row.digested.some((digest) => digest.algorithm === algorithm && digest.hex === hex));
-        if (row.digested.length === 0 || wrong.length > 0) {
-            return ["bad", `damaged: not the list's ${wrong.map(({ tag }) => tag).join(", ")}`];
+        if (!row.digested) return [NONE, check.ended ? "not checked" : "waiting"];
+        if (check.source.list.isNew) {
+            const { list } = check.source, one = row.digested.length === 1;
+            const line = ({ algorithm, hex }) => `${one ? "" : `${list.algorithms[algorithm].tag} `}${hex}`;
+            return [NONE, row.digested.map(line).join("\n")];
         }
+        const wrong = wrongDigests(row), tags = wrong.map(({ tag }) => tag).join(", ");
+        if (wrong.length > 0 && !row.told && !check.proven.has(wrong[0].algorithm)) {
+            if (!check.ended) return [NONE, "waiting"];
+            return [DOUBT, `cannot be checked: not its ${tags}, but the list does not name its algorithm, ` +
+                           `which may be another one with ${4 * wrong[0].hex.length} bits`];
+        }
+        if (row.digested.length === 0 || wrong.length > 0) return [BAD, `damaged: not the list's ${tags}`];
+        if (!ending) return [NONE, check.ended ? "not checked" : "waiting"];
     }
     if (nbytes !== undefined && found.nbytes > nbytes) {
-        return ["bad", `too long: ${count(found.nbytes - nbytes, "byte")} more than expected, the rest is right`];
+        return [BAD, `too long: ${count(found.nbytes - nbytes, "byte")} more than expected, the rest is right`];
     }
-    return ["ok", "OK"];
+    return [OK, "OK"];
+}
+
+function judge(row) {
+    [check.kinds[row.index]] = verdictOf(row);
 }
 
 function rangeOf(row) {
     const each = check.source.torrent.piece_nbytes;
     return row.nbytes === 0 ? [0, 0] : [Math.floor(row.offset / each), Math.ceil((row.offset + row.nbytes) / each)];
+}
+
+// Whether a wrong piece has bytes of this file alone: only the first and the last one may have others.
+function isSurely(row) {
+    const { torrent } = check.source, each = torrent.piece_nbytes, [first, end] = rangeOf(row);
+    const isOwn = (piece) => {
+        for (let i = fileAt(torrent, piece * each); torrent.offsets[i] < (piece + 1) * each; i++) {
+            if (i !== row.index && torrent.nbytes[i] > 0 && !(torrent.flags[i] & PADDING)) return false;
+        }
+        return true;
+    };
+    const inside = check.pieces.subarray(first + 1, end - 1).includes(WRONG);
+    return inside || [first, end - 1].some((piece) => check.pieces[piece] === WRONG && isOwn(piece));
 }
 
 function piecesOf(row) {
@@ -552,57 +839,145 @@ function size(nbytes) {
 const shown = (name) => name.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-function showRows() {
-    const visible = check.rows.filter((row) => !row.padding);
-    check.shown = visible.slice(0, ROWS_MAX).map((row) => {
-        const line = document.createElement("tr"), verdict = element("td", "");
-        const nbytes = row.nbytes ?? row.found?.nbytes;
-        line.append(verdict, element("td", shown(row.name)),
-                    element("td", nbytes === undefined ? "" : nbytes.toLocaleString("en"), "number"));
-        return { row, line, verdict };
-    });
-    const extras = check.extra.slice(0, ROWS_MAX).map((item) => {
-        const line = document.createElement("tr");
-        line.append(element("td", "extra: not named"), element("td", shown(item.path.slice(check.prefix.length))),
-                    element("td", item.file.size.toLocaleString("en"), "number"));
-        return line;
-    });
-    $("rows").replaceChildren(...check.shown.map(({ line }) => line), ...extras);
-    const more = visible.length - check.shown.length + check.extra.length - extras.length;
-    $("more").textContent = more > 0 ? `and ${count(more, "file")} more, counted above` : "";
-}
-
 function show() {
     const seconds = ((check.ended || performance.now()) - check.began) / 1000;
-    $("progress").value = check.ended && !check.cancelled ? 1 : check.total > 0 ? check.done / check.total : 0;
+    const part = check.ended && !check.cancelled ? 1 : check.total > 0 ? Math.min(1, check.done / check.total) : 0;
+    const left = part > 0 && !check.ended && seconds > 2 ? seconds / part - seconds : 0;
+    const counts = new Array(HIDDEN + 1).fill(0);
+    for (const kind of check.kinds) counts[kind]++;
+    const [state, verdict] = headline(counts, part);
+    $("work").className = state;
+    $("progress").value = part;
+    document.title = `${check.ended ? verdict : `${Math.floor(100 * part)} %`} \u2013 hashloom`;
+    // A screen reader says the end, not each percent.
+    $("verdict").setAttribute("aria-live", check.ended ? "polite" : "off");
+    if ($("verdict").textContent !== verdict) $("verdict").textContent = verdict;
     $("rate").textContent = `${size(check.done)} in ${seconds.toFixed(1)} s, ` +
         `${size(check.done / seconds)}/s, ${count(NWORKERS, "worker")}` +
-        (check.gpuDone > 0 ? `, ${size(check.gpuDone)} on the GPU` : "");
-    for (const { row, line, verdict } of check.shown) {
-        const [kind, text] = verdictOf(row);
-        if (verdict.textContent !== text) verdict.textContent = text;
-        line.className = kind;
-    }
+        (check.gpuDone > 0 ? `, ${size(check.gpuDone)} on the GPU` : "") + (left > 0 ? `, ${duration(left)} left` : "");
     if (check.pieces) {
         check.counts = [0, 0, 0, 0, 0];
         for (const verdict of check.pieces) check.counts[verdict]++;
         showMap();
     }
-    if (check.ended) {
-        const kinds = check.rows.filter((row) => !row.padding && !row.symlink).map((row) => verdictOf(row)[0]);
-        const ok = kinds.filter((kind) => kind === "ok").length;
-        const { nbad } = check.source.list || { nbad: 0 };
-        $("summary").textContent = [
-            check.cancelled ? "Stopped before the end." : "",
-            `${ok.toLocaleString("en")} of ${count(kinds.length, "file")} OK.`,
-            check.pieces
-                ? `${check.counts[RIGHT].toLocaleString("en")} of ${count(check.pieces.length, "piece")} right.` : "",
-            check.extra.length > 0 ? `${count(check.extra.length, "extra file")}.` : "",
-            nbad > 0 ? `${count(nbad, "line")} of the list could not be read.` : "",
-        ].filter((text) => text).join(" ");
-    } else {
-        $("summary").textContent = "";
+    showRows(counts);
+    const nfiles = counts[BAD] + counts[GONE] + counts[DOUBT] + counts[NONE] + counts[OK] - symlinks();
+    const { nbad } = check.source.list || { nbad: 0 };
+    const summary = !check.ended ? "" : [
+        check.cancelled ? "Stopped before the end." : "",
+        check.source.list?.isNew ? "" : `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
+        check.pieces
+            ? `${check.counts[RIGHT].toLocaleString("en")} of ${count(check.pieces.length, "piece")} right.` : "",
+        check.extra.length > 0 ? `${count(check.extra.length, "extra file")}.` : "",
+        nbad > 0 ? `${count(nbad, "line")} of the list could not be read.` : "",
+    ].filter((text) => text).join(" ");
+    if ($("summary").textContent !== summary) $("summary").textContent = summary;
+    $("unsure").textContent = check.ended && check.unsure > 0 && (counts[OK] > 0 || check.source.list?.isNew)
+        ? `This browser cannot tell whether ${count(check.unsure, "file")} changed since ` +
+          `${check.unsure === 1 ? "it was" : "they were"} chosen: what is called right was right when it was read. ` +
+          "Close programs that write to files, " +
+          `or ${TELLS ? "check again after a few seconds." : "use a browser based on Chromium."}` : "";
+}
+
+const symlinks = () => (check.nsymlinks ??= check.rows.reduce((sum, row) => sum + (row.symlink ? 1 : 0), 0));
+
+// The verdict on everything: [class, text].
+function headline(counts, part) {
+    const bad = counts[BAD], gone = counts[GONE], doubt = counts[DOUBT], none = counts[NONE] - symlinks();
+    const { nbad } = check.source.list || { nbad: 0 };
+    const wrong = [bad > 0 ? `${count(bad, "file")} not right` : "",
+                   gone > 0 ? `${gone.toLocaleString("en")} missing` : "",
+                   doubt > 0 && bad + gone > 0 ? `${doubt.toLocaleString("en")} cannot be told` : ""]
+        .filter((text) => text).join(", ");
+    const state = bad > 0 ? "bad" : gone + doubt > 0 ? "gone" : "";
+    if (!check.ended) return [state, `Checking: ${Math.floor(100 * part)} %${wrong ? `, so far ${wrong}` : ""}`];
+    if (check.cancelled) return [state || "gone", `Stopped before the end${wrong ? `: ${wrong}` : ""}`];
+    if (wrong) return [state, wrong[0].toUpperCase() + wrong.slice(1)];
+    if (check.source.list?.isNew) return ["", `Digests of ${count(none, "file")}`];
+    if (doubt > 0) return ["gone", `${count(doubt, "file")} cannot be checked`];
+    if (none > 0) return ["gone", `${count(none, "file")} not checked`];
+    if (counts[OK] === 0) return ["gone", "Nothing to check"];
+    const all = counts[OK] === 1 ? "The file is" : `All ${count(counts[OK], "file")} are`;
+    const right = `${all} right${check.unsure > 0 ? ", as read" : ""}`;
+    return nbad > 0 ? ["gone", `${right}, but ${count(nbad, "line")} of the list could not be read`] : ["ok", right];
+}
+
+function duration(seconds) {
+    if (seconds < 90) return `${Math.ceil(seconds)} s`;
+    return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+// The rows that the filter leaves, the worst first, one page of them.
+function showRows(counts) {
+    const filter = $("filter").value, words = $("search").value.toLowerCase();
+    const wanted = (kind) => kind !== HIDDEN &&
+        (filter === "all" || (filter === "bad" ? kind <= DOUBT : KINDS[kind] === filter));
+    const fits = (index) => words === "" || check.lines[index].name.toLowerCase().includes(words);
+    const all = words === "" ? counts.reduce((sum, number, kind) => sum + (wanted(kind) ? number : 0), 0)
+        : check.kinds.reduce((sum, kind, index) => sum + (wanted(kind) && fits(index) ? 1 : 0), 0);
+    const npages = Math.max(1, Math.ceil(all / ROWS));
+    check.page = Math.min(check.page, npages - 1);
+    const indices = [];
+    let skip = check.page * ROWS;
+    for (let kind = 0; kind < HIDDEN && indices.length < ROWS; kind++) {
+        if (!wanted(kind) || counts[kind] === 0) continue;
+        if (words === "" && skip >= counts[kind]) {
+            skip -= counts[kind];
+            continue;
+        }
+        for (let at = -1; indices.length < ROWS && (at = check.kinds.indexOf(kind, at + 1)) >= 0;) {
+            if (fits(at) && skip-- <= 0) indices.push(at);
+        }
     }
+    if (indices.length !== check.shown.length || indices.some((index, i) => index !== check.shown[i].index)) {
+        check.shown = indices.map((index) => {
+            const line = document.createElement("tr");
+            const verdict = element("td", ""), nbytes = element("td", "", "number");
+            line.append(verdict, element("td", shown(check.lines[index].name)), nbytes);
+            if (check.source.list?.isNew) {
+                const copy = element("button", "Copy");
+                copy.type = "button";
+                copy.onclick = () => navigator.clipboard.writeText(verdict.textContent);
+                line.cells[1].append(copy);
+            }
+            return { index, line, verdict, nbytes };
+        });
+        $("rows").replaceChildren(...check.shown.map(({ line }) => line));
+    }
+    for (const { index, line, verdict, nbytes } of check.shown) {
+        const row = check.lines[index], [kind, text] = verdictOf(row);
+        if (verdict.textContent !== text) verdict.textContent = text;
+        const length = (row.nbytes ?? row.found?.nbytes)?.toLocaleString("en") ?? "";
+        if (nbytes.textContent !== length) nbytes.textContent = length;
+        line.className = CLASSES[kind];
+    }
+    for (const option of $("filter").options) {
+        const kind = KINDS.indexOf(option.value);
+        const number = option.value === "all" ? check.lines.length - counts[HIDDEN]
+            : option.value === "bad" ? counts[BAD] + counts[GONE] + counts[DOUBT] : counts[kind];
+        const text = `${option.dataset.name} (${number.toLocaleString("en")})`;
+        if (option.textContent !== text) option.textContent = text;
+    }
+    const from = check.page * ROWS;
+    const [begin, end] = [from + 1, from + indices.length].map((number) => number.toLocaleString("en"));
+    $("more").textContent = all === 0 ? "no such file" : `${begin}\u2013${end} of ${count(all, "file")}`;
+    $("pager").hidden = npages === 1 && words === "" && filter === "all";
+    const { page } = check;
+    for (const [id, to] of [["first", 0], ["before", page - 1], ["after", page + 1], ["last", npages - 1]]) {
+        $(id).disabled = to < 0 || to >= npages || to === page;
+        $(id).onclick = () => {
+            check.page = to;
+            show();
+        };
+    }
+}
+
+for (const id of ["filter", "search"]) {
+    $(id).oninput = () => {
+        if (!check) return;
+        check.page = 0;
+        show();
+    };
 }
 
 // A cell of the map is one piece, or several of which the worst counts.
@@ -618,22 +993,60 @@ function showMap() {
     const style = getComputedStyle(document.documentElement), context = canvas.getContext("2d");
     const colours = COLOURS.map((name) => style.getPropertyValue(`--${name}`));
     context.clearRect(0, 0, canvas.width, canvas.height);
+    check.cells = new Uint8Array(ncells);
     for (let cell = 0; cell < ncells; cell++) {
         const worst = pieces.subarray(cell * each, (cell + 1) * each).reduce((a, b) => (WORST[b] > WORST[a] ? b : a));
+        check.cells[cell] = worst;
         context.fillStyle = colours[worst];
         context.fillRect((cell % COLUMNS) * CELL, Math.floor(cell / COLUMNS) * CELL, CELL - 1, CELL - 1);
     }
     check.each = each;
+    const at = Number($("cell").value);
+    if (document.activeElement === $("cell") && at < ncells) {
+        context.lineWidth = 2;
+        context.strokeStyle = style.getPropertyValue("--text");
+        context.strokeRect((at % COLUMNS) * CELL, Math.floor(at / COLUMNS) * CELL, CELL - 1, CELL - 1);
+    }
+    $("cell").max = Math.max(0, ncells - 1);
     canvas.setAttribute("aria-label", `Piece map: ${VERDICTS.map((name, verdict) =>
         `${check.counts[verdict].toLocaleString("en")} ${name}`).join(", ")}`);
+    $("next-wrong").disabled = check.counts[WRONG] + check.counts[ABSENT] + check.counts[UNREADABLE] === 0;
+}
+
+// Says what a cell of the map is: its pieces, their verdict and their files.
+function point(cell) {
+    if (!check?.cells || cell >= check.cells.length) return "";
+    const first = cell * check.each, last = Math.min(first + check.each, check.pieces.length) - 1;
+    const { torrent } = check.source, from = fileAt(torrent, first * torrent.piece_nbytes);
+    const name = torrent.paths[from] ? `, in ${shown(torrent.paths[from])}` : "";
+    const what = first === last ? `piece ${first}` : `pieces ${first}\u2013${last}`;
+    return `${what}: ${first === last ? "" : "at worst "}${VERDICTS[check.cells[cell]]}${name}`;
 }
 
 $("map").onpointermove = (event) => {
     if (!check?.pieces) return;
     const scale = $("map").width / $("map").getBoundingClientRect().width / CELL;
     const column = Math.floor(event.offsetX * scale), line = Math.floor(event.offsetY * scale);
-    const piece = (line * COLUMNS + column) * check.each;
-    $("pointed").textContent = column >= COLUMNS || piece >= check.pieces.length ? ""
-        : check.each === 1 ? `piece ${piece}: ${VERDICTS[check.pieces[piece]]}`
-        : `pieces from ${piece} on, ${check.each} in a square`;
+    $("pointed").textContent = column < COLUMNS ? point(line * COLUMNS + column) : "";
+};
+$("cell").oninput = $("cell").onfocus = $("cell").onblur = () => {
+    const text = point(Number($("cell").value));
+    $("cell").setAttribute("aria-valuetext", text);
+    $("pointed").textContent = text;
+    if (check?.pieces) showMap();
+};
+// A line of the map up or down.
+$("cell").onkeydown = (event) => {
+    const step = { ArrowUp: -COLUMNS, ArrowDown: COLUMNS }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    $("cell").value = Number($("cell").value) + step;
+    $("cell").oninput();
+};
+$("next-wrong").onclick = () => {
+    const { cells } = check, at = Number($("cell").value), wrong = (verdict) => verdict > RIGHT;
+    const next = cells.findIndex((verdict, cell) => cell > at && wrong(verdict));
+    $("cell").value = next >= 0 ? next : cells.findIndex(wrong);
+    $("cell").focus();
+    $("cell").oninput();
 };

@@ -4,39 +4,85 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 "use strict";
 
-// The room for the bytes of a batch, and the buffer that bytes come through: a worker has no others. On two CPUs
-// Chromium 156 reads 1.5 GB/s through a buffer of 0.5 to 4 MiB. Slices of 32 MiB, each in a new buffer, come at 1.2,
-// slices of 4 MiB at 0.8.
-const ROOM_NBYTES = 32 << 20;
+// The buffer that bytes of long files come through: a worker has no others. On two CPUs Chromium 156 reads 1.5 GB/s
+// through a buffer of 0.5 to 4 MiB. Slices of 32 MiB, each in a new buffer, come at 1.2, slices of 4 MiB at 0.8.
 const READ_NBYTES = 512 << 10;
-// Lanes of 32 bits in a vector.
-const LANES = 4;
-// The verdicts on a piece, as in page.js.
-const RIGHT = 1, WRONG = 2, ABSENT = 3, UNREADABLE = 4;
+// Bytes that the page reads and sends at once.
+const SENT_NBYTES = 4 << 20;
 
-let core, torrent, files;
+let core, torrent, byPage;
+// The files of the pieces at hand, by index.
+let files = new Map();
 let buffer = new ArrayBuffer(READ_NBYTES);
 // The reason for each file that could not be read.
 const failed = new Map();
+// Reads that the page does for this worker.
+const waiting = new Map();
 
 // One batch after another: the next may come while this one waits for bytes.
 let last = Promise.resolve();
 onmessage = ({ data }) => {
+    if (data.answer !== undefined) return sent(data);
     last = last.then(async () => {
         try {
-            if (data.compiled) await begin(data);
+            if (data.probe) postMessage({ reads: await canRead(data.probe) });
+            else if (data.parse) parse(data);
+            else if (data.compiled) await begin(data);
             else if (data.messages) postMessage(await hashFiles(data.messages));
-            else if (gpu) postMessage(await checkPiecesOnGpu(data.first, data.count));
-            else postMessage(await checkPieces(data.first, data.count));
+            else {
+                files = data.files;
+                postMessage(await (gpu ? checkPiecesOnGpu : checkPieces)(data.first, data.count));
+            }
         } catch (error) {
             postMessage({ broken: String(error) });
         }
     });
+    return undefined;
 };
 
-async function begin({ compiled, source, plan, contents, taker }) {
+// WebKit lets a worker of a page from a disk read no file.
+async function canRead(file) {
+    try {
+        return (await file.slice(0, 1).arrayBuffer()).byteLength === 1;
+    } catch {
+        return false;
+    }
+}
+
+// Reads a torrent or list and answers { torrent, bytes }, { list, bytes } or { error }. What there is of each file of a
+// torrent is a column: a million objects would take a second to send.
+function parse({ compiled, parse: bytes, name, algorithm }) {
+    try {
+        core = new WebAssembly.Instance(compiled).exports;
+        const nameBytes = new TextEncoder().encode(name);
+        const room = core.room(bytes.byteLength + nameBytes.length); // may grow the memory, which has a new buffer then
+        new Uint8Array(core.memory.buffer, room, bytes.byteLength).set(new Uint8Array(bytes));
+        new Uint8Array(core.memory.buffer, room + bytes.byteLength, nameBytes.length).set(nameBytes);
+        const json = () => JSON.parse(new TextDecoder().decode(answer()));
+        // A torrent is a dictionary, and begins with d, the length of its first key, and a colon.
+        const begin = new TextDecoder().decode(new Uint8Array(bytes, 0, Math.min(8, bytes.byteLength)));
+        if (/\.torrent$/i.test(name) || /^d\d+:/.test(begin)) {
+            core.read_torrent(bytes.byteLength);
+            const torrent = json();
+            if (torrent.error) return postMessage({ error: torrent.error });
+            for (const column of ["offsets", "nbytes"]) torrent[column] = Float64Array.from(torrent[column]);
+            torrent.flags = Uint8Array.from(torrent.flags);
+            return postMessage({ torrent, bytes }, [bytes, torrent.offsets.buffer, torrent.nbytes.buffer]);
+        }
+        core.read_list(bytes.byteLength, nameBytes.length, algorithm);
+        const list = json();
+        if (list.entries.length > 0) return postMessage({ list, bytes }, [bytes]);
+        const why = list.bad.length > 0 ? ` (${list.bad[0]})` : "";
+        return postMessage({ error: `neither a torrent nor a list of checksums${why}` });
+    } catch (error) {
+        if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error;
+        return postMessage({ error: "it takes more memory than the browser gives a page; use the program hashloom" });
+    }
+}
+
+async function begin({ compiled, source, plan, taker, ...rest }) {
     core = new WebAssembly.Instance(compiled).exports;
-    [torrent, files] = [plan, contents];
+    [torrent, byPage] = [plan, rest.byPage];
     if (!source) return;
     const room = core.room(source.byteLength); // may grow the memory, which then has another buffer
     new Uint8Array(core.memory.buffer, room, source.byteLength).set(new Uint8Array(source));
@@ -53,9 +99,36 @@ function putNumbers(at, numbers) {
     new Uint8Array(core.memory.buffer, at, bytes.length).set(bytes);
 }
 
+// Bytes of a file that the page reads: it gives the file's index, as it knows the file.
+function readByPage(index, from, nbytes) {
+    const id = waiting.size === 0 ? 0 : Math.max(...waiting.keys()) + 1;
+    return new Promise((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        postMessage({ read: { id, index, from, nbytes } });
+    });
+}
+
+function sent({ answer: id, bytes, error }) {
+    const { resolve, reject } = waiting.get(id);
+    waiting.delete(id);
+    if (error) reject(new DOMException(error.message, error.name));
+    else resolve(new Uint8Array(bytes));
+}
+
 // Reads into memory. A file that was changed, moved or made shorter since it was chosen is an error: the browser
 // compares its length and its time with those it had then.
-async function read(file, from, nbytes, at) {
+async function read({ index, file, size }, from, nbytes, at) {
+    const put = (bytes, to) => new Uint8Array(core.memory.buffer, to, bytes.length).set(bytes);
+    if (byPage) {
+        for (let have = 0; have < nbytes; have += SENT_NBYTES) {
+            put(await readByPage(index, from + have, Math.min(SENT_NBYTES, nbytes - have)), at + have);
+        }
+        return;
+    }
+    if (size <= SMALL_NBYTES) {
+        put((await readWhole(file, size)).subarray(from, from + nbytes), at);
+        return;
+    }
     const stream = file.slice(from, from + nbytes).stream();
     let reader, own = true;
     try {
@@ -69,30 +142,20 @@ async function read(file, from, nbytes, at) {
         const { value, done } = await (own ? reader.read(view) : reader.read());
         if (own && value) buffer = value.buffer;
         if (done) throw new DOMException("the file has become shorter", "NotReadableError");
-        new Uint8Array(core.memory.buffer, at + have, value.length).set(value);
+        put(value, at + have);
         have += value.length;
     }
     reader.releaseLock();
 }
 
-// The index of the first file that ends behind this byte of the content.
-function fileAt(offset) {
-    let low = 0, high = torrent.files.length;
-    while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (torrent.files[middle].offset + torrent.files[middle].nbytes > offset) high = middle;
-        else low = middle + 1;
-    }
-    return low;
-}
-
 // The parts of files that a range of the content consists of. In v2 there is nothing between files.
 function* partsOf(start, end) {
-    for (let index = fileAt(start); index < torrent.files.length && torrent.files[index].offset < end; index++) {
-        const file = torrent.files[index];
-        const from = Math.max(start, file.offset), to = Math.min(end, file.offset + file.nbytes);
+    const { offsets, nbytes, flags } = torrent;
+    for (let index = fileAt(torrent, start); index < offsets.length && offsets[index] < end; index++) {
+        const from = Math.max(start, offsets[index]), to = Math.min(end, offsets[index] + nbytes[index]);
         if (from >= to) continue;
-        yield { index, padding: file.padding, from: from - file.offset, nbytes: to - from, offset: from };
+        const padding = (flags[index] & PADDING) !== 0;
+        yield { index, padding, from: from - offsets[index], nbytes: to - from, offset: from };
     }
 }
 
@@ -112,7 +175,7 @@ function begun(first, count) {
             end = part.offset + part.nbytes;
             if (part.padding) continue;
             tree += part.nbytes;
-            const file = files[part.index];
+            const file = files.get(part.index);
             if (!file || file.size < part.from + part.nbytes) verdicts[i] ||= ABSENT;
             else if (failed.has(part.index)) verdicts[i] = UNREADABLE;
         }
@@ -144,19 +207,10 @@ async function hashPieces(first, all, verdicts, tell) {
     }
 }
 
-// Reads the next bytes of each lane. Neighbours in the same file are one read.
+// Reads the next bytes of each lane. Neighbours in the same file are one read; small files are read many at once.
 async function fill(lanes, lengths, done, row, room, verdicts) {
+    const reads = [];
     let next = null;
-    const flush = async () => {
-        if (!next) return;
-        try {
-            await read(files[next.index], next.from, next.nbytes, next.at);
-        } catch (error) {
-            failed.set(next.index, `${error.name}: ${error.message}`);
-            for (const i of next.pieces) verdicts[i] = UNREADABLE;
-        }
-        next = null;
-    };
     for (const [l, { i, start }] of lanes.entries()) {
         for (const part of partsOf(start + done, start + done + lengths[l])) {
             const at = room + l * row + (part.offset - start - done);
@@ -167,17 +221,32 @@ async function fill(lanes, lengths, done, row, room, verdicts) {
                 next.nbytes += part.nbytes;
                 next.pieces.push(i);
             } else {
-                await flush();
                 next = { index: part.index, from: part.from, nbytes: part.nbytes, at, pieces: [i] };
+                reads.push(next);
             }
         }
     }
-    await flush();
+    const get = async ({ index, from, nbytes, at, pieces }) => {
+        try {
+            await read(files.get(index), from, nbytes, at);
+        } catch (error) {
+            failed.set(index, error.name);
+            for (const i of pieces) verdicts[i] = UNREADABLE;
+        }
+    };
+    await getAll(reads, ({ index }) => files.get(index).size, get);
 }
 
-// Hashes whole files side by side: each is { index, file, algorithms }.
+// Calls `get` for all items: for those of small files many at once, for others one after the other, as these come
+// through the one buffer.
+async function getAll(items, sizeOf, get) {
+    await forAll(items.filter((item) => sizeOf(item) <= SMALL_NBYTES), READS, get);
+    await forAll(items.filter((item) => sizeOf(item) > SMALL_NBYTES), 1, get);
+}
+
+// Hashes whole files side by side: each is { index, file, size, algorithms }.
 async function hashFiles(messages) {
-    const longest = messages.reduce((most, { file }) => Math.max(most, file.size), 0);
+    const longest = messages.reduce((most, { size }) => Math.max(most, size), 0);
     const row = Math.min(Math.ceil(longest / 128) * 128, Math.floor(ROOM_NBYTES / messages.length / 128) * 128);
     const pairs = messages.flatMap(({ algorithms }, i) => algorithms.flatMap((algorithm) => [i, algorithm]));
     const lengthsAt = messages.length * row;
@@ -186,25 +255,24 @@ async function hashFiles(messages) {
     core.begin_messages(pairs.length / 2);
     for (let done = 0; done < longest; done += row) {
         const lengths = new Array(messages.length).fill(0);
-        for (const [i, { index, file }] of messages.entries()) {
-            const nbytes = errors.has(index) ? 0 : Math.max(0, Math.min(file.size - done, row));
+        await getAll([...messages.entries()], ([, { size }]) => size, async ([i, message]) => {
+            const { index, size } = message, nbytes = errors.has(index) ? 0 : Math.max(0, Math.min(size - done, row));
             try {
-                if (nbytes > 0) await read(file, done, nbytes, room + i * row);
+                if (nbytes > 0) await read(message, done, nbytes, room + i * row);
                 lengths[i] = nbytes;
             } catch (error) {
-                errors.set(index, `${error.name}: ${error.message}`);
+                errors.set(index, error.name);
             }
-        }
+        });
         putNumbers(room + lengthsAt, lengths);
         core.update_messages(messages.length, row, lengthsAt);
         postMessage({ nbytes: lengths.reduce((sum, length) => sum + length, 0) });
     }
     core.finish_messages();
-    const digests = JSON.parse(new TextDecoder().decode(answer()));
-    return {
-        hashed: messages.map(({ index }, i) => ({
-            index, error: errors.get(index),
-            digests: digests.filter(({ chunk }) => chunk === i).map(({ algorithm, hex }) => ({ algorithm, hex })),
-        })),
-    };
+    const hashed = messages.map(({ index, size }) =>
+        ({ index, error: errors.get(index), digests: [], atOnce: size > 0 && size <= SMALL_NBYTES && size <= row }));
+    for (const { chunk, algorithm, hex } of JSON.parse(new TextDecoder().decode(answer()))) {
+        hashed[chunk].digests.push({ algorithm, hex });
+    }
+    return { hashed };
 }

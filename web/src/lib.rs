@@ -14,12 +14,17 @@ mod shader;
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
+use std::io::Read;
 
 use hashloom::{Algorithm, Hasher, finalize_many, update_many};
 use hashloom_engine::list::{self, Line, Parser};
-use hashloom_engine::torrent::{Pieces, Torrent};
+use hashloom_engine::torrent::{self, Pieces, Torrent};
 
 use json::Json;
+
+/// What a file of a torrent may be, as in shared.js.
+const PADDING: u64 = 1;
+const SYMLINK: u64 = 2;
 
 #[derive(Default)]
 struct State {
@@ -80,16 +85,12 @@ pub extern "C" fn read_torrent(nbytes: usize) -> u32 {
     })
 }
 
+/// Files are columns: JavaScript would take a second for a million objects.
 fn describe(torrent: &Torrent) -> Vec<u8> {
-    let files = torrent.files().map(|file| {
-        Json::object()
-            .text("path", file.path)
-            .number("nbytes", file.nbytes)
-            .number("offset", file.offset)
-            .truth("padding", file.attributes.padding)
-            .truth("symlink", file.attributes.symlink)
-            .end()
-    });
+    let number = |number: u64| number.to_string().into_bytes();
+    let flags = |file: &torrent::File<'_>| {
+        u64::from(file.attributes.padding) * PADDING + u64::from(file.attributes.symlink) * SYMLINK
+    };
     Json::object()
         .text("name", torrent.name())
         .text("version", torrent.version().to_string().as_bytes())
@@ -97,39 +98,48 @@ fn describe(torrent: &Torrent) -> Vec<u8> {
         .number("total_nbytes", torrent.total_nbytes())
         .number("piece_nbytes", torrent.piece_nbytes())
         .number("piece_count", torrent.piece_count() as u64)
-        .list("files", files)
+        .list("paths", torrent.files().map(|file| json::text(file.path)))
+        .list("nbytes", torrent.files().map(|file| number(file.nbytes)))
+        .list("offsets", torrent.files().map(|file| number(file.offset)))
+        .list("flags", torrent.files().map(|file| number(flags(&file))))
         .list("notes", torrent.notes().iter().map(|note| json::text(note.to_string().as_bytes())))
         .end()
 }
 
-/// The algorithms for lines that name none, the first of them for digests of its length: those that the name of the
-/// list names, as SHA3-256SUMS and x.rmd160 do, before all others.
-fn untagged(list_name: &[u8]) -> Vec<Algorithm> {
+/// The algorithms for lines that name none, the first of them for digests of its length: `chosen`, then those that the
+/// name of the list names, as SHA3-256SUMS and x.rmd160 do, before all others. Also the number of those that are told.
+fn untagged(list_name: &[u8], chosen: Option<Algorithm>) -> (Vec<Algorithm>, usize) {
     let name = String::from_utf8_lossy(list_name).to_lowercase();
     // sha512-224 is in the name, and so is sha512: the longer one is meant.
-    let named = |algorithm: &Algorithm| {
+    let told = |algorithm: &Algorithm| {
         let names = algorithm.tags().iter().copied().chain([algorithm.name()]);
-        names.filter(|known| name.contains(&known.to_lowercase())).map(str::len).max()
+        let named = names.filter(|known| name.contains(&known.to_lowercase())).map(str::len).max();
+        if chosen == Some(*algorithm) { Some(usize::MAX) } else { named }
     };
     let mut algorithms = Algorithm::ALL.to_vec();
-    algorithms.sort_by_key(|algorithm| Reverse(named(algorithm)));
-    algorithms
+    algorithms.sort_by_key(|algorithm| Reverse(told(algorithm)));
+    let ntold = algorithms.iter().filter(|algorithm| told(algorithm).is_some()).count();
+    (algorithms, ntold)
 }
 
-/// Reads the list of checksums in the room, which its name follows. The answer is JSON: its entries, and its bad lines.
+/// Reads the list of checksums in the room, which its name follows. `chosen` is the algorithm of lines that name none,
+/// or a number too high. The answer is JSON: its entries, its bad lines, and all algorithms.
 #[unsafe(no_mangle)]
-pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize) {
+pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
     /// The first bad lines are told.
     const BAD_MAX: usize = 20;
     with(|state| {
-        let mut parser = Parser::untagged(&untagged(&state.input[nbytes..][..name_nbytes]));
+        let (algorithms, ntold) = untagged(&state.input[nbytes..][..name_nbytes], Algorithm::ALL.get(chosen).copied());
+        let mut parser = Parser::untagged(&algorithms);
         let (mut entries, mut bad, mut nbad) = (Vec::new(), Vec::new(), 0);
-        let text = &state.input[..nbytes];
-        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        let mut text = Vec::new();
+        // Reading from memory cannot fail.
+        let _ = list::decoded(&state.input[..nbytes]).and_then(|mut list| list.read_to_end(&mut text));
+        let text = text.strip_suffix(b"\n").unwrap_or(&text);
         for (line, number) in text.split(|&byte| byte == b'\n').zip(1..) {
             match parser.parse(line) {
                 Line::Blank => {}
-                Line::Entry(entry) => entries.push(describe_entry(&entry, number)),
+                Line::Entry(entry) => entries.push(describe_entry(&entry, number, &algorithms[..ntold])),
                 Line::Bad(why) => {
                     nbad += 1;
                     if bad.len() < BAD_MAX {
@@ -138,12 +148,31 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize) {
                 }
             }
         }
-        state.answer =
-            Json::object().list("entries", entries.into_iter()).list("bad", bad.into_iter()).number("nbad", nbad).end();
+        state.answer = Json::object()
+            .list("entries", entries.into_iter())
+            .list("bad", bad.into_iter())
+            .number("nbad", nbad)
+            .list("algorithms", describe_algorithms())
+            .end();
     });
 }
 
-fn describe_entry(entry: &list::Entry<'_>, line: u64) -> Vec<u8> {
+fn describe_algorithms() -> impl Iterator<Item = Vec<u8>> {
+    Algorithm::ALL.iter().map(|algorithm| {
+        let json =
+            Json::object().text("name", algorithm.name().as_bytes()).text("tag", list::tag(*algorithm).as_bytes());
+        json.number("nbytes", algorithm.digest_nbytes() as u64).end()
+    })
+}
+
+/// The answer is JSON: all algorithms.
+#[unsafe(no_mangle)]
+pub extern "C" fn algorithms() {
+    with(|state| state.answer = json::list(describe_algorithms()));
+}
+
+/// `told`: the algorithms that lines without a tag are of, by the name of the list.
+fn describe_entry(entry: &list::Entry<'_>, line: u64, told: &[Algorithm]) -> Vec<u8> {
     let digests = entry.digests.iter().map(|(algorithm, hash)| {
         Json::object()
             .number("algorithm", index_of(*algorithm) as u64)
@@ -151,7 +180,9 @@ fn describe_entry(entry: &list::Entry<'_>, line: u64) -> Vec<u8> {
             .text("hex", hash.to_string().as_bytes())
             .end()
     });
-    let json = Json::object().text("name", &entry.name).number("line", line).list("digests", digests);
+    let is_told = entry.is_tagged || entry.digests.iter().all(|(algorithm, _)| told.contains(algorithm));
+    let json = Json::object().text("name", &entry.name).number("line", line).truth("told", is_told);
+    let json = json.list("digests", digests);
     match entry.nbytes {
         Some(nbytes) => json.number("nbytes", nbytes).end(),
         None => json.end(),

@@ -235,8 +235,8 @@ fn a_list_of_another_algorithm_gets_a_hint() {
         (1, "a: FAILED\nb: FAILED\n".to_owned(), format!("{warning}{hint}"))
     };
     let of_32 = "hashloom: hint: no line names its algorithm, so digests of 32 bytes (64 hexadecimal digits) count as \
-                 sha256. If they are of sha512-256, sha3-256, keccak-256 or shake128, name it: hashloom check --algorithm \
-                 NAME";
+                 sha256, but may be of BLAKE2s or BLAKE3, which hashloom lacks. If they are of sha512-256, sha3-256, \
+                 keccak-256 or shake128, name it: hashloom check --algorithm NAME";
     let of_20 = "hashloom: hint: no line names its algorithm, so digests of 20 bytes (40 hexadecimal digits) count as \
                  sha1. If they are of ripemd160, name it: hashloom check --algorithm ripemd160 l\n";
     for options in [&[][..], &["--base64"], &["--binary"]] {
@@ -273,6 +273,61 @@ fn a_list_of_another_algorithm_gets_a_hint() {
 
 /// The programs of coreutils print no hint.
 #[cfg(unix)]
+/// Lists as Windows writes them: UTF-16, backslashes, and what Get-FileHash prints, with paths from a drive on.
+#[cfg(unix)]
+#[test]
+fn lists_of_windows() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("a"), "abc").unwrap();
+    fs::write(folder.path().join("sub/b c"), "x").unwrap();
+    let (a, b) = (
+        "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD",
+        "2D711642B726B04401627CA9FBAC32F5C8530FB1903CC4DB02258717921A4881",
+    );
+    let check = |text: &str, options: &[&str]| {
+        let units =
+            |to: fn(u16) -> [u8; 2]| "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(to).collect();
+        let texts: [Vec<u8>; 4] = [
+            text.into(),
+            [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+            units(u16::to_le_bytes),
+            units(u16::to_be_bytes),
+        ];
+        let outputs = texts.map(|text| {
+            let output = run_with(folder.path(), &[&["check", "-"], options].concat(), &text);
+            (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
+        });
+        assert!(outputs.iter().all(|output| *output == outputs[0]), "{outputs:?}");
+        outputs[0].clone()
+    };
+    let right = |names: [&str; 2]| (0, format!("{}: OK\n{}: OK\n", names[0], names[1]), String::new());
+    let windows = ["C:/x/pkg/a", "C:/x/pkg/sub/b c"];
+    assert_eq!(check(&format!("{a}  a\r\n{b} *sub\\b c\r\n"), &[]), right(["a", "sub\\b c"]));
+    assert_eq!(
+        check(
+            &format!(
+                "\r\nAlgorithm Hash Path\r\n--- --- ---\r\nSHA256 {a} C:\\x\\pkg\\a\r\nSHA256 {b} C:\\x\\pkg\\sub\\b c\r\n"
+            ),
+            &[]
+        ),
+        right(windows)
+    );
+    let properties =
+        |digest: &str, name: &str| format!("Algorithm : SHA256\r\nHash      : {digest}\r\nPath      : {name}\r\n\r\n");
+    let list = properties(a, "C:\\x\\pkg\\a") + &properties(b, "C:\\x\\pkg\\sub\\b c");
+    assert_eq!(check(&list, &[]), right(windows));
+    // A file of another folder with the same name is not taken for it: it is missing, not wrong.
+    let list = properties(b, "C:\\x\\pkg\\sub\\b c") + &properties(a, "C:\\y\\a");
+    let (code, out, _) = check(&list, &[]);
+    assert_eq!((code, &out[..]), (1, "C:/x/pkg/sub/b c: OK\nC:/y/a: FAILED open or read\n"));
+    // Digests that b2sum makes are as long as those of SHA-512.
+    let (code, _, errors) = check(&format!("{}  a\n", "0".repeat(128)), &[]);
+    assert!(code == 1 && errors.contains("may be of BLAKE2b (b2sum), which hashloom lacks"), "{errors}");
+    let (code, _, errors) = check(&format!("BLAKE2b (a) = {}\n", "0".repeat(128)), &["--warn"]);
+    assert!(code == 1 && errors.contains("a digest of an algorithm that is unknown here"), "{errors}");
+}
+
 #[test]
 fn called_as_sha256sum_a_list_of_another_algorithm_gets_no_hint() {
     use std::os::unix::process::CommandExt;

@@ -16,8 +16,10 @@
 //! | `%%%% size,md5,sha256,filename`, then `<size>,<hex>,<hex>,<name>` | hashdeep; columns of unknown algorithms are skipped |
 //! | `<name> <hex>` | the digest last |
 //! | `<base64>  <name>`, `SHA256 (<name>) = <base64>` | GNU's `cksum --base64` |
+//! | `Algorithm  Hash  Path`, `Algorithm : SHA256`, `"Algorithm","Hash","Path"`, and the lines below | PowerShell's `Get-FileHash`: a table, properties, CSV |
 //!
-//! No line is read in two ways. After hashdeep's line of columns every line is hashdeep's. If the first line without a
+//! No line is read in two ways. After hashdeep's line of columns every line is hashdeep's, and after the first line of
+//! `Get-FileHash` every line is of it. Backslashes in its paths of Windows become slashes. If the first line without a
 //! tag can be read with the digest first, all lines of the list are read so, and otherwise with the digest last. A line
 //! that begins with 32 hexadecimal digits or more has the digest first. Base64 of hexadecimal digits alone is hexadecimal.
 //!
@@ -49,8 +51,11 @@ use hashloom::{Algorithm, Hash};
 
 use crate::text::base64;
 
+mod encoding;
+mod file_hash;
 mod writer;
 
+pub use encoding::decoded;
 pub use writer::{Writer, escaped};
 
 /// Reads the lines of lists.
@@ -77,6 +82,8 @@ pub struct Parser {
     is_digest_last: Option<bool>,
     /// hashdeep's columns before the name, once a line of this list has named them.
     columns: Option<Vec<Column>>,
+    /// How the lines of `Get-FileHash` are read, once the first of them has come.
+    layout: Option<file_hash::Layout>,
 }
 
 /// The lists that a program of coreutils reads.
@@ -161,6 +168,12 @@ pub enum BadLine {
     Escape,
     /// hashdeep's line of columns is malformed, or the line does not have these columns.
     Columns,
+    /// The line has a digest of an algorithm that this crate lacks.
+    Algorithm,
+    /// The line is below the first one of `Get-FileHash`, and not as that one says.
+    FileHash,
+    /// PowerShell has cut or wrapped the path.
+    Cut,
 }
 
 impl fmt::Display for BadLine {
@@ -173,6 +186,11 @@ impl fmt::Display for BadLine {
             BadLine::Columns => {
                 f.write_str("not the columns of hashdeep's second line, such as `size,md5,sha256,filename`")
             }
+            BadLine::Algorithm => f.write_str("a digest of an algorithm that is unknown here"),
+            BadLine::FileHash => f.write_str("not as the first line of Get-FileHash says, with an algorithm, a digest and a path"),
+            BadLine::Cut => f.write_str(
+                "PowerShell has cut the path to the width of its window; make the list anew: Get-FileHash * | Export-Csv list.csv",
+            ),
             BadLine::Escape => f.write_str("a backslash in the name that is followed by none of n, r and \\"),
         }
     }
@@ -228,6 +246,7 @@ impl Parser {
             is_reversed: None,
             is_digest_last: None,
             columns: None,
+            layout: None,
         }
     }
 
@@ -292,6 +311,7 @@ impl Parser {
     pub fn begin_list(&mut self) {
         self.is_digest_last = None;
         self.columns = None;
+        self.layout = None;
     }
 
     /// Parses a line, given without its newline.
@@ -323,6 +343,12 @@ impl Parser {
             if let Some(columns) = &self.columns {
                 return hashdeep(columns, line).map_or(Line::Bad(BadLine::Columns), Line::Entry);
             }
+            if let Some(layout) = &mut self.layout {
+                return layout.parse(line, false);
+            }
+            if let Some(layout) = file_hash::Layout::begun_by(line) {
+                return self.layout.insert(layout).parse(line, true);
+            }
         }
         let line = after_blanks(line);
         let (line, is_escaped) = line.strip_prefix(b"\\").map_or((line, false), |line| (line, true));
@@ -330,7 +356,10 @@ impl Parser {
             Some((algorithm, line)) => self.tagged_line(algorithm, line, is_escaped),
             None => self.untagged_line(line, is_escaped),
         };
-        entry.map_or_else(Line::Bad, Line::Entry)
+        match entry {
+            Err(BadLine::Format) if self.coreutils.is_none() && has_unknown_tag(line) => Line::Bad(BadLine::Algorithm),
+            entry => entry.map_or_else(Line::Bad, Line::Entry),
+        }
     }
 
     /// The algorithm that the line begins with, and the rest of the line after the parenthesis.
@@ -485,6 +514,20 @@ impl Default for Parser {
     fn default() -> Parser {
         Parser::new()
     }
+}
+
+/// Whether the line is `<word> (<name>) = <hex>`.
+fn has_unknown_tag(line: &[u8]) -> bool {
+    let Some(open) = line.iter().position(|&byte| byte == b'(') else { return false };
+    let Some(equals) = line.iter().rposition(|&byte| byte == b'=') else { return false };
+    let word = line[..open].trim_ascii_end();
+    let is_word = !word.is_empty() && word.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-/_".contains(byte));
+    let hex = line[equals + 1..].trim_ascii();
+    is_word
+        && Algorithm::ALL.iter().all(|of| of.tags().iter().all(|tag| tag.as_bytes() != word))
+        && line.get(..equals).is_some_and(|before| before.trim_ascii_end().ends_with(b")"))
+        && hex.len() >= 8
+        && hex.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// `<size>,<hex>,<hex>,<name>`

@@ -164,6 +164,62 @@ fn a_line_tells_whether_it_names_its_algorithm() {
 }
 
 #[test]
+fn what_get_file_hash_prints() {
+    let (one, two) = ("0A".repeat(32), "0b".repeat(16));
+    let (first, second) = (format!("sha256:{} C:/x y/a.txt", one.to_lowercase()), format!("md5:{two} /home/u/b\\\\c"));
+    let expected = [Some(first), Some(second)];
+    for list in [
+        format!(
+            "\r\nAlgorithm       Hash                  Path\r\n---------       ----                  ----\r\n\
+             SHA256          {one}       C:\\x y\\a.txt   \r\nMD5             {two}   /home/u/b\\c\r\n\r\n"
+        ),
+        format!(
+            "\r\n\r\nAlgorithm : SHA256\r\nHash      : {one}\r\nPath      : C:\\x y\\a.txt\r\n\r\n\
+             Algorithm : MD5\nHash      : {}\n            {}\nPath      : /home/u/b\\c\n",
+            &two[..20],
+            &two[20..]
+        ),
+        format!(
+            "#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n\"Algorithm\",\"Hash\",\"Path\"\r\n\
+             \"SHA256\",\"{one}\",\"C:\\x y\\a.txt\"\r\n\"MD5\",\"{two}\",\"/home/u/b\\c\"\r\n"
+        ),
+        format!("Path;Hash;Algorithm;More\nC:\\x y\\a.txt;{one};SHA256;1\n\"/home/u/b\\c\";{two};MD5;\n"),
+    ] {
+        assert_eq!(entries(&mut Parser::new(), &list), expected, "{list}");
+        // Programs of coreutils know none of this.
+        assert!(entries(&mut Parser::only(Sha256), &list).iter().all(Option::is_none), "{list}");
+    }
+    let quoted = format!("\"Algorithm\",\"Hash\",\"Path\"\n\"MD5\",\"{two}\",\"C:\\\"\"a\"\",b\"");
+    assert_eq!(entries(&mut Parser::new(), &quoted), [Some(format!("md5:{two} C:/\\\"a\\\",b"))]);
+    let (table, csv) = ("Algorithm Hash Path\n", "\"Algorithm\",\"Hash\",\"Path\"\n");
+    for (list, why) in [
+        (format!("{table}MD5 {two} C:\\a\\very\\lo..."), BadLine::Cut),
+        (format!("{table}MD5 {two} C:\\a\\very\\lo…"), BadLine::Cut),
+        (format!("{table}MD5 {}... C:\\a", &two[..20]), BadLine::Cut),
+        (format!("{table}MD5 {two}"), BadLine::FileHash),
+        (format!("{table}MD5 {one} a"), BadLine::FileHash),
+        (format!("{table}MACTripleDES {} a", &two[..16]), BadLine::Algorithm),
+        (format!("{table}{one}  a"), BadLine::FileHash),
+        (format!("{csv}\"MD5\",\"{two}\",\"a"), BadLine::FileHash),
+        (format!("{csv}\"MD5\",\"{two}\",\"a\"b"), BadLine::FileHash),
+        (format!("{csv}\"MD5\",\"{two}\",\"\""), BadLine::FileHash),
+        (format!("{csv}{one}  a"), BadLine::FileHash),
+        (format!("Algorithm : MD5\n{one}  a"), BadLine::FileHash),
+        ("Algorithm : MD5\nPath : a\n".to_owned(), BadLine::FileHash),
+        (format!("Algorithm : MD5\nHash : {two}\nPath : a\n           b"), BadLine::Cut),
+        (format!("Algorithm : MD5\nHash : {one}\n    {one}\n    {one}"), BadLine::FileHash),
+        (format!("BLAKE2b (a) = {one}"), BadLine::Algorithm),
+    ] {
+        let mut parser = Parser::new();
+        let lines: Vec<_> = list.lines().map(|line| parser.parse(line.as_bytes())).collect();
+        assert_eq!(lines.last(), Some(&Line::Bad(why)), "{list}");
+        // The layout holds for one list.
+        parser.begin_list();
+        assert!(matches!(parser.parse(format!("{one}  a").as_bytes()), Line::Entry(_)), "{list}");
+    }
+}
+
+#[test]
 fn lists_of_hashdeep() {
     let (md5, sha1, sha256) = ("0a".repeat(16), "0B".repeat(20), "0c".repeat(32));
     let expected = |name: &str| Some(format!("3 md5:{md5},sha256:{sha256} {name}"));

@@ -87,9 +87,11 @@ Lines of a list:
   A backslash before the line says that \\n, \\r and \\\\ in the name stand for a
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may
-  come from Windows: carriage returns and a byte order mark do no harm. A list
-  can have any length, and may be compressed by gzip or zstd. The name - is
-  standard input.
+  come from Windows: UTF-16, a byte order mark, carriage returns, backslashes in
+  names, and what PowerShell's Get-FileHash prints as table, properties or CSV.
+  The folder that its paths have in common with files here is the current one.
+  A list can have any length, and may be compressed by gzip or zstd. The name -
+  is standard input.
 
 Exit status:
   0    every list has a checksum, and every listed file matches

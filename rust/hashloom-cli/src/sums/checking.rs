@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, Watched, hash_steps};
-use hashloom_engine::list::{Entry, Parser, escaped, tag};
+use hashloom_engine::list::{Entry, Parser, decoded, escaped, tag};
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::Options;
 use hashloom_engine::text::write_json;
@@ -44,7 +44,7 @@ pub struct Rules {
     pub warn: bool,
     /// An object is printed for each file, and no summary.
     pub json: bool,
-    /// Lists may begin with a byte order mark or have lines of `sum --json`, and messages say why a line is bad.
+    /// Lists may be of Windows, UTF-16 or with a byte order mark, or have lines of `sum --json`, and messages say why a line is bad.
     pub lenient: bool,
 }
 
@@ -75,10 +75,10 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Ru
     Some(total)
 }
 
-/// Returns the lines of a list. coreutils decompresses none.
+/// Returns the lines of a list. coreutils neither decompresses nor decodes any.
 fn open(list: impl Read + Send + 'static, rules: Rules) -> io::Result<Input> {
     match rules.lenient {
-        true => input::decompressed(list),
+        true => decoded(input::decompressed(list)?),
         false => Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, list))),
     }
 }
@@ -418,9 +418,14 @@ fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
         [] => ((*last).to_owned(), *last),
         before => (format!("{} or {last}", before.join(", ")), "NAME"),
     };
+    let foreign = match nbytes {
+        32 => ", but may be of BLAKE2s or BLAKE3, which hashloom lacks",
+        64 => ", but may be of BLAKE2b (b2sum), which hashloom lacks",
+        _ => "",
+    };
     let hint = format!(
-        "hint: no line names its algorithm, so digests of {nbytes} bytes ({} hexadecimal digits) count as {algorithm}. \
-         If they are of {names}, name it: hashloom check --algorithm {name}",
+        "hint: no line names its algorithm, so digests of {nbytes} bytes ({} hexadecimal digits) count as \
+         {algorithm}{foreign}. If they are of {names}, name it: hashloom check --algorithm {name}",
         2 * nbytes
     );
     let list = list.map_or(Vec::new(), |list| [b" ", &quoted(list)[..]].concat());
@@ -446,6 +451,8 @@ struct Reading<'a> {
     is_stdin: bool,
     /// The folder that names are relative to; empty if it is the current one.
     base: &'a Path,
+    /// The folder of Windows, with its slash, that the list was made in: the folder that names are relative to here.
+    root: Option<Vec<u8>>,
     /// The methods that the list has used so far.
     methods: Vec<Arc<[Method]>>,
 }
@@ -470,6 +477,7 @@ impl<'a> Reading<'a> {
                 Base::Folder(folder) => folder,
                 Base::List => list.parent().unwrap_or(Path::new("")),
             },
+            root: None,
             methods: Vec::new(),
         }
     }
@@ -484,7 +492,7 @@ impl<'a> Reading<'a> {
                 }
             };
             self.number += 1;
-            let (parsed, mode) = self.grammar.parse(&self.line, self.number == 1);
+            let (parsed, mode) = self.grammar.parse(&self.line);
             let why = match parsed {
                 _ if length == Length::TooLong => "it is too long".to_owned(),
                 Parsed::Blank => continue,
@@ -496,8 +504,10 @@ impl<'a> Reading<'a> {
                     // A hostile list could have each order of the algorithms.
                     digests.sort_by_key(|(algorithm, _)| algorithm.name());
                     let is_list = self.is_stdin && *name == *b"-";
-                    let mut source = mode.source(to_path(&name));
-                    let mut listed = matches!(source, Source::Reader(_)).then(|| name.to_vec());
+                    let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
+                    let mut source = mode.source(to_path(here.as_deref().unwrap_or(&name)));
+                    let is_other = here.is_some() || matches!(source, Source::Reader(_));
+                    let mut listed = is_other.then(|| name.to_vec());
                     if let (Source::Path(path), false) = (&mut source, self.base.as_os_str().is_empty()) {
                         *path = self.base.join(&path);
                         listed = Some(name.into_owned());
@@ -533,6 +543,28 @@ impl<'a> Reading<'a> {
         self.methods.push(Arc::clone(&methods));
         methods
     }
+}
+
+/// The name here of a file that has a name of Windows in the list, if no file has that name as it is. `root`: as in
+/// [`Reading`].
+fn from_windows(base: &Path, root: &mut Option<Vec<u8>>, name: &[u8]) -> Option<Vec<u8>> {
+    /// A name of a stranger may have any number of folders.
+    const FOLDERS_MAX: usize = 64;
+    let has_drive = matches!(name, [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+    let exists = |name: &[u8]| base.join(to_path(name)).symlink_metadata().is_ok();
+    if cfg!(windows) || !(has_drive || name.contains(&b'\\')) || exists(name) {
+        return None;
+    }
+    let turned: Vec<u8> = name.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
+    if !has_drive {
+        return exists(&turned).then_some(turned);
+    }
+    if root.is_none() {
+        let mut ends = memchr::memchr_iter(b'/', &turned).map(|at| at + 1).take(FOLDERS_MAX);
+        let end = ends.find(|&end| end < turned.len() && turned[end] != b'/' && exists(&turned[end..]))?;
+        *root = Some(turned[..end].to_vec());
+    }
+    turned.strip_prefix(&root.as_ref()?[..]).map(<[u8]>::to_vec)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use hashloom::Algorithm;
-use hashloom_engine::list::Parser;
+use hashloom_engine::list::{Parser, decoded};
 
 use super::lines::{self, Length};
 use super::text_lines::{Parsed, parse};
@@ -76,12 +76,11 @@ fn rows<const N: usize>(
 /// Calls `each` with the digests of a list. Returns the number of lines that are not checksums.
 fn each(list: &Path, algorithm: Algorithm, mut each: impl FnMut(&[u8])) -> Result<u64, String> {
     let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", display(list));
-    let mut reader = input::open(list).map_err(|error| failed(&reason(&error)))?;
+    let mut reader = input::open(list).and_then(decoded).map_err(|error| failed(&reason(&error)))?;
     let mut parser = Parser::untagged(&[algorithm]);
-    let (mut line, mut nlines, mut nbad) = (Vec::new(), 0_u64, 0);
+    let (mut line, mut nbad) = (Vec::new(), 0);
     while let Some(length) = lines::next(&mut reader, b'\n', &mut line).map_err(|error| failed(&reason(&error)))? {
-        nlines += 1;
-        match parse(&mut parser, &line, nlines == 1) {
+        match parse(&mut parser, &line) {
             Parsed::Entry(entry) if length == Length::Fits => {
                 let digests = entry.digests.iter().filter(|(of, _)| *of == algorithm);
                 digests.for_each(|(_, digest)| each(digest.as_ref()));

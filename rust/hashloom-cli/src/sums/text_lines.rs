@@ -28,9 +28,9 @@ impl Grammar {
     }
 
     /// Parses a line, and tells how its file is to be read.
-    pub fn parse<'a>(&mut self, line: &'a [u8], is_first: bool) -> (Parsed<'a>, Mode) {
+    pub fn parse<'a>(&mut self, line: &'a [u8]) -> (Parsed<'a>, Mode) {
         match self {
-            Grammar::Any(parser) => (parse(parser, line, is_first), Mode::Bytes),
+            Grammar::Any(parser) => (parse(parser, line), Mode::Bytes),
             Grammar::Coreutils(parser) => (parse_text(parser, line), Mode::Bytes),
             Grammar::Shasum(kind, untagged) => shasum::parse(kind, untagged, line),
         }
@@ -55,9 +55,8 @@ pub enum Parsed<'a> {
     Bad(String),
 }
 
-/// Parses a line. The first one may begin with a byte order mark.
-pub fn parse<'a>(parser: &mut Parser, line: &'a [u8], is_first: bool) -> Parsed<'a> {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").filter(|_| is_first).unwrap_or(line);
+/// Parses a line.
+pub fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     if line.trim_ascii_start().starts_with(b"{") {
         return match json_lines::parse(line) {
             Ok(Found::Entry(entry)) => Parsed::Entry(entry),

@@ -210,6 +210,11 @@ impl AllFormats {
 /// Reads the lines of a list with the parser of all formats and with its oracle, which must agree.
 pub fn compare_all_formats(list: &[u8]) {
     let (mut parser, mut oracle) = (Parser::untagged(&[Algorithm::Sha1]), AllFormats::new());
+    // The oracle does not know Get-FileHash.
+    let file_hash = Regex::new(r#"(?i-u)\A[ \t]*"?(?:Algorithm|Hash|Path)"?[ \t:,;]"#).unwrap();
+    if list.split(|&byte| byte == b'\n').any(|line| file_hash.is_match(line)) {
+        return;
+    }
     let other_tag = Regex::new(r"(?s-u)\A[ \t]*\\?(?:[SRM][-A-Za-z0-9/]*) ?\(").unwrap();
     for line in list.split(|&byte| byte == b'\n') {
         // The oracle knows one tag, and expressions have a limit.
