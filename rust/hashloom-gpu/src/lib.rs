@@ -37,8 +37,10 @@
 
 mod device;
 mod error;
+mod graph;
 mod hash;
 mod pass;
+mod plan;
 mod search;
 mod shader;
 mod streams;
