@@ -285,6 +285,12 @@ impl Device {
         &self.adapter
     }
 
+    /// Whether shaders use words of 64 bits: for tests.
+    #[doc(hidden)]
+    pub fn has_int64(&self) -> bool {
+        self.language == Language::WgslInt64
+    }
+
     /// Gives the device up, as if it were removed: for tests.
     #[doc(hidden)]
     pub fn lose(&self) {

@@ -332,7 +332,18 @@ fn swapped(x: u32) -> u32 {
 }
 "
         }
-        Language::Cuda => "typedef unsigned int uint32_t;\ntypedef unsigned long long uint64_t;\n",
+        // Compilers make no funnel shifts of shifts of 64 bits.
+        Language::Cuda => {
+            "\
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+static __device__ inline uint64_t rotated(uint64_t x, int n)
+{
+    const uint32_t low = (uint32_t)(n < 32 ? x : x >> 32), high = (uint32_t)(n < 32 ? x >> 32 : x);
+    return (uint64_t)__funnelshift_l(low, high, n % 32) << 32 | __funnelshift_l(high, low, n % 32);
+}
+"
+        }
     }
 }
 
@@ -375,6 +386,7 @@ fn expression(language: Language, operation: &Operation, nbits: u32, operands: &
             }
         }
         Operation::Rol(n) if is_cuda && nbits == 32 => format!("__funnelshift_l({x}, {x}, {n})"),
+        Operation::Rol(n) if is_cuda => format!("rotated({x}, {n})"),
         Operation::Rol(n) => format!("(({x} << {n}u) | ({x} >> {}u))", nbits - n),
         Operation::Shr(n) if is_pair => {
             format!("vec2<u32>(({x}.x >> {n}u) | ({x}.y << {}u), {x}.y >> {n}u)", 32 - n)

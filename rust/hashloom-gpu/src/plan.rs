@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use hashloom::Algorithm;
-use hashloom::search::Parts;
+use hashloom::search::{Parts, Search};
 
 use crate::error::Error;
 use crate::graph::{Graph, Id, Language, Rate, Text, functions};
@@ -82,6 +82,11 @@ impl Segment {
         let (nlow, low_size) = most(ndigits, TABLE_MAX / weight(parts));
         let (nhigh, high_size) = most(ndigits - nlow, HIGH_MAX);
         Segment { base, ndigits, first, last, nlow, low_size, nhigh, high_size }
+    }
+
+    /// The value of the digits that the shader divides.
+    pub fn place(&self, nonce: u64) -> u64 {
+        nonce / self.low_size % self.high_size
     }
 
     pub fn digits(&self, nonce: u64) -> impl Iterator<Item = u64> {
@@ -300,6 +305,51 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         ))
     }
 
+    /// The same as a kernel of CUDA C, `search`: its parameters are a structure by value, the table, the results, and
+    /// the tail.
+    pub fn cuda(&self) -> Result<String, Error> {
+        let text = self.text(Language::Cuda, |i| format!("params.words[{i}]"))?;
+        let function = if self.tail.is_empty() { String::new() } else { block_function(self.body, Language::Cuda) };
+        Ok(format!(
+            "{}{function}
+#define NPARAMS {}
+#define NTABLE {}
+#define NTAIL {}
+#define NROUNDS {low_size}u
+struct Params {{ uint32_t first, count, top, probe, probe_round, unused[{}], words[NPARAMS]; }};
+struct Results {{ uint32_t count, samples[{NSAMPLES}], nonces[{ROOM}]; }};
+
+extern \"C\" __global__ void __launch_bounds__({GROUP})
+search(const Params params, const uint32_t *__restrict__ table, Results *results, const uint32_t *__restrict__ tail)
+{{
+    const uint32_t local = threadIdx.x, index = blockIdx.x * {GROUP}u + local;
+    if (index >= params.count)
+        return;
+    const uint32_t probe = blockIdx.x == params.probe && local < {NSAMPLES}u ? params.probe_round : 0xffffffffu;
+    uint32_t rest = params.first + index;
+{}#pragma unroll 1
+    for (uint32_t round = 0; round < NROUNDS; round++) {{
+{}    if (top <= params.top) {{
+        const uint32_t at = atomicAdd(&results->count, 1u);
+        if (at < {ROOM}u)
+            results->nonces[at] = index * NROUNDS + round;
+    }}
+    if (round == probe)
+        results->samples[local] = top;
+    }}
+}}
+",
+            functions(Language::Cuda),
+            self.nparams(),
+            self.table().len(),
+            self.tail.len(),
+            NHEAD - 5,
+            text.before,
+            text.inside,
+            low_size = self.segment.low_size,
+        ))
+    }
+
     /// What is before the loop and in it, up to the variable `top`.
     fn text(&self, language: Language, param: impl Fn(usize) -> String) -> Result<Text, Error> {
         let Body { name, nstate, nwords, .. } = *self.body;
@@ -321,14 +371,21 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         before += &text.before;
         inside += &text.inside;
         if !self.tail.is_empty() {
-            let (h, results) = (format!("array<u32, {nstate}>"), text.results.join(", "));
-            let block = list(nwords, |i| format!("tail[at + {i}u]"));
-            let ntail = self.tail.len();
-            let _ = writeln!(
-                inside,
-                "    var h = {h}({results});\n    for (var at = 0u; at < {ntail}u; at += {nwords}u) {{\n        h = \
-                 {name}_block(h, array<u32, {nwords}>({block}));\n    }}"
-            );
+            let (results, ntail) = (text.results.join(", "), self.tail.len());
+            let _ = if language == Language::Cuda {
+                writeln!(
+                    inside,
+                    "    uint32_t h[{nstate}] = {{{results}}};\n    for (uint32_t at = 0; at < {ntail}u; at += \
+                     {nwords}u)\n        {name}_block(h, tail + at);"
+                )
+            } else {
+                let block = list(nwords, |i| format!("tail[at + {i}u]"));
+                writeln!(
+                    inside,
+                    "    var h = array<u32, {nstate}>({results});\n    for (var at = 0u; at < {ntail}u; at += \
+                     {nwords}u) {{\n        h = {name}_block(h, array<u32, {nwords}>({block}));\n    }}"
+                )
+            };
             let mut graph = Graph::default();
             let state: Vec<Id> = (0..nstate).map(|i| graph.named(format!("h[{i}]"), 32, Rate::Round)).collect();
             let top = self.top(&mut graph, &state)?;
@@ -339,6 +396,69 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
         let _ = writeln!(inside, "    {declared} top = {};", text.results[0]);
         Ok(Text { before, inside, ..text })
+    }
+}
+
+/// A search's shader, for measurements.
+#[doc(hidden)]
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Shader {
+    pub wgsl: String,
+    /// Without words of 64 bits.
+    pub wgsl_pairs: String,
+    pub cuda: String,
+    /// Operations on words for each nonce, and for each invocation before its loop; those of whole block functions for
+    /// each nonce. A rotation or a function of three words is one operation.
+    pub noperations: usize,
+    pub noperations_before: usize,
+    pub noperations_whole: usize,
+    /// Nonces of an invocation.
+    pub nrounds: u64,
+    pub invocations_of_group: u64,
+    /// Bytes that come back from a call.
+    pub nbytes_back: usize,
+    /// The number of the nonce's invocation; the parameters of its call, behind the eight words of the head; the table,
+    /// and the tail.
+    pub place: u32,
+    pub params: Vec<u32>,
+    pub table: Vec<u32>,
+    pub tail: Vec<u32>,
+}
+
+impl Shader {
+    /// The shader that tries nonces as long as this one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`].
+    #[doc(hidden)]
+    pub fn of_search(search: &Search<'_>, nonce: u64) -> Result<Shader, Error> {
+        let parts = search.parts();
+        let plan = Plan::new(&parts, Segment::of(&parts, nonce))?;
+        let text = plan.text(Language::WgslInt64, |_| String::new())?;
+        let nblocks = (plan.blocks.len() / 4 + plan.tail.len()) / plan.body.nwords;
+        let again = match parts.again {
+            Some(again) => {
+                body_of(again)?.noperations() * body_of(again)?.nblocks(parts.algorithm.digest_nbytes() as u64) as usize
+            }
+            None => 0,
+        };
+        Ok(Shader {
+            wgsl: plan.wgsl(Language::WgslInt64)?,
+            wgsl_pairs: plan.wgsl(Language::Wgsl)?,
+            cuda: plan.cuda()?,
+            noperations: text.nrounds + plan.body.noperations() * plan.tail.len() / plan.body.nwords,
+            noperations_before: text.nbefore,
+            noperations_whole: plan.body.noperations() * nblocks + again,
+            nrounds: plan.segment.low_size,
+            invocations_of_group: GROUP,
+            nbytes_back: 4 * (1 + NSAMPLES),
+            place: plan.segment.place(nonce) as u32,
+            params: plan.params(nonce),
+            table: plan.table(),
+            tail: plan.tail,
+        })
     }
 }
 

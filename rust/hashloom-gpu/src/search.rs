@@ -337,7 +337,8 @@ impl<'d, 'a> Run<'d, 'a> {
     ) -> Result<(), Error> {
         let least = (CALL_FIRST / weight(&self.plan.parts)).max(GROUP);
         let (mut from, mut most) = (Some(first), least);
-        let mut ended = Instant::now();
+        // When the last calls ended, and their nonces: one may end late, and the next one then early.
+        let mut ended = VecDeque::from([(Instant::now(), 0)]);
         loop {
             while let (Some(first), true) = (from, self.flying.len() < NCALLS) {
                 let call = self.begin(first, last, most, self.top);
@@ -352,9 +353,13 @@ impl<'d, 'a> Run<'d, 'a> {
                 // More than there is room for: the same nonces in small calls.
                 None => self.again(first, count)?,
             };
-            let took = ended.elapsed();
-            ended = Instant::now();
-            let by_time = count as f64 * CALL_TIME.as_secs_f64() / took.as_secs_f64().max(1e-9);
+            ended.push_back((Instant::now(), count));
+            if ended.len() > NCALLS + 1 {
+                ended.pop_front();
+            }
+            let took = ended[ended.len() - 1].0 - ended[0].0;
+            let tried: u64 = ended.iter().skip(1).map(|&(_, count)| count).sum();
+            let by_time = tried as f64 * CALL_TIME.as_secs_f64() / took.as_secs_f64().max(1e-9);
             let by_room = count as f64 * ROOM as f64 / 4.0 / found.len().max(1) as f64;
             most = (by_time.min(by_room) as u64).clamp(GROUP, (4 * count).clamp(least, CALL_MAX));
             let found = self.low_enough(&found)?;
@@ -386,7 +391,7 @@ impl<'d, 'a> Run<'d, 'a> {
     fn begin(&mut self, first: u64, last: u64, most: u64, top: u32) -> Call {
         let Segment { low_size, high_size, .. } = self.plan.segment;
         let nskipped = first % low_size;
-        let place = first / low_size % high_size;
+        let place = self.plan.segment.place(first);
         let left = ((high_size - place) * low_size - nskipped).min((last - first).saturating_add(1));
         let most = most.min(CALL_MAX - 2 * low_size).min((NINVOCATIONS_MAX - 1) * low_size);
         // Whole invocations, unless the nonces end before.

@@ -231,6 +231,12 @@ impl Body {
         graph.block(self.source, self.is_wide, self.is_big_endian, state, words)
     }
 
+    /// Operations of the block function on words, without loads and constants.
+    pub fn noperations(&self) -> usize {
+        let is_one = |line: &&str| !["#", "state", "word", "constant", "out"].iter().any(|no| line.starts_with(no));
+        self.source.lines().filter(is_one).count()
+    }
+
     pub fn block_nbytes(&self) -> usize {
         4 * self.nwords
     }
@@ -299,7 +305,7 @@ pub(crate) fn list(n: usize, f: impl Fn(usize) -> String) -> String {
     (0..n).map(f).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes the block function as one of WGSL. It takes and returns words of 32 bits.
+/// Writes the block function. In WGSL it takes and returns words of 32 bits; in CUDA C it changes them.
 pub(crate) fn block_function(body: &Body, language: Language) -> String {
     let Body { name, nstate, nwords, .. } = *body;
     let mut graph = Graph::default();
@@ -307,6 +313,11 @@ pub(crate) fn block_function(body: &Body, language: Language) -> String {
     let words: Vec<Id> = (0..nwords).map(|i| graph.named(format!("w[{i}]"), 32, Rate::Round)).collect();
     let new = body.block(&mut graph, &state, &words);
     let text = graph.write(language, "v", &new, |_| String::new());
+    if language == Language::Cuda {
+        let stores: String = (0..nstate).map(|i| format!("    h[{i}] = {};\n", text.results[i])).collect();
+        let head = format!("static __device__ void {name}_block(uint32_t *h, const uint32_t *w)");
+        return format!("{head}\n{{\n{}{stores}}}\n", text.inside);
+    }
     format!(
         "fn {name}_block(h: array<u32, {nstate}>, w: array<u32, {nwords}>) -> array<u32, {nstate}> {{\n{}    return \
          array<u32, {nstate}>({});\n}}\n",
