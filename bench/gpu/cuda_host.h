@@ -9,8 +9,8 @@
 struct cuda_index {
     unsigned x;
 };
-#  define threadIdx cuda_index{__nvvm_read_ptx_sreg_tid_x()}
-#  define blockIdx  cuda_index{__nvvm_read_ptx_sreg_ctaid_x()}
+#  define threadIdx cuda_index{(unsigned)__nvvm_read_ptx_sreg_tid_x()}
+#  define blockIdx  cuda_index{(unsigned)__nvvm_read_ptx_sreg_ctaid_x()}
 static __device__ inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned n)
 {
     unsigned result;

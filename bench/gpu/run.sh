@@ -39,16 +39,16 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 begun=$SECONDS
 
-# part NAME SECONDS COMMAND...: its lines go to the results. Nothing begins after 38 minutes.
+skipped() { echo "SKIPPED: $*" | tee -a "$work/skipped"; }
+# part NAME SECONDS COMMAND...: its lines go to the results. Nothing goes on after 38 minutes.
 part() {
     local name=$1 most=$2 left=$((2280 - (SECONDS - begun)))
     shift 2
-    [ "$left" -gt 0 ] || { echo "SKIPPED: $name: the time is over" | tee -a "$work/skipped"; return 0; }
+    [ "$left" -gt 0 ] || { skipped "$name: the time is over"; return 0; }
     [ "$most" -le "$left" ] || most=$left
     echo "$((SECONDS - begun)) s: $name" >&2
     timeout "$most" "$@" >>"$results" || { echo "FAILED: $name, exit status $?" >&2; failed=1; }
 }
-skipped() { echo "SKIPPED: $*" | tee -a "$work/skipped"; }
 # A line of JSON with one string.
 line() { printf '{"%s": "%s"}\n' "$1" "$(tr -d '"\\\n' <<<"$2")"; }
 
@@ -89,12 +89,15 @@ part count 60 "$bench" count --algorithm searchable
 hashcat=${HASHCAT-hashcat}
 if command -v "$hashcat" >"$work/path"; then
     for mode in 0 100 1400 1700 6000; do
-        part "hashcat-$mode" 90 "$hashcat" --benchmark --machine-readable --optimized-kernel-enable \
-            --workload-profile 4 --hash-type "$mode" >"$work/hashcat" 2>&1
+        [ $((SECONDS - begun)) -lt 2100 ] || { skipped "hashcat, mode $mode: the time is over"; continue; }
+        echo "$((SECONDS - begun)) s: hashcat-$mode" >&2
+        timeout 180 "$hashcat" --benchmark --machine-readable --optimized-kernel-enable --workload-profile 4 \
+            --hash-type "$mode" >"$work/hashcat" 2>&1
+        # device:mode:clock:memory clock:milliseconds:hashes a second
+        grep -E '^[0-9]+:[0-9]+:' "$work/hashcat" >"$work/rows" ||
+            { echo "FAILED: hashcat: $(tail -n 1 "$work/hashcat")" >&2; failed=1; }
+        while IFS= read -r row; do line hashcat "$row"; done <"$work/rows" >>"$results"
     done
-    # Lines of figures are no JSON yet: device:mode:clock:memory clock:milliseconds:hashes a second.
-    grep -E '^[0-9]+:[0-9]+:' "$results" | while IFS= read -r row; do line hashcat "$row"; done >"$work/rows"
-    grep '^{' "$results" >"$work/json" && cat "$work/json" "$work/rows" >"$results"
 else
     skipped "hashcat is not installed; HASHCAT names it"
 fi

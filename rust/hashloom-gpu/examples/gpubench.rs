@@ -14,6 +14,7 @@
 //!
 //! Exit status: 0; 1 if a digest is wrong or a fault goes unnoticed; 2 for a wrong argument or no device.
 
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -146,7 +147,10 @@ impl Knobs {
 }
 
 fn tell(line: &Value) {
-    println!("{line}");
+    // Whoever reads no further wants no more.
+    if writeln!(std::io::stdout(), "{line}").is_err() {
+        std::process::exit(2);
+    }
 }
 
 /// Numbers that only the seed decides (splitmix64).
