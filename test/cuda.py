@@ -77,9 +77,9 @@ def check(gpubench, search, folder):
 
     if shutil.which("clang"):
         ptx = folder / "kernel.ptx"
-        subprocess.run(["clang", "-x", "cuda", "--cuda-gpu-arch=sm_70", "--cuda-device-only", "-nocudainc", "-nocudalib",
-                        "-O2", "-S", "-Wno-unknown-cuda-version", "-include", ROOT / "bench/gpu/cuda_host.h",
-                        folder / "kernel.cu", "-o", ptx], check=True)
+        subprocess.run(["clang", "-x", "cuda", "--cuda-gpu-arch=sm_70", "--cuda-device-only", "-nocudainc",
+                        "-nocudalib", "-O2", "-S", "-Wno-unknown-cuda-version", "-include",
+                        ROOT / "bench/gpu/cuda_host.h", folder / "kernel.cu", "-o", ptx], check=True)
         # A rotation of 64 bits is two instructions. The function that has their text is not counted.
         rotations = kernel.count("__funnelshift_l(") - 2 + 2 * (kernel.count("rotated(") - 1)
         instructions = len(re.findall(r"\bshf\.l\.wrap\.b32\s", ptx.read_text()))

@@ -6,7 +6,7 @@ SPDX-License-Identifier: MIT OR Apache-2.0
     tools/wgsl/write.py [--check]
 
 record.c compiles the bodies (core/src/alg/*.lanes.h) over a vocabulary that records. The recorded operations of each
-body become one file in rust/hashloom-gpu/src/shaders, and graph.rs there writes them as WGSL or CUDA C. --check compares
+body become one file in rust/hashloom-gpu/src/shaders, and graph.rs beside them writes WGSL or CUDA C. --check compares
 with the committed files instead of writing them. The files do not depend on the compiler: operations are in the order
 in which the results need them. CC names the compiler. Exit status: 0; 1 if a file differs; 2 if something fails.
 

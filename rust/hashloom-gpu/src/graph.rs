@@ -231,7 +231,7 @@ impl Graph {
         self.needed(results).into_iter().filter(|&x| self.rates[x] == Rate::Call).collect()
     }
 
-    /// The values of parameters, from the words that the CPU knows. A value of 64 bits is two words, the high one first.
+    /// The values of parameters, from the words that the CPU knows. One of 64 bits is two words, the high one first.
     pub fn values(&self, params: &[Id], given: &[u32]) -> Vec<u32> {
         let last = params.iter().max().map_or(0, |&x| x + 1);
         let mut values = vec![0; last];
