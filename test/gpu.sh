@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gpu.sh: the shaders, the crate hashloom-gpu, and the program with the feature gpu.
+# gpu.sh: the shaders, also in CUDA C, the crate hashloom-gpu, and the program with the feature gpu.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -16,7 +16,9 @@ tools/wgsl/write.py --check
 # Both packages in each command, so that wgpu is built once for the tests. A lint compiles it once more.
 both=(--quiet --locked --package hashloom-gpu --package hashloom-cli --no-default-features --features hashloom-cli/gpu)
 export CARGO_PROFILE_DEV_DEBUG=false
-cargo test "${both[@]}" --bins --lib --test device --test no_device --test gpu
+cargo test "${both[@]}" --bins --lib --example gpubench --test device --test no_device --test gpu
+cargo build "${both[@]}" --example gpubench
+test/cuda.py "$CARGO_TARGET_DIR/debug/examples/gpubench"
 cargo clippy "${both[@]}" --all-targets -- -D warnings
 cargo test "${both[@]}" --doc
 RUSTDOCFLAGS="-D warnings" cargo doc "${both[@]}" --no-deps

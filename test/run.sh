@@ -346,7 +346,7 @@ part go "quick all" "" "go/* test/go* $core" test/go.sh "$level"
 part shaders "check quick" "" "core/src/alg/* core/src/algorithms.def core/src/lanes/* tools/algorithms.py tools/wgsl/*" \
     tools/wgsl/write.py --check
 # wgpu takes minutes to build.
-part gpu all "" "rust/hashloom-gpu/* tools/wgsl/*" test/gpu.sh
+part gpu all "" "rust/hashloom-gpu/* tools/wgsl/* bench/gpu/* test/cuda.py" test/gpu.sh
 part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rust/hashloom-engine/src/* \
     docs/rows.md vectors/rows/*" test/python.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.

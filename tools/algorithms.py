@@ -211,7 +211,7 @@ def gpu_bodies():
     yield ""
     yield "mod source {"
     for b in BODIES:
-        yield f'    pub const {b.constant}: &str = include_str!("shaders/{b.name}.wgsl");'
+        yield f'    pub const {b.constant}: &str = include_str!("shaders/{b.name}.ops");'
     yield "}"
     yield ""
     for a in ALGORITHMS:
@@ -221,7 +221,6 @@ def gpu_bodies():
         yield f"    source: source::{a.body.constant},"
         yield f"    nstate: {a.body.nwords * a.body.word_nbytes // 4},"
         yield f"    nwords: {a.block_nbytes // 4},"
-        yield f"    nwords_taken: {max(other.block_nbytes for other in ALGORITHMS if other.body is a.body) // 4},"
         yield f"    is_wide: {'true' if a.body.word_nbytes == 8 else 'false'},"
         yield f"    is_big_endian: {'true' if a.body.big_endian else 'false'},"
         yield f"    ending: Ending::{ending},"

@@ -9,6 +9,9 @@
 mod json;
 // The text of shaders stands once. The page has the two functions of torrents, and leaves the rest out.
 #[allow(dead_code)]
+#[path = "../../rust/hashloom-gpu/src/graph.rs"]
+mod graph;
+#[allow(dead_code)]
 #[path = "../../rust/hashloom-gpu/src/shader.rs"]
 mod shader;
 
@@ -239,7 +242,7 @@ pub extern "C" fn shader(sha256: u32) {
     with(|state| {
         state.answer = Json::object()
             .number("algorithm", index_of(algorithm) as u64)
-            .text("text", shader::blocks(body).as_bytes())
+            .text("text", shader::blocks(body, graph::Language::Wgsl).as_bytes())
             .list("begin", begin.iter().map(|word| word.to_string().into_bytes()))
             .text("abc", abc.as_bytes())
             .end();

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! GPUs: the list of them, the choice of one, searches on it, and messages that it hashes beside the CPU.
+//! GPUs: the list of them, the choice of one, and searches on it.
 
 use std::io::{self, Write};
 use std::ops::{ControlFlow, RangeInclusive};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Once};
 
 use clap::Args;
-use hashloom::Algorithm;
 use hashloom::search::Search;
-use hashloom_engine::run::{Cancel, DeviceFailed, DeviceStreams, Options};
+use hashloom_engine::run::Cancel;
 use hashloom_engine::search::Event;
-use hashloom_gpu::{Adapter, Device, Error, Streams};
+use hashloom_gpu::{Adapter, Device, Error};
 use serde::Serialize;
 
-use crate::progress::Bar;
 use crate::table::{Align, Look, Table};
-use crate::units::size;
 use crate::{output, style};
 
 /// The GPU that computes, if one is wanted.
@@ -34,85 +29,6 @@ impl Choice {
         let name = self.gpu.as_deref();
         let opened = name.map(|name| Device::open((!name.is_empty()).then_some(name))).transpose();
         opened.map_err(|error| format!("--gpu: {error}"))
-    }
-
-    /// Opens the GPU, and has it take part in the engine's work. It is closed with the result.
-    pub fn join(&self, options: Options, bar: &Bar) -> Result<(Options, Joined), String> {
-        let Some(device) = self.open()? else { return Ok((options, Joined(None))) };
-        let gpu = Arc::new(Gpu { device, nbytes: AtomicU64::new(0), bar: bar.clone(), told: Once::new() });
-        Ok((options.device(gpu.clone()), Joined(Some(gpu))))
-    }
-}
-
-/// The GPU that takes part, if one does.
-pub struct Joined(Option<Arc<Gpu>>);
-
-impl Joined {
-    /// Tells how much the GPU has hashed.
-    pub fn tell(&self) {
-        let Some(gpu) = &self.0 else { return };
-        let name = &gpu.device.adapter().name;
-        let message = match gpu.nbytes.load(Ordering::Relaxed) {
-            0 => format!(
-                "{name} hashed nothing: it takes part if there are hundreds of pieces in memory, or files up to 64 KiB"
-            ),
-            nbytes => format!("{name} hashed {}", size(nbytes)),
-        };
-        // Best effort: the result is the same.
-        let _ = writeln!(io::stderr(), "gpu: {message}");
-    }
-}
-
-/// A GPU beside the CPU.
-struct Gpu {
-    device: Device,
-    /// Total bytes hashed.
-    nbytes: AtomicU64,
-    bar: Bar,
-    told: Once,
-}
-
-impl Gpu {
-    fn counted<T>(&self, messages: &[&[u8]], done: Result<T, Error>) -> Result<T, DeviceFailed> {
-        let nbytes: usize = messages.iter().map(|message| message.len()).sum();
-        self.told(done).inspect(|_| {
-            self.nbytes.fetch_add(nbytes as u64, Ordering::Relaxed);
-        })
-    }
-
-    fn told<T>(&self, done: Result<T, Error>) -> Result<T, DeviceFailed> {
-        done.map_err(|error| {
-            // Best effort: the result is the same.
-            let warn = || drop(writeln!(io::stderr(), "{} --gpu: {error}; the CPU goes on", style::warning()));
-            self.told.call_once(|| self.bar.suspend(warn));
-            DeviceFailed
-        })
-    }
-}
-
-impl hashloom_engine::run::Device for Gpu {
-    fn hash_many(&self, of: Algorithm, messages: &[&[u8]], digests: &mut [u8]) -> Result<(), DeviceFailed> {
-        self.counted(messages, self.device.hash_many(of, messages, digests))
-    }
-
-    fn streams(&self, of: Algorithm, count: usize) -> Result<Box<dyn DeviceStreams + '_>, DeviceFailed> {
-        let streams = self.told(Streams::new(&self.device, of, count))?;
-        Ok(Box::new(GpuStreams { gpu: self, streams }))
-    }
-}
-
-struct GpuStreams<'g> {
-    gpu: &'g Gpu,
-    streams: Streams<'g>,
-}
-
-impl DeviceStreams for GpuStreams<'_> {
-    fn update(&mut self, chunks: &[&[u8]]) -> Result<(), DeviceFailed> {
-        self.gpu.counted(chunks, self.streams.update(chunks))
-    }
-
-    fn finalize(&mut self, digests: &mut [u8]) -> Result<(), DeviceFailed> {
-        self.gpu.told(self.streams.finalize(digests))
     }
 }
 
@@ -195,22 +111,6 @@ mod tests {
                 None
             }
         }
-    }
-
-    #[test]
-    fn the_cpu_goes_on_with_messages() {
-        let Some(device) = wrong() else { return };
-        let gpu = Gpu { device, nbytes: AtomicU64::new(0), bar: Bar::of_bytes(true), told: Once::new() };
-        let device: &dyn hashloom_engine::run::Device = &gpu;
-        let mut digests = vec![0; 2000 * 20];
-        device.hash_many(Algorithm::Sha1, &[&b"abc"[..]; 900], &mut digests[..900 * 20]).unwrap();
-        let mut streams = device.streams(Algorithm::Sha1, 2000).unwrap();
-        streams.update(&[&b"abc"[..]; 2000]).unwrap();
-        assert_eq!(streams.finalize(&mut digests), Err(DeviceFailed));
-        assert!(gpu.told.is_completed());
-        assert!(device.streams(Algorithm::Sha1, 1).is_err());
-        assert_eq!(device.hash_many(Algorithm::Sha1, &[b"abc"], &mut digests[..20]), Err(DeviceFailed));
-        assert_eq!(gpu.nbytes.load(Ordering::Relaxed), 3 * 2900);
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod bench;
 mod doubts;
 mod filters;
 mod generate;
-#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
+#[cfg(feature = "gpu")]
 mod gpu;
 mod input;
 mod interrupt;

@@ -3,7 +3,6 @@
 //! Files as messages: all lengths around the engine's chunk size, faults, changes, order, cancellation.
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, unused_variables, reason = "some tests are for Unix only"))]
 
-mod device;
 mod heard;
 #[path = "../../../test/skipped.rs"]
 mod skipped;
@@ -16,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use device::Faulty;
 use hashloom::Algorithm::{self, Ripemd160, Sha1, Sha256, Sha512};
 use hashloom::{HmacKey, hash, hmac};
 use hashloom_engine::files::{FileError, Hashed, Method, Request, Source, Stamp, hash_files};
@@ -473,35 +471,6 @@ fn files_that_are_not_in_memory_come_in_order() {
                 _ => assert_eq!(result.unwrap().digests[0], hash(Sha1, &fs::read(path).unwrap()), "{number}"),
             }
         }
-    }
-}
-
-#[test]
-fn a_device_hashes_short_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let lengths = (0..1500).map(|i| match i % 100 {
-        0 => (64 << 10) + i / 100,
-        1 => 3 * CHUNK + i,
-        _ => i * 7 % 5000,
-    });
-    let paths: Vec<PathBuf> = lengths
-        .enumerate()
-        .map(|(i, nbytes)| {
-            let path = folder.path().join(i.to_string());
-            fs::write(&path, bytes(nbytes, i)).unwrap();
-            path
-        })
-        .collect();
-    let methods: Arc<[Method]> = [Method::from(Sha1), Method::from(Sha512), HmacKey::new(Sha256, b"key").into()].into();
-    let right: Vec<_> = run(&paths, &methods, &Options::new().threads(1)).0.into_iter().map(Result::unwrap).collect();
-    for fails_at in [None, Some(0), Some(1), Some(2)] {
-        let device = Arc::new(Faulty::new(fails_at, false));
-        let (results, summary) = run(&paths, &methods, &Options::new().threads(1).device(device.clone()));
-        assert_eq!((summary.nfiles, summary.nfailed), (1500, 0));
-        for (found, right) in results.into_iter().zip(&right) {
-            assert_eq!(found.unwrap().digests, right.digests);
-        }
-        assert_eq!(device.nbytes() > 0, device.ncalls() > device.nfailed());
     }
 }
 

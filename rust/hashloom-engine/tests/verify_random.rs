@@ -7,17 +7,14 @@
 
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, unused_variables, reason = "some tests are for Unix only"))]
 
-mod device;
 mod maker;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use device::Faulty;
 use hashloom_engine::run::{Cancel, Options};
 use hashloom_engine::torrent::{
     Bitfield, Check, FileState, PieceDigests, PieceState, Report, Torrent, verify, verify_many, verify_pieces,
@@ -315,8 +312,8 @@ fn oracle(made: &Made, outer: &Path) -> Expected {
     Expected { pieces, files, unread, wrong }
 }
 
-/// Compares the whole report. Each piece was read at most `nreadings` times: twice if a device was wrong or failed.
-fn compare(made: &Made, report: &Report, expected: &Expected, nreadings: usize) -> Result<(), TestCaseError> {
+/// Compares the whole report.
+fn compare(made: &Made, report: &Report, expected: &Expected) -> Result<(), TestCaseError> {
     prop_assert_eq!(&report.pieces, &expected.pieces);
     let files: Vec<_> = report.files.iter().map(|file| (file.state, file.found_nbytes)).collect();
     prop_assert_eq!(&files, &expected.files);
@@ -340,7 +337,7 @@ fn compare(made: &Made, report: &Report, expected: &Expected, nreadings: usize) 
     }
     prop_assert!(wrong == expected.wrong, "wrong bytes");
     let total: usize = made.files.iter().map(|file| file.bytes.len()).sum();
-    prop_assert!(report.nbytes_read <= (nreadings * total) as u64);
+    prop_assert!(report.nbytes_read <= total as u64);
     Ok(())
 }
 
@@ -367,23 +364,16 @@ proptest! {
         case in case(),
         nthreads in nthreads(),
         inner in any::<bool>(),
-        device in prop_oneof![Just(None), (prop::option::of(0..9usize), any::<bool>()).prop_map(Some)],
     ) {
         let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = outer.path().canonicalize().unwrap();
         let made = case.make(&root, "name");
-        let options = match device {
-            None => threads(nthreads),
-            Some((fails_at, is_wrong)) => {
-                threads(nthreads).device(Arc::new(Faulty::new(fails_at, is_wrong)))
-            }
-        };
+        let options = threads(nthreads);
         prop_assert!(verify(&made.torrent, &root, &options).unwrap().is_complete());
         case.damage(&made, outside.path());
         let expected = oracle(&made, &root);
         let path = if inner { &made.folder } else { &root };
-        let nreadings = if device.is_some() { 2 } else { 1 };
-        compare(&made, &verify(&made.torrent, path, &options).unwrap(), &expected, nreadings)?;
+        compare(&made, &verify(&made.torrent, path, &options).unwrap(), &expected)?;
     }
 
     #[test]
@@ -479,7 +469,7 @@ proptest! {
         }
         let mut found = None;
         verify_many([Check::new(&made.torrent, &*root).known(&joined[..])], &options, |_, report| found = Some(report));
-        compare(&made, &found.unwrap().unwrap(), &whole, 1)?;
+        compare(&made, &found.unwrap().unwrap(), &whole)?;
     }
 }
 
@@ -507,7 +497,7 @@ proptest! {
         });
         prop_assert_eq!(reports.len(), all.len());
         for made in &all {
-            compare(made, &reports[made.torrent.name()], &oracle(made, &root), 1)?;
+            compare(made, &reports[made.torrent.name()], &oracle(made, &root))?;
         }
     }
 
@@ -552,71 +542,11 @@ proptest! {
             let made = all.iter().find(|made| made.torrent.name() == name).unwrap();
             let expected = oracle(made, &root);
             if !report.cancelled {
-                compare(made, &report, &expected, 1)?;
+                compare(made, &report, &expected)?;
             }
             for (&found, &expected) in report.pieces.iter().zip(&expected.pieces) {
                 prop_assert!(found == expected || report.cancelled && found == PieceState::Unchecked);
             }
-        }
-    }
-}
-
-/// A device that hashes some of the pieces changes no verdict, even if it is wrong or fails at any of its calls.
-#[test]
-fn a_device_takes_part() {
-    for version in [Version::V1, Version::V2, Version::Hybrid] {
-        let outer = tempfile::tempdir().unwrap();
-        let root = outer.path().canonicalize().unwrap();
-        let files = [content("a", noise(400 * 16384 - 5, 1)), content("b", noise(200 * 16384, 2))];
-        let folder = root.join("name");
-        fs::create_dir(&folder).unwrap();
-        maker::write_files(&folder, &files);
-        let (bytes, files) = maker::torrent(version, "name", &files, 16384);
-        let made = Made {
-            torrent: Torrent::parse(&bytes).unwrap(),
-            version,
-            files: files.clone(),
-            piece_nbytes: 16384,
-            folder: folder.clone(),
-        };
-        let mut damaged = files[0].bytes.to_vec();
-        [0, 40 * 16384 + 1, 300 * 16384].into_iter().for_each(|at| damaged[at] ^= 1);
-        fs::write(folder.join("a"), &damaged).unwrap();
-        let expected = oracle(&made, &root);
-        let check_while = |device: Faulty, event: &(dyn Fn() + Sync)| {
-            let device = Arc::new(device);
-            let mut found = None;
-            // No piece is settled before the device has its share.
-            let wait = |_: &Torrent, _, _, _: &_| {
-                device.wait();
-                event();
-            };
-            let options = threads(1).device(device.clone());
-            verify_pieces([Check::new(&made.torrent, &*root)], &options, wait, |_, report| found = Some(report));
-            let found = found.unwrap().unwrap();
-            compare(&made, &found, &expected, 3).unwrap();
-            device
-        };
-        let check = |device| check_while(device, &|| {});
-        let whole = check(Faulty::default());
-        assert!(whole.nbytes() > 0 && whole.nfailed() == 0, "{whole:?}");
-        assert!(check(Faulty::new(None, true)).nbytes() > 0);
-        // The content comes from the disk, where the file system has one. The lanes wait for the device.
-        #[cfg(target_os = "linux")]
-        for path in [folder.join("a"), folder.join("b")] {
-            let file = fs::File::open(path).unwrap();
-            file.sync_all().unwrap();
-            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
-        }
-        assert!(check(Faulty::default()).nbytes() > 0);
-        // A file is replaced, and the lanes are done long before the device: its thread checks the file again alone.
-        let once = std::sync::Once::new();
-        let b = &files.last().unwrap().bytes[..]; // after the padding of a hybrid torrent
-        let replace = || once.call_once(|| fs::write(folder.join("b"), b).unwrap());
-        check_while(Faulty::slow(Duration::from_millis(50)), &replace);
-        for fails_at in 0..whole.ncalls().min(12) {
-            let failed = check(Faulty::new(Some(fails_at), false));
-            assert!(failed.ncalls() <= fails_at + 1, "{version:?}: a device that has failed is left alone");
         }
     }
 }

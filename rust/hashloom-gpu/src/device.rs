@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use hashloom::Algorithm;
 
 use crate::error::Error;
+use crate::graph::Language;
 use crate::hash;
 use crate::shader::{self, Body, NBODIES};
 
@@ -89,6 +90,7 @@ fn described(adapter: &wgpu::Adapter) -> Adapter {
 pub struct Options {
     chunk_nbytes: usize,
     fault: Fault,
+    int64: bool,
 }
 
 /// Errors of a device, for tests.
@@ -111,7 +113,7 @@ impl Options {
     /// ```
     #[must_use]
     pub fn new() -> Self {
-        Options { chunk_nbytes: 32 << 20, fault: Fault::None }
+        Options { chunk_nbytes: 32 << 20, fault: Fault::None, int64: true }
     }
 
     /// The bytes of messages that go to the device at once. A call takes up to six buffers of this size, three on
@@ -131,6 +133,14 @@ impl Options {
     #[must_use]
     pub fn fault(mut self, fault: Fault) -> Self {
         self.fault = fault;
+        self
+    }
+
+    /// Whether shaders use words of 64 bits where the device has them: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn int64(mut self, int64: bool) -> Self {
+        self.int64 = int64;
         self
     }
 
@@ -169,7 +179,9 @@ impl Options {
             ..wgpu::Limits::downlevel_defaults()
         };
         let most = limits.max_buffer_size.min(u64::from(limits.max_storage_buffer_binding_size));
-        let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
+        let required_features = handle.features() & wgpu::Features::SHADER_INT64;
+        let has_int64 = self.int64 && !required_features.is_empty();
+        let descriptor = wgpu::DeviceDescriptor { required_features, required_limits: limits, ..Default::default() };
         let opened = catch_unwind(AssertUnwindSafe(|| pollster::block_on(handle.request_device(&descriptor))));
         let (device, queue) = match opened {
             Ok(Ok(opened)) => opened,
@@ -193,6 +205,7 @@ impl Options {
             chunk_nbytes,
             binding_nbytes: most as usize,
             wrong: self.fault,
+            language: if has_int64 { Language::WgslInt64 } else { Language::Wgsl },
             fault,
             pipelines: Default::default(),
             tested: Mutex::new(Vec::new()),
@@ -232,6 +245,8 @@ pub struct Device {
     /// The most that one buffer may have.
     pub(crate) binding_nbytes: usize,
     pub(crate) wrong: Fault,
+    /// With words of 64 bits, if the device has them.
+    pub(crate) language: Language,
     fault: Arc<Mutex<Option<Error>>>,
     pipelines: [OnceLock<wgpu::ComputePipeline>; NBODIES],
     tested: Mutex<Vec<Algorithm>>,
@@ -268,6 +283,12 @@ impl Device {
     #[must_use]
     pub fn adapter(&self) -> &Adapter {
         &self.adapter
+    }
+
+    /// Whether shaders use words of 64 bits: for tests.
+    #[doc(hidden)]
+    pub fn has_int64(&self) -> bool {
+        self.language == Language::WgslInt64
     }
 
     /// Gives the device up, as if it were removed: for tests.
@@ -334,7 +355,7 @@ impl Device {
     /// The pipeline that hashes blocks.
     pub(crate) fn blocks_pipeline(&self, body: &Body) -> &wgpu::ComputePipeline {
         self.pipelines[body.index()].get_or_init(|| {
-            let mut text = shader::blocks(body);
+            let mut text = shader::blocks(body, self.language);
             match self.wrong {
                 Fault::None => {}
                 Fault::Constant => text = with_wrong_constant(&text),
@@ -412,9 +433,12 @@ fn one_line(text: &str) -> String {
 
 /// The text with one bit of its last literal in hexadecimal flipped.
 pub(crate) fn with_wrong_constant(text: &str) -> String {
-    // Constants of 8 digits; a mask such as 0xff00u has fewer.
-    let at = text.match_indices("0x").map(|(at, _)| at).filter(|&at| text[at + 2..].find('u') == Some(8)).last();
-    let Some(at) = at.map(|at| at + 9) else { return text.to_owned() };
+    // Constants of 8 or 16 digits; a mask such as 0xff00u has fewer.
+    let ends = text.match_indices("0x").filter_map(|(at, _)| {
+        let ndigits = text[at + 2..].find(|c: char| !c.is_ascii_hexdigit())?;
+        (ndigits % 8 == 0).then_some(at + 1 + ndigits)
+    });
+    let Some(at) = ends.last() else { return text.to_owned() };
     let wrong = if &text[at..=at] == "0" { "1" } else { "0" };
     [&text[..at], wrong, &text[at + 1..]].concat()
 }

@@ -37,8 +37,10 @@
 
 mod device;
 mod error;
+mod graph;
 mod hash;
 mod pass;
+mod plan;
 mod search;
 mod shader;
 mod streams;
@@ -47,6 +49,8 @@ mod streams;
 pub use device::Fault;
 pub use device::{Adapter, Device, Options, adapters};
 pub use error::Error;
+#[doc(hidden)]
+pub use plan::Shader;
 pub use search::{End, Event};
 pub use streams::Streams;
 

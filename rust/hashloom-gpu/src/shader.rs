@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The text of shaders: the block functions that `tools/wgsl/write.py` wrote, and what is around them.
+//! The text of shaders: the block functions that `tools/wgsl/write.py` wrote down, and what is around them.
 
 use std::fmt::Write as _;
 
 use hashloom::Algorithm;
 
+use crate::graph::{Graph, Id, Language, Rate, functions};
+
 /// A block function, as one algorithm uses it.
 #[derive(Debug)]
 pub(crate) struct Body {
     pub name: &'static str,
-    pub source: &'static str,
+    /// The operations of the function.
+    source: &'static str,
     /// Words of 32 bits in a state.
     pub nstate: usize,
     /// Words of 32 bits in a block.
     pub nwords: usize,
-    /// Words of 32 bits that the function takes: a block, and zeros behind a block of Keccak.
-    nwords_taken: usize,
     /// Words have 64 bits.
     is_wide: bool,
     pub is_big_endian: bool,
@@ -41,12 +42,12 @@ pub(crate) const NSTATE_MAX: usize = 50;
 pub(crate) const NWORDS_MAX: usize = 42;
 
 mod source {
-    pub const SHA1: &str = include_str!("shaders/sha1.wgsl");
-    pub const SHA256: &str = include_str!("shaders/sha256.wgsl");
-    pub const SHA512: &str = include_str!("shaders/sha512.wgsl");
-    pub const RIPEMD160: &str = include_str!("shaders/ripemd160.wgsl");
-    pub const MD5: &str = include_str!("shaders/md5.wgsl");
-    pub const KECCAK: &str = include_str!("shaders/keccak.wgsl");
+    pub const SHA1: &str = include_str!("shaders/sha1.ops");
+    pub const SHA256: &str = include_str!("shaders/sha256.ops");
+    pub const SHA512: &str = include_str!("shaders/sha512.ops");
+    pub const RIPEMD160: &str = include_str!("shaders/ripemd160.ops");
+    pub const MD5: &str = include_str!("shaders/md5.ops");
+    pub const KECCAK: &str = include_str!("shaders/keccak.ops");
 }
 
 pub(crate) static SHA1: Body = Body {
@@ -54,7 +55,6 @@ pub(crate) static SHA1: Body = Body {
     source: source::SHA1,
     nstate: 5,
     nwords: 16,
-    nwords_taken: 16,
     is_wide: false,
     is_big_endian: true,
     ending: Ending::Strengthened,
@@ -64,7 +64,6 @@ pub(crate) static SHA256: Body = Body {
     source: source::SHA256,
     nstate: 8,
     nwords: 16,
-    nwords_taken: 16,
     is_wide: false,
     is_big_endian: true,
     ending: Ending::Strengthened,
@@ -74,7 +73,6 @@ pub(crate) static SHA224: Body = Body {
     source: source::SHA256,
     nstate: 8,
     nwords: 16,
-    nwords_taken: 16,
     is_wide: false,
     is_big_endian: true,
     ending: Ending::Strengthened,
@@ -84,7 +82,6 @@ pub(crate) static SHA384: Body = Body {
     source: source::SHA512,
     nstate: 16,
     nwords: 32,
-    nwords_taken: 32,
     is_wide: true,
     is_big_endian: true,
     ending: Ending::Strengthened,
@@ -94,7 +91,6 @@ pub(crate) static SHA512: Body = Body {
     source: source::SHA512,
     nstate: 16,
     nwords: 32,
-    nwords_taken: 32,
     is_wide: true,
     is_big_endian: true,
     ending: Ending::Strengthened,
@@ -104,7 +100,6 @@ pub(crate) static SHA512_224: Body = Body {
     source: source::SHA512,
     nstate: 16,
     nwords: 32,
-    nwords_taken: 32,
     is_wide: true,
     is_big_endian: true,
     ending: Ending::Strengthened,
@@ -114,7 +109,6 @@ pub(crate) static SHA512_256: Body = Body {
     source: source::SHA512,
     nstate: 16,
     nwords: 32,
-    nwords_taken: 32,
     is_wide: true,
     is_big_endian: true,
     ending: Ending::Strengthened,
@@ -124,7 +118,6 @@ pub(crate) static RIPEMD160: Body = Body {
     source: source::RIPEMD160,
     nstate: 5,
     nwords: 16,
-    nwords_taken: 16,
     is_wide: false,
     is_big_endian: false,
     ending: Ending::Strengthened,
@@ -134,7 +127,6 @@ pub(crate) static MD5: Body = Body {
     source: source::MD5,
     nstate: 4,
     nwords: 16,
-    nwords_taken: 16,
     is_wide: false,
     is_big_endian: false,
     ending: Ending::Strengthened,
@@ -144,7 +136,6 @@ pub(crate) static SHA3_224: Body = Body {
     source: source::KECCAK,
     nstate: 50,
     nwords: 36,
-    nwords_taken: 42,
     is_wide: true,
     is_big_endian: false,
     ending: Ending::Sponge(0x06),
@@ -154,7 +145,6 @@ pub(crate) static SHA3_256: Body = Body {
     source: source::KECCAK,
     nstate: 50,
     nwords: 34,
-    nwords_taken: 42,
     is_wide: true,
     is_big_endian: false,
     ending: Ending::Sponge(0x06),
@@ -164,7 +154,6 @@ pub(crate) static SHA3_384: Body = Body {
     source: source::KECCAK,
     nstate: 50,
     nwords: 26,
-    nwords_taken: 42,
     is_wide: true,
     is_big_endian: false,
     ending: Ending::Sponge(0x06),
@@ -174,7 +163,6 @@ pub(crate) static SHA3_512: Body = Body {
     source: source::KECCAK,
     nstate: 50,
     nwords: 18,
-    nwords_taken: 42,
     is_wide: true,
     is_big_endian: false,
     ending: Ending::Sponge(0x06),
@@ -184,7 +172,6 @@ pub(crate) static SHAKE128: Body = Body {
     source: source::KECCAK,
     nstate: 50,
     nwords: 42,
-    nwords_taken: 42,
     is_wide: true,
     is_big_endian: false,
     ending: Ending::Sponge(0x1f),
@@ -194,7 +181,6 @@ pub(crate) static SHAKE256: Body = Body {
     source: source::KECCAK,
     nstate: 50,
     nwords: 34,
-    nwords_taken: 42,
     is_wide: true,
     is_big_endian: false,
     ending: Ending::Sponge(0x1f),
@@ -204,7 +190,6 @@ pub(crate) static KECCAK_256: Body = Body {
     source: source::KECCAK,
     nstate: 50,
     nwords: 34,
-    nwords_taken: 42,
     is_wide: true,
     is_big_endian: false,
     ending: Ending::Sponge(0x01),
@@ -239,6 +224,17 @@ impl Body {
     /// shader.
     pub fn index(&self) -> usize {
         BODIES.iter().position(|(_, body)| (body.name, body.nwords) == (self.name, self.nwords)).unwrap_or(0)
+    }
+
+    /// Runs the block function in a graph, over words of 32 bits.
+    pub fn block(&self, graph: &mut Graph, state: &[Id], words: &[Id]) -> Vec<Id> {
+        graph.block(self.source, self.is_wide, self.is_big_endian, state, words)
+    }
+
+    /// Operations of the block function on words, without loads and constants.
+    pub fn noperations(&self) -> usize {
+        let is_one = |line: &&str| !["#", "state", "word", "constant", "out"].iter().any(|no| line.starts_with(no));
+        self.source.lines().filter(is_one).count()
     }
 
     pub fn block_nbytes(&self) -> usize {
@@ -309,23 +305,39 @@ pub(crate) fn list(n: usize, f: impl Fn(usize) -> String) -> String {
     (0..n).map(f).collect::<Vec<_>>().join(", ")
 }
 
-/// Exchanges the bytes of a word.
-pub(crate) const SWAP: &str = "
-fn swapped(x: u32) -> u32 {
-    return (x << 24u) | ((x & 0xff00u) << 8u) | ((x >> 8u) & 0xff00u) | (x >> 24u);
+/// Writes the block function. In WGSL it takes and returns words of 32 bits; in CUDA C it changes them.
+pub(crate) fn block_function(body: &Body, language: Language) -> String {
+    let Body { name, nstate, nwords, .. } = *body;
+    let mut graph = Graph::default();
+    let state: Vec<Id> = (0..nstate).map(|i| graph.named(format!("h[{i}]"), 32, Rate::Round)).collect();
+    let words: Vec<Id> = (0..nwords).map(|i| graph.named(format!("w[{i}]"), 32, Rate::Round)).collect();
+    let new = body.block(&mut graph, &state, &words);
+    let text = graph.write(language, "v", &new, |_| String::new());
+    if language == Language::Cuda {
+        let stores: String = (0..nstate).map(|i| format!("    h[{i}] = {};\n", text.results[i])).collect();
+        let head = format!("static __device__ void {name}_block(uint32_t *h, const uint32_t *w)");
+        return format!("{head}\n{{\n{}{stores}}}\n", text.inside);
+    }
+    format!(
+        "fn {name}_block(h: array<u32, {nstate}>, w: array<u32, {nwords}>) -> array<u32, {nstate}> {{\n{}    return \
+         array<u32, {nstate}>({});\n}}\n",
+        text.inside,
+        text.results.join(", ")
+    )
 }
-";
 
 /// The shader that hashes blocks.
-pub(crate) fn blocks(body: &Body) -> String {
-    let Body { name, source, nstate, nwords, nwords_taken, .. } = *body;
+pub(crate) fn blocks(body: &Body, language: Language) -> String {
+    let Body { name, nstate, nwords, .. } = *body;
     let nbegin = nstate.div_ceil(4);
     let mut text = format!(
         "const NBEGIN = {nbegin}u;\nconst NWORDS = {nwords}u;\nalias State = array<u32, {nstate}>;\nalias Block = \
-         array<u32, {nwords_taken}>;\n{SWAP}"
+         array<u32, {nwords}>;\n{}{}",
+        functions(language),
+        block_function(body, language)
     );
     let from_bytes = if body.is_big_endian { "swapped(x)" } else { "x" };
-    let tile = list(nwords_taken, |i| if i < nwords { format!("tile[at + {i}u]") } else { "0u".to_owned() });
+    let tile = list(nwords, |i| format!("tile[at + {i}u]"));
     let begin = list(nstate, |i| format!("params.begin[{}][{}]", i / 4, i % 4));
     let load = list(nstate, |i| format!("states[{i}u * params.stride + lane]"));
     let _ = write!(
@@ -342,7 +354,7 @@ fn set_state(lane: u32, h: State) {{
     for i in 0..nstate {
         let _ = writeln!(text, "    states[{i}u * params.stride + lane] = h[{i}];");
     }
-    text + "}\n" + source + include_str!("shaders/blocks.wgsl")
+    text + "}\n" + include_str!("shaders/blocks.wgsl")
 }
 
 #[cfg(test)]
@@ -364,6 +376,26 @@ mod tests {
             assert_eq!(body.nblocks(block - ending + 1), 2);
             assert_eq!(body.nblocks(2 * block - ending), 2);
             assert_eq!(body.initial_state(algorithm).unwrap().len(), body.nstate);
+        }
+    }
+
+    #[test]
+    fn block_functions_over_constants() {
+        for &algorithm in Algorithm::ALL {
+            let body = Body::of(algorithm).unwrap();
+            let mut message = vec![0; body.block_nbytes()];
+            message[..3].copy_from_slice(b"abc");
+            body.pad(&mut message[3..], 3);
+            let mut graph = Graph::default();
+            let mut constants = |words: Vec<u32>| -> Vec<Id> {
+                words.into_iter().map(|word| graph.constant(u64::from(word), 32)).collect()
+            };
+            let state = constants(body.initial_state(algorithm).unwrap());
+            let words = message.chunks_exact(4).map(|bytes| body.word([bytes[0], bytes[1], bytes[2], bytes[3]]));
+            let words = constants(words.collect());
+            let new = body.block(&mut graph, &state, &words);
+            let digest: Vec<u8> = graph.values(&new, &[]).into_iter().flat_map(|word| body.bytes(word)).collect();
+            assert_eq!(digest[..algorithm.digest_nbytes()], *hashloom::hash(algorithm, b"abc").as_ref(), "{algorithm}");
         }
     }
 

@@ -213,6 +213,31 @@ fn searches_with_other_algorithms() {
     }
 }
 
+/// Also where the device has words of 64 bits.
+#[test]
+fn words_of_64_bits_as_pairs() {
+    let Some(device) = open(Options::new().chunk_nbytes(CHUNK).int64(false)) else { return };
+    let data = bytes(2000);
+    for algorithm in [Algorithm::Sha512, Algorithm::Sha3_512, Algorithm::Shake128] {
+        let messages: Vec<&[u8]> = (0..300).map(|i| &data[i..][..i * 7 % 400]).collect();
+        assert_eq!(on_device(&device, algorithm, &messages).unwrap(), right(algorithm, &messages), "{algorithm}");
+    }
+    let wanted = Search::new(Algorithm::Sha512, Target::zero_bits(13)).again(Algorithm::Sha384).width(5);
+    assert_eq!(search(&device, &wanted, 0..=270_000).0, all(&wanted, 0..=270_000));
+}
+
+#[test]
+fn searches_from_any_nonce_to_any_other() {
+    let Some(device) = open(Options::new().fault(Fault::None)) else { return };
+    // An invocation has 1,000 nonces, or 27: calls begin and end amid those of one.
+    for digits in [&b"0123456789"[..], b"abcdefghijklmnopqrstuvwxyz+"] {
+        let wanted = Search::new(Algorithm::Md5, Target::zero_bits(6)).digits(digits).width(7);
+        for (first, last) in [(1, 262_500), (999, 263_500), (270_270, 541_000), (26, 300_000)] {
+            assert_eq!(search(&device, &wanted, first..=last).0, all(&wanted, first..=last), "{first} {last}");
+        }
+    }
+}
+
 #[test]
 fn long_suffixes() {
     let Some(device) = device() else { return };

@@ -12,7 +12,6 @@ use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
 use super::front;
 use super::text_lines::Grammar;
 use crate::args::any_path;
-use crate::gpu;
 use crate::input::check_folder;
 use crate::input::or_stdin;
 use crate::names;
@@ -132,7 +131,6 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     front::run(
         &lists,
         &arguments.work,
-        &gpu::Choice::default(),
         {
             let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
             let is_relative = arguments.relative_to_list;

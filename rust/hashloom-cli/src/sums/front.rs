@@ -12,7 +12,7 @@ use crate::printing::Console;
 use crate::progress::Bar;
 use crate::text::reason;
 use crate::work::Work;
-use crate::{EXIT_ERROR, EXIT_PIPE, gpu};
+use crate::{EXIT_ERROR, EXIT_PIPE};
 
 /// How the work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +48,12 @@ impl End {
 pub fn run(
     paths: &[PathBuf],
     work: &Work,
-    gpu: &gpu::Choice,
     total_nbytes: impl FnOnce() -> Option<u64> + Send + 'static,
     does: impl FnOnce(&Options, &Console<'_>) -> End,
 ) -> Result<u8, String> {
     let stop = stop_flag(paths);
     let bar = Bar::of_bytes(false);
-    let (mut options, gpu) = gpu.join(work.options().cancel(&stop), &bar)?;
+    let mut options = work.options().cancel(&stop);
     if bar.is_shown() {
         bar.set_total_later(total_nbytes);
         let bar = bar.clone();
@@ -63,7 +62,6 @@ pub fn run(
     let console = Console::new(b"hashloom", &stop, Some(&bar));
     let (end, lost) = console.run(|console| does(&options, console));
     bar.finish();
-    gpu.tell();
     match (lost.lines, end) {
         // The reader of the output has gone and the rest was not looked at, so nothing is known to be right.
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(EXIT_PIPE),

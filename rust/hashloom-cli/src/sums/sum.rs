@@ -22,12 +22,12 @@ use super::summing::{Item, Summer, nbytes_of, source, trouble};
 use crate::args::{any_path, isa};
 use crate::filters::Filters;
 use crate::input::or_stdin;
+use crate::names;
 use crate::output::{Identity, stamp_of_stdout};
 use crate::progress::Bar;
 use crate::quote::quoted;
 use crate::text::{display, reason};
 use crate::work::Work;
-use crate::{gpu, names};
 
 /// Print checksums of files.
 ///
@@ -88,9 +88,6 @@ pub struct Sum {
 
     #[command(flatten)]
     work: Work,
-
-    #[command(flatten)]
-    gpu: gpu::Choice,
 }
 
 const HELP: &str = "\
@@ -187,7 +184,6 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
     front::run(
         &paths,
         &arguments.work,
-        &arguments.gpu,
         move || wanted.total_nbytes(),
         |options, console| {
             let folder_hint = ": --recursive sums the files below it";

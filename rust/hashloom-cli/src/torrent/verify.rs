@@ -24,7 +24,7 @@ use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::units::plural;
 use crate::work::Work;
-use crate::{EXIT_ERROR, EXIT_INCOMPLETE, gpu, output, style};
+use crate::{EXIT_ERROR, EXIT_INCOMPLETE, output, style};
 
 /// Check files on disk against torrents.
 ///
@@ -86,9 +86,6 @@ pub struct Verify {
 
     #[command(flatten)]
     work: Work,
-
-    #[command(flatten)]
-    gpu: gpu::Choice,
 }
 
 const HELP: &str = "\
@@ -206,7 +203,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         }
     };
     let meter = Meter::new();
-    let (mut options, gpu) = arguments.gpu.join(arguments.work.options().cancel(&stop).meter(&meter), &bar)?;
+    let mut options = arguments.work.options().cancel(&stop).meter(&meter);
     if bar.is_shown() {
         bar.set_total(total_nbytes(torrents));
         let bar = bar.clone();
@@ -255,9 +252,6 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         Err(error) => put(check.tag.index, error.to_string()),
     });
     bar.finish();
-    if !arguments.quiet {
-        gpu.tell();
-    }
     let interrupted = stop.is_cancelled();
     if let Some(saver) = saver.as_ref().filter(|_| !arguments.quiet) {
         doubts::tell(&saver.checkpoint.doubts(), "checked");

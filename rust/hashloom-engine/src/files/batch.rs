@@ -54,7 +54,7 @@ fn run_with<T: Send>(
 ) -> Summary {
     // More threads than messages would have nothing to do, and each thread has a file open.
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
-    let nthreads = (options.nthreads() + usize::from(options.chosen_device().is_some())).min(most).max(1);
+    let nthreads = options.nthreads().min(most).max(1);
     let pool = &Pool::new(nthreads, options);
     std::thread::scope(|scope| {
         // The readers start when a file is found on a disk that seeks.
@@ -79,10 +79,7 @@ fn run_with<T: Send>(
             handed_out: AtomicU64::new(0),
             nbytes: AtomicU64::new(0),
         };
-        // One thread has the device.
-        let device = Mutex::new(options.chosen_device());
-        let buffer = || lock(&device).take().and_then(RoundBuffer::on).or_else(RoundBuffer::new);
-        if !pool.work(buffer, |buffer| run.work(buffer)) {
+        if !pool.work(RoundBuffer::new, |buffer| run.work(buffer)) {
             run.fail();
         }
         disks.readers().end();
@@ -163,7 +160,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         }
     }
 
-    fn work(&self, buffer: RoundBuffer<'_>) {
+    fn work(&self, buffer: RoundBuffer) {
         let mut own = Own { buffer, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
         let (mut lanes, mut ended): (Vec<Lane<T>>, Vec<Lane<T>>) = (Vec::new(), Vec::new());
         while !self.pool.must_stop() {
@@ -190,7 +187,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 self.disks.readers().wait(nchanges);
                 continue;
             }
-            hash(&mut lanes, &own.buffer, self.pool);
+            hash(&mut lanes, &own.buffer);
             let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
             self.disks.readers().used(nbytes);
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
@@ -213,7 +210,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Opens new files while there is room, and reads the first chunk of each.
-    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<'_, T>) {
+    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<T>) {
         // A thread that reads a pipe starts no other file until the pipe ends.
         while !lanes.iter().any(Lane::keeps_others_waiting) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
@@ -276,7 +273,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Draws requests and gathers those for disks that seek, until enough are gathered or others are drawn, at most
     /// `most`.
-    fn draw_and_park(&self, own: &mut Own<'_, T>, most: usize) -> Vec<(u64, Request<T>)> {
+    fn draw_and_park(&self, own: &mut Own<T>, most: usize) -> Vec<(u64, Request<T>)> {
         let since = Instant::now();
         while self.disks.may_gather(&own.gathered, since) && !self.pool.must_stop() {
             let drawn = self.draw(most);
@@ -402,8 +399,8 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
 }
 
 /// The state that each thread has for itself.
-struct Own<'d, T> {
-    buffer: RoundBuffer<'d>,
+struct Own<T> {
+    buffer: RoundBuffer,
     /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
     nbatches: u64,
@@ -416,13 +413,10 @@ struct Own<'d, T> {
 /// Largest number of files in a round with which a thread takes another that readers have read.
 const FETCHED_MAX: usize = 256;
 
-/// Least number of messages for a device.
-const WORTH_A_DEVICE: usize = 64;
-
 /// Least number of files for a ring; fewer files are opened by separate calls.
 const WORTH_A_RING: usize = 4;
 
-impl<T: Send> Own<'_, T> {
+impl<T: Send> Own<T> {
     /// Opens files and reads the first chunk of each.
     fn begin<I, F>(&mut self, drawn: Vec<(u64, Request<T>)>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>)
     where
@@ -540,7 +534,7 @@ fn take_out<T>(lanes: &mut Vec<Lane<T>>, taken: &mut Vec<Lane<T>>, is_taken: imp
 }
 
 /// Hashes the bytes that all lanes have in this round, and ends the messages that are at their end.
-fn hash<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer<'_>, pool: &Pool) {
+fn hash<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer) {
     let is_hashed = |lane: &Lane<T>| lane.error.is_none() && !lane.is_known;
     let mut algorithms = Vec::new();
     for method in lanes.iter().filter(|lane| is_hashed(lane)).flat_map(|lane| lane.request.methods.iter()) {
@@ -563,7 +557,7 @@ fn hash<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer<'_>, pool: &Pool) {
             }
         }
         if !whole.is_empty() {
-            hash_whole(lanes, buffer, pool, algorithm, &whole);
+            hash_whole(lanes, buffer, algorithm, &whole);
         }
         let nending = ending.len();
         ending.append(&mut going_on);
@@ -573,21 +567,10 @@ fn hash<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer<'_>, pool: &Pool) {
     }
 }
 
-fn hash_whole<T>(
-    lanes: &mut [Lane<T>],
-    buffer: &RoundBuffer<'_>,
-    pool: &Pool,
-    algorithm: Algorithm,
-    places: &[(usize, usize)],
-) {
+fn hash_whole<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer, algorithm: Algorithm, places: &[(usize, usize)]) {
     let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
     let mut digests = vec![0; places.len() * algorithm.digest_nbytes()];
-    // A device that has failed fails at once.
-    let device = buffer.device.filter(|_| messages.len() >= WORTH_A_DEVICE);
-    let hashed = device.map(|device| pool.idle(|| device.hash_many(algorithm, &messages, &mut digests)));
-    if hashed != Some(Ok(())) {
-        hash_many(algorithm, &messages, &mut digests);
-    }
+    hash_many(algorithm, &messages, &mut digests);
     for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
         lanes[index].set_digest(slot, Hash::new(algorithm, bytes));
     }
@@ -596,7 +579,7 @@ fn hash_whole<T>(
 /// Hashes parts of messages; the first `nending` of `places` end their messages.
 fn hash_parts<T>(
     lanes: &mut [Lane<T>],
-    buffer: &RoundBuffer<'_>,
+    buffer: &RoundBuffer,
     algorithm: Algorithm,
     places: &[(usize, usize)],
     nending: usize,

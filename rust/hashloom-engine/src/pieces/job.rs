@@ -195,11 +195,6 @@ pub(crate) trait Job: Send + Sync {
         false
     }
 
-    /// Whether the digests are those that the piece must have, as far as the job knows them.
-    fn is_right(&self, _piece: usize, _outcome: &Outcome<'_>) -> bool {
-        true
-    }
-
     /// Called for each piece, by any thread, in any order; called again for pieces that are hashed again, after
     /// [`Outcome::Changed`]. If the run is cancelled, some pieces get no call.
     fn settle(&self, piece: usize, outcome: Outcome<'_>);

@@ -34,7 +34,7 @@ use crate::pieces::rows::{Filled, Rows, THREADS_MAX};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::run::pool::Pool;
-use crate::run::{Device, LANES, Options, join};
+use crate::run::{LANES, Options, join};
 
 /// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
 /// the number of jobs does not matter. Returns when all is done or the run was cancelled.
@@ -58,7 +58,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     // A single job that needs no fetching is the usual case, and no other follows.
     let needs_readers = fetcher.is_used() || queue.begun.len() > 1;
     let run = Run {
-        pool: Pool::new(nthreads.min(nuseful) + usize::from(options.chosen_device().is_some()), options),
+        pool: Pool::new(nthreads.min(nuseful), options),
         queue: Mutex::new(queue),
         nthreads,
         options,
@@ -67,12 +67,9 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
         total_nbytes,
         unfinished: Mutex::default(),
     };
-    // One thread has the device.
-    let device = Mutex::new(options.chosen_device());
-    let rows = || lock(&device).take().and_then(Rows::on).or_else(|| Rows::new(nlanes, run.nthreads));
     std::thread::scope(|scope| {
         let readers = if needs_readers { fetcher.start(scope, &run.pool) } else { Vec::new() };
-        if !run.pool.work(rows, |rows| run.work(rows)) {
+        if !run.pool.work(|| Rows::new(nlanes, run.nthreads), |rows| run.work(rows)) {
             run.fail();
         }
         fetcher.end();
@@ -117,36 +114,13 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         }
     }
 
-    fn work(&self, mut rows: Rows<'_>) {
+    fn work(&self, mut rows: Rows) {
         let mut own = Own::new();
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
         let chunk_nbytes = rows.chunk_nbytes() as u64;
-        if let Some(device) = rows.device() {
-            self.pool.idle(|| self.make_ready(device));
-        }
         loop {
             let nchanges = self.fetcher.nchanges();
-            let is_later = match rows.device() {
-                None => self.take_lanes(&mut own, &mut rows, &mut lanes, LANES, |busy| self.take(busy, chunk_nbytes)),
-                // The messages on a device begin and end together.
-                Some(_) if !lanes.is_empty() => false,
-                Some(_) => {
-                    let nlanes = rows.nlanes();
-                    let take = |_| self.take_for_device(nlanes);
-                    let is_later = self.take_lanes(&mut own, &mut rows, &mut lanes, 1, take);
-                    // Too few pieces are left for a device, or the lanes, which it waits for, have no thread. This thread
-                    // may be the last one, and takes the pieces.
-                    if lanes.is_empty() && (!is_later || self.pool.count() == 1) {
-                        rows.leave_device();
-                        continue;
-                    }
-                    if !lanes.is_empty() {
-                        let needs_sha1 = lanes.iter().any(|lane| lane.job.content().hashes.whole.is_some());
-                        self.pool.idle(|| rows.begin_on_device(lanes.len(), needs_sha1));
-                    }
-                    is_later
-                }
-            };
+            let is_later = self.take_lanes(&mut own, &mut rows, &mut lanes, chunk_nbytes);
             if lanes.is_empty() && !is_later || self.pool.must_stop() {
                 break;
             }
@@ -162,27 +136,11 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         unfinished.extend(lanes.into_iter().map(|lane| lane.job));
     }
 
-    /// Has the device test what the first job needs. The lanes take pieces meanwhile; the device has none yet.
-    fn make_ready(&self, device: &dyn Device) {
-        let first = lock(&self.queue).begun.front().map(|begun| begun.job.content().hashes.clone());
-        for form in first.into_iter().flat_map(|hashes| [hashes.whole, hashes.leaves]).flatten() {
-            // A device that has failed fails again when it gets pieces.
-            let _ = device.hash_many(form.algorithm, &[], &mut []);
-        }
-    }
-
-    /// Takes pieces until `least` lanes are busy, and settles those that need no reading. Returns true if pieces wait to
-    /// be fetched.
-    fn take_lanes(
-        &self,
-        own: &mut Own,
-        rows: &mut Rows<'_>,
-        lanes: &mut Vec<Lane<J>>,
-        least: usize,
-        take: impl Fn(usize) -> Taken<J>,
-    ) -> bool {
-        while lanes.len() < least && !self.pool.must_stop() {
-            let (job, pieces) = match take(lanes.len()) {
+    /// Takes pieces for the free lanes, and settles those that need no reading. Returns true if pieces wait to be
+    /// fetched.
+    fn take_lanes(&self, own: &mut Own, rows: &mut Rows, lanes: &mut Vec<Lane<J>>, chunk_nbytes: u64) -> bool {
+        while lanes.len() < LANES && !self.pool.must_stop() {
+            let (job, pieces) = match self.take(lanes.len(), chunk_nbytes) {
                 Taken::Pieces(job, pieces) => (job, pieces),
                 Taken::Later => return true,
                 Taken::Nothing => break,
@@ -228,13 +186,8 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         taken
     }
 
-    fn take_for_device(&self, most: usize) -> Taken<J> {
-        self.queue.lock().map_or(Taken::Nothing, |mut queue| queue.take_for_device(most))
-    }
-
     /// Reads and hashes the next chunk of each lane.
-    fn advance(&self, own: &mut Own, rows: &mut Rows<'_>, lanes: &mut [Lane<J>]) {
-        let are_on_device = rows.are_on_device();
+    fn advance(&self, own: &mut Own, rows: &mut Rows, lanes: &mut [Lane<J>]) {
         let chunk_nbytes = rows.chunk_nbytes() as u64;
         let starts: Vec<u64> = lanes.iter().map(|lane| lane.pos).collect();
         // Number of bytes of each row that its leaves cover.
@@ -252,22 +205,13 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             self.pool.pay(filled.nbytes_read());
             filled
         });
-        let mut hash = || {
-            let mut is_well = true;
-            if lanes.iter().any(|lane| lane.job.content().hashes.whole.is_some()) {
-                is_well &= rows.update_whole(lanes.len(), |at| lanes[at].job.content().hashes.whole.is_some());
-            }
-            // All jobs of a run have leaves of one form.
-            let job = covered.iter().position(|&nbytes| nbytes > 0).map(|at| lanes[at].job.clone());
-            if let (true, Some(form)) = (is_well, job.as_ref().and_then(|job| job.content().hashes.leaves.as_ref())) {
-                is_well &=
-                    rows.hash_leaves(form, lanes.len(), |at| covered[at], |at, digest| lanes[at].leaves.push(digest));
-            }
-            is_well
-        };
-        // A thread that waits for a device does not wait for a disk.
-        if !if are_on_device { self.pool.idle(hash) } else { hash() } {
-            lanes.iter_mut().for_each(Lane::begin_again);
+        if lanes.iter().any(|lane| lane.job.content().hashes.whole.is_some()) {
+            rows.update_whole(lanes.len(), |at| lanes[at].job.content().hashes.whole.is_some());
+        }
+        // All jobs of a run have leaves of one form.
+        let job = covered.iter().position(|&nbytes| nbytes > 0).map(|at| lanes[at].job.clone());
+        if let Some(form) = job.as_ref().and_then(|job| job.content().hashes.leaves.as_ref()) {
+            rows.hash_leaves(form, lanes.len(), |at| covered[at], |at, digest| lanes[at].leaves.push(digest));
         }
         rows.check_mapped(lanes.len(), |at| {
             lanes[at].begin_again();
@@ -296,11 +240,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     /// Settles the pieces that were read to their end, and frees their lanes.
-    fn settle_finished(&self, rows: &mut Rows<'_>, lanes: &mut Vec<Lane<J>>) {
-        let are_on_device = rows.are_on_device();
-        if are_on_device && lanes.iter().any(|lane| lane.pos < lane.end) {
-            return;
-        }
+    fn settle_finished(&self, rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
         // Lanes that go on move to the front.
         let mut busy = 0;
         for at in 0..lanes.len() {
@@ -319,11 +259,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             }
         }
         let has_whole = lanes[busy..].iter().any(|lane| lane.job.content().hashes.whole.is_some());
-        let mut finish = || rows.finish_whole(busy..lanes.len(), has_whole);
-        let Some(whole) = (if are_on_device { self.pool.idle(finish) } else { finish() }) else {
-            lanes.iter_mut().for_each(Lane::begin_again);
-            return;
-        };
+        let whole = rows.finish_whole(busy..lanes.len(), has_whole);
         let finished: Vec<Lane<J>> = lanes.drain(busy..).collect();
         let digest_nbytes = whole.len() / finished.len().max(1);
         for (at, mut lane) in finished.into_iter().enumerate() {
@@ -336,19 +272,13 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 Some(absent) => Outcome::Absent(absent),
                 None => Outcome::Hashed(Digests { whole, leaves: lane.leaves.finish(&mut root) }),
             };
-            // The CPU has the last word on a piece that is wrong.
-            if are_on_device && !lane.job.is_right(lane.piece, &outcome) {
-                lane.begin_again();
-                lanes.push(lane);
-                continue;
-            }
             self.settle(&lane.job, lane.piece, outcome);
         }
     }
 }
 
 /// Moves the lanes whose next bytes may be read to the front, and returns their number.
-fn ready_first<J: Job>(rows: &mut Rows<'_>, lanes: &mut [Lane<J>], chunk_nbytes: u64) -> usize {
+fn ready_first<J: Job>(rows: &mut Rows, lanes: &mut [Lane<J>], chunk_nbytes: u64) -> usize {
     let mut nready = 0;
     for at in 0..lanes.len() {
         if lanes[at].is_ready(chunk_nbytes) {

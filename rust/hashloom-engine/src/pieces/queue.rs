@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::pieces::fetch::{self, Fetcher};
+use crate::pieces::fetch::Fetcher;
 use crate::pieces::job::Job;
 use crate::run::LANES;
 
@@ -16,10 +16,6 @@ const BEGUN_MIN: usize = 2;
 
 /// Largest number of jobs with pieces left: while one waits for its disk, others may lie on another.
 const BEGUN_MAX: usize = 16;
-
-/// The part of the pieces left that a device gets at once, and the least number of pieces that are worth its call.
-const DEVICE_SHARE: usize = 8;
-const DEVICE_MIN: usize = 64;
 
 /// The jobs.
 pub(super) struct Queue<'a, J: Job, I> {
@@ -97,27 +93,6 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
             at += 1;
         }
         if self.begun.is_empty() { Taken::Nothing } else { Taken::Later }
-    }
-
-    /// Pieces for a device, at most `most`. A device gets an eighth of what is left, of the job that has the most: even
-    /// one that is seven times slower than all lanes together is done when these are. What comes from a disk is left to
-    /// the lanes, which are faster than any disk; the device waits for the rest, as one page that is not in memory has
-    /// the whole job fetched. `Nothing` if no job will have enough pieces.
-    pub(super) fn take_for_device(&mut self, most: usize) -> Taken<J> {
-        while self.begun.len() < BEGUN_MIN && self.begin() {}
-        let share = |begun: &Begun<J>| (begun.job.content().layout.piece_count() as usize - begun.next) / DEVICE_SHARE;
-        let may_others_follow = self.begun.len() >= BEGUN_MIN;
-        let may_follow = may_others_follow || self.begun.iter().any(|begun| share(begun) >= DEVICE_MIN);
-        let in_memory = self.begun.iter_mut().filter(|begun| begun.job.content().is_fetched(fetch::ALL));
-        match in_memory.max_by_key(|begun| share(begun)).filter(|begun| share(begun) >= DEVICE_MIN) {
-            Some(begun) => {
-                let start = begun.next;
-                begun.next += share(begun).min(most);
-                Taken::Pieces(begun.job.clone(), start..begun.next)
-            }
-            None if may_follow => Taken::Later,
-            None => Taken::Nothing,
-        }
     }
 
     /// Puts back a job that needs another round, with the number of bytes to hash again.

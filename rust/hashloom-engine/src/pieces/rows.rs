@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The rows and hashers of a thread: many messages advance side by side, a chunk of each at a time, by the CPU or on a
-//! device.
+//! The rows and hashers of a thread: many messages advance side by side, a chunk of each at a time.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use crate::merkle::leaves::{Leaves, append_zeros};
 use crate::pieces::fetch::parts::Part;
 use crate::read::buffer::zeros;
 use crate::read::open::OpenFile;
-use crate::run::{Device, DeviceFailed, DeviceStreams, LANES};
+use crate::run::LANES;
 
 /// Zeros that stand for holes and padding, so that no row must be filled with zeros.
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
@@ -25,9 +24,6 @@ const CHUNK_MAX_NBYTES: usize = 32 << 10;
 
 /// Total bytes of the rows of all threads: a few threads have the largest chunks, many threads share this.
 const ROWS_MAX_NBYTES: usize = 32 << 20;
-
-/// Number of messages on a device at once: 64 MiB of rows.
-const DEVICE_LANES: usize = 2048;
 
 /// Largest number of threads: with more, rows would be shorter than a block.
 pub(crate) const THREADS_MAX: usize = ROWS_MAX_NBYTES / LANES / BLOCK_NBYTES as usize;
@@ -56,42 +52,24 @@ impl Filled {
     }
 }
 
-/// Rows for [`LANES`] messages, or for thousands that a device hashes.
-pub(crate) struct Rows<'d> {
+/// Rows for [`LANES`] messages.
+pub(crate) struct Rows {
     buffer: Vec<u8>,
     /// Offset of the first row in `buffer`, at a multiple of 64 in memory.
     start: usize,
     chunk_nbytes: usize,
     filled: Vec<Filled>,
-    /// The hasher of each message, if the CPU hashes whole messages.
+    /// The hasher of each message, if whole messages are hashed.
     hashers: Vec<Hasher>,
     /// Hashers for leaves with bytes around them, kept for reuse.
     of_leaves: Vec<Hasher>,
-    /// The device, until it fails.
-    device: Option<&'d dyn Device>,
-    by: By<'d>,
 }
 
-/// The hasher of the messages at hand.
-enum By<'d> {
-    Cpu,
-    /// The device, and the SHA-1 of each message, if it is wanted.
-    Device(&'d dyn Device, Option<Box<dyn DeviceStreams + 'd>>),
-}
-
-impl<'d> Rows<'d> {
+impl Rows {
     /// `None` if there is no memory for the rows.
-    pub(crate) fn new(nlanes: usize, nthreads: usize) -> Option<Rows<'d>> {
+    pub(crate) fn new(nlanes: usize, nthreads: usize) -> Option<Rows> {
         let share = ROWS_MAX_NBYTES / LANES / nthreads.clamp(1, THREADS_MAX);
-        Rows::with(nlanes, CHUNK_MAX_NBYTES.min(1 << share.ilog2()))
-    }
-
-    /// Rows whose messages `device` hashes.
-    pub(crate) fn on(device: &'d dyn Device) -> Option<Rows<'d>> {
-        Some(Rows { device: Some(device), ..Rows::with(DEVICE_LANES, CHUNK_MAX_NBYTES)? })
-    }
-
-    fn with(nlanes: usize, chunk_nbytes: usize) -> Option<Rows<'d>> {
+        let chunk_nbytes = CHUNK_MAX_NBYTES.min(1 << share.ilog2());
         let buffer = zeros(nlanes * stride(chunk_nbytes) + 64)?;
         let start = buffer.as_ptr().align_offset(64).min(64);
         Some(Rows {
@@ -101,40 +79,12 @@ impl<'d> Rows<'d> {
             filled: vec![Filled::Zeros(0); nlanes],
             hashers: vec![Hasher::new(Algorithm::Sha1); nlanes],
             of_leaves: Vec::new(),
-            device: None,
-            by: By::Cpu,
         })
-    }
-
-    /// The device, if these rows have one that has not failed.
-    pub(crate) fn device(&self) -> Option<&'d dyn Device> {
-        self.device
-    }
-
-    pub(crate) fn nlanes(&self) -> usize {
-        self.filled.len()
-    }
-
-    /// Whether the device hashes the messages at hand.
-    pub(crate) fn are_on_device(&self) -> bool {
-        matches!(self.by, By::Device(..))
-    }
-
-    /// From now on the CPU hashes.
-    pub(crate) fn leave_device(&mut self) {
-        self.device = None;
     }
 
     /// Begins a message, which is hashed whole by `hasher`.
     pub(crate) fn begin(&mut self, lane: usize, hasher: Hasher) {
         self.hashers[lane] = hasher;
-    }
-
-    /// The next messages, `count` of them, are the device's.
-    pub(crate) fn begin_on_device(&mut self, count: usize, needs_sha1: bool) {
-        let Some(device) = self.device else { return };
-        let sha1 = needs_sha1.then(|| device.streams(Algorithm::Sha1, count)).transpose();
-        self.go_on(sha1.map(|sha1| By::Device(device, sha1)));
     }
 
     /// Length of a chunk, a multiple of a block.
@@ -173,42 +123,23 @@ impl<'d> Rows<'d> {
         }
     }
 
-    /// Appends the rows of the wanted lanes to their messages. False if the device has failed: then all messages must
-    /// begin again.
-    pub(crate) fn update_whole(&mut self, count: usize, wanted: impl Fn(usize) -> bool) -> bool {
+    /// Appends the rows of the wanted lanes to their messages.
+    pub(crate) fn update_whole(&mut self, count: usize, wanted: impl Fn(usize) -> bool) {
         let mut hashers = std::mem::take(&mut self.hashers);
-        let by = std::mem::replace(&mut self.by, By::Cpu);
         let chunks: Vec<&[u8]> = (0..count).map(|lane| if wanted(lane) { self.chunk(lane) } else { &[] }).collect();
-        let by = match by {
-            By::Device(device, Some(mut sha1)) => sha1.update(&chunks).map(|()| By::Device(device, Some(sha1))),
-            by => {
-                update_many(&mut hashers[..count], &chunks);
-                Ok(by)
-            }
-        };
+        update_many(&mut hashers[..count], &chunks);
         self.hashers = hashers;
-        self.go_on(by)
-    }
-
-    /// Goes on with the device, unless it has failed: then with the CPU.
-    fn go_on(&mut self, by: Result<By<'d>, DeviceFailed>) -> bool {
-        let is_well = by.is_ok();
-        self.by = by.unwrap_or_else(|DeviceFailed| {
-            self.device = None;
-            By::Cpu
-        });
-        is_well
     }
 
     /// Hashes the leaves in the first `nbytes(lane)` bytes of each row, the last of which may be short, and hands their
-    /// digests to `append`, in order for each lane. False if the device has failed: then all messages must begin again.
+    /// digests to `append`, in order for each lane.
     pub(crate) fn hash_leaves(
         &mut self,
         form: &Leaves,
         count: usize,
         nbytes: impl Fn(usize) -> usize,
         mut append: impl FnMut(usize, &[u8]),
-    ) -> bool {
+    ) {
         let leaf_nbytes = form.leaf_nbytes as usize;
         let mut hashers = std::mem::take(&mut self.of_leaves);
         let (mut leaves, mut lanes): (Vec<&[u8]>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -225,21 +156,11 @@ impl<'d> Rows<'d> {
         }
         let digest_nbytes = form.algorithm.digest_nbytes();
         let mut digests = vec![0; leaves.len() * digest_nbytes];
-        let hashed = match &self.by {
-            By::Cpu => {
-                form.hash_many(&leaves, &mut hashers, &mut digests);
-                Ok(())
-            }
-            By::Device(device, _) => device.hash_many(form.algorithm, &leaves, &mut digests),
-        };
+        form.hash_many(&leaves, &mut hashers, &mut digests);
         self.of_leaves = hashers;
-        if let Err(failed) = hashed {
-            return self.go_on(Err(failed));
-        }
         for (&lane, digest) in lanes.iter().zip(digests.chunks_exact(digest_nbytes)) {
             append(lane, digest);
         }
-        true
     }
 
     /// Exchanges the hashers of two messages. The rows stay where they are.
@@ -252,22 +173,12 @@ impl<'d> Rows<'d> {
         &mut self.hashers[lane]
     }
 
-    /// Ends messages. Returns the digests of those that are hashed whole, one after the other; `None` if the device has
-    /// failed. From now on the CPU hashes.
-    pub(crate) fn finish_whole(&mut self, lanes: Range<usize>, has_whole: bool) -> Option<Vec<u8>> {
+    /// Ends messages. Returns the digests of those that are hashed whole, one after the other.
+    pub(crate) fn finish_whole(&mut self, lanes: Range<usize>, has_whole: bool) -> Vec<u8> {
         let ended = if has_whole { &mut self.hashers[lanes] } else { &mut [] };
         let mut digests = vec![0; ended.iter().map(|hasher| hasher.algorithm().digest_nbytes()).sum()];
-        match std::mem::replace(&mut self.by, By::Cpu) {
-            By::Cpu => finalize_many(ended, &mut digests),
-            By::Device(_, None) => {}
-            By::Device(_, Some(mut sha1)) => {
-                if let Err(failed) = sha1.finalize(&mut digests) {
-                    self.go_on(Err(failed));
-                    return None;
-                }
-            }
-        }
-        Some(digests)
+        finalize_many(ended, &mut digests);
+        digests
     }
 }
 

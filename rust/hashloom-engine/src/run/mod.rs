@@ -24,7 +24,6 @@
 //! assert!(hash_files(requests, &options, |_, _| {}).cancelled);
 //! ```
 
-mod device;
 mod meter;
 mod order;
 pub(crate) mod pool;
@@ -34,7 +33,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use device::{Device, DeviceFailed, DeviceStreams};
 pub use meter::{HeldBack, Meter};
 pub use order::InOrder;
 pub use pool::join;
@@ -140,7 +138,6 @@ pub struct Options {
     is_mapped: bool,
     rate: Option<Arc<Rate>>,
     meter: Option<Meter>,
-    device: Option<Arc<dyn Device>>,
     is_noting: bool,
 }
 
@@ -251,29 +248,6 @@ impl Options {
         self
     }
 
-    /// Has `device` hash some of the messages: pieces of torrents that are in memory, thousands side by side, and short
-    /// files. One thread more reads these; the other threads go on as without a device, and all take from one queue.
-    /// Files are read and not mapped. This thread takes about 64 MiB of memory.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    ///
-    /// use hashloom_engine::run::{Device, Options};
-    ///
-    /// fn with(device: Arc<dyn Device>) -> Options {
-    ///     Options::new().device(device)
-    /// }
-    /// ```
-    #[must_use]
-    pub fn device(mut self, device: Arc<dyn Device>) -> Options {
-        self.device = Some(device);
-        self
-    }
-
-    pub(crate) fn chosen_device(&self) -> Option<&dyn Device> {
-        self.device.as_deref()
-    }
-
     pub(crate) fn nthreads(&self) -> usize {
         match self.nthreads {
             0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
@@ -282,7 +256,7 @@ impl Options {
     }
 
     pub(crate) fn is_mapped(&self) -> bool {
-        self.is_mapped && !self.is_limited() && self.device.is_none()
+        self.is_mapped && !self.is_limited()
     }
 
     /// Whether there is a limit on the bytes read in a second.
@@ -317,11 +291,10 @@ impl Options {
         Options { progress: None, ..self.clone() }
     }
 
-    /// The same options without the device, and with the number of threads: asking the system for that number takes
-    /// 25 us.
+    /// The same options with the number of threads: asking the system for that number takes 25 us.
     #[cfg(feature = "tree")]
     pub(crate) fn for_lanes(&self) -> Options {
-        Options { device: None, nthreads: self.nthreads(), ..self.clone() }
+        Options { nthreads: self.nthreads(), ..self.clone() }
     }
 
     pub(crate) fn has_progress(&self) -> bool {

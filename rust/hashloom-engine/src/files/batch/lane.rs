@@ -264,7 +264,7 @@ impl<T> Lane<T> {
     }
 
     /// Reads the next chunk; less than a whole one only if the message ends or the pool stops.
-    pub(super) fn read(&mut self, buffer: &mut RoundBuffer<'_>, options: &Options, pool: &Pool) {
+    pub(super) fn read(&mut self, buffer: &mut RoundBuffer, options: &Options, pool: &Pool) {
         if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
             let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
             if !range.is_empty() && mapping.fetch(range.clone()) {
@@ -402,7 +402,7 @@ impl<T> Lane<T> {
     }
 
     /// The bytes of this round.
-    pub(super) fn chunk<'a>(&'a self, buffer: &'a RoundBuffer<'_>) -> &'a [u8] {
+    pub(super) fn chunk<'a>(&'a self, buffer: &'a RoundBuffer) -> &'a [u8] {
         match (&self.chunk, &self.reader) {
             (Chunk::Buffer(range), _) => &buffer.bytes[range.clone()],
             (Chunk::Fetched(buffer, range), _) => &buffer.bytes()[range.clone()],

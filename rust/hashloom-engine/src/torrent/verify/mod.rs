@@ -475,13 +475,6 @@ where
         self.states[piece].load(Ordering::Relaxed) == PieceState::Unchecked as u8 && self.scope.get(piece)
     }
 
-    fn is_right(&self, piece: usize, outcome: &Outcome<'_>) -> bool {
-        match *outcome {
-            Outcome::Hashed(digests) => self.torrent.verdict(piece, &Self::found(digests)) == PieceState::Have,
-            _ => true,
-        }
-    }
-
     fn settle(&self, piece: usize, outcome: Outcome<'_>) {
         let torrent: &Torrent = &self.torrent;
         let place = &self.states[piece];

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Measures and tests a GPU, for bench/gpu/run.sh. Each result is a line of JSON; every knob is an argument.
+//!
+//! ```sh
+//! gpubench probe                                         # the devices
+//! gpubench right --algorithm sha256 --messages 10000000  # ragged messages, and lengths around blocks, as the CPU has
+//! gpubench faults                                        # a lost device, a full device
+//! gpubench spin --seconds 60                             # calls without an end, to be killed
+//! gpubench search --algorithm sha256 --seconds 10        # nonces a second, by the GPU and by the CPU's lanes
+//! gpubench bytes --algorithm sha1 --nbytes 4096          # messages in memory, by the GPU and by the CPU's lanes
+//! gpubench count --algorithm sha256                      # operations and bytes of a search
+//! gpubench text --language cuda --algorithm sha256       # a search's shader: cuda, wgsl, wgsl-pairs or inputs
+//! ```
+//!
+//! Exit status: 0; 1 if a digest is wrong or a fault goes unnoticed; 2 for a wrong argument or no device.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hashloom::search::{Search, Target};
+use hashloom::{Algorithm, hash_many};
+use hashloom_gpu::{Device, Error, Event, Options, Shader, Streams};
+use lexopt::prelude::*;
+use serde_json::{Value, json};
+
+type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// The knobs, with their defaults.
+struct Knobs {
+    command: String,
+    device: Option<String>,
+    algorithms: Vec<Algorithm>,
+    again: Option<Algorithm>,
+    /// Words of 64 bits as pairs, even if the device has them.
+    pairs: bool,
+    chunk_nbytes: Option<usize>,
+    messages: usize,
+    nbytes: usize,
+    batch: usize,
+    seed: u64,
+    seconds: f64,
+    repeats: usize,
+    threads: usize,
+    prefix_nbytes: usize,
+    suffix_nbytes: usize,
+    digits: String,
+    width: u32,
+    first: u64,
+    zero_bits: usize,
+    streams_max: usize,
+    language: String,
+}
+
+fn knobs() -> Fallible<Knobs> {
+    let mut knobs = Knobs {
+        command: String::new(),
+        device: None,
+        algorithms: vec![],
+        again: None,
+        pairs: false,
+        chunk_nbytes: None,
+        messages: 100_000,
+        nbytes: 1000,
+        batch: 1 << 18,
+        seed: 1,
+        seconds: 5.0,
+        repeats: 3,
+        threads: std::thread::available_parallelism().map_or(1, Into::into),
+        prefix_nbytes: 22,
+        suffix_nbytes: 0,
+        digits: "0123456789".to_owned(),
+        width: 12,
+        first: 0,
+        zero_bits: 48,
+        streams_max: 1 << 30,
+        language: "cuda".to_owned(),
+    };
+    let mut parser = lexopt::Parser::from_env();
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Value(command) if knobs.command.is_empty() => knobs.command = command.string()?,
+            Long("device") => knobs.device = Some(parser.value()?.string()?),
+            Long("algorithm") => match parser.value()?.string()?.as_str() {
+                "all" => knobs.algorithms.extend(Algorithm::ALL),
+                "searchable" => knobs.algorithms.extend(Algorithm::ALL.iter().filter(|&&a| Search::takes(a))),
+                name => knobs.algorithms.push(name.parse()?),
+            },
+            Long("again") => knobs.again = Some(parser.value()?.parse()?),
+            Long("pairs") => knobs.pairs = true,
+            Long("chunk-nbytes") => knobs.chunk_nbytes = Some(parser.value()?.parse()?),
+            Long("messages") => knobs.messages = parser.value()?.parse()?,
+            Long("nbytes") => knobs.nbytes = parser.value()?.parse()?,
+            Long("batch") => knobs.batch = parser.value()?.parse::<usize>()?.max(1),
+            Long("seed") => knobs.seed = parser.value()?.parse()?,
+            Long("seconds") => knobs.seconds = parser.value()?.parse()?,
+            Long("repeats") => knobs.repeats = parser.value()?.parse()?,
+            Long("threads") => knobs.threads = parser.value()?.parse::<usize>()?.max(1),
+            Long("prefix-nbytes") => knobs.prefix_nbytes = parser.value()?.parse()?,
+            Long("suffix-nbytes") => knobs.suffix_nbytes = parser.value()?.parse()?,
+            // Empty: bytes.
+            Long("digits") => knobs.digits = parser.value()?.string()?,
+            Long("width") => knobs.width = parser.value()?.parse()?,
+            Long("first") => knobs.first = parser.value()?.parse()?,
+            Long("zero-bits") => knobs.zero_bits = parser.value()?.parse()?,
+            Long("streams-max") => knobs.streams_max = parser.value()?.parse()?,
+            Long("language") => knobs.language = parser.value()?.string()?,
+            _ => return Err(argument.unexpected().into()),
+        }
+    }
+    if knobs.algorithms.is_empty() {
+        knobs.algorithms.push(Algorithm::Sha256);
+    }
+    Ok(knobs)
+}
+
+impl Knobs {
+    fn open(&self) -> Result<Device, Error> {
+        let mut options = Options::new().int64(!self.pairs);
+        if let Some(nbytes) = self.chunk_nbytes {
+            options = options.chunk_nbytes(nbytes);
+        }
+        options.open(self.device.as_deref())
+    }
+
+    fn search<'a>(&'a self, algorithm: Algorithm, texts: &'a (Vec<u8>, Vec<u8>)) -> Search<'a> {
+        let target = Target::zero_bits(self.zero_bits);
+        let mut search = Search::new(algorithm, target).prefix(&texts.0).suffix(&texts.1).width(self.width);
+        if !self.digits.is_empty() {
+            search = search.digits(self.digits.as_bytes());
+        }
+        self.again.map_or(search, |again| search.again(again))
+    }
+
+    fn texts(&self) -> (Vec<u8>, Vec<u8>) {
+        let letters = |n: usize| (0..n).map(|i| b'a' + (i % 26) as u8).collect();
+        (letters(self.prefix_nbytes), letters(self.suffix_nbytes))
+    }
+
+    /// The last nonce that the digits have room for.
+    fn last(&self) -> u64 {
+        let base = if self.digits.is_empty() { 256 } else { self.digits.len() as u64 };
+        base.checked_pow(self.width).map_or(u64::MAX, |past| past - 1)
+    }
+}
+
+fn tell(line: &Value) {
+    // Whoever reads no further wants no more.
+    if writeln!(std::io::stdout(), "{line}").is_err() {
+        std::process::exit(2);
+    }
+}
+
+/// Numbers that only the seed decides (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n.div_ceil(8)).flat_map(|_| self.next().to_le_bytes()).take(n).collect()
+    }
+}
+
+fn main() -> ExitCode {
+    let done = knobs().and_then(|knobs| match knobs.command.as_str() {
+        "probe" => Ok(probe(&knobs)),
+        "right" => right(&knobs),
+        "faults" => faults(&knobs),
+        "spin" => spin(&knobs),
+        "search" => search(&knobs),
+        "bytes" => bytes(&knobs),
+        "count" => count(&knobs),
+        "text" => text(&knobs),
+        other => Err(format!("no command {other:?}; the head of gpubench.rs lists them").into()),
+    });
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("gpubench: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn probe(knobs: &Knobs) -> bool {
+    for adapter in hashloom_gpu::adapters() {
+        tell(&json!({
+            "probe": adapter.name, "kind": adapter.kind, "interface": adapter.interface, "driver": adapter.driver,
+        }));
+    }
+    match knobs.open() {
+        Ok(device) => tell(&json!({ "opened": device.adapter().name, "has_int64": device.has_int64() })),
+        Err(error) => tell(&json!({ "opened": null, "error": error.to_string() })),
+    }
+    true
+}
+
+/// Compares the device's digests with those by the CPU. Returns the number of wrong ones.
+fn nwrong(device: &Device, algorithm: Algorithm, messages: &[&[u8]]) -> Result<usize, Error> {
+    let size = algorithm.digest_nbytes();
+    let (mut gpu, mut cpu) = (vec![0; size * messages.len()], vec![0; size * messages.len()]);
+    device.hash_many(algorithm, messages, &mut gpu)?;
+    hash_many(algorithm, messages, &mut cpu);
+    Ok(gpu.chunks_exact(size).zip(cpu.chunks_exact(size)).filter(|(gpu, cpu)| gpu != cpu).count())
+}
+
+fn right(knobs: &Knobs) -> Fallible<bool> {
+    let device = knobs.open()?;
+    let mut all_right = true;
+    for &algorithm in &knobs.algorithms {
+        let begun = Instant::now();
+        let mut numbers = Numbers(knobs.seed);
+        let data = numbers.bytes((64 << 20) + knobs.nbytes);
+        let (mut wrong, mut left) = (0, knobs.messages);
+        while left > 0 {
+            let n = left.min(knobs.batch);
+            let messages: Vec<&[u8]> = (0..n)
+                .map(|_| {
+                    // Most are short, some have up to `nbytes`.
+                    let most = knobs.nbytes >> (numbers.below(4) * 2);
+                    let nbytes = numbers.below(most + 1);
+                    &data[numbers.below(data.len() - nbytes)..][..nbytes]
+                })
+                .collect();
+            wrong += nwrong(&device, algorithm, &messages)?;
+            left -= n;
+        }
+        // All lengths around the ends of blocks, at all alignments.
+        let block = algorithm.block_nbytes();
+        let around: Vec<usize> =
+            (0..=4 * block + 1).chain((1..=6).flat_map(|k| (k * 16 * block - 20)..=(k * 16 * block + 20))).collect();
+        let edges: Vec<&[u8]> =
+            (0..8).flat_map(|at| around.iter().map(move |&n| (at, n))).map(|(at, n)| &data[at..][..n]).collect();
+        let wrong_edges = nwrong(&device, algorithm, &edges)?;
+        all_right &= wrong + wrong_edges == 0;
+        tell(&json!({
+            "right": algorithm.to_string(), "messages": knobs.messages, "nbytes_max": knobs.nbytes, "seed": knobs.seed,
+            "wrong": wrong, "edges": edges.len(), "wrong_edges": wrong_edges,
+            "seconds": begun.elapsed().as_secs_f64(), "device": device.adapter().name,
+        }));
+    }
+    Ok(all_right)
+}
+
+fn faults(knobs: &Knobs) -> Fallible<bool> {
+    let mut all_noticed = true;
+    let data = Numbers(knobs.seed).bytes(1 << 20);
+    let messages: Vec<&[u8]> = (0..20_000).map(|i| &data[i..][..2000]).collect();
+
+    // Lost amid a call.
+    let device = knobs.open()?;
+    let has_begun = AtomicBool::new(false);
+    let ended = std::thread::scope(|scope| {
+        let work = scope.spawn(|| {
+            let mut digests = vec![1; 32 * messages.len()];
+            loop {
+                digests.fill(1);
+                let done = device.hash_many(Algorithm::Sha256, &messages, &mut digests);
+                has_begun.store(true, Ordering::Relaxed);
+                if let Err(error) = done {
+                    return (error.to_string(), digests.iter().all(|&byte| byte == 0));
+                }
+            }
+        });
+        while !has_begun.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // Any time is right.
+        std::thread::sleep(Duration::from_millis(20));
+        device.lose();
+        work.join()
+    });
+    let (error, is_zeroed) = ended.unwrap_or_else(|_| ("a panic".to_owned(), false));
+    all_noticed &= is_zeroed;
+    tell(&json!({ "fault": "lost", "error": error, "digests_zeroed": is_zeroed }));
+
+    // Full: streams whose states stay on the device, until it refuses.
+    let device = knobs.open()?;
+    let (mut kept, mut nstreams, mut refused) = (Vec::new(), 0, None);
+    // Some 100 MB.
+    let each = 1 << 19;
+    while refused.is_none() && nstreams < knobs.streams_max {
+        match Streams::new(&device, Algorithm::Sha3_256, each) {
+            Ok(streams) => kept.push(streams),
+            Err(error) => refused = Some(error.to_string()),
+        }
+        nstreams += each;
+    }
+    drop(kept);
+    drop(device);
+    // A refused device takes no further work; a new one does.
+    let after = nwrong(&knobs.open()?, Algorithm::Sha256, &messages)?;
+    all_noticed &= after == 0;
+    tell(&json!({ "fault": "full", "streams": nstreams, "refused": refused, "wrong_after": after }));
+    Ok(all_noticed)
+}
+
+fn spin(knobs: &Knobs) -> Fallible<bool> {
+    let device = knobs.open()?;
+    let data = Numbers(knobs.seed).bytes(1 << 20);
+    let messages: Vec<&[u8]> = (0..20_000).map(|i| &data[i..][..2000]).collect();
+    let begun = Instant::now();
+    let mut calls = 0;
+    while begun.elapsed().as_secs_f64() < knobs.seconds {
+        let wrong = nwrong(&device, Algorithm::Sha256, &messages)?;
+        if calls == 0 {
+            tell(&json!({ "spin": "begun", "wrong": wrong }));
+        }
+        calls += 1;
+    }
+    tell(&json!({ "spin": "ended", "calls": calls }));
+    Ok(true)
+}
+
+fn search(knobs: &Knobs) -> Fallible<bool> {
+    let device = knobs.open()?;
+    let texts = knobs.texts();
+    for &algorithm in &knobs.algorithms {
+        let wanted = knobs.search(algorithm, &texts);
+        let limit = Duration::from_secs_f64(knobs.seconds);
+        let again = knobs.again.map(|again| again.to_string());
+        for repeat in 0..knobs.repeats {
+            // The time of a call, once they are as long as they should be.
+            let (mut begun, mut from, mut to, mut calls) = (Instant::now(), knobs.first, knobs.first, 0_u32);
+            let mut found = 0;
+            let end = device.search(&wanted, knobs.first..=knobs.last(), |event| {
+                match event {
+                    Event::Found(_) => found += 1,
+                    Event::Tried(last) => {
+                        (to, calls) = (last, calls + 1);
+                        // The first calls grow.
+                        if calls == 12 {
+                            (begun, from) = (Instant::now(), last);
+                        }
+                    }
+                    _ => {}
+                }
+                if calls > 12 && begun.elapsed() > limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            let seconds = begun.elapsed().as_secs_f64();
+            tell(&json!({
+                "search": algorithm.to_string(), "again": again, "by": device.adapter().name, "repeat": repeat,
+                "has_int64": device.has_int64(), "prefix_nbytes": knobs.prefix_nbytes,
+                "suffix_nbytes": knobs.suffix_nbytes, "digits": knobs.digits, "width": knobs.width,
+                "nonces": to - from, "seconds": seconds, "found": found,
+                "nonces_per_second": (to - from) as f64 / seconds,
+                "seconds_of_a_call": seconds / f64::from(calls.saturating_sub(12).max(1)),
+                "error": end.error.map(|error| error.to_string()),
+            }));
+
+            let (next, is_over) = (AtomicU64::new(knobs.first), AtomicBool::new(false));
+            const STEP: u64 = 1 << 18;
+            let begun = Instant::now();
+            std::thread::scope(|scope| {
+                for _ in 0..knobs.threads {
+                    scope.spawn(|| {
+                        while !is_over.load(Ordering::Relaxed) {
+                            let first = next.fetch_add(STEP, Ordering::Relaxed);
+                            if first >= knobs.last() - STEP {
+                                break;
+                            }
+                            let _ = wanted.find(first, first + STEP - 1);
+                            is_over.fetch_or(begun.elapsed() > limit, Ordering::Relaxed);
+                        }
+                    });
+                }
+            });
+            let seconds = begun.elapsed().as_secs_f64();
+            let nonces = next.into_inner() - knobs.first;
+            tell(&json!({
+                "search": algorithm.to_string(), "again": again, "by": "the CPU's lanes", "threads": knobs.threads,
+                "repeat": repeat, "nonces": nonces, "seconds": seconds,
+                "nonces_per_second": nonces as f64 / seconds,
+            }));
+        }
+    }
+    Ok(true)
+}
+
+fn bytes(knobs: &Knobs) -> Fallible<bool> {
+    let device = knobs.open()?;
+    let data = Numbers(knobs.seed).bytes(knobs.messages * knobs.nbytes);
+    let messages: Vec<&[u8]> = (0..knobs.messages).map(|i| &data[i * knobs.nbytes..][..knobs.nbytes]).collect();
+    for &algorithm in &knobs.algorithms {
+        let size = algorithm.digest_nbytes();
+        let mut digests = vec![0; size * messages.len()];
+        // The first call compiles the shader.
+        device.hash_many(
+            algorithm,
+            &messages[..messages.len().min(1000)],
+            &mut digests[..size * messages.len().min(1000)],
+        )?;
+        let tell = |by: &str, threads: usize, repeat: usize, seconds: f64| {
+            tell(&json!({
+                "bytes": algorithm.to_string(), "by": by, "threads": threads, "repeat": repeat,
+                "messages": messages.len(), "nbytes": knobs.nbytes, "seconds": seconds,
+                "gigabytes_per_second": data.len() as f64 / seconds / 1e9,
+            }));
+        };
+        for repeat in 0..knobs.repeats {
+            let begun = Instant::now();
+            device.hash_many(algorithm, &messages, &mut digests)?;
+            tell(&device.adapter().name, 1, repeat, begun.elapsed().as_secs_f64());
+            for threads in [1, knobs.threads] {
+                let share = messages.len().div_ceil(threads);
+                let begun = Instant::now();
+                std::thread::scope(|scope| {
+                    for (messages, digests) in messages.chunks(share).zip(digests.chunks_mut(share * size)) {
+                        scope.spawn(move || hash_many(algorithm, messages, digests));
+                    }
+                });
+                tell("the CPU's lanes", threads, repeat, begun.elapsed().as_secs_f64());
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn count(knobs: &Knobs) -> Fallible<bool> {
+    let texts = knobs.texts();
+    for &algorithm in &knobs.algorithms {
+        let shader = Shader::of_search(&knobs.search(algorithm, &texts), knobs.first)?;
+        tell(&json!({
+            "count": algorithm.to_string(), "again": knobs.again.map(|again| again.to_string()),
+            "prefix_nbytes": knobs.prefix_nbytes, "suffix_nbytes": knobs.suffix_nbytes, "digits": knobs.digits,
+            "width": knobs.width, "operations_of_a_nonce": shader.noperations,
+            "operations_before_the_loop": shader.noperations_before,
+            "operations_of_whole_block_functions": shader.noperations_whole,
+            "nonces_of_an_invocation": shader.nrounds, "parameters": shader.params.len(),
+            "bytes_back_from_a_call": shader.nbytes_back,
+        }));
+    }
+    Ok(true)
+}
+
+fn text(knobs: &Knobs) -> Fallible<bool> {
+    let texts = knobs.texts();
+    let shader = Shader::of_search(&knobs.search(knobs.algorithms[0], &texts), knobs.first)?;
+    match knobs.language.as_str() {
+        "cuda" => print!("{}", shader.cuda),
+        "wgsl" => print!("{}", shader.wgsl),
+        "wgsl-pairs" => print!("{}", shader.wgsl_pairs),
+        // The words that a caller of the kernel needs, as arrays of C.
+        "inputs" => {
+            let array = |name: &str, words: &[u32]| {
+                let words: Vec<String> = words.iter().map(|word| format!("{word}u")).collect();
+                println!(
+                    "static const uint32_t {name}[] = {{{}}};",
+                    if words.is_empty() { "0".into() } else { words.join(", ") }
+                );
+            };
+            array("input_first", &[shader.place]);
+            array("input_params", &shader.params);
+            array("input_table", &shader.table);
+            array("input_tail", &shader.tail);
+        }
+        other => return Err(format!("no language {other:?}").into()),
+    }
+    Ok(true)
+}
