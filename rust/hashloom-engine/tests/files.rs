@@ -551,10 +551,12 @@ fn hard_links_of_a_file_that_changes() {
             }
         });
         let requests = (0..20).map(|name| Request::digest(path(name), Algorithm::Sha1));
+        // Between its truncation and its new bytes the file is empty, and may be read so.
+        let possible = [hashloom::hash(Algorithm::Sha1, &new), hashloom::hash(Algorithm::Sha1, b"")];
         let mut ndone = 0;
         hash_files(requests, &options, |_, result| {
             ndone += 1;
-            assert_eq!(result.unwrap().digests[0], hashloom::hash(Algorithm::Sha1, &new));
+            assert!(possible.contains(&result.unwrap().digests[0]));
         });
         assert_eq!(ndone, 20);
     }
