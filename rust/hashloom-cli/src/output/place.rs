@@ -110,7 +110,12 @@ pub fn stamp_of_stdout() -> Option<Stamp> {
         let file = File::from(rustix::stdio::stdout().try_clone_to_owned().ok()?);
         file.metadata().ok().filter(Metadata::is_file).map(|metadata| Stamp::of(&metadata))
     }
-    #[cfg(not(unix))]
+    #[cfg(windows)]
+    {
+        let stdout = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned().ok()?;
+        Stamp::of_file(&stdout.into()).ok().flatten()
+    }
+    #[cfg(not(any(unix, windows)))]
     None
 }
 
