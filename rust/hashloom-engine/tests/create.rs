@@ -527,6 +527,10 @@ fn files_that_change_meanwhile() {
         ),
     ];
     for (what, path, change) in &changes {
+        // Windows may keep the name of an open file that is removed until all handles are closed.
+        if cfg!(windows) && **path == *last && *what != "truncated later" {
+            continue;
+        }
         reset();
         let found = changed(folder.path(), change);
         assert_eq!(found.len(), 1, "{what}: {found:?}");

@@ -13,12 +13,16 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::Path;
 
-use windows_sys::Win32::Foundation::{ERROR_SHARING_VIOLATION, FILETIME, GENERIC_READ, INVALID_HANDLE_VALUE};
-use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT,
-    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FileBasicInfo, GetFileInformationByHandle,
-    GetFileInformationByHandleEx, ReOpenFile,
+use windows_sys::Wdk::Storage::FileSystem::{FILE_ACCESS_INFORMATION, FileAccessInformation, NtQueryInformationFile};
+use windows_sys::Win32::Foundation::{
+    ERROR_SHARING_VIOLATION, FILETIME, GENERIC_READ, INVALID_HANDLE_VALUE, STATUS_SUCCESS,
 };
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, FILE_APPEND_DATA, FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_WRITE_DATA,
+    FileBasicInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, ReOpenFile,
+};
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAsFileTime;
 
 use crate::read::stamp::Stamp;
@@ -60,8 +64,12 @@ pub(crate) fn look_at(path: &Path, follow: bool) -> io::Result<(bool, Stamp)> {
 }
 
 /// Whether a program has the file open for writing, or mapped. The file is opened again for a moment, without leave for
-/// others to write: meanwhile a program that opens the file for writing is refused. False if the system does not tell.
+/// others to write: meanwhile a program that opens the file for writing is refused. False if the system does not tell, or
+/// if this handle is for writing: then the caller is the writer.
 pub(crate) fn has_writer(file: &File) -> bool {
+    if may_write(file) {
+        return false;
+    }
     // SAFETY: the handle is that of an open file.
     let again = unsafe { ReOpenFile(file.as_raw_handle(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, 0) };
     if again == INVALID_HANDLE_VALUE {
@@ -70,6 +78,19 @@ pub(crate) fn has_writer(file: &File) -> bool {
     // SAFETY: the handle is new, and nobody else's.
     drop(unsafe { OwnedHandle::from_raw_handle(again) });
     false
+}
+
+/// Whether the handle itself is for writing.
+fn may_write(file: &File) -> bool {
+    // SAFETY: structures of integers and a pointer may be all zeros.
+    let (mut access, mut status): (FILE_ACCESS_INFORMATION, IO_STATUS_BLOCK) = unsafe { zeroed() };
+    let nbytes = size_of::<FILE_ACCESS_INFORMATION>() as u32;
+    // SAFETY: the handle is that of an open file, and the call writes one structure of each type.
+    let told = unsafe {
+        let into = (&raw mut access).cast();
+        NtQueryInformationFile(file.as_raw_handle(), &raw mut status, into, nbytes, FileAccessInformation)
+    };
+    told == STATUS_SUCCESS && access.AccessFlags & (FILE_WRITE_DATA | FILE_APPEND_DATA) != 0
 }
 
 /// The time of the clock that file systems use, in nanoseconds since 1970.
