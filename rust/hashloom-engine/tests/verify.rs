@@ -161,6 +161,7 @@ fn a_torrent_of_no_bytes() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "makes holes by calls of Unix")]
 fn a_sparse_file_is_not_read_where_it_has_holes() {
     let piece = 64 << 10;
     let mut bytes = vec![0; 8 * piece + 1000];
@@ -249,6 +250,7 @@ fn path_is_the_folder_with_the_content_or_the_content() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn a_path_that_cannot_be_is_an_error() {
     let files = [content("a", "aaa")];
     let (outer, inner, torrent) = folder(&files, 4);
