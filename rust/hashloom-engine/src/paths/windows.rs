@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Names of Windows as bytes. They are 16-bit units, of which one that is half a surrogate pair is no Unicode: it becomes
-//! the three bytes that UTF-8 would have for its number (WTF-8).
+//! Names of Windows as bytes. They are 16-bit units. One that is half a surrogate pair is no Unicode: it becomes the
+//! three bytes that UTF-8 would have for its number (WTF-8).
 
 use std::ffi::{OsStr, OsString};
 use std::os::windows::ffi::{OsStrExt, OsStringExt};

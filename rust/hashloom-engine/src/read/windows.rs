@@ -3,8 +3,8 @@
 //! What Windows tells of a file beyond the standard library: its number, the time of its last change of any kind, and
 //! whether a program has the file open for writing.
 //!
-//! A write shows in the times of a file at the latest when the writer closes the file, and possibly not before. That a
-//! file had the same times before and after it was read therefore says something only if nobody has it open for writing.
+//! A write shows in the times of a file at the latest when the writer closes the file, and possibly not before. Equal
+//! times before and after a read therefore say something only if nobody has the file open for writing.
 
 use std::fs::File;
 use std::io;
@@ -64,8 +64,8 @@ pub(crate) fn look_at(path: &Path, follow: bool) -> io::Result<(bool, Stamp)> {
 }
 
 /// Whether a program has the file open for writing, or mapped. The file is opened again for a moment, without leave for
-/// others to write: meanwhile a program that opens the file for writing is refused. False if the system does not tell, or
-/// if this handle is for writing: then the caller is the writer.
+/// others to write: meanwhile a program that opens the file for writing is refused. False if the system does not tell,
+/// or if this handle is for writing: then the caller is the writer.
 pub(crate) fn has_writer(file: &File) -> bool {
     if may_write(file) {
         return false;
