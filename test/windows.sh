@@ -209,11 +209,11 @@ step "Wine's folder" prefix
 step "the program" cargo build --quiet --locked --target $target --package hashloom-cli
 [ -x "$program" ] || step "the program for this system" cargo build --quiet --locked --package hashloom-cli
 step "the crate hashloom: tests" tests 600 hashloom
+step "the crate hashloom-engine: tests" tests 900 hashloom-engine
 # What the tests themselves leave out on Windows is told by `cargo test -- --ignored --list`.
 skip "Wine replaces no open file, Windows 10 does" only_named_keys_change texts_seeds_and_dates \
     the_info_hash_changes_only_with_info torrents_of_version_2_keep_their_trees trackers places
 skip "cargo is no program of Wine" a_command_that_is_not_there_or_fails_says_so
-step "the crate hashloom-engine: tests" tests 900 hashloom-engine
 step "the program: tests" tests 600 hashloom-cli
 step "lists, manifests and torrents from one system to the other" lists
 step "names, devices, long paths, wildcards" names
