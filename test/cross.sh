@@ -141,6 +141,18 @@ stack_of_4_bytes() {
         test/reference.c "$logs/i686/core/libhashloom.a" -o "$logs/i686/kernels4" && "$logs/i686/kernels4"
 }
 
+# The Rust crate's tests, whose bindings and choice of a kernel no C test has.
+crate_of_aarch64() {
+    local target=aarch64-unknown-linux-gnu
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || rustup --quiet target add $target >/dev/null 2>&1 ||
+        { echo "skipped: aarch64: the crate: Rust's standard library is missing: rustup target add $target"; return; }
+    CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu" \
+        PROPTEST_CASES=8 HASHLOOM_EXPECT=neon,sha \
+        cargo test --quiet --locked --target $target --package hashloom --features digest --tests
+}
+
 # The program that measures i686's costs for registry.def.
 bench_of_i686() {
     i686-linux-gnu-gcc -O2 -Wall -Wextra -Werror -static -DBENCH_KERNELS_ONLY -Icore/include bench/bench.c \
@@ -166,6 +178,7 @@ for arch in "${archs[@]}"; do
         # All of qemu's CPUs have the SHA instructions; the program hwcap removes them one by one.
         # The vectors take a minute there. The oracle, reference.c, passes them on every machine.
         on max neon,sha3,sha,sha512 "qemu-aarch64 -cpu max" "$([ $level = all ] || echo '-E ^cavp$')"
+        [ $level = quick ] || step "aarch64, max: the crate hashloom" crate_of_aarch64
         on cortex-a53 neon,sha,-sha3,-sha512 "qemu-aarch64 -cpu cortex-a53" "$detection"
         ;;
     x86_64)

@@ -404,6 +404,7 @@ part offered "check quick all" "" "*.sh *.py *.c .ci/run .github/* *Cargo.lock *
 # Two optimised builds of all crates and three others: about 40 minutes on two busy CPUs.
 part dist all "" "" make --silent dist
 part fresh all "" "" test/fresh.sh
+part windows all +program "test/windows.sh" test/windows.sh $program
 part other-systems all documentation "" test/other_systems.sh
 part consumer-crate all other-systems "" cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml
 part fuzz-c fuzz "" "" test/fuzz_c.sh 600

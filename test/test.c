@@ -6,7 +6,9 @@
 #include "test.h"
 
 #include <stdarg.h>
-#ifndef __wasm__
+#ifdef _WIN32
+#  include <windows.h>
+#elif !defined __wasm__
 #  include <sys/mman.h>
 #  include <unistd.h>
 #endif
@@ -338,6 +340,25 @@ struct guarded guard_new(size_t nbytes)
 void guard_free(struct guarded memory)
 {
     free(memory.begin);
+}
+#elif defined _WIN32
+enum { PAGE = 4096 };
+
+struct guarded guard_new(size_t nbytes)
+{
+    const size_t usable = (nbytes + PAGE - 1) / PAGE * PAGE;
+    uint8_t *base = VirtualAlloc(NULL, usable + 2 * PAGE, MEM_RESERVE, PAGE_NOACCESS);
+
+    if (base == NULL || (usable != 0 && VirtualAlloc(base + PAGE, usable, MEM_COMMIT, PAGE_READWRITE) == NULL)) {
+        fprintf(stderr, "VirtualAlloc: error %lu\n", GetLastError());
+        exit(2);
+    }
+    return (struct guarded){base + PAGE, base + PAGE + usable};
+}
+
+void guard_free(struct guarded memory)
+{
+    VirtualFree(memory.begin - PAGE, 0, MEM_RELEASE);
 }
 #else
 struct guarded guard_new(size_t nbytes)

@@ -89,7 +89,8 @@ riscv64-linux-gnu-gcc  gcc-riscv64-linux-gnu,libc6-dev-riscv64-cross  cross  cro
 s390x-linux-gnu-gcc  gcc-s390x-linux-gnu,libc6-dev-s390x-cross  cross       cross
 powerpc64le-linux-gnu-gcc  gcc-powerpc64le-linux-gnu,libc6-dev-ppc64el-cross  cross  cross
 arm-linux-gnueabihf-gcc  gcc-arm-linux-gnueabihf,libc6-dev-armhf-cross  cross  cross
-x86_64-w64-mingw32-gcc  gcc-mingw-w64-x86-64  cross                         other-systems
+x86_64-w64-mingw32-gcc  gcc-mingw-w64-x86-64  cross,windows                 other-systems,windows
+wine              wine,wine64                 windows                       windows
 node              nodejs                      test,cross                    cross
 /usr/lib/wasm32-wasi/libc.a  wasi-libc        cross                         cross
 clang-wasi        lld-%,lld,libclang-rt-%-dev-wasm32  cross                 cross
@@ -129,8 +130,9 @@ demo-python) groups="c rust python venv" ;;
 drop-ins) groups="c crypto p11-kit" ;;
 web) groups="c rust web" ;;
 test) groups=$tests ;;
-test-all) groups="$tests cross dist browsers" ;;
+test-all) groups="$tests cross windows dist browsers" ;;
 cross) groups="c clang cmake cross" ;;
+windows) groups="c rust cmake windows" ;;
 dist) groups="c rust python dist" ;;
 bench) groups="c rust demo crypto cmake" ;;
 bench-compilers) groups="c clang crypto" ;;

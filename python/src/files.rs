@@ -173,7 +173,7 @@ pub fn trouble(trouble: &FileTrouble) -> (&'static str, Option<i32>, String, OsS
         _ => ("not regular", None, 0),
     };
     // The exception has the path in a field of its own.
-    let path = format!("{}: ", shown(trouble.path.as_os_str().as_encoded_bytes()));
+    let path = format!("{}: ", hashloom_engine::paths::display(&trouble.path));
     let text = trouble.to_string();
     let text = text.strip_prefix(&path).unwrap_or(&text).to_string();
     (kind, number, text, trouble.path.clone().into_os_string(), offset)

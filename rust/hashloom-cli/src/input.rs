@@ -40,7 +40,25 @@ pub fn decompressed(mut reader: impl Read + Send + 'static) -> io::Result<Input>
 
 /// Returns the paths, or standard input if there are none.
 pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
-    if paths.is_empty() { vec!["-".into()] } else { paths.to_vec() }
+    if paths.is_empty() { vec!["-".into()] } else { paths.iter().flat_map(|path| expanded(path)).collect() }
+}
+
+/// Returns the files that a path with wildcards stands for, in order. Shells of Windows leave this to programs, and no
+/// name has such a character there. A path that stands for nothing stays as it is, so that its error is printed.
+#[cfg(windows)]
+fn expanded(path: &Path) -> Vec<PathBuf> {
+    let options = glob::MatchOptions { case_sensitive: false, ..glob::MatchOptions::new() };
+    // A bracket is no wildcard of Windows.
+    let pattern = path.to_str().filter(|text| text.contains(['*', '?']) && !text.starts_with(r"\\?\"));
+    let pattern = pattern.map(|text| text.replace('[', "[[]"));
+    let found = pattern.and_then(|pattern| glob::glob_with(&pattern, options).ok());
+    let found: Vec<PathBuf> = found.into_iter().flatten().flatten().collect();
+    if found.is_empty() { vec![path.to_owned()] } else { found }
+}
+
+#[cfg(not(windows))]
+fn expanded(path: &Path) -> Option<PathBuf> {
+    Some(path.to_owned())
 }
 
 /// Checks that `DIR` is a folder that can be walked.

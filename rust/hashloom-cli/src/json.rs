@@ -7,11 +7,24 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::Path;
 
+use hashloom_engine::paths::portable;
 use serde::{Serialize, Serializer};
 
 /// Bytes as text in hexadecimal.
 pub struct Hex<'a>(pub &'a [u8]);
+
+/// The same as [`text`] for a path, in the form of lists. A path of Windows that is no Unicode stays as it is.
+pub fn path_text(path: &Path) -> (Cow<'_, str>, Option<Hex<'_>>) {
+    match portable(path) {
+        Cow::Borrowed(bytes) => text(bytes),
+        Cow::Owned(bytes) => match String::from_utf8(bytes) {
+            Ok(path) => (path.into(), None),
+            Err(_) => text(path.as_os_str().as_encoded_bytes()),
+        },
+    }
+}
 
 /// Returns the bytes as text, and also in hexadecimal if they are not UTF-8.
 pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {

@@ -125,7 +125,11 @@ fn meant_by(name: &str) -> Vec<String> {
 /// Runs the program that hashloom is called as, if it stands in for one of this name. Returns the exit status.
 fn as_other_program() -> Option<u8> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let program = Path::new(arguments.first()?).file_name()?.to_str()?;
+    let called = Path::new(arguments.first()?);
+    // On Windows the name may be SHA256SUM.EXE.
+    let program = if cfg!(windows) { called.file_stem() } else { called.file_name() }?.to_str()?;
+    let program = if cfg!(windows) { program.to_ascii_lowercase() } else { program.to_owned() };
+    let program = &program[..];
     match program {
         "digest" => Some(solaris::digest::called(&arguments, isa_of_environment().as_deref())),
         "mac" => Some(solaris::mac::called(&arguments, isa_of_environment().as_deref())),

@@ -130,6 +130,7 @@ fn what_is_printed() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "names that Windows cannot have")]
 fn json_has_all_of_it() {
     let folder = album();
     let output = create(folder.path(), &["album", "--json", "-l", "32KiB", "--name", "\u{1b}x"]);
@@ -350,6 +351,7 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn wrong_usage() {
     let folder = album();
     let cases: [(&[&str], &str); 16] = [

@@ -345,6 +345,7 @@ fn manifests_without_a_common_algorithm() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn what_is_refused() {
     let folder = tree();
     done(folder.path(), &["write", "tree", "-o", "m"]);

@@ -36,6 +36,7 @@ fn objects(output: &Output) -> Vec<Value> {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
     let outer = tempfile::tempdir().unwrap();
     let folder = outer.path();
@@ -84,6 +85,7 @@ fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn the_last_argument_is_the_path_unless_it_is_a_torrent_or_data_is_given() {
     let outer = tempfile::tempdir().unwrap();
     let folder = outer.path().join("seeds");

@@ -81,6 +81,7 @@ e12:symlink pathl1:a3:runeed4:attr1:p6:lengthi13e4:pathl4:.pad2:13eee4:name3:\xf
 5:nodesll2:n1i6881eel2:n2ee9:publisher1:P13:publisher-url9:http://p/8:url-list10:http://w/xe";
 
 #[test]
+#[cfg_attr(windows, ignore = "names that Windows cannot have")]
 fn everything_that_a_torrent_says() {
     let find = |part: &[u8]| ALL.windows(part.len()).position(|window| window == part).unwrap();
     let digest = Sha1::digest(&ALL[find(b"4:infod") + 6..find(b"5:nodesll")]);
@@ -178,6 +179,7 @@ fn json_of_a_v2_torrent_has_roots() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn many_torrents_and_those_that_cannot_be_read() {
     let fixtures = vectors().join("webtorrent-fixtures/fixtures");
     let path = |name: &str| fixtures.join(name);
@@ -215,6 +217,7 @@ fn long_lists_are_cut_unless_all_is_asked_for() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "names that Windows cannot have")]
 fn nothing_printed_can_steer_the_terminal() {
     let evil = b"\x1b[2J\xe2\x80\xae\xff\x07\xc2\x9b";
     let mut torrent = b"d8:announce11:".to_vec();

@@ -353,6 +353,7 @@ hashloom: l: no properly formatted checksum lines found
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn verdicts_and_why_a_line_is_bad() {
     let folder = folder(&["a", "b"]);
     let (a, wrong) = (hex(Sha256::digest("a")), "0".repeat(64));
@@ -591,6 +592,7 @@ fn one_signal_ends_what_waits_for_a_pipe() {
 
 /// Names that `find -print0` would write, from a file and from standard input.
 #[test]
+#[cfg_attr(windows, ignore = "names that Windows cannot have")]
 fn names_come_from_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
@@ -628,6 +630,7 @@ fn names_come_from_a_file() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn filters_choose_files() {
     let folder = folder(&["a.txt", "b.jpg", "drafts/c.txt", "sub/d.txt", "sub/drafts/e.txt", "sub/long.txt"]);
     fs::write(folder.path().join("sub/long.txt"), [0; 5000]).unwrap();
@@ -811,6 +814,7 @@ fn a_check_by_sum_is_refused_with_the_right_command() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn names_are_relative_to_a_folder_or_to_the_list() {
     let folder = folder(&["one/a", "one/sub/b", "two/a"]);
     let sums = run(&folder.path().join("one"), &["sum", "a", "sub/b"]);
@@ -906,6 +910,7 @@ fn digests_in_base64() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn files_with_known_digests() {
     let folder = folder(&["a", "sub/b", "sub/c"]);
     fs::write(folder.path().join("copy of a"), "a").unwrap();

@@ -109,6 +109,7 @@ not complete: 7 of 10 pieces, 6.8 KiB (70.0%) in 0.0";
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "spells paths as this system does")]
 fn json_has_all_of_it() {
     let (folder, mut bytes) = image();
     let (torrent, path) = (folder.path().join("image.torrent"), folder.path().join("image"));
@@ -211,6 +212,7 @@ fn the_bitfield_never_replaces_the_torrent_or_its_content() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn a_bitfield_that_cannot_be_written_is_an_error_at_once() {
     let (folder, _) = image();
     let torrent = folder.path().join("image.torrent");
@@ -322,6 +324,7 @@ fn every_instruction_set_finds_the_same_and_unknown_ones_are_named() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn wrong_usage_exits_with_2() {
     let (folder, _) = image();
     let torrent = folder.path().join("image.torrent");

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::vec;
 
 use crate::paths;
-use crate::text::{reason, shown};
+use crate::text::reason;
 
 mod filter;
 pub(crate) mod globs;
@@ -373,7 +373,7 @@ fn identity(folder: &Path) -> io::Result<PathBuf> {
 
 impl fmt::Display for WalkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", shown(self.path.as_os_str().as_encoded_bytes()), self.problem)
+        write!(f, "{}: {}", paths::display(&self.path), self.problem)
     }
 }
 
@@ -382,7 +382,7 @@ impl fmt::Display for WalkProblem {
         match self {
             WalkProblem::Io(error) => reason(error).fmt(f),
             WalkProblem::Loop { above } => {
-                write!(f, "a link to {}, the folder it is in", shown(above.as_os_str().as_encoded_bytes()))
+                write!(f, "a link to {}, the folder it is in", paths::display(above))
             }
         }
     }

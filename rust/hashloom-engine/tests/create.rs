@@ -527,6 +527,10 @@ fn files_that_change_meanwhile() {
         ),
     ];
     for (what, path, change) in &changes {
+        // Windows may keep the name of an open file that is removed until all handles are closed.
+        if cfg!(windows) && **path == *last && *what != "truncated later" {
+            continue;
+        }
         reset();
         let found = changed(folder.path(), change);
         assert_eq!(found.len(), 1, "{what}: {found:?}");
@@ -538,7 +542,8 @@ fn files_that_change_meanwhile() {
 #[test]
 fn the_order_of_making_does_not_matter() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let names = [b"b", b"a", b"B", b"-", b"~"].map(|name| String::from_utf8_lossy(name).into_owned());
+    // Windows and macOS tell no two names apart by their case.
+    let names = [b"b", b"a", b"C", b"-", b"~"].map(|name| String::from_utf8_lossy(name).into_owned());
     let files: Vec<Content> = names.iter().zip(0..).map(|(name, seed)| content(name, noise(20_000, seed))).collect();
     let reversed: Vec<Content> = files.iter().rev().cloned().collect();
     write_files(one.path(), &files);
@@ -754,6 +759,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
+    #[cfg_attr(windows, ignore = "no two names differ only in case")]
     fn random_trees(files in trees(), power in 14u32..19) {
         prop_assume!(files.iter().any(|file| !file.bytes.is_empty()));
         let folder = tempfile::tempdir().unwrap();

@@ -46,6 +46,7 @@ fn error(torrent: &[u8]) -> Error {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "names that Windows cannot have")]
 fn each_malformation_has_an_error_of_its_own() {
     let file = |keys: Vec<(&'static str, Bencode)>| files(dictionary(keys));
     let cases: Vec<(Vec<u8>, &str)> = vec![

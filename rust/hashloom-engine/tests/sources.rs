@@ -90,7 +90,8 @@ fn the_digest_is_the_same_from_each_kind_of_source() {
             assert_eq!(&hashed.digests, expected, "{source:?}, {nthreads} threads");
             assert_eq!(hashed.stamp.is_some(), matches!(source, Source::Path(_) | Source::File(_)));
             if let Source::File(file) = source {
-                assert_eq!((&**file).stream_position().unwrap(), 5);
+                // A read at an offset moves the position on Windows.
+                assert!(cfg!(windows) || (&**file).stream_position().unwrap() == 5);
             }
         }
     }

@@ -161,6 +161,7 @@ fn a_torrent_of_no_bytes() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "makes holes by calls of Unix")]
 fn a_sparse_file_is_not_read_where_it_has_holes() {
     let piece = 64 << 10;
     let mut bytes = vec![0; 8 * piece + 1000];
@@ -208,6 +209,7 @@ fn holes_padding_and_data_in_one_piece() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "asks for no holes")]
 fn a_terabyte_that_was_only_preallocated_is_not_read() {
     let outer = tempfile::tempdir().unwrap();
     let file = fs::File::create(outer.path().join("image")).unwrap();
@@ -249,6 +251,7 @@ fn path_is_the_folder_with_the_content_or_the_content() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn a_path_that_cannot_be_is_an_error() {
     let files = [content("a", "aaa")];
     let (outer, inner, torrent) = folder(&files, 4);
@@ -500,6 +503,10 @@ fn a_file_that_changes_during_the_check_is_what_it_is_in_the_end() {
     let (outer, inner, torrent) = folder(&[content("a", &bytes[..]), content("b", noise(100_000, 2))], 65536);
     let parsed = Torrent::parse(&torrent).unwrap();
     for change in ["shrink", "remove", "grow", "replace", "folder", "all"] {
+        // Windows may keep the name of an open file that is removed until all handles are closed.
+        if cfg!(windows) && matches!(change, "remove" | "replace" | "all") {
+            continue;
+        }
         maker::write_files(&inner, &[content("a", &bytes[..]), content("b", noise(100_000, 2))]);
         let once = AtomicBool::new(false);
         let meddle = |progress: Progress| {

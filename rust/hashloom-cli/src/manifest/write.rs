@@ -242,8 +242,10 @@ fn spooled(
     signature: Option<(&Signer, PathBuf)>,
 ) -> Result<(u8, Option<(Totals, Read)>), String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
-    // The file has no name, so that nothing is left of it whatever happens.
-    let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
+    // The file has no name, so that nothing is left of it whatever happens. On Windows it has one as long as it is open,
+    // and would be found in the folder that is scanned.
+    let spool = if cfg!(windows) { tempfile::tempfile() } else { tempfile::tempfile_in(output::folder(file)) };
+    let spool = spool.map_err(failed)?;
     let out = BufWriter::with_capacity(1 << 16, spool);
     let (spool, done, status) = write(arguments, chosen, update, Some(journal), without, out, &failed)?;
     let Some((out, totals)) = spool else { return Ok((status, None)) };

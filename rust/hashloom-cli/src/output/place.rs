@@ -10,7 +10,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hashloom_engine::files::Stamp;
-use hashloom_engine::paths::metadata;
 
 /// The greatest number of symbolic links that are followed, the same as Linux's.
 const LINKS_MAX: usize = 40;
@@ -91,9 +90,9 @@ impl Identity {
         Identity::from(&Stamp::of(metadata))
     }
 
-    /// Returns true if `path` leads to this file.
+    /// Returns true if `path` leads to this file, a regular one.
     pub fn is_at(self, path: &Path) -> bool {
-        metadata(path).is_ok_and(|metadata| Identity::of(&metadata) == self)
+        Stamp::at(path).ok().flatten().is_some_and(|stamp| Identity::from(&stamp) == self)
     }
 }
 
@@ -110,7 +109,12 @@ pub fn stamp_of_stdout() -> Option<Stamp> {
         let file = File::from(rustix::stdio::stdout().try_clone_to_owned().ok()?);
         file.metadata().ok().filter(Metadata::is_file).map(|metadata| Stamp::of(&metadata))
     }
-    #[cfg(not(unix))]
+    #[cfg(windows)]
+    {
+        let stdout = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned().ok()?;
+        Stamp::of_file(&stdout.into()).ok().flatten()
+    }
+    #[cfg(not(any(unix, windows)))]
     None
 }
 

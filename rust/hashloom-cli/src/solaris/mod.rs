@@ -11,6 +11,7 @@ pub mod digest;
 pub mod key;
 pub mod mac;
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use clap::error::{ContextKind, ErrorKind as Misuse};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
+use hashloom_engine::paths::portable;
 use hashloom_engine::run::{Cancel, Options};
 use hashloom_engine::text::shown;
 
@@ -177,7 +179,8 @@ fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[Pat
             match result {
                 Ok(hashed) => console.print(|lines| {
                     let name = name(&request.source).filter(|_| is_named);
-                    let shown = name.map(|name| if is_terminal { for_terminal(name, false) } else { name.into() });
+                    let shown =
+                        name.as_deref().map(|name| if is_terminal { for_terminal(name, false) } else { name.into() });
                     push_line(lines, verbose.then_some(label), shown.as_deref(), &hashed.digests[0]);
                 }),
                 Err(error) => {
@@ -199,9 +202,9 @@ fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[Pat
     }
 }
 
-fn name(source: &Source) -> Option<&[u8]> {
+fn name(source: &Source) -> Option<Cow<'_, [u8]>> {
     match source {
-        Source::Path(path) => Some(path.as_os_str().as_encoded_bytes()),
+        Source::Path(path) => Some(portable(path)),
         _ => None,
     }
 }
@@ -220,7 +223,7 @@ fn push_line(lines: &mut Vec<u8>, label: Option<&str>, name: Option<&[u8]>, dige
 
 /// Returns why there is no digest of a file, and the exit status for that.
 fn trouble(source: &Source, error: &FileError) -> (String, u8) {
-    let name = name(source).map_or_else(|| "STDIN".into(), |name| shown(name).to_string());
+    let name = name(source).map_or_else(|| "STDIN".into(), |name| shown(&name).to_string());
     let reason = reason(error.io());
     match error {
         // On Solaris a folder can be opened, but not read.

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, Watched, hash_steps};
+use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
 use hashloom_engine::list::{Entry, Parser, decoded, escaped, tag};
-use hashloom_engine::paths::to_path;
+use hashloom_engine::paths::{BadComponent, portable, refused, to_path};
 use hashloom_engine::run::Options;
 use hashloom_engine::text::write_json;
 use serde::Serialize;
@@ -137,12 +137,12 @@ impl Listed {
             && self.digests.iter().map(|(_, digest)| digest).eq(&hashed.digests)
     }
 
-    fn name<'a>(&'a self, source: &'a Source) -> &'a [u8] {
-        self.name.as_deref().unwrap_or_else(|| name(source))
+    fn name<'a>(&'a self, source: &'a Source) -> Cow<'a, [u8]> {
+        self.name.as_deref().map_or_else(|| name(source), Cow::Borrowed)
     }
 
     /// The path that was opened.
-    fn place<'a>(&'a self, source: &'a Source) -> &'a [u8] {
+    fn place<'a>(&'a self, source: &'a Source) -> Cow<'a, [u8]> {
         if matches!(source, Source::Reader(_)) { self.name(source) } else { name(source) }
     }
 }
@@ -170,7 +170,7 @@ impl Checker<'_> {
 
     fn check(&mut self, list: &Path) -> End {
         let is_stdin = list.as_os_str() == "-";
-        let list_name = if is_stdin { b"standard input" } else { list.as_os_str().as_encoded_bytes() };
+        let list_name = &*if is_stdin { Cow::Borrowed(&b"standard input"[..]) } else { portable(list) };
         // shasum quotes nothing, which may still be necessary for the names of files.
         let shown_name = match self.kind {
             Kind::List(_) if is_stdin => Cow::Borrowed(list_name),
@@ -182,7 +182,7 @@ impl Checker<'_> {
         } else {
             match File::open(list) {
                 Ok(file) => {
-                    itself = file.metadata().ok().map(|metadata| Identity::of(&metadata)).filter(|_| cfg!(unix));
+                    itself = Stamp::of_file(&file).ok().flatten().map(|stamp| Identity::from(&stamp));
                     Watched::new(file).and_then(|file| open(file, self.rules))
                 }
                 Err(error) => {
@@ -236,7 +236,7 @@ impl Checker<'_> {
                 // coreutils has no word for unstable files.
                 let is_unstable = rules.lenient && matches!(error, FileError::Unstable(_));
                 *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
-                console.message(&trouble(request.tag.place(&request.source), error.io()));
+                console.message(&trouble(&request.tag.place(&request.source), error.io()));
                 tell(&request, if is_unstable { Verdict::Unstable } else { Verdict::Unread });
             }
         });
@@ -360,7 +360,7 @@ struct CountsJson {
 impl Verdict {
     /// Appends the line: `<name>: OK`, or an object. `quotes`: the line is for a terminal.
     fn write(self, into: &mut Vec<u8>, request: &Request<Listed>, json: bool, quotes: bool) {
-        let name = request.tag.name(&request.source);
+        let name = &*request.tag.name(&request.source);
         if json {
             let (path, path_hex) = text(name);
             let names: Vec<_> = request.tag.digests.iter().map(|(algorithm, _)| algorithm.name()).collect();
@@ -430,6 +430,15 @@ fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
     );
     let list = list.map_or(Vec::new(), |list| [b" ", &quoted(list)[..]].concat());
     Some([hint.as_bytes(), &list].concat())
+}
+
+/// A file of a name that this system gives another meaning.
+struct Refused(BadComponent);
+
+impl Read for Refused {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, format!("not opened, as a part of the name {}", self.0)))
+    }
 }
 
 /// A list that is being read.
@@ -505,7 +514,11 @@ impl<'a> Reading<'a> {
                     digests.sort_by_key(|(algorithm, _)| algorithm.name());
                     let is_list = self.is_stdin && *name == *b"-";
                     let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
-                    let mut source = mode.source(to_path(here.as_deref().unwrap_or(&name)));
+                    let path = here.as_deref().unwrap_or(&name);
+                    let mut source = match refused(path) {
+                        None => mode.source(to_path(path)),
+                        Some(why) => Source::reader(Refused(why)),
+                    };
                     let is_other = here.is_some() || matches!(source, Source::Reader(_));
                     let mut listed = is_other.then(|| name.to_vec());
                     if let (Source::Path(path), false) = (&mut source, self.base.as_os_str().is_empty()) {

@@ -7,6 +7,7 @@
 use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
+use hashloom_engine::paths::portable;
 use hashloom_engine::run::Cancel;
 
 use super::summing::trouble;
@@ -112,7 +113,7 @@ impl Sum {
             if stop.is_cancelled() {
                 break;
             }
-            let name = file.as_os_str().as_encoded_bytes();
+            let name = &*portable(file);
             match self.of(file.clone(), &mut buffer) {
                 Ok((sum, _)) if format.raw => console.print(|lines| self.write_raw(lines, sum)),
                 Ok((sum, nbytes)) => {

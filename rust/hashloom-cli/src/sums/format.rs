@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Hashed, Source};
 use hashloom_engine::list::Writer;
+use hashloom_engine::paths::portable;
 use hashloom_engine::text::write_json;
 use serde::{Serialize, Serializer};
 
@@ -74,9 +75,9 @@ impl Format<'_> {
 }
 
 /// Returns the name printed for a source.
-pub fn name(source: &Source) -> &[u8] {
+pub fn name(source: &Source) -> Cow<'_, [u8]> {
     match source {
-        Source::Path(path) => path.as_os_str().as_encoded_bytes(),
-        _ => b"-",
+        Source::Path(path) => portable(path),
+        _ => Cow::Borrowed(b"-"),
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hashloom::Algorithm;
 use hashloom_engine::list::{Parser, decoded};
+use hashloom_engine::paths::portable;
 
 use super::lines::{self, Length};
 use super::text_lines::{Parsed, parse};
@@ -65,7 +66,7 @@ fn rows<const N: usize>(
         if nbad > 0 {
             let are = if nbad == 1 { "is" } else { "are" };
             let message = format!(": WARNING: {} {are} improperly formatted", plural(nbad, "line"));
-            warnings.push([&quoted(list.as_os_str().as_encoded_bytes())[..], message.as_bytes()].concat());
+            warnings.push([&quoted(&portable(list))[..], message.as_bytes()].concat());
         }
     }
     rows.sort_unstable();

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::PathBuf;
 
 use hashloom_engine::files::Source;
+use hashloom_engine::paths::portable;
 
 use super::summing::{Item, source};
 use crate::input::{self, BUFFER_NBYTES};
@@ -31,7 +32,7 @@ impl Mode {
 
     /// Returns the item of a name on a command line.
     pub fn item(self, path: PathBuf) -> Item {
-        let name = path.as_os_str().as_encoded_bytes().to_vec();
+        let name = portable(&path).into_owned();
         Item::Named(self.source(path), name)
     }
 }

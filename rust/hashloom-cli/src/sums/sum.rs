@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_engine::files::Source;
 use hashloom_engine::list::Writer;
-use hashloom_engine::paths::{metadata, to_path};
+use hashloom_engine::paths::{metadata, portable, to_path};
 use hashloom_engine::walk::{Filter, Order, Walk, WalkError};
 
 use super::format::Format;
@@ -255,7 +255,7 @@ fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, Stri
     let failed = |error: io::Error| format!("--files0-from {}: {}", display(file), reason(&error));
     let is_stdin = file.as_os_str() == "-";
     let mut reader = lines::open(file).map_err(failed)?;
-    let list = file.as_os_str().as_encoded_bytes().to_vec();
+    let list = portable(file).into_owned();
     let (mut number, mut has_ended) = (0_u64, false);
     let told = move |number, why: &str| {
         Item::Trouble([&quoted(&list)[..], format!(": name {number}: {why}").as_bytes()].concat())
@@ -290,9 +290,7 @@ fn below(item: Item, recursive: bool, follow: bool, filter: &Arc<Filter>) -> Box
             let filter = Arc::clone(filter);
             Box::new(walk.files().filter_map(move |found| match found {
                 Ok(path) => has_wanted_length(&path, &filter).then_some(Item::Found(Source::Path(path))),
-                Err(WalkError { path, problem, .. }) => {
-                    Some(Item::Trouble(trouble(path.as_os_str().as_encoded_bytes(), &problem.into())))
-                }
+                Err(WalkError { path, problem, .. }) => Some(Item::Trouble(trouble(&portable(&path), &problem.into()))),
             }))
         }
         Item::File(Source::Path(ref path)) | Item::Found(Source::Path(ref path)) => {

@@ -2,6 +2,7 @@
 
 //! Prints the checksums of files, for each front end.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,8 +62,8 @@ struct Tag {
 }
 
 impl Tag {
-    fn name<'a>(&'a self, source: &'a Source) -> &'a [u8] {
-        self.name.as_deref().unwrap_or_else(|| name(source))
+    fn name<'a>(&'a self, source: &'a Source) -> Cow<'a, [u8]> {
+        self.name.as_deref().map_or_else(|| name(source), Cow::Borrowed)
     }
 }
 
@@ -107,17 +108,17 @@ impl Summer<'_> {
         };
         let is_done = hash_steps(steps, self.options, |event| match event {
             Event::Hashed(Request { source, tag, .. }, result) if is_output(&source, &result) => {
-                let message = [&quoted(tag.name(&source))[..], b": it is the output itself, and left out"].concat();
+                let message = [&quoted(&tag.name(&source))[..], b": it is the output itself, and left out"].concat();
                 tell(&message, End::of(!tag.is_named));
             }
             Event::Hashed(_, Ok(hashed)) if known.is_some_and(|known| !known.wants(hashed.digests[0].as_ref())) => {}
             Event::Hashed(request, Ok(hashed)) => {
                 has_printed = true;
                 let name = request.tag.name(&request.source);
-                console.print(|lines| format.write(lines, algorithms, name, &hashed));
+                console.print(|lines| format.write(lines, algorithms, &name, &hashed));
             }
             Event::Hashed(request, Err(error)) => {
-                let mut message = trouble(request.tag.name(&request.source), error.io());
+                let mut message = trouble(&request.tag.name(&request.source), error.io());
                 if error.io().kind() == ErrorKind::IsADirectory {
                     message.extend_from_slice(self.folder_hint.as_bytes());
                 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::identity::Identity;
 use crate::filters::Filters;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
-use crate::json::{Hex, hex, text};
+use crate::json::{Hex, hex, path_text};
 use crate::numbers::Nbytes;
 use crate::output::{self, Same};
 use crate::progress::Bar;
@@ -463,7 +463,7 @@ struct TorrentJson<'a> {
 
 impl<'a> Json<'a> {
     fn new(task: &'a Task<'_>, created: &'a Created, elapsed: Duration, held_back: Option<HeldBack>) -> Json<'a> {
-        let (content, content_hex) = text(task.path.as_os_str().as_encoded_bytes());
+        let (content, content_hex) = path_text(task.path);
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson {

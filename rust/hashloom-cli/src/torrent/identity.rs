@@ -8,7 +8,7 @@ use std::path::Path;
 use hashloom_engine::torrent::Torrent;
 use serde::Serialize;
 
-use crate::json::{Hex, hex, text};
+use crate::json::{Hex, hex, path_text, text};
 
 #[derive(Serialize)]
 pub struct Identity<'a> {
@@ -36,7 +36,7 @@ pub struct Identity<'a> {
 impl<'a> Identity<'a> {
     /// `path`: the path of the .torrent file.
     pub fn new(path: &'a Path, torrent: &'a Torrent) -> Identity<'a> {
-        let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
+        let (path, path_hex) = path_text(path);
         let (name, name_hex) = text(torrent.name());
         let (file_count, length) = size_of(torrent);
         Identity {

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 
 use super::clients::{Claim, Written};
 use super::identity::Identity;
-use crate::json::{Hex, text};
+use crate::json::{Hex, path_text, text};
 use crate::units::tenths_of_percent;
 
 #[derive(Serialize)]
@@ -210,7 +210,7 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
 
 impl<'a> ClaimJson<'a> {
     fn new(claim: &'a Claim) -> ClaimJson<'a> {
-        let (path, path_hex) = text(claim.path.as_os_str().as_encoded_bytes());
+        let (path, path_hex) = path_text(&claim.path);
         ClaimJson { path, path_hex, format: claim.format.to_string(), pieces: claim.pieces.count() }
     }
 }
@@ -225,10 +225,10 @@ impl<'a> Json<'a> {
         written: &'a [Written],
     ) -> Json<'a> {
         let written = written.iter().map(|Written { what, path, nbytes }| {
-            let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
+            let (path, path_hex) = path_text(path);
             WrittenJson { path, path_hex, what, length: *nbytes }
         });
-        let (content, content_hex) = text(report.content.as_os_str().as_encoded_bytes());
+        let (content, content_hex) = path_text(&report.content);
         let bytes = counts(torrent.files_nbytes(), |state| report.nbytes(torrent, state));
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),

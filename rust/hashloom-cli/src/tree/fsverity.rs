@@ -14,7 +14,7 @@ use hashloom_engine::tree::fsverity::{FsVerity, Sealed};
 use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, open};
-use crate::json::{Hex, hex, text};
+use crate::json::{Hex, hex, path_text};
 use crate::names;
 use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
@@ -134,7 +134,7 @@ impl Fsverity {
 
 fn line(arguments: &Fsverity, path: &Path, salt: &[u8], sealed: &Sealed) -> String {
     if arguments.common.json {
-        let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
+        let (path, path_hex) = path_text(path);
         let json = Json {
             path,
             path_hex,

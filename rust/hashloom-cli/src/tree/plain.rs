@@ -11,7 +11,7 @@ use hashloom_engine::tree::{bep52, glacier, s3};
 use serde::Serialize;
 
 use super::{Common, Work, json_line};
-use crate::json::{Hex, text};
+use crate::json::{Hex, path_text};
 use crate::names;
 use crate::numbers::Nbytes;
 use crate::text::display;
@@ -131,7 +131,7 @@ struct Json<'a> {
 
 fn line(common: &Common, path: &Path, root: Option<String>, parts: Option<Vec<String>>) -> String {
     if common.json {
-        let (path, path_hex) = text(path.as_os_str().as_encoded_bytes());
+        let (path, path_hex) = path_text(path);
         return json_line(&Json { path, path_hex, root, parts });
     }
     format!("{}  {}\n", root.as_deref().unwrap_or("-"), display(path))

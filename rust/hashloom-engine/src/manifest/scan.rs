@@ -18,7 +18,7 @@ use super::{Entry, Error, Journal, Kind, Reader, Reason};
 use crate::files::{Doubt, Event, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
 use crate::paths::{self, by_components, to_bytes};
 use crate::run::{Cancel, Options};
-use crate::text::{reason, shown};
+use crate::text::reason;
 use crate::walk::{self, Entries, Filter, Walk, WalkError};
 
 /// A folder to read, and how.
@@ -169,10 +169,9 @@ impl<'a> Scan<'a> {
     /// # let folder = tempfile::tempdir()?;
     /// # let folder = folder.path();
     /// std::fs::write(folder.join("a"), "abc")?;
-    /// # #[cfg(unix)] {
-    /// let scan = Scan::new(folder).leave_out_file(Stamp::of(&folder.join("a").metadata()?));
+    /// let stamp = Stamp::at(&folder.join("a"))?.unwrap();
+    /// let scan = Scan::new(folder).leave_out_file(stamp);
     /// assert_eq!(scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.left_out, [b"a"]);
-    /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -364,7 +363,7 @@ impl<E: fmt::Display> fmt::Display for ScanError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ScanError::Root { path, error } => {
-                write!(f, "{}: {}", shown(path.as_os_str().as_encoded_bytes()), reason(error))
+                write!(f, "{}: {}", paths::display(path), reason(error))
             }
             ScanError::Journal(error) => write!(f, "the progress cannot be saved: {}", reason(error)),
             ScanError::Update(error) => write!(f, "the old manifest: {error}"),
@@ -637,7 +636,7 @@ impl Steps<'_, '_> {
         let looked = if file_type.is_dir() {
             self.list(place).map(|()| entry(Kind::Folder))
         } else if file_type.is_symlink() {
-            let target = paths::long::read_link(place).map(|target| target.into_os_string().into_encoded_bytes());
+            let target = paths::long::read_link(place).map(|target| paths::portable(&target).into_owned());
             target.map(|target| entry(Kind::Link { target }))
         } else if !file_type.is_file() {
             lock(self.shared).summary.nothers += 1;
@@ -665,8 +664,8 @@ impl Steps<'_, '_> {
     /// Whether the file is the one that is left out by its identity.
     fn is_output(&self, place: &Path) -> bool {
         let is_same = |output: Stamp| {
-            let found = paths::symlink_metadata(place).map(|metadata| Stamp::of(&metadata));
-            found.is_ok_and(|found| (found.dev, found.ino) == (output.dev, output.ino))
+            let found = Stamp::of_entry(place).ok().flatten();
+            found.is_some_and(|found| (found.dev, found.ino) == (output.dev, output.ino))
         };
         self.output.is_some_and(is_same)
     }

@@ -119,7 +119,7 @@ impl Root {
         #[cfg(not(unix))]
         {
             let _ = last;
-            Ok(Stamp::of(&std::fs::metadata(self.path.join(relative))?))
+            stamp_at(&self.path.join(relative))
         }
     }
 
@@ -144,7 +144,9 @@ impl Root {
 pub(crate) fn stamp_at(path: &Path) -> io::Result<Stamp> {
     #[cfg(unix)]
     return Ok(look(rustix::fs::CWD, path, Follow::Links)?.1);
-    #[cfg(not(unix))]
+    #[cfg(windows)]
+    return Ok(crate::read::windows::look_at(path, true)?.1);
+    #[cfg(not(any(unix, windows)))]
     return Ok(Stamp::of(&std::fs::metadata(path)?));
 }
 

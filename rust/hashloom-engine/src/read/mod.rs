@@ -11,6 +11,7 @@
 //! stamp     what a file is like, to see whether it has changed
 //! noted     whether a later change would show
 //! beneath   opens files below a folder and never outside of it
+//! windows   what Windows tells of a file beyond the standard library
 //! ahead     has the disk fetch what comes next
 //! evict     gives up what was read
 //! direct    reads past the page cache
@@ -41,3 +42,6 @@ pub(crate) mod readers;
 pub(crate) mod ring;
 pub(crate) mod stamp;
 pub(crate) mod stream;
+#[cfg(windows)]
+#[allow(unsafe_code)]
+pub(crate) mod windows;

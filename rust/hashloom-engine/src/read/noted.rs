@@ -292,7 +292,8 @@ mod system {
 
     /// This system does not tell whether a file is open for writing.
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
-        Ok(Noted { stamp: Stamp::of(&path.metadata()?), doubt: Some(Doubt::FileSystem) })
+        let stamp = Stamp::at(path)?.ok_or(io::ErrorKind::NotFound)?;
+        Ok(Noted { stamp, doubt: Some(Doubt::FileSystem) })
     }
 }
 

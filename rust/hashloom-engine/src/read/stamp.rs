@@ -10,6 +10,9 @@
 //! File systems on networks and those made by programs (FUSE) let the kernel keep a file's times for a while. The
 //! stamp after the read is therefore taken on Linux by `statx` with `AT_STATX_FORCE_SYNC`, which asks the file system.
 //! Local file systems ignore the flag.
+//!
+//! Windows tells of a write at the latest when the writer closes the file. After the read, a file that somebody has open
+//! for writing is therefore an error there ([`Stamp::judge`]).
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
@@ -24,6 +27,8 @@ use rustix::fd::AsFd;
 
 #[cfg(unix)]
 use crate::paths::long;
+#[cfg(windows)]
+use crate::read::windows;
 
 /// Number of reads after which the engine gives up on a file that changes during each.
 pub(crate) const READINGS_MAX: u8 = 3;
@@ -57,7 +62,7 @@ pub struct Stamp {
     /// Time of the last change of any kind, which no program can set, in the same unit; 0 if the system has no such
     /// time.
     pub ctime_ns: i128,
-    /// Number of the file's device; 0 if there is none.
+    /// Number of the file's device (on Windows of its volume); 0 if there is none.
     pub dev: u64,
     /// Number of the file on its device (the inode); 0 if there is none.
     pub ino: u64,
@@ -65,7 +70,8 @@ pub struct Stamp {
 
 impl Stamp {
     /// Makes a stamp from the system's metadata of a file. On file systems that keep a file's times for a while
-    /// (networks, FUSE), these may be older than those of [`Stamp::of_file`] and [`Stamp::at`].
+    /// (networks, FUSE), these may be older than those of [`Stamp::of_file`] and [`Stamp::at`]. On Windows the metadata
+    /// has neither the time of the last change nor numbers, so the stamp never equals one of these functions.
     ///
     /// ```
     /// let stamp = hashloom_engine::files::Stamp::of(&std::fs::metadata(".")?);
@@ -100,20 +106,17 @@ impl Stamp {
     /// use hashloom_engine::files::Stamp;
     ///
     /// let file = tempfile::tempfile()?;
-    /// assert_eq!(Stamp::of_file(&file)?, Some(Stamp::of(&file.metadata()?)));
+    /// assert_eq!(Stamp::of_file(&file)?.map(|stamp| stamp.mtime_ns), Some(Stamp::of(&file.metadata()?).mtime_ns));
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn of_file(file: &File) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
-        {
-            let (is_file, stamp) = look(file, c"", Follow::Open)?;
-            Ok(is_file.then_some(stamp))
-        }
-        #[cfg(not(unix))]
-        {
-            let metadata = file.metadata()?;
-            Ok(metadata.is_file().then(|| Stamp::of(&metadata)))
-        }
+        let (is_file, stamp) = look(file, c"", Follow::Open)?;
+        #[cfg(windows)]
+        let (is_file, stamp) = windows::look(file)?;
+        #[cfg(not(any(unix, windows)))]
+        let (is_file, stamp) = file.metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
+        Ok(is_file.then_some(stamp))
     }
 
     /// The stamp of the file at a path, links followed; `None` if it is not a regular file.
@@ -129,7 +132,9 @@ impl Stamp {
     pub fn at(path: &Path) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
         let (is_file, stamp) = long::at(path, |folder, path| look(folder, path, Follow::Links))?;
-        #[cfg(not(unix))]
+        #[cfg(windows)]
+        let (is_file, stamp) = windows::look_at(path, true)?;
+        #[cfg(not(any(unix, windows)))]
         let (is_file, stamp) = path.metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
         Ok(is_file.then_some(stamp))
     }
@@ -139,9 +144,23 @@ impl Stamp {
     pub(crate) fn of_entry(path: &Path) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
         let (is_file, stamp) = long::at(path, |folder, path| look(folder, path, Follow::Nothing))?;
-        #[cfg(not(unix))]
+        #[cfg(windows)]
+        let (is_file, stamp) = windows::look_at(path, false)?;
+        #[cfg(not(any(unix, windows)))]
         let (is_file, stamp) = path.symlink_metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
         Ok(is_file.then_some(stamp))
+    }
+
+    /// The stamp of anything at a path, whose metadata is known. Windows is asked for what that lacks.
+    #[cfg(feature = "create")]
+    pub(crate) fn of_known(path: &Path, follow: bool, metadata: &Metadata) -> io::Result<Stamp> {
+        #[cfg(windows)]
+        return Ok(windows::look_at(path, follow).map(|(_, stamp)| Stamp { nbytes: metadata.len(), ..stamp })?);
+        #[cfg(not(windows))]
+        {
+            let _ = (path, follow);
+            Ok(Stamp::of(metadata))
+        }
     }
 
     /// The stamp of an open file that is to be read; `None` if it is not a regular file. From now on every change gives
@@ -174,7 +193,7 @@ impl Stamp {
         };
         #[cfg(not(unix))]
         let stamp = Stamp::of_file(file)?;
-        #[cfg(unix)]
+        #[cfg(any(unix, windows))]
         if let Some(stamp) = stamp.filter(|stamp| fresh::is_fresh(stamp, file)) {
             fresh::wait(&stamp);
             return Stamp::of_file(file);
@@ -187,6 +206,11 @@ impl Stamp {
         match Stamp::of_file(file) {
             Ok(Some(after)) if after == *self => {}
             _ => return Verdict::Changed,
+        }
+        #[cfg(windows)]
+        if windows::has_writer(file) {
+            let why = "open for writing in another program: until it closes the file, changes may not show";
+            return Verdict::Odd(io::Error::new(io::ErrorKind::ResourceBusy, why));
         }
         // A file whose length is given as 0 may have any content.
         if nbytes == self.nbytes || self.nbytes == 0 || is_made_while_read(file) {
@@ -331,7 +355,7 @@ fn since_1970(time: SystemTime) -> i128 {
 }
 
 /// Files that were changed in the current step of the clock.
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 mod fresh {
     use std::fs::File;
     use std::time::Duration;
@@ -349,13 +373,18 @@ mod fresh {
 
     /// Whether a change at this moment could leave the file the stamp that it has.
     pub(super) fn is_fresh(stamp: &Stamp, file: &File) -> bool {
-        let Stamp { nbytes, ctime_ns, .. } = *stamp;
+        let (nbytes, time) = (stamp.nbytes, changed_ns(stamp));
         // An empty file gets another length with a change. Files in /sys are as old as the first look at them. The same
         // file system has fine times or whole seconds: ext4 by the length of its inodes.
         nbytes > 0
-            && lasts(ctime_ns, now_ns())
-            && (step(ctime_ns) > FINE_MAX_NS || !has_fine_times(file))
+            && lasts(time, now_ns())
+            && (step(time) > FINE_MAX_NS || !has_fine_times(file))
             && !super::is_made_while_read(file)
+    }
+
+    /// The time of the last change of any kind, or of the last write if the file system has no other.
+    fn changed_ns(stamp: &Stamp) -> i128 {
+        if stamp.ctime_ns == 0 { stamp.mtime_ns } else { stamp.ctime_ns }
     }
 
     /// Whether the step of a file system's clock that began at `time` still lasts at `now`.
@@ -383,7 +412,7 @@ mod fresh {
 
     /// Waits until the step that the file was changed in is over.
     pub(super) fn wait(stamp: &Stamp) {
-        while lasts(stamp.ctime_ns, now_ns()) {
+        while lasts(changed_ns(stamp), now_ns()) {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -396,11 +425,14 @@ mod fresh {
     }
 
     /// The time on systems whose file systems count as finely as their clock.
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
     fn now_ns() -> i128 {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
         super::nanoseconds(now.tv_sec as i64, now.tv_nsec as i64)
     }
+
+    #[cfg(windows)]
+    use crate::read::windows::now_ns;
 
     /// Whether a file's next change always gets another time once somebody has asked for the last one, if times are not
     /// cut to longer steps: so since Linux 6.13 on four file systems.
@@ -441,7 +473,7 @@ mod tests {
         assert_ne!(nanoseconds(i64::MAX, 0), nanoseconds(i64::MAX - 1, 0));
     }
 
-    #[cfg(unix)]
+    #[cfg(any(unix, windows))]
     #[test]
     fn a_step_of_the_clock_is_over_when_the_next_change_has_another_time() {
         let (second, now) = (1_000_000_000, 1_700_000_001_234_567_891);
@@ -512,8 +544,9 @@ mod tests {
         let path = folder.path().join("file");
         std::fs::write(&path, "abc").unwrap();
         let file = File::open(&path).unwrap();
-        let stamp = Stamp::of(&path.metadata().unwrap());
-        assert_eq!(Stamp::of_file(&file).unwrap(), Some(stamp));
+        let stamp = Stamp::of_file(&file).unwrap().unwrap();
+        #[cfg(unix)]
+        assert_eq!(Stamp::of(&path.metadata().unwrap()), stamp);
         assert_eq!(Stamp::at(&path).unwrap(), Some(stamp));
         assert_eq!(Stamp::of_entry(&path).unwrap(), Some(stamp));
         assert_eq!(Stamp::before_reading(&file).unwrap(), Some(stamp));
@@ -523,26 +556,63 @@ mod tests {
         assert_eq!(Stamp::of_file(&File::open(folder.path()).unwrap()).unwrap(), None);
     }
 
+    /// A program may set the time of the last write, not that of the last change.
+    #[test]
+    fn a_change_behind_the_back_makes_another_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "abc").unwrap();
+        let file = File::open(&path).unwrap();
+        let before = Stamp::before_reading(&file).unwrap().unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        let time = file.metadata().unwrap().modified().unwrap();
+        std::fs::write(&path, "abd").unwrap();
+        let writer = File::options().write(true).open(&path).unwrap();
+        writer.set_modified(time).unwrap();
+        drop(writer);
+        let after = Stamp::of_file(&file).unwrap().unwrap();
+        assert_eq!((after.nbytes, after.mtime_ns), (before.nbytes, before.mtime_ns));
+        assert_ne!(after, before);
+        assert!(matches!(before.judge(&file, 3), Verdict::Changed));
+    }
+
+    /// A write may not show in the times before the writer closes the file.
+    #[cfg(windows)]
+    #[test]
+    fn what_is_open_for_writing_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "abc").unwrap();
+        let file = File::open(&path).unwrap();
+        let before = Stamp::before_reading(&file).unwrap().unwrap();
+        let reader = File::open(&path).unwrap();
+        assert!(matches!(before.judge(&file, 3), Verdict::Whole));
+        let writer = File::options().append(true).open(&path).unwrap();
+        match before.judge(&file, 3) {
+            Verdict::Odd(error) => assert!(error.to_string().starts_with("open for writing"), "{error}"),
+            other => panic!("{other:?}"),
+        }
+        drop((writer, reader));
+        assert!(matches!(before.judge(&file, 3), Verdict::Whole));
+    }
+
     #[test]
     fn what_makes_a_stamp_another() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let of = || Stamp::of(&path.metadata().unwrap());
+        let of = || Stamp::at(&path).unwrap().unwrap();
         std::fs::write(&path, "abc").unwrap();
         let file = std::fs::File::options().write(true).open(&path).unwrap();
-        file.set_modified(UNIX_EPOCH + Duration::new(1_700_000_000, 5)).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::new(1_700_000_000, 500)).unwrap();
         let first = of();
-        assert_eq!((first.nbytes, first.mtime_ns), (3, 1_700_000_000_000_000_005));
+        assert_eq!((first.nbytes, first.mtime_ns), (3, 1_700_000_000_000_000_500));
         file.set_modified(UNIX_EPOCH).unwrap();
         assert_eq!(of().mtime_ns, 0);
         assert_ne!(of(), first);
-        #[cfg(unix)]
-        {
-            let copy = folder.path().join("copy");
-            std::fs::copy(&path, &copy).unwrap();
-            let copy = Stamp::of(&copy.metadata().unwrap());
-            assert_eq!(copy.dev, first.dev);
-            assert_ne!(copy.ino, first.ino);
-        }
+        let copy = folder.path().join("copy");
+        std::fs::copy(&path, &copy).unwrap();
+        let copy = Stamp::at(&copy).unwrap().unwrap();
+        assert_eq!(copy.dev, first.dev);
+        assert!(copy.ino != first.ino && copy.ino != 0 && copy.ctime_ns != 0);
     }
 }

@@ -29,7 +29,13 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
 
 #[cfg(not(unix))]
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    let file = File::open(path)?;
+    // Windows opens no folder as a file, and says "access denied".
+    let file = File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied if path.is_dir() => {
+            io::Error::new(io::ErrorKind::IsADirectory, "Is a directory")
+        }
+        _ => error,
+    })?;
     let metadata = file.metadata()?;
     Ok((file, metadata))
 }

@@ -13,10 +13,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::parse::metainfo;
-use super::paths::{Platform, check_component};
 use super::urls::{self, Use};
 use super::{Error, Metadata, Torrent, Version};
 use crate::bencode::{Item, Kind, Limits, Value, encode_string};
+use crate::paths::name::{Platform, check_component};
 use crate::text::quoted;
 
 /// Changes of a torrent's metadata. Keys that no method names stay byte for byte. The content is not needed.

@@ -23,12 +23,12 @@ mod create;
 mod edit;
 mod memory;
 mod parse;
-mod paths;
 #[cfg(feature = "resume")]
 pub mod resume;
 mod urls;
 mod verify;
 
+pub use crate::paths::BadComponent;
 pub use bitfield::{Bitfield, BitfieldError};
 #[cfg(feature = "create")]
 pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
@@ -38,7 +38,6 @@ pub use parse::{
     Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
     Problem, Torrent, Version,
 };
-pub use paths::BadComponent;
 pub use verify::{
     Check, Checkpoint, CheckpointError, Content, FileDifference, FileReport, FileState, FileTrouble, PieceDigests,
     PieceState, Ranges, Report, Trouble, VerifyError, look, verify, verify_many, verify_pieces,

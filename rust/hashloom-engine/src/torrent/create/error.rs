@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH};
 use crate::bencode::Limits;
-use crate::text::{quoted, reason, shown};
+use crate::text::{quoted, reason};
 use crate::torrent::{Error, urls};
 
 /// Number of files that an error names; the others are counted.
@@ -265,7 +265,7 @@ impl fmt::Display for FileProblem {
 }
 
 fn show(path: &Path) -> String {
-    shown(path.as_os_str().as_encoded_bytes()).to_string()
+    crate::paths::display(path)
 }
 
 impl std::error::Error for CreateError {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use hashloom::{Algorithm, hash};
 
 use crate::bencode::Limits;
+use crate::paths::name::{Platform, check_component};
 use crate::paths::to_path;
 use crate::pieces;
 use crate::pieces::compute::{Computed, Failure, compute};
@@ -26,7 +27,6 @@ use crate::pieces::files::{Files, Known, Place, Trouble};
 use crate::pieces::job::{Content, Hashes};
 use crate::pieces::layout::{Layout, Spans};
 use crate::run::Options;
-use crate::torrent::paths::{Platform, check_component};
 use crate::torrent::urls::Use;
 use crate::torrent::{Attributes, Torrent, Version};
 use crate::walk::Filter;
@@ -774,9 +774,8 @@ impl Plan {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn has(&self, path: &Path) -> bool {
-        let Ok(metadata) = path.metadata() else { return false };
-        let stamp = scan::stamp(&metadata);
-        self.entries.iter().any(|entry| entry.stamp == stamp)
+        let stamp = path.metadata().and_then(|metadata| scan::stamp(path, false, &metadata));
+        stamp.is_ok_and(|stamp| self.entries.iter().any(|entry| entry.stamp == stamp))
     }
 
     /// Bytes of padding after a file of this length.
@@ -957,8 +956,9 @@ impl Plan {
 }
 
 fn is_unchanged(path: &Path, entry: &Entry) -> bool {
-    let metadata = if entry.link.is_some() { path.symlink_metadata() } else { path.metadata() };
-    metadata.is_ok_and(|metadata| scan::stamp(&metadata) == entry.stamp)
+    let is_link = entry.link.is_some();
+    let metadata = if is_link { path.symlink_metadata() } else { path.metadata() };
+    metadata.and_then(|metadata| scan::stamp(path, is_link, &metadata)).is_ok_and(|stamp| stamp == entry.stamp)
 }
 
 /// The fault of a file that seems unchanged, if there is one: the file cannot be opened, or its last byte cannot be

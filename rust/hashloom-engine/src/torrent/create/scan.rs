@@ -31,9 +31,9 @@ pub(super) struct Entry {
     pub(super) link: Option<Box<[u8]>>,
 }
 
-/// The fingerprint of a file's [`Stamp`].
-pub(super) fn stamp(metadata: &Metadata) -> u64 {
-    Stamp::of(metadata).fingerprint()
+/// The fingerprint of a file's [`Stamp`], or of that of a link itself.
+pub(super) fn stamp(path: &Path, is_link: bool, metadata: &Metadata) -> io::Result<u64> {
+    Ok(Stamp::of_known(path, !is_link, metadata)?.fingerprint())
 }
 
 /// The file or files at `root`, sorted, and whether the root is one file without a folder.
@@ -50,7 +50,8 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
         if !(builder.filter.wants_path(name, false) && builder.filter.wants_length(metadata.len())) {
             return Err(CreateError::Nothing { path: root.to_owned(), empty: 0 });
         }
-        return Ok((vec![entry(builder, Box::default(), &metadata)], true));
+        let entry = entry(builder, root, Box::default(), &metadata);
+        return Ok((vec![entry.map_err(|error| CreateError::Path { path: root.to_owned(), error })?], true));
     }
     let mut scan = Scan { builder, root, resolved: None, entries: Vec::new(), problems: Problems::default() };
     let mut ignore_files = IgnoreFiles::default();
@@ -87,13 +88,13 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
     Ok((entries, false))
 }
 
-fn entry(builder: &Builder, path: Box<[u8]>, metadata: &Metadata) -> Entry {
+fn entry(builder: &Builder, place: &Path, path: Box<[u8]>, metadata: &Metadata) -> io::Result<Entry> {
     #[cfg(unix)]
     let executable = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o100 != 0;
     #[cfg(not(unix))]
     let executable = false;
     let executable = executable && builder.executable;
-    Entry { path, nbytes: metadata.len(), stamp: stamp(metadata), executable, link: None }
+    Ok(Entry { path, nbytes: metadata.len(), stamp: stamp(place, false, metadata)?, executable, link: None })
 }
 
 /// The kind of the file, if it is neither a regular file nor a folder.
@@ -154,16 +155,23 @@ impl Scan<'_> {
             let target = self.target(path).and_then(|target| self.components(&target));
             match target {
                 Ok(target) => {
-                    let stamp = stamp(&metadata);
-                    let entry = Entry { path: relative, nbytes: 0, stamp, executable: false, link: Some(target) };
-                    self.entries.push(entry);
+                    let entry =
+                        |stamp| Entry { path: relative, nbytes: 0, stamp, executable: false, link: Some(target) };
+                    self.take(path, stamp(path, true, &metadata).map(entry));
                 }
                 Err(kind) => self.problems.push(path.to_owned(), kind),
             }
         } else if let Some(what) = not_regular(&metadata) {
             self.problems.push(path.to_owned(), FileProblemKind::NotRegular(what));
         } else if self.builder.filter.wants_length(metadata.len()) {
-            self.entries.push(entry(self.builder, relative, &metadata));
+            self.take(path, entry(self.builder, path, relative, &metadata));
+        }
+    }
+
+    fn take(&mut self, path: &Path, entry: io::Result<Entry>) {
+        match entry {
+            Ok(entry) => self.entries.push(entry),
+            Err(error) => self.failed(WalkError { path: path.to_owned(), problem: WalkProblem::Io(error) }),
         }
     }
 

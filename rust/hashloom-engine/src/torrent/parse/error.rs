@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use super::MAX_PIECE_NBYTES;
 use crate::bencode::{self, ErrorKind, Kind};
-use crate::text::{quoted, reason, shown};
-use crate::torrent::paths::BadComponent;
+use crate::paths::name::BadComponent;
+use crate::text::{quoted, reason};
 
 /// Why a file is not a torrent that can be verified: the fault, the key and the byte.
 ///
@@ -70,7 +70,7 @@ pub enum OpenProblem {
 
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", shown(self.path.as_os_str().as_encoded_bytes()))?;
+        write!(f, "{}: ", crate::paths::display(&self.path))?;
         match &self.problem {
             OpenProblem::Io(error) => reason(error).fmt(f),
             OpenProblem::NotAFile => f.write_str("expected a .torrent file, found a folder, pipe or device"),

@@ -12,8 +12,8 @@ use super::tree::Tree;
 use super::{Attributes, MAX_PIECE_NBYTES, NoteKind, Torrent, Version};
 use crate::bencode::{self, Kind, Value};
 use crate::merkle;
+use crate::paths::name::{Platform, check_component};
 use crate::pieces::layout::{Layout, Spans};
-use crate::torrent::paths::{Platform, check_component};
 
 /// Number of bytes of a digest in `pieces`.
 const DIGEST_NBYTES: usize = 20;

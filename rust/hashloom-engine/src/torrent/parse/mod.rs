@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 use hashloom::{Algorithm, hash};
 
-use super::paths::Platform;
 use crate::bencode;
 use crate::merkle::NODE_NBYTES;
+use crate::paths::name::Platform;
 use crate::pieces::layout::Layout;
 use crate::read::stream;
 use crate::text::shown;

@@ -7,8 +7,8 @@ use super::layers::Roots;
 use super::names::Names;
 use super::{Attributes, Note, NoteKind};
 use crate::bencode::{self, Kind, Value};
+use crate::paths::name::{Platform, check_component};
 use crate::pieces::layout::Spans;
-use crate::torrent::paths::{Platform, check_component};
 
 /// Collects a torrent while its keys are read.
 pub(super) struct Reader {

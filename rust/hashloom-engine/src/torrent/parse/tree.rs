@@ -13,8 +13,8 @@ use super::reader::{A_LENGTH, Reader, at, integer, missing, wrong_kind};
 use super::{Attributes, NoteKind};
 use crate::bencode::{Kind, Step, Value};
 use crate::merkle::NODE_NBYTES;
+use crate::paths::name::{Platform, check_component};
 use crate::pieces::layout::Layout;
-use crate::torrent::paths::{Platform, check_component};
 
 /// A folder of the tree that is being read.
 struct Folder<'a> {

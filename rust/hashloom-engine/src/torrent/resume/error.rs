@@ -110,7 +110,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let neither = "expected a resume file of libtorrent or Transmission, or a bitfield";
-        let show = |path: &PathBuf| quoted(path.as_os_str().as_encoded_bytes()).to_string();
+        let show = |path: &PathBuf| quoted(&crate::paths::portable(path)).to_string();
         match self {
             Error::Bencode { error, bitfield } => {
                 write!(f, "{neither}; no resume file: {error}; no bitfield: {bitfield}")

@@ -22,7 +22,7 @@ use crate::pieces::files::{Cache, Files, Known, Last};
 use crate::pieces::job::{self, Digests, Hashes, Job, Outcome};
 use crate::pieces::{cache, run};
 use crate::run::Options;
-use crate::text::{quoted, reason, shown};
+use crate::text::{quoted, reason};
 use crate::torrent::{Bitfield, Torrent};
 use locate::{Located, locate};
 
@@ -79,7 +79,7 @@ impl VerifyError {
 
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let show = |path: &PathBuf| shown(path.as_os_str().as_encoded_bytes()).to_string();
+        let show = |path: &PathBuf| paths::display(path);
         match self {
             VerifyError::Path { path, error } => write!(f, "{}: {}", show(path), reason(error)),
             VerifyError::NotAFolder { path, name } => write!(

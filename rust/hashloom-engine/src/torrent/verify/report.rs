@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::pieces::files::{Absent, Look};
-use crate::text::{reason, shown};
+use crate::text::reason;
 use crate::torrent::{Bitfield, Torrent};
 
 pub use crate::pieces::files::Trouble;
@@ -358,7 +358,7 @@ pub struct FileTrouble {
 
 impl fmt::Display for FileTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let show = |path: &PathBuf| shown(path.as_os_str().as_encoded_bytes()).to_string();
+        let show = |path: &PathBuf| crate::paths::display(path);
         write!(f, "{}: ", show(&self.path))?;
         match &self.trouble {
             Trouble::Outside(target) => write!(

@@ -16,7 +16,7 @@ use super::DmVerity;
 use crate::read::open::read_at;
 use crate::read::stamp::Stamp;
 use crate::run::Options;
-use crate::tree::{HashFileFault, ParameterFault, TreeError, hash_range, length, metadata, not_looked_at};
+use crate::tree::{HashFileFault, ParameterFault, TreeError, hash_range, length, not_looked_at};
 
 /// Largest number of bad blocks that a [`Checked`] lists.
 ///
@@ -292,8 +292,12 @@ impl DmVerity {
 
     /// Number of bytes of `data` from `range.start` on that are no part of the hash file, which ends at `range.end`.
     fn uncovered(&self, data: &File, hashes: &File, nbytes: u64, range: Range<u64>) -> Result<u64, TreeError> {
-        let (data, hashes) = (Stamp::of(&metadata(data)?), Stamp::of(&metadata(hashes)?));
-        let is_one_file = data.ino != 0 && (data.dev, data.ino) == (hashes.dev, hashes.ino);
+        let numbers = |file: &File| {
+            let stamp = Stamp::of_file(file).map_err(not_looked_at)?;
+            Ok::<_, TreeError>(stamp.map(|stamp| (stamp.dev, stamp.ino)).filter(|&(_, ino)| ino != 0))
+        };
+        let one = numbers(data)?;
+        let is_one_file = one.is_some() && one == numbers(hashes)?;
         let tree_nbytes = if is_one_file { range.end.saturating_sub(self.hash_offset.max(range.start)) } else { 0 };
         Ok((nbytes - range.start).saturating_sub(tree_nbytes))
     }

@@ -7,6 +7,7 @@ use std::fmt;
 
 /// The system whose rules for names apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "torrent"), allow(dead_code, reason = "for torrents"))]
 pub(crate) enum Platform {
     Unix,
     Windows,
@@ -14,6 +15,7 @@ pub(crate) enum Platform {
 
 impl Platform {
     /// The system that this program runs on.
+    #[cfg_attr(not(feature = "torrent"), allow(dead_code, reason = "for torrents"))]
     pub(crate) const HERE: Platform = if cfg!(windows) { Platform::Windows } else { Platform::Unix };
 }
 
@@ -63,6 +65,7 @@ impl fmt::Display for BadComponent {
 }
 
 /// Whether a component may stand in a path below the verified folder.
+#[cfg_attr(not(feature = "torrent"), allow(dead_code, reason = "for torrents"))]
 pub(crate) fn check_component(component: &[u8], platform: Platform) -> Result<(), BadComponent> {
     match component {
         b"" => return Err(BadComponent::Empty),
@@ -78,12 +81,12 @@ pub(crate) fn check_component(component: &[u8], platform: Platform) -> Result<()
     }
     match platform {
         Platform::Unix => Ok(()),
-        Platform::Windows => check_windows(component),
+        Platform::Windows => check_windows(std::str::from_utf8(component).map_err(|_| BadComponent::NotUtf8)?),
     }
 }
 
-fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
-    let text = std::str::from_utf8(component).map_err(|_| BadComponent::NotUtf8)?;
+/// The rules of Windows alone.
+pub(crate) fn check_windows(text: &str) -> Result<(), BadComponent> {
     if text.contains('\\') {
         return Err(BadComponent::Separator);
     }
@@ -107,6 +110,22 @@ fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
     Ok(())
 }
 
+/// Why a path is not opened on Windows; `None` if it may be.
+#[cfg_attr(not(windows), allow(dead_code, reason = "for Windows"))]
+pub(crate) fn refused_on_windows(path: &[u8]) -> Option<BadComponent> {
+    let path = String::from_utf8_lossy(path).replace('\\', "/");
+    let after_drive = |path: &str| path.get(..2).is_some_and(|drive| drive.ends_with(':') && drive.is_char_boundary(1));
+    let names = match (path.strip_prefix("//?/"), path.starts_with("//./")) {
+        (_, true) => return Some(BadComponent::Device),
+        // A drive or a folder on the network; anything else there is a device.
+        (Some(rest), _) if !after_drive(rest) && !rest.starts_with("UNC/") => return Some(BadComponent::Device),
+        (rest, _) => rest.unwrap_or(&path),
+    };
+    let names = if after_drive(names) { &names[2..] } else { names };
+    let mut names = names.split('/').filter(|name| !matches!(*name, "" | "." | ".."));
+    names.find_map(|name| check_windows(name).err())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +138,21 @@ mod tests {
         assert_eq!(check_component(b"\xff\xfe", Platform::Unix), Ok(()));
         for name in ["a", "...a", "..a", "console", "com", "com10", "ünïcode", "lpt", "a b"] {
             assert_eq!(check_component(name.as_bytes(), Platform::Windows), Ok(()), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn paths_that_windows_gives_another_meaning() {
+        for path in
+            ["a/b", "a\\b", "../a", "./a", "C:/a", "c:a", "//server/share/a", "//?/C:/a", r"\\?\UNC\server\a", "é"]
+        {
+            assert_eq!(refused_on_windows(path.as_bytes()), None, "{path}");
+        }
+        for path in ["CON", "a/nul.txt", "a\\com1", "C:/aux", "//./PhysicalDrive0", "//?/GLOBALROOT/a", "conout$"] {
+            assert_eq!(refused_on_windows(path.as_bytes()), Some(BadComponent::Device), "{path}");
+        }
+        for path in ["ab:c", "C:/a:b", "a./b", "a ", "//?/C:/a:b", "é:"] {
+            assert_eq!(refused_on_windows(path.as_bytes()), Some(BadComponent::NotOnWindows), "{path}");
         }
     }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What Windows tells of a file beyond the standard library: its number, the time of its last change of any kind, and
+//! whether a program has the file open for writing.
+//!
+//! A write shows in the times of a file at the latest when the writer closes the file, and possibly not before. Equal
+//! times before and after a read therefore say something only if nobody has the file open for writing.
+
+use std::fs::File;
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use std::path::Path;
+
+use windows_sys::Wdk::Storage::FileSystem::{FILE_ACCESS_INFORMATION, FileAccessInformation, NtQueryInformationFile};
+use windows_sys::Win32::Foundation::{
+    ERROR_SHARING_VIOLATION, FILETIME, GENERIC_READ, INVALID_HANDLE_VALUE, STATUS_SUCCESS,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, FILE_APPEND_DATA, FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_WRITE_DATA,
+    FileBasicInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, ReOpenFile,
+};
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+use windows_sys::Win32::System::SystemInformation::GetSystemTimeAsFileTime;
+
+use crate::read::stamp::Stamp;
+
+/// 1970 in steps of 100 ns since 1601.
+const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
+
+/// Whether a file is a regular one, and its stamp.
+pub(crate) fn look(file: &File) -> io::Result<(bool, Stamp)> {
+    let metadata = file.metadata()?;
+    // SAFETY: structures of integers alone may be all zeros.
+    let (mut times, mut numbers): (FILE_BASIC_INFO, BY_HANDLE_FILE_INFORMATION) = unsafe { zeroed() };
+    let handle = file.as_raw_handle();
+    let nbytes = size_of::<FILE_BASIC_INFO>() as u32;
+    // SAFETY: the handle is that of an open file, and each call writes one structure of this type.
+    let is_told = unsafe {
+        GetFileInformationByHandleEx(handle, FileBasicInfo, (&raw mut times).cast(), nbytes) != 0
+            && GetFileInformationByHandle(handle, &raw mut numbers) != 0
+    };
+    if !is_told {
+        return Err(io::Error::last_os_error());
+    }
+    let stamp = Stamp {
+        nbytes: metadata.len(),
+        mtime_ns: since_1970(times.LastWriteTime),
+        // FAT has no such time.
+        ctime_ns: if times.ChangeTime == 0 { 0 } else { since_1970(times.ChangeTime) },
+        dev: numbers.dwVolumeSerialNumber.into(),
+        ino: u64::from(numbers.nFileIndexHigh) << 32 | u64::from(numbers.nFileIndexLow),
+    };
+    Ok((metadata.is_file(), stamp))
+}
+
+/// The same for the file at a path, or for a link at the path itself. Nobody is kept from opening the file meanwhile.
+pub(crate) fn look_at(path: &Path, follow: bool) -> io::Result<(bool, Stamp)> {
+    let link = if follow { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
+    let flags = FILE_FLAG_BACKUP_SEMANTICS | link;
+    look(&File::options().access_mode(FILE_READ_ATTRIBUTES).custom_flags(flags).open(path)?)
+}
+
+/// Whether a program has the file open for writing, or mapped. The file is opened again for a moment, without leave for
+/// others to write: meanwhile a program that opens the file for writing is refused. False if the system does not tell,
+/// or if this handle is for writing: then the caller is the writer.
+pub(crate) fn has_writer(file: &File) -> bool {
+    if may_write(file) {
+        return false;
+    }
+    // SAFETY: the handle is that of an open file.
+    let again = unsafe { ReOpenFile(file.as_raw_handle(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, 0) };
+    if again == INVALID_HANDLE_VALUE {
+        return io::Error::last_os_error().raw_os_error() == Some(ERROR_SHARING_VIOLATION as i32);
+    }
+    // SAFETY: the handle is new, and nobody else's.
+    drop(unsafe { OwnedHandle::from_raw_handle(again) });
+    false
+}
+
+/// Whether the handle itself is for writing.
+fn may_write(file: &File) -> bool {
+    // SAFETY: structures of integers and a pointer may be all zeros.
+    let (mut access, mut status): (FILE_ACCESS_INFORMATION, IO_STATUS_BLOCK) = unsafe { zeroed() };
+    let nbytes = size_of::<FILE_ACCESS_INFORMATION>() as u32;
+    // SAFETY: the handle is that of an open file, and the call writes one structure of each type.
+    let told = unsafe {
+        let into = (&raw mut access).cast();
+        NtQueryInformationFile(file.as_raw_handle(), &raw mut status, into, nbytes, FileAccessInformation)
+    };
+    told == STATUS_SUCCESS && access.AccessFlags & (FILE_WRITE_DATA | FILE_APPEND_DATA) != 0
+}
+
+/// The time of the clock that file systems use, in nanoseconds since 1970.
+pub(crate) fn now_ns() -> i128 {
+    let mut now = FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 };
+    // SAFETY: the call writes one structure of this type.
+    unsafe { GetSystemTimeAsFileTime(&raw mut now) };
+    since_1970(i64::from(now.dwHighDateTime) << 32 | i64::from(now.dwLowDateTime))
+}
+
+fn since_1970(time: i64) -> i128 {
+    (i128::from(time) - i128::from(UNIX_EPOCH)) * 100
+}
