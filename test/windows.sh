@@ -213,7 +213,8 @@ step "the crate hashloom-engine: tests" tests 900 hashloom-engine
 # What the tests themselves leave out on Windows is told by `cargo test -- --ignored --list`.
 skip "Wine replaces no open file, Windows 10 does" only_named_keys_change texts_seeds_and_dates \
     the_info_hash_changes_only_with_info torrents_of_version_2_keep_their_trees trackers places
-skip "a fault: a manifest written into its own folder finds its temporary file there" the_manifest_is_no_part_of_the_folder
+skip "a fault: a manifest written into its own folder finds its temporary file" \
+    the_manifest_is_no_part_of_the_folder
 skip "cargo is no program of Wine" a_command_that_is_not_there_or_fails_says_so
 step "the program: tests" tests 600 hashloom-cli
 step "lists, manifests and torrents from one system to the other" lists
