@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hashloom::Hash;
 use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
-use hashloom_engine::text::{reason, shown};
+use hashloom_engine::text::reason;
 use hashloom_engine::torrent::{
     Builder, Check, CreateError, FileTrouble, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, Version,
     verify_many,
