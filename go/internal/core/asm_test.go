@@ -265,8 +265,10 @@ func TestCallersInProfiles(t *testing.T) {
 		}
 		pprof.StopCPUProfile()
 		for _, stack := range stacksOf(t, &profile) {
-			if strings.Contains(stack[0], "/core.hli_sha256_") &&
-				strings.HasSuffix(strings.Join(stack, " "), "/core.TestCallersInProfiles testing.tRunner") {
+			// The kernel may be in a function of its own file that it calls.
+			whole := strings.Join(stack, " ")
+			if strings.Contains(whole, "/core.hli_sha256_") &&
+				strings.HasSuffix(whole, "/core.TestCallersInProfiles testing.tRunner") {
 				return
 			}
 		}
