@@ -9,6 +9,7 @@ from ._hashloom import column as _column
 # Type checkers take this name for true. Other modules need not wait for the import of typing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Generic, Literal, TypeVar, overload
 
     from typing_extensions import Buffer
@@ -111,6 +112,14 @@ class Methods(_Namespace["_Result"]):
         length: int | None = None,
     ) -> _Result:
         """Digests by the algorithm of this name, hash160 or sha256d; the parameters are those of pyhashloom.column."""
+
+        def of(values: Any) -> Column:
+            return column(name, values, output=output, salt=salt, key=key, length=length)
+
+        return self._digest(of, name, output)
+
+    def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> _Result:
+        """The result for what the namespace is of."""
         raise NotImplementedError
 
     def md5(self) -> _Result:

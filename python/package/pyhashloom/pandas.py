@@ -12,12 +12,14 @@ The methods are digest(name), md5(), sha1(), sha256() and sha512(); the paramete
 frame has one digest for each row. The results have the index of what was hashed; the index itself is not hashed.
 """
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any
 
 import pandas as pd
 
-from ._column import Methods, column
+from ._column import Methods
 from ._convert import to_pandas
+from ._hashloom import Column
 
 __all__ = ["FrameDigests", "SeriesDigests"]
 
@@ -33,18 +35,8 @@ class SeriesDigests(Methods[Any]):
     def __init__(self, series: Any) -> None:
         self._series = series
 
-    def digest(
-        self,
-        name: str,
-        *,
-        output: Literal["hex", "binary"] = "hex",
-        salt: bytes | None = None,
-        key: bytes | None = None,
-        length: int | None = None,
-    ) -> Any:
-        """Digests by the algorithm of this name, hash160 or sha256d."""
-        digests = column(name, self._series, output=output, salt=salt, key=key, length=length)
-        return to_pandas(digests, like=self._series)
+    def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> Any:
+        return to_pandas(of(self._series), like=self._series)
 
 
 @pd.api.extensions.register_dataframe_accessor("hashloom")
@@ -58,15 +50,5 @@ class FrameDigests(Methods[Any]):
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def digest(
-        self,
-        name: str,
-        *,
-        output: Literal["hex", "binary"] = "hex",
-        salt: bytes | None = None,
-        key: bytes | None = None,
-        length: int | None = None,
-    ) -> Any:
-        """Digests by the algorithm of this name, hash160 or sha256d."""
-        digests = column(name, self._frame, output=output, salt=salt, key=key, length=length)
-        return to_pandas(digests).set_axis(self._frame.index)
+    def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> Any:
+        return to_pandas(of(self._frame)).set_axis(self._frame.index)

@@ -14,42 +14,32 @@ Columns of any types make one digest a row (docs/rows.md), as a struct or as a f
 sha256() and sha512(); the parameters are those of pyhashloom.column.
 """
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 
-from ._column import Methods, column
+from ._column import Methods
+from ._hashloom import Column
 
 __all__ = ["Digests", "FrameDigests", "SeriesDigests"]
 
 
 @pl.api.register_expr_namespace("hashloom")
 class Digests(Methods[pl.Expr]):
-    """The digests of an expression's values. They are elementwise, so lazy and streaming queries work in parts."""
+    """The digests of an expression's values. They are elementwise, so lazy and streaming queries work in parts.
+
+    >>> pl.select(pl.lit("abc").hashloom.digest("sha1", output="binary")).item().hex()
+    'a9993e364706816aba3e25717850c26c9cd0d89d'
+    """
 
     def __init__(self, expression: pl.Expr) -> None:
         self._expression = expression
 
-    def digest(
-        self,
-        name: str,
-        *,
-        output: Literal["hex", "binary"] = "hex",
-        salt: bytes | None = None,
-        key: bytes | None = None,
-        length: int | None = None,
-    ) -> pl.Expr:
-        """Digests by the algorithm of this name, hash160 or sha256d.
-
-        >>> pl.select(pl.lit("abc").hashloom.digest("sha1", output="binary")).item().hex()
-        'a9993e364706816aba3e25717850c26c9cd0d89d'
-        """
-
-        def of_series(series: pl.Series) -> pl.Series:
-            return pl.Series(column(name, series, output=output, salt=salt, key=key, length=length))
-
+    def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> pl.Expr:
         kind: Any = pl.String if output == "hex" else pl.Binary
-        return self._expression.map_batches(of_series, return_dtype=kind, is_elementwise=True)
+        values = self._expression
+        return values.map_batches(lambda series: pl.Series(of(series)), return_dtype=kind, is_elementwise=True)
 
 
 @pl.api.register_series_namespace("hashloom")
@@ -63,18 +53,8 @@ class SeriesDigests(Methods[pl.Series]):
     def __init__(self, series: pl.Series) -> None:
         self._series = series
 
-    def digest(
-        self,
-        name: str,
-        *,
-        output: Literal["hex", "binary"] = "hex",
-        salt: bytes | None = None,
-        key: bytes | None = None,
-        length: int | None = None,
-    ) -> pl.Series:
-        """Digests by the algorithm of this name, hash160 or sha256d."""
-        digests = column(name, self._series, output=output, salt=salt, key=key, length=length)
-        return pl.Series(self._series.name, digests)
+    def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> pl.Series:
+        return pl.Series(self._series.name, of(self._series))
 
 
 @pl.api.register_dataframe_namespace("hashloom")
@@ -88,14 +68,5 @@ class FrameDigests(Methods[pl.Series]):
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
 
-    def digest(
-        self,
-        name: str,
-        *,
-        output: Literal["hex", "binary"] = "hex",
-        salt: bytes | None = None,
-        key: bytes | None = None,
-        length: int | None = None,
-    ) -> pl.Series:
-        """Digests by the algorithm of this name, hash160 or sha256d."""
-        return pl.Series(name, column(name, self._frame, output=output, salt=salt, key=key, length=length))
+    def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> pl.Series:
+        return pl.Series(name, of(self._frame))
