@@ -355,7 +355,8 @@ class Run:
     stdout: bytes
     stderr: bytes
     outputs: dict
-    ended: bool = True
+    # Where each thread stood when the run was given up, or empty.
+    stuck: str = ""
 
 
 def normal(data):
@@ -467,12 +468,26 @@ def start(world, command, wrapper=(), **options):
     return process
 
 
+def threads_of(session):
+    """Returns a text with each thread of the processes of a session: its name, state, and system call with what it
+    waits for in the kernel."""
+    lines = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*/task/*"):
+        with contextlib.suppress(OSError, ProcessLookupError):
+            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
+            state, _, _, of_session = rest.split()[:4]
+            if int(of_session) == session:
+                words = [(folder / file).read_text().strip() for file in ("syscall", "wchan")]
+                lines.append(f"\n    {folder.name} {name} {state} {' '.join(words)}")
+    return "".join(lines) or "\n    no thread"
+
+
 def finish(world, command, process):
-    ended = True
+    stuck = ""
     try:
         stdout, stderr = process.communicate(timeout=GUARD_SECONDS)
     except subprocess.TimeoutExpired:
-        ended = False
+        stuck = threads_of(process.pid)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         world.tell("clear")
@@ -481,7 +496,7 @@ def finish(world, command, process):
     for path in command.outputs:
         with contextlib.suppress(OSError):
             outputs[path] = (world.backing / path).read_bytes()
-    return Run(process.returncode, stdout or b"", stderr or b"", outputs, ended)
+    return Run(process.returncode, stdout or b"", stderr or b"", outputs, stuck)
 
 
 references = {}
@@ -530,8 +545,8 @@ def judge(world, command, known, run, *, is_damaged=False, has_hit=True, harmles
     """Returns what is wrong with a run. `harmless`: the fault must have no effect. `error`: the run must report it.
     `mute`: the fault may keep messages from being written."""
     wrong = []
-    if not run.ended:
-        return [f"no end within {GUARD_SECONDS} s"]
+    if run.stuck:
+        return [f"no end within {GUARD_SECONDS} s:{run.stuck}"]
     if any(panic in run.stderr for panic in PANICS):
         wrong.append("panic")
     if run.code < 0 and -run.code not in signals:
@@ -606,7 +621,7 @@ def with_rules(command, rules, harmless=False, error=False):
         world.tell(*rules)
         run = finish(world, command, start(world, command))
         # A run without an end had its rules cleared.
-        has_hit = any(world.hits()) or not run.ended
+        has_hit = any(world.hits()) or bool(run.stuck)
         how = {"harmless": harmless, "error": error and has_hit}
         return judge(world, command, known, run, is_damaged=is_damaged, has_hit=has_hit, **how)
 
@@ -793,7 +808,7 @@ def with_signal(command, number):
         run = finish(world, command, process)
         wrong = []
         # The run may have completed nevertheless: then it is compared with a complete run.
-        if run.ended and run.code not in (-number, known.code):
+        if not run.stuck and run.code not in (-number, known.code):
             wrong.append(f"exit status {run.code} after {number.name}")
         return wrong + judge(world, command, known, run, signals=(number,))
 
