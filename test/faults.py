@@ -47,7 +47,7 @@ import time
 import traceback
 
 # Longer than any run takes, on a busy machine too: only an endless run takes longer.
-GUARD_SECONDS = 30
+GUARD_SECONDS = 120
 # The file system's `frozen` uses this time too, so that nothing seems to have changed.
 MTIME_NS = 1_577_836_800 * 10**9
 HERE = pathlib.Path(__file__).resolve().parent
