@@ -7,6 +7,7 @@
 use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
+use crc_fast::{CrcAlgorithm, Digest};
 use hashloom_engine::paths::portable;
 use hashloom_engine::run::Cancel;
 
@@ -33,10 +34,8 @@ enum State {
     Bsd(u16),
     /// The sum modulo 2^32.
     Sysv(u32),
-    /// The CRC of POSIX takes the bits of a byte from the highest on; the crate's, from the lowest. One is therefore the
-    /// other with the bits of every byte reversed, and those of the result.
-    Crc(crc32fast::Hasher),
-    Crc32b(crc32fast::Hasher),
+    Crc(Digest),
+    Crc32b(Digest),
 }
 
 impl State {
@@ -44,33 +43,27 @@ impl State {
         match sum {
             Sum::Bsd => State::Bsd(0),
             Sum::Sysv => State::Sysv(0),
-            // The register begins with zeros, which the crate complements.
-            Sum::Crc => State::Crc(crc32fast::Hasher::new_with_initial(u32::MAX)),
-            Sum::Crc32b => State::Crc32b(crc32fast::Hasher::new()),
+            Sum::Crc => State::Crc(Digest::new(CrcAlgorithm::Crc32Cksum)),
+            Sum::Crc32b => State::Crc32b(Digest::new(CrcAlgorithm::Crc32IsoHdlc)),
         }
     }
 
-    /// Takes bytes, which it may change.
-    fn update(&mut self, bytes: &mut [u8]) {
+    fn update(&mut self, bytes: &[u8]) {
         match self {
             State::Bsd(sum) => bytes.iter().for_each(|&byte| *sum = sum.rotate_right(1).wrapping_add(byte.into())),
             State::Sysv(sum) => {
                 *sum = sum.wrapping_add(bytes.iter().fold(0, |sum: u32, &byte| sum.wrapping_add(byte.into())));
             }
-            State::Crc(hasher) => {
-                bytes.iter_mut().for_each(|byte| *byte = byte.reverse_bits());
-                hasher.update(bytes);
-            }
-            State::Crc32b(hasher) => hasher.update(bytes),
+            State::Crc(digest) | State::Crc32b(digest) => digest.update(bytes),
         }
     }
 
     fn finish(mut self, nbytes: u64) -> u32 {
         if let State::Crc(_) = self {
             // POSIX appends the length, its lowest byte first, without zeros at its end.
-            let mut length = nbytes.to_le_bytes();
+            let length = nbytes.to_le_bytes();
             let end = length.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-            self.update(&mut length[..end]);
+            self.update(&length[..end]);
         }
         match self {
             State::Bsd(sum) => sum.into(),
@@ -78,8 +71,8 @@ impl State {
                 let folded = (sum & 0xffff) + (sum >> 16);
                 (folded & 0xffff) + (folded >> 16)
             }
-            State::Crc(hasher) => hasher.finalize().reverse_bits(),
-            State::Crc32b(hasher) => hasher.finalize(),
+            // A CRC of 32 bits.
+            State::Crc(digest) | State::Crc32b(digest) => digest.finalize() as u32,
         }
     }
 }
@@ -138,7 +131,7 @@ impl Sum {
                 Ok(0) => return Ok((state.finish(nbytes), nbytes)),
                 Ok(nread) => {
                     nbytes += nread as u64;
-                    state.update(&mut buffer[..nread]);
+                    state.update(&buffer[..nread]);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -163,7 +156,7 @@ mod tests {
 
     fn sum(sum: Sum, bytes: &[u8], nparts: usize) -> u32 {
         let mut state = State::new(sum);
-        bytes.to_vec().chunks_mut(bytes.len().div_ceil(nparts).max(1)).for_each(|part| state.update(part));
+        bytes.chunks(bytes.len().div_ceil(nparts).max(1)).for_each(|part| state.update(part));
         state.finish(bytes.len() as u64)
     }
 
