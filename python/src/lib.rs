@@ -2,9 +2,9 @@
 //! The compiled half of the Python package: the module `pyhashloom._hashloom`.
 //!
 //! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
-//! arrow.rs: Arrow arrays of other libraries. source.rs: rows of these. column.rs: their digests, as a column. long.rs:
-//! digests of long values. rows.rs: the bytes of a table's rows. digests.rs: what a column of digests gives Python.
-//! memory.rs: memory for long results. signals.rs: signals of Python. work.rs: threads of the engine.
+//! arrow.rs: Arrow arrays of other libraries. source.rs: rows of these. digester.rs: their digests. column.rs: these as
+//! columns. digests.rs: what a column of digests gives Python. long.rs: digests of long values. rows.rs: the bytes of a
+//! table's rows. memory.rs: memory for long results. signals.rs: signals of Python. work.rs: threads of the engine.
 //! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
 //! pbkdf2.rs: keys from passwords. search.rs: nonces. streams.rs: messages that arrive in parts.
 //!
@@ -13,6 +13,7 @@
 mod arrow;
 mod buffer;
 mod column;
+mod digester;
 mod digests;
 mod files;
 mod hash;

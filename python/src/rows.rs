@@ -14,7 +14,7 @@ use half::f16;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::column::{Cells as Strings, from_offset};
+use crate::digester::{Cells as Strings, from_offset};
 
 // The first byte of a value. docs/rows.md has the table.
 const NULL: u8 = 0x00;
