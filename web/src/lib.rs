@@ -95,13 +95,13 @@ pub extern "C" fn read_torrent(nbytes: usize) -> u32 {
 }
 
 /// Files are columns: JavaScript would take a second for a million objects.
-fn columns<'a>(json: Json, files: impl Iterator<Item = (&'a [u8], u64, u64, Attributes)> + Clone) -> Json {
+fn columns<'a, I: Iterator<Item = (&'a [u8], u64, u64, Attributes)>>(json: Json, files: impl Fn() -> I) -> Json {
     let number = |number: u64| number.to_string().into_bytes();
     let flags = |of: Attributes| u64::from(of.padding) * PADDING + u64::from(of.symlink) * SYMLINK;
-    json.list("paths", files.clone().map(|(path, ..)| json::text(path)))
-        .list("offsets", files.clone().map(|(_, offset, ..)| number(offset)))
-        .list("nbytes", files.clone().map(|(_, _, nbytes, _)| number(nbytes)))
-        .list("flags", files.map(|(.., attributes)| number(flags(attributes))))
+    json.list("paths", files().map(|(path, ..)| json::text(path)))
+        .list("offsets", files().map(|(_, offset, ..)| number(offset)))
+        .list("nbytes", files().map(|(_, _, nbytes, _)| number(nbytes)))
+        .list("flags", files().map(|(.., attributes)| number(flags(attributes))))
 }
 
 fn describe(torrent: &Torrent) -> Vec<u8> {
@@ -111,7 +111,7 @@ fn describe(torrent: &Torrent) -> Vec<u8> {
         .truth("single", torrent.is_single_file())
         .number("piece_nbytes", torrent.piece_nbytes())
         .number("piece_count", torrent.piece_count() as u64);
-    columns(json, torrent.files().map(|file| (file.path, file.offset, file.nbytes, file.attributes)))
+    columns(json, || torrent.files().map(|file| (file.path, file.offset, file.nbytes, file.attributes)))
         .list("notes", torrent.notes().iter().map(|note| json::text(note.to_string().as_bytes())))
         .end()
 }
@@ -177,12 +177,18 @@ fn describe_draft(draft: &Draft) -> Vec<u8> {
         .truth("single", draft.is_single_file())
         .number("piece_nbytes", draft.piece_nbytes())
         .number("piece_count", draft.piece_count() as u64);
-    // Where hashes of a piece lie in what finish_pieces answers, and finish_draft takes.
-    let kinds = [(Version::V2, SHA1_NBYTES), (Version::V1, ROOT_NBYTES)];
-    let nbytes: usize = kinds.into_iter().filter(|(not, _)| *not != draft.version()).map(|(_, nbytes)| nbytes).sum();
-    columns(json.number("digests_nbytes", nbytes as u64), draft.files().collect::<Vec<_>>().into_iter())
+    columns(json.number("digests_nbytes", digests_nbytes(draft) as u64), || draft.files())
         .list("notes", std::iter::empty())
         .end()
+}
+
+/// Bytes of the digests of a piece.
+fn digests_nbytes(draft: &Draft) -> usize {
+    match draft.version() {
+        Version::V1 => SHA1_NBYTES,
+        Version::V2 => ROOT_NBYTES,
+        Version::Hybrid => SHA1_NBYTES + ROOT_NBYTES,
+    }
 }
 
 /// Makes the torrent of the digests in the room: of each piece its SHA-1, its root or both, as [`finish_pieces`] gives
@@ -192,12 +198,11 @@ pub extern "C" fn finish_draft(nbytes: usize) -> u32 {
     with(|state| {
         let made = state.draft.ok_or_else(|| "there is no draft".to_owned()).and_then(|draft| {
             let (has_sha1, has_root) = (draft.version() != Version::V2, draft.version() != Version::V1);
-            let each = usize::from(has_sha1) * SHA1_NBYTES + usize::from(has_root) * ROOT_NBYTES;
             let digests = |piece: &[u8]| PieceDigests {
                 sha1: piece.first_chunk().copied().filter(|_| has_sha1),
                 root: piece.last_chunk().copied().filter(|_| has_root),
             };
-            let digests: Vec<PieceDigests> = state.input[..nbytes].chunks(each).map(digests).collect();
+            let digests: Vec<PieceDigests> = state.input[..nbytes].chunks(digests_nbytes(draft)).map(digests).collect();
             draft.finish(&digests).map_err(|error| error.to_string())
         });
         let is_made = made.is_ok();
