@@ -105,12 +105,18 @@ fn columns<'a, I: Iterator<Item = (&'a [u8], u64, u64, Attributes)>>(json: Json,
 }
 
 fn describe(torrent: &Torrent) -> Vec<u8> {
+    let hex = |algorithm, hash: &[u8]| json::text(hashloom::Hash::new(algorithm, hash).to_string().as_bytes());
+    let hashes = [
+        torrent.info_hash_v1().map(|hash| hex(Algorithm::Sha1, &hash[..])),
+        torrent.info_hash_v2().map(|hash| hex(Algorithm::Sha256, &hash[..])),
+    ];
     let json = Json::object()
         .text("name", torrent.name())
         .text("version", torrent.version().to_string().as_bytes())
         .truth("single", torrent.is_single_file())
         .number("piece_nbytes", torrent.piece_nbytes())
-        .number("piece_count", torrent.piece_count() as u64);
+        .number("piece_count", torrent.piece_count() as u64)
+        .list("hashes", hashes.into_iter().flatten());
     columns(json, || torrent.files().map(|file| (file.path, file.offset, file.nbytes, file.attributes)))
         .list("notes", torrent.notes().iter().map(|note| json::text(note.to_string().as_bytes())))
         .end()
