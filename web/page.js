@@ -266,7 +266,8 @@ async function ready() {
 
 // The torrents and lists in the first folders of what was given.
 const ownSources = () =>
-    [...given.values()].filter(({ path }) => path.split("/").length <= 2 && looksLikeSource(path));
+    [...given.values()].filter(({ path }) => path.split("/").length <= 2 && looksLikeSource(path))
+        .sort((a, b) => (a.path < b.path ? -1 : 1));
 
 // The value of a choice that no path is.
 const ALL = "\0";

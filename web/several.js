@@ -40,6 +40,7 @@ async function startAll() {
         showAll();
         const read = reading = { name: item.file.name, worker: null };
         source = null;
+        describe();
         try {
             const made = await readSource(read, item.file, -1);
             if (own !== several || own.stopped || read !== reading) return endAll(own);
