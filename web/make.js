@@ -76,7 +76,7 @@ async function makeOf(own) {
 function summaryOfMade({ made, why, source: { torrent } }) {
     if (!made) return why || "A file that changes, or that cannot be read, has no place in a torrent.";
     const visible = torrent.flags.reduce((sum, flag) => sum + (flag & PADDING ? 0 : 1), 0);
-    const hashes = made.hashes.map((hash) => `Info-hash ${hash}.`).join(" ");
+    const hashes = made.hashes.map((hash) => `Info-hash of ${hash.length === 40 ? "v1" : "v2"}: ${hash}.`).join(" ");
     return `${shown(torrent.name)}: ${torrent.version}, ${count(visible, "file")}, ` +
         `${count(torrent.piece_count, "piece")} of ${size(torrent.piece_nbytes)}. ${hashes}`;
 }

@@ -226,6 +226,12 @@ $("vendor").oninput = () => {
         : `It has ${hex.length} digits: choose its algorithm, and compute digests by it`;
 };
 
+$("paste").hidden = !navigator.clipboard?.readText;
+$("paste").onclick = async () => {
+    $("vendor").value = await navigator.clipboard.readText();
+    $("vendor").oninput();
+};
+
 // ---- Choosing and dropping ----
 
 // Takes the files to check in place of those before. `list` gives them: { path, file, handle }.
@@ -240,7 +246,10 @@ async function setFiles(list, keepsSource = false) {
         const items = [];
         await list(items, own);
         if (own !== listing) return;
-        for (const item of items) given.set(item.path, item);
+        for (const item of items) {
+            if (given.has(item.path)) own.problem = `Two files with the path ${shown(item.path)} were given; give one.`;
+            given.set(item.path, item);
+        }
     } catch (error) {
         if (own !== listing) return;
         own.problem = "The folder cannot be read to its end; choose it again.";
@@ -302,7 +311,6 @@ function describe() {
 
 function contents() {
     if (source.list?.isNew) return "no list";
-    if (source.making) return "a new torrent";
     if (source.list) return `${count(source.list.entries.length, "checksum")}`;
     const { torrent } = source, visible = torrent.flags.reduce((sum, flag) => sum + (flag & PADDING ? 0 : 1), 0);
     return `${torrent.version} torrent, ${count(visible, "file")}, ${count(torrent.piece_count, "piece")} of ` +
@@ -532,9 +540,10 @@ function present() {
 }
 
 function presentButtons() {
-    const { ended, cancelled, made, source: { list } } = check;
+    const { ended, cancelled, made, source: { list, making } } = check;
     $("cancel").hidden = ended !== null;
     $("again").hidden = $("report").hidden = ended === null;
+    $("again").textContent = making ? "Make it again" : "Check again";
     $("save").hidden = $("compare").hidden = !(list?.isNew && ended !== null && !cancelled);
     $("save-torrent").hidden = made === null;
 }
@@ -913,6 +922,7 @@ function show() {
     const { nbad } = check.source.list || { nbad: 0 };
     const { isNew } = check.source.list || {}, { making } = check.source;
     const summary = check.summary = !check.ended ? "" : [
+        several ? `${shown(check.source.name)}:` : "",
         check.cancelled ? "Stopped before the end." : "",
         making ? summaryOfMade(check) : isNew ? "" : `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
         check.pieces && !making
@@ -989,7 +999,10 @@ function showRows(counts) {
             if (check.source.list?.isNew) {
                 const copy = element("button", "Copy");
                 copy.type = "button";
-                copy.onclick = () => navigator.clipboard.writeText(verdict.textContent);
+                copy.onclick = async () => {
+                    await navigator.clipboard.writeText(verdict.textContent);
+                    copy.textContent = "Copied";
+                };
                 line.cells[1].append(copy);
             }
             return { index, line, verdict, nbytes };

@@ -96,7 +96,7 @@ function headlineOfAll() {
     }
     const unsure = items.some(({ check }) => check?.unsure > 0) ? ", as read" : "";
     return [state, right === items.length ? `All ${items.length} are right${unsure}`
-        : `${right.toLocaleString("en")} of ${items.length.toLocaleString("en")} are right${unsure}`];
+        : `${right.toLocaleString("en")} of ${items.length.toLocaleString("en")} right${unsure}`];
 }
 
 const titleOfAll = (percent) => {

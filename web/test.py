@@ -384,7 +384,12 @@ class Tests:
         """The headers of docs/web.md forbid what the page itself cannot: connections ahead of use, and WebRTC."""
         text = (pathlib.Path(__file__).parent.parent / "docs/web.md").read_text()
         headers = dict(re.findall(r"^\| `([\w-]+)` \| `([^`]+)` \|$", text, re.MULTILINE))
-        assert headers["Connection-Allowlist"] == "()", headers
+        lines = self.files_of_site()["_headers"].decode().split("\n/\n")[0].splitlines()
+        assert lines == ["/*", *(f"  {name}: {value}" for name, value in headers.items())], (lines, headers)
+        for allowed in [headers["Connection-Allowlist"], "()"]:
+            self.connects(headers | {"Connection-Allowlist": allowed})
+
+    def connects(self, headers):
         source, folder = self.made("v1")
         with self.served(headers) as url, socket.create_server(("127.0.0.1", 0)) as ahead, \
                 socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stun:
@@ -494,13 +499,15 @@ class Tests:
             (bencode({"info": info | {"files": [{"length": 0, "path": ["..", "x"]}]}}), "leads out of the folder"),
             (bencode({"info": info | {"length": 1, "piece length": 1 << 60}}), "piece length"),
             (bencode({"info": info | {"length": 1, "piece length": 0}}), "piece length"),
-            (b"d" * 1000, "byte"), (b"d1:a", "byte"), (b"", ""),
+            (bencode({"info": info | {"length": 1, "piece length": 1 << 62, "pieces": bytes(20)}}), "piece length"),
+            (bencode({"info": info | {"files": [{"length": 0, "path": ["a\0b"]}]}}), "NUL byte"),
+            (b"d" * 1000, "byte"), (b"d1:a" * 100_000, "byte"), (b"l" * 1_000_000, "byte"), (b"d1:a", "byte"), (b"", ""),
         ]:
             path = self.folder / "bad.torrent"
             path.write_bytes(content)
             self.open()
             self.browser.choose("#source", [path])
-            assert words in self.wait_error() and "bad.torrent: " in self.error(), (content, self.error())
+            assert words in self.wait_error() and "bad.torrent: " in self.error(), (content[:99], self.error())
         self.picture("bad-torrent")
 
     def test_names_are_text(self):
@@ -934,6 +941,12 @@ class Tests:
         assert run.returncode == 0 and run.stdout.count(": OK") == 4, (run, text)
         self.input("#vendor", f"SHA256: {sha256(files['a']).hex().upper()} ")
         assert self.text("#same") == "It is that of without/a"
+        self.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        index = [name for name, _ in self.table()].index("without/sub/bCopy")
+        self.browser.run(f"document.querySelectorAll('#rows button')[{index}].click()")
+        self.until(f"document.querySelectorAll('#rows button')[{index}].textContent === 'Copied'")
+        self.browser.run("document.getElementById('paste').click()")
+        self.until("document.getElementById('same').textContent === 'It is that of without/sub/b'")
         self.input("#vendor", sha256(b"other").hex())
         assert self.text("#same") == "No file has this digest"
         self.input("#vendor", "0" * 40)
@@ -995,7 +1008,7 @@ class Tests:
             name, data = self.torrent_made()
             assert name == "to make.torrent", name
             assert data == made_by(self.program, top, output, options), options
-            hashes = re.findall("Info-hash ([0-9a-f]+)", self.text("#summary"))
+            hashes = re.findall("Info-hash of v[12]: ([0-9a-f]+)", self.text("#summary"))
             info = data[data.index(b"4:info") + 6:]
             assert any(hashlib.sha1(info[:end]).hexdigest() in hashes or hashlib.sha256(info[:end]).hexdigest() in hashes
                        for end in range(len(info) + 1) if info[end - 1:end] == b"e"), hashes
@@ -1075,12 +1088,15 @@ class Tests:
             assert self.browser.run("check.made === null && document.getElementById('save-torrent').hidden && "
                                     "document.getElementById('work').className === 'bad'")
             self.picture("no-torrent")
-        self.make({}, "#folder", [top])
+        # A check that is cancelled makes none either.
+        self.open()
+        self.browser.run("window.begun = start; start = async () => { const begins = begun(); cancel(); await begins; }; 0")
+        self.browser.choose("#folder", [top])
+        self.until("!document.getElementById('make').hidden")
+        self.browser.run(fill({}))
         self.wait()
-        self.make({}, "#folder", [top])
-        self.browser.run("cancel()")
-        self.until("check === null || check.ended")
-        assert self.browser.run("document.getElementById('save-torrent').hidden")
+        assert self.text("#verdict") == "Stopped before the end", self.text("#verdict")
+        assert self.browser.run("check.made === null && document.getElementById('save-torrent').hidden")
 
     # ---- Several torrents and lists ----
 
@@ -1116,14 +1132,15 @@ class Tests:
         # Each is shown by its button.
         for i, name in [(1, "same.torrent"), (3, "SHA256SUMS")]:
             self.browser.run(f"document.querySelectorAll('#sources button')[{i}].click()")
-            assert self.browser.run("source.name") == name and self.text("#summary").startswith(f"{[2, 2, 2, 6][i]} of")
+            assert self.browser.run("source.name") == name and self.text("#summary").startswith(
+                f"{name}: {[2, 2, 2, 6][i]} of")
         # Damage, want and what is no torrent: the whole is as bad as the worst.
         (top / "album1/two").unlink()
         self.browser.choose("#folder", [top])
         self.until("given.size === 5 && several.done && !several.stopped")
         rows, text, state = self.overall()
         assert [row[2] for row in rows] == ["ok", "gone", "ok", "gone"], rows
-        assert (text, state) == ("2 of 4 are right", "gone"), (text, state)
+        assert (text, state) == ("2 of 4 right", "gone"), (text, state)
         (top / "album2/one").write_bytes(noise(100_000, 99))
         bad = self.folder / "bad.torrent"
         bad.write_bytes(b"d4:infod4:name2:..ee")
@@ -1131,12 +1148,12 @@ class Tests:
         self.browser.drop("#zone", [*sources, bad, top])
         rows, text, state = self.overall()
         assert [row[2] for row in rows] == ["ok", "gone", "bad", "bad", "bad"], rows
-        assert (text, state) == ("1 of 5 are right", "bad"), (text, state)
+        assert (text, state) == ("1 of 5 right", "bad"), (text, state)
         assert self.text("#verdict").startswith("1 file not right"), "the worst is shown"
         self.picture("several")
         name, report = self.saved("report")
         report = json.loads(report)
-        assert report["verdict"] == "1 of 5 are right" and len(report["checks"]) == 5, report
+        assert report["verdict"] == "1 of 5 right" and len(report["checks"]) == 5, report
         assert report["checks"][0]["verdict"] == "All 2 files are right", report
         assert len(report["checks"][2]["info_hashes"]) == 2, report
         files = {file["name"]: file["verdict"] for file in report["checks"][2]["files"]}
@@ -1146,6 +1163,16 @@ class Tests:
         self.until("several === null && check.ended && check.source === source")
         assert self.text("#verdict") == "All 2 files are right"
         assert self.browser.run("document.getElementById('overall').hidden")
+
+    def test_too_many(self):
+        self.open()
+        for count, nbytes in [(1001, 1), (2, 200 << 20)]:
+            self.browser.run(f"setAll(Array({count}).fill({{ name: 'x', size: {nbytes} }})).then(() => 0)")
+            assert "at most 1,000 torrents and lists, of 256 MiB" in self.error(), self.error()
+        self.browser.run("setFiles(async (items) => items.push(...[1, 2].map((n) => ({ path: 'a/b', "
+                         "file: new File([n], 'b') })))).then(() => 0)")
+        self.browser.run("sourceProblem = ''; describe()")
+        assert "Two files with the path a/b were given" in self.error(), self.error()
 
     def test_several_cancelled(self):
         top = self.folder / "several cancelled"
@@ -1171,7 +1198,7 @@ class Tests:
         self.until("asked.length === 1 && !document.getElementById('stop').hidden")
         self.browser.run("document.getElementById('stop').click()")
         rows, text, state = self.overall()
-        assert [row[1:] for row in rows] == [["not checked", "gone"]] * 2 and text == "0 of 2 are right", (rows, text)
+        assert [row[1:] for row in rows] == [["not checked", "gone"]] * 2 and text == "0 of 2 right", (rows, text)
 
     # ---- The site ----
 
@@ -1339,12 +1366,23 @@ class Tests:
         source, folder = self.made("v1")
         every = os.environ.get("HASHLOOM_TEST_ALL") == "1"
         for dark in [False, True]:
-            for state in ["start", "right", "wrong", "error"] if every or self.screenshots else ["wrong"]:
+            for state in ["start", "right", "wrong", "error", "making", "several"] if every or self.screenshots else [
+                    "wrong", "several"]:
                 if state == "wrong":
                     (folder / "z.bin").write_bytes(noise(40_000, 99))
                     (folder / "empty").unlink(missing_ok=True)
                 if state in ("start", "error"):
                     self.open()
+                elif state == "making":
+                    self.make({}, "#folder", [folder])
+                    self.torrent_made()
+                elif state == "several":
+                    self.open()
+                    self.browser.choose("#source", [source, VECTORS / "alice.torrent"])
+                    self.browser.choose("#folder", [folder])
+                    self.overall()
+                    self.browser.run("document.getElementById('make').open = true; "
+                                     "document.activeElement.blur()")
                 else:
                     write(folder, {"z.bin": noise(40_000, 4), "empty": b""}) if state == "right" else None
                     self.choose(source, folder)
@@ -1366,11 +1404,21 @@ class Tests:
         (folder / "z.bin").write_bytes(noise(40_000, 99))
         self.browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
         try:
-            self.choose(source, folder)
-            self.picture("phone")
-            wide = self.browser.run("[...document.querySelectorAll('*')].filter((one) => "
-                                    "one.getBoundingClientRect().right > 360).map((one) => one.outerHTML.slice(0, 60))")
-            assert wide == [], wide
+            for state in ["checked", "made", "several"]:
+                if state == "checked":
+                    self.choose(source, folder)
+                elif state == "made":
+                    self.make({}, "#folder", [folder])
+                    self.torrent_made()
+                else:
+                    self.browser.choose("#source", [source, VECTORS / "alice.torrent"])
+                    self.overall()
+                self.picture(f"phone-{state}")
+                wide = self.browser.run("[...document.querySelectorAll('*')].filter((one) => one"
+                                        ".getBoundingClientRect().right > 360).map((one) => one.outerHTML.slice(0, 60))")
+                assert wide == [], (state, wide)
+                # Text that sticks out of its element widens the page alone.
+                assert self.browser.run("document.documentElement.scrollWidth") <= 360, state
         finally:
             self.browser.call("Emulation.clearDeviceMetricsOverride")
 
