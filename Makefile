@@ -185,8 +185,8 @@ web:
 	@tools/setup.sh web
 	CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER='$(WASM_LINKER)' \
 	    CC_wasm32_unknown_unknown='$(WASM_CC)' CFLAGS_wasm32_unknown_unknown='-msimd128 -mbulk-memory' \
-	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort' cargo build --release --locked --target wasm32-unknown-unknown \
-	    --package hashloom-web
+	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort -C strip=symbols' cargo build --release --locked \
+	    --target wasm32-unknown-unknown --package hashloom-web
 	web/build.py target/wasm32-unknown-unknown/release/hashloom_web.wasm build/web/hashloom.html build/web/site
 
 # A folder for a web server, and the SHA-256 of what is in it.

@@ -945,7 +945,7 @@ const symlinks = () => (check.nsymlinks ??= check.rows.reduce((sum, row) => sum 
 function headline(counts, part) {
     const bad = counts[BAD], gone = counts[GONE], doubt = counts[DOUBT], none = counts[NONE] - symlinks();
     const { nbad } = check.source.list || { nbad: 0 }, { making } = check.source;
-    const wrong = [bad > 0 ? `${count(bad, "file")} not right` : "",
+    const wrong = [bad > 0 ? `${count(bad, "file")} ${making ? "changed or not readable" : "not right"}` : "",
                    gone > 0 ? `${gone.toLocaleString("en")} missing` : "",
                    doubt > 0 && bad + gone > 0 ? `${doubt.toLocaleString("en")} cannot be told` : ""]
         .filter((text) => text).join(", ");

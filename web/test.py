@@ -1084,7 +1084,7 @@ class Tests:
                              "window.going = true; waiting.forEach((answer) => held(...answer)); 0")
             verdicts, _ = self.wait()
             assert "changed" in verdicts["one"] and verdicts["two"] == "read, but no torrent was made", verdicts
-            assert self.text("#verdict") == "No torrent was made: 1 file not right", self.text("#verdict")
+            assert self.text("#verdict") == "No torrent was made: 1 file changed or not readable", self.text("#verdict")
             assert self.browser.run("check.made === null && document.getElementById('save-torrent').hidden && "
                                     "document.getElementById('work').className === 'bad'")
             self.picture("no-torrent")
@@ -1514,8 +1514,10 @@ class Engines:
                                     lambda script: script.replace("function save(name, content) {\n", keep)))
         _, paths = self.made("v1")
         output = self.folder / "by program.torrent"
-        for options, fields in MAKINGS:
-            for files, content, more in [(paths, paths[0].parent, {"name": paths[0].parent.name}), (paths[1:2], paths[1], {})]:
+        every = os.environ.get("HASHLOOM_TEST_ALL") == "1"
+        loose, one = (paths, paths[0].parent, {"name": paths[0].parent.name}), (paths[1:2], paths[1], {})
+        for number, (options, fields) in enumerate(MAKINGS):
+            for files, content, more in [loose, one] if every else [[loose], [], [], [one], [loose], []][number]:
                 self.engine.open(page.as_uri())
                 self.engine.choose("#files", files)
                 self.until("!document.getElementById('make').hidden")
