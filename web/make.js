@@ -38,7 +38,8 @@ async function make(options) {
         const { folder, prefix } = commonFolder(), isLoose = folder === null && given.size > 1;
         const name = options.find(([letter]) => letter === "n")?.[1];
         if (isLoose && !name) throw new Error("the files are in no folder together; give the torrent a name");
-        const turned = [...given.values()].find(({ path, file }) => path.slice(path.lastIndexOf("/") + 1) !== file.name);
+        const isTurned = ({ path, file }) => path.slice(path.lastIndexOf("/") + 1) !== file.name;
+        const turned = [...given.values()].find(isTurned);
         if (turned) throw new Error(`${shown(turned.path)}: this browser shows another name than the disk; rename it`);
         const all = [...options, ...(isLoose ? [["d", name]] : folder === null ? [] : [["d", folder]])];
         for (const { path, file } of given.values()) all.push(["f", `${file.size} ${path.slice(prefix.length)}`]);

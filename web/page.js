@@ -301,7 +301,8 @@ function describe() {
     $("stop").hidden = !reading;
     $("without").hidden = given.size === 0 || reading !== null || several !== null || Boolean(source?.file);
     document.title = `${problem ? "Error \u2013 " : ""}hashloom: check files`;
-    const guessed = source?.list && !several && (source.algorithm >= 0 || source.list.entries.some(({ told }) => !told));
+    const isGuess = ({ algorithm, list }) => algorithm >= 0 || list.entries.some(({ told }) => !told);
+    const guessed = source?.list && !several && isGuess(source);
     $("guess").hidden = !guessed;
     if (!guessed) return;
     const options = [["-1", "by the number of digits"], ...source.list.algorithms.map(({ tag }, i) => [`${i}`, tag])];
@@ -463,8 +464,8 @@ function findFiles() {
             padding: (flags[index] & PADDING) !== 0, symlink: (flags[index] & SYMLINK) !== 0,
         }));
         const visible = rows.filter((row) => !row.padding && !row.symlink);
-        if (source.making) prefix = source.prefix;
-        else [prefix] = bestPrefix(single ? [name] : visible.slice(0, 100).map((row) => row.path), single ? null : name);
+        const wanted = single ? [name] : visible.slice(0, 100).map((row) => row.path);
+        prefix = source.prefix ?? bestPrefix(wanted, single ? null : name)[0];
         const only = single && given.size === 1 ? given.values().next().value : undefined;
         for (const row of visible) row.item = source.making && single ? only : under(prefix, row.path) || only;
     } else {
@@ -924,7 +925,8 @@ function show() {
     const summary = check.summary = !check.ended ? "" : [
         several ? `${shown(check.source.name)}:` : "",
         check.cancelled ? "Stopped before the end." : "",
-        making ? summaryOfMade(check) : isNew ? "" : `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
+        making ? summaryOfMade(check) : isNew ? ""
+            : `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
         check.pieces && !making
             ? `${check.counts[RIGHT].toLocaleString("en")} of ${count(check.pieces.length, "piece")} right.` : "",
         check.extra.length > 0 ? `${count(check.extra.length, "extra file")}.` : "",
@@ -950,10 +952,13 @@ function headline(counts, part) {
                    doubt > 0 && bad + gone > 0 ? `${doubt.toLocaleString("en")} cannot be told` : ""]
         .filter((text) => text).join(", ");
     const state = bad > 0 ? "bad" : gone + doubt > 0 ? "gone" : "";
-    if (!check.ended) return [state, `${making ? "Making a torrent" : "Checking"}: ${Math.floor(100 * part)} %${wrong ? `, so far ${wrong}` : ""}`];
+    if (!check.ended) {
+        const what = making ? "Making a torrent" : "Checking";
+        return [state, `${what}: ${Math.floor(100 * part)} %${wrong ? `, so far ${wrong}` : ""}`];
+    }
     if (check.cancelled) return [state || "gone", `Stopped before the end${wrong ? `: ${wrong}` : ""}`];
     if (making && !check.made) return ["bad", `No torrent was made${wrong ? `: ${wrong}` : ""}`];
-    if (making) return ["ok", "The torrent is made"];
+    if (making) return ["ok", `The torrent is made${check.unsure > 0 ? ", as read" : ""}`];
     if (wrong) return [state, wrong[0].toUpperCase() + wrong.slice(1)];
     if (check.source.list?.isNew) return ["", `Digests of ${count(none, "file")}`];
     if (doubt > 0) return ["gone", `${count(doubt, "file")} cannot be checked`];

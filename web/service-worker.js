@@ -16,8 +16,8 @@ oninstall = (event) => event.waitUntil(install());
 onactivate = (event) => event.waitUntil(caches.keys().then((names) =>
     Promise.all(names.filter((name) => name.startsWith(OWN) && name !== CACHE).map((name) => caches.delete(name)))));
 onfetch = (event) => {
-    const { method, url } = event.request;
-    const path = url.startsWith(registration.scope) ? url.slice(registration.scope.length).replace(/[?#].*/s, "") : null;
+    const { method, url } = event.request, { scope } = registration;
+    const path = url.startsWith(scope) ? url.slice(scope.length).replace(/[?#].*/s, "") : null;
     const name = path === "" || path === "index.html" ? "./" : path;
     if (method === "GET" && Object.hasOwn(FILES, name)) event.respondWith(kept(event.request, name));
 };

@@ -328,7 +328,8 @@ pub extern "C" fn update_pieces(count: usize, stride: usize, lengths_at: usize) 
     });
 }
 
-/// Ends the pieces. The answer has a byte for each: 1 if the piece is right. Of a draft it has the digests of each piece.
+/// Ends the pieces. The answer has a byte for each: 1 if the piece is right. For a draft the answer has the digests of
+/// each piece, SHA-1 before the root.
 #[unsafe(no_mangle)]
 pub extern "C" fn finish_pieces() {
     with(|state| {

@@ -160,8 +160,8 @@ impl Draft {
         self.layout.piece_count() as usize
     }
 
-    /// The files in the order of the content, padding files among them: path, offset of the first byte, length in bytes,
-    /// attributes. Padding has no path here.
+    /// The files in the order of the content, padding files among them: path, offset of the first byte, length in
+    /// bytes, attributes. Padding has no path here.
     ///
     /// ```
     /// # use hashloom_engine::torrent::Builder;
