@@ -150,6 +150,49 @@ def fill(fields):
             "document.querySelector('#making button').click(); })()")
 
 
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@contextlib.contextmanager
+def served_site(files):
+    """The site as Netlify or Cloudflare would serve it, with its headers; `files` may be replaced meanwhile."""
+    class Site(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            path = self.path.partition("?")[0]
+            data = files.get("index.html" if path == "/" else path[1:])
+            self.send_response(200 if data is not None else 404)
+            for line in files["_headers"].decode().splitlines():
+                if not line.startswith(" "):
+                    matches = line in ("/*", path)
+                elif matches:
+                    self.send_header(*line.strip().split(": ", 1))
+            kinds = {"html": "text/html", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png"}
+            self.send_header("Content-Type", kinds.get(path.rpartition(".")[2], "application/manifest+json")
+                             if path != "/" else "text/html")
+            self.end_headers()
+            self.wfile.write(data or b"")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    ended = []
+
+    def stop():
+        if not ended:
+            ended.append(True)
+            server.shutdown()
+            server.server_close()
+
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", stop
+    finally:
+        stop()
+
+
 class Tests:
     def __init__(self, browser, page, folder, screenshots, program=None, site=None):
         self.browser, self.page, self.folder, self.screenshots = browser, page, folder, screenshots
@@ -384,7 +427,7 @@ class Tests:
         """The headers of docs/web.md forbid what the page itself cannot: connections ahead of use, and WebRTC."""
         text = (pathlib.Path(__file__).parent.parent / "docs/web.md").read_text()
         headers = dict(re.findall(r"^\| `([\w-]+)` \| `([^`]+)` \|$", text, re.MULTILINE))
-        lines = self.files_of_site()["_headers"].decode().split("\n/\n")[0].splitlines()
+        lines = files_of(self.site)["_headers"].decode().split("\n/\n")[0].splitlines()
         assert lines == ["/*", *(f"  {name}: {value}" for name, value in headers.items())], (lines, headers)
         for allowed in [headers["Connection-Allowlist"], "()"]:
             self.connects(headers | {"Connection-Allowlist": allowed})
@@ -1205,55 +1248,14 @@ class Tests:
 
     # ---- The site ----
 
-    @contextlib.contextmanager
-    def served_site(self, files):
-        """The site as Netlify or Cloudflare would serve it, with its headers; `files` may be replaced meanwhile."""
-        class Site(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                path = self.path.partition("?")[0]
-                data = files.get("index.html" if path == "/" else path[1:])
-                self.send_response(200 if data is not None else 404)
-                for line in files["_headers"].decode().splitlines():
-                    if not line.startswith(" "):
-                        matches = line in ("/*", path)
-                    elif matches:
-                        self.send_header(*line.strip().split(": ", 1))
-                kinds = {"html": "text/html", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png"}
-                self.send_header("Content-Type", kinds.get(path.rpartition(".")[2], "application/manifest+json")
-                                 if path != "/" else "text/html")
-                self.end_headers()
-                self.wfile.write(data or b"")
-
-            def log_message(self, *_):
-                pass
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        ended = []
-
-        def stop():
-            if not ended:
-                ended.append(True)
-                server.shutdown()
-                server.server_close()
-
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/", stop
-        finally:
-            stop()
-
-    def files_of_site(self):
-        return {path.name: path.read_bytes() for path in self.site.iterdir()}
-
     ACTIVE = "navigator.serviceWorker.ready.then(({ active }) => active.state === 'activated')"
 
     def test_site_offline(self):
         """Installable, without a fault in manifest, policy or headers; and the page works when the server is gone."""
         source, folder = self.made("hybrid")
-        files = self.files_of_site()
+        files = files_of(self.site)
         assert files["hashloom.html"] == self.page.read_bytes()
-        with self.served_site(files) as (url, stop):
+        with served_site(files) as (url, stop):
             self.open(url)
             self.until(self.ACTIVE)
             found = self.browser.call("Page.getAppManifest")
@@ -1286,7 +1288,7 @@ class Tests:
 
     def test_site_update(self):
         """A version is whole: what is half replaced on the server is not taken, and a new one comes at a new start."""
-        files = self.files_of_site()
+        files = files_of(self.site)
         old = files["index.html"]
         new = old.replace(b"<h1>Check", b"<h1>New: check")
         changed = {b64(old): b64(new), sha256(old).hex(): sha256(new).hex()}
@@ -1294,7 +1296,7 @@ class Tests:
         for before, after in changed.items():
             assert worker.count(before.encode()) == 1, before
             worker = worker.replace(before.encode(), after.encode())
-        with self.served_site(files) as (url, stop):
+        with served_site(files) as (url, stop):
             self.open(url)
             self.until(self.ACTIVE)
             update = ("navigator.serviceWorker.getRegistration().then((one) => one.update()).then((one) => "
@@ -1431,14 +1433,14 @@ class Tests:
 class Engines:
     """Tests of every engine, by what the page shows: an engine's scripts do not see the page's variables."""
 
-    def __init__(self, engine, page, folder, program=None):
-        self.engine, self.page, self.folder, self.program = engine, page, folder, program
+    def __init__(self, engine, page, folder, program, site):
+        self.engine, self.page, self.folder, self.program, self.site = engine, page, folder, program, site
 
     def text(self, selector):
         return self.engine.run(f"document.querySelector({selector!r}).textContent")
 
-    def check(self, source, paths, page=None):
-        self.engine.open((page or self.page).as_uri())
+    def check(self, source, paths, url=None):
+        self.engine.open(url or self.page.as_uri())
         self.engine.choose("#source", [source])
         self.engine.choose("#files", paths)
         return self.wait()
@@ -1536,6 +1538,19 @@ class Engines:
                 assert self.text("#verdict") == expected, self.text("#verdict")
                 assert ("the torrent has what was read" in self.text("#unsure")) != self.engine.tells
 
+    def engine_site(self):
+        """The site, with its headers; without the server after the first load."""
+        sources, paths = self.made("hybrid")
+        with served_site(files_of(self.site)) as (url, stop):
+            self.engine.open(url)
+            self.until("navigator.serviceWorker.getRegistration().then((one) => one?.active?.state === 'activated')")
+            for is_served in [True, False]:
+                if not is_served:
+                    stop()
+                for source in sources:
+                    verdicts = self.check(source, paths, url)
+                    assert set(verdicts.values()) == {"OK"} and len(verdicts) == 4, (is_served, source, verdicts)
+
     def engine_several(self):
         sources, paths = self.made("v2")
         self.engine.open(self.page.as_uri())
@@ -1578,7 +1593,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def run_engine(engine, page, names, program):
+def run_engine(engine, page, names, program, site):
     """Runs the tests of every engine in this one. One that is not installed is named."""
     try:
         started = engine()
@@ -1587,7 +1602,7 @@ def run_engine(engine, page, names, program):
         # tools/setup.sh installs all engines for test-all only.
         return len(names) if os.environ.get("HASHLOOM_REQUIRE") and os.environ.get("HASHLOOM_TEST_ALL") == "1" else 0
     with started, tempfile.TemporaryDirectory(prefix="hashloom-web-") as folder:
-        return run(Engines(started, page, pathlib.Path(folder), program), names, False, f"{engine.name}: ")
+        return run(Engines(started, page, pathlib.Path(folder), program, site), names, False, f"{engine.name}: ")
 
 
 def run(tests, names, needs_gpu, prefix=""):
@@ -1618,6 +1633,7 @@ def main():
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     program = arguments.program and arguments.program.resolve()
+    site = arguments.site or arguments.page.parent / "site"
     # The tests with a GPU and those without one run at once, in two browsers.
     with contextlib.ExitStack() as ends:
         groups = []
@@ -1626,12 +1642,11 @@ def main():
             if names:
                 folder = pathlib.Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="hashloom-web-")))
                 browser = ends.enter_context(Browser("swiftshader" if prefix == "gpu_" else None))
-                site = arguments.site or arguments.page.parent / "site"
                 tests = Tests(browser, arguments.page.resolve(), folder, arguments.screenshots, program, site)
                 groups.append((tests, names, prefix == "gpu_"))
         names = [name for name in dir(Engines) if name.startswith("engine_") and arguments.only in name]
         page = arguments.page.resolve()
-        engines = [(engine, page, names, program) for engine in [Chromium, Firefox, WebKit] if names]
+        engines = [(engine, page, names, program, site) for engine in [Chromium, Firefox, WebKit] if names]
         with concurrent.futures.ThreadPoolExecutor() as pool:
             running = [pool.submit(run, *group) for group in groups]
             running += [pool.submit(run_engine, *one) for one in engines]

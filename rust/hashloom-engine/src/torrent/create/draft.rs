@@ -18,9 +18,9 @@ use crate::torrent::{Attributes, PieceDigests, Version};
 /// hashes them, [`finish`](Draft::finish) makes the torrent of the digests.
 ///
 /// ```
-/// use hashloom_engine::torrent::{Builder, Pieces};
+/// use hashloom_engine::torrent::{Builder, Pieces, Version};
 ///
-/// let draft = Builder::new().draft(Some("poems"), [("b.txt", 5), ("a.txt", 4)])?;
+/// let draft = Builder::new().version(Version::V2).draft(Some("poems"), [("b.txt", 5), ("a.txt", 4)])?;
 /// let mut pieces = Pieces::of_draft(&draft, &[0, 1]);
 /// pieces.update(&["rose", "tulip"]); // each file begins a piece, in the order of files()
 /// let created = draft.finish(&pieces.digests())?;
