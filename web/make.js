@@ -38,6 +38,7 @@ async function make(options) {
         const { folder, prefix } = commonFolder(), isLoose = folder === null && given.size > 1;
         const name = options.find(([letter]) => letter === "n")?.[1];
         if (isLoose && !name) throw new Error("the files are in no folder together; give the torrent a name");
+        if (isPartial()) throw new Error(`choose the folder by the button: ${PARTIAL}`);
         const isTurned = ({ path, file }) => path.slice(path.lastIndexOf("/") + 1) !== file.name;
         const turned = [...given.values()].find(isTurned);
         if (turned) throw new Error(`${shown(turned.path)}: this browser shows another name than the disk; rename it`);

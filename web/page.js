@@ -287,7 +287,7 @@ function describe() {
     const problem = sourceProblem || listing?.problem || "";
     if ($("error").textContent !== problem) $("error").textContent = problem;
     const content = listing && !listing.problem ? "Reading the folder\u2026"
-        : given.size === 0 ? "" : `${count(given.size, "file")} given.`;
+        : given.size === 0 ? "" : `${count(given.size, "file")} given.${isPartial() ? ` ${PARTIAL}.` : ""}`;
     const isOwn = source?.file && [...given.values()].some(({ file }) => file === source.file);
     if (reading || source || several) $("several").hidden = true;
     $("make").hidden = given.size === 0 || Boolean(reading || listing);
@@ -370,12 +370,21 @@ addEventListener("drop", async (event) => {
 });
 
 // A dropped file or folder as a FileSystemHandle, or what is needed of one. Chromium reads dropped folders of a page
-// from file:// only through handles; Firefox and Safari know only entries.
+// from file:// only through handles, which leave out files whose names might do harm elsewhere, as x*y and x.lnk.
 async function droppedItem(item) {
     const entry = item.webkitGetAsEntry?.();
-    if (item.getAsFileSystemHandle) return item.getAsFileSystemHandle();
+    if (location.protocol === "file:" && item.getAsFileSystemHandle) return item.getAsFileSystemHandle();
     return entry ? handleOf(entry) : null;
 }
+
+const isPartial = () => {
+    for (const { handle, path } of given.values()) {
+        if (globalThis.FileSystemHandle && handle instanceof FileSystemHandle && path.includes("/")) return true;
+    }
+    return false;
+};
+const PARTIAL = "Chromium does not give all files of a dropped folder to a page from a disk, but leaves out names such " +
+    "as x*y or x.lnk; the button gives all of them";
 
 function handleOf(entry) {
     const { name } = entry;
