@@ -1074,7 +1074,9 @@ class Tests:
         self.make({}, "#folder", [top])
         self.torrent_made()
         self.picture("make")
-        # Again, of the files as they are then.
+        # Again, of the files as they are then. Browsers tell neither links nor who may execute a file.
+        (top / "a.bin").chmod(0o755)
+        (top / "link").symlink_to("a.bin")
         with self.served() as url:
             self.open(url)
             self.browser.drop("#zone", [top])
@@ -1086,7 +1088,8 @@ class Tests:
             self.browser.run("document.getElementById('again').click()")
             self.until("check.rows.some((row) => row.nbytes === 2500000)")
             name, data = self.torrent_made()
-        assert (name, data) == ("renamed.torrent", made_by(self.program, top, output, ["--name", "renamed"]))
+        hidden = ["--name", "renamed", "--no-executable", "--symlinks", "skip"]
+        assert (name, data) == ("renamed.torrent", made_by(self.program, top, output, hidden))
         # The page finds its own torrent right.
         (self.folder / "renamed.torrent").write_bytes(data)
         verdicts, _ = self.choose(self.folder / "renamed.torrent", top)
