@@ -18,7 +18,7 @@ ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-tiers bench-peers
 .PHONY: bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
-.PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web bench-web npm
+.PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web web-site bench-web npm
 
 help:
 	@echo 'make demo           build, sum, check, manifest and torrents at work, then race on a 485 MiB image, and one in Go'
@@ -53,6 +53,7 @@ help:
 	@echo '                    make install-drop-ins: into the folders of OpenSSL and p11-kit; make uninstall-drop-ins'
 	@echo '                    make bench-provider: beside the default provider; make bench-pkcs11: beside SoftHSM2'
 	@echo 'make web            build/web/hashloom.html, a page that checks files in the browser (docs/web.md);'
+	@echo '                    make web-site: build/web/site, the same for a web server, offline after the first load;'
 	@echo '                    make bench-web: it beside crypto.subtle'
 	@echo 'make npm            build/npm, the package for JavaScript: many messages in WebAssembly (web/npm/README.md)'
 	@echo 'make clean          remove everything built'
@@ -184,9 +185,13 @@ web:
 	@tools/setup.sh web
 	CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER='$(WASM_LINKER)' \
 	    CC_wasm32_unknown_unknown='$(WASM_CC)' CFLAGS_wasm32_unknown_unknown='-msimd128 -mbulk-memory' \
-	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort' cargo build --release --locked --target wasm32-unknown-unknown \
-	    --package hashloom-web
-	web/build.py target/wasm32-unknown-unknown/release/hashloom_web.wasm build/web/hashloom.html
+	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort -C strip=symbols' cargo build --release --locked \
+	    --target wasm32-unknown-unknown --package hashloom-web
+	web/build.py target/wasm32-unknown-unknown/release/hashloom_web.wasm build/web/hashloom.html build/web/site
+
+# A folder for a web server, and the SHA-256 of what is in it.
+web-site: web
+	@cd build/web/site && sha256sum * | tee ../SHA256SUMS
 
 # The package for JavaScript, as npm would pack it.
 npm:

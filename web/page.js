@@ -34,7 +34,8 @@ const TELLS = /AppleWebKit\//.test(navigator.userAgent) && !CSS.supports("-moz-a
 const TELLS_MS = TELLS && /Chrome\//.test(navigator.userAgent);
 const FRESH_MS = 2000;
 
-// The torrent or list: { name, file, compiled, bytes, torrent } or { name, file, compiled, bytes, list }.
+// The torrent or list: { name, file, compiled, bytes, torrent } or { name, file, compiled, bytes, list }. One without a
+// file is new: a list or torrent that is to be made.
 let source = null;
 // The torrent or list that is being read: { name, worker }. The last one that was chosen wins.
 let reading = null;
@@ -51,6 +52,7 @@ let check = null;
 async function setSource(file, algorithm = -1) {
     stopReading();
     cancel();
+    setSeveral(null);
     [source, sourceProblem] = [null, ""];
     const own = reading = { name: file.name, worker: null };
     describe();
@@ -79,14 +81,19 @@ async function readSource(own, file, algorithm) {
     const bytes = await file.arrayBuffer(), compiled = await module;
     if (own !== reading) return null;
     own.worker = new Worker(workerUrl);
-    const answer = new Promise((resolve, reject) => {
-        own.worker.onmessage = ({ data }) => resolve(data);
-        own.worker.onerror = (event) => reject(new Error(event.message));
-    });
-    own.worker.postMessage({ compiled, parse: bytes, name: file.name, algorithm }, [bytes]);
-    const { error, broken: why, ...rest } = await answer;
-    if (error || why) throw new Error(error || why);
+    const rest = await ask(own.worker, { compiled, parse: bytes, name: file.name, algorithm }, [bytes]);
     return { name: file.name, file, compiled, algorithm, ...rest };
+}
+
+// Asks a worker one thing.
+async function ask(worker, question, given) {
+    const { error, broken: why, ...answer } = await new Promise((resolve, reject) => {
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = (event) => reject(new Error(event.message));
+        worker.postMessage(question, given);
+    });
+    if (error || why) throw new Error(error || why);
+    return answer;
 }
 
 // Lists end in the name of an algorithm.
@@ -151,6 +158,9 @@ $("digest").onclick = async () => {
     const digests = all.map(({ tag }, algorithm) => ({ algorithm, tag, hex: null }))
         .filter(({ algorithm }) => wanted === "all" || algorithm === Number(wanted));
     const entries = [...given.keys()].map((name) => ({ name, told: true, digests }));
+    stopReading();
+    cancel();
+    setSeveral(null);
     sourceProblem = "";
     const list = { isNew: true, entries, bad: [], nbad: 0, algorithms: all };
     source = { name: "Digests", compiled: await module, list };
@@ -173,9 +183,9 @@ function listText() {
     })).join("");
 }
 
-function save(name, text) {
+function save(name, content) {
     const link = document.createElement("a");
-    [link.href, link.download] = [URL.createObjectURL(new Blob([text])), name];
+    [link.href, link.download] = [URL.createObjectURL(new Blob([content])), name];
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
@@ -184,17 +194,20 @@ $("save").onclick = () => {
     const { digests } = check.rows[0];
     save(digests.length === 1 ? `${digests[0].tag.replaceAll("/", "-")}SUMS` : "CHECKSUMS", listText());
 };
-$("report").onclick = () => save("hashloom-report.json", JSON.stringify(report(), null, 1));
+$("report").onclick = () => {
+    save("hashloom-report.json", JSON.stringify(several ? reportOfAll() : report(check), null, 1));
+};
 
-function report() {
+function report(check) {
     const { source: { name, torrent }, counts, began_ms, unsure, cancelled, done, total } = check;
     return {
         checked: name, began: new Date(began_ms).toISOString(), browser: navigator.userAgent,
-        verdict: $("verdict").textContent, summary: $("summary").textContent, cancelled,
+        verdict: check.headline[1], summary: check.summary, cancelled,
         bytes_read: done, bytes: total, files_that_may_have_changed_unnoticed: unsure,
+        info_hashes: check.made?.hashes ?? torrent?.hashes,
         pieces: torrent ? Object.fromEntries(VERDICTS.map((verdict, i) => [verdict, counts[i]])) : undefined,
         files: check.lines.filter((row) => !row.padding).map((row) => {
-            const [kind, text] = verdictOf(row);
+            const [kind, text] = verdictOf(row, check);
             const { name, found, digested: digests } = row;
             return { name, state: KINDS[kind], verdict: text, bytes: found?.nbytes, digests };
         }),
@@ -213,13 +226,19 @@ $("vendor").oninput = () => {
         : `It has ${hex.length} digits: choose its algorithm, and compute digests by it`;
 };
 
+$("paste").hidden = !navigator.clipboard?.readText;
+$("paste").onclick = async () => {
+    $("vendor").value = await navigator.clipboard.readText();
+    $("vendor").oninput();
+};
+
 // ---- Choosing and dropping ----
 
 // Takes the files to check in place of those before. `list` gives them: { path, file, handle }.
 let listing = null;
 async function setFiles(list, keepsSource = false) {
     cancel();
-    if (source?.list?.isNew && !keepsSource) source = null;
+    if (source && !source.file && !keepsSource) source = null;
     given.clear();
     const own = listing = { nfiles: 0, problem: "" };
     describe();
@@ -227,7 +246,10 @@ async function setFiles(list, keepsSource = false) {
         const items = [];
         await list(items, own);
         if (own !== listing) return;
-        for (const item of items) given.set(item.path, item);
+        for (const item of items) {
+            if (given.has(item.path)) own.problem = `Two files with the path ${shown(item.path)} were given; give one.`;
+            given.set(item.path, item);
+        }
     } catch (error) {
         if (own !== listing) return;
         own.problem = "The folder cannot be read to its end; choose it again.";
@@ -238,18 +260,26 @@ async function setFiles(list, keepsSource = false) {
 
 // Starts the check once there is everything. A folder that holds its own list or torrent needs no other.
 async function ready() {
-    const found = source === null && !reading && !sourceProblem && !listing && given.size > 1 ? ownSources() : [];
+    const isFree = source === null && !several && !reading && !sourceProblem && !listing;
+    const found = isFree && given.size > 1 ? ownSources() : [];
     if (found.length === 1) return setSource(found[0].file);
     $("several").hidden = found.length === 0;
     $("own").replaceChildren(new Option("choose one", ""), ...found.map(({ path }) => new Option(shown(path), path)));
+    if (found.length > 0) $("own").append(new Option("all of them", ALL));
     describe();
-    if (source !== null && given.size > 0 && !reading && !listing) await start();
-    return undefined;
+    if (given.size === 0 || reading || listing) return undefined;
+    if (several) return startAll();
+    if (source?.options) return make(source.options);
+    return source === null ? undefined : start();
 }
 
 // The torrents and lists in the first folders of what was given.
 const ownSources = () =>
-    [...given.values()].filter(({ path }) => path.split("/").length <= 2 && looksLikeSource(path));
+    [...given.values()].filter(({ path }) => path.split("/").length <= 2 && looksLikeSource(path))
+        .sort((a, b) => (a.path < b.path ? -1 : 1));
+
+// The value of a choice that no path is.
+const ALL = "\0";
 
 // Says what there is so far, and what is missing.
 function describe() {
@@ -257,17 +287,22 @@ function describe() {
     const problem = sourceProblem || listing?.problem || "";
     if ($("error").textContent !== problem) $("error").textContent = problem;
     const content = listing && !listing.problem ? "Reading the folder\u2026"
-        : given.size === 0 ? "" : `${count(given.size, "file")} given.`;
+        : given.size === 0 ? "" : `${count(given.size, "file")} given.${isPartial() ? ` ${PARTIAL}.` : ""}`;
     const isOwn = source?.file && [...given.values()].some(({ file }) => file === source.file);
-    if (reading || source) $("several").hidden = true;
+    if (reading || source || several) $("several").hidden = true;
+    $("make").hidden = given.size === 0 || Boolean(reading || listing);
+    $("name").placeholder = commonFolder().folder ?? "";
     const what = isOwn ? `${source.name} of the folder itself` : source?.name;
-    $("found").textContent = reading ? `Reading ${reading.name}\u2026`
+    $("found").textContent = several
+        ? `${several.items.length} torrents and lists. ${content || "Now choose the folder with the files."}`
+        : reading ? `Reading ${reading.name}\u2026`
         : source !== null ? `${what}: ${contents()}. ${content || "Now choose the folder with the files."}`
         : content ? `${content} Now choose the torrent or list.` : "";
     $("stop").hidden = !reading;
-    $("without").hidden = given.size === 0 || reading !== null || (source !== null && !source.list?.isNew);
+    $("without").hidden = given.size === 0 || reading !== null || several !== null || Boolean(source?.file);
     document.title = `${problem ? "Error \u2013 " : ""}hashloom: check files`;
-    const guessed = source?.list && (source.algorithm >= 0 || source.list.entries.some(({ told }) => !told));
+    const isGuess = ({ algorithm, list }) => algorithm >= 0 || list.entries.some(({ told }) => !told);
+    const guessed = source?.list && !several && isGuess(source);
     $("guess").hidden = !guessed;
     if (!guessed) return;
     const options = [["-1", "by the number of digits"], ...source.list.algorithms.map(({ tag }, i) => [`${i}`, tag])];
@@ -283,19 +318,25 @@ function contents() {
         size(torrent.piece_nbytes);
 }
 
+// Takes one torrent or list, or several.
+const setSources = (files) => (files.length === 1 ? setSource(files[0]) : setAll(files));
+
 $("source").onchange = () => {
-    if ($("source").files.length > 0) setSource($("source").files[0]);
+    if ($("source").files.length > 0) setSources([...$("source").files]);
 };
 $("own").onchange = () => {
     const item = given.get($("own").value);
     if (item) setSource(item.file);
+    else if ($("own").value === ALL) setAll(ownSources().map(({ file }) => file));
 };
 $("algorithm").onchange = () => setSource(source.file, Number($("algorithm").value));
 $("stop").onclick = () => {
+    if (several) return cancelAll();
     sourceProblem = `${reading.name}: reading was cancelled`;
     stopReading();
     $("source").value = ""; // the same one can be chosen again
     describe();
+    return undefined;
 };
 for (const id of ["folder", "files"]) {
     $(id).onchange = () => setFiles(async (items) => {
@@ -317,28 +358,33 @@ addEventListener("drop", async (event) => {
     const tops = (await Promise.all(dropped)).filter((top) => top !== null);
     const sources = tops.filter((top) => top.kind === "file" && looksLikeSource(top.name));
     const others = tops.filter((top) => !sources.includes(top));
-    if (sources.length > 1) {
-        stopReading();
-        [source, sourceProblem] = [null, "Drop one torrent or list at a time, with its files."];
-    }
     const both = [];
     if (others.length > 0) {
         both.push(setFiles(async (items, own) => {
             for (const top of others) await walk(top, items, own);
         }));
     }
-    if (sources.length === 1) both.push(sources[0].getFile().then((file) => setSource(file)));
+    if (sources.length > 0) both.push(Promise.all(sources.map((one) => one.getFile())).then(setSources));
     if (both.length === 0) describe();
     await Promise.all(both);
 });
 
 // A dropped file or folder as a FileSystemHandle, or what is needed of one. Chromium reads dropped folders of a page
-// from file:// only through handles; Firefox and Safari know only entries.
+// from file:// only through handles, which leave out files whose names might do harm elsewhere, as x*y and x.lnk.
 async function droppedItem(item) {
     const entry = item.webkitGetAsEntry?.();
-    if (item.getAsFileSystemHandle) return item.getAsFileSystemHandle();
+    if (location.protocol === "file:" && item.getAsFileSystemHandle) return item.getAsFileSystemHandle();
     return entry ? handleOf(entry) : null;
 }
+
+const isPartial = () => {
+    for (const { handle, path } of given.values()) {
+        if (globalThis.FileSystemHandle && handle instanceof FileSystemHandle && path.includes("/")) return true;
+    }
+    return false;
+};
+const PARTIAL = "Chromium does not give all files of a dropped folder to a page from a disk, but leaves out names such " +
+    "as x*y or x.lnk; the button gives all of them";
 
 function handleOf(entry) {
     const { name } = entry;
@@ -427,9 +473,10 @@ function findFiles() {
             padding: (flags[index] & PADDING) !== 0, symlink: (flags[index] & SYMLINK) !== 0,
         }));
         const visible = rows.filter((row) => !row.padding && !row.symlink);
-        [prefix] = bestPrefix(single ? [name] : visible.slice(0, 100).map((row) => row.path), single ? null : name);
+        const wanted = single ? [name] : visible.slice(0, 100).map((row) => row.path);
+        prefix = source.prefix ?? bestPrefix(wanted, single ? null : name)[0];
         const only = single && given.size === 1 ? given.values().next().value : undefined;
-        for (const row of visible) row.item = under(prefix, row.path) || only;
+        for (const row of visible) row.item = source.making && single ? only : under(prefix, row.path) || only;
     } else {
         const names = source.list.entries.map(({ name }) => name);
         const paths = source.list.isNew ? names : pathsInFolder(names);
@@ -447,7 +494,7 @@ function findFiles() {
 
 async function start() {
     const { rows, extra, prefix } = findFiles();
-    const { torrent, bytes, compiled } = source;
+    const { torrent, bytes, compiled, making } = source;
     const lines = rows.concat(extra.map((item) => ({ extra: true, name: item.path.slice(prefix.length), item })));
     const own = check = {
         source, given: [...given.values()], rows, extra, lines, total: 0, done: 0,
@@ -456,27 +503,19 @@ async function start() {
         workers: [], busy: 0, taken: 0, gpu: null, gpuDone: 0, gpuIdle: 0, gpuPause: GPU_PAUSE,
         kinds: Uint8Array.from(lines, (line) => (line.extra ? EXTRA : line.padding ? HIDDEN : NONE)), page: 0,
         shown: [], proven: new Set(), unsure: 0, byPage: false,
+        digests: making ? new Uint8Array(torrent.piece_count * torrent.digests_nbytes) : null, made: null,
     };
-    $("filter").value = "all";
-    $("search").value = "";
-    $("gpu-note").textContent = "";
-    $("work").hidden = $("verdicts").hidden = false;
-    $("pieces").hidden = !check.pieces;
-    $("cancel").hidden = false;
-    for (const id of ["again", "save", "report", "compare"]) $(id).hidden = true;
-    $("vendor").value = $("same").textContent = "";
-    const notes = torrent ? torrent.notes : source.list.bad;
-    $("notes").hidden = notes.length === 0;
-    $("note-list").replaceChildren(...notes.map((note) => element("li", shown(note))));
+    own.over = new Promise((tell) => (own.tellOver = tell));
     for (let row = 0; row < rows.length; row++) if (!rows[row].item) judge(rows[row]);
-    show();
+    $("gpu-note").textContent = "";
+    present();
     check.timer = setInterval(show, 200);
     if (!await look(own)) return;
     own.total = torrent ? rows.reduce((sum, row) => sum + (row.padding ? 0 : row.nbytes), 0)
         : rows.reduce((sum, row) => sum + (row.found ? row.found.nbytes : 0), 0);
     own.batches = torrent ? pieceBatches() : fileBatches(rows);
-    const { offsets, nbytes, flags, piece_nbytes, version } = torrent || {};
-    const plan = torrent && { offsets, nbytes, flags, piece_nbytes, version };
+    const { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes } = torrent || {};
+    const plan = torrent && { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes };
     const begin = (taker) => {
         const worker = new Worker(workerUrl);
         own.workers.push(worker);
@@ -485,14 +524,38 @@ async function start() {
         worker.postMessage({ compiled, source: torrent && bytes, plan, taker, byPage: own.byPage });
     };
     // For tests: any GPU, also one that computes on the CPU, and no worker beside it.
-    const only = torrent && location.search === "?gpu=only";
+    const only = torrent && !making && location.search === "?gpu=only";
     for (let i = 0; i < (only ? 0 : NWORKERS); i++) begin();
-    const pays = torrent && own.total >= GPU_LEAST_NBYTES && navigator.gpu && $("gpu").checked;
+    const pays = torrent && !making && own.total >= GPU_LEAST_NBYTES && navigator.gpu && $("gpu").checked;
     if (only || pays) begin(only ? "only" : "faster");
     // A worker always has a second batch at hand. One that waits for this thread idles a sixth of the time.
     const plain = own.workers.slice(0, only ? 0 : NWORKERS);
     for (const worker of [...plain, ...plain]) next(worker);
     if (own.busy === 0 && !only) await finish();
+}
+
+// Shows the check from its beginning, or one that has ended.
+function present() {
+    const { pieces, source: { torrent, list, making } } = check;
+    $("filter").value = "all";
+    $("search").value = $("vendor").value = $("same").textContent = "";
+    $("work").hidden = $("verdicts").hidden = false;
+    $("pieces").hidden = !pieces || Boolean(making);
+    const notes = torrent ? torrent.notes : list.bad;
+    $("notes").hidden = notes.length === 0;
+    $("note-list").replaceChildren(...notes.map((note) => element("li", shown(note))));
+    check.shown = [];
+    presentButtons();
+    show();
+}
+
+function presentButtons() {
+    const { ended, cancelled, made, source: { list, making } } = check;
+    $("cancel").hidden = ended !== null;
+    $("again").hidden = $("report").hidden = ended === null;
+    $("again").textContent = making ? "Make it again" : "Check again";
+    $("save").hidden = $("compare").hidden = !(list?.isNew && ended !== null && !cancelled);
+    $("save-torrent").hidden = made === null;
 }
 
 // Takes the lengths and times of all files, and with them the browser notes what a read has to find. Says whether the
@@ -600,6 +663,7 @@ function answered(worker, data) {
     check.busy--;
     if (data.verdicts) {
         check.pieces.set(data.verdicts, data.first);
+        check.digests?.set(data.digests, data.first * check.source.torrent.digests_nbytes);
         for (const [index, reason] of data.failed) check.failed.set(index, reason);
         const files = filesOf({ first: data.first, count: data.verdicts.length });
         for (const index of files.keys()) judge(check.rows[index]);
@@ -659,6 +723,7 @@ function broken(message) {
 }
 
 function cancel() {
+    if (several) several.stopped = true;
     if (!check || check.ended) return;
     check.cancelled = true;
     end();
@@ -668,6 +733,7 @@ async function finish() {
     const own = check;
     for (const worker of own.workers) worker.terminate();
     await recheck(own);
+    if (own === check && !own.ended && own.source.making) await makeOf(own);
     if (own === check && !own.ended) end();
 }
 
@@ -681,10 +747,8 @@ function end() {
     }
     for (const row of check.rows) judge(row);
     show();
-    $("cancel").hidden = true;
-    $("again").hidden = $("report").hidden = false;
-    const isNew = check.source.list?.isNew === true && !check.cancelled;
-    $("save").hidden = $("compare").hidden = !isNew;
+    presentButtons();
+    check.tellOver();
 }
 
 // A file that changed during the check is never OK. The browser refuses to read a file whose length or time is another
@@ -708,6 +772,7 @@ async function recheck(own) {
 $("gpu").parentElement.hidden = true;
 navigator.gpu?.requestAdapter().then((adapter) => ($("gpu").parentElement.hidden = adapter === null), () => {});
 $("cancel").onclick = cancel;
+$("save-torrent").onclick = () => save(`${fileName(check.source.torrent.name)}.torrent`, check.made.bytes);
 $("again").onclick = () => setFiles(async (items) => {
     items.push(...check.given);
     await forAll(items.filter((item) => item.handle), READS, async (item) => {
@@ -726,46 +791,47 @@ const wrongDigests = (row) => row.digests.filter(({ algorithm, hex }) =>
     !row.digested.some((digest) => digest.algorithm === algorithm && digest.hex === hex));
 
 // The verdict on a file: [kind, text].
-function verdictOf(row) {
+function verdictOf(row, of = check) {
     const { item, found, nbytes } = row;
     if (row.extra) return [EXTRA, "extra: not named"];
     if (row.padding) return [HIDDEN, ""];
     if (row.symlink) return [NONE, "nothing to check"];
     if (row.path === null) return [GONE, "the list names a place outside of the folder; not read"];
     if (!item) return [GONE, "missing"];
-    if (check.failed.has(row.index)) return [BAD, reasonOf(check.failed.get(row.index))];
-    if (!found) return [NONE, check.ended ? "not checked" : "waiting"];
+    if (of.failed.has(row.index)) return [BAD, reasonOf(of.failed.get(row.index))];
+    if (!found) return [NONE, of.ended ? "not checked" : "waiting"];
     if (nbytes !== undefined && found.nbytes < nbytes) {
-        const where = damage(row, [WRONG, ABSENT, UNREADABLE]);
+        const where = damage(row, [WRONG, ABSENT, UNREADABLE], of);
         return [BAD, `too short by ${count(nbytes - found.nbytes, "byte")}${where}`];
     }
-    const ending = check.ended && !check.cancelled;
-    if (check.pieces) {
-        const counts = piecesOf(row);
+    const ending = of.ended && !of.cancelled;
+    if (of.pieces) {
+        const counts = piecesOf(row, of);
         if (counts[WRONG] > 0) {
-            const who = isSurely(row) ? "damaged" : "damaged, or a file that shares the piece is";
-            return [BAD, who + damage(row, [WRONG])];
+            const who = isSurely(row, of) ? "damaged" : "damaged, or a file that shares the piece is";
+            return [BAD, who + damage(row, [WRONG], of)];
         }
         if (counts[UNREADABLE] + counts[ABSENT] > 0) {
-            const where = damage(row, [ABSENT, UNREADABLE]);
+            const where = damage(row, [ABSENT, UNREADABLE], of);
             return [DOUBT, `not proven: a piece is shared with a file that is missing or unreadable${where}`];
         }
-        if (counts[UNCHECKED] > 0 || !ending) return [NONE, check.ended ? "not checked" : "waiting"];
+        if (counts[UNCHECKED] > 0 || !ending) return [NONE, of.ended ? "not checked" : "waiting"];
+        if (of.source.making) return of.made ? [OK, "in the torrent"] : [NONE, "read, but no torrent was made"];
     } else {
-        if (!row.digested) return [NONE, check.ended ? "not checked" : "waiting"];
-        if (check.source.list.isNew) {
-            const { list } = check.source, one = row.digested.length === 1;
+        if (!row.digested) return [NONE, of.ended ? "not checked" : "waiting"];
+        if (of.source.list.isNew) {
+            const { list } = of.source, one = row.digested.length === 1;
             const line = ({ algorithm, hex }) => `${one ? "" : `${list.algorithms[algorithm].tag} `}${hex}`;
             return [NONE, row.digested.map(line).join("\n")];
         }
         const wrong = wrongDigests(row), tags = wrong.map(({ tag }) => tag).join(", ");
-        if (wrong.length > 0 && !row.told && !check.proven.has(wrong[0].algorithm)) {
-            if (!check.ended) return [NONE, "waiting"];
+        if (wrong.length > 0 && !row.told && !of.proven.has(wrong[0].algorithm)) {
+            if (!of.ended) return [NONE, "waiting"];
             return [DOUBT, `cannot be checked: not its ${tags}, but the list does not name its algorithm, ` +
                            `which may be another one with ${4 * wrong[0].hex.length} bits`];
         }
         if (row.digested.length === 0 || wrong.length > 0) return [BAD, `damaged: not the list's ${tags}`];
-        if (!ending) return [NONE, check.ended ? "not checked" : "waiting"];
+        if (!ending) return [NONE, of.ended ? "not checked" : "waiting"];
     }
     if (nbytes !== undefined && found.nbytes > nbytes) {
         return [BAD, `too long: ${count(found.nbytes - nbytes, "byte")} more than expected, the rest is right`];
@@ -777,36 +843,36 @@ function judge(row) {
     [check.kinds[row.index]] = verdictOf(row);
 }
 
-function rangeOf(row) {
-    const each = check.source.torrent.piece_nbytes;
+function rangeOf(row, of) {
+    const each = of.source.torrent.piece_nbytes;
     return row.nbytes === 0 ? [0, 0] : [Math.floor(row.offset / each), Math.ceil((row.offset + row.nbytes) / each)];
 }
 
 // Whether a wrong piece has bytes of this file alone: only the first and the last one may have others.
-function isSurely(row) {
-    const { torrent } = check.source, each = torrent.piece_nbytes, [first, end] = rangeOf(row);
+function isSurely(row, of) {
+    const { torrent } = of.source, each = torrent.piece_nbytes, [first, end] = rangeOf(row, of);
     const isOwn = (piece) => {
         for (let i = fileAt(torrent, piece * each); torrent.offsets[i] < (piece + 1) * each; i++) {
             if (i !== row.index && torrent.nbytes[i] > 0 && !(torrent.flags[i] & PADDING)) return false;
         }
         return true;
     };
-    const inside = check.pieces.subarray(first + 1, end - 1).includes(WRONG);
-    return inside || [first, end - 1].some((piece) => check.pieces[piece] === WRONG && isOwn(piece));
+    const inside = of.pieces.subarray(first + 1, end - 1).includes(WRONG);
+    return inside || [first, end - 1].some((piece) => of.pieces[piece] === WRONG && isOwn(piece));
 }
 
-function piecesOf(row) {
+function piecesOf(row, of) {
     const counts = [0, 0, 0, 0, 0];
-    for (const verdict of check.pieces.subarray(...rangeOf(row))) counts[verdict]++;
+    for (const verdict of of.pieces.subarray(...rangeOf(row, of))) counts[verdict]++;
     return counts;
 }
 
 // The first runs of the file's pieces that have one of these verdicts.
-function damage(row, verdicts) {
-    if (!check.pieces) return "";
-    const [start, end] = rangeOf(row), runs = [];
+function damage(row, verdicts, of) {
+    if (!of.pieces) return "";
+    const [start, end] = rangeOf(row, of), runs = [];
     for (let piece = start; piece < end; piece++) {
-        if (!verdicts.includes(check.pieces[piece])) continue;
+        if (!verdicts.includes(of.pieces[piece])) continue;
         const last = runs[runs.length - 1];
         if (last && last[1] === piece - 1) last[1] = piece;
         else runs.push([piece, piece]);
@@ -845,10 +911,11 @@ function show() {
     const left = part > 0 && !check.ended && seconds > 2 ? seconds / part - seconds : 0;
     const counts = new Array(HIDDEN + 1).fill(0);
     for (const kind of check.kinds) counts[kind]++;
-    const [state, verdict] = headline(counts, part);
+    const [state, verdict] = check.headline = headline(counts, part);
     $("work").className = state;
     $("progress").value = part;
-    document.title = `${check.ended ? verdict : `${Math.floor(100 * part)} %`} \u2013 hashloom`;
+    const percent = `${Math.floor(100 * part)} %`;
+    document.title = `${several ? titleOfAll(percent) : check.ended ? verdict : percent} \u2013 hashloom`;
     // A screen reader says the end, not each percent.
     $("verdict").setAttribute("aria-live", check.ended ? "polite" : "off");
     if ($("verdict").textContent !== verdict) $("verdict").textContent = verdict;
@@ -863,18 +930,22 @@ function show() {
     showRows(counts);
     const nfiles = counts[BAD] + counts[GONE] + counts[DOUBT] + counts[NONE] + counts[OK] - symlinks();
     const { nbad } = check.source.list || { nbad: 0 };
-    const summary = !check.ended ? "" : [
+    const { isNew } = check.source.list || {}, { making } = check.source;
+    const summary = check.summary = !check.ended ? "" : [
+        several ? `${shown(check.source.name)}:` : "",
         check.cancelled ? "Stopped before the end." : "",
-        check.source.list?.isNew ? "" : `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
-        check.pieces
+        making ? summaryOfMade(check) : isNew ? ""
+            : `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
+        check.pieces && !making
             ? `${check.counts[RIGHT].toLocaleString("en")} of ${count(check.pieces.length, "piece")} right.` : "",
         check.extra.length > 0 ? `${count(check.extra.length, "extra file")}.` : "",
         nbad > 0 ? `${count(nbad, "line")} of the list could not be read.` : "",
     ].filter((text) => text).join(" ");
     if ($("summary").textContent !== summary) $("summary").textContent = summary;
-    $("unsure").textContent = check.ended && check.unsure > 0 && (counts[OK] > 0 || check.source.list?.isNew)
+    const what = making ? "the torrent has what was read" : "what is called right was right when it was read";
+    $("unsure").textContent = check.ended && check.unsure > 0 && (counts[OK] > 0 || isNew)
         ? `This browser cannot tell whether ${count(check.unsure, "file")} changed since ` +
-          `${check.unsure === 1 ? "it was" : "they were"} chosen: what is called right was right when it was read. ` +
+          `${check.unsure === 1 ? "it was" : "they were"} chosen: ${what}. ` +
           "Close programs that write to files, " +
           `or ${TELLS ? "check again after a few seconds." : "use a browser based on Chromium."}` : "";
 }
@@ -884,14 +955,19 @@ const symlinks = () => (check.nsymlinks ??= check.rows.reduce((sum, row) => sum 
 // The verdict on everything: [class, text].
 function headline(counts, part) {
     const bad = counts[BAD], gone = counts[GONE], doubt = counts[DOUBT], none = counts[NONE] - symlinks();
-    const { nbad } = check.source.list || { nbad: 0 };
-    const wrong = [bad > 0 ? `${count(bad, "file")} not right` : "",
+    const { nbad } = check.source.list || { nbad: 0 }, { making } = check.source;
+    const wrong = [bad > 0 ? `${count(bad, "file")} ${making ? "changed or not readable" : "not right"}` : "",
                    gone > 0 ? `${gone.toLocaleString("en")} missing` : "",
                    doubt > 0 && bad + gone > 0 ? `${doubt.toLocaleString("en")} cannot be told` : ""]
         .filter((text) => text).join(", ");
     const state = bad > 0 ? "bad" : gone + doubt > 0 ? "gone" : "";
-    if (!check.ended) return [state, `Checking: ${Math.floor(100 * part)} %${wrong ? `, so far ${wrong}` : ""}`];
+    if (!check.ended) {
+        const what = making ? "Making a torrent" : "Checking";
+        return [state, `${what}: ${Math.floor(100 * part)} %${wrong ? `, so far ${wrong}` : ""}`];
+    }
     if (check.cancelled) return [state || "gone", `Stopped before the end${wrong ? `: ${wrong}` : ""}`];
+    if (making && !check.made) return ["bad", `No torrent was made${wrong ? `: ${wrong}` : ""}`];
+    if (making) return ["ok", `The torrent is made${check.unsure > 0 ? ", as read" : ""}`];
     if (wrong) return [state, wrong[0].toUpperCase() + wrong.slice(1)];
     if (check.source.list?.isNew) return ["", `Digests of ${count(none, "file")}`];
     if (doubt > 0) return ["gone", `${count(doubt, "file")} cannot be checked`];
@@ -937,7 +1013,10 @@ function showRows(counts) {
             if (check.source.list?.isNew) {
                 const copy = element("button", "Copy");
                 copy.type = "button";
-                copy.onclick = () => navigator.clipboard.writeText(verdict.textContent);
+                copy.onclick = async () => {
+                    await navigator.clipboard.writeText(verdict.textContent);
+                    copy.textContent = "Copied";
+                };
                 line.cells[1].append(copy);
             }
             return { index, line, verdict, nbytes };

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Tests the page in headless browsers: test.py PAGE.html [--screenshots FOLDER] [--only WORDS].
+"""Tests the page in headless browsers: test.py PAGE.html [--program HASHLOOM] [--site FOLDER] [--screenshots FOLDER]
+[--only WORDS].
 
 Torrents and lists are made here, by an implementation of BEP 3 and BEP 52 of this file's own, or are those of vectors/.
 Tests whose name begins with engine_ run in Chromium, Firefox and WebKitGTK, as far as these are installed; all others
-in Chromium. The page is opened from file:// and sometimes over http://. Files are chosen through the inputs or dropped,
-as a person does it. Tests whose name begins with gpu_ use a GPU that computes on the CPU, SwiftShader. Exit
+in Chromium. Torrents that the page makes are compared with those of the program. The page is opened from file:// and
+sometimes over http://. Files are chosen through the inputs or dropped, as a person does it. Tests whose name begins with gpu_ use a GPU that computes on the CPU, SwiftShader. Exit
 status: 0 if every test passed."""
 
 import argparse
@@ -101,6 +102,10 @@ def torrent(name, files, piece, version="v1"):
     return bencode(outer | {"info": info})
 
 
+def b64(data):
+    return base64.b64encode(sha256(data)).decode()
+
+
 def noise(nbytes, seed):
     return hashlib.shake_128(str(seed).encode()).digest(nbytes)
 
@@ -114,9 +119,84 @@ def write(folder, files):
 # ---- The page -------------------------------------------------------------------------------------------------------
 
 
+def made_by(program, content, output, options):
+    """The torrent that the program makes."""
+    subprocess.run([program, "torrent", "create", "--quiet", "--force", "--output", output, *options, content],
+                   check=True)
+    return output.read_bytes()
+
+
+# The options of the program, and what is put into the page's fields.
+MAKINGS = [
+    ([], {}),
+    (["--v1"], {"version": "v1"}),
+    (["--v2"], {"version": "v2"}),
+    (["--v1", "-l", "64KiB", "--private", "-t", "udp://a.example:1/x,https://b.example/", "-t", "wss://c.example"],
+     {"version": "v1", "piece": "65536", "private": True,
+      "trackers": "udp://a.example:1/x,https://b.example/\n\n  wss://c.example \n"}),
+    (["--v2", "-l", "32KiB", "-w", "https://d.example/x/", "-w", "ftp://e.example/", "-t", "http://f.example/"],
+     {"version": "v2", "piece": "32768", "seeds": "https://d.example/x/\nftp://e.example/",
+      "trackers": "http://f.example/"}),
+    (["--hybrid", "-l", "1MiB", "--private"], {"version": "hybrid", "piece": "1048576", "private": True}),
+]
+
+
+def fill(fields):
+    """A script that puts values into the fields for a new torrent, and begins to make it."""
+    return (f"(() => {{ for (const [id, value] of Object.entries({json.dumps(fields)})) {{ "
+            "const field = document.getElementById(id); "
+            "if (value === true) field.checked = true; else field.value = value; } "
+            "document.getElementById('make').open = true; "
+            "document.querySelector('#making button').click(); })()")
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@contextlib.contextmanager
+def served_site(files):
+    """The site as Netlify or Cloudflare would serve it, with its headers; `files` may be replaced meanwhile."""
+    class Site(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            path = self.path.partition("?")[0]
+            data = files.get("index.html" if path == "/" else path[1:])
+            self.send_response(200 if data is not None else 404)
+            for line in files["_headers"].decode().splitlines():
+                if not line.startswith(" "):
+                    matches = line in ("/*", path)
+                elif matches:
+                    self.send_header(*line.strip().split(": ", 1))
+            kinds = {"html": "text/html", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png"}
+            self.send_header("Content-Type", kinds.get(path.rpartition(".")[2], "application/manifest+json")
+                             if path != "/" else "text/html")
+            self.end_headers()
+            self.wfile.write(data or b"")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    ended = []
+
+    def stop():
+        if not ended:
+            ended.append(True)
+            server.shutdown()
+            server.server_close()
+
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", stop
+    finally:
+        stop()
+
+
 class Tests:
-    def __init__(self, browser, page, folder, screenshots):
+    def __init__(self, browser, page, folder, screenshots, program=None, site=None):
         self.browser, self.page, self.folder, self.screenshots = browser, page, folder, screenshots
+        self.program, self.site = program, site
         self.requests = []
 
     def open(self, url=None):
@@ -307,15 +387,26 @@ class Tests:
 
     def test_dropped(self):
         with self.served() as url:
-            for url in [None, url]:
-                for entries in [False, True] if url else [False]:
-                    self.dropped(url, entries)
+            for at in [None, url]:
+                self.dropped(at)
+            # Names that Chromium leaves out of what it gives to a page from a disk.
+            top = self.folder / "left out"
+            write(top, {"a": b"abc", "x*y": b"1", "x.lnk": b"2", "sub/CON": b"3"})
+            for at, nfiles in [(None, 1), (url, 4)]:
+                self.open(at)
+                self.browser.drop("#zone", [top])
+                self.until("given.size > 0 && !listing")
+                assert self.browser.run("given.size") == nfiles
+                assert ("leaves out names" in self.text("#found")) == (at is None), self.text("#found")
+                self.browser.run(fill({}))
+                if at is None:
+                    assert "choose the folder by the button" in self.wait_error(), self.error()
+                else:
+                    assert self.torrent_made()[1].count(b"4:pathl") == 4 + 4  # with padding
 
-    def dropped(self, url, entries):
+    def dropped(self, url):
         source, folder = self.made("hybrid")
         self.open(url)
-        if entries:  # as in browsers without handles
-            self.browser.run("delete DataTransferItem.prototype.getAsFileSystemHandle")
         self.browser.drop("#zone", [source, folder])
         verdicts, _ = self.wait()
         assert set(verdicts.values()) == {"OK"} and len(verdicts) == 5, verdicts
@@ -347,7 +438,12 @@ class Tests:
         """The headers of docs/web.md forbid what the page itself cannot: connections ahead of use, and WebRTC."""
         text = (pathlib.Path(__file__).parent.parent / "docs/web.md").read_text()
         headers = dict(re.findall(r"^\| `([\w-]+)` \| `([^`]+)` \|$", text, re.MULTILINE))
-        assert headers["Connection-Allowlist"] == "()", headers
+        lines = files_of(self.site)["_headers"].decode().split("\n/\n")[0].splitlines()
+        assert lines == ["/*", *(f"  {name}: {value}" for name, value in headers.items())], (lines, headers)
+        for allowed in [headers["Connection-Allowlist"], "()"]:
+            self.connects(headers | {"Connection-Allowlist": allowed})
+
+    def connects(self, headers):
         source, folder = self.made("v1")
         with self.served(headers) as url, socket.create_server(("127.0.0.1", 0)) as ahead, \
                 socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stun:
@@ -457,13 +553,16 @@ class Tests:
             (bencode({"info": info | {"files": [{"length": 0, "path": ["..", "x"]}]}}), "leads out of the folder"),
             (bencode({"info": info | {"length": 1, "piece length": 1 << 60}}), "piece length"),
             (bencode({"info": info | {"length": 1, "piece length": 0}}), "piece length"),
-            (b"d" * 1000, "byte"), (b"d1:a", "byte"), (b"", ""),
+            (bencode({"info": info | {"length": 1, "piece length": 1 << 62, "pieces": bytes(20)}}), "piece length"),
+            (bencode({"info": info | {"files": [{"length": 0, "path": ["a\0b"]}]}}), "NUL byte"),
+            (b"d" * 1000, "byte"), (b"d1:a" * 100_000, "byte"), (b"l" * 1_000_000, "byte"),
+            (b"d1:a", "byte"), (b"", ""),
         ]:
             path = self.folder / "bad.torrent"
             path.write_bytes(content)
             self.open()
             self.browser.choose("#source", [path])
-            assert words in self.wait_error() and "bad.torrent: " in self.error(), (content, self.error())
+            assert words in self.wait_error() and "bad.torrent: " in self.error(), (content[:99], self.error())
         self.picture("bad-torrent")
 
     def test_names_are_text(self):
@@ -897,6 +996,12 @@ class Tests:
         assert run.returncode == 0 and run.stdout.count(": OK") == 4, (run, text)
         self.input("#vendor", f"SHA256: {sha256(files['a']).hex().upper()} ")
         assert self.text("#same") == "It is that of without/a"
+        self.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        index = [name for name, _ in self.table()].index("without/sub/bCopy")
+        self.browser.run(f"document.querySelectorAll('#rows button')[{index}].click()")
+        self.until(f"document.querySelectorAll('#rows button')[{index}].textContent === 'Copied'")
+        self.browser.run("document.getElementById('paste').click()")
+        self.until("document.getElementById('same').textContent === 'It is that of without/sub/b'")
         self.input("#vendor", sha256(b"other").hex())
         assert self.text("#same") == "No file has this digest"
         self.input("#vendor", "0" * 40)
@@ -923,6 +1028,333 @@ class Tests:
         assert states == {"empty": "missing"} | dict.fromkeys(right, "right"), states
         assert report["pieces"] == {"right": 28} | dict.fromkeys(
             ["not checked", "wrong", "file missing or too short", "unreadable"], 0), report
+
+    # ---- Making a torrent ----
+
+    def make(self, fields, choose, paths):
+        self.open()
+        self.browser.choose(choose, paths)
+        self.until("!document.getElementById('make').hidden")
+        self.browser.run(fill(fields))
+
+    def torrent_made(self):
+        self.until("source !== null && check?.source === source && check.ended !== null")
+        self.browser.run("window.kept = null; save = (...all) => (window.kept = all); "
+                         "document.getElementById('save-torrent').click()")
+        name, data = self.browser.run("[kept[0], btoa(Array.from(kept[1], (byte) => String.fromCharCode(byte))"
+                                      ".join(''))]")
+        return name, base64.b64decode(data)
+
+    FILES = {"a.bin": noise(100_000, 1), "b/long name.bin": noise(300_001, 2), "b/c.bin": noise(16384, 3),
+             "b-": noise(5, 5), "empty": b"", "ü/\U0001f680": noise(40_000, 4), ".hidden": b"x",
+             "own.torrent": b"d4:none", "large": noise(3_000_000, 6)}
+
+    def test_makes_torrents(self):
+        """The torrents are those of the program, byte by byte."""
+        if not self.program:
+            print("SKIPPED: web: torrents that the page makes: no program: --program target/release/hashloom")
+            assert not os.environ.get("HASHLOOM_REQUIRE")
+            return
+        top = self.folder / "to make"
+        write(top, self.FILES)
+        output = self.folder / "by program.torrent"
+        for options, fields in MAKINGS:
+            self.make(fields, "#folder", [top])
+            name, data = self.torrent_made()
+            assert name == "to make.torrent", name
+            assert data == made_by(self.program, top, output, options), options
+            hashes = re.findall("Info-hash of v[12]: ([0-9a-f]+)", self.text("#summary"))
+            info = data[data.index(b"4:info") + 6:]
+            ends = [info[:end] for end in range(len(info) + 1) if info[end - 1:end] == b"e"]
+            assert hashes and {hash for end in ends for hash in [hashlib.sha1(end).hexdigest(), sha256(end).hex()]
+                               }.issuperset(hashes), hashes
+            assert self.text("#verdict") == "The torrent is made"
+            self.make(fields | {"name": "other"}, "#files", [top / "large"])
+            assert self.torrent_made()[1] == made_by(self.program, top / "large", output, [*options, "--name", "other"])
+        self.make({}, "#folder", [top])
+        self.torrent_made()
+        self.picture("make")
+        # Again, of the files as they are then. Browsers tell neither links nor who may execute a file.
+        (top / "a.bin").chmod(0o755)
+        (top / "link").symlink_to("a.bin")
+        with self.served() as url:
+            self.open(url)
+            self.browser.drop("#zone", [top])
+            self.until("given.size === 9 && !listing")
+            # The folder has a torrent of its own, which is none.
+            self.browser.run(fill({"name": "renamed"}))
+            self.torrent_made()
+            (top / "large").write_bytes(noise(2_500_000, 8))
+            self.browser.run("document.getElementById('again').click()")
+            self.until("check.rows.some((row) => row.nbytes === 2500000)")
+            name, data = self.torrent_made()
+        hidden = ["--name", "renamed", "--no-executable", "--symlinks", "skip"]
+        assert (name, data) == ("renamed.torrent", made_by(self.program, top, output, hidden))
+        # The page finds its own torrent right.
+        (self.folder / "renamed.torrent").write_bytes(data)
+        verdicts, _ = self.choose(self.folder / "renamed.torrent", top)
+        assert {verdict for name, verdict in verdicts.items() if name != "own.torrent"} == {"OK"}, verdicts
+
+    def test_no_torrent(self):
+        """What cannot become a torrent is told."""
+        top = self.folder / "no torrent"
+        write(top, {"a": noise(50_000, 1), "empty": b""})
+        for fields, paths, words in [
+            ({"trackers": "tracker.example"}, [top / "a"], "expected a URL of http, https, udp, ws or wss"),
+            ({"seeds": "udp://a.example"}, [top / "a"], "expected a URL of http, https or ftp"),
+            ({"name": "../x"}, [top / "a"], "cannot be a file name"), ({"name": ".."}, [top / "a"], "cannot be a file"),
+            ({"name": "a\0f 1 b"}, [top / "a"], ""),
+            ({}, [top / "empty"], "no client takes a torrent without pieces"),
+            ({}, [top / "a", top / "empty"], "give the torrent a name"),
+        ]:
+            self.make(fields, "#files", paths)
+            if words:
+                assert words in self.wait_error() and self.error().startswith("No torrent was made: "), self.error()
+                assert not self.browser.run("!document.getElementById('save-torrent').hidden"), words
+            else:
+                name, data = self.torrent_made()
+                assert b"4:name" in data and b"f 1 b" in data and data.count(b"6:length") == 2, data[:200]
+        # Names that only scripts can give, and those that a browser does not have as they are on the disk.
+        for path, name, words in [("top/../x", "x", "leads out"), ("top/a/", "", "is empty"),
+                                  ("top//a", "a", "is empty"), ("top/a\ufffd", "a\ufffd", "does not show such a name"),
+                                  ("top/b/c", "b\\c", "another name than the disk"),
+                                  ("top/" + "d/" * 100_000 + "a", "a", "more than 95 folders")]:
+            self.open()
+            self.browser.run(f"setFiles(async (items) => items.push({{ path: {json.dumps(path)}, "
+                             f"file: new File(['abc'], {json.dumps(name)}) }})).then(() => 0)")
+            self.browser.run(fill({}))
+            assert words in self.wait_error(), (path[:20], self.error()[:300])
+
+    def test_no_torrent_of_changing_files(self):
+        for late in [False, True]:
+            top = self.folder / f"changing {late}"
+            write(top, {"one": noise(4_000_000, 1), "two": noise(50_000, 2)})
+            self.open()
+            if late:  # when all is hashed, before the last look
+                self.browser.run("window.held = recheck; recheck = async (own) => { await new Promise((go) => "
+                                 "(window.go = go)); return held(own); }; 0")
+            else:
+                self.browser.run("window.held = answered; window.waiting = []; answered = (worker, data) => "
+                                 "window.going || data.nbytes ? held(worker, data) : waiting.push([worker, data]); 0")
+            self.browser.choose("#folder", [top])
+            self.until("!document.getElementById('make').hidden")
+            self.browser.run(fill({}))
+            self.until("window.go !== undefined" if late else "waiting.length > 0")
+            (top / "one").write_bytes(noise(4_000_000, 9))
+            self.browser.run("window.go()" if late else
+                             "window.going = true; waiting.forEach((answer) => held(...answer)); 0")
+            verdicts, _ = self.wait()
+            assert "changed" in verdicts["one"] and verdicts["two"] == "read, but no torrent was made", verdicts
+            assert self.text("#verdict") == "No torrent was made: 1 file changed or not readable", self.text("#verdict")
+            assert self.browser.run("check.made === null && document.getElementById('save-torrent').hidden && "
+                                    "document.getElementById('work').className === 'bad'")
+            self.picture("no-torrent")
+        # A check that is cancelled makes none either.
+        self.open()
+        self.browser.run("window.begun = start; "
+                         "start = async () => { const begins = begun(); cancel(); await begins; }; 0")
+        self.browser.choose("#folder", [top])
+        self.until("!document.getElementById('make').hidden")
+        self.browser.run(fill({}))
+        self.wait()
+        assert self.text("#verdict") == "Stopped before the end", self.text("#verdict")
+        assert self.browser.run("check.made === null && document.getElementById('save-torrent').hidden")
+
+    # ---- Several torrents and lists ----
+
+    def overall(self):
+        deadline = time.monotonic() + 60
+        while not self.browser.run("several?.done === true"):
+            assert time.monotonic() < deadline, self.browser.run("document.body.innerText")
+            time.sleep(0.05)
+        rows = self.browser.run("[...document.querySelectorAll('#sources tr')].map((line) => "
+                                "[line.cells[1].firstChild.textContent, line.cells[0].textContent, line.className])")
+        return rows, self.text("#overall-verdict"), self.browser.run("document.getElementById('overall').className")
+
+    def test_several(self):
+        top = self.folder / "several"
+        files = [{"one": noise(100_000, i), "two": noise(20_000, 9 + i)} for i in range(3)]
+        sources = []
+        for i, version in enumerate(["v1", "v2", "hybrid"]):
+            write(top / f"album{i}", files[i])
+            # Two of the same name.
+            sources.append(self.folder / f"sources{i}" / ("same.torrent" if i < 2 else "third.torrent"))
+            write(sources[-1].parent, {sources[-1].name: torrent(f"album{i}", files[i], BLOCK, version)})
+        (self.folder / "SHA256SUMS").write_text("".join(
+            f"{sha256(data).hex()}  album{i}/{name}\n" for i in range(3) for name, data in files[i].items()))
+        sources.append(self.folder / "SHA256SUMS")
+        self.open()
+        self.browser.choose("#source", sources)
+        self.browser.choose("#folder", [top])
+        rows, text, state = self.overall()
+        right = [["same.torrent", "All 2 files are right", "ok"]] * 2 + [
+            ["third.torrent", "All 2 files are right", "ok"], ["SHA256SUMS", "All 6 files are right", "ok"]]
+        assert rows == right and (text, state) == ("All 4 are right", "ok"), (rows, text, state)
+        assert self.browser.run("document.title").startswith("All 4 are right")
+        # Each is shown by its button.
+        for i, name in [(1, "same.torrent"), (3, "SHA256SUMS")]:
+            self.browser.run(f"document.querySelectorAll('#sources button')[{i}].click()")
+            assert self.browser.run("source.name") == name and self.text("#summary").startswith(
+                f"{name}: {[2, 2, 2, 6][i]} of")
+        # Damage, want and what is no torrent: the whole is as bad as the worst.
+        (top / "album1/two").unlink()
+        self.browser.choose("#folder", [top])
+        self.until("given.size === 5 && several.done && !several.stopped")
+        rows, text, state = self.overall()
+        assert [row[2] for row in rows] == ["ok", "gone", "ok", "gone"], rows
+        assert (text, state) == ("2 of 4 right", "gone"), (text, state)
+        (top / "album2/one").write_bytes(noise(100_000, 99))
+        bad = self.folder / "bad.torrent"
+        bad.write_bytes(b"d4:infod4:name2:..ee")
+        self.open()
+        self.browser.drop("#zone", [*sources, bad, top])
+        rows, text, state = self.overall()
+        assert [row[2] for row in rows] == ["ok", "gone", "bad", "bad", "bad"], rows
+        assert (text, state) == ("1 of 5 right", "bad"), (text, state)
+        assert self.text("#verdict").startswith("1 file not right"), "the worst is shown"
+        self.picture("several")
+        name, report = self.saved("report")
+        report = json.loads(report)
+        assert report["verdict"] == "1 of 5 right" and len(report["checks"]) == 5, report
+        assert report["checks"][0]["verdict"] == "All 2 files are right", report
+        assert len(report["checks"][2]["info_hashes"]) == 2, report
+        files = {file["name"]: file["verdict"] for file in report["checks"][2]["files"]}
+        assert files["one"].startswith("damaged, at pieces 0\u20136") and files["two"] == "OK", files
+        # One alone is as before.
+        self.browser.choose("#source", [sources[0]])
+        self.until("several === null && check.ended && check.source === source")
+        assert self.text("#verdict") == "All 2 files are right"
+        assert self.browser.run("document.getElementById('overall').hidden")
+
+    def test_too_many(self):
+        self.open()
+        for count, nbytes in [(1001, 1), (2, 200 << 20)]:
+            self.browser.run(f"setAll(Array({count}).fill({{ name: 'x', size: {nbytes} }})).then(() => 0)")
+            assert "at most 1,000 torrents and lists, of 256 MiB" in self.error(), self.error()
+        self.browser.run("setFiles(async (items) => items.push(...[1, 2].map((n) => ({ path: 'a/b', "
+                         "file: new File([n], 'b') })))).then(() => 0)")
+        self.browser.run("sourceProblem = ''; describe()")
+        assert "Two files with the path a/b were given" in self.error(), self.error()
+
+    def test_several_cancelled(self):
+        top = self.folder / "several cancelled"
+        files = {"one": noise(100_000, 1)}
+        write(top, files | {"a.torrent": torrent("several cancelled", files, BLOCK),
+                            "b.torrent": torrent("several cancelled", files, BLOCK, "v2")})
+        self.open()
+        self.browser.run("window.begun = start; start = async () => { await begun(); cancel(); }; 0")
+        self.browser.choose("#folder", [top])
+        self.until("!document.getElementById('several').hidden")
+        pick = ("(() => { const field = document.getElementById('own'); field.value = field.lastChild.value; "
+                "field.onchange(); })()")
+        self.browser.run(pick)
+        rows, text, state = self.overall()
+        assert rows[0] == ["a.torrent", "Stopped before the end", "gone"], rows
+        assert rows[1] == ["b.torrent", "not checked", "gone"] and state == "gone", (rows, text, state)
+        self.browser.run("start = begun; document.getElementById('again').click()")
+        self.until("several.done && several.items.every(({ check }) => check)")
+        assert self.overall()[1:] == ("All 2 are right", "ok"), self.overall()
+        # What was chosen last counts, and what is still read is given up.
+        self.browser.run("window.asked = []; ask = (...all) => new Promise(() => asked.push(all)); "
+                         "document.getElementById('again').click()")
+        self.until("asked.length === 1 && !document.getElementById('stop').hidden")
+        self.browser.run("document.getElementById('stop').click()")
+        rows, text, state = self.overall()
+        assert [row[1:] for row in rows] == [["not checked", "gone"]] * 2 and text == "0 of 2 right", (rows, text)
+
+    # ---- The site ----
+
+    ACTIVE = "navigator.serviceWorker.ready.then(({ active }) => active.state === 'activated')"
+
+    def test_site_offline(self):
+        """Installable, without a fault in manifest, policy or headers; and the page works when the server is gone."""
+        source, folder = self.made("hybrid")
+        files = files_of(self.site)
+        assert files["hashloom.html"] == self.page.read_bytes()
+        with served_site(files) as (url, stop):
+            self.open(url)
+            self.until(self.ACTIVE)
+            found = self.browser.call("Page.getAppManifest")
+            assert found["errors"] == [] and found["url"] == f"{url}manifest.webmanifest", found
+            assert json.loads(found["data"])["file_handlers"][0]["accept"] == {"application/x-bittorrent": [".torrent"]}
+            errors = self.browser.call("Page.getInstallabilityErrors")["installabilityErrors"]
+            # The tests' browser has windows that keep nothing, as those of a guest.
+            assert [error["errorId"] for error in errors] in ([], ["in-incognito"]), errors
+            page = hashlib.sha256(files["index.html"]).hexdigest()
+            assert self.browser.run("caches.keys()") == [f"hashloom {url} {page}"]
+            assert self.browser.run("crossOriginIsolated")
+            problems = [event for event in self.browser.events if event["method"] in ("Log.entryAdded",
+                                                                                      "Runtime.exceptionThrown")
+                        and event["params"].get("entry", {}).get("text") != "No available adapters."]
+            assert not problems, problems
+            verdicts, _ = self.choose(source, folder, url)
+            assert set(verdicts.values()) == {"OK"}, verdicts
+            stop()
+            for at in [url, f"{url}index.html?x"]:
+                verdicts, _ = self.choose(source, folder, at)
+                assert set(verdicts.values()) == {"OK"} and len(verdicts) == 5, verdicts
+                assert self.browser.run("crossOriginIsolated")
+            refused = self.browser.run("fetch('http://127.0.0.1:9/').then(() => 'sent', (error) => error.message)")
+            assert refused != "sent", refused
+            self.unregister()
+
+    def unregister(self):
+        self.browser.run("navigator.serviceWorker.getRegistrations().then((all) => Promise.all(all.map((one) => "
+                         "one.unregister())))")
+
+    def test_site_update(self):
+        """A version is whole: what is half replaced on the server is not taken, and a new one comes at a new start."""
+        files = files_of(self.site)
+        old = files["index.html"]
+        new = old.replace(b"<h1>Check", b"<h1>New: check")
+        changed = {b64(old): b64(new), sha256(old).hex(): sha256(new).hex()}
+        worker = files["service-worker.js"]
+        for before, after in changed.items():
+            assert worker.count(before.encode()) == 1, before
+            worker = worker.replace(before.encode(), after.encode())
+        with served_site(files) as (url, stop):
+            self.open(url)
+            self.until(self.ACTIVE)
+            update = ("navigator.serviceWorker.getRegistration().then((one) => one.update()).then((one) => "
+                      "new Promise((done) => { const wait = () => one.installing ? setTimeout(wait, 50) : "
+                      "done(one.waiting !== null); wait(); }), () => false)")
+            files["service-worker.js"] = worker  # the page is still the old one
+            assert self.browser.run(update) is False
+            assert self.browser.run("caches.keys()") == [f"hashloom {url} {sha256(old).hex()}"]
+            files["index.html"] = new
+            self.open(url)
+            assert self.text("h1").startswith("Check files"), "the old version, whole"
+            assert self.browser.run(update) is True
+            self.open("about:blank")
+            self.open(url)
+            deadline = time.monotonic() + 20
+            while not self.text("h1").startswith("New: check"):
+                assert time.monotonic() < deadline, self.text("h1")
+                time.sleep(0.2)
+                self.open("about:blank")
+                self.open(url)
+            stop()
+            self.open(url)
+            assert self.text("h1").startswith("New: check")
+            assert self.browser.run("caches.keys()") == [f"hashloom {url} {sha256(new).hex()}"]
+            self.unregister()
+
+    def test_launched(self):
+        """Torrents that the system opens with the page."""
+        source, folder = self.made("v1")
+        code = ("Object.defineProperty(window, 'launchQueue', "
+                "{ value: { setConsumer(one) { window.launched = one; } } });")
+        script = self.browser.call("Page.addScriptToEvaluateOnNewDocument", source=code)["identifier"]
+        try:
+            self.open()
+            data = base64.b64encode(source.read_bytes()).decode()
+            self.browser.run(f"launched({{ files: [{{ getFile: async () => new File([Uint8Array.from(atob('{data}'), "
+                             "(letter) => letter.charCodeAt(0))], 'launched.torrent') }] })")
+            self.browser.choose("#folder", [folder])
+            verdicts, _ = self.wait()
+            assert set(verdicts.values()) == {"OK"} and self.browser.run("source.name") == "launched.torrent", verdicts
+        finally:
+            self.browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
     # ---- For everybody ----
 
@@ -956,12 +1388,23 @@ class Tests:
         source, folder = self.made("v1")
         every = os.environ.get("HASHLOOM_TEST_ALL") == "1"
         for dark in [False, True]:
-            for state in ["start", "right", "wrong", "error"] if every or self.screenshots else ["wrong"]:
+            for state in ["start", "right", "wrong", "error", "making", "several"] if every or self.screenshots else [
+                    "wrong", "several"]:
                 if state == "wrong":
                     (folder / "z.bin").write_bytes(noise(40_000, 99))
                     (folder / "empty").unlink(missing_ok=True)
                 if state in ("start", "error"):
                     self.open()
+                elif state == "making":
+                    self.make({}, "#folder", [folder])
+                    self.torrent_made()
+                elif state == "several":
+                    self.open()
+                    self.browser.choose("#source", [source, VECTORS / "alice.torrent"])
+                    self.browser.choose("#folder", [folder])
+                    self.overall()
+                    self.browser.run("document.getElementById('make').open = true; "
+                                     "document.activeElement.blur()")
                 else:
                     write(folder, {"z.bin": noise(40_000, 4), "empty": b""}) if state == "right" else None
                     self.choose(source, folder)
@@ -983,11 +1426,22 @@ class Tests:
         (folder / "z.bin").write_bytes(noise(40_000, 99))
         self.browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
         try:
-            self.choose(source, folder)
-            self.picture("phone")
-            wide = self.browser.run("[...document.querySelectorAll('*')].filter((one) => "
-                                    "one.getBoundingClientRect().right > 360).map((one) => one.outerHTML.slice(0, 60))")
-            assert wide == [], wide
+            for state in ["checked", "made", "several"]:
+                if state == "checked":
+                    self.choose(source, folder)
+                elif state == "made":
+                    self.make({}, "#folder", [folder])
+                    self.torrent_made()
+                else:
+                    self.browser.choose("#source", [source, VECTORS / "alice.torrent"])
+                    self.overall()
+                self.picture(f"phone-{state}")
+                wide = self.browser.run(
+                    "[...document.querySelectorAll('*')].filter((one) => "
+                    "one.getBoundingClientRect().right > 360).map((one) => one.outerHTML.slice(0, 60))")
+                assert wide == [], (state, wide)
+                # Text that sticks out of its element widens the page alone.
+                assert self.browser.run("document.documentElement.scrollWidth") <= 360, state
         finally:
             self.browser.call("Emulation.clearDeviceMetricsOverride")
 
@@ -995,14 +1449,14 @@ class Tests:
 class Engines:
     """Tests of every engine, by what the page shows: an engine's scripts do not see the page's variables."""
 
-    def __init__(self, engine, page, folder):
-        self.engine, self.page, self.folder = engine, page, folder
+    def __init__(self, engine, page, folder, program, site):
+        self.engine, self.page, self.folder, self.program, self.site = engine, page, folder, program, site
 
     def text(self, selector):
         return self.engine.run(f"document.querySelector({selector!r}).textContent")
 
-    def check(self, source, paths, page=None):
-        self.engine.open((page or self.page).as_uri())
+    def check(self, source, paths, url=None):
+        self.engine.open(url or self.page.as_uri())
         self.engine.choose("#source", [source])
         self.engine.choose("#files", paths)
         return self.wait()
@@ -1069,6 +1523,60 @@ class Engines:
             unsure = self.text("#unsure")
             assert "cannot tell whether 4 files changed since they were chosen" in unsure, unsure
 
+    def engine_makes_torrents(self):
+        """The torrents are those of the program, byte by byte. WebDriver chooses no folders: the files are one, or
+        several that get the name of a folder."""
+        if not self.program:
+            print("SKIPPED: web: torrents that the page makes: no program: --program target/release/hashloom")
+            assert not os.environ.get("HASHLOOM_REQUIRE")
+            return
+        page = self.folder / "saving.html"
+        keep = ("function save(name, content) {\n    document.body.dataset.saved = "
+                "btoa(Array.from(content, (byte) => String.fromCharCode(byte)).join(''));\n")
+        page.write_text(with_script(self.page.read_text(),
+                                    lambda script: script.replace("function save(name, content) {\n", keep)))
+        _, paths = self.made("v1")
+        output = self.folder / "by program.torrent"
+        every = os.environ.get("HASHLOOM_TEST_ALL") == "1"
+        loose, one = (paths, paths[0].parent, {"name": paths[0].parent.name}), (paths[1:2], paths[1], {})
+        for number, (options, fields) in enumerate(MAKINGS):
+            for files, content, more in [loose, one] if every else [[loose], [], [], [one], [loose], []][number]:
+                self.engine.open(page.as_uri())
+                self.engine.choose("#files", files)
+                self.until("!document.getElementById('make').hidden")
+                self.engine.run(fill(fields | more))
+                self.until("!document.getElementById('save-torrent').hidden")
+                self.engine.run("document.getElementById('save-torrent').click()")
+                data = base64.b64decode(self.engine.run("document.body.dataset.saved"))
+                assert data == made_by(self.program, content, output, options), (options, content)
+                # WebKit knows whole seconds only: the files of this test are old.
+                expected = "The torrent is made" + ("" if self.engine.tells else ", as read")
+                assert self.text("#verdict") == expected, self.text("#verdict")
+                assert ("the torrent has what was read" in self.text("#unsure")) != self.engine.tells
+
+    def engine_site(self):
+        """The site, with its headers; without the server after the first load."""
+        sources, paths = self.made("hybrid")
+        with served_site(files_of(self.site)) as (url, stop):
+            self.engine.open(url)
+            # WebKit sometimes does not tell this page the state of the worker, which is active.
+            self.until("navigator.serviceWorker.getRegistration().then((one) => Boolean(one?.active))")
+            for is_served in [True, False]:
+                if not is_served:
+                    stop()
+                for source in sources:
+                    verdicts = self.check(source, paths, url)
+                    assert set(verdicts.values()) == {"OK"} and len(verdicts) == 4, (is_served, source, verdicts)
+
+    def engine_several(self):
+        sources, paths = self.made("v2")
+        self.engine.open(self.page.as_uri())
+        self.engine.choose("#source", sources)
+        self.engine.choose("#files", paths)
+        self.until("document.querySelectorAll('#sources button').length === 2")
+        right = "All 2 are right" + ("" if self.engine.tells else ", as read")
+        assert self.text("#overall-verdict") == right, self.text("#overall-verdict")
+
     def engine_just_written(self):
         """WebKit knows whole seconds only: what was written just now may be written again within the same one."""
         (_, source), paths = self.made("v1")
@@ -1102,7 +1610,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def run_engine(engine, page, names):
+def run_engine(engine, page, names, program, site):
     """Runs the tests of every engine in this one. One that is not installed is named."""
     try:
         started = engine()
@@ -1111,7 +1619,7 @@ def run_engine(engine, page, names):
         # tools/setup.sh installs all engines for test-all only.
         return len(names) if os.environ.get("HASHLOOM_REQUIRE") and os.environ.get("HASHLOOM_TEST_ALL") == "1" else 0
     with started, tempfile.TemporaryDirectory(prefix="hashloom-web-") as folder:
-        return run(Engines(started, page, pathlib.Path(folder)), names, False, f"{engine.name}: ")
+        return run(Engines(started, page, pathlib.Path(folder), program, site), names, False, f"{engine.name}: ")
 
 
 def run(tests, names, needs_gpu, prefix=""):
@@ -1134,11 +1642,15 @@ def run(tests, names, needs_gpu, prefix=""):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("page", type=pathlib.Path)
+    parser.add_argument("--program", type=pathlib.Path)
+    parser.add_argument("--site", type=pathlib.Path, help="the folder of `make web-site` [default: site beside PAGE]")
     parser.add_argument("--screenshots", type=pathlib.Path)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     if arguments.screenshots:
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
+    program = arguments.program and arguments.program.resolve()
+    site = arguments.site or arguments.page.parent / "site"
     # The tests with a GPU and those without one run at once, in two browsers.
     with contextlib.ExitStack() as ends:
         groups = []
@@ -1147,10 +1659,11 @@ def main():
             if names:
                 folder = pathlib.Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="hashloom-web-")))
                 browser = ends.enter_context(Browser("swiftshader" if prefix == "gpu_" else None))
-                tests = Tests(browser, arguments.page.resolve(), folder, arguments.screenshots)
+                tests = Tests(browser, arguments.page.resolve(), folder, arguments.screenshots, program, site)
                 groups.append((tests, names, prefix == "gpu_"))
         names = [name for name in dir(Engines) if name.startswith("engine_") and arguments.only in name]
-        engines = [(engine, arguments.page.resolve(), names) for engine in [Chromium, Firefox, WebKit] if names]
+        page = arguments.page.resolve()
+        engines = [(engine, page, names, program, site) for engine in [Chromium, Firefox, WebKit] if names]
         with concurrent.futures.ThreadPoolExecutor() as pool:
             running = [pool.submit(run, *group) for group in groups]
             running += [pool.submit(run_engine, *one) for one in engines]

@@ -27,6 +27,8 @@ onmessage = ({ data }) => {
         try {
             if (data.probe) postMessage({ reads: await canRead(data.probe) });
             else if (data.parse) parse(data);
+            else if (data.draft) readDraft(data);
+            else if (data.digests) finishDraft(data);
             else if (data.compiled) await begin(data);
             else if (data.messages) postMessage(await hashFiles(data.messages));
             else {
@@ -49,44 +51,88 @@ async function canRead(file) {
     }
 }
 
-// Reads a torrent or list and answers { torrent, bytes }, { list, bytes } or { error }. What there is of each file of a
-// torrent is a column: a million objects would take a second to send.
-function parse({ compiled, parse: bytes, name, algorithm }) {
+const json = () => JSON.parse(new TextDecoder().decode(answer()));
+
+// Puts buffers into the room, one after the other.
+function putInRoom(...buffers) {
+    // The call may grow the memory, which has a new buffer then.
+    let at = core.room(buffers.reduce((sum, { byteLength }) => sum + byteLength, 0));
+    for (const one of buffers) {
+        new Uint8Array(core.memory.buffer, at, one.byteLength).set(new Uint8Array(one));
+        at += one.byteLength;
+    }
+}
+
+// Calls `work` with a new instance of the module. Want of memory is an error that the page shows.
+function withModule(compiled, work) {
     try {
         core = new WebAssembly.Instance(compiled).exports;
-        const nameBytes = new TextEncoder().encode(name);
-        const room = core.room(bytes.byteLength + nameBytes.length); // may grow the memory, which has a new buffer then
-        new Uint8Array(core.memory.buffer, room, bytes.byteLength).set(new Uint8Array(bytes));
-        new Uint8Array(core.memory.buffer, room + bytes.byteLength, nameBytes.length).set(nameBytes);
-        const json = () => JSON.parse(new TextDecoder().decode(answer()));
-        // A torrent is a dictionary, and begins with d, the length of its first key, and a colon.
-        const begin = new TextDecoder().decode(new Uint8Array(bytes, 0, Math.min(8, bytes.byteLength)));
-        if (/\.torrent$/i.test(name) || /^d\d+:/.test(begin)) {
-            core.read_torrent(bytes.byteLength);
-            const torrent = json();
-            if (torrent.error) return postMessage({ error: torrent.error });
-            for (const column of ["offsets", "nbytes"]) torrent[column] = Float64Array.from(torrent[column]);
-            torrent.flags = Uint8Array.from(torrent.flags);
-            return postMessage({ torrent, bytes }, [bytes, torrent.offsets.buffer, torrent.nbytes.buffer]);
-        }
-        core.read_list(bytes.byteLength, nameBytes.length, algorithm);
-        const list = json();
-        if (list.entries.length > 0) return postMessage({ list, bytes }, [bytes]);
-        const why = list.bad.length > 0 ? ` (${list.bad[0]})` : "";
-        return postMessage({ error: `neither a torrent nor a list of checksums${why}` });
+        return work();
     } catch (error) {
         if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error;
         return postMessage({ error: "it takes more memory than the browser gives a page; use the program hashloom" });
     }
 }
 
+// What there is of each file of a torrent or draft is a column: a million objects would take a second to send.
+function columns(torrent) {
+    for (const column of ["offsets", "nbytes"]) torrent[column] = Float64Array.from(torrent[column]);
+    torrent.flags = Uint8Array.from(torrent.flags);
+    return [torrent.offsets.buffer, torrent.nbytes.buffer];
+}
+
+// Reads a torrent or list and answers { torrent, bytes }, { list, bytes } or { error }.
+function parse({ compiled, parse: bytes, name, algorithm }) {
+    return withModule(compiled, () => {
+        const nameBytes = new TextEncoder().encode(name);
+        putInRoom(bytes, nameBytes.buffer);
+        // A torrent is a dictionary, and begins with d, the length of its first key, and a colon.
+        const begin = new TextDecoder().decode(new Uint8Array(bytes, 0, Math.min(8, bytes.byteLength)));
+        if (/\.torrent$/i.test(name) || /^d\d+:/.test(begin)) {
+            core.read_torrent(bytes.byteLength);
+            const torrent = json();
+            if (torrent.error) return postMessage({ error: torrent.error });
+            return postMessage({ torrent, bytes }, [bytes, ...columns(torrent)]);
+        }
+        core.read_list(bytes.byteLength, nameBytes.length, algorithm);
+        const list = json();
+        if (list.entries.length > 0) return postMessage({ list, bytes }, [bytes]);
+        const why = list.bad.length > 0 ? ` (${list.bad[0]})` : "";
+        return postMessage({ error: `neither a torrent nor a list of checksums${why}` });
+    });
+}
+
+// Lays out a torrent that is to be made and answers { torrent, bytes } or { error }.
+function readDraft({ compiled, draft: bytes }) {
+    return withModule(compiled, () => {
+        putInRoom(bytes);
+        core.read_draft(bytes.byteLength);
+        const { error, ...torrent } = json();
+        return error ? postMessage({ error }) : postMessage({ torrent, bytes }, [bytes, ...columns(torrent)]);
+    });
+}
+
+// Makes the torrent of the digests of all pieces and answers { made, hashes } or { error }.
+function finishDraft({ compiled, source, digests }) {
+    return withModule(compiled, () => {
+        putInRoom(source);
+        core.read_draft(source.byteLength);
+        putInRoom(digests);
+        if (!core.finish_draft(digests.byteLength)) return postMessage({ error: new TextDecoder().decode(answer()) });
+        const made = answer();
+        putInRoom(made.buffer);
+        core.read_torrent(made.length);
+        return postMessage({ made, hashes: json().hashes }, [made.buffer]);
+    });
+}
+
 async function begin({ compiled, source, plan, taker, ...rest }) {
     core = new WebAssembly.Instance(compiled).exports;
     [torrent, byPage] = [plan, rest.byPage];
     if (!source) return;
-    const room = core.room(source.byteLength); // may grow the memory, which then has another buffer
-    new Uint8Array(core.memory.buffer, room, source.byteLength).set(new Uint8Array(source));
-    core.read_torrent(source.byteLength);
+    putInRoom(source);
+    if (torrent.digests_nbytes) core.read_draft(source.byteLength);
+    else core.read_torrent(source.byteLength);
     if (taker) await beginGpu(taker === "only");
 }
 
@@ -161,8 +207,9 @@ function* partsOf(start, end) {
 
 async function checkPieces(first, count) {
     const { verdicts, lanes } = begun(first, count);
-    await hashPieces(first, lanes, verdicts, (nbytes) => postMessage({ nbytes }));
-    return { first, verdicts, failed: [...failed] };
+    const digests = new Uint8Array(count * (torrent.digests_nbytes || 0));
+    await hashPieces(first, lanes, verdicts, (nbytes) => postMessage({ nbytes }), digests);
+    return { first, verdicts, failed: [...failed], digests };
 }
 
 // The pieces whose files are there, and the verdicts on the others. `tree` has the bytes under a file's hash tree.
@@ -186,8 +233,9 @@ function begun(first, count) {
 
 const lengthsOf = (lanes, done, row) => lanes.map(({ start, end }) => Math.max(0, Math.min(end - start - done, row)));
 
-// Hashes pieces by the module, as many at once as its room has rows.
-async function hashPieces(first, all, verdicts, tell) {
+// Hashes pieces by the module, as many at once as its room has rows. Those of a draft are right as they are: their
+// digests are kept.
+async function hashPieces(first, all, verdicts, tell, digests) {
     const row = Math.min(torrent.piece_nbytes, ROOM_NBYTES / LANES), nrows = Math.floor(ROOM_NBYTES / row);
     for (let at = 0; at < all.length; at += nrows) {
         const lanes = all.slice(at, at + nrows);
@@ -203,7 +251,13 @@ async function hashPieces(first, all, verdicts, tell) {
             tell(nbytes);
         }
         core.finish_pieces();
-        answer().forEach((is_right, l) => (verdicts[lanes[l].i] ||= is_right ? RIGHT : WRONG));
+        const found = answer(), each = torrent.digests_nbytes || 1;
+        if (found.length !== each * lanes.length) throw new Error("pieces without digests");
+        for (const [l, { i }] of lanes.entries()) {
+            const own = found.subarray(l * each, (l + 1) * each);
+            if (torrent.digests_nbytes) digests.set(own, i * each);
+            verdicts[i] ||= torrent.digests_nbytes || own[0] ? RIGHT : WRONG;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the page in the browser asks of the engine: the contents of a torrent or of a list of checksums, and digests.
+//! What the page in the browser asks of the engine: the contents of a torrent or of a list of checksums, digests, and a
+//! new torrent.
 //!
 //! The page and each of its workers have an instance of their own, with one thread. Bytes go in through [`room`], text
 //! comes out through [`answer_at`] and [`answer_nbytes`]. JavaScript knows only numbers, so addresses are numbers here
@@ -21,7 +22,7 @@ use std::io::Read;
 
 use hashloom::{Algorithm, Hasher, finalize_many, update_many};
 use hashloom_engine::list::{self, Line, Parser};
-use hashloom_engine::torrent::{self, Pieces, Torrent};
+use hashloom_engine::torrent::{Attributes, Builder, Draft, PieceDigests, Pieces, Torrent, Version};
 
 use json::Json;
 
@@ -29,12 +30,17 @@ use json::Json;
 const PADDING: u64 = 1;
 const SYMLINK: u64 = 2;
 
+const SHA1_NBYTES: usize = 20;
+const ROOT_NBYTES: usize = 32;
+
 #[derive(Default)]
 struct State {
     input: Vec<u8>,
     answer: Vec<u8>,
     /// Leaked: an instance has one torrent at a time, and ends with it.
     torrent: Option<&'static Torrent>,
+    /// A torrent that is to be made, in place of one; leaked too.
+    draft: Option<&'static Draft>,
     pieces: Option<Pieces<'static>>,
     hashers: Vec<(usize, Hasher)>,
 }
@@ -89,24 +95,126 @@ pub extern "C" fn read_torrent(nbytes: usize) -> u32 {
 }
 
 /// Files are columns: JavaScript would take a second for a million objects.
-fn describe(torrent: &Torrent) -> Vec<u8> {
+fn columns<'a, I: Iterator<Item = (&'a [u8], u64, u64, Attributes)>>(json: Json, files: impl Fn() -> I) -> Json {
     let number = |number: u64| number.to_string().into_bytes();
-    let flags = |file: &torrent::File<'_>| {
-        u64::from(file.attributes.padding) * PADDING + u64::from(file.attributes.symlink) * SYMLINK
-    };
-    Json::object()
+    let flags = |of: Attributes| u64::from(of.padding) * PADDING + u64::from(of.symlink) * SYMLINK;
+    json.list("paths", files().map(|(path, ..)| json::text(path)))
+        .list("offsets", files().map(|(_, offset, ..)| number(offset)))
+        .list("nbytes", files().map(|(_, _, nbytes, _)| number(nbytes)))
+        .list("flags", files().map(|(.., attributes)| number(flags(attributes))))
+}
+
+fn describe(torrent: &Torrent) -> Vec<u8> {
+    let hex = |algorithm, hash: &[u8]| json::text(hashloom::Hash::new(algorithm, hash).to_string().as_bytes());
+    let hashes = [
+        torrent.info_hash_v1().map(|hash| hex(Algorithm::Sha1, &hash[..])),
+        torrent.info_hash_v2().map(|hash| hex(Algorithm::Sha256, &hash[..])),
+    ];
+    let json = Json::object()
         .text("name", torrent.name())
         .text("version", torrent.version().to_string().as_bytes())
         .truth("single", torrent.is_single_file())
-        .number("total_nbytes", torrent.total_nbytes())
         .number("piece_nbytes", torrent.piece_nbytes())
         .number("piece_count", torrent.piece_count() as u64)
-        .list("paths", torrent.files().map(|file| json::text(file.path)))
-        .list("nbytes", torrent.files().map(|file| number(file.nbytes)))
-        .list("offsets", torrent.files().map(|file| number(file.offset)))
-        .list("flags", torrent.files().map(|file| number(flags(&file))))
+        .list("hashes", hashes.into_iter().flatten());
+    columns(json, || torrent.files().map(|file| (file.path, file.offset, file.nbytes, file.attributes)))
         .list("notes", torrent.notes().iter().map(|note| json::text(note.to_string().as_bytes())))
         .end()
+}
+
+/// Lays out the torrent that is to be made of the options in the room: lines that each end in a NUL byte, which no name
+/// has. The answer is JSON: what [`read_torrent`] answers of a torrent, or `error`. Returns 1 if there is a layout.
+#[unsafe(no_mangle)]
+pub extern "C" fn read_draft(nbytes: usize) -> u32 {
+    with(|state| {
+        let (json, draft) = match draft(&state.input[..nbytes]) {
+            Ok(draft) => (describe_draft(&draft), Some(&*Box::leak(Box::new(draft)))),
+            Err(error) => (Json::object().text("error", error.as_bytes()).end(), None),
+        };
+        state.draft = draft;
+        state.answer = json;
+        u32::from(draft.is_some())
+    })
+}
+
+/// The options are lines of a letter, a space and a value; the order of different letters does not matter.
+fn draft(options: &[u8]) -> Result<Draft, String> {
+    let options = std::str::from_utf8(options).map_err(|error| error.to_string())?;
+    // As `hashloom torrent create` has it.
+    let mut builder = Builder::new().created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));
+    let (mut folder, mut files) = (None, Vec::new());
+    for line in options.split_terminator('\0') {
+        let (letter, value) = line.split_once(' ').ok_or("an option without a value")?;
+        builder = match letter {
+            "v" => builder.version(match value {
+                "v1" => Version::V1,
+                "v2" => Version::V2,
+                _ => Version::Hybrid,
+            }),
+            "l" => builder.piece_nbytes(value.parse().map_err(|_| format!("a piece length of {value} bytes"))?),
+            "n" => builder.name(value),
+            "t" => builder.tier(value.split(',')),
+            "w" => builder.web_seed(value),
+            "p" => builder.private(true),
+            _ => builder,
+        };
+        match letter {
+            "d" => folder = Some(value),
+            "f" => {
+                let (nbytes, path) = value.split_once(' ').ok_or("a file without a length")?;
+                if path.contains(char::REPLACEMENT_CHARACTER) {
+                    return Err(format!(
+                        "{path}: a browser does not show such a name as it is on the disk; rename it, or use \
+                         the program hashloom"
+                    ));
+                }
+                files.push((path, nbytes.parse().map_err(|_| format!("{path}: a length of {nbytes} bytes"))?));
+            }
+            _ => {}
+        }
+    }
+    builder.draft(folder, files).map_err(|error| error.to_string())
+}
+
+fn describe_draft(draft: &Draft) -> Vec<u8> {
+    let json = Json::object()
+        .text("name", draft.name())
+        .text("version", draft.version().to_string().as_bytes())
+        .truth("single", draft.is_single_file())
+        .number("piece_nbytes", draft.piece_nbytes())
+        .number("piece_count", draft.piece_count() as u64);
+    columns(json.number("digests_nbytes", digests_nbytes(draft) as u64), || draft.files())
+        .list("notes", std::iter::empty())
+        .end()
+}
+
+/// Bytes of the digests of a piece.
+fn digests_nbytes(draft: &Draft) -> usize {
+    match draft.version() {
+        Version::V1 => SHA1_NBYTES,
+        Version::V2 => ROOT_NBYTES,
+        Version::Hybrid => SHA1_NBYTES + ROOT_NBYTES,
+    }
+}
+
+/// Makes the torrent of the digests in the room: of each piece its SHA-1, its root or both, as [`finish_pieces`] gives
+/// them. The answer is the torrent, and the function returns 1; or the answer is the error.
+#[unsafe(no_mangle)]
+pub extern "C" fn finish_draft(nbytes: usize) -> u32 {
+    with(|state| {
+        let made = state.draft.ok_or_else(|| "there is no draft".to_owned()).and_then(|draft| {
+            let (has_sha1, has_root) = (draft.version() != Version::V2, draft.version() != Version::V1);
+            let digests = |piece: &[u8]| PieceDigests {
+                sha1: piece.first_chunk().copied().filter(|_| has_sha1),
+                root: piece.last_chunk().copied().filter(|_| has_root),
+            };
+            let digests: Vec<PieceDigests> = state.input[..nbytes].chunks(digests_nbytes(draft)).map(digests).collect();
+            draft.finish(&digests).map_err(|error| error.to_string())
+        });
+        let is_made = made.is_ok();
+        state.answer = made.map_or_else(String::into_bytes, |created| created.bytes);
+        u32::from(is_made)
+    })
 }
 
 /// The algorithms for lines that name none, the first of them for digests of its length: `chosen`, then those that the
@@ -196,12 +304,15 @@ fn index_of(algorithm: Algorithm) -> usize {
     Algorithm::ALL.iter().position(|&of| of == algorithm).unwrap_or_default()
 }
 
-/// Begins pieces of the torrent: `count` numbers of 32 bits at the beginning of the room.
+/// Begins pieces of the torrent or draft: `count` numbers of 32 bits at the beginning of the room.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin_pieces(count: usize) {
     with(|state| {
         let pieces: Vec<usize> = numbers(&state.input, 0, count).collect();
-        state.pieces = state.torrent.map(|torrent| Pieces::new(torrent, &pieces));
+        state.pieces = match state.draft {
+            Some(draft) => Some(Pieces::of_draft(draft, &pieces)),
+            None => state.torrent.map(|torrent| Pieces::new(torrent, &pieces)),
+        };
     });
 }
 
@@ -217,13 +328,22 @@ pub extern "C" fn update_pieces(count: usize, stride: usize, lengths_at: usize) 
     });
 }
 
-/// Ends the pieces. The answer has a byte for each: 1 if the piece is right.
+/// Ends the pieces. The answer has a byte for each: 1 if the piece is right. For a draft the answer has the digests of
+/// each piece, SHA-1 before the root.
 #[unsafe(no_mangle)]
 pub extern "C" fn finish_pieces() {
     with(|state| {
-        let verdicts = state.pieces.take().map_or(Vec::new(), Pieces::finish);
-        state.answer = verdicts.into_iter().map(u8::from).collect();
+        let Some(pieces) = state.pieces.take() else { return state.answer.clear() };
+        state.answer = match state.draft {
+            Some(_) => pieces.digests().iter().flat_map(bytes_of).collect(),
+            None => pieces.finish().into_iter().map(u8::from).collect(),
+        };
     });
+}
+
+fn bytes_of(digests: &PieceDigests) -> Vec<u8> {
+    let PieceDigests { sha1, root } = digests;
+    [sha1.as_ref().map_or(&[][..], |sha1| sha1), root.as_ref().map_or(&[][..], |root| root)].concat()
 }
 
 /// Writes the shader that hashes blocks on a GPU, of SHA-1, or of SHA-256 if `sha256` is not 0. The answer is JSON: the

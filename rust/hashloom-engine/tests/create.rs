@@ -16,7 +16,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashloom_engine::run::{Cancel, Options, Progress};
-use hashloom_engine::torrent::{Builder, CreateError, Created, FileProblemKind, Plan, Symlinks, Version, verify};
+use hashloom_engine::torrent::{
+    Builder, CreateError, Created, FileProblemKind, PieceDigests, Pieces, Plan, Symlinks, Version, verify,
+};
 use hashloom_engine::walk::Filter;
 use heard::heard;
 use maker::{Bencode, Content, content, dictionary, int, list, noise, padding, pieces, text, write_files};
@@ -787,4 +789,88 @@ fn a_plan_can_be_made_twice() {
     assert_eq!(bytes(), bytes());
     fs::write(folder.path().join("empty"), "no longer").unwrap();
     assert!(matches!(plan.create(&Options::new()), Err(CreateError::Files { .. })));
+}
+
+/// The torrent of files in memory.
+fn draft(builder: Builder, folder: Option<&str>, files: &[Content]) -> Created {
+    let listed = files.iter().rev().map(|file| (&file.path, file.bytes.len() as u64));
+    let draft = builder.draft(folder, listed).unwrap();
+    let mut whole = Vec::new();
+    for (path, offset, nbytes, attributes) in draft.files() {
+        whole.resize(offset as usize, 0); // the gaps of v2
+        let of = |file: &&Content| folder.is_none() || file.path.as_bytes() == path;
+        let bytes = files.iter().find(of).map(|file| &file.bytes[..]).filter(|_| !attributes.padding);
+        whole.extend_from_slice(bytes.unwrap_or(&vec![0; nbytes as usize]));
+    }
+    let digests: Vec<PieceDigests> = (0..draft.piece_count())
+        .flat_map(|piece| {
+            let mut hashed = Pieces::of_draft(&draft, &[piece]);
+            let start = piece * draft.piece_nbytes() as usize;
+            // In v2 a piece ends with its file.
+            let ends = draft.files().map(|(_, offset, nbytes, _)| (offset + nbytes) as usize);
+            let of_file = ends.filter(|&end| end > start && draft.version() == Version::V2).min();
+            let end = (start + draft.piece_nbytes() as usize).min(of_file.unwrap_or(whole.len()));
+            hashed.update(&[&whole[start..start + 1]]);
+            hashed.update(&[&whole[start + 1..end]]);
+            hashed.digests()
+        })
+        .collect();
+    assert!(matches!(draft.finish(&digests[1..]), Err(CreateError::Digests { .. })));
+    assert!(matches!(draft.finish(&[&digests[..], &digests[..1]].concat()), Err(CreateError::Digests { .. })));
+    draft.finish(&digests).unwrap()
+}
+
+#[test]
+fn drafts_are_the_torrents_of_the_same_files() {
+    let files = [
+        content("a", noise(100_000, 1)),
+        content("b/c", noise(16 << 10, 2)),
+        content("b/d", Vec::new()),
+        content("b-", noise(300_001, 3)),
+        content("e", noise(3, 4)),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path().join("top");
+    write_files(&top, &files);
+    for version in VERSIONS {
+        let builders = [
+            Builder::new().version(version),
+            builder(version).piece_nbytes(64 << 10).name("other").private(true).tracker("udp://a.example:1"),
+        ];
+        for builder in builders {
+            let meant = make(builder.clone(), &top);
+            assert_eq!(draft(builder.clone(), Some("top"), &files).bytes, meant.bytes, "{version}");
+            let meant = make(builder.clone(), &top.join("a"));
+            assert_eq!(draft(builder, None, &files[..1]).bytes, meant.bytes, "{version}");
+        }
+        assert_eq!(draft(builder(version), Some("top"), &files).bytes, expected(version, "top", &files, 16 << 10));
+    }
+    let aligned = Builder::new().version(Version::V1).align(true);
+    assert_eq!(draft(aligned.clone(), Some("top"), &files).bytes, make(aligned, &top).bytes);
+}
+
+#[test]
+fn drafts_of_bad_paths() {
+    let deep = "d/".repeat(96) + "a";
+    for path in ["", "/", "/a", "a/", "a//b", ".", "./a", "../a", "a/..", "a\0", &deep] {
+        let error = Builder::new().draft(Some("top"), [(path, 1)]).unwrap_err();
+        assert!(matches!(error, CreateError::Files { .. }), "{path}: {error}");
+    }
+    for twice in [["a", "a"], ["a", "a/b"], ["a/b", "a/b/c"]] {
+        let error = Builder::new().draft(Some("top"), twice.map(|path| (path, 1))).unwrap_err();
+        assert!(error.to_string().contains("is given twice"), "{error}");
+    }
+    assert_eq!(Builder::new().draft(Some("top"), [("a", 1), ("a-", 1), ("a.b", 1)]).unwrap().piece_count(), 3);
+    assert!(matches!(Builder::new().draft(None, [("a", 1), ("b", 1)]), Err(CreateError::NoName { .. })));
+    assert!(matches!(Builder::new().draft(None, [("a/b", 1)]), Err(CreateError::Files { .. })));
+    for name in ["", ".", "..", "a/b", "a\0b"] {
+        assert!(matches!(Builder::new().draft(Some(name), [("a", 1)]), Err(CreateError::BadName { .. })), "{name}");
+    }
+    let nothing = Builder::new().draft::<&str>(Some("top"), []);
+    assert!(matches!(nothing, Err(CreateError::Nothing { .. })));
+    assert!(matches!(Builder::new().draft(None, [("a", 0)]), Err(CreateError::Nothing { empty: 1, .. })));
+    let huge = Builder::new().draft(Some("top"), [("a", u64::MAX), ("b", 1)]);
+    assert!(matches!(huge, Err(CreateError::TotalOverflow)));
+    let long = Builder::new().draft(Some("top"), [("a", i64::MAX as u64 - (1 << 30))]);
+    assert!(matches!(long, Err(CreateError::TooManyPieces { .. })), "{long:?}");
 }

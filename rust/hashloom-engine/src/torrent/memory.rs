@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Checks pieces whose bytes the caller has read, where [`verify`](super::verify()) cannot read them: in a browser, or
+//! Hashes pieces whose bytes the caller has read, where [`verify`](super::verify()) cannot read them: in a browser, or
 //! as they come from the network.
 
 use std::ops::Range;
 
 use hashloom::{Algorithm, Hasher, finalize_many, hash_many, update_many};
 
-use super::Torrent;
+#[cfg(feature = "create")]
+use super::Draft;
+use super::{PieceDigests, Torrent};
 use crate::merkle::{self, BLOCK_NBYTES, NODE_NBYTES, Tree};
+use crate::pieces::layout::Layout;
 
-/// Several pieces of a torrent, hashed side by side from memory.
+/// Several pieces of a torrent, or of one that is to be made, hashed side by side from memory.
 ///
 /// A piece's bytes come in any number of chunks. Bytes of padding files are zeros, which the caller provides too.
 /// Memory hardly grows with the length of a piece: by 8 bytes for each MiB, for v2.
@@ -29,7 +32,8 @@ use crate::merkle::{self, BLOCK_NBYTES, NODE_NBYTES, Tree};
 /// ```
 #[derive(Debug)]
 pub struct Pieces<'a> {
-    torrent: &'a Torrent,
+    /// The torrent whose digests the pieces should have; none if the torrent is to be made.
+    torrent: Option<&'a Torrent>,
     lanes: Vec<Lane>,
     /// One for each lane; empty in a v2 torrent.
     hashers: Vec<Hasher>,
@@ -65,16 +69,43 @@ impl<'a> Pieces<'a> {
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
     pub fn new(torrent: &'a Torrent, pieces: &[usize]) -> Pieces<'a> {
+        let (has_sha1, has_roots) = (!torrent.digests().is_empty(), !torrent.roots().is_empty());
+        Pieces { torrent: Some(torrent), ..Pieces::of(&torrent.layout, has_sha1, has_roots, pieces) }
+    }
+
+    /// Begins pieces of a torrent that is to be made.
+    ///
+    /// # Panics
+    ///
+    /// If one of the pieces does not exist.
+    ///
+    /// ```
+    /// use hashloom_engine::torrent::{Builder, Pieces};
+    ///
+    /// let draft = Builder::new().draft(None, [("abc.txt", 3)])?;
+    /// let mut pieces = Pieces::of_draft(&draft, &[0]);
+    /// pieces.update(&[b"abc"]);
+    /// let sha1 = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
+    /// assert_eq!(pieces.digests()[0].sha1.unwrap(), sha1.as_ref());
+    /// # Ok::<(), hashloom_engine::torrent::CreateError>(())
+    /// ```
+    #[cfg(feature = "create")]
+    pub fn of_draft(draft: &'a Draft, pieces: &[usize]) -> Pieces<'a> {
+        let (has_sha1, has_roots) = draft.kinds();
+        Pieces::of(draft.layout(), has_sha1, has_roots, pieces)
+    }
+
+    fn of(layout: &Layout, has_sha1: bool, has_roots: bool, pieces: &[usize]) -> Pieces<'a> {
         let lane = |&piece: &usize| {
-            assert!(piece < torrent.piece_count(), "Pieces::new: piece {piece} of {}", torrent.piece_count());
-            let range = torrent.piece_range(piece);
-            let (tree, levels) = tree_of(torrent, piece);
+            assert!((piece as u64) < layout.piece_count(), "Pieces: piece {piece} of {}", layout.piece_count());
+            let range = layout.piece_range(piece as u64);
+            let (tree, levels) = if has_roots { tree_of(layout, piece) } else { (0..0, 0) };
             let (nleft, tree_nleft) = (range.end - range.start, tree.end - tree.start);
             Lane { piece, nleft, tree_nleft, levels, tree: Tree::default(), rest: Vec::new() }
         };
-        let nhashers = if torrent.digests().is_empty() { 0 } else { pieces.len() };
+        let nhashers = if has_sha1 { pieces.len() } else { 0 };
         Pieces {
-            torrent,
+            torrent: None,
             lanes: pieces.iter().map(lane).collect(),
             hashers: vec![Hasher::new(Algorithm::Sha1); nhashers],
         }
@@ -165,14 +196,39 @@ impl<'a> Pieces<'a> {
     /// assert_eq!(pieces.finish(), [false]);
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
-    pub fn finish(mut self) -> Vec<bool> {
+    ///
+    /// Pieces of a draft are never right: there is nothing that they should be.
+    pub fn finish(self) -> Vec<bool> {
+        let torrent = self.torrent;
+        let pieces: Vec<usize> = self.lanes.iter().map(|lane| lane.piece).collect();
+        let is_right = |(found, piece): (PieceDigests, usize)| torrent.is_some_and(|of| is_right(of, piece, &found));
+        self.digests().into_iter().zip(pieces).map(is_right).collect()
+    }
+
+    /// The digests of the pieces. Pieces that have not come to their end have none.
+    ///
+    /// ```
+    /// # use hashloom_engine::torrent::{Pieces, Torrent};
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let mut pieces = Pieces::new(&torrent, &[0]);
+    /// pieces.update(&[b"abc"]);
+    /// let sha1 = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
+    /// assert_eq!(pieces.digests()[0].sha1.unwrap(), sha1.as_ref());
+    /// # Ok::<(), hashloom_engine::torrent::Error>(())
+    /// ```
+    pub fn digests(mut self) -> Vec<PieceDigests> {
         let mut digests = vec![0; self.hashers.len() * 20];
         finalize_many(&mut self.hashers, &mut digests);
-        let is_right = |(i, lane): (usize, &mut Lane)| {
-            let sha1 = digests.get(i * 20..(i + 1) * 20);
-            lane.nleft == 0 && is_right(self.torrent, lane.piece, sha1, &mut lane.tree, lane.levels)
+        let of = |(i, lane): (usize, &mut Lane)| match lane.nleft {
+            0 => PieceDigests {
+                sha1: digests.get(i * 20..(i + 1) * 20).and_then(|sha1| sha1.try_into().ok()),
+                // A piece of padding alone has no bytes under a tree.
+                root: (!lane.tree.is_empty()).then(|| lane.tree.finish(lane.levels)),
+            },
+            _ => PieceDigests::default(),
         };
-        self.lanes.iter_mut().enumerate().map(is_right).collect()
+        self.lanes.iter_mut().enumerate().map(of).collect()
     }
 
     /// Tells whether a piece is right whose bytes were hashed elsewhere, such as on a GPU. `sha1` is the piece's SHA-1,
@@ -197,31 +253,35 @@ impl<'a> Pieces<'a> {
     /// ```
     pub fn hashed(torrent: &Torrent, piece: usize, sha1: &[u8], leaves: &[u8]) -> bool {
         assert!(piece < torrent.piece_count(), "Pieces::hashed: piece {piece} of {}", torrent.piece_count());
-        let (range, levels) = tree_of(torrent, piece);
+        let has_roots = !torrent.roots().is_empty();
+        let (range, levels) = if has_roots { tree_of(&torrent.layout, piece) } else { (0..0, 0) };
         let nleaves = (range.end - range.start).div_ceil(BLOCK_NBYTES);
+        if leaves.len() as u64 != nleaves * NODE_NBYTES as u64 {
+            return false;
+        }
         let mut tree = Tree::default();
         tree.push(leaves);
-        leaves.len() as u64 == nleaves * NODE_NBYTES as u64
-            && is_right(torrent, piece, (!torrent.digests().is_empty()).then_some(sha1), &mut tree, levels)
+        let root = (!tree.is_empty()).then(|| tree.finish(levels));
+        is_right(torrent, piece, &PieceDigests { sha1: sha1.try_into().ok(), root })
     }
 }
 
-/// Compares the digests of a piece, whose leaves are in `tree`, with the torrent's.
-fn is_right(torrent: &Torrent, piece: usize, sha1: Option<&[u8]>, tree: &mut Tree, levels: u32) -> bool {
-    // A piece of padding alone has no bytes under a tree.
-    let root = torrent.piece_root(piece).filter(|_| !tree.is_empty());
+/// Compares the digests of a piece with the torrent's. In a hybrid torrent both must be right.
+fn is_right(torrent: &Torrent, piece: usize, found: &PieceDigests) -> bool {
+    let sha1 = torrent.piece_digest(piece);
+    // A piece of padding alone is under no tree.
+    let root = torrent.piece_root(piece).filter(|_| found.root.is_some());
     (sha1.is_some() || root.is_some())
-        && sha1.is_none_or(|sha1| torrent.piece_digest(piece) == Some(sha1))
-        && root.is_none_or(|root| tree.finish(levels)[..] == *root)
+        && sha1.is_none_or(|sha1| found.sha1.is_some_and(|found| found == *sha1))
+        && root.is_none_or(|root| found.root.is_some_and(|found| found == *root))
 }
 
 /// The bytes of a piece that its hash tree covers, and the tree's levels.
-fn tree_of(torrent: &Torrent, piece: usize) -> (Range<u64>, u32) {
-    let range = torrent.piece_range(piece);
-    let file = torrent.layout.file_at(range.start);
-    let span = torrent.layout.span(file);
-    if torrent.roots().is_empty() || span.padding {
-        return (range.start..range.start, 0);
+fn tree_of(layout: &Layout, piece: usize) -> (Range<u64>, u32) {
+    let range = layout.piece_range(piece as u64);
+    let span = layout.span(layout.file_at(range.start));
+    if span.padding {
+        return (0..0, 0);
     }
-    (range.start..range.end.min(span.end()), merkle::height(span.nbytes.min(torrent.piece_nbytes())))
+    (range.start..range.end.min(span.end()), merkle::height(span.nbytes.min(layout.piece_nbytes())))
 }

@@ -31,7 +31,9 @@ mod verify;
 pub use crate::paths::BadComponent;
 pub use bitfield::{Bitfield, BitfieldError};
 #[cfg(feature = "create")]
-pub use create::{Builder, CreateError, Created, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create};
+pub use create::{
+    Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create,
+};
 pub use edit::{Before, Edit, EditError, Edited};
 pub use memory::Pieces;
 pub use parse::{

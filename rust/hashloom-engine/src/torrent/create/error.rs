@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH};
 use crate::bencode::Limits;
 use crate::text::{quoted, reason};
-use crate::torrent::{Error, urls};
+use crate::torrent::{BadComponent, Error, urls};
 
 /// Number of files that an error names; the others are counted.
 pub(super) const NAMED_MAX: usize = 10;
@@ -94,6 +94,11 @@ pub enum CreateError {
     /// The torrent that was made can be parsed but differs from what was meant: a defect of this library. Nothing was
     /// returned.
     Different,
+    /// A draft was to be finished without the digests of this piece, or with digests of more pieces than it has.
+    Digests {
+        /// The first such piece.
+        piece: usize,
+    },
     /// The work was cancelled.
     Cancelled,
 }
@@ -162,6 +167,10 @@ pub enum FileProblemKind {
     Changed,
     /// The file has fewer bytes than the file system says, like files of `/sys`.
     Short,
+    /// A component of the path cannot be the name of a file.
+    BadName(BadComponent),
+    /// The path is given twice, or is also that of a folder.
+    Twice,
 }
 
 impl fmt::Display for CreateError {
@@ -220,6 +229,9 @@ impl fmt::Display for CreateError {
             ),
             CreateError::Unreadable(error) => write!(f, "a defect: what was made cannot be read: {error}"),
             CreateError::Different => write!(f, "a defect: what was made does not read back as what was meant"),
+            CreateError::Digests { piece } => {
+                write!(f, "the torrent is not made: the digests of piece {piece} are not those of its version")
+            }
             CreateError::Cancelled => write!(f, "cancelled"),
         }
     }
@@ -256,6 +268,8 @@ impl fmt::Display for FileProblem {
                 "this lies in more than {} folders, more than parsers follow. Exclude it",
                 super::scan::DEPTH_MAX - 1
             ),
+            FileProblemKind::BadName(why) => write!(f, "a part of this path {why}. Rename it"),
+            FileProblemKind::Twice => write!(f, "this path is given twice, or is also that of a folder. Rename one"),
             FileProblemKind::Short => write!(f, "this has fewer bytes than the file system says. Exclude it"),
             FileProblemKind::Changed => {
                 write!(f, "this was changed, replaced or removed while it was read. Try again when it is at rest")

@@ -4,10 +4,12 @@
 //!
 //! ```text
 //! scan    which files, sorted
+//! draft   files that the caller reads
 //! error   why not
 //! write   the torrent's bytes
 //! ```
 
+mod draft;
 mod error;
 mod scan;
 mod write;
@@ -33,6 +35,7 @@ use crate::walk::Filter;
 use error::Problems;
 use scan::Entry;
 
+pub use draft::Draft;
 pub use error::{CreateError, FileProblem, FileProblemKind};
 
 /// The shortest piece: the length that clients request from each other at once (BEP 52).
@@ -481,13 +484,24 @@ impl Builder {
         self.check()?;
         let name = self.name_of(path)?;
         let (entries, single_file) = scan::scan(&self, path)?;
+        self.lay_out(path.to_owned(), name, entries, single_file)
+    }
+
+    /// Lays out the files at `root`, which are sorted.
+    fn lay_out(
+        self,
+        root: PathBuf,
+        name: Vec<u8>,
+        entries: Vec<Entry>,
+        single_file: bool,
+    ) -> Result<Plan, CreateError> {
         let mut nbytes: u64 = 0;
         for entry in &entries {
             nbytes = nbytes.checked_add(entry.nbytes).ok_or(CreateError::TotalOverflow)?;
         }
         if nbytes == 0 {
             let empty = entries.iter().filter(|entry| entry.link.is_none()).count();
-            return Err(CreateError::Nothing { path: path.to_owned(), empty });
+            return Err(CreateError::Nothing { path: root, empty });
         }
         let v1 = self.version == Version::V1;
         if !v1 && !single_file && entries.len() == 1 && *entries[0].path == *name {
@@ -504,8 +518,7 @@ impl Builder {
         if padded && entries.iter().any(|entry| entry.path.starts_with(b".pad/") || *entry.path == *b".pad") {
             return Err(CreateError::PadFolder);
         }
-        let plan =
-            Plan { root: path.to_owned(), builder: self, name, entries, single_file, nbytes, piece_nbytes, padded };
+        let plan = Plan { root, builder: self, name, entries, single_file, nbytes, piece_nbytes, padded };
         plan.check_size()?;
         Ok(plan)
     }
@@ -853,12 +866,17 @@ impl Plan {
         self.check_unchanged(&content.files, &sources)?;
         let nbytes_read = content.nbytes_read();
         drop(content);
-        let (bytes, info) = write::write(self, &computed);
+        self.write(&computed, nbytes_read)
+    }
+
+    /// The torrent with these digests, which this library's parser has read back.
+    fn write(&self, computed: &Computed, nbytes_read: u64) -> Result<Created, CreateError> {
+        let (bytes, info) = write::write(self, computed);
         if bytes.len() > Limits::default().nbytes {
             return Err(self.too_many_pieces());
         }
         let torrent = Torrent::parse(&bytes).map_err(CreateError::Unreadable)?;
-        match self.is_what_was_meant(&torrent, &bytes[info], &computed) {
+        match self.is_what_was_meant(&torrent, &bytes[info], computed) {
             true => Ok(Created { bytes, torrent, nbytes_read }),
             false => Err(CreateError::Different),
         }
