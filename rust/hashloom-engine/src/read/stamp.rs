@@ -155,7 +155,7 @@ impl Stamp {
     #[cfg(feature = "create")]
     pub(crate) fn of_known(path: &Path, follow: bool, metadata: &Metadata) -> io::Result<Stamp> {
         #[cfg(windows)]
-        return Ok(windows::look_at(path, follow).map(|(_, stamp)| Stamp { nbytes: metadata.len(), ..stamp })?);
+        return windows::look_at(path, follow).map(|(_, stamp)| Stamp { nbytes: metadata.len(), ..stamp });
         #[cfg(not(windows))]
         {
             let _ = (path, follow);
