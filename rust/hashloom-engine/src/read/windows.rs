@@ -18,9 +18,10 @@ use windows_sys::Win32::Foundation::{
     ERROR_SHARING_VIOLATION, FILETIME, GENERIC_READ, INVALID_HANDLE_VALUE, STATUS_SUCCESS,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_APPEND_DATA, FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_WRITE_DATA,
-    FileBasicInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, ReOpenFile,
+    BY_HANDLE_FILE_INFORMATION, FILE_APPEND_DATA, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
+    FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_SEQUENTIAL_SCAN,
+    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_WRITE_DATA, FileBasicInfo,
+    GetFileInformationByHandle, GetFileInformationByHandleEx, ReOpenFile,
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAsFileTime;
@@ -30,9 +31,13 @@ use crate::read::stamp::Stamp;
 /// 1970 in steps of 100 ns since 1601.
 const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
 
+/// Opens a file, or a folder, which reads as an error. The file will be read from the front to the back.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(FILE_FLAG_SEQUENTIAL_SCAN | FILE_FLAG_BACKUP_SEMANTICS).open(path)
+}
+
 /// Whether a file is a regular one, and its stamp.
 pub(crate) fn look(file: &File) -> io::Result<(bool, Stamp)> {
-    let metadata = file.metadata()?;
     // SAFETY: structures of integers alone may be all zeros.
     let (mut times, mut numbers): (FILE_BASIC_INFO, BY_HANDLE_FILE_INFORMATION) = unsafe { zeroed() };
     let handle = file.as_raw_handle();
@@ -46,14 +51,20 @@ pub(crate) fn look(file: &File) -> io::Result<(bool, Stamp)> {
         return Err(io::Error::last_os_error());
     }
     let stamp = Stamp {
-        nbytes: metadata.len(),
+        nbytes: u64::from(numbers.nFileSizeHigh) << 32 | u64::from(numbers.nFileSizeLow),
         mtime_ns: since_1970(times.LastWriteTime),
         // FAT has no such time.
         ctime_ns: if times.ChangeTime == 0 { 0 } else { since_1970(times.ChangeTime) },
         dev: numbers.dwVolumeSerialNumber.into(),
         ino: u64::from(numbers.nFileIndexHigh) << 32 | u64::from(numbers.nFileIndexLow),
     };
-    Ok((metadata.is_file(), stamp))
+    // What kind of reparse point the file is takes another call.
+    let is_file = match numbers.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT) {
+        0 => true,
+        FILE_ATTRIBUTE_DIRECTORY => false,
+        _ => file.metadata()?.is_file(),
+    };
+    Ok((is_file, stamp))
 }
 
 /// The same for the file at a path, or for a link at the path itself. Nobody is kept from opening the file meanwhile.
