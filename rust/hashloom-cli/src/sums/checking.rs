@@ -481,7 +481,7 @@ struct Reading<'a> {
     root: Option<Vec<u8>>,
     /// The methods that the list has used so far.
     methods: Vec<Arc<[Method]>>,
-    /// The servers of the network that the user has named: those of the list and of the folder.
+    /// The servers of the network that the user has named: those of the list, the current folder and the base.
     servers: Vec<OsString>,
 }
 
@@ -508,7 +508,7 @@ impl<'a> Reading<'a> {
             },
             root: None,
             methods: Vec::new(),
-            servers: [list].into_iter().chain(folder).filter_map(server).collect(),
+            servers: [list, Path::new(".")].into_iter().chain(folder).filter_map(server).collect(),
         }
     }
 
