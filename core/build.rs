@@ -46,6 +46,10 @@ struct Hardening(&'static str, &'static str, bool);
 const STACK_PROTECTOR: Hardening = Hardening("-fstack-protector-strong", "stack-protector", false);
 const BRANCH_MARKS: Hardening = Hardening("-fcf-protection", "cf-protection", true);
 
+/// gcc for Windows takes the stack of vectors of 32 bytes and more as aligned, and Windows aligns it to 16 (GCC bug
+/// 54412). Debian's and MSYS2's gcc have a patch; for others the assembler turns such moves into unaligned ones.
+const UNALIGNED_MOVES: Hardening = Hardening("-Wa,-muse-unaligned-vector-move", "-muse-unaligned-vector-move", true);
+
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -99,6 +103,9 @@ fn hardening(library: &cc::Build, compiler: &Command) -> Result<Vec<Hardening>, 
     }
     if matches!(env::var("CARGO_CFG_TARGET_ARCH")?.as_str(), "x86" | "x86_64") {
         wanted.push(BRANCH_MARKS);
+    }
+    if env::var_os("CARGO_CFG_WINDOWS").is_some() && env::var("CARGO_CFG_TARGET_ARCH")? == "x86_64" {
+        wanted.push(UNALIGNED_MOVES);
     }
     let is_given = |name: &str| compiler.get_args().any(|arg| arg.to_string_lossy().contains(name));
     wanted.retain(|flag| !is_given(flag.1) && library.is_flag_supported(flag.0).unwrap_or(false));

@@ -9,14 +9,16 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <spawn.h>
 #include <stdatomic.h>
+#ifdef _WIN32
+#include <process.h>
+#else
+#include <spawn.h>
 #include <sys/wait.h>
+#endif
 
 enum { THREADS = 16, ROUNDS = 60, CALLS = 40, COUNT = 40, NBYTES = 700, STREAM_CALLS = 60000,
        KEY_CALLS = 8000, KEY_NBYTES = 300, NONCES = 40 };
-
-extern char **environ;
 
 static atomic_int nready;
 static int round_number;
@@ -240,6 +242,22 @@ static int child(void)
     return any_wrong || (round_number % 2 == 0 && hl_isas_allowed() != 1);
 }
 
+/* Runs a program to its end. Returns its status; -1 if it does not start. */
+static int run_program(char **args)
+{
+#ifdef _WIN32
+    return (int)_spawnvp(_P_WAIT, args[0], (const char *const *)args);
+#else
+    extern char **environ;
+    int status = -1;
+    pid_t pid;
+
+    if (posix_spawnp(&pid, args[0], NULL, NULL, args, environ) == 0)
+        waitpid(pid, &status, 0);
+    return status;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     expected = calloc(hl_alg_count(), sizeof *expected); /* the count is not detected at run time */
@@ -252,8 +270,7 @@ int main(int argc, char **argv)
     for (int i = 0; i <= ROUNDS + 1; i++) {
         char number[12], option[] = "--child", emulator[300] = "", *args[16];
         size_t nargs = 0;
-        int status = -1;
-        pid_t pid;
+        int status;
         if (i < ROUNDS && !in_share((size_t)i / 2))
             continue;
         if (i == ROUNDS && of_several_lanes() == 0) {
@@ -278,10 +295,8 @@ int main(int argc, char **argv)
         args[nargs++] = option;
         args[nargs++] = number;
         args[nargs] = NULL;
-        if (CHECK(posix_spawnp(&pid, args[0], NULL, NULL, args, environ) == 0, "%s does not start", args[0])) {
-            waitpid(pid, &status, 0);
-            CHECK(status == 0, "%s --child %d ended with status %#x", argv[0], i, (unsigned)status);
-        }
+        status = run_program(args);
+        CHECK(status == 0, "%s --child %d ended with status %#x", argv[0], i, (unsigned)status);
     }
     return test_end();
 }

@@ -4,9 +4,10 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   test/windows.sh [PROGRAM]
+#   test/windows.sh [PROGRAM [PART...]]
 #
-# PROGRAM: hashloom for this system, target/debug/hashloom by default. Each step has a limit of time. Tests that cannot
+# PROGRAM: hashloom for this system, target/debug/hashloom by default. PART: crate, engine, program, lists, names, c, go;
+# by default all. Each step has a limit of time, and the whole takes about half an hour on two CPUs. Tests that cannot
 # pass under Wine, or whose expectations are those of Unix, are named below and printed as skipped. Needed are Wine,
 # mingw-w64 and Rust's standard library for the target; HASHLOOM_REQUIRE=1 makes it a failure if one is missing.
 set -uo pipefail
@@ -14,6 +15,7 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 logs=$root/build/windows
 program=${1:-target/debug/hashloom}
+parts=" ${*:2} "
 target=x86_64-pc-windows-gnu
 export JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
 
@@ -62,14 +64,30 @@ skip() {
     done
 }
 
+# part NAME WHAT COMMAND...: a step, if its part is wanted.
+part() {
+    case $parts in
+    *[![:space:]]*) [[ $parts == *" $1 "* ]] || return 0 ;;
+    esac
+    step "${@:2}"
+}
+
 # tests LIMIT PACKAGE: a crate's tests; LIMIT: the seconds of each program of tests.
 tests() {
-    export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="timeout $1 wine"
-    # Without --no-fail-fast the first program that fails would end the run.
-    cargo test --quiet --locked --no-fail-fast --target $target --package "$2" --tests -- "${skips[@]}" \
-        >"$logs/$2-tests" 2>&1
-    local status=$?
+    export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER="timeout $1 wine" RUST_BACKTRACE=0
+    local status again
+    # On a busy machine Wine sometimes starts no program, and says "Internal error" (1359).
+    for again in 1 0; do
+        # Without --no-fail-fast the first program that fails would end the run.
+        PROPTEST_CASES=${PROPTEST_CASES:-8} cargo test --quiet --locked --no-fail-fast --target $target \
+            --package "$2" --tests -- "${skips[@]}" >"$logs/$2-tests" 2>&1
+        status=$?
+        if [ $status -eq 0 ] || [ $again -eq 0 ] || ! grep -q 'Os { code: 1359,' "$logs/$2-tests"; then
+            break
+        fi
+    done
     cat "$logs/$2-tests"
+    sed -n 's/^SKIPPED: /skipped: windows: /p' "$logs/$2-tests"
     awk '/^test result: / {p += $4; f += $6; s += $8 + $12}
         END {print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"}' "$logs/$2-tests"
     return $status
@@ -83,10 +101,11 @@ c_tests() {
 
 go_tests() {
     command -v go >/dev/null || { echo "skipped: windows: go is not installed"; return; }
+    echo "skipped: windows: TestSumFiles: Wine 8 removes no file in the way that Go 1.26 asks for"
     # go test gives the program its own limit.
     (cd go && GOOS=windows GOARCH=amd64 CGO_ENABLED=0 GOFLAGS="${GOFLAGS-} -mod=readonly" \
-        go test -short -count=1 -timeout 300s -exec "timeout 320 wine" . ./hmac ./sha1 ./sha256 ./sha512 ./search \
-        ./internal/serve)
+        go test -short -count=1 -skip '^TestSumFiles$' -timeout 300s -exec "timeout 320 wine" . ./hmac ./sha1 \
+        ./sha256 ./sha512 ./search ./internal/serve)
 }
 
 # ---- The program ----------------------------------------------------------------------------------------------------
@@ -171,12 +190,14 @@ names() {
     digest=$(printf abc | sha256sum | cut -d' ' -f1)
     expect "wildcards that no shell has replaced" "$digest  t/B.ISO $digest  t/a.iso" \
         "$(windows sum 't\*.iso' | sort | paste -sd' ')"
+    # The drive's own folder. Z: is this system's root.
+    expect "a path from the drive's folder on" "$digest  Z:t/a.iso" "$(windows sum Z:t/a.iso)"
     expect "a wildcard without files" 1 "$(windows sum 't\*.zip' 2>/dev/null; echo $?)"
     # Devices and streams that a list names are not opened.
     printf '%s  %s\n' "$digest" CON "$digest" t/nul.txt "$digest" t/a.iso:b "$digest" 'COM1' "$digest" 't/a.iso.' \
-        "$digest" '//./PhysicalDrive0' "$digest" t/a.iso >hostile.sums
+        "$digest" '//./PhysicalDrive0' "$digest" '\\server\share\a' "$digest" t/a.iso >hostile.sums
     with_status windows check hostile.sums >found
-    expect "names of devices" "6 1 status 1" \
+    expect "names of devices and servers" "7 1 status 1" \
         "$(grep -c 'not opened, as a part' found) $(grep -c ': OK' found) $(tail -n 1 found)"
     # 40 folders of 20 letters each.
     long=t
@@ -205,20 +226,40 @@ names() {
     [ $failures -eq 0 ]
 }
 
+# Ctrl-C at a console: 130, the progress is kept, and no temporary file is left.
+interrupted() {
+    local folder=$logs/interrupted failures=0
+    command -v script >/dev/null || { echo "skipped: windows: Ctrl-C: the program script is not installed"; return; }
+    rm -rf "$folder"
+    mkdir -p "$folder/t" && cd "$folder" || return 1
+    truncate -s 8G t/hole
+    {
+        timeout 30 bash -c 'until [ -e m.partial ]; do sleep 0.1; done'
+        sleep 0.5
+        printf '\003'
+        sleep 5
+    } | timeout 60 script -qec "wine $windows_exe manifest write t -o m -a sha3-512 2>words; echo status \$? >found" \
+        typescript
+    expect "the status after Ctrl-C" "status 130" "$(cat found)"
+    expect "the files after Ctrl-C" "found m.partial t typescript words" "$(LC_ALL=C ls -A | paste -sd' ')"
+    expect "the words after Ctrl-C" 1 "$(grep -c 'interrupted: the progress is kept in m.partial' words)"
+    echo "$npassed passed, $failures failed, 0 skipped"
+    [ $failures -eq 0 ]
+}
+
 step "Wine's folder" prefix
 step "the program" cargo build --quiet --locked --target $target --package hashloom-cli
 [ -x "$program" ] || step "the program for this system" cargo build --quiet --locked --package hashloom-cli
-step "the crate hashloom: tests" tests 600 hashloom
-step "the crate hashloom-engine: tests" tests 900 hashloom-engine
+part crate "the crate hashloom: tests" tests 600 hashloom
+skip "Wine lists a folder for each name in it, and this one has 9000 files" \
+    files_too_short_to_fetch_are_read_by_lanes
+part engine "the crate hashloom-engine: tests" tests 600 hashloom-engine
 # What the tests themselves leave out on Windows is told by `cargo test -- --ignored --list`.
-skip "Wine replaces no open file, Windows 10 does" only_named_keys_change texts_seeds_and_dates \
-    the_info_hash_changes_only_with_info torrents_of_version_2_keep_their_trees trackers places
-skip "a fault: a manifest written into its own folder finds its temporary file" \
-    the_manifest_is_no_part_of_the_folder
 skip "cargo is no program of Wine" a_command_that_is_not_there_or_fails_says_so
-step "the program: tests" tests 600 hashloom-cli
-step "lists, manifests and torrents from one system to the other" lists
-step "names, devices, long paths, wildcards" names
-step "the C library: tests" c_tests
-step "the Go module: tests" go_tests
+part program "the program: tests" tests 600 hashloom-cli
+part lists "lists, manifests and torrents from one system to the other" lists
+part names "names, devices, long paths, wildcards" names
+part names "Ctrl-C at a console" interrupted
+part c "the C library: tests" c_tests
+part go "the Go module: tests" go_tests
 end_steps "windows, $(wine --version)"

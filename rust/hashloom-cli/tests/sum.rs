@@ -271,8 +271,6 @@ fn a_list_of_another_algorithm_gets_a_hint() {
     assert!(!check(&["l"]).2.contains("hint"));
 }
 
-/// The programs of coreutils print no hint.
-#[cfg(unix)]
 /// Lists as Windows writes them: UTF-16, backslashes, and what Get-FileHash prints, with paths from a drive on.
 #[cfg(unix)]
 #[test]
@@ -328,6 +326,8 @@ fn lists_of_windows() {
     assert!(code == 1 && errors.contains("a digest of an algorithm that is unknown here"), "{errors}");
 }
 
+/// The programs of coreutils print no hint.
+#[cfg(unix)]
 #[test]
 fn called_as_sha256sum_a_list_of_another_algorithm_gets_no_hint() {
     use std::os::unix::process::CommandExt;

@@ -103,7 +103,7 @@ pub fn display(path: &Path) -> String {
 }
 
 /// Why a path that a stranger chose is not opened on this system; `None` if it may be. On Windows some names lead to a
-/// device (`CON`), to a second stream of a file (`a:b`) or to a file of another name (`a.`).
+/// device (`CON`), to a second stream of a file (`a:b`), to a file of another name (`a.`) or to a server of the network.
 ///
 /// ```
 /// # use hashloom_engine::paths::refused;

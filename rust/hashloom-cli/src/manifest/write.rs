@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hashloom::Algorithm;
+use hashloom_engine::files::Stamp;
 use hashloom_engine::manifest::{Found, Journal, Reader, Scan, Scanned, Totals, Writer};
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::HeldBack;
@@ -143,7 +144,8 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
             let failed = |error: io::Error| format!("standard output: {}", reason(&error));
             // Not locked: messages of other threads would wait for the lock.
             let out = BufWriter::with_capacity(1 << 16, Stdout);
-            let (_, _, status) = write(arguments, chosen, update, None, Vec::new(), out, &failed)?;
+            let without = Without { paths: Vec::new(), file: output::stamp_of_stdout() };
+            let (_, _, status) = write(arguments, chosen, update, None, without, out, &failed)?;
             Ok(status)
         }
     }
@@ -175,6 +177,7 @@ fn to_file(
         // Nothing is kept beside a device.
         let pending = Pending::begin(file).map_err(failed)?;
         let out = BufWriter::with_capacity(1 << 16, pending.file());
+        let without = Without { paths: without, file: None };
         let (done, _, status) = write(arguments, chosen, update, None, without, out, &failed)?;
         let written = done.map(|(out, _)| out.into_inner().map(drop).map_err(|error| failed(error.into_error())));
         if let Some(written) = written {
@@ -243,10 +246,11 @@ fn spooled(
 ) -> Result<(u8, Option<(Totals, Read)>), String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     // The file has no name, so that nothing is left of it whatever happens. On Windows it has one as long as it is open,
-    // and would be found in the folder that is scanned.
-    let spool = if cfg!(windows) { tempfile::tempfile() } else { tempfile::tempfile_in(output::folder(file)) };
-    let spool = spool.map_err(failed)?;
+    // and would be found if the folder is scanned.
+    let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
+    let stamp = if cfg!(windows) && !without.is_empty() { Stamp::of_file(&spool).map_err(failed)? } else { None };
     let out = BufWriter::with_capacity(1 << 16, spool);
+    let without = Without { paths: without, file: stamp };
     let (spool, done, status) = write(arguments, chosen, update, Some(journal), without, out, &failed)?;
     let Some((out, totals)) = spool else { return Ok((status, None)) };
     let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
@@ -290,6 +294,14 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Read, el
     writeln!(out)
 }
 
+/// The output, which is no part of the manifest.
+struct Without {
+    /// Paths in the folder.
+    paths: Vec<PathBuf>,
+    /// A file that is known by its identity.
+    file: Option<Stamp>,
+}
+
 /// The totals of the scan, and the cause that held it back.
 type Read = (Scanned, Option<HeldBack>);
 
@@ -301,15 +313,14 @@ fn write<W: io::Write + Send>(
     chosen: Chosen<'_>,
     update: Option<Update>,
     journal: Option<Journal>,
-    without: Vec<PathBuf>,
+    without: Without,
     out: W,
     failed: &(dyn Fn(io::Error) -> String + Sync),
 ) -> Result<Written<W>, String> {
     let bar = Bar::of_bytes(arguments.quiet);
     let task = Scan::new(&arguments.folder).algorithms(chosen.algorithms).filter(chosen.filter.clone());
-    let task = without.into_iter().fold(task, Scan::leave_out);
-    let stdout = output::stamp_of_stdout().filter(|_| arguments.output.is_none());
-    let task = stdout.into_iter().fold(task, Scan::leave_out_file);
+    let task = without.paths.into_iter().fold(task, Scan::leave_out);
+    let task = without.file.into_iter().fold(task, Scan::leave_out_file);
     let task = journal.into_iter().fold(task, Scan::journal);
     let task = update.into_iter().fold(task, Scan::update);
     let mut writer = Writer::filtered(out, chosen.algorithms, chosen.filter).map_err(|error| failed(error.into()))?;
@@ -324,7 +335,7 @@ fn write<W: io::Write + Send>(
         writer.write(&entry).map_err(|error| failed(error.into()))
     });
     let (done, held_back) = done?;
-    for path in &done.left_out {
+    for path in done.left_out.iter().filter(|_| arguments.output.is_none()) {
         let path = display(&arguments.folder.join(to_path(path))).to_string();
         let _ = writeln!(io::stderr(), "{} {path}: it is the output itself, and left out", style::warning());
     }

@@ -3,9 +3,7 @@
 //! Finds where a path leads, and whether it may be followed there.
 
 use std::ffi::OsString;
-#[cfg(unix)]
-use std::fs::File;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -81,13 +79,39 @@ pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Identifies a file by its device and inode numbers. On systems that lack these numbers all files are the same.
+/// Identifies a file by its device and inode numbers, on Windows by those of its volume and of the file there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity(u64, u64);
 
 impl Identity {
+    /// What Windows tells of folders and devices, and in metadata. It says nothing.
+    const UNKNOWN: Identity = Identity(0, 0);
+
     pub fn of(metadata: &Metadata) -> Identity {
         Identity::from(&Stamp::of(metadata))
+    }
+
+    /// The identity of an open file.
+    pub fn of_file(file: &File) -> io::Result<Identity> {
+        Ok(if cfg!(windows) {
+            Stamp::of_file(file)?.map_or(Identity::UNKNOWN, |stamp| Identity::from(&stamp))
+        } else {
+            Identity::of(&file.metadata()?)
+        })
+    }
+
+    /// The identity of what is at a path, of a link's target if `follow`.
+    pub fn at(path: &Path, follow: bool) -> io::Result<Identity> {
+        Identity::of_known(path, &if follow { path.metadata() } else { path.symlink_metadata() }?)
+    }
+
+    /// The identity of what is at a path and has this metadata.
+    pub fn of_known(path: &Path, metadata: &Metadata) -> io::Result<Identity> {
+        Ok(if cfg!(windows) && metadata.is_file() {
+            Stamp::at(path)?.map_or(Identity::UNKNOWN, |stamp| Identity::from(&stamp))
+        } else {
+            Identity::of(metadata)
+        })
     }
 
     /// Returns true if `path` leads to this file, a regular one.
@@ -120,7 +144,7 @@ pub fn stamp_of_stdout() -> Option<Stamp> {
 
 /// Compares one file with others, by their places and, if they exist, by their identities.
 pub struct Same {
-    metadata: Option<Metadata>,
+    identity: Option<Identity>,
     /// The file's folder, free of links, and its name there.
     place: Option<(PathBuf, OsString)>,
 }
@@ -128,7 +152,8 @@ pub struct Same {
 impl Same {
     pub fn new(path: &Path) -> Same {
         let place = path.file_name().and_then(|name| Some((folder(path).canonicalize().ok()?, name.to_owned())));
-        Same { metadata: path.metadata().ok(), place }
+        let identity = Identity::at(path, true).ok().filter(|identity| *identity != Identity::UNKNOWN);
+        Same { identity, place }
     }
 
     /// Returns true if `other` is that file.
@@ -138,17 +163,6 @@ impl Same {
                 && folder(other).canonicalize().is_ok_and(|folder| folder == *place)
         };
         self.place.as_ref().is_some_and(at_place)
-            || self.metadata.as_ref().is_some_and(|metadata| is_file(metadata, other))
+            || self.identity.is_some_and(|identity| Identity::at(other, true).is_ok_and(|other| other == identity))
     }
-}
-
-#[cfg(unix)]
-fn is_file(metadata: &Metadata, other: &Path) -> bool {
-    other.metadata().is_ok_and(|other| Identity::of(&other) == Identity::of(metadata))
-}
-
-#[cfg(not(unix))]
-fn is_file(_metadata: &Metadata, _other: &Path) -> bool {
-    // There is no stable way to ask for the identity; the places have been compared.
-    false
 }

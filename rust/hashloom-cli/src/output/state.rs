@@ -68,9 +68,10 @@ impl State {
             let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
             std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags as i32);
         }
+        let found = Identity::of_known(path, &found)?;
         let file = options.open(path)?;
-        let identity = Identity::of(&file.metadata()?);
-        if identity != Identity::of(&found) {
+        let identity = Identity::of_file(&file)?;
+        if identity != found {
             return Err(other_file());
         }
         if !lock_is_had(&file) {
@@ -85,10 +86,10 @@ impl State {
         self.check()?;
         let pending = Pending::at(self.path.clone())?;
         write(pending.file())?;
-        let identity = Identity::of(&pending.file().metadata()?);
+        let identity = Identity::of_file(pending.file())?;
         let ended = pending.end(self.identity.is_some());
         // The file may be there even if `end` failed to make it safe.
-        if self.path.symlink_metadata().is_ok_and(|metadata| Identity::of(&metadata) == identity) {
+        if Identity::at(&self.path, false).is_ok_and(|found| found == identity) {
             self.identity = Some(identity);
         }
         ended
@@ -115,8 +116,8 @@ impl State {
 
     /// Returns an error if another file is there now.
     fn check(&self) -> io::Result<()> {
-        match self.path.symlink_metadata() {
-            Ok(metadata) if Some(Identity::of(&metadata)) == self.identity && metadata.is_file() => Ok(()),
+        match Identity::at(&self.path, false) {
+            Ok(identity) if Some(identity) == self.identity => Ok(()),
             Ok(_) => Err(other_file()),
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.identity.is_none() => Ok(()),
             Err(error) => Err(error),

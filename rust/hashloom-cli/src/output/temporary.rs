@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-use super::place::folder;
+use super::place::{Identity, folder};
 use crate::interrupt;
 
 /// The prefix of temporary names; random letters follow.
@@ -132,14 +132,24 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
             other => return Ok(other?),
         }
     }
-    fs::hard_link(from, to)?;
-    fs::remove_file(from)
+    #[cfg(windows)]
+    {
+        // A second name would be there until the file is closed, on file systems that remove no name of an open file.
+        // With the folder resolved, the paths may be of any length.
+        let place =
+            |path: &Path| Ok::<_, io::Error>(folder(path).canonicalize()?.join(path.file_name().unwrap_or_default()));
+        tempfile::TempPath::try_from_path(place(from)?)?.persist_noclobber(place(to)?).map_err(|error| error.error)
+    }
+    #[cfg(not(windows))]
+    {
+        fs::hard_link(from, to)?;
+        fs::remove_file(from)
+    }
 }
 
 /// Returns true if `path` is a name of the open file.
 fn is_at(file: &File, path: &Path) -> bool {
-    let (file, named) = (file.metadata(), path.metadata());
-    file.and_then(|file| Ok(super::Identity::of(&file) == super::Identity::of(&named?))).unwrap_or(false)
+    Identity::of_file(file).and_then(|file| Ok(file == Identity::at(path, true)?)).unwrap_or(false)
 }
 
 /// Locks the file until it is closed. Returns false only if another program has the lock: where locks do not exist,
@@ -157,7 +167,6 @@ pub fn lock_is_had(_file: &File) -> bool {
 
 /// Removes, once in each folder, the files left by runs that did not end properly: those with such a name, of this
 /// user, that nobody has locked.
-#[cfg(unix)]
 fn remove_leftovers(folder: &Path) {
     static SEEN: Mutex<Option<std::collections::HashSet<PathBuf>>> = Mutex::new(None);
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,10 +183,6 @@ fn remove_leftovers(folder: &Path) {
     }
 }
 
-#[cfg(not(unix))]
-fn remove_leftovers(_folder: &Path) {}
-
-#[cfg(unix)]
 fn is_name(name: &str) -> bool {
     let letters = name.strip_prefix(PREFIX).unwrap_or_default();
     letters.len() == NLETTERS && letters.bytes().all(|letter| letter.is_ascii_lowercase())
@@ -200,6 +205,20 @@ fn remove_leftover(path: &Path) -> io::Result<()> {
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     if is_own(&file.metadata()?) && is_at(&file, path) {
         fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+/// Nobody else may have the file open while this call does, which removes it by closing it.
+#[cfg(windows)]
+fn remove_leftover(path: &Path) -> io::Result<()> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const DELETE: u32 = 0x0001_0000;
+    const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    const FILE_FLAG_DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    if path.symlink_metadata()?.is_file() {
+        let flags = FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_DELETE_ON_CLOSE;
+        OpenOptions::new().access_mode(DELETE).share_mode(0).custom_flags(flags).open(path)?;
     }
     Ok(())
 }
@@ -327,7 +346,6 @@ mod tests {
         assert_eq!(count(folder.path()), 1);
     }
 
-    #[cfg(unix)]
     #[test]
     fn only_what_is_left_over_is_removed() {
         let folder = tempfile::tempdir().unwrap();
@@ -337,14 +355,17 @@ mod tests {
             [".hashloom-abc", ".hashloom-abcdefghijklmnoP", ".hashloom-abcdefghijklmnopq", "hashloom-abcdefghijklmnop"];
         stay.iter().for_each(|name| fs::write(path(name), "").unwrap());
         fs::write(path(".hashloom-aaaaaaaaaaaaaaaa"), "left over").unwrap();
-        fs::write(path(".hashloom-bbbbbbbbbbbbbbbb"), "has another name").unwrap();
-        fs::hard_link(path(".hashloom-bbbbbbbbbbbbbbbb"), path("b")).unwrap();
-        std::os::unix::fs::symlink("b", path(".hashloom-cccccccccccccccc")).unwrap();
         fs::create_dir(path(".hashloom-dddddddddddddddd")).unwrap();
-        assert_eq!(count(folder.path()), 1 + 4 + 5);
+        #[cfg(unix)]
+        {
+            fs::write(path(".hashloom-bbbbbbbbbbbbbbbb"), "has another name").unwrap();
+            fs::hard_link(path(".hashloom-bbbbbbbbbbbbbbbb"), path("b")).unwrap();
+            std::os::unix::fs::symlink("b", path(".hashloom-cccccccccccccccc")).unwrap();
+        }
+        let nfiles = count(folder.path());
         remove_leftovers(folder.path());
         assert!(!path(".hashloom-aaaaaaaaaaaaaaaa").exists());
-        assert_eq!(count(folder.path()), 9);
+        assert_eq!(count(folder.path()), nfiles - 1);
         assert!(being_written.listed.as_ref().unwrap().0.exists());
     }
 }

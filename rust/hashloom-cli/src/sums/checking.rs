@@ -3,9 +3,10 @@
 //! Checks files against lists, for each front end. Its output is that of coreutils 9.1, in contents and order.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
@@ -432,12 +433,28 @@ fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
     Some([hint.as_bytes(), &list].concat())
 }
 
+/// The server of the network that a path of Windows leads to.
+fn server(path: &Path) -> Option<OsString> {
+    let path = std::path::absolute(path).ok()?;
+    match path.components().next()? {
+        Component::Prefix(prefix) => match prefix.kind() {
+            Prefix::UNC(server, _) | Prefix::VerbatimUNC(server, _) => Some(server.to_ascii_lowercase()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// A file of a name that this system gives another meaning.
 struct Refused(BadComponent);
 
 impl Read for Refused {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, format!("not opened, as a part of the name {}", self.0)))
+        let cure = match self.0 {
+            BadComponent::Network => "; if it may be, give that server a drive letter, or put the list there",
+            _ => "",
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidInput, format!("not opened, as a part of the name {}{cure}", self.0)))
     }
 }
 
@@ -464,10 +481,13 @@ struct Reading<'a> {
     root: Option<Vec<u8>>,
     /// The methods that the list has used so far.
     methods: Vec<Arc<[Method]>>,
+    /// The servers of the network that the user has named: those of the list, the current folder and the base.
+    servers: Vec<OsString>,
 }
 
 impl<'a> Reading<'a> {
     fn new(reader: Input, list: &'a Path, base: Base<'a>, grammar: &'a mut Grammar, rules: Rules) -> Reading<'a> {
+        let folder = if let Base::Folder(folder) = base { Some(folder) } else { None };
         Reading {
             reader,
             line: Vec::new(),
@@ -488,7 +508,14 @@ impl<'a> Reading<'a> {
             },
             root: None,
             methods: Vec::new(),
+            servers: [list, Path::new(".")].into_iter().chain(folder).filter_map(server).collect(),
         }
+    }
+
+    /// Why a file is not opened. A list may not send the user to another server than the user has.
+    fn refused(&self, path: &[u8]) -> Option<BadComponent> {
+        let is_named = || server(&to_path(path)).is_some_and(|server| self.servers.contains(&server));
+        refused(path).filter(|why| *why != BadComponent::Network || !is_named())
     }
 
     fn next(&mut self) -> Option<Step<Listed, Bad>> {
@@ -515,7 +542,7 @@ impl<'a> Reading<'a> {
                     let is_list = self.is_stdin && *name == *b"-";
                     let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
                     let path = here.as_deref().unwrap_or(&name);
-                    let mut source = match refused(path) {
+                    let mut source = match self.refused(path) {
                         None => mode.source(to_path(path)),
                         Some(why) => Source::reader(Refused(why)),
                     };

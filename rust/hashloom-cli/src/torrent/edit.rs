@@ -281,12 +281,14 @@ fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String
         |error: io::Error| format!("{}: the torrent cannot be edited in place: {}", display(path), reason(&error));
     let (mut state, file) = output::open_to_replace(path).map_err(not_edited)?;
     let old = Stamp::of_file(&file).map_err(not_edited)?;
-    let edited = apply(file.try_clone().map_err(not_edited)?)?;
+    // Windows replaces an open file on some file systems only. Elsewhere the file is locked until it is replaced.
+    let _locked = cfg!(not(windows)).then(|| file.try_clone()).transpose().map_err(not_edited)?;
+    let edited = apply(file)?;
     let written = !edited.keys.is_empty();
     if written {
         let write = |mut new: &File| {
             new.write_all(&edited.bytes)?;
-            match Stamp::of_file(&file)? == old {
+            match Stamp::at(path)? == old {
                 true => Ok(()),
                 false => Err(io::Error::other("another program has changed it meanwhile; it is left alone")),
             }

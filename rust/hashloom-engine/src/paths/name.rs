@@ -47,6 +47,8 @@ pub enum BadComponent {
     NotOnWindows,
     /// On Windows: bytes that are not UTF-8.
     NotUtf8,
+    /// On Windows: a path to a server of the network, which is told who asks.
+    Network,
 }
 
 impl fmt::Display for BadComponent {
@@ -60,6 +62,7 @@ impl fmt::Display for BadComponent {
             BadComponent::Device => "is the name of a device on Windows",
             BadComponent::NotOnWindows => "cannot be a file name on Windows",
             BadComponent::NotUtf8 => "is not UTF-8, which file names must be on Windows",
+            BadComponent::Network => "is a server of the network, which would be told who you are",
         })
     }
 }
@@ -115,15 +118,16 @@ pub(crate) fn check_windows(text: &str) -> Result<(), BadComponent> {
 pub(crate) fn refused_on_windows(path: &[u8]) -> Option<BadComponent> {
     let path = String::from_utf8_lossy(path).replace('\\', "/");
     let after_drive = |path: &str| path.get(..2).is_some_and(|drive| drive.ends_with(':') && drive.is_char_boundary(1));
-    let names = match (path.strip_prefix("//?/"), path.starts_with("//./")) {
+    let (names, is_network) = match (path.strip_prefix("//?/"), path.starts_with("//./")) {
         (_, true) => return Some(BadComponent::Device),
         // A drive or a folder on the network; anything else there is a device.
         (Some(rest), _) if !after_drive(rest) && !rest.starts_with("UNC/") => return Some(BadComponent::Device),
-        (rest, _) => rest.unwrap_or(&path),
+        (Some(rest), _) => (rest, rest.starts_with("UNC/")),
+        (None, _) => (&*path, path.starts_with("//")),
     };
     let names = if after_drive(names) { &names[2..] } else { names };
     let mut names = names.split('/').filter(|name| !matches!(*name, "" | "." | ".."));
-    names.find_map(|name| check_windows(name).err())
+    names.find_map(|name| check_windows(name).err()).or(is_network.then_some(BadComponent::Network))
 }
 
 #[cfg(test)]
@@ -143,15 +147,27 @@ mod tests {
 
     #[test]
     fn paths_that_windows_gives_another_meaning() {
-        for path in
-            ["a/b", "a\\b", "../a", "./a", "C:/a", "c:a", "//server/share/a", "//?/C:/a", r"\\?\UNC\server\a", "é"]
-        {
+        for path in ["a/b", "a\\b", "../a", "./a", "C:/a", "c:a", "//?/C:/a", "é", "a//b", r"\a"] {
             assert_eq!(refused_on_windows(path.as_bytes()), None, "{path}");
         }
-        for path in ["CON", "a/nul.txt", "a\\com1", "C:/aux", "//./PhysicalDrive0", "//?/GLOBALROOT/a", "conout$"] {
+        for path in ["//server/share/a", r"\\server\a", r"\/server/a", "//?/UNC/server/a", r"\\?\UNC\server\a", "///a"]
+        {
+            assert_eq!(refused_on_windows(path.as_bytes()), Some(BadComponent::Network), "{path}");
+        }
+        for path in [
+            "//server/share/nul",
+            "//?/unc/server/a",
+            "CON",
+            "a/nul.txt",
+            "a\\com1",
+            "C:/aux",
+            "//./PhysicalDrive0",
+            "//?/GLOBALROOT/a",
+            "conout$",
+        ] {
             assert_eq!(refused_on_windows(path.as_bytes()), Some(BadComponent::Device), "{path}");
         }
-        for path in ["ab:c", "C:/a:b", "a./b", "a ", "//?/C:/a:b", "é:"] {
+        for path in ["ab:c", r"\??\UNC\server\a", "C:/a:b", "a./b", "a ", "//?/C:/a:b", "é:"] {
             assert_eq!(refused_on_windows(path.as_bytes()), Some(BadComponent::NotOnWindows), "{path}");
         }
     }

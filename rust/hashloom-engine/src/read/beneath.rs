@@ -156,14 +156,13 @@ pub(crate) fn open_regular(path: &Path) -> Result<Opened, OpenError> {
     return unix::open_regular(path);
     #[cfg(not(unix))]
     {
-        // Opening a folder fails with "access denied" on these systems, so look first.
-        let before = std::fs::metadata(path)?;
-        if !before.is_file() {
-            return Err(OpenError::NotRegular(if before.is_dir() { "a folder" } else { "not a regular file" }));
-        }
+        #[cfg(windows)]
+        let file = crate::read::windows::open(path)?;
+        #[cfg(not(windows))]
         let file = File::open(path)?;
         match Stamp::before_reading(&file)? {
             Some(stamp) => Ok(Opened { file, stamp }),
+            None if file.metadata()?.is_dir() => Err(OpenError::NotRegular("a folder")),
             None => Err(OpenError::NotRegular("not a regular file")),
         }
     }

@@ -155,7 +155,7 @@ impl Stamp {
     #[cfg(feature = "create")]
     pub(crate) fn of_known(path: &Path, follow: bool, metadata: &Metadata) -> io::Result<Stamp> {
         #[cfg(windows)]
-        return Ok(windows::look_at(path, follow).map(|(_, stamp)| Stamp { nbytes: metadata.len(), ..stamp })?);
+        return windows::look_at(path, follow).map(|(_, stamp)| Stamp { nbytes: metadata.len(), ..stamp });
         #[cfg(not(windows))]
         {
             let _ = (path, follow);
@@ -201,9 +201,13 @@ impl Stamp {
         Ok(stamp)
     }
 
-    /// Judges a read of `nbytes` bytes that came to the end of a file which had this stamp before.
+    /// Judges a read of `nbytes` bytes that came to the end of a file which had this stamp when it had been opened.
     pub(crate) fn judge(&self, file: &File, nbytes: u64) -> Verdict {
-        match Stamp::of_file(file) {
+        #[cfg(windows)]
+        let after = windows::look_again(file, self).map(Some);
+        #[cfg(not(windows))]
+        let after = Stamp::of_file(file);
+        match after {
             Ok(Some(after)) if after == *self => {}
             _ => return Verdict::Changed,
         }

@@ -27,15 +27,19 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    // Windows opens no folder as a file, and says "access denied".
-    let file = File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied if path.is_dir() => {
-            io::Error::new(io::ErrorKind::IsADirectory, "Is a directory")
-        }
-        _ => error,
-    })?;
+    let file = crate::read::windows::open(path)?;
+    let metadata = file.metadata()?;
+    match metadata.is_dir() {
+        true => Err(io::Error::new(io::ErrorKind::IsADirectory, "Is a directory")),
+        false => Ok((file, metadata)),
+    }
+}
+
+#[cfg(not(any(unix, windows)))]
+pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    let file = File::open(path)?;
     let metadata = file.metadata()?;
     Ok((file, metadata))
 }

@@ -18,9 +18,10 @@ use windows_sys::Win32::Foundation::{
     ERROR_SHARING_VIOLATION, FILETIME, GENERIC_READ, INVALID_HANDLE_VALUE, STATUS_SUCCESS,
 };
 use windows_sys::Win32::Storage::FileSystem::{
-    BY_HANDLE_FILE_INFORMATION, FILE_APPEND_DATA, FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_WRITE_DATA,
-    FileBasicInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, ReOpenFile,
+    BY_HANDLE_FILE_INFORMATION, FILE_APPEND_DATA, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
+    FILE_BASIC_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_SEQUENTIAL_SCAN,
+    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_STANDARD_INFO, FILE_WRITE_DATA, FileBasicInfo,
+    FileStandardInfo, GetFileInformationByHandle, GetFileInformationByHandleEx, ReOpenFile,
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 use windows_sys::Win32::System::SystemInformation::GetSystemTimeAsFileTime;
@@ -30,9 +31,13 @@ use crate::read::stamp::Stamp;
 /// 1970 in steps of 100 ns since 1601.
 const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
 
+/// Opens a file, or a folder, which reads as an error. The file will be read from the front to the back.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(FILE_FLAG_SEQUENTIAL_SCAN | FILE_FLAG_BACKUP_SEMANTICS).open(path)
+}
+
 /// Whether a file is a regular one, and its stamp.
 pub(crate) fn look(file: &File) -> io::Result<(bool, Stamp)> {
-    let metadata = file.metadata()?;
     // SAFETY: structures of integers alone may be all zeros.
     let (mut times, mut numbers): (FILE_BASIC_INFO, BY_HANDLE_FILE_INFORMATION) = unsafe { zeroed() };
     let handle = file.as_raw_handle();
@@ -45,18 +50,46 @@ pub(crate) fn look(file: &File) -> io::Result<(bool, Stamp)> {
     if !is_told {
         return Err(io::Error::last_os_error());
     }
-    let stamp = Stamp {
-        nbytes: metadata.len(),
-        mtime_ns: since_1970(times.LastWriteTime),
-        // FAT has no such time.
-        ctime_ns: if times.ChangeTime == 0 { 0 } else { since_1970(times.ChangeTime) },
-        dev: numbers.dwVolumeSerialNumber.into(),
-        ino: u64::from(numbers.nFileIndexHigh) << 32 | u64::from(numbers.nFileIndexLow),
+    let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+    let ino = pair(numbers.nFileIndexHigh, numbers.nFileIndexLow);
+    let nbytes = pair(numbers.nFileSizeHigh, numbers.nFileSizeLow);
+    let stamp = stamp(&times, nbytes, (numbers.dwVolumeSerialNumber.into(), ino));
+    // What kind of reparse point the file is takes another call.
+    let is_file = match numbers.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT) {
+        0 => true,
+        FILE_ATTRIBUTE_DIRECTORY => false,
+        _ => file.metadata()?.is_file(),
     };
-    Ok((metadata.is_file(), stamp))
+    Ok((is_file, stamp))
 }
 
-/// The same for the file at a path, or for a link at the path itself. Nobody is kept from opening the file meanwhile.
+/// The stamp of an open file that had the stamp `before`. The numbers of an open file stay, and that of the volume takes
+/// longer than all else.
+pub(crate) fn look_again(file: &File, before: &Stamp) -> io::Result<Stamp> {
+    // SAFETY: structures of integers and truth values alone may be all zeros.
+    let (mut times, mut lengths): (FILE_BASIC_INFO, FILE_STANDARD_INFO) = unsafe { zeroed() };
+    let handle = file.as_raw_handle();
+    // SAFETY: the handle is that of an open file, and each call writes one structure of this type.
+    let is_told = unsafe {
+        let (into, nbytes) = ((&raw mut times).cast(), size_of::<FILE_BASIC_INFO>() as u32);
+        GetFileInformationByHandleEx(handle, FileBasicInfo, into, nbytes) != 0 && {
+            let (into, nbytes) = ((&raw mut lengths).cast(), size_of::<FILE_STANDARD_INFO>() as u32);
+            GetFileInformationByHandleEx(handle, FileStandardInfo, into, nbytes) != 0
+        }
+    };
+    match is_told {
+        true => Ok(stamp(&times, lengths.EndOfFile as u64, (before.dev, before.ino))),
+        false => Err(io::Error::last_os_error()),
+    }
+}
+
+fn stamp(times: &FILE_BASIC_INFO, nbytes: u64, (dev, ino): (u64, u64)) -> Stamp {
+    // FAT has no time of the last change of any kind.
+    let ctime_ns = if times.ChangeTime == 0 { 0 } else { since_1970(times.ChangeTime) };
+    Stamp { nbytes, mtime_ns: since_1970(times.LastWriteTime), ctime_ns, dev, ino }
+}
+
+/// [`look`] for the file at a path, or for a link at the path itself. Nobody is kept from opening the file meanwhile.
 pub(crate) fn look_at(path: &Path, follow: bool) -> io::Result<(bool, Stamp)> {
     let link = if follow { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
     let flags = FILE_FLAG_BACKUP_SEMANTICS | link;

@@ -301,6 +301,7 @@ impl Torrent {
     /// assert!(Torrent::open(&path).unwrap_err().to_string().contains("a.torrent: "));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg_attr(windows, allow(clippy::result_large_err, reason = "a path is longer there by a word"))]
     pub fn open(path: impl AsRef<Path>) -> Result<Torrent, OpenError> {
         let path = path.as_ref();
         let limits = bencode::Limits::default();
