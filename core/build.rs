@@ -41,14 +41,14 @@ const NOT_FOR_KERNELS: [&str; 8] = [
 
 /// A flag, the name by which the user's flags may set it, and whether kernels get it too. (Kernels have no arrays of
 /// variable length, so they need no stack guard.)
-struct Hardening(&'static str, &'static str, bool);
+struct TargetFlag(&'static str, &'static str, bool);
 
-const STACK_PROTECTOR: Hardening = Hardening("-fstack-protector-strong", "stack-protector", false);
-const BRANCH_MARKS: Hardening = Hardening("-fcf-protection", "cf-protection", true);
+const STACK_PROTECTOR: TargetFlag = TargetFlag("-fstack-protector-strong", "stack-protector", false);
+const BRANCH_MARKS: TargetFlag = TargetFlag("-fcf-protection", "cf-protection", true);
 
 /// gcc for Windows takes the stack of vectors of 32 bytes and more as aligned, and Windows aligns it to 16 (GCC bug
 /// 54412). Debian's and MSYS2's gcc have a patch; for others the assembler turns such moves into unaligned ones.
-const UNALIGNED_MOVES: Hardening = Hardening("-Wa,-muse-unaligned-vector-move", "-muse-unaligned-vector-move", true);
+const UNALIGNED_MOVES: TargetFlag = TargetFlag("-Wa,-muse-unaligned-vector-move", "-muse-unaligned-vector-move", true);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -78,11 +78,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     // cc puts CFLAGS last; by hand, ours come after them.
     let compiler = compiler.to_command();
     println!("cargo:rustc-env=HASHLOOM_COMPILER={}", version(&compiler)?);
-    let hardening = hardening(&library, &compiler)?;
-    let driver_flags: Vec<&str> = hardening.iter().map(|flag| flag.0).chain(DRIVER_FLAGS).collect();
+    let target_flags = target_flags(&library, &compiler)?;
+    let driver_flags: Vec<&str> = target_flags.iter().map(|flag| flag.0).chain(DRIVER_FLAGS).collect();
     let driver = driver_files.iter().map(|file| (file, Part { flags: &driver_flags, is_wanted: |_| true }));
     let kernel_flags: Vec<&str> =
-        hardening.iter().filter(|flag| flag.2).map(|flag| flag.0).chain(KERNEL_FLAGS).collect();
+        target_flags.iter().filter(|flag| flag.2).map(|flag| flag.0).chain(KERNEL_FLAGS).collect();
     let is_wanted = |flag: &str| !NOT_FOR_KERNELS.iter().any(|beginning| flag.starts_with(beginning));
     let kernels = kernel_files.iter().map(|file| (file, Part { flags: &kernel_flags, is_wanted }));
     let files: Vec<_> = driver.chain(kernels).collect();
@@ -94,8 +94,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The hardening flags that the target and the compiler support, and that the user's flags do not name.
-fn hardening(library: &cc::Build, compiler: &Command) -> Result<Vec<Hardening>, Box<dyn Error>> {
+/// The flags that the target wants and the compiler supports, and that the user's flags do not name.
+fn target_flags(library: &cc::Build, compiler: &Command) -> Result<Vec<TargetFlag>, Box<dyn Error>> {
     let mut wanted = Vec::new();
     // Other systems may lack the function that a failed check calls.
     if env::var_os("CARGO_CFG_UNIX").is_some() {
