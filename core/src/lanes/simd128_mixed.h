@@ -24,12 +24,15 @@
 /* V8 11.3, SHA-512 of three messages, ns a block of each: 161 with eight rounds written out, 130 with two. */
 #define LV_TWO_ROUNDS
 /* The others gain nothing: V8 spills. */
-#define LV_HAS(name)     LV_HAS_##name
-#define LV_HAS_sha1      1
+#undef LV_HAS_sha256
 #define LV_HAS_sha256    0
+#undef LV_HAS_sha512
 #define LV_HAS_sha512    1
+#undef LV_HAS_ripemd160
 #define LV_HAS_ripemd160 1
+#undef LV_HAS_md5
 #define LV_HAS_md5       0
+#undef LV_HAS_keccak
 #define LV_HAS_keccak    0
 
 typedef struct {
