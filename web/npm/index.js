@@ -57,8 +57,8 @@ async function start(simd) {
 
 async function inflate(bytes) {
     if (typeof DecompressionStream === 'undefined') {
-        const { inflateRawSync } = await import('node:zlib');
-        return inflateRawSync(bytes);
+        // Older Bun. Not import(): a bundler for browsers would look for the module.
+        return globalThis.process.getBuiltinModule('node:zlib').inflateRawSync(bytes);
     }
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
     return new Uint8Array(await new Response(stream).arrayBuffer());
