@@ -67,7 +67,7 @@ async function inflate(bytes) {
 // The properties as the language made them: a message may have others of these names, and lie.
 const getter = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get;
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
-const { values: iterate } = typedArray;
+const { indexOf } = typedArray;
 const [lengthGetter, tagGetter] = ['length', Symbol.toStringTag].map((name) => getter(typedArray, name));
 const [TYPED, VIEW] = [typedArray, DataView.prototype].map((prototype) =>
     ['buffer', 'byteOffset', 'byteLength'].map((name) => getter(prototype, name)));
@@ -93,11 +93,15 @@ function bytesOf(data, what) {
         if (ArrayBuffer.isView(data)) {
             const isTyped = tagGetter.call(data) !== undefined;
             const [buffer, offset, nbytes] = (isTyped ? TYPED : VIEW).map((get) => get.call(data));
-            // A view that has lost its bytes is as short as an empty one, but has no iterator.
-            if (isTyped && nbytes === 0) iterate.call(data);
+            // A view that has lost its bytes is as short as an empty one, but cannot be searched.
+            if (isTyped && nbytes === 0) indexOf.call(data, 0);
             return new Uint8Array(buffer, offset, nbytes);
         }
-        if (isBuffer(data)) return new Uint8Array(data);
+        if (isBuffer(data)) {
+            const bytes = new Uint8Array(data);
+            if (bytes.length === 0) indexOf.call(bytes, 0); // engines differ in whether the line above throws
+            return bytes;
+        }
     } catch (error) {
         if (!(error instanceof TypeError)) throw error;
         throw new TypeError(`${what} has lost its bytes: its buffer was transferred or made smaller`);
@@ -331,10 +335,11 @@ class Hashloom {
         }
         // While the messages are collected, their buffers may still change. Afterwards no code but this runs.
         const list = Array.from(messages, (message, i) => messageOf(message, `message ${i}`));
-        const lengths = list.map((message, i) => {
-            const length = lengthOf(message);
-            return length > 0 ? length : bytesOf(message, `message ${i}`).length;
-        });
+        const lengths = Array(list.length);
+        for (let i = 0; i < list.length; i++) {
+            lengths[i] = lengthOf(list[i]);
+            if (lengths[i] === 0) bytesOf(list[i], `message ${i}`);
+        }
         const joined = new Uint8Array(list.length * kind.size);
         const long = [];
         for (let i = 0; i < list.length;) {
