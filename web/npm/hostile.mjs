@@ -135,7 +135,8 @@ export function hostile(hashloom, same, refused) {
     same([hash.copy().update('c').digest(hex), copy.update('c').digest(hex)], [ofAbc, ofAbc], 'copies');
     same(hash.digest(hex), hashloom.hash('sha1', 'ab', hex), 'the hash itself');
     // A key longer than the module's parts, many objects at once, and digests that do not fit memory.
-    same(hashloom.hmac('sha1', long, 'abc', hex), hashloom.hmac('sha1', hashloom.hash('sha1', long), 'abc', hex), 'a long key');
+    const shortened = hashloom.hash('sha1', long);
+    same(hashloom.hmac('sha1', long, 'abc', hex), hashloom.hmac('sha1', shortened, 'abc', hex), 'a long key');
     const hashes = Array.from({ length: 5000 }, () => hashloom.createHash('md5'));
     hashloom.updateMany(hashes, hashes.map((_, i) => `${i}`));
     same(hashes[4999].digest(hex), hashloom.hash('md5', '4999', hex), '5000 objects');

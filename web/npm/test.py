@@ -81,9 +81,9 @@ def main() -> int:
         return done.stdout.strip()
 
     def bundled(platform, form):
-        command("esbuild", "app.mjs", "--bundle", f"--platform={platform}", f"--format={form}", "--outfile=bundle.js")
-        shutil.move(pathlib.Path(folder) / "bundle.js", pathlib.Path(folder) / f"bundle.{'mjs' if form == 'esm' else 'cjs'}")
-        found = command("node", f"bundle.{'mjs' if form == 'esm' else 'cjs'}")
+        name = f"bundle.{'mjs' if form == 'esm' else 'cjs'}"
+        command("esbuild", "app.mjs", "--bundle", f"--platform={platform}", f"--format={form}", f"--outfile={name}")
+        found = command("node", name)
         if found != OF_BUNDLED:
             raise RuntimeError(f"{found} instead of {OF_BUNDLED}")
         return "right"
@@ -119,7 +119,8 @@ def main() -> int:
             shutil.copy(path, folder)
         if os.environ.get("HASHLOOM_TEST_ALL") == "1" and shutil.which("npm"):
             programs = pathlib.Path(folder) / "programs"
-            step("npm install", lambda: command("npm", "install", "--silent", "--prefix", str(programs), *PROGRAMS) or "done")
+            install = ["npm", "install", "--silent", "--prefix", str(programs), *PROGRAMS]
+            step("npm install", lambda: command(*install) or "done")
             os.environ["PATH"] += f":{programs}/node_modules/.bin"
         for program, words in [("node", ["node"]), ("deno", DENO), ("bun", ["bun"])]:
             if shutil.which(program):
