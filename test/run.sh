@@ -396,7 +396,7 @@ part dependencies "check quick all" "" "*Cargo.toml *Cargo.lock deny.toml" tools
 part openssl-provider "quick all" "" "drop-in/openssl/* test/openssl_* $core" test/openssl_provider.sh
 part web "quick all" +program "web/*" env HASHLOOM_TEST_ALL="$([ "$level" != all ] || echo 1)" \
     bash -c "make --silent web && python3 web/test.py build/web/hashloom.html --program $program"
-part npm "check quick all" "" "web/npm/* web/browser.py $core" \
+part npm "check quick all" "" "web/npm/* web/browser.py web/engines.py vectors/npm/* $core" \
     bash -c "make --silent npm && web/npm/test.py build/npm ${require[*]}"
 part pkcs11 "quick all" openssl-provider "drop-in/pkcs11/* test/pkcs11_* bench/Pkcs11.java $core" test/pkcs11_module.sh "$level"
 part offered "check quick all" "" "*.sh *.py *.c .ci/run .github/* *Cargo.lock *Cargo.toml core/include/* fuzz/*" \

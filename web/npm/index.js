@@ -18,8 +18,10 @@ const LONG_NBYTES = 256 << 10;
 const DIGEST_MAX_NBYTES = 64;
 /** The longest digest of SHAKE. */
 const LENGTH_MAX = 1 << 20;
-/** Long messages side by side. */
-const ABREAST = 16;
+/** Bytes of parts of messages in the module at once: they fit a core's cache. */
+const PARTS_NBYTES = 512 << 10;
+/** Long messages side by side: lanes are four or five, in few cases two, three or eight. */
+const ABREAST = 20;
 
 const PAGE_NBYTES = 1 << 16;
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -55,21 +57,62 @@ async function start(simd) {
 
 async function inflate(bytes) {
     if (typeof DecompressionStream === 'undefined') {
-        const { inflateRawSync } = await import('node:zlib');
-        return inflateRawSync(bytes);
+        // Older Bun. Not import(): a bundler for browsers would look for the module.
+        return globalThis.process.getBuiltinModule('node:zlib').inflateRawSync(bytes);
     }
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
     return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+// The properties as the language made them: a message may have others of these names, and lie.
+const getter = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get;
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
+const { indexOf } = typedArray;
+const [lengthGetter, tagGetter] = ['length', Symbol.toStringTag].map((name) => getter(typedArray, name));
+const [TYPED, VIEW] = [typedArray, DataView.prototype].map((prototype) =>
+    ['buffer', 'byteOffset', 'byteLength'].map((name) => getter(prototype, name)));
+const BUFFERS = [ArrayBuffer, globalThis.SharedArrayBuffer].filter(Boolean)
+    .map(({ prototype }) => getter(prototype, 'byteLength'));
+
+const lengthOf = (bytes) => lengthGetter.call(bytes);
+
+function isBuffer(data) {
+    return BUFFERS.some((byteLength) => {
+        try {
+            return byteLength.call(data) >= 0;
+        } catch {
+            return false;
+        }
+    });
+}
+
 /** The bytes of a message: text is UTF-8, a view has the bytes that it shows. */
 function bytesOf(data, what) {
-    if (data instanceof Uint8Array) return data;
     if (typeof data === 'string') return encoder.encode(data);
-    if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    const kind = Object.prototype.toString.call(data).slice(8, -1);
-    if (kind === 'ArrayBuffer' || kind === 'SharedArrayBuffer') return new Uint8Array(data);
-    throw new TypeError(`${what} is ${data === null ? 'null' : kind}: expected a string, an ArrayBuffer or a view of one`);
+    try {
+        if (ArrayBuffer.isView(data)) {
+            const isTyped = tagGetter.call(data) !== undefined;
+            const [buffer, offset, nbytes] = (isTyped ? TYPED : VIEW).map((get) => get.call(data));
+            // A view that has lost its bytes is as short as an empty one, but cannot be searched.
+            if (isTyped && nbytes === 0) indexOf.call(data, 0);
+            return new Uint8Array(buffer, offset, nbytes);
+        }
+        if (isBuffer(data)) {
+            const bytes = new Uint8Array(data);
+            if (bytes.length === 0) indexOf.call(bytes, 0); // engines differ in whether the line above throws
+            return bytes;
+        }
+    } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        throw new TypeError(`${what} has lost its bytes: its buffer was transferred or made smaller`);
+    }
+    const kind = data === null ? 'null' : Object.prototype.toString.call(data).slice(8, -1);
+    throw new TypeError(`${what} is ${kind}: expected a string, an ArrayBuffer or a view of one`);
+}
+
+/** Like bytesOf, but an Uint8Array stays itself: a view of it takes as long as a short hash. Its length is lengthOf. */
+function messageOf(data, what) {
+    return tagGetter.call(data) === 'Uint8Array' && lengthOf(data) > 0 ? data : bytesOf(data, what);
 }
 
 /** The hexadecimal digits of bytes. */
@@ -128,8 +171,8 @@ class Hashloom {
             return inForm(this.many(algorithm, [data], { length: options.length })[0], options.output);
         }
         const { alg, digestSize } = this.#named(algorithm);
-        const message = bytesOf(data, 'data');
-        const length = message.length;
+        const message = messageOf(data, 'data');
+        const length = lengthOf(message);
         if (length > LONG_NBYTES) return inForm(this.many(algorithm, [message])[0], options?.output);
         const begin = this.#heap + DIGEST_MAX_NBYTES;
         this.#room(DIGEST_MAX_NBYTES + length);
@@ -237,7 +280,8 @@ class Hashloom {
         const { alg, digestSize, isXof, name } = this.#named(algorithm);
         if (isXof) throw new RangeError(`HMAC is not defined for ${name}`);
         const core = this.#core;
-        const secret = bytesOf(key, 'key');
+        let secret = bytesOf(key, 'key');
+        if (secret.length > LONG_NBYTES) secret = this.hash(name, secret); // as HMAC does with keys longer than a block
         const keySize = core.hmac_key_nbytes();
         const [at, secretAt] = [this.#heap, this.#heap + keySize];
         this.#room(keySize + secret.length);
@@ -281,20 +325,32 @@ class Hashloom {
         if (!['bytes', 'hex', 'joined'].includes(output)) {
             throw new RangeError(`no output ${String(output)}: expected bytes, hex or joined`);
         }
-        if (typeof messages === 'string' || messages instanceof ArrayBuffer || ArrayBuffer.isView(messages)) {
-            throw new TypeError('messages is one message: give an array of messages, or call rows or hash');
+        if (!Array.isArray(messages)) {
+            if (typeof messages === 'string' || ArrayBuffer.isView(messages) || isBuffer(messages)) {
+                throw new TypeError('messages is one message: give an array of messages, or call rows or hash');
+            }
+            if (typeof messages?.[Symbol.iterator] !== 'function') {
+                throw new TypeError('messages is no array, and cannot be iterated: give an array of messages');
+            }
         }
-        const list = Array.from(messages, (message, i) => bytesOf(message, `message ${i}`));
+        // While the messages are collected, their buffers may still change. Afterwards no code but this runs.
+        const list = Array.from(messages, (message, i) => messageOf(message, `message ${i}`));
+        const lengths = Array(list.length);
+        for (let i = 0; i < list.length; i++) {
+            lengths[i] = lengthOf(list[i]);
+            if (lengths[i] === 0) bytesOf(list[i], `message ${i}`);
+        }
         const joined = new Uint8Array(list.length * kind.size);
         const long = [];
         for (let i = 0; i < list.length;) {
             let [end, nbytes] = [i, 0];
-            while (end < list.length && end - i < BATCH && (end === i || nbytes + list[end].length <= BATCH_NBYTES) &&
-                list[end].length < LONG_NBYTES) nbytes += list[end++].length;
+            while (end < list.length && end - i < BATCH && (end === i || nbytes + lengths[end] <= BATCH_NBYTES) &&
+                lengths[end] < LONG_NBYTES) nbytes += lengths[end++];
             if (end === i || kind.isOther) {
+                list[i] = bytesOf(list[i]);
                 long.push(i++);
             } else {
-                this.#batch(kind, list, i, end, nbytes, joined);
+                this.#batch(kind, list, lengths, i, end, nbytes, joined);
                 i = end;
             }
         }
@@ -309,7 +365,7 @@ class Hashloom {
     }
 
     /** Whole messages, from `first` to before `end`. */
-    #batch(kind, list, first, end, nbytes, joined) {
+    #batch(kind, list, lengths, first, end, nbytes, joined) {
         const count = end - first;
         const keyAt = this.#heap;
         const slicesAt = keyAt + (kind.key?.length ?? 0);
@@ -320,7 +376,7 @@ class Hashloom {
         if (kind.key) bytes.set(kind.key, keyAt);
         for (let i = first, at = begin, slice = slicesAt >> 2; i < end; i++) {
             const message = list[i];
-            const length = message.length;
+            const length = lengths[i];
             words[slice++] = at;
             words[slice++] = length;
             if (length > 32) bytes.set(message, at);
@@ -342,7 +398,7 @@ class Hashloom {
             if (!done) objects.push({ index, at: 0, hash: new Hash(this, kind) });
         };
         for (let i = 0; i < abreast; i++) add();
-        const part = BATCH_NBYTES / abreast;
+        const part = PARTS_NBYTES / abreast & ~127;
         while (objects.length > 0) {
             const chunks = objects.map(({ index, at }) => list[index].subarray(at, at + part));
             this[UPDATE](objects.map(({ hash }) => hash), chunks);
@@ -360,9 +416,13 @@ class Hashloom {
 
     /** Appends to hash objects of one kind. */
     [UPDATE](objects, parts) {
+        for (let i = 0; i < objects.length; i += BATCH) this.#update(objects.slice(i, i + BATCH), parts.slice(i, i + BATCH));
+    }
+
+    #update(objects, parts) {
         const kind = objects[0][KIND];
         const count = objects.length;
-        const share = Math.max(64, Math.floor(BATCH_NBYTES / count) & ~63);
+        const share = Math.max(128, PARTS_NBYTES / count & ~127);
         const longest = parts.reduce((most, part) => Math.max(most, part.length), 0);
         const size = kind.ctxSize + 15 & ~15;
         const slicesAt = this.#heap;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Tests of the package, run by test.py in Node and in a browser: digests beside those of the platform, of every length
-// around blocks, any number of messages, long ones, streams and HMAC; and what is refused.
+// around blocks, any number of messages, long ones, streams and HMAC; the vectors of other packages; and what is refused.
+import { hostile } from './hostile.mjs';
 
 /** Throws at the first failure. `reference`: {digest(algorithm, bytes, length), hmac(algorithm, key, bytes)}, which may be
- * promises, of the algorithms in `names`. Returns the number of comparisons. */
-export async function test(load, { names, hmacNames, digest, hmac }) {
+ * promises, of the algorithms in `names`. `vectors`: a list for each algorithm (vectors/npm). Returns the number of
+ * comparisons. */
+export async function test(load, { names, hmacNames, digest, hmac, vectors }) {
     let ncompared = 0;
     const same = (found, expected, what) => {
         ncompared++;
@@ -83,6 +85,30 @@ export async function test(load, { names, hmacNames, digest, hmac }) {
                 same(running.update(messages[4].subarray(1000)).digest({ output: 'hex' }), expected[4], `createHmac, ${name}`);
             }
         }
+        for (const [name, list] of vectors) {
+            const [kind, keyed] = name.startsWith('hmac-') ? [name.slice(5), true] : [name, false];
+            const messages = list.map(({ hex, unit, nbytes }) => {
+                const shown = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+                if (unit === undefined) return shown(hex);
+                const period = shown(unit);
+                const message = new Uint8Array(nbytes);
+                for (let at = 0; at < nbytes; at += period.length) message.set(period.subarray(0, nbytes - at), at);
+                return message;
+            });
+            const expected = list.map(({ digest }) => digest);
+            const form = kind.startsWith('shake') ? { output: 'hex', length: expected[0].length / 2 } : { output: 'hex' };
+            const one = (message) => keyed ? hashloom.hmac(kind, '', message, form) : hashloom.hash(kind, message, form);
+            same(messages.map(one), expected, `vectors of ${name}, one by one`);
+            same(keyed ? hashloom.hmacMany(kind, '', messages, form) : hashloom.many(kind, messages, form), expected,
+                `vectors of ${name}`);
+            const parts = (message) => {
+                const hash = keyed ? hashloom.createHmac(kind, '') : hashloom.createHash(kind);
+                hash.update(message.subarray(0, 1)).update(message.subarray(1, 70));
+                return hash.update(message.subarray(70)).digest(keyed ? { output: 'hex' } : form);
+            };
+            same(messages.map(parts), expected, `vectors of ${name}, in parts`);
+        }
+        hostile(hashloom, same, refused);
         // Views show some bytes of a buffer; text is UTF-8.
         const words = Uint16Array.of(1, 2, 3, 4);
         const shown = [new DataView(words.buffer, 2, 4), words.subarray(1, 3), new Uint8Array(words.buffer, 2, 4)];

@@ -1,37 +1,39 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Tests the npm package: test.py PACKAGE [--require]. It is installed as npm installs what `npm pack` packs, and tested in
-Node, beside Node's crypto, and in headless Chromium, beside crypto.subtle; deno and bun too, and the types by tsc, where
-these are installed. --require: it is a failure if Node or Chromium is missing."""
+"""Tests the npm package: test.py PACKAGE [--require]. It is installed as npm installs what `npm pack` packs, by import and
+by require(). It is tested in Node, beside Node's crypto, and in headless Chromium, Firefox and WebKitGTK, beside
+crypto.subtle; everywhere beside the vectors of hash-wasm and noble-hashes; in Deno and Bun, bundled by esbuild, its types
+by tsc, and itself by publint and attw, where these are installed. --require: it is a failure if Node or Chromium is
+missing. HASHLOOM_TEST_ALL=1: npm fetches the programs that are not installed."""
 
 import argparse
 import functools
+import hashlib
 import http.server
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from browser import Browser
+from engines import Firefox, WebKit
 
-IN_A_PAGE = """(async () => {
-    const { load } = await import('/node_modules/hashloom/index.js');
-    const { test } = await import('/test.mjs');
-    const names = { sha1: 'SHA-1', sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' };
-    return await test(load, {
-        names: Object.keys(names),
-        hmacNames: Object.keys(names),
-        digest: async (name, bytes) => new Uint8Array(await crypto.subtle.digest(names[name], bytes)),
-        // Browsers refuse an empty key: HMAC fills it up with zeros.
-        hmac: async (name, key, bytes) => new Uint8Array(await crypto.subtle.sign('HMAC', await crypto.subtle.importKey('raw',
-            key.length > 0 ? key : new Uint8Array(1), { name: 'HMAC', hash: names[name] }, false, ['sign']), bytes)),
-    });
-})()"""
+ROOT = HERE.parents[1]
+BROWSER_SECONDS = 300
+# What npm fetches with HASHLOOM_TEST_ALL=1.
+PROGRAMS = ["bun@1", "deno@2", "esbuild@0.28", "typescript@7", "publint@0.3", "@arethetypeswrong/cli@0.18"]
+PAGE = "<!doctype html><body><script type=module src=page.mjs></script>"
+BUNDLED = """import { load } from 'hashloom';
+load().then((hashloom) => console.log(hashloom.many('sha256', ['abc', ''], { output: 'hex' }).join()));
+"""
+OF_BUNDLED = ",".join(hashlib.sha256(text).hexdigest() for text in (b"abc", b""))
 
 DENO = ["deno", "run", "--allow-all", "--no-prompt", "--node-modules-dir=manual"]
 
@@ -72,14 +74,33 @@ def main() -> int:
             print(f"{what}: FAILED: {error}")
             failed.append(what)
 
-    def command(*words):
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    def command(*words, **more):
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=os.environ | more)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(words)}: {done.stdout}{done.stderr}")
         return done.stdout.strip()
 
+    def bundled(platform, form):
+        name = f"bundle.{'mjs' if form == 'esm' else 'cjs'}"
+        command("esbuild", "app.mjs", "--bundle", f"--platform={platform}", f"--format={form}", f"--outfile={name}")
+        found = command("node", name)
+        if found != OF_BUNDLED:
+            raise RuntimeError(f"{found} instead of {OF_BUNDLED}")
+        return "right"
+
+    def in_browser(engine, url):
+        engine.open(url)
+        deadline = time.monotonic() + BROWSER_SECONDS
+        while not (result := engine.run("document.body.dataset.result ?? ''")):
+            if time.monotonic() > deadline:
+                raise TimeoutError("no result")
+            time.sleep(0.2)
+        if result.startswith("FAILED"):
+            raise RuntimeError(result)
+        return result
+
     with tempfile.TemporaryDirectory() as folder:
-        installed = pathlib.Path(folder) / "node_modules/hashloom"
+        installed, packed = pathlib.Path(folder) / "node_modules/hashloom", None
         if shutil.which("npm"):
             packed = json.loads(command("npm", "pack", "--json", "--offline", str(arguments.package.resolve())))[0]
             print(f"npm pack: {packed['size']} bytes, {len(packed['files'])} files")
@@ -93,8 +114,14 @@ def main() -> int:
         if nbytes > 120_000:
             failed.append(f"{nbytes} bytes of JavaScript: expected at most 120,000")
         (pathlib.Path(folder) / "package.json").write_text('{"dependencies": {"hashloom": "*"}}')
-        for name in "test.mjs", "node.mjs":
-            shutil.copy(HERE / name, folder)
+        for path in [*(HERE / name for name in ("test.mjs", "hostile.mjs", "node.mjs", "page.mjs")),
+                     *(ROOT / "vectors/npm").glob("*.json")]:
+            shutil.copy(path, folder)
+        if os.environ.get("HASHLOOM_TEST_ALL") == "1" and shutil.which("npm"):
+            programs = pathlib.Path(folder) / "programs"
+            install = ["npm", "install", "--silent", "--prefix", str(programs), *PROGRAMS]
+            step("npm install", lambda: command(*install) or "done")
+            os.environ["PATH"] += f":{programs}/node_modules/.bin"
         for program, words in [("node", ["node"]), ("deno", DENO), ("bun", ["bun"])]:
             if shutil.which(program):
                 step(f"{program} {command(program, '--version').splitlines()[0]}", lambda: command(*words, "node.mjs"))
@@ -104,16 +131,31 @@ def main() -> int:
             (pathlib.Path(folder) / "typed.mts").write_text(TYPED)
             step("types", lambda: command("tsc", "--strict", "--noEmit", "--module", "nodenext", "--target", "es2022",
                                           "typed.mts") or "right")
-        try:
-            with Browser() as browser:
-                handler = functools.partial(Quiet, directory=folder)
-                with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-                    threading.Thread(target=server.serve_forever, daemon=True).start()
-                    browser.open(f"http://127.0.0.1:{server.server_address[1]}/")
-                    step("Chromium", lambda: f"{browser.run(IN_A_PAGE)} comparisons")
-                    server.shutdown()
-        except FileNotFoundError as error:
-            skip(f"in a browser: {error}")
+        if shutil.which("esbuild"):
+            (pathlib.Path(folder) / "app.mjs").write_text(BUNDLED)
+            for platform, form in [("browser", "esm"), ("browser", "iife"), ("node", "esm"), ("node", "cjs")]:
+                step(f"esbuild for {platform}, {form}", lambda: bundled(platform, form))
+        if shutil.which("publint"):
+            step("publint", lambda: command("publint", "--strict", str(installed)).splitlines()[-1])
+        if shutil.which("attw") and packed:
+            step("attw", lambda: command("attw", packed["filename"]) and "right")
+        (pathlib.Path(folder) / "index.html").write_text(PAGE)
+        handler = functools.partial(Quiet, directory=folder)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{server.server_address[1]}/"
+            for name, engine in [("Chromium", Browser), ("Firefox", Firefox), ("WebKitGTK", WebKit)]:
+                try:
+                    started = engine()
+                except FileNotFoundError as error:
+                    if name == "Chromium":
+                        skip(f"in {name}: {error}")
+                    else:
+                        print(f"SKIPPED: npm package in {name}: {error}")
+                    continue
+                with started:
+                    step(name, lambda: in_browser(started, url))
+            server.shutdown()
     print("; ".join(failed) and f"{len(failed)} failed: {'; '.join(failed)}" or "all passed")
     return 1 if failed else 0
 

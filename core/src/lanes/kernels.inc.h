@@ -40,7 +40,8 @@
  * lv32_and(x, y), lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second
  * kernel of MD5, for twice the messages.
  *
- * A vocabulary with 32 registers may define LV_WRITTEN_OUT: the rounds of SHA-2 are then all written out.
+ * A vocabulary with 32 registers may define LV_WRITTEN_OUT as 1: the rounds of SHA-2 are then all written out. If it
+ * defines LV_TWO_ROUNDS, a loop has two of them in place of eight.
  *
  * A vocabulary may define LV_SETTLE(x), an assembly statement without instructions that changes the vector x: what is
  * added to x later stays later. clang adds operands in an order of its own, in MD5 the constant last, and each step then
@@ -55,6 +56,8 @@
  *                                   part 0 .. 3 of lv32_load_block; all four, then
  *   lv32_staged(w, staging)         its result; likewise lv64
  *   LV_SHARED                       attributes of a function that is not inlined
+ *
+ * A vocabulary may define LV_HAS(name), as 0 for a body of which it gets no kernels.
  *
  * A vocabulary that defines LV_ONLY_RIPEMD160 or LV_ONLY_KECCAK needs only the operations of that body, and gets only
  * its kernels. If it also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
@@ -85,6 +88,12 @@
 #endif
 #ifndef LV_RELOAD
 #  define LV_RELOAD(pointer) ((void)0)
+#endif
+#ifndef LV_WRITTEN_OUT
+#  define LV_WRITTEN_OUT 0
+#endif
+#ifndef LV_HAS
+#  define LV_HAS(name) 1
 #endif
 #ifndef LV_STAGES
 #  define LV_STAGES 0
@@ -204,24 +213,24 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #define LV_STAGE(lv, block_nbytes, part, big_endian) \
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 
-#if !defined(LV_ONLY_RIPEMD160) && HLI_ALG(keccak)
+#if !defined(LV_ONLY_RIPEMD160) && HLI_ALG(keccak) && LV_HAS(keccak)
 #  include "../alg/keccak.lanes.h"
 #endif
 #if !defined(LV_ONLY_RIPEMD160) && !defined(LV_ONLY_KECCAK)
-#  if HLI_ALG(sha1)
+#  if HLI_ALG(sha1) && LV_HAS(sha1)
 #    include "../alg/sha1.lanes.h"
 #  endif
 #  define SHA2_WORD 32
-#  if HLI_ALG(sha256)
+#  if HLI_ALG(sha256) && LV_HAS(sha256)
 #    include "../alg/sha2.lanes.h"
 #  endif
 #  undef SHA2_WORD
 #  define SHA2_WORD 64
-#  if HLI_ALG(sha512)
+#  if HLI_ALG(sha512) && LV_HAS(sha512)
 #    include "../alg/sha2.lanes.h"
 #  endif
 #  undef SHA2_WORD
-#  if HLI_ALG(md5)
+#  if HLI_ALG(md5) && LV_HAS(md5)
 #    define MD5_PAIR 0
 #    include "../alg/md5.lanes.h"
 #    undef MD5_PAIR
@@ -233,6 +242,6 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #    endif
 #  endif
 #endif
-#if !defined(LV_ONLY_KECCAK) && HLI_ALG(ripemd160)
+#if !defined(LV_ONLY_KECCAK) && HLI_ALG(ripemd160) && LV_HAS(ripemd160)
 #  include "../alg/ripemd160.lanes.h"
 #endif
