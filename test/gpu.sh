@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # No GPU is needed: Mesa's lavapipe (Debian's mesa-vulkan-drivers) computes on the CPU, and fake_cuda.c stands in for
-# CUDA. If there is a GPU, the tests use it over Vulkan. HASHLOOM_REQUIRE=1 makes it a failure if there is no device at all. Exit status: 0 if everything passed.
+# CUDA. If there is a GPU, the tests use it over Vulkan. HASHLOOM_REQUIRE=1 makes it a failure if there is no device at
+# all. Exit status: 0 if everything passed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Mesa's layer that chooses a default device asks Wayland, and complains if there is none.
