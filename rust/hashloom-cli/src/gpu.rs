@@ -18,7 +18,8 @@ use crate::{output, style};
 /// The GPU that computes, if one is wanted.
 #[derive(Debug, Default, Args)]
 pub struct Choice {
-    /// Compute on a GPU: the first one, or the first one whose name contains NAME; `hashloom kernels --gpu` lists them
+    /// Compute on a GPU: the first one, or the first one whose name contains NAME or whose interface is NAME; `hashloom
+    /// kernels --gpu` lists them
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     gpu: Option<String>,
 }

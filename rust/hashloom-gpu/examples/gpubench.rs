@@ -3,6 +3,7 @@
 //!
 //! ```sh
 //! gpubench probe                                         # the devices
+//! gpubench search --backend cuda --device h100           # over this interface, on this device; both fit most commands
 //! gpubench right --algorithm sha256 --messages 10000000  # ragged messages, and lengths around blocks, as the CPU has
 //! gpubench faults                                        # a lost device, a full device
 //! gpubench spin --seconds 60                             # calls without an end, to be killed
@@ -32,6 +33,8 @@ type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 struct Knobs {
     command: String,
     device: Option<String>,
+    /// An interface, such as cuda.
+    backend: Option<String>,
     algorithms: Vec<Algorithm>,
     again: Option<Algorithm>,
     /// Words of 64 bits as pairs, even if the device has them.
@@ -58,6 +61,7 @@ fn knobs() -> Fallible<Knobs> {
     let mut knobs = Knobs {
         command: String::new(),
         device: None,
+        backend: None,
         algorithms: vec![],
         again: None,
         pairs: false,
@@ -83,6 +87,7 @@ fn knobs() -> Fallible<Knobs> {
         match argument {
             Value(command) if knobs.command.is_empty() => knobs.command = command.string()?,
             Long("device") => knobs.device = Some(parser.value()?.string()?),
+            Long("backend") => knobs.backend = Some(parser.value()?.string()?),
             Long("algorithm") => match parser.value()?.string()?.as_str() {
                 "all" => knobs.algorithms.extend(Algorithm::ALL),
                 "searchable" => knobs.algorithms.extend(Algorithm::ALL.iter().filter(|&&a| Search::takes(a))),
@@ -121,6 +126,9 @@ impl Knobs {
         let mut options = Options::new().int64(!self.pairs);
         if let Some(nbytes) = self.chunk_nbytes {
             options = options.chunk_nbytes(nbytes);
+        }
+        if let Some(name) = &self.backend {
+            options = options.interface(name);
         }
         options.open(self.device.as_deref())
     }

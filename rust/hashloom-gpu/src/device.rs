@@ -11,13 +11,15 @@ use std::time::{Duration, Instant};
 
 use hashloom::Algorithm;
 
+#[cfg(feature = "cuda")]
+use crate::cuda::{self, Cuda};
 use crate::error::Error;
 use crate::graph::Language;
 use crate::hash;
 use crate::shader::{self, Body, NBODIES};
 
 /// A device that does not answer for this long is lost.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A device of this machine, as its driver describes it.
 ///
@@ -33,13 +35,14 @@ pub struct Adapter {
     pub name: String,
     /// `discrete GPU`, `integrated GPU`, `virtual GPU`, `CPU` or `other`. A CPU is a driver that computes on the CPU.
     pub kind: &'static str,
-    /// The interface that the device is reached by: `vulkan`, `metal` or `dx12`.
+    /// The interface that the device is reached by: `vulkan`, `metal`, `dx12`, or with the feature `cuda` also `cuda`.
     pub interface: String,
     /// The driver and its version.
     pub driver: String,
 }
 
-/// The devices of this machine, the fastest kinds first.
+/// The devices of this machine, the fastest kinds first. A device with two interfaces is there twice, CUDA behind the
+/// other.
 ///
 /// ```
 /// assert!(hashloom_gpu::adapters().iter().all(|adapter| !adapter.name.is_empty()));
@@ -49,7 +52,15 @@ pub fn adapters() -> Vec<Adapter> {
     enumerate().into_iter().map(|(adapter, _)| adapter).collect()
 }
 
-fn enumerate() -> Vec<(Adapter, wgpu::Adapter)> {
+/// What opens a device.
+enum Handle {
+    Wgpu(wgpu::Adapter),
+    /// The number that the driver gives to the device.
+    #[cfg(feature = "cuda")]
+    Cuda(i32),
+}
+
+fn enumerate() -> Vec<(Adapter, Handle)> {
     // A loader or a driver that fails must not end the program.
     let found = catch_unwind(|| {
         let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
@@ -57,7 +68,9 @@ fn enumerate() -> Vec<(Adapter, wgpu::Adapter)> {
         instance.enumerate_adapters(backends)
     });
     let mut found: Vec<_> =
-        found.unwrap_or_default().into_iter().map(|adapter| (described(&adapter), adapter)).collect();
+        found.unwrap_or_default().into_iter().map(|adapter| (described(&adapter), Handle::Wgpu(adapter))).collect();
+    #[cfg(feature = "cuda")]
+    found.extend(cuda::adapters().into_iter().map(|(adapter, number)| (adapter, Handle::Cuda(number))));
     let rank =
         |kind: &str| ["discrete GPU", "integrated GPU", "virtual GPU", "other", "CPU"].iter().position(|&k| k == kind);
     found.sort_by_key(|(adapter, _)| rank(adapter.kind));
@@ -89,6 +102,7 @@ fn described(adapter: &wgpu::Adapter) -> Adapter {
 #[derive(Clone, Debug)]
 pub struct Options {
     chunk_nbytes: usize,
+    interface: Option<String>,
     fault: Fault,
     int64: bool,
 }
@@ -113,7 +127,7 @@ impl Options {
     /// ```
     #[must_use]
     pub fn new() -> Self {
-        Options { chunk_nbytes: 32 << 20, fault: Fault::None, int64: true }
+        Options { chunk_nbytes: 32 << 20, interface: None, fault: Fault::None, int64: true }
     }
 
     /// The bytes of messages that go to the device at once. A call takes up to six buffers of this size, three on
@@ -126,6 +140,20 @@ impl Options {
     #[must_use]
     pub fn chunk_nbytes(mut self, nbytes: usize) -> Self {
         self.chunk_nbytes = nbytes;
+        self
+    }
+
+    /// Takes only devices that are reached by this interface: one of [`Adapter::interface`].
+    ///
+    /// ```
+    /// use hashloom_gpu::{Error, Options};
+    ///
+    /// let error = Options::new().interface("abacus").open(None).unwrap_err();
+    /// assert!(matches!(error, Error::NotFound { .. }));
+    /// ```
+    #[must_use]
+    pub fn interface(mut self, name: &str) -> Self {
+        self.interface = Some(name.to_owned());
         self
     }
 
@@ -144,12 +172,12 @@ impl Options {
         self
     }
 
-    /// Opens the first device whose name contains `name`, in any case of letters; without a name the first device of
-    /// [`adapters`].
+    /// Opens the first device whose name contains `name`, in any case of letters, or whose interface is `name`; without
+    /// a name the first device of [`adapters`].
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::TooSmall`] or [`Error::Refused`].
+    /// [`Error::NotFound`], [`Error::NoCuda`], [`Error::TooSmall`] or [`Error::Refused`].
     ///
     /// ```
     /// use hashloom_gpu::Options;
@@ -161,12 +189,38 @@ impl Options {
     /// ```
     pub fn open(&self, name: Option<&str>) -> Result<Device, Error> {
         let mut all = enumerate();
+        if let Some(interface) = &self.interface {
+            all.retain(|(adapter, _)| adapter.interface == *interface);
+        }
         let wanted = name.unwrap_or_default().to_lowercase();
-        let Some(at) = all.iter().position(|(adapter, _)| adapter.name.to_lowercase().contains(&wanted)) else {
+        let is_wanted =
+            |adapter: &Adapter| adapter.name.to_lowercase().contains(&wanted) || adapter.interface == wanted;
+        let Some(at) = all.iter().position(|(adapter, _)| is_wanted(adapter)) else {
+            #[cfg(feature = "cuda")]
+            if let Some(lack) = cuda::lack().filter(|_| wanted == "cuda" || self.interface.as_deref() == Some("cuda")) {
+                return Err(Error::NoCuda { lack });
+            }
             let found = all.into_iter().map(|(adapter, _)| adapter.name).collect();
             return Err(Error::NotFound { wanted: name.map(str::to_owned), found });
         };
         let (adapter, handle) = all.swap_remove(at);
+        let fault = Arc::new(Mutex::new(None));
+        let backend = match handle {
+            Handle::Wgpu(handle) => Backend::Wgpu(self.open_wgpu(&adapter, &handle, &fault)?),
+            #[cfg(feature = "cuda")]
+            Handle::Cuda(number) => Backend::Cuda(Cuda::open(&adapter, number)?),
+        };
+        Ok(Device {
+            adapter,
+            backend,
+            wrong: self.fault,
+            fault,
+            tested: Mutex::new(Vec::new()),
+            seed: AtomicU64::new(0),
+        })
+    }
+
+    fn open_wgpu(&self, adapter: &Adapter, handle: &wgpu::Adapter, fault: &Noted) -> Result<Wgpu, Error> {
         let too_small = |lack: String| Error::TooSmall { device: adapter.name.clone(), lack };
         if !handle.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) {
             return Err(too_small("it has no compute shaders".to_owned()));
@@ -186,31 +240,28 @@ impl Options {
         let (device, queue) = match opened {
             Ok(Ok(opened)) => opened,
             Ok(Err(error)) => return Err(too_small(error.to_string())),
-            Err(_) => return Err(Error::Refused { device: adapter.name, reason: "the device was not opened".into() }),
+            Err(_) => {
+                let (device, reason) = (adapter.name.clone(), "the device was not opened".into());
+                return Err(Error::Refused { device, reason });
+            }
         };
-        let fault = Arc::new(Mutex::new(None));
-        let (name, keep) = (adapter.name.clone(), Arc::clone(&fault));
+        let (name, keep) = (adapter.name.clone(), Arc::clone(fault));
         device.on_uncaptured_error(Box::new(move |error: wgpu::Error| {
             note(&keep, || Error::Refused { device: name.clone(), reason: one_line(&error.to_string()) });
         }));
-        let (name, keep) = (adapter.name.clone(), Arc::clone(&fault));
+        let (name, keep) = (adapter.name.clone(), Arc::clone(fault));
         device.set_device_lost_callback(move |_, message| {
             note(&keep, || Error::Lost { device: name.clone(), reason: one_line(&message) });
         });
         let chunk_nbytes = (self.chunk_nbytes.max(64 << 10) as u64).min(most) as usize / 4 * 4;
-        Ok(Device {
-            adapter,
+        Ok(Wgpu {
             device,
             queue,
             chunk_nbytes,
             binding_nbytes: most as usize,
-            wrong: self.fault,
             language: if has_int64 { Language::WgslInt64 } else { Language::Wgsl },
-            fault,
             pipelines: Default::default(),
-            tested: Mutex::new(Vec::new()),
             spare: Mutex::new(Vec::new()),
-            seed: AtomicU64::new(0),
         })
     }
 }
@@ -239,20 +290,35 @@ impl Default for Options {
 /// ```
 pub struct Device {
     adapter: Adapter,
-    pub(crate) device: wgpu::Device,
-    pub(crate) queue: wgpu::Queue,
-    pub(crate) chunk_nbytes: usize,
-    /// The most that one buffer may have.
-    pub(crate) binding_nbytes: usize,
+    pub(crate) backend: Backend,
     pub(crate) wrong: Fault,
-    /// With words of 64 bits, if the device has them.
-    pub(crate) language: Language,
-    fault: Arc<Mutex<Option<Error>>>,
-    pipelines: [OnceLock<wgpu::ComputePipeline>; NBODIES],
+    fault: Noted,
     tested: Mutex<Vec<Algorithm>>,
-    /// Buffers for later calls.
-    pub(crate) spare: Mutex<Vec<crate::pass::Slot>>,
     seed: AtomicU64,
+}
+
+/// The first error of a device.
+type Noted = Arc<Mutex<Option<Error>>>;
+
+/// The library that a device is reached through.
+pub(crate) enum Backend {
+    Wgpu(Wgpu),
+    #[cfg(feature = "cuda")]
+    Cuda(Cuda),
+}
+
+/// A device over Vulkan, Metal or DX12.
+pub(crate) struct Wgpu {
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    pub chunk_nbytes: usize,
+    /// The most that one buffer may have.
+    pub binding_nbytes: usize,
+    /// With words of 64 bits, if the device has them.
+    pub language: Language,
+    pipelines: [OnceLock<wgpu::ComputePipeline>; NBODIES],
+    /// Buffers for later calls.
+    pub spare: Mutex<Vec<crate::pass::Slot>>,
 }
 
 impl Device {
@@ -288,13 +354,30 @@ impl Device {
     /// Whether shaders use words of 64 bits: for tests.
     #[doc(hidden)]
     pub fn has_int64(&self) -> bool {
-        self.language == Language::WgslInt64
+        match &self.backend {
+            Backend::Wgpu(wgpu) => wgpu.language == Language::WgslInt64,
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(_) => true,
+        }
     }
 
     /// Gives the device up, as if it were removed: for tests.
     #[doc(hidden)]
     pub fn lose(&self) {
-        self.device.destroy();
+        match &self.backend {
+            Backend::Wgpu(wgpu) => wgpu.device.destroy(),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(_) => drop(self.lost("it was given up")),
+        }
+    }
+
+    /// The device over wgpu, which alone hashes messages.
+    pub(crate) fn wgpu(&self) -> Result<&Wgpu, Error> {
+        match &self.backend {
+            Backend::Wgpu(wgpu) => Ok(wgpu),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda(_) => Err(Error::OnlySearches { device: self.adapter.name.clone() }),
+        }
     }
 
     /// Returns the first error that the device had.
@@ -332,11 +415,11 @@ impl Device {
     }
 
     /// Waits until a buffer is mapped. `submission` is the one after which it is.
-    pub(crate) fn wait(&self, mapped: &Mapped, submission: &wgpu::SubmissionIndex) -> Result<(), Error> {
+    pub(crate) fn wait(&self, wgpu: &Wgpu, mapped: &Mapped, submission: &wgpu::SubmissionIndex) -> Result<(), Error> {
         let begun = Instant::now();
         loop {
             // The status only says whether there is more to wait for.
-            let _ = self.device.poll(wgpu::PollType::WaitForSubmissionIndex(submission.clone()));
+            let _ = wgpu.device.poll(wgpu::PollType::WaitForSubmissionIndex(submission.clone()));
             // Another thread may have polled, and be about to tell.
             match mapped.recv_timeout(Duration::from_millis(10)) {
                 Ok(Ok(())) => return self.check(),
@@ -352,11 +435,30 @@ impl Device {
         }
     }
 
+    /// Tests the algorithm on the device, once.
+    pub(crate) fn test(&self, algorithm: Algorithm) -> Result<(), Error> {
+        let mut tested = lock(&self.tested);
+        if !tested.contains(&algorithm) {
+            hash::self_test(self, algorithm)?;
+            tested.push(algorithm);
+        }
+        Ok(())
+    }
+
+    /// Returns a number below `n`, another one each time.
+    pub(crate) fn any_below(&self, n: usize) -> usize {
+        let x = self.seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        let x = (x ^ x >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((x ^ x >> 29) % n.max(1) as u64) as usize
+    }
+}
+
+impl Wgpu {
     /// The pipeline that hashes blocks.
-    pub(crate) fn blocks_pipeline(&self, body: &Body) -> &wgpu::ComputePipeline {
+    pub(crate) fn blocks_pipeline(&self, body: &Body, wrong: Fault) -> &wgpu::ComputePipeline {
         self.pipelines[body.index()].get_or_init(|| {
             let mut text = shader::blocks(body, self.language);
-            match self.wrong {
+            match wrong {
                 Fault::None => {}
                 Fault::Constant => text = with_wrong_constant(&text),
                 Fault::LargeCalls => {
@@ -379,23 +481,6 @@ impl Device {
             compilation_options: Default::default(),
             cache: None,
         })
-    }
-
-    /// Tests the algorithm on the device, once.
-    pub(crate) fn test(&self, algorithm: Algorithm) -> Result<(), Error> {
-        let mut tested = lock(&self.tested);
-        if !tested.contains(&algorithm) {
-            hash::self_test(self, algorithm)?;
-            tested.push(algorithm);
-        }
-        Ok(())
-    }
-
-    /// Returns a number below `n`, another one each time.
-    pub(crate) fn any_below(&self, n: usize) -> usize {
-        let x = self.seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
-        let x = (x ^ x >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((x ^ x >> 29) % n.max(1) as u64) as usize
     }
 }
 
@@ -426,7 +511,7 @@ fn note(fault: &Mutex<Option<Error>>, error: impl FnOnce() -> Error) {
 }
 
 /// The words of a driver, which may be many lines, in one.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").chars().take(500).collect()
 }

@@ -25,6 +25,11 @@ pub enum Error {
         /// The names of the devices that the machine has.
         found: Vec<String>,
     },
+    /// A device over CUDA was asked for by its interface, and a library of CUDA is missing, or says that there is none.
+    NoCuda {
+        /// What is missing, and how to get it.
+        lack: String,
+    },
     /// The device lacks what the shaders need, or room.
     TooSmall {
         /// The device's name.
@@ -57,6 +62,11 @@ pub enum Error {
         /// The check that found it.
         check: String,
     },
+    /// The device is reached over CUDA, by which it searches for nonces and hashes no messages. The device still works.
+    OnlySearches {
+        /// The device's name.
+        device: String,
+    },
     /// No shader does the work with this algorithm: a search with SHA-3 or SHAKE. The device still works.
     Unsupported {
         /// The algorithm.
@@ -73,6 +83,10 @@ impl fmt::Display for Error {
             Error::NotFound { wanted, found } => {
                 let wanted = wanted.as_deref().unwrap_or_default();
                 write!(f, "no GPU has {wanted:?} in its name; there are: {}", found.join(", "))
+            }
+            Error::NoCuda { lack } => write!(f, "CUDA cannot be used: {lack}"),
+            Error::OnlySearches { device } => {
+                write!(f, "{device} is reached over CUDA, by which it searches alone: hash messages on the CPU")
             }
             Error::TooSmall { device, lack } => write!(f, "{device} cannot run the shaders: {lack}"),
             Error::Refused { device, reason } => write!(f, "{device}: the driver refused a request: {reason}"),

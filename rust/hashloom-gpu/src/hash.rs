@@ -102,12 +102,13 @@ impl Device {
             "digests has {} bytes, but {count} digests of {algorithm} take {count} * {nbytes}",
             digests.len()
         );
-        let done = self.guarded(|| {
+        let work = || {
             self.test(algorithm)?;
             hash_all(self, algorithm, count, message, digests)?;
             let checked: Vec<usize> = (self.any_below(count.min(CHECKED))..count).step_by(CHECKED).collect();
             check(self, algorithm, &checked, message, digests)
-        });
+        };
+        let done = self.wgpu().and_then(|_| self.guarded(work));
         if done.is_err() {
             digests.fill(0);
         }
@@ -175,7 +176,7 @@ fn hash_all<'a>(
     let mut order: Vec<usize> = (0..count).collect();
     // The sort is stable: messages of one length keep their order, and are read in it.
     order.sort_by_key(|&i| std::cmp::Reverse(body.nblocks(message(i).len() as u64)));
-    let mut pass = Pass::new(device, body);
+    let mut pass = Pass::new(device, body)?;
     let mut waiting = VecDeque::new();
     let mut rest = &order[..];
     loop {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{Device, Mapped, lock, map};
+use crate::device::{Device, Mapped, Wgpu, lock, map};
 use crate::error::Error;
 use crate::shader::{Body, NSTATE_MAX};
 
@@ -68,18 +68,19 @@ pub(crate) struct Results {
 /// One call's use of a device.
 pub(crate) struct Pass<'d> {
     device: &'d Device,
+    wgpu: &'d Wgpu,
     body: &'static Body,
     flying: VecDeque<Slot>,
 }
 
 impl<'d> Pass<'d> {
-    pub fn new(device: &'d Device, body: &'static Body) -> Self {
-        Pass { device, body, flying: VecDeque::new() }
+    pub fn new(device: &'d Device, body: &'static Body) -> Result<Self, Error> {
+        Ok(Pass { device, wgpu: device.wgpu()?, body, flying: VecDeque::new() })
     }
 
     /// The most lanes that one buffer of states has room for.
     pub fn nlanes_max(&self) -> usize {
-        self.device.binding_nbytes / (4 * self.body.nstate)
+        self.wgpu.binding_nbytes / (4 * self.body.nstate)
     }
 
     /// Lanes whose messages of `nblocks` blocks fill a chunk.
@@ -90,11 +91,11 @@ impl<'d> Pass<'d> {
 
     /// Bytes of a chunk without its parameters.
     fn room(&self) -> usize {
-        self.device.chunk_nbytes - 4 * NPARAMS
+        self.wgpu.chunk_nbytes - 4 * NPARAMS
     }
 
     pub fn states(&self, nlanes: usize, begin: &[u32]) -> States {
-        let buffer = self.device.device.create_buffer(&wgpu::BufferDescriptor {
+        let buffer = self.wgpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size: (4 * self.body.nstate * nlanes.max(1)) as u64,
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
@@ -165,22 +166,22 @@ impl<'d> Pass<'d> {
         if self.flying.len() >= NSLOTS {
             if let Some(mut slot) = self.flying.pop_front() {
                 if let Some((mapped, submission)) = slot.read.take() {
-                    self.device.wait(&mapped, &submission)?;
+                    self.device.wait(self.wgpu, &mapped, &submission)?;
                 }
                 if slot.nbytes >= nbytes {
                     return Ok(slot);
                 }
             }
         }
-        let mut spare = lock(&self.device.spare);
+        let mut spare = lock(&self.wgpu.spare);
         if let Some(at) = spare.iter().position(|slot| slot.nbytes >= nbytes) {
             return Ok(spare.swap_remove(at));
         }
         drop(spare);
-        let nbytes = nbytes.next_power_of_two().clamp(64 << 10, self.device.chunk_nbytes);
+        let nbytes = nbytes.next_power_of_two().clamp(64 << 10, self.wgpu.chunk_nbytes);
         let buffer = |size: usize, usage, mapped_at_creation| {
             let size = size as u64;
-            self.device.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation })
+            self.wgpu.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation })
         };
         let slot = Slot {
             nbytes,
@@ -196,15 +197,15 @@ impl<'d> Pass<'d> {
 
     fn submit(&mut self, mut slot: Slot, nbytes: usize, nlanes: usize, states: &States) {
         slot.staging.unmap();
-        let pipeline = self.device.blocks_pipeline(self.body);
-        let mut encoder = self.device.device.create_command_encoder(&Default::default());
+        let pipeline = self.wgpu.blocks_pipeline(self.body, self.device.wrong);
+        let mut encoder = self.wgpu.device.create_command_encoder(&Default::default());
         let (nparams, ndata) = (4 * NPARAMS as u64, (nbytes - 4 * NPARAMS) as u64);
         encoder.copy_buffer_to_buffer(&slot.staging, 0, &slot.params, 0, nparams);
         encoder.copy_buffer_to_buffer(&slot.staging, nparams, &slot.data, 0, ndata);
         let entries = [&slot.params, &slot.data, &states.buffer];
         let entries =
             [0, 1, 2].map(|i| wgpu::BindGroupEntry { binding: i, resource: entries[i as usize].as_entire_binding() });
-        let bind_group = self.device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+        let bind_group = self.wgpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
             layout: &pipeline.get_bind_group_layout(0),
             entries: &entries,
@@ -215,7 +216,7 @@ impl<'d> Pass<'d> {
             compute.set_bind_group(0, &bind_group, &[]);
             compute.dispatch_workgroups(nlanes.div_ceil(GROUP) as u32, 1, 1);
         }
-        let submission = self.device.queue.submit([encoder.finish()]);
+        let submission = self.wgpu.queue.submit([encoder.finish()]);
         slot.read = Some((map(&slot.staging, wgpu::MapMode::Write), submission));
         self.flying.push_back(slot);
     }
@@ -223,21 +224,21 @@ impl<'d> Pass<'d> {
     /// Asks for the states.
     pub fn fetch(&self, states: &States) -> Results {
         let nbytes = states.buffer.size();
-        let buffer = self.device.device.create_buffer(&wgpu::BufferDescriptor {
+        let buffer = self.wgpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size: nbytes,
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let mut encoder = self.device.device.create_command_encoder(&Default::default());
+        let mut encoder = self.wgpu.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(&states.buffer, 0, &buffer, 0, nbytes);
-        let submission = self.device.queue.submit([encoder.finish()]);
+        let submission = self.wgpu.queue.submit([encoder.finish()]);
         Results { nlanes: states.nlanes, read: (map(&buffer, wgpu::MapMode::Read), submission), buffer }
     }
 
     /// Waits for the states, and calls `on` with each lane and its digest, cut to `nbytes`.
     pub fn digests(&self, results: Results, nbytes: usize, mut on: impl FnMut(usize, &[u8])) -> Result<(), Error> {
-        self.device.wait(&results.read.0, &results.read.1)?;
+        self.device.wait(self.wgpu, &results.read.0, &results.read.1)?;
         let view = results.buffer.slice(..).get_mapped_range();
         let mut digest = [0; 64];
         for lane in 0..results.nlanes {
@@ -255,9 +256,9 @@ impl<'d> Pass<'d> {
     pub fn finish(mut self) -> Result<(), Error> {
         while let Some(mut slot) = self.flying.pop_front() {
             if let Some((mapped, submission)) = slot.read.take() {
-                self.device.wait(&mapped, &submission)?;
+                self.device.wait(self.wgpu, &mapped, &submission)?;
             }
-            let mut spare = lock(&self.device.spare);
+            let mut spare = lock(&self.wgpu.spare);
             if spare.len() < 2 * NSLOTS {
                 spare.push(slot);
             }

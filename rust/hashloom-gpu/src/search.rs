@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use hashloom::search::{Parts, Search, Target};
 use hashloom::{Hasher, hash};
 
-use crate::device::{Device, Fault, Mapped, map, with_wrong_constant};
+use crate::calls::{Calls, calls};
+use crate::device::{Device, Fault};
 use crate::error::Error;
-use crate::pass::put;
 use crate::plan::{GROUP, NHEAD, NSAMPLES, Plan, ROOM, Segment, body_of, digit_byte, weight};
 
 /// Nonces of a call: at most, as the shader numbers them in 32 bits, and at first.
@@ -32,9 +32,6 @@ const CALL_TIME: Duration = Duration::from_millis(50);
 
 /// Calls on their way at once.
 const NCALLS: usize = 3;
-
-/// Words that come back from each call: the number of noted nonces, and the samples. The nonces follow in the buffer.
-const NBACK: usize = 1 + NSAMPLES;
 
 /// Ranges of fewer nonces of one length are searched by the CPU while a shader would be compiled.
 const BY_CPU: u64 = 1 << 18;
@@ -237,19 +234,8 @@ struct Run<'d, 'a> {
     hasher: Hasher,
     /// The most significant 32 bits of the target.
     top: u32,
-    pipeline: wgpu::ComputePipeline,
-    table: wgpu::Buffer,
-    tail: Option<wgpu::Buffer>,
-    /// Noted nonces on their way back.
-    list: Option<wgpu::Buffer>,
+    calls: Box<dyn Calls + 'd>,
     flying: VecDeque<Call>,
-    spare: Vec<Buffers>,
-}
-
-struct Buffers {
-    params: wgpu::Buffer,
-    results: wgpu::Buffer,
-    readback: wgpu::Buffer,
 }
 
 /// Nonces on their way.
@@ -262,45 +248,22 @@ struct Call {
     top: u32,
     /// The first invocation of the samples, their number, and the value of their last digits.
     sampled: (u64, usize, u64),
-    buffers: Buffers,
-    read: (Mapped, wgpu::SubmissionIndex),
+    place: usize,
 }
 
 impl<'d, 'a> Run<'d, 'a> {
     fn new(device: &'d Device, parts: &Parts<'a>, segment: Segment) -> Result<Self, Error> {
         let plan = Plan::new(parts, segment)?;
-        let mut text = plan.wgsl(device.language)?;
-        match device.wrong {
-            Fault::None => {}
-            Fault::Constant => text = with_wrong_constant(&text),
-            // The self-test has smaller calls.
-            Fault::LargeCalls => {
-                text = text.replace("let top = ", "let top = select(0u, 1u, params.count > 100u) ^ ");
-            }
-        }
-        let filled = |words: &[u32]| {
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-            let buffer = buffer(device, words.len(), usage);
-            let mut bytes = vec![0; 4 * words.len()];
-            put(&mut bytes, words.iter().copied());
-            device.queue.write_buffer(&buffer, 0, &bytes);
-            buffer
-        };
         let mut hasher = Hasher::new(parts.algorithm);
         hasher.update(parts.prefix);
         let mut run = Run {
             device,
             hasher,
             top: top_of_target(parts),
-            pipeline: device.pipeline(&text),
-            table: filled(&plan.table()),
-            tail: (!plan.tail.is_empty()).then(|| filled(&plan.tail)),
-            list: None,
+            calls: calls(device, &plan)?,
             flying: VecDeque::new(),
-            spare: Vec::new(),
             plan,
         };
-        device.check()?;
         run.self_test()?;
         Ok(run)
     }
@@ -314,7 +277,7 @@ impl<'d, 'a> Run<'d, 'a> {
         let mut found = Vec::new();
         let mut from = first;
         loop {
-            let call = self.begin(from, last, u64::from(u32::MAX), u32::from_be_bytes(easy));
+            let call = self.begin(from, last, u64::from(u32::MAX), u32::from_be_bytes(easy))?;
             let to = call.first + (call.count - 1);
             found.extend(self.end(call)?.unwrap_or_default());
             if to == last {
@@ -341,7 +304,7 @@ impl<'d, 'a> Run<'d, 'a> {
         let mut ended = VecDeque::from([(Instant::now(), 0)]);
         loop {
             while let (Some(first), true) = (from, self.flying.len() < NCALLS) {
-                let call = self.begin(first, last, most, self.top);
+                let call = self.begin(first, last, most, self.top)?;
                 let to = call.first + (call.count - 1);
                 from = (to < last).then(|| to + 1);
                 self.flying.push_back(call);
@@ -375,7 +338,7 @@ impl<'d, 'a> Run<'d, 'a> {
         let mut all = Vec::new();
         loop {
             // The first and the last invocation may note more than the nonces asked for.
-            let call = self.begin(first, last, ROOM as u64 / 2, self.top);
+            let call = self.begin(first, last, ROOM as u64 / 2, self.top)?;
             let to = call.first + (call.count - 1);
             let found = self.end(call)?;
             let check = || format!("it noted more than {ROOM} nonces of {ROOM}");
@@ -388,7 +351,7 @@ impl<'d, 'a> Run<'d, 'a> {
     }
 
     /// Begins a call of at most `most` nonces from `first` on.
-    fn begin(&mut self, first: u64, last: u64, most: u64, top: u32) -> Call {
+    fn begin(&mut self, first: u64, last: u64, most: u64, top: u32) -> Result<Call, Error> {
         let Segment { low_size, high_size, .. } = self.plan.segment;
         let nskipped = first % low_size;
         let place = self.plan.segment.place(first);
@@ -410,53 +373,20 @@ impl<'d, 'a> Run<'d, 'a> {
         let nsampled = (ninvocations - probe * GROUP).min(NSAMPLES as u64) as usize;
         let low = self.device.any_below(low_size as usize) as u64;
 
-        let words = self.plan.params(first);
-        let mut params = vec![0; 4 * (NHEAD + self.plan.nparams())];
-        let head = [place as u32, ninvocations as u32, top, probe as u32, low as u32];
-        put(&mut params, head.into_iter().chain([0; NHEAD - 5]).chain(words));
-
-        let device = self.device;
-        let buffers = self.spare.pop().unwrap_or_else(|| Buffers {
-            params: buffer(device, params.len() / 4, wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST),
-            results: buffer(
-                device,
-                NBACK + ROOM,
-                wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC,
-            ),
-            readback: buffer(device, NBACK, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST),
-        });
-        device.queue.write_buffer(&buffers.params, 0, &params);
-        let bound = [&buffers.params, &self.table, &buffers.results].into_iter().chain(&self.tail);
-        let entries: Vec<_> = (0..)
-            .zip(bound)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
-            .collect();
-        let bind_group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &self.pipeline.get_bind_group_layout(0),
-            entries: &entries,
-        });
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        encoder.clear_buffer(&buffers.results, 0, Some(4 * NBACK as u64));
-        {
-            let mut compute = encoder.begin_compute_pass(&Default::default());
-            compute.set_pipeline(&self.pipeline);
-            compute.set_bind_group(0, &bind_group, &[]);
-            compute.dispatch_workgroups(ngroups as u32, 1, 1);
-        }
-        encoder.copy_buffer_to_buffer(&buffers.results, 0, &buffers.readback, 0, 4 * NBACK as u64);
-        let submission = device.queue.submit([encoder.finish()]);
-        let read = (map(&buffers.readback, wgpu::MapMode::Read), submission);
-        Call { first, count, nskipped, ninvocations, top, sampled: (probe * GROUP, nsampled, low), buffers, read }
+        let mut params = vec![0; NHEAD];
+        params[..5].copy_from_slice(&[place as u32, ninvocations as u32, top, probe as u32, low as u32]);
+        params.extend(self.plan.params(first));
+        params.resize(NHEAD + self.plan.nparams(), 0);
+        let place = self.calls.begin(&params, ngroups as u32)?;
+        Ok(Call { first, count, nskipped, ninvocations, top, sampled: (probe * GROUP, nsampled, low), place })
     }
 
     /// Waits for a call, and checks its samples. Returns the nonces that it noted, in order; `None` if there was no
     /// room for all.
     fn end(&mut self, call: Call) -> Result<Option<Vec<u64>>, Error> {
-        self.device.wait(&call.read.0, &call.read.1)?;
-        let back = words_of(&call.buffers.readback);
+        let back = self.calls.end(call.place)?;
         let nfound = back[0] as usize;
-        let offsets = if nfound > 0 { self.noted(&call, nfound.min(ROOM))? } else { Vec::new() };
+        let offsets = if nfound > 0 { self.calls.noted(call.place, nfound.min(ROOM))? } else { Vec::new() };
 
         let Segment { low_size, .. } = self.plan.segment;
         let start = call.first - call.nskipped;
@@ -476,7 +406,7 @@ impl<'d, 'a> Run<'d, 'a> {
             }
             found.extend(offset.checked_sub(call.nskipped).filter(|&i| i < call.count).map(|i| call.first + i));
         }
-        self.spare.push(call.buffers);
+        self.calls.leave(call.place);
         found.sort_unstable();
         found.dedup();
         for &nonce in found.iter().take(NSAMPLES) {
@@ -485,20 +415,6 @@ impl<'d, 'a> Run<'d, 'a> {
             }
         }
         Ok((nfound <= ROOM).then_some(found))
-    }
-
-    /// What a call has noted.
-    fn noted(&mut self, call: &Call, count: usize) -> Result<Vec<u32>, Error> {
-        let device = self.device;
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let list = self.list.get_or_insert_with(|| buffer(device, ROOM, usage));
-        let mut encoder = device.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(&call.buffers.results, 4 * NBACK as u64, list, 0, 4 * count as u64);
-        let submission = device.queue.submit([encoder.finish()]);
-        device.wait(&map(list, wgpu::MapMode::Read), &submission)?;
-        let mut words = words_of(list);
-        words.truncate(count);
-        Ok(words)
     }
 
     /// Those of the noted nonces whose whole digest is low enough, by the CPU.
@@ -557,19 +473,4 @@ fn top_of_target(parts: &Parts<'_>) -> u32 {
         let more = top | 1 << bit;
         if parts.target.allows(&more.to_be_bytes()) { more } else { top }
     })
-}
-
-/// A buffer of this number of words.
-fn buffer(device: &Device, nwords: usize, usage: wgpu::BufferUsages) -> wgpu::Buffer {
-    let size = 4 * nwords as u64;
-    device.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
-}
-
-/// The words of a mapped buffer, which is mapped no longer.
-fn words_of(buffer: &wgpu::Buffer) -> Vec<u32> {
-    let view = buffer.slice(..).get_mapped_range();
-    let words = view.chunks_exact(4).map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]])).collect();
-    drop(view);
-    buffer.unmap();
-    words
 }

@@ -66,7 +66,7 @@ impl<'d> Streams<'d> {
         let unsupported = Error::Unsupported { algorithm };
         let body = Body::of(algorithm).ok_or(unsupported.clone())?;
         let begin = body.initial_state(algorithm).ok_or(unsupported)?;
-        let pass = Pass::new(device, body);
+        let pass = Pass::new(device, body)?;
         if count > pass.nlanes_max() {
             let lack = format!("{count} streams, but a buffer has room for {}", pass.nlanes_max());
             return Err(Error::TooSmall { device: device.adapter().name.clone(), lack });

@@ -3,13 +3,15 @@
 //! Runs the program as a person or a script does.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+#[path = "../../../../test/emulated.rs"]
+pub mod emulated;
 #[path = "../../../../test/skipped.rs"]
 pub mod skipped;
 
 use std::process::{Command, Output, Stdio};
 
 pub fn hashloom() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hashloom"));
+    let mut command = emulated::command(env!("CARGO_BIN_EXE_hashloom"));
     command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
     command
 }

@@ -48,7 +48,8 @@ impl Hot {
             match preadv2(file, &mut [IoSliceMut::new(into)], 0, ReadWriteFlags::NOWAIT) {
                 Ok(0) if stamp.nbytes > 0 => return None,
                 Ok(nbytes) => return Some(nbytes),
-                Err(Errno::OPNOTSUPP) => self.silent = Some(stamp.dev),
+                // Kernels before 4.6, and emulators, lack the call.
+                Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.silent = Some(stamp.dev),
                 Err(_) => return None,
             }
         }

@@ -5,6 +5,7 @@
 //! The disposition of SIGBUS belongs to the whole process, and the signal may end it. Each such test therefore runs in
 //! a child process: this program again, with the name of the one test.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -47,8 +48,12 @@ fn in_child(test: &str, body: fn()) -> Option<ExitStatus> {
         body();
         return None;
     }
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", &format!("read::map::tests::{test}"), "--nocapture"]).env(CHILD, "1");
+    // test/cross.sh names an emulator, which a child of the emulated process needs too.
+    let emulator = std::env::var("HASHLOOM_TEST_EMULATOR").unwrap_or_default();
+    let this = std::env::current_exe().unwrap();
+    let mut words = emulator.split_whitespace().map(OsStr::new).chain([this.as_os_str()]);
+    let mut child = Command::new(words.next().unwrap());
+    child.args(words).args(["--exact", &format!("read::map::tests::{test}"), "--nocapture"]).env(CHILD, "1");
     let output = child.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("running 1 test"), "{test} is the name of the test: {said}");
