@@ -45,8 +45,6 @@ ALLOWED = {
     "web/npm/package.json": "words that people search for",
     "web/npm/page.mjs": "the algorithms of crypto.subtle",
     "bench/npm.mjs": "what is measured, in other packages' names",
-    "core/src/lanes/simd128.h": "bodies that gain by another vocabulary",
-    "core/src/lanes/simd128_mixed.h": "the same bodies",
     "core/src/core.h": "constants of standards: a new block function brings its own",
     "drop-in/pkcs11/cryptoki.h": "numbers of PKCS #11",
     "drop-in/pkcs11/mechanism.c": "numbers of PKCS #11 for PBKDF2",

@@ -277,7 +277,7 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *a
 {
     const unsigned tune = word >> CHOICE_TUNE & 7;
     /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
-     * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide, and nearly 5. */
+     * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
     const hl_kernel *best = alone;
     uint32_t best_cost = alone == NULL ? UINT32_MAX : n * (row_of(alone)->cost[tune] + call_cost);
@@ -285,10 +285,8 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *a
     for (const struct row *row = rows + first_row[body]; row->kernel.nlanes > 1; row++) {
         if ((row->kernel.isas & word) == 0)
             continue;
-        /* 3, or a power of two, as a division takes as long as ten rows; on WebAssembly, which has two rows, also 5. */
-        const uint32_t nlanes = row->kernel.nlanes;
-        const uint32_t ncalls = n <= nlanes ? 1 : HLI_WASM ? (n + nlanes - 1) / nlanes
-                                : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
+        const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division takes as long as ten rows */
+        const uint32_t ncalls = n <= nlanes ? 1 : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
         const uint32_t cost = ncalls * (row->cost[tune] + call_cost);
         if (cost < best_cost) {
             best = &row->kernel;

@@ -50,10 +50,8 @@
 #define SCHEDULE(w16, w15, w7, w2) \
     LV(add)(LV(add)(w16, SMALL_SIGMA0(w15)), LV(add)(w7, SMALL_SIGMA1(w2)))
 
-/* Maj(a, b, c) = b ^ ((a ^ b) & (b ^ c)), and b ^ c is the a ^ b of the round before. Not where all is written out, but
- * for SHA-256 of one message: V8 11.3 spills that variable (Zen 5, clang 14, ns a block of each: four lanes of SHA-256 71
- * instead of 60, SHA-512 of one message 265 instead of 165, SHA-256 of one 122 instead of 127). */
-#if defined(lv32_and) && !(LV_WRITTEN_OUT && (LANES > 1 || SHA2_WORD == 64))
+/* Maj(a, b, c) = b ^ ((a ^ b) & (b ^ c)), and b ^ c is the a ^ b of the round before. */
+#ifdef lv32_and
 LV_FN lv LV_PASTE(NAMED, maj)(lv a, lv b, lv *bc)
 {
     const lv ab = LV(xor)(a, b), maj = LV(xor)(b, LV(and)(ab, *bc));
@@ -124,7 +122,7 @@ LV_FN lv LV_PASTE(NAMED, maj)(lv a, lv b, lv *bc)
         LV(store)(s + 7 * LANES, LV(add)(LV(load)(s + 7 * LANES), h)); \
     } while (0)
 
-#if LV_STAGES || LV_WRITTEN_OUT
+#if LV_STAGES || defined(LV_WRITTEN_OUT)
 /* Zen 4, ns a block, the schedule 0 and 3 rounds ahead, gcc 12 and clang 14: SHA-256 278 -> 265, 280 -> 271; SHA-512
  * 356 -> 339, 349 -> 337. */
 #  define COMPUTE(t) \

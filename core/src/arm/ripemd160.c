@@ -16,7 +16,7 @@
 #    pragma GCC optimize("no-schedule-insns")
 #  endif
 #  include "../lanes/neon_x2.h"
-#  define LV_ONLY_RIPEMD160
+#  define LV_ONLY LV_RIPEMD160
 #  include "../lanes/kernels.inc.h"
 
 void hli_ripemd160_blocks_neon_x2(HLI_BLOCKS_ARGS)

@@ -17,7 +17,7 @@
 #define LV_ISA    avx2_x1
 #define LV_KERNEL __attribute__((target("bmi,bmi2"), aligned(64)))
 #define LV_FN     HLI_INLINE __attribute__((target("bmi,bmi2")))
-#define LV_ONLY_RIPEMD160
+#define LV_ONLY LV_RIPEMD160
 
 typedef uint32_t lv32;
 #define LV32_LANES 1

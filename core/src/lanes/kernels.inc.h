@@ -40,7 +40,7 @@
  * lv32_and(x, y), lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second
  * kernel of MD5, for twice the messages.
  *
- * A vocabulary with 32 registers may define LV_WRITTEN_OUT as 1: the rounds of SHA-2 are then all written out. If it
+ * A vocabulary with 32 registers may define LV_WRITTEN_OUT: the rounds of SHA-2 are then all written out. If it
  * defines LV_TWO_ROUNDS, a loop has two of them in place of eight.
  *
  * A vocabulary may define LV_SETTLE(x), an assembly statement without instructions that changes the vector x: what is
@@ -57,10 +57,8 @@
  *   lv32_staged(w, staging)         its result; likewise lv64
  *   LV_SHARED                       attributes of a function that is not inlined
  *
- * A vocabulary may define LV_HAS(name), as 0 for a body of which it gets no kernels.
- *
- * A vocabulary that defines LV_ONLY_RIPEMD160 or LV_ONLY_KECCAK needs only the operations of that body, and gets only
- * its kernels. If it also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
+ * A vocabulary that defines LV_ONLY as one of LV_SHA512, LV_RIPEMD160 and LV_KECCAK needs only the operations of that body,
+ * and gets only its kernels. If it also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
@@ -89,11 +87,11 @@
 #ifndef LV_RELOAD
 #  define LV_RELOAD(pointer) ((void)0)
 #endif
-#ifndef LV_WRITTEN_OUT
-#  define LV_WRITTEN_OUT 0
-#endif
-#ifndef LV_HAS
-#  define LV_HAS(name) 1
+#define LV_SHA512    1
+#define LV_RIPEMD160 2
+#define LV_KECCAK    3
+#ifndef LV_ONLY
+#  define LV_ONLY 0
 #endif
 #ifndef LV_STAGES
 #  define LV_STAGES 0
@@ -106,8 +104,10 @@ typedef struct {
 
 typedef uint32_t lv32_word;
 typedef uint64_t lv64_word;
+#if LV_ONLY != LV_SHA512
 enum { lv32_block_nbytes = 64, lv32_nlanes = LV32_LANES };
-#if !defined(LV_ONLY_RIPEMD160)
+#endif
+#if LV_ONLY != LV_RIPEMD160
 enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #endif
 
@@ -213,35 +213,33 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #define LV_STAGE(lv, block_nbytes, part, big_endian) \
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 
-#if !defined(LV_ONLY_RIPEMD160) && HLI_ALG(keccak) && LV_HAS(keccak)
+#if HLI_ALG(keccak) && (!LV_ONLY || LV_ONLY == LV_KECCAK)
 #  include "../alg/keccak.lanes.h"
 #endif
-#if !defined(LV_ONLY_RIPEMD160) && !defined(LV_ONLY_KECCAK)
-#  if HLI_ALG(sha1) && LV_HAS(sha1)
-#    include "../alg/sha1.lanes.h"
-#  endif
-#  define SHA2_WORD 32
-#  if HLI_ALG(sha256) && LV_HAS(sha256)
-#    include "../alg/sha2.lanes.h"
-#  endif
-#  undef SHA2_WORD
-#  define SHA2_WORD 64
-#  if HLI_ALG(sha512) && LV_HAS(sha512)
-#    include "../alg/sha2.lanes.h"
-#  endif
-#  undef SHA2_WORD
-#  if HLI_ALG(md5) && LV_HAS(md5)
-#    define MD5_PAIR 0
+#if HLI_ALG(sha1) && !LV_ONLY
+#  include "../alg/sha1.lanes.h"
+#endif
+#define SHA2_WORD 32
+#if HLI_ALG(sha256) && !LV_ONLY
+#  include "../alg/sha2.lanes.h"
+#endif
+#undef SHA2_WORD
+#define SHA2_WORD 64
+#if HLI_ALG(sha512) && (!LV_ONLY || LV_ONLY == LV_SHA512)
+#  include "../alg/sha2.lanes.h"
+#endif
+#undef SHA2_WORD
+#if HLI_ALG(md5) && !LV_ONLY
+#  define MD5_PAIR 0
+#  include "../alg/md5.lanes.h"
+#  undef MD5_PAIR
+#  ifdef LV_PAIRS
+#    include "pair.inc.h"
+#    define MD5_PAIR 1
 #    include "../alg/md5.lanes.h"
 #    undef MD5_PAIR
-#    ifdef LV_PAIRS
-#      include "pair.inc.h"
-#      define MD5_PAIR 1
-#      include "../alg/md5.lanes.h"
-#      undef MD5_PAIR
-#    endif
 #  endif
 #endif
-#if !defined(LV_ONLY_KECCAK) && HLI_ALG(ripemd160) && LV_HAS(ripemd160)
+#if HLI_ALG(ripemd160) && (!LV_ONLY || LV_ONLY == LV_RIPEMD160)
 #  include "../alg/ripemd160.lanes.h"
 #endif

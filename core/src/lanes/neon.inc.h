@@ -8,7 +8,7 @@ typedef uint32x4_t lv32;
 typedef uint64x2_t lv64;
 #define LV32_LANES 4
 #define LV64_LANES 2
-#define LV_WRITTEN_OUT 1
+#define LV_WRITTEN_OUT
 
 #include "neon_load.inc.h"
 

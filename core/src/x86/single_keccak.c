@@ -10,7 +10,7 @@
 #if HLI_X86_64 && HLI_ISA(avx2) && HLI_ALG(keccak) /* at 32 bits a word takes two registers */
 #  define LV_ISA    avx2_x1
 #  define LV_KERNEL __attribute__((target("bmi,bmi2")))
-#  define LV_ONLY_KECCAK
+#  define LV_ONLY LV_KECCAK
 #  include "../lanes/scalar.h"
 #  include "../lanes/kernels.inc.h"
 #endif

@@ -206,7 +206,7 @@ impl Options {
         let (adapter, handle) = all.swap_remove(at);
         let fault = Arc::new(Mutex::new(None));
         let backend = match handle {
-            Handle::Wgpu(handle) => Backend::Wgpu(self.open_wgpu(&adapter, &handle, &fault)?),
+            Handle::Wgpu(handle) => Backend::Wgpu(Box::new(self.open_wgpu(&adapter, &handle, &fault)?)),
             #[cfg(feature = "cuda")]
             Handle::Cuda(number) => Backend::Cuda(Cuda::open(&adapter, number)?),
         };
@@ -302,7 +302,7 @@ type Noted = Arc<Mutex<Option<Error>>>;
 
 /// The library that a device is reached through.
 pub(crate) enum Backend {
-    Wgpu(Wgpu),
+    Wgpu(Box<Wgpu>),
     #[cfg(feature = "cuda")]
     Cuda(Cuda),
 }
