@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# other_systems.sh: `cargo check` of the Rust crates, the program and their tests for other systems, and the C library
-# compiled for them. Nothing is run here; .github/workflows/ci.yml runs the tests on some of these systems.
+# other_systems.sh: `cargo check` of the Rust crates, the program, their tests and the Python package for other systems,
+# and the C library compiled for them. Nothing is run here; .github/workflows/ci.yml runs the tests on some of these
+# systems.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -50,7 +51,10 @@ for target; do
     case $target in
     wasm32-*) check "$target" --package hashloom --no-default-features ;;
     # wgpu has drivers for few systems.
-    *windows* | *apple*) check "$target" --workspace --no-default-features --all-targets ;;
+    *windows* | *apple*)
+        check "$target" --workspace --no-default-features --all-targets
+        check "$target" --manifest-path python/Cargo.toml
+        ;;
     *) check "$target" --workspace --exclude hashloom-gpu --no-default-features --all-targets ;;
     esac
 done

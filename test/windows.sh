@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# windows.sh: the tests on Windows, as Wine stands in for it: the crates, the program, the C library, the Go module, and
-# lists that go from one system to the other.
+# windows.sh: the tests on Windows, as Wine stands in for it: the crates, the program, the C library, the Go module, the
+# Python package's wheel, and lists that go from one system to the other.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   test/windows.sh [PROGRAM [PART...]]
 #
-# PROGRAM: hashloom for this system, target/debug/hashloom by default. PART: crate, engine, program, lists, names, c, go;
-# by default all. Each step has a limit of time, and the whole takes about half an hour on two CPUs. Tests that cannot
-# pass under Wine, or whose expectations are those of Unix, are named below and printed as skipped. Needed are Wine,
-# mingw-w64 and Rust's standard library for the target; HASHLOOM_REQUIRE=1 makes it a failure if one is missing.
+# PROGRAM: hashloom for this system, target/debug/hashloom by default. PART: crate, engine, program, lists, names, c,
+# go, wheel; by default all. Each step has a limit of time, and the whole takes about ten minutes on two quiet CPUs.
+# Tests that cannot pass under Wine, or whose expectations are those of Unix, are named below and printed as skipped.
+# Needed are Wine, mingw-w64 and Rust's standard library for the target; HASHLOOM_REQUIRE=1 makes it a failure if one is
+# missing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
@@ -106,6 +107,26 @@ go_tests() {
     (cd go && GOOS=windows GOARCH=amd64 CGO_ENABLED=0 GOFLAGS="${GOFLAGS-} -mod=readonly" \
         go test -short -count=1 -skip '^TestSumFiles$' -timeout 300s -exec "timeout 320 wine" . ./hmac ./sha1 \
         ./sha256 ./sha512 ./search ./internal/serve)
+}
+
+# Python for Windows is not to be had here, so the wheel is built, and its name and its imports are looked at: the stable
+# ABI of Python 3.11, the first that has buffers.
+wheel() {
+    local tools=$logs/tools folder=$logs/wheel failures=0
+    rm -rf "$tools" "$folder"
+    if ! { python3 -m venv "$tools" && "$tools/bin/pip" install --quiet --disable-pip-version-check 'maturin>=1.9,<2'; }; then
+        echo "skipped: windows: the wheel: pip cannot install maturin"
+        return
+    fi
+    CARGO_TARGET_DIR=$root/target/python "$tools/bin/maturin" build --quiet --locked --target $target \
+        --no-default-features --features py311 --manifest-path python/Cargo.toml --out "$folder" || return 1
+    python3 -m zipfile -e "$folder"/*.whl "$folder" || return 1
+    x86_64-w64-mingw32-objdump -p "$folder"/pyhashloom/*.pyd >"$folder/headers" || return 1
+    expect "the wheel's name" cp311-abi3-win_amd64 "$(cd "$folder" && ls ./*.whl | cut -d- -f3- | sed 's/\.whl$//')"
+    expect "libraries of Python" "DLL Name: python3.dll" "$(grep -o 'DLL Name: python.*' "$folder/headers" | sort -u)"
+    expect "functions of buffers" 3 "$(grep -cE 'Py(Object_(Check|Get)Buffer|Buffer_Release)$' "$folder/headers")"
+    echo "$npassed passed, $failures failed, 0 skipped"
+    [ $failures -eq 0 ]
 }
 
 # ---- The program ----------------------------------------------------------------------------------------------------
@@ -262,4 +283,5 @@ part names "names, devices, long paths, wildcards" names
 part names "Ctrl-C at a console" interrupted
 part c "the C library: tests" c_tests
 part go "the Go module: tests" go_tests
+part wheel "the wheel" wheel
 end_steps "windows, $(wine --version)"

@@ -32,6 +32,8 @@ struct View {
     internal: *mut c_void,
 }
 
+// A library of Windows names the one that has a function; PyO3 names this one for its own functions.
+#[cfg_attr(windows, link(name = "python3", kind = "raw-dylib"))]
 unsafe extern "C" {
     fn PyObject_CheckBuffer(object: *mut pyo3::ffi::PyObject) -> c_int;
     fn PyObject_GetBuffer(object: *mut pyo3::ffi::PyObject, view: *mut View, flags: c_int) -> c_int;
