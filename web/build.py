@@ -34,7 +34,7 @@ HEADERS = {
 ICON = ["BwBw", "wBwB", "BwBw", "wBwB"]
 COLOURS = {"B": "#1a7042", "w": "#9fd8b8"}
 PAGE_COLOUR = "#f4fbf7"
-# Of the icon's side, the margin on each side: the middle 80 % are seen under any mask.
+# The margin on each side, as a share of the icon's side: the middle 80 % are seen under any mask.
 MARGIN = 0.2
 
 

@@ -5,7 +5,7 @@
 //! read.
 //!
 //! Producers' arrays (source.rs) are joined to groups of rows, and a group becomes an array of the result. The caller's
-//! thread and others take the group's parts from a queue. Of a dictionary each value is hashed once, if it has fewer
+//! thread and others take the group's parts from a queue. Each value of a dictionary is hashed once, if it has fewer
 //! values than rows.
 
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //!
 //! Message *i* is invocation *i* of a shader. The shaders are written from the block functions of the crate `hashloom`,
 //! which puts message *i* into lane *i* of a vector register, and every digest is the same. Devices are reached over
-//! Vulkan, Metal or DX12, by the crate [`wgpu`]. With the feature `cuda` searches also run where only CUDA is.
+//! Vulkan, Metal or DX12, by the crate [`wgpu`]. The feature `cuda` runs searches where only CUDA is, too.
 //!
 //! ```
 //! use hashloom::Algorithm;

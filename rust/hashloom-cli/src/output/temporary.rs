@@ -135,7 +135,7 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(windows)]
     {
         // A second name would be there until the file is closed, on file systems that remove no name of an open file.
-        // With the folder resolved, the paths may be of any length.
+        // Paths with a resolved folder may be of any length.
         let place =
             |path: &Path| Ok::<_, io::Error>(folder(path).canonicalize()?.join(path.file_name().unwrap_or_default()));
         tempfile::TempPath::try_from_path(place(from)?)?.persist_noclobber(place(to)?).map_err(|error| error.error)
