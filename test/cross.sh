@@ -142,18 +142,6 @@ stack_of_4_bytes() {
         test/reference.c "$logs/i686/core/libhashloom.a" -o "$logs/i686/kernels4" && "$logs/i686/kernels4"
 }
 
-# What user emulation lacks: tests of the crates that are left out, by the beginning of their names. leave_out REASON
-# TEST... adds some.
-left_out=()
-leave_out() {
-    local reason=$1 test
-    shift
-    for test; do
-        left_out+=(--skip "$test")
-        echo "skipped: crates under qemu: $test: $reason" >>"$logs/skipped"
-    done
-}
-
 # crates ARCH CPU EXPECTED PACKAGE CARGO-ARGS...: tests of a Rust crate, whose bindings and choice of a kernel no C test
 # has. Debug builds would take three times as long to emulate.
 crates() {
@@ -207,12 +195,12 @@ for arch in "${archs[@]}"; do
             step "aarch64, max: the crate hashloom" crates aarch64 max $kernels hashloom --features digest --tests
             step "aarch64, cortex-a72: the crate hashloom" crates aarch64 cortex-a72 neon,sha hashloom \
                 --features digest --tests
-            leave_out "/proc/self/stat is a file of the emulator, which has a length" after_a_wait_files_are_left
-            leave_out "the emulator knows no MADV_POPULATE_READ" a_file_that_becomes_shorter_is_noticed
+            leave_out qemu "/proc/self/stat is a file of the emulator, which has a length" after_a_wait_files_are_left
+            leave_out qemu "the emulator knows no MADV_POPULATE_READ" a_file_that_becomes_shorter_is_noticed
             step "aarch64, max: the crate hashloom-engine" crates aarch64 max $kernels hashloom-engine --tests
-            leave_out "an emulator passes on no other name of the program" a_manifest_is_named_as_such \
+            leave_out qemu "an emulator passes on no other name of the program" a_manifest_is_named_as_such \
                 called_by_the_name called_as_sha256sum
-            leave_out "a shell, or a copy, is no program that the emulator starts" names_on_a_terminal \
+            leave_out qemu "a shell, or a copy, is no program that the emulator starts" names_on_a_terminal \
                 unix::what_cannot_be_read
             echo "skipped: the program under qemu: its other files of tests: a shell, a tracer or another name starts" \
                 "it there, or memory is measured" >>"$logs/skipped"

@@ -200,7 +200,7 @@ int cuMemAlloc_v2(uint64_t *pointer, size_t nbytes)
     pthread_mutex_lock(&mutex);
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && error; i++)
         if (!buffers[i].at && (buffers[i].at = malloc(nbytes))) {
-            /* What lies in new memory is anything. */
+            /* New memory has arbitrary bytes. */
             memset(buffers[i].at, 0xa5, nbytes);
             buffers[i].nbytes = nbytes;
             *pointer = (uint64_t)(uintptr_t)buffers[i].at;
@@ -336,7 +336,7 @@ int nvrtcCompileProgram(struct program *program, int noptions, const char *const
     (void)noptions, (void)options;
     if (fails("nvrtcCompileProgram"))
         return 6;
-    strcpy(program->library, "/tmp/fake_cuda_XXXXXX");
+    snprintf(program->library, sizeof program->library, "/tmp/fake_cuda_XXXXXX");
     if ((file = mkstemp(program->library)) < 0)
         return 1;
     close(file);

@@ -355,7 +355,7 @@ class Run:
     stdout: bytes
     stderr: bytes
     outputs: dict
-    # Where each thread stood when the run was given up, or empty.
+    # The place of each thread when the run was given up; empty if the run ended.
     stuck: str = ""
 
 

@@ -54,17 +54,6 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(BYTE *bytes, SIZE_T nbytes)
 C
 }
 
-# skip REASON TEST...: tests of the crates that are left out.
-skips=()
-skip() {
-    local reason=$1 name
-    shift
-    for name; do
-        skips+=(--skip "$name")
-        echo "skipped: windows: $name: $reason" >>"$logs/skipped"
-    done
-}
-
 # part NAME WHAT COMMAND...: a step, if its part is wanted.
 part() {
     case $parts in
@@ -81,7 +70,7 @@ tests() {
     for again in 1 0; do
         # Without --no-fail-fast the first program that fails would end the run.
         PROPTEST_CASES=${PROPTEST_CASES:-8} cargo test --quiet --locked --no-fail-fast --target $target \
-            --package "$2" --tests -- "${skips[@]}" >"$logs/$2-tests" 2>&1
+            --package "$2" --tests -- "${left_out[@]}" >"$logs/$2-tests" 2>&1
         status=$?
         if [ $status -eq 0 ] || [ $again -eq 0 ] || ! grep -q 'Os { code: 1359,' "$logs/$2-tests"; then
             break
@@ -109,15 +98,16 @@ go_tests() {
         ./sha256 ./sha512 ./search ./internal/serve)
 }
 
-# Python for Windows is not to be had here, so the wheel is built, and its name and its imports are looked at: the stable
-# ABI of Python 3.11, the first that has buffers.
+# Wine has no Python, so the wheel is built, and its name and its imports are looked at: the stable ABI of Python 3.11,
+# the first that has buffers.
 wheel() {
     local tools=$logs/tools folder=$logs/wheel failures=0
     rm -rf "$tools" "$folder"
-    if ! { python3 -m venv "$tools" && "$tools/bin/pip" install --quiet --disable-pip-version-check 'maturin>=1.9,<2'; }; then
+    python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet --disable-pip-version-check 'maturin>=1.9,<2' || {
         echo "skipped: windows: the wheel: pip cannot install maturin"
         return
-    fi
+    }
     CARGO_TARGET_DIR=$root/target/python "$tools/bin/maturin" build --quiet --locked --target $target \
         --no-default-features --features py311 --manifest-path python/Cargo.toml --out "$folder" || return 1
     python3 -m zipfile -e "$folder"/*.whl "$folder" || return 1
@@ -272,11 +262,11 @@ step "Wine's folder" prefix
 step "the program" cargo build --quiet --locked --target $target --package hashloom-cli
 [ -x "$program" ] || step "the program for this system" cargo build --quiet --locked --package hashloom-cli
 part crate "the crate hashloom: tests" tests 600 hashloom
-skip "Wine lists a folder for each name in it, and this one has 9000 files" \
+leave_out windows "Wine lists a folder for each name in it, and this one has 9000 files" \
     files_too_short_to_fetch_are_read_by_lanes
 part engine "the crate hashloom-engine: tests" tests 600 hashloom-engine
 # What the tests themselves leave out on Windows is told by `cargo test -- --ignored --list`.
-skip "cargo is no program of Wine" a_command_that_is_not_there_or_fails_says_so
+leave_out windows "cargo is no program of Wine" a_command_that_is_not_there_or_fails_says_so
 part program "the program: tests" tests 600 hashloom-cli
 part lists "lists, manifests and torrents from one system to the other" lists
 part names "names, devices, long paths, wildcards" names

@@ -27,7 +27,7 @@ from engines import Firefox, WebKit
 
 ROOT = HERE.parents[1]
 BROWSER_SECONDS = 300
-# What npm fetches with HASHLOOM_TEST_ALL=1.
+# npm fetches these tools with HASHLOOM_TEST_ALL=1.
 PROGRAMS = ["bun@1", "deno@2", "esbuild@0.28", "typescript@7", "publint@0.3", "@arethetypeswrong/cli@0.18"]
 PAGE = "<!doctype html><body><script type=module src=page.mjs></script>"
 BUNDLED = """import { load } from 'hashloom';

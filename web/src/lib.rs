@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the page in the browser asks of the engine: the contents of a torrent or of a list of checksums, digests, and a
+//! The page in the browser asks the engine for these: the contents of a torrent or of a list of checksums, digests, and a
 //! new torrent.
 //!
 //! The page and each of its workers have an instance of their own, with one thread. Bytes go in through [`room`], text

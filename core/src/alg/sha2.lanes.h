@@ -89,7 +89,7 @@ LV_FN lv LV_PASTE(NAMED, maj)(lv a, lv b, lv *bc)
         ROUND(WK((t) + 7), b, c, d, e, f, g, h, a); \
     } while (0)
 
-/* What a loop of rounds repeats. */
+/* A loop repeats this number of rounds. */
 #ifdef LV_TWO_ROUNDS
 #  define AT_ONCE 2
 #  define ROUNDS(WK) \

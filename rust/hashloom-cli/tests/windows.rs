@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What only Windows has: junctions, files that a program locks, servers in lists, Ctrl-Break.
+//! Tests of things that only Windows has: junctions, files that a program locks, servers in lists, Ctrl-Break.
 #![cfg(windows)]
 
 mod common;

@@ -31,7 +31,7 @@ struct Params([u32; NPARAMS_MAX]);
 // SAFETY: words without padding or pointers.
 unsafe impl DeviceRepr for Params {}
 
-/// What a search over CUDA lacks, and how to get it.
+/// The reason why no search over CUDA is possible, and its cure.
 pub(crate) fn lack() -> Option<String> {
     let lack = "the driver's library (libcuda.so.1, nvcuda.dll) was not found: install NVIDIA's driver, or start the \
                 container with its devices (docker run --gpus all)";

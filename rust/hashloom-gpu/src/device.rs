@@ -52,7 +52,7 @@ pub fn adapters() -> Vec<Adapter> {
     enumerate().into_iter().map(|(adapter, _)| adapter).collect()
 }
 
-/// What opens a device.
+/// The way to open a device.
 enum Handle {
     Wgpu(wgpu::Adapter),
     /// The number that the driver gives to the device.

@@ -27,7 +27,7 @@ pub enum Error {
     },
     /// A device over CUDA was asked for by its interface, and a library of CUDA is missing, or says that there is none.
     NoCuda {
-        /// What is missing, and how to get it.
+        /// The missing library or device, and its cure.
         lack: String,
     },
     /// The device lacks what the shaders need, or room.

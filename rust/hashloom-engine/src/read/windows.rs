@@ -54,7 +54,7 @@ pub(crate) fn look(file: &File) -> io::Result<(bool, Stamp)> {
     let ino = pair(numbers.nFileIndexHigh, numbers.nFileIndexLow);
     let nbytes = pair(numbers.nFileSizeHigh, numbers.nFileSizeLow);
     let stamp = stamp(&times, nbytes, (numbers.dwVolumeSerialNumber.into(), ino));
-    // What kind of reparse point the file is takes another call.
+    // Another call tells the kind of a reparse point.
     let is_file = match numbers.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT) {
         0 => true,
         FILE_ATTRIBUTE_DIRECTORY => false,

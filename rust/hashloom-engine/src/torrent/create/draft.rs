@@ -99,7 +99,7 @@ fn problem(entry: &Entry, next: Option<&Entry>, has_folder: bool) -> Option<File
     if let Some(why) = names.filter_map(|name| check_component(name, Platform::HERE).err()).next() {
         return Some(FileProblemKind::BadName(why));
     }
-    // What lies below a path follows it at once.
+    // Paths below a path follow it at once.
     let rest = next.and_then(|next| next.path.strip_prefix(&entry.path[..]));
     rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/').then_some(FileProblemKind::Twice)
 }
