@@ -21,7 +21,8 @@ tests() { # FILE
     read/stamp.rs) echo files manifest ;;
     bencode/*.rs) echo bencode metainfo create ;;
     torrent/bitfield.rs) echo resume verify ;;
-    torrent/verify/checkpoint.rs) echo verify ;;
+    torrent/verify/checkpoint.rs) echo checkpoint verify ;;
+    state.rs) echo state ;;
     torrent/paths.rs | torrent/parse/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;
     torrent/verify/locate.rs | torrent/verify/content.rs | torrent/verify/report.rs) echo verify resume verify_random ;;
     torrent/resume/*.rs) echo resume ;;
@@ -33,7 +34,7 @@ tests() { # FILE
 all="hmac.rs hash.rs hasher.rs many.rs list.rs read/stamp.rs bencode/mod.rs bencode/item.rs torrent/bitfield.rs
      torrent/paths.rs torrent/parse/layers.rs torrent/verify/checkpoint.rs torrent/verify/locate.rs
      torrent/verify/content.rs torrent/verify/report.rs torrent/resume/mod.rs torrent/resume/libtorrent.rs
-     torrent/resume/transmission.rs torrent/resume/places.rs manifest/compare.rs manifest/journal.rs
+     torrent/resume/transmission.rs torrent/resume/places.rs manifest/compare.rs state.rs
      tree/rfc6962/proof.rs tree/dmverity/superblock.rs tree/dmverity/check.rs"
 
 shard=()

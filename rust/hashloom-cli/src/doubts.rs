@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Tells why a resumed run looks at some files again.
+//! Tells why a resumed run looks at some things again.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,15 +9,15 @@ use hashloom_engine::files::Doubt;
 
 use crate::units::plural;
 
-/// Prints a line to standard error: how many files are `done` again, and why. Prints nothing if there are none.
-pub fn tell(doubts: &BTreeMap<Doubt, u64>, done: &str) {
-    if let Some(line) = line(doubts, done) {
+/// Prints a line to standard error: how many things, of this name, are `done` again, and why. Prints nothing if there are none.
+pub fn tell(doubts: &BTreeMap<Doubt, u64>, noun: &str, done: &str) {
+    if let Some(line) = line(doubts, noun, done) {
         // Best effort: a failure changes nothing.
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 }
 
-fn line(doubts: &BTreeMap<Doubt, u64>, done: &str) -> Option<String> {
+fn line(doubts: &BTreeMap<Doubt, u64>, noun: &str, done: &str) -> Option<String> {
     let count = doubts.values().sum();
     let reasons: Vec<String> = match doubts.len() {
         0 => return None,
@@ -25,7 +25,7 @@ fn line(doubts: &BTreeMap<Doubt, u64>, done: &str) -> Option<String> {
         _ => doubts.iter().map(|(doubt, count)| format!("{count} {doubt}")).collect(),
     };
     let verb = if count == 1 { "is" } else { "are" };
-    Some(format!("resume: {} {verb} {done} again: {}", plural(count, "file"), reasons.join("; ")))
+    Some(format!("resume: {} {verb} {done} again: {}", plural(count, noun), reasons.join("; ")))
 }
 
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn one_line_for_all() {
-        let said = |doubts: &[(Doubt, u64)]| line(&doubts.iter().copied().collect(), "checked");
+        let said = |doubts: &[(Doubt, u64)]| line(&doubts.iter().copied().collect(), "file", "checked");
         assert_eq!(said(&[]), None);
         let expected = "resume: 1 file is checked again: changed since";
         assert_eq!(said(&[(Doubt::Changed, 1)]).unwrap(), expected);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use place::{Identity, Same, folder, stamp_of_stdout};
 use place::{Place, is_special};
-pub use state::State;
+pub use state::{OwnFile, Progress};
 use temporary::Temporary;
 pub use temporary::exit;
 
@@ -60,13 +60,13 @@ pub fn write_with(path: &Path, replace: bool, write: impl FnOnce(&File) -> io::R
     pending.end(replace)
 }
 
-/// Opens a regular file that will be replaced: see [`State::write`]. Symbolic links are followed as by [`write`]. The file
+/// Opens a regular file that will be replaced: see [`OwnFile::write`]. Symbolic links are followed as by [`write`]. The file
 /// must be writable, and is locked as long as it is open.
-pub fn open_to_replace(path: &Path) -> io::Result<(State, File)> {
+pub fn open_to_replace(path: &Path) -> io::Result<(OwnFile, File)> {
     // A missing file is an error of the system's words.
     path.metadata()?;
     match place::find(path)? {
-        Place::File(path) => match State::open(&path, true)? {
+        Place::File(path) => match OwnFile::open(&path, true)? {
             (state, Some(file)) => Ok((state, file)),
             (_, None) => Err(io::ErrorKind::NotFound.into()),
         },

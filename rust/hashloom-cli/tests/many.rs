@@ -285,35 +285,21 @@ fn a_torrent_of_links_alone_is_complete() {
 mod resume {
     use super::*;
 
-    /// Each kind of file that is not a checkpoint has its message.
+    /// Each kind of file that is no progress of such a run has its message.
     #[test]
-    fn what_is_no_checkpoint_is_an_error_and_stays_as_it_is() {
+    fn what_is_no_state_is_an_error_and_stays_as_it_is() {
         let outer = tempfile::tempdir().unwrap();
         let folder = outer.path();
         make(folder, Version::Hybrid, "one");
-        let cases: [(&[u8], &str); 9] = [
-            (b"", "this is not a checkpoint: "),
-            (b"my diary", "this is not a checkpoint: "),
-            (b"d4:infod6:lengthi0eee", "this is not a checkpoint: it has no key \"hashloom checkpoint\""),
-            (b"d19:hashloom checkpointi1e8:torrentsdee", "a checkpoint of version 1, which this program does not know"),
-            (b"d19:hashloom checkpointi3e8:torrentsdee", "a checkpoint of version 3, which this program does not know"),
-            (b"d19:hashloom checkpointi2ee", "this is not a checkpoint: "),
-            (
-                b"d19:hashloom checkpointi2e8:torrentsd2:abd5:filesle6:pieces0:eee",
-                "the checkpoint is damaged in what it says of torrent 6162.",
-            ),
-            (
-                b"d19:hashloom checkpointi2e8:torrentsd20:abababababababababab\
-                  d5:filesli1ee6:pieces0:eee",
-                "the checkpoint is damaged in what it says of torrent 6162",
-            ),
-            (
-                b"d19:hashloom checkpointi2e8:torrentsd20:abababababababababab\
-                  d5:fileslli-5ei0ei0ei0ei0eee6:pieces0:eee",
-                "the checkpoint is damaged in what it says of torrent 6162",
-            ),
-        ];
-        for (bytes, message) in cases {
+        fs::write(folder.join("m"), "").unwrap();
+        drop(hashloom_engine::state::State::at(&folder.join("other"), "digests of files: sha256").unwrap());
+        for (bytes, message) in [
+            (&b"my diary\n"[..], "expected a state that begins with \"hashloom state 1\""),
+            (b"", "the file is empty"),
+            (b"hashloom state 2 \n", "expected a state that begins with \"hashloom state 1\""),
+            (b"hashloom state 1 \n", "it is no state: its first line is damaged"),
+            (&fs::read(folder.join("other")).unwrap(), "it has \"digests of files: sha256\", not verdicts on torrents"),
+        ] {
             fs::write(folder.join("check"), bytes).unwrap();
             let output = verify(folder, ["one.torrent", "--resume", "check"]);
             assert_eq!((status(&output), stdout(&output)), (2, ""), "{bytes:?}");
@@ -321,27 +307,6 @@ mod resume {
             assert!(stderr(&output).ends_with(". It is not replaced: give another FILE, or remove it\n"));
             assert_eq!(fs::read(folder.join("check")).unwrap(), bytes);
         }
-        // Hostile checkpoints of this torrent: with a wrong number of files or pieces, or with invalid states.
-        // Everything is checked again.
-        fs::remove_file(folder.join("check")).unwrap();
-        let info_hash = &objects(&verify(folder, ["one.torrent", "--json"]))[0]["torrent"]["info_hash_v2"];
-        let id: Vec<u8> = info_hash.as_str().unwrap().as_bytes().chunks(2).map(hex).collect();
-        for pieces in [&b""[..], b"\x01\x01\x01", &[1; 5], &[99; 5], &[1; 100]] {
-            let stamps = list((0..3).map(|_| list([int(1), int(2), int(3), int(4), int(0)])));
-            let entry = dictionary([("files", stamps), ("pieces", text(pieces))]);
-            let torrents = Bencode::Dictionary(vec![(id.clone(), entry)]);
-            let checkpoint = dictionary([("hashloom checkpoint", int(2)), ("torrents", torrents)]);
-            fs::write(folder.join("check"), checkpoint.write()).unwrap();
-            let output = verify(folder, ["one.torrent", "--resume", "check", "--json"]);
-            let said = if *pieces == [1; 5] { "resume: 3 files are checked again: changed since\n" } else { "" };
-            assert_eq!((status(&output), stderr(&output)), (0, said));
-            assert_eq!(objects(&output)[0]["bytes_read"], 60_000);
-            assert!(!folder.join("check").exists());
-        }
-    }
-
-    fn hex(digits: &[u8]) -> u8 {
-        u8::from_str_radix(std::str::from_utf8(digits).unwrap(), 16).unwrap()
     }
 
     #[cfg(unix)]
@@ -364,8 +329,9 @@ mod resume {
         make(folder, Version::V1, "one");
         make(folder, Version::V2, "two");
         fs::remove_file(folder.join("two/d/c")).unwrap();
-        let checkpoint = "d19:hashloom checkpointi2e8:torrentsdee";
-        fs::write(folder.join("two/a b"), checkpoint).unwrap();
+        fs::remove_file(folder.join("two/a b")).unwrap();
+        drop(crate::common::checkpoint(&folder.join("two/a b")));
+        let checkpoint = fs::read(folder.join("two/a b")).unwrap();
         for (file, what) in [("two/a b", "a file of the content"), ("two/d/c", "a file of the content")] {
             let output = verify(folder, ["one.torrent", "two.torrent", "--resume", file]);
             assert_eq!((status(&output), stdout(&output)), (2, ""), "nothing was begun: {file}");
@@ -373,7 +339,7 @@ mod resume {
                 format!("hashloom: {file}: the checkpoint is not written there: it is {what}. Give another FILE\n");
             assert_eq!(stderr(&output), expected);
         }
-        assert_eq!(fs::read(folder.join("two/a b")).unwrap(), checkpoint.as_bytes());
+        assert_eq!(fs::read(folder.join("two/a b")).unwrap(), checkpoint);
         assert!(!folder.join("two/d/c").exists());
         let output = verify(folder, ["one.torrent", "--resume", "x", "--bitfield", "one/../x"]);
         assert_eq!((status(&output), stdout(&output)), (2, ""));
@@ -468,7 +434,7 @@ mod linux {
             kill(&child, "-KILL");
             child.wait().unwrap();
             assert_eq!(names(folder), ["check", "large", "large.torrent"]);
-            assert_eq!(fs::read(folder.join("check")).unwrap(), saved);
+            assert!(fs::read(folder.join("check")).unwrap().starts_with(&saved));
 
             // Another file of the same length and modification time replaces a file.
             let before = fs::metadata(folder.join("large/3")).unwrap();
@@ -484,8 +450,9 @@ mod linux {
             assert_eq!((status(&output), &object["interrupted"]), (1, &Value::from(false)));
             assert_eq!((number(&object["pieces"]["have"]), number(&object["pieces"]["bad"])), (2047, 1));
             assert_eq!(object["ranges"][1]["first"], 53);
-            // All of that file, although it had been checked, and the unchecked pieces.
-            assert_eq!(number(&object["bytes_read"]), (unchecked + 16) << 20);
+            // All of that file, although it had been checked, and the pieces that neither run has checked.
+            let read = number(&object["bytes_read"]) >> 20;
+            assert!((17..=unchecked + 16).contains(&read), "{read} of {unchecked}");
             assert_eq!(names(folder), ["large", "large.torrent"]);
             fs::remove_file(folder.join("large/3")).unwrap();
             symlink("0", folder.join("large/3")).unwrap();
@@ -672,25 +639,6 @@ mod linux {
             let output = command.output().unwrap();
             assert_eq!((status(&output), stderr(&output)), (0, ""), "{threads} threads: {}", stdout(&output));
         }
-    }
-
-    /// A missing file takes two bytes in a checkpoint. Those of a torrent that is not checked must not take more
-    /// memory.
-    #[test]
-    fn memory_of_a_hostile_checkpoint_is_little_more_than_its_length() {
-        let outer = tempfile::tempdir().unwrap();
-        let folder = outer.path();
-        make(folder, Version::Hybrid, "one");
-        let mut bytes = b"d19:hashloom checkpointi2e8:torrentsd20:".to_vec();
-        bytes.extend_from_slice(&[0; 20]);
-        bytes.extend_from_slice(b"d5:filesl");
-        bytes.extend_from_slice(&b"le".repeat(8 << 20));
-        bytes.extend_from_slice(b"e6:pieces0:eee");
-        fs::write(folder.join("check"), &bytes).unwrap();
-        let (status, peak) = peak_kib(folder, &["one.torrent", "--resume", "check", "--threads=1"]);
-        assert_eq!(status, 0);
-        assert!(peak < 80 << 10, "{peak} KiB");
-        eprintln!("a checkpoint of 16 MiB: {peak} KiB at most");
     }
 
     #[test]

@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::{hashloom, status, stderr, stdout};
-use hashloom_engine::torrent::{Checkpoint, PieceState, Torrent};
+use hashloom_engine::manifest::Scan;
+use hashloom_engine::state::State;
+use hashloom_engine::torrent::{PieceState, Torrent};
 use maker::{Version, content, noise};
 
 const NOBODY: u32 = 65534;
@@ -145,8 +147,7 @@ fn a_state_file_is_never_another_file() {
 #[test]
 fn two_runs_do_not_share_a_state_file() {
     let folder = tree();
-    let header = "{\"format\":\"hashloom journal\",\"version\":2,\"algorithms\":[\"sha256\"]}\n";
-    fs::write(folder.path().join("state"), header).unwrap();
+    drop(State::at(&folder.path().join("state"), &Scan::subject(&[hashloom::Algorithm::Sha256])).unwrap());
     let state = File::open(folder.path().join("state")).unwrap();
     rustix_lock(&state);
     let output = run(folder.path(), &["manifest", "check", "m", "tree", "--resume", "state"]);
@@ -168,15 +169,16 @@ fn what_another_torrent_has_in_the_checkpoint_stays() {
     let folder = outer.path();
     let [one, two] = ["one", "two"].map(|name| torrent(folder, name));
     fs::write(folder.join("bad.torrent"), "no torrent").unwrap();
-    let checkpoint = Checkpoint::default();
+    let check = folder.join("check");
+    let checkpoint = common::checkpoint(&check);
     for torrent in [&one, &two] {
         checkpoint.begin(torrent, folder);
         checkpoint.record(torrent, 0, PieceState::Have);
     }
-    let check = folder.join("check");
-    fs::write(&check, checkpoint.encode()).unwrap();
+    checkpoint.close().unwrap();
+    let saved = fs::read(&check).unwrap();
     let known = || {
-        let checkpoint = Checkpoint::decode(&fs::read(&check).unwrap()).unwrap();
+        let checkpoint = common::checkpoint(&check);
         [&one, &two].map(|torrent| checkpoint.begin(torrent, folder)[0] == PieceState::Have)
     };
     let can_know = known() == [true, true];
@@ -189,7 +191,7 @@ fn what_another_torrent_has_in_the_checkpoint_stays() {
         let output = run(folder, &[&["torrent", "verify"], arguments].concat());
         assert_eq!(status(&output), code, "{}", stderr(&output));
         if arguments.contains(&"no/where") {
-            fs::write(&check, checkpoint.encode()).unwrap();
+            fs::write(&check, &saved).unwrap();
         }
         assert_eq!(known(), [can_know; 2], "{arguments:?}");
     }
@@ -208,18 +210,18 @@ fn what_is_checked_again_is_told() {
     let one = torrent(folder, "one");
     let writer = File::options().write(true).open(folder.join("one/b")).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(100));
-    let checkpoint = Checkpoint::default();
+    let checkpoint = common::checkpoint(&folder.join("check"));
     checkpoint.begin(&one, folder);
     for piece in 0..one.piece_count() {
         checkpoint.record(&one, piece, PieceState::Have);
     }
     drop(writer);
-    fs::write(folder.join("check"), checkpoint.encode()).unwrap();
+    checkpoint.close().unwrap();
     let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "check", "--json"]);
     let (again, nbytes) = match common::is_trusted(folder) {
         // The piece that has bytes of both files too.
-        true => ("1 file is checked again: open for writing in another program", "27232"),
-        false => ("2 files are checked again: on a file system that does not promise to tell of each change", "60000"),
+        true => ("2 pieces are checked again: open for writing in another program", "27232"),
+        false => ("4 pieces are checked again: on a file system that does not promise to tell of each change", "60000"),
     };
     assert_eq!((status(&output), stderr(&output)), (0, &*format!("resume: {again}\n")));
     assert!(stdout(&output).contains(&format!("\"bytes_read\":{nbytes}")), "{}", stdout(&output));
@@ -417,7 +419,7 @@ fn what_another_user_has_planted() {
     assert!(stderr(&output).contains("m.partial: it is a symbolic link"), "{}", stderr(&output));
     let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/state"]);
     assert!(stderr(&output).contains("state: it is a symbolic link"), "{}", stderr(&output));
-    fs::write(shared.join("theirs"), Checkpoint::default().encode()).unwrap();
+    drop(common::checkpoint(&shared.join("theirs")));
     chown(shared.join("theirs"), Some(NOBODY), None).unwrap();
     let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/theirs"]);
     assert!(stderr(&output).contains("belongs to another user"), "{}", stderr(&output));

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Output;
 
 use common::{hashloom, status, stderr, stdout};
-use hashloom_engine::torrent::{Checkpoint, PieceState, Torrent};
+use hashloom_engine::torrent::{PieceState, Torrent};
 use maker::{Content, Version, content, noise};
 use serde_json::{Value, json};
 
@@ -346,12 +346,12 @@ fn the_progress_of_a_longer_check_stays() {
     std::thread::sleep(std::time::Duration::from_millis(100));
     let torrent = Torrent::open(album.path().join("v2.torrent")).unwrap();
     let file = album.path().join("progress");
-    let checkpoint = Checkpoint::default();
+    let checkpoint = common::checkpoint(&file);
     checkpoint.begin(&torrent, album.path());
     for piece in 0..10 {
         checkpoint.record(&torrent, piece, PieceState::Have);
     }
-    fs::write(&file, checkpoint.encode()).unwrap();
+    checkpoint.close().unwrap();
     let check = ["v2.torrent", "--resume", "progress", "--json"];
     let object = |output: &Output| serde_json::from_str::<Value>(stdout(output)).unwrap();
     let known = |nbytes: u64| if common::is_trusted(album.path()) { nbytes } else { 0 };

@@ -140,6 +140,7 @@ fn json_has_all_of_it() {
         "bytes":
             {"total": 10000, "have": 9000, "missing": 0, "bad": 1000, "unread": 0, "disputed": 0, "unstable": 0, "unchecked": 0},
         "bytes_read": 10000,
+        "pieces_taken_over": 0,
         "seconds": 0,
         "ranges": [
             {"state": "have", "first": 0, "last": 2},

@@ -29,6 +29,7 @@
 //! | the resume file of a BitTorrent client | `torrent::resume` | `resume` |
 //! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | `tree` | `tree` |
 //! | the files of a folder, now and later | `manifest` | `manifest` |
+//! | what earlier runs have found out | [`state`] | |
 //! | nonces whose digest is low enough | [`search`] | |
 //!
 //! All features are on by default. One more, `io-uring`, opens and reads many small files with a few system calls on
@@ -74,6 +75,8 @@ mod merkle;
 mod pieces;
 
 pub mod files;
+
+pub mod state;
 
 #[cfg(feature = "tree")]
 pub mod tree;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use hashloom_engine::files::{Doubt, Noted};
 use hashloom_engine::run::Options;
+use hashloom_engine::state::State;
 use hashloom_engine::torrent::{Bitfield, Check, Checkpoint, PieceState, Torrent, verify_pieces};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -30,14 +31,29 @@ fn zeros(folder: &Path) -> (PathBuf, Torrent) {
     (path, Torrent::parse(&torrent).unwrap())
 }
 
+/// A checkpoint in a file without a name.
+struct Saved(File);
+
+impl Saved {
+    fn new() -> Saved {
+        Saved(tempfile::tempfile().unwrap())
+    }
+
+    fn open(&self) -> Checkpoint {
+        Checkpoint::new(State::open(self.0.try_clone().unwrap(), Checkpoint::SUBJECT, None).unwrap())
+    }
+}
+
 /// Checks the pieces that the checkpoint leaves open.
-fn check(checkpoint: &Checkpoint, torrent: &Torrent, folder: &Path) -> Vec<PieceState> {
+fn check(saved: &Saved, torrent: &Torrent, folder: &Path) -> Vec<PieceState> {
+    let checkpoint = saved.open();
     let record = |torrent: &Torrent, piece, state, _: &_| checkpoint.record(torrent, piece, state);
     let known = checkpoint.begin(torrent, folder);
     let mut pieces = Vec::new();
     verify_pieces([Check::new(torrent, folder).known(known)], &Options::new(), record, |_, report| {
         pieces = report.unwrap().pieces;
     });
+    checkpoint.close().unwrap();
     pieces
 }
 
@@ -68,17 +84,15 @@ fn what_is_written_through_a_mapping_is_seen() {
         unsafe { byte.write_volatile(0) };
         std::thread::sleep(Duration::from_millis(100));
 
-        let checkpoint = Checkpoint::default();
-        assert_eq!(check(&checkpoint, &torrent, folder), [PieceState::Have; 3]);
-        let saved = checkpoint.encode();
+        let saved = Saved::new();
+        assert_eq!(check(&saved, &torrent, folder), [PieceState::Have; 3]);
         let before = path.metadata().unwrap();
         // SAFETY: as above.
         unsafe { byte.write_volatile(1) };
         let after = path.metadata().unwrap();
         assert_eq!(before.modified().unwrap(), after.modified().unwrap(), "this is what the test is about");
 
-        let checkpoint = Checkpoint::decode(&saved).unwrap();
-        let found = check(&checkpoint, &torrent, folder);
+        let found = check(&saved, &torrent, folder);
         assert_eq!(found, [PieceState::Bad, PieceState::Have, PieceState::Have], "{}", folder.display());
         // SAFETY: nobody uses the mapping any more.
         unsafe { munmap(map, NBYTES).unwrap() };
@@ -92,9 +106,8 @@ fn what_is_written_later_through_a_mapping_is_seen() {
         let folder = folder.path();
         let (path, torrent) = zeros(folder);
         std::thread::sleep(Duration::from_millis(100));
-        let checkpoint = Checkpoint::default();
-        assert_eq!(check(&checkpoint, &torrent, folder), [PieceState::Have; 3]);
-        let saved = checkpoint.encode();
+        let saved = Saved::new();
+        assert_eq!(check(&saved, &torrent, folder), [PieceState::Have; 3]);
         let file = File::options().read(true).write(true).open(&path).unwrap();
         // SAFETY: the mapping is new, and the bytes touched below lie within the file.
         unsafe {
@@ -106,8 +119,7 @@ fn what_is_written_later_through_a_mapping_is_seen() {
             munmap(map, NBYTES).unwrap();
         }
         drop(file);
-        let checkpoint = Checkpoint::decode(&saved).unwrap();
-        let found = check(&checkpoint, &torrent, folder);
+        let found = check(&saved, &torrent, folder);
         assert_eq!(found, [PieceState::Bad, PieceState::Have, PieceState::Have], "{}", folder.display());
     }
 }
@@ -117,7 +129,8 @@ fn what_is_written_later_through_a_mapping_is_seen() {
 fn what_cannot_have_changed_is_believed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, torrent) = zeros(folder.path());
-    let checkpoint = Checkpoint::default();
+    let saved = Saved::new();
+    let checkpoint = saved.open();
     // The file was made a moment ago: `begin` waits for that moment to pass.
     checkpoint.begin(&torrent, folder.path());
     if Noted::of(&path).unwrap().doubt == Some(Doubt::FileSystem) {
@@ -126,24 +139,64 @@ fn what_cannot_have_changed_is_believed() {
         return;
     }
     (0..3).for_each(|piece| checkpoint.record(&torrent, piece, PieceState::Bad));
-    let saved = checkpoint.encode();
-    let known = || {
-        let checkpoint = Checkpoint::decode(&saved).unwrap();
-        let known = checkpoint.begin(&torrent, folder.path());
-        let again = Checkpoint::decode(&checkpoint.encode()).unwrap();
-        let doubts: Vec<_> = checkpoint.doubts().into_keys().collect();
-        assert_eq!(again.begin(&torrent, folder.path()), known, "noted once more it is the same");
-        (known, doubts)
+    checkpoint.close().unwrap();
+    let known = |folder: &Path| {
+        let checkpoint = saved.open();
+        let known = checkpoint.begin(&torrent, folder);
+        (known.to_vec(), checkpoint.doubts().into_iter().collect::<Vec<_>>())
     };
-    assert_eq!(known(), (vec![PieceState::Bad; 3], vec![]));
-    // Another program opens the file for writing later: its first write will show.
+    assert_eq!(known(folder.path()), (vec![PieceState::Bad; 3], vec![]));
+    // Another program opens the file for writing later: its first write will show, also in what is found out now.
     let writer = File::options().write(true).open(&path).unwrap();
     assert_eq!(Noted::of(&path).unwrap().doubt, Some(Doubt::Writer));
-    assert_eq!(known(), (vec![PieceState::Bad; 3], vec![]));
+    assert_eq!(known(folder.path()), (vec![PieceState::Bad; 3], vec![]));
+    let checkpoint = saved.open();
+    checkpoint.begin(&torrent, folder.path());
+    checkpoint.record(&torrent, 1, PieceState::Have);
+    checkpoint.close().unwrap();
+    let expected = vec![PieceState::Bad, PieceState::Have, PieceState::Bad];
+    assert_eq!(known(folder.path()), (expected.clone(), vec![]));
     drop(writer);
+    // The same file by another path, and then another file in its place.
+    let other = tempfile::tempdir().unwrap();
+    let link = other.path().join("link");
+    std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+    assert_eq!(known(&link), (expected, vec![]));
+    fs::hard_link(&path, other.path().join("zeros")).unwrap();
+    let none = vec![PieceState::Unchecked; 3];
+    // A link is a change of the file too; the folder is told first.
+    assert_eq!(known(other.path()), (none.clone(), vec![(Doubt::Folder, 3)]));
+    assert_eq!(known(folder.path()), (none.clone(), vec![(Doubt::Changed, 3)]));
     let is_same = fs::read(&path).unwrap();
     fs::write(&path, is_same).unwrap();
-    assert_eq!(known(), (vec![PieceState::Unchecked; 3], vec![Doubt::Changed]));
+    assert_eq!(known(folder.path()), (none, vec![(Doubt::Changed, 3)]));
+}
+
+/// A file that changes after the verdicts were taken up, and before the check looks at the file itself, is checked again.
+#[test]
+fn what_changes_between_the_two_looks_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, torrent) = zeros(folder.path());
+    let saved = Saved::new();
+    assert_eq!(check(&saved, &torrent, folder.path()), [PieceState::Have; 3]);
+    let checkpoint = saved.open();
+    let known = checkpoint.begin(&torrent, folder.path());
+    let mut changed = [0; NBYTES];
+    changed[20_000] = 1;
+    let time = path.metadata().unwrap().modified().unwrap();
+    fs::write(&path, changed).unwrap();
+    File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    let mut found = None;
+    verify_pieces(
+        [Check::new(&torrent, folder.path()).known(known)],
+        &Options::new(),
+        |_, _, _, _| {},
+        |_, report| {
+            let report = report.unwrap();
+            found = Some((report.pieces, report.ntaken_over));
+        },
+    );
+    assert_eq!(found, Some((vec![PieceState::Have, PieceState::Bad, PieceState::Have], 0)));
 }
 
 /// Looking for writers neither ends this program nor keeps anybody from writing.
@@ -180,24 +233,54 @@ fn whoever_opens_a_file_meanwhile_can() {
 #[test]
 fn the_end_of_a_check_of_some_pieces_leaves_the_others() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, torrent) = zeros(folder.path());
-    let checkpoint = Checkpoint::default();
+    zeros(folder.path());
+    let saved = Saved::new();
+    // A file that is missing is the same on every file system.
+    let torrent = {
+        let (path, torrent) = zeros(folder.path());
+        fs::remove_file(path).unwrap();
+        torrent
+    };
+    let checkpoint = saved.open();
     checkpoint.begin(&torrent, folder.path());
     for piece in 0..3 {
-        checkpoint.record(&torrent, piece, PieceState::Have);
+        checkpoint.record(&torrent, piece, PieceState::Missing);
     }
     let mut scope = Bitfield::none(3);
     scope.set(1, true);
     checkpoint.end(&torrent, &scope);
-    let mut expected = Checkpoint::default();
-    expected.begin(&torrent, folder.path());
-    for piece in [0, 2] {
-        expected.record(&torrent, piece, PieceState::Have);
-    }
-    assert_eq!(checkpoint.encode(), expected.encode());
+    checkpoint.close().unwrap();
+    let checkpoint = saved.open();
+    assert!(!checkpoint.is_empty(), "what is known of a torrent that is not checked stays");
+    let (missing, unchecked) = (PieceState::Missing, PieceState::Unchecked);
+    assert_eq!(*checkpoint.begin(&torrent, folder.path()), [missing, unchecked, missing]);
     checkpoint.end(&torrent, &Bitfield::all(3));
     assert!(checkpoint.is_empty());
-    expected = Checkpoint::decode(&expected.encode()).unwrap();
-    expected.end(&torrent, &scope);
-    assert!(expected.is_empty(), "nothing is known of how the files of a torrent that was not begun are");
+    checkpoint.close().unwrap();
+    assert!(saved.open().is_empty());
+    assert_eq!(*saved.open().begin(&torrent, folder.path()), [unchecked; 3]);
+}
+
+/// Lines that nobody wrote, of pieces that the torrent has not, are no verdicts.
+#[test]
+fn verdicts_that_make_no_sense() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, torrent) = zeros(folder.path());
+    fs::remove_file(path).unwrap();
+    let saved = Saved::new();
+    let checkpoint = saved.open();
+    checkpoint.begin(&torrent, folder.path());
+    checkpoint.record(&torrent, 0, PieceState::Missing);
+    checkpoint.close().unwrap();
+    let open = || State::open(saved.0.try_clone().unwrap(), Checkpoint::SUBJECT, None).unwrap();
+    let id = torrent.info_hash_v1().unwrap();
+    let (tie, value) = open().last(&id).unwrap();
+    let state = value.split_once('=').unwrap().1;
+    for wrong in ["1-3=1", "2-1=1", "1-2", "1=1", "1-2=", "1-2=256", "-1-2=1", "x", "1-18446744073709551616=1"] {
+        open().add(&id, &tie, wrong).unwrap();
+    }
+    open().add(&id, &tie, "0-2=99").unwrap();
+    assert_eq!(*saved.open().begin(&torrent, folder.path()), [PieceState::Unchecked; 3], "an unknown state");
+    open().add(&id, &tie, &format!("0-2={state}")).unwrap();
+    assert_eq!(*saved.open().begin(&torrent, folder.path()), [PieceState::Missing; 3]);
 }

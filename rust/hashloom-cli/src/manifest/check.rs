@@ -14,11 +14,11 @@ use hashloom_engine::text::shown;
 
 use super::report::{Covered, Done, Format, Printer, STATES};
 use super::signature::{self, Trusted};
-use super::{Opened, Resume, again, name, open_trusted, places_below, scan};
+use super::{Opened, again, name, open_trusted, places_below, scan};
 use crate::doubts;
 use crate::input::check_folder;
 use crate::interrupt::EXIT_INTERRUPTED;
-use crate::output::{self, Same};
+use crate::output::{self, Progress, Same};
 use crate::progress::Bar;
 use crate::text::{display, failed};
 use crate::work::Work;
@@ -78,10 +78,11 @@ output goes to is left out too, unless FILE lists it. Removed, added and moved
 entries are printed at the end, and take memory until then. Unchanged entries
 take none.
 
---resume does not read a file again if two conditions hold. The file is
-unchanged. At the first reading it was also certain that any change would show:
-`hashloom torrent verify --help` has the details under --resume. A line says how
-many files are read again, and why.
+--resume does not read a file again if three conditions hold. DIR is the same
+folder on the same device: a copy of a disk is read anew. The file is unchanged.
+At the first reading it was also certain that any change would show: `hashloom
+torrent verify --help` has the details under --resume. A line says how many
+files are read again, and why.
 
 Exit status:
   0    all as written; files may have been touched
@@ -160,12 +161,13 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let _ = writeln!(io::stderr(), "{} {path}: it is the output itself, and left out", style::warning());
         without.push(place);
     }
-    let (resume, journal) = match &arguments.resume {
+    let (resume, state) = match &arguments.resume {
         Some(state) if Same::new(state).is(&arguments.manifest) => {
             return Err(format!("--resume: {} is the manifest. Give another FILE", display(state)));
         }
         Some(state) => {
-            let begun = Resume::begin(state, &algorithms).map_err(|message| format!("--resume: {message}"))?;
+            let begun = Progress::begin(state, &Scan::subject(&algorithms), None);
+            let begun = begun.map_err(|message| format!("--resume: {message}"))?;
             (Some(begun.0), Some(begun.1))
         }
         None => (None, None),
@@ -181,7 +183,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let task = Scan::new(folder).algorithms(&algorithms).quick(arguments.quick).filter(filter);
     let task = listed.into_iter().fold(task, |task, listed| task.listed(listed));
     let task = without.into_iter().fold(task, Scan::leave_out);
-    let task = journal.into_iter().fold(task, Scan::journal);
+    let task = state.into_iter().fold(task, Scan::state);
     // Both sides have the same algorithms, so they have one in common.
     let comparison = Comparison::new(reader, &algorithms, &algorithms).ok_or("a manifest without algorithms")?;
     let mut judge = Judge {
@@ -207,7 +209,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let elapsed = started.elapsed();
     let (printer, counts) = judge.finish(done.cancelled)?;
     if !arguments.format.quiet {
-        doubts::tell(&done.doubts, "read");
+        doubts::tell(&done.doubts, "file", "read");
     }
     let read = (!arguments.quick).then_some((done.nbytes, elapsed));
     let held_back = held_back.filter(|_| read.is_some());
@@ -215,7 +217,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         quick: arguments.quick,
         filtered: is_filtered,
         files_read: done.nread,
-        files_taken_over: done.nreused,
+        files_taken_over: done.nresumed,
         left_out: done.nothers,
     };
     printer.end(&counts, &Done { read, held_back, interrupted: done.cancelled, covered: Some(covered) })?;

@@ -12,16 +12,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hashloom::Algorithm;
-use hashloom_engine::manifest::{Entry, Found, Journal, Reader, Scan, ScanError, Scanned, Totals};
+use hashloom_engine::manifest::{Entry, Found, Reader, Scan, ScanError, Scanned, Totals};
 use hashloom_engine::run::{HeldBack, Meter, Options};
 
 use self::signature::Trusted;
 use crate::input::{Input, Kept};
 use crate::interrupt;
-use crate::output::{State, folder};
+use crate::output::{Progress, folder};
 use crate::progress::Bar;
-use crate::text::{display, failed, reason};
+use crate::text::{display, reason};
 
 #[derive(Debug, Subcommand)]
 pub enum Manifest {
@@ -95,7 +94,7 @@ fn name(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { display(path).to_string() }
 }
 
-/// Reads a folder. `bar` shows the bytes that were read or need not be read; `progress` is the file of the journal.
+/// Reads a folder. `bar` shows the bytes that were read or need not be read; `progress` is the file of the state.
 fn scan(
     scan: Scan<'_>,
     progress: Option<&Path>,
@@ -113,54 +112,12 @@ fn scan(
     bar.finish();
     done.map_err(|error| match error {
         ScanError::Update(error) => format!("--update: {error}"),
-        ScanError::Journal(error) => not_saved(progress.unwrap_or(Path::new("the journal")), &error),
+        ScanError::State(error) => {
+            let file = progress.unwrap_or(Path::new("the state"));
+            format!("{}; the run ends here", Progress::not_saved(file, &error))
+        }
         error => error.to_string(),
     })
-}
-
-fn not_saved(progress: &Path, error: &io::Error) -> String {
-    format!("{}: the progress cannot be saved: {}; the run ends here", display(progress), reason(error))
-}
-
-/// The state of a run, so that the same command can go on from there.
-struct Resume {
-    state: State,
-    /// Length of the file, if this run has created it.
-    begun: Option<u64>,
-}
-
-impl Resume {
-    /// Opens the journal in `path`, or creates it if nothing is there. A file that is not a journal of such a run stays
-    /// as it is.
-    fn begin(path: &Path, algorithms: &[Algorithm]) -> Result<(Resume, Journal), String> {
-        let (mut state, journal) = State::begin(path, true, |file| Journal::open(file, algorithms))?;
-        if let Some(journal) = journal {
-            return Ok((Resume { state, begun: None }, journal));
-        }
-        let mut journal = None;
-        let made = state.write(|file| {
-            // The journal holds the lock as long as it has the file.
-            journal = Some(Journal::create(file.try_clone()?, algorithms)?);
-            Ok(())
-        });
-        made.map_err(|error| not_saved(path, &error))?;
-        let begun = path.metadata().map_err(|error| failed(path, &error))?.len();
-        let journal = journal.ok_or("a journal that was not begun")?;
-        Ok((Resume { state, begun: Some(begun) }, journal))
-    }
-
-    /// Removes the state: a later run would look at its entries in vain.
-    fn end(self) -> io::Result<()> {
-        self.state.remove()
-    }
-
-    /// Removes the state of a run that failed before it read anything.
-    fn failed(self) {
-        if self.begun.is_some() && self.state.nbytes() == self.begun {
-            // The failure itself is reported.
-            let _ = self.state.remove();
-        }
-    }
 }
 
 /// Returns where `file` is below `root`, if it is: its own place, and that of the file that it links to.

@@ -10,20 +10,21 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::files::Stamp;
-use hashloom_engine::manifest::{Found, Journal, Reader, Scan, Scanned, Totals, Writer};
+use hashloom_engine::manifest::{Found, Reader, Scan, Scanned, Totals, Writer};
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::HeldBack;
+use hashloom_engine::state::State;
 use hashloom_engine::walk::Filter;
 
 use super::signature::{self, Signer};
-use super::{Resume, check, open, places_below, scan, with_suffix};
+use super::{check, open, places_below, scan, with_suffix};
 use crate::doubts;
 use crate::filters::Filters;
 use crate::input::Input;
 use crate::input::check_folder;
 use crate::interrupt::EXIT_INTERRUPTED;
 use crate::names;
-use crate::output::{self, Pending, Same};
+use crate::output::{self, Pending, Progress, Same};
 use crate::progress::Bar;
 use crate::stdio::Stdout;
 use crate::style;
@@ -205,9 +206,9 @@ fn to_file(
     }
     let partial = partial(file);
     without.extend(places_below(&arguments.folder, &partial));
-    let (resume, journal) = Resume::begin(&partial, chosen.algorithms)?;
+    let (resume, state) = Progress::begin(&partial, &Scan::subject(chosen.algorithms), None)?;
     let started = Instant::now();
-    let written = spooled(arguments, chosen, update, journal, without, (file, replaces), signature);
+    let written = spooled(arguments, chosen, update, state, without, (file, replaces), signature);
     let (status, done) = match written {
         Ok(written) => written,
         Err(message) => {
@@ -239,7 +240,7 @@ fn spooled(
     arguments: &Write,
     chosen: Chosen<'_>,
     update: Option<Update>,
-    journal: Journal,
+    state: State,
     without: Vec<PathBuf>,
     (file, replaces): (&Path, bool),
     signature: Option<(&Signer, PathBuf)>,
@@ -251,7 +252,7 @@ fn spooled(
     let stamp = if cfg!(windows) && !without.is_empty() { Stamp::of_file(&spool).map_err(failed)? } else { None };
     let out = BufWriter::with_capacity(1 << 16, spool);
     let without = Without { paths: without, file: stamp };
-    let (spool, done, status) = write(arguments, chosen, update, Some(journal), without, out, &failed)?;
+    let (spool, done, status) = write(arguments, chosen, update, Some(state), without, out, &failed)?;
     let Some((out, totals)) = spool else { return Ok((status, None)) };
     let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
     spool.rewind().map_err(failed)?;
@@ -285,8 +286,11 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Read, el
     writeln!(out, "{}: {}, {}", display(file), parts.join(", "), size(totals.nbytes))?;
     let speed = rate(done.nbytes, elapsed).map_or(String::new(), |rate| format!(", {rate}"));
     write!(out, "read {} in {}{speed}{}", size(done.nbytes), duration(elapsed), by(*held_back))?;
-    if done.nreused > 0 {
-        write!(out, "; {} taken over", plural(done.nreused, "file"))?;
+    if done.nresumed > 0 {
+        write!(out, "; {} taken over from the interrupted run", plural(done.nresumed, "file"))?;
+    }
+    if done.nold > 0 {
+        write!(out, "; {} taken over from OLD, by length and time alone", plural(done.nold, "file"))?;
     }
     if done.nothers > 0 {
         write!(out, "; {} left out that are neither file, link nor folder", done.nothers)?;
@@ -312,7 +316,7 @@ fn write<W: io::Write + Send>(
     arguments: &Write,
     chosen: Chosen<'_>,
     update: Option<Update>,
-    journal: Option<Journal>,
+    state: Option<State>,
     without: Without,
     out: W,
     failed: &(dyn Fn(io::Error) -> String + Sync),
@@ -321,7 +325,7 @@ fn write<W: io::Write + Send>(
     let task = Scan::new(&arguments.folder).algorithms(chosen.algorithms).filter(chosen.filter.clone());
     let task = without.paths.into_iter().fold(task, Scan::leave_out);
     let task = without.file.into_iter().fold(task, Scan::leave_out_file);
-    let task = journal.into_iter().fold(task, Scan::journal);
+    let task = state.into_iter().fold(task, Scan::state);
     let task = update.into_iter().fold(task, Scan::update);
     let mut writer = Writer::filtered(out, chosen.algorithms, chosen.filter).map_err(|error| failed(error.into()))?;
     let partial = arguments.output.as_deref().map(partial);
@@ -340,7 +344,7 @@ fn write<W: io::Write + Send>(
         let _ = writeln!(io::stderr(), "{} {path}: it is the output itself, and left out", style::warning());
     }
     if !arguments.quiet {
-        doubts::tell(&done.doubts, "read");
+        doubts::tell(&done.doubts, "file", "read");
     }
     if done.cancelled {
         return Ok((None, (done, held_back), EXIT_INTERRUPTED));

@@ -1,54 +1,95 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The file in which a command keeps its progress: a checkpoint or a journal.
+//! A file that is replaced or removed only as this run knows it, such as the one in which a command keeps its progress.
 //!
-//! The file is removed at the end, so a wrong name must not cost anybody a file. No link is followed, and only a
-//! regular file is opened. A file is replaced or removed only if this run has opened or written it; a file that has
-//! taken its place since stays, and so does one that is not a state.
+//! A wrong name must not cost anybody a file. No link is followed, and only a regular file is opened. A file is replaced
+//! or removed only if this run has opened or written it; a file that has taken its place since stays.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+
+use hashloom_engine::state::State;
 
 use super::Pending;
 use super::place::{Identity, is_special, refuse_of_others};
 use super::temporary::{Temporary, lock_is_had};
-use crate::text::failed;
+use crate::text::{display, failed, reason};
 
-/// A state file.
+/// The file in which a command keeps its progress.
 #[derive(Debug)]
-pub struct State {
-    path: PathBuf,
-    /// The file as last opened or written, if there is one.
-    identity: Option<Identity>,
+pub struct Progress {
+    file: OwnFile,
+    /// Length of the file, if this run has made it.
+    made: Option<u64>,
 }
 
-impl State {
-    /// Opens the file as [`State::open`] does, and has its state read, if it is there. `read` returns `InvalidData` for
-    /// a file that is not such a state.
-    pub fn begin<T>(
-        path: &Path,
-        append: bool,
-        read: impl FnOnce(File) -> io::Result<T>,
-    ) -> Result<(State, Option<T>), String> {
-        let failed = |error: io::Error| match error.kind() {
+impl Progress {
+    /// Opens the state in the file, or makes it if nothing is there. A file that is not such a state stays as it is. The
+    /// file is locked as long as the state is open.
+    pub fn begin(path: &Path, subject: &str, secret: Option<&[u8]>) -> Result<(Progress, State), String> {
+        let wrong = |error: io::Error| match error.kind() {
             io::ErrorKind::InvalidData => {
                 format!("{}. It is not replaced: give another FILE, or remove it", failed(path, &error))
             }
             _ => failed(path, &error),
         };
-        let (state, file) = State::open(path, append).map_err(failed)?;
-        Ok((state, file.map(read).transpose().map_err(failed)?))
+        let (mut known, file) = OwnFile::open(path, true).map_err(wrong)?;
+        if let Some(file) = file {
+            if known.nbytes() == Some(0) {
+                // A run makes its file with a first line.
+                return Err(wrong(io::Error::new(io::ErrorKind::InvalidData, "the file is empty, and no state")));
+            }
+            let state = State::open(file, subject, secret).map_err(wrong)?;
+            return Ok((Progress { file: known, made: None }, state));
+        }
+        let mut state = None;
+        let made = known.write(|file| {
+            // The state holds the lock as long as it has the file.
+            state = Some(State::open(file.try_clone()?, subject, secret)?);
+            Ok(())
+        });
+        made.map_err(|error| format!("{}; the run ends here", Progress::not_saved(path, &error)))?;
+        let made = known.nbytes();
+        Ok((Progress { file: known, made }, state.ok_or("a state that was not begun")?))
     }
 
+    /// Removes the file: a later run would look at its entries in vain.
+    pub fn end(self) -> io::Result<()> {
+        self.file.remove()
+    }
+
+    /// Removes the file of a run that failed before it found out anything.
+    pub fn failed(self) {
+        if self.made.is_some() && self.file.nbytes() == self.made {
+            // The failure itself is reported.
+            let _ = self.file.remove();
+        }
+    }
+
+    /// The message that the progress cannot be written to its file.
+    pub fn not_saved(path: &Path, error: &io::Error) -> String {
+        format!("{}: the progress cannot be saved: {}", display(path), reason(error))
+    }
+}
+
+/// A file as last opened or written.
+#[derive(Debug)]
+pub struct OwnFile {
+    path: PathBuf,
+    /// The file, if there is one.
+    identity: Option<Identity>,
+}
+
+impl OwnFile {
     /// Opens the file to read, and to append if `append`. The file is `None` if nothing is there. It is locked as long
     /// as it is open.
-    pub fn open(path: &Path, append: bool) -> io::Result<(State, Option<File>)> {
+    pub fn open(path: &Path, append: bool) -> io::Result<(OwnFile, Option<File>)> {
         let found = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A check can take hours: find out now whether the file can be written.
                 Temporary::new(path, false)?;
-                return Ok((State { path: path.to_owned(), identity: None }, None));
+                return Ok((OwnFile { path: path.to_owned(), identity: None }, None));
             }
             other => other?,
         };
@@ -78,7 +119,7 @@ impl State {
             return Err(io::Error::other("another run is writing it"));
         }
         Temporary::new(path, false)?;
-        Ok((State { path: path.to_owned(), identity: Some(identity) }, Some(file)))
+        Ok((OwnFile { path: path.to_owned(), identity: Some(identity) }, Some(file)))
     }
 
     /// Writes the file, or replaces it. If `write` fails, the old file stays.
@@ -93,11 +134,6 @@ impl State {
             self.identity = Some(identity);
         }
         ended
-    }
-
-    /// The same as [`State::write`] with these bytes.
-    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.write(|mut file| file.write_all(bytes))
     }
 
     /// Returns the length of the file, if there is one.

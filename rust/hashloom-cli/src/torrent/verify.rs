@@ -2,15 +2,15 @@
 
 //! `hashloom torrent verify`.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 use hashloom_engine::paths::to_path;
 use hashloom_engine::run::{InOrder, Meter};
-use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, verify_pieces};
+use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, Verdicts, verify_pieces};
 
 use super::clients::{Claim, Clients, Plan, Written};
 use super::scope::Scope;
@@ -19,7 +19,7 @@ use super::{piece_map, read, verify_summary};
 use crate::args::isa;
 use crate::doubts;
 use crate::interrupt::{self, EXIT_INTERRUPTED};
-use crate::output::{Same, State};
+use crate::output::{Progress, Same};
 use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::units::plural;
@@ -76,7 +76,7 @@ pub struct Verify {
 
     /// Keep the progress of the check in FILE, and go on from there after an interruption. Pieces of files that have
     /// changed since are checked again. A torrent is taken out of FILE at the end of its check, and a FILE without
-    /// torrents is removed. hashloom never overwrites a file that is not a checkpoint
+    /// torrents is removed. hashloom never writes to a file that is not such a state
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
@@ -129,13 +129,14 @@ Checking some of a torrent (--file, --first, --claimed):
   fetch again all that was not checked.
 
 Going on from an interrupted check (--resume):
-  A verdict is kept on two conditions. The files of the piece are unchanged. At
-  the check it was also certain that any later change would show: nobody had the
-  files open for writing, as far as Linux tells (it tells only a file's owner
-  and root), and the file system records every change (ext4, XFS, Btrfs, F2FS,
-  bcachefs; not tmpfs, overlayfs, ZFS, FUSE or network file systems). Everything
-  else is checked again, and a line says why. hashloom cannot notice decay, or
-  writes to the disk below the file system.
+  A verdict is taken over on three conditions. The content is in the same folder
+  on the same device: a copy of a disk is checked anew. The files of the piece
+  are unchanged. At the check it was also certain that any later change would
+  show: nobody had the files open for writing, as far as Linux tells (it tells
+  only a file's owner and root), and the file system records every change (ext4,
+  XFS, Btrfs, F2FS, bcachefs; not tmpfs, overlayfs, ZFS, FUSE or network file
+  systems). Everything else is checked again, and a line says why. hashloom
+  cannot notice decay, or writes to the disk below the file system.
 
 Clients without their own check:
   First end the client: a client writes its resume files when it ends. Then
@@ -169,9 +170,6 @@ Examples:
   hashloom torrent verify *.torrent --data /srv/seeds --first 1
   hashloom torrent verify album.torrent /srv/music --json | jq .percent";
 
-/// Time between two saves of the progress. A save writes one small file.
-const SAVE_EVERY: Duration = Duration::from_secs(10);
-
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
     let (torrents, given) = arguments.torrents_and_path();
@@ -199,7 +197,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let bar = Bar::of_bytes(arguments.quiet);
     let record = |torrent: &Torrent, piece, state, _: &_| {
         if let Some(saver) = &saver {
-            saver.record(torrent, piece, state);
+            saver.checkpoint.record(torrent, piece, state);
         }
     };
     let meter = Meter::new();
@@ -228,7 +226,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         });
         match begun {
             Ok((torrent, path, plan, claim, pieces)) => {
-                let known = saver.as_ref().map_or(Vec::new(), |saver| saver.checkpoint.begin(&torrent, &path));
+                let known = saver.as_ref().map_or(Verdicts::default(), |saver| saver.checkpoint.begin(&torrent, &path));
                 let check = Check::new(Arc::new(torrent), path).known(known).tag(Named { index, file, plan, claim });
                 Some(match pieces {
                     Some(pieces) => check.pieces(pieces),
@@ -254,7 +252,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     bar.finish();
     let interrupted = stop.is_cancelled();
     if let Some(saver) = saver.as_ref().filter(|_| !arguments.quiet) {
-        doubts::tell(&saver.checkpoint.doubts(), "checked");
+        doubts::tell(&saver.checkpoint.doubts(), "piece", "checked");
     }
     let ended = saver.map_or(Ok(()), Saver::end);
     let printer = printer.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -592,30 +590,14 @@ fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torren
 /// Keeps the progress of the check in a file.
 struct Saver<'a> {
     path: &'a Path,
+    progress: Progress,
     checkpoint: Checkpoint,
-    file: Mutex<(State, Instant)>,
 }
 
 impl<'a> Saver<'a> {
     fn new(path: &'a Path) -> Result<Saver<'a>, String> {
-        let (state, checkpoint) = State::begin(path, false, |file| {
-            let mut bytes = Vec::new();
-            file.take(Checkpoint::MAX_NBYTES as u64 + 1).read_to_end(&mut bytes)?;
-            Checkpoint::decode(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-        })?;
-        Ok(Saver { path, checkpoint: checkpoint.unwrap_or_default(), file: Mutex::new((state, Instant::now())) })
-    }
-
-    fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
-        self.checkpoint.record(torrent, piece, state);
-        // If another thread holds the lock, it saves.
-        if let Ok(mut file) = self.file.try_lock() {
-            if file.1.elapsed() >= SAVE_EVERY {
-                // A failure now may not recur at the next save; at the end it is an error.
-                let _ = file.0.write_all(&self.checkpoint.encode());
-                file.1 = Instant::now();
-            }
-        }
+        let (progress, state) = Progress::begin(path, Checkpoint::SUBJECT, None)?;
+        Ok(Saver { path, progress, checkpoint: Checkpoint::new(state) })
     }
 
     /// Notes that the check of a torrent has ended and its result is printed.
@@ -628,13 +610,12 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// Writes the file if torrents are left in it that are still to be checked; else removes it.
+    /// Keeps the file if torrents are left in it that are still to be checked; else removes it.
     fn end(self) -> Result<(), String> {
-        let (mut state, _) = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ended = match self.checkpoint.is_empty() {
-            true => state.remove(),
-            false => state.write_all(&self.checkpoint.encode()),
+            true => self.progress.end(),
+            false => self.checkpoint.close(),
         };
-        ended.map_err(|error| not_written("checkpoint", self.path, &error))
+        ended.map_err(|error| Progress::not_saved(self.path, &error))
     }
 }

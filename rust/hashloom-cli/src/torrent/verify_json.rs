@@ -39,6 +39,8 @@ pub struct Json<'a> {
     /// Bytes of files; padding does not count.
     bytes: Counts,
     bytes_read: u64,
+    /// Pieces that an earlier run has checked.
+    pieces_taken_over: u64,
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     held_back_by: Option<&'static str>,
@@ -251,6 +253,7 @@ impl<'a> Json<'a> {
             pieces: counts(report.pieces.len() as u64, |state| report.count(state) as u64),
             bytes,
             bytes_read: report.nbytes_read,
+            pieces_taken_over: report.ntaken_over as u64,
             seconds: report.elapsed.as_secs_f64(),
             held_back_by: held_back.map(HeldBack::name),
             ranges: Ranges(report),

@@ -109,7 +109,17 @@ pub fn verdict(
     }
     write!(out, ", {} ({})", size(have), percent(have, total))?;
     long(out, report)?;
-    writeln!(out, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed, held_back))
+    write!(out, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed, held_back))?;
+    taken_over(out, report)?;
+    writeln!(out)
+}
+
+/// Writes the number of pieces that an earlier run has checked, if there are any.
+fn taken_over(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    match report.ntaken_over as u64 {
+        0 => Ok(()),
+        count => write!(out, ", {} taken over from an earlier run", plural(count, "piece")),
+    }
 }
 
 /// Returns the verdict in a word or two. Only that on all pieces is "complete".
@@ -176,6 +186,7 @@ pub fn line(out: &mut impl Write, file: &Path, torrent: &Torrent, report: &Repor
         count => write!(out, ", {} missing", plural(count, "file"))?,
     }
     long(out, report)?;
+    taken_over(out, report)?;
     notes(out, report)
 }
 

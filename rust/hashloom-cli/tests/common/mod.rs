@@ -107,3 +107,9 @@ pub fn is_trusted(folder: &std::path::Path) -> bool {
     }
     is_trusted
 }
+
+/// Opens the progress of checks of torrents that is kept in a file.
+pub fn checkpoint(path: &std::path::Path) -> hashloom_engine::torrent::Checkpoint {
+    use hashloom_engine::{state::State, torrent::Checkpoint};
+    Checkpoint::new(State::at(path, Checkpoint::SUBJECT).unwrap())
+}

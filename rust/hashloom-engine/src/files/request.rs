@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashloom::{Algorithm, Hash, Hasher, HmacKey};
 
 use super::Source;
-use crate::read::noted::Doubt;
+use crate::read::evidence::Doubt;
 use crate::read::stamp::Stamp;
 use crate::text::reason;
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Lines of a manifest and of a journal as JSON.
+//! Lines of a manifest as JSON.
 
 use std::borrow::Cow;
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Read};
 
 use hashloom::{Algorithm, Hash};
 use serde::{Deserialize, Serialize};
 
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
-use crate::files::{Doubt, Noted, Stamp};
 use crate::text::{Hex, write_json};
 use crate::walk::Filter;
 
@@ -138,13 +137,6 @@ macro_rules! line {
                 #[serde(skip_serializing_if = "Option::is_none", default, borrow, rename = $key)]
                 $field: Option<Digits<'a>>,
             )*
-            /// Only in a journal: the facts about the file that hold on this machine only.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            ctime_ns: Option<i128>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            ino: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            doubt: Option<u8>,
         }
 
         impl<'a> Line<'a> {
@@ -164,9 +156,6 @@ macro_rules! line {
                     unread: None,
                     bytes: None,
                     $($field: None,)*
-                    ctime_ns: None,
-                    ino: None,
-                    doubt: None,
                 }
             }
 
@@ -225,21 +214,6 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// The line of a journal: a file, and the facts that hold on this machine only.
-    pub(super) fn of_noted(
-        path: &'a [u8],
-        Noted { stamp, doubt }: &Noted,
-        digests: &[Hash],
-        algorithms: &[Algorithm],
-    ) -> Result<Line<'a>, Problem> {
-        let mut line = Line::new(Type::File);
-        (line.path, line.path_hex) = text(path);
-        line.read(stamp.nbytes, stamp.mtime_ns, digests, algorithms)?;
-        (line.ctime_ns, line.ino) = (Some(stamp.ctime_ns), Some(stamp.ino));
-        line.doubt = doubt.map(|doubt| Doubt::number(Some(doubt)));
-        Ok(line)
-    }
-
     /// Adds what is known of a file that was read.
     fn read(&mut self, nbytes: u64, mtime_ns: i128, digests: &[Hash], algorithms: &[Algorithm]) -> Result<(), Problem> {
         (self.length, self.mtime_ns) = (Some(nbytes), Some(mtime_ns));
@@ -293,16 +267,6 @@ impl<'a> Line<'a> {
         Ok((totals, lines))
     }
 
-    /// The entry and the stamp of a line of a journal. The stamp lacks the device's number, which may differ when a
-    /// disk is mounted again.
-    pub(super) fn into_noted(mut self, algorithms: &[Algorithm]) -> Result<(Entry, Noted), Problem> {
-        let (ctime_ns, ino) = (taken(&mut self.ctime_ns, "ctime_ns")?, taken(&mut self.ino, "ino")?);
-        let doubt = Doubt::of_number(self.doubt.take().unwrap_or(0).into()).ok_or(Problem::Key("doubt"))?;
-        let entry = self.into_entry(algorithms)?;
-        let Kind::File { nbytes, mtime_ns, .. } = entry.kind else { return Err(Problem::Key("type")) };
-        Ok((entry, Noted { stamp: Stamp { nbytes, mtime_ns, ctime_ns, dev: 0, ino }, doubt }))
-    }
-
     pub(super) fn into_entry(mut self, algorithms: &[Algorithm]) -> Result<Entry, Problem> {
         let path = bytes(&mut self.path, &mut self.path_hex, "path", "path_hex")?;
         let kind = match self.kind {
@@ -354,9 +318,6 @@ impl<'a> Line<'a> {
             ("folders", self.folders.is_some()),
             ("unread", self.unread.is_some()),
             ("bytes", self.bytes.is_some()),
-            ("ctime_ns", self.ctime_ns.is_some()),
-            ("ino", self.ino.is_some()),
-            ("doubt", self.doubt.is_some()),
         ];
         rest.iter().find(|(_, is_there)| *is_there).map_or(Ok(()), |(key, _)| Err(Problem::Key(key)))
     }
@@ -425,9 +386,4 @@ fn from_hex(digits: &str) -> Option<Vec<u8>> {
 /// Adds the number of the line to an error.
 pub(super) fn at(line: u64) -> impl Fn(Problem) -> super::Error {
     move |problem| super::Error { line, problem }
-}
-
-/// For the journal, whose errors are those of a file.
-pub(super) fn to_io(problem: Problem) -> io::Error {
-    super::Error { line: 1, problem }.into()
 }

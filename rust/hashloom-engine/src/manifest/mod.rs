@@ -60,7 +60,6 @@ use line::Line;
 
 mod compare;
 mod error;
-mod journal;
 mod line;
 mod reader;
 mod scan;
@@ -68,7 +67,6 @@ mod writer;
 
 pub use compare::{Comparison, Counts, Difference, Status};
 pub use error::{Error, Problem};
-pub use journal::Journal;
 pub use reader::Reader;
 pub use scan::{Found, Scan, ScanError, Scanned};
 pub use writer::Writer;

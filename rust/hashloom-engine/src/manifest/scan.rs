@@ -14,10 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Algorithm, Hash};
 
-use super::{Entry, Error, Journal, Kind, Reader, Reason};
-use crate::files::{Doubt, Event, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
+use super::{Entry, Error, Kind, Reader, Reason};
+use crate::files::{Doubt, Event, Evidence, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
 use crate::paths::{self, by_components, to_bytes};
+use crate::read::evidence::Folder;
 use crate::run::{Cancel, Options};
+use crate::state::State;
 use crate::text::reason;
 use crate::walk::{self, Entries, Filter, Walk, WalkError};
 
@@ -41,7 +43,7 @@ use crate::walk::{self, Entries, Filter, Walk, WalkError};
 /// let old = Reader::new(&manifest[..])?;
 /// let mut writer = Writer::new(Vec::new(), &algorithms)?;
 /// let summary = Scan::new(folder).update(old).run(&Options::new(), |found| writer.write(&found.entry))?;
-/// assert_eq!((summary.nread, summary.nreused), (0, 1));
+/// assert_eq!((summary.nread, summary.nold), (0, 1));
 /// assert_eq!(writer.finish()?, manifest);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -52,7 +54,7 @@ pub struct Scan<'a> {
     filter: Filter,
     without: Vec<PathBuf>,
     output: Option<Stamp>,
-    journal: Option<Journal>,
+    state: Option<State>,
     update: Option<Update<'a>>,
     listed: Option<Update<'a>>,
 }
@@ -93,7 +95,7 @@ impl<'a> Scan<'a> {
             filter: Filter::default(),
             without: Vec::new(),
             output: None,
-            journal: None,
+            state: None,
             update: None,
             listed: None,
         }
@@ -181,30 +183,39 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// Takes digests from a journal of these algorithms, where it has them, and adds new ones to it. The journal is
-    /// complete when the scan has ended or was cancelled.
+    /// The subject of the [state](State) of scans with these algorithms.
     ///
     /// ```
-    /// use std::fs::File;
+    /// use hashloom::Algorithm::{Md5, Sha256};
+    /// assert_eq!(hashloom_engine::manifest::Scan::subject(&[Sha256, Md5]), "digests of files: sha256, md5");
+    /// ```
+    pub fn subject(algorithms: &[Algorithm]) -> String {
+        let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
+        format!("digests of files: {}", names.join(", "))
+    }
+
+    /// Takes the digests of files from the state of an earlier run, where they are [strong
+    /// evidence](Evidence::is_strong), and adds new ones. The state is complete when the scan has ended or was cancelled.
+    /// It must be of the [subject](Scan::subject) of the algorithms.
     ///
+    /// ```
     /// use hashloom::Algorithm;
-    /// use hashloom_engine::manifest::{Journal, Scan};
+    /// use hashloom_engine::manifest::Scan;
     /// use hashloom_engine::run::Options;
+    /// use hashloom_engine::state::State;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let (folder, outside) = (folder.path(), tempfile::tempdir()?);
-    /// # let path = outside.path().join("journal");
+    /// # let path = outside.path().join("state");
     /// std::fs::write(folder.join("a"), "abc")?;
-    /// let journal = Journal::create(File::create_new(&path)?, &[Algorithm::Sha256])?;
-    /// Scan::new(folder).journal(journal).run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?;
-    ///
-    /// let file = File::options().read(true).write(true).open(&path)?;
-    /// assert_eq!(Journal::open(file, &[Algorithm::Sha256])?.len(), 1);
+    /// let open = || State::at(&path, &Scan::subject(&[Algorithm::Sha256]));
+    /// Scan::new(folder).state(open()?).run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?;
+    /// assert_eq!(open()?.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn journal(mut self, journal: Journal) -> Scan<'a> {
-        self.journal = Some(journal);
+    pub fn state(mut self, state: State) -> Scan<'a> {
+        self.state = Some(state);
         self
     }
 
@@ -293,9 +304,11 @@ pub struct Scanned {
     pub nread: u64,
     /// Bytes read. A file with several names (hard links) is read once, if the file system tells.
     pub nbytes: u64,
-    /// Number of files whose digests were known.
-    pub nreused: u64,
-    /// Files whose known digests were not trusted, counted by the reason.
+    /// Number of files whose digests an earlier run had read: [`Evidence::State`].
+    pub nresumed: u64,
+    /// Number of files whose digests are those of the old manifest: [`Evidence::Old`].
+    pub nold: u64,
+    /// Files whose digests an earlier run had read, but that are no strong evidence any more, counted by the reason.
     pub doubts: BTreeMap<Doubt, u64>,
     /// Number of entries that are neither files, links nor folders.
     pub nothers: u64,
@@ -320,6 +333,8 @@ pub struct Scanned {
 pub struct Found {
     /// The entry.
     pub entry: Entry,
+    /// Where the digests of a file come from; of any other entry, [`Evidence::Read`]: the entry was looked at.
+    pub evidence: Evidence,
     /// The reason if the entry is [`Kind::Unread`].
     pub error: Option<FileError>,
 }
@@ -344,8 +359,8 @@ pub enum ScanError<E> {
         /// The reason.
         error: io::Error,
     },
-    /// The journal cannot be written.
-    Journal(io::Error),
+    /// The state cannot be written.
+    State(io::Error),
     /// The old manifest cannot be read to its end.
     Update(Error),
     /// The manifest whose files are found cannot be read to its end.
@@ -365,7 +380,7 @@ impl<E: fmt::Display> fmt::Display for ScanError<E> {
             ScanError::Root { path, error } => {
                 write!(f, "{}: {}", paths::display(path), reason(error))
             }
-            ScanError::Journal(error) => write!(f, "the progress cannot be saved: {}", reason(error)),
+            ScanError::State(error) => write!(f, "the progress cannot be saved: {}", reason(error)),
             ScanError::Update(error) => write!(f, "the old manifest: {error}"),
             ScanError::Listed(error) => write!(f, "the manifest: {error}"),
             ScanError::Algorithms { found } => {
@@ -380,7 +395,7 @@ impl<E: fmt::Display> fmt::Display for ScanError<E> {
 impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            ScanError::Root { error, .. } | ScanError::Journal(error) => Some(error),
+            ScanError::Root { error, .. } | ScanError::State(error) => Some(error),
             ScanError::Update(error) | ScanError::Listed(error) => Some(error),
             ScanError::Algorithms { .. } => None,
             ScanError::Each(error) => Some(error),
@@ -390,7 +405,7 @@ impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {
 
 /// The outcome for a file.
 enum Settled {
-    /// The stamp, with a doubt if there is a journal; the digests, and the number of bytes read.
+    /// The stamp, with a doubt if there is a state; the digests, and the number of bytes read.
     File(Noted, Vec<Hash>, u64),
     Unread(Reason, FileError),
     Vanished,
@@ -417,11 +432,12 @@ enum Failure {
 
 /// State shared by the threads that draw steps and the threads that hash.
 struct Shared {
-    journal: Option<Journal>,
+    state: Option<State>,
+    root: Folder,
     summary: Scanned,
     /// Bytes that need not be read.
-    reused: u64,
-    /// The journal's first failure.
+    known: u64,
+    /// The state's first failure.
     failed: Option<io::Error>,
 }
 
@@ -452,7 +468,7 @@ impl Scan<'_> {
         options: &Options,
         mut each: impl FnMut(Found) -> Result<(), E> + Send,
     ) -> Result<Scanned, ScanError<E>> {
-        let Scan { root, algorithms, quick, filter, without, output, journal, mut update, listed } = self;
+        let Scan { root, algorithms, quick, filter, without, output, state, mut update, listed } = self;
         if let Some(update) = &mut update {
             let place = |algorithm| update.algorithms.iter().position(|other| other == algorithm);
             update.places = match algorithms.iter().map(place).collect() {
@@ -461,15 +477,16 @@ impl Scan<'_> {
             };
         }
         let stop = options.canceller().child();
-        let notes = journal.is_some();
-        let shared = Arc::new(Mutex::new(Shared { journal, summary: Scanned::default(), reused: 0, failed: None }));
+        let notes = state.is_some();
+        let (summary, folder) = (Scanned::default(), Folder::new(&root));
+        let shared = Arc::new(Mutex::new(Shared { state, root: folder, summary, known: 0, failed: None }));
         let (told, outer, unflushed) = (shared.clone(), options.clone(), stop.clone());
         let options = options.clone().cancel(&stop).noting(notes).progress(move |progress| {
             // The thread that has the lock shows the progress the next time.
             let Ok(mut shared) = told.try_lock() else { return };
-            let nbytes = progress.nbytes + shared.reused;
-            // Nothing else flushes the journal while a long file is read.
-            shared.journaled(&unflushed, Journal::flush_if_due);
+            let nbytes = progress.nbytes + shared.known;
+            // Nothing else flushes the state while a long file is read.
+            shared.noted(&unflushed, |state, _| state.flush_if_due());
             drop(shared);
             outer.tell(nbytes, None);
         });
@@ -508,10 +525,12 @@ impl Scan<'_> {
                         Settled::Vanished => (number, None),
                         Settled::Unread(reason, error) => (number, Some(unread(path, reason, error))),
                         Settled::File(noted, digests, nread) => {
-                            lock(&shared).read(&stop, &path, nread, &noted, &digests);
+                            let place = request.source.path().unwrap_or(&root);
+                            lock(&shared).read(&stop, (&path, place), nread, &noted, &digests);
                             let Stamp { nbytes, mtime_ns, .. } = noted.stamp;
                             let kind = Kind::File { nbytes, mtime_ns, digests };
-                            (number, Some(Found { entry: Entry { path, kind }, error: None }))
+                            let evidence = Evidence::Read;
+                            (number, Some(Found { entry: Entry { path, kind }, evidence, error: None }))
                         }
                     }
                 }
@@ -529,9 +548,9 @@ impl Scan<'_> {
             return Err(error);
         }
         let mut shared = lock(&shared);
-        shared.journaled(&stop, Journal::flush);
+        shared.noted(&stop, |state, _| state.flush());
         match shared.failed.take() {
-            Some(error) => Err(ScanError::Journal(error)),
+            Some(error) => Err(ScanError::State(error)),
             None => {
                 let summary = std::mem::take(&mut shared.summary);
                 Ok(Scanned { cancelled: !is_done || stop.is_cancelled(), ..summary })
@@ -541,20 +560,45 @@ impl Scan<'_> {
 }
 
 impl Shared {
-    /// Counts a file that was read, and adds it to the journal.
-    fn read(&mut self, stop: &Cancel, path: &[u8], nread: u64, noted: &Noted, digests: &[Hash]) {
+    /// Counts a file that was read, and adds it to the state.
+    fn read(&mut self, stop: &Cancel, (path, place): (&[u8], &Path), nread: u64, noted: &Noted, digests: &[Hash]) {
         self.summary.nread += 1;
         self.summary.nbytes += nread;
-        self.journaled(stop, |journal| journal.add(path, noted, digests));
+        self.noted(stop, |state, root| {
+            state.add(path, &root.tie(place, noted), &digests.iter().map(Hash::to_string).collect::<String>())
+        });
     }
 
-    /// Writes to the journal, if there is one. A failure stops all.
-    fn journaled(&mut self, stop: &Cancel, write: impl FnOnce(&mut Journal) -> io::Result<()>) {
-        if let Some(Err(error)) = self.journal.as_mut().map(write) {
+    /// Writes to the state, if there is one. A failure stops all.
+    fn noted(&mut self, stop: &Cancel, write: impl FnOnce(&mut State, &Folder) -> io::Result<()>) {
+        if let Some(Err(error)) = self.state.as_mut().map(|state| write(state, &self.root)) {
             self.failed.get_or_insert(error);
             stop.cancel();
         }
     }
+
+    /// Returns the digests that an earlier run has read of a file, if they are strong evidence.
+    fn resumed(&mut self, path: &[u8], place: &Path, stamp: Stamp, algorithms: &[Method]) -> Option<Vec<Hash>> {
+        let (tie, value) = self.state.as_mut()?.last(path)?;
+        match tie.doubt_at(&self.root.tie(place, &Noted { stamp, doubt: None })) {
+            None => digests_of(&value, algorithms),
+            Some(doubt) => {
+                *self.summary.doubts.entry(doubt).or_default() += 1;
+                None
+            }
+        }
+    }
+}
+
+/// Returns the digests that stand one behind the other.
+fn digests_of(mut digits: &str, algorithms: &[Method]) -> Option<Vec<Hash>> {
+    let digests = algorithms.iter().map(|method| {
+        let (digest, rest) = digits.split_at_checked(2 * method.algorithm().digest_nbytes())?;
+        digits = rest;
+        digest.parse().ok()
+    });
+    let digests = digests.collect::<Option<_>>()?;
+    digits.is_empty().then_some(digests)
 }
 
 /// Draws from the walk the files to read, and the entries that need no reading.
@@ -631,7 +675,9 @@ impl Steps<'_, '_> {
     }
 
     fn look(&mut self, found: &walk::Entry, path: &[u8]) -> Result<Look, Failure> {
-        let entry = |kind| Look::Entry(Found { entry: Entry { path: path.to_vec(), kind }, error: None });
+        let found_by =
+            |kind, evidence| Look::Entry(Found { entry: Entry { path: path.to_vec(), kind }, evidence, error: None });
+        let entry = |kind| found_by(kind, Evidence::Read);
         let (place, file_type) = (&found.path, found.file_type);
         let looked = if file_type.is_dir() {
             self.list(place).map(|()| entry(Kind::Folder))
@@ -656,7 +702,8 @@ impl Steps<'_, '_> {
                 Err(error) => Err(error),
             }
         } else {
-            return self.known(path, place).map(|known| known.map_or(Look::Read, entry));
+            let known = self.known(path, place)?;
+            return Ok(known.map_or(Look::Read, |(kind, evidence)| found_by(kind, evidence)));
         };
         Ok(looked.unwrap_or_else(|error| trouble(path, error)))
     }
@@ -696,32 +743,29 @@ impl Steps<'_, '_> {
     }
 
     /// Returns what is known of a file, if it need not be read.
-    fn known(&mut self, path: &[u8], place: &Path) -> Result<Option<Kind>, Failure> {
+    fn known(&mut self, path: &[u8], place: &Path) -> Result<Option<(Kind, Evidence)>, Failure> {
         let old = match &mut self.update {
             Some(update) => update.find(path).map_err(Failure::Update)?,
             None => None,
         };
         let mut shared = lock(self.shared);
-        if old.is_none() && shared.journal.as_ref().is_none_or(Journal::is_empty) {
+        if old.is_none() && shared.state.as_ref().is_none_or(State::is_empty) {
             return Ok(None);
         }
         let Ok(Some(stamp)) = Stamp::of_entry(place) else { return Ok(None) };
         let Stamp { nbytes, mtime_ns, .. } = stamp;
         let is_as_old = |old: &(u64, i128, Vec<Hash>)| (old.0, old.1) == (nbytes, mtime_ns);
-        let found = shared.journal.as_mut().and_then(|journal| journal.find(path, &stamp));
-        if let Some(Err(doubt)) = found {
-            *shared.summary.doubts.entry(doubt).or_default() += 1;
-        }
-        let digests = match found {
-            Some(Ok(digests)) => Some(digests),
-            _ => old.filter(is_as_old).map(|(_, _, digests)| digests),
+        let known = match shared.resumed(path, place, stamp, &self.methods) {
+            Some(digests) => Some((digests, Evidence::State)),
+            None => old.filter(is_as_old).map(|(_, _, digests)| (digests, Evidence::Old)),
         };
-        let kind = digests.map(|digests| Kind::File { nbytes, mtime_ns, digests });
-        if kind.is_some() {
-            shared.summary.nreused += 1;
-            shared.reused += nbytes;
+        let Some((digests, evidence)) = known else { return Ok(None) };
+        match evidence {
+            Evidence::State => shared.summary.nresumed += 1,
+            _ => shared.summary.nold += 1,
         }
-        Ok(kind)
+        shared.known += nbytes;
+        Ok(Some((Kind::File { nbytes, mtime_ns, digests }, evidence)))
     }
 }
 
@@ -782,7 +826,7 @@ fn trouble(path: &[u8], error: io::Error) -> Look {
 }
 
 fn unread(path: Vec<u8>, reason: Reason, error: FileError) -> Found {
-    Found { entry: Entry { path, kind: Kind::Unread(reason) }, error: Some(error) }
+    Found { entry: Entry { path, kind: Kind::Unread(reason) }, evidence: Evidence::Read, error: Some(error) }
 }
 
 /// A panic elsewhere leaves nothing half-done in the data under the lock.

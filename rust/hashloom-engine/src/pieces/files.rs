@@ -352,11 +352,16 @@ impl<'a> Files<'a> {
         self.stamp(index, &mut LastFolder::default()).ok()
     }
 
+    /// The look at a file that was there, or was not.
+    pub(crate) fn look_of(stamp: Option<&Stamp>) -> u64 {
+        stamp.map_or(GONE, Stamp::fingerprint)
+    }
+
     /// The file's present state, looked up by its path.
     fn look_now(&self, index: usize, last: &mut LastFolder) -> u64 {
         match self.stamp(index, last).map_err(OpenError::from) {
-            Ok(stamp) => stamp.fingerprint(),
-            Err(OpenError::Missing) => GONE,
+            Ok(stamp) => Files::look_of(Some(&stamp)),
+            Err(OpenError::Missing) => Files::look_of(None),
             Err(_) => CLOSED,
         }
     }
@@ -364,7 +369,7 @@ impl<'a> Files<'a> {
     /// Notes a look at a file. The first look counts; a later one that differs shows that the file has changed. A
     /// failure to open says nothing about changes: a file that was only looked at may be a link that leads out of the
     /// folder.
-    fn note(&self, index: usize, look: u64) {
+    pub(crate) fn note(&self, index: usize, look: u64) {
         let noted = self.looks[index].compare_exchange(UNSEEN, look, Ordering::Relaxed, Ordering::Relaxed);
         if noted.is_err_and(|first| ![look, UNSTABLE].contains(&first) && look != CLOSED) {
             self.looks[index].store(CHANGED, Ordering::Relaxed);

@@ -9,10 +9,10 @@
 //! map       files mapped into memory, and what keeps that safe
 //! stream    pipes and the like, which are waited for
 //! stamp     what a file is like, to see whether it has changed
-//! noted     whether a later change would show
 //! beneath   opens files below a folder and never outside of it
 //! windows   what Windows tells of a file beyond the standard library
 //! ahead     has the disk fetch what comes next
+//! evidence  what an earlier result is worth now
 //! evict     gives up what was read
 //! direct    reads past the page cache
 //! device    whether a disk should be read in order
@@ -28,14 +28,14 @@ pub(crate) mod buffer;
 pub(crate) mod device;
 pub(crate) mod direct;
 pub(crate) mod evict;
+#[allow(unsafe_code)]
+pub(crate) mod evidence;
 pub(crate) mod holes;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 #[allow(unsafe_code)]
 pub(crate) mod hot;
 #[allow(unsafe_code)]
 pub(crate) mod map;
-#[allow(unsafe_code)]
-pub(crate) mod noted;
 pub(crate) mod open;
 pub(crate) mod readers;
 #[allow(unsafe_code)]

@@ -34,8 +34,8 @@ mod os {
     use io_uring::{IoUring, Probe, opcode};
 
     use super::{Begun, Lost, PATIENCE, SLOTS};
+    use crate::read::evidence::Before;
     use crate::read::hot::Hot;
-    use crate::read::noted::Before;
     use crate::run::pool::{LOOK, Pool};
 
     /// Whether the kernel's code says that a request was cancelled while it waited.
@@ -313,7 +313,7 @@ mod os {
 
 pub(crate) use os::Ring;
 
-use crate::read::noted::Before;
+use crate::read::evidence::Before;
 use crate::read::stamp::Verdict;
 
 /// How long a batch waits for a request: longer than any healthy disk takes.

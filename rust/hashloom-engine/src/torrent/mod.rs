@@ -41,6 +41,6 @@ pub use parse::{
     Problem, Torrent, Version,
 };
 pub use verify::{
-    Check, Checkpoint, CheckpointError, Content, FileDifference, FileReport, FileState, FileTrouble, PieceDigests,
-    PieceState, Ranges, Report, Trouble, VerifyError, look, verify, verify_many, verify_pieces,
+    Check, Checkpoint, Content, FileDifference, FileReport, FileState, FileTrouble, PieceDigests, PieceState, Ranges,
+    Report, Trouble, Verdicts, VerifyError, look, verify, verify_many, verify_pieces,
 };

@@ -11,8 +11,9 @@ use hashloom::kernels::{IsaSet, kernels};
 use hashloom::{Algorithm, Digest, Hash, Hasher, Hmac, HmacKey, Sha256, hash, hash_many, hash_rows, hmac_many};
 use hashloom_engine::files::{Request, Source, hash_files, results};
 use hashloom_engine::list::{Line, Parser, Writer as ListWriter};
-use hashloom_engine::manifest::{Comparison, Journal, Reader, Scan, Status, Writer};
+use hashloom_engine::manifest::{Comparison, Reader, Scan, Status, Writer};
 use hashloom_engine::run::{Cancel, Options};
+use hashloom_engine::state::State;
 use hashloom_engine::torrent::{self, Builder, Check, PieceState, Torrent, Version};
 use hashloom_engine::tree::{bep52, fsverity::FsVerity, glacier, s3};
 use hashloom_engine::walk::Walk;
@@ -118,17 +119,16 @@ fn torrents(path: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn manifests(path: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
-    let scan = |journal: Option<Journal>| -> Result<Vec<u8>, Box<dyn Error>> {
+    let scan = |state: Option<State>| -> Result<Vec<u8>, Box<dyn Error>> {
         let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
         let mut scan = Scan::new(path).algorithms(&[Algorithm::Sha256]);
-        if let Some(journal) = journal {
-            scan = scan.journal(journal);
+        if let Some(state) = state {
+            scan = scan.state(state);
         }
         scan.run(&Options::new(), |found| writer.write(&found.entry))?;
         Ok(writer.finish()?)
     };
-    let journal = Journal::create(File::create_new(folder.join("journal"))?, &[Algorithm::Sha256])?;
-    let old = scan(Some(journal))?;
+    let old = scan(Some(State::at(&folder.join("state"), &Scan::subject(&[Algorithm::Sha256]))?))?;
     fs::rename(path.join("a"), path.join("c"))?;
     let new = scan(None)?;
     let algorithms = [Algorithm::Sha256];

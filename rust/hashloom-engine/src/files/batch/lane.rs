@@ -19,8 +19,8 @@ use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
 use crate::read::buffer::Buffer;
 use crate::read::evict::{self, EVICTED_NBYTES};
+use crate::read::evidence::{self, Before, Doubt};
 use crate::read::map::Mapping;
-use crate::read::noted::{self, Before, Doubt};
 use crate::read::open::read_at_once;
 use crate::read::ring::Begun;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
@@ -139,7 +139,7 @@ impl<T> Lane<T> {
             return None;
         }
         let file = self.reader.file()?;
-        (names(file) > 1 && noted::is_trusted(file)).then_some(stamp)
+        (names(file) > 1 && evidence::is_trusted(file)).then_some(stamp)
     }
 
     pub(super) fn methods(&self) -> &Arc<[Method]> {

@@ -7,7 +7,7 @@
 //! first byte read to the last, nothing has changed since, by the same rule as for a single read; else the next name
 //! leads.
 //!
-//! Device and inode identify a file only on the file systems whose stamps are trusted in later runs (`noted.rs`). On
+//! Device and inode identify a file only on the file systems whose stamps are trusted in later runs (`evidence.rs`). On
 //! others (FUSE, NFS, overlayfs) each name is read. Short files are read for each name too: remembering them would
 //! save little, and trees of snapshots have millions.
 
@@ -20,7 +20,7 @@ use super::lane::Lane;
 use super::lock;
 use crate::files::request::{Method, Request};
 use crate::files::source::Source;
-use crate::read::noted::Doubt;
+use crate::read::evidence::Doubt;
 use crate::read::stamp::Stamp;
 
 /// Shorter files are read for each name.

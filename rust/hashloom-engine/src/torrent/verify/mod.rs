@@ -26,7 +26,7 @@ use crate::text::{quoted, reason};
 use crate::torrent::{Bitfield, Torrent};
 use locate::{Located, locate};
 
-pub use checkpoint::{Checkpoint, CheckpointError};
+pub use checkpoint::{Checkpoint, Verdicts};
 pub use content::Content;
 pub use look::look;
 pub use report::{
@@ -172,7 +172,7 @@ pub struct Check<H, T = ()> {
     /// The value that comes back with the report.
     pub tag: T,
     pieces: Option<Bitfield>,
-    known: Vec<PieceState>,
+    known: Verdicts,
 }
 
 impl<H: Deref<Target = Torrent>> Check<H> {
@@ -186,7 +186,7 @@ impl<H: Deref<Target = Torrent>> Check<H> {
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
     pub fn new(torrent: H, path: impl Into<PathBuf>) -> Check<H> {
-        Check { torrent, path: path.into(), tag: (), pieces: None, known: Vec::new() }
+        Check { torrent, path: path.into(), tag: (), pieces: None, known: Verdicts::default() }
     }
 }
 
@@ -244,8 +244,8 @@ impl<H, T> Check<H, T> {
     /// let rest = Check::new(&torrent, "a").known([PieceState::Have, PieceState::Unchecked]);
     /// # Ok::<(), hashloom_engine::torrent::Error>(())
     /// ```
-    pub fn known(mut self, states: impl Into<Vec<PieceState>>) -> Check<H, T> {
-        self.known = states.into();
+    pub fn known(mut self, known: impl Into<Verdicts>) -> Check<H, T> {
+        self.known = known.into();
         self
     }
 }
@@ -363,6 +363,8 @@ struct Task<'a, H, T> {
     place: PathBuf,
     content: job::Content<'a>,
     states: Vec<AtomicU8>,
+    /// The pieces whose verdicts were known and not taken back.
+    taken_over: Mutex<Bitfield>,
     /// The pieces that were asked for.
     scope: Bitfield,
     started: Instant,
@@ -386,7 +388,7 @@ where
         let this: &Torrent = &torrent;
         let npieces = this.piece_count();
         let scope = check.pieces.take().map_or(Bitfield::all(npieces), |pieces| pieces.resized(npieces));
-        let given = std::mem::take(&mut check.known);
+        let Verdicts { states: given, looks } = std::mem::take(&mut check.known);
         let Located { place, prefix, content } = match locate(this, &check.path, cache) {
             Ok(located) => located,
             Err(error) => {
@@ -407,15 +409,22 @@ where
             Some(&state) if scope.get(piece) => state,
             _ => PieceState::Unchecked,
         };
-        // Known verdicts hold as long as the files do not change from now on, including files that are not read.
+        // Known verdicts hold as long as the files do not change after the look that they rest on, including files that
+        // are not read.
         for file in (0..this.file_count()).filter(|_| !given.is_empty()) {
             let attributes = this.file(file).attributes;
             let is_known = || this.pieces_of_file(file).any(|piece| known(piece) != PieceState::Unchecked);
             if !attributes.padding && !attributes.symlink && is_known() {
-                files.look_at(file);
+                match looks.get(file) {
+                    Some(&look) => files.note(file, look),
+                    None => files.look_at(file),
+                }
             }
         }
+        let mut taken_over = Bitfield::none(npieces);
+        (0..npieces).for_each(|piece| taken_over.set(piece, known(piece) != PieceState::Unchecked));
         Some(Arc::new(Task {
+            taken_over: Mutex::new(taken_over),
             place: content,
             content: job::Content::new(this.layout.clone(), files, hashes),
             states: (0..npieces).map(|piece| AtomicU8::new(known(piece) as u8)).collect(),
@@ -454,6 +463,7 @@ where
             pieces,
             files: file_reports,
             troubles: troubles.collect(),
+            ntaken_over: self.taken_over.lock().unwrap_or_else(PoisonError::into_inner).count(),
             nbytes_read: self.content.nbytes_read(),
             elapsed: self.started.elapsed(),
             cancelled,
@@ -486,6 +496,7 @@ where
                 if matches!(before, PieceState::Unchecked | PieceState::Unstable) {
                     return;
                 }
+                self.taken_over.lock().unwrap_or_else(PoisonError::into_inner).set(piece, false);
                 match outcome {
                     Outcome::Changed => PieceState::Unchecked,
                     _ => PieceState::Unstable,

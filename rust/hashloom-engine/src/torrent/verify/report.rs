@@ -44,6 +44,8 @@ pub struct Report {
     pub files: Vec<FileReport>,
     /// The first trouble of each file that is there but could not be opened or read.
     pub troubles: Vec<FileTrouble>,
+    /// Number of pieces in the scope whose verdicts are those of an earlier run, [given](super::Check::known) to this one.
+    pub ntaken_over: usize,
     /// Number of bytes read; less than the content has if files are missing or have holes.
     pub nbytes_read: u64,
     /// Duration of the check.

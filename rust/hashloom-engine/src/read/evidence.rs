@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Whether any later change of a file will show in its stamp.
+//! What a result of an earlier run is worth now.
 //!
-//! A verdict that is kept for another day is right only if every change shows. A write changes the file's times, with
-//! these exceptions:
+//! A result is *evidence* for a file if the file was read in this run, or if an earlier run read it and no change since
+//! can have escaped. For the latter the [`Tie`] of both runs must be equal in three parts: the folder, by its canonical
+//! path; the device, by what no copy of a disk shares; and the file's stamp. Beyond that, every change must have shown in
+//! the stamp. A write changes the file's times, with these exceptions:
 //!
 //! - A program that has mapped a file and written to a page goes on to write to that page unseen, until the page is on
 //!   the disk. Therefore nobody may have the file open for writing when the stamp is taken; a mapping keeps the file
@@ -13,14 +15,22 @@
 //!   trusted.
 //! - Clocks tick. Two changes within a tick may leave the same times.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::Path;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use hashloom::{Algorithm, Hasher};
+
 use crate::paths;
+use crate::read::device;
 use crate::read::stamp::Stamp;
+use crate::text::Hex;
 
 /// Two changes within this time may leave the same time stamp: clocks of file systems tick every 1 to 10 ms.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
@@ -74,24 +84,23 @@ pub enum Doubt {
     Fresh,
     /// The file could not be opened, or is not a regular file.
     Unopened,
+    /// The result is of a folder with another path.
+    Folder,
+    /// The result is of another device, or the system does not tell one device from a copy of it.
+    Device,
 }
 
 impl Doubt {
-    const ALL: [Doubt; 6] =
-        [Doubt::Changed, Doubt::Writer, Doubt::Owner, Doubt::FileSystem, Doubt::Fresh, Doubt::Unopened];
-
-    /// The number that stands for the doubt in files: above 0; 0 for `None`.
-    pub(crate) fn number(doubt: Option<Doubt>) -> u8 {
-        doubt.map_or(0, |doubt| doubt as u8 + 1)
-    }
-
-    /// The reverse of `number`; `None` if the number stands for nothing.
-    pub(crate) fn of_number(number: i64) -> Option<Option<Doubt>> {
-        match usize::try_from(number).ok()?.checked_sub(1) {
-            None => Some(None),
-            Some(index) => Doubt::ALL.get(index).copied().map(Some),
-        }
-    }
+    const ALL: [Doubt; 8] = [
+        Doubt::Changed,
+        Doubt::Writer,
+        Doubt::Owner,
+        Doubt::FileSystem,
+        Doubt::Fresh,
+        Doubt::Unopened,
+        Doubt::Folder,
+        Doubt::Device,
+    ];
 }
 
 /// A phrase that describes the file, without a verb.
@@ -104,6 +113,8 @@ impl fmt::Display for Doubt {
             Doubt::FileSystem => "on a file system that does not promise to tell of each change",
             Doubt::Fresh => "changed just before the last check",
             Doubt::Unopened => "impossible to open",
+            Doubt::Folder => "last read in another folder",
+            Doubt::Device => "last read on another device, or on one that the system cannot tell from a copy of it",
         })
     }
 }
@@ -127,20 +138,214 @@ impl Noted {
         Ok(noted.unwrap_or(Noted { stamp: Stamp::of(&metadata), doubt: Some(Doubt::Unopened) }))
     }
 
-    /// Why a result from when the file was like this is not believed now that its stamp is `now`; `None` if it is. The
-    /// device's number is not compared, as it may differ when a disk is mounted again.
-    #[cfg(any(feature = "manifest", feature = "torrent"))]
-    pub(crate) fn doubt_at(&self, now: &Stamp) -> Option<Doubt> {
-        let is_same = Stamp { dev: 0, ..self.stamp } == Stamp { dev: 0, ..*now };
-        if is_same { self.doubt } else { Some(Doubt::Changed) }
-    }
-
     /// Makes the note for a file whose next change will show if its times are old enough at `now_ns`.
     #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
     fn settled(stamp: Stamp, now_ns: i128) -> Noted {
         let tick = if stamp.ctime_ns % 1_000_000_000 == 0 { LONG_TICK } else { TICK };
         let is_old = stamp.ctime_ns < now_ns - tick.as_nanos() as i128;
         Noted { stamp, doubt: (!is_old).then_some(Doubt::Fresh) }
+    }
+}
+
+/// Where a result comes from.
+///
+/// ```
+/// use hashloom_engine::files::Evidence;
+/// assert!(Evidence::Read.is_strong() && Evidence::State.is_strong() && !Evidence::Old.is_strong());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Evidence {
+    /// The file was read in this run.
+    Read,
+    /// An earlier run read the file, as the [state](crate::state::State) of that run says, and no change since can have
+    /// escaped: the two [ties](Tie) hold.
+    State,
+    /// An old manifest has the digests for a file of this path, length and modification time. A program can change a
+    /// file and keep all three.
+    Old,
+}
+
+impl Evidence {
+    /// Whether no change of the file can have escaped.
+    ///
+    /// ```
+    /// assert!(hashloom_engine::files::Evidence::Read.is_strong());
+    /// ```
+    pub fn is_strong(self) -> bool {
+        self != Evidence::Old
+    }
+}
+
+/// The first bytes of a SHA-256.
+type Id = [u8; 16];
+
+/// Returns an identifier of parts, none of which can run into the next.
+fn id<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Id {
+    let mut hasher = Hasher::new(Algorithm::Sha256);
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let digest = hasher.finalize();
+    std::array::from_fn(|index| digest.as_ref()[index])
+}
+
+/// What ties a result to a thing: its place, its device and its version, and the reason, if any, why a later change
+/// might not show in them.
+///
+/// ```
+/// use hashloom_engine::files::{Doubt, Tie};
+///
+/// let (old, new) = (Tie::of("https://example.org/", "etag 1"), Tie::of("https://example.org/", "etag 2"));
+/// assert_eq!(old.doubt_at(&old), None);
+/// assert_eq!(old.doubt_at(&new), Some(Doubt::Changed));
+/// assert_eq!(old.to_string().parse(), Ok(old));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Tie {
+    folder: Id,
+    device: Id,
+    version: Id,
+    doubt: Option<Doubt>,
+}
+
+impl Tie {
+    /// The tie of a thing that is no file: `place` tells a store from every other, `version` tells every content that
+    /// the thing ever had.
+    ///
+    /// ```
+    /// use hashloom_engine::files::{Doubt, Tie};
+    /// assert_eq!(Tie::of("a", "1").doubt_at(&Tie::of("b", "1")), Some(Doubt::Folder));
+    /// ```
+    pub fn of(place: &str, version: &str) -> Tie {
+        Tie { folder: id([place.as_bytes()]), device: [0; 16], version: id([version.as_bytes()]), doubt: None }
+    }
+
+    /// The tie of several things at once, in order.
+    #[cfg(feature = "torrent")]
+    pub(crate) fn of_all<'a>(ties: impl Iterator<Item = &'a Tie> + Clone) -> Tie {
+        let all = |part: fn(&Tie) -> &Id| id(ties.clone().map(|tie| &part(tie)[..]));
+        Tie {
+            folder: all(|tie| &tie.folder),
+            device: all(|tie| &tie.device),
+            version: all(|tie| &tie.version),
+            doubt: ties.clone().find_map(|tie| tie.doubt),
+        }
+    }
+
+    /// Why a result with this tie is not believed now that the tie is `now`; `None` if no change can have escaped.
+    ///
+    /// ```
+    /// use hashloom_engine::files::Tie;
+    /// assert_eq!(Tie::of("a", "1").doubt_at(&Tie::of("a", "1")), None);
+    /// ```
+    pub fn doubt_at(&self, now: &Tie) -> Option<Doubt> {
+        match () {
+            () if self.folder != now.folder => Some(Doubt::Folder),
+            () if self.device != now.device => Some(Doubt::Device),
+            () if self.version != now.version => Some(Doubt::Changed),
+            () => self.doubt,
+        }
+    }
+
+    /// The same tie, as any change since an equal and strong one would have shown.
+    #[cfg(feature = "torrent")]
+    pub(crate) fn without_doubt(self) -> Tie {
+        Tie { doubt: None, ..self }
+    }
+}
+
+/// The three parts in hexadecimal, and the number of the doubt.
+impl fmt::Display for Tie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.doubt.map_or(0, |doubt| doubt as u8 + 1);
+        write!(f, "{}.{}.{}.{number}", Hex(&self.folder), Hex(&self.device), Hex(&self.version))
+    }
+}
+
+/// The text is not one that a tie is written as.
+///
+/// ```
+/// assert!("0.0.0.0".parse::<hashloom_engine::files::Tie>().is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoTie;
+
+impl FromStr for Tie {
+    type Err = NoTie;
+
+    fn from_str(text: &str) -> Result<Tie, NoTie> {
+        let mut parts = text.split('.');
+        let mut part = || parts.next().and_then(from_hex).ok_or(NoTie);
+        let (folder, device, version) = (part()?, part()?, part()?);
+        let doubt = match (parts.next(), parts.next()) {
+            (Some("0"), None) => None,
+            (Some(number), None) if !number.starts_with(['+', '0']) => {
+                let index = number.parse::<usize>().map_err(|_| NoTie)? - 1;
+                Some(*Doubt::ALL.get(index).ok_or(NoTie)?)
+            }
+            _ => return Err(NoTie),
+        };
+        Ok(Tie { folder, device, version, doubt })
+    }
+}
+
+fn from_hex(digits: &str) -> Option<Id> {
+    let digit = |index: usize| match digits.as_bytes().get(index)? {
+        digit @ b'0'..=b'9' => Some(digit - b'0'),
+        digit @ b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let mut id = [0; 16];
+    for (index, byte) in id.iter_mut().enumerate() {
+        *byte = digit(2 * index)? << 4 | digit(2 * index + 1)?;
+    }
+    (digits.len() == 32).then_some(id)
+}
+
+/// A folder with the files of a run, which makes their ties.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    id: Id,
+    /// The identifiers of devices by their numbers; `None` if the system does not tell a device from a copy of it.
+    devices: Mutex<HashMap<u64, Option<Id>>>,
+}
+
+impl Folder {
+    /// `path` may also be that of a file, which may be missing. A path that leads nowhere ties nothing.
+    pub(crate) fn new(path: &Path) -> Folder {
+        let of_missing = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+        let id = match path.canonicalize().ok().or_else(of_missing) {
+            Some(path) => id([&paths::to_bytes(&path)[..]]),
+            None => id([&RandomState::new().hash_one(0).to_le_bytes()[..]]),
+        };
+        Folder { id, devices: Mutex::default() }
+    }
+
+    /// The tie of a file that was noted, with the path by which it was found.
+    pub(crate) fn tie(&self, path: &Path, Noted { stamp, doubt }: &Noted) -> Tie {
+        let Stamp { nbytes, mtime_ns, ctime_ns, dev, ino } = *stamp;
+        let known = || self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&dev).copied();
+        // The lock is not held here: a server may take its time.
+        let device = found.unwrap_or_else(|| {
+            let found = device::identity(path, dev).map(|text| id([text.as_bytes()]));
+            *known().entry(dev).or_insert(found)
+        });
+        let numbers = [i128::from(nbytes), mtime_ns, ctime_ns, i128::from(ino)].map(i128::to_le_bytes);
+        Tie {
+            folder: self.id,
+            device: device.unwrap_or_default(),
+            version: id(numbers.iter().map(|number| &number[..])),
+            doubt: doubt.or(device.is_none().then_some(Doubt::Device)),
+        }
+    }
+
+    /// The tie of a file that is missing.
+    #[cfg(feature = "torrent")]
+    pub(crate) fn tie_of_none(&self) -> Tie {
+        Tie { folder: self.id, device: [0; 16], version: [0; 16], doubt: None }
     }
 }
 
@@ -327,15 +532,41 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
-        for doubt in Doubt::ALL {
-            assert_eq!(Doubt::of_number(Doubt::number(Some(doubt)).into()), Some(Some(doubt)));
+    fn text_of_ties() {
+        for doubt in Doubt::ALL.map(Some).into_iter().chain([None]) {
+            let tie = Tie { doubt, ..Tie::of("place", "version") };
+            let text = tie.to_string();
+            assert_eq!(text.parse(), Ok(tie));
+            for wrong in [&text[1..], &text[..text.len() - 1], &format!("{text}0"), &text.to_uppercase()] {
+                assert_eq!(wrong.parse::<Tie>(), Err(NoTie), "{wrong}");
+            }
         }
-        assert_eq!(Doubt::number(None), 0);
-        assert_eq!(Doubt::of_number(0), Some(None));
-        for number in [-1, i64::MIN, 7, i64::MAX] {
-            assert_eq!(Doubt::of_number(number), None, "{number}");
+        let text = Tie::of("place", "version").to_string();
+        for doubt in ["9", "+1", "-1", "01", "1.0", "18446744073709551616"] {
+            let wrong = format!("{}{doubt}", &text[..text.len() - 1]);
+            assert_eq!(wrong.parse::<Tie>(), Err(NoTie), "{wrong}");
         }
+    }
+
+    /// Each part of a tie is a doubt of its own.
+    #[test]
+    fn what_ties_a_result_to_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "abc").unwrap();
+        let noted = Noted { doubt: None, ..Noted::of(&path).unwrap() };
+        let root = Folder::new(folder.path());
+        let tie = Tie { doubt: None, ..root.tie(&path, &noted) };
+        assert_eq!(tie.doubt_at(&root.tie(&path, &noted)), None);
+        let later = Noted { stamp: Stamp { ctime_ns: noted.stamp.ctime_ns + 1, ..noted.stamp }, ..noted };
+        assert_eq!(tie.doubt_at(&root.tie(&path, &later)), Some(Doubt::Changed));
+        assert_eq!(tie.doubt_at(&Tie { device: [1; 16], ..tie }), Some(Doubt::Device));
+        assert_eq!(tie.doubt_at(&Folder::new(&path).tie(&path, &noted)), Some(Doubt::Folder));
+        assert_eq!(Tie { doubt: Some(Doubt::Writer), ..tie }.doubt_at(&tie), Some(Doubt::Writer));
+        // No path, no tie.
+        let missing = folder.path().join("missing/missing");
+        let [one, two] = [0; 2].map(|_| Folder::new(&missing).tie(&path, &noted));
+        assert_eq!(one.doubt_at(&two), Some(Doubt::Folder));
     }
 
     #[test]
