@@ -7,6 +7,7 @@
 //! table's rows. memory.rs: memory for long results. signals.rs: signals of Python. work.rs: threads of the engine.
 //! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
 //! pbkdf2.rs: keys from passwords. search.rs: nonces. streams.rs: messages that arrive in parts.
+//! state.rs: the journal of objects.
 //!
 //! The module needs no interpreter lock: its objects are frozen, and a mutex guards what changes in them.
 
@@ -28,6 +29,7 @@ mod rows;
 mod search;
 mod signals;
 mod source;
+mod state;
 mod streams;
 mod torrent;
 mod tree;
@@ -48,5 +50,6 @@ fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     torrent::add(module)?;
     manifest::add(module)?;
     search::add(module)?;
-    streams::add(module)
+    streams::add(module)?;
+    state::add(module)
 }
