@@ -7,7 +7,8 @@
 A file is changed while `check`, `torrent verify` and `manifest check` read it. The change is made where the program does
 not look: behind a FUSE mount, in a layer of overlayfs, within the second that ext2 counts as one time. Each command must
 report the file as it is in the end (exit status 1). Before that, nothing changes, and each must find all right. Two
-images are damaged instead: whatever the file system then says, the file is not right.
+images are damaged instead: whatever the file system then says, the file is not right. Clones of three images, of the same
+inodes and times but with a rotten file, take the place of the image whose reading was interrupted.
 
 It needs root, and mounts in a mount namespace of its own. What cannot be mounted here is named as SKIPPED; with
 --require a program that is not installed is a failure.
@@ -18,6 +19,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -231,6 +233,72 @@ def damaged_btrfs(folder):
     damaged("Btrfs", world, remount)
 
 
+def cloned(name, nbytes, *maker):
+    """Interrupts commands, and lets them go on on the same device, and on clones of it with a rotten file, in the folder's
+    place and elsewhere."""
+    def test(folder):
+        mounted = image(folder, nbytes, *maker)
+        content = mounted / "content"
+        content.mkdir()
+        # Btrfs would find the rot itself. Others know no such flag.
+        subprocess.run(["chattr", "+C", content], capture_output=True)
+        early = b"the first file, which will rot\n" * 4000
+        (content / "a").write_bytes(early)
+        (content / "z").write_bytes(random.Random(5).randbytes(NBYTES))
+        known = folder / "known"
+        known.mkdir()
+        run(PROGRAM, "torrent", "create", content, "-l", "64K", "-o", known / "torrent", "--quiet")
+        run(PROGRAM, "manifest", "write", content, "-o", known / "manifest", "--quiet")
+        run("sync")
+        run("umount", mounted)
+        rotten = (folder / "image").read_bytes().replace(early[:4096], b"T" + early[1:4096])
+        (folder / "clone").write_bytes(rotten)
+        mount("-o", "loop", folder / "image", mounted)
+        # A file of a moment ago is not taken over.
+        time.sleep(0.1)
+        commands = {
+            "torrent verify": ["torrent", "verify", known / "torrent", content, "--resume", known / "t"],
+            "manifest check": ["manifest", "check", known / "manifest", content, "--resume", known / "c"],
+            "manifest write": ["manifest", "write", content, "-o", known / "w"],
+        }
+        states = {"torrent verify": known / "t", "manifest check": known / "c", "manifest write": known / "w.partial"}
+        for command, line in commands.items():
+            process = subprocess.Popen([PROGRAM, *line, "--rate", "4M", "--threads", "1"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT)
+            time.sleep(2)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=GUARD_SECONDS)[0].decode()
+            check(f"{name}: {command}: interrupted", states[command].exists(), said)
+        kept = {command: state.read_bytes() for command, state in states.items()}
+
+        def go_on(where, place):
+            for command, line in commands.items():
+                states[command].write_bytes(kept[command])
+                (known / "w").unlink(missing_ok=True)
+                line = [place if word == content else word for word in line]
+                done = subprocess.run([PROGRAM, *line], capture_output=True, text=True)
+                said = done.stdout + done.stderr
+                is_taken = "taken over" in said or "by an earlier run" in said
+                if where == "the same device":
+                    check(f"{name}: {command}: {where}", done.returncode == 0 and is_taken, said)
+                    continue
+                if command == "manifest write":
+                    digest = hashlib.sha256((place / "a").read_bytes()).hexdigest()
+                    is_right = done.returncode == 0 and digest in (known / "w").read_text()
+                else:
+                    is_right = done.returncode == 1
+                check(f"{name}: {command}: {where}", is_right and not is_taken and "again: last read" in said, said)
+        go_on("the same device", content)
+        (folder / "other").mkdir()
+        run("umount", mounted)
+        mount("-o", "loop", folder / "clone", folder / "other")
+        go_on("a clone elsewhere", folder / "other" / "content")
+        run("umount", folder / "other")
+        mount("-o", "loop", folder / "clone", mounted)
+        go_on("a clone in its place", content)
+    return test
+
+
 def squashfs(folder):
     needed("mksquashfs")
     for name in ("source", "mount"):
@@ -288,6 +356,9 @@ def main():
         os.execvp("unshare", ["unshare", "-m", sys.executable, *sys.argv])
     tests = [(name, changed(name, make, has_seconds)) for name, make, has_seconds in CASES]
     tests += [("Btrfs, damaged", damaged_btrfs), ("squashfs, damaged", squashfs)]
+    for name, nbytes, *maker in [("ext4", 64 * MIB, "mkfs.ext4", "-q"), ("XFS", 320 * MIB, "mkfs.xfs", "-q"),
+                                 ("Btrfs", 256 * MIB, "mkfs.btrfs", "-q")]:
+        tests.append((f"{name}, cloned", cloned(name, nbytes, *maker)))
     for name, test in tests:
         if arguments.only not in name:
             continue
