@@ -199,8 +199,13 @@ def _hash(name: str, paths: list[str], threads: int) -> list[_Result]:
     return results
 
 
+def _size(name: str) -> int:
+    """Bytes of a digest; of SHAKE, of the usual one."""
+    return new(name).digest_size or len(many(name, [b""])[0])
+
+
 def _checked(name: str, asked: list[str], worker: str, attempt: int, results: object) -> list[WorkerDigest]:
-    return _checked_files(name, new(name).digest_size, asked, worker, attempt, results)
+    return _checked_files(name, _size(name), asked, worker, attempt, results)
 
 
 def _checked_files(
@@ -302,7 +307,7 @@ def _checked_answers(
             sizes = [len(digest) if isinstance(digest, bytes) else -1 for digest in digests]
             if reason is None:
                 is_answer = (
-                    sizes == [new(algorithm).digest_size for algorithm in algorithms]
+                    sizes == [_size(algorithm) for algorithm in algorithms]
                     and _is_count(nbytes)
                     and (mtime_ns is None or type(mtime_ns) is int)
                 )
@@ -495,7 +500,7 @@ def _sums(
     from . import store
     from ._objects import tie_of
 
-    size = new(name).digest_size or len(many(name, [b""])[0])
+    size = _size(name)
     asked: dict[Any, tuple[Any, list[Any]]] = {}
     running = distributed.as_completed()
 
@@ -662,7 +667,7 @@ def _checked_end(torrent: Torrent, result: object) -> tuple[Any, ...]:
         report = FileReport(*file)
         found = report.found_nbytes
         is_whole = _is_count(found) and found is not None and found >= nbytes and set(pieces[first:end]) <= {"have"}
-        if (report.state == "skipped") == has_content or (report.state == "complete" and not is_whole):
+        if (report.state == "skipped") == has_content or (report.state in ("complete", "too long") and not is_whole):
             raise ValueError(f"{os.fsdecode(path)} as {report.state}, which its pieces contradict")
         reports.append(report)
     return stamps, content, pieces, reports, dict(zip(troubled, (FileError(*one) for one in troubles)))
