@@ -50,15 +50,16 @@ class Faulty(MemoryFileSystem):
 
     def cat_file(self, path, start=None, end=None, **kwargs):
         kind = type(self)
+        nbytes = (end or 0) - (start or 0)
         with kind.lock:
-            kind.reading += end - start
+            kind.reading += nbytes
             kind.most = max(kind.most, kind.reading)
         try:
-            wrong = kind.fault(path, start, end)
+            wrong = kind.fault(path, start or 0, end or 0)
             return super().cat_file(path, start, end) if wrong is None else wrong
         finally:
             with kind.lock:
-                kind.reading -= end - start
+                kind.reading -= nbytes
 
 
 @pytest.fixture
@@ -102,6 +103,14 @@ def test_sums(faulty, tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     for url in (str(tmp_path), f"file://{tmp_path}"):
         assert [(one.path, one.digest) for one in store.sums("sha256", url)] == [(str(tmp_path / "a"), sha256(b"abc"))]
+
+
+def test_an_object_that_is_longer_than_its_length(faulty, monkeypatch):
+    faulty.pipe({"/bucket/a": b"", "/bucket/b": b"b"})
+    info = Faulty.info
+    monkeypatch.setattr(Faulty, "info", lambda self, path: {**info(self, path), "size": 0})
+    found = by_path(store.sums("sha256", ["faulty://bucket/a", "faulty://bucket/b"], retries=0))
+    assert found["bucket/a"].digest == sha256(b"") and "the body has 1 of 0 bytes" in str(found["bucket/b"].error)
 
 
 def test_memory_is_bounded(faulty):

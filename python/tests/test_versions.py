@@ -5,11 +5,14 @@ import datetime
 import email.utils
 import hashlib
 import http.server
+import io
 import logging
 import os
 import re
+import tarfile
 import threading
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -251,7 +254,7 @@ def serve(monkeypatch):
         server = Server(("127.0.0.1", 0), Handler)
         server.site = Site()
         server.site.url = f"http://127.0.0.1:{server.server_port}/f"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         servers.append((server, thread))
         return server.site
@@ -308,7 +311,8 @@ def test_http_change_between_ranges(site, monkeypatch, tells, nbytes):
 
 
 @pytest.mark.parametrize("etag", [None, lambda body: 'W/"same"', lambda body: '""'], ids=["none", "weak", "empty"])
-def test_http_length_alone(site, tmp_path, etag):
+def test_http_length_alone(site, monkeypatch, tmp_path, etag):
+    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
     site.has_time, site.etag = False, etag
     site.change = lambda: site.replace(b"B" * 3_000)
     one = summed(site.url, range_nbytes=1_000)
@@ -362,7 +366,8 @@ def test_http_server_that_ignores_ranges(site, has_head):
     assert "as the server has no ranges, and 2000 bytes of memory are left" in str(error)
 
 
-def test_http_answers_that_tell_less(site):
+def test_http_answers_that_tell_less(site, monkeypatch):
+    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
     site.headers = lambda request: {"Last-Modified": None} if request.headers.get("Range") else {}
     assert summed(site.url, range_nbytes=1_000).hexdigest == sha256(site.body)
     assert site.requests[-2][::2] == ("GET", None)
@@ -403,8 +408,18 @@ def test_http_errors(site):
         error = summed(site.url, retries=1).error
         assert (error.kind, error.errno) == (kind, number), status
     assert [command for command, _, _ in site.requests[-3:]] == ["HEAD", "GET", "GET"]
-    site.status = lambda request: 404
-    assert summed(site.url).error.errno == 2
+    for status, kind, number in ((404, "open", 2), (403, "open", 13), (500, "read", None)):
+        site.status = lambda request, status=status: status
+        error = summed(site.url, retries=1).error
+        assert (error.kind, error.errno) == (kind, number), status
+
+
+def test_http_length_that_is_not_the_file_s(site, monkeypatch):
+    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
+    for length in ("0", "2999", "3001"):
+        site.headers = lambda request, length=length: {"Content-Length": length} if request.command == "HEAD" else {}
+        for span in ({}, {"range_nbytes": 1_000}):
+            assert summed(site.url, retries=0, **span).error.kind in ("read", "unstable"), length
 
 
 @pytest.mark.parametrize("nbytes", [65_536, 50_000])
@@ -515,7 +530,44 @@ def test_ftp_without_times(ftp, tmp_path):
         summed(f"{url}/f", journal=tmp_path / "j")
 
 
-# ---- Files of this machine
+# ---- Archives, and files of this machine
+
+
+@pytest.mark.parametrize("protocol", ["tar", "zip"])
+def test_members_of_an_archive(tmp_path, protocol):
+    """Members have one time and length whatever their bytes, as of a build that is reproducible."""
+    archive = tmp_path / f"a.{protocol}"
+
+    def pack(letter):
+        with tarfile.open(archive, "w") if protocol == "tar" else zipfile.ZipFile(archive, "w") as file:
+            for name in "ab":
+                if protocol == "tar":
+                    member = tarfile.TarInfo(name)
+                    member.size, member.mtime = 50_000, SECONDS
+                    file.addfile(member, io.BytesIO(letter * 50_000))
+                else:
+                    file.writestr(zipfile.ZipInfo(name, (2026, 11, 25, 9, 46, 40)), letter * 50_000)
+        os.utime(archive, (1_700_000_000 + letter[0],) * 2)
+
+    def source(letter, fo=str(archive)):
+        found = list(store.sums("sha256", f"{protocol}://", storage_options={"fo": fo}, **options))
+        assert [one.hexdigest for one in found] == [sha256(letter * 50_000)] * 2
+        return {one.source for one in found}
+
+    options = dict(range_nbytes=10_000, journal=tmp_path / "j")
+    pack(b"A")
+    assert [source(b"A") for _ in range(2)] == [{"read"}, {"journal"}]
+    pack(b"B")
+    assert source(b"B") == {"read"}
+    with open(archive, "rb") as opened, pytest.raises(ValueError, match="leave the journal out"):
+        source(b"B", opened)
+
+
+def test_a_length_of_0_that_stands_for_none():
+    if not Path("/proc/version").exists():
+        pytest.skip("SKIPPED: files without a length: this system has no /proc")
+    (one,) = store.sums("sha256", ["file:///proc/version"], retries=0)
+    assert one.error.kind == "read"
 
 
 def test_a_link_is_told_by_its_target(tmp_path):

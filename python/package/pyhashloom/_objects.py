@@ -76,7 +76,8 @@ _PLACES = (
 _OF_RANGES = ("ETag", "Last-Modified")
 
 # File systems with one connection or one open file.
-_ONE_BY_ONE = ("ftp", "libarchive", "tar", "zip")
+_ARCHIVES = ("libarchive", "tar", "zip")
+_ONE_BY_ONE = ("ftp", *_ARCHIVES)
 
 
 class ChangedError(Exception):
@@ -380,7 +381,16 @@ class Store:
             return info
         for remembered in (path, self.fs._parent(path)):
             getattr(self.fs, "sync_fs", self.fs).invalidate_cache(remembered)
-        info = await self.fs._info(path)
+        try:
+            info = await self.fs._info(path)
+        except FileNotFoundError as error:
+            # That of HTTP stands for any error.
+            status = getattr(error.__cause__, "status", None)
+            if self.is_http and status in (401, 403):
+                raise PermissionError(13, f"the server answers {status}") from error
+            if self.is_http and error.__cause__ is not None and status not in (404, 410):
+                raise error.__cause__ from error
+            raise
         return info
 
     async def ready(self, one: Object, is_fresh: bool = False) -> Object:
@@ -416,9 +426,16 @@ class Store:
             raise OSError(None, "the file system does not tell the length")
         if self.is_http:
             return self._of_headers(path, info, size, str(info.get("url", path)), info.get("partial", True))
-        if self.protocol == "file" and not hasattr(os.stat_result, "st_birthtime"):
+        if self.protocol in ("file", "local") and not hasattr(os.stat_result, "st_birthtime"):
             info = {**info, "changed": info.get("created")}
-        return described(path, info, size)
+        if self.protocol not in _ARCHIVES:
+            return described(path, info, size)
+        # Whoever packs decides the times of members.
+        with contextlib.suppress(OSError, TypeError):
+            seen = os.stat(self._options["fo"])
+            info = {**info, "archive.mtime": seen.st_mtime, "archive.changed": seen.st_ctime}
+        one = described(path, info, size)
+        return dataclasses.replace(one, ties=frozenset(name for name in one.ties if name.startswith("archive.")))
 
     def _of_headers(self, path: str, told: Mapping[str, Any], size: int, target: str, has_ranges: bool) -> Object:
         """An object behind HTTP. It is read where redirections led to, and mirrors may have other bytes."""
@@ -511,7 +528,9 @@ class Store:
         return data
 
     async def _get_any(self, one: Object, start: int, end: int) -> bytes:
-        found = await self.fs._cat_file(one.path, start=start, end=end)
+        # A length of 0 may stand for one that is not known: /proc, documents of Google Drive.
+        span = {"start": start, "end": end} if end else {}
+        found = await self.fs._cat_file(one.path, **span)
         if len(found) != end - start and (await self._info(one.path)).get("size") != one.nbytes:
             raise ChangedError("it has another length than before")
         return bytes(found)
@@ -527,8 +546,6 @@ class Store:
             raise EOFError(f"the store offers {part} in place of bytes {start}-{end - 1}/{one.nbytes}")
 
     async def _get_http(self, one: Object, start: int, end: int) -> bytes:
-        if not one.nbytes:
-            return b""
         headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity"}
         if end - start < one.nbytes:
             headers["Range"] = f"bytes={start}-{end - 1}"
