@@ -373,8 +373,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The values of a dictionary or of runs, with the extension that they are: their own one, or that of the whole, as some
-/// libraries have it.
+/// The values of a dictionary or of runs, with the extension that they are: their own one, or that of the whole, as
+/// some libraries have it.
 fn encoded(whole: &Field, own: Option<&str>, values: Field) -> Field {
     let name = own.or(whole.extension_type_name()).map(|name| (EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned()));
     let mut metadata = values.metadata().clone();

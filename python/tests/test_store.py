@@ -551,6 +551,14 @@ def test_the_place_of_a_journal_has_the_real_endpoint_and_no_secrets(bucket, mon
     assert place == _place("s3://bucket", {**bucket.options, "secret": "other"}, limits)
 
 
+def test_the_place_of_files_behind_a_url(faulty):
+    from pyhashloom.store import _place
+
+    limits = pyhashloom._objects.Limits(1, 1, 1, 0)
+    one = _place("faulty://a", {"x": "ftp://user:password@host/a", "y": [1, "b"], "z": object(), "token": "t"}, limits)
+    assert one == 'faulty {"x": "ftp://host/a", "y": [1, "b"]}'
+
+
 def test_s3_object_that_is_listed_and_cannot_be_had(bucket):
     bucket.put("a", b"abc")
     bucket.put("b", b"abd")
@@ -573,11 +581,12 @@ def test_s3_object_that_is_listed_and_cannot_be_had(bucket):
     # It is gone behind the listing.
     is_head_there[0] = False
     gone = store.write_manifest("s3://bucket", **options)
-    assert b'"path":"a"' not in gone.content and "it is gone since it was listed" in str(gone.troubles[0])
+    assert b'"path":"a"' not in gone.content and "it was there before it was read, and is gone" in str(gone.troubles[0])
     for manifest in (written.content, gone.content):
         report = store.check_manifest(manifest, "s3://bucket", **options)
         assert not report.is_same and [error.errno for error in report.troubles] == [2]
-    assert {one.path: one.error and one.error.errno for one in sums(bucket)} == {"s3://bucket/a": 2, "s3://bucket/b": None}
+    told = {one.path: one.error and one.error.errno for one in sums(bucket)}
+    assert told == {"s3://bucket/a": 2, "s3://bucket/b": None}
 
 
 def test_s3_key_with_a_slash_at_its_end(bucket):

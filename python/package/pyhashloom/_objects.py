@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Objects in buckets, read by fsspec: pages of a listing, ranges in flight, retries, and the thread of the event loop.
 
-An object is a name and a version. Every range is asked for by the version where the store can (S3: If-Match), and the
-version is looked at again at the end where it cannot. A range that does not have its length is asked for again. The
-caller's thread takes results; everything else happens in an event loop on a thread of its own, which ends with the
-call.
+An object is a name and a version (_versions.py). The version in each answer of S3 and HTTP is compared; others are
+looked at again behind the last range. An object whose version cannot be told is read by one request. A range that does
+not have its length is asked for again. The caller's thread takes results; everything else happens in an event loop on a
+thread of its own, which ends with the call.
 """
 
 from __future__ import annotations
@@ -61,14 +61,15 @@ _PAUSE = 20.0
 
 # Options of a file system that do not decide which store it is: secrets, which must not be in a journal, and speed.
 _NO_PLACE = re.compile(
-    "key|secret|token|passw|cred|auth|cookie|cert|header|connection_string|size|timeout|cache|max|loop|asynch|config_kw",
+    "key|secret|token|passw|cred|auth|cookie|cert|header|connection_string|"
+    "size|timeout|cache|max|loop|asynch|config_kwargs",
     re.IGNORECASE,
 )
 
 # Attributes of a file system, or of what it has, that tell which store it is.
 _PLACES = (
-    "host", "port", "username", "user", "url", "endpoint", "_endpoint", "_location", "region", "instance", "org", "repo",
-    "root", "ref", "gist_id", "sha", "account_name", "hostid", "service_client.url", "client.base_url",
+    "host", "port", "username", "user", "url", "endpoint", "_endpoint", "_location", "region", "instance", "org",
+    "repo", "root", "ref", "gist_id", "sha", "account_name", "hostid", "service_client.url", "client.base_url",
     "client.config.host", "repo.path", "api.client.app_url",
 )  # fmt: skip
 
@@ -279,9 +280,12 @@ class Store:
             if isinstance(value, Mapping):
                 named = {str(name): plain(inner) for name, inner in value.items() if not _NO_PLACE.search(str(name))}
                 return {name: inner for name, inner in sorted(named.items()) if inner not in (None, {})}
+            if isinstance(value, (list, tuple)):
+                return [plain(inner) for inner in value]
             if isinstance(value, (bool, int, float)):
                 return value
-            return None if callable(value) else without_user(str(value))
+            is_text = isinstance(value, (str, os.PathLike)) or type(value).__name__ == "URL"
+            return without_user(str(value)) if is_text else None
 
         told: dict[str, Any] = dict(self._options)
         fs = getattr(self.fs, "sync_fs", self.fs)
@@ -328,7 +332,7 @@ class Store:
         try:
             await self.look(one)
         except FileNotFoundError:
-            is_gone, text = True, "it is gone since it was listed"
+            is_gone, text = True, "it was there before it was read, and is gone"
         except Exception as other:
             text = f"there is no such object when it is read, and a look fails: {other}"
         return self.error(FileNotFoundError(2, text), one.path), is_gone
@@ -657,7 +661,7 @@ class Store:
                     yield chunk
 
     def _too_long(self, one: Object, left: int) -> FileError:
-        why = "the server has no ranges" if one.ties else "the store tells no time and no revision of it, only its length"
+        why = "the server has no ranges" if one.ties else "the store tells no time, revision or hash of it"
         text = f"it is read by one request, as {why}, and {left} bytes of memory are left for its {one.nbytes}"
         return self.error(OSError(None, f"{text}: give a greater memory_nbytes"), one.path)
 
@@ -722,8 +726,8 @@ def tie_of(one: Object, url: str, place: str) -> str:
     without it."""
     if not one.ties:
         raise UntiedError(
-            f"{url}: the store tells no time, no revision and no hash of it ({one.version}), so a journal could have the "
-            "digest of other bytes: leave the journal out, or have the store tell them (ETag, Last-Modified)"
+            f"{url}: the store tells no time, no revision and no hash of it ({one.version}), so a journal could have "
+            "the digest of other bytes: leave the journal out, or have the store tell them (ETag, Last-Modified)"
         )
     return f"{hashlib.blake2b(place.encode(), digest_size=8).hexdigest()} {one.version}"
 

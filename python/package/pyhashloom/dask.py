@@ -431,7 +431,9 @@ class WorkerObject(WorkerDigest):
         self.version = version
 
 
-def _hash_objects(name: str, place: str, top: str, objects: list[Any], options: dict[str, Any], limits: Any) -> list[Any]:
+def _hash_objects(
+    name: str, place: str, top: str, objects: list[Any], options: dict[str, Any], limits: Any
+) -> list[Any]:
     """Runs on a worker, whose store must be the caller's."""
     from . import store
     from ._objects import results

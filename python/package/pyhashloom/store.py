@@ -127,7 +127,7 @@ def _several(url: str | Iterable[str]) -> tuple[str, list[str] | None]:
 
 @dataclass(frozen=True)
 class StoreWritten(Written):
-    """A new manifest of objects. `troubles` has also the objects that were listed and then gone, which are not in it."""
+    """A new manifest of objects. `troubles` also has the objects that were listed and then gone: they are not in it."""
 
     journaled: list[str]
     """The objects that an earlier call with the same journal has read, below the URL."""
