@@ -32,6 +32,7 @@ _CHANGED = {
     "servermodified",
     "timemodified",
     "updated",
+    "updatedat",
 }
 _CREATED = {"created", "createdat", "createdtime", "creationtime", "ctime", "timecreated"}
 # Of each change another one, whatever the clock.
@@ -42,6 +43,7 @@ _REVISIONS = {
     "hex",  # git
     "rawurl",  # gist
     "rev",
+    "revision",
     "sequenceid",
     "sha",  # GitHub
     "sha256",
@@ -50,7 +52,9 @@ _REVISIONS = {
     "xethash",
 }
 # Of two contents that somebody made for it, MD5, and so an ETag, may be the same.
-_HASHES = {"checksum", "contentmd5", "digest", "etag", "md5", "md5dos2unix", "md5hash", "reprdigest", "sha1"}
+_HASHES = {
+    "checksum", "contentmd5", "digest", "etag", "md5", "md5checksum", "md5dos2unix", "md5hash", "reprdigest", "sha1",
+}  # fmt: skip
 # Which file it is. These tie nothing.
 _OTHERS = {"at", "crc", "crc32c", "fileid", "ino", "size", "unique"}
 # Fields with fields in them: Azure, DVC, Hugging Face.

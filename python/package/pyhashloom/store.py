@@ -600,7 +600,8 @@ def check_upload(
     path: _Path, url: str, *, storage_options: _Options | None = None, threads: int = 0, retries: int = 5
 ) -> Upload:
     """Compares a file with an object of S3 without reading the object: by its length, and by the checksum that S3
-    computed when the object was uploaded, at once or in parts of equal length.
+    computed when the object was uploaded, at once or in parts of equal length. `checksum` of the result says which one:
+    by MD5, the ETag, two files that somebody made for it are the same.
 
     ValueError if S3 has no checksum that can be computed from the file: that is so for an object encrypted by KMS
     without a SHA-256 or SHA-1. FileError if one of the two cannot be read.
