@@ -64,6 +64,10 @@ mod journal;
 mod line;
 mod reader;
 mod scan;
+#[cfg(feature = "signature")]
+pub mod signature;
+#[cfg(feature = "sign")]
+mod signer;
 mod writer;
 
 pub use compare::{Comparison, Counts, Difference, Status};
