@@ -295,6 +295,8 @@ pub struct Scanned {
     pub nbytes: u64,
     /// Number of files whose digests were known.
     pub nreused: u64,
+    /// Number of those whose digests are from an old manifest: [`Scan::update`].
+    pub nupdated: u64,
     /// Files whose known digests were not trusted, counted by the reason.
     pub doubts: BTreeMap<Doubt, u64>,
     /// Number of entries that are neither files, links nor folders.
@@ -714,7 +716,11 @@ impl Steps<'_, '_> {
         }
         let digests = match found {
             Some(Ok(digests)) => Some(digests),
-            _ => old.filter(is_as_old).map(|(_, _, digests)| digests),
+            _ => {
+                let old = old.filter(is_as_old);
+                shared.summary.nupdated += u64::from(old.is_some());
+                old.map(|(_, _, digests)| digests)
+            }
         };
         let kind = digests.map(|digests| Kind::File { nbytes, mtime_ns, digests });
         if kind.is_some() {
