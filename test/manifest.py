@@ -312,7 +312,7 @@ def ended_at_each_call(hashloom, work, arguments, before, after):
 
 def signed_and_ended(hashloom):
     """A command that signs, and is ended at any call, leaves a manifest with a right signature, or what was there; and the
-    same command goes on from there."""
+    same command goes on from there. The same for a log."""
     if not shutil.which("strace"):
         print("SKIPPED: signing runs that are ended: no strace")
         return
@@ -332,7 +332,7 @@ def signed_and_ended(hashloom):
 
         def restored(files):
             for path in place.iterdir():
-                if path.name.startswith(".hashloom-") or path.name in ("m", "m.minisig", "m.partial"):
+                if path.name.startswith(".hashloom-") or path.name in ("m", "m.minisig", "m.partial", "log"):
                     path.unlink()
             for name, data in files.items():
                 (place / name).write_bytes(data)
@@ -361,7 +361,23 @@ def signed_and_ended(hashloom):
         nruns = ended_at_each_call(hashloom, work, [*write, "--force"], lambda: restored(old), is_right)
         nruns += ended_at_each_call(hashloom, work, [*write, "--update", "m"], lambda: restored(old), is_right)
         nruns += ended_at_each_call(hashloom, work, write, lambda: restored({}), is_new)
-    print(f"{nruns} signing runs ended at a system call: each manifest has a right signature")
+
+        restored(old)
+        run(hashloom, work, "log", "add", "log", "m", *sign)
+        logged = old | {"log": (place / "log").read_bytes()}
+        run(hashloom, work, *write[:3], "n", *write[4:], "--force")
+
+        def is_whole(what):
+            if (place / "log").exists() and status("log", "check", "log", "n", *trust) == 2:
+                fail(f"{what}: the log has no right signature")
+            run(hashloom, work, "log", "add", "log", "n", *sign)
+            if status("log", "check", "log", "n", *trust) != 0:
+                fail(f"{what}: the same command does not mend it")
+
+        for files in (logged, old):
+            add = ["log", "add", "log", "n", *sign]
+            nruns += ended_at_each_call(hashloom, work, add, lambda: restored(files), is_whole)
+    print(f"{nruns} signing runs ended at a system call: each manifest and each log has a right signature")
 
 
 def main():

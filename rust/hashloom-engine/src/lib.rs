@@ -30,6 +30,7 @@
 //! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | `tree` | `tree` |
 //! | the files of a folder, now and later | `manifest` | `manifest` |
 //! | signatures of manifests | `manifest::signature` | `signature` to check them, `sign` to make them |
+//! | a signed log of manifests | `manifest::log` | `signature` and `tree` |
 //! | nonces whose digest is low enough | [`search`] | |
 //!
 //! All features but `sign` are on by default. One more, `io-uring`, opens and reads many small files with a few system calls on

@@ -4,6 +4,8 @@
 
 mod check;
 mod diff;
+#[cfg(feature = "sign")]
+mod log;
 mod report;
 mod signature;
 mod write;
@@ -28,6 +30,13 @@ pub enum Manifest {
     Write(write::Write),
     Check(check::Check),
     Diff(diff::Diff),
+    /// Keep a signed log of an archive's manifests, and tell an old manifest from the newest
+    #[cfg(feature = "sign")]
+    #[command(arg_required_else_help = true)]
+    Log {
+        #[command(subcommand)]
+        command: log::Command,
+    },
 }
 
 /// Returns the exit status.
@@ -36,6 +45,8 @@ pub fn run(command: &Manifest) -> Result<u8, String> {
         Manifest::Write(options) => write::run(options),
         Manifest::Check(options) => check::run(options),
         Manifest::Diff(options) => diff::run(options),
+        #[cfg(feature = "sign")]
+        Manifest::Log { command } => log::run(command),
     }
 }
 

@@ -58,7 +58,7 @@ impl Signed {
 }
 
 #[cfg(feature = "sign")]
-pub use of_minisign::{Signer, Trusted};
+pub use of_minisign::{Signer, Trusted, public_key};
 
 #[cfg(feature = "sign")]
 mod of_minisign {
@@ -66,6 +66,7 @@ mod of_minisign {
     use std::io::{Read, Write};
     use std::path::{Path, PathBuf};
 
+    use hashloom_engine::manifest::log::Log;
     use hashloom_engine::manifest::signature::{
         self, FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError,
     };
@@ -131,6 +132,17 @@ mod of_minisign {
             let taken_over = if ntaken_over > 0 { format!("\ttaken-over:{ntaken_over}") } else { String::new() };
             let parts = format!("file:{file}\tfolder:{}{taken_over}", folder_name(folder));
             self.0.sign(bytes, &parts).map_err(|error| format!("--sign: {}", reason(&error)))
+        }
+
+        /// The public half of the key.
+        pub fn public_key(&self) -> &PublicKey {
+            self.0.public_key()
+        }
+
+        /// Signs a log that will have the name of `path`.
+        pub fn sign_log(&self, log: &Log, path: &Path) -> Result<Vec<u8>, String> {
+            let signed = log.signed(&self.0, &name_of(path).unwrap_or_default());
+            signed.map_err(|error| format!("--sign: {}", reason(&error)))
         }
 
         /// Whether the signature is what a run by this key left that was ended before it wrote the manifest.
@@ -254,7 +266,7 @@ mod of_minisign {
     }
 
     /// Reads a public key: a file, or the key itself in base64.
-    fn public_key(key: &Path) -> Result<PublicKey, String> {
+    pub fn public_key(key: &Path) -> Result<PublicKey, String> {
         if let Some(key) = key.to_str().and_then(|text| PublicKey::parse(text).ok()) {
             return Ok(key);
         }

@@ -62,6 +62,8 @@ mod compare;
 mod error;
 mod journal;
 mod line;
+#[cfg(all(feature = "signature", feature = "tree"))]
+pub mod log;
 mod reader;
 mod scan;
 #[cfg(feature = "signature")]
