@@ -68,7 +68,7 @@ mod of_minisign {
 
     use hashloom_engine::manifest::log::Log;
     use hashloom_engine::manifest::signature::{
-        self, FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError,
+        self, FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError, file_name, folder_name,
     };
     use zeroize::Zeroizing;
 
@@ -84,17 +84,6 @@ mod of_minisign {
         let read = File::open(path).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_string(&mut text));
         read.map_err(|error| failed(path, &error))?;
         Ok(text)
-    }
-
-    /// The name of a file or folder in a trusted comment.
-    fn name_of(path: &Path) -> Option<String> {
-        path.file_name().map(|name| display(Path::new(name)))
-    }
-
-    /// The name of a folder, wherever links lead to it. The top folder has its path.
-    fn folder_name(folder: &Path) -> String {
-        let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        name_of(&place).unwrap_or_else(|| display(&place))
     }
 
     /// A secret key.
@@ -128,7 +117,7 @@ mod of_minisign {
         /// Signs the bytes of a manifest of `folder` that will have the name of `file`. `ntaken_over`: files whose
         /// digests are those of an older manifest, by their lengths and times alone.
         pub fn sign(&self, file: &Path, folder: &Path, ntaken_over: u64, bytes: impl Read) -> Result<String, String> {
-            let file = name_of(file).unwrap_or_default();
+            let file = file_name(file).unwrap_or_default();
             let taken_over = if ntaken_over > 0 { format!("\ttaken-over:{ntaken_over}") } else { String::new() };
             let parts = format!("file:{file}\tfolder:{}{taken_over}", folder_name(folder));
             self.0.sign(bytes, &parts).map_err(|error| format!("--sign: {}", reason(&error)))
@@ -141,7 +130,7 @@ mod of_minisign {
 
         /// Signs a log that will have the name of `path`.
         pub fn sign_log(&self, log: &Log, path: &Path) -> Result<Vec<u8>, String> {
-            let signed = log.signed(&self.0, &name_of(path).unwrap_or_default());
+            let signed = log.signed(&self.0, &file_name(path).unwrap_or_default());
             signed.map_err(|error| format!("--sign: {}", reason(&error)))
         }
 
@@ -251,7 +240,7 @@ mod of_minisign {
             let signed = verifier.finish().map_err(wrong)?;
             let part = |name| signed.part(name).map(str::to_owned);
             let (file, signed_folder) = (part("file"), part("folder"));
-            let own = name_of(manifest).filter(|_| manifest.as_os_str() != "-" && !output::path_is_special(manifest));
+            let own = file_name(manifest).filter(|_| manifest.as_os_str() != "-" && !output::path_is_special(manifest));
             let is = |found: &Option<String>, now: Option<String>| Some(*found.as_ref()? == now?);
             let signed = Signed {
                 key: signed.key().to_owned(),

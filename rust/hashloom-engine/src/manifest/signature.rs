@@ -28,9 +28,11 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::path::Path;
 
 use minisign_verify::{Error, Signature, StreamVerifier};
 
+use crate::paths::display;
 use crate::text::base64_number;
 
 #[cfg(feature = "sign")]
@@ -374,6 +376,31 @@ impl Signed {
     pub fn part(&self, name: &str) -> Option<&str> {
         self.comment.split('\t').find_map(|part| part.strip_prefix(name)?.strip_prefix(':'))
     }
+}
+
+/// The name of a file as a trusted comment has it: the last part of the path, with control characters escaped.
+///
+/// ```
+/// use hashloom_engine::manifest::signature::file_name;
+/// assert_eq!(file_name("archive/a\tb".as_ref()).unwrap(), r"a\x09b");
+/// ```
+pub fn file_name(path: &Path) -> Option<String> {
+    path.file_name().map(|name| display(Path::new(name)))
+}
+
+/// The name of a folder as a trusted comment has it, wherever links lead to it. A folder at the top has its path.
+///
+/// ```
+/// use hashloom_engine::manifest::signature::folder_name;
+/// # let outer = tempfile::tempdir()?;
+/// # let outer = outer.path();
+/// std::fs::create_dir(outer.join("photos"))?;
+/// assert_eq!(folder_name(&outer.join("photos/../photos/.")), "photos");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn folder_name(folder: &Path) -> String {
+    let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    file_name(&place).unwrap_or_else(|| display(&place))
 }
 
 /// Why there is no right signature.
