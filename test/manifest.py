@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Manifests of random folders have the entries and digests that Python finds.
 
-After random changes of a folder `check`, `check --quick` and `diff` report exactly these changes.
+After random changes of a folder `check`, `check --quick` and `diff` report exactly these changes. A run that signs and
+is ended at any system call leaves right signatures.
 
     python3 test/manifest.py path/to/hashloom [--seeds N]
 
 The expected report comes from two snapshots that this script takes itself, with os and hashlib. Some runs are killed in
-the middle: the next run must make the same manifest. Needs only Python's standard library.
+the middle: the next run must make the same manifest. Needs Python's standard library, and strace for the last part.
 """
 
 import argparse
@@ -285,6 +286,100 @@ def check_seed(hashloom, seed):
     return len(before), len(after)
 
 
+# System calls after which files are other ones.
+CHANGING = ["linkat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "fsync", "write", "ftruncate", "close"]
+
+
+def ended_at_each_call(hashloom, work, arguments, before, after):
+    """Ends a command by SIGKILL at each of its calls that change files, from the same files each time. Calls `after`
+    then. Returns the number of runs."""
+    nruns = 0
+    for call in CHANGING:
+        # A call that is made more often than that is made in the course of reading.
+        for number in range(1, 20):
+            before()
+            trace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}"]
+            trace += ["-e", f"inject={call}:signal=KILL:when={number}"]
+            done = subprocess.run([*trace, hashloom, "manifest", *arguments], cwd=work, capture_output=True)
+            if done.returncode == 0:
+                break
+            if done.returncode not in (-signal.SIGKILL, 128 + signal.SIGKILL):
+                fail(f"{arguments}, SIGKILL at {call} {number}: exit status {done.returncode}: {done.stderr}")
+            after(f"{arguments}, SIGKILL at {call} {number}")
+            nruns += 1
+    return nruns
+
+
+def signed_and_ended(hashloom):
+    """A command that signs, and is ended at any call, leaves a manifest with a right signature, or what was there; and the
+    same command goes on from there. The same for a log."""
+    if not shutil.which("strace"):
+        print("SKIPPED: signing runs that are ended: no strace")
+        return
+    vectors = pathlib.Path(__file__).resolve().parent.parent / "vectors/minisign"
+    with tempfile.TemporaryDirectory() as work:
+        place = pathlib.Path(work)
+        for name in ("minisign.key", "minisign.pub"):
+            shutil.copy(vectors / name, work)
+        (place / "d").mkdir()
+        (place / "d/a").write_text("a")
+        sign, trust = ["--sign", "minisign.key"], ["--trusted-key", "minisign.pub"]
+        write = ["write", "d", "-o", "m", "-q", *sign]
+        run(hashloom, work, *write)
+        old = {name: (place / name).read_bytes() for name in ("m", "m.minisig")}
+        (place / "d/b").write_text("b")
+        status = lambda *words: subprocess.run([hashloom, "manifest", *words], cwd=work, capture_output=True).returncode
+
+        def restored(files):
+            for path in place.iterdir():
+                if path.name.startswith(".hashloom-") or path.name in ("m", "m.minisig", "m.partial", "log"):
+                    path.unlink()
+            for name, data in files.items():
+                (place / name).write_bytes(data)
+
+        def is_right(what):
+            if (found := status("check", "m", "d", *trust)) == 2:
+                fail(f"{what}: the manifest has no right signature")
+            is_old = (place / "m").read_bytes() == old["m"]
+            if is_old and shutil.which("minisign"):
+                subprocess.run(["minisign", "-qVm", "m", "-p", "minisign.pub"], cwd=work, check=True)
+            if is_old != (found == 1):
+                fail(f"{what}: exit status {found} of a check")
+            run(hashloom, work, *write, "--force")
+            if status("check", "m", "d", *trust) != 0 or (place / "m.minisig").read_text().count("\n") != 4:
+                fail(f"{what}: the same command does not mend it")
+
+        def is_new(what):
+            # Where there is a manifest it has a right signature.
+            if (place / "m").exists() and status("check", "m", "d", *trust) != 0:
+                fail(f"{what}: the manifest has no right signature")
+            if not (place / "m").exists():
+                run(hashloom, work, *write)
+                if status("check", "m", "d", *trust) != 0:
+                    fail(f"{what}: the same command does not mend it")
+
+        nruns = ended_at_each_call(hashloom, work, [*write, "--force"], lambda: restored(old), is_right)
+        nruns += ended_at_each_call(hashloom, work, [*write, "--update", "m"], lambda: restored(old), is_right)
+        nruns += ended_at_each_call(hashloom, work, write, lambda: restored({}), is_new)
+
+        restored(old)
+        run(hashloom, work, "log", "add", "log", "m", *sign)
+        logged = old | {"log": (place / "log").read_bytes()}
+        run(hashloom, work, *write[:3], "n", *write[4:], "--force")
+
+        def is_whole(what):
+            if (place / "log").exists() and status("log", "check", "log", "n", *trust) == 2:
+                fail(f"{what}: the log has no right signature")
+            run(hashloom, work, "log", "add", "log", "n", *sign)
+            if status("log", "check", "log", "n", *trust) != 0:
+                fail(f"{what}: the same command does not mend it")
+
+        for files in (logged, old):
+            add = ["log", "add", "log", "n", *sign]
+            nruns += ended_at_each_call(hashloom, work, add, lambda: restored(files), is_whole)
+    print(f"{nruns} signing runs ended at a system call: each manifest and each log has a right signature")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("hashloom")
@@ -292,6 +387,7 @@ def main():
     arguments = parser.parse_args()
     hashloom = os.path.abspath(arguments.hashloom)
     nentries = sum(sum(check_seed(hashloom, seed)) for seed in range(arguments.seeds))
+    signed_and_ended(hashloom)
     print(f"{arguments.seeds} random folders before and after changes, {nentries} entries: all as expected")
 
 

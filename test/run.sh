@@ -277,6 +277,7 @@ check_crates() {
     cargo clippy --quiet --locked "${packages[@]/#/--package=}" --all-targets -- -D warnings || return 1
     for name in "${packages[@]}"; do
         [ -z "${whole[$name]-}" ] || only[$name]=
+        [ "$name" != hashloom-engine ] || only[$name]+=" --features=sign"
         # shellcheck disable=SC2086
         "${cases[@]}" cargo test --quiet --locked --package "$name" ${only[$name]} || return 1
     done
@@ -358,7 +359,7 @@ part crate-without-std "quick all" lint-without-features "rust/hashloom/*" \
     "${cases[@]}" cargo test --quiet --package hashloom --no-default-features --locked
 # Each feature compiles alone, without a warning. clippy, as the lint has compiled what the crate depends on.
 part engine-features all crate-without-std "rust/hashloom-engine/*" bash -c '
-    for feature in "" torrent create resume tree manifest io-uring; do
+    for feature in "" torrent create resume tree manifest signature sign io-uring; do
         cargo clippy --quiet --package hashloom-engine --no-default-features --features "$feature" --locked \
             -- -D warnings || { echo "feature: $feature"; exit 1; }; done'
 part fuse-format "check quick all" "" "test/fuse/*.rs" cargo fmt --manifest-path test/fuse/Cargo.toml --check

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Method, Request, Stamp, hash_files};
 use hashloom_engine::list::{Line, Parser};
+use hashloom_engine::manifest::signature::{PublicKey, Signatures, file_name, folder_name};
 use hashloom_engine::manifest::{
     Comparison, Difference, Entry, Error, Found, Kind, Reader, Reason as Unread, Scan, ScanError, Status, Writer,
 };
@@ -332,6 +333,39 @@ impl Listing {
     }
 }
 
+/// Whether a text is a public key of minisign.
+#[pyfunction]
+fn is_public_key(text: &str) -> bool {
+    PublicKey::parse(text).is_ok()
+}
+
+/// Checks that one of the signatures is one of this manifest by this key. Returns the fields of
+/// `pyhashloom.manifest.Signature`; `file` is the name of the manifest, if it has one.
+#[pyfunction]
+fn manifest_signed<'py>(
+    content: &Bound<'py, PyAny>,
+    signatures: &Bound<'py, PyAny>,
+    key: &str,
+    file: Option<PathBuf>,
+    folder: PathBuf,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = content.py();
+    let wrong = |error: &dyn std::fmt::Display| {
+        let raised = || py.import("pyhashloom.manifest")?.getattr("SignatureError")?.call1((error.to_string(),));
+        raised().map_or_else(|error| error, PyErr::from_value)
+    };
+    let (content, signatures) = (Data::of(content)?, Data::of(signatures)?);
+    let text = std::str::from_utf8(signatures.bytes()).map_err(|error| wrong(&error))?;
+    let key = PublicKey::parse(key).map_err(|error| wrong(&error))?;
+    let signatures = Signatures::parse(text).map_err(|error| wrong(&error))?;
+    let bytes = content.bytes();
+    let signed = py.detach(|| key.verify(bytes, &signatures)).map_err(|error| wrong(&error))?;
+    let (of_file, of_folder) = (signed.part("file"), signed.part("folder"));
+    let is_this_file = of_file.zip(file.as_deref().and_then(file_name)).map(|(signed, now)| signed == now);
+    let is_this_folder = of_folder.map(|signed| signed == folder_name(&folder));
+    (signed.key(), signed.comment(), of_file, is_this_file, of_folder, is_this_folder).into_pyobject(py)
+}
+
 /// The lines of a list of checksums: those with checksums, as (number, name, digests by algorithm, bytes), and the bad
 /// ones, as (number, reason).
 #[pyfunction]
@@ -425,6 +459,8 @@ fn hash_listed<'py>(
 
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Listing>()?;
+    module.add_function(wrap_pyfunction!(is_public_key, module)?)?;
+    module.add_function(wrap_pyfunction!(manifest_signed, module)?)?;
     module.add_function(wrap_pyfunction!(list_read, module)?)?;
     module.add_function(wrap_pyfunction!(hash_listed, module)?)
 }

@@ -229,3 +229,78 @@ def test_a_list_with_a_length(tmp_path):
     lines = f"{ripemd}  a".encode()
     assert not pyhashloom.manifest.check_list(lines, folder=tmp_path).is_right
     assert pyhashloom.manifest.check_list(lines, folder=tmp_path, algorithms=["ripemd160"]).is_right
+
+
+# minisign's files in vectors/minisign: a manifest of the file "a", a public key, and a signature.
+PUBLIC_KEY = "RWQPYbzhIBA3wKDEzIfuTBp0Nl2VES5xfOLptmqAt1cgebhVSznOCPak"
+OTHER_KEY = "RWS3Dro6h+37ZTtTQsdxCmKAOxgSCOVSBqx9SA23GAIAkc+RNmzvg+Ac"
+SIGNED = (
+    b'{"format":"hashloom manifest","version":1,"algorithms":["sha256"]}\n'
+    b'{"type":"file","path":"a","length":3,"mtime_ns":1767225600000000000,'
+    b'"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}\n'
+    b'{"type":"end","files":1,"links":0,"folders":0,"unread":0,"bytes":3,'
+    b'"sha256":"b9da5be73837bf9e81dad54c5b70d31011229cea71f84566277f200d08a7461e"}\n'
+)
+SIGNATURE = b"""untrusted comment: signature from minisign secret key
+RUQPYbzhIBA3wAJ8YFE0GWGtUT1zGQ5HNipUhw/aD/H/CCYHm/20QRqGo+XJcozKuUCFNOghj/QmIzPS94C8hGxRr4VcSSCZ1AE=
+trusted comment: a test: manifest
+0QYzcJB5VCw04AHpn0tVLWi7Hk323v16elbzSuX2z9pyLemUM1ja/SnhUrrPgKgUnA8OJs5gHMLWCf6ZAR7bBA==
+"""
+# The same manifest, signed by hashloom as that of a folder named "d".
+OF_D = b"""untrusted comment: signature from hashloom
+RUQPYbzhIBA3wMb7vZEVYTiFcqOchhyPsHdgLLE9crUNP5Z2jz/rZ02ru/PddapU+k34gR8wXFeACW6NQyaQ9+T5P/vlIl+LyAA=
+trusted comment: timestamp:1795705056\tfile:m\tfolder:d\thashed
+OGvOp6Et3TbHB0PpBqO3udgXybGKqqYSzFbSjPU6LLRcdlWYuEj/umtItggUBa/Poa3PbrHVb2p6HNsywU4cDA==
+"""
+
+
+def test_a_signature(tmp_path):
+    folder = tmp_path / "d"
+    folder.mkdir()
+    (folder / "a").write_bytes(b"abc")
+    path = folder / "m"
+    path.write_bytes(SIGNED)
+    (tmp_path / "key").write_text(f"untrusted comment: minisign public key\n{PUBLIC_KEY}\n")
+    check = pyhashloom.manifest.check
+    with pytest.raises(pyhashloom.manifest.SignatureError, match="m.minisig: missing: the manifest is not signed"):
+        check(path, folder, trusted_key=PUBLIC_KEY)
+    (folder / "m.minisig").write_bytes(SIGNATURE)
+    # The manifest and its signature in the folder are no part of it.
+    for key in (PUBLIC_KEY, tmp_path / "key", str(tmp_path / "key")):
+        report = check(path, folder, trusted_key=key)
+        assert report.is_same and not [found for found in report.differences if found.status != "touched"]
+        found = pyhashloom.manifest.Signature("C0371020E1BC610F", "a test: manifest", None, None, None, None)
+        assert report.signature == found
+    assert check(path, folder).signature is None
+    # Names are compared.
+    of_d = SIGNATURE + OF_D
+    for name, is_this in (("d", True), ("copy", False)):
+        other = tmp_path / name
+        other.mkdir(exist_ok=True)
+        report = check(SIGNED, other, trusted_key=PUBLIC_KEY, signature=OF_D)
+        signature = report.signature
+        assert (signature.file, signature.is_this_file, signature.folder, signature.is_this_folder) == (
+            "m", None, "d", is_this
+        )
+    (tmp_path / "both").write_bytes(of_d)
+    assert check(path, folder, trusted_key=PUBLIC_KEY, signature=tmp_path / "both").signature.comment == "a test: manifest"
+    # Without a right signature nothing is said of the folder, which need not even be there.
+    for content, signature, key in (
+        (SIGNED.replace(b'"a"', b'"b"'), SIGNATURE, PUBLIC_KEY),
+        (SIGNED, SIGNATURE, OTHER_KEY),
+        (SIGNED, SIGNATURE.replace(b"a test", b"a tesT"), PUBLIC_KEY),
+        (SIGNED, SIGNATURE[:200], PUBLIC_KEY),
+        (SIGNED, b"", PUBLIC_KEY),
+        (SIGNED, b"\xff" * 100, PUBLIC_KEY),
+        (SIGNED, SIGNATURE * 5, PUBLIC_KEY),
+        (SIGNED, SIGNATURE, tmp_path / "both"),
+        (SIGNED, None, PUBLIC_KEY),
+    ):
+        with pytest.raises(pyhashloom.manifest.SignatureError):
+            check(content, tmp_path / "missing", trusted_key=key, signature=signature)
+    with pytest.raises(ValueError, match="give both"):
+        check(SIGNED, folder, signature=SIGNATURE)
+    with pytest.raises(FileNotFoundError):
+        check(SIGNED, folder, trusted_key="nokey", signature=SIGNATURE)
+    # A damaged manifest with a right signature is not one.
+    assert issubclass(pyhashloom.manifest.SignatureError, pyhashloom.manifest.ManifestError)

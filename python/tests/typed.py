@@ -50,6 +50,8 @@ def uses() -> None:
     print(report.is_complete, report.pieces.count("have"), [found.state for found in report.files], report.troubles)
     written: pyhashloom.manifest.Written = pyhashloom.manifest.write("folder", algorithms=["sha1"], exclude=["*.log"])
     kept: pyhashloom.manifest.ManifestReport = pyhashloom.manifest.check(written.content, pathlib.Path("folder"))
+    signed = pyhashloom.manifest.check("manifest", "folder", trusted_key=pathlib.Path("minisign.pub"), signature=b"")
+    signature: pyhashloom.manifest.Signature | None = signed.signature
     right: bool = pyhashloom.manifest.check_list(b"list", folder="folder", progress=print).is_right
     print(kept.is_same, [(found.status, found.path, found.error) for found in kept.differences], kept.counts, right)
     tags: list[bytes] = pyhashloom.hmac.many(b"key", listed, hashlib.sha256, threads=0)

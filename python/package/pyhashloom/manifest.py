@@ -18,11 +18,11 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._files import FileError
-from ._hashloom import Listing, hash_listed, list_read
+from ._hashloom import Listing, hash_listed, is_public_key, list_read, manifest_signed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -34,6 +34,8 @@ __all__ = [
     "ManifestError",
     "ManifestReport",
     "Read",
+    "Signature",
+    "SignatureError",
     "Written",
     "check",
     "check_list",
@@ -43,6 +45,28 @@ __all__ = [
 
 class ManifestError(ValueError):
     """A manifest that cannot be used: damaged, cut off, or of an unknown version. The message names the line."""
+
+
+class SignatureError(ManifestError):
+    """A signature of a manifest that is missing, wrong or another key's, or a key that is none."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A right signature of a manifest, in the format of minisign."""
+
+    key: str
+    """The number of the public key, as minisign prints it."""
+    comment: str
+    """The trusted comment, which the signature covers too."""
+    file: str | None
+    """The name of the manifest in the comment, if it has one. Control characters are escaped, as in \\x09."""
+    is_this_file: bool | None
+    """Whether the manifest has this name; None if either has none. A copy may have another name."""
+    folder: str | None
+    """The name of the folder in the comment, if it has one."""
+    is_this_folder: bool | None
+    """Whether the folder has this name; None if the comment has none. A copy may have another name."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +125,8 @@ class ManifestReport:
     """Number of entries: same, and by each status."""
     reads: list[Read]
     """The files that were read, in the order of their paths."""
+    signature: Signature | None = field(default=None, kw_only=True)
+    """The signature, if there was a trusted key."""
 
     @property
     def is_same(self) -> bool:
@@ -257,13 +283,41 @@ def _write(
     return Written(listing.write(), list(troubles.values()), list(reads.values()))
 
 
+def _text(path: str | os.PathLike[str]) -> str:
+    """Reads a file of a few lines."""
+    with open(path, "rb") as opened:
+        return opened.read(1 << 16).decode(errors="replace")
+
+
 def _check(
-    manifest: "str | os.PathLike[str] | Buffer", folder: str | os.PathLike[str], hasher: _Hasher
+    manifest: "str | os.PathLike[str] | Buffer",
+    folder: str | os.PathLike[str],
+    hasher: _Hasher,
+    trusted_key: "str | os.PathLike[str] | None" = None,
+    signature: "str | os.PathLike[str] | Buffer | None" = None,
 ) -> ManifestReport:
     root = os.path.abspath(folder)
     content, file = _content(manifest)
-    listing = Listing(root, [], ([], [], None, None), _places_below(root, file), content)
-    return _compared(listing, *_settle(listing, root, hasher))
+    without, signed = _places_below(root, file), None
+    if signature is None and trusted_key is not None:
+        if file is None:
+            raise SignatureError("a manifest that is given by its bytes needs a signature: give it by signature=")
+        signature = file + ".minisig"
+    if trusted_key is not None and signature is not None:
+        key = trusted_key if isinstance(trusted_key, str) and is_public_key(trusted_key) else _text(trusted_key)
+        if isinstance(signature, (str, os.PathLike)):
+            without += _places_below(root, os.fspath(signature))
+            try:
+                signature = _text(signature).encode()
+            except FileNotFoundError as missing:
+                raise SignatureError(f"{missing.filename}: missing: the manifest is not signed") from missing
+        # Nobody can change these bytes after the check.
+        content = bytes(content)
+        signed = Signature(*manifest_signed(content, signature, key, file, root))
+    elif signature is not None:
+        raise ValueError("a signature is checked by a trusted_key: give both")
+    listing = Listing(root, [], ([], [], None, None), without, content)
+    return replace(_compared(listing, *_settle(listing, root, hasher)), signature=signed)
 
 
 def _compared(listing: Listing, troubles: dict[bytes, FileError], reads: dict[bytes, Read]) -> ManifestReport:
@@ -346,6 +400,8 @@ def check(
     manifest: "str | os.PathLike[str] | Buffer",
     folder: str | os.PathLike[str],
     *,
+    trusted_key: "str | os.PathLike[str] | None" = None,
+    signature: "str | os.PathLike[str] | Buffer | None" = None,
     threads: int = 0,
     progress: _Progress | None = None,
 ) -> ManifestReport:
@@ -354,8 +410,13 @@ def check(
     All files are read. A manifest that is given by its path may lie in the folder: it is not part of it. `threads`,
     `progress` and Ctrl-C are those of write. Raises ManifestError for bytes that are not a manifest, FileError if the
     folder cannot be listed, OSError if the manifest cannot be read.
+
+    `trusted_key` is a public key of minisign: the path of its file, or the key itself in base64. The manifest must then
+    have a signature by this key, or nothing is read: SignatureError. The signature is in MANIFEST.minisig, or
+    `signature` is its path or its bytes. The report's `signature` says what the signature's comment names: a manifest
+    or a folder of another name is no error, as copies have other names.
     """
-    return _check(manifest, folder, _here(threads, progress))
+    return _check(manifest, folder, _here(threads, progress), trusted_key, signature)
 
 
 def check_list(

@@ -16,6 +16,8 @@ use place::{Place, is_special};
 pub use state::{OwnFile, Progress};
 use temporary::Temporary;
 pub use temporary::exit;
+#[cfg(feature = "sign")]
+use temporary::lock_is_had;
 
 use crate::stdio::Lines;
 use crate::text::reason;
@@ -72,6 +74,52 @@ pub fn open_to_replace(path: &Path) -> io::Result<(OwnFile, File)> {
         },
         Place::Special => Err(io::Error::other("expected a regular file, found something else")),
     }
+}
+
+/// Opens a file that this run will replace by [`write`], once no other run that has opened it so is about to replace it.
+/// Returns `None` if nothing is there: [`write_new`] tells if another run was first.
+#[cfg(feature = "sign")]
+pub fn locked(path: &Path) -> io::Result<Option<File>> {
+    use std::time::Duration;
+    const STEP: Duration = Duration::from_millis(20);
+    /// A run holds the lock for as long as it takes to write a file.
+    const NSTEPS: usize = 3000;
+    let Place::File(path) = place::find(path)? else {
+        return Err(io::Error::other("expected a regular file, found something else"));
+    };
+    for _ in 0..NSTEPS {
+        let file = match open_alone(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if cfg!(windows) && error.raw_os_error() == Some(32) => {
+                std::thread::sleep(STEP);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        // Another run may have replaced the file that was opened.
+        if lock_is_had(&file)
+            && Identity::at(&path, true).is_ok_and(|at| Identity::of_file(&file).is_ok_and(|of| of == at))
+        {
+            return Ok(Some(file));
+        }
+        std::thread::sleep(STEP);
+    }
+    Err(io::Error::other("another run is writing it, for more than a minute"))
+}
+
+/// Opens a file for a run that will replace it. On Windows that is the lock: error 32, ERROR_SHARING_VIOLATION.
+#[cfg(feature = "sign")]
+fn open_alone(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(windows)]
+    {
+        const FILE_SHARE_READ: u32 = 1;
+        const FILE_SHARE_DELETE: u32 = 4;
+        std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, FILE_SHARE_READ | FILE_SHARE_DELETE);
+    }
+    options.open(path)
 }
 
 /// A file that is being written, under another name or none until it is complete. A device or pipe is written in place.

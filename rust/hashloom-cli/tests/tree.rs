@@ -102,13 +102,23 @@ fn a_proof_is_checked_against_what_is_known() {
     let proof = tree(folder.path(), &["rfc6962", "prove-inclusion", "1", "--lines", "log"]);
     std::fs::write(folder.path().join("proof"), &proof.stdout).unwrap();
     let check = |options: &[&str]| tree(folder.path(), &[&["rfc6962", "check", "proof"], options].concat());
-    let known = ["--root", root, "--entry", "two"];
-    assert_eq!(stdout(&check(&known)), "right: entry 1 is in the tree of 3; only PROOF says: index, size\n");
-    let right = check(&[&known[..], &["--size", "3", "--index", "1"]].concat());
-    assert_eq!(stdout(&right), "right: entry 1 is in the tree of 3\n");
-    assert_eq!(stdout(&check(&[])), "right: entry 1 is in the tree of 3; only PROOF says: root, index, size, leaf\n");
+    let known = ["--root", root, "--entry", "two", "--size", "3"];
+    assert_eq!(stdout(&check(&known)), "right: entry 1 is in the tree of 3; only PROOF says: index\n");
+    let right = check(&[&known[..], &["--index", "1"]].concat());
+    assert_eq!((status(&right), stdout(&right)), (0, "right: entry 1 is in the tree of 3\n"));
+    // Whoever wrote the proof could have chosen what is not given.
+    for (given, missing) in [
+        (&[][..], "--root, --size, --leaf or --entry"),
+        (&known[..4], "--size"),
+        (&known[2..], "--root"),
+        (&["--root", root, "--size", "3"], "--leaf or --entry"),
+    ] {
+        let output = check(given);
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{given:?}");
+        assert!(stderr(&output).trim_end().ends_with(&format!("source says: {missing}")), "{}", stderr(&output));
+    }
     for other in [["--size", "2"], ["--size", "5"], ["--index", "0"], ["--index", "2"]] {
-        assert_eq!(status(&check(&[&known[..], &other].concat())), 1, "{other:?}");
+        assert_eq!(status(&check(&[&known[..4], &other].concat())), 1, "{other:?}");
     }
     assert_eq!(status(&check(&["--first-size", "1"])), 2);
     assert_eq!(status(&check(&["--root", &"00".repeat(32)])), 1);
@@ -118,4 +128,67 @@ fn a_proof_is_checked_against_what_is_known() {
     assert_eq!(status(&check(&["--algorithm", "sha1"])), 2);
     let none = tree(folder.path(), &["rfc6962", "prove-inclusion", "3", "--lines", "log"]);
     assert!(status(&none) == 2 && stderr(&none).contains("expected one below 3"), "{}", stderr(&none));
+}
+
+#[test]
+fn a_proof_about_two_trees_needs_both_roots_and_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log"), "one\ntwo\nthree\nfour\nfive\n").unwrap();
+    let root = |nlines: usize| {
+        let lines = &["one", "two", "three", "four", "five"][..nlines];
+        std::fs::write(folder.path().join("first"), lines.join("\n")).unwrap();
+        let output = tree(folder.path(), &["rfc6962", "root", "--lines", "first"]);
+        stdout(&output).trim_end().split_once("  ").unwrap().1.to_owned()
+    };
+    let (root2, root4, root5) = (root(2), root(4), root(5));
+    let proved = |prove: &[&str]| {
+        let proof = tree(folder.path(), &[&["rfc6962"], prove, &["--lines", "log"]].concat());
+        assert_eq!(status(&proof), 0);
+        std::fs::write(folder.path().join("proof"), &proof.stdout).unwrap();
+    };
+    let check = |options: &[&str]| {
+        let output = tree(folder.path(), &[&["rfc6962", "check", "proof"], options].concat());
+        (status(&output), stdout(&output).to_owned())
+    };
+    // Each option is left out once, and is another once.
+    let each = |known: &[(&str, &str, &str)], right: &str| {
+        let given = |without: usize| {
+            let known = known.iter().enumerate().filter(move |(i, _)| *i != without);
+            known.flat_map(|(_, &(option, value, _))| [option, value]).collect::<Vec<_>>()
+        };
+        assert_eq!(check(&given(usize::MAX)), (0, format!("right: {right}\n")));
+        for (i, &(option, _, other)) in known.iter().enumerate() {
+            assert_eq!(check(&given(i)), (2, String::new()), "without {option}");
+            let (status, said) = check(&[&given(i)[..], &[option, other]].concat());
+            assert!(status == 1 && said.starts_with("wrong: "), "{option} {other}: {said}");
+        }
+        assert_eq!(check(&[]), (2, String::new()));
+    };
+    proved(&["prove-consistency", "2"]);
+    each(
+        &[
+            ("--root", &root5, &root4),
+            ("--size", "5", "3"),
+            ("--first-root", &root2, &root4),
+            ("--first-size", "2", "1"),
+        ],
+        "the tree of 2 is the beginning of the tree of 5",
+    );
+    proved(&["prove-subtree", "0", "4"]);
+    each(
+        &[("--root", &root5, &root4), ("--size", "5", "9"), ("--first-root", &root4, &root2)],
+        "the subtree 0 to 4 is in the tree of 5; only PROOF says: start, end",
+    );
+    // The proof of an entry in the first four is one in a subtree.
+    std::fs::write(folder.path().join("two"), "two").unwrap();
+    let proof = tree(folder.path(), &["rfc6962", "prove-inclusion", "1", "--lines", "log"]);
+    let proof: serde_json::Value = serde_json::from_slice(&proof.stdout).unwrap();
+    let nodes = &proof["proof"].as_array().unwrap()[..2];
+    let proof =
+        serde_json::json!({"index": 5, "start": 4, "end": 8, "leaf": proof["leaf"], "root": root4, "proof": nodes});
+    std::fs::write(folder.path().join("proof"), proof.to_string()).unwrap();
+    each(
+        &[("--root", &root4, &root5), ("--size", "4", "3"), ("--entry", "two", "log")],
+        "entry 5 is in the subtree 4 to 8; only PROOF says: index, start, end",
+    );
 }

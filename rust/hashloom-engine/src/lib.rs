@@ -30,9 +30,11 @@
 //! | the root of a file's hash tree: fs-verity, dm-verity, RFC 6962, Glacier, S3, BEP 52 | `tree` | `tree` |
 //! | the files of a folder, now and later | `manifest` | `manifest` |
 //! | what earlier runs have found out | [`state`] | |
+//! | signatures of manifests | `manifest::signature` | `signature` to check them, `sign` to make them |
+//! | a signed log of manifests | `manifest::log` | `signature` and `tree` |
 //! | nonces whose digest is low enough | [`search`] | |
 //!
-//! All features are on by default. One more, `io-uring`, opens and reads many small files with a few system calls on
+//! All features but `sign` are on by default. One more, `io-uring`, opens and reads many small files with a few system calls on
 //! Linux. Files are read at offsets into rows that stay in the second-level cache, or mapped and hashed in place if the
 //! caller [allows it](run::Options::mapped_with_sigbus_handler). Memory does not grow with the length or the number of
 //! files, except for a few bytes of state for each piece and file.
@@ -43,6 +45,7 @@
         feature = "io-uring",
         feature = "manifest",
         feature = "resume",
+        feature = "signature",
         feature = "tree",
         feature = "walk"
     )),

@@ -170,6 +170,16 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
+/// The letters of RFC 4648 section 4.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The number that the first `nletters` letters of a text in base64 are, 6 bits each.
+#[cfg(feature = "signature")]
+pub(crate) fn base64_number(text: &str, nletters: usize) -> Option<u128> {
+    let letters = text.as_bytes().get(..nletters)?;
+    letters.iter().try_fold(0, |number, byte| Some(number << 6 | LETTERS.iter().position(|at| at == byte)? as u128))
+}
+
 /// Encodes bytes by RFC 4648 section 4, as S3 and `cksum --base64` write digests.
 ///
 /// ```
@@ -178,7 +188,6 @@ impl fmt::Display for Hex<'_> {
 /// assert_eq!(hashloom_engine::text::base64(b"foob"), "Zm9vYg==");
 /// ```
 pub fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
         let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));

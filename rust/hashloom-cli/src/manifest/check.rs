@@ -10,11 +10,10 @@ use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
 use hashloom_engine::paths::{symlink_metadata, to_bytes, to_path};
-use hashloom_engine::text::shown;
 
-use super::report::{Covered, Done, Format, Printer, STATES};
+use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
 use super::signature::{self, Trusted};
-use super::{Opened, again, name, open_trusted, places_below, scan};
+use super::{Opened, again, name, open, places_below, scan};
 use crate::doubts;
 use crate::input::check_folder;
 use crate::interrupt::EXIT_INTERRUPTED;
@@ -40,7 +39,8 @@ pub struct Check {
     folder: Option<PathBuf>,
 
     /// Check the signature of FILE first, by this public key of minisign: a file, or the key itself in base64. If the
-    /// signature is missing or wrong, that is an error, and nothing in DIR is read
+    /// signature is missing or wrong, that is an error, and nothing in DIR is read. If it names another folder or another
+    /// manifest, that is a warning: copies have other names
     #[arg(long, value_name = "KEY")]
     trusted_key: Option<PathBuf>,
 
@@ -132,8 +132,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     // The file that the result is written to is not part of the folder, unless it is listed.
     let stdout = output::stamp_of_stdout().map(|_| places_below(folder, Path::new("/dev/stdout")));
     let mut outputs: Vec<Vec<u8>> = stdout.iter().flatten().map(|place| to_bytes(place)).collect();
-    let Opened { reader, totals, kept } =
-        open_trusted(&arguments.manifest, trusted.as_ref(), arguments.format.quiet, |entry| {
+    let Opened { reader, totals, kept, signed } =
+        open(&arguments.manifest, trusted.as_ref(), Some(folder), arguments.format.quiet, |entry| {
             if is_any_there != Some(true) {
                 is_any_there = Some(symlink_metadata(&folder.join(to_path(&entry.path))).is_ok());
             }
@@ -153,8 +153,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let mut without = if is_stream { Vec::new() } else { places_below(folder, &arguments.manifest) };
     without.extend(states);
     without.extend(signature.iter().flat_map(|signature| places_below(folder, signature)));
-    if let Some(trusted) = trusted.as_ref().filter(|_| arguments.format.is_text()) {
-        output::print(|out| writeln!(out, "signed: {}", shown(trusted.comment().as_bytes())))?;
+    if let Some(signed) = signed.as_ref().filter(|_| arguments.format.is_text()) {
+        output::print(|out| writeln!(out, "{}", signed.line()))?;
     }
     for place in outputs.iter().map(|output| to_path(output)) {
         let path = display(&folder.join(&place)).to_string();
@@ -220,7 +220,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         files_taken_over: done.nresumed,
         left_out: done.nothers,
     };
-    printer.end(&counts, &Done { read, held_back, interrupted: done.cancelled, covered: Some(covered) })?;
+    let signed = signed.map(SignedBy::Signature);
+    printer.end(&counts, &Done { read, held_back, interrupted: done.cancelled, covered: Some(covered), signed })?;
     let is_done = !done.cancelled && counts.of(Status::Unreadable) == 0;
     if let (Some(resume), Some(state), true) = (resume, &arguments.resume, is_done) {
         resume.end().map_err(|error| format!("--resume: {}", failed(state, &error)))?;

@@ -2,14 +2,16 @@
 
 //! `hashloom manifest diff`.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use hashloom_engine::manifest::{Comparison, Difference};
 
-use super::report::{Done, Format, Printer, STATES};
+use super::report::{Done, Format, Printer, STATES, SignedBy};
+use super::signature::Trusted;
 use super::{Opened, check, name, open};
-use crate::EXIT_INCOMPLETE;
+use crate::{EXIT_INCOMPLETE, output};
 
 /// Compare two manifests without reading files.
 #[derive(Debug, Args)]
@@ -22,6 +24,11 @@ pub struct Diff {
     /// The newer manifest. Both must have digests of at least one common algorithm
     #[arg(value_name = "NEW")]
     new: PathBuf,
+
+    /// Check the signatures of both manifests first, OLD.minisig and NEW.minisig, by this public key of minisign: a file,
+    /// or the key itself in base64. If one is missing or wrong, that is an error
+    #[arg(long, value_name = "KEY")]
+    trusted_key: Option<PathBuf>,
 
     #[command(flatten)]
     format: Format,
@@ -38,12 +45,14 @@ out, is no difference.
 Exit status:
   0  no difference
   1  differences
-  2  wrong usage, or a manifest that cannot be read
+  2  wrong usage, a manifest that cannot be read, or a signature that is missing
+     or wrong
 
 Examples:
   hashloom manifest diff 2024.manifest 2025.manifest
   hashloom manifest diff 2025-01-01.gz 2025-02-01.zst
   ssh backup hashloom manifest write /srv | hashloom manifest diff srv -
+  hashloom manifest diff 2024 2025 --trusted-key minisign.pub
   hashloom manifest diff a b --json | jq 'select(.status==\"rotted\").path'"
     )
 }
@@ -53,9 +62,22 @@ pub fn run(arguments: &Diff) -> Result<u8, String> {
     if arguments.old.as_os_str() == "-" && arguments.new.as_os_str() == "-" {
         return Err("standard input can be read only once: name OLD or NEW, or give both as pipes, as in <(...)".into());
     }
-    let any = |_: &_| Ok(());
-    let (Opened { reader: old, .. }, Opened { reader: new, .. }) =
-        (open(&arguments.old, arguments.format.quiet, any)?, open(&arguments.new, arguments.format.quiet, any)?);
+    // Both signatures are looked at before anything else.
+    let trusted = |manifest: &PathBuf| {
+        let trusted = |key| Trusted::beside(key, manifest);
+        arguments.trusted_key.as_deref().map(trusted).transpose()
+    };
+    let (of_old, of_new) = (trusted(&arguments.old)?, trusted(&arguments.new)?);
+    let opened = |manifest: &PathBuf, trusted: Option<&Trusted>| {
+        open(manifest, trusted, None, arguments.format.quiet, |_| Ok(()))
+    };
+    let (Opened { reader: old, signed: old_signed, .. }, Opened { reader: new, signed: new_signed, .. }) =
+        (opened(&arguments.old, of_old.as_ref())?, opened(&arguments.new, of_new.as_ref())?);
+    let signed = old_signed.zip(new_signed).map(|(old, new)| SignedBy::Signatures { old, new });
+    if let (Some(SignedBy::Signatures { old, new }), true) = (&signed, arguments.format.is_text()) {
+        let (old_name, new_name) = (name(&arguments.old), name(&arguments.new));
+        output::print(|out| writeln!(out, "{old_name}: {}\n{new_name}: {}", old.line(), new.line()))?;
+    }
     let (of_old, of_new) = (old.algorithms().to_vec(), new.algorithms().to_vec());
     let filters = (old.wanted().clone(), new.wanted().clone());
     let comparison = Comparison::new(old, &of_old, &of_new).ok_or_else(|| {
@@ -79,6 +101,6 @@ pub fn run(arguments: &Diff) -> Result<u8, String> {
     if let Some(message) = failed {
         return Err(message);
     }
-    printer.end(&counts, &Done { read: None, held_back: None, interrupted: false, covered: None })?;
+    printer.end(&counts, &Done { read: None, held_back: None, interrupted: false, covered: None, signed })?;
     Ok(if counts.has_differences() { EXIT_INCOMPLETE } else { 0 })
 }

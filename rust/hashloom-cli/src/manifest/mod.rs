@@ -4,6 +4,8 @@
 
 mod check;
 mod diff;
+#[cfg(feature = "sign")]
+mod log;
 mod report;
 mod signature;
 mod write;
@@ -15,7 +17,7 @@ use clap::Subcommand;
 use hashloom_engine::manifest::{Entry, Found, Reader, Scan, ScanError, Scanned, Totals};
 use hashloom_engine::run::{HeldBack, Meter, Options};
 
-use self::signature::Trusted;
+use self::signature::{Signed, Trusted};
 use crate::input::{Input, Kept};
 use crate::interrupt;
 use crate::output::{Progress, folder};
@@ -27,6 +29,13 @@ pub enum Manifest {
     Write(write::Write),
     Check(check::Check),
     Diff(diff::Diff),
+    /// Keep a signed log of an archive's manifests, and tell an old manifest from the newest
+    #[cfg(feature = "sign")]
+    #[command(arg_required_else_help = true)]
+    Log {
+        #[command(subcommand)]
+        command: log::Command,
+    },
 }
 
 /// Returns the exit status.
@@ -35,6 +44,8 @@ pub fn run(command: &Manifest) -> Result<u8, String> {
         Manifest::Write(options) => write::run(options),
         Manifest::Check(options) => check::run(options),
         Manifest::Diff(options) => diff::run(options),
+        #[cfg(feature = "sign")]
+        Manifest::Log { command } => log::run(command),
     }
 }
 
@@ -43,17 +54,16 @@ struct Opened {
     reader: Reader<Input>,
     totals: Totals,
     kept: Kept,
+    /// The signature, if it was to be checked.
+    signed: Option<Signed>,
 }
 
-/// Opens a manifest. `look` sees each entry in advance; an error that it returns is returned.
-fn open(path: &Path, is_quiet: bool, look: impl FnMut(&Entry) -> Result<(), String>) -> Result<Opened, String> {
-    open_trusted(path, None, is_quiet, look)
-}
-
-/// The same as [`open`]; if there is a signature, it must be right before `look` sees an entry.
-fn open_trusted(
+/// Opens a manifest. If there is a signature, it must be right; there is a warning if the names in its comment are not
+/// those of the manifest and of `folder`. `look` then sees each entry in advance; an error that it returns is returned.
+fn open(
     path: &Path,
     trusted: Option<&Trusted>,
+    folder: Option<&Path>,
     is_quiet: bool,
     mut look: impl FnMut(&Entry) -> Result<(), String>,
 ) -> Result<Opened, String> {
@@ -66,9 +76,14 @@ fn open_trusted(
         }
         Ok(reader.totals().unwrap_or_default())
     };
+    let mut signed = None;
     let opened = match trusted {
         Some(trusted) => {
-            let kept = trusted.verify(path)?;
+            let (kept, found) = trusted.verify(path, folder)?;
+            if !is_quiet {
+                found.warn(path, folder.unwrap_or(path));
+            }
+            signed = Some(found);
             kept.read().map(read).map(|totals| (kept, totals))
         }
         None => Kept::open(path, read),
@@ -80,7 +95,7 @@ fn open_trusted(
     bar.finish();
     let totals = totals?;
     let reader = again(&kept, path)?;
-    Ok(Opened { reader, totals, kept })
+    Ok(Opened { reader, totals, kept, signed })
 }
 
 /// Reads a manifest again from its first line on.

@@ -13,6 +13,7 @@ use hashloom_engine::run::HeldBack;
 use hashloom_engine::text::shown;
 use serde::Serialize;
 
+use super::signature::Signed;
 use crate::json::{self, Hex, text};
 use crate::stdio::{Lines, Stdout};
 use crate::style;
@@ -74,6 +75,15 @@ pub struct Done {
     pub interrupted: bool,
     /// The part of the folder that the check covered; `None` if manifests were compared.
     pub covered: Option<Covered>,
+    pub signed: Option<SignedBy>,
+}
+
+/// The signatures that were right.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignedBy {
+    Signature(Signed),
+    Signatures { old: Signed, new: Signed },
 }
 
 /// The part of a folder that a check covered.
@@ -106,7 +116,7 @@ struct DifferenceJson<'a, E> {
 }
 
 #[derive(Serialize)]
-struct SummaryJson {
+struct SummaryJson<'a> {
     hashloom: &'static str,
     counts: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,6 +128,8 @@ struct SummaryJson {
     interrupted: bool,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     covered: Option<Covered>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    signed: Option<&'a SignedBy>,
 }
 
 impl<'a> Printer<'a> {
@@ -144,6 +156,7 @@ impl<'a> Printer<'a> {
                 held_back_by: done.held_back.map(HeldBack::name),
                 interrupted: done.interrupted,
                 covered: done.covered,
+                signed: done.signed.as_ref(),
             };
             let line = json::line(&summary)?;
             return said(writeln!(self.out, "{line}"));

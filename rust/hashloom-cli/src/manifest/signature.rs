@@ -1,134 +1,265 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Signatures of manifests in the format of minisign: `FILE.minisig` beside FILE.
-//!
-//! The last line of a manifest shows decay only: whoever changes the manifest can make that line anew.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::with_suffix;
+use hashloom_engine::text::shown;
+use serde::Serialize;
+
+use super::{name, with_suffix};
+use crate::style;
+use crate::text::display;
 
 /// Returns the file of the signature of a file, where minisign looks for it.
 pub fn beside(file: &Path) -> PathBuf {
     with_suffix(file, ".minisig")
 }
 
+/// A right signature of a manifest, and whether its comment names what is looked at.
+#[derive(Debug, Serialize)]
+pub struct Signed {
+    key: String,
+    comment: String,
+    /// The names in the comment, if it has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_this_file: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_this_folder: Option<bool>,
+}
+
+impl Signed {
+    /// The line for people.
+    pub fn line(&self) -> String {
+        let parts: Vec<String> = self.comment.split('\t').map(|part| shown(part.as_bytes()).to_string()).collect();
+        format!("signed by {}: {}", self.key, parts.join(", "))
+    }
+
+    /// Warns if the names in the comment are others. A copy of a manifest or of a folder may have any name, so that
+    /// this is no error. `folder` is the one that the manifest is compared with.
+    pub fn warn(&self, manifest: &Path, folder: &Path) {
+        let warn = |what: &str, signed: &Option<String>, here: &Path| {
+            let signed = shown(signed.as_deref().unwrap_or_default().as_bytes());
+            let message = format!("the signature is of a {what} named {signed}: {} may be another one", display(here));
+            let _ = writeln!(io::stderr(), "{} {}: {message}", style::warning(), name(manifest));
+        };
+        if self.is_this_file == Some(false) {
+            warn("manifest", &self.file, manifest);
+        }
+        if self.is_this_folder == Some(false) {
+            warn("folder", &self.folder, folder);
+        }
+    }
+}
+
 #[cfg(feature = "sign")]
-pub use of_minisign::{Signer, Trusted};
+pub use of_minisign::{Signer, Trusted, public_key};
 
 #[cfg(feature = "sign")]
 mod of_minisign {
-    use std::fs::File;
-    use std::io::Read;
-    use std::path::Path;
+    use std::fs::{self, File};
+    use std::io::{Read, Write};
+    use std::path::{Path, PathBuf};
 
-    use ct_codecs::{Base64, Decoder};
-    use minisign::{SecretKey, SecretKeyBox};
-    use minisign_verify::{PublicKey, Signature};
+    use hashloom_engine::manifest::log::Log;
+    use hashloom_engine::manifest::signature::{
+        self, FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError, file_name, folder_name,
+    };
     use zeroize::Zeroizing;
 
+    use super::{Signed, beside};
+    use crate::output;
     use crate::solaris::key::ask;
-    use crate::text::{display, failed};
+    use crate::text::{display, failed, reason};
     use crate::{input, secrets};
-
-    /// The longest key or signature.
-    const NBYTES_MAX: u64 = 64 << 10;
 
     /// Reads a file of a few lines. The memory does not grow, as growing leaves copies of a secret behind.
     fn read(path: &Path) -> Result<String, String> {
-        let mut text = String::with_capacity(NBYTES_MAX as usize + 32);
-        let read = File::open(path).and_then(|file| file.take(NBYTES_MAX).read_to_string(&mut text));
+        let mut text = String::with_capacity(FILE_MAX_NBYTES + 32);
+        let read = File::open(path).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_string(&mut text));
         read.map_err(|error| failed(path, &error))?;
         Ok(text)
     }
 
     /// A secret key.
-    pub struct Signer(SecretKey);
+    pub struct Signer(signature::Signer);
 
     impl Signer {
         /// Reads a secret key, and asks for its password if it has one.
         pub fn open(path: &Path) -> Result<Signer, String> {
             secrets::refuse_dumps();
-            let bad = |why: &dyn std::fmt::Display| {
-                format!("--sign: {}: expected a secret key of minisign: {why}", display(path))
-            };
             let text = Zeroizing::new(read(path).map_err(|message| format!("--sign: {message}"))?);
-            let line = text.lines().nth(1).unwrap_or_default();
-            if line.starts_with("RWQAA") {
-                // minisign leaves the checksum of a key without a password empty, which the crate takes for damage. A
-                // damaged key makes signatures that its own public half refuses.
-                let bytes = Base64::decode_to_vec(line, None).map_err(|error| bad(&error))?;
-                let bytes = Zeroizing::new(bytes);
-                let key = SecretKey::from_bytes(&bytes).map_err(|error| bad(&error))?;
-                return Ok(Signer(key));
-            }
             // Anything that is no key is an error before somebody types a password.
-            if !line.starts_with("RWRTY0Iy") {
-                return Err(bad(&"the second line is none"));
-            }
-            let prompt = format!("Password of {}: ", display(path));
-            let password =
-                ask(&prompt, "use a key without a password").map_err(|message| format!("--sign: {message}"))?;
-            let password = std::str::from_utf8(&password).map_err(|_| "--sign: the password is not UTF-8")?;
-            let key = SecretKeyBox::from_string(&text).and_then(|key| key.into_secret_key(Some(password.to_owned())));
-            key.map(Signer)
-                .map_err(|_| format!("--sign: {}: the password is wrong, or the key is damaged", display(path)))
+            let key = match signature::Signer::parse(&text, None) {
+                Err(SignerError::Password) => {
+                    let prompt = format!("Password of {}: ", display(path));
+                    let password =
+                        ask(&prompt, "use a key without a password").map_err(|message| format!("--sign: {message}"))?;
+                    let password = std::str::from_utf8(&password).map_err(|_| "--sign: the password is not UTF-8")?;
+                    signature::Signer::parse(&text, Some(password))
+                }
+                other => other,
+            };
+            key.map(Signer).map_err(|error| format!("--sign: {}: {error}", display(path)))
         }
 
-        /// Signs the bytes of a file that will have this name.
-        pub fn sign(&self, file: &Path, bytes: impl Read) -> Result<String, String> {
-            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-            let name = file.file_name().map(|name| display(Path::new(name)).to_string()).unwrap_or_default();
-            // The words of minisign.
-            let comment = format!("timestamp:{}\tfile:{name}\thashed", now.as_secs());
-            let public = minisign::PublicKey::from_secret_key(&self.0).map_err(|error| format!("--sign: {error}"))?;
-            let signed = minisign::sign(Some(&public), &self.0, bytes, Some(&comment), Some("signature from hashloom"));
-            signed.map(|signature| signature.into_string()).map_err(|error| format!("--sign: {error}"))
+        /// The key by which the state of an unfinished run is authenticated.
+        pub fn state_key(&self) -> Zeroizing<[u8; 32]> {
+            self.0.state_key()
+        }
+
+        /// Signs the bytes of a manifest of `folder` that will have the name of `file`. `ntaken_over`: files whose
+        /// digests are those of an older manifest, by their lengths and times alone.
+        pub fn sign(&self, file: &Path, folder: &Path, ntaken_over: u64, bytes: impl Read) -> Result<String, String> {
+            let file = file_name(file).unwrap_or_default();
+            let taken_over = if ntaken_over > 0 { format!("\ttaken-over:{ntaken_over}") } else { String::new() };
+            let parts = format!("file:{file}\tfolder:{}{taken_over}", folder_name(folder));
+            self.0.sign(bytes, &parts).map_err(|error| format!("--sign: {}", reason(&error)))
+        }
+
+        /// The public half of the key.
+        pub fn public_key(&self) -> &PublicKey {
+            self.0.public_key()
+        }
+
+        /// Signs a log that will have the name of `path`.
+        pub fn sign_log(&self, log: &Log, path: &Path) -> Result<Vec<u8>, String> {
+            let signed = log.signed(&self.0, &file_name(path).unwrap_or_default());
+            signed.map_err(|error| format!("--sign: {}", reason(&error)))
+        }
+
+        /// Whether the signature is what a run by this key left that was ended before it wrote the manifest.
+        pub fn has_left(&self, path: &Path) -> bool {
+            let signatures = read(path).ok().and_then(|text| Signatures::parse(&text).ok());
+            signatures.is_some_and(|found| found.len() == 1 && self.0.public_key().verifier(&found).is_ok())
+        }
+
+        /// Writes a signature to a path, and the signed file by `write`. Each is with whether it may replace one that
+        /// exists. The signature is written first, beside the old one if that may be right for the old file. The old
+        /// one is left out when the file is there. So at each moment there is a signature of the file.
+        pub fn write_with(
+            &self,
+            (path, signed, replaces_signature): (&Path, &str, bool),
+            (file, replaces): (&Path, bool),
+            write: impl FnOnce() -> Result<(), String>,
+        ) -> Result<(), String> {
+            let old = if replaces { self.old(path, file) } else { String::new() };
+            let save = |text: &str| {
+                output::write_with(path, replaces_signature, |mut out| out.write_all(text.as_bytes()))
+                    .map_err(|error| format!("{}: the signature cannot be written: {}", display(path), reason(&error)))
+            };
+            save(&format!("{old}{signed}"))?;
+            match write() {
+                Ok(()) if old.is_empty() => Ok(()),
+                Ok(()) => save(signed),
+                Err(message) => {
+                    // A signature of what was not written would be in the way of the next run.
+                    let is_new = old.is_empty() && read(path).is_ok_and(|text| text == signed);
+                    if is_new && self.old(path, file).is_empty() {
+                        let _ = fs::remove_file(path);
+                    }
+                    Err(message)
+                }
+            }
+        }
+
+        /// The old signatures to keep until the file is replaced.
+        fn old(&self, path: &Path, file: &Path) -> String {
+            let is_file = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.is_file());
+            if !is_file(path) || !is_file(file) {
+                return String::new();
+            }
+            let Some(signatures) = read(path).ok().and_then(|text| Signatures::parse(&text).ok()) else {
+                return String::new();
+            };
+            let kept = File::open(file).and_then(|file| signatures.without_wrong(self.0.public_key(), file));
+            kept.unwrap_or_default()
         }
     }
 
     /// A public key and a signature, which is not checked yet.
     pub struct Trusted {
         key: PublicKey,
-        signature: Signature,
+        signatures: Signatures,
         name: String,
+        wrong: &'static str,
+    }
+
+    /// Returns the place of the signature of a file.
+    fn place(manifest: &Path) -> Result<PathBuf, String> {
+        match manifest.as_os_str() == "-" || output::path_is_special(manifest) {
+            true => Err(format!("{}: expected a file, which has its signature beside it", super::name(manifest))),
+            false => Ok(beside(manifest)),
+        }
     }
 
     impl Trusted {
         /// `key` is a file, or the key itself in base64.
         pub fn open(key: &Path, signature: &Path) -> Result<Trusted, String> {
-            let of_text = key.to_str().and_then(|text| PublicKey::from_base64(text).ok());
-            let bad = |error| format!("--trusted-key: {}: expected a public key of minisign: {error}", display(key));
-            let key = match of_text {
-                Some(key) => key,
-                None => {
-                    let text = read(key).map_err(|message| format!("--trusted-key: {message}"))?;
-                    PublicKey::decode(&text).map_err(bad)?
-                }
-            };
-            let name = display(signature).to_string();
-            let text = read(signature).map_err(|message| {
-                format!("{message}: the manifest is not signed, or the signature is elsewhere (--signature)")
-            })?;
-            let signature = Signature::decode(&text)
-                .map_err(|error| format!("{name}: expected a signature of minisign: {error}"))?;
-            Ok(Trusted { key, signature, name })
+            let missing = ": the manifest is not signed, or the signature is elsewhere (--signature)";
+            Trusted::new(public_key(key)?, signature, missing, "")
         }
 
-        /// Reads a manifest into a file of its own, and checks the signature of exactly these bytes.
-        pub fn verify(&self, manifest: &Path) -> Result<input::Kept, String> {
-            let wrong = |error: minisign_verify::Error| format!("{}: the signature is wrong: {error}", self.name);
-            let mut verifier = self.key.verify_stream(&self.signature).map_err(wrong)?;
+        /// The same for the signature beside a manifest.
+        pub fn beside(key: &Path, manifest: &Path) -> Result<Trusted, String> {
+            let signature = place(manifest).map_err(|message| format!("--trusted-key: {message}"))?;
+            Trusted::new(public_key(key)?, &signature, ": the manifest is not signed", "")
+        }
+
+        /// The signature beside OLD, which must be one by the key of `signer`.
+        pub fn by(signer: &Signer, old: &Path) -> Result<Trusted, String> {
+            let cure =
+                ": with --sign, OLD must be signed by the same key: check OLD and sign it, or leave out --update";
+            Trusted::new(signer.0.public_key().clone(), &place(old)?, cure, cure)
+        }
+
+        /// `missing` and `wrong`: what to do, as the end of a message.
+        fn new(key: PublicKey, signature: &Path, missing: &str, wrong: &'static str) -> Result<Trusted, String> {
+            let name = display(signature);
+            let text = read(signature).map_err(|message| format!("{message}{missing}"))?;
+            let signatures = Signatures::parse(&text).map_err(|error| format!("{name}: {error}{missing}"))?;
+            if signatures.is_empty() {
+                return Err(format!("{name}: expected a signature of minisign, found nothing{missing}"));
+            }
+            Ok(Trusted { key, signatures, name, wrong })
+        }
+
+        /// Reads a manifest into a file of its own, and checks the signature of exactly these bytes. `folder` is the one
+        /// that the manifest is compared with.
+        pub fn verify(&self, manifest: &Path, folder: Option<&Path>) -> Result<(input::Kept, Signed), String> {
+            let wrong = |error: SignatureError| format!("{}: the signature is wrong: {error}{}", self.name, self.wrong);
+            let mut verifier = self.key.verifier(&self.signatures).map_err(wrong)?;
             let kept = input::Kept::copied(manifest, |bytes| verifier.update(bytes));
             let kept = kept.map_err(|error| failed(manifest, &error))?;
-            verifier.finalize().map_err(wrong)?;
-            Ok(kept)
+            let signed = verifier.finish().map_err(wrong)?;
+            let part = |name| signed.part(name).map(str::to_owned);
+            let (file, signed_folder) = (part("file"), part("folder"));
+            let own = file_name(manifest).filter(|_| manifest.as_os_str() != "-" && !output::path_is_special(manifest));
+            let is = |found: &Option<String>, now: Option<String>| Some(*found.as_ref()? == now?);
+            let signed = Signed {
+                key: signed.key().to_owned(),
+                comment: signed.comment().to_owned(),
+                is_this_file: is(&file, own),
+                file,
+                is_this_folder: is(&signed_folder, folder.map(folder_name)),
+                folder: signed_folder,
+            };
+            Ok((kept, signed))
         }
+    }
 
-        /// The comment that the signature covers.
-        pub fn comment(&self) -> &str {
-            self.signature.trusted_comment()
+    /// Reads a public key: a file, or the key itself in base64.
+    pub fn public_key(key: &Path) -> Result<PublicKey, String> {
+        if let Some(key) = key.to_str().and_then(|text| PublicKey::parse(text).ok()) {
+            return Ok(key);
         }
+        let text = read(key).map_err(|message| format!("--trusted-key: {message}"))?;
+        PublicKey::parse(&text).map_err(|error| format!("--trusted-key: {}: {error}", display(key)))
     }
 }
 
@@ -141,6 +272,7 @@ mod of_nothing {
     use std::io::Read;
     use std::path::Path;
 
+    use super::Signed;
     use crate::input;
 
     const WITHOUT: &str = "this program was built without the feature `sign`";
@@ -152,7 +284,30 @@ mod of_nothing {
             Err(format!("--sign: {WITHOUT}"))
         }
 
-        pub fn sign(&self, _file: &Path, _bytes: impl Read) -> Result<String, String> {
+        pub fn state_key(&self) -> [u8; 32] {
+            match self.0 {}
+        }
+
+        pub fn sign(
+            &self,
+            _file: &Path,
+            _folder: &Path,
+            _taken_over: u64,
+            _bytes: impl Read,
+        ) -> Result<String, String> {
+            match self.0 {}
+        }
+
+        pub fn has_left(&self, _path: &Path) -> bool {
+            match self.0 {}
+        }
+
+        pub fn write_with(
+            &self,
+            _signature: (&Path, &str, bool),
+            _file: (&Path, bool),
+            _write: impl FnOnce() -> Result<(), String>,
+        ) -> Result<(), String> {
             match self.0 {}
         }
     }
@@ -164,11 +319,15 @@ mod of_nothing {
             Err(format!("--trusted-key: {WITHOUT}"))
         }
 
-        pub fn verify(&self, _manifest: &Path) -> Result<input::Kept, String> {
-            match self.0 {}
+        pub fn beside(_key: &Path, _manifest: &Path) -> Result<Trusted, String> {
+            Err(format!("--trusted-key: {WITHOUT}"))
         }
 
-        pub fn comment(&self) -> &str {
+        pub fn by(signer: &Signer, _file: &Path) -> Result<Trusted, String> {
+            match signer.0 {}
+        }
+
+        pub fn verify(&self, _manifest: &Path, _folder: Option<&Path>) -> Result<(input::Kept, Signed), String> {
             match self.0 {}
         }
     }

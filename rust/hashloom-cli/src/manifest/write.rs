@@ -16,8 +16,8 @@ use hashloom_engine::run::HeldBack;
 use hashloom_engine::state::State;
 use hashloom_engine::walk::Filter;
 
-use super::signature::{self, Signer};
-use super::{check, open, places_below, scan, with_suffix};
+use super::signature::{self, Signer, Trusted};
+use super::{Opened, check, open, places_below, scan, with_suffix};
 use crate::doubts;
 use crate::filters::Filters;
 use crate::input::Input;
@@ -68,7 +68,7 @@ pub struct Write {
     update: Option<PathBuf>,
 
     /// Sign the manifest with this secret key of minisign (`minisign -G` makes one), into FILE.minisig. hashloom asks for
-    /// the password of the key at the terminal
+    /// the password of the key at the terminal. An OLD must have a signature by the same key, OLD.minisig
     #[arg(long, value_name = "KEY", requires = "output")]
     sign: Option<PathBuf>,
 
@@ -122,7 +122,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
     // Before other threads begin: the password is asked for while signals are held.
     let signer = arguments.sign.as_deref().map(Signer::open).transpose()?;
     let filter = arguments.filters.filter()?;
-    let update = arguments.update.as_deref().map(|old| open(old, arguments.quiet, |_| Ok(()))).transpose()?;
+    let update = arguments.update.as_deref().map(|old| open_old(arguments, old, signer.as_ref())).transpose()?;
     let algorithms = match (&arguments.algorithms[..], &update) {
         ([], Some(old)) => old.reader.algorithms().to_vec(),
         ([], None) => vec![Algorithm::Sha256],
@@ -150,6 +150,13 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
             Ok(status)
         }
     }
+}
+
+/// Opens OLD. A new signature covers digests of OLD too, so OLD must be signed by the same key.
+fn open_old(arguments: &Write, old: &Path, signer: Option<&Signer>) -> Result<Opened, String> {
+    let trusted = signer.map(|signer| Trusted::by(signer, old)).transpose();
+    let trusted = trusted.map_err(|message| format!("--update: {message}"))?;
+    open(old, trusted.as_ref(), Some(&arguments.folder), arguments.quiet, |_| Ok(()))
 }
 
 type Update = Reader<Input>;
@@ -187,16 +194,23 @@ fn to_file(
         }
         return Ok(status);
     }
-    let signature = signer.map(|signer| (signer, signature::beside(file)));
+    let partial = partial(file);
+    let signature = signer.map(|signer| {
+        let path = signature::beside(file);
+        // What this command left if it was ended after it wrote the signature.
+        let is_left = !output::exists(file) && output::exists(&partial) && signer.has_left(&path);
+        (signer, path, is_left)
+    });
     let replaces = arguments.force || arguments.update.as_deref().is_some_and(|old| Same::new(file).is(old));
-    let outputs = [("manifest", Some(file)), ("signature", signature.as_ref().map(|(_, path)| &**path))];
+    let of_signature = signature.as_ref().filter(|(.., is_left)| !is_left).map(|(_, path, _)| &**path);
+    let outputs = [("manifest", Some(file)), ("signature", of_signature)];
     for (what, path) in outputs.into_iter().filter_map(|(what, path)| Some((what, path?))) {
         if output::exists(path) && !replaces {
             let why = "it exists. Give --force to replace it, or another FILE with --output";
             return Err(format!("{}: the {what} is not written there: {why}", display(path)));
         }
     }
-    if let Some((_, path)) = &signature {
+    if let Some((_, path, _)) = &signature {
         output::probe(path).map_err(|error| not_signed(path, &error))?;
         without.extend(places_below(&arguments.folder, path));
     }
@@ -204,9 +218,11 @@ fn to_file(
         let why = format!("it is a file in {} and not a manifest", display(&arguments.folder));
         return Err(format!("{}: {why}. It is not replaced: give another FILE, or remove it", display(file)));
     }
-    let partial = partial(file);
     without.extend(places_below(&arguments.folder, &partial));
-    let (resume, state) = Progress::begin(&partial, &Scan::subject(chosen.algorithms), None)?;
+    // What an earlier run has read is signed only if it was written down by whoever has the key.
+    let secret = signer.map(Signer::state_key);
+    let secret = secret.as_ref().map(|secret| &secret[..]);
+    let (resume, state) = Progress::begin(&partial, &Scan::subject(chosen.algorithms), secret)?;
     let started = Instant::now();
     let written = spooled(arguments, chosen, update, state, without, (file, replaces), signature);
     let (status, done) = match written {
@@ -243,7 +259,7 @@ fn spooled(
     state: State,
     without: Vec<PathBuf>,
     (file, replaces): (&Path, bool),
-    signature: Option<(&Signer, PathBuf)>,
+    signature: Option<(&Signer, PathBuf, bool)>,
 ) -> Result<(u8, Option<(Totals, Read)>), String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
     // The file has no name, so that nothing is left of it whatever happens. On Windows it has one as long as it is open,
@@ -256,12 +272,20 @@ fn spooled(
     let Some((out, totals)) = spool else { return Ok((status, None)) };
     let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
     spool.rewind().map_err(failed)?;
-    let signed = signature.map(|(signer, path)| signer.sign(file, &spool).map(|signed| (path, signed))).transpose()?;
+    let signed = match &signature {
+        Some((signer, ..)) => signer.sign(file, &arguments.folder, done.0.nold, &spool)?,
+        None => String::new(),
+    };
     spool.rewind().map_err(failed)?;
-    output::write_with(file, replaces, |mut out| io::copy(&mut spool, &mut out).map(drop)).map_err(failed)?;
-    if let Some((path, signed)) = signed {
-        let write = |mut out: &File| out.write_all(signed.as_bytes());
-        output::write_with(&path, replaces, write).map_err(|error| not_signed(&path, &error))?;
+    let mut write = || {
+        let copied = output::write_with(file, replaces, |mut out| io::copy(&mut spool, &mut out).map(drop));
+        copied.map_err(failed)
+    };
+    match signature {
+        Some((signer, path, is_left)) => {
+            signer.write_with((&path, &signed, replaces || is_left), (file, replaces), write)?;
+        }
+        None => write()?,
     }
     Ok((status, Some((totals, done))))
 }

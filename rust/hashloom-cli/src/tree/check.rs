@@ -2,6 +2,7 @@
 
 //! `hashloom tree rfc6962 check`: checks a proof from a file, which may come from anybody.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use clap::Args;
 use hashloom::Algorithm;
 use hashloom_engine::run::Options;
 use hashloom_engine::tree::rfc6962::{
-    Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion,
+    ProofError, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,15 +27,15 @@ pub struct Check {
     #[arg(value_name = "PROOF")]
     proof: PathBuf,
 
-    /// The root of the tree, in hexadecimal, from a trusted source [default: the root in PROOF]
+    /// The root of the tree, in hexadecimal, from a trusted source
     #[arg(long, value_name = "HEX")]
     root: Option<HexBytes>,
 
-    /// The root of the first tree, for a proof of consistency [default: the root1 in PROOF]
+    /// The root of the first tree or of the subtree, for a proof of consistency
     #[arg(long, value_name = "HEX")]
     first_root: Option<HexBytes>,
 
-    /// The leaf, for a proof of inclusion [default: the leaf in PROOF]
+    /// The leaf, for a proof of inclusion
     #[arg(long, value_name = "HEX", conflicts_with = "entry")]
     leaf: Option<HexBytes>,
 
@@ -42,11 +43,11 @@ pub struct Check {
     #[arg(long, value_name = "FILE")]
     entry: Option<PathBuf>,
 
-    /// The number of entries in the tree, from a trusted source [default: the size in PROOF]
+    /// The number of entries in the tree, from a trusted source; if the root is one of a subtree, in the subtree
     #[arg(long, value_name = "N")]
     size: Option<u64>,
 
-    /// The number of entries in the first tree, for a proof of consistency [default: the size1 in PROOF]
+    /// The number of entries in the first tree, for a proof of consistency
     #[arg(long, value_name = "N")]
     first_size: Option<u64>,
 
@@ -68,21 +69,29 @@ The proof:
     subtree       start, end, root1, size, root, proof
     inclusion in a subtree  index, start, end, leaf, root, proof
   `proof` is an array of nodes; nodes, leaf and roots are in hexadecimal.
-  A proof proves nothing without a root from a trusted source, such as a signed
-  root: give --root, and --first-root, --leaf or --entry. A root does not
-  contain the size of its tree: some proofs are right for several sizes. Give
-  --size, which is signed with the root, and --first-size. The verdict names the
-  values that were taken from PROOF: anybody may have chosen them.
+  Anybody may have written PROOF: it proves nothing unless what it is about is
+  known from a trusted source, such as a signed root.
+    inclusion     --root, --size, and --leaf or --entry
+    consistency   --root, --size, --first-root, --first-size
+    subtree       --root, --size, --first-root
+    inclusion in a subtree  --root, --size, and --leaf or --entry, of the subtree
+  The size is needed because a root does not contain it: some proofs are right
+  for several sizes. What is not given is taken from PROOF. If the proof is then
+  wrong, the exit status is 1; if not, the status is 2, and the error names what
+  is missing. The verdict names the places that only PROOF gives: they follow
+  from the proof, except for the start of a subtree whose root was given.
 
 Exit status:
   0    the proof is right
   1    the proof is wrong
-  2    wrong usage, or PROOF is not a JSON object of one of these kinds
+  2    wrong usage, something is missing that only a trusted source can tell,
+       or PROOF is not a JSON object of one of these kinds
 
 Examples:
-  hashloom tree rfc6962 check 41.json --root $(cat signed-root) --size 1000
-  hashloom tree rfc6962 check 41.json --root $(cat root) --entry 41.crt
-  hashloom tree rfc6962 check new.json --first-root 2b4e... --root 9a01...";
+  hashloom tree rfc6962 check 41.json --root $(cat root) --size 1000 \
+      --entry 41.crt
+  hashloom tree rfc6962 check new.json --root 9a01... --size 1000 \
+      --first-root 2b4e... --first-size 900";
 
 /// More than the length of the longest proof.
 const PROOF_MAX_NBYTES: u64 = 64 << 10;
@@ -120,12 +129,12 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     if let Some(other) = json.algorithm.as_ref().filter(|&name| name != algorithm.name()) {
         return Err(named(format!("algorithm: expected {algorithm}, found {other:?}; give it by --algorithm")));
     }
-    // The keys whose values are those of PROOF.
-    let taken = std::cell::RefCell::new(Vec::new());
-    let given = |name: &'static str, given: &Option<HexBytes>, text: &Option<String>| match (given, text) {
+    // The options for values that are those of PROOF, and places that only PROOF gives.
+    let (missing, places) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+    let given = |name, option, given: &Option<HexBytes>, text: &Option<String>| match (given, text) {
         (Some(HexBytes(bytes)), _) => Ok(bytes.clone()),
         (None, Some(text)) => {
-            taken.borrow_mut().push(name);
+            missing.borrow_mut().push(option);
             bytes(name, text).map_err(named)
         }
         (None, None) => Err(named(format!("expected {name:?}, found no such key"))),
@@ -135,34 +144,44 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     if json.proof.is_none() {
         return Err(named("expected \"proof\", found no such key".to_owned()));
     }
-    let root = given("root", &arguments.root, &json.root)?;
+    let root = given("root", "--root", &arguments.root, &json.root)?;
     let leaf = || match &arguments.entry {
         Some(path) => entry(path, algorithm),
-        None => given("leaf", &arguments.leaf, &json.leaf),
+        None => given("leaf", "--leaf or --entry", &arguments.leaf, &json.leaf),
     };
-    let root1 = || given("root1", &arguments.first_root, &json.root1);
-    let number = |name: &'static str, given: Option<u64>, found: Option<u64>| {
+    let root1 = || given("root1", "--first-root", &arguments.first_root, &json.root1);
+    let number = |option, given: Option<u64>, found: Option<u64>| {
         if given.is_none() && found.is_some() {
-            taken.borrow_mut().push(name);
+            missing.borrow_mut().push(option);
         }
         given.or(found)
     };
-    let numbers = (
-        number("index", arguments.index, json.index),
-        number("start", None, json.start),
-        number("end", None, json.end),
-        number("size1", arguments.first_size, json.size1),
-        number("size", arguments.size, json.size),
-    );
-    let (checked, what) = match numbers {
+    let place = |name, given: Option<u64>, found: Option<u64>| {
+        if given.is_none() && found.is_some() {
+            places.borrow_mut().push(name);
+        }
+        given.or(found)
+    };
+    let (index, start, end) =
+        (place("index", arguments.index, json.index), place("start", None, json.start), place("end", None, json.end));
+    let size1 = number("--first-size", arguments.first_size, json.size1);
+    // The size of a subtree follows from its ends.
+    let size = match (index, start, end, json.size) {
+        (Some(_), Some(start), Some(end), None) => number("--size", arguments.size, Some(end.saturating_sub(start))),
+        _ => number("--size", arguments.size, json.size),
+    };
+    let (checked, what) = match (index, start, end, size1, size) {
         (Some(index), None, None, None, Some(size)) => (
             check_inclusion(algorithm, &leaf()?, index, size, &nodes, &root),
             format!("entry {index} is in the tree of {size}"),
         ),
-        (Some(index), Some(start), Some(end), None, None) => (
-            check_subtree_inclusion(algorithm, &leaf()?, index, start, end, &nodes, &root),
-            format!("entry {index} is in the subtree {start} to {end}"),
-        ),
+        (Some(index), Some(start), Some(end), None, Some(size)) if json.size.is_none() => {
+            let checked = check_subtree_inclusion(algorithm, &leaf()?, index, start, end, &nodes, &root);
+            let is_so_long = end.checked_sub(start) == Some(size);
+            let of_another_size = ProofError::Subtree { start, end, size: start.saturating_add(size) };
+            let checked = checked.and(if is_so_long { Ok(()) } else { Err(of_another_size) });
+            (checked, format!("entry {index} is in the subtree {start} to {end}"))
+        }
         (None, None, None, Some(size1), Some(size)) => (
             check_consistency(algorithm, size1, &root1()?, size, &root, &nodes),
             format!("the tree of {size1} is the beginning of the tree of {size}"),
@@ -178,9 +197,17 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
             ));
         }
     };
+    let (missing, places) = (missing.into_inner(), places.into_inner());
+    if checked.is_ok() && !missing.is_empty() {
+        let why = "anybody may have written that. Give what a trusted source says";
+        return Err(named(format!(
+            "nothing is proved, as only the proof itself says it: {why}: {}",
+            missing.join(", ")
+        )));
+    }
     let line = match &checked {
-        Ok(()) if taken.borrow().is_empty() => format!("{}: {what}", style::good("right")),
-        Ok(()) => format!("{}: {what}; only PROOF says: {}", style::good("right"), taken.borrow().join(", ")),
+        Ok(()) if places.is_empty() => format!("{}: {what}", style::good("right")),
+        Ok(()) => format!("{}: {what}; only PROOF says: {}", style::good("right"), places.join(", ")),
         Err(error) => format!("{}: {error}", style::bad("wrong")),
     };
     output::print(|out| io::Write::write_fmt(out, format_args!("{line}\n")))?;

@@ -61,8 +61,14 @@ use line::Line;
 mod compare;
 mod error;
 mod line;
+#[cfg(all(feature = "signature", feature = "tree"))]
+pub mod log;
 mod reader;
 mod scan;
+#[cfg(feature = "signature")]
+pub mod signature;
+#[cfg(feature = "sign")]
+mod signer;
 mod writer;
 
 pub use compare::{Comparison, Counts, Difference, Status};
