@@ -77,7 +77,7 @@ tested() {
         environment "$name" "$1" --requirement "$requirements" || return 1
     else
         environment "$name" "$1" --only-binary :all: hypothesis numpy pytest || return 1
-        for package in fsspec pyarrow polars pandas duckdb; do
+        for package in aiohttp fsspec pyarrow polars pandas duckdb; do
             "$name/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$package" ||
                 echo "skipped: tests of $(basename "$1") with $package: there is no wheel of it for this Python"
         done

@@ -212,7 +212,7 @@ HLI_INLINE void hli_write_pair(unsigned word_nbytes, int big_endian, const void 
                                             hli_digest_bytes(word_nbytes, big_endian, state, at / 8 + 1)));
 }
 
-/* Writes the digest of a plain state: whole words of 4 bytes, 16 to 32, or 48 or 64 bytes, of a state with so many. */
+/* Writes a digest of 16 to 32, 48 or 64 bytes (a multiple of 4) from a plain state at least as long. */
 HLI_INLINE void hli_write_digest(unsigned word_nbytes, int big_endian, const void *state, uint8_t *digest,
                                  unsigned nbytes)
 {

@@ -121,43 +121,15 @@ static const uint8_t first_whole[] = {
 #include "registry.def"
     WHOLE_ROW_COUNT};
 
-/* The choice word: the allowed instruction sets, those of the machine, a bit for each body whose short pairs go one
- * after the other (hli_is_pair_apart), the column of costs, and a bit that is set once these are known. */
+/* The choice word: the allowed instruction sets, those of the machine, the column of costs, and a bit that is set once
+ * these are known. */
 #define CHOICE_AVAILABLE 11
-#define CHOICE_APART     22
 #define CHOICE_KNOWN     (UINT32_C(1) << 31)
 #define ISA_MASK         ((UINT32_C(1) << CHOICE_AVAILABLE) - 1)
-#define APART_MASK       ((UINT32_C(1) << CHOICE_TUNE) - (UINT32_C(1) << CHOICE_APART))
-_Static_assert(ISA_COUNT <= CHOICE_AVAILABLE && 2 * CHOICE_AVAILABLE <= CHOICE_APART,
+_Static_assert(ISA_COUNT <= CHOICE_AVAILABLE && 2 * CHOICE_AVAILABLE <= CHOICE_TUNE,
                "an instruction set has no bit in the choice word");
-_Static_assert(sizeof first_row - 1 <= CHOICE_TUNE - CHOICE_APART, "a body has no bit in the choice word");
 
 static _Atomic uint32_t choice;
-
-/* The word for these allowed sets: all its bits follow from them and from the machine. */
-static uint32_t choice_of(uint32_t word, hl_isas allowed)
-{
-    word = (word & ~(ISA_MASK | APART_MASK)) | allowed;
-    for (size_t body = 0; body + 1 < sizeof first_row; body++) {
-        const hl_kernel *kernel = hli_choose_one(word, (hl_body)body);
-        /* Two blocks, if the message has 64 bytes (hli_known_schedule). */
-        const int has_known = body == HL_BODY_SHA1 || body == HL_BODY_SHA256;
-        hli_whole_fn *whole;
-        for (unsigned nblocks = 1; nblocks <= HLI_PAIR_NBLOCKS && kernel != NULL && kernel->nlanes == 1; nblocks++) {
-            kernel = hli_choose_few(word, (hl_body)body, 2, nblocks, 0, 1, 1, &whole);
-            if (kernel->nlanes == 1)
-                kernel = hli_choose_few(word, (hl_body)body, 2, nblocks, has_known && nblocks == 2, 1, 1, &whole);
-        }
-        if (kernel != NULL && kernel->nlanes == 1)
-            word |= UINT32_C(1) << (CHOICE_APART + body);
-    }
-    return word;
-}
-
-int hli_is_pair_apart(uint32_t word, hl_body body)
-{
-    return (word >> (CHOICE_APART + (unsigned)body) & 1) != 0;
-}
 
 hl_isas hli_isas_with(uint32_t features)
 {
@@ -185,8 +157,8 @@ INLINE_ATOMICS uint32_t hli_choice(void)
     if (__builtin_expect(word == 0, 0)) {
         const struct hli_machine machine = hli_detect();
         const uint32_t available = hli_isas_with(machine.features);
-        const uint32_t found = choice_of(CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE |
-                                             available << CHOICE_AVAILABLE, available & BUILT_ISAS);
+        const uint32_t found = CHOICE_KNOWN | (uint32_t)machine.tune << CHOICE_TUNE |
+                               available << CHOICE_AVAILABLE | (available & BUILT_ISAS);
         /* On failure, word becomes the value that another thread has stored. */
         if (atomic_compare_exchange_strong_explicit(&choice, &word, found, memory_order_relaxed,
                                                     memory_order_relaxed))
@@ -234,7 +206,7 @@ hl_status hl_restrict(hl_isas wanted)
         if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL && hli_choose(available, (hl_body)body, 1, 0) != NULL)
             allowed |= (hl_isas)1 << ISA_scalar;
     /* The bits that do not follow from `allowed` never change, so a store by another thread in between does no harm. */
-    atomic_store_explicit(&choice, choice_of(word, allowed), memory_order_relaxed);
+    atomic_store_explicit(&choice, (word & ~ISA_MASK) | allowed, memory_order_relaxed);
     return HL_OK;
 }
 
@@ -408,14 +380,14 @@ static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint3
 }
 
 /* What plan_few said before, for messages of 1 .. WHOLE_NBLOCKS blocks that may be whole or not, of two blocks with a
- * known schedule, and of 8, 16 and 32, which stand for all others. An answer is one word: the row, whether its function
- * for whole messages is meant, whether all go one by one, and the bits of the choice word that it follows from. For
- * other bits it is none. */
+ * known schedule, and of 8, 16 and 32, which stand for all others; and what hli_is_pair_apart said. An answer is one
+ * word: the row, whether its function for whole messages is meant, whether all go one by one, and the bits of the choice
+ * word that it follows from. For other bits it is none. */
 #define FEW_ROW   CHOICE_AVAILABLE
 #define FEW_WHOLE (UINT32_C(1) << 19)
 #define FEW_APART (UINT32_C(1) << 20)
 #define FEW_FROM  (ISA_MASK | UINT32_C(7) << CHOICE_TUNE | CHOICE_KNOWN)
-enum { FEW_KNOWN = 2 * WHOLE_NBLOCKS, FEW_LONG = FEW_KNOWN + 2, FEW_SHAPES = FEW_LONG + 3 };
+enum { FEW_KNOWN = 2 * WHOLE_NBLOCKS, FEW_LONG = FEW_KNOWN + 2, FEW_PAIR = FEW_LONG + 3, FEW_SHAPES };
 _Static_assert(ROW_COUNT <= 1 << (19 - FEW_ROW), "a row's number needs more bits");
 static _Atomic uint32_t few[sizeof first_row - 1][HLI_SHORT][FEW_SHAPES];
 
@@ -448,6 +420,32 @@ const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, s
     if ((found & FEW_WHOLE) != 0)
         *whole = row->whole;
     return &row->kernel;
+}
+
+static HLI_NOINLINE uint32_t plan_pair(uint32_t word, hl_body body)
+{
+    const hl_kernel *kernel = hli_choose_one(word, body);
+    /* Two blocks, if the message has 64 bytes (hli_known_schedule). */
+    const int has_known = body == HL_BODY_SHA1 || body == HL_BODY_SHA256;
+    hli_whole_fn *whole;
+
+    for (unsigned nblocks = 1; nblocks <= HLI_PAIR_NBLOCKS && kernel != NULL && kernel->nlanes == 1; nblocks++) {
+        kernel = hli_choose_few(word, body, 2, nblocks, 0, 1, 1, &whole);
+        if (kernel->nlanes == 1)
+            kernel = hli_choose_few(word, body, 2, nblocks, has_known && nblocks == 2, 1, 1, &whole);
+    }
+    const uint32_t found = (word & FEW_FROM) | (kernel != NULL && kernel->nlanes == 1 ? FEW_APART : 0);
+    atomic_store_explicit(&few[body][1][FEW_PAIR], found, memory_order_relaxed);
+    return found;
+}
+
+int hli_is_pair_apart(uint32_t word, hl_body body)
+{
+    uint32_t found = atomic_load_explicit(&few[body][1][FEW_PAIR], memory_order_relaxed);
+
+    if (__builtin_expect(((found ^ word) & FEW_FROM) != 0, 0))
+        found = plan_pair(word, body);
+    return (found & FEW_APART) != 0;
 }
 
 hli_whole_fn *hli_whole_of(const hl_kernel *kernel)

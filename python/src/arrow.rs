@@ -14,6 +14,7 @@ use std::sync::Arc;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_data::{ArrayData, BufferSpec, layout};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::ffi::{FFI_ArrowSchema, Flags};
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyTypeError, PyValueError};
@@ -43,6 +44,9 @@ const TEXT_MAX_NBYTES: usize = 1 << 20;
 /// one value.
 const MOST_PAIRS: usize = 1 << 12;
 const PAIR_MAX_NBYTES: usize = 1 << 26;
+
+/// The key, in a dictionary's metadata, of the extension that its values are: arrow-rs has a type for these, no field.
+pub const VALUES_EXTENSION: &str = "hashloom:dictionary:extension";
 
 /// The structure `ArrowArrayStream` of Arrow's C stream interface.
 #[repr(C)]
@@ -195,7 +199,14 @@ fn copied(schema: &FFI_ArrowSchema, depth: usize, nfields: &mut usize) -> PyResu
     let copy = copy.and_then(|copy| copy.with_name(&String::from_utf8_lossy(name.unwrap_or_default())));
     let copy = copy.and_then(|copy| copy.with_flags(Flags::from_bits_truncate(schema.flags)));
     // SAFETY: the producer's metadata.
-    let metadata = unsafe { pairs(schema.metadata.cast()) }?;
+    let mut metadata = unsafe { pairs(schema.metadata.cast()) }?;
+    // SAFETY: the producer's structure.
+    if let Some(values) = unsafe { referenced(schema.dictionary) } {
+        // SAFETY: the producer's metadata.
+        let values = unsafe { pairs(values.metadata.cast()) }?;
+        let extension = values.into_iter().find(|(key, _)| key == EXTENSION_TYPE_NAME_KEY);
+        metadata.extend(extension.map(|(_, name)| (VALUES_EXTENSION.to_owned(), name)));
+    }
     copy.and_then(|copy| copy.with_metadata(metadata)).map_err(as_type_error)
 }
 

@@ -9,11 +9,13 @@ use std::ops::Range;
 
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer, i256};
 use arrow_data::ArrayData;
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use half::f16;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::arrow::VALUES_EXTENSION;
 use crate::digester::{Cells as Strings, from_offset};
 
 // The first byte of a value. docs/rows.md has the table.
@@ -260,11 +262,13 @@ impl<'a> Values<'a> {
                 Cells::Struct(fields.collect(), array.offset())
             }
             DataType::Dictionary(keys, values) => {
-                let values = child(0, &Field::new("", (**values).clone(), true));
-                Cells::Dictionary(Numbers::new(keys, array), values)
+                let extension = field.metadata().get(VALUES_EXTENSION).map(String::as_str);
+                let values = encoded(field, extension, Field::new("", (**values).clone(), true));
+                Cells::Dictionary(Numbers::new(keys, array), child(0, &values))
             }
             DataType::RunEndEncoded(ends, values) => {
-                Cells::Runs(Numbers::new(ends.data_type(), &array.child_data()[0]), array.offset(), child(1, values))
+                let values = encoded(field, values.extension_type_name(), (**values).clone());
+                Cells::Runs(Numbers::new(ends.data_type(), &array.child_data()[0]), array.offset(), child(1, &values))
             }
             // No array is a union, and integers are above.
             _ => Cells::Null,
@@ -367,6 +371,15 @@ impl<'a> Values<'a> {
         }
         Ok(())
     }
+}
+
+/// The values of a dictionary or of runs, with the extension that they are: their own one, or that of the whole, as
+/// some libraries have it.
+fn encoded(whole: &Field, own: Option<&str>, values: Field) -> Field {
+    let name = own.or(whole.extension_type_name()).map(|name| (EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned()));
+    let mut metadata = values.metadata().clone();
+    metadata.extend(name);
+    values.with_metadata(metadata)
 }
 
 /// The head of a row of this number of columns, which is that of a struct.

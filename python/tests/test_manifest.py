@@ -150,6 +150,32 @@ def test_a_file_that_changes_between_listing_and_reading(folder, monkeypatch):
     assert [os.path.basename(error.filename) for error in written.troubles] == ["2.txt", "3.txt"]
 
 
+def test_a_file_that_becomes_something_else_is_told(folder, monkeypatch):
+    """Only what is not there any more is left out."""
+    hash_listed, lstat = pyhashloom.manifest.hash_listed, os.lstat
+
+    def with_changes(root, asked, threads, progress):
+        for name in ("1", "2", "3"):
+            (folder / f"numbers/{name}.txt").unlink()
+        (folder / "numbers/1.txt").mkdir()
+        return hash_listed(root, asked, threads, progress)
+
+    def failing(place, **keywords):
+        if os.fsencode(place).endswith(b"2.txt"):
+            raise PermissionError(13, "Permission denied")
+        return lstat(place, **keywords)
+
+    content = pyhashloom.manifest.write(folder).content
+    with monkeypatch.context() as patch:
+        patch.setattr(pyhashloom.manifest, "hash_listed", with_changes)
+        patch.setattr(os, "lstat", failing)
+        written = pyhashloom.manifest.write(folder)
+    lines = {line.get("path"): line for line in map(json.loads, written.content.splitlines())}
+    assert [lines[f"numbers/{name}.txt"]["type"] for name in "12"] == ["unread"] * 2 and "numbers/3.txt" not in lines
+    assert sorted(os.path.basename(error.filename) for error in written.troubles) == ["1.txt", "2.txt"]
+    assert not pyhashloom.manifest.check(content, folder).is_same
+
+
 def test_a_list(tmp_path, monkeypatch):
     (tmp_path / "abc").write_bytes(b"abc")
     (tmp_path / "b\nc").write_bytes(b"abd")

@@ -302,6 +302,57 @@ def test_dictionaries_and_runs_of_nested_values():
     assert digests(table_of([inner])) == expected([(listed[:3],), (listed[3:],)])
 
 
+@pytest.mark.parametrize("kind, plain, storage", [
+    (pa.bool8(), [True, False, None], [1, 0, None]),
+    (pa.bool8(), [True, True, False], [-1, 7, 0]),
+    (pa.uuid(), [b"a" * 16, None, b"b" * 16], None),
+    (pa.json_(), ["1", "[]", None], None),
+], ids=str)  # fmt: skip
+def test_dictionaries_and_runs_of_extensions(kind, plain, storage):
+    """The values of a dictionary are what the plain column has, wherever the dictionary is."""
+    values = pa.ExtensionArray.from_storage(kind, pa.array(storage or plain, kind.storage_type))
+    keys = [2, 0, None, 1, 1, 0]
+    listed = [None if key is None else plain[key] for key in keys]
+    dictionary = pa.DictionaryArray.from_arrays(pa.array(keys, pa.int8()), values)
+    ends = pa.array([1, 3, 6], pa.int32())
+    runs = pa.RunEndEncodedArray.from_arrays(ends, values)
+    run = [plain[0]] + [plain[1]] * 2 + [plain[2]] * 3
+    runs_of_keys = pa.RunEndEncodedArray.from_arrays(ends, dictionary.slice(1, 3))
+    run_of_keys = [listed[1]] + [listed[2]] * 2 + [listed[3]] * 3
+    keys_of_runs = pa.DictionaryArray.from_arrays(pa.array([0, 5, 1], pa.uint64()), runs)
+    cases = [
+        (dictionary, listed), (runs, run), (runs_of_keys, run_of_keys), (keys_of_runs, [run[0], run[5], run[1]]),
+        (pa.chunked_array([dictionary.slice(0, 2), dictionary.slice(2)]), listed),
+    ]  # fmt: skip
+    for column, want in cases:
+        for start in range(len(want)):
+            assert digests(table_of([column]).slice(start)) == expected((one,) for one in want[start:])
+        assert digests(column, column) == expected(zip(want, want))
+    offsets = pa.array([0, 1, 6], pa.int32())
+    lists = pa.ListArray.from_arrays(offsets, dictionary)
+    assert digests(table_of([lists])) == expected([(listed[:1],), (listed[1:],)])
+    pairs = pa.StructArray.from_arrays([dictionary, dictionary], names=["a", "b"])
+    assert digests(table_of([pairs])) == expected(((one, one),) for one in listed)
+    of_pairs = pa.DictionaryArray.from_arrays(pa.array([5, 0], pa.int8()), pairs)
+    assert digests(table_of([of_pairs])) == expected(((one, one),) for one in (listed[5], listed[0]))
+    entries = pa.MapArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(["a"]), dictionary.slice(1, 1))
+    assert digests(table_of([entries])) == expected([(Map((("a", listed[1]),)),)])
+
+
+def test_an_extension_of_the_whole_dictionary():
+    """As arrow-rs has it: the dictionary is the extension's storage."""
+    field = {"ARROW:extension:name": "arrow.bool8", "ARROW:extension:metadata": ""}
+    dictionary = pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int8()), pa.array([0, 5], pa.int8()))
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), pa.array([5, 0], pa.int8()))
+    for column in dictionary, runs:
+        schema = pa.schema([pa.field("x", column.type, metadata=field)])
+        try:
+            table = pa.Table.from_arrays([column], schema=schema)
+        except (pa.ArrowInvalid, TypeError):  # a pyarrow that does not take it
+            continue
+        assert digests(table) == expected([(True,), (False,)])
+
+
 def test_maps_are_sorted_and_keep_equal_keys():
     kind = pa.map_(pa.string(), pa.int8())
     entries = [("b", 1), ("a", 2), ("b", 0), ("a", None)]

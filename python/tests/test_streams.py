@@ -95,6 +95,76 @@ class Reader:
         return self.file.read(random.randrange(1, nbytes + 1))
 
 
+class Liar:
+    """A file object whose readinto or read returns what it is told."""
+
+    def __init__(self, attribute, answer):
+        setattr(self, attribute, answer)
+
+
+def returns(value):
+    return lambda _: value
+
+
+def resizes(view):
+    view.clear()
+    return 3
+
+
+def assigns(view):
+    view[:] = b"abc"  # a bytearray would take this length
+    return 3
+
+
+LIES = [
+    *(("readinto", returns(value)) for value in (17, -1, 1 << 70, None, 1.0, "1", b"1", True, [], object())),
+    ("readinto", resizes), ("readinto", assigns),
+    *(("read", returns(value)) for value in (None, 1, [1, 2], 1.5, object())),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("attribute, answer", LIES, ids=lambda value: getattr(value, "__name__", value))
+def test_streams_whose_files_lie(attribute, answer):
+    honest = [io.BytesIO(b"a" * 40), io.BytesIO(b"b" * 5)]
+    one, liar, other = pyhashloom.streams("sha256", [honest[0], Liar(attribute, answer), honest[1]], chunk_nbytes=16)
+    assert (one.digest, other.digest) == (hashlib.sha256(b"a" * 40).digest(), hashlib.sha256(b"b" * 5).digest())
+    with pytest.raises(OSError, match="stream 1: "):
+        liar.digest  # noqa: B018
+    assert liar.error.kind == "read" and liar.nbytes == 0
+
+
+def test_streams_whose_files_keep_the_buffer():
+    """A file that fills what it was given before, or what it returned before."""
+    kept = []
+
+    def later(view):
+        for old in kept:
+            with contextlib.suppress(ValueError):  # the view was taken away
+                old[:3] = b"XXX"
+        kept.append(view)
+        view[:3] = b"abc"
+        return 3 if len(kept) < 4 else 0
+
+    shared = bytearray(4)
+
+    class Shares:
+        def __init__(self, content):
+            self.contents = [content, b""]
+
+        def read(self, _):
+            content = self.contents.pop(0)
+            shared[: len(content)] = content
+            return memoryview(shared)[: len(content)]
+
+    files = [Liar("readinto", later), Shares(b"one!"), Shares(b"two!"), io.BytesIO(b"honest")]
+    found = [one.digest for one in pyhashloom.streams("sha256", files)]
+    assert found == [hashlib.sha256(content).digest() for content in (b"abc" * 3, b"one!", b"two!", b"honest")]
+    wide = Liar("read", iter([memoryview(b"12345678").cast("I"), b""]).__next__)
+    wide.read = lambda _, read=wide.read: read()
+    (one,) = pyhashloom.streams("sha256", [wide])
+    assert (one.nbytes, one.digest) == (8, hashlib.sha256(b"12345678").digest())
+
+
 @pytest.mark.parametrize("at_once", [1, 3, 64])
 @pytest.mark.parametrize("name", ["sha256", "shake_128"])
 def test_streams(name, at_once):

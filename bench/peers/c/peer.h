@@ -43,7 +43,7 @@ enum { HMAC_KEY_NBYTES = 32 };
 /* Where each message has a key: the key of message i is the HMAC_KEY_NBYTES from byte i % HMAC_NKEYS of these on, as in
  * src/calls.rs. */
 enum { HMAC_NKEYS = 16 };
-#define HMAC_KEYS ((const uint8_t *)"forty-eight bytes, of which each key takes other")
+#define HMAC_KEYS ((const uint8_t *)"48 bytes; each key takes a different part of it.")
 
 /* As in src/calls.rs. */
 enum { PART_NBYTES = 40, PBKDF2_NITERATIONS = 100 };

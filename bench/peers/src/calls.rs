@@ -12,7 +12,7 @@ use crate::scenario::{Algorithm, HMAC_KEY};
 
 /// As in `c/peer.h`.
 const HMAC_NKEYS: usize = 16;
-const HMAC_KEYS: [u8; 48] = *b"forty-eight bytes, of which each key takes other";
+const HMAC_KEYS: [u8; 48] = *b"48 bytes; each key takes a different part of it.";
 const PART_LEN: usize = 40;
 const PBKDF2_NITERATIONS: NonZeroU32 = NonZeroU32::new(100).unwrap();
 

@@ -36,22 +36,22 @@ def _value(line: bytes) -> Any:
         return None
 
 
-def _key(path: str, version: str) -> bytes:
+def _hashed(key: str, tie: str) -> bytes:
     # Long names take no more memory than short ones.
-    return hashlib.blake2b(json.dumps([path, version]).encode(), digest_size=16).digest()
+    return hashlib.blake2b(json.dumps([key, tie]).encode(), digest_size=16).digest()
 
 
 class Journal:
-    """The journal in a file, for objects below a URL and for algorithms."""
+    """The journal in a file, of one subject. A value belongs to a key, and to what ties it to the thing of this key."""
 
-    def __init__(self, file: str | os.PathLike[str], url: str, names: list[str]) -> None:
+    def __init__(self, file: str | os.PathLike[str], subject: str) -> None:
         self._path = os.fspath(file)
         self._known: dict[bytes, bytes] = {}
         self._flushed = time.monotonic()
         self._file = open(self._path, "a+b")  # noqa: SIM115
         try:
             self._lock()
-            self._read({"format": "hashloom journal of objects", "version": 1, "url": url, "algorithms": names})
+            self._read({"format": "hashloom journal of objects", "version": 1, "subject": subject})
         except BaseException:
             self._file.close()
             raise
@@ -81,28 +81,26 @@ class Journal:
             raise ValueError(f"journal {self._path}: the file is no journal: name a new file")
         if found != header:
             raise ValueError(
-                f"journal {self._path}: it is of {found.get('url')} and {found.get('algorithms')}, not of "
-                f"{header['url']} and {header['algorithms']}: name a new file"
+                f"journal {self._path}: it is of {found.get('subject')}, not of {header['subject']}: name a new file"
             )
         is_whole = True
         while line := self._file.readline(_LINE_MAX_NBYTES):
             is_whole = line.endswith(b"\n")
             value = _value(line)
             if isinstance(value, list) and len(value) == 3 and all(isinstance(part, str) for part in value):
-                path, version, digests = value
+                key, tie, digits = value
                 try:
-                    self._known[_key(path, version)] = bytes.fromhex(digests)
+                    self._known[_hashed(key, tie)] = bytes.fromhex(digits)
                 except ValueError:
                     pass
         if not is_whole:
             self._file.write(b"\n")
 
-    def find(self, path: str, version: str) -> bytes | None:
-        """The digests of a version of an object, one behind the other."""
-        return self._known.get(_key(path, version))
+    def find(self, key: str, tie: str) -> bytes | None:
+        return self._known.get(_hashed(key, tie))
 
-    def add(self, path: str, version: str, digests: bytes) -> None:
-        self._file.write(_line([path, version, digests.hex()]))
+    def add(self, key: str, tie: str, value: bytes) -> None:
+        self._file.write(_line([key, tie, value.hex()]))
         if time.monotonic() - self._flushed > _FLUSH_SECONDS:
             self._file.flush()
             self._flushed = time.monotonic()

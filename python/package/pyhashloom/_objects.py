@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Objects in buckets, read by fsspec: pages of a listing, ranges in flight, retries, and the thread of the event loop.
 
-An object is a name and a version. Every range is asked for by the version where the store can (S3: If-Match), and the
-version is looked at again at the end where it cannot. A range that does not have its length is asked for again. The
-caller's thread takes results; everything else happens in an event loop on a thread of its own, which ends with the
-call.
+An object is a name and a version (_versions.py). The version in each answer of S3 and HTTP is compared; others are
+looked at again behind the last range. An object whose version cannot be told is read by one request. A range that does
+not have its length is asked for again. The caller's thread takes results; everything else happens in an event loop on a
+thread of its own, which ends with the call.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import atexit
 import base64
 import contextlib
 import dataclasses
-import datetime
 import functools
+import hashlib
+import inspect
+import json
+import operator
+import os
 import queue
 import random
 import re
@@ -35,6 +39,7 @@ except ImportError as error:
 from ._files import FileError
 from ._hashloom import Hash, new
 from ._streams import Lanes, usual_digest
+from ._versions import Object, described, time_ns
 
 _Result = TypeVar("_Result")
 _Answer = TypeVar("_Answer")
@@ -54,13 +59,38 @@ _WAITING = 1024
 # The longest time between two attempts, in seconds.
 _PAUSE = 20.0
 
-# The fields of fsspec's descriptions of a file that tell one version from another.
-_TIME_FIELDS = ("LastModified", "last_modified", "mtime", "updated", "created")
-_VERSION_FIELDS = ("size", "ETag", "etag", "generation", "version_id", "content_md5", "ino", *_TIME_FIELDS)
+# Options of a file system that do not decide which store it is: secrets, which must not be in a journal, and speed.
+_NO_PLACE = re.compile(
+    "key|secret|token|passw|cred|auth|cookie|cert|header|connection_string|"
+    "size|timeout|cache|max|loop|asynch|config_kwargs",
+    re.IGNORECASE,
+)
+
+# Attributes of a file system, or of what it has, that tell which store it is.
+_PLACES = (
+    "host", "port", "username", "user", "url", "endpoint", "_endpoint", "_location", "region", "instance", "org",
+    "repo", "root", "ref", "gist_id", "sha", "account_name", "hostid", "service_client.url", "client.base_url",
+    "client.config.host", "repo.path", "api.client.app_url",
+)  # fmt: skip
+
+# Headers of HTTP that tell the version in the answer to a range.
+_OF_RANGES = ("ETag", "Last-Modified")
+
+# File systems with one connection or one open file.
+_ARCHIVES = ("libarchive", "tar", "zip")
+_ONE_BY_ONE = ("ftp", *_ARCHIVES)
 
 
 class ChangedError(Exception):
     """The object is not the version that was asked for."""
+
+
+class UntiedError(ValueError):
+    """A journal cannot have the object: no field of it changes with its bytes."""
+
+
+class NoRangesError(OSError):
+    """The server answers with the whole object to a request for a range."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,48 +114,10 @@ class Limits:
                 raise ValueError(f"{field} is {value}: expected at least {least}")
 
 
-@dataclasses.dataclass(frozen=True)
-class Object:
-    """A version of an object."""
-
-    path: str
-    """The path that the file system of fsspec takes."""
-    nbytes: int
-    mtime_ns: int
-    """The time of the last change, as the store has it; 0 if it has none."""
-    version: str
-    """What tells this version from others: S3's ETag, or the file system's fields."""
-    bucket: str = ""
-    """The first part of the path, of S3."""
-
-    @property
-    def key(self) -> str:
-        return self.path[len(self.bucket) + 1 :]
-
-
-def _time_ns(value: Any) -> int:
-    """A time in nanoseconds since 1970, in microseconds' steps; 0 if it is none."""
-    if isinstance(value, str):
-        try:
-            value = datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
-        except ValueError:
-            return 0
-    if isinstance(value, datetime.datetime):
-        value = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
-        value = (value - datetime.datetime.fromtimestamp(0, datetime.timezone.utc)) / datetime.timedelta(seconds=1)
-    return round(value * 10**6) * 1_000 if isinstance(value, (int, float)) else 0
-
-
-def _is_same(one: str, other: str) -> bool:
-    """Whether two versions are the same by the fields that both have: a listing may have others than a look."""
-    fields, others = (dict(field.split("=", 1) for field in version.split("; ")) for version in (one, other))
-    return all(others.get(field, value) == value for field, value in fields.items())
-
-
 def is_passing(error: BaseException) -> bool:
     """Whether another attempt can help: not against what is missing, forbidden or wrong."""
     never = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, TypeError, NotImplementedError)
-    if isinstance(error, (*never, ChangedError)):
+    if isinstance(error, (*never, ChangedError, NoRangesError)):
         return False
     boto = sys.modules.get("botocore.exceptions")
     if boto is None:
@@ -149,11 +141,25 @@ def _is_file(info: dict[str, Any]) -> bool:
     return bool(info.get("type", "file") == "file")
 
 
-def of_s3(path: str, bucket: str, told: dict[str, Any], nbytes: int | None) -> Object:
-    """An object as S3 describes it."""
+def of_s3(path: str, bucket: str, told: dict[str, Any], nbytes: int | None, date: str | None = None) -> Object:
+    """An object as S3 describes it, at a date of the server's. Headers have a time without a fraction, and listings of
+    some servers one with it."""
     if not told.get("ETag") or nbytes is None or nbytes < 0:
         raise OSError(None, f"{path}: the store does not tell the ETag and the length")
-    return Object(path, nbytes, _time_ns(told.get("LastModified")), told["ETag"], bucket)
+    info = {"ETag": told["ETag"]}
+    if changed_ns := time_ns(told.get("LastModified")):
+        info["LastModified"] = changed_ns // 10**9
+    if told.get("VersionId") not in (None, "null"):
+        info["VersionId"] = told["VersionId"]
+    one = described(path, info, nbytes, time_ns(date), bucket=bucket)
+    # An ETag is MD5, or MD5 of MD5s.
+    return one if len(info) > 1 else dataclasses.replace(one, ties=frozenset())
+
+
+def _date(answer: dict[str, Any]) -> str | None:
+    """When S3 answered, by its own clock."""
+    date: str | None = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
+    return date
 
 
 def is_etag_md5(head: dict[str, Any]) -> bool:
@@ -164,9 +170,9 @@ def is_etag_md5(head: dict[str, Any]) -> bool:
 def checksums_of(one: Object, head: dict[str, Any]) -> dict[str, bytes]:
     """The digests of the whole object that S3 tells, by algorithm; none if it tells of another version."""
     found: dict[str, bytes] = {}
-    if (head.get("ETag"), head.get("ContentLength")) != (one.version, one.nbytes):
+    if not one.is_same(of_s3(one.path, one.bucket, head, head.get("ContentLength"))):
         return found
-    if "-" in one.version:  # an upload in parts, whose checksums are those of the parts' checksums
+    if "-" in one.etag:  # an upload in parts, whose checksums are those of the parts' checksums
         return found
     for name, field in CHECKSUM_FIELDS.items():
         with contextlib.suppress(ValueError):
@@ -174,8 +180,8 @@ def checksums_of(one: Object, head: dict[str, Any]) -> dict[str, bytes]:
             is_whole = head.get("ChecksumType", "FULL_OBJECT") == "FULL_OBJECT"
             if is_whole and len(digest) == new(name).digest_size:
                 found[name] = digest
-    if is_etag_md5(head) and re.fullmatch('"[0-9a-f]{32}"', one.version):
-        found["md5"] = bytes.fromhex(one.version[1:-1])
+    if is_etag_md5(head) and re.fullmatch('"[0-9a-f]{32}"', one.etag):
+        found["md5"] = bytes.fromhex(one.etag[1:-1])
     return found
 
 
@@ -221,29 +227,40 @@ class Store:
         protocol, _ = fsspec.core.split_protocol(url)
         protocol = protocol or "file"
         kind = fsspec.get_filesystem_class(protocol)
-        options = dict(given)
         self.is_s3 = protocol in ("s3", "s3a") and hasattr(kind, "_call_s3")
+        self.is_http = protocol in ("http", "https") and hasattr(kind, "encode_url")
+        # Hosts and users; buckets are no part of the file system, and a key may look like a version.
+        self._of_url = (lambda _: {}) if protocol in ("s3", "s3a", "gs", "gcs") else kind._get_kwargs_from_urls
+        self._host = self._of_url(url)
+        options = {"skip_instance_cache": True, **self._host, **given}
+        self._options = options
         if self.is_s3:
             # Attempts are counted here; a client that counts too would multiply them.
             own = {"max_pool_connections": limits.requests, "retries": {"total_max_attempts": 1}}
-            options["config_kwargs"] = {**own, **options.get("config_kwargs", {})}
+            options = {**options, "config_kwargs": {**own, **options.get("config_kwargs", {})}}
         if kind.async_impl:
-            options = {"asynchronous": True, "skip_instance_cache": True, "use_listings_cache": False, **options}
-            self.fs: Any = kind(**options)
+            self.fs: Any = kind(**{"asynchronous": True, "use_listings_cache": False, **options})
         else:
             self.fs = AsyncFileSystemWrapper(kind(**options), asynchronous=True)
             # The loop's threads, on which such a file system runs; they end with the loop.
-            threads = ThreadPoolExecutor(limits.requests, "hashloom-requests")
+            nthreads = 1 if protocol in _ONE_BY_ONE else limits.requests
+            threads = ThreadPoolExecutor(nthreads, "hashloom-requests")
             asyncio.get_running_loop().set_default_executor(threads)
         if self.is_s3:
             self.fs.retries = 1
         self.kind = kind
         self.protocol = protocol
+        # What stands before a path in a URL.
+        path, bare = self.path_of(url).rstrip("/"), re.sub("(?<=://)([^/@:]*):[^/@]*@", r"\1@", url.rstrip("/"))
+        self._before = bare.removesuffix(path) if self._host and bare.endswith(path) else f"{protocol}://"
+        self._can_refresh = "refresh" in inspect.signature(kind._info if kind.async_impl else kind.info).parameters
         self.limits = limits
         self.requests = asyncio.Semaphore(limits.requests)
         self.memory = _Memory(limits.memory_nbytes)
         self.lanes = Lanes()
         self.nbytes = 0
+        self._held: dict[str, bytes] = {}
+        self._holding = asyncio.Lock()
         self._session: Any = None
 
     async def __aenter__(self) -> Store:
@@ -256,8 +273,34 @@ class Store:
         if self._session is not None:
             await self._session.close()
 
+    def place(self) -> str:
+        """What tells this store from others: the endpoint that the client uses, and options. It has no secrets."""
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, Mapping):
+                named = {str(name): plain(inner) for name, inner in value.items() if not _NO_PLACE.search(str(name))}
+                return {name: inner for name, inner in sorted(named.items()) if inner not in (None, {})}
+            if isinstance(value, (list, tuple)):
+                return [plain(inner) for inner in value]
+            if isinstance(value, (bool, int, float)):
+                return value
+            is_text = isinstance(value, (str, os.PathLike)) or type(value).__name__ == "URL"
+            return without_user(str(value)) if is_text else None
+
+        told: dict[str, Any] = dict(self._options)
+        fs = getattr(self.fs, "sync_fs", self.fs)
+        for name in _PLACES:
+            with contextlib.suppress(Exception):
+                told[name] = operator.attrgetter(name)(fs)
+        if self.is_s3:
+            with contextlib.suppress(AttributeError):
+                told["endpoint_url"] = self._session.meta.endpoint_url
+        return f"{self.protocol} {json.dumps(plain(told))}"
+
     def url_of(self, path: str) -> str:
-        return path if self.protocol == "file" else f"{self.protocol}://{path.lstrip('/')}"
+        if self.protocol == "file" or self.is_http:
+            return path
+        return self._before + (path if self._host else path.lstrip("/"))
 
     def path_of(self, url: str) -> str:
         return str(self.kind._strip_protocol(url))
@@ -278,6 +321,22 @@ class Store:
         told.__cause__ = error
         return told
 
+    async def missing(self, error: BaseException, one: Object) -> tuple[FileError, bool]:
+        """The error of an object that was seen before, and whether the object is gone: what cannot be had may still be
+        there."""
+        told = self.error(error, one.path)
+        if told.errno != 2 or not one.fields:
+            return told, False
+        is_gone = False
+        text = "a look finds it, but it cannot be read: the store answers that there is no such object: try again later"
+        try:
+            await self.look(one)
+        except FileNotFoundError:
+            is_gone, text = True, "it was there before it was read, and is gone"
+        except Exception as other:
+            text = f"there is no such object when it is read, and a look fails: {other}"
+        return self.error(FileNotFoundError(2, text), one.path), is_gone
+
     async def _attempts(self, call: Callable[[], Awaitable[_Answer]]) -> _Answer:
         """Makes a request, again after a pause if it fails in a way that passes."""
         attempt = 0
@@ -293,22 +352,65 @@ class Store:
 
     # ---- What there is
 
-    def named(self, url: str) -> Object:
-        """An object that was not looked at."""
+    def named(self, url: str, is_object: bool = False) -> Object:
+        """What was not looked at: an object, or what others may be below."""
+        if self._of_url(url) != self._host:
+            raise ValueError(f"{url}: it is in another store than the first URL: make two calls")
         path = self.path_of(url)
-        return Object(path, 0, 0, "", self.fs.split_path(path)[0] if self.is_s3 else "")
+        if is_object and self.is_s3 and url.endswith("/"):
+            path += "/"  # "a/" and "a" are two objects
+        return Object(path, bucket=self.fs.split_path(path)[0] if self.is_s3 else "")
 
     async def look(self, one: Object) -> Object:
         """The version that there is now."""
         if self.is_s3:
             head = await self.head(one)
-            return of_s3(one.path, one.bucket, head, head.get("ContentLength"))
-        info = await self._attempts(lambda: self.fs._info(one.path))
+            return of_s3(one.path, one.bucket, head, head.get("ContentLength"), _date(head))
+        info = await self._attempts(functools.partial(self._info, one.path))
         if info.get("type") == "directory":
             raise IsADirectoryError(21, "Is a directory")
         if not _is_file(info):
             raise OSError(None, "it is not a regular file")
-        return self._of_info(info)
+        found = self._of_info(info)
+        if not found.ties and hasattr(self.fs, "_modified"):
+            # Some file systems tell it apart.
+            with contextlib.suppress(Exception):
+                found = self._of_info({**info, "modified": await self.fs._modified(one.path)})
+        return found
+
+    async def _info(self, path: str) -> dict[str, Any]:
+        """What the file system tells now, and not what it remembers."""
+        if self._can_refresh:
+            info: dict[str, Any] = await self.fs._info(path, refresh=True)
+            return info
+        for remembered in (path, self.fs._parent(path)):
+            getattr(self.fs, "sync_fs", self.fs).invalidate_cache(remembered)
+        try:
+            info = await self.fs._info(path)
+        except FileNotFoundError as error:
+            # That of HTTP stands for any error.
+            status = getattr(error.__cause__, "status", None)
+            if self.is_http and status in (401, 403):
+                raise PermissionError(13, f"the server answers {status}") from error
+            if self.is_http and error.__cause__ is not None and status not in (404, 410):
+                raise error.__cause__ from error
+            raise
+        return info
+
+    async def ready(self, one: Object, is_fresh: bool = False) -> Object:
+        """The object, looked at in a moment after which no change leaves its version as it is. It waits until that
+        moment; `is_fresh`: also if the version looks old."""
+        if not one.ties:
+            one = await self.look(one)
+        for _ in range(READINGS):
+            if one.is_settled and not is_fresh:
+                return one
+            await asyncio.sleep(one.tick_ns / 10**9)
+            before, one = one, await self.look(one)
+            is_fresh = not before.is_same(one)
+            if not is_fresh:
+                return dataclasses.replace(one, is_waited=True)
+        raise ChangedError(f"it was another one at each of {READINGS} looks")
 
     async def head(self, one: Object, **more: Any) -> dict[str, Any]:
         """What S3 says of an object, with its checksums."""
@@ -323,13 +425,30 @@ class Store:
         return checksums_of(one, await self.head(one)) if self.is_s3 else {}
 
     def _of_info(self, info: dict[str, Any]) -> Object:
-        size = info.get("size")
+        size, path = info.get("size"), str(info["name"])
         if not isinstance(size, int) or size < 0:
             raise OSError(None, "the file system does not tell the length")
-        seen = {field: info[field] for field in _VERSION_FIELDS if info.get(field) is not None}
-        times = {field: _time_ns(value) for field, value in seen.items() if field in _TIME_FIELDS}
-        version = "; ".join(f"{field}={value}" for field, value in (seen | times).items())
-        return Object(str(info["name"]), size, next(iter(times.values()), 0), version)
+        if self.is_http:
+            return self._of_headers(path, info, size, str(info.get("url", path)), info.get("partial", True))
+        if self.protocol in ("file", "local") and not hasattr(os.stat_result, "st_birthtime"):
+            info = {**info, "changed": info.get("created")}
+        if self.protocol not in _ARCHIVES:
+            return described(path, info, size)
+        # Whoever packs decides the times of members.
+        with contextlib.suppress(OSError, TypeError):
+            seen = os.stat(self._options["fo"])
+            info = {**info, "archive.mtime": seen.st_mtime, "archive.changed": seen.st_ctime}
+        one = described(path, info, size)
+        return dataclasses.replace(one, ties=frozenset(name for name in one.ties if name.startswith("archive.")))
+
+    def _of_headers(self, path: str, told: Mapping[str, Any], size: int, target: str, has_ranges: bool) -> Object:
+        """An object behind HTTP. It is read where redirections led to, and mirrors may have other bytes."""
+        at = re.sub("[?#].*", "", target)
+        if at != re.sub("[?#].*", "", str(self.fs.encode_url(path))):
+            told = {**told, "at": at}
+        found = described(path, told, size, time_ns(told.get("Date")), target=target)
+        # Other headers of a range are its own.
+        return dataclasses.replace(found, has_ranges=has_ranges and not found.ties.isdisjoint(_OF_RANGES))
 
     async def below(self, url: str) -> AsyncGenerator[Object, None]:
         """The object of this name, if there is one and the URL has no slash at its end, and all objects below it."""
@@ -365,6 +484,7 @@ class Store:
         try:
             while coming is not None:
                 answer = await coming
+                date = _date(answer)
                 token = answer.get("NextContinuationToken") if answer.get("IsTruncated") else None
                 if answer.get("IsTruncated") and token in (None, "", before):
                     raise OSError(None, "the listing is cut off: a page does not lead to the next")
@@ -372,14 +492,14 @@ class Store:
                 coming = asyncio.create_task(page(token)) if token else None
                 for entry in answer.get("Contents", ()):
                     if not (entry["Key"].endswith("/") and entry["Size"] == 0):  # the mark of an empty folder
-                        yield of_s3(f"{bucket}/{entry['Key']}", bucket, entry, entry["Size"])
+                        yield of_s3(f"{bucket}/{entry['Key']}", bucket, entry, entry["Size"], date)
         finally:
             if coming is not None:
                 coming.cancel()
 
     def _listed(self, info: dict[str, Any]) -> Object:
-        """A file; or what is none, such as a pipe, which is an error when it is looked at."""
-        return self._of_info(info) if _is_file(info) else Object(str(info["name"]), 0, 0, "")
+        """A file; or what must be looked at: a link, whose own time says nothing of its target, or a pipe."""
+        return self._of_info(info) if _is_file(info) and not info.get("islink") else Object(str(info["name"]))
 
     async def _list_any(self, path: str) -> AsyncGenerator[Object, None]:
         try:
@@ -405,41 +525,98 @@ class Store:
 
     async def _get(self, one: Object, start: int, end: int) -> bytes:
         """The bytes of a range, by one request."""
-        if not self.is_s3:
-            found = await self.fs._cat_file(one.path, start=start, end=end)
-            if len(found) != end - start:
-                if (await self.fs._info(one.path)).get("size") != one.nbytes:
-                    raise ChangedError("it has another length than before")
-                raise EOFError(f"the body has {len(found)} of {end - start} bytes")
-            return bytes(found)
+        get = self._get_s3 if self.is_s3 else self._get_http if self.is_http else self._get_any
+        data = await get(one, start, end)
+        if len(data) != end - start:
+            raise EOFError(f"the body has {len(data)} of {end - start} bytes")
+        return data
+
+    async def _get_any(self, one: Object, start: int, end: int) -> bytes:
+        # A length of 0 may stand for one that is not known: /proc, documents of Google Drive.
+        span = {"start": start, "end": end} if end else {}
+        found = await self.fs._cat_file(one.path, **span)
+        if len(found) != end - start and (await self._info(one.path)).get("size") != one.nbytes:
+            raise ChangedError("it has another length than before")
+        return bytes(found)
+
+    def _check(self, one: Object, told: Object, part: str, start: int, end: int) -> None:
+        """Compares what an answer tells with what was asked for."""
+        if not one.is_same(told):
+            raise ChangedError(f"the store answers with the version {told.version}, and not with {one.version}")
+        if not (told.is_settled or one.is_waited):
+            # By the clock of the answer, which the look did not have.
+            raise ChangedError("it was changed a moment before")
+        if part.rpartition("/")[0] != f"bytes {start}-{end - 1}":
+            raise EOFError(f"the store offers {part} in place of bytes {start}-{end - 1}/{one.nbytes}")
+
+    async def _get_http(self, one: Object, start: int, end: int) -> bytes:
+        headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity"}
+        if end - start < one.nbytes:
+            headers["Range"] = f"bytes={start}-{end - 1}"
+        url = type(self.fs.encode_url(one.path))(one.target, encoded=True) if one.target else one.path
+        session = await self.fs.set_session()
+        async with session.get(url, **{**self.fs.kwargs, "headers": headers}) as answer:
+            if answer.status in (401, 403):
+                raise PermissionError(13, f"the server answers {answer.status} {answer.reason}")
+            if answer.status in (404, 410):
+                raise FileNotFoundError(2, f"the server answers {answer.status} {answer.reason}")
+            if answer.status in (412, 416):
+                raise ChangedError(f"the server answers {answer.status} {answer.reason}")
+            answer.raise_for_status()
+            if answer.headers.get("Content-Encoding", "identity") != "identity":
+                raise EOFError("the server compresses the body, although it was asked not to")
+            if "Range" in headers and answer.status != 206:
+                raise NoRangesError(None, "the server does not know ranges: it answers with the whole file")
+            whole = f"bytes 0-{one.nbytes - 1}/{answer.headers.get('Content-Length', one.nbytes)}"
+            part = answer.headers.get("Content-Range", "") if answer.status == 206 else whole
+            told = {name: answer.headers[name] for name in (*_OF_RANGES, "Date") if name in answer.headers}
+            size = part.rpartition("/")[2]
+            nbytes = int(size) if size.isdecimal() else one.nbytes
+            found = self._of_headers(one.path, told, nbytes, str(answer.url), True)
+            if not one.is_told_by(found):
+                if "Range" in headers:
+                    raise NoRangesError(None, "the answer to a range does not tell the version")
+                found = dataclasses.replace(found, ties=one.ties, fields={**one.fields, **found.fields})
+            self._check(one, found, part, start, end)
+            return bytes(await answer.read())
+
+    async def _get_s3(self, one: Object, start: int, end: int) -> bytes:
         # An empty object has no range.
         which = {"Range": f"bytes={start}-{end - 1}"} if end > start else {}
         try:
-            answer = await self.fs._call_s3("get_object", Bucket=one.bucket, Key=one.key, IfMatch=one.version, **which)
+            answer = await self.fs._call_s3("get_object", Bucket=one.bucket, Key=one.key, IfMatch=one.etag, **which)
         except OSError as error:
             if _is_changed(error):
                 raise ChangedError("it has another ETag than before") from error
             raise
         body = answer["Body"]
         try:
-            if answer.get("ETag") != one.version:
-                raise ChangedError("it has another ETag than before")
-            if answer.get("ContentLength") != end - start:
-                raise EOFError(f"the store offers {answer.get('ContentLength')} of {end - start} bytes")
-            part = answer.get("ContentRange", f"bytes 0-{one.nbytes - 1}/{one.nbytes}")
-            if which and part != f"bytes {start}-{end - 1}/{one.nbytes}":
-                raise EOFError(f"the store offers {part} in place of bytes {start}-{end - 1}/{one.nbytes}")
-            data = bytes(await body.read())
+            nbytes = answer.get("ContentLength")
+            whole = f"bytes 0-{one.nbytes - 1}/{nbytes}"
+            part = str(answer.get("ContentRange", whole) if which else whole)
+            size = part.rpartition("/")[2]
+            told = of_s3(one.path, one.bucket, answer, int(size) if size.isdecimal() else one.nbytes, _date(answer))
+            self._check(one, told, part, start, end)
+            if nbytes != end - start:
+                raise EOFError(f"the store offers {nbytes} of {end - start} bytes")
+            return bytes(await body.read())
         finally:
             body.close()
-        if len(data) != end - start:
-            raise EOFError(f"the body has {len(data)} of {end - start} bytes")
-        return data
 
     async def chunks(self, one: Object, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
-        """The ranges of an object, in order, several of them in flight. FileError if one cannot be read, ChangedError
-        if the object is another version. Close the iterator."""
+        """The ranges of an object, in order, several of them in flight; or all of it by one request, if ranges could be
+        those of two versions. FileError if one cannot be read, ChangedError if the object is another version. Close the
+        iterator."""
         end = one.nbytes if end is None else end
+        most = self.limits.range_nbytes
+        if not one.in_ranges and (start, end) != (0, one.nbytes):
+            whole = await self._hold(one)
+            for at in range(start, end, most):
+                yield whole[at : min(at + most, end)]
+            return
+        step = most if one.in_ranges else max(end - start, 1)
+        if step > self.limits.memory_nbytes:
+            raise self._too_long(one, self.limits.memory_nbytes)
         flying: deque[tuple[int, asyncio.Task[bytes]]] = deque()
         at, held, offset = start, 0, start
         try:
@@ -447,7 +624,7 @@ class Store:
                 await self._attempts(lambda: self._get(one, 0, 0))
             while flying or at < end:
                 while at < end and len(flying) < _AHEAD:
-                    nbytes = min(self.limits.range_nbytes, end - at)
+                    nbytes = min(step, end - at)
                     # Whoever holds memory has its next range in flight, and so goes on without more.
                     if flying and not self.memory.has(nbytes):
                         break
@@ -459,13 +636,17 @@ class Store:
                 nbytes, coming = flying.popleft()
                 data = await coming
                 self.nbytes += nbytes
-                offset += nbytes
-                yield data
+                for first in range(0, nbytes, most):
+                    offset += min(most, nbytes - first)
+                    yield data[first : first + most] if nbytes > most else data
                 del data
                 self.memory.give(nbytes)
                 held -= nbytes
         except ChangedError:
             raise
+        except NoRangesError as error:
+            if offset > start:
+                raise self.error(error, one.path, offset) from error
         except Exception as error:
             raise self.error(error, one.path, offset) from error
         finally:
@@ -473,27 +654,56 @@ class Store:
                 task.cancel()
             await asyncio.gather(*(task for _, task in flying), return_exceptions=True)
             self.memory.give(held)
+        if offset == start and end > start:
+            again = self.chunks(dataclasses.replace(one, has_ranges=False), start, end)
+            async with contextlib.aclosing(again) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+    def _too_long(self, one: Object, left: int) -> FileError:
+        why = "the server has no ranges" if one.ties else "the store tells no time, revision or hash of it"
+        text = f"it is read by one request, as {why}, and {left} bytes of memory are left for its {one.nbytes}"
+        return self.error(OSError(None, f"{text}: give a greater memory_nbytes"), one.path)
+
+    async def _hold(self, one: Object) -> bytes:
+        """The bytes of an object that is read by one request. They are held until the store is closed."""
+        async with self._holding:
+            if one.path not in self._held:
+                left = self.limits.memory_nbytes - sum(len(whole) for whole in self._held.values())
+                if one.nbytes > left:
+                    raise self._too_long(one, left)
+                async with contextlib.aclosing(self.chunks(one)) as chunks:
+                    self._held[one.path] = b"".join([chunk async for chunk in chunks])
+            return self._held[one.path]
 
     async def read(self, one: Object, begin: Callable[[Object], Callable[[bytes], Awaitable[object]]]) -> Object:
         """Reads an object whole, from its beginning again if it is changed meanwhile, three times at most. `begin`
         returns what takes the chunks. Returns the version that was read."""
-        for reading in range(1, READINGS + 1):
+        for reading in range(READINGS):
+            one = await (self.again(one) if reading else self.ready(one))
             take = begin(one)
             try:
                 async with contextlib.aclosing(self.chunks(one)) as chunks:
                     async for chunk in chunks:
                         await take(chunk)
-                if await self.is_still(one):
+                # An answer of S3 is of one version, and tells it.
+                if self.is_s3 and one.nbytes <= self.limits.range_nbytes or await self.is_still(one):
                     return one
-            except ChangedError:
-                pass
-            if reading < READINGS:
-                one = await self.look(one)
-        raise self.error(ChangedError(f"it changed during each of {READINGS} readings"), one.path)
+            except ChangedError as error:
+                changed = str(error)
+            else:
+                changed = "it was another one behind the last range"
+        raise self.error(ChangedError(f"it changed during each of {READINGS} readings: {changed}"), one.path)
+
+    async def again(self, one: Object) -> Object:
+        """The object as it is after a change."""
+        self._held.pop(one.path, None)
+        return await self.ready(one, is_fresh=True)
 
     async def is_still(self, one: Object) -> bool:
-        """Whether an object that was read is still this version; S3 was asked for the version with each range."""
-        return self.is_s3 or _is_same((await self.look(one)).version, one.version)
+        """Whether an object that was read is still this version. Redirections are not followed anew."""
+        found = await self.look(dataclasses.replace(one, path=one.target) if one.target else one)
+        return one.is_same(found)
 
     async def digests(self, one: Object, names: Sequence[str]) -> tuple[Object, list[bytes]]:
         """Reads an object: the version that was read, and its digests."""
@@ -505,6 +715,21 @@ class Store:
 
         one = await self.read(one, begin)
         return one, [usual_digest(hash) for hash in hashes]
+
+
+def without_user(url: str) -> str:
+    return re.sub("(?<=://)[^/@]*@", "", url)
+
+
+def tie_of(one: Object, url: str, place: str) -> str:
+    """What ties a journal's digest to an object: its store and its version. UntiedError if the bytes could change
+    without it."""
+    if not one.ties:
+        raise UntiedError(
+            f"{url}: the store tells no time, no revision and no hash of it ({one.version}), so a journal could have "
+            "the digest of other bytes: leave the journal out, or have the store tell them (ETag, Last-Modified)"
+        )
+    return f"{hashlib.blake2b(place.encode(), digest_size=8).hexdigest()} {one.version}"
 
 
 async def each(

@@ -44,6 +44,10 @@ def _check(at_once: int, chunk_nbytes: int = 1) -> None:
         raise ValueError(f"chunk_nbytes is {chunk_nbytes}: expected at least 1")
 
 
+class _TextError(TypeError):
+    pass
+
+
 class _Stream:
     """A file object that is read in turns."""
 
@@ -59,16 +63,25 @@ class _Stream:
             raise TypeError(f"stream {position}: expected a binary file object (with readinto or read), found {kind}")
 
     def read(self) -> memoryview:
-        """The next bytes; none at the end."""
+        """The next bytes; none at the end. Nothing that the file says of them is believed."""
         if self.has_readinto:
-            count = self.file.readinto(self.buffer)
+            # A file cannot resize a view, and it loses this one.
+            with memoryview(self.buffer) as view:
+                count = self.file.readinto(view)
+            if count is not None and (type(count) is not int or not 0 <= count <= len(self.buffer)):
+                raise OSError(
+                    None, f"its readinto returned {count!r:.80}: expected the number of bytes, up to {len(self.buffer)}"
+                )
             part = memoryview(self.buffer)[: count or 0]
         else:
             data = self.file.read(len(self.buffer))
             if isinstance(data, str):
-                raise TypeError(f"stream {self.position}: it gives text: open it in binary mode")
-            count = None if data is None else len(data)
-            part = memoryview(data or b"")
+                raise _TextError(f"stream {self.position}: it gives text: open it in binary mode")
+            if data is not None and not isinstance(data, (bytes, bytearray, memoryview)):
+                raise OSError(None, f"its read returned an object of type {type(data).__name__}: expected bytes")
+            # A buffer of the file's own may be filled anew before its bytes are hashed.
+            part = memoryview(data if type(data) is bytes else bytes(data or b""))
+            count = None if data is None else part.nbytes
         if count is None:
             raise BlockingIOError("nothing is there yet, and the file does not wait: use streams_async")
         if count == 0:
@@ -116,10 +129,12 @@ def _streams(name: str, files: Iterator[Any], at_once: int, chunk_nbytes: int) -
         for stream in active:
             try:
                 part = stream.read()
-            except TypeError:
+            except _TextError:
                 raise
             except Exception as error:
                 ended[stream.position] = _failed(stream.position, error, stream.nbytes)
+                # Whoever lies may still write there.
+                stream.buffer = bytearray(chunk_nbytes)
             else:
                 if part.nbytes:
                     going.append(stream)

@@ -199,8 +199,13 @@ def _hash(name: str, paths: list[str], threads: int) -> list[_Result]:
     return results
 
 
+def _size(name: str) -> int:
+    """Bytes of a digest; of SHAKE, of the usual one."""
+    return new(name).digest_size or len(many(name, [b""])[0])
+
+
 def _checked(name: str, asked: list[str], worker: str, attempt: int, results: object) -> list[WorkerDigest]:
-    return _checked_files(name, new(name).digest_size, asked, worker, attempt, results)
+    return _checked_files(name, _size(name), asked, worker, attempt, results)
 
 
 def _checked_files(
@@ -302,7 +307,7 @@ def _checked_answers(
             sizes = [len(digest) if isinstance(digest, bytes) else -1 for digest in digests]
             if reason is None:
                 is_answer = (
-                    sizes == [new(algorithm).digest_size for algorithm in algorithms]
+                    sizes == [_size(algorithm) for algorithm in algorithms]
                     and _is_count(nbytes)
                     and (mtime_ns is None or type(mtime_ns) is int)
                 )
@@ -408,7 +413,7 @@ class WorkerObject(WorkerDigest):
     source: str | None
     """"read" by the worker, "journal" if an earlier call had it read, None if there is an error."""
     version: str
-    """The version that was read: S3's ETag, or what the file system has instead."""
+    """The version that was read: what the store tells that changes with the bytes, such as ETag and time."""
 
     def __init__(
         self,
@@ -426,14 +431,16 @@ class WorkerObject(WorkerDigest):
         self.version = version
 
 
-def _hash_objects(name: str, top: str, objects: list[Any], options: dict[str, Any], limits: Any) -> list[Any]:
-    """Runs on a worker."""
+def _hash_objects(
+    name: str, place: str, top: str, objects: list[Any], options: dict[str, Any], limits: Any
+) -> list[Any]:
+    """Runs on a worker, whose store must be the caller's."""
     from . import store
     from ._objects import results
 
     source = [functools.partial(_given, one) for _, one in objects]
     found: dict[str, Any] = {}
-    for one in results(functools.partial(store._sums, name, top, source, None, options, limits)):
+    for one in results(functools.partial(store._sums, name, top, source, None, options, limits, place)):
         error = one.error
         told = None
         if error is not None:
@@ -478,12 +485,14 @@ def sums(
         raise ValueError("objects_per_task must be at least 1")
     limits = Limits(requests, memory_nbytes, range_nbytes, retries)
     options = dict(storage_options or {})
-    return _sums(client, name, url, store._opened(journal, url, [name]), objects_per_task, options, limits)
+    place = store._place(url, options, limits)
+    return _sums(client, name, place, url, store._opened(journal, url, [name]), objects_per_task, options, limits)
 
 
 def _sums(
     client: distributed.Client,
     name: str,
+    place: str,
     top: str,
     journal: Any,
     per_task: int,
@@ -491,13 +500,14 @@ def _sums(
     limits: Any,
 ) -> Iterator[WorkerObject]:
     from . import store
+    from ._objects import tie_of
 
-    size = new(name).digest_size or len(many(name, [b""])[0])
+    size = _size(name)
     asked: dict[Any, tuple[Any, list[Any]]] = {}
     running = distributed.as_completed()
 
     def begin(task: list[Any]) -> None:
-        future = client.submit(_on_worker, _hash_objects, name, top, task, options, limits, pure=False)
+        future = client.submit(_on_worker, _hash_objects, name, place, top, task, options, limits, pure=False)
         asked[future.key] = future, task
         running.add(future)
 
@@ -513,16 +523,17 @@ def _sums(
                 yield WorkerObject(url, None, 0, told, error.worker, 1, None, one.version)
             return
         for (_, one), result in zip(task, found, strict=True):
-            if known is not None and result.error is None:
-                known.add(one.path, result.version, result.digest)
+            # Only what the caller has seen too goes into the journal.
+            if known is not None and one.ties and result.error is None and result.version == one.version:
+                known.add(one.path, tie_of(one, result.path, place), result.digest)
             yield result
 
-    with journal as known, contextlib.closing(store._listed(top, options, limits)) as listed:
+    with journal as known, contextlib.closing(store._listed(top, options, limits, known is not None)) as listed:
         try:
             task: list[Any] = []
             nbytes = 0
             for url, one in listed:
-                joined = known.find(one.path, one.version) if known is not None else None
+                joined = known.find(one.path, tie_of(one, url, place)) if known is not None and one.fields else None
                 if joined is not None and len(joined) == size:
                     yield WorkerObject(url, joined, one.nbytes, None, "", 0, "journal", one.version)
                     continue
@@ -658,7 +669,7 @@ def _checked_end(torrent: Torrent, result: object) -> tuple[Any, ...]:
         report = FileReport(*file)
         found = report.found_nbytes
         is_whole = _is_count(found) and found is not None and found >= nbytes and set(pieces[first:end]) <= {"have"}
-        if (report.state == "skipped") == has_content or (report.state == "complete" and not is_whole):
+        if (report.state == "skipped") == has_content or (report.state in ("complete", "too long") and not is_whole):
             raise ValueError(f"{os.fsdecode(path)} as {report.state}, which its pieces contradict")
         reports.append(report)
     return stamps, content, pieces, reports, dict(zip(troubled, (FileError(*one) for one in troubles)))

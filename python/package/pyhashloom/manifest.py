@@ -196,6 +196,17 @@ def _look(place: bytes) -> tuple[int, int] | None:
     return seen.st_size, seen.st_mtime_ns
 
 
+def _is_gone(place: bytes) -> bool:
+    """Whether nothing is there, be it a file of another kind or one that cannot be looked at."""
+    try:
+        os.lstat(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass
+    return False
+
+
 def _settle(listing: Listing, folder: str, hasher: _Hasher) -> tuple[dict[bytes, FileError], dict[bytes, Read]]:
     """Has all files of a listing hashed. Returns the troubles and the reads by path.
 
@@ -212,8 +223,8 @@ def _settle(listing: Listing, folder: str, hasher: _Hasher) -> tuple[dict[bytes,
     ):
         place = os.path.join(os.fsencode(folder), path)
         reads[path] = Read(os.fsdecode(path), nbytes, worker, attempt)
-        is_gone = reason is None and mtime_ns is None or reason is not None and reason[1] == errno.ENOENT
-        if is_gone and _look(place) is None:
+        is_missed = reason is None and mtime_ns is None or reason is not None and reason[1] == errno.ENOENT
+        if is_missed and _is_gone(place):
             listing.vanished(index)
         elif reason is None and mtime_ns is not None and (nbytes, mtime_ns) in (tuple(listed), _look(place)):
             listing.hashed(index, nbytes, mtime_ns, digests)

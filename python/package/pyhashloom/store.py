@@ -25,7 +25,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import dataclasses
-import errno
 import functools
 import os
 import time
@@ -43,16 +42,19 @@ from ._objects import (
     READINGS,
     ChangedError,
     Limits,
-    Object,
     Store,
+    UntiedError,
     checksums_of,
     each,
     is_etag_md5,
     of_list,
     of_s3,
     results,
+    tie_of,
+    without_user,
 )
 from ._streams import usual_digest
+from ._versions import Object
 from .manifest import ManifestReport, Read, Written
 from .torrent import FileReport, Report
 
@@ -94,7 +96,7 @@ class ObjectDigest(FileDigest):
     """Whether the object was read by this call, or by an earlier one that wrote the journal. None if there is an
     error."""
     version: str
-    """The version that was read: S3's ETag, or what the file system has instead."""
+    """The version that was read: what the store tells that changes with the bytes, such as ETag and time."""
 
     def __init__(
         self,
@@ -124,13 +126,29 @@ def _several(url: str | Iterable[str]) -> tuple[str, list[str] | None]:
 
 
 @dataclass(frozen=True)
+class StoreWritten(Written):
+    """A new manifest of objects. `troubles` also has the objects that were listed and then gone: they are not in it."""
+
+    journaled: list[str]
+    """The objects that an earlier call with the same journal has read, below the URL."""
+
+
+@dataclass(frozen=True)
 class StoreReport(ManifestReport):
-    """The result of a check of objects. `reads` has the objects that were read, `vouched` those that were not."""
+    """The result of a check of objects. `reads` has the objects that were read, `vouched` and `journaled` those that
+    were not."""
 
     vouched: list[str]
     """The objects for which the store's own checksum stands in for reading, below the URL."""
     journaled: list[str]
     """The objects that an earlier call with the same journal has read."""
+    troubles: list[FileError]
+    """Why objects that are listed could not be read. One that is gone behind the listing is here too."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether everything is as it was, and all that is listed was read, or taken over as the caller allowed."""
+        return super().is_same and not self.troubles
 
 
 @dataclass(frozen=True)
@@ -140,7 +158,8 @@ class _Answer:
     found: Object
     digests: list[bytes] | None
     error: FileError | None
-    source: _Source | None
+    is_gone: bool
+    source: _Source | None = None
 
 
 class _Hasher:
@@ -152,27 +171,36 @@ class _Hasher:
         self._nbytes = [len(usual_digest(new(name))) for name in names]
         self._journal = journal
         self._trust_store = trust_store
+        self._place = store.place()
+
+    def _tie(self, one: Object) -> str:
+        return tie_of(one, self._store.url_of(one.path), self._place)
 
     async def __call__(self, one: Object) -> _Answer:
         try:
-            if not one.version:
+            if not one.ties:
                 one = await self._store.look(one)
             if self._journal is not None:
-                joined = self._journal.find(one.path, one.version)
+                joined = self._journal.find(one.path, self._tie(one))
                 if joined is not None and len(joined) == sum(self._nbytes):
                     ends = [sum(self._nbytes[: i + 1]) for i in range(len(self._nbytes))]
                     digests = [joined[end - nbytes : end] for end, nbytes in zip(ends, self._nbytes)]
-                    return _Answer(one, digests, None, "journal")
+                    return _Answer(one, digests, None, False, "journal")
             if self._trust_store:
                 told = await self._store.checksums(one)
                 if all(name in told for name in self._names):
-                    return _Answer(one, [told[name] for name in self._names], None, "store")
+                    return _Answer(one, [told[name] for name in self._names], None, False, "store")
+            listed = one
             one, digests = await self._store.digests(one, self._names)
+        except UntiedError:
+            raise
         except Exception as error:
-            return _Answer(one, None, self._store.error(error, one.path), None)
+            return _Answer(one, None, *await self._store.missing(error, one))
         if self._journal is not None:
-            self._journal.add(one.path, one.version, b"".join(digests))
-        return _Answer(one, digests, None, "read")
+            # The next call looks for what the listing tells, and a look may tell more.
+            tied = listed if listed.is_same(one) else one
+            self._journal.add(one.path, self._tie(tied), b"".join(digests))
+        return _Answer(one, digests, None, False, "read")
 
 
 def sums(
@@ -201,11 +229,11 @@ def sums(
     options = storage_options or {}
 
     source = [_unseen(one) for one in urls] if urls is not None else None
-    return results(functools.partial(_sums, name, top, source, journal, options, limits))
+    return results(functools.partial(_sums, name, top, source, journal, options, limits, None))
 
 
 def _unseen(url: str) -> Callable[[Store], Object]:
-    return lambda store: store.named(url)
+    return lambda store: store.named(url, is_object=True)
 
 
 async def _sums(
@@ -215,11 +243,14 @@ async def _sums(
     journal: _Path | None,
     options: _Options,
     limits: Limits,
+    place: str | None,
     give: Callable[[ObjectDigest], Awaitable[None]],
 ) -> None:
-    """Hashes objects: those of the source, or those below `top`."""
-    with _opened(journal, top if source is None else "", [name]) as known:
-        async with Store(top, options, limits) as store:
+    """Hashes objects: those of the source, or those below `top`; in the store of this place, if there is one."""
+    async with Store(top, options, limits) as store:
+        if place is not None and place != (own := store.place()):
+            raise ValueError(f"{own} would be read here, and not {place}: give the endpoint by storage_options")
+        with _opened(journal, top if source is None else "a list", [name]) as known:
             hasher = _Hasher(store, [name], known, False)
 
             async def digest(one: Object) -> ObjectDigest:
@@ -233,19 +264,34 @@ async def _sums(
             await each(objects, digest, give, limits.requests)
 
 
-def _listed(url: str, options: _Options, limits: Limits) -> Generator[tuple[str, Object], None, None]:
-    """The URLs and the objects below a URL, in the order of the listing."""
+def _place(url: str, options: _Options, limits: Limits) -> str:
+    """Store.place."""
+
+    async def work(store: Store) -> str:
+        return store.place()
+
+    return _one(url, work, options, limits)
+
+
+def _listed(
+    url: str, options: _Options, limits: Limits, is_tied: bool
+) -> Generator[tuple[str, Object], None, None]:
+    """The URLs and the objects below a URL, in the order of the listing; `is_tied`: with what a journal needs."""
 
     async def work(give: Callable[[tuple[str, Object]], Awaitable[None]]) -> None:
         async with Store(url, options, limits) as store, contextlib.aclosing(store.below(url)) as objects:
             async for one in objects:
+                with contextlib.suppress(OSError):  # the worker has the error
+                    one = await store.look(one) if is_tied and not one.ties else one
                 await give((store.url_of(one.path), one))
 
     return results(work)
 
 
 def _opened(journal: _Path | None, url: str, names: list[str]) -> contextlib.AbstractContextManager[Journal | None]:
-    return contextlib.nullcontext() if journal is None else contextlib.closing(Journal(journal, url, names))
+    if journal is None:
+        return contextlib.nullcontext()
+    return contextlib.closing(Journal(journal, f"{without_user(url)} by {', '.join(names)}"))
 
 
 def _settled(
@@ -257,7 +303,8 @@ def _settled(
     limits: Limits,
     progress: Callable[[int, int], object] | None,
 ) -> tuple[Listing, dict[bytes, FileError], dict[bytes, _Answer]]:
-    """Lists and hashes what is below a URL. Returns the troubles, and the answers for what has digests."""
+    """Lists and hashes what is below a URL. Returns the troubles, and the answers for what has digests. An object that
+    is listed and cannot be had is in the listing as unread; one that is gone now is not, and a trouble."""
     top = url.rstrip("/") + "/"
     begun: list[Listing] = []
     indexes: dict[bytes, int] = {}
@@ -292,15 +339,20 @@ def _settled(
         if answer.digests is not None:
             listing.hashed(indexes[path], answer.found.nbytes, answer.found.mtime_ns, answer.digests)
             answers[path] = answer
-        elif answer.error is not None and answer.error.errno == errno.ENOENT:
-            listing.vanished(indexes[path])
         elif answer.error is not None:
-            listing.unread(indexes[path], answer.error.kind == "unstable")
             troubles[path] = answer.error
+            if answer.is_gone:
+                listing.vanished(indexes[path])
+            else:
+                listing.unread(indexes[path], answer.error.kind == "unstable")
         count += 1
         if progress is not None:
             progress(count, len(indexes))
     return begun[0], dict(sorted(troubles.items())), dict(sorted(answers.items()))
+
+
+def _taken(answers: dict[bytes, _Answer], source: _Source) -> list[str]:
+    return [os.fsdecode(path) for path, answer in answers.items() if answer.source == source]
 
 
 def _reads(answers: dict[bytes, _Answer]) -> dict[bytes, Read]:
@@ -326,7 +378,7 @@ def write_manifest(
     memory_nbytes: int = 128 << 20,
     range_nbytes: int = 8 << 20,
     retries: int = 5,
-) -> Written:
+) -> StoreWritten:
     """Makes the manifest of the objects below a URL, in the format of `hashloom manifest write`. Nothing is written.
 
     The names of objects give the folders, so a copy of the objects on a disk is the same but for the times of its
@@ -343,7 +395,8 @@ def write_manifest(
     listing, troubles, answers = _settled(
         url, lambda objects: Listing.of(objects, names, wanted, None), journal, False, storage_options, limits, progress
     )
-    return Written(listing.write(), list(troubles.values()), list(_reads(answers).values()))
+    journaled = _taken(answers, "journal")
+    return StoreWritten(listing.write(), list(troubles.values()), list(_reads(answers).values()), journaled)
 
 
 def check_manifest(
@@ -381,10 +434,14 @@ def check_manifest(
         progress,
     )
     report = manifests._compared(listing, troubles, _reads(answers))
-    by_source: dict[str | None, list[str]] = {"store": [], "journal": []}
-    for path, answer in answers.items():
-        by_source.setdefault(answer.source, []).append(os.fsdecode(path))
-    return StoreReport(report.differences, report.counts, report.reads, by_source["store"], by_source["journal"])
+    return StoreReport(
+        report.differences,
+        report.counts,
+        report.reads,
+        _taken(answers, "store"),
+        _taken(answers, "journal"),
+        list(troubles.values()),
+    )
 
 
 def _one(
@@ -439,7 +496,7 @@ def bep52(
         raise ValueError(f"range_nbytes is {range_nbytes}: expected a power of two, at least {_LEAF_NBYTES}")
 
     async def work(store: Store) -> bytes | None:
-        one = await _looked(store, url)
+        one = store.named(url)
         nodes: list[bytes] = []
         per_range = range_nbytes // _LEAF_NBYTES
 
@@ -453,10 +510,7 @@ def bep52(
 
             return take
 
-        try:
-            await store.read(one, begin)
-        except Exception as error:
-            raise store.error(error, one.path) from error
+        await _told(store, one, store.read(one, begin))
         return _root(b"".join(nodes), _root(bytes(32), bytes(32), per_range), _power(len(nodes))) if nodes else None
 
     return _one(url, work, storage_options, Limits(requests, memory_nbytes, range_nbytes, retries))
@@ -467,10 +521,10 @@ def _power(count: int) -> int:
     return 1 << (count - 1).bit_length() if count else 1
 
 
-async def _looked(store: Store, url: str) -> Object:
-    one = store.named(url)
+async def _told(store: Store, one: Object, work: Awaitable[_Result]) -> _Result:
+    """Does work on an object, whose errors are FileErrors."""
     try:
-        return await store.look(one)
+        return await work
     except Exception as error:
         raise store.error(error, one.path) from error
 
@@ -494,8 +548,9 @@ def s3(
     limits = Limits(requests, memory_nbytes, range_nbytes, retries)
 
     async def work(store: Store) -> list[bytes]:
-        one = await _looked(store, url)
-        for _ in range(READINGS):
+        one = store.named(url)
+        for reading in range(READINGS):
+            one = await _told(store, one, store.again(one) if reading else store.ready(one))
             starts = list(range(0, one.nbytes, part_nbytes)) or [0]
             if len(starts) > 10_000:
                 raise tree.TreeError(f"{len(starts)} parts: S3 allows 10000: take longer parts", "part_nbytes")
@@ -511,11 +566,10 @@ def s3(
 
             try:
                 await each(of_list(range(len(starts))), part, _nothing, _PARTS)
-                if await store.is_still(one):
+                if await _told(store, one, store.is_still(one)):
                     return digests
             except ChangedError:
                 pass
-            one = await _looked(store, url)
         raise store.error(ChangedError(f"it changed during each of {READINGS} readings"), one.path)
 
     parts = _one(url, work, storage_options, limits)
@@ -546,7 +600,8 @@ def check_upload(
     path: _Path, url: str, *, storage_options: _Options | None = None, threads: int = 0, retries: int = 5
 ) -> Upload:
     """Compares a file with an object of S3 without reading the object: by its length, and by the checksum that S3
-    computed when the object was uploaded, at once or in parts of equal length.
+    computed when the object was uploaded, at once or in parts of equal length. `checksum` of the result says which one:
+    by MD5, the ETag, two files that somebody made for it are the same.
 
     ValueError if S3 has no checksum that can be computed from the file: that is so for an object encrypted by KMS
     without a SHA-256 or SHA-1. FileError if one of the two cannot be read.
@@ -559,7 +614,7 @@ def check_upload(
         try:
             head = await store.head(one)
             one = of_s3(one.path, one.bucket, head, head.get("ContentLength"))
-            first = await store.head(one, PartNumber=1) if "-" in one.version else {}
+            first = await store.head(one, PartNumber=1) if "-" in one.etag else {}
         except Exception as error:
             raise store.error(error, one.path) from error
         for name, digest in checksums_of(one, head).items():
@@ -569,7 +624,7 @@ def check_upload(
                 if "-" in head.get(field, ""):
                     return name, head[field], part_nbytes, one.nbytes
             if is_etag_md5(head):
-                return "md5", one.version.strip('"'), part_nbytes, one.nbytes
+                return "md5", one.etag.strip('"'), part_nbytes, one.nbytes
         raise ValueError(f"{url}: S3 has no checksum of it that can be computed from a file: read it by sums")
 
     name, found, part_nbytes, nbytes = _one(url, work, storage_options, Limits(4, 1, 1, retries))
@@ -620,7 +675,7 @@ def verify_torrent(
             async def look(file: int) -> None:
                 path = top.path if is_single else f"{top.path.rstrip('/')}/{os.fsdecode(listed[file][0])}"
                 try:
-                    found[file] = await store.look(dataclasses.replace(top, path=path))
+                    found[file] = await store.ready(dataclasses.replace(top, path=path))
                 except FileNotFoundError:
                     pass
                 except Exception as error:

@@ -495,6 +495,8 @@ LEAVES = (b"Leaves of Grass by Walt Whitman.epub", 362017)
         file(*LEAVES, "skipped", 1, None),
         file(*LEAVES, "complete", 9, None),
         file(*LEAVES, "complete", None, None),
+        file(*LEAVES, "too long", None, None),
+        file(*LEAVES, "too long", 9, None),
     ],
 )
 def test_a_worker_that_returns_another_end(client, monkeypatch, change):
@@ -611,10 +613,21 @@ def test_errors(client):
     assert pyhashloom.dask.files(client, "sha256", []) == []
 
 
-def wrong_about(name, top, task, options, limits):
+def test_files_by_shake(client, tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    (one,) = pyhashloom.dask.files(client, "shake_128", [tmp_path / "a"])
+    assert one.digest == hashlib.shake_128(b"abc").digest(32)
+
+
+def wrong_about(name, place, top, task, options, limits):
     """A worker's answer that lacks an object in the task of the first one."""
-    answer = HASH_OBJECTS(name, top, task, options, limits)
+    answer = HASH_OBJECTS(name, place, top, task, options, limits)
     return answer[1:] if task[0][0].endswith("/000") else answer
+
+
+def of_another_version(*arguments):
+    """Digests of what the caller has not seen."""
+    return [(*one[:4], one[4] + "0") for one in HASH_OBJECTS(*arguments)]
 
 
 HASH_OBJECTS = pyhashloom.dask._hash_objects
@@ -648,3 +661,17 @@ def test_objects(client, tmp_path, monkeypatch):
     results = pyhashloom.dask.sums(client, "sha1", str(folder), objects_per_task=1)
     assert next(results).error is None
     results.close()
+    # The journal has what the caller has seen too.
+    journal = tmp_path / "other"
+    monkeypatch.setattr(pyhashloom.dask, "_hash_objects", of_another_version)
+    assert {one.digest for one in run()} == set(wanted.values())
+    monkeypatch.undo()
+    assert {one.source for one in run()} == {"read"} and {one.source for one in run()} == {"journal"}
+
+
+def test_a_worker_that_has_another_store(client, tmp_path, monkeypatch):
+    store = pytest.importorskip("pyhashloom.store", reason="SKIPPED: fsspec is not installed")
+    (tmp_path / "a").write_bytes(b"abc")
+    monkeypatch.setattr(store, "_place", lambda *_: "s3 of the caller")
+    (one,) = pyhashloom.dask.sums(client, "sha256", f"file://{tmp_path}", journal=tmp_path.parent / "journal")
+    assert "would be read here, and not s3 of the caller: give the endpoint by storage_options" in str(one.error)

@@ -93,7 +93,7 @@ pub(crate) struct Look(u64);
 impl Look {
     /// Whether the file, whose stamp is `now`, or which is missing, has changed. False for a file of which nothing is
     /// believed.
-    pub(crate) fn is_of_another(&self, now: Option<u64>) -> bool {
+    pub(crate) fn has_changed(&self, now: Option<u64>) -> bool {
         match self.0 {
             UNSEEN | CLOSED | UNSTABLE => false,
             CHANGED => true,

@@ -241,11 +241,14 @@ impl Tie {
     /// assert_eq!(Tie::of("a", "1").doubt_at(&Tie::of("a", "1")), None);
     /// ```
     pub fn doubt_at(&self, now: &Tie) -> Option<Doubt> {
-        match () {
-            () if self.folder != now.folder => Some(Doubt::Folder),
-            () if self.device != now.device => Some(Doubt::Device),
-            () if self.version != now.version => Some(Doubt::Changed),
-            () => self.doubt,
+        if self.folder != now.folder {
+            Some(Doubt::Folder)
+        } else if self.device != now.device {
+            Some(Doubt::Device)
+        } else if self.version != now.version {
+            Some(Doubt::Changed)
+        } else {
+            self.doubt
         }
     }
 

@@ -65,7 +65,7 @@ pub(super) struct Disks<T> {
     /// Number of files for which requests are still parked; 0 until a file on such a disk is found.
     nwatched: AtomicUsize,
     /// Whether readers may read: there is room for them, and they have not ended.
-    is_served: AtomicBool,
+    readers_run: AtomicBool,
     started: Once,
 }
 
@@ -116,7 +116,7 @@ impl<T: Send> Disks<T> {
             left: Mutex::default(),
             nheld: AtomicUsize::new(0),
             nwatched: AtomicUsize::new(0),
-            is_served: AtomicBool::new(nreaders() > 0),
+            readers_run: AtomicBool::new(nreaders() > 0),
             started: Once::new(),
         }
     }
@@ -139,15 +139,15 @@ impl<T: Send> Disks<T> {
     }
 
     fn watch(&self) {
-        if self.is_served.load(Ordering::Relaxed) {
+        if self.readers_run.load(Ordering::Relaxed) {
             self.nwatched.store(ENOUGH, Ordering::Relaxed);
         }
     }
 
     /// Notes whether readers should read a file from `offset` on, and returns its disk in that case.
     pub(super) fn note(&self, file: &File, offset: u64, stamp: &Stamp) -> Option<Device> {
-        let is_served = self.is_served.load(Ordering::Relaxed) && stamp.nbytes > 0;
-        let device = if is_served { (self.device_of)(file, offset, stamp.nbytes) } else { None };
+        let readers_run = self.readers_run.load(Ordering::Relaxed) && stamp.nbytes > 0;
+        let device = if readers_run { (self.device_of)(file, offset, stamp.nbytes) } else { None };
         match device {
             Some(device) if device.seeks() => {
                 lock(&self.known).insert(stamp.dev, device);
@@ -198,7 +198,7 @@ impl<T: Send> Disks<T> {
             });
             if parked.is_none() {
                 // The readers have ended.
-                self.is_served.store(false, Ordering::Relaxed);
+                self.readers_run.store(false, Ordering::Relaxed);
                 self.nwatched.store(0, Ordering::Relaxed);
                 lock(&self.left).extend(found.by_ref().map(|found| (found.number, found.request)));
             }

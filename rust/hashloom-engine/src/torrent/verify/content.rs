@@ -192,7 +192,7 @@ impl Content {
     pub fn changed(&self, report: &Report) -> Vec<usize> {
         let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);
         let files = self.files.iter().zip(&report.looks).enumerate();
-        files.filter(|(_, (stat, look))| look.is_of_another(now(stat))).map(|(index, _)| index).collect()
+        files.filter(|(_, (stat, look))| look.has_changed(now(stat))).map(|(index, _)| index).collect()
     }
 
     /// The path where a file is or should be.
