@@ -37,11 +37,11 @@ impl Journal {
         Ok(Journal { path: file, state: Mutex::new(Some(state)) })
     }
 
-    /// The value of a key that has this tie.
-    fn find(&self, key: &str, tie: &str) -> Option<Vec<u8>> {
+    /// The last value of a key that has this tie.
+    fn find(&self, key: &[u8], tie: &[u8]) -> Option<Vec<u8>> {
         let now = Tie::of("", tie);
         let mut found = None;
-        self.state().as_mut()?.all(key.as_bytes(), |then, value| {
+        self.state().as_mut()?.all(key, |then, value| {
             if then.doubt_at(&now).is_none() {
                 found = bytes_of(value);
             }
@@ -50,9 +50,9 @@ impl Journal {
     }
 
     /// Adds a value. It reaches the file within a second, or when the journal is closed.
-    fn add(&self, key: &str, tie: &str, value: &[u8]) -> PyResult<()> {
+    fn add(&self, key: &[u8], tie: &[u8], value: &[u8]) -> PyResult<()> {
         match self.state().as_mut() {
-            Some(state) => Ok(state.add(key.as_bytes(), &Tie::of("", tie), &Hex(value).to_string())?),
+            Some(state) => Ok(state.add(key, &Tie::of("", tie), &Hex(value).to_string())?),
             None => Err(PyValueError::new_err(format!("journal {}: it is closed", self.path.display()))),
         }
     }

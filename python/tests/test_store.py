@@ -262,9 +262,9 @@ def test_journal(faulty, tmp_path):
     wanted["bucket/0/000"] = sha256(b"new")
     assert run() == {"bucket/0/000"} and run() == set()
     whole = lines_of(journal)
-    # Damage in the middle, and any cut at the end.
-    journal.write_bytes(b"".join([*whole[:5], whole[5].replace(b'"', b"'", 1), *whole[6:]]))
-    assert run() == {json.loads(whole[5].rpartition(b" ")[0])[0].removeprefix("/")}
+    # Nothing is believed from damage in the middle on, and what comes before any cut at the end.
+    journal.write_bytes(b"".join([*whole[:5], whole[5].replace(b".", b"-", 1), *whole[6:]]))
+    assert len(run()) in (len(wanted) - 4, len(wanted) - 3) and run() == set()
     content = b"".join(whole)
     random.seed(4)
     count = 100 if os.environ.get("HASHLOOM_TEST_ALL") else 4
@@ -285,14 +285,14 @@ def test_journal_of_something_else(faulty, tmp_path):
     faulty.pipe({"/bucket/a": b"a", "/bucket/b": b"b"})
     journal = tmp_path / "journal"
     list(store.sums("sha256", "faulty://bucket", journal=journal))
-    with pytest.raises(ValueError, match="it is of faulty://bucket by sha256, not of faulty://bucket by sha1"):
+    with pytest.raises(ValueError, match='it has "faulty://bucket by sha256", not faulty://bucket by sha1: name a new file'):
         list(store.sums("sha1", "faulty://bucket", journal=journal))
     (tmp_path / "text").write_text("some text\n")
-    with pytest.raises(ValueError, match="the file is no journal: name a new file"):
+    with pytest.raises(ValueError, match="expected a state that begins with .*: name a new file"):
         list(store.sums("sha1", "faulty://bucket", journal=tmp_path / "text"))
     assert (tmp_path / "text").read_text() == "some text\n"
     pytest.importorskip("fcntl")
-    other = pyhashloom._journal.Journal(journal, "faulty://bucket by sha256")
+    other = pyhashloom._hashloom.Journal(journal, "faulty://bucket by sha256")
     with pytest.raises(ValueError, match="another call uses it"):
         list(store.sums("sha256", "faulty://bucket", journal=journal))
     other.close()

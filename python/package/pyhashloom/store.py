@@ -36,7 +36,7 @@ from . import manifest as manifests
 from . import tree
 from ._files import FileDigest, FileError, files
 from ._hashloom import Listing, Torrent, new, rows
-from ._journal import Journal
+from ._hashloom import Journal
 from ._objects import (
     CHECKSUM_FIELDS,
     READINGS,
@@ -173,15 +173,17 @@ class _Hasher:
         self._trust_store = trust_store
         self._place = store.place()
 
-    def _tie(self, one: Object) -> str:
-        return tie_of(one, self._store.url_of(one.path), self._place)
+    def _key(self, one: Object) -> tuple[bytes, bytes]:
+        """What the journal knows an object by, and what ties digests to it."""
+        tie = tie_of(one, self._store.url_of(one.path), self._place)
+        return one.path.encode("utf-8", "surrogatepass"), tie.encode("utf-8", "surrogatepass")
 
     async def __call__(self, one: Object) -> _Answer:
         try:
             if not one.ties:
                 one = await self._store.look(one)
             if self._journal is not None:
-                joined = self._journal.find(one.path, self._tie(one))
+                joined = self._journal.find(*self._key(one))
                 if joined is not None and len(joined) == sum(self._nbytes):
                     ends = [sum(self._nbytes[: i + 1]) for i in range(len(self._nbytes))]
                     digests = [joined[end - nbytes : end] for end, nbytes in zip(ends, self._nbytes)]
@@ -199,7 +201,7 @@ class _Hasher:
         if self._journal is not None:
             # The next call looks for what the listing tells, and a look may tell more.
             tied = listed if listed.is_same(one) else one
-            self._journal.add(one.path, self._tie(tied), b"".join(digests))
+            self._journal.add(*self._key(tied), b"".join(digests))
         return _Answer(one, digests, None, False, "read")
 
 

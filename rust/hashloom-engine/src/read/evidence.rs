@@ -218,8 +218,8 @@ impl Tie {
     /// use hashloom_engine::files::{Doubt, Tie};
     /// assert_eq!(Tie::of("a", "1").doubt_at(&Tie::of("b", "1")), Some(Doubt::Folder));
     /// ```
-    pub fn of(place: &str, version: &str) -> Tie {
-        Tie { folder: id([place.as_bytes()]), device: [0; 16], version: id([version.as_bytes()]), doubt: None }
+    pub fn of(place: impl AsRef<[u8]>, version: impl AsRef<[u8]>) -> Tie {
+        Tie { folder: id([place.as_ref()]), device: [0; 16], version: id([version.as_ref()]), doubt: None }
     }
 
     /// The tie of several things at once, in order.
