@@ -232,7 +232,7 @@ bench-peers:
 # ARGS: options of bench/never/run.py.
 bench-never:
 	@tools/setup.sh bench-never
-	@PATH="$(CURDIR)/build/venv/bin:$$PATH" bench/never/run.py $(ARGS)
+	@bench/never/run.py $(ARGS)
 
 # ARGS: rows and options of bench/torrents.py.
 bench-torrents: build

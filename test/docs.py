@@ -41,7 +41,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
-RUN, LINKED = ("README.md", "docs/*.md"), ("*.md", "docs/decisions/*.md", "bench/results/*.md", "*/README.md")
+RUN = ("README.md", "docs/*.md")
+LINKED = ("*.md", "docs/decisions/*.md", "bench/results/*.md", "*/README.md", "test/proof/README.md")
 NOTE = re.compile(r"<!-- (exit status|needs|not run): (.+) -->")
 RATE = re.compile(r"(, )?\b\d+(\.\d+)? (bytes|[KMGT]iB)/s")
 VARYING = [

@@ -1303,11 +1303,12 @@ def libtorrent_verdict(lt, data):
 
 
 def table(rows, version):
-    """Makes a table with a row for each reason and its cases."""
+    """Makes a table with a row for each reason and its first cases; --list prints all."""
     lines = [f"libtorrent {version}:", "", "| torrent | hashloom | libtorrent | why |", "|---|---|---|---|"]
     for why in DIFFERENT:
         cases = [case for case, reason in rows if reason == why]
-        names = "; ".join(case.name.replace("|", "\\|") for case in cases)
+        names = "; ".join(case.name.replace("|", "\\|") for case in cases[:2])
+        names += f" and {len(cases) - 2} more" if len(cases) > 2 else ""
         refused = [case.error is not None for case in cases]
         ours, theirs = ("refused", "accepted") if all(refused) else ("accepted", "refused")
         lines.append(f"| {names} | {ours} | {theirs} | {why} |")

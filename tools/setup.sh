@@ -139,7 +139,7 @@ bench-compilers) groups="c clang crypto" ;;
 bench-pkcs11) groups="c p11-kit softhsm" ;;
 bench-peers) groups="c rust demo crypto pkg-config clang ipsec-mb" ;;
 chart) groups="c rust demo crypto pkg-config" ;;
-bench-never) groups="c rust demo crypto pkg-config clang ipsec-mb venv" ;;
+bench-never) groups="c rust demo crypto pkg-config clang ipsec-mb" ;;
 bench-torrents) groups="c rust demo venv clients torrents" ;;
 bench-sums) groups="c rust demo sums" ;;
 bench-trees) groups="c rust demo venv trees" ;;
@@ -393,7 +393,6 @@ from_pip() { # PACKAGE, into build/venv
     [ "$1" != libtorrent ] || package=libtorrent==2.1.1
     [ "$1" != botocore ] || package=botocore==1.40.50
     [ "$1" != torf ] || package=torf==4.3.1
-    [ "$1" != matplotlib ] || package=matplotlib==3.11.2
     build/venv/bin/python -c "import $1" 2>/dev/null && return
     [ -x build/venv/bin/python ] || python3 -m venv build/venv &&
         build/venv/bin/python -m pip install --quiet --disable-pip-version-check "$package"
@@ -491,10 +490,6 @@ if [ "$target" = bench-torrents ]; then
     command -v torrenttools >/dev/null || [ -x build/peers/bin/torrenttools ] ||
         echo "setup.sh: no package has torrenttools: put a binary of https://github.com/fbdtemme/torrenttools into" \
             "build/peers/bin, or it is left out" >&2
-fi
-
-if [ "$target" = bench-never ]; then
-    from_pip matplotlib || echo "setup.sh: pip could not install matplotlib: there is no picture" >&2
 fi
 
 if [ "$target" = bench-disks ]; then

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A ratio above 1.00 says that hashloom is faster than the fastest of its peers.
 
-    bench/never/run.py [--quick] [--tiers TIER,...] [--results NAME] [--svg FILE] [--csv FILE]
-    bench/never/run.py --from FILE.csv [--before FILE.csv] [--results NAME] [--svg FILE]
+    bench/never/run.py [--quick] [--tiers TIER,...] [--results NAME] [--csv FILE]
+    bench/never/run.py --from FILE.csv [--before FILE.csv] [--results NAME]
 
 All cells take half an hour, those of --quick five minutes. Algorithms that run the code of another one, as SHA-224
 runs that of SHA-256, are not measured. A tier restricts all sides to the instruction sets of a lesser CPU. Peers that
@@ -13,7 +13,6 @@ cannot be restricted are left out where they would use more (bench/peers/src/tie
 
 --csv FILE       where the times go (default: build/never.csv); --from reads them
 --results NAME   writes bench/results/DATE-never-NAME.md, such as NAME epyc-zen4
---svg FILE       draws the heat map; needs matplotlib
 --before FILE    compares with an earlier run
 CPU, RUN, CC, PEERS_REQUIRE and the ways to get peers are those of bench/peers/run.sh, which builds them.
 """
@@ -225,60 +224,6 @@ def report(cells, before):
                            f"{' | '.join('' if ratio is None else f'{ratio:.2f}' for ratio in line)} |")
 
 
-def draw(cells, path):
-    """Rows: calls and algorithms. Columns: tiers and numbers of messages. A square: the least ratio of all lengths."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-    from matplotlib.colors import LogNorm
-
-    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "hashloom", "font.size": 7,
-                         "font.sans-serif": ["DejaVu Sans", "Arial"]})
-    groups = {"1": (1, 1), "2-3": (2, 3), "4-8": (4, 8), "16+": (16, 1 << 20)}
-    tiers = [tier for tier in TIERS if any(cell.tier == tier for cell in cells)]
-    rows = [(call, algorithm) for call in CALLS for algorithm in NAMES
-            if any((cell.call, cell.algorithm) == (call, algorithm) for cell in cells)]
-    least = defaultdict(lambda: float("inf"))
-    for cell in cells:
-        group = next(name for name, (first, last) in groups.items() if first <= cell.count <= last)
-        key = (cell.call, cell.algorithm, cell.tier, group)
-        least[key] = min(least[key], cell.ratio)
-
-    figure, panels = plt.subplots(1, len(tiers), sharey=True, squeeze=False, layout="constrained",
-                                  figsize=(2.2 + 1.35 * len(tiers), 1 + 0.155 * len(rows)))
-    for panel, tier in zip(panels[0], tiers):
-        grid = [[least.get((*row, tier, group), float("nan")) for group in groups] for row in rows]
-        extent = (0, len(groups), len(rows), 0)
-        image = panel.imshow(grid, norm=LogNorm(0.5, 2), cmap="RdBu", aspect="auto", interpolation="none",
-                             extent=extent)
-        panel.set_facecolor("0.95")
-        panel.set_title(TIERS[tier].replace(", ", ",\n"), fontsize=8)
-        panel.set_xticks([x + 0.5 for x in range(len(groups))], groups)
-        panel.set_yticks([y + 0.5 for y in range(len(rows))], [NAMES[algorithm] for _, algorithm in rows])
-        panel.tick_params(length=0)
-        panel.spines[:].set_visible(False)
-        for y, line in enumerate(grid):
-            for x, ratio in enumerate(line):
-                if ratio == ratio:
-                    dark = ratio < 0.65 or ratio > 1.6
-                    panel.text(x + 0.5, y + 0.5, f"{ratio:.2f}" if ratio < 9.95 else f"{ratio:.0f}", ha="center",
-                               va="center", fontsize=5.5, color="white" if dark else "black")
-        for y in range(1, len(rows)):
-            if rows[y][0] != rows[y - 1][0]:
-                panel.axhline(y, color="black", linewidth=0.6)
-    for y, (call, _) in enumerate(rows):
-        if y == 0 or rows[y - 1][0] != call:
-            length = sum(row[0] == call for row in rows)
-            panels[0][0].text(-0.42, y + length / 2, CALLS[call].replace(", ", ",\n"), ha="right", va="center",
-                              transform=panels[0][0].get_yaxis_transform(), fontsize=7, fontweight="bold")
-    figure.supxlabel("messages in one call", fontsize=8)
-    figure.suptitle("hashloom / the best of what it replaces: the least ratio of all lengths", fontsize=9)
-    bar = figure.colorbar(image, ax=panels[0][-1], ticks=[0.5, 0.7, 1, 1.4, 2], format="%.1f", aspect=60, pad=0.08)
-    bar.ax.minorticks_off()
-    figure.savefig(path, metadata={"Date": None})
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
@@ -287,7 +232,6 @@ def main():
     parser.add_argument("--from", dest="source", metavar="FILE")
     parser.add_argument("--before", metavar="FILE")
     parser.add_argument("--results", metavar="NAME")
-    parser.add_argument("--svg", metavar="FILE")
     options = parser.parse_args()
     if unknown := set(options.tiers) - set(TIERS):
         parser.error(f"unknown tiers {', '.join(unknown)}: there are {', '.join(TIERS)}")
@@ -305,8 +249,6 @@ def main():
         with open(os.path.join(ROOT, "bench", "results", name), "w", encoding="utf-8") as file:
             below = "\n".join(report_below(cells, is_whole=False))
             file.write(f"# hashloom / the best of what it replaces\n\n{head}{below}\n{rest}\n")
-    if options.svg:
-        draw(cells, options.svg)
     print(*report_below(cells, is_whole=True), rest.split("\n## All ratios", 1)[0], sep="\n")
 
 
