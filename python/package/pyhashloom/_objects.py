@@ -137,6 +137,18 @@ def _is_changed(error: BaseException) -> bool:
     return told.get("ResponseMetadata", {}).get("HTTPStatusCode") in (412, 416)
 
 
+def _raise_for(answer: Any) -> None:
+    """The error that a status of HTTP stands for."""
+    text = f"the server answers {answer.status} {answer.reason}"
+    if answer.status in (401, 403):
+        raise PermissionError(13, text)
+    if answer.status in (404, 410):
+        raise FileNotFoundError(2, text)
+    if answer.status in (412, 416):
+        raise ChangedError(text)
+    answer.raise_for_status()
+
+
 def _is_file(info: dict[str, Any]) -> bool:
     return bool(info.get("type", "file") == "file")
 
@@ -246,6 +258,7 @@ class Store:
             nthreads = 1 if protocol in _ONE_BY_ONE else limits.requests
             threads = ThreadPoolExecutor(nthreads, "hashloom-requests")
             asyncio.get_running_loop().set_default_executor(threads)
+        self._bare = getattr(self.fs, "sync_fs", self.fs)
         if self.is_s3:
             self.fs.retries = 1
         self.kind = kind
@@ -288,10 +301,9 @@ class Store:
             return without_user(str(value)) if is_text else None
 
         told: dict[str, Any] = dict(self._options)
-        fs = getattr(self.fs, "sync_fs", self.fs)
         for name in _PLACES:
             with contextlib.suppress(Exception):
-                told[name] = operator.attrgetter(name)(fs)
+                told[name] = operator.attrgetter(name)(self._bare)
         if self.is_s3:
             with contextlib.suppress(AttributeError):
                 told["endpoint_url"] = self._session.meta.endpoint_url
@@ -366,6 +378,8 @@ class Store:
         if self.is_s3:
             head = await self.head(one)
             return of_s3(one.path, one.bucket, head, head.get("ContentLength"), _date(head))
+        if self.is_http:
+            return await self._attempts(functools.partial(self._look_http, one.path))
         info = await self._attempts(functools.partial(self._info, one.path))
         if info.get("type") == "directory":
             raise IsADirectoryError(21, "Is a directory")
@@ -383,18 +397,9 @@ class Store:
         if self._can_refresh:
             info: dict[str, Any] = await self.fs._info(path, refresh=True)
             return info
-        for remembered in (path, self.fs._parent(path)):
-            getattr(self.fs, "sync_fs", self.fs).invalidate_cache(remembered)
-        try:
-            info = await self.fs._info(path)
-        except FileNotFoundError as error:
-            # That of HTTP stands for any error.
-            status = getattr(error.__cause__, "status", None)
-            if self.is_http and status in (401, 403):
-                raise PermissionError(13, f"the server answers {status}") from error
-            if self.is_http and error.__cause__ is not None and status not in (404, 410):
-                raise error.__cause__ from error
-            raise
+        for remembered in (path, self._bare._parent(path)):
+            self._bare.invalidate_cache(remembered)
+        info = await self.fs._info(path)
         return info
 
     async def ready(self, one: Object, is_fresh: bool = False) -> Object:
@@ -428,8 +433,6 @@ class Store:
         size, path = info.get("size"), str(info["name"])
         if not isinstance(size, int) or size < 0:
             raise OSError(None, "the file system does not tell the length")
-        if self.is_http:
-            return self._of_headers(path, info, size, str(info.get("url", path)), info.get("partial", True))
         if self.protocol in ("file", "local") and not hasattr(os.stat_result, "st_birthtime"):
             info = {**info, "changed": info.get("created")}
         if self.protocol not in _ARCHIVES:
@@ -441,14 +444,34 @@ class Store:
         one = described(path, info, size)
         return dataclasses.replace(one, ties=frozenset(name for name in one.ties if name.startswith("archive.")))
 
-    def _of_headers(self, path: str, told: Mapping[str, Any], size: int, target: str, has_ranges: bool) -> Object:
+    def _ask_http(self, method: str, url: Any, headers: Mapping[str, str]) -> Any:
+        """A request for bytes as they are."""
+        headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity", **headers}
+        return self._session.request(method, url, **{**self.fs.kwargs, "headers": headers})
+
+    async def _look_http(self, path: str) -> Object:
+        """What the headers tell of a file. There are servers, and signed URLs, that know GET alone."""
+        for method in ("HEAD", "GET"):
+            async with self._ask_http(method, self.fs.encode_url(path), {}) as answer:
+                length = answer.headers.get("Content-Length", "")
+                is_told = length.isdecimal() and answer.headers.get("Content-Encoding", "identity") == "identity"
+                if method == "GET":
+                    _raise_for(answer)
+                if answer.status == 200 and is_told:
+                    return self._of_headers(path, answer, int(length), (*_OF_RANGES, "Digest", "Content-MD5"))
+        raise OSError(None, "the server does not tell the length")
+
+    def _of_headers(self, path: str, answer: Any, size: int, names: Iterable[str]) -> Object:
         """An object behind HTTP. It is read where redirections led to, and mirrors may have other bytes."""
+        told = {name: answer.headers[name] for name in names if name in answer.headers}
+        target = str(answer.url)
         at = re.sub("[?#].*", "", target)
         if at != re.sub("[?#].*", "", str(self.fs.encode_url(path))):
-            told = {**told, "at": at}
-        found = described(path, told, size, time_ns(told.get("Date")), target=target)
+            told["at"] = at
+        one = described(path, told, size, time_ns(answer.headers.get("Date")), target=target)
         # Other headers of a range are its own.
-        return dataclasses.replace(found, has_ranges=has_ranges and not found.ties.isdisjoint(_OF_RANGES))
+        has_ranges = answer.headers.get("Accept-Ranges") != "none" and not one.ties.isdisjoint(_OF_RANGES)
+        return dataclasses.replace(one, has_ranges=has_ranges)
 
     async def below(self, url: str) -> AsyncGenerator[Object, None]:
         """The object of this name, if there is one and the URL has no slash at its end, and all objects below it."""
@@ -503,6 +526,9 @@ class Store:
 
     async def _list_any(self, path: str) -> AsyncGenerator[Object, None]:
         try:
+            if self.is_http:
+                yield await self.look(Object(path))
+                return
             info = await self._attempts(lambda: self.fs._info(path))
         except FileNotFoundError:
             return
@@ -550,29 +576,19 @@ class Store:
             raise EOFError(f"the store offers {part} in place of bytes {start}-{end - 1}/{one.nbytes}")
 
     async def _get_http(self, one: Object, start: int, end: int) -> bytes:
-        headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity"}
-        if end - start < one.nbytes:
-            headers["Range"] = f"bytes={start}-{end - 1}"
-        url = type(self.fs.encode_url(one.path))(one.target, encoded=True) if one.target else one.path
-        session = await self.fs.set_session()
-        async with session.get(url, **{**self.fs.kwargs, "headers": headers}) as answer:
-            if answer.status in (401, 403):
-                raise PermissionError(13, f"the server answers {answer.status} {answer.reason}")
-            if answer.status in (404, 410):
-                raise FileNotFoundError(2, f"the server answers {answer.status} {answer.reason}")
-            if answer.status in (412, 416):
-                raise ChangedError(f"the server answers {answer.status} {answer.reason}")
-            answer.raise_for_status()
+        headers = {"Range": f"bytes={start}-{end - 1}"} if end - start < one.nbytes else {}
+        url = type(self.fs.encode_url(one.path))(one.target, encoded=True)
+        async with self._ask_http("GET", url, headers) as answer:
+            _raise_for(answer)
             if answer.headers.get("Content-Encoding", "identity") != "identity":
                 raise EOFError("the server compresses the body, although it was asked not to")
             if "Range" in headers and answer.status != 206:
                 raise NoRangesError(None, "the server does not know ranges: it answers with the whole file")
             whole = f"bytes 0-{one.nbytes - 1}/{answer.headers.get('Content-Length', one.nbytes)}"
             part = answer.headers.get("Content-Range", "") if answer.status == 206 else whole
-            told = {name: answer.headers[name] for name in (*_OF_RANGES, "Date") if name in answer.headers}
             size = part.rpartition("/")[2]
             nbytes = int(size) if size.isdecimal() else one.nbytes
-            found = self._of_headers(one.path, told, nbytes, str(answer.url), True)
+            found = self._of_headers(one.path, answer, nbytes, _OF_RANGES)
             if not one.is_told_by(found):
                 if "Range" in headers:
                     raise NoRangesError(None, "the answer to a range does not tell the version")
