@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: fuzzes the parsers of foreign files (torrents, manifests, lists, resume files, states, hash files,
-# proofs, keys and addresses) and verify, with cargo-fuzz, each for SECONDS (600).
+# run.sh: fuzzes the parsers of foreign files (torrents, manifests, logs, lists, resume files, states, hash files, proofs,
+# keys and addresses) and verify, with cargo-fuzz, each for SECONDS (600).
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
-targets=(bencode manifest metainfo verify list state proof resume superblock address)
+targets=(bencode manifest metainfo verify list state log proof resume superblock address)
 if [ $# -gt 1 ]; then targets=("${@:2}"); fi
 
 if ! cargo fuzz --version >/dev/null 2>&1; then
@@ -36,7 +36,7 @@ for target in "${targets[@]}"; do
         verify) corpus=() options=(-max_len=256 -detect_leaks=0) ;;
         list) corpus=() options=(-dict=fuzz/list.dict -max_len=1024) ;;
         state) corpus=() options=(-max_len=1024) ;;
-        proof | resume) corpus=("fuzz/seeds/$target") options=(-max_len=1024) ;;
+        log | proof | resume) corpus=("fuzz/seeds/$target") options=(-max_len=1024) ;;
         address) corpus=("fuzz/seeds/$target") options=(-max_len=4096) ;;
         superblock) corpus=("fuzz/seeds/$target") options=(-max_len=1200 -detect_leaks=0) ;;
         *)

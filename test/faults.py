@@ -82,6 +82,12 @@ RESULTS = {"bitfield": "bitfield", "libtorrent": "libtorrent.fastresume", "trans
 # Enough files that they are opened and read in batches.
 MANY = {f"many/{i:03}": random_bytes(100 + i, 300) for i in range(120)}
 ROOT_HASH = "root hash of c/big, filled in by make_inputs"
+# A key pair, and commands that must find a right signature in an output that is another one each time.
+SIGN, TRUST = ("--sign", "in/minisign.key"), ("--trusted-key", "in/minisign.pub")
+SIGNED = {
+    "out/signed.minisig": ("manifest", "check", "out/signed", "c", *TRUST),
+    "out/log": ("manifest", "log", "check", "out/log", "in/manifest", *TRUST),
+}
 # What the trusted source of each proof says: options of `tree rfc6962 check`, filled in by make_inputs.
 PROVED = {}
 
@@ -124,6 +130,10 @@ def make_inputs(root):
     for version in ("v1", "v2", "hybrid"):
         healthy(root, "torrent", "create", f"--{version}", "-l", "64KiB", "c", "-o", f"in/{version}.torrent")
     healthy(root, "manifest", "write", "c", "-o", "in/manifest")
+    for name in ("minisign.key", "minisign.pub"):
+        shutil.copy(HERE.parent / "vectors/minisign" / name, root / "in")
+    healthy(root, "manifest", "write", "c", "-o", "in/signed", *SIGN)
+    healthy(root, "manifest", "log", "add", "in/log", "in/manifest", *SIGN)
     salt = ("--salt", "00ff", "--uuid", "00000000-0000-0000-0000-000000000001")
     line = healthy(root, "tree", "dmverity", "format", "--json", *salt, "c/big", "in/hashes")
     ROOT_HASH = json.loads(line)["root"]
@@ -141,6 +151,8 @@ def make_inputs(root):
     for kind, name in RESULTS.items():
         healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"out/{name}")
     healthy(root, "manifest", "write", "c", "-o", "out/manifest")
+    healthy(root, "manifest", "write", "c", "-o", "out/signed", *SIGN)
+    healthy(root, "manifest", "log", "add", "out/log", "out/manifest", *SIGN)
     healthy(root, "tree", "dmverity", "format", *salt, "c/big", "out/hashes")
     healthy(root, "tree", "fsverity", "c/big", "--out-merkle-tree", "out/tree", "--out-descriptor", "out/descriptor")
     healthy(root, "torrent", "create", "c", "-o", "out/torrent")
@@ -299,6 +311,12 @@ def commands():
     resume = ("manifest", "check", manifest, below, "--resume", "out/state")
     yield Command(resume, (manifest, *contents), lists=tree, judges=True, progress=("out/state",))
     yield Command(("manifest", "diff", manifest, "out/manifest"), (manifest, "out/manifest"))
+    words, signed = ("manifest", "write", "-q", "--force", below, "-o", "out/signed", *SIGN), ("in/signed", "in/signed.minisig")
+    outputs = ("out/signed", "out/signed.minisig")
+    yield Command(words, contents, outputs, tree, silent=True, progress=("out/signed.partial",))
+    yield Command(("manifest", "check", "in/signed", below, *TRUST), (*signed, *contents), lists=tree, judges=True)
+    yield Command(("manifest", "log", "add", "out/log", manifest, *SIGN), (manifest,), ("out/log",))
+    yield Command(("manifest", "log", "check", "in/log", manifest, *TRUST), ("in/log", manifest))
 
     for version in ("v1", "v2", "hybrid"):
         torrent = f"in/{version}.torrent"
@@ -377,6 +395,8 @@ def normal(data):
     data = re.sub(rb", held back by [a-zA-Z -]+", b"", data)
     data = re.sub(rb'"bytes_read":\d+', b'"bytes_read":0', data)
     data = re.sub(rb", [0-9.]+ ([KMG]iB|bytes) read\b|read [0-9.]+ ([KMG]iB|bytes)", b"", data)
+    # The head of a log of manifests covers dates.
+    data = re.sub(rb"(?m)^head: (\d+):[0-9a-f]{64}$", rb"head: \1", data)
     # A resume file names the folder of the content, whose name differs.
     data = re.sub(rb"(?m)^(written: .*), \d+ bytes$", rb"\1", data)
     # These are times of the check, if all of the content exists and can be read.
@@ -423,7 +443,7 @@ def output_claims(path, data):
         blocks = bencoded(data)[0][b"progress"][b"blocks"]
         nblocks = -(-sum(map(len, CONTENT.values())) // 16384)
         return set(range(nblocks + 20)) if blocks == b"all" else set() if blocks == b"none" else set_bits(blocks)
-    if kind == "manifest":
+    if kind in ("manifest", "signed"):
         return manifest_lines(data)
     return None
 
@@ -595,6 +615,10 @@ def judge_output(world, path, known, run):
     before, expected, found = (world.inputs / path).read_bytes(), known.outputs.get(path), run.outputs.get(path)
     if found is None:
         return [f"LOST: {path} is gone"]
+    if path in SIGNED:
+        checked = subprocess.run([program, *SIGNED[path]], cwd=world.backing, capture_output=True, env=ENVIRONMENT)
+        is_right = checked.returncode == 0 if run.code == 0 else checked.returncode in (0, 1)
+        return [] if is_right else [f"LOST: {path} is no right signature: {checked.stderr.decode()}"]
     if normal(found) == normal(expected):
         return []
     if run.code == 0:

@@ -238,11 +238,11 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 own.begin(drawn, self, lanes);
                 continue;
             }
-            let left = self.disks.take_left(most);
+            let (left, one_by_one) = self.disks.take_left(most);
             if left.is_empty() {
                 return;
             }
-            match self.disks.are_watched() {
+            match one_by_one {
                 true => own.later.extend(left.into_iter().map(|(number, request)| Lane::new(number, request))),
                 false => own.begin(left, self, lanes),
             }

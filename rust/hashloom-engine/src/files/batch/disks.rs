@@ -230,16 +230,21 @@ impl<T: Send> Disks<T> {
         Some(lane)
     }
 
-    /// Takes at most `most` requests that the threads should begin.
-    pub(super) fn take_left(&self, most: usize) -> Vec<(u64, Request<T>)> {
+    /// Takes at most `most` requests that the threads should begin, and whether they must not be parked: readers have
+    /// tried these, and would be left with the same fault each time.
+    pub(super) fn take_left(&self, most: usize) -> (Vec<(u64, Request<T>)>, bool) {
         if !self.is_busy() {
-            return Vec::new();
+            return (Vec::new(), false);
         }
         let is_watched = self.are_watched();
         let mut left = lock(&self.left);
         let nleft = left.len().min(most);
         let mut taken: Vec<_> = left.drain(..nleft).collect();
         drop(left);
+        if !taken.is_empty() {
+            self.nheld.fetch_sub(taken.len(), Ordering::Relaxed);
+            return (taken, true);
+        }
         self.readers.any(|parked| {
             if parked.is_left(is_watched) {
                 let requests = std::iter::from_fn(|| parked.requests.pop_first());
@@ -249,7 +254,7 @@ impl<T: Send> Disks<T> {
             taken.len() == most
         });
         self.nheld.fetch_sub(taken.len(), Ordering::Relaxed);
-        taken
+        (taken, is_watched)
     }
 
     /// Reads until the end. Each reader runs on a thread of its own.
@@ -514,7 +519,7 @@ mod tests {
         assert!(!disks.are_watched());
         disks.readers.change(Device::DISK, |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
         disks.nheld.store(3, Ordering::Relaxed);
-        let numbers = |most| disks.take_left(most).into_iter().map(|(number, _)| number).collect::<Vec<_>>();
+        let numbers = |most| disks.take_left(most).0.into_iter().map(|(number, _)| number).collect::<Vec<_>>();
         assert!(disks.has_some());
         assert_eq!((numbers(2), numbers(2), numbers(2)), (vec![1, 0], vec![2], vec![]));
         assert!(!disks.is_busy() && !disks.has_some());
@@ -539,7 +544,9 @@ mod tests {
         gathered.push(disks.look(4, request(name)).ok().unwrap());
         disks.park(&mut gathered, || {});
         assert!(!disks.are_watched());
-        assert_eq!(disks.take_left(9).len(), 2);
+        // What readers have left is taken apart from what they never had.
+        let (one, other) = (disks.take_left(9), disks.take_left(9));
+        assert_eq!((one.0.len(), one.1, other.0.len(), other.1), (1, true, 1, false));
     }
 
     /// Lengths of files: nothing, short ones, one that fills a part, and long ones.
