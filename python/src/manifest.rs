@@ -3,14 +3,14 @@
 //! files in between may be hashed elsewhere: `hash_listed` does it here, or on a worker.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Method, Request, Stamp, hash_files};
-use hashloom_engine::list::{Line, Parser};
+use hashloom_engine::list::{Line, Parser, decoded};
 use hashloom_engine::manifest::signature::{PublicKey, Signatures, file_name, folder_name};
 use hashloom_engine::manifest::{
     Comparison, Difference, Entry, Error, Found, Kind, Reader, Reason as Unread, Scan, ScanError, Status, Writer,
@@ -375,19 +375,22 @@ fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyRes
     let algorithms = algorithms.iter().map(|name| algorithm(name)).collect::<PyResult<Vec<_>>>()?;
     let mut parser = if algorithms.is_empty() { Parser::new() } else { Parser::untagged(&algorithms) };
     let (entries, wrong) = (PyList::empty(py), PyList::empty(py));
-    let content = data.bytes();
-    let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
+    let mut content = Vec::new();
+    let (mut reader, end) = decoded(data.bytes())?;
+    reader.read_to_end(&mut content)?;
+    parser.begin_list(end);
     // The last line may have no end; there is no line after the last end.
-    let content = content.strip_suffix(b"\n").unwrap_or(content);
-    for (index, line) in content.split(|&byte| byte == b'\n').enumerate() {
-        let number = index + 1;
+    let content = content.strip_suffix(&[end]).unwrap_or(&content);
+    let mut number = 0;
+    for line in content.split(|&byte| byte == end) {
+        number += 1;
         if line.trim_ascii_start().starts_with(b"{") {
             wrong.append((number, "a line of JSON: check a manifest with pyhashloom.manifest.check"))?;
             continue;
         }
         match parser.parse(line) {
             Line::Blank => {}
-            Line::Bad(why) => wrong.append((number, why.to_string()))?,
+            Line::Unread(why) | Line::Bad(why) => wrong.append((number, why.to_string()))?,
             Line::Entry(entry) if *entry.name == *b"-" => {
                 wrong.append((number, "the name - is standard input: it cannot be checked here"))?;
             }
@@ -401,6 +404,9 @@ fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyRes
                 entries.append((number, PyBytes::new(py, &entry.name), digests, entry.nbytes))?;
             }
         }
+    }
+    if let Some(why) = parser.end_list() {
+        wrong.append((number, why.to_string()))?;
     }
     (entries, wrong).into_pyobject(py)
 }

@@ -216,6 +216,26 @@ def test_a_list(tmp_path, monkeypatch):
     assert not pyhashloom.manifest.check_list(f"{SHA1_ABC}  abc\nno\n".encode()).is_right
 
 
+def test_a_list_is_read_whole(tmp_path):
+    (tmp_path / "a\nb").write_bytes(b"abc")
+    (tmp_path / "c").write_bytes(b"other")
+
+    def checked(content):
+        report = pyhashloom.manifest.check_list(content, folder=tmp_path)
+        return [(file.path, file.state) for file in report.files], [line for line, _ in report.bad_lines]
+
+    def zero(name):
+        return f"{SHA1_ABC}  {name}\0".encode()
+
+    # Lines that end with NUL, and both kinds in one list.
+    assert checked(zero("a\nb") + zero("c")) == ([("a\nb", "ok"), ("c", "failed")], [])
+    assert checked(f"{SHA1_ABC}  c\n".encode() + zero("c") + zero("c")) == ([("c", "failed")], [1])
+    assert checked(f"\ufeff{SHA1_ABC}  c\n".encode("utf-16-le")) == ([("c", "failed")], [])
+    # A record without its end.
+    record = f"Algorithm : SHA1\nHash : {SHA1_ABC}\nPath : c\n\n"
+    assert checked((record + record[:-11]).encode()) == ([("c", "failed")], [6])
+
+
 def test_a_list_with_a_length(tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     head = "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n"

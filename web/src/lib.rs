@@ -21,7 +21,7 @@ use std::cmp::Reverse;
 use std::io::Read;
 
 use hashloom::{Algorithm, Hasher, finalize_many, update_many};
-use hashloom_engine::list::{self, Line, Parser};
+use hashloom_engine::list::{self, BadLine, Line, Parser};
 use hashloom_engine::torrent::{Attributes, Builder, Draft, PieceDigests, Pieces, Torrent, Version};
 
 use json::Json;
@@ -243,21 +243,31 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
         let (algorithms, ntold) = untagged(&state.input[nbytes..][..name_nbytes], Algorithm::ALL.get(chosen).copied());
         let mut parser = Parser::untagged(&algorithms);
         let (mut entries, mut bad, mut nbad) = (Vec::new(), Vec::new(), 0);
-        let mut text = Vec::new();
+        let (mut text, mut end) = (Vec::new(), b'\n');
         // Reading from memory cannot fail.
-        let _ = list::decoded(&state.input[..nbytes]).and_then(|mut list| list.read_to_end(&mut text));
-        let text = text.strip_suffix(b"\n").unwrap_or(&text);
-        for (line, number) in text.split(|&byte| byte == b'\n').zip(1..) {
+        let _ = list::decoded(&state.input[..nbytes]).and_then(|(mut list, its_end)| {
+            end = its_end;
+            list.read_to_end(&mut text)
+        });
+        parser.begin_list(end);
+        let text = text.strip_suffix(&[end]).unwrap_or(&text);
+        let mut tell = |number: u64, why: BadLine| {
+            nbad += 1;
+            if bad.len() < BAD_MAX {
+                bad.push(json::text(format!("line {number}: {why}").as_bytes()));
+            }
+        };
+        let mut nlines = 0;
+        for (line, number) in text.split(|&byte| byte == end).zip(1..) {
+            nlines = number;
             match parser.parse(line) {
                 Line::Blank => {}
                 Line::Entry(entry) => entries.push(describe_entry(&entry, number, &algorithms[..ntold])),
-                Line::Bad(why) => {
-                    nbad += 1;
-                    if bad.len() < BAD_MAX {
-                        bad.push(json::text(format!("line {number}: {why}").as_bytes()));
-                    }
-                }
+                Line::Unread(why) | Line::Bad(why) => tell(number, why),
             }
+        }
+        if let Some(why) = parser.end_list() {
+            tell(nlines, why);
         }
         state.answer = Json::object()
             .list("entries", entries.into_iter())

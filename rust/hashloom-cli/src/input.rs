@@ -87,11 +87,6 @@ pub fn stdin() -> io::Result<impl Read + Send> {
     Ok(stdin)
 }
 
-/// Opens a list; - is standard input.
-pub fn open(path: &Path) -> io::Result<Input> {
-    decompressed(raw(path)?)
-}
-
 /// A format of compressed bytes.
 #[derive(Debug, Clone, Copy)]
 enum Format {

@@ -323,7 +323,7 @@ fn lists_of_windows() {
     let (code, _, errors) = check(&format!("{}  a\n", "0".repeat(128)), &[]);
     assert!(code == 1 && errors.contains("may be of BLAKE2b (b2sum), which hashloom lacks"), "{errors}");
     let (code, _, errors) = check(&format!("BLAKE2b (a) = {}\n", "0".repeat(128)), &["--warn"]);
-    assert!(code == 1 && errors.contains("a digest of an algorithm that is unknown here"), "{errors}");
+    assert!(code == 1 && errors.contains("a digest of BLAKE2b, which hashloom lacks"), "{errors}");
 }
 
 /// The programs of coreutils print no hint.
@@ -344,8 +344,9 @@ fn a_list_of_an_algorithm_that_must_be_named() {
     fs::write(folder.path().join("l"), run(folder.path(), &["sum", "-a", "md5", "a"]).stdout).unwrap();
     let output = run(folder.path(), &["check", "l"]);
     let expected = "\
-hashloom: l: line 1: a digest of 32 hexadecimal digits, which no algorithm asked for has; name it: --algorithm md5
-hashloom: l: no properly formatted checksum lines found
+hashloom: l: 1: not verified: a digest of 32 hexadecimal digits, which no algorithm asked for has; name it: \
+--algorithm md5
+hashloom: WARNING: 1 line has a digest that was NOT verified
 ";
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", expected));
     let output = run(folder.path(), &["check", "--algorithm", "md5", "l"]);
@@ -364,12 +365,12 @@ fn verdicts_and_why_a_line_is_bad() {
 hashloom: gone: No such file or directory
 hashloom: 'standard input': 4: improperly formatted checksum line: neither `<hex>  <name>` nor \
 `SHA256 (<name>) = <hex>`
-hashloom: 'standard input': 5: improperly formatted checksum line: a digest of 32 hexadecimal digits, which no \
-algorithm asked for has; name it: --algorithm md5
-hashloom: 'standard input': 6: improperly formatted checksum line: a backslash in the name that is followed by none of \
-n, r and \\
-hashloom: 'standard input': 7: improperly formatted checksum line: the list itself is standard input
-hashloom: WARNING: 4 lines are improperly formatted
+hashloom: 'standard input': 5: not verified: a digest of 32 hexadecimal digits, which no algorithm asked for has; name \
+it: --algorithm md5
+hashloom: 'standard input': 6: not verified: a backslash in the name that is followed by none of n, r and \\
+hashloom: 'standard input': 7: not verified: the list itself is standard input
+hashloom: WARNING: 1 line is improperly formatted
+hashloom: WARNING: 3 lines have digests that were NOT verified
 hashloom: WARNING: 1 listed file could not be read
 hashloom: WARNING: 1 computed checksum did NOT match
 ";
@@ -377,8 +378,14 @@ hashloom: WARNING: 1 computed checksum did NOT match
     let output = run_with(folder.path(), &["check", "--json"], list.as_bytes());
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let object = |path, state| json!({ "path": path, "algorithm": "sha256", "state": state });
-    let summary = |counts| json!({ "list": "standard input", "counts": counts, "bytes": 2, "bad_lines": 4 });
-    let counts = json!({ "ok": 1, "failed": 1, "unread": 1, "unstable": 0, "ignored": 0 });
+    let unverified = |lines: &[Value]| lines.iter().filter(|line| line["state"] == "unverified").count();
+    let (others, lines): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line["state"] == "unverified");
+    assert_eq!(
+        (others.len(), &others[1]["line"], &others[2]["error"]),
+        (3, &json!(6), &json!("the list itself is standard input"))
+    );
+    let summary = |counts| json!({ "list": "standard input", "counts": counts, "bytes": 2, "bad_lines": 1 });
+    let counts = json!({ "ok": 1, "failed": 1, "unread": 1, "unstable": 0, "ignored": 0, "unverified": 3 });
     assert_eq!(lines, [object("a", "ok"), object("b", "failed"), object("gone", "unread"), summary(counts)]);
     assert_eq!((status(&output), stderr(&output)), (1, "hashloom: gone: No such file or directory\n"));
     // Missing files that are ignored were not checked.
@@ -386,8 +393,11 @@ hashloom: WARNING: 1 computed checksum did NOT match
     assert!(stderr(&output).contains("hashloom: 1 listed file is missing and not checked\n"), "{}", stderr(&output));
     let output = run_with(folder.path(), &["check", "--ignore-missing", "--quiet", "--json"], list.as_bytes());
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let counts = json!({ "ok": 1, "failed": 1, "unread": 0, "unstable": 0, "ignored": 1 });
-    assert_eq!(lines, [object("b", "failed"), summary(counts)]);
+    let counts = json!({ "ok": 1, "failed": 1, "unread": 0, "unstable": 0, "ignored": 1, "unverified": 3 });
+    assert_eq!(
+        (unverified(&lines), &lines[..1], &lines[4..]),
+        (3, &[object("b", "failed")][..], &[summary(counts)][..])
+    );
     let output =
         run_with(folder.path(), &["check", "--status", "--ignore-missing"], format!("{a}  a\n{a}  x\n").as_bytes());
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
@@ -747,7 +757,7 @@ fn a_list_can_be_the_json_of_sum() {
     ] {
         fs::write(&list, format!("{line}\n")).unwrap();
         let output = run(folder.path(), &["check", "--warn", "list"]);
-        let part = "list: 1: improperly formatted checksum line: no object of `hashloom sum --json`: ";
+        let part = "list: 1: not verified: no object of `hashloom sum --json`: ";
         assert_eq!((status(&output), stdout(&output)), (1, ""), "{line}");
         assert!(stderr(&output).contains(part) && stderr(&output).contains(why), "{line}: {}", stderr(&output));
     }
@@ -883,7 +893,7 @@ fn lists_of_hashdeep_and_with_digests_last() {
     assert_eq!((status(&output), stdout(&output)), (0, "a: OK\nb,c: OK\na: OK\na: OK\na: OK\n"));
     let (code, _, message) = check(&format!("{header}1,x,y,a\n"), &["--warn"]);
     assert_eq!(code, 1);
-    assert!(message.contains(": 5: improperly formatted checksum line: not the columns of hashdeep"), "{message}");
+    assert!(message.contains(": 5: not verified: not the columns of hashdeep"), "{message}");
 }
 
 #[test]
@@ -950,8 +960,43 @@ fn files_with_known_digests() {
     let (code, names, message) = with(&["--known", "lists/odd"]);
     assert_eq!(
         (code, names.len(), &*message),
-        (0, 2, "hashloom: lists/odd: WARNING: 3 lines are improperly formatted\n")
+        (
+            2,
+            2,
+            "hashloom: lists/odd: WARNING: 2 lines are improperly formatted\n\
+             hashloom: lists/odd: 4: not compared: a digest of 40 hexadecimal digits, which no algorithm asked for has; \
+             name it: --algorithm sha1 or ripemd160\n\
+             hashloom: lists/odd: WARNING: 1 line is not compared: a file may be known all the same\n"
+        )
     );
+    // A file may have a line for each algorithm, but not a line of another algorithm alone.
+    let [c, other] = ["sub/c", "other"].map(|text| (hex(Sha1::digest(text)), hex(Sha256::digest(text))));
+    let both =
+        |name: &str, (sha1, sha256): &(String, String)| format!("SHA1 ({name}) = {sha1}\nSHA256 ({name}) = {sha256}\n");
+    let beside = "there is no digest of sha256 beside it";
+    for (list, line) in [
+        (both("c", &c) + &both("other", &other), None),
+        (format!("{}SHA1 (c) = {}\n", both("other", &other), c.0), Some((3, beside))),
+        (format!("SHA1 (c) = {}\n{}", c.0, both("other", &other)), Some((1, beside))),
+        (format!("{}BLAKE2b (c) = {}\n", both("other", &other), c.1), Some((3, "a digest of BLAKE2b"))),
+        (format!("%%%% size,sha256,tiger,filename\n5,{},00,other\n", other.1), Some((1, "a digest of tiger"))),
+        (
+            format!("{{\"path\":\"c\",\"digests\":{{\"sha1\":\"{}\"}}}}\n{}", c.0, both("other", &other)),
+            Some((1, beside)),
+        ),
+        (format!("{}{}", both("other", &other), &c.1[..40]), Some((3, "a digest of 40"))),
+        (format!("{}hel", both("other", &other)), Some((3, "the list ends within this line"))),
+    ] {
+        write("lists/mixed", &list);
+        let (code, names, message) = sum(&["sub/c", "a", "--unknown", "lists/mixed"]);
+        let nfound = if list == both("c", &c) + &both("other", &other) { 1 } else { 2 };
+        assert_eq!((code, names.len()), (if line.is_some() { 2 } else { 0 }, nfound), "{list}: {message}");
+        let told =
+            line.is_none_or(|(number, why)| message.contains(&format!("lists/mixed: {number}: not compared: {why}")));
+        assert!(told, "{list}: {message}");
+        // No file was found, and that means nothing.
+        assert_eq!(sum(&["a", "--known", "lists/mixed"]).0, if line.is_some() { 2 } else { 1 }, "{list}");
+    }
     // A file that cannot be read leaves the answer open.
     let (code, names, _) = sum(&["a", "missing", "--known", "lists/gnu"]);
     assert_eq!((code, names), (2, vec!["a".to_owned()]));
@@ -974,4 +1019,180 @@ fn files_with_known_digests() {
         assert_eq!((code, names.len()), (2, 0), "{arguments:?}");
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
+}
+
+/// All lists that `sum` can write are read back without an option, or refused with the option to give.
+#[cfg(unix)]
+#[test]
+fn check_reads_what_sum_writes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let names = [&b"a\nb"[..], b"plain", b"back\\slash", b" leading", b"\xff\xfe", b"end\r", b"*star", b"x) = 1\n\ny"];
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &[u8]| folder.path().join(OsStr::from_bytes(name));
+    names.iter().for_each(|name| fs::write(place(name), name).unwrap());
+    let options = ["--zero", "--tag", "--base64", "--json", "--binary"];
+    let mut nlists = 0;
+    for chosen in 0..1 << options.len() {
+        let chosen: Vec<&str> = (0..options.len()).filter(|i| chosen >> i & 1 == 1).map(|i| options[i]).collect();
+        for algorithms in ["sha256", "md5", "ripemd160", "sha3-256", "sha1,sha512"] {
+            // The first name tells how lines end.
+            for first in [0, 1] {
+                let sum = |more: &[&str]| {
+                    let mut command = hashloom();
+                    command.current_dir(&folder).arg("sum").args(&chosen).args(["-a", algorithms]).args(more);
+                    command.args(names[first..].iter().chain(&names[..first]).map(|name| OsStr::from_bytes(name)));
+                    command.output().unwrap()
+                };
+                let list = sum(&[]);
+                if status(&list) == 2 {
+                    assert!(stderr(&list).contains("cannot be used with"), "{chosen:?}: {}", stderr(&list));
+                    break;
+                }
+                fs::write(folder.path().join("list"), &list.stdout).unwrap();
+                nlists += 1;
+                let what = format!("{chosen:?} {algorithms} {first}");
+                let nlines = names.len() * if chosen.contains(&"--json") { 1 } else { algorithms.split(',').count() };
+                let check = |more: &[&str]| {
+                    let output = run(folder.path(), &[&["check", "list"], more].concat());
+                    let ends = |end: &[u8]| output.stdout.windows(end.len()).filter(|part| part == &end).count();
+                    let (ok, failed, unread) = (ends(b": OK\n"), ends(b": FAILED\n"), ends(b": FAILED open or read\n"));
+                    (status(&output), ok, failed, unread, String::from_utf8_lossy(&output.stderr).into_owned())
+                };
+                let (code, ok, .., message) = check(&[]);
+                let named = match (code, ok) {
+                    (0, ok) => {
+                        assert_eq!((ok, &*message), (nlines, ""), "{what}");
+                        vec![]
+                    }
+                    _ => {
+                        assert!((code, ok) == (1, 0) && message.contains("--algorithm "), "{what}: {message}");
+                        assert!(message.contains(algorithms), "{what}: {message}");
+                        vec!["-a", algorithms]
+                    }
+                };
+                assert_eq!(check(&named), (0, nlines, 0, 0, String::new()), "{what}");
+                // One is damaged, one is gone.
+                fs::write(place(b" leading"), "damaged").unwrap();
+                fs::rename(place(b"plain"), folder.path().join("gone")).unwrap();
+                let each = nlines / names.len();
+                for more in [&[][..], &["--strict"], &["--ignore-missing"]] {
+                    let (code, ok, failed, unread, _) = check(&[&named[..], more].concat());
+                    let nunread = if more == ["--ignore-missing"] { 0 } else { each };
+                    assert_eq!((code, ok, failed, unread), (1, nlines - 2 * each, each, nunread), "{what} {more:?}");
+                }
+                fs::write(place(b" leading"), " leading").unwrap();
+                fs::rename(folder.path().join("gone"), place(b"plain")).unwrap();
+                if each == 1 && !algorithms.contains(',') {
+                    let output = sum(&["--unknown", "list"]);
+                    assert_eq!((status(&output), output.stdout.len()), (1, 0), "{what}");
+                }
+            }
+        }
+    }
+    assert!(nlists > 100, "{nlists}");
+}
+
+/// A list that is cut off within its last line or record is never right, whatever its format.
+#[cfg(unix)]
+#[test]
+fn a_list_that_is_cut_off() {
+    let folder = folder(&["a", "last"]);
+    let digest = |name: &str| hex(Sha1::digest(name));
+    let base64 = |name: &str| {
+        let text = run(folder.path(), &["sum", "-a", "sha1", "--base64", name]).stdout;
+        String::from_utf8(text).unwrap().split(' ').next().unwrap().to_owned()
+    };
+    type Make<'a> = &'a dyn Fn(&str) -> String;
+    let formats: [(&str, Make<'_>); 12] = [
+        ("", &|name| format!("{}  {name}\n", digest(name))),
+        ("", &|name| format!("{}  {name}\0", digest(name))),
+        ("", &|name| format!("SHA1 ({name}) = {}\n", digest(name))),
+        ("", &|name| format!("SHA1 ({name}) = {}\0", digest(name))),
+        ("", &|name| format!("{name} {}\n", digest(name))),
+        ("", &|name| format!("{}  {name}\n", base64(name))),
+        ("", &|name| format!("SHA1 ({name}) = {}\n", base64(name))),
+        ("", &|name| format!("{{\"path\":\"{name}\",\"digests\":{{\"sha1\":\"{}\"}}}}\n", digest(name))),
+        ("%%%% size,sha1,filename\n", &|name| format!("{},{},{name}\n", name.len(), digest(name))),
+        ("\"Algorithm\",\"Hash\",\"Path\"\r\n", &|name| format!("\"SHA1\",\"{}\",\"{name}\"\r\n", digest(name))),
+        ("Algorithm Hash Path\r\n--- --- ---\r\n", &|name| format!("SHA1   {}   {name}\r\n", digest(name))),
+        ("\r\n", &|name| format!("Algorithm : SHA1\r\nHash      : {}\r\nPath      : {name}\r\n\r\n", digest(name))),
+    ];
+    for (head, record) in formats {
+        let (before, last) = (format!("{head}{}", record("a")), record("last"));
+        // The end of a line may be missing: the line before it is whole.
+        let nbytes = last.trim_end_matches(['\r', '\n', '\0']).len();
+        for cut in (1..nbytes).step_by(3).chain([nbytes - 1]) {
+            let list = format!("{before}{}", &last[..cut]);
+            let output = run_with(folder.path(), &["check", "--quiet"], list.as_bytes());
+            assert_eq!(status(&output), 1, "{list:?}: {}", stderr(&output));
+            assert_ne!(stderr(&output), "", "{list:?}");
+        }
+        let whole = format!("{before}{last}");
+        assert_eq!(status(&run_with(folder.path(), &["check", "--strict"], whole.as_bytes())), 0, "{whole:?}");
+    }
+}
+
+/// A line that names a digest which nobody has verified is not a success, whatever is right beside it.
+#[test]
+fn digests_that_are_not_verified() {
+    let folder = folder(&["a", "b"]);
+    let a = hex(Sha256::digest("a"));
+    let (blake2b, md5) = (format!("BLAKE2b (b) = {}", "0".repeat(128)), format!("{}  b", "0".repeat(32)));
+    let dist = format!("DIST b 1 BLAKE2B {0} SHA512 {0}", "0".repeat(128));
+    let cut = format!("{}  b", "0".repeat(63));
+    let json = r#"{"path":"b","digests":{"blake3":"00"}}"#.to_owned();
+    let too_long = format!("{}  {}", "0".repeat(64), "b".repeat(2 << 20));
+    let check = |list: &str, options: &[&str]| {
+        let output = run_with(folder.path(), &[&["check"], options].concat(), list.as_bytes());
+        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
+    };
+    for (line, why) in [
+        (&blake2b, "a digest of BLAKE2b, which hashloom lacks\n"),
+        (&md5, "name it: --algorithm md5\n"),
+        (&dist, "neither `<hex>"),
+        (&cut, "a digest of 63 hexadecimal digits"),
+        (&json, "unknown algorithm"),
+        (&too_long, "it is too long"),
+    ] {
+        let list = format!("{a}  a\n{line}\n{line}\n");
+        let (code, printed, message) = check(&list, &[]);
+        assert_eq!((code, &*printed), (1, "a: OK\n"), "{why}");
+        // Each reason is told once, each line only with --warn.
+        assert!(message.starts_with("hashloom: 'standard input': 2: not verified: "), "{message}");
+        assert!(message.contains(why), "{message}");
+        assert!(message.ends_with("\nhashloom: WARNING: 2 lines have digests that were NOT verified\n"), "{message}");
+        assert_eq!((message.lines().count(), check(&list, &["--warn"]).2.lines().count()), (2, 3), "{why}");
+        for option in ["--ignore-missing", "--quiet"] {
+            assert_eq!(check(&list, &[option]).0, 1, "{why}");
+        }
+        assert_eq!(check(&list, &["--status"]), (1, String::new(), String::new()), "{why}");
+        let (code, printed, message) = check(&list, &["--json"]);
+        let lines: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((code, lines.len(), &*message), (1, 4, ""), "{why}");
+        assert_eq!((&lines[2]["line"], &lines[2]["state"]), (&json!(3), &json!("unverified")), "{why}");
+        assert_eq!(lines[3]["counts"]["unverified"], 2, "{why}");
+        // Alone, it is no list without checksums.
+        let (code, _, message) = check(&format!("{line}\n"), &[]);
+        assert!(code == 1 && message.contains("1 line has a digest that was NOT verified"), "{message}");
+    }
+    // Lines that nobody can read are as in coreutils.
+    let (code, _, message) = check(&format!("{a}  a\nhello\n"), &[]);
+    assert_eq!((code, &*message), (0, "hashloom: WARNING: 1 line is improperly formatted\n"));
+    // A name within a list that ends lines with NUL is not another line.
+    let (code, _, message) = check(&format!("{a}  a\n{a}  b\n{a}  a\0"), &["--ignore-missing"]);
+    assert!(code == 1 && message.contains("some lines of the list end with NUL"), "{message}");
+}
+
+/// The stand-ins for coreutils skip lines that they cannot read, as coreutils does.
+#[cfg(unix)]
+#[test]
+fn called_as_sha256sum_other_digests_are_bad_lines() {
+    use std::os::unix::process::CommandExt;
+    let folder = folder(&["a"]);
+    let list = format!("{}  a\nMD5 (b) = {1}\n{1}  b\nBLAKE2b (b) = {1}\n", hex(Sha256::digest("a")), "0".repeat(32));
+    fs::write(folder.path().join("l"), list).unwrap();
+    let output = hashloom().arg0("sha256sum").current_dir(&folder).args(["--check", "l"]).output().unwrap();
+    let warning = "sha256sum: WARNING: 3 lines are improperly formatted\n";
+    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "a: OK\n", warning));
 }

@@ -13,7 +13,7 @@
 //!
 //! | line | format |
 //! |---|---|
-//! | `%%%% size,md5,sha256,filename`, then `<size>,<hex>,<hex>,<name>` | hashdeep; columns of unknown algorithms are skipped |
+//! | `%%%% size,md5,sha256,filename`, then `<size>,<hex>,<hex>,<name>` | hashdeep; a line that names columns of unknown algorithms is [unread](Line::Unread), and below it these are skipped |
 //! | `<name> <hex>` | the digest last |
 //! | `<base64>  <name>`, `SHA256 (<name>) = <base64>` | GNU's `cksum --base64` |
 //! | `Algorithm  Hash  Path`, `Algorithm : SHA256`, `"Algorithm","Hash","Path"`, and the lines below | PowerShell's `Get-FileHash`: a table, properties, CSV |
@@ -22,10 +22,14 @@
 //! `Get-FileHash` every line is of it. Backslashes in its paths of Windows become slashes. If the first line without a
 //! tag can be read with the digest first, all lines of the list are read so, and otherwise with the digest last. A line
 //! that begins with 32 hexadecimal digits or more has the digest first. Base64 of hexadecimal digits alone is hexadecimal.
+//! Lines end with NUL in place of a line feed if [`decoded`] has found one. They have no escapes then, and a carriage
+//! return is part of the name. A list that has both ends is not read in part: [`BadLine::Ends`].
+//!
+//! A line that names a digest, but cannot be read, is [`Line::Unread`]: a list that has one is not verified as a whole.
 //!
 //! Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped, spaces and
 //! tabs at its start are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
-//! corner cases: a name ends at a NUL byte, and a list never mixes the formats with one space and with two, so that
+//! corner cases: a list never mixes the formats with one space and with two, so that
 //! nobody gains from renaming a file to ` name`.
 //!
 //! ```
@@ -53,6 +57,7 @@ use crate::text::base64;
 
 mod encoding;
 mod file_hash;
+mod unread;
 mod writer;
 
 pub use encoding::decoded;
@@ -68,7 +73,7 @@ pub use writer::{Writer, escaped};
 /// use hashloom_engine::list::{Line, Parser};
 ///
 /// let mut parser = Parser::only(Algorithm::Sha256);
-/// assert!(matches!(parser.parse(b"MD5 (a) = 0cc175b9c0f1b6a831c399e269772661"), Line::Bad(_)));
+/// assert!(matches!(parser.parse(b"MD5 (a) = 0cc175b9c0f1b6a831c399e269772661"), Line::Unread(_)));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Parser {
@@ -84,6 +89,8 @@ pub struct Parser {
     columns: Option<Vec<Column>>,
     /// How the lines of `Get-FileHash` are read, once the first of them has come.
     layout: Option<file_hash::Layout>,
+    /// The byte that ends lines.
+    end: u8,
 }
 
 /// The lists that a program of coreutils reads.
@@ -119,6 +126,8 @@ pub enum Line<'a> {
     Blank,
     /// A checksum.
     Entry(Entry<'a>),
+    /// The line names a digest that this parser cannot read, so that nobody verifies it.
+    Unread(BadLine),
     /// The line is neither blank nor a checksum.
     Bad(BadLine),
 }
@@ -145,35 +154,49 @@ pub struct Entry<'a> {
     pub name: Cow<'a, [u8]>,
 }
 
-/// Why a line is not a checksum.
+/// Why a line is not a checksum, or cannot be read.
 ///
 /// ```
 /// use hashloom_engine::list::{BadLine, Line, Parser};
 ///
-/// let Line::Bad(bad) = Parser::new().parse(b"0123abcd  file") else { panic!() };
+/// let Line::Unread(bad) = Parser::new().parse(b"0123abcd  file") else { panic!() };
 /// assert_eq!(bad, BadLine::Length { ndigits: 8 });
 /// assert_eq!(bad.to_string(), "a digest of 8 hexadecimal digits, which no algorithm asked for has");
+/// let Line::Unread(bad) = Parser::new().parse(b"CRC32 (file) = 0123abcd") else { panic!() };
+/// assert_eq!(bad.to_string(), "a digest of CRC32, which hashloom lacks");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadLine {
     /// The line has none of the formats.
     Format,
-    /// The line begins with a number of hexadecimal digits that no algorithm asked for has.
+    /// The line has a number of hexadecimal digits that no algorithm asked for has.
     Length {
         /// Number of hexadecimal digits.
         ndigits: usize,
+    },
+    /// The line begins with base64 of a number of bytes that no algorithm asked for has.
+    Base64 {
+        /// Number of bytes.
+        nbytes: usize,
     },
     /// The name has an unknown escape, or ends within one.
     Escape,
     /// hashdeep's line of columns is malformed, or the line does not have these columns.
     Columns,
-    /// The line has a digest of an algorithm that this crate lacks.
-    Algorithm,
+    /// The line has a digest of an algorithm that this crate lacks, or that was not asked for.
+    Algorithm {
+        /// Its name in the line, as it can be shown.
+        name: String,
+    },
     /// The line is below the first one of `Get-FileHash`, and not as that one says.
     FileHash,
     /// PowerShell has cut or wrapped the path.
     Cut,
+    /// The record of `Get-FileHash` before has no path.
+    Unfinished,
+    /// Some lines end with NUL, and some with a line feed.
+    Ends,
 }
 
 impl fmt::Display for BadLine {
@@ -186,10 +209,17 @@ impl fmt::Display for BadLine {
             BadLine::Columns => {
                 f.write_str("not the columns of hashdeep's second line, such as `size,md5,sha256,filename`")
             }
-            BadLine::Algorithm => f.write_str("a digest of an algorithm that is unknown here"),
+            BadLine::Base64 { nbytes } => {
+                write!(f, "a digest of {nbytes} bytes in base64, which no algorithm asked for has")
+            }
+            BadLine::Algorithm { name } => unread::tell(name, f),
             BadLine::FileHash => f.write_str("not as the first line of Get-FileHash says, with an algorithm, a digest and a path"),
             BadLine::Cut => f.write_str(
                 "PowerShell has cut the path to the width of its window; make the list anew: Get-FileHash * | Export-Csv list.csv",
+            ),
+            BadLine::Unfinished => f.write_str("the record before has no path; is the list cut off?"),
+            BadLine::Ends => f.write_str(
+                "some lines of the list end with NUL and some with a line feed; make the list anew, without --zero",
             ),
             BadLine::Escape => f.write_str("a backslash in the name that is followed by none of n, r and \\"),
         }
@@ -198,7 +228,7 @@ impl fmt::Display for BadLine {
 
 impl core::error::Error for BadLine {}
 
-/// The least number of hexadecimal digits of a digest.
+/// The least number of hexadecimal digits of a digest that is safe.
 const DIGITS_MIN: usize = 32;
 
 /// The name of an algorithm in BSD's format.
@@ -247,10 +277,11 @@ impl Parser {
             is_digest_last: None,
             columns: None,
             layout: None,
+            end: b'\n',
         }
     }
 
-    /// A parser for lines of one algorithm, under the name that coreutils gives it. All other lines are bad.
+    /// A parser for lines of one algorithm, under the name that coreutils gives it. All other lines are unread or bad.
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -258,7 +289,7 @@ impl Parser {
     ///
     /// let line = format!("SHA1 (file) = {:040}", 0);
     /// assert!(matches!(Parser::new().parse(line.as_bytes()), Line::Entry(_)));
-    /// assert!(matches!(Parser::only(Algorithm::Sha256).parse(line.as_bytes()), Line::Bad(_)));
+    /// assert!(matches!(Parser::only(Algorithm::Sha256).parse(line.as_bytes()), Line::Unread(_)));
     /// ```
     pub fn only(algorithm: Algorithm) -> Parser {
         let coreutils = Coreutils { tagged: vec![algorithm], is_cksum: false, last: None };
@@ -266,7 +297,8 @@ impl Parser {
     }
 
     /// A parser for lines as coreutils' `cksum` reads them, digests in base64 included. A tag may name each of `tagged`;
-    /// a line without a tag has a digest of the first of `untagged` with digests of that length. All other lines are bad.
+    /// a line without a tag has a digest of the first of `untagged` with digests of that length. All other lines are
+    /// unread or bad.
     ///
     /// ```
     /// use hashloom::Algorithm::{Md5, Sha1};
@@ -274,7 +306,7 @@ impl Parser {
     ///
     /// let line = b"SHA1 (abc) = qZk+NkcGgWq6PiVxeFDCbJzQ2J0=";
     /// assert!(matches!(Parser::cksum(&[Md5, Sha1], &[]).parse(line), Line::Entry(_)));
-    /// assert!(matches!(Parser::cksum(&[Md5], &[Md5]).parse(line), Line::Bad(_)));
+    /// assert!(matches!(Parser::cksum(&[Md5], &[Md5]).parse(line), Line::Unread(_)));
     /// ```
     pub fn cksum(tagged: &[Algorithm], untagged: &[Algorithm]) -> Parser {
         let coreutils = Coreutils { tagged: tagged.to_vec(), is_cksum: true, last: None };
@@ -289,14 +321,15 @@ impl Parser {
     /// use hashloom_engine::list::{Line, Parser};
     ///
     /// let mut parser = Parser::cksum(&[Md5, Sha1], &[]);
-    /// assert!(matches!(parser.parse(b"SHA1 (abc) = a999"), Line::Bad(_)));
+    /// assert!(matches!(parser.parse(b"SHA1 (abc) = a999"), Line::Unread(_)));
     /// assert_eq!(parser.last_tag(), Some(Sha1));
     /// ```
     pub fn last_tag(&self) -> Option<Algorithm> {
         self.coreutils.as_ref()?.last
     }
 
-    /// Forgets what holds for one list only. Whether one space or two came first holds for all lists, as in coreutils.
+    /// Begins a list, whose lines end with `end`: a line feed, or NUL if [`decoded`] has found so. Whether one space or
+    /// two came first holds for all lists, as in coreutils.
     ///
     /// ```
     /// use hashloom_engine::list::{Line, Parser};
@@ -304,17 +337,31 @@ impl Parser {
     /// let mut parser = Parser::new();
     /// assert_eq!(parser.parse(b"%%%% size,sha1,filename"), Line::Blank);
     /// let line = b"a9993e364706816aba3e25717850c26c9cd0d89d  abc";
-    /// assert!(matches!(parser.parse(line), Line::Bad(_)));
-    /// parser.begin_list();
+    /// assert!(matches!(parser.parse(line), Line::Unread(_)));
+    /// parser.begin_list(b'\n');
     /// assert!(matches!(parser.parse(line), Line::Entry(_)));
     /// ```
-    pub fn begin_list(&mut self) {
+    pub fn begin_list(&mut self, end: u8) {
         self.is_digest_last = None;
         self.columns = None;
         self.layout = None;
+        self.end = end;
     }
 
-    /// Parses a line, given without its newline.
+    /// What the list lacks if it ends here.
+    ///
+    /// ```
+    /// use hashloom_engine::list::{BadLine, Line, Parser};
+    ///
+    /// let mut parser = Parser::new();
+    /// assert_eq!(parser.parse(b"Algorithm : MD5"), Line::Blank);
+    /// assert_eq!(parser.end_list(), Some(BadLine::Unfinished));
+    /// ```
+    pub fn end_list(&self) -> Option<BadLine> {
+        self.layout.as_ref().filter(|layout| layout.is_within_record()).map(|_| BadLine::Unfinished)
+    }
+
+    /// Parses a line, given without its end.
     ///
     /// See the [module](self) for an example.
     ///
@@ -326,22 +373,40 @@ impl Parser {
     /// assert_eq!(&*entry.name, b"abc");
     /// ```
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
+        match self.read(line) {
+            // Programs of coreutils end the name there.
+            Line::Entry(_) if self.coreutils.is_none() && line.contains(&0) => Line::Unread(BadLine::Ends),
+            Line::Entry(entry) if self.has_lines(&entry.name) => Line::Unread(BadLine::Ends),
+            Line::Blank | Line::Bad(_) if self.has_lines(line) => Line::Unread(BadLine::Ends),
+            Line::Bad(why) => self.judge(line, why),
+            line => line,
+        }
+    }
+
+    /// Whether below the first line of a text there are lines of checksums, where all lines should end with NUL.
+    fn has_lines(&self, text: &[u8]) -> bool {
+        let mut lines = text.split(|&byte| byte == b'\n').skip(1).peekable();
+        self.end == 0 && lines.peek().is_some() && {
+            let mut parser = Parser { end: b'\n', ..self.clone() };
+            lines.any(|line| matches!(parser.parse(line), Line::Entry(_) | Line::Unread(_)))
+        }
+    }
+
+    /// Reads a line; a bad one may still name a digest.
+    fn read<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
         if line.starts_with(b"#") {
             return Line::Blank;
         }
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").filter(|_| self.end == b'\n').unwrap_or(line);
         if line.is_empty() {
             return Line::Blank;
         }
         if self.coreutils.is_none() {
             if let Some(names) = line.strip_prefix(b"%%%% ") {
-                return match self.header(names) {
-                    Some(()) => Line::Blank,
-                    None => Line::Bad(BadLine::Columns),
-                };
+                return self.header(names).map_or_else(Line::Unread, |()| Line::Blank);
             }
             if let Some(columns) = &self.columns {
-                return hashdeep(columns, line).map_or(Line::Bad(BadLine::Columns), Line::Entry);
+                return hashdeep(columns, line).map_or(Line::Unread(BadLine::Columns), Line::Entry);
             }
             if let Some(layout) = &mut self.layout {
                 return layout.parse(line, false);
@@ -352,13 +417,11 @@ impl Parser {
         }
         let line = after_blanks(line);
         let (line, is_escaped) = line.strip_prefix(b"\\").map_or((line, false), |line| (line, true));
-        let entry = match self.tagged(line) {
-            Some((algorithm, line)) => self.tagged_line(algorithm, line, is_escaped),
-            None => self.untagged_line(line, is_escaped),
-        };
-        match entry {
-            Err(BadLine::Format) if self.coreutils.is_none() && has_unknown_tag(line) => Line::Bad(BadLine::Algorithm),
-            entry => entry.map_or_else(Line::Bad, Line::Entry),
+        match self.tagged(line) {
+            Some((algorithm, line)) => {
+                self.tagged_line(algorithm, line, is_escaped).map_or_else(Line::Unread, Line::Entry)
+            }
+            None => self.untagged_line(line, is_escaped).map_or_else(Line::Bad, Line::Entry),
         }
     }
 
@@ -413,14 +476,14 @@ impl Parser {
     }
 
     /// Reads the names of hashdeep's columns, or its name and version.
-    fn header(&mut self, names: &[u8]) -> Option<()> {
+    fn header(&mut self, names: &[u8]) -> Result<(), BadLine> {
         if names == b"HASHDEEP-1.0" {
-            return Some(());
+            return Ok(());
         }
         // Lines below columns that are not understood are not read in another way.
         let columns = self.columns.insert(Vec::new());
-        let names = names.strip_suffix(b",filename")?;
-        let mut found = Vec::new();
+        let names = names.strip_suffix(b",filename").ok_or(BadLine::Columns)?;
+        let (mut found, mut lacking) = (Vec::new(), None);
         for name in names.split(|&byte| byte == b',') {
             let column = match name {
                 b"size" => Column::Size,
@@ -430,12 +493,15 @@ impl Parser {
                 }
             };
             if column != Column::Other && found.contains(&column) {
-                return None;
+                return Err(BadLine::Columns);
+            }
+            if column == Column::Other {
+                lacking.get_or_insert(name);
             }
             found.push(column);
         }
         *columns = found;
-        Some(())
+        lacking.map_or(Ok(()), |name| Err(BadLine::algorithm(name)))
     }
 
     /// A line without a tag: the digest first, or last.
@@ -464,8 +530,7 @@ impl Parser {
         let hex = &line[blank + 1..];
         let end = line[..blank].iter().rposition(|byte| !matches!(byte, b' ' | b'\t'))?;
         let name = &line[..=end];
-        // A line with an equals sign is one with an unknown tag.
-        if is_escaped || name.contains(&0) || name.ends_with(b"=") {
+        if is_escaped || name.contains(&0) || unread::is_more_than_a_name(name) {
             return None;
         }
         let algorithm = *self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == hex.len())?;
@@ -514,20 +579,6 @@ impl Default for Parser {
     fn default() -> Parser {
         Parser::new()
     }
-}
-
-/// Whether the line is `<word> (<name>) = <hex>`.
-fn has_unknown_tag(line: &[u8]) -> bool {
-    let Some(open) = line.iter().position(|&byte| byte == b'(') else { return false };
-    let Some(equals) = line.iter().rposition(|&byte| byte == b'=') else { return false };
-    let word = line[..open].trim_ascii_end();
-    let is_word = !word.is_empty() && word.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-/_".contains(byte));
-    let hex = line[equals + 1..].trim_ascii();
-    is_word
-        && Algorithm::ALL.iter().all(|of| of.tags().iter().all(|tag| tag.as_bytes() != word))
-        && line.get(..equals).is_some_and(|before| before.trim_ascii_end().ends_with(b")"))
-        && hex.len() >= 8
-        && hex.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// `<size>,<hex>,<hex>,<name>`

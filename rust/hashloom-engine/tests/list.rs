@@ -5,12 +5,13 @@
 mod list_oracle;
 
 use std::cell::RefCell;
+use std::io::Read;
 
 use hashloom::Algorithm::{
     self, Md5, Ripemd160, Sha1, Sha3_256, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256, Shake256,
 };
 use hashloom::Hash;
-use hashloom_engine::list::{BadLine, Entry, Line, Parser, Writer, tag};
+use hashloom_engine::list::{BadLine, Entry, Line, Parser, Writer, decoded, tag};
 use list_oracle::{Oracle, compare, compare_all_formats};
 use proptest::prelude::*;
 
@@ -75,9 +76,11 @@ fn lines_by_line() {
         ("sha256 (a) = {}", None),
     ];
     for (line, expected) in cases {
-        for mut parser in [Parser::new(), Parser::only(Sha256)] {
+        // Programs of coreutils end a name at a NUL.
+        let by_all = expected.filter(|_| !line.contains('\0'));
+        for (mut parser, expected) in [(Parser::new(), by_all), (Parser::only(Sha256), *expected)] {
             let found = names(&mut parser, &[line], 32);
-            assert_eq!(found[0].as_deref(), *expected, "{line:?}");
+            assert_eq!(found[0].as_deref(), expected, "{line:?}");
         }
     }
     for blank in ["", "\r", "#", "# comment", "#{}  a"] {
@@ -98,7 +101,7 @@ fn one_space_and_two_are_not_mixed() {
 fn algorithms_by_length_and_by_name() {
     let algorithm = |parser: &mut Parser, line: &str, nbytes| match parser.parse(with_digest(line, nbytes).as_bytes()) {
         Line::Entry(entry) => Ok(entry.digests[0].0),
-        Line::Bad(bad) => Err(bad),
+        Line::Unread(bad) | Line::Bad(bad) => Err(bad),
         Line::Blank => panic!("{line:?} is blank"),
     };
     for (nbytes, expected) in [(20, Sha1), (28, Sha224), (32, Sha256), (48, Sha384), (64, Sha512)] {
@@ -131,10 +134,10 @@ fn algorithms_by_length_and_by_name() {
 
 /// Parses the lines of one list: names, lengths and digests as text; `None` for a bad line.
 fn entries(parser: &mut Parser, list: &str) -> Vec<Option<String>> {
-    parser.begin_list();
+    parser.begin_list(b'\n');
     let text = |line: &str| match parser.parse(line.as_bytes()) {
         Line::Blank => None,
-        Line::Bad(_) => Some(None),
+        Line::Unread(_) | Line::Bad(_) => Some(None),
         Line::Entry(Entry { digests, nbytes, name, .. }) => {
             let digests: Vec<_> = digests.iter().map(|(algorithm, digest)| format!("{algorithm}:{digest}")).collect();
             let nbytes = nbytes.map_or(String::new(), |nbytes| format!("{nbytes} "));
@@ -198,7 +201,8 @@ fn what_get_file_hash_prints() {
         (format!("{table}MD5 {}... C:\\a", &two[..20]), BadLine::Cut),
         (format!("{table}MD5 {two}"), BadLine::FileHash),
         (format!("{table}MD5 {one} a"), BadLine::FileHash),
-        (format!("{table}MACTripleDES {} a", &two[..16]), BadLine::Algorithm),
+        (format!("{table}MACTripleDES {} a", &two[..16]), lacking("MACTripleDES")),
+        (format!("Algorithm : MACTripleDES\nHash : {}\nPath : a", &two[..16]), lacking("MACTripleDES")),
         (format!("{table}{one}  a"), BadLine::FileHash),
         (format!("{csv}\"MD5\",\"{two}\",\"a"), BadLine::FileHash),
         (format!("{csv}\"MD5\",\"{two}\",\"a\"b"), BadLine::FileHash),
@@ -208,15 +212,192 @@ fn what_get_file_hash_prints() {
         ("Algorithm : MD5\nPath : a\n".to_owned(), BadLine::FileHash),
         (format!("Algorithm : MD5\nHash : {two}\nPath : a\n           b"), BadLine::Cut),
         (format!("Algorithm : MD5\nHash : {one}\n    {one}\n    {one}"), BadLine::FileHash),
-        (format!("BLAKE2b (a) = {one}"), BadLine::Algorithm),
+        (format!("Algorithm : MD5\nHash : {two}\nHash : {two}"), BadLine::FileHash),
+        (format!("Algorithm : MD5\nHash : {two}\nAlgorithm : MD5"), BadLine::Unfinished),
+        (format!("Algorithm : SHA512\nHash : {one}{one}00\nPath : a"), BadLine::FileHash),
     ] {
         let mut parser = Parser::new();
         let lines: Vec<_> = list.lines().map(|line| parser.parse(line.as_bytes())).collect();
-        assert_eq!(lines.last(), Some(&Line::Bad(why)), "{list}");
+        assert_eq!(lines.last(), Some(&Line::Unread(why)), "{list}");
         // The layout holds for one list.
-        parser.begin_list();
+        parser.begin_list(b'\n');
         assert!(matches!(parser.parse(format!("{one}  a").as_bytes()), Line::Entry(_)), "{list}");
     }
+}
+
+fn lacking(name: &str) -> BadLine {
+    BadLine::Algorithm { name: name.into() }
+}
+
+/// A list is cut off within a record, or has one without its last line.
+#[test]
+fn a_record_of_get_file_hash_without_its_end() {
+    let record = format!("Algorithm : MD5\r\nHash      : {}\r\nPath      : a\r\n\r\n", "0a".repeat(16));
+    for (nlines, expected) in [(1, true), (2, true), (3, false), (4, false), (5, true), (6, true), (7, false)] {
+        let mut parser = Parser::new();
+        for line in record.repeat(2).split_inclusive('\n').take(nlines) {
+            assert!(!matches!(parser.parse(line.trim_end_matches('\n').as_bytes()), Line::Unread(_) | Line::Bad(_)));
+        }
+        assert_eq!(parser.end_list(), expected.then_some(BadLine::Unfinished), "{nlines}");
+        parser.begin_list(b'\n');
+        assert_eq!(parser.end_list(), None);
+    }
+}
+
+/// Lines of many programs whose digests are not read, and lines that have none.
+#[test]
+fn a_line_that_names_a_digest_is_not_a_bad_one() {
+    let [md5, sha1, sha256, sha512] = [16, 20, 32, 64].map(|nbytes| "0a".repeat(nbytes));
+    let tag = |name: &str, digest: &str| (format!("{name} (a) = {digest}"), Some(lacking(name)));
+    let (format, length) = (Some(BadLine::Format), |ndigits| Some(BadLine::Length { ndigits }));
+    let cases = [
+        tag("BLAKE2b", &sha512),
+        tag("BLAKE3", &sha256),
+        tag("SM3", &sha256),
+        tag("WHIRLPOOL", &sha512),
+        tag("STREEBOG-256", &sha256),
+        tag("md_gost12_256", &sha256),
+        tag("CRC32", "e8b7be43"),
+        tag("TIGER", "cfe9f8a1 dc1c4fca"[..8].into()),
+        // rhash writes these in base32.
+        tag("TTH", "czquwh3iyxbf5l3bgyugzhassmxu647ip2ike4y"),
+        tag("AICH", "Q336IN72UWT7ZYK5DXOLT2XK5I3XMZ5Y"),
+        tag("BLAKE2b", "M/oKgZhCYKXAZ0nYN5sgcpUUhpaVHrdUDOGoY+Qo1Xk="),
+        // OpenSSL.
+        (format!("BLAKE2S-256(a)= {sha256}"), Some(lacking("BLAKE2S-256"))),
+        (format!("\\BLAKE2B-512(a\\n)= {sha512}"), Some(lacking("BLAKE2B-512"))),
+        ("MDC2(a)= 52:52:52:52:52:52:52:52:52:52:52:52:52:52:52:52".into(), Some(lacking("MDC2"))),
+        (format!("sha256 (a) = {sha256}"), Some(lacking("sha256"))),
+        // An algorithm that is known.
+        ("SHA256 (a) = 0a0a".into(), format.clone()),
+        ("SHA256 (a) = ".into(), format.clone()),
+        ("SHA256 (a".into(), format.clone()),
+        (format!("SHA256  (a) = {sha256}"), format.clone()),
+        (format!("SHA256 (a) = {sha256} "), format.clone()),
+        (format!("SHA256 (a) {sha256}"), format.clone()),
+        // Lengths that no algorithm asked for has.
+        (format!("{md5}  a"), length(32)),
+        (format!("{sha256}0  a"), length(65)),
+        (format!("{}  a", "0a".repeat(24)), length(48)),
+        ("e8b7be43  a".into(), length(8)),
+        (format!("a  {md5}"), length(32)),
+        (md5.clone(), length(32)),
+        (sha256.clone(), format.clone()),
+        ("DMF1ucDxtqgxw5niaXcmYQ==  a".into(), Some(BadLine::Base64 { nbytes: 16 })),
+        ("ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs *".into(), format.clone()),
+        ("0oCwxA==  a".into(), format.clone()),
+        (format!("\\{sha256}  a\\q"), Some(BadLine::Escape)),
+        // Gentoo, rhash, md5deep, cksum, xxhsum, SRI, nix, Debian, ed2k, magnets, JSON, XML, CSV.
+        (format!("DIST a 5 BLAKE2B {sha512} SHA512 {sha512}"), format.clone()),
+        (format!("DIST a 5 SHA512 {sha512}"), format.clone()),
+        ("a.rar E8B7BE43".into(), format.clone()),
+        ("a b.rar 20240101".into(), format.clone()),
+        (format!("e8b7be43  {md5}  {sha1}  a"), length(8)),
+        (format!("        5  {md5}  a"), length(32)),
+        ("1220704766 5 a".into(), Some(BadLine::Length { ndigits: 10 })),
+        ("70476 5 a".into(), format.clone()),
+        ("XXH3_e8b7be43e8b7be43  a".into(), format.clone()),
+        ("sha384-yY3tTGkqlaU16DtKIYVyqQ/CE2MRyQwT1hIb8Jf5SK9g1Q8B6KJvYZ0aZxV2a9oN  a".into(), format.clone()),
+        ("sha256:0ssi1wpaf7plaswqqjwigppsg5fyh99vdlb9kzl7c9lng89ndq1i a".into(), format.clone()),
+        (format!("sha256={md5}"), length(32)),
+        (format!("MD5sum: {md5}"), length(32)),
+        (format!("SHA1: {sha1}"), format.clone()),
+        (format!("ed2k://|file|a|5|{md5}|/"), length(32)),
+        (format!("magnet:?xl=5&dn=a&xt=urn:btih:{sha1}"), format.clone()),
+        (format!("[{{\"path\":\"a\",\"md5\":\"{md5}\"}}]"), length(32)),
+        (format!("<S N=\"Hash\">{md5}</S>"), length(32)),
+        (format!("a,5,{md5}"), length(32)),
+        ("a,5,e8b7be43".into(), format.clone()),
+        ("magnet:?xl=1&dn=b&xt=urn:sha1:5hlr6xxhzeww3spjf7622f5yxveudd4y".into(), format.clone()),
+        (format!("0x{md5}  a"), length(32)),
+        ("92-EB-5F-FE-E6-AE-2F-EC-3A-D7-1C-77-75-31-57-8F a".into(), format.clone()),
+        ("a: 92 EB 5F FE E6 AE 2F EC  3A D7 1C 77 75 31 57 8F".into(), format.clone()),
+        (format!("a  {md5}  {sha1}"), length(32)),
+        // None of them has a digest.
+        ("hello".into(), None),
+        ("bad".into(), None),
+        ("facade  a".into(), None),
+        ("no checksum".into(), None),
+        ("Size (a.tar.gz) = 12345678 bytes".into(), None),
+        ("SIZE (a.tar.gz) = 12345678".into(), None),
+        ("TIMESTAMP = 1700000000".into(), None),
+        ("$NetBSD: distinfo,v 1.1 2024/01/01 00:00:00 a Exp $".into(), None),
+        (";            5  12:34.56 2024-01-01 a".into(), None),
+        (format!("; {sha256}  a"), None),
+        ("-----BEGIN PGP SIGNED MESSAGE-----".into(), None),
+        ("Hash: SHA256".into(), None),
+        ("Version: GnuPG v2".into(), None),
+        ("iQIzBAEBCAAdFiEEjcJ3XyxRPxKmmOFRWVnrT8lRLWoFAmWSn4sACgkQWVnrT8lR".into(), None),
+        ("=9ZbA".into(), None),
+        ("BagIt-Version: 0.97".into(), None),
+        ("Key fingerprint = C598 6B4F 1257 FFA8 6632  CBA7 4618 1433 FBB7 5451".into(), None),
+        ("Id: 123e4567-e89b-12d3-a456-426614174000".into(), None),
+        ("See also (the manual) = good".into(), None),
+        ("https://example.org/openSUSE-Tumbleweed-DVD-x86_64-Snapshot20240101-Media.iso".into(), None),
+    ];
+    for (line, expected) in cases {
+        let found = match Parser::new().parse(line.as_bytes()) {
+            Line::Unread(why) => Some(why),
+            Line::Bad(_) => None,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(found, expected, "{line}");
+    }
+    // What a parser does not ask for, it does not call bad.
+    for line in [format!("MD5 (a) = {md5}"), format!("{md5}  a"), format!("%%%% {sha256}"), format!("a {sha256}")] {
+        assert!(matches!(Parser::only(Sha256).parse(line.as_bytes()), Line::Unread(_)), "{line}");
+    }
+    for (name, text) in [
+        ("MD5", "a digest of MD5, which was not asked for"),
+        ("sha256", "a digest of sha256, which lists call SHA256"),
+        ("SM3", "a digest of SM3, which hashloom lacks"),
+    ] {
+        assert_eq!(lacking(name).to_string(), text);
+    }
+}
+
+/// Lines that end with NUL.
+#[test]
+fn lists_that_end_lines_with_nul() {
+    let sha1 = "0a".repeat(20);
+    let read = |list: &str| {
+        let (mut text, end) = decoded(list.as_bytes()).unwrap();
+        let (mut parser, mut found) = (Parser::new(), Vec::new());
+        parser.begin_list(end);
+        let mut all = String::new();
+        text.read_to_string(&mut all).unwrap();
+        for line in all.trim_end_matches(char::from(end)).split(char::from(end)) {
+            found.push(match parser.parse(line.as_bytes()) {
+                Line::Entry(entry) => String::from_utf8(entry.name.into_owned()).unwrap(),
+                Line::Unread(why) => format!("{why:?}"),
+                Line::Bad(_) => "bad".into(),
+                Line::Blank => "blank".into(),
+            });
+        }
+        found
+    };
+    let line = |name: &str| format!("{sha1}  {name}\0");
+    let names = ["a\nb", " c", "d\r", "e\\n", "\r\n# f", "g)\n(h) = none"];
+    let list: String = names.iter().map(|name| line(name)).collect();
+    assert_eq!(read(&list), names);
+    assert_eq!(read(&list.replace(&format!("{sha1}  "), "SHA1 (").replace('\0', &format!(") = {sha1}\0"))), names);
+    // A list of both kinds, and a name that looks like it.
+    let lf = |name: &str| format!("{sha1}  {name}\n");
+    for list in [
+        lf("a") + &line("b"),
+        line("a") + &lf("b") + &line("c"),
+        line("a") + &lf("b") + &lf("c"),
+        format!("# comment\n{}", line("a")),
+        format!("\n{}", line("a")),
+        line("a\nBLAKE3 (b) = 0a0a0a0a"),
+        format!("SHA1 (a) = {sha1}\nSHA1 (b) = {sha1}\0"),
+        format!("BLAKE3 (a) = {sha1}\nSHA1 (b) = {sha1}\0"),
+    ] {
+        assert!(read(&list).contains(&"Ends".into()), "{list:?}: {:?}", read(&list));
+    }
+    // A NUL beyond the bytes by which the end is known.
+    let long: String = (0..1000).map(|i| lf(&i.to_string())).collect::<String>() + &line("x");
+    assert_eq!(read(&long)[999..], ["999", "Ends"]);
 }
 
 #[test]
@@ -262,8 +443,10 @@ fn lists_of_hashdeep() {
     // Unknown algorithms are skipped; without a known one, and below columns that are not understood, nothing is read.
     let others = format!("%%%% size,tiger,whirlpool,sha1,filename\n18446744073709551615,x,,{sha1},a");
     let found = format!("18446744073709551615 sha1:{} a", sha1.to_lowercase());
-    assert_eq!(entries(&mut Parser::new(), &others), [Some(found)]);
-    assert_eq!(entries(&mut Parser::new(), "%%%% size,tiger,filename\n1,x,a"), [None]);
+    assert_eq!(entries(&mut Parser::new(), &others), [None, Some(found)]);
+    let why = lacking("tiger");
+    assert_eq!(Parser::new().parse(others.split('\n').next().unwrap().as_bytes()), Line::Unread(why));
+    assert_eq!(entries(&mut Parser::new(), "%%%% size,tiger,filename\n1,x,a"), [None, None]);
     assert_eq!(entries(&mut Parser::new(), &format!("%%%% size,md5\n{gnu}")), [None, None]);
     assert_eq!(entries(&mut Parser::new(), &format!("%%%% size,md5,filename\n%%%% x\n3,{md5},a")), [None, None]);
 }
@@ -397,7 +580,12 @@ proptest! {
         // Lines that end in NUL have no escapes.
         let mut zero = Vec::new();
         writer.zero(true).write(&mut zero, &digest, algorithm, &name);
-        prop_assert!(zero.ends_with(b"\0") && zero.windows(name.len()).any(|part| part == name));
+        prop_assert_eq!(zero.pop(), Some(0));
+        let mut parser = Parser::untagged(&[algorithm]);
+        parser.begin_list(0);
+        let read = parser.parse(&zero);
+        let Line::Entry(entry) = read else { panic!("{read:?}: {}", zero.escape_ascii()) };
+        prop_assert_eq!((&entry.digests[..], &*entry.name), (&[(algorithm, digest)][..], &name[..]));
     }
 }
 

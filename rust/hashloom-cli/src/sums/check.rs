@@ -62,7 +62,8 @@ pub struct Check {
     warn: bool,
 
     /// Print one JSON object a line instead, for each file: path, path_hex if the path is not UTF-8, algorithm, and
-    /// state: ok, failed, unread or unstable; then one for each list, with its counts
+    /// state: ok, failed, unread or unstable; for each line that was not verified: line, state, error; then one for each
+    /// list, with its counts
     #[arg(long, conflicts_with = "status")]
     json: bool,
 
@@ -79,6 +80,8 @@ Lines of a list:
   {\"path\":<name>,…}      as `hashloom sum --json` prints them; all digests and
                          the length must match
   <base64>  <name>       as with --base64, also after SHA256 (<name>) =
+  any of these, ended by NUL
+                         as with --zero
   <size>,<hex>,<name>    hashdeep's, after its line `%%%% size,md5,filename`
   <name> <hex>           if no earlier line has the digest first
   The number of digits tells the algorithm of a line that names none: 64 digits
@@ -94,8 +97,9 @@ Lines of a list:
 
 Exit status:
   0    every list has a checksum, and every listed file matches
-  1    a file does not match or cannot be read, or a list has no checksum; with
-       --strict: a line is not a checksum
+  1    a file does not match or cannot be read; a line names a digest that was
+       not verified, as of an algorithm that hashloom lacks; a list has no
+       checksum, or is cut off; with --strict: a line is not a checksum
   2    wrong usage; or a file is UNSTABLE: it changed each of the three times
        that it was read; or a list changed while it was read
   130  interrupted (Ctrl-C)

@@ -5,13 +5,13 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, IsTerminal, Read};
+use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::{Component, Path, PathBuf, Prefix};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
 use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
-use hashloom_engine::list::{Entry, Parser, decoded, escaped, tag};
+use hashloom_engine::list::{Entry, Parser, escaped, tag};
 use hashloom_engine::paths::{BadComponent, portable, refused, to_path};
 use hashloom_engine::run::Options;
 use hashloom_engine::text::write_json;
@@ -19,10 +19,10 @@ use serde::Serialize;
 
 use super::format::name;
 use super::front::End;
-use super::lines::{self, Length};
+use super::modes::Mode;
 use super::summing::{nbytes_of, trouble};
-use super::text_lines::{Grammar, Parsed};
-use crate::input::{self, BUFFER_NBYTES, Input};
+use super::text_lines::{Grammar, Lines, Parsed};
+use crate::input;
 use crate::json::{Hex, text};
 use crate::output::Identity;
 use crate::printing::Console;
@@ -45,7 +45,7 @@ pub struct Rules {
     pub warn: bool,
     /// An object is printed for each file, and no summary.
     pub json: bool,
-    /// Lists may be of Windows, UTF-16 or with a byte order mark, or have lines of `sum --json`, and messages say why a line is bad.
+    /// Names may be of Windows, messages say why a line is bad, and a digest that is not verified counts.
     pub lenient: bool,
 }
 
@@ -64,9 +64,8 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Ru
     let (mut total, mut grammar) = (0_u64, Grammar::Any(parser));
     for list in lists.iter() {
         let file = File::open(list).ok().filter(|_| list.is_file())?;
-        let reader = open(file, rules).ok()?;
-        grammar.begin_list();
-        let mut reading = Reading::new(reader, list, base, &mut grammar, rules);
+        let lines = Lines::begin(file, &mut grammar).ok()?;
+        let mut reading = Reading::new(lines, list, base, &mut grammar, rules);
         while let Some(step) = reading.next() {
             if let Step::Hash(request) = step {
                 total = total.saturating_add(nbytes_of(&request.source)?);
@@ -74,14 +73,6 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Ru
         }
     }
     Some(total)
-}
-
-/// Returns the lines of a list. coreutils neither decompresses nor decodes any.
-fn open(list: impl Read + Send + 'static, rules: Rules) -> io::Result<Input> {
-    match rules.lenient {
-        true => decoded(input::decompressed(list)?),
-        false => Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, list))),
-    }
 }
 
 /// Messages call the checksums of a list by these words.
@@ -148,12 +139,13 @@ impl Listed {
     }
 }
 
-/// A line of the list that is not a checksum.
+/// A line of the list that is not a checksum, or whose digest is not verified.
 struct Bad {
     number: u64,
     /// The algorithm that the last line has named.
     last: Option<Algorithm>,
     why: String,
+    is_digest: bool,
 }
 
 impl Checker<'_> {
@@ -178,13 +170,14 @@ impl Checker<'_> {
             _ => quoted(list_name),
         };
         let mut itself = None;
-        let reader = if is_stdin {
-            input::stdin().and_then(|stdin| open(stdin, self.rules))
+        let grammar = &mut self.grammar;
+        let lines = if is_stdin {
+            input::stdin().and_then(|stdin| Lines::begin(stdin, grammar))
         } else {
             match File::open(list) {
                 Ok(file) => {
                     itself = Stamp::of_file(&file).ok().flatten().map(|stamp| Identity::from(&stamp));
-                    Watched::new(file).and_then(|file| open(file, self.rules))
+                    Watched::new(file).and_then(|file| Lines::begin(file, grammar))
                 }
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
@@ -192,13 +185,12 @@ impl Checker<'_> {
                 }
             }
         };
-        let reader = match reader {
-            Ok(reader) => reader,
+        let lines = match lines {
+            Ok(lines) => lines,
             Err(error) => return self.not_read(list_name, &error),
         };
-        self.grammar.begin_list();
         let (rules, console, kind) = (self.rules, self.console, self.kind);
-        let mut reading = Reading::new(reader, list, self.base, &mut self.grammar, rules);
+        let mut reading = Reading::new(lines, list, self.base, &mut self.grammar, rules);
         console.begin_part();
         let (mut counts, mut lists_itself) = (Counts::default(), false);
         let quotes = rules.lenient && io::stdout().is_terminal();
@@ -208,7 +200,15 @@ impl Checker<'_> {
             }
         };
         let is_done = hash_steps(std::iter::from_fn(|| reading.next()), self.options, |event| match event {
-            Event::Note(Bad { number, last, why }) => {
+            Event::Note(Bad { number, why, is_digest: true, .. }) => {
+                if rules.json {
+                    let state = "unverified";
+                    console.print(|lines| json_line(lines, &Unverified { line: number, state, error: &why }));
+                } else if !rules.status {
+                    console.message(&[&shown_name[..], format!(": {number}: not verified: {why}").as_bytes()].concat());
+                }
+            }
+            Event::Note(Bad { number, last, why, .. }) => {
                 let (kind, blank) = match kind {
                     Kind::Any => ("", ""),
                     Kind::Line(kind) | Kind::List(kind) => (kind, " "),
@@ -244,7 +244,7 @@ impl Checker<'_> {
         if !is_done {
             return End::Cancelled;
         }
-        let Reading { error, is_manifest, nbad, first_bad, nentries, ntagged, .. } = reading;
+        let Reading { error, is_manifest, nbad, nunverified, first_bad, nentries, ntagged, .. } = reading;
         if let Some(error) = error {
             return self.not_read(list_name, &error);
         }
@@ -253,7 +253,7 @@ impl Checker<'_> {
             console.message(&[&quoted(list_name)[..], cure].concat());
             return End::Wrong;
         }
-        if nentries == 0 {
+        if nentries == 0 && nunverified == 0 {
             if let Some(Bad { number, why, .. }) = first_bad.filter(|_| rules.lenient && !rules.warn) {
                 console.message(&[&quoted(list_name)[..], format!(": line {number}{why}").as_bytes()].concat());
             }
@@ -271,15 +271,12 @@ impl Checker<'_> {
                 unread: counts.nunread,
                 unstable: counts.nunstable,
                 ignored: counts.nignored,
+                unverified: nunverified,
             };
             let summary = Summary { list, list_hex, counts: json, bytes: nbytes, bad_lines: nbad };
-            console.print(|lines| {
-                // Writing into memory cannot fail.
-                let _ = write_json(&mut *lines, &summary);
-                lines.push(b'\n');
-            });
+            console.print(|lines| json_line(lines, &summary));
         } else if !rules.status {
-            summarize(console, nbad, &counts);
+            summarize(console, nbad, nunverified, &counts);
             let may_be_another = self.guesses && ntagged == 0 && counts.nmatched == 0 && !lists_itself;
             let hint = |algorithm| hint(algorithm, (!is_stdin).then_some(list_name));
             if let Some(hint) = counts.mismatched.filter(|_| may_be_another).and_then(hint) {
@@ -301,7 +298,7 @@ impl Checker<'_> {
         if counts.nunstable > 0 {
             return End::Unstable;
         }
-        let is_right = counts.nmatched > 0 && counts.nmismatched == 0 && counts.nunread == 0;
+        let is_right = counts.nmatched > 0 && counts.nmismatched + counts.nunread + nunverified == 0;
         End::of(is_right && (nbad == 0 || !rules.strict))
     }
 
@@ -356,6 +353,21 @@ struct CountsJson {
     unread: u64,
     unstable: u64,
     ignored: u64,
+    unverified: u64,
+}
+
+/// A line with a digest that was not verified.
+#[derive(Serialize)]
+struct Unverified<'a> {
+    line: u64,
+    state: &'static str,
+    error: &'a str,
+}
+
+fn json_line(into: &mut Vec<u8>, value: &impl Serialize) {
+    // Writing into memory cannot fail.
+    let _ = write_json(&mut *into, value);
+    into.push(b'\n');
 }
 
 impl Verdict {
@@ -372,9 +384,7 @@ impl Verdict {
                 Verdict::Unread => "unread",
                 Verdict::Unstable => "unstable",
             };
-            // Writing into memory cannot fail.
-            let _ = write_json(&mut *into, &Object { path, path_hex, algorithm, state });
-            return into.push(b'\n');
+            return json_line(into, &Object { path, path_hex, algorithm, state });
         }
         let shown = if quotes { for_terminal(name, true) } else { Cow::Borrowed(name) };
         // Unlike in sums, a backslash alone needs no escape.
@@ -395,7 +405,7 @@ impl Verdict {
     }
 }
 
-fn summarize(console: &Console<'_>, nbad: u64, counts: &Counts) {
+fn summarize(console: &Console<'_>, nbad: u64, nunverified: u64, counts: &Counts) {
     let warn = |count: u64, text: String| {
         if count > 0 {
             console.message(format!("WARNING: {text}").as_bytes());
@@ -403,6 +413,8 @@ fn summarize(console: &Console<'_>, nbad: u64, counts: &Counts) {
     };
     let are = if nbad == 1 { "is" } else { "are" };
     warn(nbad, format!("{} {are} improperly formatted", plural(nbad, "line")));
+    let have = if nunverified == 1 { "has a digest that was" } else { "have digests that were" };
+    warn(nunverified, format!("{} {have} NOT verified", plural(nunverified, "line")));
     warn(counts.nunread, format!("{} could not be read", plural(counts.nunread, "listed file")));
     warn(counts.nunstable, format!("{} changed each time that it was read", plural(counts.nunstable, "listed file")));
     warn(counts.nmismatched, format!("{} did NOT match", plural(counts.nmismatched, "computed checksum")));
@@ -460,10 +472,12 @@ impl Read for Refused {
 
 /// A list that is being read.
 struct Reading<'a> {
-    reader: Input,
-    line: Vec<u8>,
-    number: u64,
+    lines: Lines,
     nbad: u64,
+    /// Lines with a digest that is not verified.
+    nunverified: u64,
+    /// The reasons that were told.
+    told: Vec<String>,
     /// The first line that is not a checksum.
     first_bad: Option<Bad>,
     nentries: u64,
@@ -486,13 +500,13 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(reader: Input, list: &'a Path, base: Base<'a>, grammar: &'a mut Grammar, rules: Rules) -> Reading<'a> {
+    fn new(lines: Lines, list: &'a Path, base: Base<'a>, grammar: &'a mut Grammar, rules: Rules) -> Reading<'a> {
         let folder = if let Base::Folder(folder) = base { Some(folder) } else { None };
         Reading {
-            reader,
-            line: Vec::new(),
-            number: 0,
+            lines,
             nbad: 0,
+            nunverified: 0,
+            told: Vec::new(),
             first_bad: None,
             nentries: 0,
             ntagged: 0,
@@ -519,58 +533,74 @@ impl<'a> Reading<'a> {
     }
 
     fn next(&mut self) -> Option<Step<Listed, Bad>> {
+        /// A list may have any number of reasons.
+        const TOLD_MAX: usize = 8;
         loop {
-            let length = match lines::next(&mut self.reader, b'\n', &mut self.line) {
-                Ok(length) => length?,
+            let (parsed, mode) = match self.lines.next(self.grammar) {
+                Ok(next) => next?,
                 Err(error) => {
                     self.error = Some(error);
                     return None;
                 }
             };
-            self.number += 1;
-            let (parsed, mode) = self.grammar.parse(&self.line);
-            let why = match parsed {
-                _ if length == Length::TooLong => "it is too long".to_owned(),
+            let (why, is_digest) = match parsed {
                 Parsed::Blank => continue,
                 Parsed::Manifest => {
                     self.is_manifest = true;
                     return None;
                 }
-                Parsed::Entry(Entry { mut digests, is_tagged, nbytes, name }) => {
-                    // A hostile list could have each order of the algorithms.
-                    digests.sort_by_key(|(algorithm, _)| algorithm.name());
-                    let is_list = self.is_stdin && *name == *b"-";
-                    let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
-                    let path = here.as_deref().unwrap_or(&name);
-                    let mut source = match self.refused(path) {
-                        None => mode.source(to_path(path)),
-                        Some(why) => Source::reader(Refused(why)),
-                    };
-                    let is_other = here.is_some() || matches!(source, Source::Reader(_));
-                    let mut listed = is_other.then(|| name.to_vec());
-                    if let (Source::Path(path), false) = (&mut source, self.base.as_os_str().is_empty()) {
-                        *path = self.base.join(&path);
-                        listed = Some(name.into_owned());
-                    }
-                    if !is_list {
-                        self.nentries += 1;
-                        self.ntagged += u64::from(is_tagged);
-                        let methods = self.methods(&digests);
-                        let tag = Listed { digests, nbytes, name: listed };
-                        return Some(Step::Hash(Request { source, methods, tag }));
-                    }
-                    "the list itself is standard input".to_owned()
+                Parsed::Entry(entry) if self.is_stdin && *entry.name == *b"-" => {
+                    ("the list itself is standard input".to_owned(), self.rules.lenient)
                 }
-                Parsed::Bad(why) => why,
+                Parsed::Entry(entry) => {
+                    let entry = Entry { name: entry.name.into_owned().into(), ..entry };
+                    return Some(Step::Hash(self.request(entry, mode)));
+                }
+                Parsed::Unread(why) => (why, true),
+                Parsed::Bad(why) => (why, false),
             };
+            let number = self.lines.number;
+            if is_digest {
+                self.nunverified += 1;
+                let is_new = self.told.len() < TOLD_MAX && !self.told.contains(&why);
+                if is_new {
+                    self.told.push(why.clone());
+                }
+                if is_new || self.rules.warn || self.rules.json {
+                    return Some(Step::Note(Bad { number, last: None, why, is_digest }));
+                }
+                continue;
+            }
             self.nbad += 1;
             let why = if self.rules.lenient { format!(": {why}") } else { String::new() };
-            let bad = Bad { number: self.number, last: self.grammar.last_tag(), why };
+            let bad = Bad { number, last: self.grammar.last_tag(), why, is_digest };
             if self.rules.warn {
                 return Some(Step::Note(bad));
             }
             self.first_bad.get_or_insert(bad);
         }
+    }
+
+    fn request(&mut self, entry: Entry<'static>, mode: Mode) -> Request<Listed> {
+        let Entry { mut digests, is_tagged, nbytes, name } = entry;
+        // A hostile list could have each order of the algorithms.
+        digests.sort_by_key(|(algorithm, _)| algorithm.name());
+        let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
+        let path = here.as_deref().unwrap_or(&name);
+        let mut source = match self.refused(path) {
+            None => mode.source(to_path(path)),
+            Some(why) => Source::reader(Refused(why)),
+        };
+        let is_other = here.is_some() || matches!(source, Source::Reader(_));
+        let mut listed = is_other.then(|| name.to_vec());
+        if let (Source::Path(path), false) = (&mut source, self.base.as_os_str().is_empty()) {
+            *path = self.base.join(&path);
+            listed = Some(name.into_owned());
+        }
+        self.nentries += 1;
+        self.ntagged += u64::from(is_tagged);
+        let methods = self.methods(&digests);
+        Request { source, methods, tag: Listed { digests, nbytes, name: listed } }
     }
 
     fn methods(&mut self, digests: &[(Algorithm, Hash)]) -> Arc<[Method]> {

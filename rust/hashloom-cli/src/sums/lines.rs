@@ -16,18 +16,19 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, input::raw(path)?)))
 }
 
-/// Length of a line that was read.
+/// What is not in the bytes of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Length {
-    Fits,
+pub struct Line {
     /// The line is longer than [`LINE_MAX_NBYTES`]; the rest of it was skipped.
-    TooLong,
+    pub is_too_long: bool,
+    /// The byte that ends lines has followed.
+    pub is_ended: bool,
 }
 
 /// Reads the next line into `line`, without the byte that ends it. Returns `None` at the end.
-pub fn next(reader: &mut impl BufRead, end: u8, line: &mut Vec<u8>) -> io::Result<Option<Length>> {
+pub fn next(reader: &mut impl BufRead, end: u8, line: &mut Vec<u8>) -> io::Result<Option<Line>> {
     line.clear();
-    let mut length = Length::Fits;
+    let mut is_too_long = false;
     let mut is_begun = false;
     loop {
         let found = match reader.fill_buf() {
@@ -36,20 +37,20 @@ pub fn next(reader: &mut impl BufRead, end: u8, line: &mut Vec<u8>) -> io::Resul
             Err(error) => return Err(error),
         };
         if found.is_empty() {
-            return Ok(is_begun.then_some(length));
+            return Ok(is_begun.then_some(Line { is_too_long, is_ended: false }));
         }
         is_begun = true;
         let at = memchr::memchr(end, found);
         let part = &found[..at.unwrap_or(found.len())];
         if line.len() + part.len() > LINE_MAX_NBYTES {
-            length = Length::TooLong;
+            is_too_long = true;
         } else {
             line.extend_from_slice(part);
         }
         let nbytes = part.len() + usize::from(at.is_some());
         reader.consume(nbytes);
         if at.is_some() {
-            return Ok(Some(length));
+            return Ok(Some(Line { is_too_long, is_ended: true }));
         }
     }
 }
@@ -60,22 +61,25 @@ mod tests {
 
     use super::*;
 
-    fn all(text: &[u8], capacity: usize) -> Vec<(Vec<u8>, Length)> {
+    fn all(text: &[u8], capacity: usize) -> Vec<(Vec<u8>, Line)> {
         let mut reader = BufReader::with_capacity(capacity, text);
         let mut lines = Vec::new();
         let mut line = Vec::new();
-        while let Some(length) = next(&mut reader, b'\n', &mut line).unwrap() {
-            lines.push((line.clone(), length));
+        while let Some(read) = next(&mut reader, b'\n', &mut line).unwrap() {
+            lines.push((line.clone(), read));
         }
         lines
     }
+
+    const ENDED: Line = Line { is_too_long: false, is_ended: true };
 
     #[test]
     fn lines_end_at_newlines_and_at_the_end() {
         for capacity in [1, 2, 3, 100] {
             let lines = all(b"a\n\nbcd\r\nef", capacity);
-            let expected = [&b"a"[..], b"", b"bcd\r", b"ef"].map(|line| (line.to_vec(), Length::Fits));
-            assert_eq!(lines, expected);
+            let expected = [&b"a"[..], b"", b"bcd\r"].map(|line| (line.to_vec(), ENDED));
+            assert_eq!(lines[..3], expected);
+            assert_eq!(lines[3], (b"ef".to_vec(), Line { is_ended: false, ..ENDED }));
             assert!(all(b"", capacity).is_empty());
             assert_eq!(all(b"\n", capacity).len(), 1);
         }
@@ -86,10 +90,10 @@ mod tests {
         let long = [vec![b'x'; LINE_MAX_NBYTES + 1], b"\nnext\n".to_vec()].concat();
         let lines = all(&long, 1000);
         assert_eq!(lines.len(), 2);
-        assert_eq!(lines[0].1, Length::TooLong);
+        assert_eq!(lines[0].1, Line { is_too_long: true, ..ENDED });
         assert!(lines[0].0.len() <= LINE_MAX_NBYTES);
-        assert_eq!(lines[1], (b"next".to_vec(), Length::Fits));
+        assert_eq!(lines[1], (b"next".to_vec(), ENDED));
         let fits = all(&long[1..], 1000);
-        assert_eq!((fits[0].0.len(), &fits[0].1), (LINE_MAX_NBYTES, &Length::Fits));
+        assert_eq!((fits[0].0.len(), &fits[0].1), (LINE_MAX_NBYTES, &ENDED));
     }
 }

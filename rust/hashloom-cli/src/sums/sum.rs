@@ -17,7 +17,7 @@ use hashloom_engine::walk::{Filter, Order, Walk, WalkError};
 use super::format::Format;
 use super::front;
 use super::known::Known;
-use super::lines::{self, Length};
+use super::lines;
 use super::summing::{Item, Summer, nbytes_of, source, trouble};
 use crate::args::{any_path, isa};
 use crate::filters::Filters;
@@ -131,7 +131,8 @@ Exit status:
   2    wrong usage, the output cannot be written, or a file changed each of the
        three times that it was read
   With --known or --unknown the status is grep's: 0 if a file was printed, 1 if
-  none was, 2 also if a file could not be read
+  none was, 2 also if a file could not be read or a LIST names a digest that was
+  not compared
   130  interrupted (Ctrl-C); only whole lines are printed
   141  the reader of the output has gone
 
@@ -266,15 +267,15 @@ fn names0(file: &Path) -> Result<impl Iterator<Item = Item> + Send + use<>, Stri
             return None;
         }
         number += 1;
-        let length = match lines::next(&mut reader, 0, &mut name) {
-            Ok(length) => length?,
+        let read = match lines::next(&mut reader, 0, &mut name) {
+            Ok(read) => read?,
             Err(error) => {
                 has_ended = true;
                 return Some(told(number, &reason(&error).to_string()));
             }
         };
         Some(match &name[..] {
-            _ if length == Length::TooLong => told(number, "it is too long; is each name ended by NUL?"),
+            _ if read.is_too_long => told(number, "it is too long; is each name ended by NUL?"),
             b"" => told(number, "it is empty"),
             b"-" if is_stdin => told(number, "the names themselves come from standard input"),
             _ => Item::Found(source(to_path(&name))),

@@ -129,7 +129,7 @@ impl Summer<'_> {
         });
         match (known, end) {
             _ if !is_done => End::Cancelled,
-            (Some(_), End::Right) => End::of(has_printed),
+            (Some(known), End::Right) if !known.is_partial => End::of(has_printed),
             // The status is grep's: an error is not mistaken for no match.
             (Some(_), _) => End::Unstable,
             (None, end) => end,

@@ -2,12 +2,16 @@
 
 //! Lines of lists in all formats: those that the engine parses, and those of `sum --json`.
 
+use std::io::{self, BufReader, Read};
+
 use hashloom::Algorithm;
-use hashloom_engine::list::{BadLine, Entry, Line, Parser};
+use hashloom_engine::list::{BadLine, Entry, Line, Parser, decoded};
 
 use super::json_lines::{self, Found};
+use super::lines;
 use super::modes::Mode;
 use super::shasum;
+use crate::input::{self, BUFFER_NBYTES, Input};
 
 /// The way in which lines of a list are read.
 pub enum Grammar {
@@ -20,18 +24,35 @@ pub enum Grammar {
 }
 
 impl Grammar {
-    pub fn begin_list(&mut self) {
+    /// Whether lists may be compressed, in UTF-16, or with lines that end with NUL. Programs of others read none of these.
+    fn is_lenient(&self) -> bool {
+        matches!(self, Grammar::Any(_))
+    }
+
+    fn begin_list(&mut self, end: u8) {
         match self {
-            Grammar::Any(parser) | Grammar::Coreutils(parser) => parser.begin_list(),
+            Grammar::Any(parser) | Grammar::Coreutils(parser) => parser.begin_list(end),
             Grammar::Shasum(..) => {}
         }
     }
 
+    /// What the list lacks if it ends here.
+    fn end_list(&self) -> Option<BadLine> {
+        match self {
+            Grammar::Any(parser) => parser.end_list(),
+            Grammar::Coreutils(_) | Grammar::Shasum(..) => None,
+        }
+    }
+
     /// Parses a line, and tells how its file is to be read.
-    pub fn parse<'a>(&mut self, line: &'a [u8]) -> (Parsed<'a>, Mode) {
+    fn parse<'a>(&mut self, line: &'a [u8]) -> (Parsed<'a>, Mode) {
         match self {
             Grammar::Any(parser) => (parse(parser, line), Mode::Bytes),
-            Grammar::Coreutils(parser) => (parse_text(parser, line), Mode::Bytes),
+            // Programs of coreutils do not tell lines that they cannot read from others.
+            Grammar::Coreutils(parser) => match parse_text(parser, line) {
+                Parsed::Unread(why) => (Parsed::Bad(why), Mode::Bytes),
+                parsed => (parsed, Mode::Bytes),
+            },
             Grammar::Shasum(kind, untagged) => shasum::parse(kind, untagged, line),
         }
     }
@@ -51,17 +72,81 @@ pub enum Parsed<'a> {
     Entry(Entry<'a>),
     /// The first line of a manifest.
     Manifest,
+    /// Why a digest that the line names is not read.
+    Unread(String),
     /// Why the line is not a checksum.
     Bad(String),
 }
 
+/// Reads the lines of a list, one after the other.
+pub struct Lines {
+    reader: Input,
+    /// The byte that ends lines.
+    end: u8,
+    line: Vec<u8>,
+    /// The number of the present line.
+    pub number: u64,
+    state: State,
+}
+
+/// What the present line tells about the end of the list.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    /// Nothing.
+    Within,
+    /// The list is cut off if it ends here: the line has no end, and is no checksum.
+    Cut,
+    Ended,
+}
+
+impl Lines {
+    /// Begins a list. coreutils neither decompresses nor decodes any.
+    pub fn begin(list: impl Read + Send + 'static, grammar: &mut Grammar) -> io::Result<Lines> {
+        let (reader, end): (Input, u8) = match grammar.is_lenient() {
+            true => decoded(input::decompressed(list)?)?,
+            false => (Box::new(BufReader::with_capacity(BUFFER_NBYTES, list)), b'\n'),
+        };
+        grammar.begin_list(end);
+        Ok(Lines { reader, end, line: Vec::new(), number: 0, state: State::Within })
+    }
+
+    /// Parses the next line. `None` at the end.
+    pub fn next(&mut self, grammar: &mut Grammar) -> io::Result<Option<(Parsed<'_>, Mode)>> {
+        let Some(read) = lines::next(&mut self.reader, self.end, &mut self.line)? else {
+            let before = std::mem::replace(&mut self.state, State::Ended);
+            let why = match before {
+                State::Ended => None,
+                State::Cut => Some("the list ends within this line; is it cut off?".to_owned()),
+                State::Within => grammar.end_list().map(|why| why.to_string()),
+            };
+            return Ok(why.map(|why| (Parsed::Unread(why), Mode::Bytes)));
+        };
+        self.number += 1;
+        let (mut parsed, mode) = grammar.parse(&self.line);
+        if read.is_too_long {
+            let why = "it is too long".to_owned();
+            parsed = match parsed {
+                Parsed::Entry(_) | Parsed::Unread(_) if grammar.is_lenient() => Parsed::Unread(why),
+                _ => Parsed::Bad(why),
+            };
+        }
+        // The last line of a list that `sum --zero` has written has its NUL.
+        let is_cut = matches!(parsed, Parsed::Bad(_)) || self.end == 0 && !matches!(parsed, Parsed::Unread(_));
+        if !read.is_ended && is_cut && grammar.is_lenient() {
+            self.state = State::Cut;
+        }
+        Ok(Some((parsed, mode)))
+    }
+}
+
 /// Parses a line.
-pub fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
+fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     if line.trim_ascii_start().starts_with(b"{") {
         return match json_lines::parse(line) {
             Ok(Found::Entry(entry)) => Parsed::Entry(entry),
             Ok(Found::Manifest) => Parsed::Manifest,
-            Err(why) => Parsed::Bad(why),
+            // No other line begins so.
+            Err(why) => Parsed::Unread(why),
         };
     }
     parse_text(parser, line)
@@ -72,13 +157,18 @@ fn parse_text<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     match parser.parse(line) {
         Line::Blank => Parsed::Blank,
         Line::Entry(entry) => Parsed::Entry(entry),
-        Line::Bad(bad) => Parsed::Bad(bad.to_string() + &cure(bad)),
+        Line::Unread(why) => Parsed::Unread(why.to_string() + &cure(&why)),
+        Line::Bad(why) => Parsed::Bad(why.to_string()),
     }
 }
 
 /// The option that asks for an algorithm with digests of this length, if there is one.
-fn cure(bad: BadLine) -> String {
-    let BadLine::Length { ndigits } = bad else { return String::new() };
+fn cure(why: &BadLine) -> String {
+    let ndigits = match *why {
+        BadLine::Length { ndigits } => ndigits,
+        BadLine::Base64 { nbytes } => 2 * nbytes,
+        _ => return String::new(),
+    };
     let has_it = |algorithm: &&Algorithm| 2 * algorithm.digest_nbytes() == ndigits;
     let names: Vec<_> = Algorithm::ALL.iter().filter(has_it).map(|algorithm| algorithm.name()).collect();
     if names.is_empty() { String::new() } else { format!("; name it: --algorithm {}", names.join(" or ")) }

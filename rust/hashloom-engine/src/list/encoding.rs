@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The text of a list that comes from Windows: UTF-16, or a byte order mark before UTF-8.
+//! The text of a list: as it is, or from Windows, in UTF-16 or with a byte order mark. And the byte that ends its lines.
 
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 
 const BUFFER_NBYTES: usize = 64 << 10;
 
+/// Within as many bytes the first line of a list that was made with `--zero` ends: no name that a system call takes is
+/// longer than 4 KiB.
+const FIRST_NBYTES: u64 = 8 << 10;
+
 /// Makes a unit of UTF-16 of its bytes.
 type Unit = fn([u8; 2]) -> u16;
 
-/// Returns the reader's text as UTF-8 without a byte order mark.
+/// Returns the reader's text as UTF-8 without a byte order mark, and the byte that ends its lines: NUL if its first 8
+/// KiB have one, as `sum --zero` writes lists, otherwise a line feed.
 ///
 /// UTF-16 is known by its byte order mark; `>` of Windows PowerShell writes it. What is no character becomes U+FFFD. All
 /// other bytes stay as they are.
@@ -19,17 +24,17 @@ type Unit = fn([u8; 2]) -> u16;
 /// use hashloom_engine::list::decoded;
 ///
 /// let mut text = String::new();
-/// decoded(&b"\xff\xfea\0\xe9\0"[..])?.read_to_string(&mut text)?;
-/// assert_eq!(text, "aé");
+/// let (mut list, end) = decoded(&b"\xff\xfea\0\xe9\0"[..])?;
+/// list.read_to_string(&mut text)?;
+/// assert_eq!((&*text, end), ("aé", b'\n'));
+/// assert_eq!(decoded(&b"a\nb\0c\0"[..])?.1, 0);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
 /// # Errors
 /// Those of the reader.
-pub fn decoded<'a>(mut reader: impl Read + Send + 'a) -> io::Result<Box<dyn BufRead + Send + 'a>> {
-    // A pipe may give fewer bytes than there are.
-    let mut mark = Vec::new();
-    reader.by_ref().take(3).read_to_end(&mut mark)?;
+pub fn decoded<'a>(mut reader: impl Read + Send + 'a) -> io::Result<(Box<dyn BufRead + Send + 'a>, u8)> {
+    let mark = beginning(&mut reader, 3)?;
     let (nskipped, unit): (usize, Option<Unit>) = match mark[..] {
         [0xef, 0xbb, 0xbf] => (3, None),
         [0xff, 0xfe, ..] => (2, Some(u16::from_le_bytes)),
@@ -38,14 +43,21 @@ pub fn decoded<'a>(mut reader: impl Read + Send + 'a) -> io::Result<Box<dyn BufR
     };
     let mut mark = Cursor::new(mark);
     mark.set_position(nskipped as u64);
-    let reader = BufReader::with_capacity(BUFFER_NBYTES, mark.chain(reader));
-    Ok(match unit {
-        Some(unit) => Box::new(BufReader::with_capacity(
-            BUFFER_NBYTES,
-            Utf16 { reader, unit, high: None, text: Cursor::default() },
-        )),
+    let reader = mark.chain(reader);
+    let mut text: Box<dyn Read + Send + 'a> = match unit {
+        Some(unit) => Box::new(Utf16 { reader, unit, high: None, text: Cursor::default() }),
         None => Box::new(reader),
-    })
+    };
+    let first = beginning(&mut text, FIRST_NBYTES)?;
+    let end = if first.contains(&0) { 0 } else { b'\n' };
+    Ok((Box::new(BufReader::with_capacity(BUFFER_NBYTES, Cursor::new(first).chain(text))), end))
+}
+
+/// Reads the first bytes. A pipe may give fewer bytes at once than there are.
+fn beginning(reader: &mut (impl Read + ?Sized), nbytes: u64) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    reader.take(nbytes).read_to_end(&mut first)?;
+    Ok(first)
 }
 
 /// Turns UTF-16 into UTF-8.
@@ -110,8 +122,8 @@ mod tests {
 
     fn text(bytes: &[u8]) -> String {
         let (mut all, mut slow) = (Vec::new(), Vec::new());
-        decoded(bytes).unwrap().read_to_end(&mut all).unwrap();
-        decoded(Slow(bytes)).unwrap().read_to_end(&mut slow).unwrap();
+        decoded(bytes).unwrap().0.read_to_end(&mut all).unwrap();
+        decoded(Slow(bytes)).unwrap().0.read_to_end(&mut slow).unwrap();
         assert_eq!(all, slow);
         String::from_utf8(all).unwrap()
     }

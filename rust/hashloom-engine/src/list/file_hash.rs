@@ -4,8 +4,6 @@
 
 use std::borrow::Cow;
 
-use hashloom::Algorithm;
-
 use super::{BadLine, Entry, Line, after_blanks, digest};
 
 /// No known digest has more hexadecimal digits.
@@ -20,7 +18,14 @@ pub(super) enum Layout {
     /// `"Algorithm","Hash","Path"`
     Csv(u8, Vec<Column>),
     /// `Algorithm : SHA256`, `Hash      : …`, `Path      : …`
-    Properties { algorithm: Option<Algorithm>, hex: Vec<u8> },
+    Properties(Option<Record>),
+}
+
+/// A record of properties, as far as it has come.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Record {
+    algorithm: Vec<u8>,
+    hex: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +60,7 @@ impl Layout {
             return None;
         }
         if property(line).is_some_and(|(name, value)| name == Algorithm && !value.is_empty()) {
-            return Some(Layout::Properties { algorithm: None, hex: Vec::new() });
+            return Some(Layout::Properties(None));
         }
         for delimiter in [b',', b';', b'\t'] {
             let Some(names) = cells(line, delimiter) else { continue };
@@ -73,9 +78,7 @@ impl Layout {
     /// Reads a line; `is_first`: it is the one that began the layout.
     pub(super) fn parse<'a>(&mut self, line: &'a [u8], is_first: bool) -> Line<'a> {
         let cells = match self {
-            Layout::Properties { algorithm, hex } => {
-                return Layout::property_line(algorithm, hex, line).unwrap_or_else(Line::Bad);
-            }
+            Layout::Properties(record) => return property_line(record, line).unwrap_or_else(Line::Unread),
             _ if is_first => return Line::Blank,
             Layout::Table(columns) => {
                 // The line below the heads; and the heads of one more table.
@@ -93,50 +96,50 @@ impl Layout {
         };
         let Some((columns, cells)) = cells else { return Line::Bad(BadLine::FileHash) };
         let cell = |column| columns.iter().position(|other| *other == column).map_or(&b""[..], |at| &cells[at]);
-        entry(algorithm_of(cell(Column::Algorithm)), cell(Column::Hash), cell(Column::Path).to_vec())
-            .map_or_else(Line::Bad, Line::Entry)
+        entry(cell(Column::Algorithm), cell(Column::Hash), cell(Column::Path).to_vec())
+            .map_or_else(Line::Unread, Line::Entry)
     }
 
-    fn property_line<'a>(
-        algorithm: &mut Option<Algorithm>,
-        hex: &mut Vec<u8>,
-        line: &'a [u8],
-    ) -> Result<Line<'a>, BadLine> {
-        match property(line) {
-            Some((Column::Algorithm, value)) => {
-                hex.clear();
-                *algorithm = algorithm_of(value);
-            }
-            Some((Column::Hash, value)) => *hex = value.get(..DIGITS_MAX).unwrap_or(value).to_vec(),
-            Some((Column::Path, value)) => {
-                let hex = std::mem::take(hex);
-                return entry(algorithm.take(), &hex, value.to_vec()).map(Line::Entry);
-            }
-            // A narrow window wraps long values.
-            _ if !hex.is_empty() && line.starts_with(b"  ") => {
-                let more = after_blanks(line).trim_ascii_end();
-                if hex.len() + more.len() > DIGITS_MAX {
-                    return Err(BadLine::FileHash);
-                }
-                hex.extend_from_slice(more);
-            }
-            _ if line.starts_with(b"  ") => return Err(BadLine::Cut),
-            _ => return Err(BadLine::FileHash),
+    /// Whether more lines of a record must follow.
+    pub(super) fn is_within_record(&self) -> bool {
+        matches!(self, Layout::Properties(Some(_)))
+    }
+}
+
+fn property_line<'a>(record: &mut Option<Record>, line: &'a [u8]) -> Result<Line<'a>, BadLine> {
+    let first = |value: &[u8]| value.get(..=DIGITS_MAX).unwrap_or(value).to_vec();
+    match (property(line), &mut *record) {
+        (Some((Column::Algorithm, value)), _) => {
+            let before = record.replace(Record { algorithm: first(value), hex: Vec::new() });
+            return before.map_or(Ok(Line::Blank), |_| Err(BadLine::Unfinished));
         }
-        Ok(Line::Blank)
+        (Some((Column::Hash, value)), Some(record)) if record.hex.is_empty() => record.hex = first(value),
+        (Some((Column::Path, value)), _) => {
+            let Record { algorithm, hex } = record.take().ok_or(BadLine::FileHash)?;
+            return entry(&algorithm, &hex, value.to_vec()).map(Line::Entry);
+        }
+        (Some(_), _) => return Err(BadLine::FileHash),
+        // A narrow window wraps long values.
+        (None, Some(Record { hex, .. })) if !hex.is_empty() && line.starts_with(b"  ") => {
+            let more = after_blanks(line).trim_ascii_end();
+            if hex.len() + more.len() > DIGITS_MAX {
+                return Err(BadLine::FileHash);
+            }
+            hex.extend_from_slice(more);
+        }
+        (None, _) if line.starts_with(b"  ") => return Err(BadLine::Cut),
+        (None, _) => return Ok(Line::Bad(BadLine::FileHash)),
     }
+    Ok(Line::Blank)
 }
 
-fn algorithm_of(name: &[u8]) -> Option<Algorithm> {
-    std::str::from_utf8(name).ok()?.to_ascii_lowercase().parse().ok()
-}
-
-fn entry<'a>(algorithm: Option<Algorithm>, hex: &[u8], mut name: Vec<u8>) -> Result<Entry<'a>, BadLine> {
+fn entry<'a>(algorithm: &[u8], hex: &[u8], mut name: Vec<u8>) -> Result<Entry<'a>, BadLine> {
     // No name in Windows ends with a point.
     if [hex, &name].iter().any(|cell| cell.ends_with(b"...") || cell.ends_with("…".as_bytes())) {
         return Err(BadLine::Cut);
     }
-    let algorithm = algorithm.ok_or(BadLine::Algorithm)?;
+    let known = std::str::from_utf8(algorithm).ok().and_then(|name| name.to_ascii_lowercase().parse().ok());
+    let algorithm = known.ok_or_else(|| BadLine::algorithm(algorithm))?;
     let digest = digest(algorithm, hex).ok_or(BadLine::FileHash)?;
     if name.is_empty() || name.contains(&0) {
         return Err(BadLine::FileHash);

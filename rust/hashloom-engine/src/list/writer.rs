@@ -10,8 +10,7 @@ use crate::text::base64;
 
 /// Writes the lines of lists, as GNU coreutils 9.1 does.
 ///
-/// A name with a line feed, a carriage return or a backslash is escaped. [`Parser`](super::Parser) reads the lines,
-/// except those that end with NUL.
+/// A name with a line feed, a carriage return or a backslash is escaped. [`Parser`](super::Parser) reads the lines.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash};

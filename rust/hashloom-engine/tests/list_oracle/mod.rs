@@ -82,7 +82,7 @@ pub fn compare(oracle: &mut Oracle, algorithm: Algorithm, list: &[u8]) {
     for line in list.split(|&byte| byte == b'\n') {
         let found = match parser.parse(line) {
             Line::Blank => Ok(None),
-            Line::Bad(_) => Err(()),
+            Line::Bad(_) | Line::Unread(_) => Err(()),
             Line::Entry(Entry { digests, nbytes, name, .. }) => {
                 assert_eq!((digests.len(), nbytes), (1, None));
                 Ok(Some((digests[0].1.to_string(), name.into_owned())))
@@ -100,6 +100,7 @@ pub struct AllFormats {
     digest_first: Oracle,
     tag: Regex,
     digest_last: Regex,
+    no_name: Regex,
     long_hex: Regex,
     base64: Regex,
     is_digest_last: Option<bool>,
@@ -110,11 +111,15 @@ pub struct AllFormats {
 impl AllFormats {
     pub fn new() -> AllFormats {
         let regex = |pattern: &str| Regex::new(&format!(r"(?s-u)\A{pattern}\z")).unwrap();
-        let name = r"[^\x00\\= \t]|[^\x00\\ \t][^\x00]*[^\x00= \t]";
+        let name = r"[^\x00\\=: \t]|[^\x00\\ \t][^\x00]*[^\x00=: \t]";
         AllFormats {
             digest_first: Oracle::new(Algorithm::Sha1, "SHA1"),
             tag: regex(r"[ \t]*\\?SHA1 ?\(.*"),
             digest_last: regex(&format!(r"[ \t]*(?<name>{name})[ \t]+(?<hex>[0-9A-Fa-f]{{40}})")),
+            // Gentoo's Manifest, and a line with another digest in front.
+            no_name: regex(
+                r"[ \t]*(?:[A-Z]+[ \t]+[^ \t]+[ \t]+[0-9]+(?:[ \t]+[^ \t]+){2,}|[^ \t]+[ \t]+(?:[^ \t]+[ \t]+)*(?:0x)?[0-9A-Fa-f]{32,}(?:[ \t]+[^ \t]+)+)",
+            ),
             long_hex: regex(r"[ \t]*[0-9A-Fa-f]{32}.*"),
             base64: regex(
                 r"(?<before>[ \t]*\\?(?:SHA1 ?\(.*\)[ \t]*=[ \t]*)?)(?<text>[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=)(?<after>[ \t].+|)",
@@ -164,13 +169,18 @@ impl AllFormats {
 
     /// Returns `Ok(None)` for a line to ignore, an error for a line that is not a checksum.
     fn parse(&mut self, line: &[u8]) -> Result<Option<Checksums>, ()> {
+        self.read(line).and_then(|found| if found.is_some() && line.contains(&0) { Err(()) } else { Ok(found) })
+    }
+
+    fn read(&mut self, line: &[u8]) -> Result<Option<Checksums>, ()> {
         let bare = line.strip_suffix(b"\r").unwrap_or(line);
         if line.first() == Some(&b'#') || bare.is_empty() || bare == b"%%%% HASHDEEP-1.0" {
             return Ok(None);
         }
         if let Some(names) = bare.strip_prefix(b"%%%% ") {
             let columns = names.strip_suffix(b",filename").and_then(AllFormats::columns);
-            let is_right = columns.is_some();
+            let is_known = |name: &[u8]| name == b"size" || String::from_utf8_lossy(name).parse::<Algorithm>().is_ok();
+            let is_right = columns.is_some() && bare[5..bare.len() - 9].split(|&byte| byte == b',').all(is_known);
             self.hashdeep = Some(columns);
             return if is_right { Ok(None) } else { Err(()) };
         }
@@ -201,7 +211,7 @@ impl AllFormats {
                 return Err(());
             }
         }
-        let found = self.digest_last.captures(bare).ok_or(())?;
+        let found = self.digest_last.captures(bare).filter(|_| !self.no_name.is_match(bare)).ok_or(())?;
         self.is_digest_last = Some(true);
         Ok(Some((vec![text(&found["hex"])], false, None, found["name"].to_vec())))
     }
@@ -223,7 +233,7 @@ pub fn compare_all_formats(list: &[u8]) {
         }
         let found = match parser.parse(line) {
             Line::Blank => Ok(None),
-            Line::Bad(_) => Err(()),
+            Line::Bad(_) | Line::Unread(_) => Err(()),
             Line::Entry(Entry { digests, is_tagged, nbytes, name }) => {
                 let digests = digests.iter().map(|(_, digest)| digest.to_string()).collect();
                 Ok(Some((digests, is_tagged, nbytes, name.into_owned())))
