@@ -2,7 +2,8 @@
 
 //! Lists and manifests to read: from files, pipes and standard input, as they are or compressed by gzip or zstd.
 //!
-//! Compressed bytes are decompressed as they are read, and memory does not depend on their number. The format is told
+//! Compressed bytes are decompressed as they are read, and memory does not depend on their number: of zstd it is twice
+//! the window that a frame asks for, which is 128 MiB at most, as `zstd -d` allows. The format is told
 //! by the first bytes, never by the name. All members of gzip and all frames of zstd are read; their checksums must be
 //! right, and nothing else may follow.
 //!
@@ -115,19 +116,24 @@ impl Format {
 #[cfg(feature = "compressed")]
 mod decoders {
     use std::io::{self, BufRead, ErrorKind, Read};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use flate2::bufread::MultiGzDecoder;
-    use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+    use ruzstd::decoding::errors::FrameDecoderError;
     use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
     use hashloom_engine::files::Watched;
 
     use super::Format;
+    use crate::memory;
+    use crate::units::{bytes, size};
 
     pub fn open(format: Format, reader: impl BufRead + Send + 'static) -> io::Result<impl Read + Send> {
         let decoder: Box<dyn Read + Send> = match format {
             Format::Gzip => Box::new(MultiGzDecoder::new(reader)),
-            Format::Zstd => Box::new(Zstd::new(reader)?),
+            Format::Zstd => {
+                Box::new(Zstd { reader, decoder: FrameDecoder::new(), is_begun: false, window_nbytes: 0, nbytes: 0 })
+            }
         };
         Ok(Told { decoder, format, nbytes: 0 })
     }
@@ -163,6 +169,8 @@ mod decoders {
         reader: R,
         decoder: FrameDecoder,
         is_begun: bool,
+        /// The bytes before a place that the present frame may copy from.
+        window_nbytes: u64,
         /// Bytes of the present frame.
         nbytes: u64,
     }
@@ -171,41 +179,77 @@ mod decoders {
         io::Error::new(ErrorKind::InvalidData, what.to_string())
     }
 
-    /// A frame without content.
-    const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
+    /// The limit of `zstd -d`, which is the window of `zstd --long`.
+    const WINDOW_MAX_NBYTES: u64 = 128 << 20;
+
+    /// The most that a block may have, decompressed.
+    const BLOCK_MAX_NBYTES: u64 = 128 << 10;
 
     impl<R: BufRead> Zstd<R> {
-        fn new(reader: R) -> io::Result<Zstd<R>> {
-            let mut decoder = FrameDecoder::new();
-            // ruzstd 0.8 refuses windows of more than 100 MiB, except that of a decoder's first frame.
-            decoder.reset(&EMPTY[..]).map_err(told)?;
-            Ok(Zstd { reader, decoder, is_begun: false, nbytes: 0 })
-        }
-
         /// Begins the next frame. Returns false at the end.
         fn begin(&mut self) -> io::Result<bool> {
             loop {
                 if self.reader.fill_buf()?.is_empty() {
                     return Ok(false);
                 }
-                match self.decoder.reset(&mut self.reader) {
-                    Ok(()) => break,
-                    Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                        length, ..
-                    })) => {
-                        let skipped = io::copy(&mut self.reader.by_ref().take(length.into()), &mut io::sink())?;
-                        if skipped != u64::from(length) {
-                            return Err(ErrorKind::UnexpectedEof.into());
-                        }
+                // RFC 8878, section 3.1.1.1: the magic number, a descriptor, and the fields whose lengths that tells.
+                let mut header = [0; 18];
+                self.reader.read_exact(&mut header[..5])?;
+                match Format::of(&header[..4]) {
+                    Some(Format::Zstd) if header[0] == 0x28 => {}
+                    Some(Format::Zstd) => {
+                        self.reader.read_exact(&mut header[5..8])?;
+                        self.skip(u32::from_le_bytes([header[4], header[5], header[6], header[7]]).into())?;
+                        continue;
                     }
-                    Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::BadMagicNumber(_))) => {
-                        return Err(bad("bytes follow that are no frame"));
-                    }
-                    Err(error) => return Err(told(error)),
+                    _ => return Err(bad("bytes follow that are no frame")),
                 }
+                let descriptor = usize::from(header[4]);
+                let is_single = descriptor & 0x20 != 0;
+                let content = 6 - usize::from(is_single) + [0, 1, 2, 4][descriptor & 3];
+                let header = &mut header[..content + [usize::from(is_single), 2, 4, 8][descriptor >> 6]];
+                self.reader.read_exact(&mut header[5..])?;
+                self.window_nbytes = if is_single {
+                    let mut number = [0; 8];
+                    number[..header.len() - content].copy_from_slice(&header[content..]);
+                    // Two bytes begin at 256, which makes no difference to the limit.
+                    u64::from_le_bytes(number)
+                } else {
+                    let base = 1_u64 << (10 + (header[5] >> 3));
+                    base + base / 8 * u64::from(header[5] & 7)
+                };
+                if self.window_nbytes > WINDOW_MAX_NBYTES {
+                    let (most, found) = (bytes(WINDOW_MAX_NBYTES), size(self.window_nbytes));
+                    return Err(bad(format!(
+                        "expected a window of at most {most}, found {found}: decompress it with `zstd -d --long=31`"
+                    )));
+                }
+                // ruzstd 0.8 allows windows of more than 100 MiB only to a decoder's first frame, and takes memory for
+                // that one as it fills.
+                self.decoder = FrameDecoder::new();
+                self.decoder.reset(&*header).map_err(told)?;
+                (self.is_begun, self.nbytes) = (true, 0);
+                return Ok(true);
             }
-            (self.is_begun, self.nbytes) = (true, 0);
-            Ok(true)
+        }
+
+        fn skip(&mut self, nbytes: u64) -> io::Result<()> {
+            let skipped = io::copy(&mut self.reader.by_ref().take(nbytes), &mut io::sink())?;
+            if skipped == nbytes { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
+        }
+
+        /// Decodes the next block. ruzstd 0.8 does not ask how long it becomes, nor whether there is memory for it.
+        fn decode(&mut self) -> io::Result<()> {
+            let too_long = || bad(format!("a block has more than {}", bytes(BLOCK_MAX_NBYTES)));
+            // A ring of a power of two, and one byte.
+            let most = (self.window_nbytes + 2 * BLOCK_MAX_NBYTES).next_power_of_two() + 1;
+            let decode = || self.decoder.decode_blocks(&mut self.reader, BlockDecodingStrategy::UptoBlocks(1));
+            let decoded = memory::below(most as usize, || catch_unwind(AssertUnwindSafe(decode)));
+            decoded.map_err(|_| too_long())?.map_err(told)?;
+            match self.decoder.can_collect() as u64 > self.window_nbytes + BLOCK_MAX_NBYTES {
+                true => Err(too_long()),
+                false => Ok(()),
+            }
         }
 
         /// Compares what the frame says of its content.
@@ -243,11 +287,7 @@ mod decoders {
                 }
                 match self.decoder.is_finished() {
                     true => self.end()?,
-                    false => {
-                        let decoded =
-                            self.decoder.decode_blocks(&mut self.reader, BlockDecodingStrategy::UptoBlocks(1));
-                        decoded.map_err(told)?;
-                    }
+                    false => self.decode()?,
                 }
             }
         }

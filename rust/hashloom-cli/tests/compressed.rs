@@ -226,10 +226,55 @@ fn a_bomb_takes_little_memory() {
     let output = bash(folder, "ulimit -v 400000; $H manifest diff m bomb");
     assert_eq!(status(&output), 2);
     assert!(stderr(&output).contains("bomb: line 1: this is not a manifest"), "{}", stderr(&output));
-    // A frame says how much of its past it needs.
-    let frame = [&b"\x28\xb5\x2f\xfd\x00"[..], &[0xf0], &[1, 0, 0]].concat();
-    fs::write(folder.join("window"), frame).unwrap();
-    let output = bash(folder, "ulimit -v 400000; $H manifest diff m window");
-    assert_eq!(status(&output), 2);
-    assert!(stderr(&output).starts_with("hashloom: window: zstd, after 0 bytes decompressed: "), "{}", stderr(&output));
+}
+
+/// A frame says how much of its past it needs: no more than `zstd -d` allows, and memory is bounded by it.
+#[cfg(target_os = "linux")]
+#[test]
+fn windows_of_zstd() {
+    let folder = tree();
+    let folder = folder.path();
+    // Blocks of one byte, 128 KiB times; without a window the content's length stands for it.
+    let frame = |descriptor: &[u8], nblocks: usize, byte: u8| {
+        let header = |i| ((128 << 10 << 3 | 1 << 1 | usize::from(i + 1 == nblocks)) as u32).to_le_bytes();
+        let blocks = (0..nblocks).flat_map(|i| [&header(i)[..3], &[byte]].concat());
+        [b"\x28\xb5\x2f\xfd", descriptor].concat().into_iter().chain(blocks).collect::<Vec<u8>>()
+    };
+    let list = zstd(&run(folder, &["sum", "-r", "tree"]).stdout);
+    // Windows of 128 MiB, as of `zstd --long`, of 112 MiB, and of 1 KiB; the second is longer than 100 MiB.
+    let frames = [&frame(&[0, 17 << 3], 8, b'\n')[..], &frame(&[0, 16 << 3 | 6], 2, b'\n'), &frame(&[0, 0], 2, b'\n')];
+    fs::write(folder.join("long"), [&list, frames[0], frames[1], frames[2], &list].concat()).unwrap();
+    let output = bash(folder, "ulimit -v 400000; $H check --threads 1 --quiet long");
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let single = |nbytes: u64| [&[0xe0][..], &nbytes.to_le_bytes()].concat();
+    for (descriptor, found) in [
+        (vec![0, 17 << 3 | 1], "144 MiB"),
+        (vec![0, 18 << 3], "256 MiB"),
+        (vec![0, 0xff], "3.8 TiB"),
+        (single(129 << 20), "129 MiB"),
+        (single(1 << 63), "8 EiB"),
+    ] {
+        fs::write(folder.join("window"), frame(&descriptor, 1, b'\n')).unwrap();
+        let output = bash(folder, "ulimit -v 400000; $H manifest diff m window");
+        let expected = format!(
+            "hashloom: window: zstd, after 0 bytes decompressed: expected a window of at most 128 MiB, found {found}: \
+             decompress it with `zstd -d --long=31`\n"
+        );
+        assert_eq!((status(&output), stderr(&output)), (2, &*expected));
+    }
+    // A block of copies of four bytes, each as long as a copy can be, which would take gigabytes.
+    for ncopies in [2_u16, 2000, 0x7f00 + 20_000] {
+        let number = match ncopies {
+            0..128 => vec![ncopies as u8],
+            128..0x7f00 => vec![(ncopies >> 8) as u8 | 0x80, ncopies as u8],
+            _ => [&[0xff][..], &(ncopies - 0x7f00).to_le_bytes()].concat(),
+        };
+        let body = [&[0][..], &number, &[0x54, 0, 0, 52], &vec![0xff; 2 * usize::from(ncopies)], &[1]].concat();
+        let header = |kind: usize, nbytes: usize, is_last| ((nbytes << 3 | kind << 1 | is_last) as u32).to_le_bytes();
+        let blocks = [&header(0, 4, 0)[..3], b"\n\n\n\n", &header(2, body.len(), 1)[..3], &body].concat();
+        fs::write(folder.join("block"), [b"\x28\xb5\x2f\xfd\0\0", &blocks[..]].concat()).unwrap();
+        let output = bash(folder, "ulimit -v 400000; $H check block");
+        let why = "hashloom: block: zstd, after 0 bytes decompressed: a block has more than 128 KiB\n";
+        assert_eq!((status(&output), stderr(&output)), (1, why), "{ncopies}");
+    }
 }
