@@ -18,7 +18,7 @@ use hashloom_engine::files::Watched;
 use hashloom_engine::paths::metadata;
 
 use crate::stdio;
-use crate::text::{display, failed};
+use crate::text::{display, failed, reason};
 
 /// Number of bytes read at once.
 pub const BUFFER_NBYTES: usize = 64 << 10;
@@ -363,14 +363,14 @@ impl Kept {
     #[cfg(feature = "sign")]
     pub fn copied(path: &Path, mut look: impl FnMut(&[u8])) -> io::Result<Kept> {
         let mut reader = raw(path)?;
-        let file = tempfile::tempfile()?;
+        let file = temporary()?;
         let mut buffer = vec![0; BUFFER_NBYTES];
         loop {
             match reader.read(&mut buffer) {
                 Ok(0) => return Ok(Kept { file: Arc::new(Bytes::Own(file)) }),
                 Ok(nbytes) => {
                     look(&buffer[..nbytes]);
-                    (&file).write_all(&buffer[..nbytes])?;
+                    (&file).write_all(&buffer[..nbytes]).map_err(not_kept)?;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -382,7 +382,7 @@ impl Kept {
         reader: impl Read + Send + 'static,
         look: impl FnOnce(Input) -> Result<T, String>,
     ) -> io::Result<(Kept, Result<T, String>)> {
-        let kept = Kept { file: Arc::new(Bytes::Own(tempfile::tempfile()?)) };
+        let kept = Kept { file: Arc::new(Bytes::Own(temporary()?)) };
         let looked = look(decompressed(Tee { reader, file: Arc::clone(&kept.file) })?);
         Ok((kept, looked))
     }
@@ -391,6 +391,18 @@ impl Kept {
     pub fn read(&self) -> io::Result<Input> {
         decompressed(At { file: Arc::clone(&self.file), offset: 0 })
     }
+}
+
+/// A file without a name, in the folder for temporary files.
+fn temporary() -> io::Result<File> {
+    tempfile::tempfile().map_err(not_kept)
+}
+
+/// Says that the folder for temporary files is to blame, not what is read.
+fn not_kept(error: io::Error) -> io::Error {
+    let (folder, name) = (std::env::temp_dir(), if cfg!(windows) { "TMP" } else { "TMPDIR" });
+    let why = reason(&error);
+    io::Error::other(format!("it cannot be kept in {}: {why}; set {name} to another folder", display(&folder)))
 }
 
 /// Copies what is read to a file.
@@ -403,7 +415,7 @@ impl<R: Read> Read for Tee<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let nbytes = self.reader.read(buffer)?;
         if let Bytes::Own(file) = &*self.file {
-            (&*file).write_all(&buffer[..nbytes])?;
+            (&*file).write_all(&buffer[..nbytes]).map_err(not_kept)?;
         }
         Ok(nbytes)
     }

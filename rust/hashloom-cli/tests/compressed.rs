@@ -278,3 +278,18 @@ fn windows_of_zstd() {
         assert_eq!((status(&output), stderr(&output)), (1, why), "{ncopies}");
     }
 }
+
+/// A folder for temporary files that cannot be used is named, and the variable that names it.
+#[test]
+fn no_folder_for_temporary_files() {
+    let folder = tree();
+    for line in ["cat m | $H manifest check - tree", "$H manifest diff <(gzip < m) m", "$H manifest diff - m < m"] {
+        let output = bash(folder.path(), &format!("export TMPDIR=$PWD/nowhere; {line}"));
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{line}");
+        let told = stderr(&output);
+        assert!(told.contains("/nowhere: ") && told.ends_with("; set TMPDIR to another folder\n"), "{line}: {told}");
+    }
+    // A file is read where it is.
+    let output = bash(folder.path(), "TMPDIR=$PWD/nowhere $H manifest check m tree");
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+}
