@@ -330,12 +330,17 @@ fn claimed_pieces_of_some_files() {
     assert_eq!(object["scope"]["bitfield"], "1220");
     fs::write(album.path().join("bits"), [0, 0]).unwrap();
     for options in [&[][..], &["--file", "*.flac"]] {
+        let nothing = "hashloom: v1.torrent: nothing was checked: none of the pieces asked for is claimed\n";
+        let output = album.verify(&[&claimed[..], options, &["-q"]].concat());
+        assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", nothing));
         let output = album.verify(&[&claimed[..], options].concat());
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        assert_eq!((status(&output), stderr(&output)), (1, nothing));
         let verdict = "\n\nnot checked: 0 of 11 pieces checked, 0 right, 0 bytes (0.0%) in 0.";
         assert!(stdout(&output).contains(verdict), "{}", stdout(&output));
-        let (_, object) = album.object(&[&claimed[..], options].concat());
-        assert_eq!((&object["complete"], &object["scope"]["pieces"]), (&json!(false), &json!(0)));
+        let output = album.verify(&[&claimed[..], options, &["--json"]].concat());
+        let object: Value = serde_json::from_str(stdout(&output)).unwrap();
+        assert_eq!((status(&output), &object["complete"], &object["scope"]["pieces"]), (1, &json!(false), &json!(0)));
+        assert_eq!(object["scope"]["right"], false);
     }
 }
 

@@ -153,8 +153,8 @@ Exit status:
   0    complete: all pieces are right and all files exist; with --file, --first
        or --claimed: all pieces asked for are right; with --exact: and no file
        is too long
-  1    a piece asked for or a file is missing or bad; with --exact: a file is
-       too long
+  1    a piece asked for or a file is missing or bad; with --claimed: no piece
+       asked for is claimed; with --exact: a file is too long
   2    wrong usage, a bad torrent, a file that could not be read or written, or
        an unstable file
   130  interrupted (Ctrl-C); what was found until then is printed
@@ -377,6 +377,11 @@ impl Done {
             );
             errors.extend_from_slice(line.as_bytes());
             status = EXIT_ERROR;
+        }
+        if !report.is_of_all() && report.scope.count() == 0 {
+            let (error, file) = (style::error(), display(check.tag.file));
+            let line = format!("{error} {file}: nothing was checked: none of the pieces asked for is claimed\n");
+            errors.extend_from_slice(line.as_bytes());
         }
         // Print the results even if a file cannot be written.
         let bitfield = arguments.bitfield.iter().map(|file| {

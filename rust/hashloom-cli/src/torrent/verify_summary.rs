@@ -126,11 +126,11 @@ fn taken_over(out: &mut impl Write, report: &Report) -> io::Result<()> {
 fn word(report: &Report, exact: bool) -> StyledObject<&'static str> {
     let is_of_all = report.is_of_all();
     match report.is_complete() {
-        true if !is_of_all && report.scope.count() == 0 => style::partial("not checked"),
         true if exact && !report.is_exact() => style::bad("not exact"),
         true if !is_of_all => style::good("part right"),
         true => style::good("complete"),
         false if report.cancelled => style::bad("interrupted"),
+        false if !is_of_all && report.scope.count() == 0 => style::partial("not checked"),
         false if !is_of_all => style::bad("part wrong"),
         false => style::bad("not complete"),
     }

@@ -434,7 +434,7 @@ impl Report {
     /// Whether all that was asked for is there and right: every piece of the [scope](Report::scope), and, if that is all
     /// pieces, every file, empty files included. A file may have more bytes than the torrent says: see
     /// [`is_exact`](Report::is_exact). Of a smaller scope this says nothing about the rest of the torrent: see
-    /// [`is_of_all`](Report::is_of_all).
+    /// [`is_of_all`](Report::is_of_all). Nothing is right if nothing was asked for.
     ///
     /// ```
     /// use hashloom_engine::run::Options;
@@ -452,7 +452,7 @@ impl Report {
         let is_whole =
             |file: &FileReport| matches!(file.state, FileState::Complete | FileState::Long | FileState::Skipped);
         self.scope.ones().all(|piece| self.pieces[piece] == PieceState::Have)
-            && (!self.is_of_all() || self.files.iter().all(is_whole))
+            && if self.is_of_all() { self.files.iter().all(is_whole) } else { self.scope.count() > 0 }
     }
 
     /// Whether all pieces were asked for. Only then does [`is_complete`](Report::is_complete) speak of the torrent.
