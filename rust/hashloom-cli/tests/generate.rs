@@ -156,7 +156,7 @@ fn bash_offers_algorithms_and_files() {
         skipped::skipped("completions of bash: there is no bash here");
         return;
     };
-    let expected = "sha512 sha512-224 sha512-256\n--tag\n-h --isa --help write check diff help\nfish\n";
+    let expected = "sha512 sha512-224 sha512-256\n--tag\n-h --isa --help write check diff log help\nfish\n";
     assert_eq!((stdout(&output).trim_start_matches('\n'), stderr(&output)), (expected, ""));
     assert!(stdout(&output).starts_with("\n\n\n\n\n\n"), "{}", stdout(&output));
 }

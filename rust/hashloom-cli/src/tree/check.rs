@@ -74,7 +74,7 @@ The proof:
     inclusion     --root, --size, and --leaf or --entry
     consistency   --root, --size, --first-root, --first-size
     subtree       --root, --size, --first-root
-    inclusion in a subtree  --root, --size, and --leaf or --entry, of the subtree
+    inclusion in a subtree  --root, --size, --leaf or --entry, of the subtree
   The size is needed because a root does not contain it: some proofs are right
   for several sizes. What is not given is taken from PROOF. If the proof is then
   wrong, the exit status is 1; if not, the status is 2, and the error names what
@@ -88,10 +88,9 @@ Exit status:
        or PROOF is not a JSON object of one of these kinds
 
 Examples:
-  hashloom tree rfc6962 check 41.json --root $(cat root) --size 1000 \
-      --entry 41.crt
-  hashloom tree rfc6962 check new.json --root 9a01... --size 1000 \
-      --first-root 2b4e... --first-size 900";
+  head='--root 9a01... --size 1000'
+  hashloom tree rfc6962 check 41.json $head --entry 41.crt
+  hashloom tree rfc6962 check c $head --first-root 2b4e... --first-size 900";
 
 /// More than the length of the longest proof.
 const PROOF_MAX_NBYTES: u64 = 64 << 10;

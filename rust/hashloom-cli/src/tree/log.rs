@@ -139,7 +139,7 @@ Exit status:
 Examples:
   hashloom tree rfc6962 prove-inclusion 41 --lines log.txt > 41.json
   hashloom tree rfc6962 prove-consistency 1000 --lines log.txt | jq .proof
-  hashloom tree rfc6962 check 41.json --root 9a01... --size 1000 --entry 41.crt";
+  hashloom tree rfc6962 check p --root 9a01... --size 1000 --entry 41.crt";
 
 /// Returns the exit status.
 pub fn run(command: &Command) -> Result<u8, String> {
