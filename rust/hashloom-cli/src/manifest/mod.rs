@@ -5,7 +5,7 @@
 mod check;
 mod diff;
 mod report;
-mod signature;
+pub mod signature;
 mod write;
 
 use std::io;
