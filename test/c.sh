@@ -5,9 +5,10 @@
 #
 #   test/c.sh [check|quick|all] [--expect ISA,ISA,...]
 #
-# quick (the default) takes a few minutes: gcc's library is static, clang's is shared. all adds every installed version
-# of gcc and clang, all builds by each, hardened and unoptimised ones, each sanitizer over the kernels as well, all
-# repetitions under sanitizers, valgrind, messages over 4 GiB and longer fuzzing. check is gcc's tests alone, with a
+# quick (the default) takes a few minutes: gcc's library is static, clang's is shared; an eighth of the repetitions, of
+# clang's tests some, and a library with a part of everything, by HASHLOOM_SEED. all adds the others, every installed
+# version of gcc and clang, all builds by each, hardened and unoptimised ones, each sanitizer over the kernels as well,
+# all repetitions under sanitizers, valgrind, messages over 4 GiB and longer fuzzing. check is gcc's tests alone, with a
 # sixteenth of the repetitions. The end names all that this machine cannot run. --expect (or HASHLOOM_EXPECT) makes a
 # missing instruction set a failure. JOBS: the number of compilers to run at once. Exit status: 0 all passed, 1
 # something failed, 2 something needed is not installed.
@@ -191,27 +192,30 @@ step "gcc: libmd's functions beside Debian's libmd, programs with them" env CC=g
 [ $level = quick ] || step "clang: libmd's functions beside Debian's libmd" env CC=clang test/libmd.sh $level
 [ $level = quick ] || step "clang: used by add_subdirectory, find_package, pkg-config" env CC=clang test/consumer.sh
 
-# Libraries, each with a part of everything.
-HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "gcc: only SHA-1 and SHA-256 over avx2 and sha, 1/16" \
-    suite_of_parts git "sha1;sha256" "avx2;sha"
-HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "gcc: only SHA-512, RIPEMD-160 and MD5 over other sets, 1/16" \
-    suite_of_parts others "sha512;ripemd160;md5" "gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
-# A sponge has none of SHA-2's parts to lean on.
-HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "gcc: only SHA-3 and SHA-1 over avx2 and avx512vl, 1/16" \
-    suite_of_parts sponges "sha3;sha1" "avx2;avx512vl"
+# Libraries, each with a part of everything. A sponge has none of SHA-2's parts to lean on.
+parts=("git sha1;sha256 avx2;sha" "others sha512;ripemd160;md5 gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
+    "sponges sha3;sha1 avx2;avx512vl")
+[ $level = all ] || mapfile -t parts < <(sample 1 "${parts[@]}")
+for part in "${parts[@]}"; do
+    read -r name algorithms isas <<<"$part"
+    HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "gcc: a library of $algorithms, 1/16" \
+        suite_of_parts "$name" "$algorithms" "$isas"
+done
 
 if [ $level = quick ]; then
     # The libraries of a release. The steps above have compiled most of their objects.
-    step "gcc: tests, static library" suite gcc "" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
-    # From here on every kernel, call and length, but not every repetition (test.h).
-    export HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16}
-    share=", 1/$HASHLOOM_TEST_SHARE"
-    step "clang: tests, shared library$share" suite clang-shared "" -DCMAKE_C_COMPILER=clang \
-        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON
-    step "clang: tests, -O0, address and undefined, kernels as shipped$share" suite clang-debug "" \
-        -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="$san"
-    TARGETS=threads step "clang: threads, under ThreadSanitizer" suite clang-tsan "-R threads" \
-        -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=-fsanitize=thread
+    HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-8} step "gcc: tests, static library, 1/8" suite gcc "" \
+        -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
+    # From here on every kernel and call, but not every repetition (test.h), and of the other programs some.
+    export HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-32}
+    mapfile -t some < <(sample 8 cavp lengths ragged streams export jobs hmac pbkdf2 search stack)
+    step "clang: tests, shared library: ${some[*]::4}" suite_of "oracle kernels api remains ${some[*]::4}" clang-shared \
+        -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON
+    step "clang: tests, address and undefined, kernels as shipped: ${some[*]:4}" \
+        suite_of "oracle kernels api bad_length ${some[*]:4}" clang-debug -DCMAKE_C_COMPILER=clang \
+        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="$san"
+    step "clang: threads, under ThreadSanitizer" suite_of threads clang-tsan -DCMAKE_C_COMPILER=clang \
+        -DCMAKE_C_FLAGS=-fsanitize=thread
 else
     export HASHLOOM_TEST_ALL=1
     step "gcc: tests, static library, with messages over 4 GiB" suite gcc "" -DCMAKE_C_COMPILER=gcc \

@@ -174,6 +174,8 @@ static void check_messages(const hl_alg_info *alg, const hl_kernel *kernel, cons
     uint8_t *digests = malloc((v->n + nlanes) * size);
 
     for (unsigned turn = 0; turn < nlanes; turn++) {
+        if (turn != 0 && !in_share(turn))
+            continue;
         for (size_t i = 0; i < v->n; i++)
             turned[i] = v->messages[(i + turn) % v->n];
         CHECK(hash_many(kernel, alg, turned, v->n, digests, size) == HL_OK, "%zu messages", v->n);

@@ -6,9 +6,9 @@
 #
 #   test/go.sh [quick|all]
 #
-# quick: a few systems are compiled, and two CPUs of arm64 run short tests under qemu. all: every pair of
-# `go tool dist list`, more CPUs, messages over 4 GiB, and a minute of fuzzing. It needs Go 1.25; HASHLOOM_REQUIRE=1
-# makes it a failure if Go is not installed.
+# quick: the tests over this CPU, the assembly of amd64 or arm64, and three of the other steps, by HASHLOOM_SEED. all:
+# every step, every pair of `go tool dist list`, CPUs under qemu, messages over 4 GiB, and a minute of fuzzing. It needs
+# Go 1.25; HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root/go" || exit 2
@@ -89,14 +89,25 @@ pairs() {
     return $failed
 }
 
+steps=(proxy same purego race std std-purego peers arm64 arm64-core)
+archs=(amd64 arm64)
+if [ "$level" = quick ]; then
+    mapfile -t steps < <(sample 3 "${steps[@]}" noasm)
+    mapfile -t archs < <(sample 1 "${archs[@]}")
+fi
+
+# maybe KIND NAME COMMAND...: a step that quick takes only some of.
+maybe() {
+    [[ " ${steps[*]} " != *" $1 "* ]] || step "${@:2}"
+}
+
 step "gofmt" formatted
 step "licences" licences
 step "go vet" go vet ./...
-step "go vet, pure Go" go vet -tags purego ./...
 step "staticcheck" static_check
-step "the module, from a proxy" python3 "$root/test/go_module.py"
-step "the assembly is what the core makes" python3 internal/core/gen/text.py --check
-step "the assembly has gcc's instructions" same_instructions
+step "go mod tidy changes nothing" go mod tidy -diff
+step "go mod tidy changes nothing, internal/peers" go mod tidy -C internal/peers -diff
+step "the assembly is what the core makes: ${archs[*]}" python3 internal/core/gen/text.py --check "${archs[@]}"
 step "a program has only the kernels that it calls" python3 "$root/test/go_size.py"
 # A comparison or a test that cannot be made is a failure where all is required.
 step "the assembly, without its compiler" bash -c \
@@ -104,20 +115,20 @@ step "the assembly, without its compiler" bash -c \
 step "tests of x/crypto that are not there" bash -c \
     '! HASHLOOM_REQUIRE=1 GOMODCACHE=$(mktemp -d) GOPROXY=off python3 '"$root"'/test/go_std.py -run "^$"'
 step "tests" tests "${short[@]}" ./...
-step "tests, pure Go" tests -short -tags purego ./...
+maybe proxy "the module, from a proxy" python3 "$root/test/go_module.py"
+maybe same "the assembly has gcc's instructions" same_instructions
+maybe purego "go vet, pure Go" go vet -tags purego ./...
+maybe purego "tests, pure Go" tests -short -tags purego ./...
 # The core's own tests of all lengths are long, and have no goroutines.
-step "tests, race detector" tests -short -race . ./search ./internal/serve ./examples/...
-step "tests, race detector, core" tests -short -race -run 'Goroutines|Collector|Profiles' ./internal/core
-step "tests of crypto/* and x/crypto, on our packages" python3 "$root/test/go_std.py"
-step "tests of crypto/* and x/crypto, pure Go" python3 "$root/test/go_std.py" -tags purego
-step "other modules: the same digests" go test -C internal/peers -count=1 ./...
-step "go mod tidy changes nothing" go mod tidy -diff
-step "go mod tidy changes nothing, internal/peers" go mod tidy -C internal/peers -diff
-step "arm64, NEON and SHA instructions" emulated arm64 "qemu-aarch64 -cpu cortex-a53"
-step "arm64, the core's calls" core_emulated arm64 "qemu-aarch64 -cpu max"
-if [ "$level" = quick ]; then
-    step "tag noasm compiles" pairs noasm linux/amd64 linux/arm64
-else
+maybe race "tests, race detector" tests -short -race . ./search ./internal/serve ./examples/...
+maybe race "tests, race detector, core" tests -short -race -run 'Goroutines|Collector|Profiles' ./internal/core
+maybe std "tests of crypto/* and x/crypto, on our packages" python3 "$root/test/go_std.py"
+maybe std-purego "tests of crypto/* and x/crypto, pure Go" python3 "$root/test/go_std.py" -tags purego
+maybe peers "other modules: the same digests" go test -C internal/peers -count=1 ./...
+maybe arm64 "arm64, NEON and SHA instructions" emulated arm64 "qemu-aarch64 -cpu cortex-a53"
+maybe arm64-core "arm64, the core's calls" core_emulated arm64 "qemu-aarch64 -cpu max"
+maybe noasm "tag noasm compiles" pairs noasm linux/amd64 linux/arm64
+if [ "$level" = all ]; then
     step "386: pure Go" env GOARCH=386 go test -short -count=1 "${packages[@]}"
     step "riscv64: pure Go" emulated riscv64 qemu-riscv64
     step "s390x: pure Go, big-endian" emulated s390x qemu-s390x

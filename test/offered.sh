@@ -37,6 +37,17 @@ workflow_parts() {
         <(sed -n 's/^ *parts: \(.*\)$/\1/p' .github/workflows/ci.yml | tr ' ' '\n' | sort)
 }
 
+# Workflows name each action by a commit, with its version, and each package of PyPI by the hashes in a file.
+pinned() {
+    local files lines
+    mapfile -t files < <(git ls-files '.github/*.yml' '.github/*.yaml' '*action.yml' '*action.yaml')
+    lines=$(grep -nE '^[^#]*\buses\b["'\'']? *:|docker://' "${files[@]}" |
+        grep -vE '^[^:]*:[0-9]+: *(- )?uses: [A-Za-z0-9_./-]+@[0-9a-f]{40} # v[0-9][0-9.]*$'
+        grep -nE 'pip3? +install|-m +pip|\bpipx\b|\buvx\b|\buv +(pip|tool|run|add)' "${files[@]}" |
+            grep -vE 'install --(require-hashes|no-index) ')
+    [ -z "$lines" ] || { echo "$lines"; return 1; }
+}
+
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
 for script in "${scripts[@]}"; do
     check "$script" bash -n "$script"
@@ -46,6 +57,7 @@ check "Python programs" python3 -c 'import ast, sys; [ast.parse(open(name).read(
     "${programs[@]}"
 check "fuzz targets" fuzz_targets
 check "versions" tools/versions.sh
+check "a workflow takes what it does not name by its content" pinned
 check ".github/workflows/ci.yml lacks parts of test/run.sh (<), or names others (>)" workflow_parts
 mapfile -t locks < <(git ls-files '*Cargo.lock')
 for lock in "${locks[@]}"; do

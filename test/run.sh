@@ -16,8 +16,9 @@
 #
 # Parts run side by side, PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in
 # build/parts/NAME.log (of check: build/check), and is printed whole, in the order of this file. The last lines name
-# what was skipped, the times and the parts that failed. A part that takes longer than an hour, or in test-all a day
-# (LIMIT: seconds), is stopped, and its output ends with the commands that were running.
+# what was skipped, the times and the parts that failed. A part that takes more than 20 minutes of CPU time, or in
+# test-all a day (LIMIT: seconds), or five times as long by the clock (WALL: seconds), is stopped, and its output ends
+# with the commands that were running. Samples are taken by HASHLOOM_SEED: a new one for each run, which is printed.
 set -uo pipefail
 # A shell without job control starts a command in the background with SIGINT ignored, which the program respects: tests
 # that interrupt it would wait for ever.
@@ -34,7 +35,7 @@ level=${1-}
 root=$PWD
 wanted=()
 case $level in
-quick | all) wanted=("${@:2}") limit=${LIMIT:-$([ "$level" = quick ] && echo 3600 || echo 86400)} ;;
+quick | all) wanted=("${@:2}") limit=${LIMIT:-$([ "$level" = quick ] && echo 1200 || echo 86400)} ;;
 check) [ $# -le 2 ] || usage
     base=${2:-HEAD} limit=${LIMIT:-900} ;;
 fuzz) limit=${LIMIT:-86400} ;;
@@ -46,10 +47,14 @@ if [ "$level" != list ]; then
         HASHLOOM_EXPECT=$(test/expect.sh) || exit 2
         export HASHLOOM_EXPECT
     fi
-    echo "== Expected of this CPU: ${HASHLOOM_EXPECT:-nothing}"
+    export HASHLOOM_SEED=${HASHLOOM_SEED:-$RANDOM}
+    [[ $HASHLOOM_SEED =~ ^(0|[1-9][0-9]{0,8})$ ]] ||
+        { echo "run.sh: HASHLOOM_SEED=$HASHLOOM_SEED: expected a number below a thousand million" >&2; exit 2; }
+    echo "== Expected of this CPU: ${HASHLOOM_EXPECT:-nothing}; HASHLOOM_SEED=$HASHLOOM_SEED"
     # A build from clean gains nothing from what the compiler keeps for the next.
     [ "$level" = check ] || export CARGO_INCREMENTAL=0
     . test/ccache.sh
+    . test/sample.sh
 fi
 at_once=${PARTS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
 logs=build/parts
@@ -116,31 +121,31 @@ may_start() { # NAME
     done
 }
 
-# Prints the commands of a process group, the newest last.
-commands_of() { # GROUP
-    local folder stat fields
-    for folder in $(printf '%s\n' /proc/[0-9]* | sort -t/ -k3n); do
-        read -r stat <"$folder/stat" || continue
-        read -ra fields <<<"${stat##*) }" # state, parent, group
-        [ "${fields[2]}" != "$1" ] || { echo "  $(tr '\0' ' ' <"$folder/cmdline" | cut -c1-300)"; }
-    done 2>/dev/null
+# Prints the lines of /proc/PID/stat of a process group, from the state on.
+stats_of() { # GROUP
+    cat /proc/[0-9]*/stat 2>/dev/null | sed -n "s/^\([0-9]*\) (.*) \(. [0-9]* $1 .*\)/\1 \2/p"
 }
 
 # Stops a part after its time, and says what was running. Part of the part's own process group.
 stop_late() { # NAME GROUP
-    local never running
+    local never running used=0 began=$SECONDS wall=${WALL:-$((5 * limit))}
     # A sleep would be one more process to end.
     exec {never}<> <(:)
-    read -rt "$limit" -u "$never"
+    while [ "$used" -lt "$limit" ] && [ $((SECONDS - began)) -lt "$wall" ]; do
+        read -rt $((limit < wall && limit < 10 || wall < 10 ? 1 : 10)) -u "$never"
+        # In hundredths: of each process, and of its children that have ended.
+        used=$(stats_of "$2" | awk '{n += $13 + $14 + $15 + $16} END {print int(n / 100)}')
+    done
     trap '' TERM # the group's end is this function's too
-    running=$(commands_of "$2")
+    running=$(for pid in $(stats_of "$2" | cut -d' ' -f1); do tr '\0' ' ' <"/proc/$pid/cmdline" | cut -c1-300; done)
     {
         echo
-        echo "STOPPED: $1 took longer than $limit s. The last lines of its output are above. These were running:"
-        grep -v 'run\.sh' <<<"$running"
-    } >>$logs/"$1".log
+        echo "STOPPED: $1: $used s of CPU time, of $limit, and $((SECONDS - began)) s, of $wall. The last lines of its"
+        echo "output are above. These were running:"
+        grep -v 'run\.sh' <<<"$running" | sed 's/^/  /'
+    } >>$logs/"$1".log 2>/dev/null
     echo 124 >$logs/"$1".status
-    echo "$limit 0 0" >>$logs/"$1".time
+    echo "$((SECONDS - began)) $used 0" >>$logs/"$1".time
     kill -TERM -- "-$2"
     read -rt 10 -u "$never"
     kill -KILL -- "-$2"
@@ -279,8 +284,21 @@ check_crates() {
         [ -z "${whole[$name]-}" ] || only[$name]=
         [ "$name" != hashloom-engine ] || only[$name]+=" --features=sign"
         # shellcheck disable=SC2086
-        "${cases[@]}" cargo test --quiet --locked --package "$name" ${only[$name]} || return 1
+        cargo test --quiet --locked --package "$name" ${only[$name]} || return 1
     done
+}
+
+# The tests of the crates; in quick half of the files of tests/, and in every third run the examples.
+test_crates() {
+    local of=(--quiet --workspace --exclude hashloom-gpu --features hashloom/digest --locked) only=() files
+    if [ "$level" = quick ]; then
+        mapfile -t files < <(basename -s .rs {core,rust/hashloom{,-engine,-cli}}/tests/*.rs | grep -vx gpu | sort -u)
+        mapfile -t files < <(sample $((${#files[@]} / 2)) "${files[@]}")
+        echo "tests/: ${files[*]}"
+        only=(--lib --bins "${files[@]/#/--test=}")
+        [ $((HASHLOOM_SEED % 3)) != 0 ] || cargo test "${of[@]}" --doc || return 1
+    fi
+    cargo test "${of[@]}" "${only[@]}"
 }
 
 # The documents that have changed, with the program as it is.
@@ -297,10 +315,10 @@ program=target/debug/hashloom program_profile=()
 [ "$level" != all ] || program=target/release/hashloom program_profile=(--release)
 require=(${HASHLOOM_REQUIRE:+--require})
 # quick leaves out repetitions, and tests that another part has too.
-every=(--all) proved=(--all) huge=(--huge) cases=(env)
+every=(--all) proved=(--all) huge=(--huge)
 case $level in
-quick | list) every=() proved=(--share 3) huge=() cases=(env PROPTEST_CASES=32) ;;
-check) every=() huge=() cases=(env PROPTEST_CASES=8) ;;
+quick | list) every=() proved=(--share 9) huge=() && export PROPTEST_CASES=32 ;;
+check) every=() huge=() && export PROPTEST_CASES=8 ;;
 esac
 python=build/venv/bin/python
 fuse=(--quiet --locked --manifest-path test/fuse/Cargo.toml)
@@ -325,7 +343,7 @@ part lint "quick all" "" "" \
     cargo clippy --quiet --workspace --exclude hashloom-gpu --features hashloom/digest --all-targets --locked \
     -- -D warnings
 part crates "quick all" "lint program" "" \
-    "${cases[@]}" cargo test --quiet --workspace --exclude hashloom-gpu --features hashloom/digest --locked
+    test_crates
 part clients "quick all" +program "test/clients.py rust/hashloom-engine/src/torrent/resume/*" \
     $python test/clients.py $program "${require[@]}"
 part cross "quick all" "" "$core test/*.c test/cross.sh test/emulate.sh" test/cross.sh "$level"
@@ -356,7 +374,7 @@ part crates-optimised all program "" cargo test --quiet --release --package hash
 part lint-without-features all crates "rust/hashloom-cli/*" \
     cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
 part crate-without-std "quick all" lint-without-features "rust/hashloom/*" \
-    "${cases[@]}" cargo test --quiet --package hashloom --no-default-features --locked
+    cargo test --quiet --package hashloom --no-default-features --locked
 # Each feature compiles alone, without a warning. clippy, as the lint has compiled what the crate depends on.
 part engine-features all crate-without-std "rust/hashloom-engine/*" bash -c '
     for feature in "" torrent create resume tree manifest signature sign io-uring; do

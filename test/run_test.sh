@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run_test.sh: test/run.sh with parts of its own: which of them run, and the end of one that hangs.
+# run_test.sh: test/run.sh with parts of its own: which of them run, and the end of those that hang.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 set -uo pipefail
@@ -7,17 +7,20 @@ cd "$(dirname "$0")/.." || exit 2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/test"
-cp test/ccache.sh "$folder/test"
+cp test/ccache.sh test/sample.sh "$folder/test"
 sed -e '/^part c /,/^part fuzz-crates /c\
 part makes "check quick all" "" "" echo making\
 part needs "check quick all" +makes "a/*" echo needing\
 part follows "quick all" needs "b/* a/*" echo following\
+part burns all "" "" bash -c "echo before; while true; do :; done"\
+part waits all "" "" sleep 3\
 part hangs all "" "" bash -c "echo before; trap : TERM; sleep 298 \& exec sleep 299"\
 part fails all hangs "" false' test/run.sh >"$folder/test/run.sh"
 cd "$folder" || exit 2
 mkdir a b
 git init --quiet . && git add . && git -c user.name=x -c user.email=x@example.org commit --quiet --message x
 export HASHLOOM_EXPECT='' PARTS=2 LIMIT=60
+unset HASHLOOM_SEED
 unset HASHLOOM_REQUIRE
 failed=0
 
@@ -47,8 +50,13 @@ grep -q 'quick follows$' said || { echo "FAILED: the longer part is not named:";
 touch a/new
 says 0 'All 2 parts passed' following check
 grep -q 'quick follows$' said || { echo "FAILED: the longer part is not named:"; cat said; failed=1; }
-LIMIT=1 says 1 'STOPPED: hangs took longer than 1 s' 'FAILED: makes' all hangs
+WALL=1 says 1 'STOPPED: hangs: .* of 1\. ' 'FAILED: makes' all hangs
 grep -q '^before$' said && grep -q '^  sleep 299' said && grep -q 'FAILED: hangs' said ||
     { echo "FAILED: the end of a part that hangs:"; cat said; failed=1; }
-[ $failed != 0 ] || echo "test/run.sh runs the parts that it should, and stops one that hangs"
+# The limit is of CPU time: on a busy machine right code only takes longer.
+LIMIT=1 says 1 'STOPPED: burns: .* s of CPU time, of 1,' 'FAILED: waits' all burns waits
+grep -q '^  bash -c echo before' said || { echo "FAILED: the end of a part that takes too much:"; cat said; failed=1; }
+says 0 'HASHLOOM_SEED=[0-9]' FAILED quick makes
+HASHLOOM_SEED=7 says 0 'HASHLOOM_SEED=7$' FAILED quick makes
+[ $failed != 0 ] || echo "test/run.sh runs the parts that it should, and stops one that hangs or takes too much"
 exit $failed

@@ -6,6 +6,7 @@
 mkdir -p "$logs"
 
 . "$root/test/ccache.sh"
+. "$root/test/sample.sh"
 
 : >"$logs/skipped"
 passed=0 failed=0 skipped=0
@@ -61,6 +62,12 @@ leave_out() {
         left_out+=(--skip "$test")
         echo "skipped: $where: $test: $reason" >>"$logs/skipped"
     done
+}
+
+# suite_of TARGETS NAME CMAKE-ARGS...: these programs alone.
+suite_of() {
+    local targets=$1
+    TARGETS=$targets suite "$2" "-R ^(${targets// /|})(_|\$)" "${@:3}"
 }
 
 # suite NAME CTEST-ARGS CMAKE-ARGS...: builds the tests, or the programs named in TARGETS, and runs them.

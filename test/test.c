@@ -87,17 +87,31 @@ int test_failed(const char *file, int line, const char *condition, const char *f
     return 0;
 }
 
+/* The number in a variable of the environment. */
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    char *end;
+
+    if (text == NULL)
+        return otherwise;
+    const uint64_t n = strtoull(text, &end, 0);
+    if (end == text || *end != '\0') {
+        fprintf(stderr, "%s=%s: expected a number\n", name, text);
+        exit(2);
+    }
+    return n;
+}
+
 static size_t share(void)
 {
     static size_t n;
 
+    if (n == 0)
+        n = (size_t)number_of("HASHLOOM_TEST_SHARE", 1);
     if (n == 0) {
-        const char *text = getenv("HASHLOOM_TEST_SHARE");
-        n = text == NULL ? 1 : (size_t)strtoull(text, NULL, 10);
-        if (n == 0) {
-            fprintf(stderr, "HASHLOOM_TEST_SHARE=%s: expected a number from 1 on\n", text);
-            exit(2);
-        }
+        fprintf(stderr, "HASHLOOM_TEST_SHARE=0: expected a number from 1 on\n");
+        exit(2);
     }
     return n;
 }
@@ -130,6 +144,7 @@ void test_start(int argc, char **argv)
 
     program = strrchr(argv[0], '/') != NULL ? strrchr(argv[0], '/') + 1 : argv[0];
     test_all = getenv("HASHLOOM_TEST_ALL") != NULL;
+    seed = number_of("HASHLOOM_SEED", seed);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--all") == 0) {
             test_all = 1;
@@ -144,7 +159,8 @@ void test_start(int argc, char **argv)
         }
     }
     if (share() > 1)
-        printf("%s: about 1/%zu of the repetitions (HASHLOOM_TEST_SHARE)\n", program, share());
+        printf("%s: about 1/%zu of the repetitions (HASHLOOM_TEST_SHARE), --seed %llu\n", program, share(),
+               (unsigned long long)seed);
     random_restart(0);
     if (expected != NULL)
         expect_isas(expected);
@@ -157,7 +173,7 @@ size_t share_of(size_t n)
 
 int in_share(size_t i)
 {
-    return i % share() == 0;
+    return (i + seed) % share() == 0;
 }
 
 int test_end(void)

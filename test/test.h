@@ -40,7 +40,7 @@ extern int test_all; /* --all: run the cases that take minutes, too */
  * are 10 to 50 times slower, and for sanitizers. Every kernel, call and length still runs, and the program reports the
  * reduction. */
 size_t share_of(size_t n); /* n / N, at least 1 */
-int in_share(size_t i);    /* 1 if repetition i is among them: every N-th is */
+int in_share(size_t i);    /* 1 if repetition i is among them: every N-th is, from a place that depends on the seed */
 
 /* Ends the case before and begins a new one. */
 void test_case(const char *format, ...) PRINTF_LIKE(1, 2);
@@ -69,7 +69,7 @@ int is_sponge(const hl_alg_info *alg);
 /* The widest kernel of this build that this machine runs. */
 unsigned lanes_max(void);
 
-/* ---- Random numbers (splitmix64): the same in every run, unless --seed says otherwise ---- */
+/* ---- Random numbers (splitmix64): the same in every run, unless --seed or HASHLOOM_SEED says otherwise ---- */
 
 uint64_t random64(void);
 size_t random_below(size_t n);              /* 0 .. n - 1 */

@@ -8,23 +8,21 @@
  */
 #include "core.h"
 
-/* A build whose stack is not where the stack pointer points (Go's) wipes it in its own way. */
-#ifndef HLI_WIPE_BELOW
-#  define HLI_WIPE_BELOW burn_stack
-
-/* The top of this frame, with the saved registers, is not overwritten. The top of a callee's frame, of the same size,
- * held no secret either. */
-static __attribute__((noinline)) void burn_stack(size_t nbytes)
+/* Called from the frame below which it burns, and not from another function: frames keep their tops, on s390x 160 bytes
+ * each. It needs so few registers that it saves none of its caller's, which may hold words of a secret. */
+__attribute__((noinline)) void hli_burn_stack(size_t nbytes)
 {
+#ifdef HLI_WIPE_BELOW /* a build whose stack is not where the stack pointer points: Go's */
+    HLI_WIPE_BELOW(nbytes);
+#else
     uint8_t stack[nbytes];
 
     hli_wipe(stack, nbytes);
-}
 #endif
+}
 
-__attribute__((noinline)) void hli_burn_below(size_t nbytes)
+__attribute__((noinline)) void hli_clear_registers(void)
 {
-    HLI_WIPE_BELOW(nbytes);
     hli_clear_vectors();
 #if HLI_X86_64
     __asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx\n\txor %%esi, %%esi\n\t"

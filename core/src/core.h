@@ -367,14 +367,15 @@ struct hli_plan {
     size_t digest_stride; /* bytes from one digest to the next */
 };
 
-/* burn.c: overwrites the registers that a call may change, and the nbytes of the stack below the caller's frame. */
-HLI_HIDDEN void hli_burn_below(size_t nbytes);
-/* The same, but never as a tail call: a tail call would drop the caller's frame first, and the burn would begin too far
- * up. */
+/* burn.c: overwrites the nbytes of the stack below the caller's frame; the registers that a call may change. */
+HLI_HIDDEN void hli_burn_stack(size_t nbytes);
+HLI_HIDDEN void hli_clear_registers(void);
+/* Both. The first is no tail call: a tail call would drop the caller's frame first, and the burn would begin too far up.
+ */
 HLI_INLINE void hli_burn(size_t nbytes)
 {
-    hli_burn_below(nbytes);
-    __asm__ volatile("");
+    hli_burn_stack(nbytes);
+    hli_clear_registers();
 }
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */

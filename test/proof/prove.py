@@ -14,8 +14,9 @@ SPDX-License-Identifier: MIT OR Apache-2.0
  4. Mutants show that the proof can fail: a line of the core, of a model or of the normal form is changed. Each must be
     noticed. A sample by default, all with --all (minutes).
 
---share 3: of the kernels, and of their functions for whole messages, every third of each instruction set only; of those
-whose blocks may have several sizes, every third of the body, with every third size.
+--share 9: x86-64 and one of the other two; about every ninth kernel of each instruction set, or, of those whose blocks
+may have several sizes, of each body, with some sizes; half of the calls for whole messages, and a quarter of the others.
+All samples are taken by HASHLOOM_SEED, a number.
 
 CC, CROSS_CC and I686_CC name the compilers. HASHLOOM_REQUIRE=1: all three must be there, and qemu-aarch64;
 HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 all proved, 1 something is not.
@@ -55,6 +56,7 @@ from standards import STANDARDS, Numbers, after_block, check, initial_values, sp
 from words import FULL, add, cut, join, rol, shl, shr, split, swapped, variable, xor
 
 QEMU = ["qemu-aarch64", "-cpu", "max"]
+SEED = int(os.environ.get("HASHLOOM_SEED", "1"))
 BODIES = [x.name for x in algorithms.BODIES]  # as hl_body counts them
 # The words of a block, of the algorithms of each body.
 SIZES = {body: sorted({a.block_nbytes // a.body.word_nbytes for a in algorithms.ALGORITHMS if a.body.name == body})
@@ -130,6 +132,12 @@ TARGETS = [
            ["alg/*.c", "x86/single_*.c", "x86/sha512_*.c"],
            ["generic/scalar.c", "x86/sse2.c", "x86/ssse3.c", "x86/avx*.c"]),
 ]
+
+
+def sampled(of, n, what):
+    """One in n, by the seed."""
+    of = list(of)
+    return of[random.Random(f"{SEED} {what}").randrange(n) :: n]
 
 
 # ---- Reading the core's tables --------------------------------------------------------------------------------------
@@ -816,10 +824,10 @@ def runs_of_whole(image, kernels, algorithms, every):
                     lambda image, k=kernel, a=algorithm, n=lengths: driver_differs(image, kernels, a, k.isa, n, k)
 
 
-def runs_of_few(kernels, algorithms, every):
+def runs_of_few(kernels, algorithms, every, seed=0):
     """Few messages of equally many blocks, which go in groups; of a sponge also those that go one after the other or in
     the lanes of one kernel."""
-    chance, some = random.Random(2), samples(algorithms)
+    chance, some = random.Random(2 + seed), samples(algorithms)
     for algorithm in (x for x in some if x.is_sponge):
         isas = sorted({k.isa for k in kernels if k.body == algorithm.body})
         for isa in isas if every else chance.sample(isas, 2):
@@ -842,9 +850,9 @@ def runs_of_few(kernels, algorithms, every):
                                                                                        few=True)
 
 
-def runs_of_driver(kernels, algorithms, every):
+def runs_of_driver(kernels, algorithms, every, seed=0):
     """Random numbers of messages of random lengths."""
-    chance, some = random.Random(1), samples(algorithms)
+    chance, some = random.Random(1 + seed), samples(algorithms)
     for algorithm in algorithms:
         isas = sorted({k.isa for k in kernels if k.body == algorithm.body})
         for isa in isas if every or algorithm in some else isas[-1:]:
@@ -1092,7 +1100,9 @@ def kernel_mutant(targets, folder, source, *change):
         sys.exit(f"prove.py: {source} has no kernel")
     # The body that a file is named after comes first.
     kernels.sort(key=lambda k: (k.body[:4] not in change[0], k.nlanes))
-    runs = [list(runs_of_kernel(k)) for k in kernels]
+    # Runs for one block first.
+    runs = [sorted(runs_of_kernel(k), key=lambda run: not run[0].startswith(("scheduled of", "words of")))
+            for k in kernels]
     runs += [[(body, lambda image, body=body: schedule_differs(image, body))]
              for body in BODIES if f"hli_{body}_schedule_scalar" in image.symbols]
     return not any(unproved(image, [run], set()) for nth in range(4) for each in runs
@@ -1108,7 +1118,8 @@ def edge_mutant(targets, folder, source, *change):
     runs = [*runs_of_driver(kernels, algorithms, False), *runs_of_few(kernels, algorithms, False)]
     if change not in (x[1:] for x in BLIND_EDGE_MUTANTS):
         runs = [*runs_of_edges(image, algorithms, False), *runs_of_driver(kernels, algorithms, True)]
-    runs.sort(key=lambda run: "lengths" not in run[0])
+    # Those that can notice the change first.
+    runs.sort(key=lambda run: (("in groups" in run[0]) != ("few" in change[1]), "lengths" not in run[0]))
     return not any(unproved(image, [run], set()) for run in runs)
 
 
@@ -1159,7 +1170,7 @@ def literal_mutants(target, kernel, n):
     ends = [a for a in target.image.symbols.values() if a > begin]
     places = [pc for pc, text in target.image.lines.items() if begin <= pc < min(ends, default=begin) and
               LITERALS.fullmatch(text.split()[0]) and re.search(r",\s*#?(0x)?[0-9a-f]+$", text)]
-    for pc in chance.sample(places, min(n, len(places))):
+    for pc in chance.sample(places, min(10, len(places)))[:n]:
         text = target.image.lines[pc]
         head, _, literal = text.rpartition("," if "#" not in text else "#")
         mark = "," if "#" not in text else "#"
@@ -1214,7 +1225,7 @@ def main():
     failures = check() + words.check(20000 if every else 3000)
     with tempfile.TemporaryDirectory() as name:
         folder, targets, executed = Path(name), [], {x86: set(), a64: set()}
-        for target in TARGETS:
+        for target in TARGETS if options.share == 1 else [TARGETS[0], TARGETS[1 + SEED % 2]]:
             why = target.why_not()
             if why:
                 print(f"SKIPPED: {target.name}: {why}")
@@ -1228,10 +1239,11 @@ def main():
             alike = collections.defaultdict(list)
             for kernel in target.kernels:
                 alike[kernel.isa if len(SIZES[kernel.body]) == 1 else kernel.body].append(kernel)
-            target.sample = [copy.copy(kernel) for kernels in alike.values() for kernel in kernels[:: options.share]]
-            for i, kernel in enumerate(target.sample):
+            target.sample = [copy.copy(kernel) for key, kernels in alike.items()
+                             for kernel in sampled(kernels, options.share, f"{target.name} {key}")]
+            for kernel in target.sample:
                 sizes = SIZES[kernel.body]
-                kernel.sizes = sizes[i % min(options.share, len(sizes)) :: options.share]
+                kernel.sizes = sampled(sizes, min(options.share, len(sizes)), kernel.name)
             target.algorithms = algorithms_of(target.image) if target.has_table() else []
             if target.algorithms and initial_values_of(target.algorithms) != initial_values():
                 failures.append(f"{target.name}: initial values")
@@ -1249,6 +1261,8 @@ def main():
             what, target, body = proof
             forget()
             texts, runs = set(), runs_of(what, target, body, every)
+            if options.share > 1 and what != "kernels":
+                runs = sampled(runs, 2 if what == "whole" else 4, f"{what} {body}")
             return unproved(target.image, runs, texts), texts, len(runs)
 
         for (what, target, body), (wrong, texts, n) in zip(proofs, side_by_side(proved, proofs)):
@@ -1288,22 +1302,25 @@ def runs_of(what, target, body, every):
     if what == "emulated":
         isas = {k.isa for k in target.kernels if every or k.name.endswith("_avx512")}
         return [run for isa in sorted(isas) for run in emulate.runs(machine, isa, target.algorithms,
-                                                                      samples(target.algorithms), every)]
+                                                                      samples(target.algorithms), every, SEED % 40)]
     if what == "whole":
         return list(runs_of_whole(target.image, [k for k in target.sample if k.body == body], target.algorithms,
                                   every))
-    return [*runs_of_few(target.kernels, target.algorithms, every),
-            *runs_of_driver(target.kernels, target.algorithms, every)]
+    return [*runs_of_few(target.kernels, target.algorithms, every, SEED),
+            *runs_of_driver(target.kernels, target.algorithms, every, SEED)]
 
 
 def mutants(targets, folder, every):
     failures = []
+    def of(n, mutants):
+        return mutants if every else random.Random(f"{SEED} {mutants[0]}").sample(mutants, n)
+
     kinds = [("lines that a proof may be blind to", kernel_mutant, BLIND_MUTANTS),
-             ("lines around them", edge_mutant, BLIND_EDGE_MUTANTS + EDGE_MUTANTS[: None if every else 1]),
-             ("lines that only emulated calls reach", emulated_mutant, EMULATED_MUTANTS),
-             ("lines of kernels", kernel_mutant, KERNEL_MUTANTS[:: 1 if every else 14]),
-             ("lines of the normal form", form_mutant, FORM_MUTANTS),
-             ("models of instructions", model_mutant, MODEL_MUTANTS[:: 1 if every else 4])]
+             ("lines around them", edge_mutant, BLIND_EDGE_MUTANTS + of(1, EDGE_MUTANTS)),
+             ("lines that only emulated calls reach", emulated_mutant, of(2, EMULATED_MUTANTS)),
+             ("lines of kernels", kernel_mutant, of(4, KERNEL_MUTANTS)),
+             ("lines of the normal form", form_mutant, of(4, FORM_MUTANTS)),
+             ("models of instructions", model_mutant, of(2, MODEL_MUTANTS))]
     todo = [(what, run, mutant) for what, run, of in kinds for mutant in of]
 
     def tried(one):
@@ -1318,7 +1335,8 @@ def mutants(targets, folder, every):
         missed = [" ".join(mutant) for mutant, unnoticed in of if unnoticed]
         print(f"mutants: {len(of) - len(missed)} of {len(of)} changed {what} noticed")
         failures += [f"a mutant that nothing noticed: {x}" for x in missed]
-    todo = [(target, kernel) for target in targets for kernel in (target.kernels if every else target.kernels[::24])]
+    todo = [(target, kernel) for target in targets
+            for kernel in (target.kernels if every else sampled(target.kernels, 24, target.name))]
 
     def changed(one):
         forget()

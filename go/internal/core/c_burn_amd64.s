@@ -7,10 +7,16 @@
 #include "funcdata.h"
 #include "textflag.h"
 
-TEXT ·hli_burn_below(SB), NOSPLIT, $0-0
+TEXT ·hli_burn_stack(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	SUBQ $64, R12
 	CALL ·hli_go_wipe_below(SB)
+	ADDQ $64, R12
+	RET
+
+TEXT ·hli_clear_registers(SB), NOSPLIT, $0-0
+	PCALIGN $64
+	SUBQ $64, R12
 	CALL ·hli_clear_vectors(SB)
 	XORL AX, AX
 	XORL CX, CX

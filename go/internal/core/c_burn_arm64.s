@@ -7,10 +7,17 @@
 #include "funcdata.h"
 #include "textflag.h"
 
-TEXT ·hli_burn_below(SB), NOSPLIT, $0-0
+TEXT ·hli_burn_stack(SB), NOSPLIT, $0-0
 LFB19:
 	MOVD.W R30, -16(R26)
 	CALL ·hli_go_wipe_below(SB)
+	MOVD.P 16(R26), R30
+	RET
+LFE19:
+
+TEXT ·hli_clear_registers(SB), NOSPLIT, $0-0
+LFB20:
+	MOVD.W R30, -16(R26)
 	CALL ·hli_clear_vectors(SB)
 	MOVD ZR, R0
 	MOVD ZR, R1
@@ -32,4 +39,4 @@ LFB19:
 	MOVD ZR, R17
 	MOVD.P 16(R26), R30
 	RET
-LFE19:
+LFE20:

@@ -464,11 +464,12 @@ L134:
 	MOVQ BP, DI
 	CALL ·hli_stack_of(SB)
 	CMPL 20(BP), $1
-	MOVL $1024, CX
-	MOVL $6976, DX
+	MOVL $1056, CX
+	MOVL $7008, DX
 	CMOVQEQ CX, DX
 	LEAQ (AX)(DX*1), DI
-	CALL ·hli_burn_below(SB)
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 	XORL AX, AX
 L124:
 	ADDQ $176, R12
@@ -505,8 +506,9 @@ TEXT ·hl_hmac_init(SB), NOSPLIT, $0-0
 	MOVQ 56(R12), SI
 	MOVQ BP, DX
 	CALL begin_hmac<>(SB)
-	MOVL $256, DI
-	CALL ·hli_burn_below(SB)
+	MOVL $288, DI
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 	XORL AX, AX
 L325:
 	ADDQ $112, R12

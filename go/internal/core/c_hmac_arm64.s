@@ -386,13 +386,14 @@ LFB91:
 	MOVD 24(R26), R0
 	CALL ·hli_stack_of(SB)
 	MOVD 24(R26), R1
-	MOVZ $1024, R2
+	MOVZ $1056, R2
 	MOVWU 20(R1), R3
-	MOVZ $6976, R1
+	MOVZ $7008, R1
 	CMPW $1, R3
 	CSEL NE, R1, R2, R1
 	ADD R1, R0, R0
-	CALL ·hli_burn_below(SB)
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 	MOVWU ZR, R0
 L128:
 	MOVD.P 64(R26), R30
@@ -425,8 +426,9 @@ LFB99:
 	BEQ L294
 	LDP 16(R26), (R1, R2)
 	CALL begin_hmac<>(SB)
-	MOVZ $256, R0
-	CALL ·hli_burn_below(SB)
+	MOVZ $288, R0
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 	MOVWU ZR, R3
 L294:
 	MOVWU R3, R0

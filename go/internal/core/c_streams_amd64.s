@@ -778,8 +778,9 @@ L182:
 	TESTL DX, DX
 	JEQ L86
 L203:
-	MOVL $12096, DI
-	CALL ·hli_burn_below(SB)
+	MOVL $12128, DI
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 L86:
 	ADDQ $2544, R12
 	MOVQ (R12), BP
@@ -890,8 +891,9 @@ L186:
 	CMPQ DX, AX
 	CMOVQCC DX, AX
 	MOVQ AX, DI
-	ADDQ $6976, DI
-	CALL ·hli_burn_below(SB)
+	ADDQ $7008, DI
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 	ADDQ $2544, R12
 	MOVQ (R12), BP
 	ADDQ $16, R12
@@ -1259,11 +1261,12 @@ L145:
 	MOVQ BP, DI
 	CALL ·hli_stack_of(SB)
 	CMPL 20(BP), $1
-	MOVL $1024, CX
-	MOVL $6976, DX
+	MOVL $1056, CX
+	MOVL $7008, DX
 	CMOVQEQ CX, DX
 	LEAQ (AX)(DX*1), DI
-	CALL ·hli_burn_below(SB)
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 	JMP L86
 L113:
 	CMPQ 72(R12), $0
@@ -1773,9 +1776,10 @@ L390:
 	TESTL DX, DX
 	JEQ L290
 L347:
-	MOVL $12096, DI
+	MOVL $12128, DI
 L340:
-	CALL ·hli_burn_below(SB)
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 L290:
 	ADDQ $7536, R12
 	MOVQ (R12), BP
@@ -1855,7 +1859,7 @@ L342:
 	CMPQ BP, AX
 	CMOVQCC BP, AX
 	MOVQ AX, DI
-	ADDQ $6976, DI
+	ADDQ $7008, DI
 	JMP L340
 L392:
 	MOVQ $0, 936(R12)
@@ -1895,11 +1899,12 @@ L294:
 	MOVQ BP, DI
 	CALL ·hli_stack_of(SB)
 	CMPL 20(BP), $1
-	MOVL $1024, CX
-	MOVL $6976, DX
+	MOVL $1056, CX
+	MOVL $7008, DX
 	CMOVQEQ CX, DX
 	LEAQ (AX)(DX*1), DI
-	CALL ·hli_burn_below(SB)
+	CALL ·hli_burn_stack(SB)
+	CALL ·hli_clear_registers(SB)
 	JMP L290
 L393:
 	MOVL 16(AX), AX

@@ -12,6 +12,7 @@ use clap::{Args, Command, CommandFactory, Subcommand};
 use clap_complete::Shell;
 
 use crate::args::Arguments;
+use crate::manifest::signature::Signer;
 use crate::sums::programs;
 use crate::text::{display, failed, reason};
 use crate::{output, solaris};
@@ -44,6 +45,17 @@ enum What {
         /// The shell
         #[arg(value_name = "SHELL", value_enum)]
         shell: Shell,
+    },
+    /// Print a signature in the format of minisign, as tools/sign.sh does for the checksums of a release
+    #[command(hide = true)]
+    Signature {
+        /// The file that is signed
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+
+        /// The secret key
+        #[arg(long, value_name = "KEY")]
+        sign: PathBuf,
     },
 }
 
@@ -79,6 +91,11 @@ pub fn run(arguments: &Generate) -> Result<u8, String> {
                 offer_files(&mut script, &program, "hashloom");
             }
             output::print(|out| out.write_all(script.as_bytes()))?;
+        }
+        What::Signature { file, sign } => {
+            let signer = Signer::open(sign)?;
+            let signature = signer.sign(file, fs::File::open(file).map_err(|error| failed(file, &error))?)?;
+            output::print(|out| out.write_all(signature.as_bytes()))?;
         }
     }
     Ok(0)

@@ -177,6 +177,51 @@ fn what_is_signed_here() {
     }
 }
 
+/// Checksums of a release: `tools/sign.sh` looks at each file before it signs.
+#[test]
+fn what_a_release_has() {
+    let folder = folder();
+    let release = folder.path().join("release");
+    fs::create_dir(&release).unwrap();
+    for name in ["b.tar.gz", "a.deb"] {
+        fs::write(release.join(name), name).unwrap();
+    }
+    let sums = hashloom().current_dir(&release).args(["sum", "a.deb", "b.tar.gz"]).output().unwrap().stdout;
+    fs::write(release.join("SHA256SUMS"), &sums).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/sign.sh");
+    let sign = |key: &str| {
+        let program = env!("CARGO_BIN_EXE_hashloom");
+        let key = folder.path().join(key);
+        Command::new("bash").arg(&script).arg(&release).arg(key).arg(program).output().unwrap()
+    };
+    let signature = release.join("SHA256SUMS.minisig");
+    let output = sign("minisign.key");
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    assert!(fs::read_to_string(&signature).unwrap().contains("\tfile:SHA256SUMS\thashed"));
+    let verify = ["-Vm", "release/SHA256SUMS", "-p", "minisign.pub"];
+    match Command::new("minisign").current_dir(folder.path()).args(verify).output() {
+        Ok(output) => assert!(output.status.success(), "{}", stderr(&output)),
+        Err(error) => common::skipped::skipped_part("the program minisign accepts the signature of a release", error),
+    }
+    let refused = |key: &str, why: &str| {
+        let before = fs::read(&signature).ok();
+        let output = sign(key);
+        assert_ne!(status(&output), 0, "{why}");
+        assert!([stdout(&output), stderr(&output)].concat().contains(why), "{}", stderr(&output));
+        assert_eq!(fs::read(&signature).ok(), before);
+        assert_eq!(fs::read_dir(&release).unwrap().filter(|entry| entry.as_ref().unwrap().path() != signature).count(), 3);
+    };
+    refused("minisign.pub", "expected a secret key");
+    fs::write(release.join("SHA256SUMS"), &sums[..sums.len() / 2 + 1]).unwrap();
+    refused("minisign.key", "");
+    fs::write(release.join("SHA256SUMS"), sums.split_inclusive(|byte| *byte == b'\n').next().unwrap()).unwrap();
+    refused("minisign.key", "< b.tar.gz");
+    fs::write(release.join("SHA256SUMS"), &sums).unwrap();
+    fs::remove_file(&signature).unwrap();
+    fs::write(release.join("a.deb"), "another").unwrap();
+    refused("minisign.key", "a.deb");
+}
+
 /// The password is asked for at the terminal, and shown nowhere.
 #[cfg(target_os = "linux")]
 #[test]

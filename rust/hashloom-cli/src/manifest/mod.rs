@@ -7,7 +7,7 @@ mod diff;
 #[cfg(feature = "sign")]
 mod log;
 mod report;
-mod signature;
+pub mod signature;
 mod write;
 
 use std::io;
