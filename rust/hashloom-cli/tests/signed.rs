@@ -349,6 +349,26 @@ fn a_signature_is_there_while_a_manifest_is_replaced() {
     }
 }
 
+/// A check finds a right signature also while another run replaces manifest and signature.
+#[test]
+fn a_check_beside_a_run_that_signs() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(status(&manifest(folder, &FORCE)), 0);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for number in 0..25 {
+                write(folder, "tree/b", number.to_string());
+                assert_eq!(status(&manifest(folder, &FORCE)), 0);
+            }
+        });
+        while !writer.is_finished() {
+            let output = manifest(folder, &CHECK_M);
+            assert!(status(&output) < 2, "{}", stderr(&output));
+        }
+    });
+}
+
 #[test]
 fn the_names_in_the_comment_are_compared() {
     let folder = folder();

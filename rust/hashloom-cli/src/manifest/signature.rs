@@ -185,10 +185,14 @@ mod of_minisign {
     /// A public key and a signature, which is not checked yet.
     pub struct Trusted {
         key: PublicKey,
-        signatures: Signatures,
-        name: String,
+        /// The file of the signatures, and its content.
+        path: PathBuf,
+        text: String,
         wrong: &'static str,
     }
+
+    /// Number of times that a manifest is read if another run replaces it and its signature meanwhile.
+    const TRIES: usize = 3;
 
     /// Returns the place of the signature of a file.
     fn place(manifest: &Path) -> Result<PathBuf, String> {
@@ -226,17 +230,22 @@ mod of_minisign {
             if signatures.is_empty() {
                 return Err(format!("{name}: expected a signature of minisign, found nothing{missing}"));
             }
-            Ok(Trusted { key, signatures, name, wrong })
+            Ok(Trusted { key, path: signature.to_owned(), text, wrong })
         }
 
         /// Reads a manifest into a file of its own, and checks the signature of exactly these bytes. `folder` is the one
         /// that the manifest is compared with.
         pub fn verify(&self, manifest: &Path, folder: Option<&Path>) -> Result<(input::Kept, Signed), String> {
-            let wrong = |error: SignatureError| format!("{}: the signature is wrong: {error}{}", self.name, self.wrong);
-            let mut verifier = self.key.verifier(&self.signatures).map_err(wrong)?;
-            let kept = input::Kept::copied(manifest, |bytes| verifier.update(bytes));
-            let kept = kept.map_err(|error| failed(manifest, &error))?;
-            let signed = verifier.finish().map_err(wrong)?;
+            let (mut text, mut found) = (self.text.clone(), self.verify_by(&self.text, manifest));
+            for _ in 1..TRIES {
+                let newer = if found.is_err() { read(&self.path).ok() } else { None };
+                match newer.filter(|newer| *newer != text && place(manifest).is_ok()) {
+                    Some(newer) => text = newer,
+                    None => break,
+                }
+                found = self.verify_by(&text, manifest);
+            }
+            let (kept, signed) = found?;
             let part = |name| signed.part(name).map(str::to_owned);
             let (file, signed_folder) = (part("file"), part("folder"));
             let own = file_name(manifest).filter(|_| manifest.as_os_str() != "-" && !output::path_is_special(manifest));
@@ -250,6 +259,16 @@ mod of_minisign {
                 folder: signed_folder,
             };
             Ok((kept, signed))
+        }
+
+        fn verify_by(&self, text: &str, manifest: &Path) -> Result<(input::Kept, signature::Signed), String> {
+            let name = display(&self.path);
+            let wrong = |error: SignatureError| format!("{name}: the signature is wrong: {error}{}", self.wrong);
+            let signatures = Signatures::parse(text).map_err(wrong)?;
+            let mut verifier = self.key.verifier(&signatures).map_err(wrong)?;
+            let kept = input::Kept::copied(manifest, |bytes| verifier.update(bytes));
+            let kept = kept.map_err(|error| failed(manifest, &error))?;
+            Ok((kept, verifier.finish().map_err(wrong)?))
         }
     }
 
