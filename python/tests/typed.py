@@ -53,7 +53,7 @@ def uses() -> None:
     signed = pyhashloom.manifest.check("manifest", "folder", trusted_key=pathlib.Path("minisign.pub"), signature=b"")
     signature: pyhashloom.manifest.Signature | None = signed.signature
     right: bool = pyhashloom.manifest.check_list(b"list", folder="folder", progress=print).is_right
-    print(kept.is_same, [(found.status, found.path, found.error) for found in kept.differences], kept.counts, right)
+    print(kept.is_same, [(found.status, found.path, found.error) for found in kept.differences], signature, right)
     tags: list[bytes] = pyhashloom.hmac.many(b"key", listed, hashlib.sha256, threads=0)
     for output in "bytes", "hex":
         any_form: list[bytes] | list[str] | bytes | numpy.typing.NDArray[numpy.uint8]
