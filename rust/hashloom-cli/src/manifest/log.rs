@@ -102,8 +102,7 @@ Exit status:
      file that could not be read
 
 Examples:
-  hashloom manifest log check archive.log m --trusted-key minisign.pub &&
-      hashloom manifest check m /srv";
+  hashloom manifest log check archive.log m --trusted-key minisign.pub";
 
 /// Tell whether a log is an older copy of it and nothing but newer entries.
 #[derive(Debug, Args)]
