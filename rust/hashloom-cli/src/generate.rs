@@ -94,7 +94,7 @@ pub fn run(arguments: &Generate) -> Result<u8, String> {
         }
         What::Signature { file, sign } => {
             let signer = Signer::open(sign)?;
-            let signature = signer.sign(file, fs::File::open(file).map_err(|error| failed(file, &error))?)?;
+            let signature = signer.sign_with(file, "", fs::File::open(file).map_err(|error| failed(file, &error))?)?;
             output::print(|out| out.write_all(signature.as_bytes()))?;
         }
     }

@@ -209,7 +209,10 @@ fn what_a_release_has() {
         assert_ne!(status(&output), 0, "{why}");
         assert!([stdout(&output), stderr(&output)].concat().contains(why), "{}", stderr(&output));
         assert_eq!(fs::read(&signature).ok(), before);
-        assert_eq!(fs::read_dir(&release).unwrap().filter(|entry| entry.as_ref().unwrap().path() != signature).count(), 3);
+        assert_eq!(
+            fs::read_dir(&release).unwrap().filter(|entry| entry.as_ref().unwrap().path() != signature).count(),
+            3
+        );
     };
     refused("minisign.pub", "expected a secret key");
     fs::write(release.join("SHA256SUMS"), &sums[..sums.len() / 2 + 1]).unwrap();

@@ -116,10 +116,14 @@ mod of_minisign {
         /// Signs the bytes of a manifest of `folder` that will have the name of `file`. `ntaken_over`: files whose
         /// digests are those of an older manifest, by their lengths and times alone.
         pub fn sign(&self, file: &Path, folder: &Path, ntaken_over: u64, bytes: impl Read) -> Result<String, String> {
-            let file = file_name(file).unwrap_or_default();
             let taken_over = if ntaken_over > 0 { format!("\ttaken-over:{ntaken_over}") } else { String::new() };
-            let parts = format!("file:{file}\tfolder:{}{taken_over}", folder_name(folder));
-            self.0.sign(bytes, &parts).map_err(|error| format!("--sign: {}", reason(&error)))
+            self.sign_with(file, &format!("\tfolder:{}{taken_over}", folder_name(folder)), bytes)
+        }
+
+        /// Signs the bytes of a file that will have this name. `more` follows in the trusted comment.
+        pub fn sign_with(&self, file: &Path, more: &str, bytes: impl Read) -> Result<String, String> {
+            let file = file_name(file).unwrap_or_default();
+            self.0.sign(bytes, &format!("file:{file}{more}")).map_err(|error| format!("--sign: {}", reason(&error)))
         }
 
         /// The public half of the key.
@@ -314,6 +318,10 @@ mod of_nothing {
             _taken_over: u64,
             _bytes: impl Read,
         ) -> Result<String, String> {
+            match self.0 {}
+        }
+
+        pub fn sign_with(&self, _file: &Path, _more: &str, _bytes: impl Read) -> Result<String, String> {
             match self.0 {}
         }
 

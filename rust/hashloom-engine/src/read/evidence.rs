@@ -25,7 +25,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashloom::{Algorithm, Hasher};
+use hashloom::Algorithm;
 
 use crate::paths;
 use crate::read::device;
@@ -182,12 +182,12 @@ type Id = [u8; 16];
 
 /// Returns an identifier of parts, none of which can run into the next.
 fn id<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Id {
-    let mut hasher = Hasher::new(Algorithm::Sha256);
+    let mut message = Vec::with_capacity(128);
     for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part);
+        message.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        message.extend_from_slice(part);
     }
-    let digest = hasher.finalize();
+    let digest = hashloom::hash(Algorithm::Sha256, &message);
     std::array::from_fn(|index| digest.as_ref()[index])
 }
 
