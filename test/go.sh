@@ -23,7 +23,8 @@ if [ -z "$newest" ] || [ "$(printf '%s\n' 1.25 "$newest" | sort -V | head -n1)" 
     [ -z "${HASHLOOM_REQUIRE-}" ]
     exit
 fi
-export GOFLAGS="${GOFLAGS-} -mod=readonly"
+# A busy machine fails no test: test/run.sh has the limit.
+export GOFLAGS="${GOFLAGS-} -mod=readonly -timeout=0"
 
 formatted() {
     local files
@@ -142,7 +143,7 @@ if [ "$level" = all ]; then
         step "wasm, by node" env GOOS=js GOARCH=wasm go test -short -count=1 \
             -exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${packages[@]}"
     fi
-    step "messages over 4 GiB" env HASHLOOM_TEST_ALL=1 go test -count=1 -timeout 30m -run TestHugeMessages .
+    step "messages over 4 GiB" env HASHLOOM_TEST_ALL=1 go test -count=1 -run TestHugeMessages .
     for target in FuzzMany FuzzOneHash FuzzUnmarshal FuzzHMAC; do
         step "fuzz: $target" go test -run '^$' -fuzz "^$target\$" -fuzztime 60s .
     done
