@@ -288,12 +288,12 @@ check_crates() {
     done
 }
 
-# The tests of the crates; in quick a quarter of the files of tests/, and in every third run the examples.
+# The tests of the crates; in quick half of the files of tests/, and in every third run the examples.
 test_crates() {
     local of=(--quiet --workspace --exclude hashloom-gpu --features hashloom/digest --locked) only=() files
     if [ "$level" = quick ]; then
         mapfile -t files < <(basename -s .rs {core,rust/hashloom{,-engine,-cli}}/tests/*.rs | grep -vx gpu | sort -u)
-        mapfile -t files < <(sample $((${#files[@]} / 4)) "${files[@]}")
+        mapfile -t files < <(sample $((${#files[@]} / 2)) "${files[@]}")
         echo "tests/: ${files[*]}"
         only=(--lib --bins "${files[@]/#/--test=}")
         [ $((HASHLOOM_SEED % 3)) != 0 ] || cargo test "${of[@]}" --doc || return 1
