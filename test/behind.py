@@ -249,7 +249,6 @@ def cloned(name, nbytes, *maker):
         known.mkdir()
         run(PROGRAM, "torrent", "create", content, "-l", "64K", "-o", known / "torrent", "--quiet")
         run(PROGRAM, "manifest", "write", content, "-o", known / "manifest", "--quiet")
-        run("sync")
         run("umount", mounted)
         rotten = (folder / "image").read_bytes().replace(early[:4096], b"T" + early[1:4096])
         (folder / "clone").write_bytes(rotten)

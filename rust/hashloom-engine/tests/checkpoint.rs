@@ -71,32 +71,38 @@ fn folders() -> Vec<tempfile::TempDir> {
 #[test]
 fn what_is_written_through_a_mapping_is_seen() {
     for folder in folders() {
-        let folder = folder.path();
-        let (path, torrent) = zeros(folder);
-        let file = File::options().read(true).write(true).open(&path).unwrap();
-        // SAFETY: the mapping is new, and the bytes touched below lie within the file.
-        let map = unsafe {
-            mmap(std::ptr::null_mut(), NBYTES, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0).unwrap()
-        };
-        drop(file);
-        let byte = map.cast::<u8>();
-        // SAFETY: the address lies within the mapping, and the file is as long as the mapping.
-        unsafe { byte.write_volatile(0) };
-        std::thread::sleep(Duration::from_millis(100));
-
-        let saved = Saved::new();
-        assert_eq!(check(&saved, &torrent, folder), [PieceState::Have; 3]);
-        let before = path.metadata().unwrap();
-        // SAFETY: as above.
-        unsafe { byte.write_volatile(1) };
-        let after = path.metadata().unwrap();
-        assert_eq!(before.modified().unwrap(), after.modified().unwrap(), "this is what the test is about");
-
-        let found = check(&saved, &torrent, folder);
-        assert_eq!(found, [PieceState::Bad, PieceState::Have, PieceState::Have], "{}", folder.display());
-        // SAFETY: nobody uses the mapping any more.
-        unsafe { munmap(map, NBYTES).unwrap() };
+        // Somebody may write all dirty pages to the disk in between: then the next write changes the time.
+        let is_meant = (0..10).any(|_| is_seen_through_a_mapping(folder.path()));
+        assert!(is_meant, "a write to a dirty page that changes no time");
     }
+}
+
+/// Returns false if the write did change the time, which is not what the test is about.
+fn is_seen_through_a_mapping(folder: &Path) -> bool {
+    let (path, torrent) = zeros(folder);
+    let file = File::options().read(true).write(true).open(&path).unwrap();
+    // SAFETY: the mapping is new, and the bytes touched below lie within the file.
+    let map = unsafe {
+        mmap(std::ptr::null_mut(), NBYTES, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0).unwrap()
+    };
+    drop(file);
+    let byte = map.cast::<u8>();
+    // SAFETY: the address lies within the mapping, and the file is as long as the mapping.
+    unsafe { byte.write_volatile(0) };
+    std::thread::sleep(Duration::from_millis(100));
+
+    let saved = Saved::new();
+    assert_eq!(check(&saved, &torrent, folder), [PieceState::Have; 3]);
+    let before = path.metadata().unwrap();
+    // SAFETY: as above.
+    unsafe { byte.write_volatile(1) };
+    let after = path.metadata().unwrap();
+
+    let found = check(&saved, &torrent, folder);
+    assert_eq!(found, [PieceState::Bad, PieceState::Have, PieceState::Have], "{}", folder.display());
+    // SAFETY: nobody uses the mapping any more.
+    unsafe { munmap(map, NBYTES).unwrap() };
+    before.modified().unwrap() == after.modified().unwrap()
 }
 
 /// On a file system in memory, a page that was read first is written to unseen, whenever the mapping was made.
