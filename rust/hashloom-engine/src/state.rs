@@ -37,6 +37,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -152,9 +153,9 @@ impl State {
         let mut state = State { file, secret, number, known, end, waiting: Vec::new(), flushed: Instant::now() };
         if !state.read(subject)? {
             state.number = random();
-            let line = format!("{BEGINNING}{} {subject}", state.number);
+            let number = state.number.clone();
             state.file.set_len(0)?;
-            state.put(&line);
+            state.put(format_args!("{BEGINNING}{number} {subject}"));
             state.flush()?;
         }
         Ok(state)
@@ -190,7 +191,7 @@ impl State {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn last(&mut self, key: &[u8]) -> Option<(Tie, String)> {
-        let key = key_of(key);
+        let key = Hex(&key_of(key)).to_string();
         let place = self.known[self.places(&key)].last()?.1;
         self.entry_at(place).filter(|(found, ..)| *found == key).map(|(_, tie, value)| (tie, value))
     }
@@ -203,7 +204,7 @@ impl State {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn all(&mut self, key: &[u8], mut each: impl FnMut(Tie, &str)) {
-        let key = key_of(key);
+        let key = Hex(&key_of(key)).to_string();
         for index in self.places(&key) {
             match self.entry_at(self.known[index].1) {
                 Some((found, tie, value)) if found == key => each(tie, &value),
@@ -233,7 +234,7 @@ impl State {
         if !is_word || value.len() > LINE_MAX_NBYTES as usize / 2 {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a value of a state must be one short word"));
         }
-        self.put(&format!("{} {tie} {value}", key_of(key)));
+        self.put(format_args!("{} {tie} {value}", Hex(&key_of(key))));
         self.flush_if_due()
     }
 
@@ -248,9 +249,9 @@ impl State {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn forget(&mut self, key: &[u8]) -> io::Result<()> {
-        let key = key_of(key);
+        let key = Hex(&key_of(key)).to_string();
         self.known.drain(self.places(&key));
-        self.put(&format!("{key} {} {NOTHING}", Tie::of("", "")));
+        self.put(format_args!("{key} {} {NOTHING}", Tie::of("", "")));
         self.flush_if_due()
     }
 
@@ -300,7 +301,7 @@ impl State {
     }
 
     /// The check of a line.
-    fn check(&self, line: &[u8]) -> String {
+    fn check(&self, line: &[u8]) -> [u8; ID_NBYTES] {
         let digest = match &self.secret {
             Some(secret) => {
                 let mut hmac = Hmac::new(secret);
@@ -315,14 +316,16 @@ impl State {
                 hasher.finalize()
             }
         };
-        Hex(&digest.as_ref()[..ID_NBYTES]).to_string()
+        std::array::from_fn(|index| digest.as_ref()[index])
     }
 
-    fn put(&mut self, line: &str) {
-        let check = self.check(line.as_bytes());
-        if self.waiting.len() <= WAITING_MAX_NBYTES {
+    fn put(&mut self, line: fmt::Arguments<'_>) {
+        let start = self.waiting.len();
+        if start <= WAITING_MAX_NBYTES {
             // Writing into memory cannot fail.
-            let _ = writeln!(self.waiting, "{line} {check}");
+            let _ = self.waiting.write_fmt(line);
+            let check = self.check(&self.waiting[start..]);
+            let _ = writeln!(self.waiting, " {}", Hex(&check));
         }
     }
 
@@ -330,7 +333,7 @@ impl State {
     fn checked<'a>(&self, line: &'a [u8]) -> Option<&'a str> {
         let line = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
         let (text, check) = line.rsplit_once(' ')?;
-        (self.check(text.as_bytes()) == check).then_some(text)
+        (Hex(&self.check(text.as_bytes())).to_string() == check).then_some(text)
     }
 
     /// Reads the file up to the first line that is wrong. Returns false if the file is empty, or ends in its first line.
@@ -411,8 +414,9 @@ fn entry(text: &str) -> Option<(&str, Tie, &str)> {
     (key.len() == ID_NDIGITS && key.is_ascii() && words.next().is_none()).then_some((key, tie, value))
 }
 
-fn key_of(key: &[u8]) -> String {
-    Hex(&hashloom::hash(Algorithm::Sha256, key).as_ref()[..ID_NBYTES]).to_string()
+fn key_of(key: &[u8]) -> [u8; ID_NBYTES] {
+    let digest = hashloom::hash(Algorithm::Sha256, key);
+    std::array::from_fn(|index| digest.as_ref()[index])
 }
 
 /// The beginning of a key, by which it is found.
