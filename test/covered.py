@@ -77,11 +77,12 @@ def lists(folder):
     lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()]
     place = folder / "list"
 
-    def compared(what, *options, json_options=()):
+    def compared(what, *options, is_cut=False):
+        """is_cut: the list ends within a line, which sha256sum takes for one that is badly formatted."""
         ours, theirs = hashloom("check", *options, "list", cwd=folder), run("sha256sum", "-c", *options, "list", cwd=folder)
-        equal(f"check: {what} {options}", (ours[0] == 0, ours[1]), (theirs[0] == 0, theirs[1]))
+        equal(f"check: {what} {options}", (ours[0] == 0, ours[1]), (theirs[0] == 0 and not is_cut, theirs[1]))
         status, printed = hashloom("check", "--json", *options, "list", cwd=folder)
-        equal(f"check --json: {what} {options}: status", status == 0, theirs[0] == 0)
+        equal(f"check --json: {what} {options}: status", status == 0, theirs[0] == 0 and not is_cut)
         objects = [json.loads(line) for line in printed.splitlines()]
         nok = theirs[1].count(": OK\n")
         equal(f"check --json: {what} {options}: files that are OK",
@@ -99,12 +100,13 @@ def lists(folder):
     for end in (*range(0, len(text), 7), len(text) - 1, len(text)):
         place.write_bytes(text[:end])
         for options in ((), ("--strict",)):
-            compared(f"the first {end} bytes of the list", *options)
+            compared(f"the first {end} bytes of the list", *options,
+                     is_cut=end < len(text) - 1 and text[:end].rpartition(b"\n")[2] != b"")
     place.write_text(lines[0])
     status, printed = hashloom("check", "--json", "list", cwd=folder)
     equal("check --json: a short list", json.loads(printed.splitlines()[-1]),
-          {"list": "list", "counts": {"ok": 1, "failed": 0, "unread": 0, "unstable": 0, "ignored": 0}, "bytes": 1,
-           "bad_lines": 0})
+          {"list": "list", "counts": {"ok": 1, "failed": 0, "unread": 0, "unstable": 0, "ignored": 0, "unverified": 0},
+           "bytes": 1, "bad_lines": 0})
 
 
 def manifests(folder):
