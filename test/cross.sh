@@ -9,7 +9,7 @@
 #
 # quick (the default) is i686 and aarch64, all is every architecture; ARCH names some. Each line of output is an
 # architecture with a CPU. Emulation is slow: there only about one in eight repetitions runs, in quick one in 64 of the
-# kernels and of four other programs, by HASHLOOM_SEED, unless HASHLOOM_TEST_SHARE (test.h) is set; 1 runs all. all also
+# kernels and of two other programs, by HASHLOOM_SEED, unless HASHLOOM_TEST_SHARE (test.h) is set; 1 runs all. all also
 # proves that the core is freestanding. JOBS: the number of compilers or tests to run at once. Exit status: 0 all passed,
 # 1 something failed, 2 something needed is not installed; the output names it.
 #
@@ -135,7 +135,7 @@ on() {
         share=${HASHLOOM_TEST_SHARE:-64}
         run=(suite_of "oracle kernels api" "$name")
         if [ -z "${4-}" ]; then
-            which=$(sample 4 lengths ragged streams export jobs hmac pbkdf2 search threads stack remains choice)
+            which=$(sample 2 lengths ragged streams export jobs hmac pbkdf2 search threads stack remains choice)
             which="${which//$'\n'/ }$([ "$name" != aarch64 ] || echo " hwcap")"
             run[1]+=" $which"
         fi

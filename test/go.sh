@@ -90,11 +90,14 @@ pairs() {
     return $failed
 }
 
-steps=(proxy same purego race std std-purego peers arm64 arm64-core)
+long=(purego race arm64 arm64-core)
+steps=(proxy same std std-purego peers)
 archs=(amd64 arm64)
 if [ "$level" = quick ]; then
-    mapfile -t steps < <(sample 3 "${steps[@]}" noasm)
+    mapfile -t steps < <(sample 1 "${long[@]}" noasm && sample 2 "${steps[@]}")
     mapfile -t archs < <(sample 1 "${archs[@]}")
+else
+    steps+=("${long[@]}")
 fi
 
 # maybe KIND NAME COMMAND...: a step that quick takes only some of.
