@@ -35,7 +35,7 @@ _CHANGED = {
     "updatedat",
 }
 _CREATED = {"created", "createdat", "createdtime", "creationtime", "ctime", "timecreated"}
-# Of each change another one, whatever the clock.
+# Fields that differ after each change, whatever the clock.
 _REVISIONS = {
     "blobid",
     "contenthash",  # Dropbox
@@ -51,11 +51,11 @@ _REVISIONS = {
     "versionid",
     "xethash",
 }
-# Of two contents that somebody made for it, MD5, and so an ETag, may be the same.
+# Two contents made for the purpose can share their MD5, and so their ETag.
 _HASHES = {
     "checksum", "contentmd5", "digest", "etag", "md5", "md5checksum", "md5dos2unix", "md5hash", "reprdigest", "sha1",
 }  # fmt: skip
-# Which file it is. These tie nothing.
+# Fields that identify the file. They tie nothing.
 _OTHERS = {"at", "crc", "crc32c", "fileid", "ino", "size", "unique"}
 # Fields with fields in them: Azure, DVC, Hugging Face.
 _NESTED = {"contentsettings", "dvcinfo", "fsinfo", "lfs"}

@@ -16,7 +16,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, input::raw(path)?)))
 }
 
-/// What is not in the bytes of a line.
+/// Facts about a list that the bytes of a line lack.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line {
     /// The line is longer than [`LINE_MAX_NBYTES`]; the rest of it was skipped.
