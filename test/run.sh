@@ -159,6 +159,7 @@ start() { # NAME
         TIMEFORMAT='%R %U %S'
         time eval "${command[$1]}" >>$logs/"$1".log 2>&1 </dev/null
         echo $? >$logs/"$1".status
+        disown $!
         kill -KILL $!
     } 2>$logs/"$1".time &
     state[$1]=$!
