@@ -2,7 +2,8 @@
 # algorithms.py: writes what C, Rust, Go, Python and the documents need of core/src/algorithms.def, the one list.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Rewrites the generated parts of files, or with --check only says which are not as this program would write them.
+"""Rewrites the generated parts of files, or with --check only says which are not as this program would write them. All
+rows are checked first; if one is wrong, or one file cannot be written, no file changes.
 
     tools/algorithms.py [--check]
 
@@ -75,30 +76,75 @@ def arguments(text):
             for string, word in re.findall(r'"([^"]*)"|([\w.]+(?:\([^)]*\))?)', text)]
 
 
+class Wrong(Exception):
+    """What is wrong in the list, or in a file that gets a part of it."""
+
+
+def check(holds, where, what):
+    if not holds:
+        raise Wrong(f"{where}: {what}")
+
+
+def integer(text, where, what, base=10):
+    try:
+        return int(text, base)
+    except ValueError:
+        raise Wrong(f"{where}: {what} is {text!r}, not a number") from None
+
+
+def block_function(where, constant, number, name, word_nbytes, nwords, order):
+    body = Body(constant, integer(number, where, "the id"), name, integer(word_nbytes, where, "word_nbytes"),
+                integer(nwords, where, "nwords"), order == "BIG")
+    check(body.word_nbytes in (4, 8), where, f"words have 4 or 8 bytes, not {word_nbytes}")
+    check(order in ("BIG", "LITTLE"), where, f"the order of bytes is BIG or LITTLE, not {order}")
+    check(name in RUST_CRATES, where, f"RUST_CRATES of tools/algorithms.py names no crate for {name}")
+    return body
+
+
+def algorithm(where, bodies, constant, number, name, title, body, digest_nbytes, block_nbytes, iv, ending, hashlib,
+              tags, openssl, pkcs11, standard, status):
+    check(body in bodies, where, f"no BLOCK_FUNCTION row before it is named {body}")
+    kind = re.fullmatch(r"(STRENGTHENED)|(SPONGE|XOF)\((\w+)\)", ending)
+    check(kind is not None, where, f"the ending is STRENGTHENED, SPONGE(suffix) or XOF(suffix), not {ending}")
+    check(status in ("CURRENT", "LEGACY"), where, f"the status is CURRENT or LEGACY, not {status}")
+    return Algorithm(
+        constant, integer(number, where, "the id"), name, title, bodies[body],
+        integer(digest_nbytes, where, "digest_nbytes"), integer(block_nbytes, where, "block_nbytes"), iv,
+        kind[1] or kind[2], integer(kind[3] or "0", where, "the suffix", 0), hashlib, tuple(tags.split(",")),
+        tuple(openssl.split(":")), None if pkcs11 == "NONE" else pkcs11, standard, status == "LEGACY")
+
+
 def read(path=LIST):
     """All bodies and all algorithms, by their ids."""
     with open(path, encoding="utf-8") as file:
-        text = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
-    rows = re.findall(r"^(BLOCK_FUNCTION|ALG)\(((?:[^()]|\([^)]*\))*)\)$", text, flags=re.M)
-    bodies, algorithms = {}, []
-    for macro, inside in rows:
-        if macro == "BLOCK_FUNCTION":
-            constant, number, name, word_nbytes, nwords, order = arguments(inside)
-            bodies[constant] = Body(constant, int(number), name, int(word_nbytes), int(nwords), order == "BIG")
-            continue
-        (constant, number, name, title, body, digest_nbytes, block_nbytes, iv, ending, hashlib, tags, openssl, pkcs11,
-         standard, status) = arguments(inside)
-        ending, suffix = re.fullmatch(r"(\w+)(?:\((\w+)\))?", ending).groups()
-        algorithms.append(Algorithm(
-            constant, int(number), name, title, bodies[body], int(digest_nbytes), int(block_nbytes), iv, ending,
-            int(suffix or "0", 0), hashlib, tuple(tags.split(",")), tuple(openssl.split(":")),
-            None if pkcs11 == "NONE" else pkcs11, standard, status == "LEGACY"))
-    if [a.id for a in algorithms] != list(range(1, len(algorithms) + 1)):
-        sys.exit(f"{LIST}: the ids of the algorithms are not 1, 2, 3, ...")
+        text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), file.read(), flags=re.S)
+    bodies, algorithms, name = {}, [], os.path.relpath(path, ROOT)
+    for row in re.finditer(r"^(BLOCK_FUNCTION|ALG)\(((?:(?:[^()]|\([^)]*\))*)\)$)?", text, flags=re.M):
+        where = f"{name}:{text.count(chr(10), 0, row.start()) + 1}"
+        check(row[2] is not None, where, "the row has no end")
+        columns, wanted = arguments(row[2]), 6 if row[1] == "BLOCK_FUNCTION" else 15
+        check(len(columns) == wanted, where, f"{len(columns)} columns, where {row[1]} has {wanted}")
+        if row[1] == "BLOCK_FUNCTION":
+            bodies[columns[0]] = block_function(where, *columns)
+        else:
+            algorithms.append(algorithm(where, bodies, *columns))
+    for rows, first in ((list(bodies.values()), 0), (algorithms, 1)):
+        ids = [row.id for row in rows]
+        check(ids == list(range(first, first + len(rows))), name, f"the ids {ids} are not {first}, {first + 1}, ...")
+        for column in ("constant", "name"):
+            values = [getattr(row, column) for row in rows]
+            check(len(set(values)) == len(values), name, f"two rows have one {column}")
+    check({a.body.name for a in algorithms} == {b.name for b in bodies.values()}, name, "a body has no algorithm")
     return list(bodies.values()), algorithms
 
 
-BODIES, ALGORITHMS = read()
+# The crates of RustCrypto that the types replace, by block function.
+RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5", "keccak": "sha3"}
+
+try:
+    BODIES, ALGORITHMS = read()
+except Wrong as wrong:
+    sys.exit(str(wrong))
 
 
 # ---- Writers: each returns the lines of a generated part ------------------------------------------------------------
@@ -189,6 +235,8 @@ def rust_rows():
         yield f"        body: sys::HL_BODY_{a.body.constant},"
         yield f"        is_xof: {'true' if a.is_xof else 'false'},"
         yield "    },"
+
+
 def md_openssl():
     yield "| digest | names | object identifier |"
     yield "|---|---|---|"
@@ -230,10 +278,6 @@ def gpu_bodies():
     for a in ALGORITHMS:
         yield f"    (Algorithm::{a.camel}, &{a.constant}),"
     yield "];"
-
-
-# The crates of RustCrypto that the types replace, by block function.
-RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5", "keccak": "sha3"}
 
 
 def rust_peer(a):
@@ -497,34 +541,49 @@ def rewritten(path, text, writers):
     for writer in writers:
         mark = re.escape("algorithms.py: " + writer.__name__)
         part = re.compile(rf"(^[^\n]*\b{mark}\b[^\n]*\n)(.*?)(^[^\n]*algorithms\.py: end\b)", re.M | re.S)
-        if len(part.findall(text)) != 1:
-            sys.exit(f"{path}: no line, or more than one, says 'algorithms.py: {writer.__name__}' before one that "
-                     "says 'algorithms.py: end'")
+        check(len(part.findall(text)) == 1, path, f"no line, or more than one, says 'algorithms.py: {writer.__name__}' "
+              "before one that says 'algorithms.py: end'")
         lines = "".join(line + "\n" if line else "\n" for line in writer())
         text = part.sub(lambda found, lines=lines: found[1] + lines + found[3], text)
     return text
+
+
+def replace_all(files):
+    """Writes every file beside the old one, and only then puts them in their places."""
+    temporary = {os.path.join(ROOT, path): os.path.join(ROOT, path + ".new") for path in files}
+    try:
+        for text, (old, new) in zip(files.values(), temporary.items()):
+            with open(new, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(new, os.stat(old).st_mode)
+        for old, new in temporary.items():
+            os.replace(new, old)
+    finally:
+        for new in temporary.values():
+            if os.path.exists(new):
+                os.remove(new)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    differ = []
+    differ = {}
     for path, writers in WRITERS.items():
-        full = os.path.join(ROOT, path)
-        with open(full, encoding="utf-8") as file:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             text = file.read()
         wanted = rewritten(path, text, writers)
-        if wanted == text:
-            continue
-        differ.append(path)
-        if not options.check:
-            with open(full, "w", encoding="utf-8") as file:
-                file.write(wanted)
+        if wanted != text:
+            differ[path] = wanted
+    if not options.check:
+        replace_all(differ)
     if options.check and differ:
         sys.exit("not as tools/algorithms.py writes them: " + ", ".join(differ))
     print("algorithms.py:", "written: " + ", ".join(differ) if differ else "all files are as core/src/algorithms.def says")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (Wrong, OSError) as error:
+        sys.exit(str(error))
