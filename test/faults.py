@@ -278,7 +278,7 @@ def commands():
     tree, below = ("c", "c/sub"), "c"
     for words in (
         ("sum", *files),
-        ("sum", "--no-map", "--threads", "1", *files),
+        ("sum", "--threads", "1", *files),
         ("sum", "--threads", "4", "--json", "-a", "sha1,sha512", *files),
         ("digest", "-v", "-a", "sha256", *files),
     ):
@@ -290,7 +290,7 @@ def commands():
     yield Command(("-b", *files), contents, called_as="sha256sum")
     yield Command(("digest", "-a", "sha1"), ("c/big",), stdin="c/big")
     yield Command(("mac", "-v", "-a", "sha256_hmac", "-k", "in/key", *files), ("in/key", *contents))
-    for options in ((), ("--json", "--no-map"), ("--threads", "1")):
+    for options in ((), ("--json",), ("--threads", "1")):
         yield Command(("check", *options, "in/list"), ("in/list", *contents), judges=True)
     yield Command(("check", "--status", "in/list"), ("in/list", *contents), judges=True, silent=True)
     yield Command(("check", "-C", "c/..", "in/list"), ("in/list", *contents), judges=True)
@@ -322,7 +322,7 @@ def commands():
         torrent = f"in/{version}.torrent"
         yield Command(("torrent", "verify", torrent, "."), (torrent, *contents), judges=True)
     verify, torrent = ("torrent", "verify", "in/v1.torrent", "."), "in/v1.torrent"
-    yield Command((*verify, "--json", "--no-map"), (torrent, *contents), judges=True)
+    yield Command((*verify, "--json"), (torrent, *contents), judges=True)
     yield Command((*verify, "--json", "--threads", "1"), (torrent, *contents), judges=True)
     yield Command((*verify, "--threads", "4", "--missing"), (torrent, *contents), judges=True)
     yield Command((*verify, "--repair-list"), (torrent, *contents), judges=True)
@@ -857,7 +857,7 @@ def resumed():
     right."""
     verify = ("torrent", "verify", "in/v1.torrent", ".", "--resume", "out/state")
     manifest = ("manifest", "check", "in/manifest", "c", "--resume", "out/state")
-    for words in (verify, (*verify, "--threads", "1"), (*verify, "--no-map"), manifest):
+    for words in (verify, (*verify, "--threads", "1"), manifest):
         command = Command(words, ("c/big",), progress=("out/state",))
         # `changed` is read before `waiting`, whose read hangs.
         changed, waiting = ("c/big", "c/mid") if words[0] == "torrent" else ("c/big", "c/sub/y")

@@ -16,10 +16,6 @@ use crate::text::reason;
 /// How files are read and hashed; no digest depends on it.
 #[derive(Debug, Args)]
 pub struct Work {
-    /// Copy files from the page cache before hashing, instead of mapping them
-    #[arg(long)]
-    pub no_map: bool,
-
     /// Read at most BYTES a second, such as 100M, all threads together
     #[arg(long, value_name = "BYTES", value_parser = rate)]
     pub rate: Option<Nbytes>,
@@ -44,7 +40,7 @@ impl Work {
     /// Options for the engine. Threads that are started later give way, if that is wanted.
     pub fn options(&self) -> Options {
         let rate = self.rate.map_or(0, |Nbytes(rate)| rate);
-        self.threads.options().mapped_with_sigbus_handler(!self.no_map).rate(rate)
+        self.threads.options().rate(rate)
     }
 }
 

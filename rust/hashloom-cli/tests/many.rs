@@ -382,8 +382,7 @@ mod linux {
     /// Begins a slow check and returns when it has read some 200 MiB.
     fn begin(folder: &Path, arguments: &[&str]) -> Child {
         let mut command = hashloom();
-        // /proc counts bytes read, but not bytes mapped.
-        let slow = ["torrent", "verify", "--isa", "scalar", "--threads", "1", "--no-map"];
+        let slow = ["torrent", "verify", "--isa", "scalar", "--threads", "1"];
         command.current_dir(folder).args(slow).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         loop {
@@ -513,7 +512,7 @@ mod linux {
             maker::write_files(&folder.join("t"), &files);
             for threads in ["1", "2"] {
                 // Bytes in the page cache are not read, so bad sectors do not affect them.
-                let arguments = ["t.torrent", "--json", "--no-map", "--threads", threads];
+                let arguments = ["t.torrent", "--json", "--threads", threads];
                 let output = verify_with("eio=49152-65535", folder, &arguments);
                 assert_eq!(status(&output), 2, "{version:?}: {}", stderr(&output));
                 let expected = "hashloom: ./t/a: cannot be read at byte 49152: Input/output error\n";

@@ -35,9 +35,8 @@
 //! | nonces whose digest is low enough | [`search`] | |
 //!
 //! All features but `sign` are on by default. One more, `io-uring`, opens and reads many small files with a few system calls on
-//! Linux. Files are read at offsets into rows that stay in the second-level cache, or mapped and hashed in place if the
-//! caller [allows it](run::Options::mapped_with_sigbus_handler). Memory does not grow with the length or the number of
-//! files, except for a few bytes of state for each piece and file.
+//! Linux. Files are read at offsets into rows that stay in the second-level cache. Memory does not grow with the length or
+//! the number of files, except for a few bytes of state for each piece and file.
 #![deny(missing_docs, unsafe_code)]
 #![cfg_attr(
     not(all(

@@ -74,7 +74,7 @@ fn check(torrent: &Torrent, folder: &Path, threads: usize, change: &(dyn Fn() + 
             change();
         }
     };
-    let options = Options::new().threads(threads).mapped_with_sigbus_handler(true);
+    let options = Options::new().threads(threads);
     let report = hear_pieces(torrent, folder, &options, hear);
     assert!(is_done.into_inner());
     assert_eq!(last_heard.into_inner().unwrap(), report.pieces);
@@ -164,7 +164,7 @@ fn what_comes_while_it_is_missed_is_there() {
     }
 }
 
-/// If a file is truncated inside the last mapped page, the bytes beyond the end read as zeros, without a signal.
+/// A file is truncated inside its last page: what was beyond the end is not zeros.
 #[test]
 fn zeros_beyond_the_end_are_not_the_files() {
     for version in [Version::V1, Version::V2, Version::Hybrid] {
@@ -183,7 +183,7 @@ fn zeros_beyond_the_end_are_not_the_files() {
                 open(&path).set_len((4 << 20) + 100).unwrap();
             }
         };
-        let options = Options::new().threads(1).mapped_with_sigbus_handler(true);
+        let options = Options::new().threads(1);
         let report = heard(&options, cut, |options| verify(&torrent, folder.path(), options)).unwrap();
         assert!(is_cut.into_inner() && !report.is_complete(), "{version}: {report:?}");
         assert_eq!(report.files[0].state, FileState::Short, "{version}: {report:?}");

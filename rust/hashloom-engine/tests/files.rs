@@ -70,22 +70,20 @@ fn every_length_around_chunks_and_windows() {
     let expected: Vec<Vec<_>> =
         contents.iter().map(|content| algorithms.iter().map(|&algorithm| hash(algorithm, content)).collect()).collect();
     for nthreads in [1, 2, 5] {
-        for mapped in [false, true] {
-            for several in [false, true] {
-                let methods = methods(if several { &algorithms } else { &algorithms[..1] });
-                let options = Options::new().threads(nthreads).mapped_with_sigbus_handler(mapped);
-                let (results, summary) = run(&paths, &methods, &options);
-                for (((result, expected), content), path) in results.iter().zip(&expected).zip(&contents).zip(&paths) {
-                    let hashed = result.as_ref().unwrap();
-                    let what = format!("{} bytes, {options:?}", content.len());
-                    assert_eq!(hashed.digests, expected[..methods.len()], "{what}");
-                    assert_eq!(hashed.nbytes, content.len() as u64, "{what}");
-                    assert_eq!(hashed.stamp, Stamp::at(path).unwrap(), "{what}");
-                }
-                assert_eq!((summary.nfiles, summary.nfailed), (paths.len() as u64, 0));
-                assert_eq!(summary.nbytes, lengths.iter().sum::<usize>() as u64);
-                assert!(!summary.cancelled);
+        for several in [false, true] {
+            let methods = methods(if several { &algorithms } else { &algorithms[..1] });
+            let options = Options::new().threads(nthreads);
+            let (results, summary) = run(&paths, &methods, &options);
+            for (((result, expected), content), path) in results.iter().zip(&expected).zip(&contents).zip(&paths) {
+                let hashed = result.as_ref().unwrap();
+                let what = format!("{} bytes, {options:?}", content.len());
+                assert_eq!(hashed.digests, expected[..methods.len()], "{what}");
+                assert_eq!(hashed.nbytes, content.len() as u64, "{what}");
+                assert_eq!(hashed.stamp, Stamp::at(path).unwrap(), "{what}");
             }
+            assert_eq!((summary.nfiles, summary.nfailed), (paths.len() as u64, 0));
+            assert_eq!(summary.nbytes, lengths.iter().sum::<usize>() as u64);
+            assert!(!summary.cancelled);
         }
     }
 }
@@ -155,11 +153,7 @@ fn pipes_are_read_to_their_end() {
                     }
                 });
             }
-            let (results, _) = run(
-                &paths,
-                &methods(&[Sha256, Sha1]),
-                &Options::new().threads(nthreads).mapped_with_sigbus_handler(true),
-            );
+            let (results, _) = run(&paths, &methods(&[Sha256, Sha1]), &Options::new().threads(nthreads));
             for (i, result) in results.iter().enumerate() {
                 let content = match i % 10 {
                     3 => bytes(lengths[i / 10], 100 + i / 10),
@@ -239,8 +233,7 @@ fn a_long_file_before_many_short_ones() {
     let mut paths = vec![long.clone()];
     paths.extend(std::iter::repeat_n(short, 3000));
     paths.push(long);
-    let (results, summary) =
-        run(&paths, &methods(&[Sha1]), &Options::new().threads(3).mapped_with_sigbus_handler(true));
+    let (results, summary) = run(&paths, &methods(&[Sha1]), &Options::new().threads(3));
     let expected = hash(Sha1, &bytes(5 << 20, 1));
     assert!(results.iter().all(Result::is_ok));
     assert_eq!([&results[0], &results[3001]].map(|result| result.as_ref().unwrap().digests[0]), [expected; 2]);
@@ -250,12 +243,7 @@ fn a_long_file_before_many_short_ones() {
 /// Hashes a file with one thread. In each read, `change` is called when this many bytes are hashed, until `change`
 /// returns false.
 #[cfg(unix)]
-fn changed_after(
-    path: &Path,
-    nbytes: u64,
-    mapped: bool,
-    change: &mut (dyn FnMut() -> bool + Send),
-) -> Result<Hashed, FileError> {
+fn changed_after(path: &Path, nbytes: u64, change: &mut (dyn FnMut() -> bool + Send)) -> Result<Hashed, FileError> {
     let state = Mutex::new((change, nbytes, false));
     let progress = |now: Progress| {
         let now = now.nbytes;
@@ -266,7 +254,7 @@ fn changed_after(
             *next = now + nbytes;
         }
     };
-    let options = Options::new().threads(1).mapped_with_sigbus_handler(mapped);
+    let options = Options::new().threads(1);
     let (mut results, _) = heard(&options, progress, |options| run(&[path.to_owned()], &methods(&[Sha256]), options));
     assert!(state.into_inner().unwrap().2 || results[0].is_err(), "the change was made in time");
     results.remove(0)
@@ -283,7 +271,6 @@ fn a_file_that_changes_is_read_again() {
     type Change<'a> = (&'a str, Box<dyn Fn() + Sync + 'a>);
     let changes: [Change; 6] = [
         ("truncated", Box::new(|| open().set_len(3_000_001).unwrap())),
-        // The bytes beyond the end in the last page of a mapping read as zeros, without a signal.
         ("truncated in its last page", Box::new(|| open().set_len((8 << 20) - 500).unwrap())),
         ("appended to", Box::new(|| open().write_all_at(b"more", 8 << 20).unwrap())),
         (
@@ -303,26 +290,24 @@ fn a_file_that_changes_is_read_again() {
             }),
         ),
     ];
-    for mapped in [false, true] {
-        for (what, change) in &changes {
-            fs::write(&path, &content).unwrap();
-            let hashed = changed_after(&path, 2 << 20, mapped, &mut || {
-                change();
-                false
-            });
-            let now = fs::read(&path).unwrap();
-            assert_ne!(now, content, "{what}");
-            let hashed = hashed.unwrap();
-            assert_eq!(hashed.digests[0], hash(Sha256, &now), "{what}, mapped: {mapped}");
-            assert_eq!((hashed.nbytes, hashed.stamp.unwrap().nbytes), (now.len() as u64, now.len() as u64), "{what}");
-        }
+    for (what, change) in &changes {
         fs::write(&path, &content).unwrap();
-        let removed = changed_after(&path, 2 << 20, mapped, &mut || {
-            fs::remove_file(&path).unwrap();
+        let hashed = changed_after(&path, 2 << 20, &mut || {
+            change();
             false
         });
-        assert!(matches!(removed, Err(FileError::Open(error)) if error.kind() == ErrorKind::NotFound));
+        let now = fs::read(&path).unwrap();
+        assert_ne!(now, content, "{what}");
+        let hashed = hashed.unwrap();
+        assert_eq!(hashed.digests[0], hash(Sha256, &now), "{what}");
+        assert_eq!((hashed.nbytes, hashed.stamp.unwrap().nbytes), (now.len() as u64, now.len() as u64), "{what}");
     }
+    fs::write(&path, &content).unwrap();
+    let removed = changed_after(&path, 2 << 20, &mut || {
+        fs::remove_file(&path).unwrap();
+        false
+    });
+    assert!(matches!(removed, Err(FileError::Open(error)) if error.kind() == ErrorKind::NotFound));
 }
 
 #[cfg(unix)]
@@ -331,18 +316,16 @@ fn a_file_that_always_changes_is_unstable() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, bytes(8 << 20, 5)).unwrap();
-    for mapped in [false, true] {
-        let mut nchanges = 0;
-        let hashed = changed_after(&path, 2 << 20, mapped, &mut || {
-            nchanges += 1;
-            OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&[nchanges], 0).unwrap();
-            true
-        });
-        assert!(nchanges >= 3, "{nchanges}");
-        let error = hashed.unwrap_err();
-        assert!(matches!(error, FileError::Unstable(_)), "{error:?}");
-        assert!(error.to_string().contains("try again when nothing writes to it"), "{error}");
-    }
+    let mut nchanges = 0;
+    let hashed = changed_after(&path, 2 << 20, &mut || {
+        nchanges += 1;
+        OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&[nchanges], 0).unwrap();
+        true
+    });
+    assert!(nchanges >= 3, "{nchanges}");
+    let error = hashed.unwrap_err();
+    assert!(matches!(error, FileError::Unstable(_)), "{error:?}");
+    assert!(error.to_string().contains("try again when nothing writes to it"), "{error}");
 }
 
 /// Many small files, one of which changes while the others are hashed; files are opened with a ring and without.
@@ -437,7 +420,7 @@ fn more_threads_than_files_may_be_open() {
     for (i, path) in paths.iter().enumerate() {
         File::create(path).unwrap().write_all(&bytes(40_000, i)).unwrap();
     }
-    let (results, _) = run(&paths, &methods(&[Sha1]), &Options::new().threads(1000).mapped_with_sigbus_handler(true));
+    let (results, _) = run(&paths, &methods(&[Sha1]), &Options::new().threads(1000));
     for (i, result) in results.into_iter().enumerate() {
         assert_eq!(result.unwrap().digests[0], hash(Sha1, &bytes(40_000, i)));
     }

@@ -82,7 +82,7 @@ fn the_digest_is_the_same_from_each_kind_of_source() {
             let digests: Vec<Hash> = ALGORITHMS.iter().map(|&algorithm| hash(algorithm, &bytes)).collect();
             expected.resize(expected.len() + sources.len() - before, digests);
         }
-        let options = Options::new().threads(nthreads).mapped_with_sigbus_handler(true);
+        let options = Options::new().threads(nthreads);
         let results = run(sources, &options);
         assert_eq!(results.len(), expected.len());
         for ((source, result), expected) in results.iter().zip(&expected) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Hash trees against their definitions, through every kind of input: one thread and several, mapped files, streams;
+//! Hash trees against their definitions, through every kind of input: one thread and several, files, streams;
 //! also wrong proofs, files that change, and callbacks.
 mod heard;
 
@@ -61,12 +61,10 @@ fn each_way<R: PartialEq + std::fmt::Debug>(
     (&*file).seek(SeekFrom::End(0)).unwrap();
     let memory: Arc<[u8]> = bytes.into();
     for threads in [1, 2, 3, 7] {
-        for mapped in [false, true] {
-            let options = Options::new().threads(threads).mapped_with_sigbus_handler(mapped);
-            for source in [Source::from(&file), path.path().into(), Source::memory(memory.clone())] {
-                let what = format!("{} bytes of {source:?}, {threads} threads, mapped: {mapped}", bytes.len());
-                assert_eq!(hash(source, &options).unwrap(), expected, "{what}");
-            }
+        let options = Options::new().threads(threads);
+        for source in [Source::from(&file), path.path().into(), Source::memory(memory.clone())] {
+            let what = format!("{} bytes of {source:?}, {threads} threads", bytes.len());
+            assert_eq!(hash(source, &options).unwrap(), expected, "{what}");
         }
     }
     let drips = Drips(io::Cursor::new(bytes.to_vec()));
@@ -549,7 +547,7 @@ fn cancelling_ends_it() {
 
 #[test]
 fn a_file_that_changes_is_an_error() {
-    for (threads, mapped) in [(1, false), (1, true), (4, false)] {
+    for threads in [1, 4] {
         for change in [|file: &File| file.set_len(5_000_000), |file: &File| file.set_len(12_000_000)] {
             let file = Arc::new(file_of(&content(10_000_000)));
             let changed = Mutex::new(false);
@@ -562,7 +560,7 @@ fn a_file_that_changes_is_an_error() {
                     *changed = true;
                 }
             };
-            let options = Options::new().threads(threads).mapped_with_sigbus_handler(mapped);
+            let options = Options::new().threads(threads);
             let found = heard(&options, show, |options| bep52::pieces_root(&file, options));
             assert!(matches!(found, Err(TreeError::Changed)));
         }

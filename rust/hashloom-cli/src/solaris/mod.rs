@@ -175,19 +175,17 @@ fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[Pat
     let (stop, is_terminal) = (Cancel::new(), io::stdout().is_terminal());
     let (status, lost) = Console::new(program.as_bytes(), &stop, None).run(|console| {
         let mut status = 0;
-        hash_files(requests, &Options::new().mapped_with_sigbus_handler(true).cancel(&stop), |request, result| {
-            match result {
-                Ok(hashed) => console.print(|lines| {
-                    let name = name(&request.source).filter(|_| is_named);
-                    let shown =
-                        name.as_deref().map(|name| if is_terminal { for_terminal(name, false) } else { name.into() });
-                    push_line(lines, verbose.then_some(label), shown.as_deref(), &hashed.digests[0]);
-                }),
-                Err(error) => {
-                    let (message, code) = trouble(&request.source, &error);
-                    console.message(message.as_bytes());
-                    status = code;
-                }
+        hash_files(requests, &Options::new().cancel(&stop), |request, result| match result {
+            Ok(hashed) => console.print(|lines| {
+                let name = name(&request.source).filter(|_| is_named);
+                let shown =
+                    name.as_deref().map(|name| if is_terminal { for_terminal(name, false) } else { name.into() });
+                push_line(lines, verbose.then_some(label), shown.as_deref(), &hashed.digests[0]);
+            }),
+            Err(error) => {
+                let (message, code) = trouble(&request.source, &error);
+                console.message(message.as_bytes());
+                status = code;
             }
         });
         status

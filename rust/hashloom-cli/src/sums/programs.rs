@@ -113,7 +113,7 @@ pub fn called(program: &str, arguments: &[OsString], isa: Option<&str>) -> Optio
     let &(_, family) = PROGRAMS.iter().find(|(name, _)| *name == program)?;
     let called = arguments.first()?.as_encoded_bytes();
     let stop = &Cancel::new();
-    let options = &Options::new().cancel(stop).mapped_with_sigbus_handler(true);
+    let options = &Options::new().cancel(stop);
     let (status, lost) = Console::new(called, stop, None).run(|console| {
         let work = Work { called, console, stop, options, isa };
         let done = match family {

@@ -6,19 +6,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::read::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at};
 use crate::read::holes;
-use crate::read::map::Mapping;
-use crate::read::open::{OPEN_MAX, OpenFile, is_in_memory, open_max};
+use crate::read::open::{OPEN_MAX, OpenFile, open_max};
 use crate::read::stamp::{READINGS_MAX, Stamp};
-
-/// Shorter files are read: mapping a file costs as much as copying this many bytes.
-const WORTH_MAPPING_NBYTES: u64 = 64 << 10;
 
 /// Why the bytes of a file are not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,8 +134,6 @@ pub(crate) struct Cache {
     count: AtomicUsize,
     /// Whether this process may have so many descriptors that each thread can keep a folder open, too.
     has_room: bool,
-    /// The least number of bytes that are worth mapping at once; `None` if files are not mapped.
-    maps: Option<u64>,
     /// The folders in use. A hundred torrents usually share one folder.
     roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
 }
@@ -182,23 +175,17 @@ pub(crate) struct Last {
 
 impl Default for Cache {
     fn default() -> Cache {
-        Cache::new(None)
-    }
-}
-
-impl Cache {
-    /// `maps`: long files are mapped if the system permits, and used for at least this many bytes at once.
-    pub(crate) fn new(maps: Option<u64>) -> Cache {
         let most = open_max();
         Cache {
             open: Mutex::new(Open { files: HashMap::default(), now: 0, most }),
             count: AtomicUsize::new(0),
             has_room: most == OPEN_MAX,
-            maps,
             roots: Mutex::default(),
         }
     }
+}
 
+impl Cache {
     /// The folder `path`, opened if no other torrent has it open.
     pub(crate) fn root(&self, path: &Path) -> io::Result<Arc<Root>> {
         let mut roots = lock(&self.roots);
@@ -249,21 +236,6 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The file, if it is mapped and a whole range is in memory: the range is then present in the mapping.
-    pub(crate) fn fetch_mapped(
-        &self,
-        index: usize,
-        last: &mut Last,
-        range: Range<u64>,
-    ) -> Result<Option<Arc<OpenFile>>, Absent> {
-        let file = self.get(index, last)?;
-        let Some(mapping) = &file.mapping else { return Ok(None) };
-        let is_worth_it = self.cache.maps.is_some_and(|least| range.end - range.start >= least) && mapping.is_sound();
-        // Data that is not in memory is read: the system reads ahead for reads.
-        let is_present = is_worth_it && is_in_memory(&file.file, range.end - 1) && mapping.fetch(range);
-        Ok(last.file.as_ref().filter(|_| is_present).map(|(_, file)| file.clone()))
-    }
-
     fn shared(&self, index: usize, last: &mut LastFolder) -> Result<Arc<OpenFile>, Absent> {
         match self.known[index].load(Ordering::Relaxed) {
             MISSING => return Err(Absent::Missing),
@@ -280,9 +252,7 @@ impl<'a> Files<'a> {
             Ok((file, nbytes)) => {
                 let holes = holes::has_holes(&file, nbytes);
                 self.known[index].store(nbytes, Ordering::Relaxed);
-                let is_mapped = self.cache.maps.is_some() && nbytes >= WORTH_MAPPING_NBYTES;
-                let mapping = if is_mapped { Mapping::new(&file, nbytes) } else { None };
-                let file = Arc::new(OpenFile { file, nbytes, holes, mapping });
+                let file = Arc::new(OpenFile { file, nbytes, holes });
                 // These files are closed after the lock is released.
                 let mut old = Vec::new();
                 let kept = lock(&self.cache.open).keep(key, file, &mut old);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A piece that is being read: its next bytes, from files, holes, padding or a mapping.
+//! A piece that is being read: its next bytes, from files, holes or padding.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,6 @@ use crate::pieces::fetch::parts::Part;
 use crate::pieces::files::{Absent, Key, Last};
 use crate::pieces::job::{Content, Job};
 use crate::pieces::rows::Filled;
-use crate::pieces::window::Window;
 use crate::read::holes::{Stretch, stretch_at};
 
 /// A piece that is being read.
@@ -30,8 +29,6 @@ pub(super) struct Lane<J> {
     /// The file that has the byte at `pos`.
     file: usize,
     stretch: Stretch,
-    /// The part of the file that is mapped and present.
-    window: Window,
     /// The part that has the bytes at `pos`, or had those before.
     part: Option<Arc<Part>>,
     /// Set if the piece cannot be read to its end.
@@ -58,13 +55,6 @@ impl Above {
         match self {
             Above::List(list) => list.extend_from_slice(digest),
             Above::Tree(tree, _) => tree.push(digest),
-        }
-    }
-
-    fn clear(&mut self) {
-        match self {
-            Above::List(list) => list.clear(),
-            Above::Tree(tree, _) => tree.clear(),
         }
     }
 
@@ -100,7 +90,6 @@ impl<J: Job> Lane<J> {
             leaves: if is_tree { Above::Tree(Tree::default(), levels) } else { Above::List(Vec::new()) },
             file,
             stretch: Stretch::NONE,
-            window: Window::default(),
             part: None,
             absent: None,
             job,
@@ -121,19 +110,6 @@ impl<J: Job> Lane<J> {
     pub(super) fn next_nbytes(&self, chunk_nbytes: u64) -> u64 {
         let leaf_nbytes = self.job.content().hashes.leaves.as_ref().map_or(1, |leaves| leaves.leaf_nbytes);
         (chunk_nbytes - chunk_nbytes % leaf_nbytes).min(self.end - self.pos)
-    }
-
-    /// Begins the piece again because mapped bytes were not the file's. From now on the file is read, which finds out
-    /// what is wrong with it.
-    pub(super) fn begin_again(&mut self) {
-        let layout = &self.job.content().layout;
-        self.pos = layout.piece_range(self.piece as u64).start;
-        self.file = layout.file_at(self.pos);
-        self.stretch = Stretch::NONE;
-        self.leaves.clear();
-        self.window.give_back();
-        self.part = None;
-        self.absent = None;
     }
 
     /// Fills `row` with the next bytes of the piece.
@@ -182,17 +158,6 @@ impl<J: Job> Lane<J> {
                     nbytes
                 }
                 Bytes::Data(nbytes) => {
-                    if nbytes == row.len() {
-                        let end = span.end().min(self.end) - span.offset;
-                        let end = if self.stretch.contains(at) { end.min(self.stretch.end) } else { end };
-                        if let Some(mapped) =
-                            self.window.get(&content.files, self.file, &mut own.last, at..at + nbytes as u64, end)?
-                        {
-                            self.pos += nbytes as u64;
-                            content.nbytes_read.fetch_add(nbytes as u64, Ordering::Relaxed);
-                            return Ok(mapped);
-                        }
-                    }
                     if zeros {
                         row[..filled].fill(0);
                         zeros = false;

@@ -17,7 +17,6 @@ mod lane;
 pub(crate) mod layout;
 mod queue;
 mod rows;
-pub(crate) mod window;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -213,17 +212,12 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         if let Some(form) = job.as_ref().and_then(|job| job.content().hashes.leaves.as_ref()) {
             rows.hash_leaves(form, lanes.len(), |at| covered[at], |at, digest| lanes[at].leaves.push(digest));
         }
-        rows.check_mapped(lanes.len(), |at| {
-            lanes[at].begin_again();
-            lanes[at].hasher()
-        });
         let mut nbytes = 0;
         for (lane, start) in lanes.iter().zip(starts) {
-            // A lane that began again is behind its start.
-            nbytes += lane.pos as i64 - start as i64;
+            nbytes += lane.pos - start;
             self.fetcher.used(lane.job.content(), start..lane.pos);
         }
-        self.done(nbytes.max(0) as u64);
+        self.done(nbytes);
     }
 
     fn done(&self, nbytes: u64) {
@@ -295,17 +289,4 @@ fn ready_first<J: Job>(rows: &mut Rows, lanes: &mut [Lane<J>], chunk_nbytes: u64
 /// A panic elsewhere leaves nothing half-done in the data behind these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The cache for files that are hashed in pieces.
-pub(crate) fn cache(options: &Options) -> files::Cache {
-    // When a thread gives a part of a mapping back, all CPUs must forget it. Seconds for 1 GiB, mapped and read:
-    // one thread, pieces of 16 KiB 0.23, 0.27, of 64 KiB 0.17, 0.26; two, of 16 KiB 0.49, 0.14, of 256 KiB 0.10,
-    // 0.13.
-    let least = match options.nthreads() {
-        1 => Some(0),
-        2 => Some(window::WINDOW_NBYTES),
-        _ => None,
-    };
-    files::Cache::new(least.filter(|_| options.is_mapped()))
 }

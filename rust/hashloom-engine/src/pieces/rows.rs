@@ -11,7 +11,6 @@ use crate::merkle::BLOCK_NBYTES;
 use crate::merkle::leaves::{Leaves, append_zeros};
 use crate::pieces::fetch::parts::Part;
 use crate::read::buffer::zeros;
-use crate::read::open::OpenFile;
 use crate::run::LANES;
 
 /// Zeros that stand for holes and padding, so that no row must be filled with zeros.
@@ -35,19 +34,17 @@ pub(crate) enum Filled {
     Read(usize),
     /// This many zeros, which are not in the row.
     Zeros(usize),
-    /// These bytes of a mapped file, which are not in the row either.
-    Mapped(Arc<OpenFile>, Range<u64>),
     /// These bytes of the content, which are in a part.
     Fetched(Arc<Part>, Range<u64>),
 }
 
 impl Filled {
-    /// Number of bytes that were read for this row. A limit on these leaves nothing mapped.
+    /// Number of bytes that were read for this row.
     pub(crate) fn nbytes_read(&self) -> u64 {
         match self {
             Filled::Read(nbytes) => *nbytes as u64,
             Filled::Fetched(_, range) => range.end - range.start,
-            Filled::Zeros(_) | Filled::Mapped(..) => 0,
+            Filled::Zeros(_) => 0,
         }
     }
 }
@@ -106,20 +103,6 @@ impl Rows {
             Filled::Read(nbytes) => &self.buffer[self.start + lane * stride(self.chunk_nbytes)..][..*nbytes],
             Filled::Zeros(nbytes) => &ZEROS[..*nbytes],
             Filled::Fetched(part, range) => part.bytes(range.clone()),
-            Filled::Mapped(file, range) => file.mapping.as_ref().map_or(&[], |mapping| mapping.bytes(range.clone())),
-        }
-    }
-
-    /// After hashing: finds messages whose mapped bytes were not the file's, and begins them anew. `again` is called for
-    /// each, and gives its hasher if it is hashed whole.
-    pub(crate) fn check_mapped(&mut self, count: usize, mut again: impl FnMut(usize) -> Option<Hasher>) {
-        for (lane, filled) in self.filled.iter_mut().enumerate().take(count) {
-            let Filled::Mapped(file, _) = std::mem::replace(filled, Filled::Zeros(0)) else { continue };
-            if !file.mapping.as_ref().is_some_and(|mapping| mapping.is_sound()) {
-                if let Some(hasher) = again(lane) {
-                    self.hashers[lane] = hasher;
-                }
-            }
         }
     }
 
@@ -144,7 +127,7 @@ impl Rows {
         let mut hashers = std::mem::take(&mut self.of_leaves);
         let (mut leaves, mut lanes): (Vec<&[u8]>, Vec<usize>) = (Vec::new(), Vec::new());
         // The first leaf of each row, then the second: the kernels over SHA instructions prefetch beyond the end of
-        // each message, and find there a message that comes soon (1 to 8% on mapped files).
+        // each message, and find there a message that comes soon.
         for start in (0..self.chunk_nbytes).step_by(leaf_nbytes) {
             for lane in 0..count {
                 let end = nbytes(lane).min(start + leaf_nbytes);

@@ -6,7 +6,6 @@
 //! open      an open file, and how many there may be
 //! buffer    large buffers, if they can be had
 //! holes     where a file has no data on disk
-//! map       files mapped into memory, and what keeps that safe
 //! stream    pipes and the like, which are waited for
 //! stamp     what a file is like, to see whether it has changed
 //! beneath   opens files below a folder and never outside of it
@@ -34,8 +33,6 @@ pub(crate) mod holes;
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 #[allow(unsafe_code)]
 pub(crate) mod hot;
-#[allow(unsafe_code)]
-pub(crate) mod map;
 pub(crate) mod open;
 pub(crate) mod readers;
 #[allow(unsafe_code)]

@@ -5,8 +5,6 @@
 use std::fs::File;
 use std::io;
 
-use crate::read::map::Mapping;
-
 /// Largest number of open files, apart from one per thread that may still be in use after it left the cache.
 pub(crate) const OPEN_MAX: usize = 128;
 
@@ -28,8 +26,6 @@ pub(crate) struct OpenFile {
     pub(crate) nbytes: u64,
     /// Whether the file may have holes.
     pub(crate) holes: bool,
-    /// The mapping, if the file is hashed in the page cache.
-    pub(crate) mapping: Option<Mapping>,
 }
 
 impl OpenFile {

@@ -135,7 +135,6 @@ pub struct Options {
     nthreads: usize,
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
     cancel: Cancel,
-    is_mapped: bool,
     rate: Option<Arc<Rate>>,
     meter: Option<Meter>,
     is_noting: bool,
@@ -196,33 +195,10 @@ impl Options {
         self
     }
 
-    /// Sets whether a long file in the page cache may be mapped and hashed in place, instead of being copied first. The
-    /// option has an effect on Linux with 64 bits. Files are read in any case with more than two threads, and with two if
-    /// a torrent's pieces are below 256 KiB. A [`Source`](crate::files::Source) that is an open file is read, too.
-    ///
-    /// A thread that touches a part of a mapping which the file has lost gets SIGBUS. Therefore the first use installs
-    /// a signal handler for the whole process, which stays: a file that becomes shorter while it is hashed, or whose
-    /// disk fails, is read instead. Any other SIGBUS has the effect that it would have without the handler: the
-    /// previous handler is called, or the process ends. A handler that the program installs later replaces this one,
-    /// and later files are read. A handler that is installed while files are hashed must call the handler it replaces;
-    /// otherwise it mistakes a file that becomes shorter at that moment for a fault of the program.
-    ///
-    /// ```
-    /// use hashloom_engine::run::Options;
-    ///
-    /// // In a program that handles SIGBUS nowhere else.
-    /// let options = Options::new().mapped_with_sigbus_handler(true);
-    /// ```
-    #[must_use]
-    pub fn mapped_with_sigbus_handler(mut self, is_mapped: bool) -> Options {
-        self.is_mapped = is_mapped;
-        self
-    }
-
     /// Limits the bytes read in a second, by all threads and all work with clones of these options together; 0, the
     /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread if that
     /// is more: 32 KiB, of hash trees 256 KiB; for what other threads read, 2 MiB of all threads
-    /// together. Long files are read and not mapped.
+    /// together.
     ///
     /// ```
     /// let options = hashloom_engine::run::Options::new().rate(100_000_000);
@@ -253,10 +229,6 @@ impl Options {
             0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
             nthreads => nthreads,
         }
-    }
-
-    pub(crate) fn is_mapped(&self) -> bool {
-        self.is_mapped && !self.is_limited()
     }
 
     /// Whether there is a limit on the bytes read in a second.
@@ -313,7 +285,6 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("nthreads", &self.nthreads)
             .field("cancel", &self.cancel)
-            .field("is_mapped", &self.is_mapped)
             .field("rate", &self.rate)
             .finish_non_exhaustive()
     }

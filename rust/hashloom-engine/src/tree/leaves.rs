@@ -29,10 +29,10 @@ use crate::run::{InOrder, LANES, Options};
 /// Longest short leaf: a chunk of a piece has several of them.
 const SHORT_NBYTES: u64 = 16 << 10;
 
-/// Least and greatest length of a piece of short leaves: a chunk, and what is mapped at once.
+/// Least and greatest length of a piece of short leaves: a chunk, and eight of them.
 const PIECE_NBYTES: Range<u64> = 32 << 10..256 << 10;
 
-/// Longest range of short leaves that is read if it is in memory: a mapping, pieces and a second thread gain nothing.
+/// Longest range of short leaves that is read if it is in memory: pieces and a second thread gain nothing.
 const SHORT_FILE_NBYTES: u64 = 512 << 10;
 
 /// Number of pieces for each lane that may be begun while an earlier one is not settled.
@@ -92,7 +92,7 @@ pub(super) fn hash_file(
     };
     let dup = file.try_clone().map_err(|error| Failure::Read { offset: range.start, error })?;
     let place = Place::Open(dup, range.end);
-    let files = Files::new(place, 1, Box::new(|_| PathBuf::new()), &Arc::new(pieces::cache(&options)));
+    let files = Files::new(place, 1, Box::new(|_| PathBuf::new()), &Arc::default());
     let layout = Arc::new(Layout::of_range(piece_nbytes, range));
     let job = Arc::new(Hashing {
         content: Content::new(layout, files, Hashes { whole, leaves, has_root: false }),

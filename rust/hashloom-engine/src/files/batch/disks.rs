@@ -341,7 +341,7 @@ impl<T: Send> Disks<T> {
             self.leave(lane);
             return None;
         };
-        // A long file in memory is mapped.
+        // A long file in memory is read by the thread that hashes it.
         if is_in_memory && fetched.nbytes() >= SHORT_NBYTES {
             self.leave(lane);
             return None;

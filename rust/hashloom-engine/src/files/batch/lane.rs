@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A message that is being read. It is opened by a separate call or by a ring together with others; it is read in
-//! chunks or, if it is long, mapped.
+//! A message that is being read. It is opened by a separate call or by a ring together with others, and read in
+//! chunks.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,7 +20,6 @@ use crate::read::ahead::{self, read_ahead};
 use crate::read::buffer::Buffer;
 use crate::read::evict::{self, EVICTED_NBYTES};
 use crate::read::evidence::{self, Before, Doubt};
-use crate::read::map::Mapping;
 use crate::read::open::read_at_once;
 use crate::read::ring::Begun;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
@@ -28,11 +27,8 @@ use crate::read::stream;
 use crate::run::Options;
 use crate::run::pool::Pool;
 
-/// Bytes of a mapped file that are hashed in a round.
-pub(super) const WINDOW_NBYTES: u64 = 256 << 10;
-
-/// Shorter files are read.
-pub(super) const WORTH_MAPPING_NBYTES: u64 = 1 << 20;
+/// Bytes of a message in memory that are hashed in a round.
+const WINDOW_NBYTES: u64 = 256 << 10;
 
 /// A message that is being read.
 pub(super) struct Lane<T> {
@@ -73,8 +69,6 @@ pub(super) struct Lane<T> {
 
 enum Reader {
     File(File),
-    /// A regular file, and its length when it was mapped.
-    Mapped(File, Mapping, u64),
     /// An open file that others may have too.
     Shared(Arc<File>),
     /// A file that readers read.
@@ -90,7 +84,7 @@ enum Reader {
 enum Chunk {
     /// A range of the thread's buffer.
     Buffer(Range<usize>),
-    /// A range of the mapping, or of the request's memory.
+    /// A range of the request's memory.
     InPlace(Range<u64>),
     /// A range of a buffer that a reader has filled.
     Fetched(Arc<Buffer>, Range<usize>),
@@ -265,15 +259,6 @@ impl<T> Lane<T> {
 
     /// Reads the next chunk; less than a whole one only if the message ends or the pool stops.
     pub(super) fn read(&mut self, buffer: &mut RoundBuffer, options: &Options, pool: &Pool) {
-        if let Reader::Mapped(_, mapping, nbytes) = &self.reader {
-            let range = self.nbytes..(self.nbytes + WINDOW_NBYTES).min(*nbytes);
-            if !range.is_empty() && mapping.fetch(range.clone()) {
-                self.chunk = Chunk::InPlace(range);
-                self.go_on(options);
-                return;
-            }
-            self.unmap(self.nbytes);
-        }
         if let Reader::Fetched(file) = &self.reader {
             let next = file.take(self.nbytes);
             self.is_waiting = matches!(next, Next::Later);
@@ -341,7 +326,7 @@ impl<T> Lane<T> {
     /// Reads some of the bytes that come `further` bytes after those of earlier rounds.
     fn read_once(&mut self, into: &mut [u8], further: u64) -> io::Result<usize> {
         match (&mut self.reader, &mut self.request.source) {
-            (Reader::File(file) | Reader::Mapped(file, ..), _) => file.read(into),
+            (Reader::File(file), _) => file.read(into),
             (Reader::Shared(file), _) if self.is_stream => (&**file).read(into),
             (Reader::Shared(file), _) => read_at_once(file, into, self.nbytes + further),
             (Reader::Stdin(stdin), _) => stdin.read(into),
@@ -354,7 +339,7 @@ impl<T> Lane<T> {
     pub(super) fn go_on(&mut self, options: &Options) {
         if !self.has_looked {
             self.has_looked = true;
-            self.look(options);
+            self.look();
         }
         // Many files are read in turn, so the system sees no stream that it would read far ahead of.
         let Some(file) = self.reader.file() else { return };
@@ -371,60 +356,29 @@ impl<T> Lane<T> {
         self.has_ended = true;
     }
 
-    /// After the first chunk: finds out whether the source is a regular file, and maps it if that is worth it.
-    fn look(&mut self, options: &Options) {
+    /// After the first chunk: finds out whether the source is a regular file, and whether it was in memory.
+    fn look(&mut self) {
         let Reader::File(file) = &self.reader else { return };
         self.is_stream = true;
         let Ok(metadata) = file.metadata() else { return };
         self.is_stream = !metadata.is_file();
         self.given_up = (!self.is_stream && evict::is_cold(file, &(0..metadata.len()))).then_some(0);
-        // A file that has changed may change again, so it is not mapped.
-        let is_worth_it = options.is_mapped() && metadata.len() >= WORTH_MAPPING_NBYTES && self.nreadings == 1;
-        if self.is_stream || !is_worth_it {
-            return;
-        }
-        if let Some(mapping) = Mapping::new(file, metadata.len()) {
-            if let Reader::File(file) = std::mem::replace(&mut self.reader, Reader::Closed) {
-                self.reader = Reader::Mapped(file, mapping, metadata.len());
-            }
-        }
-    }
-
-    /// Ends the mapping: from here on the file is read.
-    fn unmap(&mut self, offset: u64) {
-        if let Reader::Mapped(mut file, ..) = std::mem::replace(&mut self.reader, Reader::Closed) {
-            let sought = file.seek(SeekFrom::Start(offset));
-            self.reader = Reader::File(file);
-            if let Err(error) = sought {
-                self.fail(FileError::Read { offset, error });
-            }
-        }
     }
 
     /// The bytes of this round.
     pub(super) fn chunk<'a>(&'a self, buffer: &'a RoundBuffer) -> &'a [u8] {
-        match (&self.chunk, &self.reader) {
-            (Chunk::Buffer(range), _) => &buffer.bytes[range.clone()],
-            (Chunk::Fetched(buffer, range), _) => &buffer.bytes()[range.clone()],
-            (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) => mapping.bytes(range.clone()),
-            (Chunk::InPlace(range), _) => match &self.request.source {
+        match &self.chunk {
+            Chunk::Buffer(range) => &buffer.bytes[range.clone()],
+            Chunk::Fetched(buffer, range) => &buffer.bytes()[range.clone()],
+            Chunk::InPlace(range) => match &self.request.source {
                 Source::Memory(bytes) => &(**bytes).as_ref()[range.start as usize..range.end as usize],
                 _ => &[],
             },
         }
     }
 
-    /// After hashing: the number of bytes of this round. If mapped bytes were not the file's, the message begins anew.
+    /// After hashing: the number of bytes of this round.
     pub(super) fn count(&mut self) -> u64 {
-        if let (Chunk::InPlace(range), Reader::Mapped(_, mapping, _)) = (&self.chunk, &self.reader) {
-            mapping.give_back(range.clone());
-            if !mapping.is_sound() {
-                self.hashers.clear();
-                self.nbytes = 0;
-                self.unmap(0);
-                return 0;
-            }
-        }
         if self.is_known {
             return self.nbytes;
         }
@@ -506,7 +460,7 @@ impl Reader {
     /// The open file, unless the file is standard input.
     fn file(&self) -> Option<&File> {
         match self {
-            Reader::File(file) | Reader::Mapped(file, ..) => Some(file),
+            Reader::File(file) => Some(file),
             Reader::Shared(file) => Some(file),
             Reader::Stdin(_) | Reader::Own | Reader::Fetched(_) | Reader::Closed => None,
         }

@@ -487,7 +487,7 @@ mod tests {
             for file in 0..LENGTHS.len() {
                 write_cold(&folder.path().join(file.to_string()), &bytes_of(file));
             }
-            let cache = Arc::new(Cache::new(None));
+            let cache = Arc::new(Cache::default());
             let jobs: Vec<_> = (0..njobs).map(|_| job(folder.path(), &cache, is_aligned)).collect();
             let fetcher = fetcher(device, 2);
             run_with(jobs.iter().cloned(), &Options::new().threads(nthreads), &fetcher);
@@ -519,7 +519,7 @@ mod tests {
             write_cold(&folder.path().join(file.to_string()), &[1 + file as u8; 300_000]);
             spans.push(PIECE_NBYTES * 3 / 2 + 7, false);
         }
-        let job = job_of(folder.path(), &Arc::new(Cache::new(None)), spans, 32);
+        let job = job_of(folder.path(), &Arc::new(Cache::default()), spans, 32);
         run_with([job.clone()].into_iter(), &Options::new().threads(1), &fetcher(hidden, 8));
         let file = vec![1; job.content.layout.piece_range(0).end as usize];
         assert_eq!(lock(&job.digests)[0].unwrap()[..], *hash(Algorithm::Sha1, &file).as_ref());
@@ -551,7 +551,7 @@ mod tests {
             }
             folder.join(file.to_string())
         };
-        let files = Files::new(Place::Listed, 3, Box::new(path_of), &Arc::new(Cache::new(None)));
+        let files = Files::new(Place::Listed, 3, Box::new(path_of), &Arc::new(Cache::default()));
         let content = Content::new(Arc::new(layout), files, Hashes::of_torrent(PIECE_NBYTES, true, false));
         let job = Arc::new(Changing { content, path: path.clone(), nrounds, digest: Mutex::new(None) });
         run_with([job.clone()].into_iter(), &Options::new().threads(1), &fetcher(hidden, 8));
@@ -604,7 +604,7 @@ mod tests {
             std::fs::write(folder.path().join(file.to_string()), [file as u8; 9]).unwrap();
             spans.push(9, false);
         }
-        let cache = Arc::new(Cache::new(None));
+        let cache = Arc::new(Cache::default());
         let job = job_of(folder.path(), &cache, spans, 9000);
         let fetcher = fetcher(device, 2);
         run_with([job.clone()].into_iter(), &Options::new().threads(2), &fetcher);
@@ -617,7 +617,7 @@ mod tests {
     #[test]
     fn a_cancelled_run_ends() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Arc::new(Cache::new(None));
+        let cache = Arc::new(Cache::default());
         let cancel = Cancel::new();
         cancel.cancel();
         let jobs = (0..3).map(|_| job(folder.path(), &cache, true));

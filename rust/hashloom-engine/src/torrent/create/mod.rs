@@ -23,7 +23,6 @@ use hashloom::{Algorithm, hash};
 use crate::bencode::Limits;
 use crate::paths::name::{Platform, check_component};
 use crate::paths::to_path;
-use crate::pieces;
 use crate::pieces::compute::{Computed, Failure, compute};
 use crate::pieces::files::{Files, Known, Place, Trouble};
 use crate::pieces::job::{Content, Hashes};
@@ -854,7 +853,7 @@ impl Plan {
     pub fn create(&self, options: &Options) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
-        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::new(pieces::cache(options)));
+        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::default());
         let version = self.builder.version;
         let hashes = Hashes::of_torrent(layout.piece_nbytes(), version != Version::V2, version != Version::V1);
         let (content, computed) = compute(Content::new(Arc::new(layout), files, hashes), options);

@@ -20,7 +20,7 @@ use std::time::Instant;
 use crate::paths;
 use crate::pieces::files::{Cache, Files, Known, Last};
 use crate::pieces::job::{self, Digests, Hashes, Job, Outcome};
-use crate::pieces::{cache, run};
+use crate::pieces::run;
 use crate::run::Options;
 use crate::text::{quoted, reason};
 use crate::torrent::{Bitfield, Torrent};
@@ -344,7 +344,7 @@ fn verify_all<H, T, I>(
     I: IntoIterator<Item = Check<H, T>>,
     I::IntoIter: Send,
 {
-    let cache = Arc::new(cache(options));
+    let cache = Arc::new(Cache::default());
     let sink: Sink<'_, H, T> = Mutex::new(&mut report);
     let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink, on_piece));
     run(tasks, options);
