@@ -7,7 +7,7 @@
 Every case says what hashloom must say: the error, and the bytes at the offset that it names; or that the torrent is
 accepted, and the notes. `show`, `verify` and `edit` must agree, exit with 2 for an error, and stay within 512 MiB of
 memory and 10 s. An edit must change nothing else. Then the test asks libtorrent (PyPI). If libtorrent judges differently, the case says why, and the table in
-docs/torrents.md has a row: the test fails if the table is out of date; --write updates it. If libtorrent is missing,
+malformed_torrents.md has a row: the test fails if the table is out of date; --write updates it. If libtorrent is missing,
 that part is named as SKIPPED; with --require that is a failure.
 """
 
@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-DOCUMENT = pathlib.Path(__file__).parent.parent / "docs" / "torrents.md"
+DOCUMENT = pathlib.Path(__file__).with_suffix(".md")
 BEGIN, END = "<!-- begin: test/malformed_torrents.py --write -->", "<!-- end -->"
 
 
@@ -1323,7 +1323,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("hashloom", type=pathlib.Path, help="the program")
     parser.add_argument("--require", action="store_true", help="fail if libtorrent is not installed")
-    parser.add_argument("--write", action="store_true", help="update the table in docs/torrents.md")
+    parser.add_argument("--write", action="store_true", help="update the table in malformed_torrents.md")
     parser.add_argument("--list", action="store_true", help="print each case with both verdicts")
     arguments = parser.parse_args()
     for make in (bencode_cases, info_cases, files_cases, version_cases, v2_cases, hybrid_cases, metadata_cases):
