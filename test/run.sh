@@ -283,7 +283,7 @@ check_crates() {
     cargo clippy --quiet --locked "${packages[@]/#/--package=}" --all-targets -- -D warnings || return 1
     for name in "${packages[@]}"; do
         [ -z "${whole[$name]-}" ] || only[$name]=
-        [ "$name" != hashloom-engine ] || only[$name]+=" --features=sign"
+        [ "$name" != hashloom-list ] || only[$name]+=" --features=sign"
         # shellcheck disable=SC2086
         cargo test --quiet --locked --package "$name" ${only[$name]} || return 1
     done
@@ -293,7 +293,7 @@ check_crates() {
 test_crates() {
     local of=(--quiet --workspace --exclude hashloom-gpu --features hashloom/digest --locked) only=() files
     if [ "$level" = quick ]; then
-        mapfile -t files < <(basename -s .rs {core,rust/hashloom{,-engine,-cli}}/tests/*.rs | grep -vx gpu | sort -u)
+        mapfile -t files < <(basename -s .rs {core,rust/*}/tests/*.rs | grep -vxE 'gpu|device|no_device|cuda' | sort -u)
         mapfile -t files < <(sample $((${#files[@]} / 2)) "${files[@]}")
         echo "tests/: ${files[*]}"
         only=(--lib --bins "${files[@]/#/--test=}")
@@ -345,7 +345,7 @@ part lint "quick all" "" "" \
     -- -D warnings
 part crates "quick all" "lint program" "" \
     test_crates
-part clients "quick all" +program "test/clients.py rust/hashloom-engine/src/torrent/resume/*" \
+part clients "quick all" +program "test/clients.py rust/hashloom-torrent/src/resume/*" \
     $python test/clients.py $program "${require[@]}"
 part cross "quick all" "" "$core test/*.c test/cross.sh test/emulate.sh" test/cross.sh "$level"
 part lists "check quick all" "" "*" test/lists.py
@@ -367,40 +367,38 @@ part shaders "check quick" "" "core/src/alg/* core/src/algorithms.def core/src/l
     tools/wgsl/write.py --check
 # wgpu takes minutes to build.
 part gpu all "" "rust/hashloom-gpu/* tools/wgsl/* bench/gpu/* test/cuda.py" test/gpu.sh
-part python "quick all" program "python/* test/python.sh rust/hashloom/src/* rust/hashloom-engine/src/* \
-    docs/rows.md vectors/rows/*" test/python.sh "$level"
+part python "quick all" program "python/* test/python.sh rust/*/src/* docs/rows.md vectors/rows/*" \
+    test/python.sh "$level"
 # Users run optimised code, and compilers have bugs: all random cases.
-part crates-optimised all program "" cargo test --quiet --release --package hashloom --package hashloom-engine \
-    --features hashloom/digest --tests --locked
+part crates-optimised all program "" cargo test --quiet --release --workspace --exclude hashloom-gpu \
+    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom-list/sign --tests --locked
 part lint-without-features all crates "rust/hashloom-cli/*" \
     cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
 part crate-without-std "quick all" lint-without-features "rust/hashloom/*" \
     cargo test --quiet --package hashloom --no-default-features --locked
-# Each feature compiles alone, without a warning. clippy, as the lint has compiled what the crate depends on.
-part engine-features all crate-without-std "rust/hashloom-engine/*" bash -c '
-    for feature in "" torrent create resume tree manifest signature sign io-uring; do
-        cargo clippy --quiet --package hashloom-engine --no-default-features --features "$feature" --locked \
-            -- -D warnings || { echo "feature: $feature"; exit 1; }; done'
+# Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
+part crates-without-features all crate-without-std "rust/hashloom-files/* rust/hashloom-list/*" cargo clippy --quiet \
+    --package hashloom-files --package hashloom-list --no-default-features --locked -- -D warnings
 part fuse-format "check quick all" "" "test/fuse/*.rs" cargo fmt --manifest-path test/fuse/Cargo.toml --check
-part fuse-lint "check all" "crate-without-std engine-features" "test/fuse/*" \
+part fuse-lint "check all" "crate-without-std crates-without-features" "test/fuse/*" \
     cargo clippy "${fuse[@]}" --all-targets -- -D warnings
 part fuse-tests "check all" fuse-lint "test/fuse/*" cargo test "${fuse[@]}"
 part fuse "quick all" "crate-without-std fuse-tests" "test/fuse/*" cargo build "${fuse[@]}"
 part documentation "quick all" fuse "$crates" env RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace \
     --exclude hashloom-gpu --no-deps --locked
-part faults "quick all" "+program +fuse" "test/faults.* $cli rust/hashloom-engine/src/*" \
+part faults "quick all" "+program +fuse" "test/faults.* $cli rust/*/src/*" \
     python3 test/faults.py $program "${require[@]}" "${every[@]}"
 part torrents-of-others "check quick all" +program "test/interop_torrents.py test/bencode.py" \
     $python test/interop_torrents.py $program "${require[@]}"
-part behind "quick all" +program "test/behind.py rust/hashloom-engine/src/read/*" \
+part behind "quick all" +program "test/behind.py rust/hashloom-files/src/read/*" \
     python3 test/behind.py $program "${require[@]}"
-part manifests "check quick all" +program "test/manifest.py rust/hashloom-engine/src/manifest/*" \
+part manifests "check quick all" +program "test/manifest.py rust/hashloom-list/src/manifest/*" \
     test/manifest.py $program
 part malformed-torrents "check quick all" +program \
-    "test/malformed_torrents.py rust/hashloom-engine/src/torrent/parse/*" \
+    "test/malformed_torrents.py rust/hashloom-torrent/src/parse/*" \
     $python test/malformed_torrents.py $program "${require[@]}"
 part covered "quick all" +program "test/covered.py $cli" $python test/covered.py $program "${require[@]}"
-part trees-of-others "check quick all" +program "test/trees.py rust/hashloom-engine/src/tree/*" \
+part trees-of-others "check quick all" +program "test/trees.py rust/hashloom-tree/src/*" \
     $python test/trees.py $program "${require[@]}" "${every[@]}"
 part coreutils "check quick all" +program "test/coreutils.py rust/hashloom-cli/src/solaris/*" \
     $python test/coreutils.py $program "${require[@]}"

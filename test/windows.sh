@@ -6,7 +6,7 @@
 #
 #   test/windows.sh [PROGRAM [PART...]]
 #
-# PROGRAM: hashloom for this system, target/debug/hashloom by default. PART: crate, engine, program, lists, names, c,
+# PROGRAM: hashloom for this system, target/debug/hashloom by default. PART: crate, crates, program, lists, names, c,
 # go, wheel; by default all. Each step has a limit of time, and the whole takes about ten minutes on two quiet CPUs.
 # Tests that cannot pass under Wine, or whose expectations are those of Unix, are named below and printed as skipped.
 # Needed are Wine, mingw-w64 and Rust's standard library for the target; HASHLOOM_REQUIRE=1 makes it a failure if one is
@@ -264,7 +264,9 @@ step "the program" cargo build --quiet --locked --target $target --package hashl
 part crate "the crate hashloom: tests" tests 600 hashloom
 leave_out windows "Wine lists a folder for each name in it, and this one has 9000 files" \
     files_too_short_to_fetch_are_read_by_lanes
-part engine "the crate hashloom-engine: tests" tests 600 hashloom-engine
+for crate in files tree torrent list work; do
+    part crates "the crate hashloom-$crate: tests" tests 600 hashloom-$crate
+done
 # What the tests themselves leave out on Windows is told by `cargo test -- --ignored --list`.
 leave_out windows "cargo is no program of Wine" a_command_that_is_not_there_or_fails_says_so
 part program "the program: tests" tests 600 hashloom-cli

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Lists the public items of the crates hashloom and hashloom-engine whose documentation has no example.
+"""Lists the public items of the crates, but the GPU's, whose documentation has no example.
 
     tools/examples.py        needs a nightly Rust, as rustdoc's JSON does; so no test runs it
 
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 KINDS = {"function", "struct", "enum", "trait", "module", "macro", "constant", "static", "type_alias", "union"}
-CRATES = ["hashloom", "hashloom-engine"]
+CRATES = ["hashloom", *(f"hashloom-{name}" for name in ["files", "tree", "torrent", "list", "work"])]
 
 
 def items(crate):

@@ -5,37 +5,41 @@
 #
 #   tools/mutants.sh [--shard K/N] [FILE...]
 #
-# FILE is one of the files below, such as hmac.rs; the default is all. A copy of the sources is changed, never the
+# FILE is one of the files below, such as hashloom/src/hmac.rs; the default is all. A copy of the sources is changed, never the
 # sources themselves. The results are in build/mutants; exit status 1 if the tests missed a change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Returns the tests that should notice changes in a file below the src of its crate. Other tests would too, but take
+# Returns the tests that should notice changes in a file below rust/. Other tests would too, but take
 # minutes for each change.
 tests() { # FILE
     case $1 in
-    hmac.rs) echo hmac rustcrypto ;;
-    hash.rs) echo many ;;
-    hasher.rs | many.rs) echo many streams ;;
-    list.rs) echo list ;;
-    read/stamp.rs) echo files manifest ;;
-    bencode/*.rs) echo bencode metainfo create ;;
-    torrent/bitfield.rs) echo resume verify ;;
-    torrent/verify/checkpoint.rs) echo checkpoint verify ;;
-    state.rs) echo state ;;
-    torrent/paths.rs | torrent/parse/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;
-    torrent/verify/locate.rs | torrent/verify/content.rs | torrent/verify/report.rs) echo verify resume verify_random ;;
-    torrent/resume/*.rs) echo resume ;;
-    manifest/*.rs) echo manifest ;;
-    tree/rfc6962/proof.rs | tree/dmverity/*.rs) echo trees ;;
+    hashloom/src/hmac.rs) echo hmac rustcrypto ;;
+    hashloom/src/hash.rs) echo many ;;
+    hashloom/src/hasher.rs | hashloom/src/many.rs) echo many streams ;;
+    hashloom-files/src/read/stamp.rs) echo files ;;
+    hashloom-files/src/state.rs) echo state ;;
+    hashloom-torrent/src/bencode/*.rs) echo bencode metainfo create ;;
+    hashloom-torrent/src/bitfield.rs) echo resume verify ;;
+    hashloom-torrent/src/verify/checkpoint.rs) echo checkpoint verify ;;
+    hashloom-torrent/src/parse/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;
+    hashloom-torrent/src/verify/*.rs) echo verify resume verify_random ;;
+    hashloom-torrent/src/resume/*.rs) echo resume ;;
+    hashloom-list/src/list.rs) echo list ;;
+    hashloom-list/src/manifest/*.rs) echo manifest ;;
+    hashloom-tree/src/*.rs) echo trees ;;
     *) echo "mutants.sh: no tests are named for $1" >&2; exit 2 ;;
     esac
 }
-all="hmac.rs hash.rs hasher.rs many.rs list.rs read/stamp.rs bencode/mod.rs bencode/item.rs torrent/bitfield.rs
-     torrent/paths.rs torrent/parse/layers.rs torrent/verify/checkpoint.rs torrent/verify/locate.rs
-     torrent/verify/content.rs torrent/verify/report.rs torrent/resume/mod.rs torrent/resume/libtorrent.rs
-     torrent/resume/transmission.rs torrent/resume/places.rs manifest/compare.rs state.rs
-     tree/rfc6962/proof.rs tree/dmverity/superblock.rs tree/dmverity/check.rs"
+all="hashloom/src/hmac.rs hashloom/src/hash.rs hashloom/src/hasher.rs hashloom/src/many.rs
+     hashloom-files/src/read/stamp.rs hashloom-files/src/state.rs
+     hashloom-torrent/src/bencode/mod.rs hashloom-torrent/src/bencode/item.rs hashloom-torrent/src/bitfield.rs
+     hashloom-torrent/src/parse/layers.rs hashloom-torrent/src/verify/checkpoint.rs
+     hashloom-torrent/src/verify/locate.rs hashloom-torrent/src/verify/content.rs
+     hashloom-torrent/src/verify/report.rs hashloom-torrent/src/resume/mod.rs
+     hashloom-torrent/src/resume/libtorrent.rs hashloom-torrent/src/resume/transmission.rs
+     hashloom-torrent/src/resume/places.rs hashloom-list/src/list.rs hashloom-list/src/manifest/compare.rs
+     hashloom-tree/src/rfc6962/proof.rs hashloom-tree/src/dmverity/superblock.rs hashloom-tree/src/dmverity/check.rs"
 
 shard=()
 if [ "${1-}" = --shard ]; then
@@ -57,9 +61,9 @@ for file in ${*:-$all}; do
     echo "== $file, with the tests $names"
     only=(--cargo-arg=--lib)
     for name in $names; do only+=("--cargo-arg=--test=$name"); done
-    crate=hashloom-engine features=()
-    if [ -e "rust/hashloom/src/$file" ]; then crate=hashloom features=(--features digest); fi
-    cargo mutants --package "$crate" --file "rust/$crate/src/$file" --output "$out" --no-shuffle "${shard[@]}" \
+    crate=${file%%/*} features=()
+    if [ "$crate" = hashloom ]; then features=(--features digest); fi
+    cargo mutants --package "$crate" --file "rust/$file" --output "$out" --no-shuffle "${shard[@]}" \
         "${features[@]}" "${only[@]}" || status=1
 done
 exit $status

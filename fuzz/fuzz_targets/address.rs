@@ -21,7 +21,7 @@ mod address {
 }
 /// Standard input is not read here.
 mod stdio {
-    pub use hashloom_engine::files::stdin;
+    pub use hashloom_files::stdin;
 
     pub fn want_stdin() {}
 }

@@ -5,7 +5,7 @@
 
 #![no_main]
 
-use hashloom_engine::bencode::{Kind, Limits, Value, parse};
+use hashloom_torrent::bencode::{Kind, Limits, Value, parse};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -6,13 +6,13 @@
 
 #![no_main]
 
-#[path = "../../rust/hashloom-engine/tests/list_oracle/mod.rs"]
+#[path = "../../rust/hashloom-list/tests/list_oracle/mod.rs"]
 mod list_oracle;
 
 use std::cell::RefCell;
 
 use hashloom::Algorithm;
-use hashloom_engine::list::{BadLine, Line, Parser};
+use hashloom_list::{BadLine, Line, Parser};
 use libfuzzer_sys::fuzz_target;
 use list_oracle::{Oracle, compare, compare_all_formats};
 

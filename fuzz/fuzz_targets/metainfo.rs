@@ -8,8 +8,8 @@
 #![no_main]
 
 use hashloom::{Algorithm, hash};
-use hashloom_engine::bencode::{self, Item, Kind, Limits, Value};
-use hashloom_engine::torrent::{Edit, EditError, Error, NoteKind, Problem, Torrent, Version};
+use hashloom_torrent::bencode::{self, Item, Kind, Limits, Value};
+use hashloom_torrent::{Edit, EditError, Error, NoteKind, Problem, Torrent, Version};
 use libfuzzer_sys::fuzz_target;
 
 /// Returns the value as an item to write. The first of equal keys counts.

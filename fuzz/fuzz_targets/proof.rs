@@ -9,7 +9,7 @@
 mod numbers;
 
 use hashloom::Algorithm;
-use hashloom_engine::tree::rfc6962::{
+use hashloom_tree::rfc6962::{
     Prove, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion, leaf,
 };
 use libfuzzer_sys::fuzz_target;

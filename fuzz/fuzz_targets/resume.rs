@@ -5,7 +5,7 @@
 
 #![no_main]
 
-#[path = "../../rust/hashloom-engine/tests/maker/mod.rs"]
+#[path = "../../rust/hashloom-torrent/tests/maker/mod.rs"]
 mod maker;
 mod numbers;
 
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use hashloom_engine::bencode::{Limits, parse};
-use hashloom_engine::torrent::resume::{Format, decode, encode, update};
-use hashloom_engine::torrent::{Bitfield, Content, Torrent};
+use hashloom_torrent::bencode::{Limits, parse};
+use hashloom_torrent::resume::{Format, decode, encode, update};
+use hashloom_torrent::{Bitfield, Content, Torrent};
 use libfuzzer_sys::fuzz_target;
 use maker::{Version, content, noise};
 use numbers::Numbers;

@@ -6,7 +6,7 @@
 
 #![no_main]
 
-#[path = "../../rust/hashloom-engine/tests/maker/mod.rs"]
+#[path = "../../rust/hashloom-torrent/tests/maker/mod.rs"]
 mod maker;
 mod numbers;
 
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, UNIX_EPOCH};
 
-use hashloom_engine::files::Tie;
-use hashloom_engine::state::State;
-use hashloom_engine::torrent::{Checkpoint, PieceState, Torrent};
+use hashloom_files::Tie;
+use hashloom_files::state::State;
+use hashloom_torrent::{Checkpoint, PieceState, Torrent};
 use libfuzzer_sys::fuzz_target;
 use maker::{Version, content, noise};
 use numbers::Numbers;

@@ -13,8 +13,8 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 
 use hashloom::Algorithm;
-use hashloom_engine::run::Options;
-use hashloom_engine::tree::dmverity::DmVerity;
+use hashloom_files::run::Options;
+use hashloom_tree::dmverity::DmVerity;
 use libfuzzer_sys::fuzz_target;
 use numbers::Numbers;
 use sha1::Sha1;

@@ -7,15 +7,15 @@
 
 #![no_main]
 
-#[path = "../../rust/hashloom-engine/tests/maker/mod.rs"]
+#[path = "../../rust/hashloom-torrent/tests/maker/mod.rs"]
 mod maker;
 mod numbers;
 
 use std::fs;
 use std::path::Path;
 
-use hashloom_engine::run::Options;
-use hashloom_engine::torrent::{Check, PieceState, Torrent, verify, verify_many};
+use hashloom_files::run::Options;
+use hashloom_torrent::{Check, PieceState, Torrent, verify, verify_many};
 use libfuzzer_sys::fuzz_target;
 use maker::{Content, Version, content, noise};
 use numbers::Numbers;

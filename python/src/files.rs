@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashloom::Hash;
-use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
-use hashloom_engine::text::reason;
-use hashloom_engine::torrent::{
+use hashloom_files::text::reason;
+use hashloom_files::{FileError, Method, Request, Source, hash_files};
+use hashloom_torrent::{
     Builder, Check, CreateError, FileTrouble, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, Version,
     verify_many,
 };
@@ -173,7 +173,7 @@ pub fn trouble(trouble: &FileTrouble) -> (&'static str, Option<i32>, String, OsS
         _ => ("not regular", None, 0),
     };
     // The exception has the path in a field of its own.
-    let path = format!("{}: ", hashloom_engine::paths::display(&trouble.path));
+    let path = format!("{}: ", hashloom_files::paths::display(&trouble.path));
     let text = trouble.to_string();
     let text = text.strip_prefix(&path).unwrap_or(&text).to_string();
     (kind, number, text, trouble.path.clone().into_os_string(), offset)

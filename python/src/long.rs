@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::{iter, thread};
 
 use hashloom::{Algorithm, Hasher, hash, update_many};
-use hashloom_engine::run::join;
+use hashloom_files::run::join;
 
 use crate::many::Function;
 

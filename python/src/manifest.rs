@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{Method, Request, Stamp, hash_files};
-use hashloom_engine::list::{Line, Parser, decoded};
-use hashloom_engine::manifest::signature::{PublicKey, Signatures, file_name, folder_name};
-use hashloom_engine::manifest::{
+use hashloom_files::paths::{by_components, to_path};
+use hashloom_files::walk::Filter;
+use hashloom_files::{Method, Request, Stamp, hash_files};
+use hashloom_list::manifest::signature::{PublicKey, Signatures, file_name, folder_name};
+use hashloom_list::manifest::{
     Comparison, Difference, Entry, Error, Found, Kind, Reader, Reason as Unread, Scan, ScanError, Status, Writer,
 };
-use hashloom_engine::paths::{by_components, to_path};
-use hashloom_engine::walk::Filter;
+use hashloom_list::{Line, Parser, decoded};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};

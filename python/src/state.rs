@@ -5,9 +5,9 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hashloom_engine::files::Tie;
-use hashloom_engine::state::State;
-use hashloom_engine::text::Hex;
+use hashloom_files::Tie;
+use hashloom_files::state::State;
+use hashloom_files::text::Hex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -5,10 +5,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hashloom_engine::files::Stamp;
-use hashloom_engine::torrent::{
-    Bitfield, Check, PieceDigests, PieceState, Pieces, Report, VerifyError, look, verify_pieces,
-};
+use hashloom_files::Stamp;
+use hashloom_torrent::{Bitfield, Check, PieceDigests, PieceState, Pieces, Report, VerifyError, look, verify_pieces};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -36,7 +34,7 @@ type Checked = Result<Found, VerifyError>;
 
 /// A torrent, and its pieces by number.
 #[pyclass(frozen, module = "pyhashloom._hashloom")]
-struct Torrent(Arc<hashloom_engine::torrent::Torrent>);
+struct Torrent(Arc<hashloom_torrent::Torrent>);
 
 impl Torrent {
     fn range(&self, first: usize, end: usize) -> PyResult<Range<usize>> {
@@ -139,7 +137,7 @@ impl Torrent {
 
     /// Each file: its path, its bytes, whether it has content to check, and the range of its pieces.
     fn files<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, u64, bool, usize, usize)> {
-        let of = |(index, file): (usize, hashloom_engine::torrent::File<'_>)| {
+        let of = |(index, file): (usize, hashloom_torrent::File<'_>)| {
             let pieces = self.0.pieces_of_file(index);
             let has_content = !file.attributes.padding && !file.attributes.symlink;
             (PyBytes::new(py, file.path), file.nbytes, has_content, pieces.start, pieces.end)

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::Hash;
-use hashloom_engine::files::Source;
-use hashloom_engine::run::Options;
-use hashloom_engine::text::reason;
-use hashloom_engine::tree::fsverity::FsVerity;
-use hashloom_engine::tree::rfc6962::{self, ProofError, Prove, Tree};
-use hashloom_engine::tree::{Block, ParameterFault, TreeError, bep52, glacier, s3};
+use hashloom_files::Source;
+use hashloom_files::run::Options;
+use hashloom_files::text::reason;
+use hashloom_tree::fsverity::FsVerity;
+use hashloom_tree::rfc6962::{self, ProofError, Prove, Tree};
+use hashloom_tree::{Block, ParameterFault, TreeError, bep52, glacier, s3};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -21,8 +21,8 @@ use std::cmp::Reverse;
 use std::io::Read;
 
 use hashloom::{Algorithm, Hasher, finalize_many, update_many};
-use hashloom_engine::list::{self, BadLine, Line, Parser};
-use hashloom_engine::torrent::{Attributes, Builder, Draft, PieceDigests, Pieces, Torrent, Version};
+use hashloom_list::{BadLine, Line, Parser};
+use hashloom_torrent::{Attributes, Builder, Draft, PieceDigests, Pieces, Torrent, Version};
 
 use json::Json;
 
@@ -245,7 +245,7 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
         let (mut entries, mut bad, mut nbad) = (Vec::new(), Vec::new(), 0);
         let (mut text, mut end) = (Vec::new(), b'\n');
         // Reading from memory cannot fail.
-        let _ = list::decoded(&state.input[..nbytes]).and_then(|(mut list, its_end)| {
+        let _ = hashloom_list::decoded(&state.input[..nbytes]).and_then(|(mut list, its_end)| {
             end = its_end;
             list.read_to_end(&mut text)
         });
@@ -280,8 +280,9 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
 
 fn describe_algorithms() -> impl Iterator<Item = Vec<u8>> {
     Algorithm::ALL.iter().map(|algorithm| {
-        let json =
-            Json::object().text("name", algorithm.name().as_bytes()).text("tag", list::tag(*algorithm).as_bytes());
+        let json = Json::object()
+            .text("name", algorithm.name().as_bytes())
+            .text("tag", hashloom_list::tag(*algorithm).as_bytes());
         json.number("nbytes", algorithm.digest_nbytes() as u64).end()
     })
 }
@@ -293,11 +294,11 @@ pub extern "C" fn algorithms() {
 }
 
 /// `told`: the algorithms that lines without a tag are of, by the name of the list.
-fn describe_entry(entry: &list::Entry<'_>, line: u64, told: &[Algorithm]) -> Vec<u8> {
+fn describe_entry(entry: &hashloom_list::Entry<'_>, line: u64, told: &[Algorithm]) -> Vec<u8> {
     let digests = entry.digests.iter().map(|(algorithm, hash)| {
         Json::object()
             .number("algorithm", index_of(*algorithm) as u64)
-            .text("tag", list::tag(*algorithm).as_bytes())
+            .text("tag", hashloom_list::tag(*algorithm).as_bytes())
             .text("hex", hash.to_string().as_bytes())
             .end()
     });

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use hashloom_engine::files::Doubt;
+use hashloom_files::Doubt;
 
 use crate::units::plural;
 

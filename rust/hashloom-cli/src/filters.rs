@@ -3,7 +3,7 @@
 //! Options of every command that takes some of the files below a folder.
 
 use clap::Args;
-use hashloom_engine::walk::Filter;
+use hashloom_files::walk::Filter;
 
 use crate::numbers::Nbytes;
 

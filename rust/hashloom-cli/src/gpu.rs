@@ -7,9 +7,9 @@ use std::ops::{ControlFlow, RangeInclusive};
 
 use clap::Args;
 use hashloom::search::Search;
-use hashloom_engine::run::Cancel;
-use hashloom_engine::search::Event;
+use hashloom_files::run::Cancel;
 use hashloom_gpu::{Adapter, Device, Error};
+use hashloom_work::Event;
 use serde::Serialize;
 
 use crate::table::{Align, Look, Table};
@@ -49,7 +49,7 @@ pub fn list(json: bool) -> Result<u8, String> {
     if json {
         let rows: Vec<_> = rows.collect();
         output::print(|out| {
-            hashloom_engine::text::write_json(&mut *out, &rows)?;
+            hashloom_list::write_json(&mut *out, &rows)?;
             writeln!(out)
         })?;
         return Ok(0);

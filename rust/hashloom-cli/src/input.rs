@@ -14,8 +14,8 @@ use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashloom_engine::files::Watched;
-use hashloom_engine::paths::metadata;
+use hashloom_files::Watched;
+use hashloom_files::paths::metadata;
 
 use crate::stdio;
 use crate::text::{display, failed, reason};
@@ -119,10 +119,9 @@ mod decoders {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use flate2::bufread::MultiGzDecoder;
+    use hashloom_files::Watched;
     use ruzstd::decoding::errors::FrameDecoderError;
     use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-
-    use hashloom_engine::files::Watched;
 
     use super::Format;
     use crate::memory;

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use hashloom_engine::run::Cancel;
+use hashloom_files::run::Cancel;
 
 use crate::output;
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-use hashloom_engine::paths::portable;
+use hashloom_files::paths::portable;
 use serde::{Serialize, Serializer};
 
 /// Bytes as text in hexadecimal.
@@ -37,7 +37,7 @@ pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
 /// Formats a value without a line feed, and so that it cannot steer a terminal.
 pub fn line(value: &impl Serialize) -> Result<String, String> {
     let mut line = Vec::new();
-    hashloom_engine::text::write_json(&mut line, value).map_err(|error| error.to_string())?;
+    hashloom_list::write_json(&mut line, value).map_err(|error| error.to_string())?;
     String::from_utf8(line).map_err(|error| error.to_string())
 }
 
@@ -47,7 +47,7 @@ pub fn hex(bytes: &[u8]) -> String {
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hashloom_engine::text::Hex(self.0).fmt(f)
+        hashloom_files::text::Hex(self.0).fmt(f)
     }
 }
 

@@ -30,7 +30,7 @@ pub fn run(arguments: &Kernels) -> Result<u8, String> {
     }
     output::print(|out| {
         if arguments.json {
-            hashloom_engine::text::write_json(&mut *out, &report)?;
+            hashloom_list::write_json(&mut *out, &report)?;
             return writeln!(out);
         }
         report.print(out)

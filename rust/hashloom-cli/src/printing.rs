@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hashloom_engine::run::{Cancel, join};
+use hashloom_files::run::{Cancel, join};
 
 use crate::progress::Bar;
 use crate::stdio::{Lines, Stderr, write_lines};

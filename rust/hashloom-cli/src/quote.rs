@@ -35,7 +35,7 @@ fn for_terminal_in(name: &[u8], is_in_list: bool, is_utf8: bool) -> Cow<'_, [u8]
 
 /// Returns true if the engine's messages escape this character too.
 fn steers(character: &[u8]) -> bool {
-    hashloom_engine::text::shown(character).to_string().as_bytes() != character
+    hashloom_files::text::shown(character).to_string().as_bytes() != character
 }
 
 /// Returns true for a byte that a shell, or a reader of the message, could misread at any place in a name.

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use hashloom_engine::files::stdin;
+pub use hashloom_files::stdin;
 
 use crate::output;
 

@@ -5,8 +5,8 @@
 use std::io;
 use std::path::Path;
 
-pub use hashloom_engine::paths::display;
-pub use hashloom_engine::text::reason;
+pub use hashloom_files::paths::display;
+pub use hashloom_files::text::reason;
 
 /// Formats `PATH: WHY` for an error of the system.
 pub fn failed(path: &Path, error: &io::Error) -> String {

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use hashloom_engine::run::HeldBack;
+use hashloom_files::run::HeldBack;
 
 /// Formats a size: `353.2 KiB`, `1 byte`, `256 KiB`.
 pub fn size(nbytes: u64) -> String {

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Once;
 
 use clap::Args;
-use hashloom_engine::run::Options;
+use hashloom_files::run::Options;
 
 use crate::numbers::{Nbytes, from_one};
 use crate::style;

@@ -11,7 +11,7 @@ use std::process::Output;
 #[cfg(target_os = "linux")]
 use common::peak_kib_of;
 use common::{hashloom, status, stderr, stdout};
-use hashloom_engine::torrent::Torrent;
+use hashloom_torrent::Torrent;
 use serde_json::{Value, json};
 
 /// The piece digests of a file of 3 bytes.
@@ -134,7 +134,7 @@ fn the_info_hash_changes_only_with_info() {
         format!("d4:infod{info}7:privatei1e6:source4:heree7:unknown1:xe")
     );
     for hash in [hash(plain.as_bytes()), hash(&bytes)] {
-        assert!(output.contains(&hashloom_engine::text::Hex(&hash).to_string()), "{output}");
+        assert!(output.contains(&hashloom_files::text::Hex(&hash).to_string()), "{output}");
     }
     assert!(output.contains("signatures removed"), "{output}");
     let (back, _) = edited(&bytes, &["--public", "--no-source", "--name", "f.bin"]);

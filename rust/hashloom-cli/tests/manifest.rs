@@ -796,7 +796,7 @@ fn check_and_diff_print_the_same_words() {
     for command in ["check", "diff"] {
         let help = done(folder.path(), &[command, "--help"]);
         let states = help.split("States of an entry:").nth(1).unwrap();
-        for status in hashloom_engine::manifest::Status::ALL.iter().filter(|&&status| status.to_string() != "same") {
+        for status in hashloom_list::manifest::Status::ALL.iter().filter(|&&status| status.to_string() != "same") {
             assert!(states.contains(&format!("\n  {status}")) || states.contains(&format!(", {status}\n")), "{status}");
         }
     }

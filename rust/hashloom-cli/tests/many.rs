@@ -5,7 +5,7 @@
 #![cfg_attr(not(unix), allow(dead_code, unused_imports, unused_variables, reason = "some tests are for Unix only"))]
 
 mod common;
-#[path = "../../hashloom-engine/tests/maker/mod.rs"]
+#[path = "../../hashloom-torrent/tests/maker/mod.rs"]
 mod maker;
 
 use std::ffi::OsStr;
@@ -292,7 +292,7 @@ mod resume {
         let folder = outer.path();
         make(folder, Version::Hybrid, "one");
         fs::write(folder.join("m"), "").unwrap();
-        drop(hashloom_engine::state::State::at(&folder.join("other"), "digests of files: sha256").unwrap());
+        drop(hashloom_files::state::State::at(&folder.join("other"), "digests of files: sha256").unwrap());
         for (bytes, message) in [
             (&b"my diary\n"[..], "expected a state that begins with \"hashloom state 1\""),
             (b"", "the file is empty"),

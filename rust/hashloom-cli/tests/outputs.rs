@@ -5,7 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod common;
-#[path = "../../hashloom-engine/tests/maker/mod.rs"]
+#[path = "../../hashloom-torrent/tests/maker/mod.rs"]
 mod maker;
 
 use std::fs::{self, File};
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::{hashloom, status, stderr, stdout};
-use hashloom_engine::manifest::Scan;
-use hashloom_engine::state::State;
-use hashloom_engine::torrent::{PieceState, Torrent};
+use hashloom_files::state::State;
+use hashloom_list::manifest::Scan;
+use hashloom_torrent::{PieceState, Torrent};
 use maker::{Version, content, noise};
 
 const NOBODY: u32 = 65534;

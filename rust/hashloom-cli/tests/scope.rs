@@ -4,7 +4,7 @@
 //! looks like one of the whole, whatever is right or wrong in the rest.
 
 mod common;
-#[path = "../../hashloom-engine/tests/maker/mod.rs"]
+#[path = "../../hashloom-torrent/tests/maker/mod.rs"]
 mod maker;
 
 use std::fs;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Output;
 
 use common::{hashloom, status, stderr, stdout};
-use hashloom_engine::torrent::{PieceState, Torrent};
+use hashloom_torrent::{PieceState, Torrent};
 use maker::{Content, Version, content, noise};
 use serde_json::{Value, json};
 

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use common::{hashloom, status, stderr, stdout};
-use hashloom_engine::manifest::Scan;
-use hashloom_engine::run::Options;
-use hashloom_engine::state::State;
+use hashloom_files::run::Options;
+use hashloom_files::state::State;
+use hashloom_list::manifest::Scan;
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign")
@@ -627,7 +627,7 @@ fn a_signature_covers_what_was_read_or_signed_before() {
 
 /// The key by which the progress of a run with this secret key is authenticated.
 fn state_key(folder: &Path, name: &str) -> [u8; 32] {
-    let key = hashloom_engine::manifest::signature::Signer::parse(&read(folder, name), None).unwrap();
+    let key = hashloom_list::manifest::signature::Signer::parse(&read(folder, name), None).unwrap();
     *key.state_key()
 }
 

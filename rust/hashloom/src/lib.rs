@@ -29,7 +29,7 @@
 //! | nonces whose digest is low enough (proof of work) | [`search`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
 //! | the list of kernels, and a choice among them | [`kernels`] |
-//! | files, hash trees, torrents, manifests of folders | the crate `hashloom-engine` |
+//! | files, hash trees, torrents, manifests of folders | the crates `hashloom-files`, `-tree`, `-torrent`, `-list` |
 //!
 //! These rules hold for every function of the table. Lengths are in bytes, and a length may be zero. No function
 //! allocates memory (except [`hash_many`], as described there) or reads a file or an environment variable. Any number of

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use bech32::segwit;
 use hashloom::sha256d_rows;
-use hashloom_engine::text::Hex;
+use hashloom_files::text::Hex;
 
 use super::convert::{Convert, Output};
 use super::hex;

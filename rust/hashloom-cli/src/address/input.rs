@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashloom_engine::files::Stamp;
+use hashloom_files::Stamp;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::stdio;

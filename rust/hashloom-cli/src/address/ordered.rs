@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use hashloom_engine::run::join;
+use hashloom_files::run::join;
 
 use super::convert::{Convert, Output};
 use super::input::{Block, Found, Reader};

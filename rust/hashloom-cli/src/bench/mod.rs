@@ -105,7 +105,7 @@ pub fn run(arguments: &Bench) -> Result<u8, String> {
     let report = Report::new(arguments)?;
     output::print(|out| {
         if arguments.json {
-            hashloom_engine::text::write_json(&mut *out, &report)?;
+            hashloom_list::write_json(&mut *out, &report)?;
             return writeln!(out);
         }
         let columns = Term::stdout().size_checked().map_or(COLUMNS, |(_rows, columns)| usize::from(columns));

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_engine::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
-use hashloom_engine::paths::{symlink_metadata, to_bytes, to_path};
+use hashloom_files::paths::{symlink_metadata, to_bytes, to_path};
+use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
 
 use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
 use super::signature::{self, Trusted};

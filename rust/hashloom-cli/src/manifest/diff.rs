@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use hashloom_engine::manifest::{Comparison, Difference};
+use hashloom_list::manifest::{Comparison, Difference};
 
 use super::report::{Done, Format, Printer, STATES, SignedBy};
 use super::signature::Trusted;

@@ -9,10 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use hashloom::{Algorithm, Hash, Hasher};
-use hashloom_engine::manifest::Reader;
-use hashloom_engine::manifest::log::{Entry, Log, LogError};
-use hashloom_engine::manifest::signature::Signed;
-use hashloom_engine::text::shown;
+use hashloom_files::text::shown;
+use hashloom_list::manifest::Reader;
+use hashloom_list::manifest::log::{Entry, Log, LogError};
+use hashloom_list::manifest::signature::Signed;
 
 use super::name;
 use super::signature::{Signer, public_key};

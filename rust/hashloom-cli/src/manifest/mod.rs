@@ -14,8 +14,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hashloom_engine::manifest::{Entry, Found, Reader, Scan, ScanError, Scanned, Totals};
-use hashloom_engine::run::{HeldBack, Meter, Options};
+use hashloom_files::run::{HeldBack, Meter, Options};
+use hashloom_list::manifest::{Entry, Found, Reader, Scan, ScanError, Scanned, Totals};
 
 use self::signature::{Signed, Trusted};
 use crate::input::{Input, Kept};

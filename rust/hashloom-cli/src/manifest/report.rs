@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use hashloom::Algorithm;
-use hashloom_engine::manifest::{Counts, Difference, Entry, Kind, Status};
-use hashloom_engine::run::HeldBack;
-use hashloom_engine::text::shown;
+use hashloom_files::run::HeldBack;
+use hashloom_files::text::shown;
+use hashloom_list::manifest::{Counts, Difference, Entry, Kind, Status};
 use serde::Serialize;
 
 use super::signature::Signed;

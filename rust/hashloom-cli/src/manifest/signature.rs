@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use hashloom_engine::text::shown;
+use hashloom_files::text::shown;
 use serde::Serialize;
 
 use super::{name, with_suffix};
@@ -59,15 +59,14 @@ impl Signed {
 
 #[cfg(feature = "sign")]
 pub use of_minisign::{Signer, Trusted, public_key};
-
 #[cfg(feature = "sign")]
 mod of_minisign {
     use std::fs::{self, File};
     use std::io::{Read, Write};
     use std::path::{Path, PathBuf};
 
-    use hashloom_engine::manifest::log::Log;
-    use hashloom_engine::manifest::signature::{
+    use hashloom_list::manifest::log::Log;
+    use hashloom_list::manifest::signature::{
         self, FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError, file_name, folder_name,
     };
     use zeroize::Zeroizing;
@@ -288,7 +287,6 @@ mod of_minisign {
 
 #[cfg(not(feature = "sign"))]
 pub use of_nothing::{Signer, Trusted};
-
 #[cfg(not(feature = "sign"))]
 mod of_nothing {
     use std::convert::Infallible;

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_engine::files::Stamp;
-use hashloom_engine::manifest::{Found, Reader, Scan, Scanned, Totals, Writer};
-use hashloom_engine::paths::to_path;
-use hashloom_engine::run::HeldBack;
-use hashloom_engine::state::State;
-use hashloom_engine::walk::Filter;
+use hashloom_files::Stamp;
+use hashloom_files::paths::to_path;
+use hashloom_files::run::HeldBack;
+use hashloom_files::state::State;
+use hashloom_files::walk::Filter;
+use hashloom_list::manifest::{Found, Reader, Scan, Scanned, Totals, Writer};
 
 use super::signature::{self, Signer, Trusted};
 use super::{Opened, check, open, places_below, scan, with_suffix};

@@ -9,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashloom_engine::state::State;
+use hashloom_files::state::State;
 
 use super::Pending;
 use super::place::{Identity, is_special, refuse_of_others};

@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use hashloom_engine::text::base64;
+use hashloom_files::text::base64;
 
 use crate::machine;
 use crate::numbers::whole;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgGroup, Args, ValueHint};
 use hashloom::Algorithm;
-use hashloom_engine::search::{End, Event, search};
+use hashloom_work::{End, Event, search};
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::numbers::whole;

@@ -5,8 +5,8 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
-use hashloom_engine::run::Options;
-use hashloom_engine::search::{Event, search};
+use hashloom_files::run::Options;
+use hashloom_work::{Event, search};
 
 use super::EXIT_NOT_FOUND;
 use super::plan::Plan;

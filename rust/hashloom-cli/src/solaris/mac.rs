@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use hashloom::HmacKey;
-use hashloom_engine::files::Method;
+use hashloom_files::Method;
 
 use super::{Kind, key};
 use crate::args::any_path;

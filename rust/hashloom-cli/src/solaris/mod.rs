@@ -21,10 +21,10 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind as Misuse};
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{FileError, Method, Request, Source, hash_files};
-use hashloom_engine::paths::portable;
-use hashloom_engine::run::{Cancel, Options};
-use hashloom_engine::text::shown;
+use hashloom_files::paths::portable;
+use hashloom_files::run::{Cancel, Options};
+use hashloom_files::text::shown;
+use hashloom_files::{FileError, Method, Request, Source, hash_files};
 
 use crate::EXIT_PIPE;
 use crate::printing::Console;

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::Source;
+use hashloom_files::Source;
 
 use super::format::Format;
 use super::front::End;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
-use hashloom_engine::list::Parser;
+use hashloom_list::Parser;
 
 use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
 use super::front;

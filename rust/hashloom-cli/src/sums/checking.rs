@@ -10,11 +10,11 @@ use std::path::{Component, Path, PathBuf, Prefix};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
-use hashloom_engine::list::{Entry, Parser, escaped, tag};
-use hashloom_engine::paths::{BadComponent, portable, refused, to_path};
-use hashloom_engine::run::Options;
-use hashloom_engine::text::write_json;
+use hashloom_files::paths::{BadComponent, portable, refused, to_path};
+use hashloom_files::run::Options;
+use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
+use hashloom_list::write_json;
+use hashloom_list::{Entry, Parser, escaped, tag};
 use serde::Serialize;
 
 use super::format::name;

@@ -9,8 +9,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::list::{Parser, Writer, tag};
-use hashloom_engine::text::shown;
+use hashloom_files::text::shown;
+use hashloom_list::{Parser, Writer, tag};
 
 use super::checking::{Base, Checker, Kind, Rules};
 use super::crc::{self, Sum};

@@ -8,8 +8,8 @@ use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
 use crc_fast::{CrcAlgorithm, Digest};
-use hashloom_engine::paths::portable;
-use hashloom_engine::run::Cancel;
+use hashloom_files::paths::portable;
+use hashloom_files::run::Cancel;
 
 use super::summing::trouble;
 use crate::input;

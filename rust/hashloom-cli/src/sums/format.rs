@@ -5,10 +5,10 @@
 use std::borrow::Cow;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::files::{Hashed, Source};
-use hashloom_engine::list::Writer;
-use hashloom_engine::paths::portable;
-use hashloom_engine::text::write_json;
+use hashloom_files::paths::portable;
+use hashloom_files::{Hashed, Source};
+use hashloom_list::Writer;
+use hashloom_list::write_json;
 use serde::{Serialize, Serializer};
 
 use crate::json::{Hex, text};

@@ -5,7 +5,7 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use hashloom_engine::run::{Cancel, Options};
+use hashloom_files::run::{Cancel, Options};
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::printing::Console;

@@ -5,8 +5,8 @@
 use std::fmt;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::list::Entry;
-use hashloom_engine::text::shown;
+use hashloom_files::text::shown;
+use hashloom_list::Entry;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 

@@ -8,8 +8,8 @@
 use std::path::{Path, PathBuf};
 
 use hashloom::Algorithm;
-use hashloom_engine::list::Parser;
-use hashloom_engine::paths::portable;
+use hashloom_files::paths::portable;
+use hashloom_list::Parser;
 
 use super::text_lines::{Grammar, Lines, Parsed};
 use crate::input;

@@ -6,8 +6,8 @@
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::PathBuf;
 
-use hashloom_engine::files::Source;
-use hashloom_engine::paths::portable;
+use hashloom_files::Source;
+use hashloom_files::paths::portable;
 
 use super::summing::{Item, source};
 use crate::input::{self, BUFFER_NBYTES};

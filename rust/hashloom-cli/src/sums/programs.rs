@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 
 use hashloom::Algorithm;
-use hashloom_engine::run::{Cancel, Options};
+use hashloom_files::run::{Cancel, Options};
 
 use super::bsd;
 use super::coreutils::{self, Program};

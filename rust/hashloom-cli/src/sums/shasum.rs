@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_engine::list::{BadLine, Entry, tag};
+use hashloom_list::{BadLine, Entry, tag};
 
 use super::checking::{self, Base, Checker, Rules};
 use super::format::Format;

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
-use hashloom_engine::files::Source;
-use hashloom_engine::list::Writer;
-use hashloom_engine::paths::{metadata, portable, to_path};
-use hashloom_engine::walk::{Filter, Order, Walk, WalkError};
+use hashloom_files::Source;
+use hashloom_files::paths::{metadata, portable, to_path};
+use hashloom_files::walk::{Filter, Order, Walk, WalkError};
+use hashloom_list::Writer;
 
 use super::format::Format;
 use super::front;

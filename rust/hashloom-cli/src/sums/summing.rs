@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashloom::Algorithm;
-use hashloom_engine::files::{Event, FileError, Hashed, Method, Request, Source, Step, hash_steps};
-use hashloom_engine::paths::metadata;
-use hashloom_engine::run::Options;
+use hashloom_files::paths::metadata;
+use hashloom_files::run::Options;
+use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Step, hash_steps};
 
 use super::format::{Format, name};
 use super::front::End;

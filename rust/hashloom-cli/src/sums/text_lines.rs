@@ -5,7 +5,7 @@
 use std::io::{self, BufReader, Read};
 
 use hashloom::Algorithm;
-use hashloom_engine::list::{BadLine, Entry, Line, Parser, decoded};
+use hashloom_list::{BadLine, Entry, Line, Parser, decoded};
 
 use super::json_lines::{self, Found};
 use super::lines;

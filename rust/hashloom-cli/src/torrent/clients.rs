@@ -8,11 +8,11 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hashloom_engine::bencode::Limits;
-use hashloom_engine::files::Stamp;
-use hashloom_engine::text::shown;
-use hashloom_engine::torrent::resume::{self, Format};
-use hashloom_engine::torrent::{Bitfield, Content, Report, Torrent, Trouble};
+use hashloom_files::Stamp;
+use hashloom_files::text::shown;
+use hashloom_torrent::bencode::Limits;
+use hashloom_torrent::resume::{self, Format};
+use hashloom_torrent::{Bitfield, Content, Report, Torrent, Trouble};
 
 use super::verify::RESULT_STANDS;
 use crate::output;

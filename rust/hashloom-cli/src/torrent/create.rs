@@ -10,10 +10,10 @@ use std::str::FromStr;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
-use hashloom_engine::paths::to_path;
-use hashloom_engine::run::{HeldBack, Meter};
-use hashloom_engine::text::shown;
-use hashloom_engine::torrent::{Builder, CreateError, Created, Plan, Symlinks, Version};
+use hashloom_files::paths::to_path;
+use hashloom_files::run::{HeldBack, Meter};
+use hashloom_files::text::shown;
+use hashloom_torrent::{Builder, CreateError, Created, Plan, Symlinks, Version};
 use serde::Serialize;
 
 use super::identity::Identity;
@@ -425,7 +425,7 @@ fn print(
         return Ok(());
     }
     if arguments.json {
-        hashloom_engine::text::write_json(&mut *out, &Json::new(task, created, elapsed, held_back))?;
+        hashloom_list::write_json(&mut *out, &Json::new(task, created, elapsed, held_back))?;
         return writeln!(out);
     }
     writeln!(out, "{}", style::bold(shown(plan.name())))?;

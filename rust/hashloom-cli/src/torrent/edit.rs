@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hashloom_engine::files::Stamp;
-use hashloom_engine::text::shown;
-use hashloom_engine::torrent::{Edit as Changes, Edited, Metadata};
+use hashloom_files::Stamp;
+use hashloom_files::text::shown;
+use hashloom_torrent::{Edit as Changes, Edited, Metadata};
 use serde::Serialize;
 
 use super::create::{Date, not_written};
@@ -304,7 +304,7 @@ impl Done {
             return Ok(());
         }
         if arguments.json {
-            hashloom_engine::text::write_json(&mut *out, &Json::new(self))?;
+            hashloom_list::write_json(&mut *out, &Json::new(self))?;
             return writeln!(out);
         }
         let (before, after) = (&self.edited.before, &self.edited.torrent);

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use hashloom_engine::torrent::Torrent;
+use hashloom_torrent::Torrent;
 use serde::Serialize;
 
 use crate::json::{Hex, hex, path_text, text};

@@ -19,8 +19,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use hashloom_engine::bencode::Limits;
-use hashloom_engine::torrent::Torrent;
+use hashloom_torrent::Torrent;
+use hashloom_torrent::bencode::Limits;
 
 use crate::text::{display, failed};
 

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use console::{StyledObject, Term};
-use hashloom_engine::torrent::PieceState;
+use hashloom_torrent::PieceState;
 
 use crate::style;
 use crate::units::plural;

@@ -3,10 +3,10 @@
 //! `--first` and `--file`: the pieces to check, if not all.
 
 use clap::Args;
-use hashloom_engine::paths::to_path;
-use hashloom_engine::text::shown;
-use hashloom_engine::torrent::{Bitfield, Torrent};
-use hashloom_engine::walk::Filter;
+use hashloom_files::paths::to_path;
+use hashloom_files::text::shown;
+use hashloom_files::walk::Filter;
+use hashloom_torrent::{Bitfield, Torrent};
 
 use super::identity::size_of;
 use crate::units::plural;

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hashloom_engine::text::shown;
-use hashloom_engine::torrent::{File, Torrent, Version};
+use hashloom_files::text::shown;
+use hashloom_torrent::{File, Torrent, Version};
 
 use super::identity;
 use super::show_json::Json;
@@ -81,7 +81,7 @@ pub fn run(arguments: &Show) -> Result<u8, String> {
         };
         output::print(|out| {
             if arguments.json {
-                hashloom_engine::text::write_json(&mut *out, &Json::new(path, &torrent))?;
+                hashloom_list::write_json(&mut *out, &Json::new(path, &torrent))?;
                 return writeln!(out);
             }
             if shown_before {

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use hashloom_engine::torrent::Torrent;
+use hashloom_torrent::Torrent;
 use serde::{Serialize, Serializer};
 
 use super::identity::Identity;

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Args;
-use hashloom_engine::paths::to_path;
-use hashloom_engine::run::{InOrder, Meter};
-use hashloom_engine::torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, Verdicts, verify_pieces};
+use hashloom_files::paths::to_path;
+use hashloom_files::run::{InOrder, Meter};
+use hashloom_torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, Verdicts, verify_pieces};
 
 use super::clients::{Claim, Clients, Plan, Written};
 use super::scope::Scope;
@@ -504,7 +504,7 @@ impl<'a> Printer<'a> {
         if arguments.json {
             let claim = check.tag.claim.as_ref();
             let json = Json::new(check.tag.file, torrent, report, self.meter.held_back(), claim, written);
-            hashloom_engine::text::write_json(&mut *out, &json)?;
+            hashloom_list::write_json(&mut *out, &json)?;
             return writeln!(out);
         }
         if arguments.repair_list {

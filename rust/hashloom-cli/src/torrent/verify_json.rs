@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use hashloom_engine::run::HeldBack;
-use hashloom_engine::torrent::{Bitfield, FileDifference, PieceState, Report, Torrent};
+use hashloom_files::run::HeldBack;
+use hashloom_torrent::{Bitfield, FileDifference, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
 use super::clients::{Claim, Written};

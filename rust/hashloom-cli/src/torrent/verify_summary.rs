@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use console::StyledObject;
-use hashloom_engine::run::HeldBack;
-use hashloom_engine::text::shown;
-use hashloom_engine::torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
+use hashloom_files::run::HeldBack;
+use hashloom_files::text::shown;
+use hashloom_torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
 
 use super::clients::Claim;
 use super::identity::size_of;

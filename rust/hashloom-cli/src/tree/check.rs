@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_engine::run::Options;
-use hashloom_engine::tree::rfc6962::{
+use hashloom_files::run::Options;
+use hashloom_tree::rfc6962::{
     ProofError, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion,
 };
 use serde::{Deserialize, Serialize};

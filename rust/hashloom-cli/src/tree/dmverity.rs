@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
-use hashloom_engine::tree::TreeError;
-use hashloom_engine::tree::dmverity::{BadBlock, BlockFault, Checked, DmVerity, HashType};
+use hashloom_tree::TreeError;
+use hashloom_tree::dmverity::{BadBlock, BlockFault, Checked, DmVerity, HashType};
 use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, json_line, open};

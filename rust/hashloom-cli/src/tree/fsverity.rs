@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_engine::run::Options;
-use hashloom_engine::tree::TreeError;
-use hashloom_engine::tree::fsverity::{FsVerity, Sealed};
+use hashloom_files::run::Options;
+use hashloom_tree::TreeError;
+use hashloom_tree::fsverity::{FsVerity, Sealed};
 use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, open};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
-use hashloom_engine::files::Stamp;
-use hashloom_engine::tree::TreeError;
-use hashloom_engine::tree::rfc6962::{Built, Proof, Prove, Tree};
+use hashloom_files::Stamp;
+use hashloom_tree::TreeError;
+use hashloom_tree::rfc6962::{Built, Proof, Prove, Tree};
 
 use super::check::{Check, ProofJson};
 use super::{Common, Failed, Work, is_stdin, json_line, open, opened_stdin};

@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
-use hashloom_engine::files::Source;
-use hashloom_engine::run::{Cancel, Options};
-use hashloom_engine::tree::TreeError;
+use hashloom_files::Source;
+use hashloom_files::run::{Cancel, Options};
+use hashloom_tree::TreeError;
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
 use crate::progress::Bar;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_engine::tree::{bep52, glacier, s3};
+use hashloom_tree::{bep52, glacier, s3};
 use serde::Serialize;
 
 use super::{Common, Work, json_line};

@@ -98,7 +98,7 @@ pub fn slow() -> Command {
 /// Returns true if results for files in this folder can be trusted in a later run. If not, the test that asks is left
 /// out, or fails if HASHLOOM_REQUIRE is set.
 pub fn is_trusted(folder: &std::path::Path) -> bool {
-    use hashloom_engine::files::{Doubt, Noted};
+    use hashloom_files::{Doubt, Noted};
     let file = tempfile::NamedTempFile::new_in(folder).unwrap();
     let is_trusted = Noted::of(file.path()).unwrap().doubt != Some(Doubt::FileSystem);
     if !is_trusted {
@@ -109,7 +109,7 @@ pub fn is_trusted(folder: &std::path::Path) -> bool {
 }
 
 /// Opens the progress of checks of torrents that is kept in a file.
-pub fn checkpoint(path: &std::path::Path) -> hashloom_engine::torrent::Checkpoint {
-    use hashloom_engine::{state::State, torrent::Checkpoint};
+pub fn checkpoint(path: &std::path::Path) -> hashloom_torrent::Checkpoint {
+    use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
     Checkpoint::new(State::at(path, Checkpoint::SUBJECT).unwrap())
 }

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex};
 
 use hashloom::kernels::{IsaSet, kernels};
 use hashloom::{Algorithm, Digest, Hash, Hasher, Hmac, HmacKey, Sha256, hash, hash_many, hash_rows, hmac_many};
-use hashloom_engine::files::{Request, Source, hash_files, results};
-use hashloom_engine::list::{Line, Parser, Writer as ListWriter};
-use hashloom_engine::manifest::{Comparison, Reader, Scan, Status, Writer};
-use hashloom_engine::run::{Cancel, Options};
-use hashloom_engine::state::State;
-use hashloom_engine::torrent::{self, Builder, Check, PieceState, Torrent, Version};
-use hashloom_engine::tree::{bep52, fsverity::FsVerity, glacier, s3};
-use hashloom_engine::walk::Walk;
+use hashloom_files::run::{Cancel, Options};
+use hashloom_files::state::State;
+use hashloom_files::walk::Walk;
+use hashloom_files::{Request, Source, hash_files, results};
+use hashloom_list::manifest::{Comparison, Reader, Scan, Status, Writer};
+use hashloom_list::{Line, Parser, Writer as ListWriter};
+use hashloom_torrent::{Builder, Check, PieceState, Torrent, Version, verify, verify_pieces};
+use hashloom_tree::{bep52, fsverity::FsVerity, glacier, s3};
 
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; // printf abc | sha256sum
 
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     trees(&path)?;
     torrents(&path, folder.path())?;
     manifests(&path, folder.path())?;
-    // The crate that once could not be had beside hashloom-engine.
+    // The crate that once could not be had beside hashloom.
     assert_eq!(ignore::WalkBuilder::new(&path).build().count(), 3);
     println!("every call returned what was expected");
     Ok(())
@@ -105,10 +105,10 @@ fn torrents(path: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let file = folder.join("content.torrent");
     fs::write(&file, &created.bytes)?;
     let torrent = Arc::new(Torrent::open(&file)?);
-    assert!(torrent::verify(&torrent, folder, &Options::new())?.is_complete());
+    assert!(verify(&torrent, folder, &Options::new())?.is_complete());
     fs::write(path.join("b"), vec![8; 100_000])?;
     let bad = Mutex::new(0);
-    torrent::verify_pieces(
+    verify_pieces(
         [Check::new(torrent.clone(), folder)],
         &Options::new(),
         |_, _, state, _| *bad.lock().unwrap() += u64::from(state == PieceState::Bad),

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Turns a sequence of files, with notes between them, into a sequence of results with the notes at the same places.
+//!
+//! The engine draws files before the files ahead of them are hashed. A note between two files (a line of a list is not
+//! a checksum, a folder cannot be read) waits with the file after it. The work is cut into several runs of the engine
+//! in two cases: when too much would wait, and before standard input. Standard input may block a thread that has other
+//! files open, and may be named twice.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use super::{FileError, Hashed, Request, Source, hash_files};
+use crate::run::Options;
+
+/// The greatest number of notes that wait for one file.
+const NOTES_MAX: usize = 1 << 12;
+
+/// The greatest number of bytes of names that wait. A hostile list has long names.
+const NAMES_MAX_NBYTES: usize = 16 << 20;
+
+/// A file to hash, or a note for its place among the results: see [`hash_steps`].
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_files::{Request, Step};
+///
+/// // Checksums of two files, and a heading between them.
+/// let abc = |name| Step::Hash(Request::digest(name, Algorithm::Sha1));
+/// assert!(matches!([abc("a"), Step::Note("# b"), abc("b")][1], Step::Note("# b")));
+/// ```
+#[derive(Debug)]
+pub enum Step<T, N> {
+    /// A file.
+    Hash(Request<T>),
+    /// Something that comes back as it is.
+    Note(N),
+}
+
+/// A result of [`hash_steps`].
+///
+/// ```
+/// use hashloom_files::{Event, Step, hash_steps};
+/// use hashloom_files::run::Options;
+///
+/// let mut notes = Vec::new();
+/// hash_steps([Step::<(), _>::Note(41)].into_iter(), &Options::new(), |event| match event {
+///     Event::Note(note) => notes.push(note),
+///     Event::Hashed(request, _) => panic!("{}", request.source),
+/// });
+/// assert_eq!(notes, [41]);
+/// ```
+#[derive(Debug)]
+pub enum Event<T, N> {
+    /// A file's result.
+    Hashed(Request<T>, Result<Hashed, FileError>),
+    /// The note of a step.
+    Note(N),
+}
+
+/// Hashes files as [`hash_files`] does, and hands back the notes that stand between them, each in its place. Returns
+/// false if the run was cancelled.
+///
+/// Standard input is begun when all files before it are done, and may be there several times.
+///
+/// ```
+/// use hashloom::Algorithm;
+/// use hashloom_files::{Event, Request, Step, hash_steps};
+/// use hashloom_files::run::Options;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::env::set_current_dir(folder.path())?;
+/// std::fs::write("abc", "abc")?;
+/// let abc = || Step::Hash(Request::digest("abc", Algorithm::Sha1));
+/// let mut lines = Vec::new();
+/// hash_steps([abc(), Step::Note("a folder"), abc()].into_iter(), &Options::new(), |event| match event {
+///     Event::Hashed(request, _) => lines.push(request.source.to_string()),
+///     Event::Note(note) => lines.push(note.to_owned()),
+/// });
+/// assert_eq!(lines, ["abc", "a folder", "abc"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn hash_steps<T: Send, N: Send>(
+    mut steps: impl Iterator<Item = Step<T, N>> + Send,
+    options: &Options,
+    mut each: impl FnMut(Event<T, N>) + Send,
+) -> bool {
+    // Each run of the engine counts from 0; what is told goes on.
+    let (before, now) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let options = &match options.has_progress() {
+        true => options.clone().progress({
+            let (options, before, now) = (options.clone(), before.clone(), now.clone());
+            move |progress| {
+                now.fetch_max(progress.nbytes, Ordering::Relaxed);
+                options.tell(before.load(Ordering::Relaxed) + progress.nbytes, None);
+            }
+        }),
+        false => options.clone(),
+    };
+    let mut held = None;
+    let mut is_at_end = false;
+    while !is_at_end {
+        let mut notes = Vec::new();
+        let mut is_first = true;
+        let names_nbytes = AtomicUsize::new(0);
+        let requests = std::iter::from_fn(|| {
+            while notes.len() < NOTES_MAX && names_nbytes.load(Ordering::Relaxed) < NAMES_MAX_NBYTES {
+                match held.take().or_else(|| steps.next()) {
+                    Some(Step::Note(note)) => notes.push(note),
+                    Some(Step::Hash(request)) => {
+                        if matches!(request.source, Source::Stdin) && !is_first {
+                            held = Some(Step::Hash(request));
+                            return None;
+                        }
+                        is_first = false;
+                        names_nbytes.fetch_add(name_nbytes(&request.source), Ordering::Relaxed);
+                        let Request { source, methods, tag } = request;
+                        return Some(Request { source, methods, tag: (std::mem::take(&mut notes), tag) });
+                    }
+                    None => {
+                        is_at_end = true;
+                        return None;
+                    }
+                }
+            }
+            None
+        });
+        let summary = hash_files(requests, options, |request, result| {
+            let Request { source, methods, tag: (notes, tag) } = request;
+            names_nbytes.fetch_sub(name_nbytes(&source), Ordering::Relaxed);
+            notes.into_iter().for_each(|note| each(Event::Note(note)));
+            each(Event::Hashed(Request { source, methods, tag }, result));
+        });
+        if summary.cancelled {
+            return false;
+        }
+        before.fetch_add(now.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        notes.into_iter().for_each(|note| each(Event::Note(note)));
+    }
+    true
+}
+
+fn name_nbytes(source: &Source) -> usize {
+    match source {
+        Source::Path(path) => path.as_os_str().len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The files of a job: the state of each, and a bounded number of open files, shared by all threads.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::read::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at};
+use crate::read::holes;
+use crate::read::open::{OPEN_MAX, OpenFile, open_max};
+use crate::read::stamp::{READINGS_MAX, Stamp};
+
+/// Why the bytes of a file are not available.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    /// The file is missing or too short.
+    Missing,
+    /// The file could not be opened or read; [`Files::take_troubles`] says why.
+    Failed,
+}
+
+/// A fault of a file that is there.
+///
+/// ```
+/// use hashloom_files::pieces::files::Trouble;
+///
+/// let trouble = Trouble::NotRegular("a folder");
+/// assert!(matches!(trouble, Trouble::NotRegular("a folder")));
+/// ```
+#[derive(Debug)]
+pub enum Trouble {
+    /// A link leads out of the folder, to this path.
+    Outside(PathBuf),
+    /// Something other than a regular file: "a folder".
+    NotRegular(&'static str),
+    /// The file could not be opened.
+    Open(io::Error),
+    /// The file could not be read.
+    Read {
+        /// The failing byte is this one, or up to 32 KiB after it.
+        offset: u64,
+        /// The system's error.
+        error: io::Error,
+    },
+}
+
+/// The place of the files.
+#[derive(Debug)]
+pub enum Place {
+    /// All files lie below a folder.
+    Folder(Arc<Root>),
+    /// There is a single file, at this path.
+    File(PathBuf),
+    /// The caller gives the path of each file; the path is opened as it stands, links in it are followed.
+    Listed,
+    /// There is a single file, which the caller has opened and looks at for changes.
+    Open(File, u64),
+}
+
+/// The state of a file in 8 bytes: its length, below 2^63, if it is present; otherwise one of these.
+const UNKNOWN: u64 = u64::MAX;
+const MISSING: u64 = u64::MAX - 1;
+const FAILED: u64 = u64::MAX - 2;
+
+/// A file's state when it was opened, in 8 bytes: the fingerprint of its stamp, or one of these.
+const UNSEEN: u64 = 0;
+/// The file was missing.
+const GONE: u64 = 1;
+/// The file could not be opened. It is not looked at again, as nothing of it is believed.
+const CLOSED: u64 = 2;
+/// The file was opened more than once and differed each time.
+const CHANGED: u64 = 3;
+/// The engine gave up on the file, as it changed during each read.
+const UNSTABLE: u64 = 4;
+
+/// The state of a file at the last look, to find out later whether the file has changed.
+#[derive(Debug)]
+pub struct Look(u64);
+
+impl Look {
+    /// Whether the file, whose stamp is `now`, or which is missing, has changed. False for a file of which nothing is
+    /// believed.
+    pub fn has_changed(&self, now: Option<u64>) -> bool {
+        match self.0 {
+            UNSEEN | CLOSED | UNSTABLE => false,
+            CHANGED => true,
+            GONE => now.is_some(),
+            fingerprint => now != Some(fingerprint),
+        }
+    }
+}
+
+/// The state of a file at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// The file has not been looked at.
+    Unknown,
+    /// The file is present with this length.
+    Present(u64),
+    /// No file is there.
+    Missing,
+    /// The file could not be opened or read.
+    Failed,
+}
+
+/// The path of a file below the folder, by its index.
+pub type PathOf<'a> = Box<dyn Fn(usize) -> PathBuf + Send + Sync + 'a>;
+
+/// The files of one torrent.
+pub struct Files<'a> {
+    place: Place,
+    path_of: PathOf<'a>,
+    /// The state of each file.
+    known: Vec<AtomicU64>,
+    /// Each file's state when it was opened.
+    looks: Vec<AtomicU64>,
+    cache: Arc<Cache>,
+    /// A number that tells these files from other jobs' files in the cache, and from their own earlier states.
+    number: AtomicUsize,
+    troubles: Mutex<BTreeMap<usize, Trouble>>,
+    /// For each file that has changed, the number of changes.
+    changes: Mutex<BTreeMap<usize, u8>>,
+}
+
+/// The open files of all torrents that are being read.
+pub struct Cache {
+    open: Mutex<Open>,
+    /// Number of torrents that have used the cache.
+    count: AtomicUsize,
+    /// Whether this process may have so many descriptors that each thread can keep a folder open, too.
+    has_room: bool,
+    /// The folders in use. A hundred torrents usually share one folder.
+    roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
+}
+
+/// The number of a job's files, and a file's index among them.
+pub(crate) type Key = (usize, usize);
+
+/// The open files, each with the time of its last use.
+struct Open {
+    files: HashMap<Key, (Arc<OpenFile>, u64), BuildHasherDefault<KeyHasher>>,
+    now: u64,
+    most: usize,
+}
+
+/// A hasher for keys that no stranger chooses.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0.rotate_left(32) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The last file that a thread used, which is almost always the next one, too: using it takes no lock.
+#[derive(Default)]
+pub(crate) struct Last {
+    file: Option<(Key, Arc<OpenFile>)>,
+    folder: LastFolder,
+}
+
+impl Default for Cache {
+    fn default() -> Cache {
+        let most = open_max();
+        Cache {
+            open: Mutex::new(Open { files: HashMap::default(), now: 0, most }),
+            count: AtomicUsize::new(0),
+            has_room: most == OPEN_MAX,
+            roots: Mutex::default(),
+        }
+    }
+}
+
+impl Cache {
+    /// The folder `path`, opened if no other torrent has it open.
+    pub fn root(&self, path: &Path) -> io::Result<Arc<Root>> {
+        let mut roots = lock(&self.roots);
+        if let Some(root) = roots.get(path).and_then(Weak::upgrade) {
+            return Ok(root);
+        }
+        roots.retain(|_, root| root.strong_count() > 0);
+        let root = Arc::new(Root::open(path)?);
+        roots.insert(path.to_owned(), Arc::downgrade(&root));
+        Ok(root)
+    }
+}
+
+impl Drop for Files<'_> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl<'a> Files<'a> {
+    /// Files at a place, numbered from 0, each opened when it is wanted.
+    pub fn new(place: Place, count: usize, path_of: PathOf<'a>, cache: &Arc<Cache>) -> Files<'a> {
+        Files {
+            place,
+            path_of,
+            known: (0..count).map(|_| AtomicU64::new(UNKNOWN)).collect(),
+            looks: (0..count).map(|_| AtomicU64::new(UNSEEN)).collect(),
+            number: AtomicUsize::new(cache.count.fetch_add(1, Ordering::Relaxed)),
+            cache: cache.clone(),
+            troubles: Mutex::default(),
+            changes: Mutex::default(),
+        }
+    }
+
+    /// The key of a file, unique in the cache.
+    pub(crate) fn key(&self, index: usize) -> Key {
+        (self.number.load(Ordering::Relaxed), index)
+    }
+
+    /// Opens a file if necessary, so that its state is [known](Files::known).
+    pub fn visit(&self, index: usize) {
+        let _ = self.get(index, &mut Last::default());
+    }
+
+    /// The file; it is opened if necessary.
+    pub(crate) fn get<'l>(&self, index: usize, last: &'l mut Last) -> Result<&'l OpenFile, Absent> {
+        let key = self.key(index);
+        if !matches!(&last.file, Some((of, _)) if *of == key) {
+            last.file = Some((key, self.shared(index, &mut last.folder)?));
+        }
+        match &last.file {
+            Some((_, file)) => Ok(file),
+            None => Err(Absent::Missing),
+        }
+    }
+
+    fn shared(&self, index: usize, last: &mut LastFolder) -> Result<Arc<OpenFile>, Absent> {
+        match self.known[index].load(Ordering::Relaxed) {
+            MISSING => return Err(Absent::Missing),
+            FAILED => return Err(Absent::Failed),
+            _ => {}
+        }
+        let key = self.key(index);
+        if let Some(file) = lock(&self.cache.open).touch(key) {
+            return Ok(file);
+        }
+        // The lock is not held here: opening can take long on a network file system. Two threads may both open the
+        // file; the second to finish uses the first one's.
+        match self.open_file(index, last) {
+            Ok((file, nbytes)) => {
+                let holes = holes::has_holes(&file, nbytes);
+                self.known[index].store(nbytes, Ordering::Relaxed);
+                let file = Arc::new(OpenFile { file, nbytes, holes });
+                // These files are closed after the lock is released.
+                let mut old = Vec::new();
+                let kept = lock(&self.cache.open).keep(key, file, &mut old);
+                Ok(kept)
+            }
+            Err(OpenError::Missing) => {
+                self.note(index, GONE);
+                self.known[index].store(MISSING, Ordering::Relaxed);
+                Err(Absent::Missing)
+            }
+            Err(error) => {
+                let trouble = match error {
+                    OpenError::Outside(target) => Trouble::Outside(target),
+                    OpenError::NotRegular(what) => Trouble::NotRegular(what),
+                    OpenError::Io(error) => Trouble::Open(error),
+                    OpenError::Missing => Trouble::Open(io::ErrorKind::NotFound.into()),
+                };
+                self.note(index, CLOSED);
+                self.known[index].store(FAILED, Ordering::Relaxed);
+                self.trouble(index, trouble);
+                Err(Absent::Failed)
+            }
+        }
+    }
+
+    /// Opens a file. Returns its length, too.
+    fn open_file(&self, index: usize, last: &mut LastFolder) -> Result<(File, u64), OpenError> {
+        let number = self.number.load(Ordering::Relaxed);
+        let last = if self.cache.has_room { last } else { &mut LastFolder::default() };
+        if let Place::Open(file, nbytes) = &self.place {
+            return Ok((file.try_clone()?, *nbytes));
+        }
+        let mut open = || match &self.place {
+            Place::Folder(root) => root.open_file(&(self.path_of)(index), number, last),
+            Place::File(path) => open_regular(path),
+            Place::Listed => open_regular(&(self.path_of)(index)),
+            Place::Open(..) => Err(OpenError::Missing),
+        };
+        let Opened { file, stamp } = match open() {
+            // Something else in this process uses most of its file descriptors: make do with few.
+            Err(OpenError::Io(error)) if too_many_open(&error) => {
+                lock(&self.cache.open).files.clear();
+                open()
+            }
+            other => other,
+        }?;
+        self.note(index, stamp.fingerprint());
+        Ok((file, stamp.nbytes))
+    }
+
+    fn stamp(&self, index: usize, last: &mut LastFolder) -> io::Result<Stamp> {
+        match &self.place {
+            Place::Folder(root) => root.stamp(&(self.path_of)(index), last),
+            Place::File(path) => stamp_at(path),
+            Place::Listed => stamp_at(&(self.path_of)(index)),
+            Place::Open(..) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// The file's present stamp, looked up by its path; `None` if the file cannot be looked at.
+    pub fn stamp_now(&self, index: usize) -> Option<Stamp> {
+        self.stamp(index, &mut LastFolder::default()).ok()
+    }
+
+    /// The look at a file that was there, or was not.
+    pub fn look_of(stamp: Option<&Stamp>) -> u64 {
+        stamp.map_or(GONE, Stamp::fingerprint)
+    }
+
+    /// The file's present state, looked up by its path.
+    fn look_now(&self, index: usize, last: &mut LastFolder) -> u64 {
+        match self.stamp(index, last).map_err(OpenError::from) {
+            Ok(stamp) => Files::look_of(Some(&stamp)),
+            Err(OpenError::Missing) => Files::look_of(None),
+            Err(_) => CLOSED,
+        }
+    }
+
+    /// Notes a look at a file. The first look counts; a later one that differs shows that the file has changed. A
+    /// failure to open says nothing about changes: a file that was only looked at may be a link that leads out of the
+    /// folder.
+    pub fn note(&self, index: usize, look: u64) {
+        let noted = self.looks[index].compare_exchange(UNSEEN, look, Ordering::Relaxed, Ordering::Relaxed);
+        if noted.is_err_and(|first| ![look, UNSTABLE].contains(&first) && look != CLOSED) {
+            self.looks[index].store(CHANGED, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes the state of a file that may never be opened because its content is known.
+    pub fn look_at(&self, index: usize) {
+        self.note(index, self.look_now(index, &mut LastFolder::default()));
+    }
+
+    /// Looks at all files again, and forgets the state of those that have changed since they were first opened, so that
+    /// they are opened anew. Gives up on files that change each time, or on all changed files if `all` is set. Returns
+    /// the files given up and the other changed ones, each in order. No thread may be reading any file. Files that
+    /// could not be opened are not looked at.
+    pub fn forget_changed(&self, all: bool) -> (Vec<usize>, Vec<usize>) {
+        let mut last = LastFolder::default();
+        let is_changed = |&index: &usize| match self.looks[index].load(Ordering::Relaxed) {
+            UNSEEN | CLOSED | UNSTABLE => false,
+            CHANGED => true,
+            look => look != self.look_now(index, &mut last),
+        };
+        let changed: Vec<usize> = (0..self.looks.len()).filter(is_changed).collect();
+        if changed.is_empty() {
+            return (Vec::new(), changed);
+        }
+        self.close();
+        // A thread may still hold one of these files: under another number it is not found.
+        self.number.store(self.cache.count.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let mut changes = lock(&self.changes);
+        changed.into_iter().partition(|&index| {
+            let count = changes.entry(index).or_default();
+            *count += 1;
+            let is_given_up = all || *count >= READINGS_MAX;
+            self.looks[index].store(if is_given_up { UNSTABLE } else { UNSEEN }, Ordering::Relaxed);
+            if !is_given_up {
+                self.known[index].store(UNKNOWN, Ordering::Relaxed);
+                lock(&self.troubles).remove(&index);
+            }
+            is_given_up
+        })
+    }
+
+    /// The state of each file at the last look.
+    pub fn looks(&self) -> Vec<Look> {
+        self.looks.iter().map(|look| Look(look.load(Ordering::Relaxed))).collect()
+    }
+
+    /// Whether the engine has given up on a file.
+    pub fn is_unstable(&self, index: usize) -> bool {
+        self.looks[index].load(Ordering::Relaxed) == UNSTABLE
+    }
+
+    fn close(&self) {
+        let own = self.number.load(Ordering::Relaxed);
+        lock(&self.cache.open).files.retain(|&(number, _), _| number != own);
+    }
+
+    /// The path of a file, for messages.
+    pub fn path(&self, index: usize) -> PathBuf {
+        match &self.place {
+            Place::Folder(root) => root.path().join((self.path_of)(index)),
+            Place::File(path) => path.clone(),
+            Place::Listed => (self.path_of)(index),
+            Place::Open(..) => PathBuf::new(),
+        }
+    }
+
+    /// Records that a file could not be read. Other parts of the file are still tried: often one sector is bad.
+    pub(crate) fn read_failed(&self, index: usize, offset: u64, error: io::Error) {
+        self.trouble(index, Trouble::Read { offset, error });
+    }
+
+    /// Keeps the first trouble of each file.
+    fn trouble(&self, index: usize, trouble: Trouble) {
+        lock(&self.troubles).entry(index).or_insert(trouble);
+    }
+
+    /// Notes that a file has become shorter while it was read.
+    pub(crate) fn shrank(&self, index: usize, file: &OpenFile) {
+        if let Ok(metadata) = file.file.metadata() {
+            self.known[index].fetch_min(metadata.len(), Ordering::Relaxed);
+        }
+    }
+
+    /// The state of a file.
+    pub fn known(&self, index: usize) -> Known {
+        match self.known[index].load(Ordering::Relaxed) {
+            MISSING => Known::Missing,
+            FAILED => Known::Failed,
+            UNKNOWN => Known::Unknown,
+            nbytes => Known::Present(nbytes),
+        }
+    }
+
+    /// The first fault of each file.
+    pub fn take_troubles(&self) -> BTreeMap<usize, Trouble> {
+        std::mem::take(&mut lock(&self.troubles))
+    }
+}
+
+impl Open {
+    fn touch(&mut self, key: Key) -> Option<Arc<OpenFile>> {
+        self.now += 1;
+        let (file, used) = self.files.get_mut(&key)?;
+        *used = self.now;
+        Some(file.clone())
+    }
+
+    /// Adds an open file. If there is no room, the quarter of the files that was not used for the longest time moves to
+    /// `old`. Searching for one file each time took 3% of a check of small files.
+    fn keep(&mut self, key: Key, file: Arc<OpenFile>, old: &mut Vec<Arc<OpenFile>>) -> Arc<OpenFile> {
+        if let Some(file) = self.touch(key) {
+            return file;
+        }
+        if self.files.len() >= self.most {
+            let mut times: Vec<u64> = self.files.values().map(|&(_, used)| used).collect();
+            let (_, &mut last, _) = times.select_nth_unstable(self.most / 4);
+            self.files.retain(|_, (file, used)| {
+                let is_kept = *used > last;
+                if !is_kept {
+                    old.push(file.clone());
+                }
+                is_kept
+            });
+        }
+        self.files.insert(key, (file.clone(), self.now));
+        file
+    }
+}
+
+#[cfg(unix)]
+fn too_many_open(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(not(unix))]
+fn too_many_open(_error: &io::Error) -> bool {
+    false
+}
+
+/// A panic elsewhere leaves nothing half-done in the data behind these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a file is there, as far as the file system tells without opening it. This is for finding the content, where
+/// a wrong answer does no harm.
+pub fn seems_present(folder: &Path, relative: &Path) -> bool {
+    folder.join(relative).symlink_metadata().is_ok()
+}

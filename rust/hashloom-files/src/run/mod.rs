@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! How work is run: the number of threads, the report of progress, and cancelling.
+//!
+//! Every function of this crate that hashes files takes the same [`Options`]. These rules hold for all of them:
+//!
+//! - The caller's thread is one of the threads. If the system has no memory for all threads, fewer work.
+//! - Any of the threads may call a callback. A panic in a callback or in an iterator of the caller stops all threads.
+//!   When the last of them has ended, the panic continues in the caller's thread, with its payload.
+//! - Results come in the order of the requests, unless a function says otherwise.
+//! - After [`Cancel::cancel`] no thread reads further, and finished results are handed out. A wait for a pipe, a
+//!   terminal or another stream ends within a tenth of a second. A read that hangs in the system, for instance on a
+//!   network disk that does not answer, delays the end.
+//!
+//! ```
+//! use hashloom::Algorithm;
+//! use hashloom_files::{Request, Source, hash_files};
+//! use hashloom_files::run::{Cancel, Options};
+//!
+//! let cancel = Cancel::new();
+//! cancel.cancel();
+//! let options = Options::new().threads(2).cancel(&cancel);
+//! let requests = std::iter::repeat_with(|| Request::digest(Source::memory("abc"), Algorithm::Sha1));
+//! assert!(hash_files(requests, &options, |_, _| {}).cancelled);
+//! ```
+
+mod meter;
+mod order;
+pub mod pool;
+mod rate;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use meter::{HeldBack, Meter};
+pub use order::InOrder;
+pub use pool::join;
+
+use rate::Rate;
+
+/// Number of messages that a thread works on at once: the lanes of the widest kernel. Narrower kernels take them in
+/// turns.
+pub const LANES: usize = 16;
+
+/// The progress of the work.
+///
+/// ```
+/// use hashloom_files::run::{Options, Progress};
+///
+/// let options = Options::new().progress(|progress: Progress| match progress.total_nbytes {
+///     Some(total) => eprint!("\r{} of {total} bytes", progress.nbytes),
+///     None => eprint!("\r{} bytes", progress.nbytes),
+/// });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Bytes hashed so far.
+    pub nbytes: u64,
+    /// Total bytes; `None` if the total is not known before the end. With several torrents, the total covers those
+    /// started so far.
+    pub total_nbytes: Option<u64>,
+}
+
+/// A flag that stops running work. Clones share the flag, and any thread may set it.
+///
+/// ```
+/// use hashloom_files::run::{Cancel, Options};
+///
+/// let cancel = Cancel::new();
+/// let options = Options::new().cancel(&cancel);
+/// cancel.cancel(); // from any thread: all work with these options stops
+/// assert!(cancel.is_cancelled());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    parent: Option<Cancel>,
+}
+
+impl Cancel {
+    /// A flag that is not set.
+    ///
+    /// ```
+    /// assert!(!hashloom_files::run::Cancel::new().is_cancelled());
+    /// ```
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Sets the flag. It stays set.
+    ///
+    /// ```
+    /// use hashloom_files::run::Cancel;
+    ///
+    /// let cancel = Cancel::new();
+    /// std::thread::scope(|scope| scope.spawn(|| cancel.cancel()).join().unwrap());
+    /// assert!(cancel.clone().is_cancelled());
+    /// ```
+    pub fn cancel(&self) {
+        self.0.is_set.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if the flag is set.
+    ///
+    /// ```
+    /// let cancel = hashloom_files::run::Cancel::new();
+    /// cancel.cancel();
+    /// assert!(cancel.is_cancelled());
+    /// ```
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_set.load(Ordering::Relaxed) || self.0.parent.as_ref().is_some_and(Cancel::is_cancelled)
+    }
+
+    /// A flag of its own that also counts as set when this one is.
+    pub fn child(&self) -> Cancel {
+        Cancel(Arc::new(Flag { is_set: AtomicBool::new(false), parent: Some(self.clone()) }))
+    }
+}
+
+/// Options for reading and hashing files. The default is one thread for each CPU, no callback, and no cancelling.
+///
+/// ```
+/// use hashloom_files::run::{Cancel, Options};
+///
+/// let cancel = Cancel::new();
+/// let options = Options::new().threads(4).cancel(&cancel).progress(|progress| eprintln!("{}", progress.nbytes));
+/// ```
+#[derive(Clone, Default)]
+pub struct Options {
+    nthreads: usize,
+    progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    cancel: Cancel,
+    rate: Option<Arc<Rate>>,
+    meter: Option<Meter>,
+    is_noting: bool,
+}
+
+impl Options {
+    /// The default.
+    ///
+    /// ```
+    /// let options = hashloom_files::run::Options::new();
+    /// ```
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// Sets the largest number of threads; 0, the default, means one for each CPU. One thread reads a stream. Each
+    /// thread takes about 1 MiB of memory. The crate never uses more than 128. Torrents, long files, and
+    /// files on a disk that seeks, if they are not in memory, are read by up to 8 other threads, into up to 64 MiB.
+    ///
+    /// ```
+    /// let options = hashloom_files::run::Options::new().threads(2);
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, nthreads: usize) -> Options {
+        self.nthreads = nthreads;
+        self
+    }
+
+    /// Sets a callback for the progress. Each thread calls it after each round of reading and hashing, at most 512 KiB:
+    /// on ordinary disks at most some hundred times a second.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// let nbytes = Arc::new(AtomicU64::new(0));
+    /// let shown = nbytes.clone();
+    /// let options = hashloom_files::run::Options::new().progress(move |progress| {
+    ///     shown.fetch_max(progress.nbytes, Ordering::Relaxed);
+    /// });
+    /// ```
+    #[must_use]
+    pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Options {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Stops the work when `cancel` is set.
+    ///
+    /// ```
+    /// use hashloom_files::run::{Cancel, Options};
+    ///
+    /// let options = Options::new().cancel(&Cancel::new());
+    /// ```
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> Options {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Limits the bytes read in a second, by all threads and all work with clones of these options together; 0, the
+    /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread if that
+    /// is more: 32 KiB, of hash trees 256 KiB; for what other threads read, 2 MiB of all threads
+    /// together.
+    ///
+    /// ```
+    /// let options = hashloom_files::run::Options::new().rate(100_000_000);
+    /// ```
+    #[must_use]
+    pub fn rate(mut self, bytes_per_second: u64) -> Options {
+        self.rate = (bytes_per_second > 0).then(|| Arc::new(Rate::new(bytes_per_second)));
+        self
+    }
+
+    /// Measures what holds the work back.
+    ///
+    /// ```
+    /// use hashloom_files::run::{Meter, Options};
+    ///
+    /// let meter = Meter::new();
+    /// let options = Options::new().meter(&meter);
+    /// assert_eq!(meter.held_back(), None);
+    /// ```
+    #[must_use]
+    pub fn meter(mut self, meter: &Meter) -> Options {
+        self.meter = Some(meter.clone());
+        self
+    }
+
+    /// Number of threads.
+    pub fn nthreads(&self) -> usize {
+        match self.nthreads {
+            0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
+            nthreads => nthreads,
+        }
+    }
+
+    /// Whether there is a limit on the bytes read in a second.
+    pub fn is_limited(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// Called after each read: waits until the limit, if there is one, allows the next read, or until `must_stop` is
+    /// true.
+    pub fn pay(&self, nbytes: u64, must_stop: &dyn Fn() -> bool) {
+        if let Some(rate) = &self.rate {
+            rate.pay(nbytes, must_stop);
+        }
+    }
+
+    /// The same options, under which files are looked at before they are read whether a later change will show.
+    pub fn noting(self, is_noting: bool) -> Options {
+        Options { is_noting, ..self }
+    }
+
+    /// Whether the files' stamps and doubts are noted.
+    pub fn is_noting(&self) -> bool {
+        self.is_noting
+    }
+
+    /// The flag that stops the work.
+    pub fn canceller(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// The same options without the progress callback.
+    pub fn quiet(&self) -> Options {
+        Options { progress: None, ..self.clone() }
+    }
+
+    /// The same options with the number of threads: asking the system for that number takes 25 us.
+    pub fn for_lanes(&self) -> Options {
+        Options { nthreads: self.nthreads(), ..self.clone() }
+    }
+
+    /// Whether the caller is told the progress.
+    pub fn has_progress(&self) -> bool {
+        self.progress.is_some()
+    }
+
+    /// Tells the progress: bytes done, and their total if it is known.
+    pub fn tell(&self, nbytes: u64, total_nbytes: Option<u64>) {
+        if let Some(progress) = &self.progress {
+            progress(Progress { nbytes, total_nbytes });
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("nthreads", &self.nthreads)
+            .field("cancel", &self.cancel)
+            .field("rate", &self.rate)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the direction
+//! of the text; bytes in hexadecimal and in base64; and errors of the system in words.
+//!
+//! ```
+//! use hashloom_files::text::shown;
+//! assert_eq!(shown(b"red: \x1b[31m").to_string(), r"red: \x1b[31m");
+//! ```
+
+use std::fmt;
+use std::io;
+
+/// Bytes as text for a terminal: see [`shown`].
+///
+/// ```
+/// use hashloom_files::text::{Shown, shown};
+///
+/// let name: Shown = shown(b"a\nb");
+/// assert_eq!(format!("{name}"), r"a\x0ab");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Shown<'a>(&'a [u8]);
+
+/// Turns bytes into text that is safe to print: UTF-8 as it is, except that backslashes, control characters, characters
+/// that turn the direction of text and bytes that are not UTF-8 become `\\`, `\x1b`, `\u{202e}` and `\xff`.
+///
+/// ```
+/// # use hashloom_files::text::shown;
+/// assert_eq!(shown("Grünes Gras".as_bytes()).to_string(), "Grünes Gras");
+/// assert_eq!(shown(b"a\x1b[2J\xff").to_string(), r"a\x1b[2J\xff");
+/// ```
+pub fn shown(bytes: &[u8]) -> Shown<'_> {
+    Shown(bytes)
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                match c {
+                    '\\' => f.write_str("\\\\")?,
+                    '\0'..='\x1f' | '\x7f' => write!(f, "\\x{:02x}", c as u32)?,
+                    _ if c.is_control() || is_format(c) => write!(f, "\\u{{{:x}}}", c as u32)?,
+                    _ => fmt::Write::write_char(f, c)?,
+                }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Characters without a shape that change the layout of their neighbours: line and paragraph separators, direction
+/// marks and overrides, invisible joiners, tags.
+pub fn is_format(c: char) -> bool {
+    matches!(c,
+        '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// An error of the system in words: see [`reason`].
+///
+/// ```
+/// use hashloom_files::text::{Reason, reason};
+///
+/// let error = std::io::Error::other("the tape is torn");
+/// let reason: Reason = reason(&error);
+/// assert_eq!(reason.to_string(), "the tape is torn");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Reason<'a>(&'a io::Error);
+
+/// Turns an error of the system into its words. The standard library adds a number, such as ` (os error 2)`, which says
+/// nothing more; it is left out.
+///
+/// ```
+/// # use hashloom_files::text::reason;
+/// let error = std::fs::File::open("a folder/that is missing").unwrap_err();
+/// assert_eq!(error.to_string(), format!("{} (os error {})", reason(&error), error.raw_os_error().unwrap()));
+/// ```
+pub fn reason(error: &io::Error) -> Reason<'_> {
+    Reason(error)
+}
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(code) = self.0.raw_os_error() else { return self.0.fmt(f) };
+        let text = self.0.to_string();
+        f.write_str(text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text))
+    }
+}
+
+/// Bytes in double quotes, safe to print, cut after 200 bytes.
+#[derive(Clone, Copy)]
+pub struct Quoted<'a>(&'a [u8]);
+
+/// Bytes in double quotes, safe to print, cut after 200 bytes: for messages.
+pub fn quoted(bytes: &[u8]) -> Quoted<'_> {
+    Quoted(bytes)
+}
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.get(..200) {
+            Some(head) if self.0.len() > 200 => write!(f, "\"{}…\" ({} bytes)", shown(head), self.0.len()),
+            _ => write!(f, "\"{}\"", shown(self.0)),
+        }
+    }
+}
+
+/// Bytes in hexadecimal, in lower case.
+///
+/// ```
+/// # use hashloom_files::text::Hex;
+/// assert_eq!(Hex(b"\x01\xab").to_string(), "01ab");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hex<'a>(pub &'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [0; 64];
+        self.0.chunks(text.len() / 2).try_for_each(|bytes| {
+            for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
+                pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+            }
+            f.write_str(std::str::from_utf8(&text[..2 * bytes.len()]).map_err(|_| fmt::Error)?)
+        })
+    }
+}
+
+/// The letters of RFC 4648 section 4.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The number that the first `nletters` letters of a text in base64 are, 6 bits each.
+pub fn base64_number(text: &str, nletters: usize) -> Option<u128> {
+    let letters = text.as_bytes().get(..nletters)?;
+    letters.iter().try_fold(0, |number, byte| Some(number << 6 | LETTERS.iter().position(|at| at == byte)? as u128))
+}
+
+/// Encodes bytes by RFC 4648 section 4, as S3 and `cksum --base64` write digests.
+///
+/// ```
+/// assert_eq!(hashloom_files::text::base64(b"foobar"), "Zm9vYmFy");
+/// assert_eq!(hashloom_files::text::base64(b"fooba"), "Zm9vYmE=");
+/// assert_eq!(hashloom_files::text::base64(b"foob"), "Zm9vYg==");
+/// ```
+pub fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize % 64];
+            text.push(if i <= three.len() { letter.into() } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_printed_can_steer_a_terminal() {
+        for code in (0..0x20).chain([0x7f, 0x80, 0x85, 0x9b, 0x9f, 0x200e, 0x202e, 0x2066, 0x2028, 0xe0041]) {
+            let c = char::from_u32(code).unwrap();
+            let text = shown(c.to_string().as_bytes()).to_string();
+            assert!(text.starts_with('\\') && text.bytes().all(|b| (b' '..=b'~').contains(&b)), "{code:x}: {text:?}");
+        }
+        assert_eq!(shown(b"a\\x1b").to_string(), "a\\\\x1b", "an escape in the name is not taken for ours");
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use super::globs::{Globs, GlobsBuilder, trimmed};
+use crate::text::{quoted, shown};
+
+/// The files that are wanted, by their paths below a folder and by their lengths. The default is all files.
+///
+/// Globs are those of `.gitignore`: a glob without a `/` before its end matches at any depth, a glob with one matches
+/// from the folder on, a `/` at the end matches only folders, and `**` matches any number of folders. A file without a
+/// folder is matched by its name. If there are globs to include, only files that match one of them are wanted. A file or
+/// folder that matches a glob to exclude is not wanted, nor is anything below such a folder.
+///
+/// ```
+/// use std::path::Path;
+/// use hashloom_files::walk::Filter;
+///
+/// let filter = Filter::new(&["*.flac", "*.jpg"], &["drafts/"])?.lengths(1..=1 << 20)?;
+/// assert!(filter.wants_path(Path::new("album/cover.jpg"), false));
+/// assert!(!filter.wants_path(Path::new("album/notes.txt"), false));
+/// assert!(!filter.wants_path(Path::new("album/drafts"), true));
+/// assert!(!filter.wants_length(0));
+/// # Ok::<(), hashloom_files::walk::FilterError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Filter {
+    include: Vec<String>,
+    exclude: Vec<String>,
+    nbytes: RangeInclusive<u64>,
+    globs: Globs,
+}
+
+/// A filter that cannot be used.
+///
+/// ```
+/// use hashloom_files::walk::Filter;
+///
+/// let error = Filter::new(&["[a"], &[]).unwrap_err();
+/// assert!(error.to_string().starts_with("the glob \"[a\": "));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// A glob is malformed, empty, nested too deeply, or begins with `!`.
+    Glob {
+        /// The glob given.
+        glob: String,
+        /// The fault, in the words of the parser of globs.
+        message: String,
+    },
+    /// The globs are too long together.
+    Globs {
+        /// The fault, in the words of the parser of globs.
+        message: String,
+    },
+    /// The least length is more than the greatest.
+    Lengths {
+        /// The least number of bytes.
+        least: u64,
+        /// The greatest number of bytes.
+        most: u64,
+    },
+}
+
+impl Filter {
+    /// A filter by globs to include and to exclude.
+    ///
+    /// # Errors
+    /// If a glob is malformed, empty, or begins with `!`.
+    ///
+    /// ```
+    /// use hashloom_files::walk::Filter;
+    ///
+    /// assert!(Filter::new(&["*.txt"], &[]).is_ok());
+    /// assert!(Filter::new(&[], &[""]).is_err());
+    /// ```
+    pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Filter, FilterError> {
+        let failed = |glob: &str, message: String| FilterError::Glob { glob: glob.to_owned(), message };
+        let mut globs = GlobsBuilder::new();
+        // The last glob that matches counts, so excluded files stay excluded.
+        for (list, keeps) in [(include, true), (exclude, false)] {
+            for glob in list.iter().map(AsRef::as_ref) {
+                if trimmed(glob).is_empty() || glob.starts_with('!') {
+                    return Err(failed(glob, "expected a pattern that does not begin with \"!\"".into()));
+                }
+                globs.add(trimmed(glob), keeps).map_err(|message| failed(glob, message))?;
+            }
+        }
+        let globs = globs.build().map_err(|error| FilterError::Globs { message: error.kind().to_string() })?;
+        let owned = |list: &[S]| list.iter().map(|glob| glob.as_ref().to_owned()).collect();
+        Ok(Filter { include: owned(include), exclude: owned(exclude), nbytes: 0..=u64::MAX, globs })
+    }
+
+    /// Restricts the filter to files with numbers of bytes in this range. Folders and links have no length.
+    ///
+    /// # Errors
+    /// If the range is empty.
+    ///
+    /// ```
+    /// use hashloom_files::walk::Filter;
+    ///
+    /// assert!(Filter::default().lengths(10..=u64::MAX)?.wants_length(10));
+    /// assert!(Filter::default().lengths(10..=9).is_err());
+    /// # Ok::<(), hashloom_files::walk::FilterError>(())
+    /// ```
+    pub fn lengths(mut self, nbytes: RangeInclusive<u64>) -> Result<Filter, FilterError> {
+        if nbytes.is_empty() {
+            return Err(FilterError::Lengths { least: *nbytes.start(), most: *nbytes.end() });
+        }
+        self.nbytes = nbytes;
+        Ok(self)
+    }
+
+    /// The globs to include.
+    ///
+    /// ```
+    /// assert_eq!(hashloom_files::walk::Filter::new(&["*.txt"], &[])?.included(), ["*.txt"]);
+    /// # Ok::<(), hashloom_files::walk::FilterError>(())
+    /// ```
+    pub fn included(&self) -> &[String] {
+        &self.include
+    }
+
+    /// The globs to exclude.
+    ///
+    /// ```
+    /// assert_eq!(hashloom_files::walk::Filter::new(&[], &["*~"])?.excluded(), ["*~"]);
+    /// # Ok::<(), hashloom_files::walk::FilterError>(())
+    /// ```
+    pub fn excluded(&self) -> &[String] {
+        &self.exclude
+    }
+
+    /// The numbers of bytes that are wanted.
+    ///
+    /// ```
+    /// assert_eq!(hashloom_files::walk::Filter::default().wanted_lengths(), 0..=u64::MAX);
+    /// ```
+    pub fn wanted_lengths(&self) -> RangeInclusive<u64> {
+        self.nbytes.clone()
+    }
+
+    /// Whether all files are wanted.
+    ///
+    /// ```
+    /// assert!(hashloom_files::walk::Filter::default().wants_all());
+    /// ```
+    pub fn wants_all(&self) -> bool {
+        self.include.is_empty() && self.exclude.is_empty() && self.nbytes == (0..=u64::MAX)
+    }
+
+    /// Whether the globs want a path, given relative to the folder. The folders on the way are not looked at.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// let filter = hashloom_files::walk::Filter::new(&["*.txt"], &[])?;
+    /// assert!(filter.wants_path(Path::new("folder"), true));
+    /// assert!(!filter.wants_path(Path::new("file"), false));
+    /// # Ok::<(), hashloom_files::walk::FilterError>(())
+    /// ```
+    pub fn wants_path(&self, path: &Path, is_folder: bool) -> bool {
+        self.decide(path, is_folder).unwrap_or(true)
+    }
+
+    /// Whether a file of this many bytes is wanted.
+    ///
+    /// ```
+    /// assert!(hashloom_files::walk::Filter::default().wants_length(0));
+    /// ```
+    pub fn wants_length(&self, nbytes: u64) -> bool {
+        self.nbytes.contains(&nbytes)
+    }
+
+    /// Whether the globs want a path; `None` if they say nothing about it.
+    pub fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
+        let is_included = is_folder || self.include.is_empty();
+        self.globs.decide(path, is_folder).or_else(|| (!is_included).then_some(false))
+    }
+}
+
+impl Default for Filter {
+    fn default() -> Filter {
+        Filter { include: Vec::new(), exclude: Vec::new(), nbytes: 0..=u64::MAX, globs: Globs::default() }
+    }
+}
+
+/// Filters are equal if they have the same globs in the same order, and the same range of lengths.
+impl PartialEq for Filter {
+    fn eq(&self, other: &Filter) -> bool {
+        (&self.include, &self.exclude, &self.nbytes) == (&other.include, &other.exclude, &other.nbytes)
+    }
+}
+
+impl Eq for Filter {}
+
+impl fmt::Display for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FilterError::Glob { glob, message } => {
+                write!(f, "the glob {}: {}", quoted(glob.as_bytes()), shown(message.as_bytes()))
+            }
+            FilterError::Globs { message } => write!(f, "the globs together: {message}"),
+            FilterError::Lengths { least, most } => {
+                write!(f, "the least length is {least} bytes, the greatest {most}: no file has such a length")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FilterError {}

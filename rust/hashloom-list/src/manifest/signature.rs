@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Signatures of manifests, in the format of [minisign](https://jedisct1.github.io/minisign/).
+//!
+//! The last line of a manifest shows decay only: whoever changes the manifest can make that line anew. A signature
+//! covers all bytes of a file, and a *trusted comment*, one line of text.
+//!
+//! A file of signatures may have several, one after the other. minisign reads the first only. While a signed file is
+//! replaced, its file of signatures has that of the old file and that of the new one, so that there is a signature of
+//! the file at every moment: [`Signatures::without_wrong`].
+//!
+//! ```
+//! use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures};
+//!
+//! let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
+//! let signatures = Signatures::parse(
+//!     "untrusted comment: signature from minisign secret key
+//! RUQf6LRCGA9i559r3g7V1qNyJDApGip8MfqcadIgT9CuhV3EMhHoN1mGTkUidF/z7SrlQgXdy8ofjb7bNJJylDOocrCo8KLzZwo=
+//! trusted comment: timestamp:1556193335\tfile:test
+//! y/rUw2y8/hOUYjZU71eHp/Wo1KZ40fGy2VJEDl34XMJM+TX48Ss/17u3IvIfbVR1FkZZSNCisQbuQY+bHwhEBg==
+//! ",
+//! )?;
+//! let signed = key.verify(b"test", &signatures)?;
+//! assert_eq!((signed.key(), signed.part("file")), ("E7620F1842B4E81F", Some("test")));
+//! assert_eq!(key.verify(b"Test", &signatures), Err(SignatureError::Wrong));
+//! # Ok::<(), SignatureError>(())
+//! ```
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+
+use hashloom_files::paths::display;
+use hashloom_files::text::base64_number;
+use minisign_verify::{Error, Signature, StreamVerifier};
+
+#[cfg(feature = "sign")]
+pub use super::signer::{Signer, SignerError};
+
+/// The greatest length of a file of signatures or of a key, in bytes.
+///
+/// ```
+/// assert_eq!(hashloom_list::manifest::signature::FILE_MAX_NBYTES, 64 << 10);
+/// ```
+pub const FILE_MAX_NBYTES: usize = 64 << 10;
+
+/// The greatest number of signatures in a file.
+///
+/// ```
+/// assert_eq!(hashloom_list::manifest::signature::SIGNATURES_MAX, 4);
+/// ```
+pub const SIGNATURES_MAX: usize = 4;
+
+/// Lines of a signature: an untrusted comment, the signature, the trusted comment, the signature of both.
+const NLINES: usize = 4;
+
+/// A public key.
+///
+/// ```
+/// use hashloom_list::manifest::signature::PublicKey;
+///
+/// let text = "untrusted comment: minisign public key E7620F1842B4E81F
+/// RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
+/// ";
+/// assert_eq!(PublicKey::parse(text)?.id(), "E7620F1842B4E81F");
+/// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct PublicKey {
+    key: minisign_verify::PublicKey,
+    id: String,
+}
+
+impl PublicKey {
+    /// Reads a key: its base64, or the content of minisign's file, which has a line before it.
+    ///
+    /// # Errors
+    /// [`SignatureError::NotAKey`].
+    ///
+    /// ```
+    /// assert!(hashloom_list::manifest::signature::PublicKey::parse("").is_err());
+    /// ```
+    pub fn parse(text: &str) -> Result<PublicKey, SignatureError> {
+        let key = text.trim();
+        let key = key.lines().nth(1).unwrap_or(key).trim();
+        let bad = |error: Error| SignatureError::NotAKey(error.to_string());
+        let parsed = minisign_verify::PublicKey::from_base64(key).map_err(bad)?;
+        // Two bytes of the algorithm, eight of the number, which is printed as one of little-endian order; 14 letters
+        // have four bits more.
+        let number = base64_number(key, 14).unwrap_or_default() >> 4;
+        Ok(PublicKey { key: parsed, id: format!("{:016X}", (number as u64).swap_bytes()) })
+    }
+
+    /// The number of the key, as minisign prints it. Anybody can make another key with this number.
+    ///
+    /// ```
+    /// use hashloom_list::manifest::signature::PublicKey;
+    ///
+    /// let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
+    /// assert_eq!(key.id(), "E7620F1842B4E81F");
+    /// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
+    /// ```
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Begins to check signatures of bytes that come in parts.
+    ///
+    /// # Errors
+    /// [`SignatureError::OtherKey`] or [`SignatureError::Legacy`] if no signature can be one of this key.
+    ///
+    /// ```
+    /// use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures};
+    ///
+    /// # fn check(mut file: impl std::io::Read) -> Result<(), Box<dyn std::error::Error>> {
+    /// let key = PublicKey::parse(&std::fs::read_to_string("minisign.pub")?)?;
+    /// let signatures = Signatures::parse(&std::fs::read_to_string("manifest.minisig")?)?;
+    /// let mut verifier = key.verifier(&signatures)?;
+    /// let mut buffer = [0; 1 << 16];
+    /// loop {
+    ///     match file.read(&mut buffer)? {
+    ///         0 => break,
+    ///         nbytes => verifier.update(&buffer[..nbytes]),
+    ///     }
+    /// }
+    /// println!("signed: {}", verifier.finish()?.comment());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn verifier<'a>(&'a self, signatures: &'a Signatures) -> Result<Verifier<'a>, SignatureError> {
+        let mut fault = SignatureError::OtherKey { expected: self.id.clone() };
+        let mut streams = Vec::new();
+        for (_, signature) in &signatures.0 {
+            match self.key.verify_stream(signature) {
+                Ok(stream) => streams.push((signature, stream)),
+                Err(Error::UnsupportedLegacyMode) => fault = SignatureError::Legacy,
+                Err(_) => {}
+            }
+        }
+        if streams.is_empty() { Err(fault) } else { Ok(Verifier { id: &self.id, streams }) }
+    }
+
+    /// Checks that one of the signatures is one of these bytes by this key.
+    ///
+    /// # Errors
+    /// [`SignatureError::OtherKey`], [`SignatureError::Legacy`] or [`SignatureError::Wrong`].
+    ///
+    /// ```
+    /// use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures};
+    ///
+    /// let key = PublicKey::parse("RWQPYbzhIBA3wKDEzIfuTBp0Nl2VES5xfOLptmqAt1cgebhVSznOCPak")?;
+    /// let none = Signatures::parse("")?;
+    /// assert!(matches!(key.verify(b"", &none), Err(SignatureError::OtherKey { .. })));
+    /// # Ok::<(), SignatureError>(())
+    /// ```
+    pub fn verify(&self, bytes: &[u8], signatures: &Signatures) -> Result<Signed, SignatureError> {
+        let mut verifier = self.verifier(signatures)?;
+        verifier.update(bytes);
+        verifier.finish()
+    }
+}
+
+/// The signatures of a file, none of which is checked yet.
+///
+/// ```
+/// use hashloom_list::manifest::signature::{SignatureError, Signatures};
+///
+/// let error = Signatures::parse("hello").unwrap_err();
+/// assert!(matches!(error, SignatureError::NotASignature { line: 1, .. }));
+/// ```
+#[derive(Clone)]
+pub struct Signatures(Vec<(String, Signature)>);
+
+impl Signatures {
+    /// Reads the content of a `.minisig` file. An empty text has no signatures.
+    ///
+    /// # Errors
+    /// [`SignatureError::NotASignature`], [`SignatureError::TooMany`].
+    ///
+    /// ```
+    /// assert!(hashloom_list::manifest::signature::Signatures::parse("\n").is_ok());
+    /// ```
+    pub fn parse(text: &str) -> Result<Signatures, SignatureError> {
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        if lines.len() > SIGNATURES_MAX * NLINES {
+            return Err(SignatureError::TooMany);
+        }
+        let one = |(number, lines): (usize, &[&str])| {
+            let text = lines.join("\n") + "\n";
+            let bad =
+                |error: Error| SignatureError::NotASignature { line: number * NLINES + 1, why: error.to_string() };
+            Signature::decode(&text).map_err(bad).map(|signature| (text, signature))
+        };
+        lines.chunks(NLINES).enumerate().map(one).collect::<Result<_, _>>().map(Signatures)
+    }
+
+    /// Number of signatures.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Signatures;
+    /// assert_eq!(Signatures::parse("")?.len(), 0);
+    /// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
+    /// ```
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Signatures;
+    /// assert!(Signatures::parse("")?.is_empty());
+    /// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text of the signatures to keep while a signed file is replaced: those of this key if they are right for
+    /// `bytes`, the old content, and then those of other keys, which nobody here can check. They leave room for one more.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    ///
+    /// ```
+    /// use hashloom_list::manifest::signature::{PublicKey, Signatures};
+    ///
+    /// let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
+    /// let text = "untrusted comment: signature from minisign secret key
+    /// RUQf6LRCGA9i559r3g7V1qNyJDApGip8MfqcadIgT9CuhV3EMhHoN1mGTkUidF/z7SrlQgXdy8ofjb7bNJJylDOocrCo8KLzZwo=
+    /// trusted comment: timestamp:1556193335\tfile:test
+    /// y/rUw2y8/hOUYjZU71eHp/Wo1KZ40fGy2VJEDl34XMJM+TX48Ss/17u3IvIfbVR1FkZZSNCisQbuQY+bHwhEBg==
+    /// ";
+    /// assert_eq!(Signatures::parse(text)?.without_wrong(&key, &b"test"[..])?, text);
+    /// assert_eq!(Signatures::parse(text)?.without_wrong(&key, &b"other"[..])?, "");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn without_wrong(&self, key: &PublicKey, mut bytes: impl Read) -> io::Result<String> {
+        let mut own: Vec<(&str, StreamVerifier<'_>)> = Vec::new();
+        let mut kept = Vec::new();
+        for (text, signature) in &self.0 {
+            match key.key.verify_stream(signature) {
+                Ok(stream) => own.push((text, stream)),
+                Err(_) => kept.push(&text[..]),
+            }
+        }
+        if !own.is_empty() {
+            let mut buffer = vec![0; 1 << 16];
+            loop {
+                match bytes.read(&mut buffer) {
+                    Ok(0) => break,
+                    Ok(nbytes) => own.iter_mut().for_each(|(_, stream)| stream.update(&buffer[..nbytes])),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        let right = own.into_iter().filter_map(|(text, mut stream)| stream.finalize().is_ok().then_some(text));
+        let kept: Vec<&str> = right.chain(kept).take(SIGNATURES_MAX - 1).collect();
+        Ok(kept.concat())
+    }
+}
+
+impl fmt::Debug for Signatures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(text, _)| text)).finish()
+    }
+}
+
+/// Checks the signatures of bytes that come in parts: see [`PublicKey::verifier`].
+///
+/// ```
+/// use hashloom_list::manifest::signature::{SignatureError, Signed, Verifier};
+///
+/// fn check(mut verifier: Verifier<'_>) -> Result<Signed, SignatureError> {
+///     verifier.update(b"content of ");
+///     verifier.update(b"the file");
+///     verifier.finish()
+/// }
+/// ```
+#[must_use]
+pub struct Verifier<'a> {
+    id: &'a str,
+    streams: Vec<(&'a Signature, StreamVerifier<'a>)>,
+}
+
+impl Verifier<'_> {
+    /// Takes the next bytes of the file.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Verifier;
+    /// fn two_parts(verifier: &mut Verifier<'_>) {
+    ///     verifier.update(b"one");
+    ///     verifier.update(b"two");
+    /// }
+    /// ```
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.streams.iter_mut().for_each(|(_, stream)| stream.update(bytes));
+    }
+
+    /// Returns the first signature that is right for all bytes.
+    ///
+    /// # Errors
+    /// [`SignatureError::Wrong`] if none is.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::{SignatureError, Signed, Verifier};
+    /// fn of_nothing(verifier: Verifier<'_>) -> Result<Signed, SignatureError> {
+    ///     verifier.finish()
+    /// }
+    /// ```
+    pub fn finish(self) -> Result<Signed, SignatureError> {
+        let right =
+            self.streams.into_iter().find_map(|(signature, mut stream)| stream.finalize().ok().map(|()| signature));
+        let signed =
+            |signature: &Signature| Signed { key: self.id.to_owned(), comment: signature.trusted_comment().to_owned() };
+        right.map(signed).ok_or(SignatureError::Wrong)
+    }
+}
+
+impl fmt::Debug for Verifier<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verifier").field("key", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// A signature that is right.
+///
+/// ```
+/// # use hashloom_list::manifest::signature::Signed;
+/// fn tell(signed: &Signed) {
+///     println!("{} has signed: {}", signed.key(), signed.comment());
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signed {
+    key: String,
+    comment: String,
+}
+
+impl Signed {
+    /// The [number](PublicKey::id) of the key.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Signed;
+    /// fn is_ours(signed: &Signed) -> bool {
+    ///     signed.key() == "E7620F1842B4E81F"
+    /// }
+    /// ```
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The trusted comment, which the signature covers too. Escape it before it is printed.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Signed;
+    /// fn print(signed: &Signed) {
+    ///     println!("{}", hashloom_files::text::shown(signed.comment().as_bytes()));
+    /// }
+    /// ```
+    pub fn comment(&self) -> &str {
+        &self.comment
+    }
+
+    /// The part of the trusted comment with this name: a comment such as `timestamp:1556193335\tfile:test` has parts
+    /// between tabs. The names that hashloom writes have escapes for tabs and other control characters.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Signed;
+    /// fn is_of(signed: &Signed, folder: &str) -> bool {
+    ///     signed.part("folder") == Some(folder)
+    /// }
+    /// ```
+    pub fn part(&self, name: &str) -> Option<&str> {
+        self.comment.split('\t').find_map(|part| part.strip_prefix(name)?.strip_prefix(':'))
+    }
+}
+
+/// The name of a file as a trusted comment has it: the last part of the path, with control characters escaped.
+///
+/// ```
+/// use hashloom_list::manifest::signature::file_name;
+/// assert_eq!(file_name("archive/a\tb".as_ref()).unwrap(), r"a\x09b");
+/// ```
+pub fn file_name(path: &Path) -> Option<String> {
+    path.file_name().map(|name| display(Path::new(name)))
+}
+
+/// The name of a folder as a trusted comment has it, wherever links lead to it. A folder at the top has its path.
+///
+/// ```
+/// use hashloom_list::manifest::signature::folder_name;
+/// # let outer = tempfile::tempdir()?;
+/// # let outer = outer.path();
+/// std::fs::create_dir(outer.join("photos"))?;
+/// assert_eq!(folder_name(&outer.join("photos/../photos/.")), "photos");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn folder_name(folder: &Path) -> String {
+    let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    file_name(&place).unwrap_or_else(|| display(&place))
+}
+
+/// Why there is no right signature.
+///
+/// ```
+/// use hashloom_list::manifest::signature::SignatureError;
+///
+/// assert_eq!(SignatureError::Wrong.to_string(), "it is not one of this content, or its comment was changed");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SignatureError {
+    /// The text is not a public key, and why.
+    NotAKey(String),
+    /// There is no signature.
+    NotASignature {
+        /// The line where a signature should begin, from 1.
+        line: usize,
+        /// The fault.
+        why: String,
+    },
+    /// There are more than [`SIGNATURES_MAX`] signatures.
+    TooMany,
+    /// All signatures are by other keys.
+    OtherKey {
+        /// The number of the key.
+        expected: String,
+    },
+    /// The signature is one of the content itself, as minisign before 0.10 made it, and not of its BLAKE2b digest.
+    Legacy,
+    /// The signature is of other bytes, or its comment was changed.
+    Wrong,
+}
+
+impl fmt::Display for SignatureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SignatureError::NotAKey(why) => write!(f, "expected a public key of minisign: {why}"),
+            SignatureError::NotASignature { line, why } => {
+                write!(f, "expected a signature of minisign from line {line} on: {why}")
+            }
+            SignatureError::TooMany => write!(f, "expected up to {SIGNATURES_MAX} signatures, found more"),
+            SignatureError::OtherKey { expected } => write!(f, "it is not one by the key {expected}"),
+            SignatureError::Legacy => {
+                f.write_str("it is a legacy one, of the content and not of its digest: sign again")
+            }
+            SignatureError::Wrong => f.write_str("it is not one of this content, or its comment was changed"),
+        }
+    }
+}
+
+impl std::error::Error for SignatureError {}

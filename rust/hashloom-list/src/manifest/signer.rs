@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Makes signatures. The secret key is minisign's, as is the code that signs.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ct_codecs::{Base64, Decoder};
+use hashloom::{Algorithm, HmacKey, hmac};
+use minisign::{PError, SecretKey, SecretKeyBox};
+use zeroize::Zeroizing;
+
+use super::signature::PublicKey;
+
+/// The place of the secret in the bytes of a key.
+const SECRET: Range<usize> = 62..126;
+
+/// A secret key of minisign.
+///
+/// ```
+/// use hashloom_list::manifest::signature::{Signatures, Signer};
+///
+/// let signer = Signer::parse("untrusted comment: minisign encrypted secret key
+/// RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAD2G84SAQN8Dg10Lj6Hb1MhxZVZIxDMk92RJ3CovB\
+/// AAYIFAV0wpx+HqDEzIfuTBp0Nl2VES5xfOLptmqAt1cgebhVSznOCPakAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+/// ", None)?;
+/// let signature = signer.sign(&b"content"[..], "file:name")?;
+/// let signed = signer.public_key().verify(b"content", &Signatures::parse(&signature)?)?;
+/// assert_eq!((signed.key(), signed.part("file")), ("C0371020E1BC610F", Some("name")));
+/// assert!(signed.comment().starts_with("timestamp:") && signed.comment().ends_with("\tfile:name\thashed"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Signer {
+    key: SecretKey,
+    public: PublicKey,
+}
+
+impl Signer {
+    /// Reads the content of minisign's file of a secret key; a key with a password needs the password.
+    ///
+    /// # Errors
+    /// [`SignerError::NotAKey`], [`SignerError::Password`] if there is none, [`SignerError::WrongPassword`].
+    ///
+    /// ```
+    /// use hashloom_list::manifest::signature::{Signer, SignerError};
+    ///
+    /// assert!(matches!(Signer::parse("", None), Err(SignerError::NotAKey(_))));
+    /// ```
+    pub fn parse(text: &str, password: Option<&str>) -> Result<Signer, SignerError> {
+        let bad = |why: &dyn fmt::Display| SignerError::NotAKey(why.to_string());
+        let line = text.lines().nth(1).unwrap_or_default();
+        let key = if line.starts_with("RWQAA") {
+            // minisign leaves the checksum of a key without a password empty, which the crate takes for damage. A damaged
+            // key makes signatures that its own public half refuses.
+            let bytes = Zeroizing::new(Base64::decode_to_vec(line, None).map_err(|error| bad(&error))?);
+            SecretKey::from_bytes(&bytes).map_err(|error| bad(&error))?
+        } else if line.starts_with("RWRTY0Iy") {
+            let password = password.ok_or(SignerError::Password)?.to_owned();
+            let key = SecretKeyBox::from_string(text).and_then(|key| key.into_secret_key(Some(password)));
+            key.map_err(|_| SignerError::WrongPassword)?
+        } else {
+            return Err(bad(&"the second line is none"));
+        };
+        let public = minisign::PublicKey::from_secret_key(&key).map_err(|error| bad(&error))?;
+        let public = PublicKey::parse(&public.to_base64()).map_err(|error| bad(&error))?;
+        Ok(Signer { key, public })
+    }
+
+    /// The public half of the key.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Signer;
+    /// fn tell(signer: &Signer) {
+    ///     println!("signing by {}", signer.public_key().id());
+    /// }
+    /// ```
+    pub fn public_key(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// Signs the bytes of a file: the content of its `.minisig` file. The trusted comment has minisign's words, the time
+    /// and `hashed`, around `parts`: names and values with colons between them, separated by tabs.
+    ///
+    /// # Errors
+    /// Those of the reader, and of a damaged key.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Signer;
+    /// fn sign(signer: &Signer) -> std::io::Result<()> {
+    ///     let signature = signer.sign(std::fs::File::open("manifest")?, "file:manifest")?;
+    ///     std::fs::write("manifest.minisig", signature)
+    /// }
+    /// ```
+    pub fn sign(&self, bytes: impl Read, parts: &str) -> io::Result<String> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let comment = format!("timestamp:{}\t{parts}\thashed", now.as_secs());
+        let failed = |error: PError| io::Error::other(error.to_string());
+        let public = minisign::PublicKey::from_secret_key(&self.key).map_err(failed)?;
+        let signed = minisign::sign(Some(&public), &self.key, bytes, Some(&comment), Some("signature from hashloom"));
+        signed.map(|signature| signature.into_string()).map_err(failed)
+    }
+
+    /// A key for the state of unfinished work, by which only the holder of this secret key can have written the state:
+    /// HMAC-SHA256 of a fixed text under the secret key.
+    ///
+    /// ```
+    /// # use hashloom_list::manifest::signature::Signer;
+    /// use hashloom::{Algorithm, HmacKey};
+    ///
+    /// fn key_of_state(signer: &Signer) -> HmacKey {
+    ///     HmacKey::new(Algorithm::Sha256, &*signer.state_key())
+    /// }
+    /// ```
+    pub fn state_key(&self) -> Zeroizing<[u8; 32]> {
+        const LABEL: &[u8] = b"hashloom: the key of states of unfinished manifests, 1";
+        let bytes = Zeroizing::new(self.key.to_bytes());
+        let key = HmacKey::new(Algorithm::Sha256, bytes.get(SECRET).unwrap_or_default());
+        let mut state_key = Zeroizing::new([0; 32]);
+        state_key.copy_from_slice(hmac(&key, LABEL).as_ref());
+        state_key
+    }
+}
+
+impl fmt::Debug for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signer").field("public", &self.public).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Signer {
+    fn drop(&mut self) {
+        // The key of minisign's crate overwrites nothing when it is dropped.
+        if let Ok(zeros) = SecretKey::from_bytes(&[0; 158]) {
+            self.key = zeros;
+        }
+        std::hint::black_box(&mut self.key);
+    }
+}
+
+/// Why a secret key cannot be used.
+///
+/// ```
+/// use hashloom_list::manifest::signature::SignerError;
+///
+/// assert_eq!(SignerError::Password.to_string(), "the key has a password");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SignerError {
+    /// The text is not a secret key, and why.
+    NotAKey(String),
+    /// The key needs a password.
+    Password,
+    /// The password is wrong, or the key is damaged.
+    WrongPassword,
+}
+
+impl fmt::Display for SignerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SignerError::NotAKey(why) => write!(f, "expected a secret key of minisign: {why}"),
+            SignerError::Password => f.write_str("the key has a password"),
+            SignerError::WrongPassword => f.write_str("the password is wrong, or the key is damaged"),
+        }
+    }
+}
+
+impl std::error::Error for SignerError {}

@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Lists of checksums: a table of lines, and random lines compared with an oracle.
+
+mod list_oracle;
+
+use std::cell::RefCell;
+use std::io::Read;
+
+use hashloom::Algorithm::{
+    self, Md5, Ripemd160, Sha1, Sha3_256, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256, Shake256,
+};
+use hashloom::Hash;
+use hashloom_list::{BadLine, Entry, Line, Parser, Writer, decoded, tag};
+use list_oracle::{Oracle, compare, compare_all_formats};
+use proptest::prelude::*;
+
+/// Replaces `{}` in a line by a digest of this many bytes.
+fn with_digest(line: &str, nbytes: usize) -> String {
+    line.replace("{}", &"0a".repeat(nbytes))
+}
+
+fn names(parser: &mut Parser, lines: &[&str], nbytes: usize) -> Vec<Option<String>> {
+    let name = |line: &&str| match parser.parse(with_digest(line, nbytes).as_bytes()) {
+        Line::Entry(Entry { digests, name, .. }) => {
+            assert_eq!(digests[0].1.as_ref(), vec![10; nbytes]);
+            Some(String::from_utf8(name.into_owned()).unwrap())
+        }
+        _ => None,
+    };
+    lines.iter().map(name).collect()
+}
+
+#[test]
+fn lines_by_line() {
+    let cases: &[(&str, Option<&str>)] = &[
+        ("{}  a", Some("a")),
+        ("{} *a", Some("a")),
+        ("{}\t a", Some("a")),
+        ("{}  a b ", Some("a b ")),
+        ("{}   a", Some(" a")),
+        ("{} **a", Some("*a")),
+        ("  \t{}  a", Some("a")),
+        ("{}  a\r", Some("a")),
+        ("{}  a\r\r", Some("a\r")),
+        ("{}  a\\n", Some("a\\n")),
+        ("\\{}  a\\n\\r\\\\", Some("a\n\r\\")),
+        (" \\{}  a", Some("a")),
+        ("\\{}  a\\", None),
+        ("\\{}  a\\t", None),
+        ("\\{}  a\0", None),
+        ("{}  a\0b", Some("a")),
+        ("\\\\{}  a", None),
+        ("{}", None),
+        ("{} ", None),
+        ("{}a", None),
+        ("{}0  a", None),
+        ("0{}  a", None),
+        ("x{}  a", None),
+        ("  a", None),
+        ("SHA256 (a) = {}", Some("a")),
+        ("SHA256(a)= {}", Some("a")),
+        ("SHA256 (a)={}", Some("a")),
+        ("SHA256 (a) \t= \t{}", Some("a")),
+        ("\\SHA256 (a\\n) = {}", Some("a\n")),
+        ("SHA256 () = {}", Some("")),
+        ("SHA256 (a) = b) = {}", Some("a) = b")),
+        ("SHA256  (a) = {}", None),
+        ("SHA256 (a) = {}0", None),
+        ("SHA256 (a) = {} ", None),
+        ("SHA256 (a) = ", None),
+        ("SHA256 (a) {}", None),
+        ("SHA256 (a", None),
+        ("SHA256", None),
+        ("SHA1 (a) = {}", None),
+        ("sha256 (a) = {}", None),
+    ];
+    for (line, expected) in cases {
+        // Programs of coreutils end a name at a NUL.
+        let by_all = expected.filter(|_| !line.contains('\0'));
+        for (mut parser, expected) in [(Parser::new(), by_all), (Parser::only(Sha256), *expected)] {
+            let found = names(&mut parser, &[line], 32);
+            assert_eq!(found[0].as_deref(), expected, "{line:?}");
+        }
+    }
+    for blank in ["", "\r", "#", "# comment", "#{}  a"] {
+        assert_eq!(Parser::new().parse(blank.as_bytes()), Line::Blank, "{blank:?}");
+    }
+}
+
+#[test]
+fn one_space_and_two_are_not_mixed() {
+    let some = |name: &str| Some(name.to_owned());
+    let lines = ["{} a", "{}  b", "{} *c", "SHA1 (d) = {}"];
+    assert_eq!(names(&mut Parser::new(), &lines, 20), [some("a"), some(" b"), some("*c"), some("d")]);
+    let lines = ["SHA1 (d) = {}", "{}  b", "{} a", "{}  c"];
+    assert_eq!(names(&mut Parser::new(), &lines, 20), [some("d"), some("b"), None, some("c")]);
+}
+
+#[test]
+fn algorithms_by_length_and_by_name() {
+    let algorithm = |parser: &mut Parser, line: &str, nbytes| match parser.parse(with_digest(line, nbytes).as_bytes()) {
+        Line::Entry(entry) => Ok(entry.digests[0].0),
+        Line::Unread(bad) | Line::Bad(bad) => Err(bad),
+        Line::Blank => panic!("{line:?} is blank"),
+    };
+    for (nbytes, expected) in [(20, Sha1), (28, Sha224), (32, Sha256), (48, Sha384), (64, Sha512)] {
+        assert_eq!(algorithm(&mut Parser::new(), "{}  a", nbytes), Ok(expected));
+    }
+    assert_eq!(algorithm(&mut Parser::new(), "{}  a", 16), Err(BadLine::Length { ndigits: 32 }));
+    let mut parser = Parser::untagged(&[Sha512_256, Ripemd160]);
+    assert_eq!(algorithm(&mut parser, "{}  a", 20), Ok(Ripemd160));
+    assert_eq!(algorithm(&mut parser, "{}  a", 32), Ok(Sha512_256));
+    assert_eq!(algorithm(&mut parser, "{}  a", 64), Err(BadLine::Length { ndigits: 128 }));
+    assert_eq!(algorithm(&mut parser, "SHA512 (a) = {}", 64), Ok(Sha512));
+    for &expected in Algorithm::ALL {
+        let line = format!("{} (a) = {{}}", tag(expected));
+        assert_eq!(algorithm(&mut Parser::new(), &line, expected.digest_nbytes()), Ok(expected));
+    }
+    assert_eq!(algorithm(&mut Parser::untagged(&[Md5]), "{}  a", 16), Ok(Md5));
+    let others = [
+        ("SHA2-256(a)= {}", Sha256),
+        ("SHA512t256 (a) = {}", Sha512_256),
+        ("SHA2-512/224 (a) = {}", Sha512_224),
+        ("RIPEMD160(a)= {}", Ripemd160),
+        ("SHA3_256 (a) = {}", Sha3_256),
+        ("SHAKE-256(a)= {}", Shake256),
+    ];
+    for (line, expected) in others {
+        assert_eq!(algorithm(&mut Parser::new(), line, expected.digest_nbytes()), Ok(expected), "{line}");
+        assert!(algorithm(&mut Parser::only(expected), line, expected.digest_nbytes()).is_err(), "{line}");
+    }
+}
+
+/// Parses the lines of one list: names, lengths and digests as text; `None` for a bad line.
+fn entries(parser: &mut Parser, list: &str) -> Vec<Option<String>> {
+    parser.begin_list(b'\n');
+    let text = |line: &str| match parser.parse(line.as_bytes()) {
+        Line::Blank => None,
+        Line::Unread(_) | Line::Bad(_) => Some(None),
+        Line::Entry(Entry { digests, nbytes, name, .. }) => {
+            let digests: Vec<_> = digests.iter().map(|(algorithm, digest)| format!("{algorithm}:{digest}")).collect();
+            let nbytes = nbytes.map_or(String::new(), |nbytes| format!("{nbytes} "));
+            Some(Some(format!("{nbytes}{} {}", digests.join(","), name.escape_ascii())))
+        }
+    };
+    list.split('\n').filter_map(text).collect()
+}
+
+#[test]
+fn a_line_tells_whether_it_names_its_algorithm() {
+    let (hex, base64) = ("0a".repeat(20), "CgoKCgoKCgoKCgoKCgoKCgoKCgo=");
+    let cases = [
+        (format!("{hex}  a"), false),
+        (format!("{base64}  a"), false),
+        (format!("a {hex}"), false),
+        (format!("SHA1 (a) = {hex}"), true),
+        (format!("SHA1 (a) = {base64}"), true),
+        (format!("%%%% size,sha1,filename\n1,{hex},a"), true),
+    ];
+    for (list, expected) in cases {
+        let mut parser = Parser::new();
+        let lines: Vec<_> = list.split('\n').map(|line| parser.parse(line.as_bytes())).collect();
+        let Some(Line::Entry(entry)) = lines.last() else { panic!("{list}") };
+        assert_eq!((entry.is_tagged, entry.digests[0].0), (expected, Sha1), "{list}");
+    }
+}
+
+#[test]
+fn what_get_file_hash_prints() {
+    let (one, two) = ("0A".repeat(32), "0b".repeat(16));
+    let (first, second) = (format!("sha256:{} C:/x y/a.txt", one.to_lowercase()), format!("md5:{two} /home/u/b\\\\c"));
+    let expected = [Some(first), Some(second)];
+    for list in [
+        format!(
+            "\r\nAlgorithm       Hash                  Path\r\n---------       ----                  ----\r\n\
+             SHA256          {one}       C:\\x y\\a.txt   \r\nMD5             {two}   /home/u/b\\c\r\n\r\n"
+        ),
+        format!(
+            "\r\n\r\nAlgorithm : SHA256\r\nHash      : {one}\r\nPath      : C:\\x y\\a.txt\r\n\r\n\
+             Algorithm : MD5\nHash      : {}\n            {}\nPath      : /home/u/b\\c\n",
+            &two[..20],
+            &two[20..]
+        ),
+        format!(
+            "#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n\"Algorithm\",\"Hash\",\"Path\"\r\n\
+             \"SHA256\",\"{one}\",\"C:\\x y\\a.txt\"\r\n\"MD5\",\"{two}\",\"/home/u/b\\c\"\r\n"
+        ),
+        format!("Path;Hash;Algorithm;More\nC:\\x y\\a.txt;{one};SHA256;1\n\"/home/u/b\\c\";{two};MD5;\n"),
+    ] {
+        assert_eq!(entries(&mut Parser::new(), &list), expected, "{list}");
+        // Programs of coreutils know none of this.
+        assert!(entries(&mut Parser::only(Sha256), &list).iter().all(Option::is_none), "{list}");
+    }
+    let quoted = format!("\"Algorithm\",\"Hash\",\"Path\"\n\"MD5\",\"{two}\",\"C:\\\"\"a\"\",b\"");
+    assert_eq!(entries(&mut Parser::new(), &quoted), [Some(format!("md5:{two} C:/\\\"a\\\",b"))]);
+    let (table, csv) = ("Algorithm Hash Path\n", "\"Algorithm\",\"Hash\",\"Path\"\n");
+    for (list, why) in [
+        (format!("{table}MD5 {two} C:\\a\\very\\lo..."), BadLine::Cut),
+        (format!("{table}MD5 {two} C:\\a\\very\\lo…"), BadLine::Cut),
+        (format!("{table}MD5 {}... C:\\a", &two[..20]), BadLine::Cut),
+        (format!("{table}MD5 {two}"), BadLine::FileHash),
+        (format!("{table}MD5 {one} a"), BadLine::FileHash),
+        (format!("{table}MACTripleDES {} a", &two[..16]), lacking("MACTripleDES")),
+        (format!("Algorithm : MACTripleDES\nHash : {}\nPath : a", &two[..16]), lacking("MACTripleDES")),
+        (format!("{table}{one}  a"), BadLine::FileHash),
+        (format!("{csv}\"MD5\",\"{two}\",\"a"), BadLine::FileHash),
+        (format!("{csv}\"MD5\",\"{two}\",\"a\"b"), BadLine::FileHash),
+        (format!("{csv}\"MD5\",\"{two}\",\"\""), BadLine::FileHash),
+        (format!("{csv}{one}  a"), BadLine::FileHash),
+        (format!("Algorithm : MD5\n{one}  a"), BadLine::FileHash),
+        ("Algorithm : MD5\nPath : a\n".to_owned(), BadLine::FileHash),
+        (format!("Algorithm : MD5\nHash : {two}\nPath : a\n           b"), BadLine::Cut),
+        (format!("Algorithm : MD5\nHash : {one}\n    {one}\n    {one}"), BadLine::FileHash),
+        (format!("Algorithm : MD5\nHash : {two}\nHash : {two}"), BadLine::FileHash),
+        (format!("Algorithm : MD5\nHash : {two}\nAlgorithm : MD5"), BadLine::Unfinished),
+        (format!("Algorithm : SHA512\nHash : {one}{one}00\nPath : a"), BadLine::FileHash),
+    ] {
+        let mut parser = Parser::new();
+        let lines: Vec<_> = list.lines().map(|line| parser.parse(line.as_bytes())).collect();
+        assert_eq!(lines.last(), Some(&Line::Unread(why)), "{list}");
+        // The layout holds for one list.
+        parser.begin_list(b'\n');
+        assert!(matches!(parser.parse(format!("{one}  a").as_bytes()), Line::Entry(_)), "{list}");
+    }
+}
+
+fn lacking(name: &str) -> BadLine {
+    BadLine::Algorithm { name: name.into() }
+}
+
+/// A list is cut off within a record, or has one without its last line.
+#[test]
+fn a_record_of_get_file_hash_without_its_end() {
+    let record = format!("Algorithm : MD5\r\nHash      : {}\r\nPath      : a\r\n\r\n", "0a".repeat(16));
+    for (nlines, expected) in [(1, true), (2, true), (3, false), (4, false), (5, true), (6, true), (7, false)] {
+        let mut parser = Parser::new();
+        for line in record.repeat(2).split_inclusive('\n').take(nlines) {
+            assert!(!matches!(parser.parse(line.trim_end_matches('\n').as_bytes()), Line::Unread(_) | Line::Bad(_)));
+        }
+        assert_eq!(parser.end_list(), expected.then_some(BadLine::Unfinished), "{nlines}");
+        parser.begin_list(b'\n');
+        assert_eq!(parser.end_list(), None);
+    }
+}
+
+/// Lines of many programs whose digests are not read, and lines that have none.
+#[test]
+fn a_line_that_names_a_digest_is_not_a_bad_one() {
+    let [md5, sha1, sha256, sha512] = [16, 20, 32, 64].map(|nbytes| "0a".repeat(nbytes));
+    let tag = |name: &str, digest: &str| (format!("{name} (a) = {digest}"), Some(lacking(name)));
+    let (format, length) = (Some(BadLine::Format), |ndigits| Some(BadLine::Length { ndigits }));
+    let cases = [
+        tag("BLAKE2b", &sha512),
+        tag("BLAKE3", &sha256),
+        tag("SM3", &sha256),
+        tag("WHIRLPOOL", &sha512),
+        tag("STREEBOG-256", &sha256),
+        tag("md_gost12_256", &sha256),
+        tag("CRC32", "e8b7be43"),
+        tag("TIGER", "cfe9f8a1 dc1c4fca"[..8].into()),
+        // rhash writes these in base32.
+        tag("TTH", "czquwh3iyxbf5l3bgyugzhassmxu647ip2ike4y"),
+        tag("AICH", "Q336IN72UWT7ZYK5DXOLT2XK5I3XMZ5Y"),
+        tag("BLAKE2b", "M/oKgZhCYKXAZ0nYN5sgcpUUhpaVHrdUDOGoY+Qo1Xk="),
+        // OpenSSL.
+        (format!("BLAKE2S-256(a)= {sha256}"), Some(lacking("BLAKE2S-256"))),
+        (format!("\\BLAKE2B-512(a\\n)= {sha512}"), Some(lacking("BLAKE2B-512"))),
+        ("MDC2(a)= 52:52:52:52:52:52:52:52:52:52:52:52:52:52:52:52".into(), Some(lacking("MDC2"))),
+        (format!("sha256 (a) = {sha256}"), Some(lacking("sha256"))),
+        // An algorithm that is known.
+        ("SHA256 (a) = 0a0a".into(), format.clone()),
+        ("SHA256 (a) = ".into(), format.clone()),
+        ("SHA256 (a".into(), format.clone()),
+        (format!("SHA256  (a) = {sha256}"), format.clone()),
+        (format!("SHA256 (a) = {sha256} "), format.clone()),
+        (format!("SHA256 (a) {sha256}"), format.clone()),
+        // Lengths that no algorithm asked for has.
+        (format!("{md5}  a"), length(32)),
+        (format!("{sha256}0  a"), length(65)),
+        (format!("{}  a", "0a".repeat(24)), length(48)),
+        ("e8b7be43  a".into(), length(8)),
+        (format!("a  {md5}"), length(32)),
+        (md5.clone(), length(32)),
+        (sha256.clone(), format.clone()),
+        ("DMF1ucDxtqgxw5niaXcmYQ==  a".into(), Some(BadLine::Base64 { nbytes: 16 })),
+        ("ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs *".into(), format.clone()),
+        ("0oCwxA==  a".into(), format.clone()),
+        (format!("\\{sha256}  a\\q"), Some(BadLine::Escape)),
+        // Gentoo, rhash, md5deep, cksum, xxhsum, SRI, nix, Debian, ed2k, magnets, JSON, XML, CSV.
+        (format!("DIST a 5 BLAKE2B {sha512} SHA512 {sha512}"), format.clone()),
+        (format!("DIST a 5 SHA512 {sha512}"), format.clone()),
+        ("a.rar E8B7BE43".into(), format.clone()),
+        ("a b.rar 20240101".into(), format.clone()),
+        (format!("e8b7be43  {md5}  {sha1}  a"), length(8)),
+        (format!("        5  {md5}  a"), length(32)),
+        ("1220704766 5 a".into(), Some(BadLine::Length { ndigits: 10 })),
+        ("70476 5 a".into(), format.clone()),
+        ("XXH3_e8b7be43e8b7be43  a".into(), format.clone()),
+        ("sha384-yY3tTGkqlaU16DtKIYVyqQ/CE2MRyQwT1hIb8Jf5SK9g1Q8B6KJvYZ0aZxV2a9oN  a".into(), format.clone()),
+        ("sha256:0ssi1wpaf7plaswqqjwigppsg5fyh99vdlb9kzl7c9lng89ndq1i a".into(), format.clone()),
+        (format!("sha256={md5}"), length(32)),
+        (format!("MD5sum: {md5}"), length(32)),
+        (format!("SHA1: {sha1}"), format.clone()),
+        (format!("ed2k://|file|a|5|{md5}|/"), length(32)),
+        (format!("magnet:?xl=5&dn=a&xt=urn:btih:{sha1}"), format.clone()),
+        (format!("[{{\"path\":\"a\",\"md5\":\"{md5}\"}}]"), length(32)),
+        (format!("<S N=\"Hash\">{md5}</S>"), length(32)),
+        (format!("a,5,{md5}"), length(32)),
+        ("a,5,e8b7be43".into(), format.clone()),
+        ("magnet:?xl=1&dn=b&xt=urn:sha1:5hlr6xxhzeww3spjf7622f5yxveudd4y".into(), format.clone()),
+        (format!("0x{md5}  a"), length(32)),
+        ("92-EB-5F-FE-E6-AE-2F-EC-3A-D7-1C-77-75-31-57-8F a".into(), format.clone()),
+        ("a: 92 EB 5F FE E6 AE 2F EC  3A D7 1C 77 75 31 57 8F".into(), format.clone()),
+        (format!("a  {md5}  {sha1}"), length(32)),
+        // None of them has a digest.
+        ("hello".into(), None),
+        ("bad".into(), None),
+        ("facade  a".into(), None),
+        ("no checksum".into(), None),
+        ("Size (a.tar.gz) = 12345678 bytes".into(), None),
+        ("SIZE (a.tar.gz) = 12345678".into(), None),
+        ("TIMESTAMP = 1700000000".into(), None),
+        ("$NetBSD: distinfo,v 1.1 2024/01/01 00:00:00 a Exp $".into(), None),
+        (";            5  12:34.56 2024-01-01 a".into(), None),
+        (format!("; {sha256}  a"), None),
+        ("-----BEGIN PGP SIGNED MESSAGE-----".into(), None),
+        ("Hash: SHA256".into(), None),
+        ("Version: GnuPG v2".into(), None),
+        ("iQIzBAEBCAAdFiEEjcJ3XyxRPxKmmOFRWVnrT8lRLWoFAmWSn4sACgkQWVnrT8lR".into(), None),
+        ("=9ZbA".into(), None),
+        ("BagIt-Version: 0.97".into(), None),
+        ("Key fingerprint = C598 6B4F 1257 FFA8 6632  CBA7 4618 1433 FBB7 5451".into(), None),
+        ("Id: 123e4567-e89b-12d3-a456-426614174000".into(), None),
+        ("See also (the manual) = good".into(), None),
+        ("https://example.org/openSUSE-Tumbleweed-DVD-x86_64-Snapshot20240101-Media.iso".into(), None),
+    ];
+    for (line, expected) in cases {
+        let found = match Parser::new().parse(line.as_bytes()) {
+            Line::Unread(why) => Some(why),
+            Line::Bad(_) => None,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(found, expected, "{line}");
+    }
+    // What a parser does not ask for, it does not call bad.
+    for line in [format!("MD5 (a) = {md5}"), format!("{md5}  a"), format!("%%%% {sha256}"), format!("a {sha256}")] {
+        assert!(matches!(Parser::only(Sha256).parse(line.as_bytes()), Line::Unread(_)), "{line}");
+    }
+    for (name, text) in [
+        ("MD5", "a digest of MD5, which was not asked for"),
+        ("sha256", "a digest of sha256, which lists call SHA256"),
+        ("SM3", "a digest of SM3, which hashloom lacks"),
+    ] {
+        assert_eq!(lacking(name).to_string(), text);
+    }
+}
+
+/// Lines that end with NUL.
+#[test]
+fn lists_that_end_lines_with_nul() {
+    let sha1 = "0a".repeat(20);
+    let read = |list: &str| {
+        let (mut text, end) = decoded(list.as_bytes()).unwrap();
+        let (mut parser, mut found) = (Parser::new(), Vec::new());
+        parser.begin_list(end);
+        let mut all = String::new();
+        text.read_to_string(&mut all).unwrap();
+        for line in all.trim_end_matches(char::from(end)).split(char::from(end)) {
+            found.push(match parser.parse(line.as_bytes()) {
+                Line::Entry(entry) => String::from_utf8(entry.name.into_owned()).unwrap(),
+                Line::Unread(why) => format!("{why:?}"),
+                Line::Bad(_) => "bad".into(),
+                Line::Blank => "blank".into(),
+            });
+        }
+        found
+    };
+    let line = |name: &str| format!("{sha1}  {name}\0");
+    let names = ["a\nb", " c", "d\r", "e\\n", "\r\n# f", "g)\n(h) = none"];
+    let list: String = names.iter().map(|name| line(name)).collect();
+    assert_eq!(read(&list), names);
+    assert_eq!(read(&list.replace(&format!("{sha1}  "), "SHA1 (").replace('\0', &format!(") = {sha1}\0"))), names);
+    // A list of both kinds, and a name that looks like it.
+    let lf = |name: &str| format!("{sha1}  {name}\n");
+    for list in [
+        lf("a") + &line("b"),
+        line("a") + &lf("b") + &line("c"),
+        line("a") + &lf("b") + &lf("c"),
+        format!("# comment\n{}", line("a")),
+        format!("\n{}", line("a")),
+        line("a\nBLAKE3 (b) = 0a0a0a0a"),
+        format!("SHA1 (a) = {sha1}\nSHA1 (b) = {sha1}\0"),
+        format!("BLAKE3 (a) = {sha1}\nSHA1 (b) = {sha1}\0"),
+    ] {
+        assert!(read(&list).contains(&"Ends".into()), "{list:?}: {:?}", read(&list));
+    }
+    // A NUL beyond the bytes by which the end is known.
+    let long: String = (0..1000).map(|i| lf(&i.to_string())).collect::<String>() + &line("x");
+    assert_eq!(read(&long)[999..], ["999", "Ends"]);
+}
+
+#[test]
+fn lists_of_hashdeep() {
+    let (md5, sha1, sha256) = ("0a".repeat(16), "0B".repeat(20), "0c".repeat(32));
+    let expected = |name: &str| Some(format!("3 md5:{md5},sha256:{sha256} {name}"));
+    let list = format!(
+        "%%%% HASHDEEP-1.0\r\n%%%% size,md5,sha256,filename\r\n## Invoked from: /tmp\n## $ hashdeep -r .\n## \n\
+         3,{md5},{sha256},/tmp/a\r\n3,{md5},{sha256},a, b,c \n3,{md5},{sha256},{sha256}  a"
+    );
+    let mut parser = Parser::new();
+    assert_eq!(
+        entries(&mut parser, &list),
+        [expected("/tmp/a"), expected("a, b,c "), expected(&format!("{sha256}  a"))]
+    );
+    // The columns hold for one list, and other formats do not mix with them.
+    let gnu = format!("{sha256}  a");
+    assert_eq!(entries(&mut parser, &gnu), [Some(format!("sha256:{sha256} a"))]);
+    let header = "%%%% size,md5,sha256,filename\n";
+    for line in [
+        &gnu,
+        &format!("a {sha256}"),
+        &format!("MD5 (a) = {md5}"),
+        &format!("3,{md5},{sha256},"),
+        &format!("3,{md5},{sha256}"),
+        &format!("3,{md5},a"),
+        &format!("3,{sha256},{md5},a"),
+        &format!("3,{md5}, {sha256},a"),
+        &format!(",{md5},{sha256},a"),
+        &format!("+3,{md5},{sha256},a"),
+        &format!("18446744073709551616,{md5},{sha256},a"),
+        &format!("3,{md5},{sha256},a\0b"),
+        " 3",
+        "%%%% size,md5,md5,filename",
+        "%%%% size,size,md5,filename",
+        "%%%% HASHDEEP-2.0",
+        "%%%% ",
+    ] {
+        assert_eq!(entries(&mut Parser::new(), &format!("{header}{line}")), [None], "{line}");
+        let mut only = Parser::only(Sha256);
+        assert_eq!(entries(&mut only, &format!("{header}{gnu}"))[1], Some(format!("sha256:{sha256} a")));
+    }
+    // Unknown algorithms are skipped; without a known one, and below columns that are not understood, nothing is read.
+    let others = format!("%%%% size,tiger,whirlpool,sha1,filename\n18446744073709551615,x,,{sha1},a");
+    let found = format!("18446744073709551615 sha1:{} a", sha1.to_lowercase());
+    assert_eq!(entries(&mut Parser::new(), &others), [None, Some(found)]);
+    let why = lacking("tiger");
+    assert_eq!(Parser::new().parse(others.split('\n').next().unwrap().as_bytes()), Line::Unread(why));
+    assert_eq!(entries(&mut Parser::new(), "%%%% size,tiger,filename\n1,x,a"), [None, None]);
+    assert_eq!(entries(&mut Parser::new(), &format!("%%%% size,md5\n{gnu}")), [None, None]);
+    assert_eq!(entries(&mut Parser::new(), &format!("%%%% size,md5,filename\n%%%% x\n3,{md5},a")), [None, None]);
+}
+
+#[test]
+fn digests_after_names() {
+    let (sha1, sha256) = ("0b".repeat(20), "0c".repeat(32));
+    let some = |name: &str, digest: &str| {
+        Some(format!("{}:{digest} {name}", if digest.len() == 40 { "sha1" } else { "sha256" }))
+    };
+    let list = format!("a {sha256}\na b \t {sha256}\r\n face  {sha1}\nSHA1 (t) = {sha1}");
+    let expected = [some("a", &sha256), some("a b", &sha256), some("face", &sha1), some("t", &sha1)];
+    assert_eq!(entries(&mut Parser::new(), &list), expected);
+    // The first line decides: a line that can be read in both ways has the digest first.
+    let both = format!("{sha256}  {sha1}");
+    assert_eq!(entries(&mut Parser::new(), &both), [some(&sha1, &sha256)]);
+    let list = format!("{both}\na {sha256}\n{sha1}  b");
+    assert_eq!(entries(&mut Parser::new(), &list), [some(&sha1, &sha256), None, some("b", &sha1)]);
+    // A name that looks like a line with the digest first gains nothing where digests are last.
+    let list = format!("a {sha256}\n{both}\n{sha1}  b");
+    assert_eq!(entries(&mut Parser::new(), &list), [some("a", &sha256), some(&sha256, &sha1), None]);
+    // Digests of unknown algorithms are not names.
+    let md5 = "0a".repeat(16);
+    assert_eq!(entries(&mut Parser::new(), &format!("{md5}  {sha256}")), [None]);
+    assert_eq!(entries(&mut Parser::new(), &format!("{md5}0 {sha256}")), [None]);
+    for bad in [
+        &format!("a{sha256}"),
+        &format!(" {sha256}"),
+        &format!("\\a {sha256}"),
+        &format!("a\0 {sha256}"),
+        &format!("a {sha256} "),
+        &format!("a {md5}"),
+        &format!("a {sha256}0"),
+        "a b",
+    ] {
+        assert_eq!(entries(&mut Parser::new(), bad), [None], "{bad:?}");
+    }
+    assert_eq!(entries(&mut Parser::only(Sha256), &format!("a {sha256}")), [None]);
+    assert_eq!(entries(&mut Parser::untagged(&[Md5]), &format!("a {md5}")), [Some(format!("md5:{md5} a"))]);
+}
+
+#[test]
+fn digests_in_base64() {
+    let sha1 = "a9993e364706816aba3e25717850c26c9cd0d89d";
+    let text = "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=";
+    let some = |name: &str| Some(format!("sha1:{sha1} {name}"));
+    let list = format!("{text}  a\r\nSHA1 (b) = {text}\n\\{text} *c\\n\n{sha1}  d\n{text} e");
+    assert_eq!(entries(&mut Parser::new(), &list), [some("a"), some("b"), some("c\\n"), some("d"), None]);
+    assert_eq!(entries(&mut Parser::new(), &format!("{text} a\n{text}  b")), [some("a"), some(" b")]);
+    // A bit too many, no padding, another length, another alphabet.
+    for bad in [
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J1=",
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J0",
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J0==",
+        "qZk-NkcGgWq6PiVxeFDCbJzQ2J0=",
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J==",
+        "=Zk+NkcGgWq6PiVxeFDCbJzQ2J0=",
+    ] {
+        for line in [format!("{bad}  a"), format!("SHA1 (a) = {bad}")] {
+            assert_eq!(entries(&mut Parser::new(), &line), [None], "{line}");
+        }
+    }
+    assert_eq!(entries(&mut Parser::only(Sha1), &format!("{text}  a\nSHA1 (a) = {text}")), [None, None]);
+    // SHA-384 in base64 has as many letters as SHA-256 has hexadecimal digits.
+    let digits = "0a".repeat(32);
+    assert_eq!(entries(&mut Parser::new(), &format!("{digits}  a")), [Some(format!("sha256:{digits} a"))]);
+    assert_eq!(entries(&mut Parser::untagged(&[Sha384]), &format!("{digits}  a")), [None]);
+    let letters = "AAA/".repeat(16);
+    assert_eq!(
+        entries(&mut Parser::new(), &format!("{letters}  a")),
+        [Some(format!("sha384:{} a", "00003f".repeat(16)))]
+    );
+}
+
+/// Lines that are nearly right.
+fn line() -> impl Strategy<Value = Vec<u8>> {
+    let hex = prop_oneof![4 => Just("0123456789abcdefABCDEF0123456789abcdefAB"), 2 => Just("qZk+NkcGgWq6PiVxeFDCbJzQ2J0="), 1 => Just("0123"), 1 => Just("")];
+    let token = prop_oneof![
+        8 => hex.prop_map(|hex| hex.as_bytes().to_vec()),
+        20 => prop::sample::select(vec![
+            " ", "  ", " *", "\t", "\\", "\\n", "\\r", "\\\\", "SHA1", "SHA1 (", "(", ")", ") = ", "=", "name", "\r",
+            "\0", "#", "SHA256", "x", "%%%% ", "%%%% size,sha1,filename", ",", "9", "sha1,", "size,", "filename",
+        ]).prop_map(|token| token.as_bytes().to_vec()),
+        1 => any::<u8>().prop_map(|byte| vec![byte]),
+    ];
+    let tokens = prop::collection::vec(token, 0..8).prop_map(|tokens| tokens.concat());
+    let name = "[a\\\\nr \0)=*]{0,4}";
+    let plain = ("\\\\?", prop::sample::select(vec!["  ", " *", " ", "\t"]), name)
+        .prop_map(|(mark, blanks, name)| format!("{mark}{}{blanks}{name}", "0f".repeat(20)).into_bytes());
+    let tagged = ("\\\\?", " ?", name, " ?= ?")
+        .prop_map(|(mark, space, name, is)| format!("{mark}SHA1{space}({name}){is}{}", "0F".repeat(20)).into_bytes());
+    let last = ("[ a\\\\=\0)]{1,5}", "[ \t]{1,2}")
+        .prop_map(|(name, blanks)| format!("{name}{blanks}{}", "0F".repeat(20)).into_bytes());
+    let deep = ("[09]{0,21}(,[a9]{0,2}){0,1}", "[,a9]{1,3}")
+        .prop_map(|(size, name)| format!("{size},{},{name}", "0F".repeat(20)).into_bytes());
+    prop_oneof![3 => tokens, 3 => plain, 3 => tagged, 2 => last, 2 => deep]
+}
+
+proptest! {
+    #[test]
+    fn the_parser_and_the_oracle_agree(lines in prop::collection::vec(line(), 1..6)) {
+        thread_local!(static ORACLE: RefCell<Oracle> = RefCell::new(Oracle::new(Sha1, "SHA1")));
+        ORACLE.with_borrow_mut(|oracle| compare(oracle, Sha1, &lines.join(&b'\n')));
+        compare_all_formats(&lines.join(&b'\n'));
+        compare_all_formats(&[b"%%%% size,other,sha1,filename".to_vec(), lines.join(&b'\n')].join(&b'\n'));
+    }
+}
+
+proptest! {
+    /// The parser reads back every line of the writer. Names have no NUL, which ends a name.
+    #[test]
+    fn written_lines_are_read(
+        name in prop_oneof![
+            prop::collection::vec(1..=255u8, 1..20),
+            "[ *\\\\\n\r()=a]{1,8}".prop_map(String::into_bytes),
+        ],
+        kind in 0..3usize,
+        base64: bool,
+        bytes in prop::array::uniform32(any::<u8>()),
+    ) {
+        let algorithm = Algorithm::ALL[usize::from(bytes[0]) % Algorithm::ALL.len()];
+        let digest = Hash::new(algorithm, &bytes.repeat(2)[..algorithm.digest_nbytes()]);
+        let writer = [Writer::gnu(), Writer::gnu_binary(), Writer::bsd()][kind].base64(base64);
+        let mut line = Vec::new();
+        writer.write(&mut line, &digest, algorithm, &name);
+        prop_assert_eq!(line.pop(), Some(b'\n'));
+        prop_assert!(!line.contains(&b'\n'));
+        let read = Parser::untagged(&[algorithm]).parse(&line);
+        let Line::Entry(entry) = read else { panic!("{read:?}: {}", line.escape_ascii()) };
+        prop_assert_eq!((&entry.digests[..], &*entry.name), (&[(algorithm, digest)][..], &name[..]));
+        // Lines that end in NUL have no escapes.
+        let mut zero = Vec::new();
+        writer.zero(true).write(&mut zero, &digest, algorithm, &name);
+        prop_assert_eq!(zero.pop(), Some(0));
+        let mut parser = Parser::untagged(&[algorithm]);
+        parser.begin_list(0);
+        let read = parser.parse(&zero);
+        let Line::Entry(entry) = read else { panic!("{read:?}: {}", zero.escape_ascii()) };
+        prop_assert_eq!((&entry.digests[..], &*entry.name), (&[(algorithm, digest)][..], &name[..]));
+    }
+}
+
+/// What cksum reads beyond the programs of one algorithm, and no more.
+#[test]
+fn cksum() {
+    use Algorithm::{Md5, Sha1, Sha256};
+    let md5 = "900150983cd24fb0d6963f7d28e17f72";
+    let (sha256, base64) = ("0".repeat(64), format!("{}=", "A".repeat(43)));
+    let accepts = |parser: &Parser, line: &str| matches!(parser.clone().parse(line.as_bytes()), Line::Entry(_));
+    let (all, one) = (Parser::cksum(&[Md5, Sha1, Sha256], &[]), Parser::cksum(&[Sha256], &[Sha256]));
+    for (line, by_all, by_one) in [
+        (format!("MD5 (a) = {md5}"), true, false),
+        (format!("MD5(a)= {md5}"), true, false),
+        (format!("SHA256 (a) = {sha256}"), true, true),
+        (format!("SHA256 (a) = {base64}"), true, true),
+        (format!("SHA2-256 (a) = {sha256}"), true, false),
+        (format!("SHA-256 (a) = {sha256}"), false, false),
+        (format!("SHA256 (a) = {md5}"), false, false),
+        (format!("{sha256}  a"), false, true),
+        (format!("{base64}  a"), false, true),
+        (format!("{sha256} "), false, true),
+        (format!("{md5}  a"), false, false),
+        (format!("%%%% size,md5,filename\n3,{md5},a"), false, false),
+        (format!("a {sha256}"), false, false),
+    ] {
+        assert_eq!((accepts(&all, &line), accepts(&one, &line)), (by_all, by_one), "{line}");
+    }
+    let mut parser = all;
+    assert_eq!(parser.last_tag(), None);
+    let _ = parser.parse(b"SHA256 (a) = 00");
+    let _ = parser.parse(b"bad");
+    assert_eq!(parser.last_tag(), Some(Sha256));
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Signatures, by minisign's keys in vectors/minisign.
+
+use std::path::Path;
+
+use hashloom::{Algorithm, hash};
+use hashloom_list::manifest::log::{Entry, Log, LogError};
+use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures, Signer, SignerError};
+
+fn vector(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign");
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// The key without a password, and the other one.
+fn signers() -> (Signer, Signer) {
+    let signer = Signer::parse(&vector("minisign.key"), None).unwrap();
+    (signer, Signer::parse(&vector("password.key"), Some("correct horse")).unwrap())
+}
+
+fn parsed(text: &str) -> Signatures {
+    Signatures::parse(text).unwrap()
+}
+
+#[test]
+fn what_minisign_has_made() {
+    let key = PublicKey::parse(&vector("minisign.pub")).unwrap();
+    assert_eq!(key.id(), "C0371020E1BC610F");
+    assert_eq!(PublicKey::parse(&vector("password.pub")).unwrap().id(), "65FBED873ABA0EB7");
+    let manifest = vector("manifest");
+    let signed = key.verify(manifest.as_bytes(), &parsed(&vector("manifest.minisig"))).unwrap();
+    assert_eq!(
+        (signed.comment(), signed.part("a test"), signed.part("test")),
+        ("a test: manifest", Some(" manifest"), None)
+    );
+    assert_eq!(key.verify(manifest.as_bytes(), &parsed(&vector("legacy.minisig"))), Err(SignatureError::Legacy));
+    for text in ["", "minisign.key", "RWQPYbzhIBA3wKDEzIfuTBp0Nl2VES5xfOLptmqAt1cgebhVSznOCPa"] {
+        assert!(matches!(PublicKey::parse(text), Err(SignatureError::NotAKey(_))), "{text}");
+    }
+    // Line ends of Windows.
+    let windows = vector("manifest.minisig").replace('\n', "\r\n");
+    assert!(key.verify(manifest.as_bytes(), &parsed(&windows)).is_ok());
+}
+
+#[test]
+fn secret_keys() {
+    let (signer, other) = signers();
+    let is = |found: Result<Signer, SignerError>| found.map(drop).unwrap_err();
+    assert_eq!(is(Signer::parse(&vector("password.key"), None)), SignerError::Password);
+    assert_eq!(is(Signer::parse(&vector("password.key"), Some("wrong"))), SignerError::WrongPassword);
+    assert!(matches!(is(Signer::parse(&vector("minisign.pub"), None)), SignerError::NotAKey(_)));
+    assert!(!format!("{signer:?}").contains("RWQAAEIy"));
+    // The state's key is the secret key's own, and always the same.
+    let again = Signer::parse(&vector("minisign.key"), None).unwrap();
+    assert_eq!(*signer.state_key(), *again.state_key());
+    assert_ne!(*signer.state_key(), *other.state_key());
+    assert_ne!(*signer.state_key(), [0; 32]);
+}
+
+#[test]
+fn one_right_signature_is_enough() {
+    let (signer, other) = signers();
+    let (old, new) = (signer.sign(&b"old"[..], "file:o").unwrap(), signer.sign(&b"new"[..], "file:n").unwrap());
+    let of_other = other.sign(&b"old"[..], "file:x").unwrap();
+    let key = signer.public_key();
+    let both = parsed(&[&old[..], &new].concat());
+    assert_eq!(key.verify(b"old", &both).unwrap().part("file"), Some("o"));
+    assert_eq!(key.verify(b"new", &both).unwrap().part("file"), Some("n"));
+    assert_eq!(key.verify(b"other", &both), Err(SignatureError::Wrong));
+    assert_eq!(
+        other.public_key().verify(b"old", &parsed(&[&new[..], &of_other].concat())).unwrap().part("file"),
+        Some("x")
+    );
+    assert!(matches!(other.public_key().verify(b"old", &both), Err(SignatureError::OtherKey { .. })));
+    // What is kept while a file is replaced: the right one first, as minisign reads it alone.
+    let kept = |texts: &[&str]| parsed(&texts.concat()).without_wrong(key, &b"old"[..]).unwrap();
+    assert_eq!(kept(&[&new, &old]), old);
+    assert_eq!(kept(&[&of_other, &new, &old]), [&old[..], &of_other].concat());
+    assert_eq!(kept(&[&new]), "");
+    let four = [&of_other[..], &of_other, &of_other, &old];
+    assert_eq!(parsed(&kept(&four)).len(), 3);
+    assert!(kept(&four).starts_with(&old));
+    assert!(matches!(Signatures::parse(&old.repeat(5)), Err(SignatureError::TooMany)));
+    let cut = &[&old[..], &new[..new.len() / 2]].concat();
+    assert!(matches!(Signatures::parse(cut), Err(SignatureError::NotASignature { line: 5, .. })));
+}
+
+#[test]
+fn a_log_is_signed_with_its_head() {
+    let (signer, other) = signers();
+    let mut log = Log::new();
+    let entry =
+        |text: &str| Entry::new(hash(Algorithm::Sha256, text.as_bytes()), "2026-11-26T14:05:00Z", text).unwrap();
+    log.push(entry("one")).unwrap();
+    log.push(entry("two")).unwrap();
+    let bytes = log.signed(&signer, "log").unwrap();
+    let read = Log::read(&bytes[..]).unwrap();
+    assert_eq!(read.entries(), log.entries());
+    let signed = read.verify(signer.public_key()).unwrap();
+    assert_eq!((signed.part("file"), signed.part("size")), (Some("log"), Some("2")));
+    assert!(matches!(read.verify(other.public_key()), Err(LogError::Signature(SignatureError::OtherKey { .. }))));
+    assert!(matches!(log.verify(signer.public_key()), Err(LogError::Unsigned)), "not one that was changed since");
+    // Right signatures of the lines, but none of a log, or with another head.
+    let text = String::from_utf8(bytes).unwrap();
+    let lines = &text[..text.find("untrusted").unwrap()];
+    let root = log.root();
+    for parts in ["file:log", "size:2", &format!("size:3\troot:{root}"), &format!("size:2\troot:{}", "0".repeat(64))] {
+        let signed = [lines, &signer.sign(lines.as_bytes(), parts).unwrap()].concat();
+        assert!(
+            matches!(Log::read(signed.as_bytes()).unwrap().verify(signer.public_key()), Err(LogError::Head)),
+            "{parts}"
+        );
+    }
+    let long = "x".repeat(1001);
+    assert!(Entry::new(hash(Algorithm::Sha256, b""), "2026-11-26T14:05:00Z", &long).is_err());
+    assert!(Entry::new(hash(Algorithm::Sha1, b""), "2026-11-26T14:05:00Z", "").is_err());
+}

@@ -1,0 +1,1066 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Making torrents: a [`Builder`] has the options, a [`Plan`] the files, [`Created`] is the torrent.
+//!
+//! ```text
+//! scan    which files, sorted
+//! draft   files that the caller reads
+//! error   why not
+//! write   the torrent's bytes
+//! ```
+
+mod draft;
+mod error;
+mod scan;
+mod write;
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashloom::{Algorithm, hash};
+use hashloom_files::paths::name::{Platform, check_component};
+use hashloom_files::paths::to_path;
+use hashloom_files::pieces::files::{Files, Known, Place, Trouble};
+use hashloom_files::pieces::job::{Content, Hashes};
+use hashloom_files::pieces::layout::{Layout, Spans};
+use hashloom_files::run::Options;
+use hashloom_files::walk::Filter;
+
+use crate::bencode::Limits;
+use crate::compute::{Computed, Failure, compute};
+use crate::urls::Use;
+use crate::{Attributes, Torrent, Version};
+use error::Problems;
+use scan::Entry;
+
+pub use draft::Draft;
+pub use error::{CreateError, FileProblem, FileProblemKind};
+
+/// The shortest piece: the length that clients request from each other at once (BEP 52).
+const MIN_PIECE_LENGTH: u64 = 16 << 10;
+
+/// The longest piece. libtorrent accepts no pieces of 512 MiB, and pieces of 256 MiB help nobody.
+const MAX_PIECE_LENGTH: u64 = 256 << 20;
+
+/// The longest piece that is chosen automatically.
+const MAX_AUTOMATIC_PIECE_LENGTH: u64 = 16 << 20;
+
+/// Largest number of pieces if the length of a piece is chosen automatically, unless pieces would exceed
+/// [`MAX_AUTOMATIC_PIECE_LENGTH`].
+const AUTOMATIC_PIECES_MAX: u64 = 2048;
+
+/// The treatment of symbolic links below the folder that a torrent is made of. A link given as the path itself is
+/// followed.
+///
+/// ```
+/// use hashloom_torrent::Builder;
+/// use hashloom_torrent::Symlinks;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// std::fs::write(path.join("a.txt"), "rose")?;
+/// std::fs::write(path.join("b.txt"), "tulip")?;
+/// assert_eq!(Builder::new().symlinks(Symlinks::Refuse).plan(path)?.files().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Symlinks {
+    /// The files that links lead to are part of the torrent, wherever they are.
+    #[default]
+    Follow,
+    /// Links are part of the torrent as links (BEP 47). Each must lead to another part of the torrent.
+    Keep,
+    /// Links are left out.
+    Skip,
+    /// A link is an error.
+    Refuse,
+}
+
+/// The options for making a torrent. The default is a hybrid torrent without trackers, of all files, hidden ones
+/// included. Its bytes depend only on the files' names, contents and executable bits.
+///
+/// ```
+/// use hashloom_files::run::Options;
+/// use hashloom_torrent::{Builder, Version};
+/// use hashloom_files::walk::Filter;
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("poem.txt"), "Rose is a rose is a rose")?;
+/// std::fs::write(folder.path().join("poem.txt~"), "A rose")?;
+/// let plan = Builder::new()
+///     .version(Version::V1)
+///     .name("Sacred Emily")
+///     .filter(Filter::new(&[], &["*~"])?)
+///     .tracker("udp://tracker.example.org:6969")
+///     .private(true)
+///     .plan(folder.path())?;
+/// assert_eq!((plan.files().len(), plan.nbytes(), plan.piece_nbytes()), (1, 24, 16384));
+/// let created = plan.create(&Options::new())?;
+/// assert!(created.bytes.starts_with(b"d8:announce30:udp://tracker.example.org:6969"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Builder {
+    version: Version,
+    piece_nbytes: Option<u64>,
+    align: bool,
+    name: Option<String>,
+    trackers: Vec<Vec<String>>,
+    web_seeds: Vec<String>,
+    private: bool,
+    source: Option<String>,
+    comment: Option<String>,
+    created_by: Option<String>,
+    date: Option<i64>,
+    filter: Filter,
+    ignore_files: bool,
+    symlinks: Symlinks,
+    executable: bool,
+}
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder::new()
+    }
+}
+
+impl Builder {
+    /// The default options.
+    ///
+    /// ```
+    /// use hashloom_torrent::{Builder, Version};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.version(), Version::Hybrid);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new() -> Builder {
+        Builder {
+            version: Version::Hybrid,
+            piece_nbytes: None,
+            align: false,
+            name: None,
+            trackers: Vec::new(),
+            web_seeds: Vec::new(),
+            private: false,
+            source: None,
+            comment: None,
+            created_by: None,
+            date: None,
+            filter: Filter::default(),
+            ignore_files: false,
+            symlinks: Symlinks::Follow,
+            executable: true,
+        }
+    }
+
+    /// Sets the version of the torrent; the default is hybrid.
+    ///
+    /// ```
+    /// use hashloom_torrent::{Builder, Version};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().version(Version::V1).plan(path)?.version(), Version::V1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn version(mut self, version: Version) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Sets the bytes in a piece: a power of two from 16 KiB to 256 MiB, or, for v1 only, any multiple of 16 KiB in
+    /// that range. The default is the least power of two from 16 KiB to 16 MiB that makes at most 2048 pieces.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().piece_nbytes(1 << 20).plan(path)?.piece_nbytes(), 1 << 20);
+    /// assert!(Builder::new().piece_nbytes(1000).plan(path).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn piece_nbytes(mut self, nbytes: u64) -> Self {
+        self.piece_nbytes = Some(nbytes);
+        self
+    }
+
+    /// Sets whether the files of a v1 torrent begin at pieces of their own, by padding files (BEP 47). In the other
+    /// versions they always do.
+    ///
+    /// ```
+    /// use hashloom_torrent::{Builder, Version};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let builder = Builder::new().version(Version::V1);
+    /// assert_eq!(builder.clone().plan(path)?.piece_count(), 1);
+    /// assert_eq!(builder.align(true).plan(path)?.piece_count(), 2); // two files
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn align(mut self, align: bool) -> Self {
+        self.align = align;
+        self
+    }
+
+    /// Sets the name of the torrent's file or folder; the default is the last component of the path.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().name("poems").plan(path)?.name(), b"poems");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Adds a tracker in a tier of its own, after the earlier ones (BEP 12).
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().tracker("http://a.example/announce").plan(path)?.create(&Options::new())?;
+    /// assert_eq!(created.torrent.metadata().trackers, [[b"http://a.example/announce"]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tracker(self, url: impl Into<String>) -> Self {
+        self.tier([url.into()])
+    }
+
+    /// Adds a tier of trackers; clients choose among them at random (BEP 12).
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let builder = Builder::new().tier(["http://a.example/", "http://b.example/"]);
+    /// assert_eq!(builder.plan(path)?.create(&Options::new())?.torrent.metadata().trackers[0].len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tier(mut self, urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.trackers.push(urls.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Adds a web seed (BEP 19).
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let builder = Builder::new().web_seed("https://a.example/poems/");
+    /// assert_eq!(builder.plan(path)?.create(&Options::new())?.torrent.metadata().web_seeds.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn web_seed(mut self, url: impl Into<String>) -> Self {
+        self.web_seeds.push(url.into());
+        self
+    }
+
+    /// Restricts peers to those from the trackers (BEP 27).
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert!(Builder::new().private(true).plan(path)?.create(&Options::new())?.torrent.metadata().private);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn private(mut self, private: bool) -> Self {
+        self.private = private;
+        self
+    }
+
+    /// Sets `source` in the info dictionary: another source gives another info-hash.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let [a, b] = ["a", "b"].map(|source| Builder::new().source(source).plan(path).unwrap());
+    /// let options = Options::new();
+    /// assert_ne!(a.create(&options)?.torrent.info_hash_v1(), b.create(&options)?.torrent.info_hash_v1());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Sets a comment.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().comment("two poems").plan(path)?.create(&Options::new())?;
+    /// assert!(created.bytes.windows(9).any(|bytes| bytes == b"two poems"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn comment(mut self, comment: impl Into<String>) -> Self {
+        self.comment = Some(comment.into());
+        self
+    }
+
+    /// Sets the name of the program that makes the torrent.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().created_by("example 1.0").plan(path)?.create(&Options::new())?;
+    /// assert!(created.bytes.windows(11).any(|bytes| bytes == b"example 1.0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn created_by(mut self, program: impl Into<String>) -> Self {
+        self.created_by = Some(program.into());
+        self
+    }
+
+    /// Sets the creation time, in seconds since 1970 (UTC).
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().date(1_700_000_000).plan(path)?.create(&Options::new())?;
+    /// assert!(created.bytes.windows(12).any(|bytes| bytes == b"i1700000000e"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn date(mut self, seconds: i64) -> Self {
+        self.date = Some(seconds);
+        self
+    }
+
+    /// Restricts the torrent to the files that a filter wants.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    /// use hashloom_files::walk::Filter;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().filter(Filter::new(&["a*"], &[])?).plan(path)?.files().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Leaves out the files that `.gitignore` and `.ignore` files, in the folder and below it, exclude.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// std::fs::write(path.join(".ignore"), "a.txt\n.ignore\n")?;
+    /// assert_eq!(Builder::new().plan(path)?.files().len(), 3);
+    /// assert_eq!(Builder::new().ignore_files(true).plan(path)?.files().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ignore_files(mut self, ignore_files: bool) -> Self {
+        self.ignore_files = ignore_files;
+        self
+    }
+
+    /// Sets the treatment of symbolic links.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    /// use hashloom_torrent::Symlinks;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// # #[cfg(unix)]
+    /// # {
+    /// std::os::unix::fs::symlink("a.txt", path.join("c.txt"))?;
+    /// assert_eq!(Builder::new().plan(path)?.files().len(), 3);
+    /// assert_eq!(Builder::new().symlinks(Symlinks::Skip).plan(path)?.files().len(), 2);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn symlinks(mut self, symlinks: Symlinks) -> Self {
+        self.symlinks = symlinks;
+        self
+    }
+
+    /// Sets whether files that their owner may execute are marked so (BEP 47); the default is yes.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let plan = Builder::new().executable(false).plan(path)?;
+    /// assert!(plan.files().all(|file| !file.attributes.executable));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn executable(mut self, executable: bool) -> Self {
+        self.executable = executable;
+        self
+    }
+
+    /// Finds the files for a torrent of `path`, a file or a folder, and lays them out. The call reads only folders and,
+    /// if asked for, ignore files.
+    ///
+    /// # Errors
+    ///
+    /// Every reason against the torrent that can be known without reading files: see [`CreateError`].
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.files().len(), 2);
+    /// assert!(Builder::new().plan(&path.join("missing")).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn plan(self, path: &Path) -> Result<Plan, CreateError> {
+        self.check()?;
+        let name = self.name_of(path)?;
+        let (entries, single_file) = scan::scan(&self, path)?;
+        self.lay_out(path.to_owned(), name, entries, single_file)
+    }
+
+    /// Lays out the files at `root`, which are sorted.
+    fn lay_out(
+        self,
+        root: PathBuf,
+        name: Vec<u8>,
+        entries: Vec<Entry>,
+        single_file: bool,
+    ) -> Result<Plan, CreateError> {
+        let mut nbytes: u64 = 0;
+        for entry in &entries {
+            nbytes = nbytes.checked_add(entry.nbytes).ok_or(CreateError::TotalOverflow)?;
+        }
+        if nbytes == 0 {
+            let empty = entries.iter().filter(|entry| entry.link.is_none()).count();
+            return Err(CreateError::Nothing { path: root, empty });
+        }
+        let v1 = self.version == Version::V1;
+        if !v1 && !single_file && entries.len() == 1 && *entries[0].path == *name {
+            return Err(CreateError::SameName { name });
+        }
+        let piece_nbytes = self.piece_nbytes.unwrap_or_else(|| automatic_piece_length(nbytes));
+        let padded = match self.version {
+            Version::V1 => self.align,
+            Version::V2 => false,
+            Version::Hybrid => true,
+        };
+        // One file needs no padding: libtorrent, too, pads the last file only if there are several.
+        let padded = padded && entries.len() > 1;
+        if padded && entries.iter().any(|entry| entry.path.starts_with(b".pad/") || *entry.path == *b".pad") {
+            return Err(CreateError::PadFolder);
+        }
+        let plan = Plan { root, builder: self, name, entries, single_file, nbytes, piece_nbytes, padded };
+        plan.check_size()?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), CreateError> {
+        let url = |of: Use, url: &String| match of.accepts(url) {
+            true => Ok(()),
+            false => Err(CreateError::Url { what: of.name(), url: url.clone() }),
+        };
+        self.trackers.iter().flatten().try_for_each(|tracker| url(Use::Tracker, tracker))?;
+        self.web_seeds.iter().try_for_each(|seed| url(Use::WebSeed, seed))?;
+        if let Some(found) = self.piece_nbytes {
+            let power = self.version != Version::V1;
+            let is_right = if power { found.is_power_of_two() } else { found % MIN_PIECE_LENGTH == 0 };
+            if !is_right || !(MIN_PIECE_LENGTH..=MAX_PIECE_LENGTH).contains(&found) {
+                return Err(CreateError::PieceLength { found, power });
+            }
+        }
+        Ok(())
+    }
+
+    fn name_of(&self, path: &Path) -> Result<Vec<u8>, CreateError> {
+        let no_name = || CreateError::NoName { path: path.to_owned() };
+        if let Some(name) = &self.name {
+            return match check_component(name.as_bytes(), Platform::HERE) {
+                Ok(()) => Ok(name.clone().into_bytes()),
+                Err(_) => Err(CreateError::BadName { name: name.clone() }),
+            };
+        }
+        let name = match path.file_name() {
+            Some(name) => name.to_owned(),
+            // The path ends in "." or "..".
+            None => {
+                let whole = path.canonicalize().map_err(|error| CreateError::Path { path: path.to_owned(), error })?;
+                whole.file_name().ok_or_else(no_name)?.to_owned()
+            }
+        };
+        if name.to_str().is_none() && (self.version != Version::V1 || cfg!(not(unix))) {
+            let mut problems = Problems::default();
+            problems.push(path.to_owned(), FileProblemKind::NotUtf8);
+            problems.check()?;
+        }
+        Ok(name.as_encoded_bytes().to_vec())
+    }
+}
+
+/// The least power of two that makes few enough pieces, within the limits for the length of a piece.
+fn automatic_piece_length(nbytes: u64) -> u64 {
+    let least = nbytes.div_ceil(AUTOMATIC_PIECES_MAX).clamp(MIN_PIECE_LENGTH, MAX_AUTOMATIC_PIECE_LENGTH);
+    least.next_power_of_two()
+}
+
+/// The files of a torrent that is to be made.
+///
+/// ```
+/// use hashloom_torrent::Builder;
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("b"), vec![0; 100_000])?;
+/// std::fs::write(folder.path().join("a"), "a")?;
+/// let plan = Builder::new().name("two").piece_nbytes(32 << 10).plan(folder.path())?;
+/// let files: Vec<_> = plan.files().map(|file| (file.path, file.nbytes)).collect();
+/// assert_eq!(files, [(&b"a"[..], 1), (b"b", 100_000)]);
+/// assert_eq!((plan.nbytes(), plan.piece_count()), (100_001, 1 + 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Plan {
+    root: PathBuf,
+    builder: Builder,
+    name: Vec<u8>,
+    entries: Vec<Entry>,
+    single_file: bool,
+    /// Total bytes of all files, without padding.
+    nbytes: u64,
+    piece_nbytes: u64,
+    /// Whether padding makes every file of v1's list end at the end of a piece.
+    padded: bool,
+}
+
+/// A file of a torrent that is to be made.
+///
+/// ```
+/// use hashloom_torrent::Builder;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// std::fs::write(path.join("a.txt"), "rose")?;
+/// std::fs::write(path.join("b.txt"), "tulip")?;
+/// let plan = Builder::new().plan(path)?;
+/// let file = plan.files().next().unwrap();
+/// assert_eq!((file.path, file.nbytes), (&b"a.txt"[..], 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedFile<'a> {
+    /// The file's path below the torrent's folder, the components joined by `/`. In a single-file torrent it is the
+    /// torrent's name.
+    pub path: &'a [u8],
+    /// The file's length in bytes.
+    pub nbytes: u64,
+    /// The file's attributes in the torrent.
+    pub attributes: Attributes,
+}
+
+impl Plan {
+    /// The name of the torrent's file or folder.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(&path.join("a.txt"))?.name(), b"a.txt");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// The version.
+    ///
+    /// ```
+    /// use hashloom_torrent::{Builder, Version};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().version(Version::V2).plan(path)?.version(), Version::V2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn version(&self) -> Version {
+        self.builder.version
+    }
+
+    /// Whether the torrent is of one file rather than of a folder.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert!(Builder::new().plan(&path.join("a.txt"))?.is_single_file());
+    /// assert!(!Builder::new().plan(path)?.is_single_file());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_single_file(&self) -> bool {
+        self.single_file
+    }
+
+    /// Total length in bytes of all files, without padding.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.nbytes(), 4 + 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn nbytes(&self) -> u64 {
+        self.nbytes
+    }
+
+    /// Length of a piece in bytes.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.piece_nbytes(), 16 << 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn piece_nbytes(&self) -> u64 {
+        self.piece_nbytes
+    }
+
+    /// Number of pieces. In v2 and hybrid torrents each file that is not empty begins a new piece.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.piece_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn piece_count(&self) -> u64 {
+        match self.builder.version {
+            Version::V1 if !self.padded => self.nbytes.div_ceil(self.piece_nbytes),
+            _ => self.entries.iter().map(|entry| entry.nbytes.div_ceil(self.piece_nbytes)).sum(),
+        }
+    }
+
+    /// The files in the torrent's order, without padding files.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let plan = Builder::new().plan(path)?;
+    /// assert_eq!(plan.files().map(|file| file.nbytes).collect::<Vec<_>>(), [4, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn files(&self) -> impl ExactSizeIterator<Item = PlannedFile<'_>> {
+        self.entries.iter().map(|entry| PlannedFile {
+            path: if self.single_file { &self.name } else { &entry.path },
+            nbytes: entry.nbytes,
+            attributes: Attributes {
+                symlink: entry.link.is_some(),
+                executable: entry.executable,
+                ..Attributes::default()
+            },
+        })
+    }
+
+    /// The path of a file; `index` counts as in [`files`](Plan::files).
+    ///
+    /// # Panics
+    /// If the file does not exist.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// assert_eq!(Builder::new().plan(path)?.path(1), path.join("b.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn path(&self, index: usize) -> PathBuf {
+        if self.single_file { self.root.clone() } else { self.root.join(to_path(&self.entries[index].path)) }
+    }
+
+    /// Whether the file at `path` is one of the torrent's files, under whatever name, so that the torrent had better
+    /// not replace it. False if there is no file at `path`.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    /// use hashloom_files::walk::Filter;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let (film, notes) = (folder.path().join("film.mkv"), folder.path().join("film.torrent"));
+    /// std::fs::write(&film, "a film")?;
+    /// std::fs::write(&notes, "a torrent")?;
+    /// let plan = Builder::new().filter(Filter::new(&[], &["*.torrent"])?).plan(folder.path())?;
+    /// assert!(plan.has(&film) && !plan.has(&notes));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn has(&self, path: &Path) -> bool {
+        let stamp = path.metadata().and_then(|metadata| scan::stamp(path, false, &metadata));
+        stamp.is_ok_and(|stamp| self.entries.iter().any(|entry| entry.stamp == stamp))
+    }
+
+    /// Bytes of padding after a file of this length.
+    fn padding_after(&self, nbytes: u64) -> u64 {
+        if self.padded { nbytes.next_multiple_of(self.piece_nbytes) - nbytes } else { 0 }
+    }
+
+    /// Checks that parsers accept the torrent, as far as that can be known now: nobody shall wait hours to learn that
+    /// they do not.
+    fn check_size(&self) -> Result<(), CreateError> {
+        let mut aligned: u64 = 0;
+        for entry in &self.entries {
+            let whole = entry.nbytes.checked_next_multiple_of(self.piece_nbytes);
+            aligned = whole.and_then(|whole| aligned.checked_add(whole)).ok_or(CreateError::TotalOverflow)?;
+        }
+        if aligned > i64::MAX as u64 {
+            return Err(CreateError::TotalOverflow);
+        }
+        let pieces = self.piece_count();
+        let (sha1, merkle) = match self.builder.version {
+            Version::V1 => (20, 0),
+            Version::V2 => (0, 32),
+            Version::Hybrid => (20, 32),
+        };
+        // The keys and lengths of a file, and of a padding file, take at least this many further bytes.
+        let of_files: u64 = self.entries.iter().map(|entry| entry.path.len() as u64 + 24).sum();
+        if pieces.saturating_mul(sha1 + merkle).saturating_add(of_files) > Limits::default().nbytes as u64 {
+            return Err(self.too_many_pieces());
+        }
+        Ok(())
+    }
+
+    fn too_many_pieces(&self) -> CreateError {
+        CreateError::TooManyPieces {
+            pieces: self.piece_count(),
+            files: self.entries.len(),
+            piece_nbytes: self.piece_nbytes,
+        }
+    }
+
+    /// Reads the files and makes the torrent. The options give the progress function and the flag for cancelling.
+    ///
+    /// After all reading, every file is looked at again, and the pieces of a changed file are hashed again: otherwise
+    /// the torrent would describe content that never existed. This library's parser has read the returned torrent back.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read, have another length than when the plan was made, or change each of the three times that
+    /// they are hashed; [`CreateError::Cancelled`].
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().plan(path)?.create(&Options::new())?;
+    /// assert_eq!(created.torrent.piece_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create(&self, options: &Options) -> Result<Created, CreateError> {
+        let (layout, sources) = self.layout();
+        let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
+        let files = Files::new(Place::Listed, sources.len(), path_of, &Arc::default());
+        let version = self.builder.version;
+        let hashes = Hashes::of_torrent(layout.piece_nbytes(), version != Version::V2, version != Version::V1);
+        let (content, computed) = compute(Content::new(Arc::new(layout), files, hashes), options);
+        let computed = match computed {
+            Ok(computed) => computed,
+            Err(Failure::Cancelled) => return Err(CreateError::Cancelled),
+            Err(Failure::Absent) => return Err(self.failed(&content.files, &sources)),
+        };
+        self.check_unchanged(&content.files, &sources)?;
+        let nbytes_read = content.nbytes_read();
+        drop(content);
+        self.write(&computed, nbytes_read)
+    }
+
+    /// The torrent with these digests, which this library's parser has read back.
+    fn write(&self, computed: &Computed, nbytes_read: u64) -> Result<Created, CreateError> {
+        let (bytes, info) = write::write(self, computed);
+        if bytes.len() > Limits::default().nbytes {
+            return Err(self.too_many_pieces());
+        }
+        let torrent = Torrent::parse(&bytes).map_err(CreateError::Unreadable)?;
+        match self.is_what_was_meant(&torrent, &bytes[info], computed) {
+            true => Ok(Created { bytes, torrent, nbytes_read }),
+            false => Err(CreateError::Different),
+        }
+    }
+
+    /// The layout, and the entry of each of its files; padding files have none.
+    fn layout(&self) -> (Layout, Vec<u32>) {
+        let mut spans = match self.builder.version {
+            Version::V2 => Spans::aligned(self.piece_nbytes),
+            Version::V1 | Version::Hybrid => Spans::default(),
+        };
+        let mut sources = Vec::with_capacity(self.entries.len());
+        for (index, entry) in self.entries.iter().enumerate() {
+            spans.push(entry.nbytes, false);
+            sources.push(index as u32);
+            let padding = self.padding_after(entry.nbytes);
+            if padding > 0 {
+                spans.push(padding, true);
+                sources.push(u32::MAX);
+            }
+        }
+        (Layout::new(self.piece_nbytes, spans), sources)
+    }
+
+    /// The files that made the torrent fail, and others that would have.
+    fn failed(&self, files: &Files<'_>, sources: &[u32]) -> CreateError {
+        let mut troubles = files.take_troubles();
+        let mut problems = Problems::default();
+        for (index, &source) in sources.iter().enumerate().filter(|&(_, &source)| source != u32::MAX) {
+            if problems.is_full() {
+                break;
+            }
+            let entry = &self.entries[source as usize];
+            let path = self.path(source as usize);
+            let kind = match (troubles.remove(&index), files.known(index)) {
+                _ if entry.link.is_some() => None,
+                (Some(Trouble::Open(error) | Trouble::Read { error, .. }), _) => Some(FileProblemKind::Io(error)),
+                (Some(Trouble::NotRegular(_) | Trouble::Outside(_)), _) => Some(FileProblemKind::Changed),
+                (None, Known::Missing) => Some(FileProblemKind::Changed),
+                _ if files.is_unstable(index) => Some(FileProblemKind::Changed),
+                (None, Known::Present(_)) if !is_unchanged(&path, entry) => Some(FileProblemKind::Changed),
+                (None, _) => probe(&path, entry.nbytes),
+            };
+            if let Some(kind) = kind {
+                problems.push(path, kind);
+            }
+        }
+        problems.check().err().unwrap_or_else(|| {
+            let error = std::io::Error::other("a file could not be read to its end, but now it can. Try again");
+            CreateError::Path { path: self.root.clone(), error }
+        })
+    }
+
+    /// The engine guarantees that the bytes read belong to one state of each file. This function checks that the file
+    /// has the planned length, and that files which need no reading have not changed.
+    fn check_unchanged(&self, files: &Files<'_>, sources: &[u32]) -> Result<(), CreateError> {
+        let mut problems = Problems::default();
+        for (index, &source) in sources.iter().enumerate().filter(|&(_, &source)| source != u32::MAX) {
+            let entry = &self.entries[source as usize];
+            let is_right = match files.known(index) {
+                Known::Present(nbytes) => nbytes == entry.nbytes,
+                _ => is_unchanged(&self.path(source as usize), entry),
+            };
+            if !is_right {
+                problems.push(self.path(source as usize), FileProblemKind::Changed);
+            }
+        }
+        problems.check()
+    }
+
+    /// Whether the torrent, read back, is the one that was meant.
+    fn is_what_was_meant(&self, torrent: &Torrent, info: &[u8], computed: &Computed) -> bool {
+        let mut found = torrent.files_without_padding();
+        let same_files = self.entries.iter().zip(self.files()).all(|(entry, meant)| {
+            found.next().is_some_and(|found| {
+                (found.path, found.nbytes, found.attributes) == (meant.path, meant.nbytes, meant.attributes)
+                    && found.symlink == entry.link.as_deref()
+            })
+        });
+        let version = self.builder.version;
+        let v1 = (version != Version::V2).then(|| hash(Algorithm::Sha1, info));
+        let v2 = (version != Version::V1).then(|| hash(Algorithm::Sha256, info));
+        same_files
+            && found.next().is_none()
+            && torrent.note_count() == 0
+            && torrent.version() == version
+            && torrent.name() == self.name
+            && torrent.is_single_file() == self.single_file
+            && torrent.piece_nbytes() == self.piece_nbytes
+            && torrent.digests() == computed.sha1
+            && torrent.roots() == computed.roots
+            && torrent.info_hash_v1().as_ref().map(|hash| &hash[..]) == v1.as_ref().map(|hash| hash.as_ref())
+            && torrent.info_hash_v2().as_ref().map(|hash| &hash[..]) == v2.as_ref().map(|hash| hash.as_ref())
+    }
+}
+
+fn is_unchanged(path: &Path, entry: &Entry) -> bool {
+    let is_link = entry.link.is_some();
+    let metadata = if is_link { path.symlink_metadata() } else { path.metadata() };
+    metadata.and_then(|metadata| scan::stamp(path, is_link, &metadata)).is_ok_and(|stamp| stamp == entry.stamp)
+}
+
+/// The fault of a file that seems unchanged, if there is one: the file cannot be opened, or its last byte cannot be
+/// read.
+fn probe(path: &Path, nbytes: u64) -> Option<FileProblemKind> {
+    let last = || {
+        let mut file = std::fs::File::open(path)?;
+        file.seek(SeekFrom::Start(nbytes.saturating_sub(1)))?;
+        file.read(&mut [0])
+    };
+    match last() {
+        Ok(0) if nbytes > 0 => Some(FileProblemKind::Short),
+        Ok(_) => None,
+        Err(error) => Some(FileProblemKind::Io(error)),
+    }
+}
+
+/// A finished torrent.
+///
+/// ```
+/// use hashloom_files::run::Options;
+/// use hashloom_torrent::Builder;
+/// use hashloom_torrent::Torrent;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// std::fs::write(path.join("a.txt"), "rose")?;
+/// std::fs::write(path.join("b.txt"), "tulip")?;
+/// let created = Builder::new().plan(path)?.create(&Options::new())?;
+/// assert_eq!(Torrent::parse(&created.bytes)?.info_hash_v2(), created.torrent.info_hash_v2());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+#[must_use]
+pub struct Created {
+    /// The bytes of a `.torrent` file.
+    pub bytes: Vec<u8>,
+    /// The torrent, read from these bytes by [`Torrent::parse`].
+    pub torrent: Torrent,
+    /// Number of bytes read from files; the rest of the content is holes, which are not read.
+    pub nbytes_read: u64,
+}
+
+/// Makes a hybrid torrent of a file or folder: [`Builder`] with its defaults.
+///
+/// # Errors
+///
+/// See [`CreateError`].
+///
+/// ```
+/// use hashloom_files::run::Options;
+/// use hashloom_torrent::{create, verify};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("rose.txt");
+/// std::fs::write(&path, "Rose is a rose is a rose")?;
+/// let created = create(&path, &Options::new())?;
+/// assert!(created.bytes.starts_with(b"d4:infod9:file treed8:rose.txtd0:d6:lengthi24e11:pieces root32:"));
+/// assert!(verify(&created.torrent, folder.path(), &Options::new())?.is_complete());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn create(path: &Path, options: &Options) -> Result<Created, CreateError> {
+    Builder::new().plan(path)?.create(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_few_and_not_long() {
+        let kib = 1 << 10;
+        let cases = [
+            (1, 16 * kib),
+            (2048 * 16 * kib, 16 * kib),
+            (2048 * 16 * kib + 1, 32 * kib),
+            (1 << 30, 512 * kib),
+            (4 << 30, 2048 * kib),
+            (32 << 30, 16384 * kib),
+            (33 << 30, 16384 * kib),
+            (i64::MAX as u64, 16384 * kib),
+        ];
+        for (nbytes, expected) in cases {
+            assert_eq!(automatic_piece_length(nbytes), expected, "{nbytes}");
+        }
+    }
+}

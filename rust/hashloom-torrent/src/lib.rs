@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#![doc = include_str!("../README.md")]
+//!
+//! | input | call |
+//! |---|---|
+//! | a torrent | [`Torrent::parse`], [`Torrent::open`] |
+//! | the files of a torrent | [`verify`](fn@verify), [`verify_many`]; pieces in memory: [`Pieces`] |
+//! | files to make a torrent of | [`Builder`], [`create`](fn@create) |
+//! | trackers and other metadata | [`Edit`] |
+//! | the resume file of a BitTorrent client | [`resume`] |
+//!
+//! Verifying a torrent opens only regular files below the folder that the caller names, and only for reading.
+#![deny(missing_docs, unsafe_code)]
+
+pub mod bencode;
+mod bitfield;
+mod compute;
+mod create;
+mod edit;
+mod memory;
+mod parse;
+pub mod resume;
+mod urls;
+mod verify;
+
+pub use bitfield::{Bitfield, BitfieldError};
+pub use create::{
+    Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create,
+};
+pub use edit::{Before, Edit, EditError, Edited};
+pub use memory::Pieces;
+pub use parse::{
+    Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
+    Problem, Torrent, Version,
+};
+pub use verify::{
+    Check, Checkpoint, Content, FileDifference, FileReport, FileState, FileTrouble, PieceDigests, PieceState, Ranges,
+    Report, Trouble, Verdicts, VerifyError, look, verify, verify_many, verify_pieces,
+};
+
+// The examples in the guide as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct Guide;

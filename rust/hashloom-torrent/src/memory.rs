@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Hashes pieces whose bytes the caller has read, where [`verify`](super::verify()) cannot read them: in a browser, or
+//! as they come from the network.
+
+use std::ops::Range;
+
+use hashloom::{Algorithm, Hasher, finalize_many, hash_many, update_many};
+use hashloom_files::merkle::{self, BLOCK_NBYTES, NODE_NBYTES, Tree};
+use hashloom_files::pieces::layout::Layout;
+
+use super::Draft;
+use super::{PieceDigests, Torrent};
+
+/// Several pieces of a torrent, or of one that is to be made, hashed side by side from memory.
+///
+/// A piece's bytes come in any number of chunks. Bytes of padding files are zeros, which the caller provides too.
+/// Memory hardly grows with the length of a piece: by 8 bytes for each MiB, for v2.
+///
+/// ```
+/// use hashloom_torrent::{Pieces, Torrent};
+///
+/// let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
+/// bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
+/// bytes.extend_from_slice(b"ee");
+/// let torrent = Torrent::parse(&bytes)?;
+/// let mut pieces = Pieces::new(&torrent, &[0]);
+/// pieces.update(&[b"abc"]);
+/// assert_eq!(pieces.finish(), [true]);
+/// # Ok::<(), hashloom_torrent::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Pieces<'a> {
+    /// The torrent whose digests the pieces should have; none if the torrent is to be made.
+    torrent: Option<&'a Torrent>,
+    lanes: Vec<Lane>,
+    /// One for each lane; empty in a v2 torrent.
+    hashers: Vec<Hasher>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    piece: usize,
+    /// Bytes of the piece that are still to come.
+    nleft: u64,
+    /// Bytes under the piece's hash tree that are still to come. Padding is not under the tree.
+    tree_nleft: u64,
+    levels: u32,
+    tree: Tree,
+    /// The beginning of a block of the tree whose end is still to come.
+    rest: Vec<u8>,
+}
+
+impl<'a> Pieces<'a> {
+    /// Begins these pieces. Lanes are full if there are 16 or a multiple of 16, and no piece is much shorter than the
+    /// others.
+    ///
+    /// # Panics
+    ///
+    /// If one of the pieces does not exist.
+    ///
+    /// ```
+    /// use hashloom_torrent::{Pieces, Torrent};
+    ///
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(bytes)?;
+    /// assert_eq!(Pieces::new(&torrent, &[0]).finish(), [false]);
+    /// # Ok::<(), hashloom_torrent::Error>(())
+    /// ```
+    pub fn new(torrent: &'a Torrent, pieces: &[usize]) -> Pieces<'a> {
+        let (has_sha1, has_roots) = (!torrent.digests().is_empty(), !torrent.roots().is_empty());
+        Pieces { torrent: Some(torrent), ..Pieces::of(&torrent.layout, has_sha1, has_roots, pieces) }
+    }
+
+    /// Begins pieces of a torrent that is to be made.
+    ///
+    /// # Panics
+    ///
+    /// If one of the pieces does not exist.
+    ///
+    /// ```
+    /// use hashloom_torrent::{Builder, Pieces};
+    ///
+    /// let draft = Builder::new().draft(None, [("abc.txt", 3)])?;
+    /// let mut pieces = Pieces::of_draft(&draft, &[0]);
+    /// pieces.update(&[b"abc"]);
+    /// let sha1 = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
+    /// assert_eq!(pieces.digests()[0].sha1.unwrap(), sha1.as_ref());
+    /// # Ok::<(), hashloom_torrent::CreateError>(())
+    /// ```
+    pub fn of_draft(draft: &'a Draft, pieces: &[usize]) -> Pieces<'a> {
+        let (has_sha1, has_roots) = draft.kinds();
+        Pieces::of(draft.layout(), has_sha1, has_roots, pieces)
+    }
+
+    fn of(layout: &Layout, has_sha1: bool, has_roots: bool, pieces: &[usize]) -> Pieces<'a> {
+        let lane = |&piece: &usize| {
+            assert!((piece as u64) < layout.piece_count(), "Pieces: piece {piece} of {}", layout.piece_count());
+            let range = layout.piece_range(piece as u64);
+            let (tree, levels) = if has_roots { tree_of(layout, piece) } else { (0..0, 0) };
+            let (nleft, tree_nleft) = (range.end - range.start, tree.end - tree.start);
+            Lane { piece, nleft, tree_nleft, levels, tree: Tree::default(), rest: Vec::new() }
+        };
+        let nhashers = if has_sha1 { pieces.len() } else { 0 };
+        Pieces {
+            torrent: None,
+            lanes: pieces.iter().map(lane).collect(),
+            hashers: vec![Hasher::new(Algorithm::Sha1); nhashers],
+        }
+    }
+
+    /// Hashes the next bytes of each piece.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many chunks as pieces, or a chunk reaches beyond the end of its piece.
+    ///
+    /// ```
+    /// # use hashloom_torrent::{Pieces, Torrent};
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let mut pieces = Pieces::new(&torrent, &[0]);
+    /// pieces.update(&[b"a"]);
+    /// pieces.update(&[b"bc"]);
+    /// # Ok::<(), hashloom_torrent::Error>(())
+    /// ```
+    pub fn update<C: AsRef<[u8]>>(&mut self, chunks: &[C]) {
+        assert_eq!(chunks.len(), self.lanes.len(), "Pieces::update: each piece takes one chunk");
+        for (lane, chunk) in self.lanes.iter_mut().zip(chunks) {
+            let nbytes = chunk.as_ref().len() as u64;
+            assert!(
+                nbytes <= lane.nleft,
+                "Pieces::update: {nbytes} bytes for piece {}, {} left",
+                lane.piece,
+                lane.nleft
+            );
+            lane.nleft -= nbytes;
+        }
+        if !self.hashers.is_empty() {
+            update_many(&mut self.hashers, chunks);
+        }
+        self.update_trees(chunks);
+    }
+
+    /// Hashes the blocks of all trees side by side.
+    fn update_trees<C: AsRef<[u8]>>(&mut self, chunks: &[C]) {
+        let block_nbytes = BLOCK_NBYTES as usize;
+        let mut blocks: Vec<&[u8]> = Vec::new();
+        let mut counts = Vec::with_capacity(chunks.len());
+        let mut rests = Vec::with_capacity(chunks.len());
+        for (lane, chunk) in self.lanes.iter_mut().zip(chunks) {
+            let chunk = chunk.as_ref();
+            let chunk = &chunk[..(chunk.len() as u64).min(lane.tree_nleft) as usize];
+            lane.tree_nleft -= chunk.len() as u64;
+            // A block that began in an earlier chunk.
+            let ahead = if lane.rest.is_empty() { 0 } else { (block_nbytes - lane.rest.len()).min(chunk.len()) };
+            let (end, chunk) = chunk.split_at(ahead);
+            lane.rest.extend_from_slice(end);
+            let whole = match lane.tree_nleft {
+                0 => chunk.len(),
+                _ => chunk.len() - chunk.len() % block_nbytes,
+            };
+            rests.push(&chunk[whole..]);
+            blocks.extend(chunk[..whole].chunks(block_nbytes));
+            counts.push(chunk[..whole].len().div_ceil(block_nbytes));
+        }
+        // Blocks put together from two chunks or more come before the others of their lanes.
+        let is_joined =
+            |lane: &Lane| lane.rest.len() == block_nbytes || (lane.tree_nleft == 0 && !lane.rest.is_empty());
+        for lane in self.lanes.iter_mut().filter(|lane| is_joined(lane)) {
+            lane.tree.push(hashloom::hash(Algorithm::Sha256, &lane.rest).as_ref());
+            lane.rest.clear();
+        }
+        let mut leaves = vec![0; blocks.len() * NODE_NBYTES];
+        hash_many(Algorithm::Sha256, &blocks, &mut leaves);
+        let mut leaves = &leaves[..];
+        for ((lane, count), rest) in self.lanes.iter_mut().zip(counts).zip(rests) {
+            let (own, others) = leaves.split_at(count * NODE_NBYTES);
+            lane.tree.push(own);
+            lane.rest.extend_from_slice(rest);
+            leaves = others;
+        }
+    }
+
+    /// Tells for each piece whether its bytes are right. Pieces that have not come to their end are not. In a hybrid
+    /// torrent both digests must be right.
+    ///
+    /// ```
+    /// # use hashloom_torrent::{Pieces, Torrent};
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let mut pieces = Pieces::new(&torrent, &[0]);
+    /// pieces.update(&[b"abc"]);
+    /// assert_eq!(pieces.finish(), [false]);
+    /// # Ok::<(), hashloom_torrent::Error>(())
+    /// ```
+    ///
+    /// Pieces of a draft are never right: there is nothing that they should be.
+    pub fn finish(self) -> Vec<bool> {
+        let torrent = self.torrent;
+        let pieces: Vec<usize> = self.lanes.iter().map(|lane| lane.piece).collect();
+        let is_right = |(found, piece): (PieceDigests, usize)| torrent.is_some_and(|of| is_right(of, piece, &found));
+        self.digests().into_iter().zip(pieces).map(is_right).collect()
+    }
+
+    /// The digests of the pieces. Pieces that have not come to their end have none.
+    ///
+    /// ```
+    /// # use hashloom_torrent::{Pieces, Torrent};
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let mut pieces = Pieces::new(&torrent, &[0]);
+    /// pieces.update(&[b"abc"]);
+    /// let sha1 = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
+    /// assert_eq!(pieces.digests()[0].sha1.unwrap(), sha1.as_ref());
+    /// # Ok::<(), hashloom_torrent::Error>(())
+    /// ```
+    pub fn digests(mut self) -> Vec<PieceDigests> {
+        let mut digests = vec![0; self.hashers.len() * 20];
+        finalize_many(&mut self.hashers, &mut digests);
+        let of = |(i, lane): (usize, &mut Lane)| match lane.nleft {
+            0 => PieceDigests {
+                sha1: digests.get(i * 20..(i + 1) * 20).and_then(|sha1| sha1.try_into().ok()),
+                // A piece of padding alone has no bytes under a tree.
+                root: (!lane.tree.is_empty()).then(|| lane.tree.finish(lane.levels)),
+            },
+            _ => PieceDigests::default(),
+        };
+        self.lanes.iter_mut().enumerate().map(of).collect()
+    }
+
+    /// Tells whether a piece is right whose bytes were hashed elsewhere, such as on a GPU. `sha1` is the piece's SHA-1,
+    /// which does not matter in a v2 torrent. `leaves` has the SHA-256 of each 16 KiB of the piece under a file's hash
+    /// tree, the last of which may be shorter; a piece under no tree, as all of v1, has none.
+    ///
+    /// # Panics
+    ///
+    /// If the piece does not exist.
+    ///
+    /// ```
+    /// use hashloom_torrent::{Pieces, Torrent};
+    ///
+    /// # let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
+    /// # bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
+    /// # bytes.extend_from_slice(b"ee");
+    /// let torrent = Torrent::parse(&bytes)?;
+    /// let digest = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
+    /// assert!(Pieces::hashed(&torrent, 0, digest.as_ref(), &[]));
+    /// assert!(!Pieces::hashed(&torrent, 0, &[0; 20], &[]));
+    /// # Ok::<(), hashloom_torrent::Error>(())
+    /// ```
+    pub fn hashed(torrent: &Torrent, piece: usize, sha1: &[u8], leaves: &[u8]) -> bool {
+        assert!(piece < torrent.piece_count(), "Pieces::hashed: piece {piece} of {}", torrent.piece_count());
+        let has_roots = !torrent.roots().is_empty();
+        let (range, levels) = if has_roots { tree_of(&torrent.layout, piece) } else { (0..0, 0) };
+        let nleaves = (range.end - range.start).div_ceil(BLOCK_NBYTES);
+        if leaves.len() as u64 != nleaves * NODE_NBYTES as u64 {
+            return false;
+        }
+        let mut tree = Tree::default();
+        tree.push(leaves);
+        let root = (!tree.is_empty()).then(|| tree.finish(levels));
+        is_right(torrent, piece, &PieceDigests { sha1: sha1.try_into().ok(), root })
+    }
+}
+
+/// Compares the digests of a piece with the torrent's. In a hybrid torrent both must be right.
+fn is_right(torrent: &Torrent, piece: usize, found: &PieceDigests) -> bool {
+    let sha1 = torrent.piece_digest(piece);
+    // A piece of padding alone is under no tree.
+    let root = torrent.piece_root(piece).filter(|_| found.root.is_some());
+    (sha1.is_some() || root.is_some())
+        && sha1.is_none_or(|sha1| found.sha1.is_some_and(|found| found == *sha1))
+        && root.is_none_or(|root| found.root.is_some_and(|found| found == *root))
+}
+
+/// The bytes of a piece that its hash tree covers, and the tree's levels.
+fn tree_of(layout: &Layout, piece: usize) -> (Range<u64>, u32) {
+    let range = layout.piece_range(piece as u64);
+    let span = layout.span(layout.file_at(range.start));
+    if span.padding {
+        return (0..0, 0);
+    }
+    (range.start..range.end.min(span.end()), merkle::height(span.nbytes.min(layout.piece_nbytes())))
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! libtorrent's resume file, as its `write_resume_data` and `read_resume_data` define it, and qBittorrent's keys in it,
+//! which begin with `qBt-`.
+
+use hashloom_files::paths::to_path;
+
+use super::places::{Places, placed};
+use super::{Error, Items, Keys, expect_length};
+use crate::bencode::{Item, Kind};
+use crate::{Bitfield, Content, Torrent, Version};
+
+pub(super) const FORMAT: &[u8] = b"libtorrent resume file";
+
+pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
+    if let Some(version) = root.get("file-version", Kind::Integer)?.filter(|version| version.integer() != Some(1)) {
+        let found = version.digits().unwrap_or_default().to_vec();
+        return Err(Error::Version { found, offset: version.span().start });
+    }
+    let (v1, v2) = (torrent.info_hash_v1(), torrent.info_hash_v2());
+    let (v1, v2) = (v1.unwrap_or([0; 20]), v2.unwrap_or([0; 32]));
+    for (key, expected) in [("info-hash", &v1[..]), ("info-hash2", &v2)] {
+        let Some(value) = root.get(key, Kind::String)? else { continue };
+        let found = value.string().unwrap_or_default();
+        // qBittorrent writes zeros for a hash that a torrent lacks. Other clients leave the string empty.
+        if found != expected && !found.is_empty() {
+            let (offset, expected, found) = (value.span().start, expected.to_vec(), found.to_vec());
+            return Err(Error::OtherTorrent { key, offset, expected, found });
+        }
+    }
+    Ok(())
+}
+
+/// Reads one byte for each piece: bit 0, it is there; bit 1, it was checked since the torrent was added as a seed.
+pub(super) fn have(root: &Keys<'_>, torrent: &Torrent) -> Result<Bitfield, Error> {
+    let count = torrent.piece_count();
+    let Some(value) = root.get("pieces", Kind::String)? else {
+        // A torrent added as a seed has all pieces until one turns out wrong; any other torrent is not checked yet.
+        let seed = root.integer("seed_mode")?.is_some_and(|mode| mode != 0);
+        return Ok(if seed { Bitfield::all(count) } else { Bitfield::none(count) });
+    };
+    let pieces = value.string().unwrap_or_default();
+    expect_length("pieces", value, count as u64, pieces.len())?;
+    let mut have = Bitfield::none(count);
+    let there = pieces.iter().enumerate().filter(|(_, byte)| **byte & 1 != 0);
+    there.for_each(|(piece, _)| have.set(piece, true));
+    Ok(have)
+}
+
+/// Whether libtorrent has a padding file after a file: its list of a v2 torrent's files has padding, like that of a
+/// hybrid.
+fn has_padding_after(torrent: &Torrent, file: usize) -> bool {
+    torrent.version() == Version::V2 && torrent.file(file).nbytes % torrent.piece_nbytes() != 0
+}
+
+/// Removes from `items` the values of an old file that must not be kept.
+pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<(), Error> {
+    // The blocks of unfinished pieces, by number and bitmask.
+    items.remove(&b"unfinished"[..]);
+    let folder = root.string("save_path")?.unwrap_or_default();
+    let renamed = root.get("mapped_files", Kind::List)?.into_iter().flat_map(|list| list.items());
+    let mut renamed = renamed.map(|path| path.string().unwrap_or_default());
+    let mut own = Vec::new();
+    for file in 0..torrent.file_count() {
+        own.push(renamed.next().unwrap_or_default());
+        if has_padding_after(torrent, file) {
+            renamed.next();
+        }
+    }
+    let places = Places { folder: to_path(folder), renamed: own };
+    if let Some(differ) = places.differ(torrent, content) {
+        differ?;
+        items.remove(&b"save_path"[..]);
+        items.remove(&b"mapped_files"[..]);
+        // qBittorrent moves the content to these folders when it starts: so no folder is named.
+        items.remove(&b"qBt-savePath"[..]);
+        items.remove(&b"qBt-downloadPath"[..]);
+    }
+    Ok(())
+}
+
+pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<(), Error> {
+    let fresh = items.is_empty();
+    let complete = have.is_complete();
+    let mut set = |key: &str, value: Item| items.insert(key.as_bytes().to_vec(), value);
+    if fresh {
+        set("file-format", FORMAT.into());
+        set("file-version", 1.into());
+        set("name", torrent.name().into());
+        // A missing flag is off, but these are on for a torrent that is added.
+        set("apply_ip_filter", 1.into());
+        set("auto_managed", 1.into());
+    }
+    if let Some(hash) = torrent.info_hash_v1() {
+        set("info-hash", hash[..].into());
+    }
+    if let Some(hash) = torrent.info_hash_v2() {
+        set("info-hash2", hash[..].into());
+    }
+    let pieces: Vec<u8> = (0..have.len()).map(|piece| u8::from(have.get(piece))).collect();
+    set("pieces", pieces.into());
+    // Seed mode would claim all pieces.
+    set("seed_mode", 0.into());
+    let last = content.last_changed_s().filter(|_| complete).unwrap_or(0);
+    if fresh {
+        // qBittorrent would otherwise take it for a torrent without a folder of its own.
+        set("qBt-contentLayout", "Original".into());
+    }
+    if !complete || fresh {
+        set("completed_time", last.into());
+        // Whether qBittorrent has done its work for a finished download: moved it, reported it.
+        set("qBt-seedStatus", i64::from(complete).into());
+    }
+    if !items.contains_key(&b"save_path"[..]) {
+        let (folder, renamed) = placed(torrent, content)?;
+        let qbittorrent = fresh || items.keys().any(|key| key.starts_with(b"qBt-"));
+        // If this key is missing, the folder is that of the category, and qBittorrent moves the content there.
+        if qbittorrent {
+            items.insert(b"qBt-savePath".to_vec(), folder.clone().into());
+        }
+        items.insert(b"save_path".to_vec(), folder.into());
+        if let Some(renamed) = renamed {
+            let mut mapped = Vec::new();
+            for (file, path) in renamed.into_iter().enumerate() {
+                mapped.push(path);
+                if has_padding_after(torrent, file) {
+                    mapped.push("".into());
+                }
+            }
+            items.insert(b"mapped_files".to_vec(), Item::List(mapped));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The place, length and time of last change of each file of a torrent, as clients' resume files need them.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use hashloom_files::paths;
+use hashloom_files::pieces::files::Cache;
+use hashloom_files::read::stamp::Stamp;
+
+use super::Report;
+use super::VerifyError;
+use super::locate::locate;
+use crate::Torrent;
+
+/// The place, length and time of last change of each file of a torrent.
+///
+/// Taken after a check and compared with its report ([`changed`](Content::changed)), the content tells which verdicts
+/// are out of date.
+///
+/// ```
+/// use hashloom_files::run::Options;
+/// use hashloom_torrent::{Content, Torrent, verify};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let report = verify(&torrent, folder.path(), &Options::new())?;
+///
+/// let content = Content::find(&torrent, folder.path())?;
+/// assert_eq!(content.path(), folder.path().join("abc.txt"));
+/// assert_eq!(content.nbytes(0), Some(3));
+/// assert!(content.changed(&report).is_empty());
+///
+/// std::fs::write(folder.path().join("abc.txt"), "abcd")?;
+/// let content = Content::find(&torrent, folder.path())?;
+/// assert_eq!(content.changed(&report), [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Content {
+    path: PathBuf,
+    files: Vec<Stat>,
+}
+
+/// The facts that clients note of a file, and a hash of its [`Stamp`], in 24 bytes: there can be ten million files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    /// `ABSENT` for a missing file; otherwise below 2^63.
+    nbytes: u64,
+    /// The modification time, rounded down to seconds as clients do.
+    mtime_s: i64,
+    /// The hash of the whole stamp: it differs for a file whose time was set back, or that was replaced.
+    fingerprint: u64,
+}
+
+const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_s: 0, fingerprint: 0 };
+
+impl Content {
+    /// Finds the files of a torrent and their lengths and times; `path` has the same meaning as for
+    /// [`verify`](super::verify()). No file is opened. A missing file is not an error.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`verify`](super::verify()).
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert_eq!(content.path(), folder.path().join("abc.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
+        let content = locate(torrent, path, &Cache::default())
+            .map_err(|error| VerifyError::locating(torrent, path, error))?
+            .content;
+        let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
+        let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
+        Ok(Content { path, files })
+    }
+
+    /// The content's file or folder, whether it exists or not: an absolute path.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert!(content.path().ends_with("abc.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that the content is in, which a client calls the torrent's download folder; `None` if the content is
+    /// the root of a file system.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert_eq!(content.folder(), Some(folder.path()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn folder(&self) -> Option<&Path> {
+        self.path.parent()
+    }
+
+    /// The length of a file in bytes; `None` if the file is missing.
+    ///
+    /// # Panics
+    /// If the torrent has no such file.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert_eq!(content.nbytes(0), Some(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn nbytes(&self, file: usize) -> Option<u64> {
+        let stat = self.files[file];
+        (stat != ABSENT).then_some(stat.nbytes)
+    }
+
+    /// The time of a file's last change, in whole seconds after 1970, rounded down; `None` if the file is missing.
+    ///
+    /// # Panics
+    /// If the torrent has no such file.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert!(content.changed_s(0).is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn changed_s(&self, file: usize) -> Option<i64> {
+        let stat = self.files[file];
+        (stat != ABSENT).then_some(stat.mtime_s)
+    }
+
+    /// The files that differ from what a check of the torrent found: changed, new or gone since. The report on their
+    /// pieces may be out of date. A file that could not be opened, or was [`Unstable`](super::FileState::Unstable), is
+    /// not listed.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::{Content, Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// let content = Content::find(&torrent, folder.path())?;
+    /// assert!(content.changed(&report).is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn changed(&self, report: &Report) -> Vec<usize> {
+        let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);
+        let files = self.files.iter().zip(&report.looks).enumerate();
+        files.filter(|(_, (stat, look))| look.has_changed(now(stat))).map(|(index, _)| index).collect()
+    }
+
+    /// The path where a file is or should be.
+    pub(crate) fn file_path(&self, torrent: &Torrent, index: usize) -> PathBuf {
+        file_path(torrent, &self.path, index)
+    }
+
+    /// Number of files.
+    pub(crate) fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The last change of any file, in seconds after 1970.
+    pub(crate) fn last_changed_s(&self) -> Option<i64> {
+        (0..self.files.len()).filter_map(|index| self.changed_s(index)).max()
+    }
+}
+
+fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
+    match torrent.is_single_file() {
+        true => content.to_owned(),
+        false => content.join(paths::to_path(torrent.file(index).path)),
+    }
+}
+
+fn stat(path: &Path) -> Stat {
+    let Ok(Some(stamp)) = Stamp::at(path) else { return ABSENT };
+    // The system's seconds have 64 bits.
+    let mtime_s = stamp.mtime_ns.div_euclid(1_000_000_000) as i64;
+    Stat { nbytes: stamp.nbytes, mtime_s, fingerprint: stamp.fingerprint() }
+}
+
+/// The path from the root on, with a name at its end. Links stay as they are: somebody set them up on purpose.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    if !path.components().any(|component| component == Component::ParentDir) {
+        return Ok(path);
+    }
+    // The target of ".." depends on links before it. The content itself need not exist.
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+        _ => path.canonicalize(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_goes_up_is_resolved() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(folder.join("a")).unwrap();
+        assert_eq!(absolute(&folder.join("a/..")).unwrap(), folder);
+        assert_eq!(absolute(&folder.join("a/../b")).unwrap(), folder.join("b"));
+        assert_eq!(absolute(&folder.join("./a/")).unwrap(), folder.join("a"));
+    }
+}

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Torrents checked against files on disk, whole and damaged in every way.
+
+#![cfg_attr(not(unix), allow(unused_imports, reason = "some tests are for Unix only"))]
+
+mod maker;
+#[path = "../../../test/skipped.rs"]
+mod skipped;
+
+#[path = "../../hashloom-files/tests/heard/mod.rs"]
+mod heard;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hashloom_files::run::{Cancel, Options, Progress};
+use hashloom_torrent::PieceState::{Bad, Have, Missing, Unchecked, Unread};
+use hashloom_torrent::{
+    Bitfield, Check, FileState, PieceState, Report, Torrent, Trouble, VerifyError, verify, verify_many,
+};
+use heard::heard;
+use maker::{
+    Content, content, dictionary, file_torrent, folder_torrent, int, list, noise, padding, raw_file_torrent, sha1, text,
+};
+
+/// Verifies with one and with three threads; the reports must be equal.
+fn check(torrent: &[u8], path: &Path) -> Report {
+    let torrent = Torrent::parse(torrent).unwrap();
+    let threads = |n| Options::new().threads(n);
+    let report = verify(&torrent, path, &threads(1)).unwrap();
+    let other = verify(&torrent, path, &threads(3)).unwrap();
+    assert_eq!(report.pieces, other.pieces);
+    assert_eq!(report.files, other.files);
+    assert_eq!(report.content, other.content);
+    report
+}
+
+fn states(report: &Report) -> Vec<FileState> {
+    report.files.iter().map(|file| file.state).collect()
+}
+
+/// A folder `name` with the files, and their torrent.
+fn folder(files: &[Content], piece_nbytes: usize) -> (tempfile::TempDir, PathBuf, Vec<u8>) {
+    let outer = tempfile::tempdir().unwrap();
+    let inner = outer.path().join("name");
+    fs::create_dir(&inner).unwrap();
+    maker::write_files(&inner, files);
+    (outer, inner, folder_torrent("name", files, piece_nbytes))
+}
+
+#[test]
+fn a_flipped_byte_is_reported_at_its_piece() {
+    let bytes = noise(1_000_000, 1);
+    let outer = tempfile::tempdir().unwrap();
+    let path = outer.path().join("image");
+    fs::write(&path, &bytes).unwrap();
+    let torrent = file_torrent("image", &bytes, 16384);
+    let report = check(&torrent, outer.path());
+    assert!(report.is_complete() && report.pieces == [Have; 62]);
+    assert_eq!((report.nbytes_read, &report.content), (1_000_000, &path));
+    for at in [0, 16383, 16384, 500_000, 999_999] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        fs::write(&path, &damaged).unwrap();
+        let report = check(&torrent, &path);
+        let mut expected = [Have; 62];
+        expected[at / 16384] = Bad;
+        assert_eq!(report.pieces, expected, "{at}");
+        assert_eq!(states(&report), [FileState::Incomplete]);
+        let mut bitfield = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0b1111_1100];
+        bitfield[at / 16384 / 8] &= !(0x80 >> (at / 16384 % 8));
+        assert_eq!(report.bitfield().as_bytes(), bitfield);
+    }
+}
+
+#[test]
+fn pieces_span_files_and_a_damaged_file_damages_what_it_touches() {
+    let files = [
+        content("a", noise(10, 1)),
+        content("d/b", noise(3, 2)),
+        content("d/e/c", noise(20, 3)),
+        content("z", noise(5, 4)),
+    ];
+    // Pieces have 8 bytes: 0 in a; 1 in a, b and c; 2 and 3 in c; 4 in c and z.
+    let (_outer, inner, torrent) = folder(&files, 8);
+    assert_eq!(check(&torrent, &inner).pieces, [Have; 5]);
+    fs::write(inner.join("d/b"), "???").unwrap();
+    let report = check(&torrent, &inner);
+    assert_eq!(report.pieces, [Have, Bad, Have, Have, Have]);
+    assert_eq!(
+        states(&report),
+        [FileState::Incomplete, FileState::Incomplete, FileState::Incomplete, FileState::Complete]
+    );
+    fs::remove_file(inner.join("d/b")).unwrap();
+    let report = check(&torrent, &inner);
+    assert_eq!(report.pieces, [Have, Missing, Have, Have, Have]);
+    assert_eq!(report.files[1].state, FileState::Missing);
+    assert!(report.troubles.is_empty());
+    fs::remove_dir_all(inner.join("d")).unwrap();
+    let report = check(&torrent, &inner);
+    assert_eq!(report.pieces, [Have, Missing, Missing, Missing, Missing]);
+    assert_eq!(report.ranges().collect::<Vec<_>>(), [(Have, 0..1), (Missing, 1..5)]);
+    let parsed = Torrent::parse(&torrent).unwrap();
+    assert_eq!(
+        (report.nbytes(&parsed, Have), report.nbytes(&parsed, Missing), report.nbytes(&parsed, Bad)),
+        (8, 30, 0)
+    );
+}
+
+#[test]
+fn a_file_that_is_short_is_missing_from_there_on_and_one_that_is_long_is_judged() {
+    let bytes = noise(100, 1);
+    let files = [content("a", &bytes[..]), content("b", noise(28, 2))];
+    let (_outer, inner, torrent) = folder(&files, 16);
+    fs::write(inner.join("a"), &bytes[..40]).unwrap();
+    let report = check(&torrent, &inner);
+    assert_eq!(report.pieces, [Have, Have, Missing, Missing, Missing, Missing, Missing, Have]);
+    assert_eq!((report.files[0].state, report.files[0].found_nbytes), (FileState::Short, Some(40)));
+    fs::write(inner.join("a"), [&bytes[..], b"more"].concat()).unwrap();
+    let report = check(&torrent, &inner);
+    assert!(report.is_complete());
+    assert_eq!((report.files[0].state, report.files[0].found_nbytes), (FileState::Long, Some(104)));
+}
+
+#[test]
+fn padding_is_zeros_and_need_not_exist() {
+    let files = [content("a", noise(10, 1)), padding(6), content("b", noise(16, 2)), padding(32), content("c", "c")];
+    let (_outer, inner, torrent) = folder(&files, 16);
+    let report = check(&torrent, &inner);
+    assert!(report.is_complete());
+    assert_eq!(report.pieces, [Have; 5]);
+    assert_eq!(report.nbytes_read, 27);
+    assert_eq!([1, 3].map(|file| report.files[file].state), [FileState::Skipped; 2]);
+    // A file in the place of padding makes no difference.
+    fs::create_dir(inner.join(".pad")).unwrap();
+    fs::write(inner.join(".pad/6"), "666666").unwrap();
+    assert!(check(&torrent, &inner).is_complete());
+}
+
+#[test]
+fn empty_files_must_be_there_although_no_piece_has_them() {
+    let files = [content("a", ""), content("b", "bbb"), content("c", "")];
+    let (_outer, inner, torrent) = folder(&files, 16);
+    assert!(check(&torrent, &inner).is_complete());
+    fs::remove_file(inner.join("c")).unwrap();
+    let report = check(&torrent, &inner);
+    assert_eq!(report.pieces, [Have]);
+    assert_eq!(states(&report), [FileState::Complete, FileState::Complete, FileState::Missing]);
+    assert!(!report.is_complete());
+}
+
+#[test]
+fn a_torrent_of_no_bytes() {
+    let (_outer, inner, torrent) = folder(&[content("a", "")], 16);
+    let report = check(&torrent, &inner);
+    assert!(report.is_complete() && report.pieces.is_empty() && report.bitfield().is_empty());
+    assert_eq!(report.ranges().count(), 0);
+    assert_eq!(report.nbytes(&Torrent::parse(&torrent).unwrap(), Have), 0);
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "makes holes by calls of Unix")]
+fn a_sparse_file_is_not_read_where_it_has_holes() {
+    let piece = 64 << 10;
+    let mut bytes = vec![0; 8 * piece + 1000];
+    bytes[3 * piece + 5000] = 1;
+    let outer = tempfile::tempdir().unwrap();
+    let path = outer.path().join("image");
+    let file = fs::File::create(&path).unwrap();
+    file.set_len(bytes.len() as u64).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::FileExt::write_all_at(&file, &[1], (3 * piece + 5000) as u64).unwrap();
+    #[cfg(unix)]
+    assert!(std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) < 128, "this file system has no holes");
+    // The content is right: every piece is there, and only data outside of holes was read.
+    let report = check(&file_torrent("image", &bytes, piece), outer.path());
+    assert!(report.is_complete());
+    assert!(!cfg!(target_os = "linux") || report.nbytes_read <= piece as u64, "{}", report.nbytes_read);
+    // The torrent has other content: none of the holes is right.
+    let report = check(&file_torrent("image", &noise(bytes.len(), 1), piece), outer.path());
+    assert_eq!(report.pieces, [Bad; 9]);
+    // A hole lies in the last piece, and one spans files.
+    let report = check(&file_torrent("image", &bytes[..8 * piece], piece), outer.path());
+    assert!(report.is_complete() && report.files[0].found_nbytes == Some(bytes.len() as u64));
+}
+
+#[test]
+fn holes_padding_and_data_in_one_piece() {
+    let (a, b) = ([vec![0; 100_000], noise(50_000, 1), vec![0; 110_000]].concat(), vec![0; 70_001]);
+    let files = [content("a", &a[..]), padding(2144), content("b", &b[..]), content("c", noise(5, 2))];
+    let (_outer, inner, torrent) = folder(&files, 1 << 18);
+    for (name, bytes) in [("a", &a), ("b", &b)] {
+        let file = fs::File::create(inner.join(name)).unwrap();
+        file.set_len(bytes.len() as u64).unwrap();
+        #[cfg(unix)]
+        for (i, page) in bytes.chunks(4096).enumerate().filter(|(_, page)| page.iter().any(|&byte| byte != 0)) {
+            std::os::unix::fs::FileExt::write_all_at(&file, page, 4096 * i as u64).unwrap();
+        }
+        #[cfg(not(unix))]
+        fs::write(inner.join(name), bytes).unwrap();
+    }
+    let report = check(&torrent, &inner);
+    assert!(report.is_complete(), "{:?}", report.pieces);
+    if cfg!(target_os = "linux") {
+        assert!(report.nbytes_read < 70_000, "{}", report.nbytes_read);
+    }
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "asks for no holes")]
+fn a_terabyte_that_was_only_preallocated_is_not_read() {
+    let outer = tempfile::tempdir().unwrap();
+    let file = fs::File::create(outer.path().join("image")).unwrap();
+    if let Err(error) = file.set_len(1 << 40) {
+        skipped::skipped(format!("this file system takes no file of 1 TiB: {error}"));
+        return;
+    }
+    let zeros = sha1(&vec![0; 4 << 20]);
+    let torrent = raw_file_torrent("image", 1 << 40, 4 << 20, zeros.repeat(1 << 18));
+    let report = check(&torrent, outer.path());
+    assert!(report.is_complete() && report.nbytes_read == 0);
+}
+
+#[test]
+fn path_is_the_folder_with_the_content_or_the_content() {
+    let files = [content("a", "aaa"), content("name/b", "bbb")];
+    let (outer, inner, torrent) = folder(&files, 4);
+    for path in [outer.path(), &inner] {
+        let report = check(&torrent, path);
+        assert!(report.is_complete(), "{path:?}");
+        assert_eq!(report.content, inner);
+    }
+    // The content's folder has another name.
+    let other = outer.path().join("other");
+    fs::rename(&inner, &other).unwrap();
+    assert!(check(&torrent, &other).is_complete());
+    // Nothing is there: the report names the place where a client would put the content.
+    let report = check(&torrent, outer.path());
+    assert_eq!((report.content.clone(), report.have()), (inner.clone(), 0));
+    // A single file is found by its folder, by its name, and by another name.
+    let torrent = file_torrent("a", b"aaa", 4);
+    for path in [other.clone(), other.join("a")] {
+        assert!(check(&torrent, &path).is_complete(), "{path:?}");
+    }
+    fs::rename(other.join("a"), other.join("x")).unwrap();
+    assert!(check(&torrent, &other.join("x")).is_complete());
+    let report = check(&torrent, &other);
+    assert_eq!((report.pieces.clone(), report.content), (vec![Missing], other.join("a")));
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
+fn a_path_that_cannot_be_is_an_error() {
+    let files = [content("a", "aaa")];
+    let (outer, inner, torrent) = folder(&files, 4);
+    let torrent = Torrent::parse(&torrent).unwrap();
+    let error = verify(&torrent, &outer.path().join("no"), &Options::new()).unwrap_err();
+    assert!(matches!(&error, VerifyError::Path { error, .. } if error.kind() == std::io::ErrorKind::NotFound));
+    let error = verify(&torrent, &inner.join("a"), &Options::new()).unwrap_err();
+    assert!(matches!(&error, VerifyError::NotAFolder { .. }), "{error}");
+    assert!(error.to_string().ends_with("Give the folder \"name\" or the one it is in"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_inside_and_not_outside() {
+    use std::os::unix::fs::symlink;
+    let files = [content("a", noise(8, 1)), content("b", noise(8, 2)), content("d/c", noise(8, 3))];
+    let (outer, inner, torrent) = folder(&files, 8);
+    fs::rename(inner.join("a"), inner.join("d/real")).unwrap();
+    symlink("d/real", inner.join("a")).unwrap();
+    fs::rename(inner.join("b"), outer.path().join("secret")).unwrap();
+    symlink("../secret", inner.join("b")).unwrap();
+    // If PATH is the outer folder, all links stay inside.
+    assert!(check(&torrent, outer.path()).is_complete());
+    let report = check(&torrent, &inner);
+    assert_eq!(report.pieces, [Have, Unread, Have]);
+    assert_eq!(report.files[1].state, FileState::Failed);
+    let [trouble] = &report.troubles[..] else { panic!("{:?}", report.troubles) };
+    assert!(matches!(trouble.trouble, Trouble::Outside(_)) && trouble.file == 1);
+    assert!(trouble.to_string().contains("a symbolic link leads out of the folder, to /"), "{trouble}");
+    // PATH itself may be a link.
+    symlink(outer.path(), outer.path().join("link")).unwrap();
+    assert!(check(&torrent, &outer.path().join("link")).is_complete());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_a_folder_or_a_socket_in_place_of_a_file_is_no_file() {
+    let files =
+        [content("a", noise(8, 1)), content("b", noise(8, 2)), content("c", noise(8, 3)), content("d", noise(8, 4))];
+    let (_outer, inner, torrent) = folder(&files, 8);
+    for name in ["a", "b", "c"] {
+        fs::remove_file(inner.join(name)).unwrap();
+    }
+    assert!(std::process::Command::new("mkfifo").arg(inner.join("a")).status().unwrap().success());
+    fs::create_dir(inner.join("b")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(inner.join("c")).unwrap();
+    let report = check(&torrent, &inner);
+    assert_eq!(report.pieces, [Unread, Unread, Unread, Have]);
+    let messages: Vec<String> = report.troubles.iter().map(ToString::to_string).collect();
+    for (message, what) in messages.iter().zip(["a FIFO", "a folder", "a socket or device"]) {
+        assert!(message.ends_with(&format!("expected a regular file, found {what}")), "{message}");
+    }
+    // The file is found by its own path as well.
+    let single = Torrent::parse(&file_torrent("a", &noise(8, 1), 8)).unwrap();
+    assert_eq!(verify(&single, &inner.join("a"), &Options::new()).unwrap().pieces, [Unread]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_does_not_stop_the_rest() {
+    use std::os::unix::fs::PermissionsExt;
+    if rustix::process::geteuid().is_root() {
+        skipped::skipped("root reads everything");
+        return;
+    }
+    let files = [content("a", noise(8, 1)), content("b", noise(8, 2))];
+    let (_outer, inner, torrent) = folder(&files, 8);
+    fs::set_permissions(inner.join("a"), fs::Permissions::from_mode(0o000)).unwrap();
+    let report = check(&torrent, &inner);
+    assert_eq!(report.pieces, [Unread, Have]);
+    assert!(report.troubles[0].to_string().contains("cannot be opened: Permission denied"), "{}", report.troubles[0]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_error_is_reported_and_the_rest_checked() {
+    // A regular file of 4096 bytes that cannot be read, as on a bad disk: the speed of the loopback interface.
+    let path = Path::new("/sys/class/net/lo/speed");
+    let error = match fs::read(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => error,
+        other => {
+            skipped::skipped(format!("no file here fails to be read: {other:?}"));
+            return;
+        }
+    };
+    let file = |name: &str, nbytes| dictionary([("length", int(nbytes)), ("path", list([text(name)]))]);
+    let info = dictionary([
+        ("files", list([file("ifindex", 1), file("speed", 4000)])),
+        ("name", text("lo")),
+        ("piece length", int(1)),
+        ("pieces", text([sha1(b"1").to_vec(), vec![0; 20 * 4000]].concat())),
+    ]);
+    let report = check(&dictionary([("info", info)]).write(), path.parent().unwrap());
+    assert_eq!((report.pieces[0], &report.pieces[1..]), (Have, &[Unread; 4000][..]));
+    assert_eq!(report.troubles.len(), 1, "the first error of a file is enough");
+    let message = report.troubles[0].to_string();
+    let error = error.to_string();
+    let error = error.split(" (os error").next().unwrap();
+    assert_eq!(message, format!("/sys/class/net/lo/speed: cannot be read at byte 0: {error}"));
+}
+
+#[test]
+fn names_that_are_not_utf8_work() {
+    if !cfg!(target_os = "linux") {
+        skipped::skipped("file names are UTF-8 here");
+        return;
+    }
+    let name = b"caf\xe9 \xff\x01";
+    let info = dictionary([
+        ("files", list([dictionary([("length", int(3)), ("path", list([text(name)]))])])),
+        ("name", text(b"\xfe")),
+        ("piece length", int(4)),
+        ("pieces", text(sha1(b"abc"))),
+    ]);
+    let torrent = dictionary([("info", info)]).write();
+    let outer = tempfile::tempdir().unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = outer.path().join(std::ffi::OsStr::from_bytes(b"\xfe"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(std::ffi::OsStr::from_bytes(name)), "abc").unwrap();
+    }
+    assert!(check(&torrent, outer.path()).is_complete());
+}
+
+#[test]
+fn more_files_than_may_be_open() {
+    let files: Vec<Content> = (0..1500).map(|i| content(&format!("{}/{i}", i % 7), noise(i % 50, i as u64))).collect();
+    let (_outer, inner, torrent) = folder(&files, 1000);
+    assert!(check(&torrent, &inner).is_complete());
+    fs::remove_file(inner.join("3/1403")).unwrap();
+    fs::write(inner.join("0/7"), "x").unwrap();
+    let report = check(&torrent, &inner);
+    let parsed = Torrent::parse(&torrent).unwrap();
+    let touched = |file: usize| parsed.pieces_of_file(file);
+    for (piece, &state) in report.pieces.iter().enumerate() {
+        let expected = if touched(1403).contains(&piece) || touched(7).contains(&piece) { Missing } else { Have };
+        assert_eq!(state, expected, "{piece}");
+    }
+}
+
+#[test]
+fn progress_reaches_the_end_and_cancelling_stops() {
+    let bytes = noise(3_000_000, 1);
+    let outer = tempfile::tempdir().unwrap();
+    fs::write(outer.path().join("image"), &bytes).unwrap();
+    let torrent = Torrent::parse(&file_torrent("image", &bytes, 16384)).unwrap();
+    let seen = Mutex::new(Vec::new());
+    let note = |progress: Progress| {
+        assert_eq!(progress.total_nbytes, Some(3_000_000));
+        seen.lock().unwrap().push(progress.nbytes);
+    };
+    let report = heard(&Options::new(), note, |options| verify(&torrent, outer.path(), options)).unwrap();
+    assert!(report.is_complete() && !report.cancelled);
+    assert_eq!(seen.lock().unwrap().iter().max(), Some(&3_000_000));
+    // The callback cancels, as a person would by pressing a key.
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    let options = Options::new().threads(1).cancel(&cancel).progress(move |progress| {
+        if progress.nbytes > 1_000_000 {
+            stop.cancel();
+        }
+    });
+    let report = verify(&torrent, outer.path(), &options).unwrap();
+    assert!(report.cancelled && !report.is_complete());
+    let count = |state: PieceState| report.count(state);
+    assert!(count(Have) > 30 && count(Unchecked) > 30 && count(Have) + count(Unchecked) == 184, "{report:?}");
+    // The check is cancelled before it begins.
+    let report = verify(&torrent, outer.path(), &Options::new().cancel(&cancel)).unwrap();
+    assert!(report.cancelled && report.count(Unchecked) == 184 && states(&report) == [FileState::Unchecked]);
+}
+
+/// A check of some pieces says nothing of the others, and looks at no file that has none of these pieces.
+#[test]
+fn what_was_not_asked_for_is_neither_looked_at_nor_right() {
+    let files = [content("a", noise(40, 1)), content("b", noise(20, 2)), content("c", ""), content("d", noise(40, 3))];
+    // Pieces have 16 bytes: 0 and 1 in a, 2 in a and b, 3 in b and d, 4 to 6 in d.
+    let (_outer, inner, bytes) = folder(&files, 16);
+    let torrent = Torrent::parse(&bytes).unwrap();
+    let check = |pieces: &[usize]| {
+        let mut scope = Bitfield::none(7);
+        pieces.iter().for_each(|&piece| scope.set(piece, true));
+        let (mut found, check) = (None, Check::new(&torrent, &*inner).pieces(scope));
+        verify_many([check], &Options::new(), |_, report| found = Some(report.unwrap()));
+        found.unwrap()
+    };
+    let whole = verify(&torrent, &inner, &Options::new()).unwrap();
+    assert!(whole.is_complete() && whole.is_of_all() && whole.scope == Bitfield::all(7));
+
+    // All that was not asked for is wrong or cannot be opened.
+    let mut damaged = files[0].bytes.to_vec();
+    damaged[20] ^= 1;
+    fs::write(inner.join("a"), damaged).unwrap();
+    fs::remove_file(inner.join("c")).unwrap();
+    fs::remove_file(inner.join("d")).unwrap();
+    fs::create_dir(inner.join("d")).unwrap();
+    let report = check(&[0, 2]);
+    assert!(report.is_complete() && report.is_exact(), "what was asked for is right");
+    assert!(!report.is_of_all() && !report.cancelled && report.troubles.is_empty(), "{report:?}");
+    assert_eq!(report.pieces, [Have, Unchecked, Have, Unchecked, Unchecked, Unchecked, Unchecked]);
+    assert_eq!((report.bitfield().as_bytes(), report.scope.as_bytes()), (&[0xa0][..], &[0xa0][..]));
+    assert_eq!((report.nbytes_read, report.nbytes(&torrent, Have)), (32, 32));
+    assert_eq!(states(&report), [FileState::Unchecked; 4]);
+    let found: Vec<_> = report.files.iter().map(|file| file.found_nbytes).collect();
+    assert_eq!(found, [Some(40), Some(20), None, None]);
+    assert_eq!(report.wrong_bytes(&torrent).count(), 0);
+
+    // A wrong piece shows at its file, although others of that file were not asked for.
+    let report = check(&[0, 1]);
+    assert!(!report.is_complete());
+    assert_eq!(states(&report)[..2], [FileState::Incomplete, FileState::Unchecked]);
+    // A piece shared with a neighbour that is not there.
+    let report = check(&[3]);
+    assert!(!report.is_complete() && report.troubles.len() == 1);
+    assert_eq!((report.pieces[3], states(&report)[3]), (Unread, FileState::Failed));
+
+    // All pieces are the whole torrent, also files that no piece has.
+    maker::write_files(&inner, &files[..2]);
+    fs::remove_dir(inner.join("d")).unwrap();
+    fs::write(inner.join("d"), &files[3].bytes[..]).unwrap();
+    let report = check(&[0, 1, 2, 3, 4, 5, 6]);
+    assert!(report.have() == 7 && report.is_of_all() && !report.is_complete(), "c is missing");
+    // Nothing asked for is nothing found.
+    let report = check(&[]);
+    assert!(!report.is_of_all() && report.have() == 0 && report.nbytes_read == 0);
+}
+
+/// A scope of another number of pieces, as by a mistake, is one of the pieces that there are.
+#[test]
+fn a_scope_of_other_pieces_than_there_are() {
+    let bytes = noise(100, 1);
+    let outer = tempfile::tempdir().unwrap();
+    fs::write(outer.path().join("image"), &bytes).unwrap();
+    let torrent = Torrent::parse(&file_torrent("image", &bytes, 16)).unwrap();
+    for (npieces, have) in [(0, 0), (3, 3), (7, 7), (8, 7), (1000, 7)] {
+        let mut found = None;
+        let check = Check::new(&torrent, outer.path()).pieces(Bitfield::all(npieces));
+        verify_many([check], &Options::new(), |_, report| found = Some(report.unwrap()));
+        let report = found.unwrap();
+        assert_eq!((report.have(), report.scope.len(), report.scope.count()), (have, 7, have), "{npieces}");
+        assert_eq!(report.is_of_all(), have == 7, "{npieces}");
+    }
+}
+
+#[test]
+fn a_file_that_changes_during_the_check_is_what_it_is_in_the_end() {
+    let bytes = noise(8_000_000, 1);
+    let (outer, inner, torrent) = folder(&[content("a", &bytes[..]), content("b", noise(100_000, 2))], 65536);
+    let parsed = Torrent::parse(&torrent).unwrap();
+    for change in ["shrink", "remove", "grow", "replace", "folder", "all"] {
+        // Windows may keep the name of an open file that is removed until all handles are closed.
+        if cfg!(windows) && matches!(change, "remove" | "replace" | "all") {
+            continue;
+        }
+        maker::write_files(&inner, &[content("a", &bytes[..]), content("b", noise(100_000, 2))]);
+        let once = AtomicBool::new(false);
+        let meddle = |progress: Progress| {
+            if progress.nbytes > 1_000_000 && !once.swap(true, Ordering::Relaxed) {
+                let path = inner.join("a");
+                match change {
+                    "shrink" => fs::OpenOptions::new().write(true).open(path).unwrap().set_len(2_000_000).unwrap(),
+                    "remove" => fs::remove_file(path).unwrap(),
+                    "replace" => {
+                        fs::write(inner.join("new"), "new").unwrap();
+                        fs::rename(inner.join("new"), path).unwrap();
+                    }
+                    "folder" => {
+                        fs::rename(path, outer.path().join("away")).unwrap();
+                        fs::create_dir(inner.join("a")).unwrap();
+                    }
+                    "all" => fs::remove_dir_all(&inner).unwrap(),
+                    _ => fs::OpenOptions::new().write(true).open(path).unwrap().set_len(9_000_000).unwrap(),
+                }
+            }
+        };
+        let options = Options::new().threads(1);
+        let report = heard(&options, meddle, |options| verify(&parsed, outer.path(), options)).unwrap();
+        // The verdicts hold for the files' state at the end. The three pieces are the first of `a`, the one that `a`
+        // shares with `b`, and one of `b` alone.
+        let (state, found_nbytes, pieces) = match change {
+            "shrink" => (FileState::Short, Some(2_000_000), [Have, Missing, Have]),
+            "remove" => (FileState::Missing, None, [Missing, Missing, Have]),
+            "replace" => (FileState::Short, Some(3), [Missing, Missing, Have]),
+            "folder" => (FileState::Failed, None, [Unread, Unread, Have]),
+            "all" => (FileState::Missing, None, [Missing; 3]),
+            _ => (FileState::Long, Some(9_000_000), [Have; 3]),
+        };
+        assert_eq!([0, 122, 123].map(|piece| report.pieces[piece]), pieces, "{change}");
+        assert_eq!((report.files[0].state, report.files[0].found_nbytes), (state, found_nbytes), "{change}");
+        assert_eq!(report.files[1].state == FileState::Missing, change == "all", "{change}");
+        assert_eq!((report.count(Bad), report.troubles.len()), (0, usize::from(change == "folder")), "{change}");
+        if change == "folder" {
+            fs::remove_dir(inner.join("a")).unwrap();
+        }
+    }
+}
