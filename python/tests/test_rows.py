@@ -117,7 +117,7 @@ def test_the_vectors_of_the_page_are_those_of_the_file():
     if not PAGE.exists():
         pytest.skip("SKIPPED: docs/rows.md is not with the tests")
     of_page = set(re.findall(r"\| `([0-9a-f]+)` \| `([0-9a-f]{16})` \|", PAGE.read_text()))
-    assert len(of_page) > 10
+    assert len(of_page) >= 10
     assert of_page <= {(vector["bytes"], vector["sha256"][:16]) for vector in listed_vectors()}
 
 
