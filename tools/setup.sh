@@ -387,7 +387,8 @@ fi
 
 # ---- What is no package ---------------------------------------------------------------------------------------------
 
-# libtorrent stays at the version whose verdicts test/malformed_torrents.md lists, the others at versions that were reviewed.
+# libtorrent stays at the version whose verdicts test/malformed_torrents.md lists, the others at versions that were
+# reviewed.
 from_pip() { # PACKAGE, into build/venv
     local package=$1
     [ "$1" != libtorrent ] || package=libtorrent==2.1.1
