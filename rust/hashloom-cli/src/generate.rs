@@ -8,10 +8,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Command, CommandFactory, Subcommand};
+use clap::{Args, Command, Subcommand};
 use clap_complete::Shell;
 
-use crate::args::Arguments;
 use crate::manifest::signature::Signer;
 use crate::sums::programs;
 use crate::text::{display, failed, reason};
@@ -70,11 +69,11 @@ Examples:
   hashloom generate completions zsh > ~/.zfunc/_hashloom
   hashloom generate completions powershell >> $PROFILE";
 
-/// Returns the exit status.
-pub fn run(arguments: &Generate) -> Result<u8, String> {
+/// Writes what `program` is asked for, the command line of hashloom. Returns the exit status.
+pub fn run(arguments: &Generate, mut program: Command) -> Result<u8, String> {
     match &arguments.what {
         What::Man { folder, stand_ins } => {
-            let programs = if *stand_ins { stand_in_programs() } else { vec![Arguments::command()] };
+            let programs = if *stand_ins { stand_in_programs() } else { vec![program] };
             fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
             for mut program in programs {
                 // Fills in what commands inherit from the commands above them.
@@ -84,7 +83,6 @@ pub fn run(arguments: &Generate) -> Result<u8, String> {
         }
         What::Completions { shell } => {
             let mut script = Vec::new();
-            let mut program = Arguments::command();
             clap_complete::generate(*shell, &mut program, "hashloom", &mut script);
             let mut script = String::from_utf8(script).map_err(|error| error.to_string())?;
             if *shell == Shell::Bash {

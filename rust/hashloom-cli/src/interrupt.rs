@@ -7,11 +7,8 @@ use std::time::Duration;
 
 use hashloom_files::run::Cancel;
 
+use crate::exit::EXIT_INTERRUPTED;
 use crate::output;
-
-/// 128 plus the number of SIGINT, as shells report the signal. All commands return this status if a signal stopped
-/// them, whichever signal it was: see [`exit`].
-pub const EXIT_INTERRUPTED: u8 = 130;
 
 static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
 
@@ -47,47 +44,26 @@ fn flag_and(first: impl Fn() + Send + 'static) -> Cancel {
     STOP.clone()
 }
 
-/// Ends the program. If a signal has stopped the work, the program ends by that signal: a shell then also stops the
-/// loop that the program ran in, and a supervisor sees the signal that it sent.
-pub fn exit(status: u8) -> ! {
-    if status == EXIT_INTERRUPTED {
-        system::end_by_signal();
-    }
-    std::process::exit(status.into())
-}
-
 #[cfg(unix)]
 mod system {
     use std::io;
-    use std::sync::atomic::{AtomicI32, Ordering};
 
     use nix::libc::{SIG_IGN, sigaction};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
-    use signal_hook::low_level::emulate_default_handler;
 
-    /// The first signal caught; 0: none so far.
-    static CAUGHT: AtomicI32 = AtomicI32::new(0);
+    use crate::exit;
 
     /// Calls `handler` on a thread of its own for each signal.
     pub fn on_signals(handler: impl Fn() + Send + 'static) -> io::Result<()> {
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)))?;
         let wait = move || {
             for signal in signals.forever() {
-                let _ = CAUGHT.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+                exit::caught(signal);
                 handler();
             }
         };
         std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
-    }
-
-    /// Ends the program by the signal that was caught, if any.
-    pub fn end_by_signal() {
-        let signal = CAUGHT.load(Ordering::Relaxed);
-        if signal != 0 {
-            // If this fails, the exit status tells it.
-            let _ = emulate_default_handler(signal);
-        }
     }
 
     /// Returns true if the program was started with this signal ignored.
@@ -106,7 +82,4 @@ mod system {
     pub fn on_signals(handler: impl FnMut() + Send + 'static) -> Result<(), ctrlc::Error> {
         ctrlc::set_handler(handler)
     }
-
-    /// This system has no such signals.
-    pub fn end_by_signal() {}
 }

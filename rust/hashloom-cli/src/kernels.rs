@@ -5,15 +5,76 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use clap::Args;
 use hashloom::Algorithm;
 use hashloom::kernels::{self as lib, IsaSet, Kernel, LaneStates};
 use serde::Serialize;
 
-use crate::args::Kernels;
 use crate::progress::Bar;
 use crate::table::{Align, Look, Table};
 use crate::timing::{self, Effort, Work};
-use crate::{machine, output, style};
+use crate::{isa, machine, names, output, style};
+
+/// List all kernels: whether each runs here, what it is chosen for, and its speed.
+///
+/// A kernel is one block function (of SHA-1, of SHA-256, …) for one instruction set and a number of messages side by
+/// side, its lanes. hashloom chooses the kernel that is best for the number of messages and the make of the CPU.
+#[derive(Debug, Args)]
+#[command(arg = isa::shown(), after_long_help = HELP, mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
+pub struct Kernels {
+    /// List only kernels of this algorithm; can be given several times
+    #[arg(short, long = "algorithm", value_name = "NAME", value_parser = names::ANY)]
+    pub algorithms: Vec<Algorithm>,
+
+    /// Time every kernel that runs here; takes some seconds
+    #[arg(long)]
+    pub bench: bool,
+
+    /// Print everything as one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+
+    /// List the GPUs instead
+    #[cfg(feature = "gpu")]
+    #[arg(long, conflicts_with_all = ["algorithms", "bench"])]
+    pub gpu: bool,
+
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+/// Returns true for the options that mean nothing unless something is timed.
+fn is_effort(arg: &clap::Arg) -> bool {
+    ["rounds", "time"].iter().any(|name| arg.get_id() == name)
+}
+
+const HELP: &str = "\
+The columns:
+  lanes       messages that one call advances
+  here        whether this machine and its operating system can run the kernel
+  chosen for  the numbers of messages still to hash for which this kernel is
+              chosen; 5+: five or more. --isa and HASHLOOM_ISA restrict the
+              choice, not what is listed or timed
+  ns a call   nanoseconds for one block in all lanes; the messages are long, and
+              their data is in the level 1 and 2 caches
+  M/s         million blocks a second
+  / scalar    the speed of this kernel divided by the speed of plain C for one
+              message
+
+How kernels are timed:
+  All kernels take turns on one thread, --rounds times. The fastest round of
+  each kernel counts. Ratios within one table hold on a busy machine too; be
+  careful when you compare figures of two runs.
+
+Exit status:
+  0  listed
+  2  wrong usage, or an instruction set that is not available
+
+Examples:
+  hashloom kernels
+  hashloom kernels --bench --algorithm sha256
+  hashloom kernels --isa avx2,sha
+  hashloom kernels --bench --json | jq '.kernels[] | .name, .ns_per_call'";
 
 /// Number of blocks by which each call of a kernel advances its lanes, the same as in `make bench-kernels`.
 const BLOCKS_PER_CALL: usize = 64;

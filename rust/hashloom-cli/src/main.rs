@@ -9,12 +9,14 @@ mod address;
 mod args;
 mod bench;
 mod doubts;
+mod exit;
 mod filters;
 mod generate;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod input;
 mod interrupt;
+mod isa;
 mod json;
 mod kernels;
 mod machine;
@@ -48,19 +50,13 @@ use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
 use hashloom::Algorithm;
-use hashloom::kernels::{IsaSet, restrict_for};
 
 use args::{Arguments, Command, TorrentCommand};
+use exit::EXIT_ERROR;
+use isa::restrict;
 
 #[global_allocator]
 static MEMORY: memory::OrExit = memory::OrExit;
-
-/// Some piece or file is missing or bad.
-const EXIT_INCOMPLETE: u8 = 1;
-/// Wrong usage, a bad torrent, or a file that could not be read. clap exits with this status too.
-const EXIT_ERROR: u8 = 2;
-/// The reader of the output has gone. Shells report this status for programs that SIGPIPE ends.
-const EXIT_PIPE: u8 = 128 + 13;
 
 fn main() {
     stdio::begin();
@@ -70,13 +66,13 @@ fn main() {
         let _ = writeln!(io::stderr(), "{} {message}", style::error());
         EXIT_ERROR
     });
-    interrupt::exit(status)
+    exit::end(status)
 }
 
 /// Prints the help or the version, if asked for instead of a command, or what is wrong with the usage.
 fn misused(mut error: clap::Error) -> Result<u8, String> {
     if !error.use_stderr() {
-        return stdio::print_help(&error).map(|()| 0);
+        return output::print_help(&error).map(|()| 0);
     }
     let text = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     // The option of sha256sum.
@@ -131,10 +127,10 @@ fn as_other_program() -> Option<u8> {
     let program = if cfg!(windows) { program.to_ascii_lowercase() } else { program.to_owned() };
     let program = &program[..];
     match program {
-        "digest" => Some(solaris::digest::called(&arguments, isa_of_environment().as_deref())),
-        "mac" => Some(solaris::mac::called(&arguments, isa_of_environment().as_deref())),
+        "digest" => Some(solaris::digest::called(&arguments, isa::of_environment().as_deref())),
+        "mac" => Some(solaris::mac::called(&arguments, isa::of_environment().as_deref())),
         _ => {
-            let isa = isa_of_environment();
+            let isa = isa::of_environment();
             sums::programs::called(program, &arguments, isa.as_deref()).or_else(|| refused(program))
         }
     }
@@ -152,11 +148,6 @@ fn refused(program: &str) -> Option<u8> {
         let _ = writeln!(io::stderr(), "{} {message}", style::error());
         EXIT_ERROR
     })
-}
-
-/// Returns what `--isa` would say, for programs that lack this option.
-fn isa_of_environment() -> Option<String> {
-    std::env::var("HASHLOOM_ISA").ok()
 }
 
 fn run(arguments: &Arguments) -> Result<u8, String> {
@@ -208,7 +199,7 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &options.algorithms())?;
             pow::run(options)
         }
-        Command::Generate(options) => generate::run(options),
+        Command::Generate(options) => generate::run(options, Arguments::command()),
         Command::Kernels(options) => {
             restrict(isa, &options.algorithms)?;
             kernels::run(options)
@@ -218,18 +209,4 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             bench::run(options)
         }
     }
-}
-
-/// Restricts the choice to the named instruction sets. They must have a kernel for each of `algorithms`; if the list is
-/// empty, for at least one algorithm.
-fn restrict(isa: Option<&str>, algorithms: &[Algorithm]) -> Result<(), String> {
-    // An empty variable counts as not set.
-    let Some(names) = isa.filter(|names| !names.is_empty()) else { return Ok(()) };
-    let isas = IsaSet::parse(&names.to_ascii_lowercase()).map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))?;
-    let try_for = |algorithm: &Algorithm| restrict_for(isas, *algorithm);
-    let restricted = match algorithms {
-        [] => Algorithm::ALL.iter().map(try_for).reduce(Result::or).unwrap_or(Ok(())),
-        algorithms => algorithms.iter().try_for_each(try_for),
-    };
-    restricted.map_err(|error| format!("--isa or HASHLOOM_ISA: {error}"))
 }

@@ -14,7 +14,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::{EXIT_ERROR, output};
+use crate::exit::EXIT_ERROR;
+use crate::output;
 
 /// The system's allocator. If memory runs out, the program says so, removes half-written files, and exits.
 pub struct OrExit;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Names of algorithms on the command line.
+//! Names of algorithms and files on the command line.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use hashloom::Algorithm;
@@ -52,6 +53,11 @@ impl TypedValueParser for Name {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.all().map(|algorithm| PossibleValue::new(algorithm.name()))))
     }
+}
+
+/// Accepts the empty name too: it is a file that cannot be opened, but clap would call it misuse.
+pub fn any_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 #[cfg(test)]

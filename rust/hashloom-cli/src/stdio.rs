@@ -15,8 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use hashloom_files::stdin;
 
-use crate::output;
-
 /// Flags for standard input, output and error.
 static WAS_CLOSED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 
@@ -140,15 +138,6 @@ fn write_max_nbytes() -> usize {
 #[cfg(not(unix))]
 fn write_max_nbytes() -> usize {
     usize::MAX
-}
-
-/// Prints the help or the version that clap found to be wanted.
-pub fn print_help(wanted: &clap::Error) -> Result<(), String> {
-    let text = wanted.render();
-    output::print(|out| match console::colors_enabled() {
-        true => write!(out, "{}", text.ansi()),
-        false => write!(out, "{text}"),
-    })
 }
 
 /// Begins the program: any use of a closed one of the three fails from now on, also by a name such as /dev/stdin.

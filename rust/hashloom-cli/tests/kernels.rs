@@ -68,14 +68,14 @@ fn the_instruction_sets_are_an_option_of_every_command_and_shown_in_few() {
         assert_eq!(status(&output), 0, "{command}");
         stdout(&output).to_owned()
     };
-    for command in ["kernels", "sum", "torrent verify", "bench"] {
+    for command in ["kernels", "sum", "check", "bench"] {
         let help = help(command);
         let options: Vec<&str> = help.lines().filter(|line| line.trim_start().starts_with('-')).collect();
         let place = options.iter().position(|line| line.trim_start().starts_with("--isa <NAME[,NAME]>")).unwrap();
         assert!(options[place + 1].trim_start().starts_with("-h, --help"), "{command}");
     }
     for command in
-        ["torrent", "torrent create", "check", "manifest write", "manifest diff", "tree s3", "address", "mac"]
+        ["torrent", "torrent create", "torrent verify", "manifest write", "manifest diff", "tree s3", "address", "mac"]
     {
         assert!(!help(command).contains("--isa <"), "{command}");
     }

@@ -27,11 +27,12 @@ use self::input::{Items, Reader};
 use self::keys::{Form, Source};
 use self::network::Network;
 use self::ordered::Plan;
-use crate::args::any_path;
+use crate::exit::{EXIT_ERROR, EXIT_PIPE};
 use crate::input::or_stdin;
+use crate::names::any_path;
 use crate::numbers::from_one;
 use crate::text::reason;
-use crate::{EXIT_ERROR, EXIT_PIPE, output, secrets};
+use crate::{output, secrets};
 
 /// Convert public keys to Bitcoin addresses, and addresses to scripts.
 ///

@@ -3,24 +3,88 @@
 //! `hashloom bench`: times hashloom's choice and its kernels on the same messages, beside the command openssl.
 
 mod openssl;
-pub mod size;
+mod size;
 
 use std::io::{self, Write};
 
+use clap::Args;
 use console::Term;
 use hashloom::Algorithm;
 use hashloom::kernels::{self as lib, IsaSet};
 use serde::Serialize;
 
-use crate::args::Bench;
 use crate::json::hex;
 use crate::progress::Bar;
 use crate::table::{Align, Look, Table};
 use crate::timing::{self, Effort, Work};
 use crate::units::{bytes, plural};
-use crate::{machine, output, style};
+use crate::{isa, machine, names, output, style};
 
 use openssl::OpenSsl;
+use size::Size;
+
+/// Show how fast this machine hashes, beside OpenSSL.
+///
+/// Hashes many messages of each size, and one message alone, with the kernel that hashloom chooses; then the command
+/// openssl, if it is installed, measures itself. Everything runs on one thread, with the data in the caches. It takes
+/// half a minute.
+#[derive(Debug, Args)]
+#[command(arg = isa::shown(), after_long_help = HELP)]
+pub struct Bench {
+    /// Time this algorithm; can be given several times
+    /// [default: one for each block function]
+    #[arg(short, long = "algorithm", value_name = "NAME", value_parser = names::ANY)]
+    pub algorithms: Vec<Algorithm>,
+
+    /// Bytes in a message, such as 41, 16KiB or 1MiB; can be given several times
+    #[arg(short, long = "size", value_name = "BYTES", default_values = ["64", "1KiB", "16KiB"])]
+    pub sizes: Vec<Size>,
+
+    /// Time each kernel that runs here too
+    #[arg(long)]
+    pub kernels: bool,
+
+    /// Leave OpenSSL out, which takes a second for each algorithm and size
+    #[arg(long)]
+    pub no_openssl: bool,
+
+    /// Print everything as one JSON object instead
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+const HELP: &str = "\
+What is printed:
+  GB/s        10^9 bytes of message a second. Padding takes time but is not
+              counted: for SHA-256 a message of 64 bytes is two blocks
+  ratio       the speed of hashloom's choice divided by that of the row: 3.0 is
+              three times as fast
+  1 x 16 KiB  one message alone, of the greatest size; all lanes of a kernel but
+              one are idle
+  OpenSSL     one message after the other, as `openssl speed -evp` measures it.
+              It makes a context for each message: a program that keeps one is
+              faster with short messages
+  If OpenSSL is missing, or lacks the algorithm, its row says so.
+
+How rows are timed:
+  hashloom's rows of a column take turns on one thread, --rounds times. The
+  fastest round of each row counts. Then the digests of these rows are compared:
+  if any differ, the program prints an error and no figure. Only kernels that
+  --isa and HASHLOOM_ISA allow are timed. OpenSSL follows, with its own messages
+  of the same sizes.
+
+Exit status:
+  0  timed
+  2  wrong usage, or wrong digests
+
+Examples:
+  hashloom bench
+  hashloom bench --algorithm sha256 --size 41 --size 64 --kernels
+  hashloom bench --rounds 1 --time 100us --no-openssl    a first look
+  hashloom bench --json | jq '.results[0].rows[0]'";
 
 /// Total bytes of many messages, unless their number would exceed [`MANY_MAX`] or be too small for the lanes. The
 /// messages then stay in the level 2 cache, so that only the hashing is compared.

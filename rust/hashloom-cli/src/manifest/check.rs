@@ -15,13 +15,14 @@ use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
 use super::signature::{self, Trusted};
 use super::{Opened, again, name, open, places_below, scan};
 use crate::doubts;
+use crate::exit::EXIT_INTERRUPTED;
+use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
 use crate::input::check_folder;
-use crate::interrupt::EXIT_INTERRUPTED;
 use crate::output::{self, Progress, Same};
 use crate::progress::Bar;
+use crate::style;
 use crate::text::{display, failed};
 use crate::work::Work;
-use crate::{EXIT_ERROR, EXIT_INCOMPLETE, style};
 
 /// Say what has become of the files of a folder since its manifest was written.
 ///

@@ -11,7 +11,8 @@ use hashloom_list::manifest::{Comparison, Difference};
 use super::report::{Done, Format, Printer, STATES, SignedBy};
 use super::signature::Trusted;
 use super::{Opened, check, name, open};
-use crate::{EXIT_INCOMPLETE, output};
+use crate::exit::EXIT_INCOMPLETE;
+use crate::output;
 
 /// Compare two manifests without reading files.
 #[derive(Debug, Args)]

@@ -16,10 +16,11 @@ use hashloom_list::manifest::signature::Signed;
 
 use super::name;
 use super::signature::{Signer, public_key};
+use crate::exit::EXIT_INCOMPLETE;
 use crate::input::Kept;
 use crate::text::{display, failed, reason};
 use crate::units::date;
-use crate::{EXIT_INCOMPLETE, output, style};
+use crate::{output, style};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use super::place::{Identity, folder};
-use crate::interrupt;
+use crate::exit;
 
 /// The prefix of temporary names; random letters follow.
 const PREFIX: &str = ".hashloom-";
@@ -288,7 +288,7 @@ pub fn exit(status: u8) -> ! {
         // The file may have got its final name just now.
         let _ = fs::remove_file(path);
     }
-    interrupt::exit(status)
+    exit::end(status)
 }
 
 #[cfg(test)]

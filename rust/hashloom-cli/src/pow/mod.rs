@@ -18,14 +18,16 @@ use clap::{ArgGroup, Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_work::{End, Event, search};
 
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::exit::EXIT_INTERRUPTED;
+use crate::exit::EXIT_PIPE;
+use crate::interrupt;
 use crate::numbers::whole;
 use crate::printing::Console;
 use crate::progress::Bar;
 use crate::text::reason;
 use crate::tree::HexBytes;
 use crate::work::Threads;
-use crate::{EXIT_PIPE, names, style, units};
+use crate::{names, style, units};
 use plan::Plan;
 
 /// No nonce of the range is low enough.

@@ -10,7 +10,8 @@ use hashloom_work::{Event, search};
 
 use super::EXIT_NOT_FOUND;
 use super::plan::Plan;
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::exit::EXIT_INTERRUPTED;
+use crate::interrupt;
 use crate::json::hex;
 use crate::output;
 use crate::tree::HexBytes;

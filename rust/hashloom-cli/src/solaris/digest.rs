@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::Kind;
-use crate::args::any_path;
+use crate::names::any_path;
 use crate::output;
 
 /// Print digests as digest(1) of Solaris does.
@@ -83,7 +83,7 @@ pub fn run(program: &str, options: &Digest, isa: Option<&str>) -> u8 {
         Ok(algorithm) => algorithm,
         Err(status) => return status,
     };
-    if let Err(error) = crate::restrict(isa, &[algorithm]) {
+    if let Err(error) = crate::isa::restrict(isa, &[algorithm]) {
         super::complain(program, &error);
         return super::EXIT_USAGE;
     }

@@ -11,7 +11,7 @@ use hashloom::HmacKey;
 use hashloom_files::Method;
 
 use super::{Kind, key};
-use crate::args::any_path;
+use crate::names::any_path;
 use crate::{output, secrets};
 
 /// Print message authentication codes as mac(1) of Solaris does.
@@ -111,7 +111,7 @@ pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
         Ok(algorithm) => algorithm,
         Err(status) => return status,
     };
-    if let Err(error) = crate::restrict(isa, &[algorithm]) {
+    if let Err(error) = crate::isa::restrict(isa, &[algorithm]) {
         super::complain(program, &error);
         return super::EXIT_USAGE;
     }

@@ -26,10 +26,10 @@ use hashloom_files::run::{Cancel, Options};
 use hashloom_files::text::shown;
 use hashloom_files::{FileError, Method, Request, Source, hash_files};
 
-use crate::EXIT_PIPE;
+use crate::exit::EXIT_PIPE;
+use crate::output;
 use crate::printing::Console;
 use crate::quote::for_terminal;
-use crate::stdio;
 use crate::text::reason;
 
 /// All errors except wrong usage and files that cannot be opened.
@@ -65,7 +65,7 @@ fn parse<T: FromArgMatches>(command: clap::Command, usage: &str, arguments: &[Os
     let parsed = command.args_override_self(true).try_get_matches_from(arguments);
     parsed.and_then(|matches: ArgMatches| T::from_arg_matches(&matches)).map_err(|error| {
         if matches!(error.kind(), Misuse::DisplayHelp | Misuse::DisplayVersion) {
-            return status(&program, stdio::print_help(&error));
+            return status(&program, output::print_help(&error));
         }
         // In the words of getopt(3C). clap names the option as "-x <NAME>" or "--xyz".
         let option = error.get(ContextKind::InvalidArg).map(|value| value.to_string()).unwrap_or_default();

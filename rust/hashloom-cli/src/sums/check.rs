@@ -11,18 +11,18 @@ use hashloom_list::Parser;
 use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
 use super::front;
 use super::text_lines::Grammar;
-use crate::args::any_path;
 use crate::input::check_folder;
 use crate::input::or_stdin;
-use crate::names;
+use crate::names::any_path;
 use crate::work::Work;
+use crate::{isa, names};
 
 /// Check files against lists of checksums.
 ///
 /// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, of the BSD programs, and of hashdeep. Tells
 /// for each file whether it still has its checksum, in the words of `sha256sum --check`.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, args_override_self = true)]
+#[command(after_long_help = HELP, args_override_self = true, arg = isa::shown())]
 pub struct Check {
     /// The lists; - is standard input [default: -]
     #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 
 use hashloom_files::run::{Cancel, Options};
 
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::exit::EXIT_INTERRUPTED;
+use crate::exit::{EXIT_ERROR, EXIT_PIPE};
+use crate::interrupt;
 use crate::printing::Console;
 use crate::progress::Bar;
 use crate::text::reason;
 use crate::work::Work;
-use crate::{EXIT_ERROR, EXIT_PIPE};
 
 /// How the work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

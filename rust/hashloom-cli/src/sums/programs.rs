@@ -16,7 +16,7 @@ use super::bsd;
 use super::coreutils::{self, Program};
 use super::options::Other;
 use super::shasum;
-use crate::EXIT_PIPE;
+use crate::exit::EXIT_PIPE;
 use crate::printing::Console;
 use crate::stdio::{self, Stderr};
 
@@ -74,7 +74,7 @@ pub struct Work<'a> {
 impl Work<'_> {
     /// Restricts the instruction sets to those of the environment.
     pub fn restrict(&self, algorithms: &[Algorithm]) -> Result<(), Other> {
-        crate::restrict(self.isa, algorithms).map_err(|message| Other::Refusal(message.into()))
+        crate::isa::restrict(self.isa, algorithms).map_err(|message| Other::Refusal(message.into()))
     }
 }
 

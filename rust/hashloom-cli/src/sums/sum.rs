@@ -19,10 +19,11 @@ use super::front;
 use super::known::Known;
 use super::lines;
 use super::summing::{Item, Summer, nbytes_of, source, trouble};
-use crate::args::{any_path, isa};
 use crate::filters::Filters;
 use crate::input::or_stdin;
+use crate::isa;
 use crate::names;
+use crate::names::any_path;
 use crate::output::{Identity, stamp_of_stdout};
 use crate::progress::Bar;
 use crate::quote::quoted;
@@ -33,7 +34,7 @@ use crate::work::Work;
 ///
 /// Many files are hashed at once, on every core. The output is in the order of the arguments.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, args_override_self = true, arg = isa())]
+#[command(after_long_help = HELP, args_override_self = true, arg = isa::shown())]
 pub struct Sum {
     /// The files; with --recursive also folders; - is standard input [default: -]
     #[arg(value_name = "PATH", value_parser = any_path())]

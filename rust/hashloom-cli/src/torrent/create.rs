@@ -17,8 +17,9 @@ use hashloom_torrent::{Builder, CreateError, Created, Plan, Symlinks, Version};
 use serde::Serialize;
 
 use super::identity::Identity;
+use crate::exit::EXIT_INTERRUPTED;
 use crate::filters::Filters;
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::interrupt;
 use crate::json::{Hex, hex, path_text};
 use crate::numbers::Nbytes;
 use crate::output::{self, Same};

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::create::{Date, not_written};
 use super::identity::Identity;
-use crate::EXIT_ERROR;
+use crate::exit::EXIT_ERROR;
 use crate::json::hex;
 use crate::output::{self, Same};
 use crate::style;

@@ -14,9 +14,10 @@ use hashloom_torrent::{File, Torrent, Version};
 
 use super::identity;
 use super::show_json::Json;
+use crate::exit::EXIT_ERROR;
 use crate::json::hex;
 use crate::units::{date, size};
-use crate::{EXIT_ERROR, output, style};
+use crate::{output, style};
 
 /// Show what is in a torrent.
 ///

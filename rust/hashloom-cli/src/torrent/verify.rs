@@ -16,22 +16,23 @@ use super::clients::{Claim, Clients, Plan, Written};
 use super::scope::Scope;
 use super::verify_json::Json;
 use super::{piece_map, read, verify_summary};
-use crate::args::isa;
 use crate::doubts;
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::exit::EXIT_INTERRUPTED;
+use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
+use crate::interrupt;
 use crate::output::{Progress, Same};
 use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::units::plural;
 use crate::work::Work;
-use crate::{EXIT_ERROR, EXIT_INCOMPLETE, output, style};
+use crate::{output, style};
 
 /// Check files on disk against torrents.
 ///
 /// Reads every piece, compares its digests with the torrent's, and says which pieces are right, missing or bad. Changes
 /// nothing on disk except the files that --bitfield, --resume, --libtorrent and --transmission name.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, arg = isa(), override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
+#[command(after_long_help = HELP, override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
 pub struct Verify {
     /// The .torrent files. A last argument whose name does not end in .torrent is the folder that holds the content (a
     /// client's download folder), or the content itself [default: the folder that the client's resume file names, if

@@ -16,8 +16,9 @@ use hashloom_tree::rfc6962::{
 use serde::{Deserialize, Serialize};
 
 use super::{HexBytes, is_stdin, shown_name};
+use crate::exit::EXIT_INCOMPLETE;
 use crate::names;
-use crate::{EXIT_INCOMPLETE, output, stdio, style};
+use crate::{output, stdio, style};
 
 /// Check a proof of inclusion or consistency.
 #[derive(Debug, Args)]

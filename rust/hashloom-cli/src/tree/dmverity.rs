@@ -12,13 +12,14 @@ use hashloom_tree::dmverity::{BadBlock, BlockFault, Checked, DmVerity, HashType}
 use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, json_line, open};
+use crate::exit::EXIT_INCOMPLETE;
 use crate::json::hex;
 use crate::names;
 use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
+use crate::style;
 use crate::text::{display, reason};
 use crate::units::plural;
-use crate::{EXIT_INCOMPLETE, style};
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -20,10 +20,12 @@ use hashloom_files::Source;
 use hashloom_files::run::{Cancel, Options};
 use hashloom_tree::TreeError;
 
-use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::exit::EXIT_ERROR;
+use crate::exit::EXIT_INTERRUPTED;
+use crate::interrupt;
 use crate::progress::Bar;
 use crate::text::{display, failed};
-use crate::{EXIT_ERROR, stdio, style};
+use crate::{stdio, style};
 
 #[derive(Debug, Subcommand)]
 pub enum Tree {
