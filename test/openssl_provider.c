@@ -4,10 +4,8 @@
  *
  *   openssl_provider MODULE          random differential tests, misuse, lack of memory, threads, fork, unloading
  *   openssl_provider MODULE quick    the same with fewer random cases, for valgrind
- *   openssl_provider MODULE FILE...  OpenSSL's own data: evpmd_*.txt, evpmac_common.txt
  */
 #define _POSIX_C_SOURCE 200809L
-#include <ctype.h>
 #include <dlfcn.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
@@ -779,173 +777,6 @@ static void unload_in_use(void)
     OSSL_LIB_CTX_free(library);
 }
 
-/* Bytes of a value of OpenSSL's test data: "text" or hexadecimal. */
-static size_t bytes_of(const char *value, uint8_t **bytes)
-{
-    size_t n = strlen(value);
-
-    *bytes = malloc(n + 1);
-    if (value[0] == '"') {
-        CHECK(n >= 2 && value[n - 1] == '"' && strchr(value, '\\') == NULL, "%s", value);
-        memcpy(*bytes, value + 1, n - 2);
-        return n - 2;
-    }
-    for (size_t i = 0; i < n / 2; i++) {
-        unsigned byte;
-        CHECK(sscanf(value + 2 * i, "%2x", &byte) == 1, "%s", value);
-        (*bytes)[i] = (uint8_t)byte;
-    }
-    return n / 2;
-}
-
-enum { INPUTS = 8 };
-
-struct stanza {
-    char kind[32], name[64], algorithm[64], *key, *output, *ctrls[INPUTS];
-    struct {
-        char *value;
-        long repeats;
-    } inputs[INPUTS];
-    int ninputs, nctrls, line, other;
-};
-
-/* A stanza of a KDF: "name:value" for each parameter. */
-static int run_kdf(const char *path, const struct stanza *s)
-{
-    EVP_KDF *kdf = fetch_pbkdf2(NULL, "hashloom");
-    EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(kdf);
-    OSSL_PARAM params[INPUTS + 1];
-    uint8_t *output, found[EVP_MAX_MD_SIZE * 4];
-    const size_t nbytes = bytes_of(s->output, &output);
-
-    for (int i = 0; i < s->nctrls; i++) {
-        char *value = strchr(s->ctrls[i], ':');
-        CHECK(value != NULL, "%s:%d", path, s->line);
-        *value++ = '\0';
-        CHECK(OSSL_PARAM_allocate_from_text(&params[i], EVP_KDF_settable_ctx_params(kdf), s->ctrls[i], value,
-                                            strlen(value), NULL), "%s:%d: %s", path, s->line, s->ctrls[i]);
-    }
-    params[s->nctrls] = OSSL_PARAM_construct_end();
-    CHECK(nbytes <= sizeof found && EVP_KDF_derive(ctx, found, nbytes, params) > 0 &&
-          memcmp(found, output, nbytes) == 0, "%s:%d: PBKDF2", path, s->line);
-    for (int i = 0; i < s->nctrls; i++)
-        OPENSSL_free(params[i].data);
-    free(output);
-    EVP_KDF_CTX_free(ctx);
-    EVP_KDF_free(kdf);
-    return 1;
-}
-
-/* Returns 1 if the stanza was for hashloom. */
-static int run_stanza(const char *path, const struct stanza *s)
-{
-    if (strcmp(s->kind, "KDF") == 0 && strcmp(s->name, "PBKDF2") == 0 && s->output != NULL && !s->other)
-        return run_kdf(path, s);
-    const char *digest = strcmp(s->kind, "MAC") == 0 ? s->algorithm : s->name;
-    EVP_MD *md = EVP_MD_fetch(NULL, digest, "?provider=hashloom");
-    const int is_ours = md != NULL &&
-                        strcmp(OSSL_PROVIDER_get0_name(EVP_MD_get0_provider(md)), "hashloom") == 0;
-    const int is_hmac = strcmp(s->kind, "MAC") == 0 && strcmp(s->name, "HMAC") == 0;
-    if (s->output == NULL || s->other || !(is_hmac || (strcmp(s->kind, "Digest") == 0 && is_ours))) {
-        EVP_MD_free(md);
-        ERR_clear_error();
-        return 0;
-    }
-    uint8_t *inputs[INPUTS], *output, *key;
-    size_t input_nbytes[INPUTS], nbytes = 0;
-    const size_t output_nbytes = bytes_of(s->output, &output), key_nbytes = bytes_of(s->key == NULL ? "" : s->key,
-                                                                                     &key);
-    uint8_t *found = malloc(output_nbytes + EVP_MAX_MD_SIZE);
-    EVP_MAC *mac = fetch_hmac(NULL, "hashloom");
-    EVP_MAC_CTX *mac_ctx = EVP_MAC_CTX_new(mac);
-    EVP_MD_CTX *md_ctx = EVP_MD_CTX_new();
-    OSSL_PARAM params[2] = {text("digest", s->algorithm), OSSL_PARAM_construct_end()};
-
-    CHECK(is_hmac ? EVP_MAC_init(mac_ctx, key, key_nbytes, params) : EVP_DigestInit_ex2(md_ctx, md, NULL), "%s:%d",
-          path,
-          s->line);
-    for (int i = 0; i < s->ninputs; i++) {
-        input_nbytes[i] = bytes_of(s->inputs[i].value, &inputs[i]);
-        for (long n = 0; n < s->inputs[i].repeats; n++)
-            CHECK(is_hmac ? EVP_MAC_update(mac_ctx, inputs[i], input_nbytes[i])
-                          : EVP_DigestUpdate(md_ctx, inputs[i], input_nbytes[i]), "%s:%d", path, s->line);
-        free(inputs[i]);
-    }
-    if (is_hmac)
-        CHECK(EVP_MAC_final(mac_ctx, found, &nbytes, EVP_MAX_MD_SIZE), "%s:%d", path, s->line);
-    else
-        nbytes = finish(md_ctx, output_nbytes, 0, found);
-    CHECK(nbytes == output_nbytes && memcmp(found, output, nbytes) == 0, "%s:%d: %s %s", path, s->line, s->name,
-          s->algorithm);
-    EVP_MAC_CTX_free(mac_ctx);
-    EVP_MD_CTX_free(md_ctx);
-    EVP_MAC_free(mac);
-    EVP_MD_free(md);
-    free(output);
-    free(found);
-    free(key);
-    return 1;
-}
-
-static int run_data(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char *line = NULL;
-    size_t room = 0;
-    int count = 0, number = 0, more;
-    struct stanza s = {0};
-
-    CHECK(file != NULL, "%s", path);
-    do {
-        more = getline(&line, &room, file) > 0;
-        number++;
-        char *value = more ? strchr(line, '=') : NULL;
-        if (more && line[0] == '#')
-            continue;
-        if (value == NULL) {
-            count += run_stanza(path, &s);
-            free(s.key);
-            free(s.output);
-            for (int i = 0; i < s.ninputs; i++)
-                free(s.inputs[i].value);
-            for (int i = 0; i < s.nctrls; i++)
-                free(s.ctrls[i]);
-            s = (struct stanza){0};
-            continue;
-        }
-        char *end = value;
-        while (end > line && isspace((unsigned char)end[-1]))
-            end--;
-        *end = '\0';
-        value += 1 + strspn(value + 1, " \t");
-        value[strcspn(value, "\r\n")] = '\0';
-        if (strcmp(line, "Digest") == 0 || strcmp(line, "MAC") == 0 || strcmp(line, "KDF") == 0) {
-            snprintf(s.kind, sizeof s.kind, "%s", line);
-            snprintf(s.name, sizeof s.name, "%s", value);
-            s.line = number;
-        } else if (strcmp(line, "Algorithm") == 0)
-            snprintf(s.algorithm, sizeof s.algorithm, "%s", value);
-        else if (strcmp(line, "Key") == 0)
-            s.key = strdup(value);
-        else if (strcmp(line, "Input") == 0) {
-            CHECK(s.ninputs < INPUTS, "%s:%d", path, number);
-            s.inputs[s.ninputs].value = strdup(value);
-            s.inputs[s.ninputs++].repeats = 1;
-        } else if (s.ninputs > 0 && (strcmp(line, "Count") == 0 || strcmp(line, "Ncopy") == 0))
-            s.inputs[s.ninputs - 1].repeats *= atol(value);
-        else if (strcmp(line, "Output") == 0)
-            s.output = strdup(value);
-        else if (strncmp(line, "Ctrl.", 5) == 0) {
-            CHECK(s.nctrls < INPUTS, "%s:%d", path, number);
-            s.ctrls[s.nctrls++] = strdup(value);
-        } else if (strcmp(line, "Result") == 0 || strcmp(line, "Ctrl") == 0)
-            s.other = 1; /* an expected error, or a parameter that no digest or HMAC takes */
-    } while (more);
-    free(line);
-    fclose(file);
-    return count;
-}
-
 /* Activates hashloom with all its digests, whichever are faster here. */
 static void activate_all(void)
 {
@@ -965,7 +796,7 @@ int main(int argc, char **argv)
     char folder[4096];
     const char *slash;
 
-    CHECK(argc >= 2 && (slash = strrchr(argv[1], '/')) != NULL, "usage: openssl_provider FOLDER/hashloom.so [FILE...]");
+    CHECK(argc >= 2 && (slash = strrchr(argv[1], '/')) != NULL, "usage: openssl_provider FOLDER/hashloom.so [quick]");
     CHECK(CRYPTO_set_mem_functions(test_malloc, test_realloc, test_free), "mem");
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - argv[1]), argv[1]);
     uint64_t seed = 1;
@@ -979,33 +810,25 @@ int main(int argc, char **argv)
     EVP_MD_do_all_provided(NULL, find_digest, NULL);
     CHECK(ndigests > 0, "digests");
     const int quick = argc == 3 && strcmp(argv[2], "quick") == 0;
-    if (argc > 2 && !quick) {
-        for (int i = 2; i < argc; i++) {
-            const int count = run_data(argv[i]);
-            CHECK(count > 0, "%s: no test for hashloom", argv[i]);
-            printf("%s: %d passed\n", argv[i], count);
-        }
-    } else {
-        same_properties();
-        ssl3();
-        misuse_of_hmac();
-        misuse_of_pbkdf2();
-        cases(1, quick ? 30 : 1000);
-        misuse_of_module(argv[1]);
-        for (size_t i = 0; i < THREADS; i++)
-            CHECK(pthread_create(&threads[i], NULL, cases_of_thread, (void *)i) == 0, "thread");
-        for (int i = 0; i < THREADS; i++)
-            pthread_join(threads[i], NULL);
-        const pid_t child = fork();
-        if (child == 0) {
-            cases(99, 10);
-            _exit(0);
-        }
-        int status;
-        CHECK(waitpid(child, &status, 0) == child && status == 0, "the child of a fork");
-        unload_in_use();
-        puts("openssl_provider: passed");
+    same_properties();
+    ssl3();
+    misuse_of_hmac();
+    misuse_of_pbkdf2();
+    cases(1, quick ? 30 : 1000);
+    misuse_of_module(argv[1]);
+    for (size_t i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, cases_of_thread, (void *)i) == 0, "thread");
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        cases(99, 10);
+        _exit(0);
     }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "the child of a fork");
+    unload_in_use();
+    puts("openssl_provider: passed");
     for (int d = 0; d < ndigests; d++)
         free((char *)(uintptr_t)digests[d]);
     OSSL_PROVIDER_unload(ours);

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- *   pkcs11_module MODULE          official vectors, libcrypto as the oracle, misuse, threads, fork, unloading
+ *   pkcs11_module MODULE          libcrypto as the oracle, misuse, threads, fork, unloading
  *   pkcs11_module MODULE quick    fewer random cases, for valgrind and sanitizers
  *   pkcs11_module MODULE huge     8 threads, each hashing more than 4 GiB
  *   pkcs11_module MODULE unload   only dlclose, and the end of a process, while sessions are open
@@ -15,7 +15,6 @@
 #include "hashloom-pkcs11.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <hashloom.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -194,99 +193,6 @@ static void check_mac(CK_SESSION_HANDLE session, const struct algorithm *a, cons
         }
     }
     OK(p11->C_DestroyObject(session, handle));
-}
-
-static int nibble(char c)
-{
-    const char *digits = "0123456789abcdef", *found = c == '\0' ? NULL : strchr(digits, c | (c >= 'A' ? 0x20 : 0));
-
-    return found == NULL ? -1 : (int)(found - digits);
-}
-
-static size_t from_hex(const char *hex, uint8_t *to, size_t max_nbytes)
-{
-    size_t n = 0;
-
-    for (; n < max_nbytes && nibble(hex[0]) >= 0 && nibble(hex[1]) >= 0; hex += 2)
-        to[n++] = (uint8_t)(nibble(hex[0]) << 4 | nibble(hex[1]));
-    return n;
-}
-
-/* Files of lines "Len = bits", "Key = ", "Msg = " and "MD = ", as for test/cavp.c and test/hmac.c. Those of NIST have
- * the algorithm's constant in their names, those for HMAC its name. */
-static int check_file(CK_SESSION_HANDLE session, const struct algorithm *a, const char *path, int is_mac)
-{
-    static char line[1 << 20];
-    static uint8_t data[1 << 18], key[512];
-    uint8_t expected[DIGEST_MAX];
-    size_t nbytes = 0, key_nbytes = 0, wanted = sizeof data;
-    uint64_t seed = 7;
-    int count = 0;
-    FILE *file = fopen(path, "r");
-
-    CHECK(file != NULL, "%s", path);
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "Len = ", 6) == 0)
-            wanted = strtoul(line + 6, NULL, 10) / 8;
-        else if (strncmp(line, "Key = ", 6) == 0)
-            key_nbytes = from_hex(line + 6, key, sizeof key);
-        else if (strncmp(line, "Msg = ", 6) == 0)
-            nbytes = from_hex(line + 6, data, wanted);
-        else if (strncmp(line, "MD = ", 5) == 0) {
-            const size_t size = from_hex(line + 5, expected, sizeof expected);
-            CHECK(size == a->nbytes || (is_mac && size == a->nbytes / 2), "%s", path);
-            if (size < a->nbytes) /* Wycheproof's short tags */
-                continue;
-            if (is_mac)
-                check_mac(session, a, key, key_nbytes, data, nbytes, expected, &seed);
-            else if (!is_quick || count % 16 == 0)
-                check_digest(session, a, data, nbytes, expected, &seed);
-            count++;
-        }
-    }
-    fclose(file);
-    return count;
-}
-
-static int check_files(CK_SESSION_HANDLE session, const struct algorithm *a, const char *pattern, int is_mac)
-{
-    glob_t found;
-    int count = 0;
-
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return 0;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        count += check_file(session, a, found.gl_pathv[i], is_mac);
-    globfree(&found);
-    return count;
-}
-
-static void vectors(void)
-{
-    const CK_SESSION_HANDLE session = open_session();
-    const char *folder = getenv("HASHLOOM_VECTORS");
-    char pattern[4096], name[20];
-    int nmacs = 0;
-
-    folder = folder == NULL ? "vectors" : folder;
-    for (const struct algorithm *a = algorithms; a < algorithms + ALGORITHMS; a++) {
-        const char *authors = strcmp(a->name, "md5") == 0         ? "md5/rfc-1321.txt"
-                              : strcmp(a->name, "ripemd160") == 0 ? "ripemd160/ripevectors.txt"
-                                                                  : NULL;
-        if (authors != NULL)
-            snprintf(pattern, sizeof pattern, "%s/%s", folder, authors);
-        else
-            snprintf(pattern, sizeof pattern, "%s/nist-cavp/*/%s[LS]*Msg.rsp", folder, a->constant);
-        const int count = check_files(session, a, pattern, 0);
-        CHECK(count >= 6, "%s: %d vectors", pattern, count);
-        snprintf(name, sizeof name, "%s", a->name);
-        for (char *hyphen; (hyphen = strchr(name, '-')) != NULL;)
-            *hyphen = '_';
-        snprintf(pattern, sizeof pattern, "%s/hmac-*/*[-_]%s.txt", folder, name);
-        nmacs += check_files(session, a, pattern, 1) >= 6;
-    }
-    CHECK(nmacs >= 11, "vectors for HMAC of %d algorithms", nmacs);
-    OK(p11->C_CloseSession(session));
 }
 
 /* Beside libcrypto. Also of many messages in one call. */
@@ -1722,7 +1628,6 @@ int main(int argc, char **argv)
         computed_attributes();
         states();
         pbkdf2();
-        vectors();
         const CK_SESSION_HANDLE session = open_session();
         random_cases(session, 5, is_quick ? 30 : 1000);
         OK(p11->C_CloseSession(session));

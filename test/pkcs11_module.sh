@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pkcs11_module.sh: the PKCS#11 module: official vectors, misuse, sanitizers, valgrind, fuzzing, installed, the example
+# pkcs11_module.sh: the PKCS#11 module: beside libcrypto, misuse, sanitizers, valgrind, fuzzing, installed, the example
 # of the documentation, and in unchanged programs.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0

@@ -413,9 +413,6 @@ left_out() { # MESSAGE
 }
 
 if [ -n "$is_test" ]; then
-    # OpenSSL's own test data. The test says so if they are missing.
-    [ -e build/openssl-data/evpmac_common.txt ] || tools/openssl_data.sh >/dev/null 2>&1 ||
-        echo "setup.sh: tools/openssl_data.sh could not get OpenSSL's test data"
     # libmd's own tests. The test says so if they are missing.
     [ -e build/libmd-tests/md2.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
         echo "setup.sh: tools/libmd_tests.sh could not get libmd's tests"
