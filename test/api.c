@@ -414,6 +414,8 @@ static void check_context_errors(const hl_alg_info *alg)
     for (int i = 0; i < 3; i++) {
         uint8_t digest[HL_DIGEST_MAX_NBYTES];
         for (int fault = 0; fault < 5; fault++) {
+            if (fault == 2 && !has_other(alg, "a context of another algorithm"))
+                continue;
             FRESH();
             switch (fault) {
             case 0: memset(&ctxs[i], 0, sizeof ctxs[i]); break;

@@ -313,8 +313,9 @@ static void check_misuse(const hl_alg_info *alg)
     pair[1] = &other;
     hl_hmac_key_init(&none, other_alg(alg), "k", 1);
     hl_hmac_init(&other, &none);
-    CHECK(hl_hmac_update_many(pair, good, 2) == HL_ESTATE && hl_hmac_final_many(pair, 2, tag) == HL_ESTATE,
-          "streams of two algorithms");
+    if (has_other(alg, "streams of two algorithms"))
+        CHECK(hl_hmac_update_many(pair, good, 2) == HL_ESTATE && hl_hmac_final_many(pair, 2, tag) == HL_ESTATE,
+              "streams of two algorithms");
     memset(&other, 0, sizeof other);
     CHECK(hl_hmac_update_many(pair, good, 2) == HL_ESTATE, "a stream that was never begun");
     CHECK(hl_hmac_update_many(NULL, NULL, 0) == HL_OK && hl_hmac_final_many(NULL, 0, NULL) == HL_OK, "no streams");

@@ -274,7 +274,8 @@ static void check_refused(const hl_alg_info *alg)
     REFUSED(HL_EJOB, job.keys = keys, job.begin = &begun);
     REFUSED(HL_EJOB, job.keys = keys, job.digest_nbytes = hl_alg_find((hl_alg)keys[0].alg)->digest_nbytes + 1);
     if (has_hmac(alg)) {
-        REFUSED(HL_ESTATE, job.keys = keys, job.key_stride = sizeof keys[0]);
+        if (has_other(alg, "keys of two algorithms"))
+            REFUSED(HL_ESTATE, job.keys = keys, job.key_stride = sizeof keys[0]);
     } else {
         keys[0].alg = (uint32_t)alg->alg; /* no call makes such a key */
         REFUSED(HL_ESTATE, job.keys = keys);
@@ -294,7 +295,8 @@ static void check_refused(const hl_alg_info *alg)
             REFUSED(HL_EJOB, job.again = again, job.digest_nbytes = SIZE_MAX);
         }
     }
-    REFUSED(HL_ESTATE, job.begin = &foreign);
+    if (has_other(alg, "a prefix of another algorithm"))
+        REFUSED(HL_ESTATE, job.begin = &foreign);
     hl_final(&foreign, kept);
     memcpy(kept, digests, sizeof kept);
     REFUSED(HL_ESTATE, job.begin = &foreign);

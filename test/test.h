@@ -60,8 +60,10 @@ const hl_alg_info *body_alg(hl_body body);
 /* Whether the build has the algorithm. HL_ALGORITHMS may leave it out; what needs it is then counted as skipped. In a
  * build without that macro a missing algorithm ends the program. */
 int test_alg(hl_alg alg, const char *what);
-/* An algorithm with another body, and with an HMAC. */
+/* Another algorithm with an HMAC, and with another body unless HL_ALGORITHMS leaves one body; `alg` if it is alone, which
+ * has_other() then counts as skipped. */
 hl_alg other_alg(const hl_alg_info *alg);
+int has_other(const hl_alg_info *alg, const char *what);
 /* Whether HMAC and PBKDF2 are defined with it. */
 int has_hmac(const hl_alg_info *alg);
 /* Whether its messages end as FIPS 202 says. */
