@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  *   openssl_provider MODULE          random differential tests, misuse, lack of memory, threads, fork, unloading
- *   openssl_provider MODULE quick    the same with fewer random cases, for valgrind
+ *   openssl_provider MODULE CASES    the same with that number of random cases for each digest; 1000 without it
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
@@ -24,7 +24,7 @@
 
 enum { THREADS = 8, LONGEST = 70000, MOST_DIGESTS = 64, XOF_MAX = 600 };
 static const char *digests[MOST_DIGESTS]; /* hashloom's that the default provider has too */
-static int ndigests;
+static int ndigests, ncases;
 /* Other names of digests, and digests that are not hashloom's. */
 static const char *const hmacs[] = {"SHA-224", "sha256", "SHA2-384", "1.3.14.3.2.26", "2.16.840.1.101.3.4.2.8",
                                     "SHA512-224", "SHA-512/256", "RIPEMD", "SM3", "BLAKE2B-512"};
@@ -342,7 +342,7 @@ static void cases(uint64_t seed, int count)
     for (int d = 0; d < HMACS; d++)
         for (int i = 0; i < count / 3; i++)
             hmac_case(hmacs[d], mac, &seed);
-    for (int i = 0; i < count / 10; i++)
+    for (int i = 0; i < (count + 9) / 10; i++)
         tls_case(mac, tls[i % 6], 60 + below(&seed, 400), below(&seed, 255));
     EVP_MAC_free(mac[0]);
     EVP_MAC_free(mac[1]);
@@ -352,7 +352,7 @@ static void cases(uint64_t seed, int count)
 
 static void *cases_of_thread(void *number)
 {
-    cases(77 + (uint64_t)(uintptr_t)number, 12);
+    cases(77 + (uint64_t)(uintptr_t)number, ncases < 12 ? ncases : 12);
     return NULL;
 }
 
@@ -796,7 +796,7 @@ int main(int argc, char **argv)
     char folder[4096];
     const char *slash;
 
-    CHECK(argc >= 2 && (slash = strrchr(argv[1], '/')) != NULL, "usage: openssl_provider FOLDER/hashloom.so [quick]");
+    CHECK(argc >= 2 && (slash = strrchr(argv[1], '/')) != NULL, "usage: openssl_provider FOLDER/hashloom.so [CASES]");
     CHECK(CRYPTO_set_mem_functions(test_malloc, test_realloc, test_free), "mem");
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - argv[1]), argv[1]);
     uint64_t seed = 1;
@@ -809,12 +809,12 @@ int main(int argc, char **argv)
     *(void **)&squeeze = dlsym(dlopen(NULL, RTLD_NOW), "EVP_DigestSqueeze");
     EVP_MD_do_all_provided(NULL, find_digest, NULL);
     CHECK(ndigests > 0, "digests");
-    const int quick = argc == 3 && strcmp(argv[2], "quick") == 0;
+    ncases = argc > 2 ? atoi(argv[2]) : 1000;
     same_properties();
     ssl3();
     misuse_of_hmac();
     misuse_of_pbkdf2();
-    cases(1, quick ? 30 : 1000);
+    cases(1, ncases);
     misuse_of_module(argv[1]);
     for (size_t i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, cases_of_thread, (void *)i) == 0, "thread");
@@ -822,7 +822,7 @@ int main(int argc, char **argv)
         pthread_join(threads[i], NULL);
     const pid_t child = fork();
     if (child == 0) {
-        cases(99, 10);
+        cases(99, ncases < 10 ? ncases : 10);
         _exit(0);
     }
     int status;

@@ -49,10 +49,10 @@ for sanitizers in address,undefined thread; do
     $CC $flags -fPIC -fvisibility=hidden -shared -Icore/include -o "$folder/hashloom.so" drop-in/openssl/*.c \
         build/drop-ins/core.o -lcrypto
     $CC $flags -o "$folder/test" test/openssl_provider.c -lcrypto -lpthread -ldl
-    "$folder/test" "$folder/hashloom.so" quick
+    "$folder/test" "$folder/hashloom.so" 30
 done
 if command -v valgrind >/dev/null; then
-    valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$build/test" "$module" quick
+    valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$build/test" "$module" 3
 else
     skip "valgrind is not installed"
 fi
