@@ -178,45 +178,115 @@ static uint64_t time_together(hl_isas isas, hl_body body, unsigned tune, const s
     return time;
 }
 
-/* What the choice word remembers of short pairs is what weighing them says. */
+/* The plan for messages of these lengths that nobody has: their bytes are never read. */
+static hl_slice unread[HLI_SHORT];
+static struct hli_plan plan_under(uint32_t choice, const hl_alg_info *alg, const hl_alg_info *again, int may_be_whole,
+                                  hl_messages *all, const size_t nbytes[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        unread[i] = (hl_slice){NULL, nbytes[i]};
+    *all = (hl_messages){.layout = HL_SLICES, .count = n, .base = unread};
+    return (struct hli_plan){.choice = choice, .first = {.alg = alg, .begin_stride = !may_be_whole},
+                             .second = {.alg = again}};
+}
+
+static enum hli_way way_of(uint32_t choice, const hl_alg_info *alg, const hl_alg_info *again, int may_be_whole,
+                           const size_t nbytes[], size_t n, struct hli_few *few)
+{
+    static uint8_t digests[1];
+    hl_messages all;
+    const struct hli_plan plan = plan_under(choice, alg, again, may_be_whole, &all, nbytes, n);
+
+    memset(few, 0, sizeof *few);
+    return hli_plan_few(&plan, &all, digests, 0, few);
+}
+
+/* The longest message of this number of blocks. */
+static size_t longest_of(const hl_alg_info *alg, size_t nblocks)
+{
+    return nblocks * alg->block_nbytes - alg->block_nbytes + hli_longest_in_one_block(alg);
+}
+
+/* What is remembered of short pairs is what weighing them says. */
 static void check_pairs(uint32_t choice)
 {
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
-        int is_apart = hli_choose_one(choice, alg->body)->nlanes == 1;
-        for (unsigned nblocks = 1; nblocks <= HLI_PAIR_NBLOCKS; nblocks++)
-            for (int is_known = 0; is_known <= (hli_known_schedule(alg, 64) != NULL && nblocks == 2); is_known++) {
-                hli_whole_fn *whole;
-                is_apart &= hli_choose_few(choice, alg->body, 2, nblocks, is_known, 1, 1, &whole)->nlanes == 1;
-            }
-        CHECK(hli_is_pair_apart(choice, alg->body) == is_apart, "%s: pairs are %d", alg->name, !is_apart);
+        const size_t lengths[] = {0, longest_of(alg, 1), longest_of(alg, 2), 64};
+        int is_apart = 1;
+        struct hli_few few;
+        hl_messages all;
+        for (size_t at = 0; at < 4; at++)
+            is_apart &= way_of(choice, alg, NULL, 1, (const size_t[]){lengths[at], lengths[at]}, 2, &few) == HLI_APART;
+        const struct hli_plan plan = plan_under(choice, alg, NULL, 1, &all, lengths, 2);
+        CHECK(hli_plan_pair(&plan, &all) == is_apart, "%s: pairs are %d", alg->name, !is_apart);
+        const struct hli_plan longer =
+            plan_under(choice, alg, NULL, 1, &all, (const size_t[]){0, longest_of(alg, 2) + 1}, 2);
+        CHECK(!hli_plan_pair(&longer, &all), "%s: a long message is short", alg->name);
     }
 }
 
-/* What hli_choose_few remembers of one choice is never the answer to another. */
+/* Whether the groups are those of n messages, each by a kernel of the body that the choice allows. */
+static int are_groups(const struct hli_groups *groups, uint32_t choice, const hl_alg_info *alg, int may_be_whole,
+                      size_t n)
+{
+    size_t next = 0;
+
+    for (unsigned g = 0; g < groups->n; g++) {
+        const struct hli_group *group = &groups->at[g];
+        const hl_kernel *kernel = group->kernel;
+        const unsigned length = group->end - group->first;
+        const int is_right = group->how == HLI_ONE      ? kernel->nlanes == 1
+                             : group->how == HLI_BLOCKS ? length <= kernel->nlanes
+                                                        : may_be_whole && length <= kernel->nlanes &&
+                                                              kernel->nlanes > 1 && hli_whole_of(kernel) != NULL;
+        if (group->first != next || group->end <= next || kernel->body != alg->body ||
+            (kernel->isas & choice) == 0 || !is_right)
+            return 0;
+        next = group->end;
+    }
+    return next == n;
+}
+
+/* What is remembered of one choice is never the answer to another. */
 static void check_remembered(uint32_t choice, uint32_t scalar)
 {
     static const size_t lengths[] = {1, 2, 3, 4, 7, 40, 100000};
+    static struct hli_few few, plain, again;
 
     for (size_t a = 0; a < hl_alg_count(); a++)
-        for (size_t n = 1; n <= HLI_SHORT; n++)
-            for (size_t at = 0; at < 8 * sizeof lengths / sizeof lengths[0]; at++) {
+        for (size_t n = 2; n <= HLI_SHORT; n++)
+            for (size_t at = 0; at < 4 * sizeof lengths / sizeof lengths[0]; at++) {
                 const hl_alg_info *alg = hl_alg_at(a);
-                const size_t nblocks = lengths[at / 8];
-                const int is_known = at & 1, may_be_whole = (at & 2) != 0, is_first = (at & 4) != 0;
-                hli_whole_fn *whole, *whole_plain, *whole_again;
-                const hl_kernel *kernel =
-                    hli_choose_few(choice, alg->body, n, nblocks, is_known, may_be_whole, is_first, &whole);
-                const hl_kernel *plain =
-                    hli_choose_few(scalar, alg->body, n, nblocks, is_known, may_be_whole, is_first, &whole_plain);
-                const hl_kernel *again =
-                    hli_choose_few(choice, alg->body, n, nblocks, is_known, may_be_whole, is_first, &whole_again);
-                CHECK(again == kernel && whole_again == whole && (kernel->isas & choice) != 0 &&
-                          kernel->body == alg->body && (whole == NULL || (may_be_whole && kernel->nlanes > 1)) &&
-                          plain->nlanes == 1 && whole_plain == NULL && (plain->isas & scalar) != 0,
-                      "%s, %zu messages of %zu blocks: %s, then %s, then %s", alg->name, n, nblocks, kernel->name,
-                      plain->name, again->name);
+                const int may_be_whole = (at & 1) != 0, is_known = (at & 2) != 0;
+                size_t nbytes[HLI_SHORT];
+                for (size_t i = 0; i < n; i++)
+                    nbytes[i] = is_known ? 64 : longest_of(alg, lengths[at / 4]);
+                const enum hli_way way = way_of(choice, alg, NULL, may_be_whole, nbytes, n, &few);
+                const enum hli_way other = way_of(scalar, alg, NULL, may_be_whole, nbytes, n, &plain);
+                const enum hli_way same = way_of(choice, alg, NULL, may_be_whole, nbytes, n, &again);
+                CHECK(same == way && (way != HLI_GROUPS || memcmp(&few, &again, sizeof few) == 0) &&
+                          other == (n <= HLI_FEW ? HLI_APART : HLI_MANY),
+                      "%s, %zu messages of %zu bytes: %d, then %d, then %d", alg->name, n, nbytes[0], (int)way,
+                      (int)other, (int)same);
+                CHECK(way != HLI_GROUPS || are_groups(&few.groups, choice, alg, may_be_whole, n),
+                      "%s, %zu messages of %zu bytes: wrong groups", alg->name, n, nbytes[0]);
             }
+}
+
+/* The time of these groups. */
+static uint64_t time_of_groups(const struct hli_groups *groups, size_t nblocks, unsigned tune)
+{
+    uint64_t time = 0;
+
+    for (unsigned g = 0; g < groups->n; g++) {
+        const struct hli_group *group = &groups->at[g];
+        size_t k = 0;
+        while (hl_kernel_at(k) != group->kernel)
+            k++;
+        time += (uint64_t)nblocks * rows[k].cost[tune] * (group->how == HLI_ONE ? group->end - group->first : 1u);
+    }
+    return time;
 }
 
 /* By the costs of each column, a few messages never take longer side by side than one after the other; and much shorter
@@ -233,27 +303,39 @@ static void check_few(hl_isas isas, uint32_t word)
                     const hl_alg_info *alg = hl_alg_at(a), *again = at % 3 == 0 ? hl_alg_find(HL_RIPEMD160) : NULL;
                     const uint32_t choice = (word & ~(7u << CHOICE_TUNE)) | tune << CHOICE_TUNE;
                     const size_t once[HLI_FEW] = {1, 1, 1, 1};
-                    size_t nblocks[HLI_FEW], rest = at;
+                    size_t nblocks[HLI_FEW], nbytes[HLI_FEW], rest = at;
                     uint64_t apart = 0, together = 0;
-                    for (size_t i = 0; i < n; i++, rest /= NLENGTHS)
-                        nblocks[i] = lengths[rest % NLENGTHS];
+                    struct hli_few few;
+                    for (size_t i = 0; i < n; i++, rest /= NLENGTHS) {
+                        const size_t inserted = lengths[rest % NLENGTHS];
+                        size_t to = i;
+                        nbytes[i] = longest_of(alg, inserted);
+                        for (; to > 0 && nblocks[to - 1] < inserted; to--) /* the longest first */
+                            nblocks[to] = nblocks[to - 1];
+                        nblocks[to] = inserted;
+                    }
                     if (rest != 0)
                         break;
                     if (alg != body_alg(alg->body) || !in_share(at))
                         continue;
                     for (size_t i = 0; i < n; i++)
                         apart += nblocks[i] * least_cost(isas, alg->body, tune, 1);
-                    const int is_apart = hli_is_apart(choice, alg, again, nblocks, n); /* sorts them */
-                    together = time_together(isas, alg->body, tune, nblocks, n);
+                    const enum hli_way way = way_of(choice, alg, again, 1, nbytes, n, &few);
+                    together = way != HLI_GROUPS ? time_together(isas, alg->body, tune, nblocks, n)
+                                                 : time_of_groups(&few.groups, nblocks[0], tune);
                     if (again != NULL) {
                         const size_t nagain = alg->digest_nbytes > 55 ? 2 : 1;
                         apart += n * nagain * least_cost(isas, again->body, tune, 1);
-                        together += nagain * time_together(isas, again->body, tune, once, n);
+                        together += way != HLI_GROUPS ? nagain * time_together(isas, again->body, tune, once, n)
+                                                      : time_of_groups(&few.groups_again, nagain, tune);
                     }
-                    CHECK(is_apart ? apart <= together + together / 4 + 100 : together <= apart,
-                          "%s, column %u, %zu messages, the longest of %zu blocks: %llu apart, %llu together, %s",
+                    /* Groups save what each message takes beside its blocks: up to 60, and an eighth of a block. */
+                    CHECK(way == HLI_APART  ? apart <= together + together / 4 + 100
+                          : way == HLI_MANY ? together <= apart
+                                            : together <= apart + n * 60 + apart / 8,
+                          "%s, column %u, %zu messages, the longest of %zu blocks: %llu apart, %llu together, way %d",
                           alg->name, tune, n, nblocks[0], (unsigned long long)apart, (unsigned long long)together,
-                          is_apart ? "apart" : "together");
+                          (int)way);
                 }
 }
 

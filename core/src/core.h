@@ -297,7 +297,7 @@ enum {
     HLI_SHORT = 15 /* messages that go in groups, if they take equally many blocks */
 };
 
-/* registry.c */
+/* registry.c and plan.c */
 /* The place of the column of costs in the choice word: 3 bits. */
 #define CHOICE_TUNE 28
 /* The choice word at this moment. */
@@ -309,26 +309,13 @@ HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nme
 HLI_HIDDEN const hl_kernel *hli_choose_one(uint32_t choice, hl_body body);
 /* The same under the choice at this moment. */
 HLI_HIDDEN const hl_kernel *hli_choose_now(hl_body body);
-/* The kernel's cost in the column of that choice. */
-HLI_HIDDEN uint32_t hli_cost(uint32_t choice, const hl_kernel *kernel);
 /* The best kernel for many whole short messages, if it has a function for them and no other kernel takes less time;
  * otherwise NULL. call_cost is that of the others. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
-/* Whether a kernel has a function for whole messages of which nmessages fill two thirds of the lanes. */
-HLI_HIDDEN int hli_has_whole(uint32_t choice, hl_body body, size_t nmessages);
-/* The kernel whose next call takes the least time a message, if nmessages of nblocks each are left. is_known: the
- * schedule of their last block is (of two; hli_known_schedule). *whole: the kernel's function for whole messages, if
- * the time is that function's, which only counts if may_be_whole; otherwise NULL. is_first: these are all messages of a
- * call; it then returns the kernel for one if all go one by one. */
-HLI_HIDDEN const hl_kernel *hli_choose_few(uint32_t choice, hl_body body, size_t nmessages, size_t nblocks,
-                                           int is_known, int may_be_whole, int is_first, hli_whole_fn **whole);
-/* Whether two messages of up to HLI_PAIR_NBLOCKS blocks each, padding included, take the least time one after the
- * other. */
-enum { HLI_PAIR_NBLOCKS = 2 };
-HLI_HIDDEN int hli_is_pair_apart(uint32_t choice, hl_body body);
 /* The most blocks, padding included, of messages that go to functions for whole ones, under that choice or of that
  * kernel. */
 HLI_HIDDEN unsigned hli_whole_nblocks(hl_isas isas);
+enum { HLI_WHOLE_NBLOCKS = 6 }; /* of any */
 /* The kernel's function for whole messages; NULL if it has none. */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 /* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */
@@ -370,8 +357,7 @@ struct hli_plan {
 /* burn.c: overwrites the nbytes of the stack below the caller's frame; the registers that a call may change. */
 HLI_HIDDEN void hli_burn_stack(size_t nbytes);
 HLI_HIDDEN void hli_clear_registers(void);
-/* Both. The first is no tail call: a tail call would drop the caller's frame first, and the burn would begin too far up.
- */
+/* Both. The first is no tail call, which would drop the caller's frame first, and burn too far up. */
 HLI_INLINE void hli_burn(size_t nbytes)
 {
     hli_burn_stack(nbytes);

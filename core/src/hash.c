@@ -1,10 +1,10 @@
-/* hash.c: whole messages: each goes in step with others of its shape, or through a window of all lengths.
+/* hash.c: whole messages: a few by their plan, more in step with others of their shape or through a window.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Rows, and the common case of many short messages, fill all lanes in step (step.c). All others wait in a window on the
- * stack, the longest first (ragged.c). The window is refilled while long messages go on. Endings are collected and
- * hashed with full lanes (lanes.c).
+ * A few messages go as plan.c says. Rows, and the common case of many short messages, fill all lanes in step (step.c).
+ * All others wait in a window on the stack, the longest first (ragged.c). The window is refilled while long messages go
+ * on. Endings are collected and hashed with full lanes (lanes.c).
  */
 #include "one.h"
 
@@ -239,56 +239,36 @@ static HLI_NOINLINE void hash_apart(const struct hli_plan *plan, const hl_kernel
     }
 }
 
-/* Messages of equally many blocks, taken out of their layout, with room for idle lanes behind them. */
-struct few {
-    const uint8_t *data[HLI_QUEUE];
-    size_t nbytes[HLI_QUEUE], nblocks;
-    uint8_t *digests[HLI_QUEUE];
-    int is_one_length;
-    const void *schedule; /* of their last block, if it is known */
-};
-
-/* `layout` is a literal. Digests are stride bytes apart. */
-HLI_INLINE void fill_few(unsigned layout, const hl_messages *all, struct few *few, size_t *least, size_t *most,
-                         uint8_t *digests, size_t stride)
+/* A group by its kernel's function for whole messages. */
+static HLI_NOINLINE void hash_whole(const struct hli_group *group, const struct hli_pass *pass, struct hli_few *few,
+                                    size_t nblocks)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        const hl_slice message = hli_message_at(layout, all, i);
-        few->data[i] = message.data;
-        few->nbytes[i] = message.nbytes;
-        few->digests[i] = digests + i * stride;
-        *least = message.nbytes < *least ? message.nbytes : *least;
-        *most = message.nbytes > *most ? message.nbytes : *most;
-    }
-}
-
-/* Messages first .. end - 1 by a kernel's function for whole messages. */
-static HLI_NOINLINE void hash_whole(const hl_kernel *kernel, hli_whole_fn *function, const struct hli_pass *pass,
-                                    struct few *few, size_t first, size_t end)
-{
+    const hl_kernel *kernel = group->kernel;
     const void *schedule = kernel->scheduled == NULL ? NULL : few->schedule;
-    const struct hli_whole whole = {pass->begin, (uint32_t)pass->begin_nbytes,
-                                    (uint32_t)few->nblocks - (schedule != NULL), schedule, pass->alg->digest_nbytes,
-                                    few->is_one_length, pass->alg->block_nbytes, pass->alg->suffix};
+    const struct hli_whole whole = hli_describe(pass, nblocks, few->is_one_length, schedule);
+    const size_t first = group->first, nbytes = few->nbytes[first];
+    const uint8_t *const data = few->data[first];
     uint8_t idle[HL_DIGEST_MAX_NBYTES];
 
-    for (size_t at = end; at < first + kernel->nlanes; at++) { /* idle lanes hash the first message */
-        few->data[at] = few->data[first];
-        few->nbytes[at] = few->nbytes[first];
+    for (size_t at = group->end; at < first + kernel->nlanes; at++) { /* idle lanes hash the first message */
+        few->data[at] = data;
+        few->nbytes[at] = nbytes;
         few->digests[at] = idle;
     }
-    function(&whole, few->data + first, few->nbytes + first, few->digests + first);
+    hli_whole_of(kernel)(&whole, few->data + first, few->nbytes + first, few->digests + first);
 }
 
-/* The same by any kernel of several lanes: their last two blocks are copied, with the padding, or all share it. */
-static HLI_NOINLINE void hash_abreast(const hl_kernel *kernel, const struct hli_pass *pass, struct hli_edges edges,
-                                      const struct few *few, size_t first, size_t end)
+/* A group by any kernel of several lanes: the last two blocks are copied, with the padding, or all share it. */
+static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct hli_pass *pass,
+                                     struct hli_edges edges, const struct hli_few *few, size_t nblocks)
 {
+    const hl_kernel *kernel = group->kernel;
     const hl_alg_info *alg = pass->alg;
+    const size_t first = group->first;
     const int is_shared = few->is_one_length && hli_rest_of_block(alg, few->nbytes[0]) == 0;
-    const unsigned nlanes = kernel->nlanes, n = (unsigned)(end - first), npadded = is_shared ? 1 : n;
-    const unsigned nlast = is_shared || few->nblocks == 1 || hli_is_sponge(alg) ? 1 : 2;
-    const size_t nwhole = (few->nblocks - nlast) * alg->block_nbytes;
+    const unsigned nlanes = kernel->nlanes, n = group->end - group->first, npadded = is_shared ? 1 : n;
+    const unsigned nlast = is_shared || nblocks == 1 || hli_is_sponge(alg) ? 1 : 2;
+    const size_t nwhole = (nblocks - nlast) * alg->block_nbytes;
     union hli_lane_states states;
     struct hli_tails tails;
     const uint8_t *msg[HLI_LANES], *rests[HLI_LANES];
@@ -303,205 +283,95 @@ static HLI_NOINLINE void hash_abreast(const hl_kernel *kernel, const struct hli_
         nrests[l] = few->nbytes[at] - nwhole;
     } while (++l < nlanes);
     if (nwhole != 0)
-        hli_advance_lanes(kernel, alg, &states, msg, few->nblocks - nlast);
+        hli_advance_lanes(kernel, alg, &states, msg, nblocks - nlast);
     edges.pad(alg, nlast, rests, nrests, pass->begin_nbytes + nwhole, npadded, tails.bytes);
     hli_point_at_tails(alg, &tails, nlanes, npadded, msg);
     hli_advance_lanes(kernel, alg, &states, msg, nlast);
     hli_write_digests(edges, kernel, alg, &states, n, few->digests + first);
 }
 
-/* The next call for one hash of few messages: a kernel, and its function for whole messages or NULL. */
-struct few_call {
-    const hl_kernel *kernel;
-    hli_whole_fn *whole;
-};
-
-HLI_INLINE struct few_call choose_call(uint32_t choice, const struct hli_pass *pass, size_t n, size_t nblocks,
-                                       int is_known, int is_first)
+/* One pass over a few messages. Returns an upper bound of the stack. */
+static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct hli_pass *pass,
+                                       const struct hli_groups *groups, struct hli_few *few, size_t nblocks)
 {
-    const int may_be_whole = hli_may_be_whole(pass);
-    struct few_call call;
-
-    call.kernel = hli_choose_few(choice, pass->alg->body, n, nblocks, is_known, may_be_whole, is_first, &call.whole);
-    return call;
-}
-
-/* One hash of n messages, in groups that take the least time each; `call` is for the first. Returns an upper bound of
- * the stack. */
-static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct hli_pass *pass, struct few *few,
-                                       size_t n, struct few_call call)
-{
-    enum { OWN = 160, WHOLE = 160, ABREAST = 4480 }; /* frames */
+    enum { OWN = 160, ONE = HLI_ONE_NBYTES, BLOCKS = 4480, WHOLE = 160 }; /* frames */
+    static const uint16_t frames[] = {[HLI_ONE] = ONE, [HLI_BLOCKS] = BLOCKS, [HLI_WHOLE] = WHOLE};
     size_t most = 0;
 
-    for (size_t first = 0;;) {
-        const hl_kernel *const kernel = call.kernel;
-        const size_t nlanes = kernel->nlanes;
-        const size_t frame = call.whole != NULL ? WHOLE : nlanes == 1 ? (size_t)HLI_ONE_NBYTES : ABREAST;
-        const size_t stack = hli_stack_of(kernel) + frame + OWN;
-        const size_t end = n - first < nlanes ? n : first + nlanes;
-        if (call.whole != NULL)
-            hash_whole(kernel, call.whole, pass, few, first, end);
-        else if (nlanes == 1)
-            hli_hash_one(kernel, pass->alg, hli_begin_of(pass, first), pass->begin_nbytes, few->data[first],
-                         few->nbytes[first], few->digests[first]);
-        else
-            hash_abreast(kernel, pass, hli_choose_edges(plan->choice), few, first, end);
-        first = end;
+    for (unsigned g = 0; g < groups->n; g++) {
+        const struct hli_group *group = &groups->at[g];
+        const size_t stack = hli_stack_of(group->kernel) + frames[group->how] + OWN;
         most = stack > most ? stack : most;
-        if (first == n)
-            return most;
-        call = choose_call(plan->choice, pass, n - first, few->nblocks, few->schedule != NULL, 0);
+        switch ((enum hli_how)group->how) {
+        case HLI_ONE:
+            for (size_t i = group->first; i < group->end; i++)
+                hli_hash_one(group->kernel, pass->alg, hli_begin_of(pass, i), pass->begin_nbytes, few->data[i],
+                             few->nbytes[i], few->digests[i]);
+            break;
+        case HLI_BLOCKS: hash_blocks(group, pass, hli_choose_edges(plan->choice), few, nblocks); break;
+        case HLI_WHOLE: hash_whole(group, pass, few, nblocks); break;
+        }
     }
+    return most;
 }
 
-HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *all)
+/* Hashes 2 to HLI_SHORT messages by their plan. Returns 0, and has done nothing, if they go the way of many. */
+static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages *all)
 {
-    const struct hli_pass *pass = &plan->first;
-    const hl_alg_info *alg = pass->alg, *again = plan->second.alg;
-    const size_t n = all->count, nagain = again == NULL ? 0 : hli_ending_nblocks(again, alg->digest_nbytes);
-    uint8_t inner[HLI_SHORT * HL_DIGEST_MAX_NBYTES];
-    uint8_t *const digests = again == NULL ? plan->digests : inner;
-    const size_t stride = again == NULL ? plan->digest_stride : (size_t)HL_DIGEST_MAX_NBYTES;
-    struct few few;
-    size_t least = SIZE_MAX, most = 0, stack_again = 0;
+    const hl_alg_info *alg = plan->first.alg, *again = plan->second.alg;
+    uint8_t inner[HLI_SHORT][HL_DIGEST_MAX_NBYTES];
+    struct hli_few few;
+    const enum hli_way way = again == NULL ? hli_plan_few(plan, all, plan->digests, plan->digest_stride, &few)
+                                           : hli_plan_few(plan, all, inner[0], sizeof inner[0], &few);
 
-    if (all->layout == HL_ROWS)
-        fill_few(HL_ROWS, all, &few, &least, &most, digests, stride);
-    else
-        fill_few(HL_SLICES, all, &few, &least, &most, digests, stride);
-    few.nblocks = hli_padded_nblocks(alg, most);
-    few.is_one_length = least == most;
-    if ((n > HLI_FEW && few.nblocks > hli_whole_nblocks(plan->choice)) ||
-        (least != most && hli_padded_nblocks(alg, least) != few.nblocks))
+    if (way == HLI_MANY)
         return 0;
-    few.schedule = least == most && pass->begin_nbytes == 0 ? hli_known_schedule(alg, most) : NULL;
-
-    /* Both are chosen before the first hash, as the second one waits for its result. */
-    const struct few_call call = choose_call(plan->choice, pass, n, few.nblocks, few.schedule != NULL, 1);
-    const struct few_call call_again =
-        again == NULL ? call : choose_call(plan->choice, &plan->second, n, nagain, 0, 1);
-    if (call.kernel->nlanes == 1 && call_again.kernel->nlanes == 1) { /* best for all of them, then */
-        hash_apart(plan, call.kernel, all);
-        hli_forget(plan, 1, call.kernel);
+    if (way == HLI_APART) {
+        const hl_kernel *kernel = hli_choose_one(plan->choice, alg->body);
+        hash_apart(plan, kernel, all);
+        hli_forget(plan, 1, kernel);
         return 1;
     }
-    if (call.whole != NULL && n <= call.kernel->nlanes && again == NULL && !plan->is_secret) {
-        hash_whole(call.kernel, call.whole, pass, &few, 0, n);
+    if (again == NULL && few.groups.n == 1 && few.groups.at[0].how == HLI_WHOLE && !plan->is_secret) {
+        hash_whole(&few.groups.at[0], &plan->first, &few, few.nblocks);
         return 1;
     }
-    const size_t stack = hash_groups(plan, pass, &few, n, call);
+    size_t stack = hash_groups(plan, &plan->first, &few.groups, &few, few.nblocks);
     if (again != NULL) {
-        for (size_t i = 0; i < n; i++) {
-            few.data[i] = inner + i * stride;
+        for (size_t i = 0; i < all->count; i++) {
+            few.data[i] = inner[i];
             few.nbytes[i] = alg->digest_nbytes;
             few.digests[i] = plan->digests + i * plan->digest_stride;
         }
-        few.nblocks = nagain;
         few.is_one_length = 1;
         few.schedule = NULL;
-        stack_again = hash_groups(plan, &plan->second, &few, n, call_again);
+        const size_t stack_again = hash_groups(plan, &plan->second, &few.groups_again, &few, few.nblocks_again);
+        stack = stack_again > stack ? stack_again : stack;
     }
     if (plan->is_secret) { /* the digests are the only secrets in this frame; the rest is pointers and lengths */
         if (again != NULL)
-            hli_wipe(inner, n * stride);
-        hli_burn(stack > stack_again ? stack : stack_again);
+            hli_wipe(inner, all->count * sizeof inner[0]);
+        hli_burn(stack);
     }
     return 1;
 }
 
-/* Time of all blocks, those of equally long messages side by side. `nblocks` is sorted, the longest first. */
-static uint64_t time_together(uint32_t choice, hl_body body, const size_t nblocks[], size_t n)
-{
-    uint64_t time = 0;
-
-    for (size_t left = n, done = 0; left > 0; left--) {
-        if (nblocks[left - 1] == done)
-            continue;
-        const hl_kernel *kernel = hli_choose(choice, body, left, 0);
-        const size_t ncalls = left <= kernel->nlanes ? 1 : (left + kernel->nlanes - 1) / kernel->nlanes;
-        time += (uint64_t)(nblocks[left - 1] - done) * ncalls * hli_cost(choice, kernel);
-        done = nblocks[left - 1];
-    }
-    return time;
-}
-
-int hli_is_apart(uint32_t choice, const hl_alg_info *first, const hl_alg_info *second, size_t nblocks[], size_t n)
-{
-    /* TOGETHER: ns that the driver and the first block of a kernel of lanes add. The table's costs are those of long
-     * messages; the first SHORT ns of short ones take up to a SHORT_SHARE-th more. */
-    enum { TOGETHER = 90, SHORT = 1000, SHORT_SHARE = 6 };
-    const size_t again = second == NULL ? 0 : hli_ending_nblocks(second, first->digest_nbytes);
-    const uint64_t cost = hli_cost(choice, hli_choose_one(choice, first->body));
-    const uint64_t cost_again = second == NULL ? 0 : again * hli_cost(choice, hli_choose_one(choice, second->body));
-    size_t sum = nblocks[0];
-
-    for (size_t i = 1; i < n; i++) {
-        const size_t inserted = nblocks[i];
-        size_t to = i;
-        for (; to > 0 && nblocks[to - 1] < inserted; to--)
-            nblocks[to] = nblocks[to - 1];
-        nblocks[to] = inserted;
-        sum += inserted;
-    }
-    /* No kernel does several messages in less than the time of the longest. */
-    if ((sum - nblocks[0]) * cost + (n - 1) * cost_again <= TOGETHER)
-        return 1;
-    uint64_t together = time_together(choice, first->body, nblocks, n);
-    if (second != NULL)
-        together += time_together(choice, second->body, (const size_t[HLI_FEW]){again, again, again, again}, n);
-    return sum * cost + n * cost_again <= together + (together < SHORT ? together : SHORT) / SHORT_SHARE + TOGETHER;
-}
-
-/* Whether a few messages go one after the other. */
-static int is_apart(const struct hli_plan *plan, const hl_messages *all)
-{
-    const hl_alg_info *alg = plan->first.alg;
-    size_t nblocks[HLI_FEW];
-
-    for (size_t i = 0; i < all->count; i++)
-        nblocks[i] = hli_padded_nblocks(alg, hli_message_at(all->layout, all, i).nbytes);
-    return hli_is_apart(plan->choice, alg, plan->second.alg, nblocks, all->count);
-}
-
-/* Whether up to HLI_SHORT messages may fill a function for whole ones, by the first message and the lanes. */
-static int may_group(const struct hli_plan *plan, const hl_messages *all)
-{
-    const hl_alg_info *alg = plan->first.alg;
-
-    return all->count <= HLI_SHORT && plan->first.begin_stride == 0 &&
-           hli_padded_nblocks(alg, hli_message_at(all->layout, all, 0).nbytes) <= hli_whole_nblocks(plan->choice) &&
-           hli_has_whole(plan->choice, alg->body, all->count);
-}
-
-/* Whether two messages are so short that it is known, without weighing, that they go one after the other. */
-static int is_short_pair(const struct hli_plan *plan, const hl_messages *all)
-{
-    const hl_alg_info *alg = plan->first.alg, *again = plan->second.alg;
-    const size_t longest = hli_longest_in_one_block(alg) + (HLI_PAIR_NBLOCKS - 1) * alg->block_nbytes;
-
-    return hli_is_pair_apart(plan->choice, alg->body) &&
-           (again == NULL || hli_is_pair_apart(plan->choice, again->body)) &&
-           hli_message_at(all->layout, all, 0).nbytes <= longest &&
-           hli_message_at(all->layout, all, 1).nbytes <= longest;
-}
-
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
-    const int may_choose = all->count > 1 && plan->forced == NULL;
+    const hl_kernel *kernel;
 
-    if (may_choose && all->count == 2 && is_short_pair(plan, all)) {
-        const hl_kernel *kernel = hli_choose_one(plan->choice, plan->first.alg->body);
-        hash_apart(plan, kernel, all);
-        hli_forget(plan, 1, kernel);
-        return;
+    if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL) {
+        if (all->count == 2 && hli_plan_pair(plan, all)) {
+            kernel = hli_choose_one(plan->choice, plan->first.alg->body);
+            hash_apart(plan, kernel, all);
+            hli_forget(plan, 1, kernel);
+            return;
+        }
+        if (hash_few(plan, all))
+            return;
     }
-    if (may_choose && (all->count <= HLI_FEW || may_group(plan, all)) && hli_hash_few(plan, all))
-        return;
-    const int is_few = all->count == 1 || (may_choose && all->count <= HLI_FEW && is_apart(plan, all));
-    const hl_kernel *kernel = hli_kernel(plan, &plan->first, is_few ? 1 : all->count);
-
-    if (!is_few && kernel->nlanes > 1) {
+    kernel = hli_kernel(plan, &plan->first, all->count);
+    if (all->count > 1 && kernel->nlanes > 1) {
         hash_all(plan, kernel, all);
         return;
     }

@@ -14,7 +14,7 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
     const struct hli_plan *plan = ends->plan;
     const struct hli_pass *pass = &plan->second;
     const hl_alg_info *alg = pass->alg;
-    const unsigned nblocks = hli_ending_nblocks(alg, plan->first.alg->digest_nbytes);
+    const unsigned nblocks = ends->nblocks;
     const uint8_t *msg[HLI_LANES];
     uint8_t *digests[HLI_LANES];
     unsigned first = 0;
@@ -30,7 +30,7 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
         for (unsigned l = 0; l < n; l++)
             digests[l] = plan->digests + ends->at[first + l] * plan->digest_stride;
         if (ends->again != NULL && kernel == ends->second && n == nlanes) {
-            const struct hli_whole whole = hli_whole_again(ends);
+            const struct hli_whole whole = hli_describe(pass, nblocks, 1, NULL);
             ends->again(&whole, data, ends->nbytes, digests);
         } else {
             ends->edges.pad(alg, nblocks, data, ends->nbytes, pass->begin_nbytes, n, tails->bytes);

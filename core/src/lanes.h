@@ -6,7 +6,8 @@
  * its whole blocks, which are read in place, and an ending of one or two blocks (edges.c): the rest, the padding and
  * the length.
  *
- *   hash.c     whole messages: takes 96 at a time and sends each one of two ways
+ *   plan.c     which kernels hash a few messages, and in which groups
+ *   hash.c     whole messages: few by their plan; many 96 at a time, each one of two ways
  *   step.c     in step: messages with equally many blocks fill all lanes and are begun, advanced and ended together;
  *              their states never leave the kernel's layout. Short messages, if the kernel has a function for whole
  *              ones (hli_whole_fn), are hashed before hash.c takes them
@@ -81,6 +82,16 @@ HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
 
     return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES &&
            (alg->ending != HL_XOF || alg->digest_nbytes == 32 || alg->digest_nbytes == 64);
+}
+
+/* Describes whole messages of a pass to such a function: nblocks with the padding, whose schedule may be given. */
+HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nblocks, int is_one_length,
+                                         const void *schedule)
+{
+    const hl_alg_info *alg = pass->alg;
+
+    return (struct hli_whole){pass->begin, (uint32_t)pass->begin_nbytes, (uint32_t)nblocks - (schedule != NULL),
+                              schedule, alg->digest_nbytes, is_one_length, alg->block_nbytes, alg->suffix};
 }
 
 /* The kernel for `count` whole short messages, which has a function for them; NULL if another kernel is faster. `wide`
@@ -196,6 +207,7 @@ struct hli_ends {
     const hl_kernel *second; /* for many digests; NULL if the plan has no second pass */
     hli_whole_fn *again;     /* its function for whole messages; NULL: not used */
     unsigned n, nused;       /* digests in the queue, now and at most so far */
+    unsigned nblocks;        /* of a digest that is hashed again */
     size_t at[HLI_QUEUE];    /* the messages that the digests belong to */
     uint8_t digests[HLI_QUEUE][HL_DIGEST_MAX_NBYTES];
     uint8_t *queue[HLI_QUEUE]; /* the addresses of these digests, and */
@@ -216,6 +228,7 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
     ends->n = ends->nused = 0;
     if (ends->second == NULL)
         return;
+    ends->nblocks = hli_ending_nblocks(second->alg, plan->first.alg->digest_nbytes);
     const hl_kernel *const whole = hli_kernel_whole(plan, second, count, ends->second);
     ends->again = whole == NULL ? NULL : hli_whole_of(whole);
     ends->second = whole == NULL ? ends->second : whole;
@@ -223,22 +236,6 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
         ends->queue[i] = ends->digests[i];
     for (unsigned l = 0; l < HLI_LANES; l++)
         ends->nbytes[l] = plan->first.alg->digest_nbytes;
-}
-
-/* Describes the second hash to ends->again. */
-HLI_INLINE struct hli_whole hli_whole_again(const struct hli_ends *ends)
-{
-    const struct hli_pass *pass = &ends->plan->second;
-
-    return (struct hli_whole){
-        .begin = pass->begin,
-        .before = (uint32_t)pass->begin_nbytes,
-        .nblocks = hli_ending_nblocks(pass->alg, ends->plan->first.alg->digest_nbytes),
-        .digest_nbytes = pass->alg->digest_nbytes,
-        .is_one_length = 1,
-        .block_nbytes = pass->alg->block_nbytes,
-        .suffix = pass->alg->suffix,
-    };
 }
 
 /* Does the second hash of queued digests, as long as they fill the lanes; if `all`, of all of them. Overwrites states
@@ -319,15 +316,6 @@ HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
     return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
 }
 
-/* Hashes 2 to HLI_SHORT messages in groups, each by the kernel that takes the least time for it (hash.c), and burns
- * what is secret. Returns 0, and has done nothing, if they do not take equally many blocks, or if there are more than
- * HLI_FEW that take more than hli_whole_nblocks. */
-HLI_HIDDEN int hli_hash_few(const struct hli_plan *plan, const hl_messages *all);
-/* Whether n messages (1 .. HLI_FEW), the i-th of nblocks[i] blocks, take less time one after the other than side by
- * side, by the costs (hash.c). `second`, if not NULL, hashes the digests again. Sorts nblocks. */
-HLI_HIDDEN int hli_is_apart(uint32_t choice, const hl_alg_info *first, const hl_alg_info *second, size_t nblocks[],
-                            size_t n);
-
 /* ---- Search (search.c) ------------------------------------------------------------------------------------------- */
 
 /* hl_search for messages that continue `begin`, whole blocks of the job's algorithm; NULL: nothing comes before. */
@@ -343,8 +331,8 @@ enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
 HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
 {
     /* A message of up to two blocks with its padding is nothing but an ending: one copy costs less than a kernel call
-     * for its first block. There are two exceptions: exactly one whole block, as padding with a known schedule is faster,
-     * and a sponge, whose tails have room for one block. */
+     * for its first block. There are two exceptions: exactly one whole block, as padding with a known schedule is
+     * faster, and a sponge, whose tails have room for one block. */
     const size_t longest = hli_longest_in_one_block(alg);
     if (nbytes <= (hli_is_sponge(alg) ? longest : longest + alg->block_nbytes) && nbytes != alg->block_nbytes)
         return HLI_ONE_BLOCK + (nbytes > longest); /* no branch: lengths around one block would be mispredicted */
@@ -387,6 +375,47 @@ HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size
         return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
     return ((const hl_slice *)all->base)[i];
 }
+
+/* ---- Few messages (plan.c) --------------------------------------------------------------------------------------- */
+
+/* A group: messages first .. end - 1 of a call. */
+enum hli_how {
+    HLI_ONE,    /* one after the other, each alone (one.h) */
+    HLI_BLOCKS, /* side by side: first their whole blocks, then copies of their last ones with the padding */
+    HLI_WHOLE   /* side by side, by the kernel's function for whole messages */
+};
+struct hli_group {
+    const hl_kernel *kernel;
+    uint8_t first, end, how;
+};
+struct hli_groups {
+    struct hli_group at[HLI_SHORT];
+    unsigned n;
+};
+
+/* Messages of equally many blocks, taken out of their layout, with room for idle lanes behind them; and their groups in
+ * each pass. */
+struct hli_few {
+    const uint8_t *data[HLI_QUEUE];
+    size_t nbytes[HLI_QUEUE];
+    uint8_t *digests[HLI_QUEUE];
+    int is_one_length;
+    const void *schedule; /* of their last block, if it is known */
+    size_t nblocks, nblocks_again;
+    struct hli_groups groups, groups_again;
+};
+
+/* How 2 to HLI_SHORT messages take the least time, before any of them is hashed. Their first digests will lie stride
+ * bytes apart. Only HLI_GROUPS fills in `few`. */
+enum hli_way {
+    HLI_MANY,  /* as more messages are: long ones, or of different numbers of blocks */
+    HLI_APART, /* one by one, in both passes */
+    HLI_GROUPS /* by few->groups, and then by few->groups_again */
+};
+HLI_HIDDEN enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, uint8_t *digests,
+                                     size_t stride, struct hli_few *few);
+/* Whether two messages are so short that the answer is HLI_APART, without a look at their numbers of blocks. */
+HLI_HIDDEN int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all);
 
 /* ---- In step (step.c) -------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* registry.c: the table of kernels, the part of it that this machine can run, and the choice of a kernel.
+/* registry.c: the table of kernels, and the part of it that this machine can run.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 
 #include "algorithms.h"
-#include "cpu.h"
 #include "kernels.h"
 #include "lanes.h"
+#include "registry.h"
 
 enum {
 #define ISA(name, needs) ISA_##name,
@@ -48,12 +48,7 @@ _Static_assert(HLI_BITS(HLI_ALG_, HL_ALGORITHMS) != 0, "HL_ALGORITHMS leaves no 
 _Static_assert(HLI_BITS(HLI_ISA_, HL_ISAS) >= 0, "HL_ISAS has a name that no instruction set has");
 #endif
 
-static const struct row {
-    hl_kernel kernel;
-    uint16_t cost[HLI_TUNE_COUNT], beside;
-    hli_whole_fn *whole;
-    hli_words_fn *words;
-} rows[] = {
+const struct hli_row hli_rows[] = {
 /* A function of a kernel. 0, a null pointer, if this build leaves the kernel out. */
 #define BUILT(body, isa, function) (HAS_##body && HLI_ISA(isa) ? (function) : 0)
 #define ROW(body, text, function, scheduled, whole, words, beside, isa, nlanes, ...) \
@@ -95,37 +90,12 @@ enum {
 #include "registry.def"
     ROW_COUNT
 };
-static const uint8_t first_row[] = {
+_Static_assert(ROW_COUNT <= 256, "a row's number needs more than a byte");
+const uint8_t hli_first_row[HLI_NBODIES + 1] = {
 #define BODY(body, name) [HL_BODY_##body] = FIRST_##body,
 #include "registry.def"
     ROW_COUNT};
 
-/* The rows that have a function for whole messages, those of one body after those of the one before. */
-static const uint8_t whole_rows[] = {
-#define LANES(body, name, isa, nlanes, ...)
-#define LANES2(body, name, isa, nlanes, beside, ...)                        ROW_##name##_##isa,
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, beside, ...) ROW_##function,
-#define KERNEL_WHOLE(body, function, whole, isa, nlanes, beside, ...)       ROW_##function,
-#include "registry.def"
-    ROW_COUNT};
-enum {
-#define BODY(body, name) FIRST_WHOLE_##body, FIRST_WHOLE_##body##_again = FIRST_WHOLE_##body - 1,
-#define LANES2(body, name, isa, nlanes, beside, ...)                        WHOLE_ROW_##name##_##isa,
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, beside, ...) WHOLE_ROW_##function,
-#define KERNEL_WHOLE(body, function, whole, isa, nlanes, beside, ...)       WHOLE_ROW_##function,
-#include "registry.def"
-    WHOLE_ROW_COUNT
-};
-static const uint8_t first_whole[] = {
-#define BODY(body, name) [HL_BODY_##body] = FIRST_WHOLE_##body,
-#include "registry.def"
-    WHOLE_ROW_COUNT};
-
-/* The choice word: the allowed instruction sets, those of the machine, the column of costs, and a bit that is set once
- * these are known. */
-#define CHOICE_AVAILABLE 11
-#define CHOICE_KNOWN     (UINT32_C(1) << 31)
-#define ISA_MASK         ((UINT32_C(1) << CHOICE_AVAILABLE) - 1)
 _Static_assert(ISA_COUNT <= CHOICE_AVAILABLE && 2 * CHOICE_AVAILABLE <= CHOICE_TUNE,
                "an instruction set has no bit in the choice word");
 
@@ -202,7 +172,7 @@ hl_status hl_restrict(hl_isas wanted)
 
     if ((wanted & ~available) != 0)
         return HL_EISA;
-    for (size_t body = 0; body + 1 < sizeof first_row; body++)
+    for (size_t body = 0; body < HLI_NBODIES; body++)
         if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL && hli_choose(available, (hl_body)body, 1, 0) != NULL)
             allowed |= (hl_isas)1 << ISA_scalar;
     /* The bits that do not follow from `allowed` never change, so a store by another thread in between does no harm. */
@@ -217,55 +187,7 @@ size_t hl_kernel_count(void)
 
 const hl_kernel *hl_kernel_at(size_t i)
 {
-    return i < ROW_COUNT ? &rows[i].kernel : NULL;
-}
-
-static const struct row *row_of(const hl_kernel *kernel)
-{
-    return (const struct row *)kernel; /* its first member */
-}
-
-uint32_t hli_cost(uint32_t word, const hl_kernel *kernel)
-{
-    return row_of(kernel)->cost[word >> CHOICE_TUNE & 7];
-}
-
-/* Kernels of one lane are the last rows, the fastest at the end: the first allowed one from there is right. */
-static const hl_kernel *single(uint32_t word, hl_body body)
-{
-    const struct row *const all = rows, *row = all + first_row[body + 1] - 1;
-    const unsigned tune = word >> CHOICE_TUNE & 7;
-
-    do
-        if ((row->kernel.isas & word) != 0 && row->cost[tune] != HLI_NEVER)
-            return &row->kernel;
-    while (row > all + first_row[body] && (--row)->kernel.nlanes == 1);
-    return NULL;
-}
-
-/* The best kernel, of those of several lanes and `alone`, which may be NULL. */
-static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *alone, size_t nmessages,
-                                 uint32_t call_cost)
-{
-    const unsigned tune = word >> CHOICE_TUNE & 7;
-    /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
-     * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
-    const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
-    const hl_kernel *best = alone;
-    uint32_t best_cost = alone == NULL ? UINT32_MAX : n * (row_of(alone)->cost[tune] + call_cost);
-
-    for (const struct row *row = rows + first_row[body]; row->kernel.nlanes > 1; row++) {
-        if ((row->kernel.isas & word) == 0)
-            continue;
-        const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division takes as long as ten rows */
-        const uint32_t ncalls = n <= nlanes ? 1 : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
-        const uint32_t cost = ncalls * (row->cost[tune] + call_cost);
-        if (cost < best_cost) {
-            best = &row->kernel;
-            best_cost = cost;
-        }
-    }
-    return best;
+    return i < ROW_COUNT ? &hli_rows[i].kernel : NULL;
 }
 
 /* Many programs hash one message a call, and weighing all rows would take a third of that time (64 bytes: 20 to 30 ns
@@ -273,9 +195,9 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *a
  * instead of 250). */
 const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
 {
-    const hl_kernel *alone = single(word, body);
+    const hl_kernel *alone = hli_single(word, body);
 
-    return alone != NULL ? alone : cheapest(word, body, NULL, 1, 0);
+    return alone != NULL ? alone : hli_choose(word, body, 1, 0);
 }
 
 /* Not inlined, so that the next call needs no frame. */
@@ -287,177 +209,33 @@ static HLI_NOINLINE const hl_kernel *choose_otherwise(hl_body body)
 const hl_kernel *hli_choose_now(hl_body body)
 {
     const uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
-    const hl_kernel *alone = single(word, body); /* NULL while the word is not known */
+    const hl_kernel *alone = hli_single(word, body); /* NULL while the word is not known */
 
     return __builtin_expect(alone != NULL, 1) ? alone : choose_otherwise(body);
 }
 
-const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
-{
-    const hl_kernel *alone = single(word, body);
-
-    return nmessages == 1 && alone != NULL ? alone : cheapest(word, body, alone, nmessages, call_cost);
-}
-
-const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)
-{
-    const struct row *const all = rows;
-    const unsigned tune = word >> CHOICE_TUNE & 7;
-    const hl_kernel *best = hli_choose(word, body, SIZE_MAX, call_cost), *whole = NULL;
-    uint32_t nlanes = best->nlanes, cost = row_of(best)->cost[tune] + call_cost;
-
-    for (const struct row *row = all + first_row[body]; row < all + first_row[body + 1]; row++)
-        if (row->whole != NULL && (row->kernel.isas & word) != 0 &&
-            row->cost[tune] * nlanes < cost * row->kernel.nlanes) {
-            whole = &row->kernel;
-            nlanes = whole->nlanes;
-            cost = row->cost[tune];
-        }
-    return whole;
-}
-
-int hli_has_whole(uint32_t word, hl_body body, size_t nmessages)
-{
-    for (size_t i = first_whole[body]; i < first_whole[body + 1]; i++) {
-        const hl_kernel *kernel = &rows[whole_rows[i]].kernel;
-        if ((kernel->isas & word) != 0 && kernel->nlanes <= nmessages + nmessages / 2)
-            return 1;
-    }
-    return 0;
-}
-
 /* Kernels of AVX-512 load each block while they hash the one before; functions for whole messages do not. For messages
  * of more blocks what such a function saves is little beside them. */
-enum { WHOLE_NBLOCKS = 6 };
-
 unsigned hli_whole_nblocks(hl_isas isas)
 {
 #if HLI_X86
-    return (isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0 ? 2 : WHOLE_NBLOCKS;
+    return (isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0 ? 2 : HLI_WHOLE_NBLOCKS;
 #else
     (void)isas;
-    return WHOLE_NBLOCKS;
+    return HLI_WHOLE_NBLOCKS;
 #endif
-}
-
-/* The first call of the plan that takes the least time for nmessages (1 .. HLI_SHORT), if some were hashed before.
- * *is_apart: whether these take less time one by one if they are all. */
-static HLI_NOINLINE const hl_kernel *plan_few(uint32_t word, hl_body body, uint32_t nmessages, uint32_t nblocks,
-                                              int is_known, int may_be_whole, hli_whole_fn **whole, int *is_apart)
-{
-    /* The table's costs are those of long messages. Beside them, in ns: a function for whole messages takes what the
-     * table says; any other kernel of lanes, which is called twice between copies, ABREAST, and ABREAST_LANE a lane;
-     * one message a ONE_SHARE-th of a block, and ONE, or LEFT if others went before it. A known schedule saves a
-     * KNOWN_SHARE-th of a block. GROUPS: what a call takes to make groups. */
-    enum { ABREAST = 10, ABREAST_LANE = 20, ONE_SHARE = 8, ONE = 9, LEFT = 17, KNOWN_SHARE = 3, GROUPS = 35 };
-    const struct row *const all = rows;
-    const unsigned tune = word >> CHOICE_TUNE & 7;
-    const hl_kernel *const alone = single(word, body);
-    uint32_t times[HLI_SHORT + 1] = {0};               /* of the best plan for each number of messages */
-    const struct row *first[HLI_SHORT + 1] = {NULL}; /* of that plan; one by one only if all go so */
-
-    for (uint32_t n = 1; n <= nmessages; n++) {
-        times[n] = UINT32_MAX;
-        for (const struct row *row = all + first_row[body]; row < all + first_row[body + 1]; row++) {
-            const uint32_t lanes = row->kernel.nlanes, left = n > lanes ? times[n - lanes] : 0, cost = row->cost[tune];
-            const uint32_t saved = is_known && row->kernel.scheduled != NULL ? cost / KNOWN_SHARE : 0;
-            const uint32_t blocks = nblocks * cost - saved;
-            const int is_whole = lanes > 1 && row->whole != NULL && may_be_whole;
-            const uint32_t beside = lanes == 1 ? cost / ONE_SHARE + LEFT
-                                    : is_whole ? row->beside
-                                               : ABREAST + ABREAST_LANE * lanes;
-            const int may_be = lanes == 1 ? &row->kernel == alone : is_whole || n <= HLI_FEW || alone == NULL;
-            if (!may_be || (row->kernel.isas & word) == 0 || (n == 1 && lanes > 1 && alone != NULL) ||
-                blocks + beside + left >= times[n])
-                continue;
-            times[n] = blocks + beside + left;
-            first[n] = lanes == 1 && n > 1 ? first[n - 1] : row;
-        }
-    }
-    *whole = first[nmessages]->kernel.nlanes > 1 && may_be_whole ? first[nmessages]->whole : NULL;
-    *is_apart = alone != NULL && nmessages * (times[1] + ONE - LEFT) <= times[nmessages] + GROUPS;
-    return &first[nmessages]->kernel;
-}
-
-/* What plan_few said before, for messages of 1 .. WHOLE_NBLOCKS blocks that may be whole or not, of two blocks with a
- * known schedule, and of 8, 16 and 32, which stand for all others; and what hli_is_pair_apart said. An answer is one
- * word: the row, whether its function for whole messages is meant, whether all go one by one, and the bits of the choice
- * word that it follows from. For other bits it is none. */
-#define FEW_ROW   CHOICE_AVAILABLE
-#define FEW_WHOLE (UINT32_C(1) << 19)
-#define FEW_APART (UINT32_C(1) << 20)
-#define FEW_FROM  (ISA_MASK | UINT32_C(7) << CHOICE_TUNE | CHOICE_KNOWN)
-enum { FEW_KNOWN = 2 * WHOLE_NBLOCKS, FEW_LONG = FEW_KNOWN + 2, FEW_PAIR = FEW_LONG + 3, FEW_SHAPES };
-_Static_assert(ROW_COUNT <= 1 << (19 - FEW_ROW), "a row's number needs more bits");
-static _Atomic uint32_t few[sizeof first_row - 1][HLI_SHORT][FEW_SHAPES];
-
-const hl_kernel *hli_choose_few(uint32_t word, hl_body body, size_t nmessages, size_t nblocks, int is_known,
-                                int may_be_whole, int is_first, hli_whole_fn **whole)
-{
-    const struct row *const all = rows;
-    const size_t may = may_be_whole && nblocks <= hli_whole_nblocks(word), known = is_known && nblocks == 2;
-    uint32_t each = (uint32_t)nblocks;
-    size_t shape = known ? FEW_KNOWN + may : 2 * (nblocks - 1) + may;
-
-    if (nblocks > WHOLE_NBLOCKS) {
-        shape = FEW_LONG + (nblocks >= 16) + (nblocks >= 32);
-        each = 8u << (shape - FEW_LONG);
-    }
-    _Atomic uint32_t *const at = &few[body][nmessages - 1][shape];
-    uint32_t found = atomic_load_explicit(at, memory_order_relaxed);
-    if (__builtin_expect(((found ^ word) & FEW_FROM) != 0, 0)) {
-        int is_apart;
-        const hl_kernel *const kernel =
-            plan_few(word, body, (uint32_t)nmessages, each, (int)known, (int)may, whole, &is_apart);
-        found = (word & FEW_FROM) | (uint32_t)(row_of(kernel) - all) << FEW_ROW | (*whole != NULL ? FEW_WHOLE : 0) |
-                (is_apart ? FEW_APART : 0);
-        atomic_store_explicit(at, found, memory_order_relaxed);
-    }
-    *whole = NULL;
-    if (is_first && (found & FEW_APART) != 0)
-        return single(word, body);
-    const struct row *const row = &all[found >> FEW_ROW & 0xff];
-    if ((found & FEW_WHOLE) != 0)
-        *whole = row->whole;
-    return &row->kernel;
-}
-
-static HLI_NOINLINE uint32_t plan_pair(uint32_t word, hl_body body)
-{
-    const hl_kernel *kernel = hli_choose_one(word, body);
-    /* Two blocks, if the message has 64 bytes (hli_known_schedule). */
-    const int has_known = body == HL_BODY_SHA1 || body == HL_BODY_SHA256;
-    hli_whole_fn *whole;
-
-    for (unsigned nblocks = 1; nblocks <= HLI_PAIR_NBLOCKS && kernel != NULL && kernel->nlanes == 1; nblocks++) {
-        kernel = hli_choose_few(word, body, 2, nblocks, 0, 1, 1, &whole);
-        if (kernel->nlanes == 1)
-            kernel = hli_choose_few(word, body, 2, nblocks, has_known && nblocks == 2, 1, 1, &whole);
-    }
-    const uint32_t found = (word & FEW_FROM) | (kernel != NULL && kernel->nlanes == 1 ? FEW_APART : 0);
-    atomic_store_explicit(&few[body][1][FEW_PAIR], found, memory_order_relaxed);
-    return found;
-}
-
-int hli_is_pair_apart(uint32_t word, hl_body body)
-{
-    uint32_t found = atomic_load_explicit(&few[body][1][FEW_PAIR], memory_order_relaxed);
-
-    if (__builtin_expect(((found ^ word) & FEW_FROM) != 0, 0))
-        found = plan_pair(word, body);
-    return (found & FEW_APART) != 0;
 }
 
 hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
 {
-    return row_of(kernel)->whole;
+    return hli_row_of(kernel)->whole;
 }
 
 const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **words)
 {
-    const struct row *const all = rows;
+    const struct hli_row *const all = hli_rows;
 
-    for (const struct row *row = all + first_row[body + 1]; row-- > all + first_row[body];)
+    for (const struct hli_row *row = all + hli_first_row[body + 1]; row-- > all + hli_first_row[body];)
         if (row->words != NULL && (row->kernel.isas & word) != 0) {
             *words = row->words;
             return &row->kernel;

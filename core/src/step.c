@@ -29,21 +29,14 @@ static const void *shared_padding(struct hli_step *step, const hl_alg_info *alg,
 
 /* Describes whole messages of one shape. nblocks: with padding; is_block: each is exactly one block; pays: there are
  * enough of them to compute the schedule of its padding. */
-HLI_INLINE void describe_whole(const struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
-                               unsigned nblocks, int is_one_length, int is_block, int pays, struct hli_whole *whole)
+HLI_INLINE struct hli_whole describe_whole(const struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
+                                           size_t nblocks, int is_one_length, int is_block, int pays)
 {
     const struct hli_pass *pass = &ends->plan->first;
-    const hl_alg_info *alg = pass->alg;
+    const uint64_t nbytes = pass->begin_nbytes + pass->alg->block_nbytes;
 
-    whole->begin = pass->begin;
-    whole->before = (uint32_t)pass->begin_nbytes;
-    whole->schedule =
-        is_block ? shared_padding(step, alg, kernel, pass->begin_nbytes + alg->block_nbytes, pays) : NULL;
-    whole->nblocks = nblocks - (whole->schedule != NULL);
-    whole->digest_nbytes = alg->digest_nbytes;
-    whole->is_one_length = is_one_length;
-    whole->block_nbytes = alg->block_nbytes;
-    whole->suffix = alg->suffix;
+    return hli_describe(pass, nblocks, is_one_length,
+                        is_block ? shared_padding(step, pass->alg, kernel, nbytes, pays) : NULL);
 }
 
 /* `layout` is a literal. */
@@ -67,7 +60,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
     struct hli_whole second = {0};
 
     if (is_direct) {
-        second = hli_whole_again(ends);
+        second = hli_describe(&plan->second, ends->nblocks, 1, NULL);
         to = ends->queue;
         ends->nused = nlanes > ends->nused ? nlanes : ends->nused;
     }
@@ -100,8 +93,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
             if (nblocks > most_nblocks || (!is_one_length && hli_padded_nblocks(alg, least) != nblocks))
                 break;
             if (description != described)
-                describe_whole(ends, kernel, step, (unsigned)nblocks, is_one_length, is_block, all->count - next >= 8,
-                               &whole);
+                whole = describe_whole(ends, kernel, step, nblocks, is_one_length, is_block, all->count - next >= 8);
             described = description;
         }
         if (ends->second == NULL || is_direct) {
@@ -153,10 +145,9 @@ HLI_NOINLINE unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *k
         hli_shape_nblocks(shape) <= hli_whole_nblocks(ends->plan->choice | kernel->isas) &&
         hli_may_be_whole(pass)) {
         const int is_one_length = kind == HLI_PADDING_ONLY, is_block = is_one_length && nblocks == 1;
-        struct hli_whole whole;
+        const struct hli_whole whole =
+            describe_whole(ends, kernel, step, hli_shape_nblocks(shape), is_one_length, is_block, end - first >= 8);
         uint8_t *digests[HLI_LANES];
-        describe_whole(ends, kernel, step, (unsigned)hli_shape_nblocks(shape), is_one_length, is_block,
-                       end - first >= 8, &whole);
         hli_whole_of(kernel)(&whole, data, nbytes, hli_digests_of(ends, batch->at + first, nlanes, digests));
         hli_digests_written(ends, &states, &tails, batch->at + first, nlanes);
         return nlanes;

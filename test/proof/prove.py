@@ -756,7 +756,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
         for kernel in kernels:
             if kernel.body == algorithm.body:
                 m.hooks |= records(kernel, image, algorithm, runs)
-        for name in ("hli_whole_of", "hli_choose_whole", "hli_hash_few"):  # there are none
+        for name in ("hli_whole_of", "hli_choose_whole", "hli_plan_few", "hli_plan_pair"):  # there are none
             m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
     elif whole is not None:
         m.hooks[whole.whole] = lambda m: entered.append(True) or True

@@ -6,7 +6,8 @@
  * costs of registry.def, and Go repeats it until all is done. Messages that take longer than that are streams in the
  * meantime: slots. text.py compiles this file beside a copy of the core.
  */
-#include "../core/src/registry.c" /* for the costs */
+#include "../core/src/plan.c" /* both use the table of kernels, which a file here has for itself */
+#include "../core/src/registry.c"
 
 #include "../core/src/hmac.h"
 #include "../core/src/lanes.h"
@@ -147,8 +148,8 @@ static void set_costs(struct call *c)
     const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
     const hl_kernel *many = hli_choose(word, info->body, SIZE_MAX, 0), *one = hli_choose(word, info->body, 1, 0);
     const unsigned tune = word >> CHOICE_TUNE & 7;
-    const uint32_t of_many = row_of(many)->cost[tune] * UNITS / many->nlanes;
-    const uint32_t of_one = row_of(one)->cost[tune] * UNITS / one->nlanes;
+    const uint32_t of_many = hli_row_of(many)->cost[tune] * UNITS / many->nlanes;
+    const uint32_t of_one = hli_row_of(one)->cost[tune] * UNITS / one->nlanes;
 
     c->costs = (uint64_t)of_one << 32 | of_many;
     c->longest = share_of(c, info, LANES) - 64;
@@ -433,8 +434,8 @@ uint64_t hli_go(struct call *c, struct slots *slots)
         c->count = (uint64_t)hl_isas_allowed() << 32 | hl_isas_available();
         return 0;
     case OP_RESTRICT: /* also after kernels became known, without which plans have been made */
-        for (size_t i = 0; i < sizeof few / sizeof few[0][0][0]; i++)
-            atomic_store_explicit(&few[0][0][i], 0, memory_order_relaxed);
+        for (size_t i = 0; i < sizeof answers / sizeof answers[0][0][0]; i++)
+            atomic_store_explicit(&answers[0][0][i], 0, memory_order_relaxed);
         c->status = hl_restrict((hl_isas)c->count);
         return 0;
     case OP_COSTS: set_costs(c); return 0;

@@ -1,0 +1,346 @@
+/* plan.c: which kernels hash the messages of a call, weighed by the costs of registry.def before anything is hashed.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * hli_choose    the best kernel for messages that are all equally long: many, or the next ones of few
+ * hli_plan_few  how 2 .. HLI_SHORT messages are hashed: one by one, in groups of one kernel each, or as many are
+ *
+ * One message never gets here (hli_choose_one). Nothing here reads a message's bytes; test/choice.c plans without any.
+ */
+#include <stdatomic.h>
+
+#include "lanes.h"
+#include "registry.h"
+
+/* ---- One kernel -------------------------------------------------------------------------------------------------- */
+
+/* The best kernel, of those of several lanes and `alone`, which may be NULL. */
+static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *alone, size_t nmessages,
+                                 uint32_t call_cost)
+{
+    const unsigned tune = hli_tune_of(word);
+    /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
+     * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
+    const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
+    const hl_kernel *best = alone;
+    uint32_t best_cost = alone == NULL ? UINT32_MAX : n * (hli_cost(word, alone) + call_cost);
+
+    for (const struct hli_row *row = hli_rows + hli_first_row[body]; row->kernel.nlanes > 1; row++) {
+        if ((row->kernel.isas & word) == 0)
+            continue;
+        const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division takes as long as ten rows */
+        const uint32_t ncalls = n <= nlanes ? 1 : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
+        const uint32_t cost = ncalls * (row->cost[tune] + call_cost);
+        if (cost < best_cost) {
+            best = &row->kernel;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
+{
+    const hl_kernel *alone = hli_single(word, body);
+
+    return nmessages == 1 && alone != NULL ? alone : cheapest(word, body, alone, nmessages, call_cost);
+}
+
+const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)
+{
+    const struct hli_row *const all = hli_rows;
+    const unsigned tune = hli_tune_of(word);
+    const hl_kernel *best = hli_choose(word, body, SIZE_MAX, call_cost), *whole = NULL;
+    uint32_t nlanes = best->nlanes, cost = hli_cost(word, best) + call_cost;
+
+    for (const struct hli_row *row = all + hli_first_row[body]; row < all + hli_first_row[body + 1]; row++)
+        if (row->whole != NULL && (row->kernel.isas & word) != 0 &&
+            row->cost[tune] * nlanes < cost * row->kernel.nlanes) {
+            whole = &row->kernel;
+            nlanes = whole->nlanes;
+            cost = row->cost[tune];
+        }
+    return whole;
+}
+
+/* ---- Few messages of equally many blocks ------------------------------------------------------------------------- */
+
+/* An answer is one word: the row of the first group, whether its function for whole messages is meant, whether all
+ * messages go one by one instead, whether they are too few for groups, and the bits of the choice word that all this
+ * follows from. For other bits it is none. */
+#define FEW_ROW     CHOICE_AVAILABLE
+#define FEW_WHOLE   (UINT32_C(1) << 19)
+#define FEW_APART   (UINT32_C(1) << 20)
+#define FEW_LACKING (UINT32_C(1) << 21)
+#define FEW_FROM    (ISA_MASK | UINT32_C(7) << CHOICE_TUNE | CHOICE_KNOWN)
+
+/* The shape of messages: of 1 .. HLI_WHOLE_NBLOCKS blocks, of which functions for whole messages count or not; of two
+ * blocks with a known schedule; and of 8, 16 and 32, which stand for all others. */
+enum { FEW_KNOWN = 2 * HLI_WHOLE_NBLOCKS, FEW_LONG = FEW_KNOWN + 2, FEW_PAIR = FEW_LONG + 3, FEW_SHAPES };
+
+HLI_INLINE unsigned shape_of(size_t nblocks, int is_known, int may_be_whole)
+{
+    if (nblocks > HLI_WHOLE_NBLOCKS)
+        return FEW_LONG + (nblocks >= 16) + (nblocks >= 32);
+    return (is_known ? (unsigned)FEW_KNOWN : 2 * ((unsigned)nblocks - 1)) + (unsigned)may_be_whole;
+}
+
+/* The answers so far; and whether two short messages go one by one (hli_plan_pair). */
+static _Atomic uint32_t answers[HLI_NBODIES][HLI_SHORT][FEW_SHAPES];
+
+/* The groups that take the least time for nmessages (1 .. HLI_SHORT): the first of them, if other messages were hashed
+ * before. */
+static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessages, unsigned shape)
+{
+    /* The table's costs are those of long messages. Beside them, in ns: a function for whole messages takes what the
+     * table says; any other kernel of lanes, which is called twice between copies, ABREAST, and ABREAST_LANE a lane;
+     * one message a ONE_SHARE-th of a block, and ONE, or LEFT if others went before it. A known schedule saves a
+     * KNOWN_SHARE-th of a block. GROUPS: what a call takes to make groups. */
+    enum { ABREAST = 10, ABREAST_LANE = 20, ONE_SHARE = 8, ONE = 9, LEFT = 17, KNOWN_SHARE = 3, GROUPS = 35 };
+    const int is_known = shape >= FEW_KNOWN && shape < FEW_LONG, may_be_whole = shape < FEW_LONG && shape % 2 == 1;
+    const uint32_t nblocks = shape >= FEW_LONG ? 8u << (shape - FEW_LONG) : is_known ? 2 : shape / 2 + 1;
+    const struct hli_row *const all = hli_rows;
+    const unsigned tune = hli_tune_of(word);
+    const hl_kernel *const alone = hli_single(word, body);
+    uint32_t times[HLI_SHORT + 1] = {0};                 /* of the best groups for each number of messages */
+    const struct hli_row *first[HLI_SHORT + 1] = {NULL}; /* of these groups; one by one only if all go so */
+    uint32_t lacking = FEW_LACKING;
+
+    for (uint32_t n = 1; n <= nmessages; n++) {
+        times[n] = UINT32_MAX;
+        for (const struct hli_row *row = all + hli_first_row[body]; row < all + hli_first_row[body + 1]; row++) {
+            const uint32_t lanes = row->kernel.nlanes, left = n > lanes ? times[n - lanes] : 0, cost = row->cost[tune];
+            const uint32_t saved = is_known && row->kernel.scheduled != NULL ? cost / KNOWN_SHARE : 0;
+            const uint32_t blocks = nblocks * cost - saved;
+            const int is_whole = lanes > 1 && row->whole != NULL && may_be_whole;
+            const uint32_t beside = lanes == 1 ? cost / ONE_SHARE + LEFT
+                                    : is_whole ? row->beside
+                                               : ABREAST + ABREAST_LANE * lanes;
+            const int may_be = lanes == 1 ? &row->kernel == alone : is_whole || n <= HLI_FEW || alone == NULL;
+            if ((row->kernel.isas & word) == 0)
+                continue;
+            if (is_whole && lanes <= nmessages + nmessages / 2) /* two thirds of the lanes are filled */
+                lacking = 0;
+            if (!may_be || (n == 1 && lanes > 1 && alone != NULL) || blocks + beside + left >= times[n])
+                continue;
+            times[n] = blocks + beside + left;
+            first[n] = lanes == 1 && n > 1 ? first[n - 1] : row;
+        }
+    }
+    const int is_apart = alone != NULL && nmessages * (times[1] + ONE - LEFT) <= times[nmessages] + GROUPS;
+    const int is_whole = first[nmessages]->kernel.nlanes > 1 && first[nmessages]->whole != NULL && may_be_whole;
+    return (word & FEW_FROM) | (uint32_t)(first[nmessages] - all) << FEW_ROW | (is_whole ? FEW_WHOLE : 0) |
+           (is_apart ? FEW_APART : 0) | lacking;
+}
+
+/* The same from the table, if it was weighed before. */
+HLI_INLINE uint32_t answer(uint32_t word, hl_body body, size_t nmessages, unsigned shape)
+{
+    _Atomic uint32_t *const at = &answers[body][nmessages - 1][shape];
+    uint32_t found = atomic_load_explicit(at, memory_order_relaxed);
+
+    if (__builtin_expect(((found ^ word) & FEW_FROM) != 0, 0)) {
+        found = weigh(word, body, (uint32_t)nmessages, shape);
+        atomic_store_explicit(at, found, memory_order_relaxed);
+    }
+    return found;
+}
+
+/* The groups of n messages, whose answer is `found`, if they do not all go one by one. */
+HLI_INLINE void make_groups(uint32_t word, hl_body body, size_t n, unsigned shape, uint32_t found,
+                            struct hli_groups *groups)
+{
+    unsigned ngroups = 0;
+
+    for (size_t first = 0;; found = answer(word, body, n - first, shape)) {
+        const hl_kernel *const kernel = &hli_rows[found >> FEW_ROW & 0xff].kernel;
+        const size_t nlanes = kernel->nlanes, end = nlanes == 1 || n - first <= nlanes ? n : first + nlanes;
+        const enum hli_how how = nlanes == 1 ? HLI_ONE : (found & FEW_WHOLE) != 0 ? HLI_WHOLE : HLI_BLOCKS;
+        groups->at[ngroups++] = (struct hli_group){kernel, (uint8_t)first, (uint8_t)end, (uint8_t)how};
+        first = end;
+        if (first == n)
+            break;
+    }
+    groups->n = ngroups;
+}
+
+/* The groups of one pass of two. */
+HLI_INLINE void make_pass(uint32_t word, hl_body body, size_t n, unsigned shape, uint32_t found,
+                          struct hli_groups *groups)
+{
+    if ((found & FEW_APART) == 0) {
+        make_groups(word, body, n, shape, found, groups);
+        return;
+    }
+    groups->at[0] = (struct hli_group){hli_single(word, body), 0, (uint8_t)n, HLI_ONE};
+    groups->n = 1;
+}
+
+/* ---- Few messages of any lengths --------------------------------------------------------------------------------- */
+
+/* Time of all blocks, those of equally long messages side by side. `nblocks` is sorted, the longest first. */
+static uint64_t time_together(uint32_t word, hl_body body, const size_t nblocks[], size_t n)
+{
+    uint64_t time = 0;
+
+    for (size_t left = n, done = 0; left > 0; left--) {
+        if (nblocks[left - 1] == done)
+            continue;
+        const hl_kernel *kernel = hli_choose(word, body, left, 0);
+        const size_t ncalls = left <= kernel->nlanes ? 1 : (left + kernel->nlanes - 1) / kernel->nlanes;
+        time += (uint64_t)(nblocks[left - 1] - done) * ncalls * hli_cost(word, kernel);
+        done = nblocks[left - 1];
+    }
+    return time;
+}
+
+/* Whether n messages (2 .. HLI_FEW) of these lengths take less time one by one than side by side. */
+static int is_apart(const struct hli_plan *plan, const size_t nbytes[], size_t n)
+{
+    /* TOGETHER: ns that the driver and the first block of a kernel of lanes add. The table's costs are those of long
+     * messages; the first SHORT ns of short ones take up to a SHORT_SHARE-th more. */
+    enum { TOGETHER = 90, SHORT = 1000, SHORT_SHARE = 6 };
+    const hl_alg_info *first = plan->first.alg, *second = plan->second.alg;
+    const uint32_t word = plan->choice;
+    const size_t again = second == NULL ? 0 : hli_ending_nblocks(second, first->digest_nbytes);
+    const uint64_t cost = hli_cost(word, hli_choose_one(word, first->body));
+    const uint64_t cost_again = second == NULL ? 0 : again * hli_cost(word, hli_choose_one(word, second->body));
+    size_t nblocks[HLI_FEW], sum = 0; /* the longest first */
+
+    for (size_t i = 0; i < n; i++) {
+        const size_t inserted = hli_padded_nblocks(first, nbytes[i]);
+        size_t to = i;
+        for (; to > 0 && nblocks[to - 1] < inserted; to--)
+            nblocks[to] = nblocks[to - 1];
+        nblocks[to] = inserted;
+        sum += inserted;
+    }
+    /* No kernel does several messages in less than the time of the longest. */
+    if ((sum - nblocks[0]) * cost + (n - 1) * cost_again <= TOGETHER)
+        return 1;
+    uint64_t together = time_together(word, first->body, nblocks, n);
+    if (second != NULL)
+        together += time_together(word, second->body, (const size_t[HLI_FEW]){again, again, again, again}, n);
+    return sum * cost + n * cost_again <= together + (together < SHORT ? together : SHORT) / SHORT_SHARE + TOGETHER;
+}
+
+/* Whether two messages of up to PAIR_NBLOCKS blocks, padding included, go one by one, whatever their lengths are. */
+enum { PAIR_NBLOCKS = 2 };
+static _Atomic uint32_t *pair_of(const hl_alg_info *alg)
+{
+    return &answers[alg->body][1][FEW_PAIR];
+}
+
+static uint32_t weigh_pair(uint32_t word, const hl_alg_info *alg)
+{
+    const hl_body body = alg->body;
+    const int has_known = body == HL_BODY_SHA1 || body == HL_BODY_SHA256; /* of 64 bytes (hli_known_schedule) */
+    uint32_t found = FEW_APART;
+
+    for (unsigned nblocks = 1; nblocks <= PAIR_NBLOCKS; nblocks++)
+        for (int is_known = 0; is_known <= (has_known && nblocks == 2); is_known++)
+            found &= weigh(word, body, 2, shape_of(nblocks, is_known, 1));
+    atomic_store_explicit(pair_of(alg), found | (word & FEW_FROM), memory_order_relaxed);
+    return found;
+}
+
+HLI_INLINE int is_short_pair(const hl_alg_info *alg, const hl_messages *all)
+{
+    const size_t longest = hli_longest_in_one_block(alg) + (PAIR_NBLOCKS - 1) * alg->block_nbytes;
+
+    return hli_message_at(all->layout, all, 0).nbytes <= longest &&
+           hli_message_at(all->layout, all, 1).nbytes <= longest;
+}
+
+/* Not inlined, so that what follows needs no frame. */
+static HLI_NOINLINE int plan_pair_anew(const struct hli_plan *plan, const hl_messages *all)
+{
+    const hl_alg_info *alg = plan->first.alg, *again = plan->second.alg;
+    const uint32_t found = weigh_pair(plan->choice, alg) &
+                           (again == NULL ? FEW_APART : weigh_pair(plan->choice, again));
+
+    return found != 0 && is_short_pair(alg, all);
+}
+
+int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all)
+{
+    const hl_alg_info *alg = plan->first.alg, *again = plan->second.alg;
+    const uint32_t word = plan->choice, found = atomic_load_explicit(pair_of(alg), memory_order_relaxed);
+    const uint32_t found_again = again == NULL ? found : atomic_load_explicit(pair_of(again), memory_order_relaxed);
+
+    if (__builtin_expect((((found ^ word) | (found_again ^ word)) & FEW_FROM) != 0, 0))
+        return plan_pair_anew(plan, all);
+    return (found & found_again & FEW_APART) != 0 && is_short_pair(alg, all);
+}
+
+/* `layout` is a literal. */
+HLI_INLINE void take_messages(unsigned layout, const hl_messages *all, struct hli_few *few, size_t *least, size_t *most,
+                              uint8_t *digests, size_t stride)
+{
+    /* Copies, as `few` may lie anywhere for all that the compiler knows. */
+    const hl_messages messages = {.base = all->base, .stride = all->stride, .nbytes = all->nbytes};
+    const size_t n = all->count;
+
+    for (size_t i = 0; i < n; i++) {
+        const hl_slice message = hli_message_at(layout, &messages, i);
+        few->data[i] = message.data;
+        few->nbytes[i] = message.nbytes;
+        few->digests[i] = digests + i * stride;
+        *least = message.nbytes < *least ? message.nbytes : *least;
+        *most = message.nbytes > *most ? message.nbytes : *most;
+    }
+}
+
+enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, uint8_t *digests, size_t stride,
+                          struct hli_few *few)
+{
+    const struct hli_pass *pass = &plan->first;
+    const hl_alg_info *alg = pass->alg, *again = plan->second.alg;
+    const uint32_t word = plan->choice;
+    const size_t n = all->count, most_whole = hli_may_be_whole(pass) ? hli_whole_nblocks(word) : 0;
+    size_t least = SIZE_MAX, most = 0;
+    unsigned shape = FEW_SHAPES;
+    uint32_t found = 0;
+
+    if (n > HLI_FEW) { /* if the first message is as the others are, is it for groups? */
+        const size_t nblocks = hli_padded_nblocks(alg, hli_message_at(all->layout, all, 0).nbytes);
+        if (nblocks > most_whole)
+            return HLI_MANY;
+        shape = shape_of(nblocks, 0, 1);
+        found = answer(word, alg->body, n, shape);
+        if ((found & FEW_LACKING) != 0)
+            return HLI_MANY;
+    }
+    if (all->layout == HL_ROWS)
+        take_messages(HL_ROWS, all, few, &least, &most, digests, stride);
+    else
+        take_messages(HL_SLICES, all, few, &least, &most, digests, stride);
+    const size_t nblocks = hli_padded_nblocks(alg, most);
+    few->nblocks = nblocks;
+    few->is_one_length = least == most;
+    if (n > HLI_FEW && nblocks > most_whole)
+        return HLI_MANY;
+    if (least != most && hli_padded_nblocks(alg, least) != nblocks)
+        return n <= HLI_FEW && is_apart(plan, few->nbytes, n) ? HLI_APART : HLI_MANY;
+    few->schedule = least == most && pass->begin_nbytes == 0 ? hli_known_schedule(alg, most) : NULL;
+
+    const unsigned before = shape;
+    shape = shape_of(nblocks, few->schedule != NULL, nblocks <= most_whole);
+    if (shape != before)
+        found = answer(word, alg->body, n, shape);
+    if (again == NULL) {
+        if ((found & FEW_APART) != 0)
+            return HLI_APART;
+        make_groups(word, alg->body, n, shape, found, &few->groups);
+        return HLI_GROUPS;
+    }
+    few->nblocks_again = hli_ending_nblocks(again, alg->digest_nbytes);
+    const int may_be_whole = hli_may_be_whole(&plan->second) && few->nblocks_again <= hli_whole_nblocks(word);
+    const unsigned shape_again = shape_of(few->nblocks_again, 0, may_be_whole);
+    const uint32_t found_again = answer(word, again->body, n, shape_again);
+    if ((found & found_again & FEW_APART) != 0)
+        return HLI_APART;
+    make_pass(word, alg->body, n, shape, found, &few->groups);
+    make_pass(word, again->body, n, shape_again, found_again, &few->groups_again);
+    return HLI_GROUPS;
+}
