@@ -83,15 +83,15 @@ demo-python:
 
 test:
 	@tools/setup.sh test
-	@test/run.sh quick
+	@test/run.py quick
 
 # BASE: a commit; the files that differ from it.
 check:
-	@test/run.sh check $(BASE)
+	@test/run.py check $(BASE)
 
 test-all:
 	@tools/setup.sh test-all
-	@test/run.sh all
+	@test/run.py all
 
 cross:
 	@tools/setup.sh cross
@@ -265,7 +265,7 @@ bench-compilers:
 
 fuzz:
 	@tools/setup.sh test
-	@test/run.sh fuzz
+	@test/run.py fuzz
 
 # Changes the sources in many places, one at a time, and lists the changes that no test notices. ARGS: options of
 # tools/mutants_core.py; FILES: for tools/mutants.sh.

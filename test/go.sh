@@ -23,7 +23,7 @@ if [ -z "$newest" ] || [ "$(printf '%s\n' 1.25 "$newest" | sort -V | head -n1)" 
     [ -z "${HASHLOOM_REQUIRE-}" ]
     exit
 fi
-# A busy machine fails no test: test/run.sh has the limit.
+# A busy machine fails no test: test/run.py has the limit.
 export GOFLAGS="${GOFLAGS-} -mod=readonly -timeout=0"
 
 formatted() {

@@ -33,7 +33,7 @@ fuzz_targets() {
 
 # The jobs of the workflow run every part of quick, each once.
 workflow_parts() {
-    diff <(test/run.sh list | sort) \
+    diff <(test/run.py list | sort) \
         <(sed -n 's/^ *parts: \(.*\)$/\1/p' .github/workflows/ci.yml | tr ' ' '\n' | sort)
 }
 
@@ -58,7 +58,7 @@ check "Python programs" python3 -c 'import ast, sys; [ast.parse(open(name).read(
 check "fuzz targets" fuzz_targets
 check "versions" tools/versions.sh
 check "a workflow takes what it does not name by its content" pinned
-check ".github/workflows/ci.yml lacks parts of test/run.sh (<), or names others (>)" workflow_parts
+check ".github/workflows/ci.yml lacks parts of test/run.py (<), or names others (>)" workflow_parts
 mapfile -t locks < <(git ls-files '*Cargo.lock')
 for lock in "${locks[@]}"; do
     # The only command that reads the lock file without fetching its crates.

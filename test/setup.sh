@@ -142,10 +142,8 @@ rm "$bin/git"
 root_with_apt git
 expect 2 "git cannot be had, which every test needs" test
 
-# The parts that the table names are parts of run.sh.
+# The parts that the table names are parts of run.py.
 sed -n "/^table='/,/^'/p" tools/setup.sh | awk 'NF == 4 && $4 != "-" {print $4}' | tr ',' '\n' | sort -u >"$work/parts"
-while read -r part; do
-    grep -qE "(^|\|\| )part $part " test/run.sh || { echo "FAILED: tools/setup.sh: no part $part in run.sh"; exit 1; }
-    nchecks=$((nchecks + 1))
-done <"$work/parts"
+test/run.py list all | grep -vxFf - "$work/parts" &&
+    { echo "FAILED: tools/setup.sh: run.py has no such parts"; exit 1; }
 echo "$nchecks passed, 0 failed, 0 skipped"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Names the tests of the Rust crates that cannot run on this machine. test/run.sh counts them.
+//! Names the tests of the Rust crates that cannot run on this machine. test/run.py counts them.
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use std::fmt::Display;

@@ -11,7 +11,7 @@
 # Debian packages are installed by root, or if sudo asks for no password. Otherwise setup.sh prints the exact command
 # and exits with 2. Rust is Debian's own if that is new enough, or rustup's.
 #
-# For the tests a need that cannot be had leaves out the parts of test/run.sh in the last column of the table, by way of
+# For the tests a need that cannot be had leaves out the parts of test/run.py in the last column of the table, by way of
 # build/left-out: a line "PART<tab>REASON" each. HASHLOOM_REQUIRE=1 makes that an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""All tests, as parts that run side by side.
+
+    test/run.py quick|all [PART...]       every part of that level, or only these, and what they need
+    test/run.py check [COMMIT]            short parts for the files that differ from COMMIT, or else from HEAD
+    test/run.py fuzz
+    test/run.py list [LEVEL]              the names of the parts of quick, or of that level
+
+Called by `make test`, `make test-all`, `make check` and `make fuzz`. HASHLOOM_EXPECT=avx512,sha makes it a failure if
+the library finds fewer instruction sets than these; by default, those that this CPU has (test/expect.sh).
+HASHLOOM_REQUIRE=1 makes it a failure if something cannot be tested here: a program is missing, root is needed. Exit
+status: 0 if everything passed.
+
+PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in build/parts/NAME.log (of
+check: build/check), and is printed whole when the part ends. The last lines name what was skipped, the times and the
+parts that failed. A part that takes more than 20 minutes of CPU time, or in test-all a day (LIMIT: seconds), or five
+times as long by the clock (WALL: seconds), is stopped, and its output ends with the commands that were running. Samples
+are taken by HASHLOOM_SEED: a new one for each run, which is printed.
+"""
+
+import collections
+import fnmatch
+import os
+import pathlib
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+# NAME | LEVELS | AFTER | COMMAND, and below it patterns of the files that the part tests. A part starts when the parts
+# in AFTER have ended, whether they passed or not; those with a plus sign make what it needs. Parts that wait for the
+# same lock of Cargo come one after another, as a part that waits takes up a place. Long parts come first, so that none
+# is alone at the end. check runs its parts whose files have changed, and names the longer parts of quick.
+PARTS = r"""
+c | check quick all | | test/c.sh {level}
+    {core} test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*
+program | check quick all | | cargo build --quiet {profile} --locked --package hashloom-cli
+openssl-provider | quick all | | test/openssl_provider.sh
+    drop-in/openssl/* test/openssl_* {core}
+docs | quick all | +program | python3 test/docs.py {program} {require}
+    *.md docs/* test/docs.py {cli}
+documents | check | +program | python3 test/docs.py {program} {documents}
+    *.md
+expect | check quick all | | test/expect_test.sh
+    core/src/*.def test/expect*
+format | check quick all | | cargo fmt --all --check
+    *.rs
+crates | check | | {changed_crates}
+    {crates}
+lint | quick all | | cargo clippy {workspace} --all-targets -- -D warnings
+crates | quick all | lint program | {tested_crates}
+clients | quick all | +program | {python} test/clients.py {program} {require}
+    test/clients.py rust/hashloom-torrent/src/resume/*
+cross | quick all | | test/cross.sh {level}
+    {core} test/*.c test/cross.sh test/emulate.sh
+lists | check quick all | | test/lists.py
+    *
+loops | check quick all | | test/loops.py
+    core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py
+proof | quick all | | test/proof/prove.py {proved}
+    {core} tools/algorithms.py test/proof/*
+# In a folder of its own: no other test needs the solver. Without it smt.py says what is skipped.
+proof-by-solver | all | | test -x build/smt/bin/python || python3 -m venv build/smt; PATH=$PWD/build/smt/bin:$PATH; \
+    python -c "import z3" 2>/dev/null || pip install --quiet --disable-pip-version-check z3-solver; \
+    python test/proof/smt.py
+    {core} tools/algorithms.py test/proof/*
+# A workspace of its own, with other people's crates, C libraries and compilers.
+peers-format | check quick all | | cargo fmt {peers} --check
+    bench/peers/*.rs
+peers | all | +program | bench/peers/run.sh --quick
+    bench/peers/* bench/never/*
+# The profile and the folder are those of the part before, so that the C of the crates is compiled once.
+peers-lint | all | peers | \
+    cargo clippy --quiet --release --locked {peers} --target-dir bench/peers/target -- -D warnings
+    bench/peers/*
+go | quick all | | test/go.sh {level}
+    go/* test/go* {core}
+shaders | check quick | | tools/wgsl/write.py --check
+    core/src/alg/* core/src/algorithms.def core/src/lanes/* tools/algorithms.py tools/wgsl/*
+# wgpu takes minutes to build.
+gpu | all | | test/gpu.sh
+    rust/hashloom-gpu/* tools/wgsl/* bench/gpu/* test/cuda.py
+python | quick all | program | test/python.sh {level}
+    python/* test/python.sh rust/*/src/* docs/rows.md vectors/rows/*
+# Users run optimised code, and compilers have bugs: all random cases.
+crates-optimised | all | program | cargo test --quiet --release --workspace --exclude hashloom-gpu \
+    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom-list/sign --tests --locked
+lint-without-features | all | crates | \
+    cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
+    rust/hashloom-cli/*
+crate-without-std | quick all | lint-without-features | \
+    cargo test --quiet --package hashloom --no-default-features --locked
+    rust/hashloom/*
+# Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
+crates-without-features | all | crate-without-std | \
+    cargo clippy --quiet --package hashloom-files --package hashloom-list --no-default-features --locked -- -D warnings
+    rust/hashloom-files/* rust/hashloom-list/*
+fuse-format | check quick all | | cargo fmt --manifest-path test/fuse/Cargo.toml --check
+    test/fuse/*.rs
+fuse-lint | check all | crate-without-std crates-without-features | cargo clippy {fuse} --all-targets -- -D warnings
+    test/fuse/*
+fuse-tests | check all | fuse-lint | cargo test {fuse}
+    test/fuse/*
+fuse | quick all | crate-without-std fuse-tests | cargo build {fuse}
+    test/fuse/*
+documentation | quick all | fuse | RUSTDOCFLAGS="-D warnings" cargo doc {workspace} --no-deps
+    {crates}
+faults | quick all | +program +fuse | python3 test/faults.py {program} {require} {every}
+    test/faults.* {cli} rust/*/src/*
+torrents-of-others | check quick all | +program | {python} test/interop_torrents.py {program} {require}
+    test/interop_torrents.py test/bencode.py
+behind | quick all | +program | python3 test/behind.py {program} {require}
+    test/behind.py rust/hashloom-files/src/read/*
+manifests | check quick all | +program | test/manifest.py {program}
+    test/manifest.py rust/hashloom-list/src/manifest/*
+malformed-torrents | check quick all | +program | {python} test/malformed_torrents.py {program} {require}
+    test/malformed_torrents.py rust/hashloom-torrent/src/parse/*
+covered | quick all | +program | {python} test/covered.py {program} {require}
+    test/covered.py {cli}
+trees-of-others | check quick all | +program | {python} test/trees.py {program} {require} {every}
+    test/trees.py rust/hashloom-tree/src/*
+coreutils | check quick all | +program | {python} test/coreutils.py {program} {require}
+    test/coreutils.py rust/hashloom-cli/src/solaris/*
+macs | check quick all | +program | python3 test/macs.py {program} {require} {huge}
+    test/macs.py
+addresses | check quick all | +program | python3 test/addresses.py {program} {require} {every}
+    test/addresses.py
+kernel-sizes | all | +program | tools/kernels.py {program}
+    tools/kernels.py {core}
+runner | check quick all | | test/run_test.sh
+    test/run.py test/run_test.sh
+setup | check quick all | | test/setup.sh
+    tools/setup.sh test/setup.sh
+installation | quick all | +program | test/install.sh {program} {require}
+    test/install.sh Makefile rust/hashloom-cli/src/generate/*
+dependencies | check quick all | | tools/deny.sh
+    *Cargo.toml *Cargo.lock deny.toml
+web | quick all | +program | \
+    make --silent web && HASHLOOM_TEST_ALL={test_all} python3 web/test.py build/web/hashloom.html --program {program}
+    web/*
+npm | check quick all | | make --silent npm && web/npm/test.py build/npm {require}
+    web/npm/* web/browser.py web/engines.py vectors/npm/* {core}
+pkcs11 | quick all | openssl-provider | test/pkcs11_module.sh {level}
+    drop-in/pkcs11/* test/pkcs11_* bench/Pkcs11.java {core}
+offered | check quick all | | test/offered.sh {level}
+    *.sh *.py *.c .ci/run .github/* *Cargo.lock *Cargo.toml core/include/* fuzz/*
+# Two optimised builds of all crates and three others: about 40 minutes on two busy CPUs.
+dist | all | | make --silent dist
+fresh | all | | test/fresh.sh
+windows | all | +program | test/windows.sh {program}
+    test/windows.sh
+other-systems | all | documentation | test/other_systems.sh
+consumer-crate | all | other-systems | cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml
+fuzz-c | fuzz | | test/fuzz_c.sh 600
+fuzz-pkcs11 | fuzz | | test/pkcs11_module.sh fuzz 600
+fuzz-crates | fuzz | | fuzz/run.sh 600
+"""
+WORDS = {
+    "core": "core/src/* core/include/* core/CMakeLists.txt",
+    "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
+    "cli": "rust/hashloom-cli/src/*",
+    "python": "build/venv/bin/python",
+    "workspace": "--quiet --workspace --exclude hashloom-gpu --features hashloom/digest --locked",
+    "peers": "--manifest-path bench/peers/Cargo.toml",
+    "fuse": "--quiet --locked --manifest-path test/fuse/Cargo.toml",
+    "require": "--require" if os.environ.get("HASHLOOM_REQUIRE") else "",
+}
+# The program is the one that the crates' tests build too; in test-all it is optimised, as users run it. quick leaves
+# out repetitions, and tests that another part has too.
+FULL = {"program": "target/release/hashloom", "profile": "--release", "every": "--all", "proved": "--all",
+        "huge": "--huge", "test_all": "1"}
+SHORT = {"program": "target/debug/hashloom", "profile": "", "every": "", "proved": "--share 9", "huge": "",
+         "test_all": ""}
+Part = collections.namedtuple("Part", "name levels after command files")
+
+
+def sh(command):
+    done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.splitlines() if done.returncode == 0 else sys.exit(f"run.py: {command}: {done.returncode}")
+
+
+def changed_crates(changed):
+    """Lints and tests of the crates that have changed; if only files of tests have, these alone. Not hashloom-gpu, for
+    which wgpu takes minutes to build."""
+    tests = collections.defaultdict(list)
+    for file in changed:
+        place = re.match(r"(rust/[^/]+|web|core(?!/src|/include))/(?:tests/([^/]*)\.rs$)?", file)
+        manifest = place and f"{place[1]}/Cargo.toml"
+        if place and file.endswith((".rs", ".toml")) and os.path.exists(manifest) and "gpu" not in manifest:
+            signs = " --features=sign" * (place[1] == "rust/hashloom-list")
+            tests[f"--manifest-path={manifest}{signs}"].append(place[2] and f"--test={place[2]}")
+    tests = tests or {"--package=hashloom": ["--lib"]}
+    return " && ".join([f"cargo clippy --quiet --locked {crate} --all-targets -- -D warnings" for crate in tests] + [
+        f"cargo test --quiet --locked {crate} {' '.join(only) if all(only) else ''}" for crate, only in tests.items()])
+
+
+def tested_crates(level):
+    """The tests of the crates; in quick half of the files of tests/, and in every third run the examples."""
+    if level == "all":
+        return "cargo test {workspace}"
+    files = sorted({path.stem for folder in [pathlib.Path("core"), *pathlib.Path("rust").glob("*")]
+                    if folder.name != "hashloom-gpu" for path in folder.glob("tests/*.rs")} - {"gpu"})
+    files = " --test=".join(["", *random.sample(files, len(files) // 2)])
+    examples = "cargo test {workspace} --doc && " if int(os.environ["HASHLOOM_SEED"]) % 3 == 0 else ""
+    return f"set -x; {examples}cargo test {{workspace}} --lib --bins{files}"
+
+
+def read_parts(level, changed):
+    """The parts of the level; of check, the names of those for the changed files, and of longer parts of quick."""
+    words = {**WORDS, **(FULL if level == "all" else SHORT), "level": level,
+             "documents": shlex.join(file for file in changed if file.endswith(".md") and os.path.exists(file))}
+    words["changed_crates"] = changed_crates(changed)
+    words["tested_crates"] = tested_crates(level).format(**words)
+    text = os.environ.get("PARTS_FROM") or PARTS
+    text = re.sub(r"\{(\w+)\}", lambda word: words.get(word[1], word[0]), text.replace("\\\n    ", ""))
+    try:
+        left_out = dict(line.split("\t", 1) for line in open("build/left-out", encoding="utf-8").read().splitlines())
+    except FileNotFoundError:
+        left_out = {}
+    parts, wanted, longer = {}, [], []
+    for row in re.findall(r"^([^#\s].*)\n((?: +.*\n)?)", text, re.M):
+        name, levels, after, command = (cell.strip() for cell in re.split(r"\|", row[0], maxsplit=3))
+        part = Part(name, levels.split(), after.split(), command, row[1].split())
+        if name in left_out:
+            part = part._replace(command=shlex.join(["echo", f"SKIPPED: {name}: {left_out[name]}"]))
+        is_changed = level != "check" or any(fnmatch.fnmatchcase(f, p) for f in changed for p in part.files)
+        if level in part.levels:
+            parts[name] = part
+            wanted += [name] * is_changed
+        elif is_changed and "quick" in part.levels and name not in parts:
+            longer.append(name)
+    return parts, wanted, longer
+
+
+def group(leader):
+    """The processes of a group: the seconds of CPU of each and its ended children, and its command."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[2]) == leader:
+                command = (stat.parent / "cmdline").read_text(errors="replace").replace("\0", " ")
+                yield sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK"), command[:300]
+        except OSError:
+            continue
+
+
+class Running:
+    def __init__(self, part, logs):
+        self.part, self.log, self.began, self.stopped, self.looked = part, logs / f"{part.name}.log", time.time(), 0, 0
+        with open(self.log, "wb") as log:
+            command = f'root=$PWD; . test/ccache.sh; {part.command}'
+            self.process = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            start_new_session=True)
+
+    def kill(self, number):
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def has_ended(self, limit, wall):
+        """Whether it has ended. Stops it after its time."""
+        now = time.time()
+        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        if pid:
+            self.process.returncode = os.waitstatus_to_exitcode(status) if not self.stopped else 124
+            self.seconds, self.cpu = now - self.began, usage.ru_utime + usage.ru_stime
+            if self.stopped:
+                self.kill(signal.SIGKILL)
+            return True
+        if self.stopped:
+            if now - self.stopped > 10:
+                self.kill(signal.SIGKILL)
+        elif now - self.looked > min(limit, wall, 10) / 4:
+            self.looked = now
+            found = list(group(self.process.pid))
+            cpu = sum(seconds for seconds, _ in found)
+            if cpu >= limit or now - self.began >= wall:
+                with open(self.log, "a", encoding="utf-8") as log:
+                    print(f"\nSTOPPED: {self.part.name}: {cpu:.0f} s of CPU time, of {limit}, and "
+                          f"{now - self.began:.0f} s, of {wall}. The last lines of its\noutput are above. These were "
+                          "running:", *(f"  {command}" for _, command in found), sep="\n", file=log)
+                self.stopped = now
+                self.kill(signal.SIGTERM)
+        return False
+
+
+def run(parts, logs, level):
+    """Runs the parts, each after those that it names. Returns them as they ended."""
+    limit = int(os.environ.get("LIMIT") or {"quick": 1200, "check": 900}.get(level, 86400))
+    wall = int(os.environ.get("WALL") or 5 * limit)
+    at_once = int(os.environ.get("PARTS") or os.cpu_count() + 1)
+    waiting, running, ended = list(parts.values()), [], []
+    try:
+        while waiting or running:
+            for part in list(waiting):
+                busy = {p.name for p in waiting} | {r.part.name for r in running}
+                if len(running) < at_once and not any(name.lstrip("+") in busy for name in part.after):
+                    waiting.remove(part)
+                    running.append(Running(part, logs))
+            if not running:
+                sys.exit(f"run.py: never started: {' '.join(part.name for part in waiting)}")
+            time.sleep(0.05)
+            for one in [one for one in running if one.has_ended(limit, wall)]:
+                running.remove(one)
+                ended.append(one)
+                if level != "check" or one.process.returncode != 0:
+                    print(f"\n== {one.part.name}: {one.part.command}", flush=True)
+                    sys.stdout.buffer.write(one.log.read_bytes())
+    finally:
+        for one in running:
+            one.kill(signal.SIGTERM)
+    return ended
+
+
+def report(ended, longer):
+    """Prints what was skipped, the time of each part, longest first, and the parts that failed."""
+    if longer:
+        print(f"\nNot run, as they take longer: test/run.py quick {' '.join(longer)}")
+    if not ended:
+        return 0
+    skipped = collections.Counter(
+        line for one in ended
+        for line in re.findall(r"(?i)(?<![a-z])SKIPPED: .*", one.log.read_text(encoding="utf-8", errors="replace")))
+    print(f"\n== Skipped: {len(skipped)}", *(f"{count:7} {line}" for line, count in sorted(skipped.items())), sep="\n")
+    print(f"\n== Times: {time.monotonic() - BEGAN:.0f} s in all\n seconds      CPU  part")
+    for one in sorted(ended, key=lambda one: -one.seconds):
+        print(f"{one.seconds:8.0f} {one.cpu:8.0f}  {one.part.name}")
+    failed = [one.part.name for one in ended if one.process.returncode != 0]
+    print("\n" + ("\n".join(f"FAILED: {name}" for name in failed) or f"All {len(ended)} parts passed."))
+    return 1 if failed else 0
+
+
+def main():
+    level, *wanted = sys.argv[1:] or ["list"]
+    if level not in ("quick", "all", "check", "fuzz", "list") or level in ("check", "list") and len(wanted) > 1:
+        sys.exit(__doc__)
+    os.chdir(pathlib.Path(__file__).parent.parent)
+    os.environ.setdefault("HASHLOOM_SEED", str(random.randrange(1 << 15)))
+    seed = os.environ["HASHLOOM_SEED"]
+    if not re.fullmatch("0|[1-9][0-9]{0,8}", seed):
+        sys.exit(f"run.py: HASHLOOM_SEED={seed}: expected a number below a thousand million")
+    random.seed(int(seed))
+    if level == "list":
+        print("\n".join(read_parts(*(wanted or ["quick"]), [])[0]))
+        return 0
+    changed = []
+    if level == "check":
+        base = shlex.quote(*wanted or ["HEAD"])
+        changed = sh(f"git diff --name-only --no-renames {base} && git ls-files --others --exclude-standard")
+        wanted = []
+    parts, every, longer = read_parts(level, changed)
+    if not every:
+        print(f"No part of check tests a changed file: {' '.join(changed) or 'no file has changed'}")
+        return report([], longer)
+    wanted, needed = wanted or every, set()
+    while wanted:
+        name = wanted.pop()
+        if name not in parts:
+            sys.exit(f"run.py: {level} has no part {name}: run.py list")
+        needed.add(name)
+        wanted += [other[1:] for other in parts[name].after if other[0] == "+"]
+    if "HASHLOOM_EXPECT" not in os.environ:
+        os.environ["HASHLOOM_EXPECT"] = "".join(sh("test/expect.sh"))
+    if level != "check":
+        os.environ["CARGO_INCREMENTAL"] = "0" # a build from clean gains nothing from what the compiler keeps
+    os.environ.update({"quick": {"PROPTEST_CASES": "32"}, "check": {"PROPTEST_CASES": "8"}}.get(level, {}))
+    print(f"== Expected of this CPU: {os.environ['HASHLOOM_EXPECT'] or 'nothing'}; HASHLOOM_SEED={seed}", flush=True)
+    logs = pathlib.Path("build/check" if level == "check" else "build/parts")
+    subprocess.run(["rm", "-rf", logs], check=True)
+    logs.mkdir(parents=True)
+    return report(run({name: part for name, part in parts.items() if name in needed}, logs, level), longer)
+
+
+BEGAN = time.monotonic()
+try:
+    # Where SIGINT is ignored, as in a shell's background, tests that interrupt the program would wait for ever.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    sys.exit(main())
+except KeyboardInterrupt:
+    sys.exit(130)
