@@ -6,7 +6,7 @@
   python_peers.py libtorrent-create v1|v2|hybrid PIECE_NBYTES CONTENT TORRENT
   python_peers.py torf-verify THREADS CONTENT TORRENT
   python_peers.py torf-create THREADS PIECE_NBYTES CONTENT TORRENT
-  python_peers.py libtorrent-version | torf-version
+  python_peers.py version libtorrent|torf
 
 Verifying exits with 0 if all is complete, with 1 if not. The first line is the CPU seconds that Python took to start
 and to load the library, so that they can be subtracted."""
@@ -82,15 +82,8 @@ def torf_create(threads, piece_nbytes, content, torrent):
     return 0
 
 
-def libtorrent_version():
-    import libtorrent as lt
-    print("libtorrent", lt.__version__, "(Python)")
-    return 0
-
-
-def torf_version():
-    import torf
-    print("torf", torf.__version__)
+def version(name):
+    print(name, __import__(name).__version__, "(Python)")
     return 0
 
 
