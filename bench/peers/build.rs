@@ -12,10 +12,10 @@ use std::process::{Command, Stdio};
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=c");
-    for name in ["PKG_CONFIG_PATH", "CPATH", "LIBRARY_PATH", "ECLOOP_DIR", "ECLOOP_CLANG", "XKCP_DIR", "CC"] {
+    for name in ["PKG_CONFIG_PATH", "CPATH", "LIBRARY_PATH", "XKCP_DIR", "CC"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
-    for peer in ["openssl", "ipsec_mb", "isal", "ecloop_gcc", "ecloop_clang", "ecloop_clang_avx2"] {
+    for peer in ["openssl", "ipsec_mb", "isal"] {
         println!("cargo:rustc-check-cfg=cfg(has_{peer})");
     }
     for (target, _) in XKCP {
@@ -56,30 +56,6 @@ fn main() {
         println!("cargo:rustc-env=PEERS_CC={}", first_line(compiler.path().as_ref()));
     }
     println!("cargo:rustc-env=PEERS_RUSTC={}", first_line(&env::var_os("RUSTC").expect("Cargo sets it")));
-
-    let mut ecloop_compilers = Vec::new();
-    if let Some(folder) = env::var_os("ECLOOP_DIR").filter(|folder| !folder.is_empty()) {
-        println!("cargo:rerun-if-changed={}", Path::new(&folder).join("lib/rmd160s.c").display());
-        let clang = env::var("ECLOOP_CLANG").unwrap_or_else(|_| "clang".into());
-        // ecloop's Makefile has -march=native: on a CPU with AVX-512VL its AVX2 intrinsics use it.
-        for (name, compiler, flag) in [
-            ("ecloop_gcc", "gcc", "-march=native"),
-            ("ecloop_clang", &clang, "-march=native"),
-            ("ecloop_clang_avx2", &clang, "-mavx2"),
-        ] {
-            let mut build = cc::Build::new();
-            build.compiler(compiler).file("c/ecloop.c").include("c").include(&folder).define("PEER_NAME", name);
-            build.opt_level(3).flag(flag).warnings(false).cargo_warnings(false);
-            if build.try_compile(&format!("peer_{name}")).is_ok() {
-                println!("cargo:rustc-cfg=has_{name}");
-                ecloop_compilers.push(format!("{} {flag}", first_line(compiler.as_ref())));
-            }
-        }
-    }
-    // Empty if no compiler took it.
-    let ecloop =
-        if ecloop_compilers.is_empty() { String::new() } else { format!("by {}", ecloop_compilers.join(", ")) };
-    println!("cargo:rustc-env=PEERS_ECLOOP={ecloop}");
 
     let mut xkcp_targets = Vec::new();
     let xkcp = env::var_os("XKCP_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);

@@ -36,31 +36,10 @@ static void *find(const char *hash, const char *verb)
 
 const char *isal_version(void)
 {
-#ifdef ISAL_MD5_MAX_LANES
     return isal_crypto_get_version_str();
-#else
-    static char version[64];
-    snprintf(version, sizeof version, "%s, **without md5_mb**", isal_crypto_get_version_str());
-    return version;
-#endif
 }
 
-#ifdef ISAL_MD5_MAX_LANES
-static uint32_t same32(uint32_t x)
-{
-    return x;
-}
-#endif
-
-static uint32_t swap32(uint32_t x)
-{
-    return __builtin_bswap32(x);
-}
-
-static uint64_t swap64(uint64_t x)
-{
-    return __builtin_bswap64(x);
-}
+#define SAME(X) (X)
 
 /* The library does not do this, and the next peer would pay for it. */
 static void leave_avx(void)
@@ -123,21 +102,18 @@ static void leave_avx(void)
     }
 
 #ifdef ISAL_MD5_MAX_LANES
-MANY(md5, ISAL_MD5_HASH_CTX, ISAL_MD5_HASH_CTX_MGR, ISAL_MD5_MAX_LANES, uint32_t, same32)
+MANY(md5, ISAL_MD5_HASH_CTX, ISAL_MD5_HASH_CTX_MGR, ISAL_MD5_MAX_LANES, uint32_t, SAME)
 #endif
-MANY(sha1, ISAL_SHA1_HASH_CTX, ISAL_SHA1_HASH_CTX_MGR, ISAL_SHA1_MAX_LANES, uint32_t, swap32)
-MANY(sha256, ISAL_SHA256_HASH_CTX, ISAL_SHA256_HASH_CTX_MGR, ISAL_SHA256_MAX_LANES, uint32_t, swap32)
-MANY(sha512, ISAL_SHA512_HASH_CTX, ISAL_SHA512_HASH_CTX_MGR, ISAL_SHA512_MAX_LANES, uint64_t, swap64)
+MANY(sha1, ISAL_SHA1_HASH_CTX, ISAL_SHA1_HASH_CTX_MGR, ISAL_SHA1_MAX_LANES, uint32_t, __builtin_bswap32)
+MANY(sha256, ISAL_SHA256_HASH_CTX, ISAL_SHA256_HASH_CTX_MGR, ISAL_SHA256_MAX_LANES, uint32_t, __builtin_bswap32)
+MANY(sha512, ISAL_SHA512_HASH_CTX, ISAL_SHA512_HASH_CTX_MGR, ISAL_SHA512_MAX_LANES, uint64_t, __builtin_bswap64)
 
-int isal_many(enum algorithm algorithm, const struct message *messages, size_t count, uint8_t *digests)
+int isal_many(const struct work *w)
 {
-    switch (algorithm) {
+    static int (*const many[NHASHES])(const struct message *, size_t, uint8_t *) = {
 #ifdef ISAL_MD5_MAX_LANES
-    case ALG_MD5: return md5_many(messages, count, digests);
+        [HASH_MD5] = md5_many,
 #endif
-    case ALG_SHA1: return sha1_many(messages, count, digests);
-    case ALG_SHA256: return sha256_many(messages, count, digests);
-    case ALG_SHA512: return sha512_many(messages, count, digests);
-    default: return -1;
-    }
+        [HASH_SHA1] = sha1_many, [HASH_SHA256] = sha256_many, [HASH_SHA512] = sha512_many};
+    return is_whole(w) && many[w->hash] ? many[w->hash](w->messages, w->count, w->digests) : -1;
 }

@@ -14,11 +14,11 @@
 
 /* `count` messages, at least two and at most NLANES, that have the same number of blocks. Lanes without a message do
  * the last one once more. */
-static void HASH_LANES(const struct sponge *sponge, const struct message *messages, size_t count, uint8_t *digests)
+static void HASH_LANES(const struct message *messages, size_t count, uint8_t *digests)
 {
-    const unsigned rate = sponge->rate_nbytes, nwords = rate / 8;
+    const unsigned rate = RATE_NBYTES, nwords = rate / 8;
     const size_t nwhole = messages[0].nbytes / rate * rate;
-    uint8_t blocks[NLANES * RATE_MAX_NBYTES] __attribute__((aligned(64)));
+    uint8_t blocks[NLANES * RATE_NBYTES] __attribute__((aligned(64)));
     TIMES(_states) states __attribute__((aligned(64)));
     word *words = (word *)&states;
     const struct message *of[NLANES];
@@ -46,7 +46,7 @@ static void HASH_LANES(const struct sponge *sponge, const struct message *messag
         const unsigned nleft = (unsigned)(nbytes - nwhole) / 8;
         TIMES(_AddLanesAll)(&states, messages[0].data + nwhole, nleft, (unsigned)(distance / 8));
         for (size_t l = 0; l < NLANES; l++)
-            words[nleft * NLANES + l] ^= sponge->suffix;
+            words[nleft * NLANES + l] ^= SUFFIX;
     } else {
         /* Only the words that a message, with its suffix, reaches. */
         size_t longest = 0;
@@ -57,7 +57,7 @@ static void HASH_LANES(const struct sponge *sponge, const struct message *messag
         for (size_t l = 0; l < NLANES; l++) {
             const size_t nleft = of[l]->nbytes - nwhole;
             memcpy(blocks + l * 8 * nused, of[l]->data + nwhole, nleft);
-            blocks[l * 8 * nused + nleft] = sponge->suffix;
+            blocks[l * 8 * nused + nleft] = SUFFIX;
         }
         TIMES(_AddLanesAll)(&states, blocks, nused, nused);
     }
@@ -65,7 +65,7 @@ static void HASH_LANES(const struct sponge *sponge, const struct message *messag
         words[(nwords - 1) * NLANES + l] ^= UINT64_C(1) << 63;
     TIMES(_PermuteAll_24rounds)(&states);
 
-    const unsigned nbytes_out = sponge->digest_nbytes;
+    const unsigned nbytes_out = DIGEST_NBYTES;
     TIMES(_ExtractLanesAll)(&states, count == NLANES ? digests : blocks, nbytes_out / 8, nbytes_out / 8);
     if (count < NLANES)
         memcpy(digests, blocks, count * nbytes_out);

@@ -1,43 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Compares hashloom's many-message hashing with its peers.
+//! hashloom beside the best of what it replaces, as lines of CSV that `bench/never/run.py` reads.
 //!
 //! ```text
-//! hashloom-bench-peers [--rounds N] [--summary FILE] ALGORITHM...   sha1 sha256 sha512 ripemd160 md5 hmac-sha256
-//!                                                                   hash160 sha256d ...
-//! hashloom-bench-peers --chart FILE TEXT draws SHA-256 beside some of the peers; the text names machine and day
-//! hashloom-bench-peers --list            what is compared, and what is not installed
-//! hashloom-bench-peers --missing         the peers that are not installed, and how to install each
-//! hashloom-bench-peers --summary-head    the first lines of the summary
-//! hashloom-bench-peers [--rounds N] [--few-cells] --never TIER
-//!                                        bench/never: lines of CSV; here, no-avx512, avx2, ssse3, plain
+//! hashloom-bench-peers [--rounds N] [--few-cells] [--tier TIER] [--beside NAME]
+//!                                        TIER: here, no-avx512, avx2, ssse3, plain; NAME: the first letters of peers
+//! hashloom-bench-peers --list            what is compared
+//! hashloom-bench-peers --missing         the peers that are not installed
 //! ```
 //!
-//! Method: all sides hash the same messages, in turn, 15 rounds after a warm-up, on the one CPU that `run.sh` gives. A
-//! time is the least of the rounds, and a ratio is one of least times. Beside it is the spread of the ratios of single
-//! rounds: only their middle half, as a round in which another process took the CPU says nothing. On a shared machine
-//! absolute figures drift, and ratios hold. The digests of all sides are compared before they are timed. Messages are
-//! random bytes. `--summary` appends the lines with the ratios to a file instead of printing them at the end.
+//! A cell is a call, a hash function, a number of messages and their length. All sides hash the same messages, in turn,
+//! in short runs; a time is the least of all rounds. A peer that is far behind after two rounds is left alone. Where
+//! hashloom is not ahead, more rounds follow, for both sides alike. The digests of all sides are compared before they
+//! are timed. Messages are random bytes. On a shared machine absolute figures drift, and ratios hold.
 
-mod calls;
-mod chart;
-mod go;
-mod measure;
-mod never;
+mod own;
 mod peers;
-mod scenario;
 mod tier;
+mod work;
 
 use std::error::Error;
-use std::fs;
-use std::io::Write;
 use std::process::ExitCode;
 
-use measure::{Row, measure};
-use scenario::Algorithm;
+use peers::Side;
 use tier::Tier;
+use work::{Messages, cells};
+
+/// Short work is repeated until one timing takes this long.
+const SLOT_S: f64 = 0.0003;
+/// A peer that takes longer than the best one by this factor is not timed on.
+const FAR_BEHIND: f64 = 1.3;
 
 fn main() -> ExitCode {
-    match run(std::env::args().skip(1).collect()) {
+    match run(std::env::args().skip(1)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("hashloom-bench-peers: {error}");
@@ -46,99 +40,83 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: Vec<String>) -> Result<(), Box<dyn Error>> {
-    let mut args = args.into_iter();
-    let mut summary = None;
-    let mut rounds = 15;
-    let mut is_quick = false;
-    let mut algorithms = Vec::new();
+/// Prints tier, call, hash function, number of messages, their length, a side, and the nanoseconds of one message. No
+/// rounds: the digests are compared, and nothing is timed.
+fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
+    let (mut rounds, mut is_quick, mut tier, mut beside) = (15, false, Tier::Here, String::new());
     while let Some(arg) = args.next() {
-        if arg == "--summary" {
-            summary = Some(args.next().ok_or("--summary needs a file")?);
-        } else if arg == "--rounds" {
-            rounds = args.next().and_then(|number| number.parse().ok()).ok_or("--rounds needs a number")?;
-        } else if arg == "--few-cells" {
-            is_quick = true;
-        } else if arg == "--never" {
-            let name = args.next().unwrap_or_default();
-            let tier = Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("--never needs a tier")?;
-            return never::run(tier, is_quick, rounds);
-        } else if arg == "--chart" {
-            let (file, machine) = args.next().zip(args.next()).ok_or("--chart needs a file and a text")?;
-            return draw_chart(&file, &machine);
-        } else if arg == "--list" {
-            print!("{}", peers::list());
-            return Ok(());
-        } else if arg == "--missing" {
-            print!("{}", peers::missing());
-            return Ok(());
-        } else if arg == "--summary-head" {
-            print!("{}", measure::summary_head());
-            return Ok(());
-        } else {
-            let known = Algorithm::ALL.iter().find(|algorithm| algorithm.name() == arg);
-            algorithms.push(*known.ok_or_else(|| {
-                let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
-                format!("unknown algorithm {arg:?}: there are {}", names.join(" "))
-            })?);
+        let mut value = || args.next().ok_or(format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--rounds" => rounds = value()?.parse()?,
+            "--few-cells" => is_quick = true,
+            "--tier" => {
+                let name = value()?;
+                tier = Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("--tier: no such tier")?;
+            }
+            "--beside" => beside = value()?,
+            "--list" | "--missing" => {
+                print!("{}", if arg == "--list" { peers::list() } else { peers::missing() });
+                return Ok(());
+            }
+            _ => return Err(format!("{arg}: unknown argument").into()),
         }
     }
-    if rounds == 0 {
-        return Err("--rounds 0 is for --never".into());
+    if !tier.enter()? {
+        return Ok(());
     }
-    let mut lines = String::new();
-    for algorithm in algorithms {
-        let mut sides = peers::sides(algorithm);
-        let mut rows = Vec::new();
-        for scenario in algorithm.scenarios() {
-            rows.push(measure(algorithm, scenario, &mut sides, rounds)?);
+    let (mut sides, mut sides_of) = (Vec::new(), None);
+    for cell in cells(is_quick) {
+        if sides_of != Some((cell.call, cell.hash)) {
+            sides = peers::sides(cell.call, cell.hash);
+            sides.retain(|side| side.name == "hashloom" || side.name.starts_with(&beside));
+            sides_of = Some((cell.call, cell.hash));
         }
-        print_details(algorithm, &rows);
-        lines.extend(rows.iter().flat_map(|row| row.summary(algorithm)));
-    }
-    if let Some(file) = summary {
-        let open = fs::File::options().append(true).create(true).open(&file);
-        open.and_then(|mut to| to.write_all(lines.as_bytes())).map_err(|error| format!("{file}: {error}"))?;
-    } else {
-        print!("\n{}{lines}", measure::summary_head());
+        let messages = Messages::new(cell);
+        let nbytes = match cell.lengths {
+            (least, greatest) if least == greatest => least.to_string(),
+            (least, greatest) => format!("{least}-{greatest}"),
+        };
+        let what = format!("{},{},{},{},{nbytes}", tier.name(), cell.call.name(), cell.hash.name(), cell.count);
+        for (name, seconds) in measure(&mut sides, &messages, rounds)
+            .map_err(|name| format!("{name} has other digests than hashloom: {what}"))?
+        {
+            println!("{what},{},{:.2}", name.replace(',', ""), seconds * 1e9 / cell.count as f64);
+        }
     }
     Ok(())
 }
 
-fn draw_chart(file: &str, machine: &str) -> Result<(), Box<dyn Error>> {
-    let algorithm = Algorithm::Sha256;
-    let mut sides = peers::sides(algorithm);
-    sides.retain(|side| chart::SIDES.iter().any(|(name, _)| *name == side.name()));
-    let mut rows = Vec::new();
-    for scenario in algorithm.scenarios().filter(|scenario| chart::SCENARIOS.contains(&scenario.name)) {
-        rows.push(measure(algorithm, scenario, &mut sides, 61)?);
-    }
-    print_details(algorithm, &rows);
-    fs::write(file, chart::draw("SHA-256", &rows, machine)).map_err(|error| format!("{file}: {error}").into())
-}
-
-/// One line for each side, one column for each set of messages.
-fn print_details(algorithm: Algorithm, rows: &[Row]) {
-    println!("\n### {}: million messages/s; GB/s from 1 KiB on\n", algorithm.name());
-    print!("| |");
-    rows.iter().for_each(|row| print!(" {} |", row.scenario.name));
-    print!("\n|---|");
-    rows.iter().for_each(|_| print!("---:|"));
-    println!();
-    let sides = rows.first().map_or(0, |row| row.sides.len());
-    for side in 0..sides {
-        // The peer lacks the algorithm, or cannot hash any of these messages.
-        if rows.iter().all(|row| row.speed(side).is_none()) {
+/// The least seconds of each side that can hash the messages, hashloom's first; or the name of a side whose digests
+/// differ.
+fn measure(sides: &mut [Side], messages: &Messages, rounds: usize) -> Result<Vec<(&'static str, f64)>, &'static str> {
+    let mut able: Vec<(&mut Side, f64, u32)> = Vec::new();
+    for side in sides {
+        if !side.hash(messages) {
             continue;
         }
-        print!("| {} |", rows[0].sides[side].name);
-        for row in rows {
-            match row.speed(side) {
-                Some(speed) if row.best_peer("") == Some(side) => print!(" **{speed:.2}** |"),
-                Some(speed) => print!(" {speed:.2} |"),
-                None => print!(" |"),
+        if able.first().is_some_and(|(first, ..)| first.digests != side.digests) {
+            return Err(side.name);
+        }
+        let once = if rounds > 0 { side.time(messages, 1) } else { 0.0 };
+        able.push((side, once, 1 + (SLOT_S / once) as u32));
+    }
+    if rounds == 0 || able.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let mut limit = f64::INFINITY;
+    for round in 0..4 * rounds {
+        for (i, (side, least, repeat)) in able.iter_mut().enumerate() {
+            if i == 0 || *least <= limit {
+                *least = least.min(side.time(messages, *repeat));
             }
         }
-        println!();
+        let best = able[1..].iter().map(|side| side.1).fold(f64::INFINITY, f64::min);
+        if round == 1 {
+            limit = best * FAR_BEHIND;
+        }
+        if round + 1 >= rounds && best > able[0].1 {
+            break;
+        }
     }
+    Ok(able.iter().map(|(side, least, _)| (side.name, *least)).collect())
 }

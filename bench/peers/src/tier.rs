@@ -52,17 +52,10 @@ impl Tier {
         IsaSet::parse(&names.join(",")).map_err(|error| error.to_string())
     }
 
-    /// The variables of OpenSSL and aws-lc, and of Go. OPENSSL_ia32cap(3): bit 41 is SSSE3, 60 AVX; after the colon
-    /// comes leaf 7, with bits 16, 17, 21, 28, 30 and 31 for parts of AVX-512, 29 for SHA, 5 for AVX2, 3 and 8 for BMI.
-    fn variables(self) -> (&'static str, &'static str) {
-        const NO_AVX: &str = "cpu.sha=off,cpu.avx=off,cpu.avx2=off,cpu.bmi1=off,cpu.bmi2=off";
-        match self {
-            Tier::Here => ("", ""),
-            Tier::NoAvx512 => (":~0xd0230000", ""),
-            Tier::Avx2 => (":~0xf0230000", "cpu.sha=off"),
-            Tier::Ssse3 => ("~0x1000000000000000:0", NO_AVX),
-            Tier::Plain => ("~0x1000020000000000:0", NO_AVX),
-        }
+    /// The variable of OpenSSL and aws-lc. OPENSSL_ia32cap(3): bit 41 is SSSE3, 60 AVX; after the colon comes leaf 7,
+    /// with bits 16, 17, 21, 28, 30 and 31 for parts of AVX-512, 29 for SHA, 5 for AVX2, 3 and 8 for BMI.
+    fn openssl_variable(self) -> &'static str {
+        ["", ":~0xd0230000", ":~0xf0230000", "~0x1000000000000000:0", "~0x1000020000000000:0"][self as usize]
     }
 
     pub fn of_this_process() -> Tier {
@@ -81,12 +74,11 @@ impl Tier {
             return kernels::restrict(isas).map(|()| true).map_err(|error| error.to_string());
         }
         let program = env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
-        let (openssl, go) = self.variables();
         let mut again = Command::new(program);
         again.args(env::args_os().skip(1)).env("PEERS_TIER", (self as usize).to_string());
         match self {
-            Tier::Here => again.env_remove("OPENSSL_ia32cap").env_remove("GODEBUG"),
-            _ => again.env("OPENSSL_ia32cap", openssl).env("GODEBUG", go),
+            Tier::Here => again.env_remove("OPENSSL_ia32cap"),
+            _ => again.env("OPENSSL_ia32cap", self.openssl_variable()),
         };
         Err(format!("cannot run itself again: {}", again.exec()))
     }
@@ -96,12 +88,11 @@ impl Tier {
     pub fn has(self, peer: &str) -> bool {
         match peer {
             // The SHA instructions, AVX2 and AVX, never AVX-512.
-            "sha1" | "sha2" | "ripemd and sha2" | "ring" | "ecloop, clang -mavx2" => self <= Tier::NoAvx512,
+            "sha1" | "sha2" | "ripemd and sha2" | "ring" => self <= Tier::NoAvx512,
             name if name.starts_with("tape-sha256") => {
                 self == Tier::Here || self == Tier::NoAvx512 && !tape_sha256::backend().contains("512")
             }
             "stringzilla" | "commonware-cryptography" => self == Tier::Here,
-            name if name.starts_with("ecloop") => self == Tier::Here,
             "XKCP AVX512" => self == Tier::Here && is_here("avx512vl"),
             "XKCP AVX2" | "XKCP generic64-bmi" => self <= Tier::Avx2 && is_here("avx2"),
             "XKCP SSSE3" => self <= Tier::Ssse3,

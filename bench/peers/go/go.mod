@@ -1,3 +1,0 @@
-module hashloom/bench/peers
-
-go 1.24
