@@ -5,8 +5,9 @@
 #
 #   bench/compilers.sh [A B]      two compilers (default: gcc clang); A's figure / B's in the last column
 #
-# CPU and RUN: as for bench/peers/run.sh. Method: both programs run in turn, 7 times. A figure is the least of a
-# kernel's times, and the gap compares these. The goal is at most 10%, for the kernels that are chosen.
+# CPU (default: the last one); RUN: put before each run, such as 'chrt -f 50'. Both programs run in turn, 7 times. A
+# figure is the least of a kernel's times, and the gap compares these. The goal is at most 10%, for the kernels that are
+# chosen.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -eq 2 ] || set -- gcc clang
@@ -17,12 +18,12 @@ mkdir -p "$work"
 : >"$work/times"
 
 for side in 1 2; do
-    "${!side}" -O2 -Icore/include -o "$work/bench$side" bench/bench.c core/src/*.c core/src/*/*.c -lcrypto
+    "${!side}" -O2 -Icore/include -o "$work/bench$side" bench/kernels.c core/src/*.c core/src/*/*.c
 done
 for round in $(seq $rounds); do
     for side in 1 2; do
         # shellcheck disable=SC2086 # RUN is a command with its arguments
-        ${RUN:-} taskset -c "$cpu" "$work/bench$side" kernels | sed "s/^/$side/" >>"$work/times"
+        ${RUN:-} taskset -c "$cpu" "$work/bench$side" | sed "s/^/$side/" >>"$work/times"
     done
 done
 

@@ -26,45 +26,38 @@ export GODEBUG=${GODEBUG-}
 cpu=${CPU:-$(($(getconf _NPROCESSORS_ONLN) - 1))}
 never=0
 [ $# -gt 0 ] || taskset -c "$cpu" "$work/never" || never=$?
-for ((i = 0; i < ${ROUNDS:-20}; i++)); do
-    taskset -c "$cpu" "$work/peers" -test.run '^$' -test.bench "${1:-.}" \
-        -test.cpu 1 -test.benchtime 20ms
-done | awk '/ns\/op/ {
-        sub(/^Benchmark/, "", $1)
-        if (!($1 in least)) names[++n] = $1
-        if (!($1 in least) || $3 < least[$1]) least[$1] = $3
-    }
-    END {
-        for (i = 1; i <= n; i++) {
-            ours = names[i]
-            sub(/by=.*/, "by=hashloom", ours)
-            printf "%-52s %12.0f ns %6.2f\n", names[i], least[names[i]], least[names[i]] / least[ours]
-        }
-    }'
 
-# Uploads take all CPUs: the least CPU time of five runs, its ratio to hashloom's, and the chunks in a batch.
-case ${1:-Uploads} in
-*Uploads*)
-    for ((i = 0; i < 5; i++)); do
-        "$work/peers" -test.run '^$' -test.bench "${1:-Uploads}" -test.benchtime 200ms
-    done | awk '/cpu-ns\/op/ {
+# The least of a benchmark's values, in this unit, and its ratio to hashloom's; of uploads also the chunks in a batch.
+least() { # UNIT TEXT
+    awk -v unit="$1" -v text="$2" '/^Benchmark/ {
             sub(/^Benchmark/, "", $1)
             sub(/-[0-9]+$/, "", $1)
             for (i = 3; i < NF; i += 2) value[$(i + 1)] = $i
+            if (!(unit in value)) next
             if (!($1 in least)) names[++n] = $1
-            if (!($1 in least) || value["cpu-ns/op"] < least[$1]) {
-                least[$1] = value["cpu-ns/op"]
-                if ($1 ~ /by=hashloom$/) batch[$1] = ", chunks in a batch: " value["chunks/batch"]
+            if (!($1 in least) || value[unit] < least[$1]) {
+                least[$1] = value[unit]
+                if ("chunks/batch" in value) batch[$1] = ", chunks in a batch: " value["chunks/batch"]
             }
+            delete value
         }
         END {
             for (i = 1; i <= n; i++) {
                 ours = names[i]
                 sub(/by=.*/, "by=hashloom", ours)
-                printf "%-52s %12.0f ns of CPU %6.2f%s\n", names[i], least[names[i]], least[names[i]] / least[ours],
+                printf "%-52s %12.0f %s %6.2f%s\n", names[i], least[names[i]], text, least[names[i]] / least[ours],
                     batch[names[i]]
             }
         }'
-    ;;
-esac
+}
+for ((i = 0; i < ${ROUNDS:-20}; i++)); do
+    taskset -c "$cpu" "$work/peers" -test.run '^$' -test.bench "${1:-.}" -test.cpu 1 -test.benchtime 20ms
+done | least ns/op ns
+
+# Uploads take all CPUs.
+if [[ ${1:-Uploads} == *Uploads* ]]; then
+    for ((i = 0; i < 5; i++)); do
+        "$work/peers" -test.run '^$' -test.bench "${1:-Uploads}" -test.benchtime 200ms
+    done | least cpu-ns/op "ns of CPU"
+fi
 exit $never

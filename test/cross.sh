@@ -176,8 +176,8 @@ program_tests=(--test sum --test manifest --test tree --test kernels)
 
 # The program that measures i686's costs for registry.def.
 bench_of_i686() {
-    i686-linux-gnu-gcc -O2 -Wall -Wextra -Werror -static -DBENCH_KERNELS_ONLY -Icore/include bench/bench.c \
-        "$logs/i686/core/libhashloom.a" -o "$logs/i686/bench" && "$logs/i686/bench" kernels scalar
+    i686-linux-gnu-gcc -O2 -Wall -Wextra -Werror -static -Icore/include bench/kernels.c \
+        "$logs/i686/core/libhashloom.a" -o "$logs/i686/bench" && "$logs/i686/bench" scalar
 }
 
 # For each CPU: the kernels that it has, and the choice among them.
