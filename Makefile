@@ -16,9 +16,9 @@ LINKS = $(ROOT)/libexec/hashloom
 # The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
 
-.PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-tiers bench-peers
-.PHONY: bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks chart kernels fuzz mutants deny install install-links uninstall clean
-.PHONY: drop-ins install-drop-ins uninstall-drop-ins bench-provider bench-pkcs11 web web-site bench-web npm
+.PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-peers
+.PHONY: bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks kernels fuzz mutants deny install install-links uninstall clean
+.PHONY: drop-ins install-drop-ins uninstall-drop-ins web web-site npm
 
 help:
 	@echo 'make demo           build, sum, check, manifest and torrents at work, then race on a 485 MiB image, and one in Go'
@@ -31,17 +31,15 @@ help:
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'
 	@echo 'make dist           what a release carries, into build/dist: source archive, Debian package, static program;'
 	@echo '                    tests each in a clean folder (part of test-all)'
-	@echo 'make bench          ratios to OpenSSL, openssl, sha1sum; make bench-kernels: each kernel'
-	@echo '                    make bench-tiers: one message, OpenSSL limited to the same instruction sets'
+	@echo 'make bench          beside OpenSSL, and torrents beside sha1sum; make bench-kernels: each kernel'
 	@echo 'make kernels        each kernel: whether it is chosen, code size, stack; BENCH=1: with speeds'
-	@echo 'make bench-peers    ratios to other libraries, crates and Go; make bench-compilers: gcc beside clang'
+	@echo 'make bench-peers    beside every other library and crate; make bench-compilers: gcc beside clang'
 	@echo 'make bench-never    ratio to the best of what it replaces, for every call, number, length and lesser CPU: half an'
 	@echo '                    hour; ARGS=--quick: five minutes'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
 	@echo "make bench-disks    modelled disks and this machine's, beside other programs, hours; ARGS='--quick --models hdd'"
-	@echo 'make chart          the chart of README.md, docs/speed.svg, drawn on this machine'
 	@echo 'make fuzz           fuzz every parser, verify, proofs and the C library, 10 minutes each'
 	@echo "make mutants        small changes of the sources that no test notices, hours; ARGS='--every 20': a sample of the core"
 	@echo 'make deny           licences, duplicates, sources and known vulnerabilities of the dependencies'
@@ -51,10 +49,8 @@ help:
 	@echo 'make drop-ins       into build/drop-ins: hashloom.so, a provider for OpenSSL 3 (docs/openssl.md), and'
 	@echo '                    libhashloom-pkcs11.so, a PKCS#11 module (docs/pkcs11.md)'
 	@echo '                    make install-drop-ins: into the folders of OpenSSL and p11-kit; make uninstall-drop-ins'
-	@echo '                    make bench-provider: beside the default provider; make bench-pkcs11: beside SoftHSM2'
 	@echo 'make web            build/web/hashloom.html, a page that checks files in the browser (docs/web.md);'
-	@echo '                    make web-site: build/web/site, the same for a web server, offline after the first load;'
-	@echo '                    make bench-web: it beside crypto.subtle'
+	@echo '                    make web-site: build/web/site, the same for a web server, offline after the first load'
 	@echo 'make npm            build/npm, the package for JavaScript: many messages in WebAssembly (web/npm/README.md)'
 	@echo 'make clean          remove everything built'
 
@@ -102,9 +98,9 @@ dist:
 	@tools/dist.sh
 	@test/dist.sh
 
-build/bench/bench: bench/bench.c $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
+build/bench/kernels: bench/kernels.c $(wildcard core/src/*.* core/src/*/*.* core/include/*.h)
 	@mkdir -p build/bench
-	$(CC) -O2 -Wall -Wextra -Icore/include -o $@ bench/bench.c core/src/*.c core/src/*/*.c -lcrypto
+	$(CC) -O2 -Wall -Wextra -Icore/include -o $@ bench/kernels.c core/src/*.c core/src/*/*.c
 
 # Libraries that other programs look for. The core is compiled into each; its names stay hidden.
 DROP_IN_CFLAGS := -std=c11 -O2 -fPIC -fvisibility=hidden -Wall -Wextra -Icore/include
@@ -160,23 +156,6 @@ uninstall-drop-ins:
 	@# The folder stays if it has other files.
 	rmdir '$(ROOT)/share/hashloom' 2>/dev/null || true
 
-bench-provider: drop-ins
-	@mkdir -p build/bench
-	$(CC) -O2 -Wall -Wextra -o build/bench/provider bench/provider.c -lcrypto
-	@OPENSSL_MODULES=build/drop-ins build/bench/provider
-
-# SoftHSM2 gets a token in a folder of its own.
-SOFTHSM2 ?= $(firstword $(wildcard /usr/lib/softhsm/libsofthsm2.so /usr/lib/*/softhsm/libsofthsm2.so) libsofthsm2.so)
-bench-pkcs11: export SOFTHSM2_CONF := $(CURDIR)/build/bench/softhsm2.conf
-bench-pkcs11: drop-ins
-	@tools/setup.sh bench-pkcs11
-	@rm -rf build/bench/softhsm2
-	@mkdir -p build/bench/softhsm2
-	@echo 'directories.tokendir = $(CURDIR)/build/bench/softhsm2' >build/bench/softhsm2.conf
-	@softhsm2-util --init-token --free --label bench --pin 1234 --so-pin 1234 >build/bench/softhsm2.log
-	$(CC) -O2 -Wall -Wextra -Idrop-in/pkcs11 $(PKCS11_CFLAGS) -o build/bench/pkcs11 bench/pkcs11.c -ldl -lpthread
-	@build/bench/pkcs11 build/drop-ins/libhashloom-pkcs11.so $(SOFTHSM2)
-
 # The page's module has vectors wherever it runs: browsers without them are older than 2023. WASM_CC is a clang.
 WASM_CC ?= clang
 # Rust of rustup has a linker of its own; that of a distribution takes the system's.
@@ -198,28 +177,16 @@ npm:
 	@tools/setup.sh web
 	WASM_CC='$(WASM_CC)' web/npm/build.py build/npm
 
-bench-web: web
-	@tools/setup.sh bench-web
-	@bench/web.py $(ARGS)
-
 bench: build
 	@tools/setup.sh bench
-	@$(MAKE) --no-print-directory build/bench/bench
-	@build/bench/bench compare
+	@bench/never/run.py --quick --sides --beside OpenSSL --tiers here
 	@echo
-	@bench/verify.py $(HASHLOOM) --kernels
+	@bench/torrents.py $(HASHLOOM) image --rounds 7 --dir build/bench
 	@echo
 	@bench/asan/run.sh
 
-bench-kernels:
-	@tools/setup.sh bench
-	@$(MAKE) --no-print-directory build/bench/bench
-	@build/bench/bench kernels
-
-bench-tiers:
-	@tools/setup.sh bench
-	@$(MAKE) --no-print-directory build/bench/bench
-	@build/bench/bench tiers
+bench-kernels: build/bench/kernels
+	@build/bench/kernels
 
 kernels: build
 	@tools/setup.sh demo
@@ -227,7 +194,7 @@ kernels: build
 
 bench-peers:
 	@tools/setup.sh bench-peers
-	@bench/peers/run.sh
+	@bench/never/run.py --quick --sides --tiers here
 
 # ARGS: options of bench/never/run.py.
 bench-never:
@@ -253,11 +220,6 @@ bench-trees: build
 bench-disks: build
 	@tools/setup.sh bench-disks
 	@bench/disks/run.py $(HASHLOOM) $(ARGS)
-
-# Prints the figures too. README.md names the machine, the compiler and the date: change them there.
-chart:
-	@tools/setup.sh chart
-	@bench/peers/run.sh --chart docs/speed.svg
 
 bench-compilers:
 	@tools/setup.sh bench-compilers

@@ -7,7 +7,7 @@
 #
 # quick: each Cargo.lock is up to date, scripts and C programs have no error that shows without a build, and the lists
 # of fuzz targets agree, as do the versions. all: everything is compiled (the part "peers" compiles bench/peers), and actionlint reads the
-# workflows. bench/peers/go and actionlint need Go; HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
+# workflows. actionlint needs Go; HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 level=${1:-all}
@@ -64,21 +64,19 @@ for lock in "${locks[@]}"; do
     # The only command that reads the lock file without fetching its crates.
     check "$lock is out of date" cargo update --workspace --locked --manifest-path "${lock%lock}toml"
 done
-for file in bench/bench.c bench/provider.c bench/hashtree.c bench/libmd.c bench/asan/verify_image.c; do
+for file in bench/kernels.c bench/asan/verify_image.c; do
     check $file "${CC:-cc}" -std=gnu11 -O2 -Wall -Wextra -Werror -Icore/include -Ilibmd/include -fsyntax-only $file
 done
 
 if [ "$level" = all ]; then
-    check "make build/bench/bench" make --silent build/bench/bench
+    check "make build/bench/kernels" make --silent build/bench/kernels
     check "bench/asan" cmake -S bench/asan -B build/bench-asan/check
     check "bench/asan" cmake --build build/bench-asan/check
     check "fuzz" cargo check --quiet --locked --bins --manifest-path fuzz/Cargo.toml --target-dir target/offered
     if command -v go >/dev/null; then
-        check "bench/peers/go" go vet -C bench/peers/go .
-        check "bench/peers/go" go build -C bench/peers/go -o /dev/null .
         check ".github/workflows" go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
     else
-        echo "SKIPPED: bench/peers/go, actionlint: Go is not installed"
+        echo "SKIPPED: actionlint: Go is not installed"
         nskipped=1
         [ -z "${HASHLOOM_REQUIRE-}" ] || nfailed=$((nfailed + 1))
     fi

@@ -174,9 +174,8 @@ if [ "$level" = demo ]; then
         cat "$logs/wheel.log"
         exit 1
     }
-    environment "$logs/demo" "$python" duckdb matplotlib polars polars-hash pyarrow "$logs"/wheels/*.whl &&
-        "$logs/demo/bin/python" "$root/bench/columns.py" --svg "$logs/columns.svg" &&
-        echo "The picture: $logs/columns.svg"
+    environment "$logs/demo" "$python" duckdb polars polars-hash pyarrow "$logs"/wheels/*.whl &&
+        "$logs/demo/bin/python" "$root/bench/columns.py"
     exit
 fi
 step "format" formatted

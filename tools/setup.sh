@@ -99,7 +99,6 @@ dh                debhelper                   dist                          dist
 lintian           lintian                     dist                          dist
 musl-gcc          musl-tools                  dist                          dist
 unshare           util-linux                  dist                          dist
-softhsm2-util     softhsm2                    softhsm
 aria2c            aria2                       clients
 mktorrent         mktorrent                   torrents
 transmission-cli  transmission-cli            clients
@@ -134,17 +133,14 @@ test-all) groups="$tests cross windows dist browsers" ;;
 cross) groups="c clang cmake cross" ;;
 windows) groups="c rust cmake windows" ;;
 dist) groups="c rust python dist" ;;
-bench) groups="c rust demo crypto cmake" ;;
-bench-compilers) groups="c clang crypto" ;;
-bench-pkcs11) groups="c p11-kit softhsm" ;;
+bench) groups="c rust demo crypto pkg-config cmake" ;;
+bench-compilers) groups="c clang" ;;
 bench-peers) groups="c rust demo crypto pkg-config clang ipsec-mb" ;;
-chart) groups="c rust demo crypto pkg-config" ;;
 bench-never) groups="c rust demo crypto pkg-config clang ipsec-mb" ;;
 bench-torrents) groups="c rust demo venv clients torrents" ;;
 bench-sums) groups="c rust demo sums" ;;
 bench-trees) groups="c rust demo venv trees" ;;
 bench-disks) groups="c rust demo venv clients" ;;
-bench-web) groups="c rust web chromium" ;;
 *) echo "setup.sh: unknown target $target; $usage" >&2; exit 2 ;;
 esac
 is_test=

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Drives a headless Chromium over its debugging pipe, for web/test.py and bench/web.py.
+"""Drives a headless Chromium over its debugging pipe, for web/test.py.
 
 The protocol (https://chromedevtools.github.io/devtools-protocol) is JSON, each message ended by a NUL byte; Chromium
 reads from descriptor 3 and writes to descriptor 4. Nothing besides Python's own library is needed.

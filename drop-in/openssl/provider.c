@@ -37,8 +37,8 @@ static const OSSL_ITEM reasons[] = {
     {0, NULL},
 };
 
-/* Kernels for one message that are slower than OpenSSL's code on the CPUs that they are chosen for (`make bench-tiers`):
- * the default provider's digests are the better ones there. */
+/* Kernels for one message that are slower than OpenSSL's code on the CPUs that they are chosen for: the default
+ * provider's digests are the better ones there. */
 #ifndef SLOWER_KERNELS
 #  define SLOWER_KERNELS "keccak_blocks_scalar", "sha1_blocks_avx2_x1", "sha1_blocks_avx512vl_x1"
 #endif

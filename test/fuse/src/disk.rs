@@ -16,7 +16,7 @@
 //!
 //! FOLDER should be in the page cache, or its own disk is added. The kernel caches pages of the mount as of any file
 //! system. No listing shows two files: reading MOUNT/.drop drops these pages, forgets the requests and moves the head
-//! to the beginning; MOUNT/.log has the requests since then, for bench/disks/picture.py.
+//! to the beginning; MOUNT/.log has the requests since then.
 //!
 //! A file's number is that of its node plus 2, so that inodes have the order of places. Opening asks nothing of the
 //! file system (ENOSYS once), unless a call costs something.
