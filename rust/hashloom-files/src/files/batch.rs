@@ -167,9 +167,9 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             own.buffer.clear();
             let nchanges = self.disks.readers().nchanges();
             // Only the first of several pipes is read: the writer of another pipe may wait until the first is read.
-            let stream = lanes.iter().position(|lane| lane.is_stream);
+            let stream = lanes.iter().position(Lane::is_stream);
             for (index, lane) in lanes.iter_mut().enumerate() {
-                match lane.is_stream && stream != Some(index) {
+                match lane.is_stream() && stream != Some(index) {
                     true => lane.skip(),
                     false => lane.read(&mut own.buffer, self.options, self.pool),
                 }
@@ -183,7 +183,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 }
                 continue;
             }
-            if lanes.iter().all(|lane| lane.is_waiting) {
+            if lanes.iter().all(Lane::is_waiting) {
                 self.disks.readers().wait(nchanges);
                 continue;
             }
@@ -192,13 +192,12 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             self.disks.readers().used(nbytes);
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
             self.options.tell(nbytes, None);
-            take_out(&mut lanes, &mut ended, |lane| lane.has_ended);
+            take_out(&mut lanes, &mut ended, Lane::has_ended);
             if ended.iter().any(Lane::has_changed) {
                 let (changed, others): (Vec<_>, Vec<_>) = ended.drain(..).partition(Lane::has_changed);
                 own.later.extend(changed.into_iter().map(Lane::anew));
                 ended = others;
             }
-            ended.iter_mut().for_each(Lane::judge);
             self.hand_out(&mut ended);
             for (number, request) in self.disks.links.released() {
                 self.give_back(number, request);
@@ -212,12 +211,12 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     /// Opens new files while there is room, and reads the first chunk of each.
     fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<T>) {
         // A thread that reads a pipe starts no other file until the pipe ends.
-        while !lanes.iter().any(Lane::keeps_others_waiting) {
-            let nopen = lanes.iter().filter(|lane| !lane.has_ended).count();
+        while !lanes.iter().any(Lane::is_stream) {
+            let nopen = lanes.iter().filter(|lane| !lane.has_ended()).count();
             // Files that readers have begun take no place in the buffer.
             if nopen < LANES && lanes.len() < FETCHED_MAX {
                 if let Some(mut lane) = self.disks.take() {
-                    if !lane.is_known {
+                    if !lane.is_known() {
                         lane.read(&mut own.buffer, self.options, self.pool);
                     }
                     lanes.push(lane);
@@ -462,9 +461,7 @@ impl<T: Send> Own<T> {
                     }
                     Err(lane) => lane,
                 };
-                if !lane.has_ended {
-                    lane.go_on(run.options);
-                }
+                lane.go_on(run.options);
                 let Some(lane) = run.disks.links.join(lane) else { continue };
                 self.buffer.nbytes += lane.chunk(&self.buffer).len();
                 lanes.push(lane);
@@ -494,7 +491,7 @@ impl<T: Send> Own<T> {
     /// Opens a file by itself and reads its first chunk, unless it `may_be_parked` and readers should read it.
     fn open<I, F>(&mut self, mut lane: Lane<T>, may_be_parked: bool, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
         // Opening another pipe may wait for a process that waits for the first pipe to be read.
-        if lanes.iter().any(Lane::keeps_others_waiting) {
+        if lanes.iter().any(Lane::is_stream) {
             self.later.push_back(lane);
             return;
         }
@@ -506,7 +503,7 @@ impl<T: Send> Own<T> {
             };
         }
         let Some(mut lane) = run.disks.links.join(lane) else { return };
-        if !lane.is_known {
+        if !lane.is_known() {
             lane.read(&mut self.buffer, run.options, run.pool);
         }
         lanes.push(lane);
@@ -535,9 +532,8 @@ fn take_out<T>(lanes: &mut Vec<Lane<T>>, taken: &mut Vec<Lane<T>>, is_taken: imp
 
 /// Hashes the bytes that all lanes have in this round, and ends the messages that are at their end.
 fn hash<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer) {
-    let is_hashed = |lane: &Lane<T>| lane.error.is_none() && !lane.is_known;
     let mut algorithms = Vec::new();
-    for method in lanes.iter().filter(|lane| is_hashed(lane)).flat_map(|lane| lane.request.methods.iter()) {
+    for method in lanes.iter().filter(|lane| lane.is_hashed()).flat_map(|lane| lane.methods().iter()) {
         if !algorithms.contains(&method.algorithm()) {
             algorithms.push(method.algorithm());
         }
@@ -545,13 +541,15 @@ fn hash<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer) {
     for algorithm in algorithms {
         // Messages that begin and end in this round need no hasher. Among the others, messages that end come first.
         let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| is_hashed(lane)) {
-            for (slot, method) in lane.request.methods.iter().enumerate() {
+        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.is_hashed()) {
+            for (slot, method) in lane.methods().iter().enumerate() {
                 if method.algorithm() == algorithm {
-                    match (lane.has_ended, lane.hashers.is_empty() && method.is_plain()) {
-                        (true, true) => whole.push((index, slot)),
-                        (true, false) => ending.push((index, slot)),
-                        (false, _) => going_on.push((index, slot)),
+                    if lane.is_whole() && method.is_plain() {
+                        whole.push((index, slot));
+                    } else if lane.has_ended() {
+                        ending.push((index, slot));
+                    } else {
+                        going_on.push((index, slot));
                     }
                 }
             }
@@ -592,10 +590,10 @@ fn hash_parts<T>(
     for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
         let digest = Hash::new(algorithm, bytes);
         let lane = &mut lanes[index];
-        lane.set_digest(slot, lane.request.methods[slot].finish(digest));
+        lane.set_digest(slot, lane.methods()[slot].finish(digest));
     }
     for (&(index, slot), hasher) in places.iter().zip(hashers).skip(nending) {
-        lanes[index].hashers[slot] = Some(hasher);
+        lanes[index].put_hasher(slot, hasher);
     }
 }
 

@@ -350,7 +350,7 @@ impl<T: Send> Disks<T> {
             self.nheld.fetch_sub(1, Ordering::Relaxed);
             return None;
         };
-        if lane.is_known {
+        if lane.is_known() {
             lock(&self.fetched).push_back(lane);
             return None;
         }

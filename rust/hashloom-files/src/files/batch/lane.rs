@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A message that is being read. It is opened by a separate call or by a ring together with others, and read in
-//! chunks.
+//! A message on its way from its source to its digests. A lane is opened by a separate call, by a ring together with
+//! others, or by readers. In each round it has a chunk of the message, which the thread hashes.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ use crate::files::source::{Source, read_from, stdin};
 use crate::read::ahead::{self, read_ahead};
 use crate::read::buffer::Buffer;
 use crate::read::evict::{self, EVICTED_NBYTES};
-use crate::read::evidence::{self, Before, Doubt};
+use crate::read::evidence::{self, Before};
 use crate::read::open::read_at_once;
 use crate::read::ring::Begun;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
@@ -30,44 +30,62 @@ use crate::run::pool::Pool;
 /// Bytes of a message in memory that are hashed in a round.
 const WINDOW_NBYTES: u64 = 256 << 10;
 
-/// A message that is being read.
+/// A message that is being hashed.
 pub(super) struct Lane<T> {
     number: u64,
-    pub(super) request: Request<T>,
-    reader: Reader,
-    /// One hasher for each method; empty in the first round. A hasher is taken out while it is in use.
-    pub(super) hashers: Vec<Option<Hasher>>,
-    /// Nothing, or a digest for each method: those that are not set yet have any value.
-    digests: Vec<Hash>,
-    /// Bytes of the message before this round.
-    nbytes: u64,
-    chunk: Chunk,
-    pub(super) has_ended: bool,
-    pub(super) error: Option<FileError>,
-    /// For a regular file, its stamp before it was read, and the verdict on its bytes.
-    stamp: Option<Stamp>,
-    verdict: Verdict,
-    /// Why a later change might not show in the stamp, if the run takes notes.
-    doubt: Option<Doubt>,
+    request: Request<T>,
     /// Number of times that the message was begun.
     nreadings: u8,
-    /// End of the bytes that reading ahead was asked for.
-    asked: u64,
-    /// Whether the source is not a regular file, so that reading it may wait for somebody. Known once the source is
-    /// opened by a separate call, or goes on after its first chunk.
-    pub(super) is_stream: bool,
-    has_looked: bool,
-    /// For a file that was not in memory: the end of the bytes that are given up again.
-    given_up: Option<u64>,
-    /// Whether readers have not yet read what comes next.
-    pub(super) is_waiting: bool,
+    state: State,
+    /// For a regular file, its state before it was read.
+    before: Option<Before>,
+    /// Bytes of the message before this round, and those of this round.
+    nbytes: u64,
+    chunk: Chunk,
+    /// One hasher for each method; empty in the first round. A hasher is taken out while it is in use.
+    hashers: Vec<Option<Hasher>>,
+    /// Nothing, or a digest for each method: those that are not set yet have any value.
+    digests: Vec<Hash>,
     /// For the first of a file's names: the others wait for it.
     lead: Option<Box<Lead<T>>>,
-    /// Whether the digests are those of another name of the file, so that nothing is read.
-    pub(super) is_known: bool,
 }
 
-enum Reader {
+/// How far a lane is.
+enum State {
+    /// Nothing is open.
+    Opening,
+    /// There is more to read, or may be.
+    Reading(Reading),
+    /// Readers have not yet read what comes next.
+    Waiting(Arc<Fetched>),
+    /// The digests are those of another name of the file, so that nothing is read.
+    Known,
+    /// The chunk of this round is the last. The verdict is that on the bytes of a regular file.
+    Ended(Verdict),
+    /// There will be no digest.
+    Failed(FileError),
+}
+
+/// An open source.
+struct Reading {
+    input: Input,
+    /// Whether the source is not a regular file, so that reading it may wait for somebody. Known once the source is
+    /// opened by a separate call, or goes on after its first chunk.
+    is_stream: bool,
+    /// `None` in the first round.
+    ahead: Option<Ahead>,
+}
+
+/// What is told to the system about the pages of a file.
+#[derive(Default)]
+struct Ahead {
+    /// End of the bytes that reading ahead was asked for.
+    asked: u64,
+    /// For a file that was not in memory: the end of the bytes that are given up again.
+    given_up: Option<u64>,
+}
+
+enum Input {
     File(File),
     /// An open file that others may have too.
     Shared(Arc<File>),
@@ -76,11 +94,9 @@ enum Reader {
     Stdin(io::Stdin),
     /// The request's own reader or memory.
     Own,
-    Closed,
 }
 
 /// The bytes of a lane in this round.
-#[derive(Clone)]
 enum Chunk {
     /// A range of the thread's buffer.
     Buffer(Range<usize>),
@@ -91,6 +107,8 @@ enum Chunk {
 }
 
 impl Chunk {
+    const NOTHING: Chunk = Chunk::Buffer(0..0);
+
     fn nbytes(&self) -> u64 {
         match self {
             Chunk::Buffer(range) | Chunk::Fetched(_, range) => range.len() as u64,
@@ -103,37 +121,43 @@ impl<T> Lane<T> {
     pub(super) fn new(number: u64, request: Request<T>) -> Lane<T> {
         Lane {
             number,
-            digests: Vec::new(),
             request,
-            has_ended: false,
-            reader: Reader::Closed,
-            hashers: Vec::new(),
-            nbytes: 0,
-            chunk: Chunk::Buffer(0..0),
-            error: None,
-            stamp: None,
-            verdict: Verdict::Whole,
-            doubt: None,
             nreadings: 1,
-            asked: 0,
-            is_stream: false,
-            has_looked: false,
-            given_up: None,
-            is_waiting: false,
+            state: State::Opening,
+            before: None,
+            nbytes: 0,
+            chunk: Chunk::NOTHING,
+            hashers: Vec::new(),
+            digests: Vec::new(),
             lead: None,
-            is_known: false,
         }
     }
 
-    /// Returns the stamp of an opened file that may have been opened by another name, and is worth remembering.
-    pub(super) fn stamp_of_several_names(&self) -> Option<Stamp> {
-        let stamp = self.stamp.filter(|stamp| stamp.nbytes >= WORTH_NBYTES)?;
-        // A file that has changed is read for itself, and so is one that was read already.
-        if self.has_ended || self.nreadings > 1 || !has_name(&self.request) {
-            return None;
-        }
-        let file = self.reader.file()?;
-        (names(file) > 1 && evidence::is_trusted(file)).then_some(stamp)
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.state, State::Known | State::Ended(_) | State::Failed(_))
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self.state, State::Known)
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Waiting(_))
+    }
+
+    /// Whether the source is a pipe or the like, which is not at its end. The thread starts no other file until then.
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(self.state, State::Reading(Reading { is_stream: true, .. }))
+    }
+
+    /// Whether the chunk of this round is to be hashed.
+    pub(super) fn is_hashed(&self) -> bool {
+        !matches!(self.state, State::Known | State::Failed(_))
+    }
+
+    /// Whether all of the message is in the chunk of this round.
+    pub(super) fn is_whole(&self) -> bool {
+        self.hashers.is_empty() && self.has_ended()
     }
 
     pub(super) fn methods(&self) -> &Arc<[Method]> {
@@ -145,6 +169,29 @@ impl<T> Lane<T> {
         (self.number, self.request)
     }
 
+    /// The open file, unless the file is standard input.
+    fn file(&self) -> Option<&File> {
+        match &self.state {
+            State::Reading(reading) => reading.input.file(),
+            _ => None,
+        }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.before.map(|before| before.stamp)
+    }
+
+    /// Returns the stamp of an opened file that may have been opened by another name, and is worth remembering.
+    pub(super) fn stamp_of_several_names(&self) -> Option<Stamp> {
+        let stamp = self.stamp().filter(|stamp| stamp.nbytes >= WORTH_NBYTES)?;
+        // A file that has changed is read for itself, and so is one that was read already.
+        if self.nreadings > 1 || !has_name(&self.request) {
+            return None;
+        }
+        let file = self.file()?;
+        (names(file) > 1 && evidence::is_trusted(file)).then_some(stamp)
+    }
+
     pub(super) fn lead(&mut self, lead: Lead<T>) {
         self.lead = Some(Box::new(lead));
     }
@@ -153,63 +200,58 @@ impl<T> Lane<T> {
     pub(super) fn know(&mut self, content: &Content) {
         self.digests = content.digests.clone();
         // Whoever had the file open for writing when it was read may have gone.
-        self.doubt = self.doubt.or(content.doubt);
-        (self.nbytes, self.chunk) = (content.stamp.nbytes, Chunk::Buffer(0..0));
-        self.reader = Reader::Closed;
-        (self.is_known, self.has_ended, self.is_stream) = (true, true, false);
+        let doubt = self.before.and_then(|before| before.doubt).or(content.before.doubt);
+        self.before = self.before.map(|before| Before { doubt, ..before });
+        (self.nbytes, self.chunk) = (content.before.stamp.nbytes, Chunk::NOTHING);
+        self.state = State::Known;
     }
 
     pub(super) fn open(&mut self, options: &Options) {
-        match &self.request.source {
-            Source::Path(path) => match stream::open(path) {
-                Ok((file, metadata)) => {
-                    self.reader = Reader::File(file);
-                    self.is_stream = !metadata.is_file() && !metadata.is_dir();
-                }
-                Err(error) => self.fail(FileError::Open(error)),
-            },
-            Source::File(file) => match file.metadata() {
-                Ok(metadata) => {
-                    (self.reader, self.is_stream) = (Reader::Shared(file.clone()), stream::is_stream(&metadata));
-                }
-                Err(error) => self.fail(FileError::Open(error)),
-            },
-            Source::Reader(_) => (self.reader, self.is_stream) = (Reader::Own, true),
-            Source::Memory(_) => self.reader = Reader::Own,
-            Source::Stdin => match stdin() {
-                Ok(stdin) => (self.reader, self.is_stream) = (Reader::Stdin(stdin), true),
-                Err(error) => self.fail(FileError::Read { offset: 0, error }),
-            },
+        let opened = match &self.request.source {
+            Source::Path(path) => stream::open(path)
+                .map(|(file, metadata)| (Input::File(file), !metadata.is_file() && !metadata.is_dir()))
+                .map_err(FileError::Open),
+            Source::File(file) => file
+                .metadata()
+                .map(|metadata| (Input::Shared(file.clone()), stream::is_stream(&metadata)))
+                .map_err(FileError::Open),
+            Source::Reader(_) => Ok((Input::Own, true)),
+            Source::Memory(_) => Ok((Input::Own, false)),
+            Source::Stdin => {
+                stdin().map(|stdin| (Input::Stdin(stdin), true)).map_err(|error| FileError::Read { offset: 0, error })
+            }
+        };
+        let looked =
+            opened.and_then(|(input, is_stream)| match input.with_file(|file| Before::of(file, options.is_noting())) {
+                Some(Err(error)) => Err(FileError::Read { offset: 0, error }),
+                Some(Ok(before)) => Ok((input, is_stream, before)),
+                None => Ok((input, is_stream, None)),
+            });
+        match looked {
+            Ok((input, is_stream, before)) => {
+                self.before = before;
+                self.state = State::Reading(Reading { input, is_stream, ahead: None });
+            }
+            Err(error) => self.fail(error),
         }
-        match self.reader.with_file(|file| Before::of(file, options.is_noting())) {
-            Some(Ok(before)) => self.note(before),
-            Some(Err(error)) => self.fail(FileError::Read { offset: 0, error }),
-            None => {}
-        }
-    }
-
-    fn note(&mut self, before: Option<Before>) {
-        self.stamp = before.map(|before| before.stamp);
-        self.doubt = before.and_then(|before| before.doubt);
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
     pub(super) fn begin(&mut self, begun: Begun, place: usize) {
+        let chunk = |nbytes| Chunk::Buffer(place..place + nbytes);
         match begun {
             // The caller opens such a file again and never comes here.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
             Begun::Ended(nbytes, judged) => {
-                self.chunk = Chunk::Buffer(place..place + nbytes);
-                self.has_ended = true;
-                if let Some((before, verdict)) = judged {
-                    self.note(Some(before));
-                    self.verdict = verdict;
-                }
+                self.chunk = chunk(nbytes);
+                let (before, verdict) =
+                    judged.map_or((None, Verdict::Whole), |(before, verdict)| (Some(before), verdict));
+                (self.before, self.state) = (before, State::Ended(verdict));
             }
             Begun::GoesOn(nbytes, file, before) => {
-                self.chunk = Chunk::Buffer(place..place + nbytes);
-                self.reader = Reader::File(file);
-                self.note(before);
+                self.chunk = chunk(nbytes);
+                self.before = before;
+                self.state = State::Reading(Reading::of_file(Input::File(file)));
             }
             Begun::NotOpened(error) => self.fail(FileError::Open(error)),
             Begun::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
@@ -222,7 +264,7 @@ impl<T> Lane<T> {
     where
         T: Send,
     {
-        let found = self.stamp.zip(self.reader.file()).filter(|_| !self.has_ended);
+        let found = self.stamp().zip(self.file());
         match found.and_then(|(stamp, file)| Some((stamp, disks.note(file, offset, &stamp)?))) {
             Some((Stamp { ino, nbytes, .. }, device)) => {
                 let (number, request) = self.into_request();
@@ -232,137 +274,123 @@ impl<T> Lane<T> {
         }
     }
 
-    /// The open file and its stamp, if it is a regular file with some content.
+    /// The open file and its stamp, if it is a regular file with some content; otherwise the lane must be opened again.
     pub(super) fn regular_file(&mut self) -> Option<(Arc<File>, Stamp)> {
-        let stamp = self.stamp.filter(|stamp| stamp.nbytes > 0 && !self.has_ended)?;
-        if let Reader::File(file) = std::mem::replace(&mut self.reader, Reader::Closed) {
-            self.reader = Reader::Shared(Arc::new(file));
+        let stamp = self.stamp().filter(|stamp| stamp.nbytes > 0)?;
+        match std::mem::replace(&mut self.state, State::Opening) {
+            State::Reading(Reading { input: Input::File(file), .. }) => {
+                let file = Arc::new(file);
+                self.state = State::Reading(Reading::of_file(Input::Shared(file.clone())));
+                Some((file, stamp))
+            }
+            _ => None,
         }
-        let Reader::Shared(file) = &self.reader else { return None };
-        Some((file.clone(), stamp))
     }
 
     /// From now on the bytes come from readers, who have begun the file.
     pub(super) fn fetch(&mut self, file: Arc<Fetched>) {
-        self.reader = Reader::Fetched(file);
-    }
-
-    /// Whether the thread starts no other file until this one ends: it is a pipe.
-    pub(super) fn keeps_others_waiting(&self) -> bool {
-        self.is_stream && !self.has_ended
+        self.state = State::Reading(Reading::of_file(Input::Fetched(file)));
     }
 
     /// Reads nothing in this round.
     pub(super) fn skip(&mut self) {
-        self.chunk = Chunk::Buffer(0..0);
+        self.chunk = Chunk::NOTHING;
     }
 
     /// Reads the next chunk; less than a whole one only if the message ends or the pool stops.
     pub(super) fn read(&mut self, buffer: &mut RoundBuffer, options: &Options, pool: &Pool) {
-        if let Reader::Fetched(file) = &self.reader {
-            let next = file.take(self.nbytes);
-            self.is_waiting = matches!(next, Next::Later);
-            let (chunk, verdict) = match next {
-                Next::Bytes(buffer, range, verdict) => {
-                    pool.pay(range.len() as u64);
-                    (Chunk::Fetched(buffer, range), verdict)
-                }
-                Next::End(verdict) => (Chunk::Buffer(0..0), Some(verdict)),
-                Next::Later => (Chunk::Buffer(0..0), None),
-                Next::Left(file) => {
-                    self.reader = Reader::Shared(file);
-                    return self.read(buffer, options, pool);
-                }
-            };
-            self.chunk = chunk;
-            if let Some(verdict) = verdict {
-                (self.verdict, self.has_ended, self.reader) = (verdict, true, Reader::Closed);
+        self.state = match std::mem::replace(&mut self.state, State::Opening) {
+            State::Waiting(file) => self.read_fetched(file, buffer, options, pool),
+            State::Reading(Reading { input: Input::Fetched(file), .. }) => {
+                self.read_fetched(file, buffer, options, pool)
             }
-            return;
+            State::Reading(reading) => self.read_chunk(reading, buffer, options, pool),
+            // A file that cannot be opened takes a place too: the number of files of a round is bounded.
+            other => {
+                buffer.pass(0);
+                other
+            }
+        };
+    }
+
+    /// Takes the next chunk from readers. Returns the lane's new state.
+    fn read_fetched(&mut self, file: Arc<Fetched>, buffer: &mut RoundBuffer, options: &Options, pool: &Pool) -> State {
+        self.chunk = Chunk::NOTHING;
+        match file.take(self.nbytes) {
+            Next::Bytes(bytes, range, verdict) => {
+                pool.pay(range.len() as u64);
+                self.chunk = Chunk::Fetched(bytes, range);
+                verdict.map_or_else(|| State::Reading(Reading::of_file(Input::Fetched(file))), State::Ended)
+            }
+            Next::End(verdict) => State::Ended(verdict),
+            Next::Later => State::Waiting(file),
+            Next::Left(file) => self.read_chunk(Reading::of_file(Input::Shared(file)), buffer, options, pool),
         }
-        if let (Reader::Own, Source::Memory(bytes)) = (&self.reader, &self.request.source) {
+    }
+
+    /// Reads the next chunk by this thread. Returns the lane's new state.
+    fn read_chunk(&mut self, mut reading: Reading, buffer: &mut RoundBuffer, options: &Options, pool: &Pool) -> State {
+        if let (Input::Own, Source::Memory(bytes)) = (&reading.input, &self.request.source) {
             let nbytes = (**bytes).as_ref().len() as u64;
             let range = self.nbytes..nbytes.min(self.nbytes + WINDOW_NBYTES);
             buffer.pass((range.end - range.start) as usize);
-            self.has_ended = range.end == nbytes;
-            self.chunk = Chunk::InPlace(range);
-            return;
+            self.chunk = Chunk::InPlace(range.clone());
+            return if range.end == nbytes { State::Ended(Verdict::Whole) } else { State::Reading(reading) };
         }
+        let mut end = None;
         let place = buffer.next(|chunk| {
             let mut filled = 0;
-            while filled < chunk.len() && !self.has_ended {
-                if self.is_stream && pool.must_stop() {
+            while filled < chunk.len() && end.is_none() {
+                if reading.is_stream && pool.must_stop() {
                     break;
                 }
-                if self.is_stream && !self.reader.is_ready() {
+                if reading.is_stream && !reading.input.is_ready() {
                     continue;
                 }
-                match self.read_once(&mut chunk[filled..], filled as u64) {
-                    Ok(0) => self.has_ended = true,
+                let offset = self.nbytes + filled as u64;
+                match reading.read_once(&mut self.request.source, &mut chunk[filled..], offset) {
+                    Ok(0) => end = Some(Ok(offset)),
                     Ok(nbytes) => filled += nbytes,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     // Another reader has taken the data.
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.is_stream => {}
-                    Err(error) => self.fail(FileError::Read { offset: self.nbytes + filled as u64, error }),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock && reading.is_stream => {}
+                    Err(error) => end = Some(Err(FileError::Read { offset, error })),
                 }
             }
             pool.pay(filled as u64);
             filled
         });
         self.chunk = Chunk::Buffer(place);
-        if !self.has_ended {
-            self.go_on(options);
-            return;
-        }
-        if let (Some(stamp), None) = (&self.stamp, &self.error) {
-            let Chunk::Buffer(range) = &self.chunk else { return };
-            let nbytes = self.nbytes + range.len() as u64;
-            self.verdict = self.reader.with_file(|file| stamp.judge(file, nbytes)).unwrap_or(Verdict::Changed);
-        }
-        self.give_up(None);
-        self.reader = Reader::Closed;
-    }
-
-    /// Reads some of the bytes that come `further` bytes after those of earlier rounds.
-    fn read_once(&mut self, into: &mut [u8], further: u64) -> io::Result<usize> {
-        match (&mut self.reader, &mut self.request.source) {
-            (Reader::File(file), _) => file.read(into),
-            (Reader::Shared(file), _) if self.is_stream => (&**file).read(into),
-            (Reader::Shared(file), _) => read_at_once(file, into, self.nbytes + further),
-            (Reader::Stdin(stdin), _) => stdin.read(into),
-            (Reader::Own, Source::Reader(reader)) => read_from(reader, into),
-            (Reader::Own | Reader::Closed | Reader::Fetched(_), _) => Ok(0),
+        match end {
+            None => {
+                reading.go_on(self.nbytes, self.nbytes + self.chunk.nbytes(), options);
+                State::Reading(reading)
+            }
+            Some(end) => {
+                let judge = |nbytes| match self.before {
+                    Some(before) => {
+                        let judged = reading.input.with_file(|file| before.stamp.judge(file, nbytes));
+                        judged.unwrap_or(Verdict::Changed)
+                    }
+                    None => Verdict::Whole,
+                };
+                let state = end.map_or_else(State::Failed, |nbytes| State::Ended(judge(nbytes)));
+                reading.give_up(None);
+                state
+            }
         }
     }
 
-    /// Prepares the next round: the message is not at its end, or may not be.
+    /// Prepares the round after the first one of a file that a ring has begun.
     pub(super) fn go_on(&mut self, options: &Options) {
-        if !self.has_looked {
-            self.has_looked = true;
-            self.look();
-        }
-        // Many files are read in turn, so the system sees no stream that it would read far ahead of.
-        let Some(file) = self.reader.file() else { return };
-        let is_asked_for = !self.is_stream && !options.is_limited();
-        if is_asked_for && self.nbytes + ahead::LANE_NBYTES / 2 >= self.asked {
-            let start = self.asked.max(self.nbytes + self.chunk.nbytes());
-            self.asked = start + ahead::LANE_NBYTES;
-            read_ahead(file, start..self.asked);
+        let end = self.nbytes + self.chunk.nbytes();
+        if let State::Reading(reading) = &mut self.state {
+            reading.go_on(self.nbytes, end, options);
         }
     }
 
     pub(super) fn fail(&mut self, error: FileError) {
-        self.error = Some(error);
-        self.has_ended = true;
-    }
-
-    /// After the first chunk: finds out whether the source is a regular file, and whether it was in memory.
-    fn look(&mut self) {
-        let Reader::File(file) = &self.reader else { return };
-        self.is_stream = true;
-        let Ok(metadata) = file.metadata() else { return };
-        self.is_stream = !metadata.is_file();
-        self.given_up = (!self.is_stream && evict::is_cold(file, &(0..metadata.len()))).then_some(0);
+        self.state = State::Failed(error);
     }
 
     /// The bytes of this round.
@@ -379,30 +407,27 @@ impl<T> Lane<T> {
 
     /// After hashing: the number of bytes of this round.
     pub(super) fn count(&mut self) -> u64 {
-        if self.is_known {
+        if self.is_known() {
             return self.nbytes;
         }
-        let nbytes = self.chunk.nbytes();
-        self.nbytes += nbytes;
         // A reader's buffer is free from now on.
-        self.chunk = Chunk::Buffer(0..0);
-        if self.given_up.is_some_and(|end| self.nbytes - end >= EVICTED_NBYTES) {
-            self.give_up(Some(self.nbytes));
+        let nbytes = std::mem::replace(&mut self.chunk, Chunk::NOTHING).nbytes();
+        self.nbytes += nbytes;
+        if let State::Reading(reading) = &mut self.state {
+            if reading.given_up().is_some_and(|end| self.nbytes - end >= EVICTED_NBYTES) {
+                reading.give_up(Some(self.nbytes));
+            }
         }
         nbytes
-    }
-
-    /// Gives up the bytes up to `end` if they were not in memory before.
-    fn give_up(&mut self, end: Option<u64>) {
-        if let (Some(file), Some(start)) = (self.reader.file(), self.given_up) {
-            evict::give_up(file, start, end);
-            self.given_up = end;
-        }
     }
 
     pub(super) fn take_hasher(&mut self, slot: usize) -> Hasher {
         self.hashers.resize_with(self.request.methods.len(), || None);
         self.hashers[slot].take().unwrap_or_else(|| self.request.methods[slot].hasher())
+    }
+
+    pub(super) fn put_hasher(&mut self, slot: usize, hasher: Hasher) {
+        self.hashers[slot] = Some(hasher);
     }
 
     /// Sets the digest for a method.
@@ -416,8 +441,7 @@ impl<T> Lane<T> {
     /// Whether the file of a message at its end has changed meanwhile, and the message must be read again.
     pub(super) fn has_changed(&self) -> bool {
         // Standard input cannot be read twice.
-        self.error.is_none()
-            && matches!(self.verdict, Verdict::Changed)
+        matches!(self.state, State::Ended(Verdict::Changed))
             && self.nreadings < READINGS_MAX
             && !matches!(self.request.source, Source::Stdin)
     }
@@ -427,49 +451,105 @@ impl<T> Lane<T> {
         Lane { nreadings: self.nreadings + 1, ..Lane::new(self.number, self.request) }
     }
 
-    /// At the end of the message: what was found out of the file becomes the result.
-    pub(super) fn judge(&mut self) {
-        match std::mem::replace(&mut self.verdict, Verdict::Whole) {
-            _ if self.error.is_some() => {}
-            Verdict::Whole => {}
-            Verdict::Changed => self.error = Some(FileError::unstable()),
-            Verdict::Odd(error) => self.error = Some(FileError::Read { offset: self.nbytes, error }),
-        }
-        if let (Some(lead), Some(stamp), None) = (self.lead.take(), self.stamp, &self.error) {
-            let (methods, digests) = (Arc::clone(&self.request.methods), self.digests.clone());
-            lead.end(Content { stamp, doubt: self.doubt, methods, digests });
-        }
-    }
-
-    pub(super) fn finish(self) -> (u64, Request<T>, Result<Hashed, FileError>) {
-        let result = match self.error {
-            Some(error) => Err(error),
-            None => Ok(Hashed {
-                digests: self.digests,
-                nbytes: self.nbytes,
-                nread: if self.is_known { 0 } else { self.nbytes },
-                stamp: self.stamp.filter(|_| !matches!(self.request.source, Source::Stdin)),
-                doubt: self.doubt,
-            }),
+    /// The result of a message at its end. Other names of the file wait for it.
+    pub(super) fn finish(mut self) -> (u64, Request<T>, Result<Hashed, FileError>) {
+        let nread = if self.is_known() { 0 } else { self.nbytes };
+        let error = match self.state {
+            State::Failed(error) => Some(error),
+            State::Ended(Verdict::Changed) => Some(FileError::unstable()),
+            State::Ended(Verdict::Odd(error)) => Some(FileError::Read { offset: self.nbytes, error }),
+            _ => None,
         };
-        (self.number, self.request, result)
+        if let Some(error) = error {
+            return (self.number, self.request, Err(error));
+        }
+        if let (Some(lead), Some(before)) = (self.lead.take(), self.before) {
+            let (methods, digests) = (Arc::clone(&self.request.methods), self.digests.clone());
+            lead.end(Content { before, methods, digests });
+        }
+        let before = self.before.filter(|_| !matches!(self.request.source, Source::Stdin));
+        let hashed = Hashed {
+            digests: self.digests,
+            nbytes: self.nbytes,
+            nread,
+            stamp: before.map(|before| before.stamp),
+            doubt: self.before.and_then(|before| before.doubt),
+        };
+        (self.number, self.request, Ok(hashed))
     }
 }
 
-impl Reader {
+impl Reading {
+    /// A file that is a regular one, as far as is known.
+    fn of_file(input: Input) -> Reading {
+        Reading { input, is_stream: false, ahead: None }
+    }
+
+    /// Reads some of the bytes of the message from `offset` on.
+    fn read_once(&mut self, source: &mut Source, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        match (&mut self.input, source) {
+            (Input::File(file), _) => file.read(into),
+            (Input::Shared(file), _) if self.is_stream => (&**file).read(into),
+            (Input::Shared(file), _) => read_at_once(file, into, offset),
+            (Input::Stdin(stdin), _) => stdin.read(into),
+            (Input::Own, Source::Reader(reader)) => read_from(reader, into),
+            (Input::Own | Input::Fetched(_), _) => Ok(0),
+        }
+    }
+
+    /// Prepares the next round: the message goes on, or may go on, after the bytes from `start` to `end`.
+    fn go_on(&mut self, start: u64, end: u64, options: &Options) {
+        if self.ahead.is_none() {
+            let given_up = self.look();
+            self.ahead = Some(Ahead { asked: 0, given_up });
+        }
+        // Many files are read in turn, so the system sees no stream that it would read far ahead of.
+        let (Some(file), Some(ahead)) = (self.input.file(), &mut self.ahead) else { return };
+        let is_asked_for = !self.is_stream && !options.is_limited();
+        if is_asked_for && start + ahead::LANE_NBYTES / 2 >= ahead.asked {
+            let start = ahead.asked.max(end);
+            ahead.asked = start + ahead::LANE_NBYTES;
+            read_ahead(file, start..ahead.asked);
+        }
+    }
+
+    /// After the first chunk: finds out whether the source is a regular file. Returns 0 if its bytes are to be given up,
+    /// as they were not in memory.
+    fn look(&mut self) -> Option<u64> {
+        let Input::File(file) = &self.input else { return None };
+        self.is_stream = true;
+        let metadata = file.metadata().ok()?;
+        self.is_stream = !metadata.is_file();
+        (!self.is_stream && evict::is_cold(file, &(0..metadata.len()))).then_some(0)
+    }
+
+    fn given_up(&self) -> Option<u64> {
+        self.ahead.as_ref()?.given_up
+    }
+
+    /// Gives up the bytes up to `end` if they were not in memory before.
+    fn give_up(&mut self, end: Option<u64>) {
+        if let (Some(file), Some(start), Some(ahead)) = (self.input.file(), self.given_up(), &mut self.ahead) {
+            evict::give_up(file, start, end);
+            ahead.given_up = end;
+        }
+    }
+}
+
+impl Input {
     /// The open file, unless the file is standard input.
     fn file(&self) -> Option<&File> {
         match self {
-            Reader::File(file) => Some(file),
-            Reader::Shared(file) => Some(file),
-            Reader::Stdin(_) | Reader::Own | Reader::Fetched(_) | Reader::Closed => None,
+            Input::File(file) => Some(file),
+            Input::Shared(file) => Some(file),
+            Input::Stdin(_) | Input::Own | Input::Fetched(_) => None,
         }
     }
 
     /// Whether a read would not wait, as far as a short wait can tell.
     fn is_ready(&self) -> bool {
         match self {
-            Reader::Stdin(stdin) => stream::is_ready(stdin),
+            Input::Stdin(stdin) => stream::is_ready(stdin),
             _ => self.file().is_none_or(stream::is_ready),
         }
     }
@@ -478,7 +558,7 @@ impl Reader {
     fn with_file<R>(&self, look: impl FnOnce(&File) -> R) -> Option<R> {
         match self {
             #[cfg(unix)]
-            Reader::Stdin(stdin) => {
+            Input::Stdin(stdin) => {
                 use std::os::fd::AsFd;
                 // If no file descriptor is left, nothing is known of standard input.
                 stdin.as_fd().try_clone_to_owned().ok().map(|descriptor| look(&descriptor.into()))

@@ -20,8 +20,7 @@ use super::lane::Lane;
 use super::lock;
 use crate::files::request::{Method, Request};
 use crate::files::source::Source;
-use crate::read::evidence::Doubt;
-use crate::read::stamp::Stamp;
+use crate::read::evidence::Before;
 
 /// Shorter files are read for each name.
 pub(super) const WORTH_NBYTES: u64 = 64 << 10;
@@ -41,9 +40,8 @@ enum Known<T> {
 
 /// The digests of a file.
 pub(super) struct Content {
-    pub(super) stamp: Stamp,
-    /// Why a later change might not show in the stamp, if the run takes notes.
-    pub(super) doubt: Option<Doubt>,
+    /// The file before it was read, and unchanged since.
+    pub(super) before: Before,
     pub(super) methods: Arc<[Method]>,
     pub(super) digests: Vec<Hash>,
 }
@@ -74,7 +72,9 @@ impl<T> Links<T> {
                 waiting.push(lane.into_request());
                 return None;
             }
-            Some(Known::Read(content)) if content.stamp == stamp && are_same(&content.methods, lane.methods()) => {
+            Some(Known::Read(content))
+                if content.before.stamp == stamp && are_same(&content.methods, lane.methods()) =>
+            {
                 lane.know(content);
                 return Some(lane);
             }
