@@ -27,6 +27,8 @@ pub mod run;
 
 pub mod read;
 
+pub mod lanes;
+
 pub mod merkle;
 
 pub mod pieces;

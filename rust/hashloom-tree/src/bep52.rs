@@ -13,7 +13,7 @@
 
 use hashloom::{Algorithm, Hash};
 use hashloom_files::Source;
-use hashloom_files::merkle::leaves::Leaves;
+use hashloom_files::lanes::Leaves;
 use hashloom_files::merkle::levels::{Levels, Odd, Shape};
 use hashloom_files::merkle::{BLOCK_NBYTES, NO_LEAF};
 use hashloom_files::run::Options;

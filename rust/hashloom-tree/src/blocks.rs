@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 
 use hashloom::{Algorithm, Hash, Hasher};
-use hashloom_files::merkle::leaves::Leaves;
+use hashloom_files::lanes::Leaves;
 use hashloom_files::merkle::levels::{Levels, Odd, Shape};
 
 /// The kind of a tree.

@@ -15,7 +15,7 @@
 
 use hashloom::{Algorithm, Hash, hash};
 use hashloom_files::Source;
-use hashloom_files::merkle::leaves::Leaves;
+use hashloom_files::lanes::Leaves;
 use hashloom_files::merkle::levels::{Levels, Odd, Shape};
 use hashloom_files::run::Options;
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::{Hasher, finalize_many, update_many};
-use hashloom_files::merkle::leaves::Leaves;
+use hashloom_files::lanes::{Form, Leaves};
 use hashloom_files::pieces;
 use hashloom_files::pieces::files::{Absent, Files, Place, Trouble};
 use hashloom_files::pieces::job::{Content, Hashes, Job, Outcome};

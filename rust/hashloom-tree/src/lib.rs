@@ -36,7 +36,7 @@ use std::sync::Arc;
 use crate::leaves::{Take, hash_file, hash_memory, hash_stream};
 
 pub use error::{Block, HashFileFault, ParameterFault, TreeError};
-use hashloom_files::merkle::leaves::Leaves;
+use hashloom_files::lanes::Leaves;
 use hashloom_files::read::open::read_at_once;
 use hashloom_files::read::stamp::Stamp;
 use hashloom_files::read::stream::{self, Patient};

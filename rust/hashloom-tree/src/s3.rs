@@ -21,7 +21,7 @@ use std::fmt;
 
 use hashloom::{Algorithm, Hash, Hasher, hash};
 use hashloom_files::Source;
-use hashloom_files::merkle::leaves::Leaves;
+use hashloom_files::lanes::Leaves;
 use hashloom_files::run::Options;
 use hashloom_files::text::base64;
 

@@ -14,7 +14,6 @@ mod disks;
 mod fetched;
 mod lane;
 mod links;
-mod round_buffer;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -24,10 +23,8 @@ use std::time::Instant;
 
 use self::disks::{Disks, Found};
 use self::lane::Lane;
-use self::round_buffer::RoundBuffer;
-use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
-
 use super::request::{FileError, Hashed, Request, Summary};
+use crate::lanes::{CHUNK_MAX_NBYTES, Message, Places, hash_round, take_ended};
 use crate::paths::long::is_long;
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
@@ -79,7 +76,7 @@ fn run_with<T: Send>(
             handed_out: AtomicU64::new(0),
             nbytes: AtomicU64::new(0),
         };
-        if !pool.work(RoundBuffer::new, |buffer| run.work(buffer)) {
+        if !pool.work(|| Places::new(ROUND_MAX, CHUNK_MAX_NBYTES), |places| run.work(places)) {
             run.fail();
         }
         disks.readers().end();
@@ -160,18 +157,18 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         }
     }
 
-    fn work(&self, buffer: RoundBuffer) {
-        let mut own = Own { buffer, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
+    fn work(&self, places: Places) {
+        let mut own = Own { places, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
         let (mut lanes, mut ended): (Vec<Lane<T>>, Vec<Lane<T>>) = (Vec::new(), Vec::new());
         while !self.pool.must_stop() {
-            own.buffer.clear();
+            own.places.clear();
             let nchanges = self.disks.readers().nchanges();
             // Only the first of several pipes is read: the writer of another pipe may wait until the first is read.
             let stream = lanes.iter().position(Lane::is_stream);
             for (index, lane) in lanes.iter_mut().enumerate() {
                 match lane.is_stream() && stream != Some(index) {
                     true => lane.skip(),
-                    false => lane.read(&mut own.buffer, self.options, self.pool),
+                    false => lane.read(&mut own.places, self.options, self.pool),
                 }
             }
             self.take(&mut lanes, &mut own);
@@ -187,12 +184,12 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 self.disks.readers().wait(nchanges);
                 continue;
             }
-            hash(&mut lanes, &own.buffer);
+            hash_round(&mut lanes, &own.places);
             let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
             self.disks.readers().used(nbytes);
             let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
             self.options.tell(nbytes, None);
-            take_out(&mut lanes, &mut ended, Lane::has_ended);
+            take_ended(&mut lanes, &mut ended);
             if ended.iter().any(Lane::has_changed) {
                 let (changed, others): (Vec<_>, Vec<_>) = ended.drain(..).partition(Lane::has_changed);
                 own.later.extend(changed.into_iter().map(Lane::anew));
@@ -217,13 +214,13 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             if nopen < LANES && lanes.len() < FETCHED_MAX {
                 if let Some(mut lane) = self.disks.take() {
                     if !lane.is_known() {
-                        lane.read(&mut own.buffer, self.options, self.pool);
+                        lane.read(&mut own.places, self.options, self.pool);
                     }
                     lanes.push(lane);
                     continue;
                 }
             }
-            let most = self.lanes_max.saturating_sub(nopen).min(own.buffer.nchunks());
+            let most = self.lanes_max.saturating_sub(nopen).min(own.room());
             if most == 0 {
                 return;
             }
@@ -399,7 +396,7 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
 
 /// The state that each thread has for itself.
 struct Own<T> {
-    buffer: RoundBuffer,
+    places: Places,
     /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
     nbatches: u64,
@@ -409,6 +406,12 @@ struct Own<T> {
     gathered: Vec<Found<T>>,
 }
 
+/// Number of bytes to read in a round; the last files may exceed it.
+const ROUND_NBYTES: usize = 512 << 10;
+
+/// Largest number of messages in a round that take a place. Each uses only as much of its place as it needs.
+const ROUND_MAX: usize = 64;
+
 /// Largest number of files in a round with which a thread takes another that readers have read.
 const FETCHED_MAX: usize = 256;
 
@@ -416,6 +419,11 @@ const FETCHED_MAX: usize = 256;
 const WORTH_A_RING: usize = 4;
 
 impl<T: Send> Own<T> {
+    /// Number of chunks that may still be read in this round.
+    fn room(&self) -> usize {
+        if self.places.nbytes() < ROUND_NBYTES { ROUND_MAX.saturating_sub(self.places.ntaken()) } else { 0 }
+    }
+
     /// Opens files and reads the first chunk of each.
     fn begin<I, F>(&mut self, drawn: Vec<(u64, Request<T>)>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>)
     where
@@ -426,6 +434,7 @@ impl<T: Send> Own<T> {
         let is_single = run.options.is_limited() || run.disks.are_watched();
         let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !is_single;
         self.nbatches += 1;
+        lanes.reserve(self.room());
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
         // A ring opens a file by one call, which takes no long path.
         let is_for_ring = |request: &Request<T>| request.source.path().is_some_and(|path| !is_long(path));
@@ -434,12 +443,11 @@ impl<T: Send> Own<T> {
             Some(_) => drawn.into_iter().partition(|(_, request)| is_for_ring(request)),
             None => (Vec::new(), drawn),
         };
-        lanes.reserve(self.buffer.nchunks());
         if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
             let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
             let started = Instant::now();
             let notes = run.options.is_noting();
-            let begun = self.buffer.fill(batch.len(), |chunks| ring.begin(&paths, chunks, notes, run.pool));
+            let begun = self.places.fill(batch.len(), |chunks| ring.begin(&paths, chunks, notes, run.pool));
             run.disks.note_time(paths.len(), started.elapsed());
             let (begun, places) = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
@@ -453,7 +461,7 @@ impl<T: Send> Own<T> {
                     continue;
                 }
                 lane.begin(begun, place);
-                let nbytes = lane.chunk(&self.buffer).len() as u64;
+                let nbytes = lane.chunk().nbytes();
                 lane = match lane.for_readers(run.disks, nbytes) {
                     Ok(found) => {
                         self.gathered.push(found);
@@ -463,7 +471,7 @@ impl<T: Send> Own<T> {
                 };
                 lane.go_on(run.options);
                 let Some(lane) = run.disks.links.join(lane) else { continue };
-                self.buffer.nbytes += lane.chunk(&self.buffer).len();
+                self.places.count(lane.chunk().nbytes() as usize);
                 lanes.push(lane);
             }
         }
@@ -504,7 +512,7 @@ impl<T: Send> Own<T> {
         }
         let Some(mut lane) = run.disks.links.join(lane) else { return };
         if !lane.is_known() {
-            lane.read(&mut self.buffer, run.options, run.pool);
+            lane.read(&mut self.places, run.options, run.pool);
         }
         lanes.push(lane);
     }
@@ -516,84 +524,6 @@ fn begun_in_vain(path: &Path, lost: Lost) -> Begun {
     match path.metadata() {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => Begun::NotRead(0, lost.into()),
         _ => Begun::Later,
-    }
-}
-
-/// Moves the lanes for which this is true, in order, to `taken`, which is empty. In most rounds all are, or none is.
-fn take_out<T>(lanes: &mut Vec<Lane<T>>, taken: &mut Vec<Lane<T>>, is_taken: impl Fn(&Lane<T>) -> bool) {
-    let ntaken = lanes.iter().filter(|lane| is_taken(lane)).count();
-    if ntaken == lanes.len() {
-        std::mem::swap(lanes, taken);
-    } else if ntaken > 0 {
-        let (those, others) = lanes.drain(..).partition(is_taken);
-        (*taken, *lanes) = (those, others);
-    }
-}
-
-/// Hashes the bytes that all lanes have in this round, and ends the messages that are at their end.
-fn hash<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer) {
-    let mut algorithms = Vec::new();
-    for method in lanes.iter().filter(|lane| lane.is_hashed()).flat_map(|lane| lane.methods().iter()) {
-        if !algorithms.contains(&method.algorithm()) {
-            algorithms.push(method.algorithm());
-        }
-    }
-    for algorithm in algorithms {
-        // Messages that begin and end in this round need no hasher. Among the others, messages that end come first.
-        let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.is_hashed()) {
-            for (slot, method) in lane.methods().iter().enumerate() {
-                if method.algorithm() == algorithm {
-                    if lane.is_whole() && method.is_plain() {
-                        whole.push((index, slot));
-                    } else if lane.has_ended() {
-                        ending.push((index, slot));
-                    } else {
-                        going_on.push((index, slot));
-                    }
-                }
-            }
-        }
-        if !whole.is_empty() {
-            hash_whole(lanes, buffer, algorithm, &whole);
-        }
-        let nending = ending.len();
-        ending.append(&mut going_on);
-        if !ending.is_empty() {
-            hash_parts(lanes, buffer, algorithm, &ending, nending);
-        }
-    }
-}
-
-fn hash_whole<T>(lanes: &mut [Lane<T>], buffer: &RoundBuffer, algorithm: Algorithm, places: &[(usize, usize)]) {
-    let messages: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
-    let mut digests = vec![0; places.len() * algorithm.digest_nbytes()];
-    hash_many(algorithm, &messages, &mut digests);
-    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
-        lanes[index].set_digest(slot, Hash::new(algorithm, bytes));
-    }
-}
-
-/// Hashes parts of messages; the first `nending` of `places` end their messages.
-fn hash_parts<T>(
-    lanes: &mut [Lane<T>],
-    buffer: &RoundBuffer,
-    algorithm: Algorithm,
-    places: &[(usize, usize)],
-    nending: usize,
-) {
-    let mut hashers: Vec<Hasher> = places.iter().map(|&(index, slot)| lanes[index].take_hasher(slot)).collect();
-    let chunks: Vec<&[u8]> = places.iter().map(|&(index, _)| lanes[index].chunk(buffer)).collect();
-    update_many(&mut hashers, &chunks);
-    let mut digests = vec![0; nending * algorithm.digest_nbytes()];
-    finalize_many(&mut hashers[..nending], &mut digests);
-    for (&(index, slot), bytes) in places.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
-        let digest = Hash::new(algorithm, bytes);
-        let lane = &mut lanes[index];
-        lane.set_digest(slot, lane.methods()[slot].finish(digest));
-    }
-    for (&(index, slot), hasher) in places.iter().zip(hashers).skip(nending) {
-        lanes[index].put_hasher(slot, hasher);
     }
 }
 

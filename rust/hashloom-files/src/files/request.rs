@@ -9,6 +9,7 @@ use std::sync::Arc;
 use hashloom::{Algorithm, Hash, Hasher, HmacKey};
 
 use super::Source;
+use crate::lanes::Form;
 use crate::read::evidence::Doubt;
 use crate::read::stamp::Stamp;
 use crate::text::reason;
@@ -46,25 +47,28 @@ impl Method {
             Method::Mac(key) => key.algorithm(),
         }
     }
+}
 
-    /// The hasher that a message starts with.
-    pub(crate) fn hasher(&self) -> Hasher {
+impl Form for Method {
+    fn algorithm(&self) -> Algorithm {
+        Method::algorithm(self)
+    }
+
+    fn hasher(&self) -> Hasher {
         match self {
             Method::Digest(algorithm) => Hasher::new(*algorithm),
             Method::Mac(key) => key.hasher(),
         }
     }
 
-    /// Turns the digest of all that went through [`hasher`](Method::hasher) into the result.
-    pub(crate) fn finish(&self, digest: Hash) -> Hash {
+    fn finish(&self, digest: Hash) -> Hash {
         match self {
             Method::Digest(_) => digest,
             Method::Mac(key) => key.finish(&digest),
         }
     }
 
-    /// Whether [`hash_many`](hashloom::hash_many) computes the result.
-    pub(crate) fn is_plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         matches!(self, Method::Digest(_))
     }
 }

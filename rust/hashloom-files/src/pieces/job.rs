@@ -6,15 +6,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hashloom::{Algorithm, Hash};
+use hashloom::{Algorithm, Hash, Hasher};
 
-use crate::merkle::leaves::Leaves;
+use crate::lanes::leaves::append_zeros;
+use crate::lanes::{Form, Leaves};
 use crate::merkle::{self, BLOCK_NBYTES, Node, Tree};
 use crate::pieces::fetch;
 use crate::pieces::fetch::parts::Parts;
 use crate::pieces::files::{Absent, Files};
 use crate::pieces::layout::Layout;
-use crate::pieces::rows::{block_of_zeros, digest_of_zeros};
 
 /// The kinds of digests that a job's pieces have. All jobs of a run that have one kind have it in one form.
 #[derive(Debug, Clone)]
@@ -169,6 +169,18 @@ impl<'a> Content<'a> {
         });
         Some((whole, root))
     }
+}
+
+/// The digest of `nbytes` zeros.
+fn digest_of_zeros(algorithm: Algorithm, nbytes: u64) -> Hash {
+    let mut hasher = Hasher::new(algorithm);
+    append_zeros(&mut hasher, nbytes);
+    hasher.finalize()
+}
+
+/// The SHA-256 of a block of zeros; a file's last block may be shorter.
+fn block_of_zeros(nbytes: u64) -> Node {
+    merkle::node(digest_of_zeros(Algorithm::Sha256, nbytes.min(BLOCK_NBYTES)).as_ref())
 }
 
 fn tree_of_zeros(nbytes: u64, levels: u32) -> Node {

@@ -8,12 +8,11 @@ use std::sync::atomic::Ordering;
 
 use hashloom::{Hash, Hasher};
 
-use crate::merkle::leaves::Leaves;
+use crate::lanes::{Chunk, Hashing, Leaves, Message, Places};
 use crate::merkle::{NO_LEAF, Node, Tree};
 use crate::pieces::fetch::parts::Part;
 use crate::pieces::files::{Absent, Key, Last};
 use crate::pieces::job::{Content, Job};
-use crate::pieces::rows::Filled;
 use crate::read::holes::{Stretch, stretch_at};
 
 /// A piece that is being read.
@@ -31,8 +30,44 @@ pub(super) struct Lane<J> {
     stretch: Stretch,
     /// The part that has the bytes at `pos`, or had those before.
     part: Option<Arc<Part>>,
+    /// The bytes of this round, and the number of those that leaves cover.
+    pub(super) chunk: Chunk,
+    pub(super) covered: usize,
+    pub(super) hashing: Hashing,
     /// Set if the piece cannot be read to its end.
     pub(super) absent: Option<Absent>,
+}
+
+impl<J: Job> Message for Lane<J> {
+    type Form = Leaves;
+
+    fn forms(&self) -> &[Leaves] {
+        self.job.content().hashes.whole.as_slice()
+    }
+
+    fn chunk(&self) -> &Chunk {
+        &self.chunk
+    }
+
+    fn is_hashed(&self) -> bool {
+        self.absent.is_none()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.pos == self.end
+    }
+
+    fn nbytes(&self) -> u64 {
+        self.pos - self.job.content().layout.piece_range(self.piece as u64).start
+    }
+
+    fn hashing(&self) -> &Hashing {
+        &self.hashing
+    }
+
+    fn hashing_mut(&mut self) -> &mut Hashing {
+        &mut self.hashing
+    }
 }
 
 /// The state that each thread has for itself.
@@ -40,6 +75,8 @@ pub(super) struct Own {
     last: Last,
     /// The last stretch seen, with its file, for the next piece that is looked at.
     stretch: Option<(Key, Stretch)>,
+    /// Hashers for leaves with bytes around them, kept for reuse.
+    pub(super) hashers: Vec<Hasher>,
 }
 
 /// What becomes of the digests of a piece's leaves.
@@ -72,7 +109,7 @@ impl Above {
 
 impl Own {
     pub(super) fn new() -> Own {
-        Own { last: Last::default(), stretch: None }
+        Own { last: Last::default(), stretch: None, hashers: Vec::new() }
     }
 }
 
@@ -91,6 +128,9 @@ impl<J: Job> Lane<J> {
             file,
             stretch: Stretch::NONE,
             part: None,
+            chunk: Chunk::NOTHING,
+            covered: 0,
+            hashing: Hashing::default(),
             absent: None,
             job,
         }
@@ -101,19 +141,31 @@ impl<J: Job> Lane<J> {
         self.job.content().is_fetched(self.end.min(self.pos + chunk_nbytes))
     }
 
-    /// The hasher of the whole piece, if the job has its digest.
-    pub(super) fn hasher(&self) -> Option<Hasher> {
-        self.job.content().hashes.whole.as_ref().map(Leaves::hasher)
+    /// The chunk, the number of its bytes that leaves cover, and what becomes of the leaves' digests.
+    pub(super) fn leaves(&mut self) -> ((&Chunk, usize), &mut Above) {
+        ((&self.chunk, self.covered), &mut self.leaves)
     }
 
-    /// Number of bytes to read next, of at most `chunk_nbytes`: whole leaves, but for the last.
-    pub(super) fn next_nbytes(&self, chunk_nbytes: u64) -> u64 {
+    /// Reads the next chunk of the piece.
+    pub(super) fn read(&mut self, own: &mut Own, places: &mut Places) {
+        let (start, row) = places.next();
+        // Whole leaves, but for the last.
         let leaf_nbytes = self.job.content().hashes.leaves.as_ref().map_or(1, |leaves| leaves.leaf_nbytes);
-        (chunk_nbytes - chunk_nbytes % leaf_nbytes).min(self.end - self.pos)
+        let chunk_nbytes = row.len() as u64 - row.len() as u64 % leaf_nbytes;
+        let want = chunk_nbytes.min(self.end - self.pos);
+        let covered = self.leaves_end.saturating_sub(self.pos).min(want) as usize;
+        match self.fill(own, &mut row[..want as usize], start) {
+            Ok(chunk) => (self.chunk, self.covered) = (chunk, covered),
+            Err(absent) => {
+                (self.chunk, self.covered) = (Chunk::NOTHING, 0);
+                self.absent = Some(absent);
+                self.pos = self.end;
+            }
+        }
     }
 
-    /// Fills `row` with the next bytes of the piece.
-    pub(super) fn fill(&mut self, own: &mut Own, row: &mut [u8]) -> Result<Filled, Absent> {
+    /// Fills `row`, the place at `start`, with the next bytes of the piece, unless they are elsewhere in memory.
+    fn fill(&mut self, own: &mut Own, row: &mut [u8], start: usize) -> Result<Chunk, Absent> {
         let content = self.job.content();
         let mut filled = 0;
         // Whether all bytes so far are zeros. Zeros are written into the row only if other bytes follow.
@@ -135,7 +187,7 @@ impl<J: Job> Lane<J> {
                 content.nbytes_read.fetch_add(left as u64, Ordering::Relaxed);
                 self.pos = range.end;
                 if left == row.len() {
-                    return Ok(Filled::Fetched(part, range));
+                    return Ok(part.chunk(range));
                 }
                 if zeros {
                     row[..filled].fill(0);
@@ -182,7 +234,7 @@ impl<J: Job> Lane<J> {
             filled += nbytes;
             self.pos += nbytes as u64;
         }
-        Ok(if zeros { Filled::Zeros(filled) } else { Filled::Read(filled) })
+        Ok(if zeros { Chunk::Zeros(filled) } else { Chunk::Place(start..start + filled) })
     }
 }
 

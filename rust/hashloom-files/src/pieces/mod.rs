@@ -14,24 +14,29 @@ pub mod job;
 mod lane;
 pub mod layout;
 mod queue;
-mod rows;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashloom::Hash;
 
-use crate::merkle::NO_LEAF;
+use crate::lanes::{CHUNK_MAX_NBYTES, Places, hash_leaves, hash_round, take_ended};
+use crate::merkle::{BLOCK_NBYTES, NO_LEAF};
 use crate::pieces::fetch::Fetcher;
 use crate::pieces::files::Absent;
 use crate::pieces::job::{Digests, Job, Outcome, break_off, settle};
 use crate::pieces::lane::{Known, Lane, Own, without_reading};
 use crate::pieces::queue::{Queue, Taken};
-use crate::pieces::rows::{Filled, Rows, THREADS_MAX};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::run::pool::Pool;
 use crate::run::{LANES, Options, join};
+
+/// Total bytes of the places of all threads: a few threads have the largest chunks, many threads share this.
+const PLACES_MAX_NBYTES: usize = 32 << 20;
+
+/// Largest number of threads: with more, a place would be shorter than a block.
+const THREADS_MAX: usize = PLACES_MAX_NBYTES / LANES / BLOCK_NBYTES as usize;
 
 /// Hashes all pieces of all jobs. `jobs` is asked for the next job when the pieces of the earlier ones are taken, so
 /// the number of jobs does not matter. Returns when all is done or the run was cancelled.
@@ -43,7 +48,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     // Each thread has a file in use.
     let nthreads = options.nthreads().clamp(1, THREADS_MAX.min(open_max()));
     let queue = Queue::new(jobs, nthreads, fetcher);
-    // More threads than pieces would have nothing to do, and more rows would only be zeroed.
+    // More threads than pieces would have nothing to do, and more places would only be zeroed.
     let (nuseful, nlanes) = match queue.begun.len() {
         1 => {
             let npieces = queue.begun[0].job.content().layout.piece_count();
@@ -66,7 +71,9 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     };
     std::thread::scope(|scope| {
         let readers = if needs_readers { fetcher.start(scope, &run.pool) } else { Vec::new() };
-        if !run.pool.work(|| Rows::new(nlanes, run.nthreads), |rows| run.work(rows)) {
+        let share = PLACES_MAX_NBYTES / LANES / run.nthreads;
+        let chunk_nbytes = CHUNK_MAX_NBYTES.min(1 << share.ilog2());
+        if !run.pool.work(|| Places::new(nlanes, chunk_nbytes), |places| run.work(places)) {
             run.fail();
         }
         fetcher.end();
@@ -111,21 +118,21 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
         }
     }
 
-    fn work(&self, mut rows: Rows) {
+    fn work(&self, mut places: Places) {
         let mut own = Own::new();
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
-        let chunk_nbytes = rows.chunk_nbytes() as u64;
+        let chunk_nbytes = places.chunk_nbytes() as u64;
         loop {
             let nchanges = self.fetcher.nchanges();
-            let is_later = self.take_lanes(&mut own, &mut rows, &mut lanes, chunk_nbytes);
+            let is_later = self.take_lanes(&mut own, &mut lanes, chunk_nbytes);
             if lanes.is_empty() && !is_later || self.pool.must_stop() {
                 break;
             }
-            match ready_first(&mut rows, &mut lanes, chunk_nbytes) {
+            match ready_first(&mut lanes, chunk_nbytes) {
                 0 => self.fetcher.wait(nchanges),
                 nready => {
-                    self.advance(&mut own, &mut rows, &mut lanes[..nready]);
-                    self.settle_finished(&mut rows, &mut lanes);
+                    self.advance(&mut own, &mut places, &mut lanes[..nready]);
+                    self.settle_finished(&mut lanes);
                 }
             }
         }
@@ -135,7 +142,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
 
     /// Takes pieces for the free lanes, and settles those that need no reading. Returns true if pieces wait to be
     /// fetched.
-    fn take_lanes(&self, own: &mut Own, rows: &mut Rows, lanes: &mut Vec<Lane<J>>, chunk_nbytes: u64) -> bool {
+    fn take_lanes(&self, own: &mut Own, lanes: &mut Vec<Lane<J>>, chunk_nbytes: u64) -> bool {
         while lanes.len() < LANES && !self.pool.must_stop() {
             let (job, pieces) = match self.take(lanes.len(), chunk_nbytes) {
                 Taken::Pieces(job, pieces) => (job, pieces),
@@ -149,11 +156,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 let is_wanted = job.wants(piece);
                 let known = if is_wanted { without_reading(content, &range, file, own) } else { None };
                 if is_wanted && known.is_none() {
-                    let lane = Lane::new(job.clone(), piece, range, file);
-                    if let Some(hasher) = lane.hasher() {
-                        rows.begin(lanes.len(), hasher);
-                    }
-                    lanes.push(lane);
+                    lanes.push(Lane::new(job.clone(), piece, range, file));
                     continue;
                 }
                 self.fetcher.used(content, range.clone());
@@ -184,31 +187,20 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     /// Reads and hashes the next chunk of each lane.
-    fn advance(&self, own: &mut Own, rows: &mut Rows, lanes: &mut [Lane<J>]) {
-        let chunk_nbytes = rows.chunk_nbytes() as u64;
+    fn advance(&self, own: &mut Own, places: &mut Places, lanes: &mut [Lane<J>]) {
         let starts: Vec<u64> = lanes.iter().map(|lane| lane.pos).collect();
-        // Number of bytes of each row that its leaves cover.
-        let mut covered = vec![0; lanes.len()];
-        rows.fill(lanes.len(), |at, row| {
-            let lane = &mut lanes[at];
-            let want = lane.next_nbytes(chunk_nbytes);
-            covered[at] = lane.leaves_end.saturating_sub(lane.pos).min(want) as usize;
-            let filled = lane.fill(own, &mut row[..want as usize]).unwrap_or_else(|absent| {
-                lane.absent = Some(absent);
-                lane.pos = lane.end;
-                covered[at] = 0;
-                Filled::Zeros(0)
-            });
-            self.pool.pay(filled.nbytes_read());
-            filled
-        });
-        if lanes.iter().any(|lane| lane.job.content().hashes.whole.is_some()) {
-            rows.update_whole(lanes.len(), |at| lanes[at].job.content().hashes.whole.is_some());
+        places.clear();
+        for lane in &mut *lanes {
+            lane.read(own, places);
+            self.pool.pay(lane.chunk.nbytes_read());
         }
+        hash_round(lanes, places);
         // All jobs of a run have leaves of one form.
-        let job = covered.iter().position(|&nbytes| nbytes > 0).map(|at| lanes[at].job.clone());
+        let job = lanes.iter().find(|lane| lane.covered > 0).map(|lane| lane.job.clone());
         if let Some(form) = job.as_ref().and_then(|job| job.content().hashes.leaves.as_ref()) {
-            rows.hash_leaves(form, lanes.len(), |at| covered[at], |at, digest| lanes[at].leaves.push(digest));
+            let (chunks, mut above): (Vec<_>, Vec<_>) = lanes.iter_mut().map(Lane::leaves).unzip();
+            let chunks: Vec<&[u8]> = chunks.iter().map(|(chunk, covered)| &chunk.bytes(places)[..*covered]).collect();
+            hash_leaves(form, &chunks, &mut own.hashers, |at, digest| above[at].push(digest));
         }
         let mut nbytes = 0;
         for (lane, start) in lanes.iter().zip(starts) {
@@ -232,52 +224,27 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     /// Settles the pieces that were read to their end, and frees their lanes.
-    fn settle_finished(&self, rows: &mut Rows, lanes: &mut Vec<Lane<J>>) {
-        // Lanes that go on move to the front.
-        let mut busy = 0;
-        for at in 0..lanes.len() {
-            if lanes[at].pos < lanes[at].end {
-                if at != busy {
-                    lanes.swap(at, busy);
-                    rows.swap(at, busy);
-                }
-                busy += 1;
-            }
-        }
-        for (at, lane) in lanes.iter().enumerate().skip(busy) {
-            if let Some(whole) = &lane.job.content().hashes.whole {
-                let range = lane.job.content().layout.piece_range(lane.piece as u64);
-                whole.append_end(rows.hasher(at), range.end - range.start);
-            }
-        }
-        let has_whole = lanes[busy..].iter().any(|lane| lane.job.content().hashes.whole.is_some());
-        let whole = rows.finish_whole(busy..lanes.len(), has_whole);
-        let finished: Vec<Lane<J>> = lanes.drain(busy..).collect();
-        let digest_nbytes = whole.len() / finished.len().max(1);
-        for (at, mut lane) in finished.into_iter().enumerate() {
+    fn settle_finished(&self, lanes: &mut Vec<Lane<J>>) {
+        let mut ended = Vec::new();
+        take_ended(lanes, &mut ended);
+        for Lane { job, piece, absent, hashing, mut leaves, .. } in ended {
             let mut root = NO_LEAF;
-            let whole = match lane.job.content().hashes.whole {
-                Some(_) => &whole[at * digest_nbytes..][..digest_nbytes],
-                None => &[],
-            };
-            let outcome = match lane.absent {
+            let whole = hashing.digests.first().map_or(&[][..], Hash::as_ref);
+            let outcome = match absent {
                 Some(absent) => Outcome::Absent(absent),
-                None => Outcome::Hashed(Digests { whole, leaves: lane.leaves.finish(&mut root) }),
+                None => Outcome::Hashed(Digests { whole, leaves: leaves.finish(&mut root) }),
             };
-            self.settle(&lane.job, lane.piece, outcome);
+            self.settle(&job, piece, outcome);
         }
     }
 }
 
 /// Moves the lanes whose next bytes may be read to the front, and returns their number.
-fn ready_first<J: Job>(rows: &mut Rows, lanes: &mut [Lane<J>], chunk_nbytes: u64) -> usize {
+fn ready_first<J: Job>(lanes: &mut [Lane<J>], chunk_nbytes: u64) -> usize {
     let mut nready = 0;
     for at in 0..lanes.len() {
         if lanes[at].is_ready(chunk_nbytes) {
-            if at != nready {
-                lanes.swap(at, nready);
-                rows.swap(at, nready);
-            }
+            lanes.swap(at, nready);
             nready += 1;
         }
     }

@@ -5,19 +5,15 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::Range;
 use std::sync::Arc;
-
-use hashloom::{Hash, Hasher};
 
 use super::disks::{Disks, Found};
 use super::fetched::{Fetched, Next};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
-use super::round_buffer::RoundBuffer;
 use crate::files::request::{FileError, Hashed, Method, Request};
 use crate::files::source::{Source, read_from, stdin};
+use crate::lanes::{Chunk, Hashing, Message, Places};
 use crate::read::ahead::{self, read_ahead};
-use crate::read::buffer::Buffer;
 use crate::read::evict::{self, EVICTED_NBYTES};
 use crate::read::evidence::{self, Before};
 use crate::read::open::read_at_once;
@@ -28,7 +24,7 @@ use crate::run::Options;
 use crate::run::pool::Pool;
 
 /// Bytes of a message in memory that are hashed in a round.
-const WINDOW_NBYTES: u64 = 256 << 10;
+const WINDOW_NBYTES: usize = 256 << 10;
 
 /// A message that is being hashed.
 pub(super) struct Lane<T> {
@@ -42,10 +38,7 @@ pub(super) struct Lane<T> {
     /// Bytes of the message before this round, and those of this round.
     nbytes: u64,
     chunk: Chunk,
-    /// One hasher for each method; empty in the first round. A hasher is taken out while it is in use.
-    hashers: Vec<Option<Hasher>>,
-    /// Nothing, or a digest for each method: those that are not set yet have any value.
-    digests: Vec<Hash>,
+    hashing: Hashing,
     /// For the first of a file's names: the others wait for it.
     lead: Option<Box<Lead<T>>>,
 }
@@ -96,24 +89,35 @@ enum Input {
     Own,
 }
 
-/// The bytes of a lane in this round.
-enum Chunk {
-    /// A range of the thread's buffer.
-    Buffer(Range<usize>),
-    /// A range of the request's memory.
-    InPlace(Range<u64>),
-    /// A range of a buffer that a reader has filled.
-    Fetched(Arc<Buffer>, Range<usize>),
-}
+impl<T> Message for Lane<T> {
+    type Form = Method;
 
-impl Chunk {
-    const NOTHING: Chunk = Chunk::Buffer(0..0);
+    fn forms(&self) -> &[Method] {
+        &self.request.methods
+    }
+
+    fn chunk(&self) -> &Chunk {
+        &self.chunk
+    }
+
+    fn is_hashed(&self) -> bool {
+        !matches!(self.state, State::Known | State::Failed(_))
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(self.state, State::Known | State::Ended(_) | State::Failed(_))
+    }
 
     fn nbytes(&self) -> u64 {
-        match self {
-            Chunk::Buffer(range) | Chunk::Fetched(_, range) => range.len() as u64,
-            Chunk::InPlace(range) => range.end - range.start,
-        }
+        self.nbytes + self.chunk.nbytes()
+    }
+
+    fn hashing(&self) -> &Hashing {
+        &self.hashing
+    }
+
+    fn hashing_mut(&mut self) -> &mut Hashing {
+        &mut self.hashing
     }
 }
 
@@ -127,14 +131,9 @@ impl<T> Lane<T> {
             before: None,
             nbytes: 0,
             chunk: Chunk::NOTHING,
-            hashers: Vec::new(),
-            digests: Vec::new(),
+            hashing: Hashing::default(),
             lead: None,
         }
-    }
-
-    pub(super) fn has_ended(&self) -> bool {
-        matches!(self.state, State::Known | State::Ended(_) | State::Failed(_))
     }
 
     pub(super) fn is_known(&self) -> bool {
@@ -148,16 +147,6 @@ impl<T> Lane<T> {
     /// Whether the source is a pipe or the like, which is not at its end. The thread starts no other file until then.
     pub(super) fn is_stream(&self) -> bool {
         matches!(self.state, State::Reading(Reading { is_stream: true, .. }))
-    }
-
-    /// Whether the chunk of this round is to be hashed.
-    pub(super) fn is_hashed(&self) -> bool {
-        !matches!(self.state, State::Known | State::Failed(_))
-    }
-
-    /// Whether all of the message is in the chunk of this round.
-    pub(super) fn is_whole(&self) -> bool {
-        self.hashers.is_empty() && self.has_ended()
     }
 
     pub(super) fn methods(&self) -> &Arc<[Method]> {
@@ -198,7 +187,7 @@ impl<T> Lane<T> {
 
     /// Ends with digests that are known.
     pub(super) fn know(&mut self, content: &Content) {
-        self.digests = content.digests.clone();
+        self.hashing.digests = content.digests.clone();
         // Whoever had the file open for writing when it was read may have gone.
         let doubt = self.before.and_then(|before| before.doubt).or(content.before.doubt);
         self.before = self.before.map(|before| Before { doubt, ..before });
@@ -238,7 +227,7 @@ impl<T> Lane<T> {
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
     pub(super) fn begin(&mut self, begun: Begun, place: usize) {
-        let chunk = |nbytes| Chunk::Buffer(place..place + nbytes);
+        let chunk = |nbytes| Chunk::Place(place..place + nbytes);
         match begun {
             // The caller opens such a file again and never comes here.
             Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
@@ -298,69 +287,70 @@ impl<T> Lane<T> {
     }
 
     /// Reads the next chunk; less than a whole one only if the message ends or the pool stops.
-    pub(super) fn read(&mut self, buffer: &mut RoundBuffer, options: &Options, pool: &Pool) {
+    pub(super) fn read(&mut self, places: &mut Places, options: &Options, pool: &Pool) {
         self.state = match std::mem::replace(&mut self.state, State::Opening) {
-            State::Waiting(file) => self.read_fetched(file, buffer, options, pool),
+            State::Waiting(file) => self.read_fetched(file, places, options, pool),
             State::Reading(Reading { input: Input::Fetched(file), .. }) => {
-                self.read_fetched(file, buffer, options, pool)
+                self.read_fetched(file, places, options, pool)
             }
-            State::Reading(reading) => self.read_chunk(reading, buffer, options, pool),
+            State::Reading(reading) => self.read_chunk(reading, places, options, pool),
             // A file that cannot be opened takes a place too: the number of files of a round is bounded.
             other => {
-                buffer.pass(0);
+                places.next();
                 other
             }
         };
     }
 
     /// Takes the next chunk from readers. Returns the lane's new state.
-    fn read_fetched(&mut self, file: Arc<Fetched>, buffer: &mut RoundBuffer, options: &Options, pool: &Pool) -> State {
+    fn read_fetched(&mut self, file: Arc<Fetched>, places: &mut Places, options: &Options, pool: &Pool) -> State {
         self.chunk = Chunk::NOTHING;
         match file.take(self.nbytes) {
             Next::Bytes(bytes, range, verdict) => {
                 pool.pay(range.len() as u64);
-                self.chunk = Chunk::Fetched(bytes, range);
+                self.chunk = Chunk::Part(bytes, range);
                 verdict.map_or_else(|| State::Reading(Reading::of_file(Input::Fetched(file))), State::Ended)
             }
             Next::End(verdict) => State::Ended(verdict),
             Next::Later => State::Waiting(file),
-            Next::Left(file) => self.read_chunk(Reading::of_file(Input::Shared(file)), buffer, options, pool),
+            Next::Left(file) => self.read_chunk(Reading::of_file(Input::Shared(file)), places, options, pool),
         }
     }
 
     /// Reads the next chunk by this thread. Returns the lane's new state.
-    fn read_chunk(&mut self, mut reading: Reading, buffer: &mut RoundBuffer, options: &Options, pool: &Pool) -> State {
+    fn read_chunk(&mut self, mut reading: Reading, places: &mut Places, options: &Options, pool: &Pool) -> State {
         if let (Input::Own, Source::Memory(bytes)) = (&reading.input, &self.request.source) {
-            let nbytes = (**bytes).as_ref().len() as u64;
-            let range = self.nbytes..nbytes.min(self.nbytes + WINDOW_NBYTES);
-            buffer.pass((range.end - range.start) as usize);
-            self.chunk = Chunk::InPlace(range.clone());
+            let nbytes = (**bytes).as_ref().len();
+            let start = self.nbytes as usize;
+            let range = start..nbytes.min(start + WINDOW_NBYTES);
+            places.next();
+            places.count(range.len());
+            self.chunk = Chunk::Memory(bytes.clone(), range.clone());
             return if range.end == nbytes { State::Ended(Verdict::Whole) } else { State::Reading(reading) };
         }
         let mut end = None;
-        let place = buffer.next(|chunk| {
-            let mut filled = 0;
-            while filled < chunk.len() && end.is_none() {
-                if reading.is_stream && pool.must_stop() {
-                    break;
-                }
-                if reading.is_stream && !reading.input.is_ready() {
-                    continue;
-                }
-                let offset = self.nbytes + filled as u64;
-                match reading.read_once(&mut self.request.source, &mut chunk[filled..], offset) {
-                    Ok(0) => end = Some(Ok(offset)),
-                    Ok(nbytes) => filled += nbytes,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    // Another reader has taken the data.
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock && reading.is_stream => {}
-                    Err(error) => end = Some(Err(FileError::Read { offset, error })),
-                }
+        let (start, chunk) = places.next();
+        let mut filled = 0;
+        while filled < chunk.len() && end.is_none() {
+            if reading.is_stream && pool.must_stop() {
+                break;
             }
-            pool.pay(filled as u64);
-            filled
-        });
-        self.chunk = Chunk::Buffer(place);
+            if reading.is_stream && !reading.input.is_ready() {
+                continue;
+            }
+            let offset = self.nbytes + filled as u64;
+            match reading.read_once(&mut self.request.source, &mut chunk[filled..], offset) {
+                Ok(0) => end = Some(Ok(offset)),
+                Ok(nbytes) => filled += nbytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Another reader has taken the data.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && reading.is_stream => {}
+                Err(error) => end = Some(Err(FileError::Read { offset, error })),
+            }
+        }
+        pool.pay(filled as u64);
+        places.count(filled);
+        self.chunk = Chunk::Place(start..start + filled);
         match end {
             None => {
                 reading.go_on(self.nbytes, self.nbytes + self.chunk.nbytes(), options);
@@ -393,18 +383,6 @@ impl<T> Lane<T> {
         self.state = State::Failed(error);
     }
 
-    /// The bytes of this round.
-    pub(super) fn chunk<'a>(&'a self, buffer: &'a RoundBuffer) -> &'a [u8] {
-        match &self.chunk {
-            Chunk::Buffer(range) => &buffer.bytes[range.clone()],
-            Chunk::Fetched(buffer, range) => &buffer.bytes()[range.clone()],
-            Chunk::InPlace(range) => match &self.request.source {
-                Source::Memory(bytes) => &(**bytes).as_ref()[range.start as usize..range.end as usize],
-                _ => &[],
-            },
-        }
-    }
-
     /// After hashing: the number of bytes of this round.
     pub(super) fn count(&mut self) -> u64 {
         if self.is_known() {
@@ -419,23 +397,6 @@ impl<T> Lane<T> {
             }
         }
         nbytes
-    }
-
-    pub(super) fn take_hasher(&mut self, slot: usize) -> Hasher {
-        self.hashers.resize_with(self.request.methods.len(), || None);
-        self.hashers[slot].take().unwrap_or_else(|| self.request.methods[slot].hasher())
-    }
-
-    pub(super) fn put_hasher(&mut self, slot: usize, hasher: Hasher) {
-        self.hashers[slot] = Some(hasher);
-    }
-
-    /// Sets the digest for a method.
-    pub(super) fn set_digest(&mut self, slot: usize, digest: Hash) {
-        if self.digests.is_empty() {
-            self.digests = vec![digest; self.request.methods.len()];
-        }
-        self.digests[slot] = digest;
     }
 
     /// Whether the file of a message at its end has changed meanwhile, and the message must be read again.
@@ -464,12 +425,12 @@ impl<T> Lane<T> {
             return (self.number, self.request, Err(error));
         }
         if let (Some(lead), Some(before)) = (self.lead.take(), self.before) {
-            let (methods, digests) = (Arc::clone(&self.request.methods), self.digests.clone());
+            let (methods, digests) = (Arc::clone(&self.request.methods), self.hashing.digests.clone());
             lead.end(Content { before, methods, digests });
         }
         let before = self.before.filter(|_| !matches!(self.request.source, Source::Stdin));
         let hashed = Hashed {
-            digests: self.digests,
+            digests: self.hashing.digests,
             nbytes: self.nbytes,
             nread,
             stamp: before.map(|before| before.stamp),

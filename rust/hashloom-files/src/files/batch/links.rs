@@ -20,6 +20,7 @@ use super::lane::Lane;
 use super::lock;
 use crate::files::request::{Method, Request};
 use crate::files::source::Source;
+use crate::lanes::Form;
 use crate::read::evidence::Before;
 
 /// Shorter files are read for each name.

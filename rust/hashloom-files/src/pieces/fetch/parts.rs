@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crate::lanes::Chunk;
 use crate::pieces::lock;
 use crate::read::buffer::Buffer;
 
@@ -32,8 +33,17 @@ impl Part {
 
     /// The bytes at a range of the content, which must lie in this part.
     pub(in crate::pieces) fn bytes(&self, range: Range<u64>) -> &[u8] {
+        &self.buffer.bytes()[self.place(range)]
+    }
+
+    /// The same as a chunk.
+    pub(in crate::pieces) fn chunk(&self, range: Range<u64>) -> Chunk {
+        Chunk::Part(self.buffer.clone(), self.place(range))
+    }
+
+    fn place(&self, range: Range<u64>) -> Range<usize> {
         let at = |pos| self.start + (pos - self.range.start) as usize;
-        &self.buffer.bytes()[at(range.start)..at(range.end)]
+        at(range.start)..at(range.end)
     }
 }
 

@@ -4,6 +4,8 @@
 
 use hashloom::{Algorithm, Hasher, finalize_many, hash_many, update_many};
 
+use super::Form;
+
 /// The form of the leaves.
 #[derive(Debug, Clone)]
 pub struct Leaves {
@@ -25,24 +27,6 @@ impl Leaves {
         Leaves { algorithm, leaf_nbytes, head: None, tail: Vec::new(), is_filled: false }
     }
 
-    /// The hasher of a leaf, before its data.
-    pub fn hasher(&self) -> Hasher {
-        self.head.clone().unwrap_or_else(|| Hasher::new(self.algorithm))
-    }
-
-    /// Whether a leaf's digest is that of its data, which is not filled.
-    pub fn is_plain(&self) -> bool {
-        self.head.is_none() && self.tail.is_empty() && !self.is_filled
-    }
-
-    /// Appends the bytes that come after the data of a leaf, which are `nbytes` bytes.
-    pub fn append_end(&self, hasher: &mut Hasher, nbytes: u64) {
-        if self.is_filled {
-            append_zeros(hasher, self.leaf_nbytes - nbytes);
-        }
-        hasher.update(&self.tail);
-    }
-
     /// The digests of short leaves, one after the other, from the data of each. `hashers` is kept for reuse.
     pub fn hash_many(&self, leaves: &[&[u8]], hashers: &mut Vec<Hasher>, digests: &mut [u8]) {
         let is_whole = |leaf: &&[u8]| leaf.len() as u64 == self.leaf_nbytes;
@@ -61,6 +45,29 @@ impl Leaves {
             update_many(hashers, &vec![&self.tail[..]; leaves.len()]);
         }
         finalize_many(hashers, digests);
+    }
+}
+
+/// A leaf, with the bytes around its data.
+impl Form for Leaves {
+    fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    fn hasher(&self) -> Hasher {
+        self.head.clone().unwrap_or_else(|| Hasher::new(self.algorithm))
+    }
+
+    fn append_end(&self, hasher: &mut Hasher, nbytes: u64) {
+        if self.is_filled {
+            append_zeros(hasher, self.leaf_nbytes - nbytes);
+        }
+        hasher.update(&self.tail);
+    }
+
+    /// Whether a leaf's digest is that of its data, which is not filled.
+    fn is_plain(&self) -> bool {
+        self.head.is_none() && self.tail.is_empty() && !self.is_filled
     }
 }
 
