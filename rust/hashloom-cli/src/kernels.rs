@@ -254,16 +254,20 @@ impl Row {
     }
 
     fn add_to(&self, table: &mut Table, is_timed: bool) {
-        let chosen = match () {
-            () if !self.available => String::new(),
-            () if !self.allowed => "not allowed".to_owned(),
-            () => text_of(&self.chosen_for),
+        let chosen = if !self.available {
+            String::new()
+        } else if !self.allowed {
+            "not allowed".to_owned()
+        } else {
+            text_of(&self.chosen_for)
         };
         let is_chosen = !self.chosen_for.is_empty();
-        let look = match () {
-            () if !self.available || !self.allowed => Look::Dim,
-            () if is_chosen => Look::Good,
-            () => Look::Plain,
+        let look = if !self.available || !self.allowed {
+            Look::Dim
+        } else if is_chosen {
+            Look::Good
+        } else {
+            Look::Plain
         };
         let here = if self.available { "yes" } else { "no" };
         let mut cells =

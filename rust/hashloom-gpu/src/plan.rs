@@ -211,10 +211,14 @@ impl<'a> Plan<'a> {
             let words: Vec<Id> = words_of(other, &message)
                 .into_iter()
                 .enumerate()
-                .map(|(i, word)| match () {
-                    () if i >= nbytes / 4 => graph.constant(u64::from(word), 32),
-                    () if other.is_big_endian != last.is_big_endian => graph.swap(result[i]),
-                    () => result[i],
+                .map(|(i, word)| {
+                    if i >= nbytes / 4 {
+                        graph.constant(u64::from(word), 32)
+                    } else if other.is_big_endian != last.is_big_endian {
+                        graph.swap(result[i])
+                    } else {
+                        result[i]
+                    }
                 })
                 .collect();
             let begin = other.initial_state(algorithm).ok_or(Error::Unsupported { algorithm })?;

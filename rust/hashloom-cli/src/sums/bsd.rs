@@ -81,10 +81,12 @@ pub fn run(algorithm: Algorithm, tag: &str, arguments: &[OsString], work: &Work<
     work.restrict(&[algorithm])?;
     // FreeBSD ignores files beside -p, and both beside -s.
     let is_named = string.is_some() || !passes && !files.is_empty();
-    let layout = match () {
-        () if quiet || !is_named => Layout::Bare,
-        () if reverses => Layout::Reversed,
-        () => Layout::Tagged,
+    let layout = if quiet || !is_named {
+        Layout::Bare
+    } else if reverses {
+        Layout::Reversed
+    } else {
+        Layout::Tagged
     };
     let differs = AtomicBool::new(false);
     let write = |into: &mut Vec<u8>, name: &[u8], digest: &Hash| {

@@ -251,20 +251,32 @@ impl Wanted {
         let only_checking = |option: &str| format!("the --{option} option is meaningful only when verifying checksums");
         let is_cksum = program == Program::Cksum;
         let is_text = *binary == Some(false);
-        let message = match () {
-            () if *base64 && *raw => Some("--base64 and --raw are mutually exclusive".to_owned()),
-            () if !is_cksum && *tag == Some(true) && is_text => Some("--tag does not support --text mode".to_owned()),
-            () if *zero && *check => Some("the --zero option is not supported when verifying checksums".to_owned()),
-            () if *tag == Some(true) && *check => meaningless("the --tag option is"),
-            () if binary.is_some() && *check => meaningless("the --binary and --text options are"),
-            () if *check => None,
-            () if rules.ignore_missing => Some(only_checking("ignore-missing")),
-            () if rules.status => Some(only_checking("status")),
-            () if rules.warn => Some(only_checking("warn")),
-            () if rules.quiet => Some(only_checking("quiet")),
-            () if rules.strict => Some(only_checking("strict")),
-            () if *tag != Some(false) && is_text => Some("--text mode is only supported with --untagged".to_owned()),
-            () => None,
+        let message = if *base64 && *raw {
+            Some("--base64 and --raw are mutually exclusive".to_owned())
+        } else if !is_cksum && *tag == Some(true) && is_text {
+            Some("--tag does not support --text mode".to_owned())
+        } else if *zero && *check {
+            Some("the --zero option is not supported when verifying checksums".to_owned())
+        } else if *tag == Some(true) && *check {
+            meaningless("the --tag option is")
+        } else if binary.is_some() && *check {
+            meaningless("the --binary and --text options are")
+        } else if *check {
+            None
+        } else if rules.ignore_missing {
+            Some(only_checking("ignore-missing"))
+        } else if rules.status {
+            Some(only_checking("status"))
+        } else if rules.warn {
+            Some(only_checking("warn"))
+        } else if rules.quiet {
+            Some(only_checking("quiet"))
+        } else if rules.strict {
+            Some(only_checking("strict"))
+        } else if *tag != Some(false) && is_text {
+            Some("--text mode is only supported with --untagged".to_owned())
+        } else {
+            None
         };
         message.map_or(Ok(()), |message| Err(Other::Usage(message.into())))
     }

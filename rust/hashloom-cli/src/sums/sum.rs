@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_files::Source;
-use hashloom_files::paths::{metadata, portable, to_path};
+use hashloom_files::paths::{portable, to_path};
 use hashloom_files::walk::{Filter, Order, Walk, WalkError};
 use hashloom_list::Writer;
 
@@ -159,16 +159,20 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
             algorithms.push(algorithm);
         }
     }
-    let writer = match () {
-        () if arguments.tag || algorithms.len() > 1 => Writer::bsd(),
-        () if arguments.binary => Writer::gnu_binary(),
-        () => Writer::gnu(),
+    let writer = if arguments.tag || algorithms.len() > 1 {
+        Writer::bsd()
+    } else if arguments.binary {
+        Writer::gnu_binary()
+    } else {
+        Writer::gnu()
     };
     let writer = writer.zero(arguments.zero).base64(arguments.base64);
-    let format = match () {
-        () if arguments.json => Format::Json,
-        () if io::stdout().is_terminal() && !arguments.zero => Format::Terminal(writer),
-        () => Format::Lines(writer),
+    let format = if arguments.json {
+        Format::Json
+    } else if io::stdout().is_terminal() && !arguments.zero {
+        Format::Terminal(writer)
+    } else {
+        Format::Lines(writer)
     };
     let paths = match &arguments.files0_from {
         Some(file) => vec![file.clone()],
@@ -306,13 +310,13 @@ fn below(item: Item, recursive: bool, follow: bool, filter: &Arc<Filter>) -> Box
 }
 
 fn is_folder(path: &Path) -> bool {
-    metadata(path).is_ok_and(|metadata| metadata.is_dir())
+    path.metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
 /// Returns true if the filter wants the file's length. Nothing but a regular file has a length. A file that cannot be
 /// looked at is wanted, so that its error is printed.
 fn has_wanted_length(path: &Path, filter: &Filter) -> bool {
     let is_restricted = filter.wanted_lengths() != (0..=u64::MAX);
-    let nbytes = || metadata(path).ok().filter(Metadata::is_file).map(|metadata| metadata.len());
+    let nbytes = || path.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
     !is_restricted || nbytes().is_none_or(|nbytes| filter.wants_length(nbytes))
 }

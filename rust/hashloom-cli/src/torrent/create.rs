@@ -322,10 +322,12 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
 
 impl Create {
     fn builder(&self) -> Result<Builder, String> {
-        let version = match () {
-            () if self.v1 => Version::V1,
-            () if self.v2 => Version::V2,
-            () => Version::Hybrid,
+        let version = if self.v1 {
+            Version::V1
+        } else if self.v2 {
+            Version::V2
+        } else {
+            Version::Hybrid
         };
         let mut builder = Builder::new()
             .version(version)

@@ -39,11 +39,14 @@ pub(super) enum Column {
 impl Column {
     fn of(name: &[u8]) -> Column {
         let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
-        match () {
-            () if is("Algorithm") => Column::Algorithm,
-            () if is("Hash") => Column::Hash,
-            () if is("Path") => Column::Path,
-            () => Column::Other,
+        if is("Algorithm") {
+            Column::Algorithm
+        } else if is("Hash") {
+            Column::Hash
+        } else if is("Path") {
+            Column::Path
+        } else {
+            Column::Other
         }
     }
 }
