@@ -133,6 +133,23 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
+/// The bytes that digits in hexadecimal, in lower case, stand for; the reverse of [`Hex`].
+///
+/// ```
+/// # use hashloom_files::text::from_hex;
+/// assert_eq!(from_hex("01ab"), Some(vec![0x01, 0xab]));
+/// assert_eq!(from_hex("01A"), None);
+/// ```
+pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| Some(value(pair[0])? << 4 | value(*pair.get(1)?)?)).collect()
+}
+
 /// The letters of RFC 4648 section 4.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use hashloom::{Algorithm, Hash};
-use hashloom_files::text::shown;
+use hashloom_files::text::{from_hex, shown};
 use hashloom_list::Entry;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -47,12 +47,6 @@ pub fn parse(line: &[u8]) -> Result<Found<'static>, String> {
         }
     };
     Ok(Found::Entry(Entry { digests: sum.digests.0, is_tagged: true, nbytes: sum.length, name: name.into() }))
-}
-
-fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let value = |digit: u8| char::from(digit).to_digit(16);
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| u8::try_from(value(pair[0])? << 4 | value(*pair.get(1)?)?).ok()).collect()
 }
 
 /// Digests by the names of their algorithms.

@@ -30,7 +30,7 @@ use hashloom::Algorithm;
 use crate::paths;
 use crate::read::device;
 use crate::read::stamp::Stamp;
-use crate::text::Hex;
+use crate::text::{Hex, from_hex};
 
 /// Two changes within this time may leave the same time stamp: clocks of file systems tick every 1 to 10 ms.
 pub const TICK: Duration = Duration::from_millis(50);
@@ -131,7 +131,7 @@ impl Noted {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn of(path: &Path) -> io::Result<Noted> {
-        let metadata = paths::metadata(path)?;
+        let metadata = path.metadata()?;
         // A device may do something when it is opened, so only a regular file is opened.
         let noted = if metadata.is_file() { system::noted(path).ok() } else { None };
         Ok(noted.unwrap_or(Noted { stamp: Stamp::of(&metadata), doubt: Some(Doubt::Unopened) }))
@@ -277,7 +277,7 @@ impl FromStr for Tie {
 
     fn from_str(text: &str) -> Result<Tie, NoTie> {
         let mut parts = text.split('.');
-        let mut part = || parts.next().and_then(from_hex).ok_or(NoTie);
+        let mut part = || parts.next().and_then(|part| from_hex(part)?.try_into().ok()).ok_or(NoTie);
         let (folder, device, version) = (part()?, part()?, part()?);
         let doubt = match (parts.next(), parts.next()) {
             (Some("0"), None) => None,
@@ -289,19 +289,6 @@ impl FromStr for Tie {
         };
         Ok(Tie { folder, device, version, doubt })
     }
-}
-
-fn from_hex(digits: &str) -> Option<Id> {
-    let digit = |index: usize| match digits.as_bytes().get(index)? {
-        digit @ b'0'..=b'9' => Some(digit - b'0'),
-        digit @ b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    };
-    let mut id = [0; 16];
-    for (index, byte) in id.iter_mut().enumerate() {
-        *byte = digit(2 * index)? << 4 | digit(2 * index + 1)?;
-    }
-    (digits.len() == 32).then_some(id)
 }
 
 /// A folder with the files of a run, which makes their ties.
@@ -394,8 +381,10 @@ mod system {
     }
 
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
+        use std::os::unix::fs::OpenOptionsExt;
+
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
-        let file = crate::paths::long::open(path, flags)?;
+        let file = File::options().read(true).custom_flags(flags).open(path)?;
         // The type of this field differs between architectures; all magic numbers have 32 bits.
         let kind = rustix::fs::fstatfs(&file).map_or(0, |found| found.f_type as u32);
         if !TRUSTED.contains(&kind) {
@@ -496,6 +485,8 @@ mod system {
 
     /// This system does not tell whether a file is open for writing.
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
+        use std::os::unix::fs::OpenOptionsExt;
+
         let stamp = Stamp::at(path)?.ok_or(io::ErrorKind::NotFound)?;
         Ok(Noted { stamp, doubt: Some(Doubt::FileSystem) })
     }

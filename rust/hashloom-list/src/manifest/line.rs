@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
 use hashloom::{Algorithm, Hash};
-use hashloom_files::text::Hex;
+use hashloom_files::text::{Hex, from_hex};
 use serde::{Deserialize, Serialize};
 
 use crate::write_json;
@@ -373,16 +373,6 @@ fn bytes(
         Cow::Owned(shown) if shown == text => Ok(bytes),
         _ => Err(Problem::Key(key_hex)),
     }
-}
-
-fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let value = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    };
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| Some(value(pair[0])? << 4 | value(*pair.get(1)?)?)).collect()
 }
 
 /// Adds the number of the line to an error.
