@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom_files::Watched;
-use hashloom_files::paths::metadata;
 
 use crate::stdio;
 use crate::text::{display, failed, reason};
@@ -64,7 +63,7 @@ fn expanded(path: &Path) -> Option<PathBuf> {
 
 /// Checks that `DIR` is a folder that can be walked.
 pub fn check_folder(path: &Path) -> Result<(), String> {
-    match metadata(path) {
+    match path.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(format!("{}: expected a folder, found a file", display(path))),
         Err(error) => Err(failed(path, &error)),

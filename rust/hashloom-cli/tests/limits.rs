@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use common::{hashloom, stderr, stdout};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, symlinkat, unlinkat};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 /// Runs the program with these arguments through another program.
 fn under(starter: &[&str], folder: &Path, arguments: &[&str]) -> Output {
@@ -176,172 +176,44 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     }
 }
 
-const NFOLDERS: usize = 60;
-
-/// A folder `deep` with 60 folders, each in the one before, whose names have 200 letters: 12,000 bytes of path, and a
-/// system call takes 4095.
-struct Deep {
-    folder: tempfile::TempDir,
-    /// The paths and contents of all files, sorted.
-    files: Vec<(String, String)>,
-}
-
-impl Deep {
-    fn new() -> Deep {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("deep")).unwrap();
-        let mut deep = Deep { folder, files: Vec::new() };
-        for level in 0..NFOLDERS {
-            let (here, path) = deep.at(level);
-            mkdirat(&here, name(level), Mode::from_raw_mode(0o755)).unwrap();
-            let mut names = match level {
-                // Enough for a ring, in one batch with the shorter paths of other files.
-                2 | 58 => (0..40).map(|i| format!("file {i}")).collect(),
-                30 => vec!["middle".to_owned()],
-                // The names around the greatest length of a path: the folder's has 4025 bytes.
-                20 => (60..80).map(|nbytes| "z".repeat(nbytes)).collect(),
-                _ => Vec::new(),
-            };
-            if level == NFOLDERS - 1 {
-                names.push("bottom".to_owned());
-            }
-            for name in names {
-                deep.files.push((format!("{path}{name}"), format!("{level} {name}")));
-                deep.write(level, &name, &format!("{level} {name}"));
-            }
+/// A path of more than 4095 bytes is too long for a system call. The file or folder is named as unreadable, as by
+/// sha256sum, and all others are read.
+#[test]
+fn a_path_that_is_too_long_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |folder: &OwnedFd, name: &str| openat(folder, name, OFlags::DIRECTORY, Mode::empty()).unwrap();
+    let mut here = openat(CWD, folder.path(), OFlags::DIRECTORY, Mode::empty()).unwrap();
+    let mut path = String::new();
+    let below = "d".repeat(200);
+    for _ in 0..21 {
+        mkdirat(&here, &*below, Mode::from_raw_mode(0o755)).unwrap();
+        let flags = OFlags::WRONLY | OFlags::CREATE;
+        for name in ["f".to_owned(), "z".repeat(75), "z".repeat(76)] {
+            openat(&here, &*name, flags, Mode::from_raw_mode(0o644)).unwrap();
         }
-        let (here, _) = deep.at(NFOLDERS);
-        symlinkat("../bottom", &here, "link").unwrap();
-        symlinkat("../..", &here, "up").unwrap();
-        mkdirat(&here, "empty", Mode::from_raw_mode(0o755)).unwrap();
-        deep.files.sort();
-        deep
+        if path.len() < 4020 {
+            (here, path) = (open(&here, &below), path + &below + "/");
+        }
     }
+    assert_eq!(path.len(), 4020);
+    let empty = hashloom::hash(hashloom::Algorithm::Sha256, b"");
+    let output = hashloom().current_dir(folder.path()).args(["sum", "-r", &below]).output().unwrap();
+    let found: Vec<usize> = stdout(&output).lines().map(|line| line.len() - 66).collect();
+    assert_eq!((output.status.code(), found.len(), found.iter().max()), (Some(1), 59, Some(&4095)));
+    assert!(stdout(&output).lines().all(|line| line.starts_with(&empty.to_string())));
+    let too_long = [format!("{path}{below}"), format!("{path}{}", "z".repeat(76))];
+    let named = too_long.map(|path| format!("hashloom: {path}: File name too long\n")).concat();
+    assert_eq!(stderr(&output), named);
 
-    /// Opens the folder of a level, and returns its path, with a slash at the end.
-    fn at(&self, level: usize) -> (OwnedFd, String) {
-        let open = |folder: &OwnedFd, name: &str| openat(folder, name, OFlags::DIRECTORY, Mode::empty()).unwrap();
-        let folder = openat(CWD, self.folder.path(), OFlags::DIRECTORY, Mode::empty()).unwrap();
-        let start = (open(&folder, "deep"), "deep/".to_owned());
-        (0..level).fold(start, |(here, path), level| (open(&here, &name(level)), path + &name(level) + "/"))
-    }
-
-    fn write(&self, level: usize, name: &str, content: &str) {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
-        let file = openat(self.at(level).0, name, flags, Mode::from_raw_mode(0o644)).unwrap();
-        std::io::Write::write_all(&mut fs::File::from(file), content.as_bytes()).unwrap();
-    }
-
-    fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let output = hashloom().current_dir(self.folder.path()).args(arguments).output().unwrap();
-        (output.status.code(), stdout(&output).to_owned(), stderr(&output).to_owned())
-    }
-
-    /// The list that `sum` prints.
-    fn list(&self) -> String {
-        let line = |(path, content): &(String, String)| {
-            format!("{}  {path}\n", hashloom::hash(hashloom::Algorithm::Sha256, content.as_bytes()))
-        };
-        self.files.iter().map(line).collect()
-    }
-}
-
-/// The name of the folder in the folder of a level: letters that change from level to level.
-fn name(level: usize) -> String {
-    char::from(b'a' + (level % 26) as u8).to_string().repeat(200)
-}
-
-#[test]
-fn sum_and_check_reach_files_at_any_depth() {
-    let deep = Deep::new();
-    assert!(deep.files.iter().any(|(path, _)| path.len() == 4095));
-    assert!(deep.files.iter().any(|(path, _)| path.len() == 4096));
-    let list = deep.list();
-    for threads in ["1", "3"] {
-        assert_eq!(deep.run(&["sum", "-r", "--threads", threads, "deep"]), (Some(0), list.clone(), String::new()));
-    }
-    let under = under(&["prlimit", "--nofile=24"], deep.folder.path(), &["sum", "-r", "deep"]);
-    assert_eq!((stdout(&under), stderr(&under)), (&*list, ""), "few files may be open");
-
-    // A list of names, a part of the tree by its path, and a filter by length.
-    let names: String = deep.files.iter().map(|(path, _)| format!("{path}\0")).collect();
-    fs::write(deep.folder.path().join("names"), names).unwrap();
-    assert_eq!(deep.run(&["sum", "--files0-from", "names"]), (Some(0), list.clone(), String::new()));
-    let (_, bottom) = deep.at(NFOLDERS - 2);
-    let lines: String = list.split_inclusive('\n').filter(|line| line.contains(&bottom)).map(str::to_owned).collect();
-    assert_eq!(lines.lines().count(), 41);
-    let bottom = bottom.trim_end_matches('/');
-    assert_eq!(deep.run(&["sum", "-r", bottom]), (Some(0), lines, String::new()));
-    let (code, found, errors) = deep.run(&["sum", "-r", "--min-size", "12", "--max-size", "70", "deep"]);
-    let has_length = |content: &str| (12..=70).contains(&content.len());
-    let nwanted = deep.files.iter().filter(|(_, content)| has_length(content)).count();
-    assert_eq!((code, found.lines().count(), &*errors), (Some(0), nwanted, ""));
-
-    fs::write(deep.folder.path().join("list"), &list).unwrap();
-    let right: String = deep.files.iter().map(|(path, _)| format!("{path}: OK\n")).collect();
-    assert_eq!(deep.run(&["check", "list"]), (Some(0), right, String::new()));
-    deep.write(NFOLDERS - 1, "bottom", "59 Bottom");
-    unlinkat(deep.at(30).0, "middle", AtFlags::empty()).unwrap();
-    let (code, found, errors) = deep.run(&["check", "--quiet", "list"]);
-    let lines: Vec<(usize, &str)> =
-        found.lines().map(|line| line.split_once(": ").unwrap()).map(|(path, state)| (path.len(), state)).collect();
-    assert_eq!(
-        (code, lines),
-        (Some(1), vec![(5 + 60 * 201 - 201 + 6, "FAILED"), (5 + 30 * 201 + 6, "FAILED open or read")])
-    );
-    assert!(errors.contains("middle: No such file or directory"), "{errors}");
-    deep.folder.close().unwrap();
-}
-
-#[test]
-fn links_at_any_depth_are_followed() {
-    let deep = Deep::new();
-    let (code, found, errors) = deep.run(&["sum", "-rL", "deep"]);
-    let (_, bottom) = deep.at(NFOLDERS);
-    let (_, above) = deep.at(NFOLDERS - 2);
-    let digest = hashloom::hash(hashloom::Algorithm::Sha256, b"59 bottom");
-    assert_eq!((code, found.lines().count()), (Some(1), deep.files.len() + 1));
-    assert!(found.contains(&format!("{digest}  {bottom}link\n")));
-    let above = above.trim_end_matches('/');
-    assert_eq!(errors, format!("hashloom: {bottom}up: a link to {above}, the folder it is in\n"));
-    deep.folder.close().unwrap();
-}
-
-#[test]
-fn manifests_reach_files_at_any_depth() {
-    let deep = Deep::new();
-    let (code, _, errors) = deep.run(&["manifest", "write", "deep", "-o", "manifest"]);
-    assert_eq!((code, &*errors), (Some(0), ""));
-    let manifest = fs::read_to_string(deep.folder.path().join("manifest")).unwrap();
-    let lines = |what: &str| manifest.lines().filter(|line| line.contains(what)).count();
-    let counts = [r#""type":"file""#, r#""type":"folder""#, r#""type":"link""#].map(lines);
-    assert_eq!(counts, [deep.files.len(), NFOLDERS + 1, 2]);
-    for (path, content) in &deep.files {
-        let digest = hashloom::hash(hashloom::Algorithm::Sha256, content.as_bytes()).to_string();
-        let path = format!("\"{}\"", path.strip_prefix("deep/").unwrap());
-        assert!(manifest.lines().any(|line| line.contains(&path) && line.contains(&digest)), "{path}");
-    }
-    let (code, shown, errors) = deep.run(&["manifest", "write", "deep", "-o", "again", "--update", "manifest"]);
-    assert_eq!((code, &*errors), (Some(0), ""));
-    assert!(shown.contains(&format!("{} files taken over", deep.files.len())), "{shown}");
-    assert_eq!(fs::read_to_string(deep.folder.path().join("again")).unwrap(), manifest);
-
-    for options in [&["--resume", "state"][..], &["--quick"], &[]] {
-        let (code, shown, errors) = deep.run(&[&["manifest", "check", "manifest", "deep"], options].concat());
-        assert_eq!((code, &*errors), (Some(0), ""), "{options:?}: {shown}");
-    }
-    deep.write(NFOLDERS - 1, "bottom", "59 Bottom");
-    unlinkat(deep.at(30).0, "middle", AtFlags::empty()).unwrap();
-    unlinkat(deep.at(NFOLDERS).0, "link", AtFlags::empty()).unwrap();
-    symlinkat("up", deep.at(NFOLDERS).0, "link").unwrap();
-    let (code, shown, errors) = deep.run(&["manifest", "check", "manifest", "deep", "--json"]);
-    assert_eq!((code, &*errors), (Some(1), ""));
-    let lines = shown.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let states: Vec<String> = lines
-        .filter_map(|line| Some(format!("{} {}", line["status"].as_str()?, line["path"].as_str()?.rsplit('/').next()?)))
-        .collect();
-    assert_eq!(states, ["changed bottom", "changed link", "removed middle"]);
-    deep.folder.close().unwrap();
+    let manifest = ["manifest", "write", &below, "-o", "manifest"];
+    let output = hashloom().current_dir(folder.path()).args(manifest).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(1), &*named));
+    let lines = fs::read_to_string(folder.path().join("manifest")).unwrap();
+    assert_eq!(lines.matches(r#""type":"unread""#).count(), 2, "{lines}");
+    let check = ["manifest", "check", "manifest", &below];
+    let output = hashloom().current_dir(folder.path()).args(check).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stdout(&output).contains("78 the same, 2 unreadable"), "{}", stdout(&output));
 }
 
 /// Compares outputs, except of commands whose summary tells the time taken.

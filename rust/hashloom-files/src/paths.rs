@@ -23,12 +23,10 @@ use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-pub mod long;
 pub mod name;
 #[cfg(windows)]
 mod windows;
 
-pub use long::{metadata, symlink_metadata};
 pub use name::BadComponent;
 
 use crate::text::shown;

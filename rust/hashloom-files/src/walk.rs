@@ -23,7 +23,7 @@
 use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::FileType;
+use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::vec;
@@ -289,14 +289,19 @@ impl Entries {
     }
 
     fn list(&self, folder: &Path) -> vec::IntoIter<Child> {
-        let child = |listed: io::Result<paths::long::Named>| {
-            let (name, file_type) = listed.unwrap_or_else(|error| (OsString::new(), Err(error)));
+        let child = |listed: io::Result<DirEntry>| {
+            let (name, file_type) = match listed {
+                Ok(entry) => (entry.file_name(), entry.file_type()),
+                Err(error) => (OsString::new(), Err(error)),
+            };
             let is_link = self.follow && file_type.as_ref().is_ok_and(FileType::is_symlink);
-            let target = || paths::metadata(&folder.join(&name)).map(|metadata| metadata.file_type());
+            let target = || folder.join(&name).metadata().map(|metadata| metadata.file_type());
             Child { file_type: if is_link { target() } else { file_type }, name, is_link }
         };
-        let listed = paths::long::list(folder).unwrap_or_else(|error| vec![Err(error)]);
-        let mut children: Vec<Child> = listed.into_iter().map(child).collect();
+        let mut children: Vec<Child> = match fs::read_dir(folder) {
+            Ok(listed) => listed.map(child).collect(),
+            Err(error) => vec![child(Err(error))],
+        };
         match self.order {
             Order::Components => children.sort_by(|one, other| one.name.cmp(&other.name)),
             Order::Bytes => children.sort_by(by_bytes),
@@ -361,7 +366,7 @@ impl Iterator for Entries {
 #[cfg(unix)]
 fn identity(folder: &Path) -> io::Result<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
-    paths::metadata(folder).map(|metadata| (metadata.dev(), metadata.ino()))
+    folder.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]

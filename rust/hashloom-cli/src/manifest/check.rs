@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_files::paths::{symlink_metadata, to_bytes, to_path};
+use hashloom_files::paths::{to_bytes, to_path};
 use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
 
 use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
@@ -136,7 +136,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let Opened { reader, totals, kept, signed } =
         open(&arguments.manifest, trusted.as_ref(), Some(folder), arguments.format.quiet, |entry| {
             if is_any_there != Some(true) {
-                is_any_there = Some(symlink_metadata(&folder.join(to_path(&entry.path))).is_ok());
+                is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
             }
             outputs.retain(|output| *output != entry.path);
             match &arguments.resume {

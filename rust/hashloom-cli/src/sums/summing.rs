@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashloom::Algorithm;
-use hashloom_files::paths::metadata;
 use hashloom_files::run::Options;
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Step, hash_steps};
 
@@ -46,7 +45,7 @@ pub fn source(path: PathBuf) -> Source {
 /// cannot be read has 0.
 pub fn nbytes_of(source: &Source) -> Option<u64> {
     let Source::Path(path) = source else { return None };
-    match metadata(path) {
+    match path.metadata() {
         Ok(metadata) if metadata.is_file() => Some(metadata.len()),
         Ok(metadata) if !metadata.is_dir() => None,
         _ => Some(0),

@@ -25,7 +25,6 @@ use self::disks::{Disks, Found};
 use self::lane::Lane;
 use super::request::{FileError, Hashed, Request, Summary};
 use crate::lanes::{CHUNK_MAX_NBYTES, Message, Places, hash_round, take_ended};
-use crate::paths::long::is_long;
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::read::ring::{Begun, Lost, Ring};
@@ -436,8 +435,7 @@ impl<T: Send> Own<T> {
         self.nbatches += 1;
         lanes.reserve(self.room());
         let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
-        // A ring opens a file by one call, which takes no long path.
-        let is_for_ring = |request: &Request<T>| request.source.path().is_some_and(|path| !is_long(path));
+        let is_for_ring = |request: &Request<T>| request.source.path().is_some();
         let (batch, others): (Vec<_>, Vec<_>) = match ring {
             Some(_) if drawn.iter().all(|(_, request)| is_for_ring(request)) => (drawn, Vec::new()),
             Some(_) => drawn.into_iter().partition(|(_, request)| is_for_ring(request)),

@@ -178,7 +178,12 @@ mod unix {
     use rustix::io::Errno;
 
     use super::{Follow, LastFolder, OpenError, Opened, Root, Stamp, look};
-    use crate::paths::long::STEP;
+
+    /// Flags to open a folder that is searched but not listed.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const STEP: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const STEP: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
     /// Opening a FIFO without `NONBLOCK` would wait for a writer.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);

@@ -25,8 +25,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(unix)]
 use rustix::fd::AsFd;
 
-#[cfg(unix)]
-use crate::paths::long;
 #[cfg(windows)]
 use crate::read::windows;
 
@@ -131,7 +129,7 @@ impl Stamp {
     /// ```
     pub fn at(path: &Path) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
-        let (is_file, stamp) = long::at(path, |folder, path| look(folder, path, Follow::Links))?;
+        let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Links)?;
         #[cfg(windows)]
         let (is_file, stamp) = windows::look_at(path, true)?;
         #[cfg(not(any(unix, windows)))]
@@ -142,7 +140,7 @@ impl Stamp {
     /// The stamp of the file at a path, of a link itself; `None` if it is not a regular file.
     pub fn of_entry(path: &Path) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
-        let (is_file, stamp) = long::at(path, |folder, path| look(folder, path, Follow::Nothing))?;
+        let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Nothing)?;
         #[cfg(windows)]
         let (is_file, stamp) = windows::look_at(path, false)?;
         #[cfg(not(any(unix, windows)))]

@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// the whole work for a file of 16 KiB.
 #[cfg(unix)]
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    use std::os::unix::fs::FileTypeExt;
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
     let with = |flags| -> io::Result<(File, Metadata)> {
-        let file = crate::paths::long::open(path, flags)?;
+        let file = File::options().read(true).custom_flags(flags).open(path)?;
         let metadata = file.metadata()?;
         Ok((file, metadata))
     };

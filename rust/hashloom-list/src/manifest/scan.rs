@@ -682,7 +682,7 @@ impl Steps<'_, '_> {
         let looked = if file_type.is_dir() {
             self.list(place).map(|()| entry(Kind::Folder))
         } else if file_type.is_symlink() {
-            let target = paths::long::read_link(place).map(|target| paths::portable(&target).into_owned());
+            let target = place.read_link().map(|target| paths::portable(&target).into_owned());
             target.map(|target| entry(Kind::Link { target }))
         } else if !file_type.is_file() {
             lock(self.shared).summary.nothers += 1;
@@ -727,7 +727,7 @@ impl Steps<'_, '_> {
             None => false,
         };
         let is_wanted = |metadata: Metadata| self.nbytes.contains(&metadata.len());
-        Ok(is_listed || paths::symlink_metadata(place).map_or(true, is_wanted))
+        Ok(is_listed || place.symlink_metadata().map_or(true, is_wanted))
     }
 
     /// Checks that the folder can be listed: if not, its error is the walk's next item.

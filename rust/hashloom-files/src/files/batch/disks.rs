@@ -23,7 +23,6 @@ use super::lane::Lane;
 use super::links::Links;
 use super::lock;
 use crate::files::request::Request;
-use crate::paths;
 use crate::read::ahead::read_ahead;
 use crate::read::buffer::Buffer;
 use crate::read::device::{self, Device, LONG_NBYTES, SEEK_TIME};
@@ -162,7 +161,7 @@ impl<T: Send> Disks<T> {
 
     /// Looks where the file of a request is. Returns the request if it is not to be parked.
     pub(super) fn look(&self, number: u64, request: Request<T>) -> Result<Found<T>, Request<T>> {
-        let metadata = request.source.path().and_then(|path| paths::metadata(path).ok());
+        let metadata = request.source.path().and_then(|path| path.metadata().ok());
         let place = metadata.filter(|metadata| metadata.is_file()).and_then(|metadata| place(&metadata));
         let found = place.and_then(|(disk, inode, nbytes)| Some((*lock(&self.known).get(&disk)?, inode, nbytes)));
         match found {
