@@ -118,7 +118,7 @@ behind | quick all | +program | python3 test/behind.py {program} {require}
 manifests | check quick all | +program | test/manifest.py {program}
     test/manifest.py rust/hashloom-list/src/manifest/*
 malformed-torrents | check quick all | +program | {python} test/malformed_torrents.py {program} {require}
-    test/malformed_torrents.py rust/hashloom-torrent/src/parse/*
+    test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
 covered | quick all | +program | {python} test/covered.py {program} {require}
     test/covered.py {cli}
 trees-of-others | check quick all | +program | {python} test/trees.py {program} {require} {every}
