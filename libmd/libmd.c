@@ -329,10 +329,9 @@ void MD2Transform(MD2_CTX *c);
 
 /* ---- SHA-3 ----------------------------------------------------------------------------------------------------- */
 
-/* A message is xored into the state as it comes; nb bytes of the block are left. A block that came in parts is advanced
- * together with a block of zeros. */
+/* In libmd's context the bytes that do not fill a block are in the state, and nb bytes of the block are left. In the
+ * core's stream they are in a block of their own, which may as well have zeros in their place. */
 enum { BYTE_OF_WORD = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 0 : 7 };
-static const uint8_t zeros[HL_BLOCK_MAX_NBYTES];
 
 static void sponge_init(struct sha3 *c, hl_alg alg)
 {
@@ -340,49 +339,40 @@ static void sponge_init(struct sha3 *c, hl_alg alg)
     c->nb = shape((int)alg)->block_nbytes;
 }
 
-static void sponge_absorb(struct sha3 *c, size_t at, const uint8_t *data, size_t nbytes)
+static void sponge_open(hl_ctx *stream, const struct sha3 *c, hl_alg alg)
 {
-    for (size_t i = 0; i < nbytes; i++)
-        ((uint8_t *)c->A)[(at + i) ^ BYTE_OF_WORD] ^= data[i];
+    const size_t block = shape((int)alg)->block_nbytes;
+
+    must(c->nb > 0 && c->nb <= block); /* not initialised, or final */
+    must(hl_init(stream, alg) == HL_OK);
+    memcpy(&stream->state, c->A, sizeof c->A);
+    memset(stream->block, 0, sizeof stream->block);
+    stream->nbytes = block - c->nb;
 }
 
 static void sponge_update(struct sha3 *c, hl_alg alg, const uint8_t *data, size_t nbytes)
 {
     const size_t block = shape((int)alg)->block_nbytes;
+    hl_ctx stream;
 
-    must(c->nb > 0 && c->nb <= block); /* not initialised, or final */
-    if (nbytes >= c->nb && c->nb < block) {
-        sponge_absorb(c, block - c->nb, data, c->nb);
-        advance((int)alg, c->A, zeros, 1);
-        data += c->nb;
-        nbytes -= c->nb;
-        c->nb = (unsigned)block;
-    }
-    const size_t nblocks = c->nb < block ? 0 : nbytes / block, nwhole = nblocks * block;
-    if (nblocks > 0)
-        advance((int)alg, c->A, data, nblocks);
-    sponge_absorb(c, block - c->nb, data + nwhole, nbytes - nwhole);
-    c->nb -= (unsigned)(nbytes - nwhole);
+    sponge_open(&stream, c, alg);
+    must(hl_update(&stream, data, nbytes) == HL_OK);
+    const size_t held = stream.nbytes % block;
+    memcpy(c->A, &stream.state, sizeof c->A);
+    for (size_t i = 0; i < held; i++)
+        ((uint8_t *)c->A)[i ^ BYTE_OF_WORD] ^= stream.block[i];
+    c->nb = (unsigned)(block - held);
+    wipe(&stream, sizeof stream);
 }
 
-/* FIPS 202 section B.2: the suffix behind the message, and the last bit of the block. Then the digest, in blocks. */
 static void sponge_final(struct sha3 *c, hl_alg alg, uint8_t *digest, size_t nbytes)
 {
-    const hl_alg_info *info = shape((int)alg);
-    const size_t block = info->block_nbytes;
-    const uint8_t suffix = (uint8_t)info->suffix, last = 0x80;
+    const int is_xof = shape((int)alg)->ending == HL_XOF;
+    hl_ctx stream;
 
-    must(c->nb > 0 && c->nb <= block);
-    sponge_absorb(c, block - c->nb, &suffix, 1);
-    sponge_absorb(c, block - 1, &last, 1);
-    while (nbytes > 0) {
-        const size_t n = nbytes < block ? nbytes : block;
-        advance((int)alg, c->A, zeros, 1);
-        for (size_t i = 0; i < n; i++)
-            digest[i] = ((const uint8_t *)c->A)[i ^ BYTE_OF_WORD];
-        digest += n;
-        nbytes -= n;
-    }
+    sponge_open(&stream, c, alg);
+    must((is_xof ? hl_squeeze(&stream, digest, nbytes) : hl_final(&stream, digest)) == HL_OK);
+    wipe(&stream, sizeof stream);
     wipe(c, sizeof *c);
 }
 
