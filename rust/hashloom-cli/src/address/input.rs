@@ -74,7 +74,7 @@ impl Block {
 }
 
 /// What [`Reader::next`] has read.
-pub enum Found {
+pub enum Next {
     /// The block has lines or rows.
     Block,
     /// A file cannot be read, or ends within a row; there may be more files.
@@ -146,16 +146,16 @@ impl Reader {
     }
 
     /// Reads the next block, whose old content is lost.
-    pub fn next(&mut self, block: &mut Block) -> Found {
+    pub fn next(&mut self, block: &mut Block) -> Next {
         loop {
             if let Some(message) = self.trouble.take() {
-                return Found::Trouble(message);
+                return Next::Trouble(message);
             }
             let Some(open) = &mut self.open else {
-                let Some(path) = self.paths.next() else { return Found::End };
+                let Some(path) = self.paths.next() else { return Next::End };
                 match open_file(&path) {
                     Ok(open) => self.open = Some(open),
-                    Err(message) => return Found::Trouble(message),
+                    Err(message) => return Next::Trouble(message),
                 }
                 self.next = 1;
                 continue;
@@ -167,7 +167,7 @@ impl Reader {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
                     self.close();
-                    return Found::Trouble(format!("{name}: {}", reason(&error)));
+                    return Next::Trouble(format!("{name}: {}", reason(&error)));
                 }
                 Ok(nread) => nread,
             };
@@ -183,7 +183,7 @@ impl Reader {
                     if kept == 0 {
                         continue;
                     }
-                    return Found::Trouble(format!("{name}: row {row}: expected {nbytes} bytes, found {kept}"));
+                    return Next::Trouble(format!("{name}: row {row}: expected {nbytes} bytes, found {kept}"));
                 }
                 (Items::Rows(nbytes), _) => block.nbytes / nbytes * nbytes,
                 (Items::Lines, 0) => kept,
@@ -205,7 +205,7 @@ impl Reader {
                 self.close();
             }
             if end != 0 {
-                return Found::Block;
+                return Next::Block;
             }
         }
     }
@@ -291,7 +291,7 @@ mod tests {
     /// Returns all lines with their numbers, cut to one byte more than the limit.
     fn lines(bytes: &[u8], sip: usize) -> Vec<(u64, Vec<u8>)> {
         let (mut reader, mut block, mut lines) = (reader(Items::Lines, bytes, sip), Block::new(3000), vec![]);
-        while let Found::Block = reader.next(&mut block) {
+        while let Next::Block = reader.next(&mut block) {
             assert!(reader.begun.capacity() <= LINE_MAX_NBYTES + 1);
             let cut = |line: &[u8]| line[..line.len().min(LINE_MAX_NBYTES + 1)].to_vec();
             lines.extend((block.first..).zip(block.lines().map(cut)));
@@ -340,18 +340,18 @@ mod tests {
             let mut found = vec![];
             let trouble = loop {
                 match reader.next(&mut block) {
-                    Found::Block => {
+                    Next::Block => {
                         assert_eq!(block.first, (found.len() / nbytes + 1) as u64);
                         found.extend_from_slice(block.bytes());
                     }
-                    Found::Trouble(message) => break message,
-                    Found::End => panic!("the last row is cut"),
+                    Next::Trouble(message) => break message,
+                    Next::End => panic!("the last row is cut"),
                 }
             };
             let (whole, cut) = (bytes.len() / nbytes, bytes.len() % nbytes);
             assert!(found == bytes[..whole * nbytes]);
             assert_eq!(trouble, format!("x: row {}: expected {nbytes} bytes, found {cut}", whole + 1));
-            assert!(matches!(reader.next(&mut block), Found::End));
+            assert!(matches!(reader.next(&mut block), Next::End));
         }
     }
 
@@ -359,10 +359,10 @@ mod tests {
     fn what_was_read_is_overwritten() {
         let mut reader = reader(Items::Lines, b"a secret\nanother secret", 1000);
         let mut block = Block::new(3000);
-        assert!(matches!(reader.next(&mut block), Found::Block));
+        assert!(matches!(reader.next(&mut block), Next::Block));
         block.wipe();
         assert!(block.memory.iter().all(|&byte| byte == 0));
-        assert!(matches!(reader.next(&mut block), Found::Block));
+        assert!(matches!(reader.next(&mut block), Next::Block));
         assert!(block.bytes() == b"another secret" && reader.begun.is_empty());
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use hashloom_files::run::join;
 
 use super::convert::{Convert, Output};
-use super::input::{Block, Found, Reader};
+use super::input::{Block, Next, Reader};
 use crate::stdio::{Stderr, Stdout, write_lines};
 use crate::style;
 
@@ -121,12 +121,12 @@ impl Shared<'_> {
                 (found, state.nread - 1)
             };
             let trouble = match found {
-                Found::End => break,
-                Found::Block => {
+                Next::End => break,
+                Next::Block => {
                     converter.convert(&block, &mut output);
                     None
                 }
-                Found::Trouble(message) => Some(message),
+                Next::Trouble(message) => Some(message),
             };
             if self.plan.is_secret {
                 block.wipe();

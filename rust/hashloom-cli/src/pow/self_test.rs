@@ -26,15 +26,15 @@ enum Work {
     Krist([&'static str; 3]),
 }
 
-struct Known {
+struct Example {
     what: &'static str,
     work: Work,
     nonce: u64,
     digest: &'static str,
 }
 
-const KNOWN: [Known; 4] = [
-    Known {
+const EXAMPLES: [Example; 4] = [
+    Example {
         what: "block 0 of Bitcoin",
         work: Work::Bitcoin(
             "0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e\
@@ -43,7 +43,7 @@ const KNOWN: [Known; 4] = [
         nonce: 2_083_236_893,
         digest: "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
     },
-    Known {
+    Example {
         what: "block 125552 of Bitcoin",
         work: Work::Bitcoin(
             "0100000081cd02ab7e569e8bcd9317e2fe99f2de44d49ab2b8851ba4a308000000000000e320b6c2fffc8d750423db8b\
@@ -53,14 +53,14 @@ const KNOWN: [Known; 4] = [
         digest: "00000000000000001e8d6829a8a21adc5d38d0a473b144b6765798e61f98bd1d",
     },
     // By Adam Back, in the announcement of version 1 (2004-04-28).
-    Known {
+    Example {
         what: "a stamp of hashcash",
         work: Work::Hashcash("1:20:040428:foo::0298b26853c8ebb3:"),
         nonce: 0xb_eca0,
         digest: "0000035566db5515582d30e899155ba237b9e82c",
     },
     // Found by hashlib of Python.
-    Known {
+    Example {
         what: "a work of Krist",
         work: Work::Krist(["k8juvewcui", "000000abcdef", "100000000"]),
         nonce: 474_352,
@@ -68,7 +68,7 @@ const KNOWN: [Known; 4] = [
     },
 ];
 
-impl Known {
+impl Example {
     fn plan(&self) -> Result<Plan, String> {
         match self.work {
             Work::Bitcoin(header) => Plan::bitcoin(&header.parse::<HexBytes>()?.0),
@@ -83,7 +83,7 @@ pub fn run(threads: &Threads) -> Result<u8, String> {
     let stop = interrupt::flag();
     let options = threads.options().cancel(&stop);
     let mut status = 0;
-    for known in KNOWN {
+    for known in EXAMPLES {
         let plan = known.plan()?;
         let (found, is_cancelled) = first(&plan, known.nonce, &options);
         if is_cancelled {

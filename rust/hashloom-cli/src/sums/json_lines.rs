@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 /// The content of a line.
-pub enum Found<'a> {
+pub enum JsonLine<'a> {
     Entry(Entry<'a>),
     /// The first line of a manifest.
     Manifest,
@@ -32,9 +32,9 @@ struct First {
 }
 
 /// Parses a line that begins with a brace. An error says what the line is not.
-pub fn parse(line: &[u8]) -> Result<Found<'static>, String> {
+pub fn parse(line: &[u8]) -> Result<JsonLine<'static>, String> {
     if serde_json::from_slice(line).is_ok_and(|First { format }| format == "hashloom manifest") {
-        return Ok(Found::Manifest);
+        return Ok(JsonLine::Manifest);
     }
     let bad =
         |why: &dyn fmt::Display| format!("no object of `hashloom sum --json`: {}", shown(why.to_string().as_bytes()));
@@ -46,7 +46,7 @@ pub fn parse(line: &[u8]) -> Result<Found<'static>, String> {
             bytes.ok_or_else(|| bad(&"path_hex is not the path in hexadecimal"))?
         }
     };
-    Ok(Found::Entry(Entry { digests: sum.digests.0, is_tagged: true, nbytes: sum.length, name: name.into() }))
+    Ok(JsonLine::Entry(Entry { digests: sum.digests.0, is_tagged: true, nbytes: sum.length, name: name.into() }))
 }
 
 /// Digests by the names of their algorithms.

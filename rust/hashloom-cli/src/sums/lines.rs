@@ -11,7 +11,7 @@ use crate::input::{self, BUFFER_NBYTES};
 /// takes.
 const LINE_MAX_NBYTES: usize = 1 << 20;
 
-/// Opens a file whose lines are read; - is standard input. If the file changes meanwhile, its end is an error.
+/// Opens a file whose lines are read; - is standard input. If the file changes before its end, the end is an error.
 pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, input::raw(path)?)))
 }

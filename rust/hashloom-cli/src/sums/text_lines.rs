@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read};
 use hashloom::Algorithm;
 use hashloom_list::{BadLine, Entry, Line, Parser, decoded};
 
-use super::json_lines::{self, Found};
+use super::json_lines::{self, JsonLine};
 use super::lines;
 use super::modes::Mode;
 use super::shasum;
@@ -143,8 +143,8 @@ impl Lines {
 fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     if line.trim_ascii_start().starts_with(b"{") {
         return match json_lines::parse(line) {
-            Ok(Found::Entry(entry)) => Parsed::Entry(entry),
-            Ok(Found::Manifest) => Parsed::Manifest,
+            Ok(JsonLine::Entry(entry)) => Parsed::Entry(entry),
+            Ok(JsonLine::Manifest) => Parsed::Manifest,
             // No other line begins so.
             Err(why) => Parsed::Unread(why),
         };

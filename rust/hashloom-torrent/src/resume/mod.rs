@@ -159,8 +159,8 @@ pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
 /// ```
 pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
     let (format, document) = match recognise(bytes, torrent)? {
-        Found::Bitfield(have) => return Ok(Resume { format: Format::Bitfield, have, folder: None }),
-        Found::Client(format, document) => (format, document),
+        Recognised::Bitfield(have) => return Ok(Resume { format: Format::Bitfield, have, folder: None }),
+        Recognised::Client(format, document) => (format, document),
     };
     let root = Keys(document.root());
     let (have, folder) = match format {
@@ -231,11 +231,11 @@ pub fn update(
     content: &Content,
 ) -> Result<Vec<u8>, Error> {
     let document = match recognise(old, torrent)? {
-        Found::Client(found, document) if found == format => document,
+        Recognised::Client(found, document) if found == format => document,
         // A bitfield has nothing to keep.
-        Found::Bitfield(_) if format == Format::Bitfield => return encode(format, torrent, have, content),
-        Found::Client(found, _) => return Err(Error::OtherFormat { expected: format, found }),
-        Found::Bitfield(_) => return Err(Error::OtherFormat { expected: format, found: Format::Bitfield }),
+        Recognised::Bitfield(_) if format == Format::Bitfield => return encode(format, torrent, have, content),
+        Recognised::Client(found, _) => return Err(Error::OtherFormat { expected: format, found }),
+        Recognised::Bitfield(_) => return Err(Error::OtherFormat { expected: format, found: Format::Bitfield }),
     };
     let mut items = BTreeMap::new();
     for entry in document.root().entries() {
@@ -307,17 +307,17 @@ fn on_disk(torrent: &Torrent, have: &Bitfield, content: &Content, padding: bool)
     have
 }
 
-enum Found<'a> {
+enum Recognised<'a> {
     Bitfield(Bitfield),
     Client(Format, bencode::Document<'a>),
 }
 
-fn recognise<'a>(bytes: &'a [u8], torrent: &Torrent) -> Result<Found<'a>, Error> {
+fn recognise<'a>(bytes: &'a [u8], torrent: &Torrent) -> Result<Recognised<'a>, Error> {
     let bitfield = || Bitfield::from_bytes(bytes, torrent.piece_count());
     let document = match bencode::parse(bytes, &Limits::default()) {
         Ok(document) => document,
         Err(error) => {
-            return bitfield().map(Found::Bitfield).map_err(|bitfield| Error::Bencode { error, bitfield });
+            return bitfield().map(Recognised::Bitfield).map_err(|bitfield| Error::Bencode { error, bitfield });
         }
     };
     let root = document.root();
@@ -328,13 +328,13 @@ fn recognise<'a>(bytes: &'a [u8], torrent: &Torrent) -> Result<Found<'a>, Error>
         Format::Transmission
     } else {
         // A bitfield can begin like bencode: "0:" is one of 16 pieces.
-        return bitfield().map(Found::Bitfield).map_err(|bitfield| Error::Unknown { bitfield });
+        return bitfield().map(Recognised::Bitfield).map_err(|bitfield| Error::Unknown { bitfield });
     };
     match format {
         Format::Transmission => transmission::check(&Keys(root), torrent)?,
         _ => libtorrent::check(&Keys(root), torrent)?,
     }
-    Ok(Found::Client(format, document))
+    Ok(Recognised::Client(format, document))
 }
 
 /// A dictionary whose keys must have certain kinds.

@@ -55,7 +55,7 @@ pub struct Checkpoint(Mutex<Inner>);
 #[derive(Debug)]
 struct Inner {
     state: State,
-    begun: BTreeMap<Vec<u8>, Begun>,
+    checking: BTreeMap<Vec<u8>, Checking>,
     doubts: BTreeMap<Doubt, u64>,
     flushed: Instant,
     /// Whether the last write to the state has failed.
@@ -95,7 +95,7 @@ impl Deref for Verdicts {
 
 /// A torrent that is checked now.
 #[derive(Debug)]
-struct Begun {
+struct Checking {
     /// What ties verdicts to the files of a piece, in the order of the pieces: the first piece, and the tie, which also
     /// holds for the pieces up to the next.
     ties: Vec<(usize, Tie)>,
@@ -121,8 +121,8 @@ impl Checkpoint {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn new(state: State) -> Checkpoint {
-        let (begun, doubts) = (BTreeMap::new(), BTreeMap::new());
-        Checkpoint(Mutex::new(Inner { state, begun, doubts, flushed: Instant::now(), failed: Ok(()) }))
+        let (checking, doubts) = (BTreeMap::new(), BTreeMap::new());
+        Checkpoint(Mutex::new(Inner { state, checking, doubts, flushed: Instant::now(), failed: Ok(()) }))
     }
 
     /// Notes the present state of the torrent's files, and returns the verdicts of earlier runs that still hold, one for
@@ -144,10 +144,10 @@ impl Checkpoint {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn begin(&self, torrent: &Torrent, path: &Path) -> Verdicts {
-        let (mut begun, looks) = Begun::new(torrent, path);
+        let (mut checking, looks) = Checking::new(torrent, path);
         let mut inner = self.lock();
-        let mut doubts = vec![None; begun.pieces.len()];
-        let Begun { ties, pieces, .. } = &mut begun;
+        let mut doubts = vec![None; checking.pieces.len()];
+        let Checking { ties, pieces, .. } = &mut checking;
         inner.state.all(&id(torrent), |old, verdict| {
             let Some((run, state)) = decode(verdict, pieces.len()) else { return };
             for piece in run {
@@ -173,12 +173,12 @@ impl Checkpoint {
                 *inner.doubts.entry(doubt).or_default() += 1;
             }
         }
-        let states = begun.pieces.clone();
-        inner.begun.insert(id(torrent), begun);
+        let states = checking.pieces.clone();
+        inner.checking.insert(id(torrent), checking);
         Verdicts { states, looks }
     }
 
-    /// For each reason, the number of pieces, among those of the begun torrents, whose verdicts were not believed.
+    /// For each reason, the number of pieces, among those of the torrents begun, whose verdicts were not believed.
     ///
     /// ```
     /// # use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
@@ -207,8 +207,8 @@ impl Checkpoint {
     /// ```
     pub fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
         let mut inner = self.lock();
-        if let Some(begun) = inner.begun.get_mut(&id(torrent)) {
-            begun.set(piece, state);
+        if let Some(checking) = inner.checking.get_mut(&id(torrent)) {
+            checking.set(piece, state);
         }
         if inner.flushed.elapsed() >= WAIT {
             inner.flush();
@@ -233,13 +233,13 @@ impl Checkpoint {
     pub fn end(&self, torrent: &Torrent, scope: &Bitfield) {
         let mut inner = self.lock();
         let id = id(torrent);
-        if let Some(begun) = inner.begun.get_mut(&id) {
-            scope.ones().for_each(|piece| begun.set(piece, PieceState::Unchecked));
-            if !begun.is_empty() {
+        if let Some(checking) = inner.checking.get_mut(&id) {
+            scope.ones().for_each(|piece| checking.set(piece, PieceState::Unchecked));
+            if !checking.is_empty() {
                 return;
             }
         }
-        inner.begun.remove(&id);
+        inner.checking.remove(&id);
         let forgotten = inner.state.forget(&id);
         inner.failed = forgotten;
     }
@@ -254,7 +254,7 @@ impl Checkpoint {
     /// ```
     pub fn is_empty(&self) -> bool {
         let inner = self.lock();
-        inner.state.is_empty() && inner.begun.values().all(Begun::is_empty)
+        inner.state.is_empty() && inner.checking.values().all(Checking::is_empty)
     }
 
     /// Writes the verdicts that are not written yet.
@@ -284,7 +284,7 @@ impl Inner {
     /// Writes what waits. Runs of pieces with one verdict, and files in common, are one entry.
     fn flush(&mut self) {
         self.flushed = Instant::now();
-        for (id, Begun { ties, pieces, waiting }) in &mut self.begun {
+        for (id, Checking { ties, pieces, waiting }) in &mut self.checking {
             let tie = |piece: usize| ties.partition_point(|&(first, _)| first <= piece) - 1;
             let mut rest = std::mem::take(waiting).into_iter().peekable();
             while let Some(first) = rest.next() {
@@ -302,9 +302,9 @@ impl Inner {
     }
 }
 
-impl Begun {
+impl Checking {
     /// Looks at all files.
-    fn new(torrent: &Torrent, path: &Path) -> (Begun, Vec<u64>) {
+    fn new(torrent: &Torrent, path: &Path) -> (Checking, Vec<u64>) {
         let (files, looks) = look(torrent, path);
         let mut ties = Vec::new();
         let mut last = None;
@@ -316,7 +316,7 @@ impl Begun {
             }
         }
         let pieces = vec![PieceState::Unchecked; torrent.piece_count()];
-        (Begun { ties, pieces, waiting: BTreeSet::new() }, looks)
+        (Checking { ties, pieces, waiting: BTreeSet::new() }, looks)
     }
 
     fn set(&mut self, piece: usize, state: PieceState) {
