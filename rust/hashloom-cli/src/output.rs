@@ -58,7 +58,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_with(path, true, |mut file| file.write_all(bytes))
 }
 
-/// Writes `bytes` to `path`, which must not exist: a file that another program has put there meanwhile stays.
+/// Writes `bytes` to `path`, which must not exist: a file that another program puts there in between stays.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_with(path, false, |mut file| file.write_all(bytes))
 }

@@ -41,7 +41,7 @@ fn while_changing(path: &Path, run: &dyn Fn() -> Output) -> Output {
     (0..5).map(|_| while_it_changes(path, run)).find(|output| status(output) != 0).unwrap()
 }
 
-/// A list or manifest says what is to be checked. If it changes meanwhile, nobody knows what was left out.
+/// A list or manifest says what is to be checked. If it changes during the check, nobody knows what was left out.
 #[test]
 fn a_list_that_changes_while_it_is_read() {
     let folder = folder();

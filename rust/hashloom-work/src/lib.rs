@@ -169,7 +169,7 @@ impl<On: FnMut(Event) -> ControlFlow<()>> Shared<'_, On> {
             let found = self.all(&range);
             pace.note(range.end() - range.start() + 1, begun.elapsed(), found.len() as u64);
             let mut state = self.lock();
-            // Parts before it may have ended meanwhile; the part itself is there until it has.
+            // Parts before it may have ended since; the part itself is there until it has.
             let at = number - state.nparts_done;
             state.parts[at].found = Some(found);
             if at == 0 {

@@ -283,7 +283,7 @@ pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>, F: FnMut() -> bool>(
 ) -> bool {
     /// A panic ends the program: it cannot go through C.
     unsafe extern "C" fn ask<F: FnMut() -> bool>(context: *mut c_void) -> c_int {
-        // SAFETY: the function below gives its own closure, which nothing else uses meanwhile.
+        // SAFETY: the function below gives its own closure, which nothing else uses during the call.
         c_int::from(unsafe { (*context.cast::<F>())() })
     }
     assert_eq!(passwords.len(), salts.len());

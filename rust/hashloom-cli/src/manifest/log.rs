@@ -173,7 +173,7 @@ fn add(arguments: &Add) -> Result<u8, String> {
             let bytes = signer.sign_log(&log, path)?;
             let written = if old.is_some() { output::write(path, &bytes) } else { output::write_new(path, &bytes) };
             match written {
-                // Another run has made the log meanwhile.
+                // Another run has made the log since.
                 Err(error) if old.is_none() && error.kind() == io::ErrorKind::AlreadyExists => continue,
                 written => written
                     .map_err(|error| format!("{}: the log cannot be written: {}", display(path), reason(&error)))?,

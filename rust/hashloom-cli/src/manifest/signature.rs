@@ -194,7 +194,7 @@ mod of_minisign {
         wrong: &'static str,
     }
 
-    /// Number of times that a manifest is read if another run replaces it and its signature meanwhile.
+    /// Number of times that a manifest is read if another run replaces it and its signature in between.
     const TRIES: usize = 3;
 
     /// Returns the place of the signature of a file.

@@ -223,7 +223,7 @@ impl Target {
         encoded.map_err(|error| self.not_written(&error.to_string()))
     }
 
-    /// A client that has written its file meanwhile knows more than the bytes read before.
+    /// A client that has written its file since knows more than the bytes read before.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let Some((stamp, _)) = &self.old else { return output::write_new(&self.path, bytes) };
         match Stamp::at(&self.path) {

@@ -167,7 +167,7 @@ impl<'a> Work<'a> {
         self.file(path, |source, options| hash.take().map_or(Err(TreeError::Changed), |hash| hash(source, options)))
     }
 
-    /// Opens a FILE and calls `hash` on it; calls it again, from the beginning, if the file changes meanwhile.
+    /// Opens a FILE and calls `hash` on it; calls it again, from the beginning, if the file changes during the call.
     fn file<R>(
         &self,
         path: &Path,

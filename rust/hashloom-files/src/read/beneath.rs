@@ -8,7 +8,7 @@
 //! On Linux `openat2` with `RESOLVE_BENEATH` does this in one call. It refuses absolute links, even those that lead
 //! back into the folder, and older kernels and some sandboxes lack it. In these cases, and on other Unix systems, each
 //! component is opened below the one before without following links. If a component is a link, the path is resolved by
-//! name, checked to be in the folder, and opened again the same way, so that a link swapped in meanwhile is not
+//! name, checked to be in the folder, and opened again the same way, so that a link swapped in between is not
 //! followed either. On other systems the resolved path is checked before it is opened.
 
 use std::fs::File;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reading files: what is opened, how it comes into memory, and whether it stayed as it was meanwhile.
+//! Reading files: what is opened, how it comes into memory, and whether it stayed as it was.
 //!
 //! ```text
 //! open      an open file, and how many there may be

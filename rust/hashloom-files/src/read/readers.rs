@@ -45,7 +45,7 @@ const WORTH_READING_NTHREADS: usize = 64;
 /// The time after which a reader that found no free buffer looks again.
 pub(crate) const MOMENT: Duration = Duration::from_millis(1);
 
-/// The time after which readers without a free buffer give up, if nothing is read or hashed meanwhile while a thread
+/// The time after which readers without a free buffer give up, if nothing is read or hashed while a thread
 /// waits: all buffers together have too few bytes for it to go on with.
 const PATIENCE: Duration = Duration::from_secs(2);
 

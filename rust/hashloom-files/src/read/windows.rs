@@ -89,7 +89,7 @@ fn stamp(times: &FILE_BASIC_INFO, nbytes: u64, (dev, ino): (u64, u64)) -> Stamp 
     Stamp { nbytes, mtime_ns: since_1970(times.LastWriteTime), ctime_ns, dev, ino }
 }
 
-/// [`look`] for the file at a path, or for a link at the path itself. Nobody is kept from opening the file meanwhile.
+/// [`look`] for the file at a path, or for a link at the path itself. Nobody is kept from opening the file during the call.
 pub(crate) fn look_at(path: &Path, follow: bool) -> io::Result<(bool, Stamp)> {
     let link = if follow { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
     let flags = FILE_FLAG_BACKUP_SEMANTICS | link;
@@ -97,7 +97,7 @@ pub(crate) fn look_at(path: &Path, follow: bool) -> io::Result<(bool, Stamp)> {
 }
 
 /// Whether a program has the file open for writing, or mapped. The file is opened again for a moment, without leave for
-/// others to write: meanwhile a program that opens the file for writing is refused. False if the system does not tell,
+/// others to write: until then a program that opens the file for writing is refused. False if the system does not tell,
 /// or if this handle is for writing: then the caller is the writer.
 pub(crate) fn has_writer(file: &File) -> bool {
     if may_write(file) {

@@ -161,7 +161,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Leaves out the file with the identity in a stamp, whatever its path: the file that the manifest is written to,
-    /// for instance, which changes meanwhile. [`Scanned::left_out`] has its paths.
+    /// for instance, which changes during the scan. [`Scanned::left_out`] has its paths.
     ///
     /// ```
     /// use hashloom_files::Stamp;

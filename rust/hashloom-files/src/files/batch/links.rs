@@ -2,7 +2,7 @@
 
 //! Files with several names (hard links), which are read once for all names of a run.
 //!
-//! The first name that is opened leads: its file is read. Requests for the other names wait meanwhile, and are begun
+//! The first name that is opened leads: its file is read. Requests for the other names wait until then, and are begun
 //! again when the first has ended. If its digests are right, and the file still has the stamp that it had from the
 //! first byte read to the last, nothing has changed since, by the same rule as for a single read; else the next name
 //! leads.

@@ -330,7 +330,7 @@ enum Found {
 
 /// Reads a part to the beginning of `buffer`. `None` if it is in memory, or cannot be read.
 fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8]) -> Option<Found> {
-    // Before the file is opened: if it changes meanwhile, this is the key of the earlier file.
+    // Before the file is opened: if it changes in between, this is the key of the earlier file.
     let key = content.files.key(step.file);
     let file = content.files.get(step.file, &mut own.last).ok()?;
     let span = content.layout.span(step.file);
@@ -579,7 +579,7 @@ mod tests {
         fn settle(&self, _piece: usize, outcome: Outcome) {
             match outcome {
                 Outcome::Absent(_) => {
-                    // The reader reads file 1 meanwhile.
+                    // The reader reads file 1 at the same time.
                     std::thread::sleep(Duration::from_millis(200));
                     write_cold(&self.path.join("0"), &[7; 300_000]);
                     write_cold(&self.path.join("new"), &[9; 20_000]);
