@@ -12,32 +12,14 @@ import subprocess
 import sys
 
 import pytest
+from arrow_c import Array, Pointer, Schema, Stream, in_capsule
 from rows_reference import encode
 
 import pyhashloom
 
-Pointer = ctypes.c_void_p
-Integer = ctypes.c_int64
 MEMORY_NBYTES = 1 << 30
 KEPT = []
 """Whatever a structure points to: it lives as long as the process."""
-
-
-class Schema(ctypes.Structure):
-    _fields_ = [("format", Pointer), ("name", Pointer), ("metadata", Pointer), ("flags", Integer),
-                ("n_children", Integer), ("children", Pointer), ("dictionary", Pointer), ("release", Pointer),
-                ("private_data", Pointer)]
-
-
-class Array(ctypes.Structure):
-    _fields_ = [("length", Integer), ("null_count", Integer), ("offset", Integer), ("n_buffers", Integer),
-                ("n_children", Integer), ("buffers", Pointer), ("children", Pointer), ("dictionary", Pointer),
-                ("release", Pointer), ("private_data", Pointer)]
-
-
-class Stream(ctypes.Structure):
-    _fields_ = [("get_schema", Pointer), ("get_next", Pointer), ("get_last_error", Pointer), ("release", Pointer),
-                ("private_data", Pointer)]
 
 
 def function(kind, call):
@@ -117,9 +99,9 @@ def table(*children, length=2, **changes):
     return array(length, None, children=children, **changes)
 
 
-def views(*words, buffers=(), lengths=None):
+def views(*words, buffers=(), lengths=None, **changes):
     lengths = [len(buffer) for buffer in buffers] if lengths is None else lengths
-    return array(len(words), None, numbers(16, *words), *buffers, numbers(8, *lengths))
+    return array(len(words), None, numbers(16, *words), *buffers, numbers(8, *lengths), **changes)
 
 
 def long_view(nbytes, buffer, offset):
@@ -203,6 +185,15 @@ STATUS = ctypes.CFUNCTYPE(ctypes.c_int, Pointer, Pointer)
 HUGE = 1 << 40
 NAMES = [b"a", b"b"]
 FAULT = ValueError, "damaged"
+# What is right, of some kinds: a type, and a function of the array with changes in its numbers.
+KINDS = {
+    "binary": (schema, lambda **changes: binary(*NAMES, **changes)),
+    "large binary": (lambda: schema(b"Z"), lambda **changes: binary(*NAMES, width=8, **changes)),
+    "views": (lambda: schema(b"vz"), lambda **changes: views(1, 1, buffers=[b"-"], **changes)),
+    "values of one length": (lambda: schema(b"w:1"), lambda **changes: array(2, None, b"ab", **changes)),
+    "a dictionary": (lambda: schema(b"c", dictionary=schema()), lambda **changes: keyed(1, 1, 0, **changes)),
+    "a struct": (lambda: schema(b"+s", [schema()]), lambda **changes: table(binary(*NAMES), **changes)),
+}
 # A call that raises returns any number: the end, or an error.
 ANY = ValueError, ""
 CASES = {
@@ -245,6 +236,7 @@ CASES = {
     "no name": (lambda: pair(schema(name=None), binary(*NAMES)), NAMES),
     "a name of 50 MB": (lambda: pair(schema(name=b"z" * 50_000_000), binary(*NAMES)), FAULT),
     "unknown flags": (lambda: pair(schema(flags=-1), binary(*NAMES)), NAMES),
+    "a type 65 deep": (lambda: pair(nested(64, schema()), binary(*NAMES)), (ValueError, "deeper than 64")),
     "a type a thousand deep": (lambda: pair(nested(1000, schema()), binary(*NAMES)), FAULT),
     "a list a thousand deep": (lambda: pair(nested(1000, schema(b"+l", [schema()])), binary(*NAMES)), FAULT),
     "a type of 2^50 fields": (lambda: pair(doubled(50), binary(*NAMES)), FAULT),
@@ -253,6 +245,14 @@ CASES = {
     "a type with -1 children": (lambda: pair(schema(b"+s", n_children=-1), binary(*NAMES)), FAULT),
     "a type with 2^40 children": (lambda: pair(schema(b"+s", [schema()], n_children=HUGE), binary(*NAMES)), FAULT),
     "a list without a child": (lambda: pair(schema(b"+l"), binary(*NAMES)), FAULT),
+    "a list in a struct": (lambda: pair(schema(b"+s", [schema(b"+l", [schema()])]), table(binary(*NAMES))), FAULT),
+    "a list of -1 values": (lambda: pair(schema(b"+s", [schema(b"+w:-1", [schema()])]),
+                                         table(array(2, None, children=[binary()]))), (ValueError, "negative")),
+    "a map of no pairs": (lambda: pair(schema(b"+s", [schema(b"+m", [schema()])]),
+                                       table(binary(*NAMES, children=[binary()]))), (ValueError, "not pairs")),
+    "ends of runs that are texts": (lambda: pair(
+        schema(b"+s", [schema(b"+r", [schema(b"u"), schema()])]),
+        table(array(2, children=[binary(*NAMES), binary(*NAMES)]))), (ValueError, "ends of runs")),
     "run ends without values": (lambda: pair(schema(b"+r", [schema(b"i")]), binary(*NAMES)), FAULT),
     "a union with other numbers": (lambda: pair(schema(b"+us:0,1", [schema()]), binary(*NAMES)), (TypeError, "Union")),
     "a union of garbage": (lambda: pair(schema(b"+ud:x,999", [schema()]), binary(*NAMES)), (TypeError, "integer")),
@@ -271,8 +271,10 @@ CASES = {
     "a released child": (lambda: pair(schema(b"+s", [schema()]), table(binary(*NAMES, release=None))), FAULT),
     "a released dictionary": (lambda: pair(schema(b"c", dictionary=schema()),
                                            keyed(1, 0, values=binary(*NAMES, release=None))), FAULT),
-    **{f"{field} of {value}": (lambda field=field, value=value: pair(schema(), binary(*NAMES, **{field: value})), FAULT)
-       for field in ("length", "offset", "n_buffers", "n_children") for value in (-1, -(1 << 63), 1 << 62, 2**63 - 1)},
+    **{f"{field} of {value}, {name}": (
+        lambda kind=kind, make=make, field=field, value=value: pair(kind(), make(**{field: value})), FAULT)
+       for name, (kind, make) in KINDS.items() for field in ("length", "offset", "n_buffers", "n_children")
+       for value in (-1, -(1 << 63), 1 << 62, 2**63 - 1)},
     "no buffers": (lambda: pair(schema(), binary(*NAMES, buffers=None)), FAULT),
     "no offsets": (lambda: pair(schema(), array(2, None, None, b"ab")), FAULT),
     "no values": (lambda: pair(schema(), array(2, None, numbers(4, 0, 1, 2), None)), FAULT),
@@ -366,15 +368,13 @@ CASES = {
 
 def digests_of(column):
     """The hexadecimal digits of a column, by way of its stream."""
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = Pointer, [ctypes.py_object, ctypes.c_char_p]
     exported = column.__arrow_c_stream__()
-    place = pointer(exported, b"arrow_array_stream")
-    get_next = ctypes.CFUNCTYPE(ctypes.c_int, Pointer, Pointer)(Stream.from_address(place).get_next)
+    stream = in_capsule(Stream, exported)
+    get_next = ctypes.CFUNCTYPE(ctypes.c_int, Pointer, Pointer)(stream.get_next)
     digests = []
     while True:
         given = Array()
-        assert get_next(place, ctypes.addressof(given)) == 0
+        assert get_next(ctypes.addressof(stream), ctypes.addressof(given)) == 0
         if not given.release:
             return digests
         places = (Pointer * 3).from_address(given.buffers)
@@ -425,7 +425,7 @@ def test_hostile_capsules():
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and lines[-1:] == ["end"], f"it died in {lines[-1:]}: {done.returncode} {done.stderr}"
     assert [line for line in lines if line.startswith("wrong")] == []
-    assert sum(line.startswith("begun") for line in lines) == len(CASES) > 61
+    assert sum(line.startswith("begun") for line in lines) == len(CASES) > 160
 
 
 if __name__ == "__main__":

@@ -163,5 +163,7 @@ def test_namespaces_of_polars():
     assert (series.name, series.to_list()) == ("email", want)
     assert frame.with_columns(h=pyhashloom.column("sha256", frame["email"]).to_polars())["h"].to_list() == want
     assert pl.DataFrame({"h": pyhashloom.column("sha256", frame["email"])})["h"].to_list() == want
+    categories = frame["email"].cast(pl.Categorical)
+    assert pl.Series(pyhashloom.column("sha256", categories)).to_list() == want
     rows = frame.hashloom.digest("sha256", output="binary")
     assert rows.to_list() == pyhashloom.column("sha256", frame, output="binary").to_pylist()

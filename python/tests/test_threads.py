@@ -12,6 +12,7 @@ import threading
 import pytest
 
 import pyhashloom
+import pyhashloom.tree
 
 NTHREADS = 8
 
@@ -134,15 +135,30 @@ def test_one_iterator(tmp_path):
     hammer(lambda: list(files), files.close)
 
 
-def test_one_progress_and_many_calls():
-    message = b"abc" * 1_000
+def test_many_calls():
+    message, key = b"abc" * 1_000, hashlib.pbkdf2_hmac("sha256", b"p", b"s", 100)
+    root = pyhashloom.tree.bep52(message, threads=1)
 
     def calls():
         for _ in range(30):
             assert pyhashloom.new("sha512", message).digest() == hashlib.sha512(message).digest()
             assert pyhashloom.hmac.compare_digest(message, message)
+            assert pyhashloom.pbkdf2_hmac("sha256", b"p", b"s", 100) == key
+            assert pyhashloom.pbkdf2_hmac_many("sha256", [b"p"] * 3, [b"s"] * 3, 100, threads=2) == [key] * 3
+            assert pyhashloom.tree.bep52(message, threads=2) == root
             assert pyhashloom.search("sha1", 0, 10**6, zero_bits=8, digits=b"0123456789")
             with pytest.raises(ValueError):
                 pyhashloom.new("crc32")
 
     hammer(calls)
+
+
+def test_one_column():
+    pa = pytest.importorskip("pyarrow", reason="SKIPPED: threads at one column: pyarrow is not installed")
+    column = pa.array([b"%d" % i for i in range(20_000)])
+    want = [hashlib.sha256(b"%d" % i).hexdigest() for i in range(20_000)]
+
+    def read():
+        assert pyhashloom.column("sha256", column).to_pylist() == want
+
+    hammer(read)
