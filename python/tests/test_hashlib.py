@@ -8,7 +8,6 @@ import hmac as std_hmac
 import io
 import pathlib
 import pickle
-import threading
 
 import pytest
 from hypothesis import given
@@ -38,14 +37,6 @@ def test_parts(name, parts):
         assert ours.digest(*length_of(name)) == theirs.digest(*length_of(name))
     assert ours.copy().hexdigest(*length_of(name)) == theirs.hexdigest(*length_of(name))
     assert (ours.name, ours.digest_size, ours.block_size) == (theirs.name, theirs.digest_size, theirs.block_size)
-
-
-@pytest.mark.parametrize("name", OF_HASHLIB)
-def test_lengths(name):
-    data = bytes(i % 251 for i in range(70_000))
-    for nbytes in [*range(300), 2047, 2048, 2049, 65_536, 70_000]:
-        ours, theirs = getattr(pyhashloom, name)(data[:nbytes]), hashlib.new(name, data[:nbytes])
-        assert ours.digest(*length_of(name)) == theirs.digest(*length_of(name))
 
 
 @given(st.sampled_from(XOFS), st.binary(max_size=400), st.integers(0, 1000), st.binary(max_size=400))
@@ -85,17 +76,14 @@ def test_ripemd160():
     assert pyhashloom.ripemd160(b"abc").hexdigest() == "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"
 
 
-@pytest.mark.parametrize("spelling", ["sha512_256", "SHA512_256", "sha512-256", "SHA-512/256", "sha-512-256"])
-def test_spellings(spelling):
-    assert pyhashloom.new(spelling).name == "sha512_256"
-
-
-@pytest.mark.parametrize("spelling, name", [
-    ("sha3_256", "sha3_256"), ("sha3-256", "sha3_256"), ("SHA3-256", "sha3_256"), ("shake_128", "shake_128"),
-    ("shake128", "shake_128"), ("SHAKE128", "shake_128"), ("shake-256", "shake_256"), ("SHAKE256", "shake_256"),
+@pytest.mark.parametrize("name, spellings", [
+    ("sha512_256", ["sha512_256", "SHA512_256", "sha512-256", "SHA-512/256", "sha-512-256"]),
+    ("sha3_256", ["sha3_256", "sha3-256", "SHA3-256"]),
+    ("shake_128", ["shake_128", "shake128", "SHAKE128"]),
+    ("shake_256", ["shake-256", "SHAKE256"]),
 ])
-def test_spellings_of_sha3(spelling, name):
-    assert pyhashloom.new(spelling).name == name
+def test_spellings(name, spellings):
+    assert {pyhashloom.new(spelling).name for spelling in spellings} == {name}
 
 
 def test_buffers():
@@ -190,24 +178,3 @@ def test_file_digest(tmp_path):
     with path.open("rb") as file:
         assert hashlib.file_digest(file, pyhashloom.sha256).hexdigest() == hashlib.sha256(bytes(1_000_000)).hexdigest()
     assert hashlib.file_digest(io.BytesIO(b"abc"), pyhashloom.sha1).hexdigest() == hashlib.sha1(b"abc").hexdigest()
-
-
-def test_threads_on_one_object():
-    shared = pyhashloom.sha256()
-    parts = [b"a" * 5000, b"a" * 64, b"a" * 1_000_000]
-
-    def work():
-        for _ in range(30):
-            for part in parts:
-                shared.update(part)
-            shared.copy().hexdigest()
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    want = hashlib.sha256()
-    for _ in range(8 * 30):
-        want.update(b"a" * sum(map(len, parts)))
-    assert shared.digest() == want.digest()

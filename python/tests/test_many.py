@@ -4,7 +4,6 @@
 import array
 import hashlib
 import hmac
-import threading
 
 import numpy
 import pytest
@@ -157,24 +156,6 @@ def test_errors():
 
     with pytest.raises(KeyError, match="from the generator"):
         pyhashloom.many("sha256", broken())
-
-
-def test_another_thread_changes_the_list():
-    messages = [bytes(100) for _ in range(20_000)]
-    stop = threading.Event()
-
-    def change():
-        while not stop.is_set():
-            del messages[len(messages) // 2 :]
-            messages.extend(bytes(100) for _ in range(10_000))
-
-    thread = threading.Thread(target=change)
-    thread.start()
-    want = hashlib.sha256(bytes(100)).digest()
-    for _ in range(20):
-        assert set(pyhashloom.many("sha256", messages)) <= {want}
-    stop.set()
-    thread.join()
 
 
 def test_a_message_that_changes_the_list():
