@@ -167,13 +167,4 @@ proptest! {
             prop_assert_eq!(digests, oracle_many(algorithm, &messages));
         }
     }
-
-    #[test]
-    fn any_rows(stride in 0_usize..300, row_nbytes in 0_usize..300, count in 0_usize..40) {
-        let data = data(39 * 300 + 300);
-        let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_nbytes]).collect();
-        let mut digests = vec![0; 32 * count];
-        hash_rows(Algorithm::Sha256, &data, stride, row_nbytes, count, &mut digests);
-        prop_assert_eq!(digests, oracle_many(Algorithm::Sha256, &rows));
-    }
 }
