@@ -437,6 +437,9 @@ def files_cases():
         )
         bad(f"the path {json.dumps(path)}", files(file("a"), file(*path)), f"{place}{where} {text}",
             bencode(path[which]))
+    bad("the path of control characters", files(file("a"), file(b"\x1b]0;\xe2\x80\xae\xff", "..")),
+        'info.files[1].path[1], byte {}: in the path "\\x1b]0;\\u{202e}\\xff/.." the component ".." leads out of the '
+        "folder", b"2:..")
     good("a component with backslashes", files(file("a"), file("..\\..\\x")))
     good("a component of a drive", files(file("a"), file("C:", "x")))
     good("a component that is not UTF-8", files(file("a"), file(b"\xff")))
