@@ -5,9 +5,10 @@
 #
 #   test/offered.sh [quick|all]
 #
-# quick: each Cargo.lock is up to date, scripts and C programs have no error that shows without a build, and the lists
-# of fuzz targets agree, as do the versions. all: everything is compiled (the part "peers" compiles bench/peers), and actionlint reads the
-# workflows. actionlint needs Go; HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
+# quick: each Cargo.lock is up to date, scripts and C programs have no error that shows without a build, the lists of
+# fuzz targets agree, as do the versions, and the subjects of commits are short. all: everything is compiled (the part
+# "peers" compiles bench/peers), and actionlint reads the workflows. actionlint needs Go; HASHLOOM_REQUIRE=1 makes it a
+# failure if Go is not installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 level=${1:-all}
@@ -48,6 +49,15 @@ pinned() {
     [ -z "$lines" ] || { echo "$lines"; return 1; }
 }
 
+# Subjects of commits: at most 65 characters, and one change, which no ";" joins to another.
+rules_since=e9890b59e521
+subjects() {
+    local long
+    long=$(git log --no-merges --format='%h %s' "$rules_since.." | awk '{s = substr($0, index($0, " ") + 1)}
+        length(s) > 65 || s ~ /;/')
+    [ -z "$long" ] || { echo "$long"; return 1; }
+}
+
 mapfile -t scripts < <(git ls-files '*.sh' .ci/run)
 for script in "${scripts[@]}"; do
     check "$script" bash -n "$script"
@@ -59,6 +69,12 @@ check "fuzz targets" fuzz_targets
 check "versions" tools/versions.sh
 check "a workflow takes what it does not name by its content" pinned
 check ".github/workflows/ci.yml lacks parts of test/run.py (<), or names others (>)" workflow_parts
+if git rev-parse --quiet --verify "$rules_since^{commit}" >/dev/null; then
+    check "subjects of commits, at most 65 characters without ;" subjects
+else
+    echo "SKIPPED: offered: subjects of commits: git has no history back to $rules_since"
+    nskipped=1
+fi
 mapfile -t locks < <(git ls-files '*Cargo.lock')
 for lock in "${locks[@]}"; do
     # The only command that reads the lock file without fetching its crates.
