@@ -92,8 +92,9 @@ crates-optimised | all | program | cargo test --quiet --release --workspace --ex
 lint-without-features | all | crates | \
     cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
     rust/hashloom-cli/*
+# Without std the crate has the same kernels, which the part crates tests.
 crate-without-std | quick all | lint-without-features | \
-    cargo test --quiet --package hashloom --no-default-features --locked
+    cargo test --quiet --package hashloom --no-default-features --locked --lib --test many --test streams
     rust/hashloom/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \
