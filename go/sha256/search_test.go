@@ -86,61 +86,6 @@ func TestBlockLengths(t *testing.T) {
 	}
 }
 
-// alphabets are of many sizes, among them powers of two and sizes around the number of rows.
-func alphabets() []string {
-	var bytes [256]byte
-	for i := range bytes {
-		bytes[i] = byte(i)
-	}
-	all := string(bytes[:])
-	return []string{"", "01", "abc", "0123456789abcdef", "0123456789abcdefghijklmnopqrstuvwxyz", all[33:127], all[:127],
-		all[:128], all[:129], all}
-}
-
-// Search finds what a loop finds, for ranges that begin and end anywhere, and messages of any length.
-func TestSearchAgainstLoop(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for _, alphabet := range alphabets() {
-		for _, prefixLen := range []int{0, 22, 63, 64, 65, 200} {
-			for _, suffixLen := range []int{0, 7, 500} {
-				prefix, suffix := make([]byte, prefixLen), make([]byte, suffixLen)
-				for i := range prefix {
-					prefix[i] = byte(rng.Uint32())
-				}
-				nonces := sha256.Nonces{Alphabet: alphabet, First: rng.Uint64() >> rng.IntN(64)}
-				count := rng.Uint64N(600)
-				nonces.End = nonces.First + min(count, math.MaxUint64-nonces.First)
-				if rng.IntN(2) == 0 {
-					nonces.Width = 64
-				}
-				var nums []uint64
-				lowest := uint64(math.MaxUint64)
-				for n := nonces.First; n < nonces.End; n++ {
-					message := append(nonces.AppendText(prefix[:prefixLen:prefixLen], n), suffix...)
-					nums = append(nums, num(message))
-					lowest = min(lowest, nums[len(nums)-1])
-				}
-				works := []uint64{0, lowest - 1, lowest, rng.Uint64() >> 16, 1<<48 - 1, math.MaxUint64}
-				for _, work := range works {
-					var wantNonce uint64
-					wantFound := false
-					for i, got := range nums {
-						if got <= work {
-							wantNonce, wantFound = nonces.First+uint64(i), true
-							break
-						}
-					}
-					nonce, found := sha256.Search(prefix, nonces, suffix, work)
-					if nonce != wantNonce || found != wantFound {
-						t.Fatalf("base %d, prefix %d, suffix %d, %+v, work %d: %d, %v, want %d, %v", len(alphabet),
-							prefixLen, suffixLen, nonces, work, nonce, found, wantNonce, wantFound)
-					}
-				}
-			}
-		}
-	}
-}
-
 // The memory that Search takes does not grow to many copies of a long suffix.
 func TestSearchLongSuffix(t *testing.T) {
 	suffix := make([]byte, 17<<20)

@@ -145,30 +145,6 @@ func TestSearchLongSuffixes(t *testing.T) {
 	}
 }
 
-func TestSearchRanges(t *testing.T) {
-	all := Search{Alg: SHA1, Digits: Digits{Alphabet: "0123456789"}}
-	for i := range all.Target {
-		all.Target[i] = 0xff
-	}
-	const most = math.MaxUint64
-	for _, test := range []struct {
-		first, last uint64
-		room, want  int
-	}{{0, 0, 5, 1}, {1, 0, 5, 0}, {most, most, 5, 1}, {most - 40, most, 50, 41}, {most - 40, most, 7, 7}, {most, 0, 5, 0},
-		{0, most, 3, 3}, {0, most, 0, 0}, {8, 12, 9, 5}} {
-		nonces := make([]uint64, test.room)
-		n := SearchNonces(&all, test.first, test.last, nonces)
-		if n != test.want {
-			t.Errorf("%+v: %d found", test, n)
-		}
-		for i, nonce := range nonces[:n] {
-			if nonce != test.first+uint64(i) {
-				t.Errorf("%+v: nonce %d is %d", test, i, nonce)
-			}
-		}
-	}
-}
-
 // Hashes of hashes: any number of messages of any lengths, short ones beside long ones.
 func TestSumAgain(t *testing.T) {
 	pool := randomBytes(24, 300_000)
