@@ -28,7 +28,7 @@ help:
 	@echo 'make test           every test or a sample, by a number that is printed: half an hour on two CPUs;'
 	@echo '                    installs or names missing packages'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
-	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; two of them of test)'
+	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; one of them of test)'
 	@echo 'make dist           what a release carries, into build/dist: source archive, Debian package, static program;'
 	@echo '                    tests each in a clean folder (part of test-all)'
 	@echo 'make bench          beside OpenSSL, and torrents beside sha1sum; make bench-kernels: each kernel'
