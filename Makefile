@@ -32,7 +32,7 @@ help:
 	@echo 'make dist           what a release carries, into build/dist: source archive, Debian package, static program;'
 	@echo '                    tests each in a clean folder (part of test-all)'
 	@echo 'make bench          beside OpenSSL, and torrents beside sha1sum; make bench-kernels: each kernel'
-	@echo 'make kernels        each kernel: whether it is chosen, code size, stack; BENCH=1: with speeds'
+	@echo 'make kernels        each kernel: code size, stack; hashloom kernels --bench: whether it is chosen, speed'
 	@echo 'make bench-peers    beside every other library and crate; make bench-compilers: gcc beside clang'
 	@echo 'make bench-never    ratio to the best of what it replaces, for every call, number, length and lesser CPU: half an'
 	@echo '                    hour; ARGS=--quick: five minutes'
@@ -190,7 +190,7 @@ bench-kernels: build/bench/kernels
 
 kernels: build
 	@tools/setup.sh demo
-	@tools/kernels.py $(HASHLOOM) $(if $(filter-out 0,$(BENCH)),--bench)
+	@tools/kernels.py $(HASHLOOM)
 
 bench-peers:
 	@tools/setup.sh bench-peers

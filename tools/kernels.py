@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
-# kernels.py: `hashloom kernels`, with the code size and the stack frame of each kernel.
+# kernels.py: the code size and the stack frame of each kernel.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Prints one table of all kernels, as Markdown.
 
-  tools/kernels.py HASHLOOM [--bench]      CC names the C compiler
+  tools/kernels.py HASHLOOM      CC names the C compiler
 
 The kernels are compiled with CC and the flags of core/build.rs. The code is the size of the function in the object file
-(nm), the stack its frame as the compiler reports it (-fstack-usage). Both are joined by name with the program's list of
-its kernels, with their speeds if --bench is given. Exit status: 0; 2 if something fails or if a kernel is only in the
-program or only in the sources."""
+(nm), the stack its frame as the compiler reports it (-fstack-usage). Exit status: 0; 2 if something fails or if a kernel
+is only in the program or only in the sources."""
 
-import argparse
 import glob
 import json
 import os
@@ -67,74 +65,26 @@ def measure(cc, folder):
     return code, stack
 
 
-def numbers(runs):
-    """Formats the numbers of messages for which a kernel is chosen, as the program does."""
-    def text(run):
-        if run["last"] is None:
-            return f"{run['first']}+"
-        return str(run["first"]) if run["first"] == run["last"] else f"{run['first']}-{run['last']}"
-    return ", ".join(map(text, runs))
-
-
-def print_table(titles, rows):
-    """Prints a table. A title that ends in a blank heads a column of words, any other a column of numbers."""
-    widths = [max(len(title.strip()), *(len(row[i]) for row in rows)) for i, title in enumerate(titles)]
-    def line(cells):
-        padded = (cell.ljust(width) if title.endswith(" ") else cell.rjust(width)
-                  for cell, width, title in zip(cells, widths, titles))
-        return "| " + " | ".join(padded) + " |"
-    print(line([title.strip() for title in titles]))
-    rules = ("-" * (width + 1) + ("-" if title.endswith(" ") else ":") for width, title in zip(widths, titles))
-    print("|" + "|".join(rules) + "|")
-    for row in rows:
-        print(line(row))
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("hashloom", help="the program")
-    parser.add_argument("--bench", action="store_true", help="add the speed of each kernel")
-    arguments = parser.parse_args()
-
+    if len(sys.argv) != 2:
+        die("usage: tools/kernels.py HASHLOOM")
     cc = shlex.split(os.environ.get("CC") or "cc")
     compiler = output_of(cc + ["--version"]).splitlines()[0].strip()
     code, stack = measure(cc, os.path.join("build", "kernels", re.sub(r"[^A-Za-z0-9.-]+", "_", " ".join(cc))))
-    command = [os.path.abspath(arguments.hashloom), "kernels", "--json"] + ["--bench"] * arguments.bench
-    report = json.loads(output_of(command))
-
-    kernels = report["kernels"]
-    known = {kernel["name"] for kernel in kernels}
+    report = json.loads(output_of([os.path.abspath(sys.argv[1]), "kernels", "--json"]))
+    known = {kernel["name"] for kernel in report["kernels"]}
     missing = sorted(known - code.keys())
     extra = sorted(name for name in code.keys() - known if "_blocks_" in name)
     if missing or extra:
-        die(f"{compiler} and {arguments.hashloom} do not have the same kernels; only in the program: "
+        die(f"{compiler} and {sys.argv[1]} do not have the same kernels; only in the program: "
             f"{', '.join(missing) or 'none'}; only in the sources: {', '.join(extra) or 'none'}")
     scheduled = {name: name.replace("_blocks_", "_scheduled_") for name in known}
 
-    print(f"{report['cpu']}, {report['date']}: {', '.join(report['isas']['available'])}\n")
-    print(f"Code and stack in bytes, by {compiler}:")
-    print("of the kernel, and of its second function for padding that all lanes share, if any. A call is one")
-    print("block in all lanes; chosen for: the number of messages still to hash.")
-    if report["compiler"] != compiler:
-        print(f"Another compiler compiled the program: {report['compiler']}.")
-    print()
-
-    titles = ["kernel ", "isa ", "lanes", "here ", "chosen for ", "code", "stack", "padding: code", "stack"]
-    if arguments.bench:
-        titles += ["ns a call", "GB/s", "M blocks/s", "/ scalar"]
-    rows = []
-    for kernel in kernels:
-        name = kernel["name"]
-        row = [name, kernel["isa"], str(kernel["lanes"]), "yes" if kernel["available"] else "no"]
-        row += [numbers(kernel["chosen_for"])]
-        for function in (name, scheduled[name]):
-            row += [str(code.get(function, "")), str(stack.get(function, ""))]
-        if arguments.bench:
-            for key, digits in (("ns_per_call", 1), ("gb_per_s", 2), ("million_blocks_per_s", 1),
-                                ("ratio_to_scalar", 2)):
-                row.append(f"{kernel[key]:.{digits}f}" if kernel.get(key) is not None else "")
-        rows.append(row)
-    print_table(titles, rows)
+    print(f"Code and stack in bytes, by {compiler}: of the kernel, and of its second function for padding that all lanes")
+    print("share, if any.\n\n| kernel | code | stack | padding: code | stack |\n|---|---:|---:|---:|---:|")
+    for name in (kernel["name"] for kernel in report["kernels"]):
+        cells = [str(table.get(function, "")) for function in (name, scheduled[name]) for table in (code, stack)]
+        print(f"| {name} | {' | '.join(cells)} |")
 
     # A part of a kernel that is not inlined would appear here, and be missing above.
     others = sorted(code.keys() - known - set(scheduled.values()))
