@@ -12,7 +12,7 @@ runs that of SHA-256, are not measured. A tier restricts all sides to the instru
 cannot be restricted are left out where they would use more (bench/peers/src/tier.rs).
 
 --beside NAME    only the peers whose names begin with NAME, such as OpenSSL
---sides          every peer, not only the best of a cell
+--sides          every peer, not only the best of a cell; one message, and the most messages, of each call and length
 --csv FILE       where the times go (default: build/never.csv); --from reads them
 --results NAME   writes bench/results/DATE-never-NAME.md, such as NAME epyc-zen4
 CPU (default: the last one); RUN: put before each run, such as 'chrt -f 50'. CC, PEERS_REQUIRE and the ways to get peers
@@ -131,8 +131,13 @@ def report_below(cells, is_whole):
 def report_sides(cells):
     yield "| CPU | call | algorithm | messages | bytes | hashloom: ns of a message | time of each peer / hashloom's |"
     yield "|---|---|---|---:|---:|---:|---|"
+    most = defaultdict(int)
     for cell in cells:
-        yield cell.line(", ".join(f"{side} {ratio:.2f}" for ratio, side in cell.peers))
+        key = cell.tier, cell.call, cell.algorithm, cell.nbytes
+        most[key] = max(most[key], cell.count)
+    for cell in cells:
+        if cell.count in (1, most[cell.tier, cell.call, cell.algorithm, cell.nbytes]):
+            yield cell.line(", ".join(f"{side} {ratio:.2f}" for ratio, side in cell.peers))
 
 
 def report(cells):
