@@ -35,7 +35,7 @@ use std::sync::OnceLock;
 use address::convert::{Convert, Output};
 use address::decode::Decoder;
 use address::encode::{Addresses, Hashes, Type};
-use address::input::{Block, Found, Items, LINE_MAX_NBYTES, Reader};
+use address::input::{Block, Items, LINE_MAX_NBYTES, Next, Reader};
 use address::keys::{Plan, Source};
 use address::network::Network;
 use libfuzzer_sys::fuzz_target;
@@ -71,13 +71,13 @@ fn convert(items: Items, input: &[u8], block_nbytes: usize, converter: &mut dyn 
     let expected = split(items, input);
     loop {
         match reader.next(&mut block) {
-            Found::End => break,
-            Found::Trouble(message) => {
+            Next::End => break,
+            Next::Trouble(message) => {
                 let Items::Rows(nbytes) = items else { panic!("{message}") };
                 assert_ne!(input.len() % nbytes, 0, "{message}");
                 continue;
             }
-            Found::Block => (),
+            Next::Block => (),
         }
         let found: Vec<&[u8]> = match items {
             Items::Lines => block.lines().collect(),
