@@ -141,6 +141,11 @@ def read(path=LIST):
 # The crates of RustCrypto that the types replace, by block function.
 RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5", "keccak": "sha3"}
 
+
+def rust_peer(a):
+    return f"{RUST_CRATES[a.body.name]}::{a.camel}"
+
+
 try:
     BODIES, ALGORITHMS = read()
 except Wrong as wrong:
@@ -278,10 +283,6 @@ def gpu_bodies():
     for a in ALGORITHMS:
         yield f"    (Algorithm::{a.camel}, &{a.constant}),"
     yield "];"
-
-
-def rust_peer(a):
-    return f"{RUST_CRATES[a.body.name]}::{a.camel}"
 
 
 def rust_cores():
