@@ -29,9 +29,7 @@ import (
 
 // Every call, for any number of messages of any lengths, with each instruction set, gives the oracle's digests.
 func TestAgainstOracle(t *testing.T) {
-	t.Cleanup(func() { hashloom.Restrict() })
-	for _, isa := range append([]string{""}, hashloom.Implementations()...) {
-		restrictTo(t, isa)
+	eachISA(t, func(string) {
 		forEach(t, func(t *testing.T, v *variant) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			for _, n := range []int{0, 1, 2, 3, 4, 8, 15, 16, 17, 31, 40, 100, 300} {
@@ -43,18 +41,7 @@ func TestAgainstOracle(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func restrictTo(t *testing.T, isa string) {
-	t.Helper()
-	var names []string
-	if isa != "" {
-		names = append(names, isa)
-	}
-	if err := hashloom.Restrict(names...); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // testCalls compares the calls for many messages with the oracle.
@@ -121,18 +108,9 @@ func TestWriteManyMixture(t *testing.T) {
 			}
 		}
 		hashes, oracles = append(hashes, fnv.New128()), append(oracles, fnv.New128())
-		for range 5 {
-			chunks := randomMessages(rng, rng.IntN(200), []int{20, 200, 3000, 9000}[rng.IntN(4)])
-			hs := make([]hash.Hash, len(chunks))
-			for i := range hs {
-				j := rng.IntN(len(hashes))
-				hs[i] = hashes[j]
-				oracles[j].Write(chunks[i])
-			}
-			hashloom.WriteMany(hs, chunks)
+		for range 6 {
 			j := rng.IntN(len(hashes))
-			part := randomBytes(rng, rng.IntN(300))
-			switch rng.IntN(4) {
+			switch part := randomBytes(rng, rng.IntN(300)); rng.IntN(5) {
 			case 0:
 				hashes[j].Write(part)
 				oracles[j].Write(part)
@@ -146,9 +124,19 @@ func TestWriteManyMixture(t *testing.T) {
 			case 2:
 				oracles[j] = moved(t, hashes[j], oracles[j])
 			case 3:
+				hashes[j] = moved(t, oracles[j], hashes[j])
+			case 4:
 				hashes[j].Reset()
 				oracles[j].Reset()
 			}
+			chunks := randomMessages(rng, rng.IntN(200), []int{20, 200, 3000, 9000}[rng.IntN(4)])
+			hs := make([]hash.Hash, len(chunks))
+			for i := range hs {
+				j := rng.IntN(len(hashes))
+				hs[i] = hashes[j]
+				oracles[j].Write(chunks[i])
+			}
+			hashloom.WriteMany(hs, chunks)
 			var want []byte
 			for _, h := range oracles {
 				want = h.Sum(want)
@@ -194,36 +182,6 @@ func TestStandardHashes(t *testing.T) {
 	}
 }
 
-// Goroutines write to hashes of their own in calls that share nothing else.
-func TestGoroutinesWriteMany(t *testing.T) {
-	var group sync.WaitGroup
-	for worker := range 16 {
-		group.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(worker), 12))
-			v := &variants[worker%len(variants)]
-			hs, oracles := make([]hash.Hash, 70), make([]hash.Hash, 70)
-			for i := range hs {
-				hs[i], oracles[i] = v.new(), v.oracle()
-			}
-			for range 10 {
-				chunks := randomMessages(rng, len(hs), 3000)
-				hashloom.WriteMany(hs, chunks)
-				for i, chunk := range chunks {
-					oracles[i].Write(chunk)
-				}
-			}
-			var want []byte
-			for _, h := range oracles {
-				want = h.Sum(want)
-			}
-			if !bytes.Equal(hashloom.AppendSums(nil, hs), want) {
-				t.Errorf("%s: another digest", v.name)
-			}
-		})
-	}
-	group.Wait()
-}
-
 // States of crypto/sha3 and crypto/sha256 that no message leads to: the calls do what these packages do.
 func TestForgedStates(t *testing.T) {
 	chunk := make([]byte, 1000)
@@ -263,50 +221,8 @@ func TestForgedStates(t *testing.T) {
 	if err := read.UnmarshalBinary(state); err != nil {
 		t.Fatal(err)
 	}
-	for name, call := range map[string]func(){
-		"WriteMany":  func() { hashloom.WriteMany([]hash.Hash{read}, [][]byte{chunk}) },
-		"AppendSums": func() { hashloom.AppendSums(nil, []hash.Hash{read, read}) },
-	} {
-		func() {
-			defer func() {
-				if text := fmt.Sprint(recover()); !strings.Contains(text, "after Read") {
-					t.Errorf("%s: panic %q", name, text)
-				}
-			}()
-			call()
-		}()
-	}
-}
-
-// A hash can be used after Sum, after Reset and after Clone, and its state moves to the oracle and back.
-func TestRunningHash(t *testing.T) {
-	forEach(t, func(t *testing.T, v *variant) {
-		rng := rand.New(rand.NewPCG(5, 6))
-		h, o := v.new(), v.oracle()
-		for range 300 {
-			switch rng.IntN(8) {
-			case 0:
-				h.Reset()
-				o.Reset()
-			case 1:
-				clone, err := h.(hash.Cloner).Clone()
-				if err != nil {
-					t.Fatal(err)
-				}
-				h.Write([]byte("the clone does not see this"))
-				h = clone
-			case 2:
-				h = moved(t, h, v.new())
-			case 3:
-				h, o = moved(t, o, v.new()), moved(t, h, v.oracle())
-			default:
-				part := randomBytes(rng, rng.IntN(400))
-				h.Write(part)
-				o.Write(part)
-			}
-			v.check(t, "Sum", h.Sum(nil), o.Sum(nil))
-		}
-	})
+	panics(t, "after Read", func() { hashloom.WriteMany([]hash.Hash{read}, [][]byte{chunk}) })
+	panics(t, "after Read", func() { hashloom.AppendSums(nil, []hash.Hash{read, read}) })
 }
 
 // moved returns to in the state of from.
@@ -402,14 +318,7 @@ func TestMisuse(t *testing.T) {
 		"too wide":       {func() { sha256.Search(nil, sha256.Nonces{End: 101, Width: 2}, nil, 0) }, "100 does not fit"},
 		"too wide text":  {func() { sha256.Nonces{Width: 2}.AppendText(nil, 100) }, "100 does not fit"},
 	} {
-		func() {
-			defer func() {
-				if text := fmt.Sprint(recover()); !strings.Contains(text, test.text) {
-					t.Errorf("%s: panic %q, want %q", name, text, test.text)
-				}
-			}()
-			test.call()
-		}()
+		t.Run(name, func(t *testing.T) { panics(t, test.text, test.call) })
 	}
 	if [4][32]byte(digests) != [4][32]byte{} {
 		t.Error("a call that panics has written digests")

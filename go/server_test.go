@@ -80,19 +80,19 @@ func (m message) sum() (sum []byte) {
 // Random writes of many goroutines to hashes of all algorithms, with each instruction set.
 func TestServerAgainstStandardLibrary(t *testing.T) {
 	defer settled(t, runtime.NumGoroutine())
-	t.Cleanup(func() { hashloom.Restrict() })
 	source := randomBytes(rand.New(rand.NewPCG(1, 2)), 300_000)
 	nmessages, nsteps := 40, 40
 	if testing.Short() {
 		nmessages, nsteps = 20, 10
 	}
 	var s hashloom.Server
-	for round, isa := range append([]string{""}, hashloom.Implementations()...) {
-		restrictTo(t, isa)
+	seed := uint64(0)
+	eachISA(t, func(isa string) {
+		seed++
 		var group sync.WaitGroup
 		for i := range nmessages {
 			group.Go(func() {
-				rng := rand.New(rand.NewPCG(uint64(round), uint64(i)))
+				rng := rand.New(rand.NewPCG(seed, uint64(i)))
 				m := newMessage(&s, rng)
 				for range nsteps {
 					switch rng.IntN(12) {
@@ -146,7 +146,7 @@ func TestServerAgainstStandardLibrary(t *testing.T) {
 			})
 		}
 		group.Wait()
-	}
+	})
 }
 
 // A thousand goroutines, on many and on one CPU, while the garbage collector runs all the time.
@@ -415,14 +415,7 @@ func TestServerMisuse(t *testing.T) {
 		"hash 2 of 3 is nil": func() { s.NewHash(sha256.New(), nil, md5.New()) },
 		"newHash is nil":     func() { s.SumFiles(context.Background(), nil, "server_test.go") },
 	} {
-		func() {
-			defer func() {
-				if got := fmt.Sprint(recover()); !strings.Contains(got, text) {
-					t.Errorf("panic %q, want %q", got, text)
-				}
-			}()
-			call()
-		}()
+		panics(t, text, call)
 	}
 	var forgotten context.Context
 	none := hashloom.NewServer(forgotten).NewHash()
@@ -462,14 +455,7 @@ func TestServerForgedState(t *testing.T) {
 	}
 	var s hashloom.Server
 	for range 3 {
-		func() {
-			defer func() {
-				if text := fmt.Sprint(recover()); !strings.Contains(text, "after Read") {
-					t.Errorf("panic %q", text)
-				}
-			}()
-			s.NewHash(read).Write(make([]byte, 100_000))
-		}()
+		panics(t, "after Read", func() { s.NewHash(read).Write(make([]byte, 100_000)) })
 	}
 	h := s.NewHash(sha3.New256())
 	h.Write(make([]byte, 100_000))

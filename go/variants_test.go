@@ -4,10 +4,13 @@ package hashloom_test
 
 import (
 	"bytes"
+	"fmt"
 	"hash"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/internal/digest"
 	"github.com/hashloom/hashloom/go/md5"
@@ -103,6 +106,31 @@ func forEach(t *testing.T, f func(t *testing.T, v *variant)) {
 	for i := range variants {
 		t.Run(variants[i].name, func(t *testing.T) { f(t, &variants[i]) })
 	}
+}
+
+// eachISA runs f without a restriction, then with each instruction set alone.
+func eachISA(t *testing.T, f func(isa string)) {
+	t.Helper()
+	t.Cleanup(func() { hashloom.Restrict() })
+	f("")
+	for _, isa := range hashloom.Implementations() {
+		if err := hashloom.Restrict(isa); err != nil {
+			t.Fatal(err)
+		}
+		f(isa)
+	}
+	hashloom.Restrict()
+}
+
+// panics fails t unless call panics with a text that contains this one.
+func panics(t *testing.T, text string, call func()) {
+	t.Helper()
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, text) {
+			t.Errorf("panic %q, want %q", got, text)
+		}
+	}()
+	call()
 }
 
 func randomBytes(rng *rand.Rand, n int) []byte {

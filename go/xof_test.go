@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
-	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/sha3"
 )
@@ -33,9 +31,7 @@ var xofs = []xof{
 
 // Digests of lengths around a block and of a few longer ones, of messages of any lengths, are those of crypto/sha3.
 func TestXOF(t *testing.T) {
-	t.Cleanup(func() { hashloom.Restrict() })
-	for _, isa := range append([]string{""}, hashloom.Implementations()...) {
-		restrictTo(t, isa)
+	eachISA(t, func(string) {
 		for _, x := range xofs {
 			rng := rand.New(rand.NewPCG(1, 2))
 			blockSize := x.alg.Info().BlockSize
@@ -51,7 +47,7 @@ func TestXOF(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 }
 
 func testXOF(t *testing.T, x *xof, rng *rand.Rand, n, length, most int) {
@@ -108,14 +104,7 @@ func TestMisuseXOF(t *testing.T) {
 		{func() { sha3.SumRowsSHAKE128(dst, make([]byte, 99), 50, 50) }, "SumRows: dst has room for 2 digests"},
 		{func() { sha3.SumRowsSHAKE128(dst, nil, 0, 3) }, "digests of 3 bytes"},
 	} {
-		func() {
-			defer func() {
-				if text := fmt.Sprint(recover()); !strings.Contains(text, test.text) {
-					t.Errorf("panic %q, want %q", text, test.text)
-				}
-			}()
-			test.call()
-		}()
+		panics(t, test.text, test.call)
 	}
 	if !bytes.Equal(dst, make([]byte, 100)) {
 		t.Error("a call that panics has written digests")
