@@ -3,15 +3,30 @@
 package sha256_test
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/hashloom/hashloom/go/sha256"
 )
 
-// FuzzSearch: Search finds what a loop finds.
+// FuzzSearch: Search finds what a loop finds, for the work given and for the least with which there is a nonce. The first
+// inputs have alphabets of many sizes, among them powers of two and sizes around the number of rows.
 func FuzzSearch(f *testing.F) {
-	f.Add([]byte("k5ztameslf000000abcdef"), uint64(95), []byte{}, "", uint8(0), uint16(200), uint64(1)<<40)
-	f.Add(make([]byte, 130), uint64(1)<<63, []byte("suffix"), "abcdefghijklmnop", uint8(30), uint16(99), uint64(0))
+	rng := rand.New(rand.NewPCG(3, 4))
+	bytes := make([]byte, 256)
+	for i := range bytes {
+		bytes[i] = byte(i)
+	}
+	for _, nDigits := range []int{0, 2, 3, 10, 16, 36, 94, 127, 128, 129, 256} {
+		for _, prefixLen := range []int{0, 22, 63, 64, 65, 200} {
+			for _, suffixLen := range []int{0, 7, 500} {
+				f.Add(bytes[:prefixLen], rng.Uint64()>>rng.IntN(64), slices.Repeat(bytes, 2)[:suffixLen],
+					string(bytes[:nDigits]), uint8(64*rng.IntN(2)), uint16(rng.IntN(600)), rng.Uint64()>>16)
+			}
+		}
+	}
 	f.Fuzz(func(t *testing.T, prefix []byte, first uint64, suffix []byte, alphabet string, width uint8, count uint16,
 		work uint64) {
 		count %= 1000
@@ -25,16 +40,17 @@ func FuzzSearch(f *testing.F) {
 				return // TestMisuse in the folder above
 			}
 		}
-		wantNonce, wantFound := uint64(0), false
-		for n := first; n < nonces.End && !wantFound; n++ {
-			message := append(nonces.AppendText(append([]byte{}, prefix...), n), suffix...)
-			if num(message) <= work {
-				wantNonce, wantFound = n, true
-			}
+		var nums []uint64
+		for n := first; n < nonces.End; n++ {
+			nums = append(nums, num(append(nonces.AppendText(slices.Clone(prefix), n), suffix...)))
 		}
-		nonce, found := sha256.Search(prefix, nonces, suffix, work)
-		if nonce != wantNonce || found != wantFound {
-			t.Fatalf("%d, %v, want %d, %v", nonce, found, wantNonce, wantFound)
+		least := slices.Min(append(nums, math.MaxUint64))
+		for _, work := range []uint64{work, least - 1, least, math.MaxUint64} {
+			i := slices.IndexFunc(nums, func(num uint64) bool { return num <= work })
+			nonce, found := sha256.Search(prefix, nonces, suffix, work)
+			if found != (i >= 0) || found && nonce != first+uint64(i) || !found && nonce != 0 {
+				t.Fatalf("work %d: %d, %v, want number %d", work, nonce, found, i)
+			}
 		}
 	})
 }

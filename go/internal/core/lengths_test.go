@@ -256,26 +256,3 @@ func TestRows(t *testing.T) {
 		}
 	}
 }
-
-// Keys of every length from 0 to 300.
-func TestKeys(t *testing.T) {
-	secret := randomBytes(7, 300)
-	msg := randomBytes(8, 100)
-	for _, alg := range All {
-		if alg.Info().IsXOF {
-			continue
-		}
-		keys := make([]Key, len(secret)+1)
-		msgs, want := make([][]byte, len(keys)), make([][]byte, len(keys))
-		for i := range keys {
-			KeyInit(&keys[i], alg, secret[:i])
-			msgs[i] = msg
-			h := hmac.New(func() hash.Hash { return newHash(alg) }, secret[:i])
-			h.Write(msg)
-			want[i] = h.Sum(nil)
-		}
-		got := make([]byte, len(keys)*alg.Size())
-		MACManyKeys(keys, got, msgs)
-		checkDigests(t, "a key each", alg, got, want)
-	}
-}
