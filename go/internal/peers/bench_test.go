@@ -3,6 +3,7 @@
 package peers
 
 import (
+	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha3"
 	"crypto/sha512"
@@ -23,6 +24,7 @@ import (
 
 	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/bitcoin"
+	oursMD5 "github.com/hashloom/hashloom/go/md5"
 	"github.com/hashloom/hashloom/go/pbkdf2"
 	ours160 "github.com/hashloom/hashloom/go/ripemd160"
 	ours1 "github.com/hashloom/hashloom/go/sha1"
@@ -63,12 +65,19 @@ func measure(b *testing.B, name string, size int, by string, f func()) {
 func BenchmarkMany(b *testing.B) {
 	for _, size := range []int{64, 1024, 16384} {
 		msgs := messages(size)
-		sums1, sums256, sums512 := [count][20]byte{}, [count][32]byte{}, [count][64]byte{}
+		sumsMD5, sums1, sums256, sums512 := [count][16]byte{}, [count][20]byte{}, [count][32]byte{}, [count][64]byte{}
 		measureC := func(name string, alg int) {
 			if cMany != nil {
 				measure(b, name, size, "C", cMany(alg, msgs))
 			}
 		}
+		measure(b, "md5", size, "hashloom", func() { oursMD5.SumMany(sumsMD5[:], msgs) })
+		measureC("md5", 9)
+		measure(b, "md5", size, "std", func() {
+			for i, msg := range msgs {
+				sumsMD5[i] = md5.Sum(msg)
+			}
+		})
 		measure(b, "sha1", size, "hashloom", func() { ours1.SumMany(sums1[:], msgs) })
 		measureC("sha1", 1)
 		measure(b, "sha1", size, "std", func() {

@@ -8,23 +8,17 @@ import (
 	"hash"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
-	stdsha256 "crypto/sha256"
-
 	simd2018 "github.com/1lann/sha256-simd"
-	minio "github.com/minio/sha256-simd"
 	//lint:ignore SA1019 The comparison is with this package.
 	"golang.org/x/crypto/ripemd160"
 	xsha3 "golang.org/x/crypto/sha3"
 
 	hashloom "github.com/hashloom/hashloom/go"
-	"github.com/hashloom/hashloom/go/bitcoin"
 	compat2018 "github.com/hashloom/hashloom/go/compat/sha256simd"
 	"github.com/hashloom/hashloom/go/hmac"
 	ours160 "github.com/hashloom/hashloom/go/ripemd160"
-	"github.com/hashloom/hashloom/go/search"
 	"github.com/hashloom/hashloom/go/sha256"
 )
 
@@ -62,6 +56,8 @@ func TestCompatOf2018(t *testing.T) {
 		for _, work := range []uint32{0, test.num - 1, test.num, test.num + 1, 0x1ffff, 0x20000, math.MaxUint32} {
 			if got, want := compat2018.SumCmp256(block, work), simd2018.SumCmp256(block, work); got != want {
 				t.Errorf("SumCmp256(%q, %d): %v", test.message, work, got)
+			} else if ours := sha256.SumCmp48([]byte(test.message), work); work <= 0x1ffff && ours != want {
+				t.Errorf("SumCmp48(%q, %d): %v", test.message, work, ours)
 			}
 		}
 	}
@@ -123,21 +119,6 @@ func TestModuleOf2018(t *testing.T) {
 	}
 }
 
-// The old SumCmp48 at a number below its limit of 0x1ffff. It took a search of two thousand million nonces to find.
-func TestSmallNumberOf2018(t *testing.T) {
-	message := []byte("2018-1100504330358")
-	num := uint32(sha256.SumToNum48(message))
-	if num != 10641 {
-		t.Fatal(num)
-	}
-	for _, work := range []uint32{0, num - 1, num, num + 1, 0x1ffff} {
-		want := simd2018.SumCmp256(padded(message), work)
-		if want != (work >= num) || sha256.SumCmp48(message, work) != want {
-			t.Errorf("work %d: want %v", work, want)
-		}
-	}
-}
-
 func TestRIPEMD160(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var msgs [][]byte
@@ -155,50 +136,6 @@ func TestRIPEMD160(t *testing.T) {
 		if sums[i] != want || ours160.Sum(msg) != want || [ours160.Size]byte(running.Sum(nil)) != want {
 			t.Fatalf("%d bytes: %x, want %x", len(msg), sums[i], want)
 		}
-	}
-}
-
-// Public keys of both lengths.
-func TestHash160(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	for _, keyLen := range []int{33, 65} {
-		rows := randomBytes(rng, 3000*keyLen)
-		hashes := make([][bitcoin.Hash160Size]byte, 3000)
-		bitcoin.Hash160Rows(hashes, rows, keyLen)
-		for i, hash := range hashes {
-			sum := stdsha256.Sum256(rows[i*keyLen : (i+1)*keyLen])
-			h := ripemd160.New()
-			h.Write(sum[:])
-			if want := [bitcoin.Hash160Size]byte(h.Sum(nil)); hash != want {
-				t.Fatalf("key %d, %d bytes: %x, want %x", i, keyLen, hash, want)
-			}
-		}
-	}
-}
-
-// Nonces of Krist, and the old SumToNum48 of each message: the numbers found are those at most the work.
-func TestSearchOf2018(t *testing.T) {
-	prefix := []byte("k5ztameslf" + "0000000001e2")
-	const work = 1 << 40
-	job := search.Job{New: sha256.New, Prefix: prefix, Alphabet: "0123456789", Width: 19,
-		Target: search.FirstBytes(binary.BigEndian.AppendUint64(nil, work)[2:])}
-	const first, last = 1e9, 1e9 + 20_000
-	var want []uint64
-	for n := uint64(first); n <= last; n++ {
-		message := job.AppendText(prefix[:len(prefix):len(prefix)], n)
-		if len(message) != 41 {
-			t.Fatalf("%d bytes", len(message))
-		}
-		if simd2018.SumToNum256(padded(message)) <= work {
-			want = append(want, n)
-		}
-	}
-	if got := job.FindAll(first, last, -1); !slices.Equal(got, want) || len(want) < 20 {
-		t.Errorf("%v, want %v", got, want)
-	}
-	nonces := sha256.Nonces{First: first, End: last + 1, Width: 19}
-	if nonce, found := sha256.Search(prefix, nonces, nil, work); !found || nonce != want[0] {
-		t.Errorf("sha256.Search: %d, %v, want %d", nonce, found, want[0])
 	}
 }
 
@@ -227,19 +164,4 @@ func TestSHA3(t *testing.T) {
 		}
 	}()
 	hmac.NewKey(xsha3.NewShake128, nil)
-}
-
-func TestMinio(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	msgs := make([][]byte, 100)
-	for i := range msgs {
-		msgs[i] = randomBytes(rng, rng.IntN(1000))
-	}
-	sums := make([][sha256.Size]byte, len(msgs))
-	sha256.SumMany(sums, msgs)
-	for i, msg := range msgs {
-		if want := minio.Sum256(msg); sums[i] != want {
-			t.Fatalf("%d bytes: %x, want %x", len(msg), sums[i], want)
-		}
-	}
 }

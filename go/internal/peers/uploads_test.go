@@ -110,26 +110,3 @@ func BenchmarkUploads(b *testing.B) {
 		}
 	}
 }
-
-// Both servers give the same digests.
-func TestUploads(t *testing.T) {
-	theirs := md5simd.NewServer()
-	defer theirs.Close()
-	var ours serve.Server
-	var group sync.WaitGroup
-	for i := range 50 {
-		group.Go(func() {
-			h, their := ours.NewHash([]hash.Hash{md5.New()}), theirs.NewHash()
-			defer their.Close()
-			for j := range 10 {
-				chunk := make([]byte, 3000*i+j)
-				h.Write(chunk)
-				their.Write(chunk)
-			}
-			if want, got := their.Sum(nil), h.Sum(nil); !bytes.Equal(want, got) {
-				t.Errorf("upload %d: %x, want %x", i, got, want)
-			}
-		})
-	}
-	group.Wait()
-}
