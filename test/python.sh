@@ -174,7 +174,7 @@ if [ "$level" = demo ]; then
         cat "$logs/wheel.log"
         exit 1
     }
-    environment "$logs/demo" "$python" duckdb polars polars-hash pyarrow "$logs"/wheels/*.whl &&
+    environment "$logs/demo" "$python" duckdb numpy polars polars-hash pyarrow "$logs"/wheels/*.whl &&
         "$logs/demo/bin/python" "$root/bench/columns.py"
     exit
 fi
