@@ -36,8 +36,6 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    if options.rows < 1000 or options.rounds < 1:
-        parser.error("expected at least 1000 rows and 1 round")
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
     emails = pl.select(

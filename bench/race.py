@@ -22,6 +22,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test"))
@@ -32,17 +33,6 @@ ALL = os.sched_getaffinity(0)
 ONE = {max(ALL)}
 # A command that takes longer is ended: some peers wait for ever if content is damaged.
 LIMIT_SECONDS = 600
-
-
-@dataclass
-class Result:
-    """One run of a command. A child begins as a copy of this program: less memory than this program has cannot be
-    measured."""
-    wall: float
-    cpu: float
-    peak_nbytes: int
-    status: int
-    output: str
 
 
 @dataclass
@@ -100,7 +90,7 @@ class Entrant:
 
 def run(line, cpus, environment=None, until=None, keep=True, folder=None):
     """Runs a command. Its output goes to a file, which needs no reader during the run; if `keep` is false, to
-    /dev/null."""
+    /dev/null. A child begins as a copy of this program: less memory than this program has cannot be measured."""
     with tempfile.TemporaryFile() as out:
         os.sched_setaffinity(0, cpus)
         try:
@@ -128,7 +118,8 @@ def run(line, cpus, environment=None, until=None, keep=True, folder=None):
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         output = out.read().decode(errors="replace")
-    return Result(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, child.returncode, output)
+    return SimpleNamespace(wall=wall, cpu=usage.ru_utime + usage.ru_stime, peak_nbytes=usage.ru_maxrss * 1024,
+                           status=child.returncode, output=output)
 
 
 class Programs:
