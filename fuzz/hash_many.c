@@ -8,17 +8,12 @@
  * An input describes a call: the algorithm, the messages' lengths in runs, and how streams are split. The messages'
  * bytes are the input's own, repeated with a step, so that lanes differ.
  *
- * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise this is a program
- * for any compiler:
- *
- *   hash_many FILE ...                          replays inputs
- *   hash_many [--seconds N | --runs N] [--seed N]   random inputs; prints the seed, and leaves a failing input in
- *                                               fuzz-failed.bin
+ * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise main.h does, with any
+ * compiler.
  */
 #include "test.h"
 
 #include <stdint.h>
-#include <time.h>
 
 enum { COUNT_MAX = 400, MESSAGE_MAX_NBYTES = 20000, TOTAL_MAX_NBYTES = 600000, INPUT_MAX_NBYTES = 600,
        KEY_MAX_NBYTES = 300, HMAC_COUNT_MAX = 60, LONG_MAX_NBYTES = 1000 };
@@ -304,64 +299,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     return 0;
 }
 
-#ifndef LIBFUZZER
-static int replay(const char *path)
-{
-    static uint8_t bytes[INPUT_MAX_NBYTES];
-    FILE *file = fopen(path, "rb");
-
-    if (file == NULL) {
-        perror(path);
-        return 2;
-    }
-    const size_t nbytes = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    LLVMFuzzerTestOneInput(bytes, nbytes);
-    printf("%s: ok\n", path);
-    return 0;
-}
-
-int main(int argc, char **argv)
-{
-    unsigned long long seconds = 5, runs = 0, seed = (unsigned long long)time(NULL), done = 0;
-
-    for (int i = 1; i < argc; i++) {
-        if (i + 1 < argc && strcmp(argv[i], "--seconds") == 0) {
-            seconds = strtoull(argv[++i], NULL, 0);
-        } else if (i + 1 < argc && strcmp(argv[i], "--runs") == 0) {
-            runs = strtoull(argv[++i], NULL, 0);
-        } else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0) {
-            seed = strtoull(argv[++i], NULL, 0);
-        } else if (argv[i][0] != '-') {
-            if (replay(argv[i]) != 0)
-                return 2;
-            done++;
-        } else {
-            fprintf(stderr, "usage: %s [--seconds N | --runs N] [--seed N] | FILE ...\n", argv[0]);
-            return 2;
-        }
-    }
-    if (done > 0)
-        return 0;
-
-    const time_t end = time(NULL) + (time_t)seconds;
-    printf("fuzz/hash_many: seed %llu\n", seed);
-    fflush(stdout);
-    for (; runs != 0 ? done < runs : time(NULL) < end; done++) {
-        uint8_t bytes[INPUT_MAX_NBYTES];
-        random_restart(seed + done);
-        const size_t nbytes = random_below(INPUT_MAX_NBYTES) + 1;
-        random_fill(bytes, nbytes);
-        /* The input is written first, as a crash leaves no time; a good end removes it. */
-        FILE *file = fopen("fuzz-failed.bin", "wb");
-        if (file != NULL) {
-            fwrite(bytes, 1, nbytes, file);
-            fclose(file);
-        }
-        LLVMFuzzerTestOneInput(bytes, nbytes);
-    }
-    remove("fuzz-failed.bin");
-    printf("fuzz/hash_many: %llu inputs, all right\n1 passed, 0 failed, 0 skipped\n", done);
-    return 0;
-}
-#endif
+#include "main.h"

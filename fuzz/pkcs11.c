@@ -7,11 +7,8 @@
  * value, and whether that was ever secret) tells what they must answer. Results go into memory of exactly their size,
  * so that AddressSanitizer sees a byte too many.
  *
- * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise this is a program
- * for any compiler:
- *
- *   pkcs11 FILE ...                   replays inputs
- *   pkcs11 [--seconds N] [--seed N]   random inputs; prints the seed, and leaves a failing input in fuzz-failed.bin
+ * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise main.h does, with any
+ * compiler.
  */
 #include "cryptoki.h"
 #include "hashloom-pkcs11.h"
@@ -20,9 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { SESSIONS = 4, KEYS = 6, MESSAGE_MAX = 6000, VALUE_MAX = 200, INPUT_MAX = 2000 };
+enum { SESSIONS = 4, KEYS = 6, MESSAGE_MAX = 6000, VALUE_MAX = 200, INPUT_MAX_NBYTES = 2000 };
 
 static const struct row {
     hl_alg alg;
@@ -730,46 +726,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     return 0;
 }
 
-#ifndef LIBFUZZER
-int main(int argc, char **argv)
-{
-    static uint8_t bytes[INPUT_MAX];
-    unsigned long long seconds = 5, seed = (unsigned long long)time(NULL), count = 0, replayed = 0;
-
-    for (int i = 1; i < argc; i++) {
-        if (i + 1 < argc && strcmp(argv[i], "--seconds") == 0) {
-            seconds = strtoull(argv[++i], NULL, 0);
-        } else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0) {
-            seed = strtoull(argv[++i], NULL, 0);
-        } else {
-            FILE *file = fopen(argv[i], "rb");
-            if (file == NULL) {
-                fprintf(stderr, "usage: %s [--seconds N] [--seed N] | FILE ...\n", argv[0]);
-                return 2;
-            }
-            LLVMFuzzerTestOneInput(bytes, fread(bytes, 1, sizeof bytes, file));
-            fclose(file);
-            replayed++;
-        }
-    }
-    const time_t end = time(NULL) + (time_t)seconds;
-    printf("fuzz/pkcs11: seed %llu\n", seed);
-    fflush(stdout);
-    for (; replayed == 0 && time(NULL) < end; count++) {
-        for (size_t i = 0; i < sizeof bytes; i++) {
-            seed = seed * 6364136223846793005u + 1442695040888963407u;
-            bytes[i] = (uint8_t)(seed >> 40);
-        }
-        /* The input is written first, as a crash leaves no time; a good end removes it. */
-        FILE *file = fopen("fuzz-failed.bin", "wb");
-        if (file != NULL) {
-            fwrite(bytes, 1, sizeof bytes, file);
-            fclose(file);
-        }
-        LLVMFuzzerTestOneInput(bytes, sizeof bytes);
-    }
-    remove("fuzz-failed.bin");
-    printf("fuzz/pkcs11: %llu inputs, all right\n", count + replayed);
-    return 0;
-}
-#endif
+#include "main.h"
