@@ -6,8 +6,8 @@
 Torrents and lists are made here, by an implementation of BEP 3 and BEP 52 of this file's own, or are those of vectors/.
 Tests whose name begins with engine_ run in Chromium, Firefox and WebKitGTK, as far as these are installed; all others
 in Chromium. Torrents that the page makes are compared with those of the program. The page is opened from file:// and
-sometimes over http://. Files are chosen through the inputs or dropped, as a person does it. Tests whose name begins with gpu_ use a GPU that computes on the CPU, SwiftShader. Exit
-status: 0 if every test passed."""
+sometimes over http://. Files are chosen through the inputs or dropped, as a person does it. Tests whose name
+begins with gpu_ use a GPU that computes on the CPU, SwiftShader. Exit status: 0 if every test passed."""
 
 import argparse
 import base64
@@ -193,26 +193,15 @@ def served_site(files):
         stop()
 
 
-class Tests:
-    def __init__(self, browser, page, folder, screenshots, program=None, site=None):
-        self.browser, self.page, self.folder, self.screenshots = browser, page, folder, screenshots
-        self.program, self.site = program, site
-        self.requests = []
+class Shown:
+    """What the page shows, in any engine."""
 
-    def open(self, url=None):
-        self.browser.open(url or self.page.as_uri())
+    def text(self, selector):
+        return self.browser.run(f"document.querySelector({selector!r}).textContent")
 
-    def wait(self, seconds=60):
-        """Waits for the end of a check and returns the verdicts by name, and the summary."""
-        deadline = time.monotonic() + seconds
-        while not self.browser.run("check !== null && check.ended !== null"):
-            error = self.error()
-            assert not error, error
-            assert time.monotonic() < deadline, "the check does not end: " + self.browser.run("document.body.innerText")
-            time.sleep(0.05)
-        rows = self.browser.run("[...document.querySelectorAll('#rows tr')].map((line) => "
+    def table(self):
+        return self.browser.run("[...document.querySelectorAll('#rows tr')].map((line) => "
                                 "[line.cells[1].textContent, line.cells[0].textContent])")
-        return dict(rows), self.browser.run("document.getElementById('summary').textContent")
 
     def until(self, condition, seconds=60):
         """Waits until an expression is true in the page."""
@@ -221,14 +210,42 @@ class Tests:
             assert time.monotonic() < deadline, f"{condition}: " + self.browser.run("document.body.innerText")
             time.sleep(0.05)
 
+    def has_program(self):
+        if not self.program:
+            print("SKIPPED: web: torrents that the page makes: no program: --program target/release/hashloom")
+            assert not os.environ.get("HASHLOOM_REQUIRE")
+        return bool(self.program)
+
+
+# Scripts that hold the first answer of each worker, or the last look at the files, and those that let go.
+HOLD_ANSWERS = ("window.held = answered; window.waiting = []; answered = (worker, data) => "
+                "window.going || data.nbytes ? held(worker, data) : waiting.push([worker, data]); 0")
+LET_ANSWERS_GO = "window.going = true; waiting.forEach((answer) => held(...answer)); 0"
+HOLD_LAST_LOOK = ("window.held = recheck; recheck = async (own) => { await new Promise((go) => (window.go = go)); "
+                  "return held(own); }; 0")
+
+
+class Tests(Shown):
+    def __init__(self, browser, page, folder, screenshots, program=None, site=None):
+        self.browser, self.page, self.folder, self.screenshots = browser, page, folder, screenshots
+        self.program, self.site = program, site
+        self.requests = []
+
+    def open(self, url=None):
+        self.browser.open(url or self.page.as_uri())
+
+    def wait(self):
+        """Waits for the end of a check and returns the verdicts by name, and the summary."""
+        is_ended = "check !== null && check.ended !== null"
+        self.until(f"({is_ended}) || document.getElementById('error').textContent !== ''")
+        assert self.browser.run(is_ended), self.error()
+        return dict(self.table()), self.text("#summary")
+
     def error(self):
-        return self.browser.run("document.getElementById('error').textContent")
+        return self.text("#error")
 
     def wait_error(self):
-        deadline = time.monotonic() + 20
-        while not self.error():
-            assert time.monotonic() < deadline, "no error: " + self.browser.run("document.body.innerText")
-            time.sleep(0.05)
+        self.until("document.getElementById('error').textContent !== ''", 20)
         return self.error()
 
     def choose(self, source, folder, url=None):
@@ -310,11 +327,7 @@ class Tests:
     def test_without_byte_streams(self):
         """As in Safari, whose streams of files have buffers of their own."""
         source, folder = self.made("hybrid", files={"one": noise(3_000_000, 1), "two": noise(20_000, 2)})
-        page = self.page.read_text()
-        assert page.count('stream.getReader({ mode: "byob" })') == 1
-        other = self.folder / "without.html"
-        other.write_text(page.replace('stream.getReader({ mode: "byob" })', 'null.none'))
-        verdicts, _ = self.choose(source, folder, other.as_uri())
+        verdicts, _ = self.choose(source, folder, self.changed(('stream.getReader({ mode: "byob" })', "null.none")))
         assert set(verdicts.values()) == {"OK"}, verdicts
 
     def test_every_byte_counts(self):
@@ -428,12 +441,6 @@ class Tests:
             server.shutdown()
             server.server_close()
 
-    def test_http(self):
-        source, folder = self.made("v1")
-        with self.served() as url:
-            verdicts, _ = self.choose(source, folder, url)
-        assert set(verdicts.values()) == {"OK"}, verdicts
-
     def test_headers(self):
         """The headers of docs/web.md forbid what the page itself cannot: connections ahead of use, and WebRTC."""
         text = (pathlib.Path(__file__).parent.parent / "docs/web.md").read_text()
@@ -467,6 +474,12 @@ class Tests:
             else:
                 assert not came, "a connection"
 
+    def problems(self):
+        """What the browser has logged, except what Chromium says of a machine without a GPU."""
+        kinds = "Log.entryAdded", "Runtime.exceptionThrown"
+        told = [event for event in self.browser.events if event["method"] in kinds]
+        return [event for event in told if event["params"].get("entry", {}).get("text") != "No available adapters."]
+
     def test_no_request(self):
         """The page asks for nothing but itself."""
         source, folder = self.made("v1")
@@ -474,11 +487,7 @@ class Tests:
         asked = [event["params"]["request"]["url"] for event in self.browser.events
                  if event["method"] == "Network.requestWillBeSent"]
         assert all(url.startswith(("file:", "blob:")) for url in asked), asked
-        problems = [event for event in self.browser.events if event["method"] in ("Log.entryAdded",
-                                                                                  "Runtime.exceptionThrown")
-                    # What Chromium says of a machine without a GPU.
-                    and event["params"].get("entry", {}).get("text") != "No available adapters."]
-        assert not problems, problems
+        assert not self.problems(), self.problems()
         refused = self.browser.run("fetch('http://127.0.0.1:9/').then(() => 'sent', (error) => error.message)")
         assert refused != "sent", refused
         assert any("Content Security Policy" in str(event) for event in self.browser.events), self.browser.events
@@ -487,24 +496,21 @@ class Tests:
         """A file that changes between two reads is never OK, even if it has the right bytes again."""
         source, folder = self.made("v1", files={"one": noise(300 * BLOCK, 1), "two": noise(20_000, 2)})
         self.open()
-        # The first answer of each worker waits until the file has changed.
-        self.browser.run("window.held = answered; window.waiting = []; answered = (worker, data) => "
-                         "window.going || data.nbytes ? held(worker, data) : waiting.push([worker, data]); 0")
+        self.browser.run(HOLD_ANSWERS)
         self.browser.choose("#source", [source])
         self.browser.choose("#folder", [folder])
         self.until("waiting.length > 0")
         stamp = os.stat(folder / "one").st_mtime + 10
         os.utime(folder / "one", (stamp, stamp))
-        self.browser.run("window.going = true; waiting.forEach((answer) => held(...answer)); 0")
+        self.browser.run(LET_ANSWERS_GO)
         verdicts, summary = self.wait()
         assert "choose it again" in verdicts["one"] and summary.startswith("1 of 2 files OK."), (verdicts, summary)
 
     def test_changed_at_the_end(self):
         source, folder = self.made("v1", files={"one": noise(1_000_000, 1), "two": noise(200_000, 2)})
         self.open()
-        # The file changes when all pieces are hashed, before the last look.
-        self.browser.run("window.held = recheck; recheck = async (own) => { await new Promise((go) => "
-                         "(window.go = go)); return held(own); }; 0")
+        # The file changes when all pieces are hashed.
+        self.browser.run(HOLD_LAST_LOOK)
         self.browser.choose("#source", [source])
         self.browser.choose("#folder", [folder])
         self.until("window.go !== undefined")
@@ -583,18 +589,9 @@ class Tests:
     # ---- The GPU ----
 
     def changed(self, *pairs):
-        """The page with other words in its scripts, in place of a device that fails."""
-        text = self.page.read_text()
-        script = text[text.rindex("<script>") + 8:text.rindex("</script>")]
-        # The machine may have other work, and the device computes on the CPU.
-        for old, new in [("PATIENCE_MS = 10_000", "PATIENCE_MS = 100_000"), *pairs]:
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        other = text[text.rindex("<script>") + 8:text.rindex("</script>")]
-        digest, new = (base64.b64encode(sha256(script.encode())).decode() for script in (script, other))
-        assert text.count(digest) == 1
+        """The page with other words in its scripts. The machine may have other work: the device may take its time."""
         page = self.folder / "changed.html"
-        page.write_text(text.replace(digest, new))
+        page.write_text(with_words(self.page.read_text(), ("PATIENCE_MS = 10_000", "PATIENCE_MS = 100_000"), *pairs))
         return page.as_uri()
 
     def has_gpu(self):
@@ -694,12 +691,17 @@ class Tests:
     # ---- Lists ----
 
     def test_lists(self):
+        """Plain lines, tags of OpenSSL and BSD, and lists whose name says the algorithm."""
         # The first MD5 begins with d4, as a torrent could.
-        files = {"empty": b"", "a": noise(100_000, 1), "sub/b c": noise(3, 2), "big": noise(9_000_001, 3)}
-        for number, (algorithm, line) in enumerate([
-            ("md5", "{hex}  {name}\n"), ("sha1", "{hex} *{name}\n"), ("sha224", "{hex}  ./{name}\r\n"),
-            ("sha256", "SHA256 ({name}) = {hex}\n"), ("sha384", "{hex}  {name}\n"),
-            ("sha512", "SHA512({name})= {hex}\n"), ("ripemd160", "RMD160 ({name}) = {hex}\n"),
+        files = {"empty": b"", "a": noise(100_000, 1), "sub/b c": noise(136, 2), "big": noise(9_000_001, 3)}
+        for number, (list_name, algorithm, line) in enumerate([
+            ("SUMS", "md5", "{hex}  {name}\n"), ("SUMS", "sha1", "{hex} *{name}\n"),
+            ("SUMS", "sha224", "{hex}  ./{name}\r\n"), ("SUMS", "sha256", "SHA256 ({name}) = {hex}\n"),
+            ("SUMS", "sha256", "{hex}  {name}\n"), ("SHA256SUMS", "sha256", "{hex}  {name}\n"),
+            ("SUMS", "sha384", "{hex}  {name}\n"), ("SUMS", "sha512", "SHA512({name})= {hex}\n"),
+            ("SUMS", "ripemd160", "RMD160 ({name}) = {hex}\n"), ("all.sha3-224", "sha3_224", "{hex} *{name}\n"),
+            ("SUMS", "sha3_256", "SHA3-256({name})= {hex}\n"), ("SHA3-256SUMS", "sha3_256", "{hex}  {name}\n"),
+            ("SUMS", "sha3_512", "SHA3-512 ({name}) = {hex}\n"),
         ]):
             try:
                 digests = {name: hashlib.new(algorithm, data).hexdigest() for name, data in files.items()}
@@ -709,34 +711,15 @@ class Tests:
             top = self.folder / f"list-{number}"
             write(top, files)
             lines = "".join(line.format(hex=digest, name=name) for name, digest in digests.items())
-            (top / "SUMS").write_text(lines + "# a comment\n", newline="")
-            verdicts, summary = self.choose(top / "SUMS", top)
-            assert len(verdicts) == 4 and set(verdicts.values()) == {"OK"}, (algorithm, verdicts)
+            (top / list_name).write_text(lines + "# a comment\n", newline="")
+            verdicts, summary = self.choose(top / list_name, top)
+            assert len(verdicts) == 4 and set(verdicts.values()) == {"OK"}, (list_name, algorithm, verdicts)
             (top / "a").write_bytes(noise(100_000, 9))
             (top / "empty").unlink()
-            verdicts, summary = self.choose(top / "SUMS", top)
+            verdicts, summary = self.choose(top / list_name, top)
             assert [text.split(":")[0] for text in verdicts.values()] == ["damaged", "missing", "OK", "OK"], verdicts
             assert summary.startswith("2 of 4 files OK."), summary
         self.picture("list")
-
-    def test_sha3(self):
-        """Tags of OpenSSL and BSD, and lists without tags whose name says the algorithm."""
-        files = {"empty": b"", "a": noise(100_000, 1), "sub/b c": noise(136, 2), "big": noise(9_000_001, 3)}
-        for number, (list_name, algorithm, line) in enumerate([
-            ("SUMS", "sha3_256", "SHA3-256({name})= {hex}\n"), ("SUMS", "sha3_512", "SHA3-512 ({name}) = {hex}\n"),
-            ("SHA3-256SUMS", "sha3_256", "{hex}  {name}\n"), ("all.sha3-224", "sha3_224", "{hex} *{name}\n"),
-            ("SHA256SUMS", "sha256", "{hex}  {name}\n"), ("SUMS", "sha256", "{hex}  {name}\n"),
-        ]):
-            top = self.folder / f"sha3-{number}"
-            write(top, files)
-            digests = {name: hashlib.new(algorithm, data).hexdigest() for name, data in files.items()}
-            (top / list_name).write_text("".join(line.format(hex=digest, name=name)
-                                                 for name, digest in digests.items()))
-            verdicts, summary = self.choose(top / list_name, top)
-            assert set(verdicts.values()) == {"OK"} and summary.startswith("4 of 4 files OK."), (list_name, verdicts)
-            (top / "big").write_bytes(noise(9_000_001, 4))
-            verdicts, _ = self.choose(top / list_name, top)
-            assert verdicts["big"].startswith("damaged") and verdicts["a"] == "OK", (list_name, verdicts)
         assert self.browser.run("['x.SHA3-256', 'SHA3-512SUMS', 'x.shake128', 'x.md5', 'sums.txt', 'a.b/x.rmd160']"
                                 ".every(looksLikeSource) && !['sha3', 'x.txt', 'md5.c'].some(looksLikeSource)")
 
@@ -781,10 +764,6 @@ class Tests:
 
     # ---- Many files, and which torrent or list counts ----
 
-    def table(self):
-        return self.browser.run("[...document.querySelectorAll('#rows tr')].map((line) => "
-                                "[line.cells[1].textContent, line.cells[0].textContent])")
-
     def input(self, selector, value):
         self.browser.run(f"(() => {{ const field = document.querySelector({selector!r}); field.value = {value!r}; "
                          "field.dispatchEvent(new Event('input')); })()")
@@ -816,9 +795,6 @@ class Tests:
         self.input("#search", "none")
         assert self.table() == [] and self.text("#more") == "no such file"
         self.picture("worst")
-
-    def text(self, selector):
-        return self.browser.run(f"document.querySelector({selector!r}).textContent")
 
     def test_bad_list_stays_bad(self):
         """Choosing the folder does not hide that the list is none; another list does."""
@@ -1051,9 +1027,7 @@ class Tests:
 
     def test_makes_torrents(self):
         """The torrents are those of the program, byte by byte."""
-        if not self.program:
-            print("SKIPPED: web: torrents that the page makes: no program: --program target/release/hashloom")
-            assert not os.environ.get("HASHLOOM_REQUIRE")
+        if not self.has_program():
             return
         top = self.folder / "to make"
         write(top, self.FILES)
@@ -1130,19 +1104,13 @@ class Tests:
             top = self.folder / f"changing {late}"
             write(top, {"one": noise(4_000_000, 1), "two": noise(50_000, 2)})
             self.open()
-            if late:  # when all is hashed, before the last look
-                self.browser.run("window.held = recheck; recheck = async (own) => { await new Promise((go) => "
-                                 "(window.go = go)); return held(own); }; 0")
-            else:
-                self.browser.run("window.held = answered; window.waiting = []; answered = (worker, data) => "
-                                 "window.going || data.nbytes ? held(worker, data) : waiting.push([worker, data]); 0")
+            self.browser.run(HOLD_LAST_LOOK if late else HOLD_ANSWERS)
             self.browser.choose("#folder", [top])
             self.until("!document.getElementById('make').hidden")
             self.browser.run(fill({}))
             self.until("window.go !== undefined" if late else "waiting.length > 0")
             (top / "one").write_bytes(noise(4_000_000, 9))
-            self.browser.run("window.go()" if late else
-                             "window.going = true; waiting.forEach((answer) => held(...answer)); 0")
+            self.browser.run("window.go()" if late else LET_ANSWERS_GO)
             verdicts, _ = self.wait()
             assert "changed" in verdicts["one"] and verdicts["two"] == "read, but no torrent was made", verdicts
             assert self.text("#verdict") == "No torrent was made: 1 file changed or not readable", self.text("#verdict")
@@ -1163,10 +1131,7 @@ class Tests:
     # ---- Several torrents and lists ----
 
     def overall(self):
-        deadline = time.monotonic() + 60
-        while not self.browser.run("several?.done === true"):
-            assert time.monotonic() < deadline, self.browser.run("document.body.innerText")
-            time.sleep(0.05)
+        self.until("several?.done === true")
         rows = self.browser.run("[...document.querySelectorAll('#sources tr')].map((line) => "
                                 "[line.cells[1].firstChild.textContent, line.cells[0].textContent, line.className])")
         return rows, self.text("#overall-verdict"), self.browser.run("document.getElementById('overall').className")
@@ -1283,10 +1248,7 @@ class Tests:
             page = hashlib.sha256(files["index.html"]).hexdigest()
             assert self.browser.run("caches.keys()") == [f"hashloom {url} {page}"]
             assert self.browser.run("crossOriginIsolated")
-            problems = [event for event in self.browser.events if event["method"] in ("Log.entryAdded",
-                                                                                      "Runtime.exceptionThrown")
-                        and event["params"].get("entry", {}).get("text") != "No available adapters."]
-            assert not problems, problems
+            assert not self.problems(), self.problems()
             verdicts, _ = self.choose(source, folder, url)
             assert set(verdicts.values()) == {"OK"}, verdicts
             stop()
@@ -1446,14 +1408,12 @@ class Tests:
             self.browser.call("Emulation.clearDeviceMetricsOverride")
 
 
-class Engines:
+class Engines(Shown):
     """Tests of every engine, by what the page shows: an engine's scripts do not see the page's variables."""
 
     def __init__(self, engine, page, folder, program, site):
-        self.engine, self.page, self.folder, self.program, self.site = engine, page, folder, program, site
-
-    def text(self, selector):
-        return self.engine.run(f"document.querySelector({selector!r}).textContent")
+        self.browser = self.engine = engine
+        self.page, self.folder, self.program, self.site = page, folder, program, site
 
     def check(self, source, paths, url=None):
         self.engine.open(url or self.page.as_uri())
@@ -1461,17 +1421,9 @@ class Engines:
         self.engine.choose("#files", paths)
         return self.wait()
 
-    def until(self, condition):
-        deadline = time.monotonic() + 60
-        while not self.engine.run(condition):
-            assert time.monotonic() < deadline, self.engine.run("document.body.innerText")
-            time.sleep(0.05)
-
     def wait(self):
         self.until("!document.getElementById('again').hidden && !document.getElementById('work').hidden")
-        rows = self.engine.run("[...document.querySelectorAll('#rows tr')].map((line) => "
-                               "[line.cells[1].textContent, line.cells[0].textContent])")
-        return dict(rows)
+        return dict(self.table())
 
     def made(self, version):
         """A torrent, a list and their files: small ones, and one longer than what the page reads at once."""
@@ -1505,7 +1457,7 @@ class Engines:
         text, held = self.page.read_text(), "    await recheck(own);\n"
         waits = "await new Promise((go) => { document.body.dataset.held = 1; addEventListener('go', go); });\n"
         page = self.folder / "held.html"
-        page.write_text(with_script(text, lambda script: script.replace(held, waits + held)))
+        page.write_text(with_words(text, (held, waits + held)))
         (source, _), paths = self.made("v1")
         self.engine.open(page.as_uri())
         self.engine.choose("#source", [source])
@@ -1526,15 +1478,12 @@ class Engines:
     def engine_makes_torrents(self):
         """The torrents are those of the program, byte by byte. WebDriver chooses no folders: the files are one, or
         several that get the name of a folder."""
-        if not self.program:
-            print("SKIPPED: web: torrents that the page makes: no program: --program target/release/hashloom")
-            assert not os.environ.get("HASHLOOM_REQUIRE")
+        if not self.has_program():
             return
         page = self.folder / "saving.html"
         keep = ("function save(name, content) {\n    document.body.dataset.saved = "
                 "btoa(Array.from(content, (byte) => String.fromCharCode(byte)).join(''));\n")
-        page.write_text(with_script(self.page.read_text(),
-                                    lambda script: script.replace("function save(name, content) {\n", keep)))
+        page.write_text(with_words(self.page.read_text(), ("function save(name, content) {\n", keep)))
         _, paths = self.made("v1")
         output = self.folder / "by program.torrent"
         every = os.environ.get("HASHLOOM_TEST_ALL") == "1"
@@ -1587,13 +1536,17 @@ class Engines:
         assert (self.text("#unsure") == "") == (self.engine.name == "Chromium"), self.text("#unsure")
 
 
-def with_script(page, change):
-    """The page with another script, and its digest in the policy."""
-    script = page[page.rindex("<script>") + 8:page.rindex("</script>")]
-    other = change(script)
-    digest, new = (base64.b64encode(sha256(text.encode())).decode() for text in (script, other))
-    assert other != script and page.count(digest) == 1
-    return page.replace(script, other).replace(digest, new)
+def with_words(page, *pairs):
+    """The page with other words, and the digest of its script in the policy."""
+    def digest(text):
+        return b64(text[text.rindex("<script>") + 8:text.rindex("</script>")].encode())
+
+    other = page
+    for old, new in pairs:
+        assert other.count(old) == 1, old
+        other = other.replace(old, new)
+    assert other.count(digest(page)) == 1
+    return other.replace(digest(page), digest(other))
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
