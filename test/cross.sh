@@ -207,7 +207,7 @@ for arch in "${archs[@]}"; do
                 --features digest --tests
             leave_out qemu "/proc/self/stat is a file of the emulator, which has a length" after_a_wait_files_are_left
             leave_out qemu "the emulator knows no MADV_POPULATE_READ" a_file_that_becomes_shorter_is_noticed
-            for crate in files tree torrent list work; do
+            for crate in files tree torrent list work address; do
                 step "aarch64, max: the crate hashloom-$crate" crates aarch64 max $kernels hashloom-$crate --tests
             done
             leave_out qemu "an emulator passes on no other name of the program" a_manifest_is_named_as_such \

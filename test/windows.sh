@@ -264,7 +264,7 @@ step "the program" cargo build --quiet --locked --target $target --package hashl
 part crate "the crate hashloom: tests" tests 600 hashloom
 leave_out windows "Wine lists a folder for each name in it, and this one has 9000 files" \
     files_too_short_to_fetch_are_read_by_lanes
-for crate in files tree torrent list work; do
+for crate in files tree torrent list work address; do
     part crates "the crate hashloom-$crate: tests" tests 600 hashloom-$crate
 done
 # What the tests themselves leave out on Windows is told by `cargo test -- --ignored --list`.

@@ -7,37 +7,14 @@
 #![no_main]
 
 mod numbers;
-#[allow(dead_code, reason = "the program uses all of it")]
-#[path = "../../rust/hashloom-cli/src/address"]
-mod address {
-    pub mod convert;
-    pub mod decode;
-    pub mod encode;
-    mod hex;
-    pub mod input;
-    pub mod keys;
-    pub mod network;
-    mod secret;
-}
-/// Standard input is not read here.
-mod stdio {
-    pub use hashloom_files::stdin;
-
-    pub fn want_stdin() {}
-}
-#[allow(dead_code, reason = "the program uses all of it")]
-#[path = "../../rust/hashloom-cli/src/text.rs"]
-mod text;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use address::convert::{Convert, Output};
-use address::decode::Decoder;
-use address::encode::{Addresses, Hashes, Type};
-use address::input::{Block, Items, LINE_MAX_NBYTES, Next, Reader};
-use address::keys::{Plan, Source};
-use address::network::Network;
+use hashloom_address::{
+    Addresses, Block, Convert, Decoder, Hashes, Items, LINE_MAX_NBYTES, Network, Next, Output, Plan, Reader, Source,
+    Type,
+};
 use libfuzzer_sys::fuzz_target;
 use numbers::Numbers;
 use ripemd::Ripemd160;

@@ -2,30 +2,18 @@
 
 //! `hashloom address`: addresses of Bitcoin from keys, and what addresses mean.
 
-mod convert;
-mod decode;
-mod encode;
-mod hex;
-mod input;
-mod keys;
-mod network;
 mod ordered;
-mod secret;
 
 use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use secp256k1::Secp256k1;
+use hashloom_address::{
+    Addresses, All, Convert, Decoder, Form, HEADER, Hashes, Items, Network, Reader, Secp256k1, Source, Type,
+};
 use zeroize::Zeroizing;
 
-use self::convert::Convert;
-use self::decode::Decoder;
-use self::encode::{Addresses, Hashes, Type};
-use self::input::{Items, Reader};
-use self::keys::{Form, Source};
-use self::network::Network;
 use self::ordered::Plan;
 use crate::exit::{EXIT_ERROR, EXIT_PIPE};
 use crate::input::or_stdin;
@@ -157,7 +145,7 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
     if arguments.from_secret {
         secrets::refuse_dumps();
     }
-    let keys = keys::Plan {
+    let keys = hashloom_address::Plan {
         source,
         must_be_points: !arguments.hash160 && !arguments.unchecked,
         secp: if arguments.from_secret { blinded()? } else { Secp256k1::new() },
@@ -172,7 +160,7 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
     };
     let header = match (arguments.json || arguments.hash160, arguments.decode) {
         (true, _) => String::new(),
-        (false, true) => decode::HEADER.to_owned(),
+        (false, true) => HEADER.to_owned(),
         (false, false) => {
             ["key"].into_iter().chain(types.iter().map(|kind| kind.column())).collect::<Vec<_>>().join(",") + "\n"
         }
@@ -202,7 +190,7 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
 
 /// Returns a context whose computations with secrets begin at a random point, so that little can be learnt from the
 /// time or the power they take.
-fn blinded() -> Result<Secp256k1<secp256k1::All>, String> {
+fn blinded() -> Result<Secp256k1<All>, String> {
     let mut seed = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *seed).map_err(|error| format!("the system gives no random bytes: {error}"))?;
     let mut secp = Secp256k1::new();

@@ -9,10 +9,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use hashloom_address::{Block, Convert, Next, Output, Reader};
 use hashloom_files::run::join;
 
-use super::convert::{Convert, Output};
-use super::input::{Block, Next, Reader};
 use crate::stdio::{Stderr, Stdout, write_lines};
 use crate::style;
 

@@ -3,24 +3,43 @@
 //! The networks and the beginnings of their addresses.
 
 use bech32::Hrp;
-use clap::ValueEnum;
 
 /// A network of Bitcoin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
+    /// The network of money.
     Main,
+    /// The test network.
     Test,
+    /// The test network of signed blocks.
     Signet,
+    /// A network of one's own.
     Regtest,
+}
+
+/// By hand, as clap would show the documentation of each network.
+#[cfg(feature = "clap")]
+impl clap::ValueEnum for Network {
+    fn value_variants<'a>() -> &'a [Network] {
+        &[Network::Main, Network::Test, Network::Signet, Network::Regtest]
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()))
+    }
 }
 
 /// The beginnings of a network's addresses and secret keys. The bytes in front of base58 are those of Bitcoin Core's
 /// chainparams.cpp, the words in front of bech32 those of BIP 173.
 #[derive(Debug, Clone, Copy)]
 pub struct Prefixes {
+    /// Before the hash of a key.
     pub p2pkh: u8,
+    /// Before the hash of a script.
     pub p2sh: u8,
+    /// Before a secret key.
     pub wif: u8,
+    /// Before a segregated witness.
     pub hrp: Hrp,
 }
 
@@ -33,6 +52,7 @@ impl Network {
     /// The networks that addresses can be told apart by.
     pub const DIFFERENT: [Network; 3] = [Network::Main, Network::Test, Network::Regtest];
 
+    /// The beginnings of its addresses.
     pub fn prefixes(self) -> Prefixes {
         match self {
             Network::Main => MAIN,
@@ -41,6 +61,7 @@ impl Network {
         }
     }
 
+    /// Its name, such as `main`.
     pub fn name(self) -> &'static str {
         match self {
             Network::Main => "main",

@@ -50,7 +50,7 @@ mod tests {
         let all: Vec<u8> = (0..=255).collect();
         let mut text = Vec::new();
         push(&mut text, &all);
-        assert_eq!(String::from_utf8(text.clone()).unwrap(), crate::json::hex(&all));
+        assert_eq!(String::from_utf8(text.clone()).unwrap(), hashloom_files::text::Hex(&all).to_string());
         for text in [text.to_ascii_uppercase(), text] {
             let mut found = [0; 256];
             assert_eq!(decode(&text, &mut found), Ok(()));

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use hashloom_files::Stamp;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::stdio;
-use crate::text::{display, reason};
+use hashloom_files::paths::display;
+use hashloom_files::text::reason;
 
 /// The longest line, without the byte that ends it. The longest that is right has 130 bytes.
 pub const LINE_MAX_NBYTES: usize = 1024;
@@ -22,6 +22,7 @@ pub const LINE_MAX_NBYTES: usize = 1024;
 /// The parts of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Items {
+    /// Lines, which end in a line feed.
     Lines,
     /// Each has this number of bytes.
     Rows(usize),
@@ -39,11 +40,13 @@ pub struct Block {
 }
 
 impl Block {
+    /// A block of this many bytes at most.
     pub fn new(nbytes: usize) -> Block {
         assert!(nbytes > 2 * LINE_MAX_NBYTES);
         Block { memory: Zeroizing::new(vec![0; nbytes]), nbytes: 0, first: 0, name: "".into() }
     }
 
+    /// What was read.
     pub fn bytes(&self) -> &[u8] {
         &self.memory[..self.nbytes]
     }
@@ -79,6 +82,7 @@ pub enum Next {
     Block,
     /// A file cannot be read, or ends within a row; there may be more files.
     Trouble(String),
+    /// All files are read.
     End,
 }
 
@@ -251,8 +255,7 @@ fn open_file(path: &Path) -> Result<Open, String> {
 
 /// Opens standard input without the buffer of Rust's library, which would keep a copy of secrets.
 fn open_stdin() -> io::Result<File> {
-    stdio::want_stdin();
-    let stdin = stdio::stdin()?;
+    let stdin = hashloom_files::stdin()?;
     #[cfg(unix)]
     let handle = std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned()?;
     #[cfg(windows)]

@@ -6,9 +6,9 @@ use hashloom::sha256d_rows;
 use secp256k1::{All, PublicKey, Secp256k1, ffi};
 use zeroize::Zeroizing;
 
-use super::hex;
-use super::keys::{Form, check_length};
-use super::network::Network;
+use crate::hex;
+use crate::keys::{Form, check_length};
+use crate::network::Network;
 
 const KEY_NBYTES: usize = 32;
 

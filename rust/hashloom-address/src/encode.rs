@@ -5,20 +5,20 @@
 use std::fmt;
 
 use bech32::segwit::{VERSION_0, VERSION_1, encode_lower_to_fmt_unchecked};
-use clap::ValueEnum;
 use hashloom::{Algorithm, hash, hash_rows, hash160_rows, sha256d_rows};
 use secp256k1::Scalar;
 
-use super::convert::{Convert, Output};
-use super::hex;
-use super::input::Block;
-use super::keys::{Form, Keys, Plan, Source};
-use super::network::Prefixes;
+use crate::convert::{Convert, Output};
+use crate::hex;
+use crate::input::Block;
+use crate::keys::{Form, Keys, Plan, Source};
+use crate::network::Prefixes;
 
 const HASH160_NBYTES: usize = Algorithm::Ripemd160.digest_nbytes();
 
 /// The types of addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Type {
     /// Base58 of the key's hash160
     P2pkh,
@@ -31,6 +31,7 @@ pub enum Type {
 }
 
 impl Type {
+    /// All types.
     pub const ALL: [Type; 4] = [Type::P2pkh, Type::P2shP2wpkh, Type::P2wpkh, Type::P2tr];
 
     /// The name of the column.
@@ -76,6 +77,7 @@ struct Parts {
 }
 
 impl<'a> Addresses<'a> {
+    /// Addresses of these types, each once; as CSV, or as a JSON object a line.
     pub fn new(plan: &'a Plan, types: &'a [Type], prefixes: Prefixes, is_json: bool) -> Addresses<'a> {
         Addresses { plan, types, prefixes, is_json, keys: Keys::default() }
     }
@@ -204,6 +206,7 @@ pub struct Hashes<'a> {
 }
 
 impl<'a> Hashes<'a> {
+    /// Hashes in hexadecimal, one a line, or `is_raw`: 20 bytes each.
     pub fn new(plan: &'a Plan, is_raw: bool) -> Hashes<'a> {
         Hashes { plan, is_raw, keys: Keys::default(), hashes: Vec::new() }
     }

@@ -4,10 +4,10 @@
 
 use secp256k1::{All, PublicKey, Secp256k1, XOnlyPublicKey};
 
-use super::hex;
-use super::input::{Block, LINE_MAX_NBYTES};
-use super::network::Network;
-use super::secret;
+use crate::hex;
+use crate::input::{Block, LINE_MAX_NBYTES};
+use crate::network::Network;
+use crate::secret;
 
 /// The forms of a public key (SEC 1 section 2.3.3, BIP 340).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub enum Form {
 }
 
 impl Form {
+    /// Bytes of a key.
     pub const fn nbytes(self) -> usize {
         match self {
             Form::XOnly => 32,
@@ -45,6 +46,7 @@ impl Form {
 /// The kind of the items.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
+    /// Lines with keys in hexadecimal.
     Lines,
     /// Binary keys of this number of bytes.
     Rows(usize),
@@ -142,9 +144,11 @@ impl Keys {
 
 /// How keys are read.
 pub struct Plan {
+    /// The kind of the items.
     pub source: Source,
     /// Whether keys that are no points of the curve are refused; otherwise only their form is checked.
     pub must_be_points: bool,
+    /// The context of the curve.
     pub secp: Secp256k1<All>,
 }
 

@@ -8,11 +8,11 @@ use bech32::segwit;
 use hashloom::sha256d_rows;
 use hashloom_files::text::Hex;
 
-use super::convert::{Convert, Output};
-use super::hex;
-use super::input::Block;
-use super::keys::{character, check_length};
-use super::network::Network;
+use crate::convert::{Convert, Output};
+use crate::hex;
+use crate::input::Block;
+use crate::keys::{character, check_length};
+use crate::network::Network;
 
 /// The meaning of an address.
 struct Decoded {
@@ -26,6 +26,7 @@ struct Decoded {
 
 /// Converts addresses to lines.
 pub struct Decoder {
+    /// Whether each line is a JSON object, instead of CSV.
     pub is_json: bool,
 }
 

@@ -2,11 +2,12 @@
 
 //! A block of input, converted.
 
-use super::input::Block;
+use crate::input::Block;
 
 /// A converted block.
 #[derive(Default)]
 pub struct Output {
+    /// The lines, or bytes.
     pub bytes: Vec<u8>,
     /// Why lines or rows are missing, by their numbers.
     pub faults: Vec<(u64, String)>,
@@ -14,5 +15,6 @@ pub struct Output {
 
 /// Converts blocks, one after the other.
 pub trait Convert {
+    /// Converts a block, and replaces what is in `output`.
     fn convert(&mut self, block: &Block, output: &mut Output);
 }
