@@ -33,8 +33,7 @@ import urllib.parse
 import urllib.request
 import warnings
 
-from bencode import bencode
-from interop_torrents import bdecode
+from bencode import bdecode, bencode
 
 # Far more than any step takes; a machine may be slow and busy.
 DEADLINE_S = 120

@@ -46,6 +46,8 @@ import threading
 import time
 import traceback
 
+from bencode import bdecode
+
 # Longer than any run takes, on a busy machine too: only an endless run takes longer.
 GUARD_SECONDS = 120
 # The file system's `frozen` uses this time too, so that nothing seems to have changed.
@@ -404,23 +406,6 @@ def normal(data):
     return re.sub(rb"(completed_time|done-date|added_time|activity-date|qBt-seedStatus)i\d+e", rb"\1i0e", data)
 
 
-def bencoded(data, at=0):
-    """Returns a value and its end."""
-    kind = data[at : at + 1]
-    if kind == b"i":
-        end = data.index(b"e", at)
-        return int(data[at + 1 : end]), end + 1
-    if kind in (b"l", b"d"):
-        items, at = [], at + 1
-        while data[at : at + 1] != b"e":
-            item, at = bencoded(data, at)
-            items.append(item)
-        return (items if kind == b"l" else dict(zip(items[::2], items[1::2]))), at + 1
-    colon = data.index(b":", at)
-    end = colon + 1 + int(data[at:colon])
-    return data[colon + 1 : end], end
-
-
 def set_bits(data):
     return {i for i in range(8 * len(data)) if data[i // 8] >> (7 - i % 8) & 1}
 
@@ -438,9 +423,9 @@ def output_claims(path, data):
     if kind == "bitfield":
         return set_bits(data)
     if kind == "libtorrent":
-        return {i for i, byte in enumerate(bencoded(data)[0][b"pieces"]) if byte & 1}
+        return {i for i, byte in enumerate(bdecode(data)[0][b"pieces"]) if byte & 1}
     if kind == "transmission":
-        blocks = bencoded(data)[0][b"progress"][b"blocks"]
+        blocks = bdecode(data)[0][b"progress"][b"blocks"]
         nblocks = -(-sum(map(len, CONTENT.values())) // 16384)
         return set(range(nblocks + 20)) if blocks == b"all" else set() if blocks == b"none" else set_bits(blocks)
     if kind in ("manifest", "signed"):

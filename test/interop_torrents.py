@@ -24,22 +24,7 @@ import tempfile
 import time
 import warnings
 
-
-def bdecode(data, pos=0):
-    """Decodes bencode naively; returns the value and its end. Only for torrents that the test has just made."""
-    kind = data[pos : pos + 1]
-    if kind == b"i":
-        end = data.index(b"e", pos)
-        return int(data[pos + 1 : end]), end + 1
-    if kind in (b"l", b"d"):
-        items, pos = [], pos + 1
-        while data[pos : pos + 1] != b"e":
-            item, pos = bdecode(data, pos)
-            items.append(item)
-        return (items if kind == b"l" else dict(zip(items[::2], items[1::2]))), pos + 1
-    colon = data.index(b":", pos)
-    end = colon + 1 + int(data[pos:colon])
-    return data[colon + 1 : end], end
+from bencode import bdecode
 
 
 class Torrent:
