@@ -4,9 +4,7 @@ package core
 
 import (
 	"bytes"
-	"crypto/hmac"
 	"fmt"
-	"hash"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -151,64 +149,22 @@ func TestLongMessages(t *testing.T) {
 					continue
 				}
 			}
-			want, from, tags := make([][]byte, len(msgs)), make([][]byte, len(msgs)), make([][]byte, len(msgs))
-			for i, msg := range msgs {
-				want[i], from[i] = make([]byte, alg.Size()), make([]byte, alg.Size())
-				hashOf(alg, want[i], msg)
-				hashOf(alg, from[i], prefix, msg)
-				if alg.Info().IsXOF {
-					continue
-				}
-				h := hmac.New(func() hash.Hash { return newHash(alg) }, secret)
-				h.Write(msg)
-				tags[i] = h.Sum(nil)
-			}
+			want := expect(alg, prefix, secret, msgs)
 			stream := make([]byte, alg.Size())
 			hashOf(alg, stream, append([][]byte{prefix}, msgs...)...)
 			eachImplementation(t, func(t *testing.T, restricted bool) {
 				if restricted && (l%3 != int(alg)%3 || alg != firstOf(alg.Info().Body)) {
 					return
 				}
-				var ctx Ctx
-				Init(&ctx, alg)
-				Update(&ctx, prefix)
-				got := make([]byte, len(msgs)*alg.Size())
 				what := fmt.Sprint("list ", l)
-				SumMany(alg, got, msgs)
-				checkDigests(t, what, alg, got, want)
-				SumManyFrom(&ctx, got, msgs)
-				checkDigests(t, what+" from a prefix", alg, got, from)
-				if !alg.Info().IsXOF {
-					keys := make([]Key, len(msgs))
-					for i := range keys {
-						KeyInit(&keys[i], alg, secret)
-					}
-					MACMany(&keys[0], got, msgs)
-					checkDigests(t, what+" by a key", alg, got, tags)
-					MACManyKeys(keys, got, msgs)
-					checkDigests(t, what+" by keys", alg, got, tags)
-				}
-
-				ctxs, chunks := make([]*Ctx, len(msgs)), make([][]byte, len(msgs))
-				for i := range ctxs {
-					ctxs[i] = new(Ctx)
-					Copy(ctxs[i], &ctx)
-				}
-				for cut := range 3 {
-					for i, msg := range msgs {
-						chunks[i] = msg[cut*len(msg)/3 : (cut+1)*len(msg)/3]
-					}
-					UpdateMany(ctxs, chunks)
-				}
-				PeekMany(ctxs, got)
-				checkDigests(t, what+" as streams", alg, got, from)
+				checkMessages(t, what, alg, prefix, secret, msgs, want)
+				ctx, _ := begun(alg, prefix, secret)
 				for _, msg := range msgs {
 					Update(&ctx, msg)
 				}
+				got := make([]byte, alg.Size())
 				Peek(&ctx, got)
 				checkDigests(t, what+" as one stream", alg, got, [][]byte{stream})
-				Sum(alg, got, msgs[0])
-				checkDigests(t, what+" alone", alg, got, want[:1])
 			})
 		}
 	}
@@ -219,40 +175,11 @@ func TestRows(t *testing.T) {
 	rows := randomBytes(5, 1<<20)
 	secret := randomBytes(6, 200)
 	for _, alg := range All {
-		var ctx Ctx
-		Init(&ctx, alg)
-		Update(&ctx, secret[:alg.Info().BlockSize])
-		var key Key
-		if !alg.Info().IsXOF {
-			KeyInit(&key, alg, secret)
-		}
 		for _, shape := range []struct{ n, rowLen, stride int }{
 			{0, 0, 0}, {1, 0, 0}, {3, 0, 5}, {1000, 64, 64}, {1000, 64, 100}, {500, 300, 7}, {50, 64, 0}, {20, 50_000, 50_000},
 			{1, 1 << 20, 0}, {5, 1<<20 - 4, 1}, {4096, 128, 256}, {100, 5000, 10_000}, {49, 60_000, 1}, {1, 1000, math.MaxInt},
 		} {
-			got := make([]byte, shape.n*alg.Size())
-			want, from, tags := make([][]byte, shape.n), make([][]byte, shape.n), make([][]byte, shape.n)
-			for i := range want {
-				row := rows[i*shape.stride : i*shape.stride+shape.rowLen]
-				want[i], from[i] = make([]byte, alg.Size()), make([]byte, alg.Size())
-				hashOf(alg, want[i], row)
-				hashOf(alg, from[i], secret[:alg.Info().BlockSize], row)
-				if alg.Info().IsXOF {
-					continue
-				}
-				h := hmac.New(func() hash.Hash { return newHash(alg) }, secret)
-				h.Write(row)
-				tags[i] = h.Sum(nil)
-			}
-			what := fmt.Sprint(shape)
-			SumRows(alg, got, rows, shape.n, shape.rowLen, shape.stride)
-			checkDigests(t, what, alg, got, want)
-			SumRowsFrom(&ctx, got, rows, shape.n, shape.rowLen, shape.stride)
-			checkDigests(t, what+" from a prefix", alg, got, from)
-			if !alg.Info().IsXOF {
-				MACRows(&key, got, rows, shape.n, shape.rowLen, shape.stride)
-				checkDigests(t, what+" by a key", alg, got, tags)
-			}
+			checkRows(t, alg, secret[:alg.Info().BlockSize], secret, rows, shape.n, shape.rowLen, shape.stride)
 		}
 	}
 }
