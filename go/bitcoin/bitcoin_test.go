@@ -46,6 +46,9 @@ func TestAgainstOracle(t *testing.T) {
 				msgs := make([][]byte, n)
 				for i := range msgs {
 					msgs[i] = pool[i:][:rng.IntN(rowLen+1)]
+					if rowLen == 33 && n <= 40 && i%3 == 2 { // long ones beside short ones
+						msgs[i] = pool[:rng.IntN(len(pool))]
+					}
 				}
 				hashes, doubles := make([][bitcoin.Hash160Size]byte, n), make([][bitcoin.SHA256dSize]byte, n)
 				check := func(call string) {
