@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # libmd.sh: our libmd beside Debian's. One program, compiled unchanged with each, prints the same, also when our library
-# is preloaded into the one linked with theirs. abidiff finds no function missing; mtree and dpkg run with ours in the
-# place of theirs.
+# is preloaded into the one linked with theirs. abidiff finds no function missing; libmd's own tests pass; mtree, dpkg
+# and debsums run with ours in the place of theirs.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   test/libmd.sh [quick|all]       all: files over 4 GiB
 #
-# HASHLOOM_REQUIRE=1 makes it a failure if something is missing.
+# libmd's own tests: tools/libmd_tests.sh gets them. HASHLOOM_REQUIRE=1 makes it a failure if something is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -144,6 +144,21 @@ if [ "$level" = all ]; then
     rm "$files/huge"
 fi
 
+# libmd's own tests, as they are.
+tests=$root/build/libmd-tests
+if [ -e "$tests/md2.c" ]; then
+    for file in "$tests"/*.c; do
+        name=$(basename "$file" .c)
+        # shellcheck disable=SC2046
+        $CC -D_GNU_SOURCE -I"$tests" "$file" -o "$build/test-$name" $(pkg-config --cflags --libs hashloom-md) \
+            -Wl,-rpath,"$build/installed/lib"
+        "$build/test-$name" || fail "libmd's own test $name"
+    done
+    [ "$(find "$tests" -name '*.c' | wc -l)" -ge 6 ] || fail "$tests has fewer than the 6 programs of libmd 1.0"
+else
+    skip "libmd: its own tests are not in $tests: run tools/libmd_tests.sh"
+fi
+
 if ! echo '#include <sha2.h>' | $CC -E -x c - >/dev/null 2>&1; then
     skip "libmd: libmd-dev is not installed: our library was not compared with it"
     exit 0
@@ -210,7 +225,7 @@ else
     skip "libmd: mtree-netbsd is not installed: mtree was not run with our library"
 fi
 
-# dpkg hashes what it unpacks and verifies. The package is our own, and goes into a folder.
+# dpkg hashes what it unpacks and verifies; debsums asks dpkg. The package is our own, and goes into a folder.
 if ! command -v dpkg-deb >/dev/null || ! ldd "$(command -v dpkg)" | grep libmd >/dev/null; then
     skip "libmd: dpkg is not installed, or was built without libmd: dpkg was not run with our library"
 else
@@ -235,6 +250,13 @@ else
         fail "dpkg wrote another digest of /etc/a.conf"
     run_dpkg --verify a
     [ ! -s "$build/dpkg.txt" ] || fail "dpkg --verify with our library: $(cat "$build/dpkg.txt")"
+    if command -v debsums >/dev/null; then
+        with_ours debsums --root="$build/root" a >"$build/debsums.txt" &&
+            [ "$(grep -c ' OK$' "$build/debsums.txt")" = "$(wc -l <"$package/DEBIAN/md5sums")" ] ||
+            fail "debsums with our library: $(cat "$build/debsums.txt" "$build/errors")"
+    else
+        skip "libmd: debsums is not installed: debsums was not run with our library"
+    fi
     changed=$(basename "$(find "$build/root/usr/share/a" -type f | head -n 1)")
     echo more >>"$build/root/usr/share/a/$changed"
     run_dpkg --verify a

@@ -57,6 +57,7 @@ qbittorrent-nox   qbittorrent-nox             test                          -
 sha2.h            libmd-dev                   test                          -
 mtree             mtree-netbsd                test                          -
 abidiff           abigail-tools               test                          -
+debsums           debsums                     test                          -
 fsverity          fsverity                    test,trees                    -
 /usr/sbin/veritysetup  cryptsetup-bin         test,trees                    -
 xxd               xxd                         test                          -
@@ -408,6 +409,9 @@ left_out() { # MESSAGE
 }
 
 if [ -n "$is_test" ]; then
+    # libmd's own tests. The test says so if they are missing.
+    [ -e build/libmd-tests/md2.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
+        echo "setup.sh: tools/libmd_tests.sh could not get libmd's tests"
     # Debian's Go is too old on the current releases. Only the Go module needs it.
     go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])' ||
         left_out "Go 1.25 or later is not installed (https://go.dev/dl): the tests of the Go module are left out"
