@@ -2,6 +2,9 @@
 """What the algorithms are compared with: hashlib, where the system's has the algorithm."""
 
 import hashlib
+import itertools
+import os
+import random
 
 import pyhashloom
 
@@ -21,3 +24,10 @@ def digest(name, message):
     """The digest of a message."""
     module = hashlib if name in hashlib.algorithms_available else pyhashloom
     return module.new(name, message).digest(*length_of(name))
+
+
+def sample(n, *lists):
+    """n of all combinations, by HASHLOOM_SEED; all with HASHLOOM_TEST_ALL=1."""
+    every = list(itertools.product(*lists))
+    seed = os.environ.get("HASHLOOM_SEED", "1")
+    return every if os.environ.get("HASHLOOM_TEST_ALL") else random.Random(seed).sample(every, n)

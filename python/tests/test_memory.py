@@ -49,10 +49,10 @@ def test_memory():
     for _ in range(20):
         calls()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(300):
+    for _ in range(100):
         calls()
-    # A leaked result of each round would take 100 MB.
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
+    # A leaked result of each round would take 33 MB.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 10_000
 
 
 def test_import_brings_little_along():
