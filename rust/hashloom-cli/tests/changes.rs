@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Output;
 
-use common::{hashloom, slow, status, stderr, stdout, while_it_changes};
+use common::{Ran, hashloom, slow, status, stderr, stdout, while_it_changes};
 use serde_json::Value;
 
 const NBYTES: usize = 16 << 20;
@@ -71,10 +71,11 @@ fn a_list_that_changes_while_it_is_read() {
         assert!(!stdout(&output).contains("as written"), "{arguments:?}: {}", stdout(&output));
     }
     // As sha256sum it has coreutils' words and status.
-    let output = while_changing(&place("SUMS"), &|| {
+    while_changing(&place("SUMS"), &|| {
         slow().current_dir(folder.path()).arg0("sha256sum").args(["-c", "--quiet", "SUMS"]).output().unwrap()
-    });
-    assert_eq!((status(&output), stderr(&output)), (1, "sha256sum: SUMS: read error\n"));
+    })
+    .ends(1)
+    .tells("sha256sum: SUMS: read error\n");
     // A list at rest is as before.
     at_rest(folder.path(), &["check", "--quiet", "SUMS"]);
 }
@@ -89,11 +90,11 @@ fn sums_of_a_file_that_changes() {
     let why = "c/f: the file changes while it is read; try again when nothing writes to it";
 
     let output = run(&["sum", "c/f", "c/g"]);
-    assert_eq!((status(&output), stderr(&output)), (2, &*format!("hashloom: {why}\n")));
+    output.ends(2).tells(&format!("hashloom: {why}\n"));
     assert!(stdout(&output).ends_with("  c/g\n") && stdout(&output).lines().count() == 1, "{}", stdout(&output));
 
     let output = run(&["check", "SUMS"]);
-    assert_eq!((status(&output), stdout(&output)), (2, "c/f: UNSTABLE\nc/g: OK\n"));
+    output.ends(2).prints("c/f: UNSTABLE\nc/g: OK\n");
     let warning = "hashloom: WARNING: 1 listed file changed each time that it was read\n";
     assert_eq!(stderr(&output), format!("hashloom: {why}\n{warning}"));
 
@@ -108,10 +109,10 @@ fn sums_of_a_file_that_changes() {
         while_changing(&path, &run)
     };
     let output = called(&["c/f", "c/g"]);
-    assert_eq!((status(&output), stderr(&output)), (1, &*format!("sha256sum: {why}\n")));
+    output.ends(1).tells(&format!("sha256sum: {why}\n"));
     assert_eq!(stdout(&output).lines().count(), 1);
     let output = called(&["-c", "SUMS"]);
-    assert_eq!((status(&output), stdout(&output)), (1, "c/f: FAILED open or read\nc/g: OK\n"));
+    output.ends(1).prints("c/f: FAILED open or read\nc/g: OK\n");
     let warning = "sha256sum: WARNING: 1 listed file could not be read\n";
     assert_eq!(stderr(&output), format!("sha256sum: {why}\n{warning}"));
 
@@ -131,7 +132,7 @@ fn a_torrent_of_a_file_that_changes() {
     let told =
         "hashloom: 1 file changed each of the three times that it was checked. Check again when nothing writes there\n";
     let output = run(&["c.torrent", ".", "--map", "--bitfield", "bits", "--resume", "state"]);
-    assert_eq!((status(&output), stderr(&output)), (2, told), "{}", stdout(&output));
+    output.ends(2).tells(told);
     let text = stdout(&output);
     assert!(text.contains("\n  f changed each time that it was checked\n"), "{text}");
     assert!(text.contains("\n  unstable   256 pieces") && text.contains("\n  have         5 pieces"), "{text}");
@@ -147,30 +148,27 @@ fn a_torrent_of_a_file_that_changes() {
     assert_eq!((&json["pieces"]["have"], &json["bytes"]["unstable"]), (&5.into(), &NBYTES.into()));
     assert_eq!((&json["files"][0]["state"], &json["ranges"][0]["state"]), (&"unstable".into(), &"unstable".into()));
 
-    let output = run(&["c.torrent", ".", "--repair-list"]);
-    assert_eq!((status(&output), stdout(&output)), (2, &*format!("unstable\t0\t{}\t./c/f\n", NBYTES - 1)));
+    run(&["c.torrent", ".", "--repair-list"]).ends(2).prints(&format!("unstable\t0\t{}\t./c/f\n", NBYTES - 1));
     let output = run(&["c.torrent", ".", "--missing"]);
     assert!(status(&output) == 2 && stdout(&output).contains("pieces 0-255  unstable  "), "{}", stdout(&output));
 
     // A client is told nothing of the unstable pieces.
-    let output = run(&["c.torrent", ".", "-q", "--libtorrent", "c.fastresume", "--transmission", "c.resume"]);
-    assert_eq!(status(&output), 2);
+    run(&["c.torrent", ".", "-q", "--libtorrent", "c.fastresume", "--transmission", "c.resume"]).ends(2);
     let claimed = ["torrent", "verify", "c.torrent", ".", "--claimed", "c.fastresume"];
-    let output = at_rest(folder.path(), &claimed);
-    assert!(stdout(&output).contains("claimed    5 of 261 pieces"), "{}", stdout(&output));
+    at_rest(folder.path(), &claimed).has("claimed    5 of 261 pieces");
     let output = at_rest(folder.path(), &["torrent", "verify", "c.torrent", ".", "--claimed", "c.resume"]);
     // The last piece ends in a padding file, which Transmission expects on the disk.
-    assert!(stdout(&output).contains("claimed    4 of 261 pieces"), "{}", stdout(&output));
+    output.has("claimed    4 of 261 pieces");
 
     // No torrent is made of such a file either.
-    let output = while_changing(&path, &|| {
+    while_changing(&path, &|| {
         // A run that saw no change has left this file.
         let _ = fs::remove_file(folder.path().join("other.torrent"));
         let arguments = ["torrent", "create", "c", "-o", "other.torrent"];
         slow().current_dir(folder.path()).args(arguments).output().unwrap()
-    });
-    assert_eq!(status(&output), 2, "{}", stderr(&output));
-    assert!(stderr(&output).contains("c/f: this was changed, replaced or removed"), "{}", stderr(&output));
+    })
+    .ends(2)
+    .says("c/f: this was changed, replaced or removed");
     assert!(!folder.path().join("other.torrent").exists());
 
     at_rest(folder.path(), &["torrent", "verify", "c.torrent", "."]);

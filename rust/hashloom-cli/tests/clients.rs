@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stderr, stdout};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 
@@ -70,26 +70,25 @@ fn both_are_written_and_claim_what_is_right() {
     images.flip("image", 3);
     let output =
         images.verify(&["image.torrent", ".", "-q", "--libtorrent", "lt.fastresume", "--transmission", "tr.resume"]);
-    assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", ""));
+    output.is(1, "", "");
     for (file, format) in [("lt.fastresume", "libtorrent"), ("tr.resume", "Transmission")] {
-        let output = images.verify(&["image.torrent", ".", "--claimed", file]);
-        assert_eq!((status(&output), stderr(&output)), (0, ""), "9 pieces are claimed, and right");
+        let output = images.verify(&["image.torrent", ".", "--claimed", file]).done();
         let claim = format!("\n  claimed    9 of 10 pieces by the {format} resume file {file}\n");
-        assert!(stdout(&output).contains(&claim), "{}", stdout(&output));
+        output.has(&claim);
         let verdict = "\n\npart right: 9 of 10 pieces checked, 9 right, 144 KiB (89.9%) in 0.";
-        assert!(stdout(&output).contains(verdict), "{}", stdout(&output));
+        output.has(verdict);
         assert!(!stdout(&output).contains("complete"), "one piece was not checked: {}", stdout(&output));
     }
     for piece in [0, 1, 5] {
         images.flip("image", piece);
     }
     let output = images.verify(&["image.torrent", ".", "--claimed", "tr.resume"]);
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    output.ends(1).tells("");
     let listed =
         "\n\npieces 0-1  bad  32 KiB\n  image  bytes 0-32767\npiece 5  bad  16 KiB\n  image  bytes 81920-98303\n";
-    assert!(stdout(&output).contains(listed), "{}", stdout(&output));
+    output.has(listed);
     let verdict = "\n\npart wrong: 9 of 10 pieces checked, 6 right, 96 KiB (59.9%) in 0.";
-    assert!(stdout(&output).contains(verdict), "{}", stdout(&output));
+    output.has(verdict);
     let output = images.verify(&["image.torrent", ".", "--claimed", "lt.fastresume", "--json"]);
     let object: Value = serde_json::from_str(stdout(&output)).unwrap();
     let expected = json!({"path": "lt.fastresume", "format": "libtorrent resume file", "pieces": 9});
@@ -135,13 +134,12 @@ fn a_folder_gets_a_file_for_each_torrent() {
     let both = ["one.torrent", "two.torrent", "--data", "."];
     let with = |more: &[&str]| images.verify(&[&both, more].concat());
     let output = with(&["--libtorrent", "resume", "--transmission", "resume"]);
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    output.ends(1).tells("");
     let names = images.names("resume");
     let extensions: Vec<&str> = names.iter().map(|name| &name[40..]).collect();
     assert_eq!(extensions, [".fastresume", ".resume", ".fastresume", ".resume"]);
     assert!(stdout(&output).ends_with("\nwritten: 4 files\n"), "{}", stdout(&output));
-    let output = with(&["--claimed", "resume"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = with(&["--claimed", "resume"]).done();
     let lines: Vec<&str> = stdout(&output).lines().collect();
     assert_eq!(
         lines[..2],
@@ -150,14 +148,10 @@ fn a_folder_gets_a_file_for_each_torrent() {
     assert!(lines[3].starts_with("part right: 2 of 2 torrents, 1 checked in part, in 0."), "{}", stdout(&output));
 
     for option in ["--libtorrent", "--transmission", "--claimed"] {
-        let output = with(&[option, "file"]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert!(stderr(&output).contains(&format!("{option} file: several torrents need a folder")));
+        with(&[option, "file"]).refused(&format!("{option} file: several torrents need a folder"));
     }
     fs::create_dir(images.path("empty")).unwrap();
-    let output = with(&["--claimed", "empty"]);
-    assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("hashloom: empty: has none of the files "), "{}", stderr(&output));
+    with(&["--claimed", "empty"]).ends(2).says("hashloom: empty: has none of the files ");
 }
 
 #[test]
@@ -168,17 +162,14 @@ fn a_file_that_is_no_resume_file_of_the_torrent_stays_as_it_is() {
     for (file, why) in [("theirs.fastresume", "it belongs to another torrent"), ("letter", "expected a resume file")] {
         let before = fs::read(images.path(file)).unwrap();
         let output = images.verify(&["image.torrent", ".", "--libtorrent", file]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "nothing is checked");
+        output.ends(2).prints("");
         let message = format!("{file}: the libtorrent resume file cannot be written: ");
         assert!(stderr(&output).contains(&message) && stderr(&output).contains(why), "{}", stderr(&output));
         assert_eq!(fs::read(images.path(file)).unwrap(), before);
-        let output = images.verify(&["image.torrent", ".", "--claimed", file]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        images.verify(&["image.torrent", ".", "--claimed", file]).refused(why);
     }
     let output = images.verify(&["image.torrent", ".", "--transmission", "no/such/folder.resume"]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
-    assert!(stderr(&output).contains("no/such/folder.resume: the Transmission resume file cannot be written: "));
+    output.refused("no/such/folder.resume: the Transmission resume file cannot be written: ");
     let before = images.names(".");
     for (option, folder, extension) in [
         ("--libtorrent", "BT_backup", "fastresume"),
@@ -186,10 +177,10 @@ fn a_file_that_is_no_resume_file_of_the_torrent_stays_as_it_is() {
         ("--transmission", "x.y", "resume"),
     ] {
         let output = images.verify(&["image.torrent", ".", option, folder]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "a folder that does not exist");
+        output.ends(2).prints("");
         let message =
             format!("hashloom: {option} {folder}: there is no such file or folder, and the name of a new file ");
-        assert!(stderr(&output).contains(&format!("{message}ends in .{extension}. ")), "{}", stderr(&output));
+        output.says(&format!("{message}ends in .{extension}. "));
         assert_eq!(images.names("."), before);
     }
     for (option, file, what) in
@@ -197,9 +188,9 @@ fn a_file_that_is_no_resume_file_of_the_torrent_stays_as_it_is() {
     {
         let before = fs::read(images.path(file)).unwrap();
         let output = images.verify(&["image.torrent", ".", option, file]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        output.ends(2).prints("");
         let message = format!("resume file is not written there: it is {what}. Give another FILE");
-        assert!(stderr(&output).contains(&message), "{}", stderr(&output));
+        output.says(&message);
         assert_eq!(fs::read(images.path(file)).unwrap(), before);
     }
     assert!(images.names(".").iter().all(|name| !name.starts_with(".hashloom")), "nothing is left behind");
@@ -218,15 +209,15 @@ fn the_content_is_where_the_client_has_it_unless_another_place_is_given() {
         assert_eq!(status(&images.verify(&["image.torrent", "here", option, file])), 0);
         let before = fs::read(images.path(file)).unwrap();
         for options in [[option, file], ["--claimed", file]] {
-            let output = images.verify(&["image.torrent", options[0], options[1]]);
-            assert_eq!((status(&output), stderr(&output)), (0, ""));
+            let output = images.verify(&["image.torrent", options[0], options[1]]).done();
             let place = here.canonicalize().unwrap().join("image");
-            assert!(stdout(&output).contains(&format!("  content    {}\n", place.display())), "{}", stdout(&output));
+            output.has(&format!("  content    {}\n", place.display()));
         }
         // A folder that lacks the content is a mistake, and must not make the client forget what it has.
-        let output = images.verify(&["image.torrent", "there", option, file]);
-        assert_eq!(status(&output), 2);
-        assert!(stderr(&output).contains(" cannot be written: none of the torrent's files exists in "));
+        images
+            .verify(&["image.torrent", "there", option, file])
+            .ends(2)
+            .says(" cannot be written: none of the torrent's files exists in ");
         assert_eq!(fs::read(images.path(file)).unwrap(), before);
     }
 }
@@ -241,7 +232,7 @@ fn nothing_is_written_of_what_could_not_be_opened() {
     assert_eq!(status(&output), 2);
     let message =
         "lt.fastresume: the libtorrent resume file cannot be written: it would call files missing that exist: ";
-    assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    output.says(message);
     assert!(!images.path("lt.fastresume").exists());
 }
 

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, run, status, stderr, stdout};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -27,10 +27,6 @@ fn tree() -> tempfile::TempDir {
     assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "new"])), 0);
     fs::remove_file(tree.join("new")).unwrap();
     folder
-}
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    hashloom().current_dir(folder).args(arguments).output().unwrap()
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -87,8 +83,7 @@ fn a_manifest_comes_from_anywhere() {
         assert_eq!((status(&output), stderr(&output)), (0, ""), "{line}");
     }
     // A manifest with a filter of lengths is read once more.
-    let output = bash(folder, "$H manifest write tree --max-size 1 | gzip | $H manifest check - tree");
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    bash(folder, "$H manifest write tree --max-size 1 | gzip | $H manifest check - tree").done();
     for line in ["cat new | $H manifest diff m -", "$H manifest diff m <(gzip < new)"] {
         let output = bash(folder, line);
         assert_eq!((status(&output), stdout(&output).starts_with("added       new\n")), (1, true), "{line}");
@@ -103,20 +98,18 @@ fn a_manifest_comes_from_anywhere() {
         ("$H manifest check - tree < /dev/zero", "standard input: line 1: this is not a manifest"),
         ("gzip < /dev/zero | $H manifest check - tree", "standard input: line 1: this is not a manifest"),
     ] {
-        let output = bash(folder, line);
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{line}");
-        assert!(stderr(&output).contains(why), "{line}: {}", stderr(&output));
+        bash(folder, line).refused(why);
     }
     // A file of this name is a file of the folder.
     fs::write(folder.join("tree/-"), "").unwrap();
-    let output = Command::new("bash")
+    Command::new("bash")
         .args(["-c", "$H manifest check - . < ../m"])
         .env("H", env!("CARGO_BIN_EXE_hashloom"))
         .current_dir(folder.join("tree"))
         .output()
-        .unwrap();
-    assert_eq!(status(&output), 1);
-    assert!(stdout(&output).contains("added       -\n"), "{}", stdout(&output));
+        .unwrap()
+        .ends(1)
+        .has("added       -\n");
 }
 
 #[test]
@@ -134,12 +127,10 @@ fn a_list_may_be_compressed() {
         assert_eq!((status(&output), stdout(&output).lines().count()), (0, 2));
         // The program of coreutils that hashloom stands in for knows nothing of it.
         use std::os::unix::process::CommandExt;
-        let output = hashloom().arg0("sha256sum").current_dir(folder).args(["-c", name]).output().unwrap();
-        assert_eq!(status(&output), 1);
+        hashloom().arg0("sha256sum").current_dir(folder).args(["-c", name]).output().unwrap().ends(1);
     }
     fs::write(folder.join("tree/07"), "8").unwrap();
-    let output = run(folder, &["check", "--quiet", "gzip"]);
-    assert_eq!((status(&output), stdout(&output)), (1, "tree/07: FAILED\n"));
+    run(folder, &["check", "--quiet", "gzip"]).ends(1).prints("tree/07: FAILED\n");
 }
 
 /// No damage to compressed bytes is taken for the end, wherever it is.
@@ -196,11 +187,8 @@ fn damaged_bytes_are_an_error() {
     for (list, compress) in [("list.gz", gzip as Compress), ("list.zst", zstd)] {
         let lines = compress(&run(folder, &["sum", "-r", "tree"]).stdout);
         fs::write(folder.join(list), &lines[..lines.len() - 2]).unwrap();
-        let output = run(folder, &["check", "--quiet", list]);
-        assert_eq!(status(&output), 1, "all files are right, and the list is cut");
-        assert!(stderr(&output).contains("the compressed bytes are cut short"), "{}", stderr(&output));
-        let output = run(folder, &["sum", "tree/01", "--unknown", list]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        run(folder, &["check", "--quiet", list]).ends(1).says("the compressed bytes are cut short");
+        run(folder, &["sum", "tree/01", "--unknown", list]).ends(2).prints("");
     }
 }
 
@@ -223,9 +211,7 @@ fn a_bomb_takes_little_memory() {
         "{}",
         stderr(&output)
     );
-    let output = bash(folder, "ulimit -v 400000; $H manifest diff m bomb");
-    assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("bomb: line 1: this is not a manifest"), "{}", stderr(&output));
+    bash(folder, "ulimit -v 400000; $H manifest diff m bomb").ends(2).says("bomb: line 1: this is not a manifest");
 }
 
 /// A frame says how much of its past it needs: no more than `zstd -d` allows, and memory is bounded by it.
@@ -244,8 +230,7 @@ fn windows_of_zstd() {
     // Windows of 128 MiB, as of `zstd --long`, of 112 MiB, and of 1 KiB; the second is longer than 100 MiB.
     let frames = [&frame(&[0, 17 << 3], 8, b'\n')[..], &frame(&[0, 16 << 3 | 6], 2, b'\n'), &frame(&[0, 0], 2, b'\n')];
     fs::write(folder.join("long"), [&list, frames[0], frames[1], frames[2], &list].concat()).unwrap();
-    let output = bash(folder, "ulimit -v 400000; $H check --threads 1 --quiet long");
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    bash(folder, "ulimit -v 400000; $H check --threads 1 --quiet long").done();
     let single = |nbytes: u64| [&[0xe0][..], &nbytes.to_le_bytes()].concat();
     for (descriptor, found) in [
         (vec![0, 17 << 3 | 1], "144 MiB"),
@@ -260,7 +245,7 @@ fn windows_of_zstd() {
             "hashloom: window: zstd, after 0 bytes decompressed: expected a window of at most 128 MiB, found {found}: \
              decompress it with `zstd -d --long=31`\n"
         );
-        assert_eq!((status(&output), stderr(&output)), (2, &*expected));
+        output.ends(2).tells(&expected);
     }
     // A block of copies of four bytes, each as long as a copy can be, which would take gigabytes.
     for ncopies in [2_u16, 2000, 0x7f00 + 20_000] {
@@ -290,6 +275,5 @@ fn no_folder_for_temporary_files() {
         assert!(told.contains("/nowhere: ") && told.ends_with("; set TMPDIR to another folder\n"), "{line}: {told}");
     }
     // A file is read where it is.
-    let output = bash(folder.path(), "TMPDIR=$PWD/nowhere $H manifest check m tree");
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    bash(folder.path(), "TMPDIR=$PWD/nowhere $H manifest check m tree").done();
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, mode, names, status, stderr, stdout, unprivileged};
 use serde_json::{Value, json};
 
 /// Makes a folder with `album`: two files, and one in a subfolder.
@@ -47,18 +47,8 @@ fn made(folder: &Path, arguments: &[&str]) -> Vec<u8> {
 #[track_caller]
 fn refused(folder: &Path, arguments: &[&str], part: &str) {
     let before = names(folder);
-    let output = create(folder, arguments);
-    assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}: {}", stderr(&output));
-    assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+    create(folder, arguments).refused(part);
     assert_eq!(names(folder), before, "{arguments:?}");
-}
-
-/// Returns the names of everything in a folder, hidden files too.
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
 
 fn has(bytes: &[u8], part: &str) -> bool {
@@ -71,8 +61,7 @@ fn holes_do_not_count_as_read() {
     let file = fs::File::create(folder.path().join("sparse")).unwrap();
     file.set_len(64 << 20).unwrap();
     let read = |arguments: &[&str]| {
-        let output = create(folder.path(), &[&["sparse", "-f"], arguments].concat());
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        let output = create(folder.path(), &[&["sparse", "-f"], arguments].concat()).done();
         stdout(&output).to_owned()
     };
     let nbytes = |json: &str| serde_json::from_str::<Value>(json).unwrap()["bytes_read"].as_u64().unwrap();
@@ -112,8 +101,7 @@ fn what_is_made_verifies() {
 #[test]
 fn what_is_printed() {
     let folder = album();
-    let output = create(folder.path(), &["album/", "--v1", "-l", "16KiB"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = create(folder.path(), &["album/", "--v1", "-l", "16KiB"]).done();
     let text = stdout(&output);
     let (before, after) = text.split_once("info-hash  ").unwrap();
     assert_eq!(before, "album\n  ");
@@ -125,16 +113,14 @@ fn what_is_printed() {
   written    album.torrent, {nbytes} bytes in "
     );
     assert!(after[40..].starts_with(&expected) && text.ends_with(" s\n"), "{text}");
-    let quiet = create(folder.path(), &["album", "--quiet", "--force"]);
-    assert_eq!((status(&quiet), stdout(&quiet), stderr(&quiet)), (0, "", ""));
+    create(folder.path(), &["album", "--quiet", "--force"]).is(0, "", "");
 }
 
 #[test]
 #[cfg_attr(windows, ignore = "names that Windows cannot have")]
 fn json_has_all_of_it() {
     let folder = album();
-    let output = create(folder.path(), &["album", "--json", "-l", "32KiB", "--name", "\u{1b}x"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = create(folder.path(), &["album", "--json", "-l", "32KiB", "--name", "\u{1b}x"]).done();
     let mut object: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert!(object["seconds"].as_f64().unwrap() >= 0.0);
     object["seconds"] = json!(0);
@@ -169,8 +155,7 @@ fn json_has_all_of_it() {
 fn json_is_the_same_of_all_commands() {
     let folder = album();
     let object = |arguments: &[&str]| -> Value {
-        let output = hashloom().arg("torrent").args(arguments).current_dir(folder.path()).output().unwrap();
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        let output = hashloom().arg("torrent").args(arguments).current_dir(folder.path()).output().unwrap().done();
         serde_json::from_str(stdout(&output)).unwrap()
     };
     let created = object(&["create", "album", "--json"]);
@@ -287,8 +272,7 @@ fn nothing_is_overwritten() {
     {
         std::os::unix::fs::symlink("../album.torrent", folder.path().join("album/link")).unwrap();
         refused(folder.path(), &["album", "-f"], part);
-        let output = create(folder.path(), &["album", "-f", "--symlinks", "skip"]);
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        create(folder.path(), &["album", "-f", "--symlinks", "skip"]).done();
         fs::remove_file(folder.path().join("album/link")).unwrap();
         // A dangling link is an existing file.
         std::os::unix::fs::symlink("nowhere", folder.path().join("dangling.torrent")).unwrap();
@@ -304,8 +288,7 @@ fn nothing_is_overwritten() {
 fn in_the_folder_itself() {
     let folder = album();
     let here = folder.path().join("album");
-    let output = create(&here, &["."]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    create(&here, &["."]).done();
     let first = fs::read(here.join("album.torrent")).unwrap();
     // The second time the torrent would be part of itself.
     refused(&here, &[".", "--force"], "album.torrent: the torrent is not written there: it is part of .");
@@ -317,8 +300,8 @@ fn in_the_folder_itself() {
 fn several_paths() {
     let folder = album();
     fs::create_dir(folder.path().join("out")).unwrap();
-    let output = create(folder.path(), &["album", "album/extras", "album/one.flac", "--output-dir", "out", "--json"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output =
+        create(folder.path(), &["album", "album/extras", "album/one.flac", "--output-dir", "out", "--json"]).done();
     let names_of = |line: &str| serde_json::from_str::<Value>(line).unwrap()["torrent"]["name"].clone();
     assert_eq!(stdout(&output).lines().map(names_of).collect::<Vec<_>>(), ["album", "extras", "one.flac"]);
     assert_eq!(names(&folder.path().join("out")), ["album.torrent", "extras.torrent", "one.flac.torrent"]);
@@ -342,8 +325,7 @@ fn several_paths() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let folder = album();
-    let output = create(folder.path(), &["album", "--dry-run", "--exclude", "extras/", "--v2"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = create(folder.path(), &["album", "--dry-run", "--exclude", "extras/", "--v2"]).done();
     let expected = "album\n    39.1 KiB  one.flac\n    68.4 KiB  two.flac\n\
         v2, 107.4 KiB in 2 files, 8 pieces of 16 KiB; not made, as this is a dry run\n";
     assert_eq!(stdout(&output), expected);
@@ -379,35 +361,10 @@ fn wrong_usage() {
 
 #[cfg(unix)]
 mod unix {
-    use std::os::unix::fs::PermissionsExt;
+
     use std::process::Stdio;
 
     use super::*;
-
-    /// Runs the program as a user that permissions bind.
-    fn unprivileged(folder: &Path, arguments: &[&str]) -> Output {
-        let is_root = String::from_utf8_lossy(&Command::new("id").arg("-u").output().unwrap().stdout).trim() == "0";
-        let program = env!("CARGO_BIN_EXE_hashloom");
-        // The folder of the build may be closed to other users.
-        let copy = folder.join("hashloom");
-        if !copy.exists() {
-            fs::copy(program, &copy).unwrap();
-        }
-        let mut command = match is_root {
-            true => {
-                let mut command = Command::new("setpriv");
-                command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
-                command
-            }
-            false => Command::new(&copy),
-        };
-        command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").current_dir(folder);
-        command.args(["torrent", "create"]).args(arguments).stdin(Stdio::null()).output().unwrap()
-    }
-
-    fn mode(path: &Path, mode: u32) {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    }
 
     #[test]
     fn what_cannot_be_read_or_written() {
@@ -419,34 +376,35 @@ mod unix {
             fs::write(&path, "x").unwrap();
             mode(&path, 0);
         }
-        let output = unprivileged(folder.path(), &["album"]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{}", stderr(&output));
+        let output = unprivileged(folder.path(), &["torrent", "create", "album"]);
+        output.ends(2).prints("");
         let lines: Vec<&str> = stderr(&output).lines().collect();
         assert_eq!(lines.len(), 10, "{lines:?}");
         for (line, i) in lines.iter().zip(10..) {
             assert!(line.ends_with(&format!("album/secret {i}: Permission denied")), "{line}");
         }
         mode(&album.join("extras"), 0);
-        let output = unprivileged(folder.path(), &["album", "--exclude", "secret*"]);
-        assert_eq!(status(&output), 2);
-        assert_eq!(stderr(&output), "hashloom: album/extras: Permission denied\n");
+        unprivileged(folder.path(), &["torrent", "create", "album", "--exclude", "secret*"])
+            .ends(2)
+            .tells("hashloom: album/extras: Permission denied\n");
         mode(&album.join("extras"), 0o755);
         mode(&album, 0o555);
-        let output = unprivileged(folder.path(), &["album", "--exclude", "secret*", "-o", "album/x.torrent"]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        let output = unprivileged(
+            folder.path(),
+            &["torrent", "create", "album", "--exclude", "secret*", "-o", "album/x.torrent"],
+        );
+        output.ends(2).prints("");
         let expected = "hashloom: album/x.torrent: the torrent cannot be written: Permission denied\n";
         assert_eq!(stderr(&output), expected);
         mode(&album, 0o755);
-        let output = unprivileged(folder.path(), &["album", "--exclude", "secret*"]);
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        unprivileged(folder.path(), &["torrent", "create", "album", "--exclude", "secret*"]).done();
         assert_eq!(names(folder.path()), ["album", "album.torrent", "hashloom"]);
     }
 
     #[test]
     fn devices() {
         let folder = album();
-        let output = create(folder.path(), &["album", "--quiet", "-o", "/dev/stdout"]);
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        let output = create(folder.path(), &["album", "--quiet", "-o", "/dev/stdout"]).done();
         assert_eq!(output.stdout, made(folder.path(), &["album"]));
         #[cfg(target_os = "linux")]
         {
@@ -455,7 +413,7 @@ mod unix {
             let stdout = Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
             let output = create_in(folder.path()).arg("album").stdout(stdout).output().unwrap();
             assert_eq!(status(&output), 2);
-            assert!(stderr(&output).contains("standard output: No space left"), "{}", stderr(&output));
+            output.says("standard output: No space left");
             refused(folder.path(), &["/dev/zero"], "/dev/zero: expected a file or folder, found a device");
         }
     }

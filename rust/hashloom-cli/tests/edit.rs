@@ -10,7 +10,7 @@ use std::process::Output;
 
 #[cfg(target_os = "linux")]
 use common::peak_kib_of;
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, make_fifo, status, stderr, stdout};
 use hashloom_torrent::Torrent;
 use serde_json::{Value, json};
 
@@ -45,9 +45,7 @@ fn refused(bytes: impl AsRef<[u8]>, arguments: &[&str], part: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.torrent");
     fs::write(&path, &bytes).unwrap();
-    let output = run(folder.path(), &[&["a.torrent"], arguments].concat());
-    assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}: {}", stderr(&output));
-    assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
+    run(folder.path(), &[&["a.torrent"], arguments].concat()).refused(part);
     assert_eq!(fs::read(&path).unwrap(), bytes.as_ref());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -155,8 +153,7 @@ fn torrents_of_version_2_keep_their_trees() {
     for (version, content) in [("--v2", "album"), ("--hybrid", "album"), ("--v2", "single"), ("--hybrid", "single")] {
         let create = ["torrent", "create", "-q", "-f", version, content, "-o", "x"];
         assert_eq!(status(&hashloom().current_dir(folder.path()).args(create).output().unwrap()), 0);
-        let output = run(folder.path(), &["x", "--name", "new", "-p", "--json", "-w", "https://a.test/"]);
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        let output = run(folder.path(), &["x", "--name", "new", "-p", "--json", "-w", "https://a.test/"]).done();
         let report: Value = serde_json::from_str(stdout(&output)).unwrap();
         let mut keys = vec!["info.name", "info.private", "url-list"];
         if content == "single" {
@@ -173,9 +170,7 @@ fn torrents_of_version_2_keep_their_trees() {
     fs::remove_file(path("album/b")).unwrap();
     let create = ["torrent", "create", "-q", "-f", "--v2", "album", "-o", "x"];
     assert_eq!(status(&hashloom().current_dir(folder.path()).args(create).output().unwrap()), 0);
-    let output = run(folder.path(), &["x", "--name", "a"]);
-    assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("only file in the torrent's folder"), "{}", stderr(&output));
+    run(folder.path(), &["x", "--name", "a"]).ends(2).says("only file in the torrent's folder");
 }
 
 #[test]
@@ -248,14 +243,12 @@ fn links_permissions_and_pipes() {
     );
     assert_eq!(path("a").metadata().unwrap().mode() & 0o777, 0o640);
     // A pipe is not waited for, and a loop of links is an error.
-    assert!(std::process::Command::new("mkfifo").arg(path("fifo")).status().unwrap().success());
+    make_fifo(path("fifo"));
     symlink("loop", path("loop")).unwrap();
     for (name, part) in
         [("fifo", "expected a regular file"), ("loop", "symbolic links"), ("/dev/null", "expected a regular file")]
     {
-        let output = run(folder.path(), &[name, "-c", "x"]);
-        assert_eq!(status(&output), 2);
-        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+        run(folder.path(), &[name, "-c", "x"]).ends(2).says(part);
     }
     // Root may write anywhere.
     if !rustix::process::geteuid().is_root() {
@@ -265,8 +258,7 @@ fn links_permissions_and_pipes() {
     // A torrent in use by another run is left alone.
     let file = fs::File::options().read(true).write(true).open(path("hard")).unwrap();
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    let output = run(folder.path(), &["hard", "-c", "y"]);
-    assert!(stderr(&output).contains("another run is writing it"), "{}", stderr(&output));
+    run(folder.path(), &["hard", "-c", "y"]).says("another run is writing it");
     assert_eq!(fs::read_to_string(path("hard")).unwrap(), old);
 }
 

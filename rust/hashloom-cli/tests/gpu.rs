@@ -7,7 +7,7 @@ mod common;
 use std::process::{Command, Output};
 
 use common::skipped::skipped_unless_required;
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stderr, stdout};
 
 /// Mesa's layer that chooses a default device asks Wayland, and complains if there is none.
 fn program() -> Command {
@@ -22,8 +22,7 @@ fn run(arguments: &[&str]) -> Output {
 
 /// Returns the name of the first device.
 fn device() -> Option<String> {
-    let output = run(&["kernels", "--gpu", "--json"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = run(&["kernels", "--gpu", "--json"]).done();
     let devices: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
     let name = devices[0]["name"].as_str().map(str::to_owned);
     if name.is_none() {
@@ -35,8 +34,7 @@ fn device() -> Option<String> {
 #[test]
 fn devices_are_listed() {
     let Some(name) = device() else { return };
-    let output = run(&["kernels", "--gpu"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = run(&["kernels", "--gpu"]).done();
     let lines: Vec<&str> = stdout(&output).lines().collect();
     assert!(lines[0].split_whitespace().eq(["name", "kind", "interface", "driver"]));
     assert!(lines[1].contains(&name));
@@ -61,9 +59,9 @@ fn no_device_is_a_clear_message() {
 fn a_device_that_is_not_there() {
     let Some(name) = device() else { return };
     let output = run(&["work", "--gpu=no such device", "--zero-bits", "4"]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    output.ends(2).prints("");
     let message = format!("hashloom: --gpu: no GPU has \"no such device\" in its name; there are: {name}");
-    assert!(stderr(&output).starts_with(&message), "{}", stderr(&output));
+    output.says_first(&message);
 }
 
 #[test]

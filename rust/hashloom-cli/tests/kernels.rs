@@ -7,7 +7,7 @@ mod common;
 use std::collections::HashMap;
 use std::process::Output;
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stderr, stdout};
 use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, chosen, kernels};
 use serde_json::Value;
@@ -17,8 +17,7 @@ fn run(arguments: &[&str]) -> Output {
 }
 
 fn table(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = run(arguments).done();
     stdout(&output).to_owned()
 }
 
@@ -88,7 +87,7 @@ fn the_instruction_sets_are_an_option_of_every_command_and_shown_in_few() {
     for arguments in given {
         let output = hashloom().args(arguments).output().unwrap();
         assert_eq!(status(&output), 2, "{arguments:?}");
-        assert!(stderr(&output).contains("unknown instruction set \"nope\""), "{}", stderr(&output));
+        output.says("unknown instruction set \"nope\"");
     }
 }
 
@@ -163,8 +162,7 @@ fn without_bench_nothing_is_timed() {
 #[test]
 fn a_restricted_choice_is_shown_and_all_kernels_stay_listed() {
     let through_variable = |isa| {
-        let output = hashloom().arg("kernels").env("HASHLOOM_ISA", isa).output().unwrap();
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        let output = hashloom().arg("kernels").env("HASHLOOM_ISA", isa).output().unwrap().done();
         stdout(&output).to_owned()
     };
     let text = table(&["--isa", "scalar"]);
@@ -201,8 +199,8 @@ fn instruction_sets_without_a_kernel_for_each_algorithm() {
                 assert_eq!((status(&output), stderr(&output)), (0, ""));
             } else {
                 let error = format!("hashloom: --isa or HASHLOOM_ISA: no kernel for {algorithm} in the set {{{isa}}}");
-                assert_eq!((status(&output), stdout(&output)), (2, ""));
-                assert!(stderr(&output).starts_with(&error), "{}", stderr(&output));
+                output.ends(2).prints("");
+                output.says_first(&error);
             }
         }
     }

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::{hashloom, stderr, stdout};
+use common::{Ran, hashloom, make_fifo, stderr, stdout};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 /// Runs the program with these arguments through another program.
@@ -64,7 +64,7 @@ fn io_uring_may_fail_at_any_time() {
 fn a_pipe_is_read_whole_or_not_at_all() {
     let folder = content();
     let pipe = folder.path().join("small/pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    make_fifo(&pipe);
     for first in [3, 4, 5, 6, 8] {
         // A reader and a writer of its own, so that opening the pipe never waits.
         let mut writer = fs::File::options().read(true).write(true).open(&pipe).unwrap();
@@ -213,7 +213,7 @@ fn a_path_that_is_too_long_is_named() {
     let check = ["manifest", "check", "manifest", &below];
     let output = hashloom().current_dir(folder.path()).args(check).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(stdout(&output).contains("78 the same, 2 unreadable"), "{}", stdout(&output));
+    output.has("78 the same, 2 unreadable");
 }
 
 /// Compares outputs, except of commands whose summary tells the time taken.

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stdout};
 
 fn manifest(folder: &Path, arguments: &[&str]) -> Output {
     hashloom().current_dir(folder).arg("manifest").args(arguments).output().unwrap()
@@ -52,20 +52,17 @@ fn the_newest_is_told_from_those_before() {
     let folder = folder();
     let folder = folder.path();
     for number in 1..=3 {
-        let output = add(folder, number);
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
-        assert!(stdout(&output).starts_with(&format!("m{number}: entry {number} of log\nhead: {number}:")));
+        add(folder, number).done().begins(&format!("m{number}: entry {number} of log\nhead: {number}:"));
         fs::copy(folder.join("log"), folder.join(format!("log{number}"))).unwrap();
     }
-    let output = check(folder, "m3");
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = check(folder, "m3").done();
     let head = stdout(&output).lines().nth(1).unwrap();
-    assert!(stdout(&output).starts_with("newest: m3 is entry 3 of 3, added at 20"), "{}", stdout(&output));
+    output.begins("newest: m3 is entry 3 of 3, added at 20");
     assert!(head.starts_with("head: 3:") && head.ends_with(", signed by C0371020E1BC610F"), "{head}");
-    let output = check(folder, "m1");
-    assert_eq!(status(&output), 1);
-    assert!(stdout(&output).starts_with("rollback: m1 is entry 1 of 3, added at 20"), "{}", stdout(&output));
-    assert!(stdout(&output).contains("; the newest is entry 3 of 3, added at 20"), "{}", stdout(&output));
+    check(folder, "m1")
+        .ends(1)
+        .begins("rollback: m1 is entry 1 of 3, added at 20")
+        .has("; the newest is entry 3 of 3, added at 20");
     let output = check(folder, "m4");
     assert_eq!((status(&output), &stdout(&output)[..18]), (1, "not in the log: m4"));
     // What is the newest already is not added again; what is put back on purpose is.
@@ -75,7 +72,7 @@ fn the_newest_is_told_from_those_before() {
     assert_eq!(status(&log(folder, &["add", "log", "m1", "--sign", "minisign.key", "--comment", "a\tz\u{202e}"])), 0);
     let output = check(folder, "m1");
     assert_eq!(status(&output), 0);
-    assert!(stdout(&output).contains(r"(a\x09z\u{202e})"), "{}", stdout(&output));
+    output.has(r"(a\x09z\u{202e})");
     assert_eq!(status(&check(folder, "m3")), 1);
 
     let prove = |arguments: &[&str]| {
@@ -114,8 +111,7 @@ fn what_is_wrong_is_an_error() {
     }
     let right = read(folder, "log");
     let refused = |output: Output, why: &str| {
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{why}");
-        assert!(stderr(&output).contains(why), "{why}: {}", stderr(&output));
+        output.refused(why);
     };
     let bad = |content: &[u8], why: &str| {
         fs::write(folder.join("log"), content).unwrap();
@@ -186,8 +182,7 @@ fn no_entry_is_lost() {
         std::thread::scope(|scope| {
             for number in 1..=9 {
                 scope.spawn(move || {
-                    let output = add(folder, number);
-                    assert_eq!((status(&output), stderr(&output)), (0, ""));
+                    add(folder, number).done();
                 });
             }
         });

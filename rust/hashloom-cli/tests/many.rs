@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, make_fifo, names, status, stderr, stdout};
 use maker::{Bencode, Content, Version, content, dictionary, int, list, noise, text};
 use serde_json::Value;
 
@@ -44,8 +44,7 @@ fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
     make(folder, Version::V2, "two");
     make(folder, Version::Hybrid, "three");
     fs::write(folder.join("no.torrent"), "d4:infoi1ee").unwrap();
-    let output = verify(folder, ["three.torrent", "one.torrent", "two.torrent"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = verify(folder, ["three.torrent", "one.torrent", "two.torrent"]).done();
     let lines: Vec<&str> = stdout(&output).lines().collect();
     let [first, second, third, "", total] = lines[..] else { panic!("{lines:?}") };
     for (line, name) in [(first, "three"), (second, "one"), (third, "two")] {
@@ -70,7 +69,7 @@ fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
             not complete  one.torrent  32 KiB of 58.6 KiB (54.6%), 2 pieces bad\n\
             \n\
             not complete: 1 of 5 torrents in ";
-        assert!(stdout(&output).starts_with(expected), "{}", stdout(&output));
+        output.begins(expected);
 
         let output = verify(folder, arguments.into_iter().chain(["--json", "--threads", threads]));
         let objects = objects(&output);
@@ -78,8 +77,7 @@ fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
         assert_eq!(names, ["two.torrent", "three.torrent", "one.torrent"]);
         let complete: Vec<_> = objects.iter().map(|object| object["complete"].as_bool().unwrap()).collect();
         assert_eq!((status(&output), &complete[..]), (2, &[true, false, false][..]));
-        let output = verify(folder, arguments.into_iter().chain(["-q", "--threads", threads]));
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        verify(folder, arguments.into_iter().chain(["-q", "--threads", threads])).ends(2).prints("");
     }
     assert_eq!(status(&verify(folder, ["two.torrent", "one.torrent", "-q"])), 1);
 }
@@ -134,8 +132,7 @@ fn the_repair_list_is_exact_whatever_the_names() {
     for (i, bytes) in bytes.iter().enumerate() {
         fs::write(path(i), bytes).unwrap();
     }
-    let output = verify(outer.path(), ["t.torrent", "--repair-list"]);
-    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
+    verify(outer.path(), ["t.torrent", "--repair-list"]).is(0, "", "");
     // Piece 2 has the end of the first file and the beginning of the second; pieces 7, 8 and 9 are of the last two
     // files.
     let mut damaged = bytes[0].clone();
@@ -147,11 +144,10 @@ fn the_repair_list_is_exact_whatever_the_names() {
         bad\t0\t4999\t./t/d/line\\x0abreak\n\
         missing\t20000\t24999\t./t/d/caf\\xe9 \\\\x\n\
         missing\t0\t24999\t./t/d/grün\n";
-    assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, expected, ""));
+    output.is(1, expected, "");
     // The path of a single file is printed as found.
     fs::write(outer.path().join("one.torrent"), maker::file_torrent("x", &bytes[0], 10_000)).unwrap();
-    let output = verify(outer.path(), ["one.torrent", "--repair-list"]);
-    assert_eq!((status(&output), stdout(&output)), (1, "missing\t0\t24999\t./x\n"));
+    verify(outer.path(), ["one.torrent", "--repair-list"]).ends(1).prints("missing\t0\t24999\t./x\n");
 }
 
 /// Makes a hybrid torrent whose halves are of two different contents.
@@ -189,8 +185,7 @@ fn halves_that_disagree_are_the_torrents_fault() {
     // A piece that is wrong by both halves is bad.
     theirs[0].bytes[40_000] ^= 2;
     maker::write_files(&outer.path().join("t"), &theirs);
-    let output = verify(outer.path(), ["t.torrent"]);
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    verify(outer.path(), ["t.torrent"]).ends(1).tells("");
 }
 
 #[cfg(unix)]
@@ -219,8 +214,7 @@ fn links_and_permissions_are_noted() {
     fs::write(folder.join("d/run"), "abc").unwrap();
     fs::write(folder.join("d/text"), "def").unwrap();
     let check = |expected: &[(&str, &str)]| {
-        let output = verify(outer.path(), ["t.torrent", "--json"]);
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        let output = verify(outer.path(), ["t.torrent", "--json"]).done();
         let object = &objects(&output)[0];
         assert_eq!(object["complete"], true);
         let files = object["files"].as_array().unwrap().iter();
@@ -229,8 +223,7 @@ fn links_and_permissions_are_noted() {
             .collect();
         assert_eq!(found, expected);
         for arguments in [&["t.torrent"][..], &["t.torrent", "--missing"], &["t.torrent", "t.torrent"]] {
-            let output = verify(outer.path(), arguments);
-            assert_eq!((status(&output), stderr(&output)), (0, ""));
+            let output = verify(outer.path(), arguments).done();
             let (notes, expected) = match arguments.len() == 2 && arguments[1] == "t.torrent" {
                 true => (stdout(&output).matches(" note").count(), 2 * usize::from(!expected.is_empty())),
                 false => (stdout(&output).matches("\n  note: ").count(), expected.len()),
@@ -243,8 +236,7 @@ fn links_and_permissions_are_noted() {
     fs::write(folder.join("link"), "no link").unwrap();
     symlink("text", folder.join("d/up")).unwrap();
     check(&[("link", "not a link"), ("d/up", "link elsewhere")]);
-    let output = verify(outer.path(), ["t.torrent"]);
-    assert!(stdout(&output).contains("\n\n  note: link should be a symbolic link to d/text, but is not\n"));
+    verify(outer.path(), ["t.torrent"]).has("\n\n  note: link should be a symbolic link to d/text, but is not\n");
     // Links relative to their folder, by a detour, and absolute.
     for (link, up) in [("d/text", "run"), ("./d/../d/text", "../d/run"), ("/", "/")] {
         let absolute = |target: &str, path: &str| match target {
@@ -277,8 +269,7 @@ fn a_torrent_of_links_alone_is_complete() {
         ("pieces", Bencode::Bytes(Vec::new())),
     ]);
     fs::write(outer.path().join("t.torrent"), dictionary([("info", info)]).write()).unwrap();
-    let output = verify(outer.path(), ["t.torrent"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""), "{}", stdout(&output));
+    let output = verify(outer.path(), ["t.torrent"]).done();
     assert!(!stdout(&output).contains("none of its files"), "{}", stdout(&output));
 }
 
@@ -303,7 +294,7 @@ mod resume {
             fs::write(folder.join("check"), bytes).unwrap();
             let output = verify(folder, ["one.torrent", "--resume", "check"]);
             assert_eq!((status(&output), stdout(&output)), (2, ""), "{bytes:?}");
-            assert!(stderr(&output).starts_with(&format!("hashloom: check: {message}")), "{}", stderr(&output));
+            output.says_first(&format!("hashloom: check: {message}"));
             assert!(stderr(&output).ends_with(". It is not replaced: give another FILE, or remove it\n"));
             assert_eq!(fs::read(folder.join("check")).unwrap(), bytes);
         }
@@ -315,7 +306,7 @@ mod resume {
         let outer = tempfile::tempdir().unwrap();
         let folder = outer.path();
         make(folder, Version::V1, "one");
-        assert!(std::process::Command::new("mkfifo").arg(folder.join("fifo")).status().unwrap().success());
+        make_fifo(folder.join("fifo"));
         for file in ["fifo", "/dev/zero", "/dev/null", "one"] {
             let output = verify(folder, ["one.torrent", "--resume", file]);
             assert_eq!((status(&output), stdout(&output)), (2, ""), "{file}");
@@ -341,12 +332,14 @@ mod resume {
         }
         assert_eq!(fs::read(folder.join("two/a b")).unwrap(), checkpoint);
         assert!(!folder.join("two/d/c").exists());
-        let output = verify(folder, ["one.torrent", "--resume", "x", "--bitfield", "one/../x"]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert_eq!(stderr(&output), "hashloom: x: --bitfield and --resume cannot be the same FILE\n");
-        let output = verify(folder, ["one.torrent", "--resume", "one/../x.resume", "--transmission", "x.resume"]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "the end of the check would remove it");
-        assert_eq!(stderr(&output), "hashloom: x.resume: --resume and --transmission cannot be the same FILE\n");
+        verify(folder, ["one.torrent", "--resume", "x", "--bitfield", "one/../x"])
+            .ends(2)
+            .prints("")
+            .tells("hashloom: x: --bitfield and --resume cannot be the same FILE\n");
+        verify(folder, ["one.torrent", "--resume", "one/../x.resume", "--transmission", "x.resume"])
+            .ends(2)
+            .prints("")
+            .tells("hashloom: x.resume: --resume and --transmission cannot be the same FILE\n");
     }
 }
 
@@ -398,13 +391,6 @@ mod linux {
 
     fn kill(child: &Child, signal: &str) {
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-    }
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
     }
 
     #[test]
@@ -468,7 +454,7 @@ mod linux {
         let child = begin(folder, &arguments);
         kill(&child, "-INT");
         let output = child.wait_with_output().unwrap();
-        assert_eq!((status(&output), stderr(&output)), (130, ""));
+        output.ends(130).tells("");
         let lines: Vec<&str> = stdout(&output).lines().collect();
         let [first, second, third, "", total] = lines[..] else { panic!("{lines:?}") };
         assert!(first.starts_with("complete      one.torrent"), "{first}");
@@ -527,8 +513,7 @@ mod linux {
                 assert_eq!(object["complete"], false);
             }
             // On an old kernel, or in a sandbox, nothing changes.
-            let output = verify_with("enosys", folder, &["t.torrent"]);
-            assert_eq!((status(&output), stderr(&output)), (0, ""));
+            let _output = verify_with("enosys", folder, &["t.torrent"]).done();
         }
     }
 
@@ -608,7 +593,7 @@ mod linux {
             return;
         }
         assert_eq!(status(&output), 0, "{}", stderr(&output));
-        assert!(stdout(&output).contains("complete: 5 of 5 pieces"), "{}", stdout(&output));
+        output.has("complete: 5 of 5 pieces");
     }
 
     #[test]

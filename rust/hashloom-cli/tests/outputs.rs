@@ -13,25 +13,13 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, lchown,
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, make_fifo, names, run, status, stderr, stdout};
 use hashloom_files::state::State;
 use hashloom_list::manifest::Scan;
 use hashloom_torrent::{PieceState, Torrent};
 use maker::{Version, content, noise};
 
 const NOBODY: u32 = 65534;
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    hashloom().current_dir(folder).args(arguments).output().unwrap()
-}
-
-/// Returns the names in a folder, sorted.
-fn names(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names
-}
 
 /// Returns true if a test can run. Otherwise the test is named, and fails if HASHLOOM_REQUIRE is set.
 fn can(what: &str, is_possible: bool) -> bool {
@@ -100,7 +88,7 @@ fn a_state_file_is_never_another_file() {
     fs::write(folder.join("diary"), "Monday").unwrap();
     symlink("diary", folder.join("link")).unwrap();
     symlink("none", folder.join("dangling")).unwrap();
-    assert!(Command::new("mkfifo").arg(folder.join("fifo")).status().unwrap().success());
+    make_fifo(folder.join("fifo"));
     let mut cases = vec![
         ("tree/empty", "part of what the manifest describes"),
         ("tree/../tree/a", "part of what the manifest describes"),
@@ -125,12 +113,9 @@ fn a_state_file_is_never_another_file() {
     for (name, why) in cases {
         let is = kind(name);
         let output = run(folder, &["manifest", "check", "m", "tree", "--resume", name]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{name}");
-        assert!(stderr(&output).contains(why), "{name}: {}", stderr(&output));
+        output.refused(why);
         if !["tree/empty", "tree/../tree/a", "m"].contains(&name) {
-            let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", name]);
-            assert_eq!((status(&output), stdout(&output)), (2, ""), "{name}");
-            assert!(stderr(&output).contains(why), "{name}: {}", stderr(&output));
+            run(folder, &["torrent", "verify", "one.torrent", "--resume", name]).refused(why);
         }
         assert_eq!(kind(name), is, "{name}");
     }
@@ -140,8 +125,7 @@ fn a_state_file_is_never_another_file() {
     assert_eq!(fs::read(folder.join("nothing")).unwrap(), b"");
     // A file that would be listed if it existed.
     fs::remove_file(folder.join("tree/b")).unwrap();
-    let output = run(folder, &["manifest", "check", "m", "tree", "--resume", "tree/b"]);
-    assert!(stderr(&output).contains("part of what the manifest describes"), "{}", stderr(&output));
+    run(folder, &["manifest", "check", "m", "tree", "--resume", "tree/b"]).says("part of what the manifest describes");
 }
 
 #[test]
@@ -150,12 +134,11 @@ fn two_runs_do_not_share_a_state_file() {
     drop(State::at(&folder.path().join("state"), &Scan::subject(&[hashloom::Algorithm::Sha256])).unwrap());
     let state = File::open(folder.path().join("state")).unwrap();
     rustix_lock(&state);
-    let output = run(folder.path(), &["manifest", "check", "m", "tree", "--resume", "state"]);
-    assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("state: another run is writing it"), "{}", stderr(&output));
+    run(folder.path(), &["manifest", "check", "m", "tree", "--resume", "state"])
+        .ends(2)
+        .says("state: another run is writing it");
     drop(state);
-    let output = run(folder.path(), &["manifest", "check", "m", "tree", "--resume", "state"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    run(folder.path(), &["manifest", "check", "m", "tree", "--resume", "state"]).done();
     assert_eq!(names(folder.path()), ["m", "tree"]);
 }
 
@@ -188,8 +171,7 @@ fn what_another_torrent_has_in_the_checkpoint_stays() {
         (&["one.torrent", "--resume", "check", "--data", "no/where"], 2),
         (&["one.torrent", "--resume", "check", "--bitfield", "/dev/full"], 2),
     ] {
-        let output = run(folder, &[&["torrent", "verify"], arguments].concat());
-        assert_eq!(status(&output), code, "{}", stderr(&output));
+        run(folder, &[&["torrent", "verify"], arguments].concat()).ends(code);
         if arguments.contains(&"no/where") {
             fs::write(&check, &saved).unwrap();
         }
@@ -223,8 +205,8 @@ fn what_is_checked_again_is_told() {
         true => ("2 pieces are checked again: open for writing in another program", "27232"),
         false => ("4 pieces are checked again: on a file system that does not promise to tell of each change", "60000"),
     };
-    assert_eq!((status(&output), stderr(&output)), (0, &*format!("resume: {again}\n")));
-    assert!(stdout(&output).contains(&format!("\"bytes_read\":{nbytes}")), "{}", stdout(&output));
+    output.ends(0).tells(&format!("resume: {again}\n"));
+    output.has(&format!("\"bytes_read\":{nbytes}"));
 }
 
 /// Returns the arguments of each command that writes a file, and the file.
@@ -303,7 +285,7 @@ fn a_folder_that_is_not_on_the_disk_is_told() {
     // The first fsync is of the file, the second of the folder.
     let Some(output) = faulty(outer.path(), &["fsync:error=EIO:when=2"], &arguments) else { return };
     assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("written, but may not survive a crash: "), "{}", stderr(&output));
+    output.says("written, but may not survive a crash: ");
     assert!(outer.path().join("out").exists());
 }
 
@@ -377,7 +359,7 @@ fn what_another_user_has_planted() {
         |path, victim| symlink(victim, path).unwrap(),
         |path, _| symlink("new", path).unwrap(),
         |path, _| fs::write(path, "").unwrap(),
-        |path, _| assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+        |path, _| make_fifo(path),
     ];
     for (mut arguments, _) in writers(folder) {
         let place = place_of_output(&arguments);
@@ -414,15 +396,11 @@ fn what_another_user_has_planted() {
     for planted in ["shared/m.partial", "shared/state"] {
         symlink(&victim, folder.join(planted)).unwrap();
     }
-    let output = run(folder, &["manifest", "write", "tree", "-o", "shared/m"]);
-    assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("m.partial: it is a symbolic link"), "{}", stderr(&output));
-    let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/state"]);
-    assert!(stderr(&output).contains("state: it is a symbolic link"), "{}", stderr(&output));
+    run(folder, &["manifest", "write", "tree", "-o", "shared/m"]).ends(2).says("m.partial: it is a symbolic link");
+    run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/state"]).says("state: it is a symbolic link");
     drop(common::checkpoint(&shared.join("theirs")));
     chown(shared.join("theirs"), Some(NOBODY), None).unwrap();
-    let output = run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/theirs"]);
-    assert!(stderr(&output).contains("belongs to another user"), "{}", stderr(&output));
+    run(folder, &["torrent", "verify", "one.torrent", "--resume", "shared/theirs"]).says("belongs to another user");
     assert!(shared.join("theirs").exists());
     assert_eq!(fs::read(&victim).unwrap(), b"mine");
 }
@@ -430,9 +408,9 @@ fn what_another_user_has_planted() {
 #[test]
 fn a_manifest_replaces_no_file_of_its_folder() {
     let folder = tree();
-    let output = run(folder.path(), &["manifest", "write", "tree", "-o", "tree/a", "--force"]);
-    assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains("tree/a: it is a file in tree and not a manifest. It is not replaced"));
+    run(folder.path(), &["manifest", "write", "tree", "-o", "tree/a", "--force"])
+        .ends(2)
+        .says("tree/a: it is a file in tree and not a manifest. It is not replaced");
     assert_eq!(fs::read(folder.path().join("tree/a")).unwrap(), b"a");
     for force in ["--quiet", "--force"] {
         assert_eq!(status(&run(folder.path(), &["manifest", "write", "tree", "-o", "tree/m", force])), 0);
@@ -450,7 +428,7 @@ fn a_finished_manifest_is_replaced_only_if_asked_to() {
     fs::copy(folder.path().join("m"), folder.path().join("other")).unwrap();
     for more in [&[][..], &["--update", "other"]] {
         let output = write(more);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        output.ends(2).prints("");
         let why = "it exists. Give --force to replace it, or another FILE with --output";
         assert_eq!(stderr(&output), format!("hashloom: m: the manifest is not written there: {why}\n"));
         assert_eq!(fs::read(folder.path().join("m")).unwrap(), old);
@@ -463,8 +441,7 @@ fn a_finished_manifest_is_replaced_only_if_asked_to() {
         assert_ne!(fs::read(folder.path().join("m")).unwrap(), old);
     }
     // A pipe has nothing to lose.
-    let output = run(folder.path(), &["manifest", "write", "tree", "-o", "/dev/stdout"]);
-    assert_eq!(status(&output), 0);
+    run(folder.path(), &["manifest", "write", "tree", "-o", "/dev/stdout"]).ends(0);
 }
 
 #[test]
@@ -477,9 +454,7 @@ fn outputs_of_trees_are_not_what_is_read_or_each_other() {
         &["m", "--out-merkle-tree", "x", "--out-descriptor", "tree/../x"],
     ] {
         let before = fs::read(folder.join("m")).unwrap();
-        let output = run(folder, &[&["tree", "fsverity"], arguments].concat());
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
-        assert!(stderr(&output).contains("Give another FILE"), "{}", stderr(&output));
+        run(folder, &[&["tree", "fsverity"], arguments].concat()).refused("Give another FILE");
         assert_eq!(fs::read(folder.join("m")).unwrap(), before);
     }
 }
@@ -489,22 +464,17 @@ fn a_device_or_pipe_is_written_to_as_it_stands() {
     let outer = tree();
     let folder = outer.path();
     let fifo = folder.join("fifo");
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    make_fifo(&fifo);
     let reader = std::thread::spawn({
         let fifo = fifo.clone();
         move || fs::read(fifo).unwrap()
     });
-    let output = run(folder, &["manifest", "write", "tree", "-o", "fifo"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    run(folder, &["manifest", "write", "tree", "-o", "fifo"]).done();
     assert_eq!(reader.join().unwrap(), fs::read(folder.join("m")).unwrap());
     assert!(fs::metadata(&fifo).unwrap().file_type().is_fifo());
-    let output = run(folder, &["manifest", "write", "tree", "-o", "/dev/full"]);
-    assert_eq!(status(&output), 2);
-    assert!(
-        stderr(&output).contains("/dev/full: the manifest cannot be written: No space left on device"),
-        "{}",
-        stderr(&output)
-    );
+    run(folder, &["manifest", "write", "tree", "-o", "/dev/full"])
+        .ends(2)
+        .says("/dev/full: the manifest cannot be written: No space left on device");
     let output = run(folder, &["manifest", "write", "tree", "-o", "/dev/stdout"]);
     assert_eq!(stdout(&output).as_bytes(), fs::read(folder.join("m")).unwrap());
     assert_eq!(names(folder), ["fifo", "m", "tree"]);

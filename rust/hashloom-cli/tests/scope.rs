@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stderr, stdout};
 use hashloom_torrent::{PieceState, Torrent};
 use maker::{Content, Version, content, noise};
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ fn nothing_is_said_of_what_was_not_asked_for() {
 
         let list = album.verify(&[&arguments[..], &["--missing", "--map"]].concat());
         assert!(!stdout(&list).contains("pieces 4-"), "{}", stdout(&list));
-        assert!(stdout(&list).contains(&format!("  ████{}\n", "~".repeat(total - 4))), "{}", stdout(&list));
+        list.has(&format!("  ████{}\n", "~".repeat(total - 4)));
         assert_eq!(stdout(&album.verify(&[&arguments[..], &["--repair-list"]].concat())), "");
         assert_eq!(status(&album.verify(&[&torrent])), 1, "all of it is not right");
     }
@@ -130,8 +130,8 @@ fn nothing_is_said_of_what_was_not_asked_for() {
         let torrent = format!("{name}.torrent");
         let output = album.verify(&[&torrent, "--file", "one.flac"]);
         assert_eq!(status(&output), 1, "{name}");
-        assert!(stdout(&output).contains("\n  CD2/one.flac has 1 of "), "{}", stdout(&output));
-        assert!(stdout(&output).contains("\n\npart wrong: "), "{}", stdout(&output));
+        output.has("\n  CD2/one.flac has 1 of ");
+        output.has("\n\npart wrong: ");
         let (code, object) = album.object(&[&torrent, "--file", "one.flac"]);
         assert_eq!((code, &object["complete"], &object["scope"]["right"]), (1, &json!(false), &json!(false)));
         assert_eq!(object["pieces"]["bad"], 1, "{name}");
@@ -143,10 +143,11 @@ fn nothing_is_said_of_what_was_not_asked_for() {
 fn a_neighbour_of_version_1_counts() {
     let album = Album::new();
     album.remove("CD1/two.flac");
-    let output = album.verify(&["v1.torrent", "--file", "CD1/One.flac"]);
-    assert_eq!(status(&output), 1);
-    assert!(stdout(&output).contains("\n  CD1/two.flac is missing\n"), "{}", stdout(&output));
-    assert!(stdout(&output).contains("\n\npart wrong: 4 of 11 pieces checked, 3 right, "), "{}", stdout(&output));
+    album
+        .verify(&["v1.torrent", "--file", "CD1/One.flac"])
+        .ends(1)
+        .has("\n  CD1/two.flac is missing\n")
+        .has("\n\npart wrong: 4 of 11 pieces checked, 3 right, ");
     for torrent in ["v2.torrent", "hybrid.torrent"] {
         assert_eq!(status(&album.verify(&[torrent, "--file", "CD1/One.flac"])), 0, "{torrent}");
     }
@@ -219,9 +220,7 @@ fn usage_that_cannot_be_meant() {
         (&["--file", "*", "--libtorrent", "x.fastresume"], "cannot be used with"),
         (&["--file", "*", "--transmission", "x.resume"], "cannot be used with"),
     ] {
-        let output = album.verify(&[&["v1.torrent"], options].concat());
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{options:?}");
-        assert!(stderr(&output).contains(message), "{options:?}: {}", stderr(&output));
+        album.verify(&[&["v1.torrent"], options].concat()).refused(message);
     }
     assert!(!album.path().join("x.fastresume").exists());
 }
@@ -257,7 +256,7 @@ fn the_first_pieces_of_each_file_and_the_last() {
         fs::File::options().write(true).open(path).unwrap().set_len(4 * PIECE as u64 - 1).unwrap();
         let output = album.verify(&[torrent, "--first", "1"]);
         assert_eq!(status(&output), 1, "{name}");
-        assert!(stdout(&output).contains("CD2/one.flac is too short: 65535 of 65536 bytes"), "{}", stdout(&output));
+        output.has("CD2/one.flac is too short: 65535 of 65536 bytes");
         album.restore();
 
         // All of them is a check of the whole torrent, and of files without pieces.
@@ -269,7 +268,7 @@ fn the_first_pieces_of_each_file_and_the_last() {
         assert_eq!(status(&album.verify(&[torrent, "--first", "1"])), 0, "{name}");
         let output = album.verify(&[torrent, "--first", "4"]);
         assert_eq!(status(&output), 1, "{name}");
-        assert!(stdout(&output).contains("\n  CD1/empty is missing\n"), "{}", stdout(&output));
+        output.has("\n  CD1/empty is missing\n");
         album.restore();
     }
 }
@@ -281,8 +280,7 @@ fn several_torrents_are_complete_or_right_in_part() {
     fs::write(album.path().join("single.torrent"), single).unwrap();
     maker::write_files(&album.path().join("single"), &[content("song", noise(10, 1))]);
     let both = ["single.torrent", "v1.torrent", "--data", "."];
-    let output = album.verify(&[&both[..], &["--first", "1"]].concat());
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = album.verify(&[&both[..], &["--first", "1"]].concat()).done();
     let lines: Vec<&str> = stdout(&output).lines().collect();
     let expected =
         ["complete      single.torrent  10 bytes", "part right    v1.torrent  4 of 11 pieces checked, 4 right"];
@@ -294,8 +292,7 @@ fn several_torrents_are_complete_or_right_in_part() {
     let lines: Vec<&str> = stdout(&output).lines().collect();
     assert_eq!(lines[1], "part wrong    v1.torrent  4 of 11 pieces checked, 3 right, 1 piece bad");
     assert!(lines[3].starts_with("part wrong: 1 of 2 torrents, 1 checked in part, in "), "{lines:?}");
-    let output = album.verify(&[&both[..1], &["--first", "9"]].concat());
-    assert!(stdout(&output).contains("\n\ncomplete: 1 of 1 piece, "), "{}", stdout(&output));
+    album.verify(&[&both[..1], &["--first", "9"]].concat()).has("\n\ncomplete: 1 of 1 piece, ");
 }
 
 /// What is written of a part claims nothing of the rest, although the rest is right.
@@ -308,8 +305,7 @@ fn what_is_written_of_a_part_claims_no_more() {
     fs::write(album.path().join("bits"), [0x7f, 0x20]).unwrap();
     album.flip("CD1/One.flac", PIECE);
     let resume = ["--libtorrent", "x.fastresume", "--transmission", "x.resume"];
-    let output = album.verify(&[&["v1.torrent", "-q", "--claimed", "bits"], &resume[..]].concat());
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    album.verify(&[&["v1.torrent", "-q", "--claimed", "bits"], &resume[..]].concat()).ends(1).tells("");
     for file in ["x.fastresume", "x.resume"] {
         let (code, object) = album.object(&["v1.torrent", "--claimed", file]);
         assert_eq!((code, &object["scope"]["bitfield"]), (0, &json!("3f20")), "{file}");
@@ -331,12 +327,11 @@ fn claimed_pieces_of_some_files() {
     fs::write(album.path().join("bits"), [0, 0]).unwrap();
     for options in [&[][..], &["--file", "*.flac"]] {
         let nothing = "hashloom: v1.torrent: nothing was checked: none of the pieces asked for is claimed\n";
-        let output = album.verify(&[&claimed[..], options, &["-q"]].concat());
-        assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", nothing));
+        album.verify(&[&claimed[..], options, &["-q"]].concat()).is(1, "", nothing);
         let output = album.verify(&[&claimed[..], options].concat());
-        assert_eq!((status(&output), stderr(&output)), (1, nothing));
+        output.ends(1).tells(nothing);
         let verdict = "\n\nnot checked: 0 of 11 pieces checked, 0 right, 0 bytes (0.0%) in 0.";
-        assert!(stdout(&output).contains(verdict), "{}", stdout(&output));
+        output.has(verdict);
         let output = album.verify(&[&claimed[..], options, &["--json"]].concat());
         let object: Value = serde_json::from_str(stdout(&output)).unwrap();
         assert_eq!((status(&output), &object["complete"], &object["scope"]["pieces"]), (1, &json!(false), &json!(0)));

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stderr, stdout};
 
 const NBYTES: usize = 2 << 20;
 
@@ -71,9 +71,7 @@ fn no_command_reads_faster_than_the_rate() {
 #[test]
 fn a_rate_is_a_number_of_bytes_from_one_on() {
     for (rate, why) in [("0", "at least 1 byte a second"), ("fast", "expected a whole number of bytes")] {
-        let output = hashloom().args(["sum", "--rate", rate]).output().unwrap();
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        hashloom().args(["sum", "--rate", rate]).output().unwrap().refused(why);
     }
 }
 
@@ -143,6 +141,6 @@ fn a_priority_that_the_system_refuses_is_a_warning() {
         let (output, _) = traced(folder.path(), &["-e", &inject], &arguments);
         let expected =
             format!("hashloom: warning: --nice: the priority for the {what} stays as it is: Operation not permitted\n");
-        assert_eq!((status(&output), stderr(&output)), (0, &expected[..]));
+        output.ends(0).tells(&expected[..]);
     }
 }

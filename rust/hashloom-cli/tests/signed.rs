@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, sha256, status, stderr, stdout};
 use hashloom_files::run::Options;
 use hashloom_files::state::State;
 use hashloom_list::manifest::Scan;
@@ -41,13 +41,8 @@ const CHECK: [&str; 5] = ["check", "manifest", "tree", "--trusted-key", "minisig
 fn what_minisign_has_signed() {
     let folder = folder();
     let folder = folder.path();
-    let output = manifest(folder, &CHECK);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
-    assert!(
-        stdout(&output).starts_with("signed by C0371020E1BC610F: a test: manifest\nas written: "),
-        "{}",
-        stdout(&output)
-    );
+    let output = manifest(folder, &CHECK).done();
+    output.begins("signed by C0371020E1BC610F: a test: manifest\nas written: ");
     // The key itself; JSON and --quiet have no line for it.
     let key = fs::read_to_string(folder.join("minisign.pub")).unwrap();
     let output =
@@ -68,8 +63,7 @@ fn what_minisign_has_signed() {
     for name in ["manifest", "manifest.minisig"] {
         fs::copy(vectors().join(name), folder.join("tree").join(name)).unwrap();
     }
-    let output = manifest(folder, &["check", "tree/manifest", "--trusted-key", "minisign.pub"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    manifest(folder, &["check", "tree/manifest", "--trusted-key", "minisign.pub"]).done();
 }
 
 /// Nothing of the folder is read: a file that would be an error, or a difference, is not named.
@@ -79,9 +73,7 @@ fn what_is_not_signed() {
         let folder = folder();
         fs::write(folder.path().join("tree/new"), "").unwrap();
         change(folder.path());
-        let output = manifest(folder.path(), arguments);
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{why}: {}", stderr(&output));
-        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        manifest(folder.path(), arguments).refused(why);
     };
     let nothing = |_: &Path| {};
     let other = ["check", "manifest", "tree", "--trusted-key", "password.pub"];
@@ -97,8 +89,7 @@ fn what_is_not_signed() {
     refused(&nothing, &["check", "-", "tree", "--trusted-key", "minisign.pub"], "name the signature with --signature");
     // A manifest that is right by its own last line.
     let again = |path: &Path| {
-        let output = manifest(path, &["write", "tree", "-o", "manifest", "--force"]);
-        assert_eq!(status(&output), 0);
+        manifest(path, &["write", "tree", "-o", "manifest", "--force"]).ends(0);
     };
     refused(&again, &CHECK, "manifest.minisig: the signature is wrong: ");
     // Any byte of the manifest or of the signature counts, except those of the untrusted comment.
@@ -133,12 +124,10 @@ fn what_is_signed_here() {
     let folder = folder.path();
     fs::remove_file(folder.join("manifest")).unwrap();
     let write = ["write", "tree", "-o", "tree/m", "--sign", "minisign.key"];
-    let output = manifest(folder, &write);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
-    let output = manifest(folder, &["check", "tree/m", "--trusted-key", "minisign.pub"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
-    assert!(stdout(&output).starts_with("signed by C0371020E1BC610F: timestamp:"), "{}", stdout(&output));
-    assert!(stdout(&output).contains(", file:m, folder:tree, hashed\n"), "{}", stdout(&output));
+    manifest(folder, &write).done();
+    let output = manifest(folder, &["check", "tree/m", "--trusted-key", "minisign.pub"]).done();
+    output.begins("signed by C0371020E1BC610F: timestamp:");
+    output.has(", file:m, folder:tree, hashed\n");
     match Command::new("minisign").current_dir(folder).args(["-Vm", "tree/m", "-p", "minisign.pub"]).output() {
         Ok(output) => assert!(output.status.success(), "{}", stderr(&output)),
         Err(error) => common::skipped::skipped_part("the program minisign accepts a signature", error),
@@ -148,11 +137,7 @@ fn what_is_signed_here() {
     fs::rename(folder.join("tree/m"), folder.join("kept")).unwrap();
     let output = manifest(folder, &write);
     assert_eq!(status(&output), 2);
-    assert!(
-        stderr(&output).contains("m.minisig: the signature is not written there: it exists"),
-        "{}",
-        stderr(&output)
-    );
+    output.says("m.minisig: the signature is not written there: it exists");
     assert!(!folder.join("tree/m").exists() && fs::read(folder.join("tree/m.minisig")).unwrap() == before[1]);
     assert_eq!(status(&manifest(folder, &[&write[..], &["--force"]].concat())), 0);
     assert_eq!(fs::read(folder.join("tree/m")).unwrap(), before[0]);
@@ -170,9 +155,7 @@ fn what_is_signed_here() {
         (&["write", "tree", "-o", "x", "--sign", "/dev/null"], "expected a secret key of minisign"),
         (&["write", "tree", "-o", "x", "--sign", "damaged.key"], "--sign: "),
     ] {
-        let output = manifest(folder, arguments);
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
-        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        manifest(folder, arguments).refused(why);
         assert!(!folder.join("x").exists());
     }
 }
@@ -195,8 +178,7 @@ fn what_a_release_has() {
         Command::new("bash").arg(&script).arg(&release).arg(key).arg(program).output().unwrap()
     };
     let signature = release.join("SHA256SUMS.minisig");
-    let output = sign("minisign.key");
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    sign("minisign.key").done();
     assert!(fs::read_to_string(&signature).unwrap().contains("\tfile:SHA256SUMS\thashed"));
     let verify = ["-Vm", "release/SHA256SUMS", "-p", "minisign.pub"];
     match Command::new("minisign").current_dir(folder.path()).args(verify).output() {
@@ -264,9 +246,7 @@ fn a_key_with_a_password() {
     assert_eq!(status(&output), 0, "{}", stdout(&output));
     assert_eq!(status(&manifest(folder, &["check", "m", "tree", "--trusted-key", "password.pub"])), 0);
     assert_eq!(status(&manifest(folder, &["check", "m", "tree", "--trusted-key", "minisign.pub"])), 2);
-    let output = sign("n", "wrong horse").unwrap();
-    assert_eq!(status(&output), 2);
-    assert!(stdout(&output).contains("the password is wrong, or the key is damaged"), "{}", stdout(&output));
+    sign("n", "wrong horse").unwrap().ends(2).has("the password is wrong, or the key is damaged");
     assert!(!folder.join("n").exists() && !folder.join("n.minisig").exists());
 }
 
@@ -317,8 +297,7 @@ fn a_signature_is_there_while_a_manifest_is_replaced() {
         assert_eq!(summary(folder, &CHECK_M)["signature"]["comment"], comment);
         // An update from there, and the same command again.
         for write in [&FORCE[..], &["write", "tree", "-o", "m", "--update", "m", "--sign", "minisign.key"]] {
-            let output = manifest(folder, write);
-            assert_eq!((status(&output), stderr(&output)), (0, ""));
+            let _output = manifest(folder, write).done();
             assert_eq!((status(&manifest(folder, &CHECK_M)), read(folder, "m.minisig").lines().count()), (0, 4));
         }
     }
@@ -328,8 +307,7 @@ fn a_signature_is_there_while_a_manifest_is_replaced() {
         (both.repeat(3), "expected up to 4 signatures, found more"),
     ] {
         write(folder, "m.minisig", text);
-        let output = manifest(folder, &CHECK_M);
-        assert!(status(&output) == 2 && stderr(&output).contains(why), "{}", stderr(&output));
+        manifest(folder, &CHECK_M).ends(2).says(why);
     }
     assert_eq!(status(&manifest(folder, &FORCE)), 0);
     assert_eq!(status(&manifest(folder, &CHECK_M)), 0);
@@ -342,8 +320,7 @@ fn a_signature_is_there_while_a_manifest_is_replaced() {
         if has_progress {
             drop(state(folder, "m.partial", Some(&state_key(folder, "minisign.key"))));
         }
-        let output = manifest(folder, &first);
-        assert_eq!(status(&output), expected, "{}", stderr(&output));
+        manifest(folder, &first).ends(expected);
         assert_eq!(folder.join("m").exists(), expected == 0);
         if expected == 2 {
             assert_eq!(read(folder, "m.minisig"), *signature);
@@ -417,7 +394,7 @@ fn a_diff_of_signed_manifests() {
     assert_eq!(status(&manifest(folder, &["write", "tree", "-o", "n", "--sign", "minisign.key"])), 0);
     let diff = ["diff", "m", "n", "--trusted-key", "minisign.pub"];
     let output = manifest(folder, &diff);
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    output.ends(1).tells("");
     let lines: Vec<&str> = stdout(&output).lines().collect();
     assert!(lines[0].starts_with("m: signed by C0371020E1BC610F: timestamp:"), "{}", lines[0]);
     assert!(lines[1].starts_with("n: signed by C0371020E1BC610F: ") && lines[2].starts_with("added "), "{lines:?}");
@@ -426,9 +403,7 @@ fn a_diff_of_signed_manifests() {
     assert_eq!(signatures["new"]["is_this_file"], true);
     // Without both signatures nothing is said.
     let refused = |arguments: &[&str], why: &str| {
-        let output = manifest(folder, arguments);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+        manifest(folder, arguments).refused(why);
     };
     refused(&["diff", "m", "n", "--trusted-key", "password.pub"], "the signature is wrong");
     refused(
@@ -453,11 +428,6 @@ fn digests(text: &str) -> Vec<(String, String)> {
     files.map(|line| (line["path"].as_str().unwrap().to_owned(), line["sha256"].as_str().unwrap().to_owned())).collect()
 }
 
-fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    use sha2::Digest;
-    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// Puts another digest into a manifest, and makes its last line anew.
 fn forged(text: &str, old: &str, new: &str) -> String {
     let text = text.replace(old, new);
@@ -477,8 +447,7 @@ fn digests_of_an_old_manifest_need_its_signature() {
     write(folder, "tree/b", "b");
     assert_eq!(status(&manifest(folder, &["write", "tree", "-o", "old", "--sign", "minisign.key"])), 0);
     write(folder, "tree/c", "c");
-    let output = manifest(folder, &UPDATE);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = manifest(folder, &UPDATE).done();
     let last = stdout(&output).lines().last().unwrap();
     assert!(last.ends_with("; 2 files taken over from OLD, by length and time alone"), "{last}");
     let comment = &summary(folder, &CHECK_M)["signature"]["comment"];
@@ -502,26 +471,22 @@ fn digests_of_an_old_manifest_need_its_signature() {
             write(folder, "old.minisig", signature);
         }
         let output = manifest(folder, &UPDATE);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        output.ends(2).prints("");
         assert!(stderr(&output).contains("--update: old") || stderr(&output).contains("old.minisig"));
-        assert!(stderr(&output).contains(why), "{}", stderr(&output));
-        assert!(stderr(&output).contains("sign it, or leave out --update"), "{}", stderr(&output));
+        output.says(why);
+        output.says("sign it, or leave out --update");
         assert_eq!((read(folder, "m"), read(folder, "m.minisig")), before);
         write(folder, "old.minisig", "");
     }
-    let output = manifest(folder, &["write", "tree", "-o", "x", "--update", "-", "--sign", "minisign.key"]);
-    assert!(status(&output) == 2 && stderr(&output).contains("its signature beside it"), "{}", stderr(&output));
+    manifest(folder, &["write", "tree", "-o", "x", "--update", "-", "--sign", "minisign.key"])
+        .ends(2)
+        .says("its signature beside it");
     // Without --sign an update needs no signature, and a manifest of another folder is named.
     write(folder, "old", &right.0);
     write(folder, "old.minisig", &right.1);
     fs::rename(folder.join("tree"), folder.join("other")).unwrap();
     let arguments: Vec<&str> = UPDATE.iter().map(|&word| if word == "tree" { "other" } else { word }).collect();
-    let output = manifest(folder, &arguments);
-    assert!(
-        status(&output) == 0 && stderr(&output).contains("named tree: other may be another"),
-        "{}",
-        stderr(&output)
-    );
+    manifest(folder, &arguments).ends(0).says("named tree: other may be another");
     fs::remove_file(folder.join("old.minisig")).unwrap();
     assert_eq!(status(&manifest(folder, &["write", "other", "-o", "m", "--update", "old", "--force"])), 0);
 }
@@ -663,11 +628,7 @@ fn progress_is_signed_only_if_this_key_wrote_it() {
     for secret in [None, Some(&other[..])] {
         begin(secret, &evil);
         let before = read(folder, "m.partial");
-        let output = manifest(folder, &FORCE);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert!(
-            stderr(&output).contains("m.partial: nothing in it counts: it is not authenticated by this key. It is")
-        );
+        manifest(folder, &FORCE).refused("m.partial: nothing in it counts: it is not authenticated by this key. It is");
         assert!(!folder.join("m").exists() && read(folder, "m.partial") == before);
     }
     // A line of a state that this key has authenticated is another's in this one; so is a line that was changed.
@@ -677,20 +638,17 @@ fn progress_is_signed_only_if_this_key_wrote_it() {
     let whole = read(folder, "m.partial");
     for forged in [whole.replace(whole.lines().nth(1).unwrap(), &line), whole.replace(&digest, &evil)] {
         write(folder, "m.partial", forged);
-        let output = manifest(folder, &FORCE);
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        manifest(folder, &FORCE).done();
         assert_eq!(digests(&read(folder, "m")), [("a".to_owned(), digest.clone())]);
     }
     // What the same key wrote is taken over, in this folder only; without --sign it is not.
     write(folder, "m.partial", &whole);
-    let output = manifest(folder, &["write", "tree", "-o", "m", "--force"]);
-    assert_eq!(status(&output), 2, "{}", stdout(&output));
-    let output = manifest(folder, &FORCE);
-    assert!(stdout(&output).contains("; 1 file taken over from the interrupted run"), "{}", stdout(&output));
+    manifest(folder, &["write", "tree", "-o", "m", "--force"]).ends(2);
+    manifest(folder, &FORCE).has("; 1 file taken over from the interrupted run");
     fs::rename(folder.join("tree"), folder.join("moved")).unwrap();
     write(folder, "m.partial", &whole);
-    let output = manifest(folder, &["write", "moved", "-o", "m", "--force", "--sign", "minisign.key"]);
-    assert_eq!(stderr(&output), "resume: 1 file is read again: last read in another folder\n");
+    manifest(folder, &["write", "moved", "-o", "m", "--force", "--sign", "minisign.key"])
+        .tells("resume: 1 file is read again: last read in another folder\n");
 }
 
 /// A file changes between two contents while the folder is read.

@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stderr, stdout};
 use hashloom::Algorithm;
 use tempfile::TempDir;
 
@@ -214,27 +214,32 @@ fn commands_of_hashloom_do_the_same_under_their_own_name() {
     let folder = folder();
     let output = run_command("digest", folder.path(), &["-v", "-a", "sha1", "no", "abc"]);
     let message = "hashloom digest: can not open input file no: No such file or directory\n";
-    assert_eq!((status(&output), stderr(&output)), (2, message));
+    output.ends(2).tells(message);
     assert_eq!(stdout(&output), format!("sha1 (abc) = {ABC}\n"));
 
-    let output = run_command("mac", folder.path(), &["-a", "sha1_hmac", "-k", "key", "question"]);
-    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, format!("{MAC}\n").as_str(), ""));
+    run_command("mac", folder.path(), &["-a", "sha1_hmac", "-k", "key", "question"]).is(
+        0,
+        format!("{MAC}\n").as_str(),
+        "",
+    );
 
     let output = run_command("digest", folder.path(), &["-a", "md4", "abc"]);
     let message = "hashloom digest: unknown algorithm -- md4 (hashloom digest -l lists all)\n";
-    assert_eq!((status(&output), stderr(&output)), (1, message));
+    output.ends(1).tells(message);
     // Wrong usage is reported as by every command of hashloom.
-    let output = run_command("digest", folder.path(), &["-x"]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
-    assert!(stderr(&output).starts_with("hashloom: unexpected argument '-x' found"), "{}", stderr(&output));
+    run_command("digest", folder.path(), &["-x"])
+        .ends(2)
+        .prints("")
+        .says_first("hashloom: unexpected argument '-x' found");
 }
 
 #[test]
 fn a_path_before_the_name_does_not_matter() {
     let folder = folder();
-    let output = run("/usr/libexec/hashloom/digest", folder.path(), &["-a", "sha1", "no", "abc"]);
-    assert_eq!((status(&output), stdout(&output)), (2, format!("(abc) = {ABC}\n").as_str()));
-    assert!(stderr(&output).starts_with("digest: can not open"), "{}", stderr(&output));
+    run("/usr/libexec/hashloom/digest", folder.path(), &["-a", "sha1", "no", "abc"])
+        .ends(2)
+        .prints(format!("(abc) = {ABC}\n").as_str())
+        .says_first("digest: can not open");
 }
 
 #[test]
@@ -247,8 +252,7 @@ fn standard_input_is_read_to_its_end() {
         // Write in parts, as a slow writer does.
         [b"a", b"b", b"c"].into_iter().for_each(|byte| stdin.write_all(byte).unwrap());
         drop(stdin);
-        let output = child.wait_with_output().unwrap();
-        assert_eq!((status(&output), stdout(&output)), (0, format!("{expected}\n").as_str()));
+        child.wait_with_output().unwrap().ends(0).prints(format!("{expected}\n").as_str());
     }
 }
 
@@ -261,19 +265,17 @@ fn a_name_that_is_not_text_is_printed_as_it_is_and_shown_in_messages() {
     let output = called("digest", folder.path(), &["-va", "sha1"]).arg(name).output().unwrap();
     assert_eq!(output.stdout, [b"sha1 (\xff\x1b[31m) = ", ABC.as_bytes(), b"\n"].concat());
     fs::remove_file(folder.path().join(name)).unwrap();
-    let output = called("digest", folder.path(), &["-va", "sha1"]).arg(name).output().unwrap();
-    assert_eq!(status(&output), 2);
-    assert!(stderr(&output).contains(r"\xff\x1b[31m"), "{}", stderr(&output));
+    called("digest", folder.path(), &["-va", "sha1"]).arg(name).output().unwrap().ends(2).says(r"\xff\x1b[31m");
 }
 
 #[test]
 fn an_empty_name_is_one_that_cannot_be_opened() {
     let folder = folder();
-    let output = run("digest", folder.path(), &["-a", "sha1", "", "abc"]);
-    assert_eq!((status(&output), stdout(&output)), (2, format!("(abc) = {ABC}\n").as_str()));
-    assert_eq!(stderr(&output), "digest: can not open input file : No such file or directory\n");
-    let output = run("mac", folder.path(), &["-a", "sha1_hmac", "-k", "", "abc"]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    run("digest", folder.path(), &["-a", "sha1", "", "abc"])
+        .ends(2)
+        .prints(format!("(abc) = {ABC}\n").as_str())
+        .tells("digest: can not open input file : No such file or directory\n");
+    run("mac", folder.path(), &["-a", "sha1_hmac", "-k", "", "abc"]).ends(2).prints("");
 }
 
 #[test]
@@ -297,7 +299,7 @@ fn output_that_cannot_be_written_is_an_error() {
     for arguments in [&["-a", "sha1", "abc"][..], &["-l"]] {
         let output = called("digest", folder.path(), arguments).stdout(full.try_clone().unwrap()).output().unwrap();
         assert_eq!(status(&output), 1);
-        assert!(stderr(&output).starts_with("digest: standard output: No space left"), "{}", stderr(&output));
+        output.says_first("digest: standard output: No space left");
     }
 }
 
@@ -305,11 +307,9 @@ fn output_that_cannot_be_written_is_an_error() {
 fn help_names_the_program_as_it_is_called() {
     let folder = folder();
     for (name, first) in [("digest", "Usage: digest -l\n"), ("mac", "Usage: mac -l\n")] {
-        let output = run(name, folder.path(), &["--help"]);
-        assert_eq!((status(&output), stderr(&output)), (0, ""));
+        let output = run(name, folder.path(), &["--help"]).done();
         assert!(stdout(&output).contains(first) && !stdout(&output).contains("hashloom digest"), "{}", stdout(&output));
         assert!(stdout(&output).lines().all(|line| line.len() <= 100));
-        let output = run(name, folder.path(), &["--version"]);
-        assert_eq!(stdout(&output), format!("{name} {}\n", env!("CARGO_PKG_VERSION")));
+        run(name, folder.path(), &["--version"]).prints(&format!("{name} {}\n", env!("CARGO_PKG_VERSION")));
     }
 }

@@ -8,7 +8,7 @@ mod common;
 use std::path::Path;
 use std::process::Output;
 
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stderr, stdout};
 
 fn tree(folder: &Path, arguments: &[&str]) -> Output {
     hashloom().arg("tree").args(arguments).current_dir(folder).output().unwrap()
@@ -25,8 +25,7 @@ fn what_can_be_read_is_printed() {
         assert_eq!(stdout(&output), format!("{abc}  abc\n"));
         assert!(stderr(&output).contains("missing: ") && stderr(&output).contains("found a folder"));
         assert_eq!(status(&output), 2);
-        let output = tree(folder.path(), &[kind, "--json", "abc"]);
-        assert_eq!(stdout(&output), format!("{{\"path\":\"abc\",\"root\":\"{abc}\"}}\n"));
+        tree(folder.path(), &[kind, "--json", "abc"]).prints(&format!("{{\"path\":\"abc\",\"root\":\"{abc}\"}}\n"));
     }
     for wrong in [&["fsverity", "--block-size", "512", "abc"][..], &["s3", "--part-size", "1MiB", "abc"], &["fsverity"]]
     {
@@ -42,7 +41,7 @@ fn standard_input_is_read_once() {
     let output = hashloom().args(["tree", "glacier", "-", "-"]).stdin(file).output().unwrap();
     let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-    assert_eq!((status(&output), stdout(&output)), (0, &*format!("{abc}  -\n{nothing}  -\n")));
+    output.ends(0).prints(&format!("{abc}  -\n{nothing}  -\n"));
 }
 
 #[cfg(unix)]
@@ -79,16 +78,16 @@ fn a_hash_file_is_whole_or_not_there() {
     let formatted = tree(folder.path(), &["dmverity", "format", "data", "hashes"]);
     let root = stdout(&formatted).split_whitespace().last().unwrap().to_owned();
     assert_eq!((status(&formatted), root.len()), (0, 64));
-    let again = tree(folder.path(), &["dmverity", "format", "data", "hashes"]);
-    assert!(status(&again) == 2 && stderr(&again).contains("--force"), "{}", stderr(&again));
-    let good = tree(folder.path(), &["dmverity", "verify", "data", "hashes", &root]);
-    assert_eq!((status(&good), stdout(&good)), (0, "all blocks are right: 256 blocks, 1048576 bytes of DATA\n"));
+    tree(folder.path(), &["dmverity", "format", "data", "hashes"]).ends(2).says("--force");
+    tree(folder.path(), &["dmverity", "verify", "data", "hashes", &root])
+        .ends(0)
+        .prints("all blocks are right: 256 blocks, 1048576 bytes of DATA\n");
     let mut data = vec![7; 1 << 20];
     data[5000] = 8;
     std::fs::write(folder.path().join("data"), data).unwrap();
-    let bad = tree(folder.path(), &["dmverity", "verify", "data", "hashes", &root]);
-    assert_eq!(status(&bad), 1);
-    assert_eq!(stdout(&bad), "data: block 1 is wrong\nwrong: 1 of 256 blocks of DATA, 0 of 3 blocks of HASHES\n");
+    tree(folder.path(), &["dmverity", "verify", "data", "hashes", &root])
+        .ends(1)
+        .prints("data: block 1 is wrong\nwrong: 1 of 256 blocks of DATA, 0 of 3 blocks of HASHES\n");
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn a_proof_is_checked_against_what_is_known() {
     let known = ["--root", root, "--entry", "two", "--size", "3"];
     assert_eq!(stdout(&check(&known)), "right: entry 1 is in the tree of 3; only PROOF says: index\n");
     let right = check(&[&known[..], &["--index", "1"]].concat());
-    assert_eq!((status(&right), stdout(&right)), (0, "right: entry 1 is in the tree of 3\n"));
+    right.ends(0).prints("right: entry 1 is in the tree of 3\n");
     // Whoever wrote the proof could have chosen what is not given.
     for (given, missing) in [
         (&[][..], "--root, --size, --leaf or --entry"),
@@ -126,8 +125,7 @@ fn a_proof_is_checked_against_what_is_known() {
     assert_eq!(status(&check(&["--leaf", "00"])), 1);
     assert_eq!(status(&check(&["--leaf", "0"])), 2);
     assert_eq!(status(&check(&["--algorithm", "sha1"])), 2);
-    let none = tree(folder.path(), &["rfc6962", "prove-inclusion", "3", "--lines", "log"]);
-    assert!(status(&none) == 2 && stderr(&none).contains("expected one below 3"), "{}", stderr(&none));
+    tree(folder.path(), &["rfc6962", "prove-inclusion", "3", "--lines", "log"]).ends(2).says("expected one below 3");
 }
 
 #[test]

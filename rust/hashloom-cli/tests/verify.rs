@@ -12,7 +12,7 @@ use std::process::{Output, Stdio};
 
 #[cfg(target_os = "linux")]
 use common::peak_kib;
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, status, stderr, stdout};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 
@@ -57,7 +57,7 @@ fn real_torrents_that_are_complete() {
 #[test]
 fn real_torrents_that_are_not() {
     let output = verify([&fixtures().join("corrupt.torrent"), &fixtures()]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    output.ends(2).prints("");
     assert!(
         stderr(&output).ends_with("corrupt.torrent: info.name, byte 81: this key is missing; expected a string: the name of the file or folder\n"),
         "{}",
@@ -74,9 +74,13 @@ fn real_torrents_that_are_not() {
 #[test]
 fn the_current_folder_is_the_default() {
     let (folder, _) = image();
-    let output = hashloom().current_dir(&folder).args(["torrent", "verify", "image.torrent"]).output().unwrap();
-    assert_eq!(status(&output), 0, "{}", stderr(&output));
-    assert!(stdout(&output).contains("content    ./image\n"), "{}", stdout(&output));
+    hashloom()
+        .current_dir(&folder)
+        .args(["torrent", "verify", "image.torrent"])
+        .output()
+        .unwrap()
+        .ends(0)
+        .has("content    ./image\n");
 }
 
 #[test]
@@ -87,7 +91,7 @@ fn damage_is_listed() {
     bytes.truncate(8500);
     fs::write(&path, &bytes).unwrap();
     let output = verify([&torrent, &path, &"--missing", &"--map"]);
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    output.ends(1).tells("");
     let text = stdout(&output);
     let expected = "
   ███✗████··
@@ -117,7 +121,7 @@ fn json_has_all_of_it() {
     bytes.extend_from_slice(b"extra");
     fs::write(&path, &bytes).unwrap();
     let output = verify([&torrent, &path, &"--json"]);
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    output.ends(1).tells("");
     let mut object: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert!(object["seconds"].as_f64().unwrap() >= 0.0);
     object["seconds"] = json!(0);
@@ -165,12 +169,10 @@ fn the_bitfield_is_written_whole_or_not_at_all() {
     fs::write(folder.path().join("image"), &bytes).unwrap();
     let file = folder.path().join("have");
     fs::write(&file, "something older and longer").unwrap();
-    let output = verify([&torrent, &folder.path(), &"-q", &"--bitfield", &file]);
-    assert_eq!((status(&output), stdout(&output), stderr(&output)), (1, "", ""));
+    verify([&torrent, &folder.path(), &"-q", &"--bitfield", &file]).is(1, "", "");
     assert_eq!(fs::read(&file).unwrap(), [0xff, 0x80]);
-    let output = verify([&torrent, &folder.path(), &"--bitfield", &folder.path().join("no/such/folder")]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
-    assert!(stderr(&output).contains("no/such/folder: the bitfield cannot be written: "), "{}", stderr(&output));
+    verify([&torrent, &folder.path(), &"--bitfield", &folder.path().join("no/such/folder")])
+        .refused("no/such/folder: the bitfield cannot be written: ");
     let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names.len(), 3, "nothing else is left: {names:?}");
 }
@@ -208,8 +210,7 @@ fn the_bitfield_never_replaces_the_torrent_or_its_content() {
     fs::write(path("image.torrent"), files).unwrap();
     fs::create_dir(path("sub/a")).unwrap();
     refused("sub/a/b", "a file of the content");
-    let output = verify([&path("image.torrent"), &folder.path(), &"-q", &"--bitfield", &path("sub/a/c")]);
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
+    verify([&path("image.torrent"), &folder.path(), &"-q", &"--bitfield", &path("sub/a/c")]).ends(1).tells("");
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn a_bitfield_that_cannot_be_written_is_an_error_at_once() {
         let file = folder.path().join(file);
         // The content is not looked at: PATH is wrong too, but the error does not mention it.
         let output = verify([&torrent, &"/no/where", &"--bitfield", &file]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
+        output.ends(2).prints("");
         let message = stderr(&output);
         assert!(message.contains(": the bitfield cannot be written: ") && message.contains(why), "{message}");
         assert!(!message.contains(".hashloom-"), "{message}");
@@ -233,14 +234,10 @@ fn a_bitfield_that_cannot_be_written_is_an_error_at_once() {
 fn the_report_is_printed_even_if_the_bitfield_is_not_written() {
     let (folder, _) = image();
     // A device whose writes fail is not probed.
-    let output = verify([&folder.path().join("image.torrent"), &folder.path(), &"--bitfield", &"/dev/full"]);
-    assert_eq!(status(&output), 2);
-    assert!(stdout(&output).contains("complete: 10 of 10 pieces"), "{}", stdout(&output));
-    assert!(
-        stderr(&output).starts_with("hashloom: /dev/full: the bitfield cannot be written: "),
-        "{}",
-        stderr(&output)
-    );
+    verify([&folder.path().join("image.torrent"), &folder.path(), &"--bitfield", &"/dev/full"])
+        .ends(2)
+        .has("complete: 10 of 10 pieces")
+        .says_first("hashloom: /dev/full: the bitfield cannot be written: ");
 }
 
 #[test]
@@ -250,7 +247,7 @@ fn torrents_of_version_2_and_hybrid_ones() {
         for version in ["v2", "hybrid"] {
             let output = verify([&made(&format!("{name}-{version}.torrent")), &fixtures()]);
             assert_eq!((status(&output), stderr(&output)), (0, ""), "{name} {version}");
-            assert!(stdout(&output).contains(&format!("complete: {pieces} of {pieces} pieces")), "{}", stdout(&output));
+            output.has(&format!("complete: {pieces} of {pieces} pieces"));
         }
     }
     let folder = tempfile::tempdir().unwrap();
@@ -258,13 +255,10 @@ fn torrents_of_version_2_and_hybrid_ones() {
     bytes[100_000] ^= 1;
     fs::write(folder.path().join("alice.txt"), bytes).unwrap();
     for version in ["v2", "hybrid"] {
-        let output = verify([&made(&format!("alice-{version}.torrent")), &folder.path(), &"--missing"]);
-        assert_eq!((status(&output), stderr(&output)), (1, ""));
-        assert!(
-            stdout(&output).contains("piece 6  bad  16 KiB\n  alice.txt  bytes 98304-114687\n"),
-            "{}",
-            stdout(&output)
-        );
+        verify([&made(&format!("alice-{version}.torrent")), &folder.path(), &"--missing"])
+            .ends(1)
+            .tells("")
+            .has("piece 6  bad  16 KiB\n  alice.txt  bytes 98304-114687\n");
     }
 }
 
@@ -275,8 +269,7 @@ fn a_link_to_the_bitfield_stays_one() {
     let (torrent, link) = (folder.path().join("image.torrent"), folder.path().join("link"));
     fs::write(folder.path().join("have"), "older").unwrap();
     std::os::unix::fs::symlink("have", &link).unwrap();
-    let output = verify([&torrent, &folder.path(), &"-q", &"--bitfield", &link]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    verify([&torrent, &folder.path(), &"-q", &"--bitfield", &link]).done();
     assert!(link.is_symlink());
     assert_eq!(fs::read(folder.path().join("have")).unwrap(), [0xff, 0xc0]);
     let output = verify([&torrent, &folder.path(), &"-q", &"--bitfield", &"/dev/stdout"]);
@@ -286,8 +279,7 @@ fn a_link_to_the_bitfield_stays_one() {
 #[test]
 fn quiet_is_quiet() {
     let (folder, _) = image();
-    let output = verify([&folder.path().join("image.torrent"), &folder.path(), &"-q"]);
-    assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""));
+    verify([&folder.path().join("image.torrent"), &folder.path(), &"-q"]).is(0, "", "");
 }
 
 #[test]
@@ -295,7 +287,7 @@ fn every_instruction_set_finds_the_same_and_unknown_ones_are_named() {
     let (folder, _) = image();
     let torrent = folder.path().join("image.torrent");
     let output = verify([&torrent, &folder.path(), &"--isa", &"mmx"]);
-    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    output.ends(2).prints("");
     let message = stderr(&output);
     let available =
         message.strip_prefix("hashloom: --isa or HASHLOOM_ISA: unknown instruction set \"mmx\"; available here: ");
@@ -343,9 +335,7 @@ fn wrong_usage_exits_with_2() {
         (&["torrent", "verify", "."], "hashloom: .: expected a .torrent file, found a folder"),
     ];
     for (arguments, message) in cases {
-        let output = hashloom().args(*arguments).output().unwrap();
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+        hashloom().args(*arguments).output().unwrap().refused(message);
     }
 }
 
@@ -356,14 +346,10 @@ fn a_file_that_cannot_be_read_exits_with_2_and_the_rest_is_checked() {
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).unwrap();
     std::os::unix::fs::symlink("../image", inner.join("image")).unwrap();
-    let output = verify([&folder.path().join("image.torrent"), &inner]);
-    assert_eq!(status(&output), 2);
-    assert!(stdout(&output).contains("unread     10 pieces     9.8 KiB    100%"), "{}", stdout(&output));
-    assert!(
-        stderr(&output).contains("inner/image: not opened, as a symbolic link leads out of the folder"),
-        "{}",
-        stderr(&output)
-    );
+    verify([&folder.path().join("image.torrent"), &inner])
+        .ends(2)
+        .has("unread     10 pieces     9.8 KiB    100%")
+        .says("inner/image: not opened, as a symbolic link leads out of the folder");
 }
 
 #[cfg(unix)]
@@ -376,7 +362,7 @@ fn names_cannot_steer_the_terminal_and_json_keeps_their_bytes() {
     fs::write(&path, torrent).unwrap();
     let output = verify([&path, &folder.path(), &"--missing"]);
     assert_eq!(status(&output), 1);
-    assert!(stdout(&output).starts_with("\\x1b[2J\\u{202e}\\xff\\x07\n"), "{}", stdout(&output));
+    output.begins("\\x1b[2J\\u{202e}\\xff\\x07\n");
     assert!(output.stdout.iter().all(|&byte| byte == b'\n' || byte >= b' '));
     let output = verify([&path, &folder.path(), &"--json"]);
     let object: Value = serde_json::from_str(stdout(&output)).unwrap();
@@ -398,8 +384,7 @@ fn output_that_nobody_reads_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    child.wait_with_output().unwrap().done();
 }
 
 #[cfg(target_os = "linux")]
@@ -491,14 +476,13 @@ fn a_file_that_is_too_long_is_complete_and_not_exact() {
     let run = |arguments: &[&str]| {
         hashloom().current_dir(folder.path()).args(["torrent", "verify"]).args(arguments).output().unwrap()
     };
-    let output = run(&["long.torrent"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = run(&["long.torrent"]).done();
     let text = stdout(&output);
     assert!(text.contains("\n  long is too long: 4 extra bytes after its end\n"), "{text}");
     assert!(text.contains("\ncomplete: 3 of 3 pieces, 39.1 KiB (100%), 1 file too long in "), "{text}");
     let output = run(&["long.torrent", "--exact"]);
-    assert_eq!((status(&output), stderr(&output)), (1, ""));
-    assert!(stdout(&output).contains("\nnot exact: 3 of 3 pieces"), "{}", stdout(&output));
+    output.ends(1).tells("");
+    output.has("\nnot exact: 3 of 3 pieces");
     assert_eq!(status(&run(&["long.torrent", "--exact", "--quiet"])), 1);
     assert_eq!(status(&run(&["other.torrent", "--exact"])), 0);
     for (arguments, code) in [(&["--json"][..], 0), (&["--json", "--exact"], 1)] {
@@ -510,13 +494,9 @@ fn a_file_that_is_too_long_is_complete_and_not_exact() {
             (&"too long".into(), &40_004.into())
         );
     }
-    let output = run(&["long.torrent", "other.torrent", "--data", "."]);
-    assert_eq!(status(&output), 0);
-    assert!(
-        stdout(&output).starts_with("complete      long.torrent  39.1 KiB, 1 file too long\n"),
-        "{}",
-        stdout(&output)
-    );
+    run(&["long.torrent", "other.torrent", "--data", "."])
+        .ends(0)
+        .begins("complete      long.torrent  39.1 KiB, 1 file too long\n");
     let output = run(&["long.torrent", "other.torrent", "--data", ".", "--exact"]);
     assert_eq!(status(&output), 1);
     let text = stdout(&output);
@@ -531,7 +511,7 @@ fn a_file_that_is_too_long_is_complete_and_not_exact() {
         let output = run(&[&["long.torrent", "--claimed", "bits"], arguments].concat());
         assert_eq!(status(&output), code);
         let verdict = format!("\n\n{verdict}1 of 3 pieces checked, 1 right, 16 KiB (40.9%), 1 file too long in ");
-        assert!(stdout(&output).contains(&verdict), "{}", stdout(&output));
+        output.has(&verdict);
     }
 }
 
@@ -546,8 +526,7 @@ fn the_files_at_fault_come_first() {
     }
     let torrent = folder.path().join("album.torrent");
     let create = ["torrent", "create", "--v1", "-q", "-o"];
-    let made = hashloom().args(create).args([&torrent, &album]).output().unwrap();
-    assert_eq!((status(&made), stderr(&made)), (0, ""));
+    let _made = hashloom().args(create).args([&torrent, &album]).output().unwrap().done();
     fs::remove_file(album.join("20")).unwrap();
     fs::write(album.join("25"), "abcdef").unwrap();
     let output = verify([&torrent, &folder.path()]);
@@ -571,10 +550,8 @@ fn padding_does_not_count() {
         fs::write(album.join(name), "xy").unwrap();
     }
     let torrent = folder.path().join("album.torrent");
-    let made = hashloom().args(["torrent", "create", "-q", "-o"]).args([&torrent, &album]).output().unwrap();
-    assert_eq!((status(&made), stderr(&made)), (0, ""));
-    let output = verify([&torrent, &folder.path()]);
-    assert!(stdout(&output).contains("\ncomplete: 3 of 3 pieces, 6 bytes (100%)"), "{}", stdout(&output));
+    let _made = hashloom().args(["torrent", "create", "-q", "-o"]).args([&torrent, &album]).output().unwrap().done();
+    verify([&torrent, &folder.path()]).has("\ncomplete: 3 of 3 pieces, 6 bytes (100%)");
     fs::write(album.join("b"), "xz").unwrap();
     let output = verify([&torrent, &folder.path(), &"--json"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -599,13 +576,9 @@ fn files_in_place_of_a_torrent_are_named() {
         (write("page", "\n<!DOCTYPE html><html></html>"), "found an HTML page; "),
         (folder.path().to_owned(), "found a folder\n"),
     ] {
-        let output = verify([&path, &folder.path()]);
-        assert_eq!((status(&output), stdout(&output)), (2, ""));
-        assert!(stderr(&output).contains(&format!("expected a .torrent file, {part}")), "{}", stderr(&output));
+        verify([&path, &folder.path()]).refused(&format!("expected a .torrent file, {part}"));
     }
     for (threads, part) in [("0", "expected at least 1"), ("x", "expected a whole number, such as 41")] {
-        let output = verify([&"a.torrent", &"--threads", &threads]);
-        assert_eq!(status(&output), 2);
-        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+        verify([&"a.torrent", &"--threads", &threads]).ends(2).says(part);
     }
 }

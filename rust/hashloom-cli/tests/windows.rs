@@ -10,19 +10,14 @@ use std::io::Read;
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::skipped::skipped;
-use common::{hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, run, status, stderr, stdout};
 
 /// The SHA-256 of "abc".
 const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    hashloom().current_dir(folder).args(arguments).output().unwrap()
-}
 
 #[test]
 fn a_junction_is_a_link() {
@@ -34,13 +29,11 @@ fn a_junction_is_a_link() {
     if !made.is_ok_and(|made| made.status.success()) || fs::symlink_metadata(tree.join("sub/up")).is_err() {
         return skipped("this system makes no junctions");
     }
-    let output = run(folder.path(), &["sum", "-r", "tree"]);
-    assert_eq!((status(&output), stdout(&output)), (0, &*format!("{ABC}  tree/sub/a\n")));
-    let output = run(folder.path(), &["sum", "-r", "--follow", "tree"]);
-    assert_eq!(stdout(&output), format!("{ABC}  tree/sub/a\n"));
-    assert!(stderr(&output).contains("a link to tree, the folder it is in"), "{}", stderr(&output));
-    let output = run(folder.path(), &["manifest", "write", "tree"]);
-    assert!(stdout(&output).contains(r#"{"type":"link","path":"sub/up","#), "{}", stdout(&output));
+    run(folder.path(), &["sum", "-r", "tree"]).ends(0).prints(&format!("{ABC}  tree/sub/a\n"));
+    run(folder.path(), &["sum", "-r", "--follow", "tree"])
+        .prints(&format!("{ABC}  tree/sub/a\n"))
+        .says("a link to tree, the folder it is in");
+    run(folder.path(), &["manifest", "write", "tree"]).has(r#"{"type":"link","path":"sub/up","#);
 }
 
 #[test]
@@ -51,15 +44,15 @@ fn a_file_that_another_program_keeps_to_itself_is_unread() {
     }
     let list = run(folder.path(), &["sum", "-r", "."]);
     let locked = File::options().read(true).share_mode(0).open(folder.path().join("locked")).unwrap();
-    let output = run(folder.path(), &["sum", "a", "locked", "z"]);
-    assert_eq!((status(&output), stdout(&output)), (1, &*format!("{ABC}  a\n{ABC}  z\n")));
-    assert!(stderr(&output).starts_with("hashloom: locked: "), "{}", stderr(&output));
+    run(folder.path(), &["sum", "a", "locked", "z"])
+        .ends(1)
+        .prints(&format!("{ABC}  a\n{ABC}  z\n"))
+        .says_first("hashloom: locked: ");
     fs::write(folder.path().join("list"), &list.stdout).unwrap();
     let output = run(folder.path(), &["check", "list"]);
     let expected = "./a: OK\n./locked: FAILED open or read\n./z: OK\n";
-    assert_eq!((status(&output), stdout(&output)), (1, expected));
-    let output = run(folder.path(), &["manifest", "write", ".", "-o", "m"]);
-    assert_eq!(status(&output), 1);
+    output.ends(1).prints(expected);
+    run(folder.path(), &["manifest", "write", ".", "-o", "m"]).ends(1);
     let manifest = fs::read_to_string(folder.path().join("m")).unwrap();
     assert!(manifest.contains(r#"{"type":"unread","path":"locked","#), "{manifest}");
     drop(locked);
@@ -95,8 +88,7 @@ fn names_that_differ_in_case_and_names_that_are_no_unicode() {
     let list = run(folder.path(), &["sum", "-r", "."]);
     assert!(list.stdout.windows(5).any(|bytes| bytes == b"/a\xed\xa0\x80"), "{:?}", list.stdout);
     fs::write(folder.path().join("list"), &list.stdout).unwrap();
-    let output = run(folder.path(), &["check", "--quiet", "list"]);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let output = run(folder.path(), &["check", "--quiet", "list"]).done();
 }
 
 #[test]
@@ -155,9 +147,7 @@ fn ctrl_break_ends_the_work_and_leaves_nothing_half_written() {
         child.wait().unwrap();
         return skipped("there is no console");
     }
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(status(&output), 130, "{}", stderr(&output));
-    assert!(stderr(&output).contains("interrupted: the progress is kept"), "{}", stderr(&output));
+    child.wait_with_output().unwrap().ends(130).says("interrupted: the progress is kept");
     let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["m.partial", "tree"]);

@@ -8,6 +8,8 @@ pub mod emulated;
 #[path = "../../../../test/skipped.rs"]
 pub mod skipped;
 
+use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 pub fn hashloom() -> Command {
@@ -34,9 +36,158 @@ pub fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
+/// What a run must have printed. A failure shows all of it.
+pub trait Ran {
+    /// Exit status, standard output, and standard error.
+    fn is(&self, code: i32, printed: &str, told: &str);
+    /// Success without a message.
+    fn done(self) -> Self;
+    /// The exit status 2, nothing printed, and a message with this part.
+    fn refused(&self, part: &str);
+    fn ends(&self, code: i32) -> &Self;
+    /// The whole standard output.
+    fn prints(&self, text: &str) -> &Self;
+    /// The whole standard error.
+    fn tells(&self, text: &str) -> &Self;
+    /// A part of standard output.
+    fn has(&self, part: &str) -> &Self;
+    fn begins(&self, part: &str) -> &Self;
+    /// A part of standard error.
+    fn says(&self, part: &str) -> &Self;
+    fn says_first(&self, part: &str) -> &Self;
+}
+
+impl Ran for Output {
+    #[track_caller]
+    fn is(&self, code: i32, printed: &str, told: &str) {
+        assert_eq!((status(self), stdout(self), stderr(self)), (code, printed, told));
+    }
+
+    #[track_caller]
+    fn done(self) -> Self {
+        assert_eq!((status(&self), stderr(&self)), (0, ""), "{}", stdout(&self));
+        self
+    }
+
+    #[track_caller]
+    fn refused(&self, part: &str) {
+        self.ends(2).prints("").says(part);
+    }
+
+    #[track_caller]
+    fn ends(&self, code: i32) -> &Self {
+        assert_eq!(status(self), code, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn prints(&self, text: &str) -> &Self {
+        assert_eq!(stdout(self), text, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn tells(&self, text: &str) -> &Self {
+        assert_eq!(stderr(self), text, "{self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn has(&self, part: &str) -> &Self {
+        assert!(stdout(self).contains(part), "expected {part:?}: {self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn begins(&self, part: &str) -> &Self {
+        assert!(stdout(self).starts_with(part), "expected {part:?}: {self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn says(&self, part: &str) -> &Self {
+        assert!(stderr(self).contains(part), "expected {part:?}: {self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn says_first(&self, part: &str) -> &Self {
+        assert!(stderr(self).starts_with(part), "expected {part:?}: {self:?}");
+        self
+    }
+}
+
+pub fn run(folder: &Path, arguments: &[&str]) -> Output {
+    hashloom().current_dir(folder).args(arguments).output().unwrap()
+}
+
+/// Runs the program with `input` as standard input, which it need not read.
+pub fn run_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = hashloom();
+    command.current_dir(folder).args(arguments);
+    with_input(&mut command, input)
+}
+
+pub fn with_input(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+/// Runs the program as a user that permissions bind.
+pub fn unprivileged(folder: &Path, arguments: &[&str]) -> Output {
+    let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+    // The folder of the build may be closed to other users.
+    let copy = folder.join("hashloom");
+    if !copy.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_hashloom"), &copy).unwrap();
+    }
+    let mut command = Command::new(if is_root { Path::new("setpriv") } else { &copy });
+    if is_root {
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
+    }
+    command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").current_dir(folder);
+    command.args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+#[cfg(unix)]
+pub fn mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+pub fn make_fifo(path: impl AsRef<Path>) {
+    assert!(Command::new("mkfifo").arg(path.as_ref()).status().unwrap().success());
+}
+
+/// Returns the names in a folder, sorted.
+pub fn names(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+pub fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    use sha2::Digest;
+    hex(sha2::Sha256::digest(bytes))
+}
+
+pub fn sha1(bytes: impl AsRef<[u8]>) -> String {
+    use sha1::Digest;
+    hex(sha1::Sha1::digest(bytes))
+}
+
+pub fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Returns the exit status of a check in `folder`, and its peak memory.
 #[cfg(target_os = "linux")]
-pub fn peak_kib(folder: &std::path::Path, arguments: &[&str]) -> (i32, u64) {
+pub fn peak_kib(folder: &Path, arguments: &[&str]) -> (i32, u64) {
     let mut command = hashloom();
     command.args(["torrent", "verify"]).args(arguments).current_dir(folder).stdout(Stdio::null());
     peak_kib_of(&mut command)
@@ -62,7 +213,7 @@ pub fn peak_kib_of(command: &mut Command) -> (i32, u64) {
 
 /// Writes the same byte to a file again and again while `work` runs.
 #[cfg(unix)]
-pub fn while_it_changes<R>(path: &std::path::Path, work: impl FnOnce() -> R) -> R {
+pub fn while_it_changes<R>(path: &Path, work: impl FnOnce() -> R) -> R {
     use std::os::unix::fs::FileExt;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -97,7 +248,7 @@ pub fn slow() -> Command {
 
 /// Returns true if results for files in this folder can be trusted in a later run. If not, the test that asks is left
 /// out, or fails if HASHLOOM_REQUIRE is set.
-pub fn is_trusted(folder: &std::path::Path) -> bool {
+pub fn is_trusted(folder: &Path) -> bool {
     use hashloom_files::{Doubt, Noted};
     let file = tempfile::NamedTempFile::new_in(folder).unwrap();
     let is_trusted = Noted::of(file.path()).unwrap().doubt != Some(Doubt::FileSystem);
@@ -109,7 +260,7 @@ pub fn is_trusted(folder: &std::path::Path) -> bool {
 }
 
 /// Opens the progress of checks of torrents that is kept in a file.
-pub fn checkpoint(path: &std::path::Path) -> hashloom_torrent::Checkpoint {
+pub fn checkpoint(path: &Path) -> hashloom_torrent::Checkpoint {
     use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
     Checkpoint::new(State::at(path, Checkpoint::SUBJECT).unwrap())
 }
