@@ -341,6 +341,31 @@ fn compare(made: &Made, report: &Report, expected: &Expected) -> Result<(), Test
     Ok(())
 }
 
+/// A folder for contents, and one that links out of it lead to.
+struct Folders {
+    _inside: tempfile::TempDir,
+    root: PathBuf,
+    outside: tempfile::TempDir,
+}
+
+impl Folders {
+    fn new() -> Folders {
+        let inside = tempfile::tempdir().unwrap();
+        Folders { root: inside.path().canonicalize().unwrap(), _inside: inside, outside: tempfile::tempdir().unwrap() }
+    }
+
+    fn damaged(&self, cases: &[Case]) -> Vec<Made> {
+        let make = |(i, case): (usize, &Case)| {
+            let made = case.make(&self.root, &format!("name {i}"));
+            let outside = self.outside.path().join(i.to_string());
+            fs::create_dir(&outside).unwrap();
+            case.damage(&made, &outside);
+            made
+        };
+        cases.iter().enumerate().map(make).collect()
+    }
+}
+
 /// The pieces that are `true`.
 fn bitfield(pieces: &[bool]) -> Bitfield {
     let mut bitfield = Bitfield::none(pieces.len());
@@ -370,15 +395,15 @@ proptest! {
         nthreads in nthreads(),
         inner in any::<bool>(),
     ) {
-        let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let root = outer.path().canonicalize().unwrap();
-        let made = case.make(&root, "name");
+        let folders = Folders::new();
+        let root = &folders.root;
+        let made = &case.make(root, "name");
         let options = threads(nthreads);
-        prop_assert!(verify(&made.torrent, &root, &options).unwrap().is_complete());
-        case.damage(&made, outside.path());
-        let expected = oracle(&made, &root);
-        let path = if inner { &made.folder } else { &root };
-        compare(&made, &verify(&made.torrent, path, &options).unwrap(), &expected)?;
+        prop_assert!(verify(&made.torrent, root, &options).unwrap().is_complete());
+        case.damage(made, folders.outside.path());
+        let expected = oracle(made, root);
+        let path = if inner { &made.folder } else { root };
+        compare(made, &verify(&made.torrent, path, &options).unwrap(), &expected)?;
     }
 
     #[test]
@@ -388,10 +413,9 @@ proptest! {
         scope in prop::collection::vec(any::<bool>(), 0..300),
         known in prop::collection::vec(0..5u8, 0..300),
     ) {
-        let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let root = outer.path().canonicalize().unwrap();
-        let made = case.make(&root, "name");
-        case.damage(&made, outside.path());
+        let folders = Folders::new();
+        let root = &folders.root;
+        let [made] = &folders.damaged(std::slice::from_ref(&case))[..] else { unreachable!() };
         let states =
             [PieceState::Unchecked, PieceState::Have, PieceState::Missing, PieceState::Bad, PieceState::Unread];
         let known: Vec<_> = known.into_iter().map(|state| states[usize::from(state)]).collect();
@@ -401,11 +425,11 @@ proptest! {
             assert_eq!(before, None);
         };
         let mut reports = Vec::new();
-        let check = Check::new(&made.torrent, &*root).pieces(bitfield(&scope)).known(&known[..]);
+        let check = Check::new(&made.torrent, &**root).pieces(bitfield(&scope)).known(&known[..]);
         verify_pieces([check], &threads(nthreads), note, |_, report| reports.push(report.unwrap()));
         prop_assert_eq!(reports.len(), 1);
         let checked = checked.into_inner().unwrap();
-        for (piece, &verdict) in oracle(&made, &root).pieces.iter().enumerate() {
+        for (piece, &verdict) in oracle(made, root).pieces.iter().enumerate() {
             let is_asked = scope.get(piece) == Some(&true);
             let known = known.get(piece).copied().filter(|_| is_asked).unwrap_or(PieceState::Unchecked);
             let is_checked = is_asked && known == PieceState::Unchecked;
@@ -424,12 +448,11 @@ proptest! {
     /// whole report.
     #[test]
     fn parts_make_the_whole(case in case(), nthreads in nthreads(), per_part in 1..9usize) {
-        let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let root = outer.path().canonicalize().unwrap();
-        let made = case.make(&root, "name");
-        case.damage(&made, outside.path());
+        let folders = Folders::new();
+        let root = &folders.root;
+        let [made] = &folders.damaged(std::slice::from_ref(&case))[..] else { unreachable!() };
         let (options, count) = (threads(nthreads), made.torrent.piece_count());
-        let whole = oracle(&made, &root);
+        let whole = oracle(made, root);
         let mut joined = Vec::new();
         while joined.len() < count {
             let part = joined.len()..(joined.len() + per_part).min(count);
@@ -439,7 +462,7 @@ proptest! {
                 assert_eq!(before, None);
             };
             let of_part = |piece| part.contains(&piece);
-            let check = Check::new(&made.torrent, &*root).pieces(bitfield(&(0..count).map(of_part).collect::<Vec<_>>()));
+            let check = Check::new(&made.torrent, &**root).pieces(bitfield(&(0..count).map(of_part).collect::<Vec<_>>()));
             verify_pieces([check], &options, note, |_, report| found = Some(report));
             let (report, all_digests) = (found.unwrap().unwrap(), all_digests.into_inner().unwrap());
             prop_assert_eq!(report.is_of_all(), part.len() == count);
@@ -473,8 +496,8 @@ proptest! {
             joined.extend_from_slice(&report.pieces[part]);
         }
         let mut found = None;
-        verify_many([Check::new(&made.torrent, &*root).known(&joined[..])], &options, |_, report| found = Some(report));
-        compare(&made, &found.unwrap().unwrap(), &whole)?;
+        verify_many([Check::new(&made.torrent, &**root).known(&joined[..])], &options, |_, report| found = Some(report));
+        compare(made, &found.unwrap().unwrap(), &whole)?;
     }
 }
 
@@ -486,23 +509,18 @@ proptest! {
         cases in prop::collection::vec(case(), 1..6),
         nthreads in nthreads(),
     ) {
-        let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let root = outer.path().canonicalize().unwrap();
-        let all: Vec<_> = cases.iter().enumerate().map(|(i, case)| case.make(&root, &format!("name {i}"))).collect();
-        for (i, (case, made)) in cases.iter().zip(&all).enumerate() {
-            let outside = outside.path().join(i.to_string());
-            fs::create_dir(&outside).unwrap();
-            case.damage(made, &outside);
-        }
+        let folders = Folders::new();
+        let root = &folders.root;
+        let all = folders.damaged(&cases);
         let mut reports = BTreeMap::new();
-        let checks = all.iter().map(|made| Check::new(&made.torrent, &*root));
+        let checks = all.iter().map(|made| Check::new(&made.torrent, &**root));
         verify_many(checks, &threads(nthreads), |check, report| {
             let before = reports.insert(check.torrent.name().to_owned(), report.unwrap());
             assert!(before.is_none());
         });
         prop_assert_eq!(reports.len(), all.len());
         for made in &all {
-            compare(made, &reports[made.torrent.name()], &oracle(made, &root))?;
+            compare(made, &reports[made.torrent.name()], &oracle(made, root))?;
         }
     }
 
@@ -513,14 +531,9 @@ proptest! {
         most in 0..40usize,
         repeats in 1..4usize,
     ) {
-        let (outer, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let root = outer.path().canonicalize().unwrap();
-        let all: Vec<_> = cases.iter().enumerate().map(|(i, case)| case.make(&root, &format!("name {i}"))).collect();
-        for (i, (case, made)) in cases.iter().zip(&all).enumerate() {
-            let outside = outside.path().join(i.to_string());
-            fs::create_dir(&outside).unwrap();
-            case.damage(made, &outside);
-        }
+        let folders = Folders::new();
+        let root = &folders.root;
+        let all = folders.damaged(&cases);
         let cancel = Cancel::new();
         if most == 0 {
             cancel.cancel();
@@ -535,7 +548,7 @@ proptest! {
         // Each torrent is checked several times, each time as a check of its own.
         let checks = all.iter().flat_map(|made| std::iter::repeat_n(made, repeats)).map(|made| {
             begun.fetch_add(1, Ordering::Relaxed);
-            Check::new(&made.torrent, &*root)
+            Check::new(&made.torrent, &**root)
         });
         let mut reports = Vec::new();
         let options = threads(nthreads).cancel(&cancel);
@@ -545,7 +558,7 @@ proptest! {
         prop_assert_eq!(reports.len(), begun.into_inner());
         for (name, report) in reports {
             let made = all.iter().find(|made| made.torrent.name() == name).unwrap();
-            let expected = oracle(made, &root);
+            let expected = oracle(made, root);
             if !report.cancelled {
                 compare(made, &report, &expected)?;
             }
