@@ -111,33 +111,23 @@ fn what_addresses_mean() {
 #[test]
 fn what_is_no_address() {
     // BIP 173 and BIP 350, invalid addresses.
-    for address in [
-        "tc1qw508d6qejxtdg4y5r3zarvary0c5xw7kg3g4ty",
-        "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5",
-        "BC13W508D6QEJXTDG4Y5R3ZARVARY0C5XW7KN40WF2",
-        "bc1rw5uspcuh",
-        "bc10w508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kw5rljs90",
-        "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sL5k7",
-        "bc1zw508d6qejxtdg4y5r3zarvaryvqyzf3du",
-        "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3pjxtptv",
-        "tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut",
-        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd",
-        "tb1z0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqglt7rf",
-        "BC1S0XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ54WELL",
-        "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh",
-        "tb1q0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq24jc47",
-        "bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4",
-        "BC130XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ7ZWS8R",
-        "bc1pw5dgrnzv",
-        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v8n0nx0muaewav253zgeav",
-        "BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P",
-        "tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq47Zagq",
-        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v07qwwzcrf",
-        "tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vpggkg4j",
-        "bc1gmk9yu",
-        "bc1",
-        "bc",
-    ] {
+    let wrong = "tc1qw508d6qejxtdg4y5r3zarvary0c5xw7kg3g4ty bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5 \
+        BC13W508D6QEJXTDG4Y5R3ZARVARY0C5XW7KN40WF2 bc1rw5uspcuh \
+        bc10w508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kw5rljs90 \
+        tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sL5k7 bc1zw508d6qejxtdg4y5r3zarvaryvqyzf3du \
+        tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3pjxtptv \
+        tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut \
+        bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd \
+        tb1z0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqglt7rf \
+        BC1S0XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ54WELL bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh \
+        tb1q0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq24jc47 \
+        bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4 \
+        BC130XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ7ZWS8R bc1pw5dgrnzv \
+        bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v8n0nx0muaewav253zgeav \
+        BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq47Zagq \
+        bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v07qwwzcrf \
+        tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vpggkg4j bc1gmk9yu bc1 bc";
+    for address in wrong.split(' ') {
         reason(&["--decode"], address);
     }
     // The last digit 1 ends the prefix of bech32: these are right, but of networks whose prefix begins like these.
@@ -315,9 +305,7 @@ fn files_one_after_the_other() {
     );
     assert_eq!(stderr(&output), expected);
     let output = run(&["--hash160", &path("none"), folder.path().to_str().unwrap(), &path("b")], b"");
-    output.ends(2).prints(line.as_str());
-    output.says("none: No such file or directory\n");
-    output.says(": Is a directory\n");
+    output.ends(2).prints(line.as_str()).says("none: No such file or directory\n").says(": Is a directory\n");
     // The names of the columns come with the first file that can be read, also if it is empty.
     std::fs::write(path("empty"), "").unwrap();
     for (file, lines, code) in [("none", 0, 2), ("empty", 1, 0), ("b", 2, 1)] {
@@ -401,29 +389,15 @@ fn secret_keys_that_are_wrong() {
 
 #[test]
 fn usage() {
-    for arguments in [
-        &["--from-secret", "file"][..],
-        &["--from-secret", "-"],
-        &["--from-secret", "--binary", "33"],
-        &["--from-secret", "--decode"],
-        &["--binary", "34"],
-        &["--binary", "-1"],
-        &["--raw"],
-        &["--hash160", "--json"],
-        &["--hash160", "--binary", "32"],
-        &["--hash160", "--type", "p2pkh"],
-        &["--decode", "--network", "main"],
-        &["--decode", "--type", "p2pkh"],
-        &["--type", "p2pk"],
-        &["--type", "p2pkh,p2pkh"],
-        &["--network", "litecoin"],
-        &["--unchecked"],
-        &["--unchecked", "--type", "p2tr"],
-        &["--threads", "0"],
-    ] {
-        let output = run(arguments, b"");
-        assert_eq!((status(&output), stdout(&output)), (2, ""), "{arguments:?}");
-        assert!(stderr(&output).starts_with("hashloom: "), "{arguments:?}: {}", stderr(&output));
+    let wrong = "--from-secret file | --from-secret - | --from-secret --binary 33 | --from-secret --decode | --binary 34 | \
+        --binary -1 | --raw | --hash160 --json | --hash160 --binary 32 | --hash160 --type p2pkh | \
+        --decode --network main | --decode --type p2pkh | --type p2pk | --type p2pkh,p2pkh | --network litecoin | \
+        --unchecked | --unchecked --type p2tr | --threads 0";
+    for words in wrong.split('|') {
+        let arguments: Vec<&str> = words.split_whitespace().collect();
+        let output = run(&arguments, b"");
+        assert_eq!((status(&output), stdout(&output)), (2, ""), "{words}");
+        assert!(stderr(&output).starts_with("hashloom: "), "{words}: {}", stderr(&output));
     }
     // Secret keys are refused as arguments, and not repeated.
     let secret = COMPRESSED_1;

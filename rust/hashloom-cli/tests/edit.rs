@@ -237,10 +237,8 @@ fn links_permissions_and_pipes() {
     // The link stays, the file is another one with the same permissions, and its other name keeps the old bytes.
     assert_eq!(status(&run(folder.path(), &["soft", "-c", "x"])), 0);
     assert!(path("soft").symlink_metadata().unwrap().is_symlink());
-    assert_eq!(
-        (fs::read(path("a")).unwrap(), fs::read(path("hard")).unwrap()),
-        (new.into_bytes(), old.clone().into_bytes())
-    );
+    assert_eq!(fs::read(path("a")).unwrap(), new.into_bytes());
+    assert_eq!(fs::read(path("hard")).unwrap(), old.clone().into_bytes());
     assert_eq!(path("a").metadata().unwrap().mode() & 0o777, 0o640);
     // A pipe is not waited for, and a loop of links is an error.
     make_fifo(path("fifo"));

@@ -45,10 +45,8 @@ fn devices_are_listed() {
 #[cfg(target_os = "linux")]
 fn no_device_is_a_clear_message() {
     const NONE: &str = "no GPU was found: a driver for Vulkan, Metal or DX12 is needed\n";
-    let without = |arguments: &[&str]| {
-        let output = program().args(arguments).env("VK_DRIVER_FILES", "/nonexistent").output().unwrap();
-        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
-    };
+    let without =
+        |arguments: &[&str]| program().args(arguments).env("VK_DRIVER_FILES", "/nonexistent").output().unwrap().all();
     assert_eq!(without(&["kernels", "--gpu"]), (2, String::new(), format!("hashloom: {NONE}")));
     assert_eq!(without(&["kernels", "--gpu", "--json"]), (0, "[]\n".to_owned(), String::new()));
     let work = ["work", "--gpu", "--zero-bits", "4"];
@@ -58,10 +56,10 @@ fn no_device_is_a_clear_message() {
 #[test]
 fn a_device_that_is_not_there() {
     let Some(name) = device() else { return };
-    let output = run(&["work", "--gpu=no such device", "--zero-bits", "4"]);
-    output.ends(2).prints("");
-    let message = format!("hashloom: --gpu: no GPU has \"no such device\" in its name; there are: {name}");
-    output.says_first(&message);
+    run(&["work", "--gpu=no such device", "--zero-bits", "4"])
+        .ends(2)
+        .prints("")
+        .says_first(&format!("hashloom: --gpu: no GPU has \"no such device\" in its name; there are: {name}"));
 }
 
 #[test]

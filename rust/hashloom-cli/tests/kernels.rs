@@ -199,8 +199,7 @@ fn instruction_sets_without_a_kernel_for_each_algorithm() {
                 assert_eq!((status(&output), stderr(&output)), (0, ""));
             } else {
                 let error = format!("hashloom: --isa or HASHLOOM_ISA: no kernel for {algorithm} in the set {{{isa}}}");
-                output.ends(2).prints("");
-                output.says_first(&error);
+                output.ends(2).prints("").says_first(&error);
             }
         }
     }

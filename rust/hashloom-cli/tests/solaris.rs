@@ -22,6 +22,9 @@ const NOTHING: &str = "da39a3ee5e6b4b0d3255bfef95601890afd80709";
 /// HMAC-SHA-1 of "what do ya want for nothing?" under "Jefe" (RFC 2202).
 const MAC: &str = "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79";
 
+/// The same with HMAC-SHA-512/256.
+const MAC_T: &str = "6df7b24630d5ccb2ee335407081a87188c221489768fa2020513b2d593359456|";
+
 const DIGEST_USAGE: &str = "Usage:\n  digest -l | [-v] -a <algorithm> [file...]\n";
 const MAC_USAGE: &str =
     "Usage:\n  mac -l\n  mac [-v] -a <algorithm> [-k <keyfile> | -K <keylabel> [-T <tokenspec>]] [file...]\n";
@@ -69,7 +72,16 @@ fn check(name: &str, cases: &[(&str, i32, &str, &str)]) {
         let arguments: Vec<&str> = line.split(separator).filter(|argument| !argument.is_empty()).collect();
         let output = run(name, folder.path(), &arguments);
         let expected = expected.replace("ABC", ABC).replace("NOTHING", NOTHING).replace("MAC", MAC).replace('|', "\n");
-        let message = message.replace('|', "\n").replace("USAGE", if name == "mac" { MAC_USAGE } else { DIGEST_USAGE });
+        let mut message = message.replace('|', "\n");
+        for (word, text) in [
+            ("USAGE", if name == "mac" { MAC_USAGE } else { DIGEST_USAGE }),
+            ("GONE", &format!("{name}: can not open input file no: No such file or directory")),
+            ("FOLDER", &format!("{name}: error reading file folder: Is a directory")),
+            ("KEY", "expected a key of 1 to 1048576 bytes, found"),
+            ("BITS", "expected -a sha512_t with -t 224 or -t 256, and -t with nothing else"),
+        ] {
+            message = message.replace(word, text);
+        }
         let found = (status(&output), stdout(&output), stderr(&output));
         assert_eq!(found, (expected_status, expected.as_str(), message.as_str()), "{name} {line}");
     }
@@ -98,23 +110,11 @@ fn digest_prints_and_exits_as_the_manual_says() {
             ("-v -v -a sha256 -a sha1 abc", 0, "sha1 (abc) = ABC|", ""),
             // A file that cannot be opened gives 2, one that cannot be read 1. The last counts, and the other files are
             // read.
-            ("-a sha1 no", 2, "", "digest: can not open input file no: No such file or directory|"),
-            ("-a sha1 no abc", 2, "(abc) = ABC|", "digest: can not open input file no: No such file or directory|"),
-            ("-a sha1 folder abc", 1, "(abc) = ABC|", "digest: error reading file folder: Is a directory|"),
-            (
-                "-a sha1 folder no abc",
-                2,
-                "(abc) = ABC|",
-                "digest: error reading file folder: Is a directory|\
-                 digest: can not open input file no: No such file or directory|",
-            ),
-            (
-                "-a sha1 no abc folder",
-                1,
-                "(abc) = ABC|",
-                "digest: can not open input file no: No such file or directory|\
-                 digest: error reading file folder: Is a directory|",
-            ),
+            ("-a sha1 no", 2, "", "GONE|"),
+            ("-a sha1 no abc", 2, "(abc) = ABC|", "GONE|"),
+            ("-a sha1 folder abc", 1, "(abc) = ABC|", "FOLDER|"),
+            ("-a sha1 folder no abc", 2, "(abc) = ABC|", "FOLDER|GONE|"),
+            ("-a sha1 no abc folder", 1, "(abc) = ABC|", "GONE|FOLDER|"),
             // Algorithms.
             ("-l", 0, &Algorithm::ALL.iter().map(|algorithm| named(algorithm) + "|").collect::<String>(), ""),
             ("-a sha3_224 abc", 0, "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf|", ""),
@@ -123,13 +123,8 @@ fn digest_prints_and_exits_as_the_manual_says() {
             ("-a SHA1 abc", 1, "", "digest: unknown algorithm -- SHA1 (digest -l lists all)|"),
             ("-a sha1_hmac abc", 1, "", "digest: unknown algorithm -- sha1_hmac (digest -l lists all)|"),
             ("-a sha512_t -t 256 abc", 0, "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23|", ""),
-            ("-a sha512_t abc", 2, "", "digest: expected -a sha512_t with -t 224 or -t 256, and -t with nothing else|"),
-            (
-                "-a sha1 -t 224 abc",
-                2,
-                "",
-                "digest: expected -a sha512_t with -t 224 or -t 256, and -t with nothing else|",
-            ),
+            ("-a sha512_t abc", 2, "", "digest: BITS|"),
+            ("-a sha1 -t 224 abc", 2, "", "digest: BITS|"),
             // Usage.
             ("", 2, "", "USAGE"),
             ("abc", 2, "", "USAGE"),
@@ -160,35 +155,19 @@ fn mac_prints_and_exits_as_the_manual_says() {
             ("-a sha1_hmac -kkey question question", 0, "(question) = MAC|(question) = MAC|", ""),
             ("-va sha1_hmac -k key", 0, "sha1_hmac 09d9e59d72239e62a8155c583d52743de9b7231a|", ""),
             ("-l", 0, &list, ""),
-            (
-                "-a sha512_t_hmac -t 256 -k key question",
-                0,
-                "6df7b24630d5ccb2ee335407081a87188c221489768fa2020513b2d593359456|",
-                "",
-            ),
+            ("-a sha512_t_hmac -t 256 -k key question", 0, MAC_T, ""),
             ("-a sha1 -k key abc", 1, "", "mac: unknown algorithm -- sha1 (mac -l lists all)|"),
             // Keys.
             ("-a sha1_hmac -k no abc", 1, "", "mac: cannot open no: No such file or directory|mac: invalid key.|"),
-            ("-a sha1_hmac -k folder abc", 1, "", "mac: error reading file folder: Is a directory|mac: invalid key.|"),
-            (
-                "-a sha1_hmac -k empty abc",
-                1,
-                "",
-                "mac: empty: expected a key of 1 to 1048576 bytes, found nothing|mac: invalid key.|",
-            ),
-            (
-                "-a sha1_hmac -k /dev/zero abc",
-                1,
-                "",
-                "mac: /dev/zero: expected a key of 1 to 1048576 bytes, found more|mac: invalid key.|",
-            ),
+            ("-a sha1_hmac -k folder abc", 1, "", "FOLDER|mac: invalid key.|"),
+            ("-a sha1_hmac -k empty abc", 1, "", "mac: empty: KEY nothing|mac: invalid key.|"),
+            ("-a sha1_hmac -k /dev/zero abc", 1, "", "mac: /dev/zero: KEY more|mac: invalid key.|"),
             // Files.
             (
                 "-a sha1_hmac -k key no question folder question",
                 1,
                 "(question) = MAC|(question) = MAC|",
-                "mac: can not open input file no: No such file or directory|\
-                 mac: error reading file folder: Is a directory|",
+                "GONE|FOLDER|",
             ),
             // Tokens.
             (
@@ -212,20 +191,16 @@ fn mac_prints_and_exits_as_the_manual_says() {
 #[test]
 fn commands_of_hashloom_do_the_same_under_their_own_name() {
     let folder = folder();
-    let output = run_command("digest", folder.path(), &["-v", "-a", "sha1", "no", "abc"]);
-    let message = "hashloom digest: can not open input file no: No such file or directory\n";
-    output.ends(2).tells(message);
-    assert_eq!(stdout(&output), format!("sha1 (abc) = {ABC}\n"));
+    run_command("digest", folder.path(), &["-v", "-a", "sha1", "no", "abc"])
+        .ends(2)
+        .tells("hashloom digest: can not open input file no: No such file or directory\n")
+        .prints(&format!("sha1 (abc) = {ABC}\n"));
 
-    run_command("mac", folder.path(), &["-a", "sha1_hmac", "-k", "key", "question"]).is(
-        0,
-        format!("{MAC}\n").as_str(),
-        "",
-    );
+    run_command("mac", folder.path(), &["-a", "sha1_hmac", "-k", "key", "question"]).is(0, &format!("{MAC}\n"), "");
 
-    let output = run_command("digest", folder.path(), &["-a", "md4", "abc"]);
-    let message = "hashloom digest: unknown algorithm -- md4 (hashloom digest -l lists all)\n";
-    output.ends(1).tells(message);
+    run_command("digest", folder.path(), &["-a", "md4", "abc"])
+        .ends(1)
+        .tells("hashloom digest: unknown algorithm -- md4 (hashloom digest -l lists all)\n");
     // Wrong usage is reported as by every command of hashloom.
     run_command("digest", folder.path(), &["-x"])
         .ends(2)

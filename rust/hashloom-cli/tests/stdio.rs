@@ -62,92 +62,34 @@ fn folder() -> TempDir {
     folder
 }
 
+/// The words of each command of a list; `|` is between commands.
+fn commands(list: &str) -> impl Iterator<Item = Vec<&str>> {
+    list.split('|').map(|command| command.split_whitespace().collect())
+}
+
 /// Commands that print to standard output if all is well.
-const PRINTING: &[&[&str]] = &[
-    &["--help"],
-    &["-h"],
-    &["--version"],
-    &["help", "torrent", "verify"],
-    &["torrent", "--help"],
-    &["torrent", "create", "--help"],
-    &["torrent", "create", "-f", "-o", "new.torrent", "abc"],
-    &["torrent", "create", "-f", "--json", "-o", "new.torrent", "abc"],
-    &["torrent", "create", "-f", "--dry-run", "-o", "new.torrent", "abc"],
-    &["torrent", "show", "t.torrent"],
-    &["torrent", "show", "--json", "t.torrent"],
-    &["torrent", "verify", "t.torrent"],
-    &["torrent", "verify", "--json", "t.torrent"],
-    &["sum", "abc"],
-    &["sum", "--json", "abc"],
-    &["sum"],
-    &["check", "list"],
-    &["check", "--json", "list"],
-    &["manifest", "write", "dir"],
-    &["manifest", "write", "--force", "-o", "new", "dir"],
-    &["manifest", "check", "m", "dir"],
-    &["manifest", "check", "--json", "m", "dir"],
-    &["manifest", "diff", "m", "m"],
-    &["manifest", "diff", "--json", "m", "m"],
-    &["digest", "-a", "sha1", "abc"],
-    &["digest", "-l"],
-    &["digest", "--help"],
-    &["mac", "-a", "sha1_hmac", "-k", "key", "abc"],
-    &["mac", "-l"],
-    &["tree", "fsverity", "abc"],
-    &["tree", "glacier", "--json", "abc"],
-    &["tree", "s3", "abc"],
-    &["tree", "bep52", "-"],
-    &["tree", "dmverity", "format", "--force", "image", "new"],
-    &["tree", "rfc6962", "root", "abc"],
-    &["tree", "rfc6962", "prove-inclusion", "0", "abc", "key"],
-    &["address", "key.hex"],
-    &["address", "--hash160", "key.hex"],
-    &["work", "--zero-bits", "4"],
-    &["work", "--zero-bits", "4", "--all", "--range", "0..99", "--json"],
-    &["work", "--self-test"],
-    &["kernels"],
-    &["kernels", "--json"],
-    &["generate", "completions", "bash"],
-    &["@digest", "-a", "sha1", "abc"],
-    &["@digest", "--help"],
-    &["@digest", "--version"],
-    &["@mac", "-l"],
-    &["@mac", "--help"],
-    &["@sha256sum", "abc"],
-    &["@sha256sum", "--help"],
-    &["@sha256sum", "--version"],
-    &["bench", "-a", "sha1", "-s", "64", "--rounds", "1", "--time", "1us", "--no-openssl"],
-];
+const PRINTING: &str = "\
+    --help | -h | --version | help torrent verify | torrent --help | torrent create --help | \
+    torrent create -f -o new.torrent abc | torrent create -f --json -o new.torrent abc | \
+    torrent create -f --dry-run -o new.torrent abc | torrent show t.torrent | torrent show --json t.torrent | \
+    torrent verify t.torrent | torrent verify --json t.torrent | sum abc | sum --json abc | sum | check list | \
+    check --json list | manifest write dir | manifest write --force -o new dir | manifest check m dir | \
+    manifest check --json m dir | manifest diff m m | manifest diff --json m m | digest -a sha1 abc | digest -l | \
+    digest --help | mac -a sha1_hmac -k key abc | mac -l | tree fsverity abc | tree glacier --json abc | \
+    tree s3 abc | tree bep52 - | tree dmverity format --force image new | tree rfc6962 root abc | \
+    tree rfc6962 prove-inclusion 0 abc key | address key.hex | address --hash160 key.hex | work --zero-bits 4 | \
+    work --zero-bits 4 --all --range 0..99 --json | work --self-test | kernels | kernels --json | \
+    generate completions bash | @digest -a sha1 abc | @digest --help | @digest --version | @mac -l | @mac --help | \
+    @sha256sum abc | @sha256sum --help | @sha256sum --version | \
+    bench -a sha1 -s 64 --rounds 1 --time 1us --no-openssl";
 
 /// Commands that read standard input.
-const READING: &[&[&str]] = &[
-    &["sum"],
-    &["sum", "-"],
-    &["sum", "-a", "sha1,sha256", "abc", "-"],
-    &["check"],
-    &["check", "-"],
-    &["digest", "-a", "sha1"],
-    &["mac", "-a", "sha1_hmac", "-k", "key"],
-    &["mac", "-a", "sha1_hmac", "-k", "/dev/stdin", "abc"],
-    &["tree", "fsverity", "-"],
-    &["tree", "glacier", "-"],
-    &["tree", "s3", "-"],
-    &["tree", "bep52", "-"],
-    &["tree", "rfc6962", "root", "-"],
-    &["tree", "rfc6962", "root", "--lines", "-"],
-    &["tree", "rfc6962", "check", "-"],
-    &["address"],
-    &["address", "--from-secret"],
-    &["address", "--decode", "-"],
-    &["sum", "/dev/stdin"],
-    &["torrent", "show", "/dev/stdin"],
-    &["tree", "fsverity", "/dev/stdin"],
-    &["@digest", "-a", "sha1"],
-    &["@mac", "-a", "sha1_hmac", "-k", "key"],
-    &["@sha256sum"],
-    &["@sha256sum", "-c"],
-    &["@sha256sum", "/dev/stdin"],
-];
+const READING: &str = "\
+    sum | sum - | sum -a sha1,sha256 abc - | check | check - | digest -a sha1 | mac -a sha1_hmac -k key | \
+    mac -a sha1_hmac -k /dev/stdin abc | tree fsverity - | tree glacier - | tree s3 - | tree bep52 - | \
+    tree rfc6962 root - | tree rfc6962 root --lines - | tree rfc6962 check - | address | address --from-secret | \
+    address --decode - | sum /dev/stdin | torrent show /dev/stdin | tree fsverity /dev/stdin | @digest -a sha1 | \
+    @mac -a sha1_hmac -k key | @sha256sum | @sha256sum -c | @sha256sum /dev/stdin";
 
 const UUID: &str = "00000000-0000-0000-0000-000000000000";
 const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -155,18 +97,18 @@ const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
     let folder = folder();
-    for arguments in PRINTING {
-        let whole = run(folder.path(), arguments, "");
+    for arguments in commands(PRINTING) {
+        let whole = run(folder.path(), &arguments, "");
         assert_eq!((status(&whole), stdout(&whole).is_empty()), (0, false), "{arguments:?}: {}", stderr(&whole));
         for streams in [">&-", "1</dev/null", "<&- >&-", ">/dev/full"] {
             // Skip commands that read the closed input.
-            if streams.starts_with("<&-") && (arguments == &["sum"] || arguments.last() == Some(&"-")) {
+            if streams.starts_with("<&-") && (arguments == ["sum"] || arguments.last() == Some(&"-")) {
                 continue;
             }
             if streams == ">/dev/full" && !Path::new("/dev/full").exists() {
                 continue;
             }
-            let output = run(folder.path(), arguments, streams);
+            let output = run(folder.path(), &arguments, streams);
             let reason = if streams == ">/dev/full" { "No space left on device" } else { "Bad file descriptor" };
             let message = stderr(&output);
             let is_said = message.contains(&format!("standard output: {reason}")) || message.contains(": write error");
@@ -174,7 +116,7 @@ fn output_that_cannot_be_written_is_an_error() {
             assert!(matches!(status(&output), 1 | 2), "{arguments:?} {streams}: {}", status(&output));
         }
         // Nothing can be printed, but the exit status tells.
-        let output = run(folder.path(), arguments, ">&- 2>&-");
+        let output = run(folder.path(), &arguments, ">&- 2>&-");
         assert!(matches!(status(&output), 1 | 2), "{arguments:?}: {}", status(&output));
     }
 }
@@ -182,14 +124,14 @@ fn output_that_cannot_be_written_is_an_error() {
 #[test]
 fn input_that_cannot_be_read_is_an_error() {
     let folder = folder();
-    for arguments in READING {
+    for arguments in commands(READING) {
         let is_named = arguments.contains(&"/dev/stdin");
         for streams in ["<&-", "0>/dev/null", "<&- 2>&-"] {
             // By its name, /dev/null is opened once more, for reading.
             if is_named && streams.starts_with("0>") {
                 continue;
             }
-            let output = run(folder.path(), arguments, streams);
+            let output = run(folder.path(), &arguments, streams);
             assert!(matches!(status(&output), 1 | 2), "{arguments:?} {streams}: {}", status(&output));
             assert!(!stdout(&output).contains(NOTHING) && !stdout(&output).contains("da39a3ee"), "{arguments:?}");
             if !streams.contains("2>") && !is_named {
@@ -203,18 +145,12 @@ fn input_that_cannot_be_read_is_an_error() {
 #[test]
 fn what_says_nothing_does_not_need_an_output() {
     let folder = folder();
-    for arguments in [
-        &["check", "--status", "list"][..],
-        &["check", "--quiet", "list"],
-        &["torrent", "verify", "--quiet", "t.torrent"],
-        &["torrent", "create", "-q", "-f", "-o", "new.torrent", "abc"],
-        &["manifest", "write", "-q", "--force", "-o", "new", "dir"],
-        &["manifest", "check", "-q", "m", "dir"],
-        &["generate", "man", "pages"],
-        &["@sha1sum", "-c", "--status", "list"],
-    ] {
+    let quiet = "check --status list | check --quiet list | torrent verify --quiet t.torrent | \
+        torrent create -q -f -o new.torrent abc | manifest write -q --force -o new dir | manifest check -q m dir | \
+        generate man pages | @sha1sum -c --status list";
+    for arguments in commands(quiet) {
         for streams in ["<&- >&- 2>&-", ">/dev/full", "<&-"] {
-            let output = run(folder.path(), arguments, streams);
+            let output = run(folder.path(), &arguments, streams);
             assert_eq!((status(&output), stderr(&output)), (0, ""), "{arguments:?} {streams}");
         }
     }

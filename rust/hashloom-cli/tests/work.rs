@@ -160,69 +160,41 @@ fn wrong_arguments_are_misuse() {
     let header = |bits: &str| format!("{}{bits}", "00".repeat(72));
     let headers =
         [header("00000000"), header("000080ff"), header("ffff7f04").replace("ffff7f04", "010080 "), header("ffffff22")];
-    let krist = |address, block, work| vec!["--krist", address, block, work];
+    let plain = "--prefix a | --krist k8juvewcui 000000abcdef | --krist k8juvewcui 000000abcdef -1 | \
+        --krist k8juvewcui 000000abcdeg 1 | --krist k8juvewcui 000000abcdef 281474976710656 | \
+        --krist k8juvewcui 000000abcdef 1 --zero-bits 1 | --krist k8juvewcui 000000abcdef 1 --prefix a | \
+        --krist k8juvewcui 000000abcdef 1 --again sha1 | --krist k8juvewcui 000000abcdef 1 --width 25 | \
+        --krist k8juvewcui 000000abcdef 1 --digits 01 --range 0..16777216 | --hashcash a:b | \
+        --hashcash a --bits 161 | --hashcash a --binary | --hashcash 1:20:040428:foo::0298b26853c8ebb3:beca0 | \
+        --hashcash 1:20:040428:foo::0298b26853c8ebb3: --bits 10 | --bits 20 --zero-bits 1 | --bitcoin-header 0 | \
+        --bitcoin-header xyz | --hashcash a --least-byte-first | --hashcash a --digits 0:1 | \
+        --hashcash 1:20:041328:foo::0298b26853c8ebb3: | --zero-bits 257 | --zero-bits 99999999999999999999 | \
+        --zero-bits -1 | --zero-bits 161 --again ripemd160 | --zero-bits 1 --target 00 | --target 0 | \
+        --target zz | --zero-bits 1 --prefix-hex 0 | --zero-bits 1 --prefix-hex 00 --prefix a | \
+        --zero-bits 1 --digits 0 | --zero-bits 1 --digits 010 | --zero-bits 1 --digits 01 --binary | \
+        --zero-bits 1 --width 0 | --zero-bits 1 --width 65 | --zero-bits 1 --width 18446744073709551615 | \
+        --zero-bits 1 --width 2 --range 0..100 | --zero-bits 1 --width 2 --range 100.. | \
+        --zero-bits 1 --range 9..3 | --zero-bits 1 --range 3 | --zero-bits 1 --range 0..18446744073709551616 | \
+        --zero-bits 1 --threads 0 | --zero-bits 1 --algorithm sha3 | --self-test --range 0..1 | \
+        --self-test --zero-bits 1";
     let mut wrong: Vec<Vec<&str>> = vec![
         vec![],
-        vec!["--prefix", "a"],
-        vec!["--krist", "k8juvewcui", "000000abcdef"],
-        krist("", "", ""),
-        krist("k8juvewcui", "000000abcdef", "-1"),
-        krist("k8juvewcui", "000000abcdeg", "1"),
-        krist("k8juvewcui", "000000abcdef", "281474976710656"),
-        vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--zero-bits", "1"],
-        vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--prefix", "a"],
-        vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--again", "sha1"],
-        vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--width", "25"],
-        vec!["--krist", "k8juvewcui", "000000abcdef", "1", "--digits", "01", "--range", "0..16777216"],
+        vec!["--krist", "", "", ""],
         vec!["--hashcash", ""],
-        vec!["--hashcash", "a:b"],
-        vec!["--hashcash", "a", "--bits", "161"],
-        vec!["--hashcash", "a", "--binary"],
-        vec!["--hashcash", "1:20:040428:foo::0298b26853c8ebb3:beca0"],
-        vec!["--hashcash", "1:20:040428:foo::0298b26853c8ebb3:", "--bits", "10"],
-        vec!["--bits", "20", "--zero-bits", "1"],
         vec!["--bitcoin-header", ""],
-        vec!["--bitcoin-header", "0"],
-        vec!["--bitcoin-header", "xyz"],
         vec!["--bitcoin-header", &odd],
         vec!["--bitcoin-header", BLOCK_125552, "--range", "0..4294967296"],
         vec!["--bitcoin-header", BLOCK_125552, "--range", "4294967296.."],
         vec!["--bitcoin-header", BLOCK_125552, "--width", "4"],
         vec!["--bitcoin-header", BLOCK_125552, "--least-digit-first"],
-        vec!["--hashcash", "a", "--least-byte-first"],
-        vec!["--hashcash", "a", "--digits", "0:1"],
-        vec!["--hashcash", "1:20:041328:foo::0298b26853c8ebb3:"],
-        vec!["--zero-bits", "257"],
-        vec!["--zero-bits", "99999999999999999999"],
-        vec!["--zero-bits", "-1"],
-        vec!["--zero-bits", "161", "--again", "ripemd160"],
-        vec!["--zero-bits", "1", "--target", "00"],
         vec!["--target", ""],
-        vec!["--target", "0"],
-        vec!["--target", "zz"],
         vec!["--target", &long],
-        vec!["--zero-bits", "1", "--prefix-hex", "0"],
-        vec!["--zero-bits", "1", "--prefix-hex", "00", "--prefix", "a"],
         vec!["--zero-bits", "1", "--digits", ""],
-        vec!["--zero-bits", "1", "--digits", "0"],
-        vec!["--zero-bits", "1", "--digits", "010"],
         vec!["--zero-bits", "1", "--digits", "01\n"],
         vec!["--zero-bits", "1", "--digits", "0\u{e4}"],
-        vec!["--zero-bits", "1", "--digits", "01", "--binary"],
-        vec!["--zero-bits", "1", "--width", "0"],
-        vec!["--zero-bits", "1", "--width", "65"],
-        vec!["--zero-bits", "1", "--width", "18446744073709551615"],
-        vec!["--zero-bits", "1", "--width", "2", "--range", "0..100"],
-        vec!["--zero-bits", "1", "--width", "2", "--range", "100.."],
-        vec!["--zero-bits", "1", "--range", "9..3"],
-        vec!["--zero-bits", "1", "--range", "3"],
         vec!["--zero-bits", "1", "--range", ""],
-        vec!["--zero-bits", "1", "--range", "0..18446744073709551616"],
-        vec!["--zero-bits", "1", "--threads", "0"],
-        vec!["--zero-bits", "1", "--algorithm", "sha3"],
-        vec!["--self-test", "--range", "0..1"],
-        vec!["--self-test", "--zero-bits", "1"],
     ];
+    wrong.extend(plain.split('|').map(|words| words.split_whitespace().collect()));
     wrong.extend(headers.iter().map(|header| vec!["--bitcoin-header", header]));
     for arguments in wrong {
         let output = work(&arguments);
@@ -290,8 +262,7 @@ mod interrupted {
         // What was printed before and what is printed now are all nonces.
         let rest = format!("{next}..{}", next + 100_000);
         all.extend(found(&[&arguments[..], &["--range", &rest]].concat()).lines().map(str::to_owned));
-        let whole = format!("0..{}", next + 100_000);
-        let expected = found(&[&arguments[..], &["--range", &whole]].concat());
+        let expected = found(&[&arguments[..], &["--range", &format!("0..{}", next + 100_000)]].concat());
         assert_eq!(all, expected.lines().collect::<Vec<_>>());
     }
 

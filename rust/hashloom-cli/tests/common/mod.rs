@@ -38,8 +38,9 @@ pub fn stderr(output: &Output) -> &str {
 
 /// What a run must have printed. A failure shows all of it.
 pub trait Ran {
-    /// Exit status, standard output, and standard error.
+    /// The exit status, standard output, and standard error.
     fn is(&self, code: i32, printed: &str, told: &str);
+    fn all(&self) -> (i32, String, String);
     /// Success without a message.
     fn done(self) -> Self;
     /// The exit status 2, nothing printed, and a message with this part.
@@ -61,6 +62,10 @@ impl Ran for Output {
     #[track_caller]
     fn is(&self, code: i32, printed: &str, told: &str) {
         assert_eq!((status(self), stdout(self), stderr(self)), (code, printed, told));
+    }
+
+    fn all(&self) -> (i32, String, String) {
+        (status(self), stdout(self).to_owned(), stderr(self).to_owned())
     }
 
     #[track_caller]
