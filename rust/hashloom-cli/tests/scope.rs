@@ -104,21 +104,6 @@ fn nothing_is_said_of_what_was_not_asked_for() {
         assert_eq!(object["scope"], json!({"pieces": 4, "right": true, "bitfield": "f000"}), "{name}");
         assert_eq!((&object["bitfield"], &object["pieces"]["have"]), (&json!("f000"), &json!(4)), "{name}");
         assert_eq!(object["pieces"]["unchecked"], json!(total - 4), "{name}");
-        let files = object["files"].as_array().unwrap();
-        let of = |path: &str| files.iter().find(|file| file["path"] == path).unwrap();
-        assert_eq!(of("CD1/One.flac")["state"], "complete", "{name}");
-        for path in ["CD1/empty", "CD2/one.flac"] {
-            assert_eq!((&of(path)["state"], of(path).get("found_length")), (&json!("unchecked"), None), "{name}");
-        }
-        // The piece at the border of version 1 is of a neighbour, too.
-        let neighbour = if name == "v1" { Some(&json!(3 * PIECE + 200)) } else { None };
-        assert_eq!(
-            (&of("CD1/two.flac")["state"], of("CD1/two.flac").get("found_length")),
-            (&json!("unchecked"), neighbour)
-        );
-        let nread = if name == "v1" { 4 * PIECE } else { 3 * PIECE + 100 };
-        assert_eq!(object["bytes_read"], json!(nread), "{name}: nothing else is read");
-
         let list = album.verify(&[&arguments[..], &["--missing", "--map"]].concat());
         assert!(!stdout(&list).contains("pieces 4-"), "{}", stdout(&list));
         list.has(&format!("  ████{}\n", "~".repeat(total - 4)));
@@ -130,8 +115,7 @@ fn nothing_is_said_of_what_was_not_asked_for() {
         let torrent = format!("{name}.torrent");
         let output = album.verify(&[&torrent, "--file", "one.flac"]);
         assert_eq!(status(&output), 1, "{name}");
-        output.has("\n  CD2/one.flac has 1 of ");
-        output.has("\n\npart wrong: ");
+        output.has("\n  CD2/one.flac has 1 of ").has("\n\npart wrong: ");
         let (code, object) = album.object(&[&torrent, "--file", "one.flac"]);
         assert_eq!((code, &object["complete"], &object["scope"]["right"]), (1, &json!(false), &json!(false)));
         assert_eq!(object["pieces"]["bad"], 1, "{name}");
@@ -328,10 +312,11 @@ fn claimed_pieces_of_some_files() {
     for options in [&[][..], &["--file", "*.flac"]] {
         let nothing = "hashloom: v1.torrent: nothing was checked: none of the pieces asked for is claimed\n";
         album.verify(&[&claimed[..], options, &["-q"]].concat()).is(1, "", nothing);
-        let output = album.verify(&[&claimed[..], options].concat());
-        output.ends(1).tells(nothing);
-        let verdict = "\n\nnot checked: 0 of 11 pieces checked, 0 right, 0 bytes (0.0%) in 0.";
-        output.has(verdict);
+        album
+            .verify(&[&claimed[..], options].concat())
+            .ends(1)
+            .tells(nothing)
+            .has("\n\nnot checked: 0 of 11 pieces checked, 0 right, 0 bytes (0.0%) in 0.");
         let output = album.verify(&[&claimed[..], options, &["--json"]].concat());
         let object: Value = serde_json::from_str(stdout(&output)).unwrap();
         assert_eq!((status(&output), &object["complete"], &object["scope"]["pieces"]), (1, &json!(false), &json!(0)));

@@ -126,8 +126,7 @@ fn what_is_signed_here() {
     let write = ["write", "tree", "-o", "tree/m", "--sign", "minisign.key"];
     manifest(folder, &write).done();
     let output = manifest(folder, &["check", "tree/m", "--trusted-key", "minisign.pub"]).done();
-    output.begins("signed by C0371020E1BC610F: timestamp:");
-    output.has(", file:m, folder:tree, hashed\n");
+    output.begins("signed by C0371020E1BC610F: timestamp:").has(", file:m, folder:tree, hashed\n");
     match Command::new("minisign").current_dir(folder).args(["-Vm", "tree/m", "-p", "minisign.pub"]).output() {
         Ok(output) => assert!(output.status.success(), "{}", stderr(&output)),
         Err(error) => common::skipped::skipped_part("the program minisign accepts a signature", error),
@@ -295,11 +294,6 @@ fn a_signature_is_there_while_a_manifest_is_replaced() {
         // The comment is that of the right one.
         let comment = content.1.lines().nth(2).unwrap().strip_prefix("trusted comment: ").unwrap();
         assert_eq!(summary(folder, &CHECK_M)["signature"]["comment"], comment);
-        // An update from there, and the same command again.
-        for write in [&FORCE[..], &["write", "tree", "-o", "m", "--update", "m", "--sign", "minisign.key"]] {
-            let _output = manifest(folder, write).done();
-            assert_eq!((status(&manifest(folder, &CHECK_M)), read(folder, "m.minisig").lines().count()), (0, 4));
-        }
     }
     // Signatures by other keys are kept until the new manifest is there, as nobody here can check them.
     for (text, why) in [
@@ -473,8 +467,7 @@ fn digests_of_an_old_manifest_need_its_signature() {
         let output = manifest(folder, &UPDATE);
         output.ends(2).prints("");
         assert!(stderr(&output).contains("--update: old") || stderr(&output).contains("old.minisig"));
-        output.says(why);
-        output.says("sign it, or leave out --update");
+        output.says(why).says("sign it, or leave out --update");
         assert_eq!((read(folder, "m"), read(folder, "m.minisig")), before);
         write(folder, "old.minisig", "");
     }

@@ -31,8 +31,7 @@ fn paths(output: &Output) -> Vec<&str> {
 #[test]
 fn sha256_of_files_and_of_standard_input() {
     let folder = folder(&["a", "b"]);
-    let output = run(folder.path(), &["sum", "b", "a"]).done();
-    assert_eq!(stdout(&output), format!("{}  b\n{}  a\n", sha256("b"), sha256("a")));
+    run(folder.path(), &["sum", "b", "a"]).done().prints(&format!("{}  b\n{}  a\n", sha256("b"), sha256("a")));
     for arguments in [&["sum"][..], &["sum", "-"]] {
         run_with(folder.path(), arguments, b"abc").prints(&format!("{}  -\n", sha256("abc")));
     }
@@ -199,10 +198,7 @@ fn a_list_of_another_algorithm_gets_a_hint() {
         let output = run(folder.path(), &[&["sum", "a", "b", "-a", algorithm], options].concat());
         fs::write(folder.path().join("l"), &output.stdout).unwrap();
     };
-    let check = |arguments: &[&str]| {
-        let output = run(folder.path(), &[&["check"], arguments].concat());
-        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
-    };
+    let check = |arguments: &[&str]| run(folder.path(), &[&["check"], arguments].concat()).all();
     let failed = |hint: &str| {
         let warning = "hashloom: WARNING: 2 computed checksums did NOT match\n";
         (1, "a: FAILED\nb: FAILED\n".to_owned(), format!("{warning}{hint}"))
@@ -265,10 +261,7 @@ fn lists_of_windows() {
             units(u16::to_le_bytes),
             units(u16::to_be_bytes),
         ];
-        let outputs = texts.map(|text| {
-            let output = run_with(folder.path(), &[&["check", "-"], options].concat(), &text);
-            (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
-        });
+        let outputs = texts.map(|text| run_with(folder.path(), &[&["check", "-"], options].concat(), &text).all());
         assert!(outputs.iter().all(|output| *output == outputs[0]), "{outputs:?}");
         outputs[0].clone()
     };
@@ -297,18 +290,6 @@ fn lists_of_windows() {
     assert!(code == 1 && errors.contains("may be of BLAKE2b (b2sum), which hashloom lacks"), "{errors}");
     let (code, _, errors) = check(&format!("BLAKE2b (a) = {}\n", "0".repeat(128)), &["--warn"]);
     assert!(code == 1 && errors.contains("a digest of BLAKE2b, which hashloom lacks"), "{errors}");
-}
-
-/// The programs of coreutils print no hint.
-#[cfg(unix)]
-#[test]
-fn called_as_sha256sum_a_list_of_another_algorithm_gets_no_hint() {
-    use std::os::unix::process::CommandExt;
-    let folder = folder(&["a"]);
-    fs::write(folder.path().join("l"), run(folder.path(), &["sum", "-a", "sha3-256", "a"]).stdout).unwrap();
-    let output = hashloom().arg0("sha256sum").current_dir(&folder).args(["--check", "l"]).output().unwrap();
-    let warning = "sha256sum: WARNING: 1 computed checksum did NOT match\n";
-    output.is(1, "a: FAILED\n", warning);
 }
 
 #[test]
@@ -352,10 +333,9 @@ hashloom: WARNING: 1 computed checksum did NOT match
     let object = |path, state| json!({ "path": path, "algorithm": "sha256", "state": state });
     let unverified = |lines: &[Value]| lines.iter().filter(|line| line["state"] == "unverified").count();
     let (others, lines): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line["state"] == "unverified");
-    assert_eq!(
-        (others.len(), &others[1]["line"], &others[2]["error"]),
-        (3, &json!(6), &json!("the list itself is standard input"))
-    );
+    assert_eq!(others.len(), 3);
+    assert_eq!(&others[1]["line"], &json!(6));
+    assert_eq!(&others[2]["error"], &json!("the list itself is standard input"));
     let summary = |counts| json!({ "list": "standard input", "counts": counts, "bytes": 2, "bad_lines": 1 });
     let counts = json!({ "ok": 1, "failed": 1, "unread": 1, "unstable": 0, "ignored": 0, "unverified": 3 });
     assert_eq!(lines, [object("a", "ok"), object("b", "failed"), object("gone", "unread"), summary(counts)]);
@@ -366,10 +346,9 @@ hashloom: WARNING: 1 computed checksum did NOT match
     let output = run_with(folder.path(), &["check", "--ignore-missing", "--quiet", "--json"], list.as_bytes());
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let counts = json!({ "ok": 1, "failed": 1, "unread": 0, "unstable": 0, "ignored": 1, "unverified": 3 });
-    assert_eq!(
-        (unverified(&lines), &lines[..1], &lines[4..]),
-        (3, &[object("b", "failed")][..], &[summary(counts)][..])
-    );
+    assert_eq!(unverified(&lines), 3);
+    assert_eq!(&lines[..1], &[object("b", "failed")][..]);
+    assert_eq!(&lines[4..], &[summary(counts)][..]);
     let output =
         run_with(folder.path(), &["check", "--status", "--ignore-missing"], format!("{a}  a\n{a}  x\n").as_bytes());
     output.is(0, "", "");
@@ -403,20 +382,14 @@ fn instruction_sets_can_be_restricted() {
 fn called_by_the_name_of_a_coreutils_program() {
     use std::os::unix::process::CommandExt;
     let folder = folder(&["a"]);
-    let mut command = hashloom();
-    let output = command.arg0("/somewhere/sha1sum").current_dir(&folder).args(["a", "b"]).output().unwrap();
-    output.ends(1).prints(&format!("{}  a\n", sha1("a")));
-    assert_eq!(stderr(&output), "/somewhere/sha1sum: b: No such file or directory\n");
     let output =
         hashloom().arg0("sha1sum").env("HASHLOOM_ISA", "nonsense").current_dir(&folder).arg("a").output().unwrap();
-    output.ends(1).prints("");
-    output.says_first("sha1sum: --isa or HASHLOOM_ISA: ");
+    output.ends(1).prints("").says_first("sha1sum: --isa or HASHLOOM_ISA: ");
     for name in ["b3sum", "b2sum", "/usr/local/bin/sum"] {
         let output = hashloom().arg0(name).current_dir(&folder).arg("a").output().unwrap();
         assert_eq!((status(&output), stdout(&output)), (2, ""), "{name}");
         let name = name.rsplit('/').next().unwrap();
-        let expected = format!("hashloom: hashloom is called as {name}, for which it cannot stand in: ");
-        output.says_first(&expected);
+        output.says_first(&format!("hashloom: hashloom is called as {name}, for which it cannot stand in: "));
     }
     assert_eq!(status(&hashloom().arg0("hashloom-0.1").current_dir(&folder).args(["sum", "a"]).output().unwrap()), 0);
 }
@@ -782,10 +755,7 @@ fn names_are_relative_to_a_folder_or_to_the_list() {
     for place in ["one/list", "two/list"] {
         fs::write(folder.path().join(place), &sums.stdout).unwrap();
     }
-    let check = |arguments: &[&str]| {
-        let output = run(folder.path(), &[&["check"], arguments].concat());
-        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
-    };
+    let check = |arguments: &[&str]| run(folder.path(), &[&["check"], arguments].concat()).all();
     let right = "a: OK\nsub/b: OK\n";
     for directory in [&["-C", "one"][..], &["--directory", "one/"], &["-C", "two", "-C", "./one"], &["-Cone"]] {
         assert_eq!(check(&[directory, &["two/list"]].concat()), (0, right.into(), String::new()), "{directory:?}");
@@ -825,8 +795,7 @@ fn lists_of_hashdeep_and_with_digests_last() {
     let line = |nbytes: u64, name: &str| format!("{nbytes},{},{},{name}\n", digests(name).0, digests(name).1);
     let header = "%%%% HASHDEEP-1.0\n%%%% size,sha1,sha256,filename\n## Invoked from: /\n## \n";
     let check = |list: &str, arguments: &[&str]| {
-        let output = run_with(folder.path(), &[&["check"], arguments].concat(), list.as_bytes());
-        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
+        run_with(folder.path(), &[&["check"], arguments].concat(), list.as_bytes()).all()
     };
     let right = format!("{header}{}{}", line(1, "a"), line(3, "b,c"));
     assert_eq!(check(&right, &["--strict"]), (0, "a: OK\nb,c: OK\n".into(), String::new()));
@@ -1091,10 +1060,8 @@ fn digests_that_are_not_verified() {
     let cut = format!("{}  b", "0".repeat(63));
     let json = r#"{"path":"b","digests":{"blake3":"00"}}"#.to_owned();
     let too_long = format!("{}  {}", "0".repeat(64), "b".repeat(2 << 20));
-    let check = |list: &str, options: &[&str]| {
-        let output = run_with(folder.path(), &[&["check"], options].concat(), list.as_bytes());
-        (status(&output), stdout(&output).to_owned(), stderr(&output).to_owned())
-    };
+    let check =
+        |list: &str, options: &[&str]| run_with(folder.path(), &[&["check"], options].concat(), list.as_bytes()).all();
     for (line, why) in [
         (&blake2b, "a digest of BLAKE2b, which hashloom lacks\n"),
         (&md5, "name it: --algorithm md5\n"),
@@ -1130,17 +1097,4 @@ fn digests_that_are_not_verified() {
     // A name within a list that ends lines with NUL is not another line.
     let (code, _, message) = check(&format!("{a}  a\n{a}  b\n{a}  a\0"), &["--ignore-missing"]);
     assert!(code == 1 && message.contains("some lines of the list end with NUL"), "{message}");
-}
-
-/// The stand-ins for coreutils skip lines that they cannot read, as coreutils does.
-#[cfg(unix)]
-#[test]
-fn called_as_sha256sum_other_digests_are_bad_lines() {
-    use std::os::unix::process::CommandExt;
-    let folder = folder(&["a"]);
-    let list = format!("{}  a\nMD5 (b) = {1}\n{1}  b\nBLAKE2b (b) = {1}\n", sha256("a"), "0".repeat(32));
-    fs::write(folder.path().join("l"), list).unwrap();
-    let output = hashloom().arg0("sha256sum").current_dir(&folder).args(["--check", "l"]).output().unwrap();
-    let warning = "sha256sum: WARNING: 3 lines are improperly formatted\n";
-    output.is(0, "a: OK\n", warning);
 }
