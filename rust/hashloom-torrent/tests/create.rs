@@ -169,11 +169,8 @@ fn the_bytes_are_the_standards() {
             let info = &created.bytes[start..layers.unwrap_or(created.bytes.len() - 1)];
             let v1 = (version != Version::V2).then(|| maker::sha1(info));
             let v2 = (version != Version::V1).then(|| Sha256::digest(info).into());
-            assert_eq!(
-                (created.torrent.info_hash_v1(), created.torrent.info_hash_v2()),
-                (v1, v2),
-                "{version} {piece_nbytes}"
-            );
+            assert_eq!(created.torrent.info_hash_v1(), v1, "{version} {piece_nbytes}");
+            assert_eq!(created.torrent.info_hash_v2(), v2, "{version} {piece_nbytes}");
         }
     }
 }

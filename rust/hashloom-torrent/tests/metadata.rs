@@ -62,17 +62,9 @@ fn utf8_variants_go_first() {
 
 #[test]
 fn values_of_wrong_kinds_are_ignored_and_noted() {
-    let strings = [
-        "announce",
-        "comment",
-        "comment.utf-8",
-        "created by",
-        "encoding",
-        "publisher",
-        "publisher.utf-8",
-        "publisher-url",
-        "publisher-url.utf-8",
-    ];
+    let strings = "announce,comment,comment.utf-8,created by,encoding,publisher,publisher.utf-8,publisher-url,\
+        publisher-url.utf-8";
+    let strings: Vec<&str> = strings.split(',').collect();
     let lists = ["announce-list", "httpseeds", "nodes", "url-list"];
     for (keys, expected) in [(&strings[..], "a string"), (&lists[..], "a list")] {
         for key in keys {
