@@ -172,28 +172,9 @@ fn json_is_the_same_of_all_commands() {
 #[test]
 fn what_is_asked_for_is_in_it() {
     let folder = album();
-    let arguments = [
-        "album",
-        "--v1",
-        "--name",
-        "other",
-        "-t",
-        "https://a.example/x,udp://b.example:1",
-        "--announce",
-        "wss://c.example",
-        "-w",
-        "https://seed.example/",
-        "-p",
-        "-s",
-        "SRC",
-        "-c",
-        "a comment",
-        "-d",
-        "1234567890",
-        "-o",
-        "album.torrent",
-        "--align",
-    ];
+    let arguments = "album|--v1|--name|other|-t|https://a.example/x,udp://b.example:1|--announce|wss://c.example|\
+        -w|https://seed.example/|-p|-s|SRC|-c|a comment|-d|1234567890|-o|album.torrent|--align";
+    let arguments: Vec<&str> = arguments.split('|').collect();
     let bytes = made(folder.path(), &arguments);
     for part in [
         "d8:announce19:https://a.example/x13:announce-list",

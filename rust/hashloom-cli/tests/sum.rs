@@ -46,7 +46,7 @@ fn several_algorithms_from_one_read() {
     let folder = folder(&["a"]);
     let (sha1, sha256) = (sha1("a"), sha256("a"));
     // A pipe can be read only once.
-    run_with(folder.path(), &["sum", "-a", "sha1,sha256", "-a", "sha1"], b"a")
+    run_with(folder.path(), &["sum", "-a", "sha1,SHA256", "-a", "sha1"], b"a")
         .prints(&format!("SHA1 (-) = {sha1}\nSHA256 (-) = {sha256}\n"));
     let output = run(folder.path(), &["sum", "--json", "-a", "sha256,sha1,sha512-256", "a"]);
     let mut found: Value = serde_json::from_str(stdout(&output)).unwrap();
@@ -54,27 +54,6 @@ fn several_algorithms_from_one_read() {
     assert_eq!(last.as_str().unwrap().len(), 64);
     assert_eq!(found, json!({ "path": "a", "length": 1, "digests": { "sha256": sha256, "sha1": sha1 } }));
     run(folder.path(), &["sum", "-a", "md4", "a"]).ends(2).says("possible values: sha1, sha224, sha256");
-}
-
-#[test]
-fn files_of_every_length_are_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let bytes: Vec<u8> = (0..(3u32 << 20) + 5).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-    let lengths = [0, 1, 55, 64, 32 << 10, (32 << 10) + 1, 1 << 20, (1 << 20) + 1, bytes.len()];
-    let mut expected = String::new();
-    for length in lengths {
-        fs::write(folder.path().join(length.to_string()), &bytes[..length]).unwrap();
-        expected += &format!("SHA1 ({length}) = {}\n", sha1(&bytes[..length]));
-        expected += &format!("SHA256 ({length}) = {}\n", sha256(&bytes[..length]));
-    }
-    let names = lengths.map(|length| length.to_string());
-    for options in [&[][..], &["--threads", "1"], &["--threads", "3"]] {
-        let names = names.iter().map(String::as_str);
-        let arguments: Vec<&str> =
-            ["sum", "-a", "sha1,sha256"].into_iter().chain(options.iter().copied()).chain(names).collect();
-        let output = run(folder.path(), &arguments);
-        assert_eq!((status(&output), stdout(&output)), (0, &expected[..]), "{options:?}");
-    }
 }
 
 #[test]
@@ -90,19 +69,6 @@ fn folders_are_sorted_by_the_bytes_of_whole_paths() {
     let output = run(folder.path(), &["sum", "d", "other"]);
     assert_eq!((status(&output), paths(&output)), (1, vec!["other"]));
     assert_eq!(stderr(&output), "hashloom: d: Is a directory: --recursive sums the files below it\n");
-}
-
-#[test]
-fn what_is_printed_does_not_depend_on_threads() {
-    let folder = tempfile::tempdir().unwrap();
-    for index in 0..3000 {
-        let length = if index % 97 == 0 { 200_000 } else { index % 500 };
-        fs::write(folder.path().join(format!("{index:04}")), vec![index as u8; length]).unwrap();
-    }
-    let outputs = ["1", "2", "5"].map(|threads| run(folder.path(), &["sum", "--threads", threads, "-r", "."]).stdout);
-    assert_eq!(outputs[0].iter().filter(|&&byte| byte == b'\n').count(), 3000);
-    assert!(outputs[0] == outputs[1] && outputs[1] == outputs[2]);
-    run_with(folder.path(), &["check", "--quiet"], &outputs[0]).is(0, "", "");
 }
 
 #[cfg(unix)]
@@ -128,26 +94,6 @@ fn links_inside_of_folders_are_followed_on_demand() {
     assert_eq!(*paths(&output).last().unwrap(), "d/z");
 }
 
-#[cfg(unix)]
-#[test]
-fn names_that_are_no_text() {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(OsStr::from_bytes(b"\xff\n")), "x").unwrap();
-    let output = run(folder.path(), &["sum", "--json", "-r", "."]);
-    let found: Value = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!((&found["path"], &found["path_hex"]), (&json!("./\u{fffd}\n"), &json!("2e2fff0a")));
-    for options in [&["sum", "-r", "."][..], &["sum", "-r", "--tag", "."], &["sum", "-r", "-a", "sha1,sha512", "."]] {
-        let list = run(folder.path(), options).stdout;
-        assert_eq!(list[0], b'\\');
-        let output = hashloom_check(folder.path(), &list);
-        assert_eq!(status(&output), 0, "{options:?}: {}", stderr(&output));
-    }
-    let output = run(folder.path(), &["sum", "-z", "-r", "."]);
-    assert!(output.stdout.ends_with(b"  ./\xff\n\0"));
-}
-
 fn hashloom_check(folder: &Path, list: &[u8]) -> Output {
     run_with(folder, &["check", "--strict"], list)
 }
@@ -165,29 +111,6 @@ fn lists_of_several_algorithms_and_systems() {
     let ripemd160 = run(folder.path(), &["sum", "-a", "ripemd160", "a"]).stdout;
     assert_eq!(status(&hashloom_check(folder.path(), &ripemd160)), 1);
     assert_eq!(status(&run_with(folder.path(), &["check", "-a", "sha512,ripemd160"], &ripemd160)), 0);
-}
-
-/// Lines of SHA-3 as hashloom, OpenSSL, GNU's cksum and perl's sha3sum write them.
-#[test]
-fn sha3() {
-    let folder = folder(&["abc"]);
-    // By Python's hashlib.
-    let digest = "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532";
-    run(folder.path(), &["sum", "-a", "sha3-256", "abc"]).ends(0).prints(&format!("{digest}  abc\n"));
-    let output = run(folder.path(), &["sum", "-a", "SHA3-256,shake128", "abc"]);
-    let shake128 = "5881092dd818bf5cf8a3ddb793fbcba74097d5c526a6d35f97b83351940f2cc8";
-    let expected = format!("SHA3-256 (abc) = {digest}\nSHAKE128 (abc) = {shake128}\n");
-    output.ends(0).prints(&expected);
-    let list = format!("{expected}SHA3-256(abc)= {digest}\nSHAKE-128(abc)= {shake128}\nSHA3_256 (abc) = {digest}\n");
-    hashloom_check(folder.path(), list.as_bytes()).is(0, &"abc: OK\n".repeat(5), "");
-    // A line without a tag has the algorithm that was named.
-    let list = format!("{digest}  abc\n");
-    assert_eq!(status(&hashloom_check(folder.path(), list.as_bytes())), 1);
-    assert_eq!(status(&run_with(folder.path(), &["check", "-a", "sha3-256"], list.as_bytes())), 0);
-    let output = run(folder.path(), &["sum", "--json", "-a", "sha3-256", "abc"]);
-    let json = format!("{{\"path\":\"abc\",\"length\":3,\"digests\":{{\"sha3-256\":\"{digest}\"}}}}\n");
-    assert_eq!(stdout(&output), json);
-    assert_eq!(status(&hashloom_check(folder.path(), json.as_bytes())), 0);
 }
 
 /// A list without tags of an algorithm that the number of digits does not tell.
@@ -698,6 +621,7 @@ fn a_name_that_is_not_utf8_comes_back_from_json() {
         fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), name).unwrap();
     }
     let json = run(folder.path(), &["sum", "-r", "--json", "."]);
+    json.has("\"path_hex\":\"2e2fff0a5c\"");
     let output = run_with(folder.path(), &["check", "--json"], &json.stdout);
     assert_eq!((status(&output), stdout(&output).matches("\"state\":\"ok\"").count()), (0, 2));
     // A zero byte ends no name: there is no such file.
@@ -822,14 +746,6 @@ fn digests_in_base64() {
     let sha256 = "ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=";
     run(folder.path(), &["sum", "--base64", "a"]).ends(0).prints(&format!("{sha256}  a\n"));
     run(folder.path(), &["sum", "--base64", "--tag", "-z", "a"]).prints(&format!("SHA256 (a) = {sha256}\0"));
-    let output = run(folder.path(), &["sum", "--base64", "-a", "sha1,sha224,sha256,sha384,sha512,md5,ripemd160", "a"]);
-    let checked = run_with(folder.path(), &["check", "--strict"], &output.stdout);
-    checked.ends(0).prints(&"a: OK\n".repeat(7));
-    for algorithm in ["sha1", "sha224", "sha256", "sha384", "sha512"] {
-        let output = run(folder.path(), &["sum", "--base64", "-b", "-a", algorithm, "a"]);
-        let checked = run_with(folder.path(), &["check", "--strict"], &output.stdout);
-        assert_eq!((status(&checked), stdout(&checked)), (0, "a: OK\n"), "{algorithm}");
-    }
     run_with(folder.path(), &["check"], format!("{}  a\n", sha256.replace('y', "z")).as_bytes())
         .ends(1)
         .prints("a: FAILED\n");
