@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{Ran, hashloom, mode, names, status, stderr, stdout, unprivileged};
+use common::{Ran, hashloom, names, status, stderr, stdout};
 use serde_json::{Value, json};
 
 /// Makes a folder with `album`: two files, and one in a subfolder.
@@ -331,10 +331,10 @@ fn wrong_usage() {
 
 #[cfg(unix)]
 mod unix {
-
     use std::process::Stdio;
 
     use super::*;
+    use crate::common::{mode, unprivileged};
 
     #[test]
     fn what_cannot_be_read_or_written() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Runs `hashloom torrent edit` as a person or a script does.
+#![cfg_attr(not(unix), allow(unused_imports, reason = "some tests are for Unix only"))]
 
 mod common;
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use common::{Ran, hashloom, is_trusted, make_fifo, mode, names, sha256, slow, status, stderr, stdout, unprivileged};
+use common::{Ran, hashloom, is_trusted, make_fifo, names, sha256, slow, status, stderr, stdout};
 use serde_json::Value;
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -345,7 +345,7 @@ mod unix {
     use std::os::unix::process::ExitStatusExt;
 
     use super::*;
-    use crate::common::while_it_changes;
+    use crate::common::{mode, unprivileged, while_it_changes};
 
     #[test]
     fn odd_names_and_links() {

@@ -2,6 +2,7 @@
 
 //! Runs `hashloom sum` and `hashloom check` as a person or a script does. `test/coreutils.py` compares what they share
 //! with coreutils' programs.
+#![cfg_attr(not(unix), allow(unused_imports, reason = "some tests are for Unix only"))]
 
 mod common;
 
