@@ -217,20 +217,6 @@ fn lists_of_windows() {
 }
 
 #[test]
-fn a_list_of_an_algorithm_that_must_be_named() {
-    let folder = folder(&["a"]);
-    fs::write(folder.path().join("l"), run(folder.path(), &["sum", "-a", "md5", "a"]).stdout).unwrap();
-    let output = run(folder.path(), &["check", "l"]);
-    let expected = "\
-hashloom: l: 1: not verified: a digest of 32 hexadecimal digits, which no algorithm asked for has; name it: \
---algorithm md5
-hashloom: WARNING: 1 line has a digest that was NOT verified
-";
-    output.is(1, "", expected);
-    run(folder.path(), &["check", "--algorithm", "md5", "l"]).ends(0).prints("a: OK\n");
-}
-
-#[test]
 #[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn verdicts_and_why_a_line_is_bad() {
     let folder = folder(&["a", "b"]);
