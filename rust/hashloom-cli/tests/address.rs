@@ -389,8 +389,8 @@ fn secret_keys_that_are_wrong() {
 
 #[test]
 fn usage() {
-    let wrong = "--from-secret file | --from-secret - | --from-secret --binary 33 | --from-secret --decode | --binary 34 | \
-        --binary -1 | --raw | --hash160 --json | --hash160 --binary 32 | --hash160 --type p2pkh | \
+    let wrong = "--from-secret file | --from-secret - | --from-secret --binary 33 | --from-secret --decode | \
+        --binary 34 | --binary -1 | --raw | --hash160 --json | --hash160 --binary 32 | --hash160 --type p2pkh | \
         --decode --network main | --decode --type p2pkh | --type p2pk | --type p2pkh,p2pkh | --network litecoin | \
         --unchecked | --unchecked --type p2tr | --threads 0";
     for words in wrong.split('|') {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A system that runs out of resources: the program is right, or says what is wrong. No signal ends it. `test/faults.py`
-//! limits the memory of every command.
+//! A system that runs out of resources: the program is right, or says what is wrong. No signal ends it.
+//! `test/faults.py` limits the memory of every command.
 #![cfg(target_os = "linux")]
 
 mod common;

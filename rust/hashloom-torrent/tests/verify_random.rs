@@ -396,13 +396,13 @@ proptest! {
         inner in any::<bool>(),
     ) {
         let folders = Folders::new();
-        let root = &folders.root;
+        let root = &*folders.root;
         let made = &case.make(root, "name");
         let options = threads(nthreads);
         prop_assert!(verify(&made.torrent, root, &options).unwrap().is_complete());
         case.damage(made, folders.outside.path());
         let expected = oracle(made, root);
-        let path = if inner { &made.folder } else { root };
+        let path = if inner { &*made.folder } else { root };
         compare(made, &verify(&made.torrent, path, &options).unwrap(), &expected)?;
     }
 
@@ -414,7 +414,7 @@ proptest! {
         known in prop::collection::vec(0..5u8, 0..300),
     ) {
         let folders = Folders::new();
-        let root = &folders.root;
+        let root = &*folders.root;
         let [made] = &folders.damaged(std::slice::from_ref(&case))[..] else { unreachable!() };
         let states =
             [PieceState::Unchecked, PieceState::Have, PieceState::Missing, PieceState::Bad, PieceState::Unread];
@@ -425,7 +425,7 @@ proptest! {
             assert_eq!(before, None);
         };
         let mut reports = Vec::new();
-        let check = Check::new(&made.torrent, &**root).pieces(bitfield(&scope)).known(&known[..]);
+        let check = Check::new(&made.torrent, root).pieces(bitfield(&scope)).known(&known[..]);
         verify_pieces([check], &threads(nthreads), note, |_, report| reports.push(report.unwrap()));
         prop_assert_eq!(reports.len(), 1);
         let checked = checked.into_inner().unwrap();
@@ -449,7 +449,7 @@ proptest! {
     #[test]
     fn parts_make_the_whole(case in case(), nthreads in nthreads(), per_part in 1..9usize) {
         let folders = Folders::new();
-        let root = &folders.root;
+        let root = &*folders.root;
         let [made] = &folders.damaged(std::slice::from_ref(&case))[..] else { unreachable!() };
         let (options, count) = (threads(nthreads), made.torrent.piece_count());
         let whole = oracle(made, root);
@@ -462,7 +462,7 @@ proptest! {
                 assert_eq!(before, None);
             };
             let of_part = |piece| part.contains(&piece);
-            let check = Check::new(&made.torrent, &**root).pieces(bitfield(&(0..count).map(of_part).collect::<Vec<_>>()));
+            let check = Check::new(&made.torrent, root).pieces(bitfield(&(0..count).map(of_part).collect::<Vec<_>>()));
             verify_pieces([check], &options, note, |_, report| found = Some(report));
             let (report, all_digests) = (found.unwrap().unwrap(), all_digests.into_inner().unwrap());
             prop_assert_eq!(report.is_of_all(), part.len() == count);
@@ -496,7 +496,7 @@ proptest! {
             joined.extend_from_slice(&report.pieces[part]);
         }
         let mut found = None;
-        verify_many([Check::new(&made.torrent, &**root).known(&joined[..])], &options, |_, report| found = Some(report));
+        verify_many([Check::new(&made.torrent, root).known(&joined[..])], &options, |_, report| found = Some(report));
         compare(made, &found.unwrap().unwrap(), &whole)?;
     }
 }
@@ -510,10 +510,10 @@ proptest! {
         nthreads in nthreads(),
     ) {
         let folders = Folders::new();
-        let root = &folders.root;
+        let root = &*folders.root;
         let all = folders.damaged(&cases);
         let mut reports = BTreeMap::new();
-        let checks = all.iter().map(|made| Check::new(&made.torrent, &**root));
+        let checks = all.iter().map(|made| Check::new(&made.torrent, root));
         verify_many(checks, &threads(nthreads), |check, report| {
             let before = reports.insert(check.torrent.name().to_owned(), report.unwrap());
             assert!(before.is_none());
@@ -532,7 +532,7 @@ proptest! {
         repeats in 1..4usize,
     ) {
         let folders = Folders::new();
-        let root = &folders.root;
+        let root = &*folders.root;
         let all = folders.damaged(&cases);
         let cancel = Cancel::new();
         if most == 0 {
@@ -548,7 +548,7 @@ proptest! {
         // Each torrent is checked several times, each time as a check of its own.
         let checks = all.iter().flat_map(|made| std::iter::repeat_n(made, repeats)).map(|made| {
             begun.fetch_add(1, Ordering::Relaxed);
-            Check::new(&made.torrent, &**root)
+            Check::new(&made.torrent, root)
         });
         let mut reports = Vec::new();
         let options = threads(nthreads).cancel(&cancel);
