@@ -162,3 +162,9 @@ pub(super) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io
     }
     Ok(())
 }
+
+/// In a browser there are no files.
+#[cfg(not(any(unix, windows)))]
+pub(super) fn write_all_at(_file: &File, _bytes: &[u8], _offset: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

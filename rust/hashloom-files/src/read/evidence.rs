@@ -485,8 +485,6 @@ mod system {
 
     /// This system does not tell whether a file is open for writing.
     pub(super) fn noted(path: &Path) -> io::Result<Noted> {
-        use std::os::unix::fs::OpenOptionsExt;
-
         let stamp = Stamp::at(path)?.ok_or(io::ErrorKind::NotFound)?;
         Ok(Noted { stamp, doubt: Some(Doubt::FileSystem) })
     }

@@ -27,6 +27,7 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     }
 }
 
+/// Opens a file.
 #[cfg(windows)]
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let file = crate::read::windows::open(path)?;
@@ -37,6 +38,7 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     }
 }
 
+/// Opens a file.
 #[cfg(not(any(unix, windows)))]
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let file = File::open(path)?;
@@ -57,6 +59,7 @@ pub fn is_ready(stream: impl std::os::fd::AsFd) -> bool {
     }
 }
 
+/// This system does not tell; a read waits.
 #[cfg(not(unix))]
 pub fn is_ready<S>(_stream: S) -> bool {
     true
