@@ -52,5 +52,11 @@ func FuzzSearch(f *testing.F) {
 				t.Fatalf("work %d: %d, %v, want number %d", work, nonce, found, i)
 			}
 		}
+		if i := slices.Index(nums, least); i >= 0 {
+			nonces.End = first + uint64(i)
+			if nonce, found := sha256.Search(prefix, nonces, suffix, least); found {
+				t.Fatalf("the nonce %d, found up to %d", nonce, nonces.End)
+			}
+		}
 	})
 }
