@@ -193,7 +193,8 @@ def changed_crates(changed):
         manifest = place and f"{place[1]}/Cargo.toml"
         if place and file.endswith((".rs", ".toml")) and os.path.exists(manifest) and "gpu" not in manifest:
             signs = " --features=sign" * (place[1] == "rust/hashloom-list")
-            tests[f"--manifest-path={manifest}{signs}"].append(place[2] and f"--test={place[2]}")
+            is_test = place[2] and os.path.exists(file)
+            tests[f"--manifest-path={manifest}{signs}"].append(f"--test={place[2]}" if is_test else "")
     tests = tests or {"--package=hashloom": ["--lib"]}
     return " && ".join([f"cargo clippy --quiet --locked {crate} --all-targets -- -D warnings" for crate in tests] + [
         f"cargo test --quiet --locked {crate} {' '.join(only) if all(only) else ''}" for crate, only in tests.items()])
