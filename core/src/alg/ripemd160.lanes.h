@@ -160,9 +160,13 @@
     } while (0)
 
 #define STAGE(part)   LV_STAGE(lv32, 64, part, 0)
-#define NOTHING(part) (void)0
 
-LV_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
+#if LV_STAGES
+LV_FN
+#else
+LV_SHARED
+#endif
+void ripemd160_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
     LOAD_STATE();
@@ -181,14 +185,17 @@ LV_BLOCKS(lv32, ripemd160, 16, 0)
 /* The schedule: the 16 words with each of the ten constants added, left rounds first. */
 LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
 {
-    uint32_t *s = state;
+    /* The first constant is 0. */
+#  if LV_STAGES
+    ripemd160_last(state, NULL, NULL, &(struct given){NULL, NULL, 0, given, 1});
+#  else
     const uint32_t *schedule = given;
-    LOAD_STATE();
+    lv32 w[16];
 
-#define XK(side, j, r) lv32_splat(schedule[((side) * 5 + (j)) * 16 + (r)] - IS_LESS(side, j))
-    STEPS80(NOTHING);
-#undef XK
-    ADD_TO_STATE();
+    for (unsigned i = 0; i < 16; i++)
+        w[i] = lv32_splat(schedule[i]);
+    ripemd160_block(state, w, NULL, 0, NULL, 0);
+#  endif
 }
 
 LV_WHOLE(lv32, ripemd160, 5, 16, 0)
@@ -214,6 +221,5 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 #undef STEP
 #undef STEPS80
 #undef STAGE
-#undef NOTHING
 #undef LOAD_STATE
 #undef ADD_TO_STATE

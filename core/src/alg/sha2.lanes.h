@@ -130,6 +130,15 @@ LV_FN lv LV_PASTE(NAMED, maj)(lv a, lv b, lv *bc)
                                             : (void)(w[(t) & 15] = SCHEDULE(w[(t) & 15], w[((t) + 1) & 15], \
                                                                             w[((t) + 9) & 15], w[((t) + 14) & 15])))
 #  define COMPUTED(t) (COMPUTE((t) + 3), LV(add)(w[t], LV(splat)(k[t0 + (t)])))
+/* W[t] + K, and W[t + 16] in its place: SHA-512 over AVX-512 is a loop, half of the code in the same time (Xeon, gcc 12,
+ * 16 blocks: 11,738 and 11,710 cycles). SHA-256 takes 4% more in such a loop. */
+#  define READY(t) LV(add)(w[t], LV(splat)(k[t]))
+#  define REPLACED(t) \
+      __extension__({ \
+          const lv wk = READY(t); \
+          w[t] = SCHEDULE(w[t], w[((t) + 1) & 15], w[((t) + 9) & 15], w[((t) + 14) & 15]); \
+          wk; \
+      })
 
 LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
@@ -138,6 +147,16 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     LV_RELOAD(k);
     LOAD_STATE();
 
+#  if LV_STAGES && SHA2_WORD == 64
+    LV_UNROLL(1)
+    for (unsigned part = 0; part < 4; part++, k += 16) {
+        LV_STAGE(lv, 16 * sizeof(WORD), part, 1);
+        ROUNDS8(REPLACED, 0);
+        ROUNDS8(REPLACED, 8);
+    }
+    ROUNDS8(READY, 0);
+    ROUNDS8(READY, 8);
+#  else
     LV_UNROLL(5)
     for (unsigned t0 = 0; t0 < NROUNDS; t0 += 16) {
         if (t0 < 64)
@@ -145,6 +164,7 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
         ROUNDS8(COMPUTED, 0);
         ROUNDS8(COMPUTED, 8);
     }
+#  endif
     ADD_TO_STATE();
 }
 
@@ -159,7 +179,7 @@ LV_BLOCKS(lv, NAMED, 16, 1)
           COMPUTED(t); \
       })
 
-LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
+LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
     const WORD *k = K, *const last = K + NROUNDS - 16, *const end = K + NROUNDS;
@@ -226,6 +246,8 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef COMPUTE
 #undef COMPUTED
 #undef COMPUTING
+#undef READY
+#undef REPLACED
 #undef GIVEN
 #undef LOAD_STATE
 #undef ADD_TO_STATE

@@ -118,22 +118,33 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #define LV_BLOCK_ARGS(lv) \
     void *state, lv *w, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
 #if LV_STAGES
-/* The block is staged, or its words are given, or it is block b of whole messages, or the first one at msg. */
+#  define LV_BLOCK_FN LV_FN
+/* Words that are no block at msg: block b of whole messages; or given ones of every lane, or the same for all lanes. */
+struct given {
+    const struct hli_whole *whole;
+    const size_t *nbytes;
+    unsigned b;
+    const void *words;
+    int are_same;
+};
+/* The last block is staged, or given, or the first one at msg. */
 #  define LV_BLOCKS(lv, name, nwords, big_endian) \
       LV_SHARED void LV_PASTE(name, last)(void *state, const LV_PASTE(lv, staging) *staging, \
-                                          const uint8_t *const msg[], const struct hli_whole *whole, \
-                                          const size_t nbytes[], unsigned b, const LV_PASTE(lv, word) *words) \
+                                          const uint8_t *const msg[], const struct given *given) \
       { \
           lv w[nwords]; \
-          if (staging != NULL) \
+          if (staging != NULL) { \
               LV_PASTE(lv, staged)(w, staging); \
-          else if (words != NULL) \
-              for (unsigned i = 0; i < 16; i++) \
-                  w[i] = LV_PASTE(lv, load)(words + i * LV_PASTE(lv, nlanes)); \
-          else if (whole != NULL) \
-              LV_PASTE(lv, load_padded)(w, whole, msg, nbytes, b, big_endian); \
-          else \
+          } else if (given == NULL) { \
               LV_PASTE(lv, load_block)(w, msg, 0, big_endian); \
+          } else if (given->words == NULL) { \
+              LV_PASTE(lv, load_padded)(w, given->whole, msg, given->nbytes, given->b, big_endian); \
+          } else { \
+              const LV_PASTE(lv, word) *words = given->words; \
+              for (unsigned i = 0; i < 16; i++) \
+                  w[i] = given->are_same ? LV_PASTE(lv, splat)(words[i]) \
+                                         : LV_PASTE(lv, load)(words + i * LV_PASTE(lv, nlanes)); \
+          } \
           LV_PASTE(name, block)(state, w, NULL, 0, NULL, 0); \
       } \
       LV_SHARED void LV_PASTE(name, all_but_last)(void *state, LV_PASTE(lv, staging) *staging, \
@@ -154,9 +165,17 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
           if (nblocks > 1) \
               LV_PASTE(name, all_but_last)(state, &staging, msg, nblocks); \
           if (nblocks > 0) \
-              LV_PASTE(name, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL, NULL, 0, NULL); \
+              LV_PASTE(name, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL); \
       }
 #else
+#  ifndef LV_SHARED
+#    define LV_SHARED LV_FN
+#  endif
+#  ifdef LV_WHOLES
+#    define LV_BLOCK_FN LV_SHARED
+#  else
+#    define LV_BLOCK_FN LV_FN
+#  endif
 #  define LV_BLOCKS(lv, name, nwords, big_endian) \
       LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(HLI_BLOCKS_ARGS) \
       { \
@@ -186,12 +205,12 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
       { \
           LV_BEGIN_WHOLE(lv, nwords); \
           for (unsigned b = 0; b < whole->nblocks; b++) \
-              LV_PASTE(name, last)(state, NULL, data, whole, nbytes, b, NULL); \
+              LV_PASTE(name, last)(state, NULL, data, &(struct given){whole, nbytes, b, NULL, 0}); \
           LV_END_WHOLE(lv, name, nwords, big_endian); \
       } \
       LV_KERNEL void LV_NAME(LV_PASTE(name, words))(void *state, const void *words) \
       { \
-          LV_PASTE(name, last)(state, NULL, NULL, NULL, NULL, 0, words); \
+          LV_PASTE(name, last)(state, NULL, NULL, &(struct given){NULL, NULL, 0, words, 0}); \
       }
 #elif defined(LV_WHOLES)
 #  define LV_WHOLE(lv, name, nwords, room, big_endian) \

@@ -5,6 +5,7 @@
  * Included by lanes/sse2.h, ssse3.h and avx.h after they define LV_TARGET, swap_bytes32() and swap_bytes64().
  */
 #define LV_KERNEL LV_TARGET
+#define LV_SHARED LV_TARGET HLI_NOINLINE __attribute__((unused)) static
 #define LV_FN     LV_TARGET HLI_INLINE
 
 typedef __m128i lv32, lv64;

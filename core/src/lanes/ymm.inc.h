@@ -6,6 +6,7 @@
  * and the rotations.
  */
 #define LV_KERNEL LV_TARGET
+#define LV_SHARED LV_TARGET HLI_NOINLINE __attribute__((unused)) static
 #define LV_FN     LV_TARGET HLI_INLINE
 
 typedef __m256i lv32, lv64;
