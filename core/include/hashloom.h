@@ -362,7 +362,8 @@ HL_CALL hl_status   hl_restrict(hl_isas isas);
 
 /* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.
  *   state         word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64), or
- *                 to word_nbytes if that is no power of two.
+ *                 to word_nbytes if that is no power of two. What a body needs with a block besides its bytes (a
+ *                 counter, flags) would be words of the state, too.
  *   msg           nlanes pointers, each to nblocks * block_nbytes readable bytes of any alignment. Pointers may be
  *                 equal: an idle lane is pointed at the message of another lane.
  *   block_nbytes  that of the algorithm. SHA-3's algorithms share a body and have blocks of several sizes. */

@@ -24,6 +24,18 @@ enum { HLI_TUNE_ONLY };
 /* The cost of a kernel that is never chosen for one message there, as a plainer one is faster. */
 #define HLI_NEVER UINT16_MAX
 
+/* The costs of a kernel that nobody has measured, from the operations of one block: instructions, without moves from
+ * register to register. A vector of 512 bits occupies two ports of some CPUs (HLI_UNMEASURED_512). The rates are those
+ * of RIPEMD-160, MD5 and SHA-1 in lanes, within a third of each (bench/results/2026-11-26-costs.md). */
+#if HLI_X86
+#  define HLI_UNMEASURED(noperations)     (noperations) / 12, (noperations) / 12, (noperations) / 9
+#  define HLI_UNMEASURED_512(noperations) (noperations) / 8, (noperations) / 6, (noperations) / 7
+#elif HLI_ARM64
+#  define HLI_UNMEASURED(noperations) (noperations) / 2, (noperations) * 2 / 5
+#else
+#  define HLI_UNMEASURED(noperations) (noperations) / 12
+#endif
+
 struct hli_machine {
     uint32_t features; /* HLI_F bits */
     unsigned tune;
