@@ -21,13 +21,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use self::disks::{Disks, Found};
+use self::disks::{Disks, ToPark};
 use self::lane::Lane;
 use super::request::{FileError, Hashed, Request, Summary};
 use crate::lanes::{CHUNK_MAX_NBYTES, Message, Places, hash_round, take_ended};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
-use crate::read::ring::{Begun, Lost, Ring};
+use crate::read::ring::{FirstRead, Lost, Ring};
 use crate::run::pool::Pool;
 use crate::run::{LANES, Options, join};
 
@@ -157,7 +157,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     fn work(&self, places: Places) {
-        let mut own = Own { places, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
+        let mut own = Worker { places, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
         let (mut lanes, mut ended): (Vec<Lane<T>>, Vec<Lane<T>>) = (Vec::new(), Vec::new());
         while !self.pool.must_stop() {
             own.places.clear();
@@ -205,7 +205,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Opens new files while there is room, and reads the first chunk of each.
-    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Own<T>) {
+    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Worker<T>) {
         // A thread that reads a pipe starts no other file until the pipe ends.
         while !lanes.iter().any(Lane::is_stream) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended()).count();
@@ -268,7 +268,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Draws requests and gathers those for disks that seek, until enough are gathered or others are drawn, at most
     /// `most`.
-    fn draw_and_park(&self, own: &mut Own<T>, most: usize) -> Vec<(u64, Request<T>)> {
+    fn draw_and_park(&self, own: &mut Worker<T>, most: usize) -> Vec<(u64, Request<T>)> {
         let since = Instant::now();
         while self.disks.may_gather(&own.gathered, since) && !self.pool.must_stop() {
             let drawn = self.draw(most);
@@ -394,7 +394,7 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
 }
 
 /// The state that each thread has for itself.
-struct Own<T> {
+struct Worker<T> {
     places: Places,
     /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
@@ -402,7 +402,7 @@ struct Own<T> {
     /// Files that this thread has drawn and could not begin, or must begin again.
     later: VecDeque<Lane<T>>,
     /// Requests to park.
-    gathered: Vec<Found<T>>,
+    gathered: Vec<ToPark<T>>,
 }
 
 /// Number of bytes to read in a round; the last files may exceed it.
@@ -417,7 +417,7 @@ const FETCHED_MAX: usize = 256;
 /// Least number of files for a ring; fewer files are opened by separate calls.
 const WORTH_A_RING: usize = 4;
 
-impl<T: Send> Own<T> {
+impl<T: Send> Worker<T> {
     /// Number of chunks that may still be read in this round.
     fn room(&self) -> usize {
         if self.places.nbytes() < ROUND_NBYTES { ROUND_MAX.saturating_sub(self.places.ntaken()) } else { 0 }
@@ -454,7 +454,7 @@ impl<T: Send> Own<T> {
             });
             for (((number, request), begun), place) in batch.into_iter().zip(begun).zip(places) {
                 let mut lane = Lane::new(number, request);
-                if matches!(begun, Begun::Later) {
+                if matches!(begun, FirstRead::Later) {
                     self.later.push_back(lane);
                     continue;
                 }
@@ -518,10 +518,10 @@ impl<T: Send> Own<T> {
 
 /// The result for a file that a lost ring has begun. A file that can be read again is read by plain calls. The bytes
 /// read from a pipe are lost with the ring, so the digest of the rest would be wrong.
-fn begun_in_vain(path: &Path, lost: Lost) -> Begun {
+fn begun_in_vain(path: &Path, lost: Lost) -> FirstRead {
     match path.metadata() {
-        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => Begun::NotRead(0, lost.into()),
-        _ => Begun::Later,
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => FirstRead::NotRead(0, lost.into()),
+        _ => FirstRead::Later,
     }
 }
 

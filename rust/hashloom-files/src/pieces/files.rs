@@ -97,7 +97,7 @@ impl Look {
 
 /// The state of a file at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
+pub enum Presence {
     /// The file has not been looked at.
     Unknown,
     /// The file is present with this length.
@@ -427,12 +427,12 @@ impl<'a> Files<'a> {
     }
 
     /// The state of a file.
-    pub fn known(&self, index: usize) -> Known {
+    pub fn known(&self, index: usize) -> Presence {
         match self.known[index].load(Ordering::Relaxed) {
-            MISSING => Known::Missing,
-            FAILED => Known::Failed,
-            UNKNOWN => Known::Unknown,
-            nbytes => Known::Present(nbytes),
+            MISSING => Presence::Missing,
+            FAILED => Presence::Failed,
+            UNKNOWN => Presence::Unknown,
+            nbytes => Presence::Present(nbytes),
         }
     }
 

@@ -71,7 +71,7 @@ impl<J: Job> Message for Lane<J> {
 }
 
 /// The state that each thread has for itself.
-pub(super) struct Own {
+pub(super) struct LastUsed {
     last: Last,
     /// The last stretch seen, with its file, for the next piece that is looked at.
     stretch: Option<(Key, Stretch)>,
@@ -107,9 +107,9 @@ impl Above {
     }
 }
 
-impl Own {
-    pub(super) fn new() -> Own {
-        Own { last: Last::default(), stretch: None, hashers: Vec::new() }
+impl LastUsed {
+    pub(super) fn new() -> LastUsed {
+        LastUsed { last: Last::default(), stretch: None, hashers: Vec::new() }
     }
 }
 
@@ -147,7 +147,7 @@ impl<J: Job> Lane<J> {
     }
 
     /// Reads the next chunk of the piece.
-    pub(super) fn read(&mut self, own: &mut Own, places: &mut Places) {
+    pub(super) fn read(&mut self, own: &mut LastUsed, places: &mut Places) {
         let (start, row) = places.next();
         // Whole leaves, but for the last.
         let leaf_nbytes = self.job.content().hashes.leaves.as_ref().map_or(1, |leaves| leaves.leaf_nbytes);
@@ -165,7 +165,7 @@ impl<J: Job> Lane<J> {
     }
 
     /// Fills `row`, the place at `start`, with the next bytes of the piece, unless they are elsewhere in memory.
-    fn fill(&mut self, own: &mut Own, row: &mut [u8], start: usize) -> Result<Chunk, Absent> {
+    fn fill(&mut self, own: &mut LastUsed, row: &mut [u8], start: usize) -> Result<Chunk, Absent> {
         let content = self.job.content();
         let mut filled = 0;
         // Whether all bytes so far are zeros. Zeros are written into the row only if other bytes follow.
@@ -263,7 +263,7 @@ enum Bytes {
 /// The kind of the next bytes of a file, at most `nbytes` from `at` on: zeros, or data to read.
 fn next_run(
     content: &Content<'_>,
-    own: &mut Own,
+    own: &mut LastUsed,
     file: usize,
     stretch: &mut Stretch,
     at: u64,
@@ -281,7 +281,7 @@ fn next_run(
 }
 
 /// What is known of a piece without reading.
-pub(super) enum Known {
+pub(super) enum Unread {
     Absent(Absent),
     /// The digest and the root of a piece of zeros.
     Zeros(Option<Hash>, Option<Node>),
@@ -289,7 +289,12 @@ pub(super) enum Known {
 
 /// What is known of a piece without reading. The search ends at the first file that must be read: usually one file is
 /// looked at.
-pub(super) fn without_reading(content: &Content<'_>, range: &Range<u64>, first: usize, own: &mut Own) -> Option<Known> {
+pub(super) fn without_reading(
+    content: &Content<'_>,
+    range: &Range<u64>,
+    first: usize,
+    own: &mut LastUsed,
+) -> Option<Unread> {
     let mut pos = range.start;
     let mut index = first;
     if content.parts.find(&(pos..pos + 1)).is_ok() {
@@ -301,10 +306,10 @@ pub(super) fn without_reading(content: &Content<'_>, range: &Range<u64>, first: 
         if !span.padding && pos < end {
             let file = match content.files.get(index, &mut own.last) {
                 Ok(file) => file,
-                Err(absent) => return Some(Known::Absent(absent)),
+                Err(absent) => return Some(Unread::Absent(absent)),
             };
             if file.nbytes < end - span.offset {
-                return Some(Known::Absent(Absent::Missing));
+                return Some(Unread::Absent(Absent::Missing));
             }
             if !file.holes {
                 return None;
@@ -321,5 +326,5 @@ pub(super) fn without_reading(content: &Content<'_>, range: &Range<u64>, first: 
         pos = end;
         index += 1;
     }
-    content.of_zeros(range, first).map(|(whole, root)| Known::Zeros(whole, root))
+    content.of_zeros(range, first).map(|(whole, root)| Unread::Zeros(whole, root))
 }

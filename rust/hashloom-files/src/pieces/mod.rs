@@ -25,7 +25,7 @@ use crate::merkle::{BLOCK_NBYTES, NO_LEAF};
 use crate::pieces::fetch::Fetcher;
 use crate::pieces::files::Absent;
 use crate::pieces::job::{Digests, Job, Outcome, break_off, settle};
-use crate::pieces::lane::{Known, Lane, Own, without_reading};
+use crate::pieces::lane::{Lane, LastUsed, Unread, without_reading};
 use crate::pieces::queue::{Queue, Taken};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
@@ -119,7 +119,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     fn work(&self, mut places: Places) {
-        let mut own = Own::new();
+        let mut own = LastUsed::new();
         let mut lanes: Vec<Lane<J>> = Vec::with_capacity(LANES);
         let chunk_nbytes = places.chunk_nbytes() as u64;
         loop {
@@ -142,7 +142,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
 
     /// Takes pieces for the free lanes, and settles those that need no reading. Returns true if pieces wait to be
     /// fetched.
-    fn take_lanes(&self, own: &mut Own, lanes: &mut Vec<Lane<J>>, chunk_nbytes: u64) -> bool {
+    fn take_lanes(&self, own: &mut LastUsed, lanes: &mut Vec<Lane<J>>, chunk_nbytes: u64) -> bool {
         while lanes.len() < LANES && !self.pool.must_stop() {
             let (job, pieces) = match self.take(lanes.len(), chunk_nbytes) {
                 Taken::Pieces(job, pieces) => (job, pieces),
@@ -166,8 +166,8 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
                 }
                 match known {
                     None => self.settle(&job, piece, Outcome::Unwanted),
-                    Some(Known::Absent(absent)) => self.settle(&job, piece, Outcome::Absent(absent)),
-                    Some(Known::Zeros(whole, root)) => {
+                    Some(Unread::Absent(absent)) => self.settle(&job, piece, Outcome::Absent(absent)),
+                    Some(Unread::Zeros(whole, root)) => {
                         let whole = whole.as_ref().map_or(&[][..], Hash::as_ref);
                         let leaves = root.as_ref().map_or(&[][..], |root| root);
                         self.settle(&job, piece, Outcome::Hashed(Digests { whole, leaves }));
@@ -187,7 +187,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
     }
 
     /// Reads and hashes the next chunk of each lane.
-    fn advance(&self, own: &mut Own, places: &mut Places, lanes: &mut [Lane<J>]) {
+    fn advance(&self, own: &mut LastUsed, places: &mut Places, lanes: &mut [Lane<J>]) {
         let starts: Vec<u64> = lanes.iter().map(|lane| lane.pos).collect();
         places.clear();
         for lane in &mut *lanes {

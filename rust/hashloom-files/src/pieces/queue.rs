@@ -21,14 +21,14 @@ const BEGUN_MAX: usize = 16;
 pub(super) struct Queue<'a, J: Job, I> {
     jobs: std::iter::Fuse<I>,
     /// Jobs with pieces that no thread has taken, in order.
-    pub(super) begun: VecDeque<Begun<J>>,
+    pub(super) begun: VecDeque<Underway<J>>,
     nthreads: usize,
     fetcher: &'a Fetcher<J>,
     /// Total bytes of all jobs begun.
     pub(super) total_nbytes: u64,
 }
 
-pub(super) struct Begun<J> {
+pub(super) struct Underway<J> {
     pub(super) job: Arc<J>,
     /// The first piece that no thread has taken.
     next: usize,
@@ -59,7 +59,7 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
             }
             self.total_nbytes = self.total_nbytes.saturating_add(job.content().layout.files_nbytes());
             self.fetcher.begin(&job);
-            self.begun.push_back(Begun { job, next: 0 });
+            self.begun.push_back(Underway { job, next: 0 });
             return true;
         }
         false
@@ -72,7 +72,7 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
         let mut at = 0;
         while at < self.begun.len() || at < BEGUN_MAX && self.begin() {
             let is_only = self.begun.len() == 1;
-            let Begun { job, next } = &mut self.begun[at];
+            let Underway { job, next } = &mut self.begun[at];
             let job = job.clone();
             let count = job.content().layout.piece_count() as usize;
             let most = if is_only { even_share(count, self.nthreads) } else { LANES };
@@ -97,7 +97,7 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
 
     /// Puts back a job that needs another round, with the number of bytes to hash again.
     pub(super) fn put_back(&mut self, job: Arc<J>, nbytes: u64) {
-        self.begun.push_front(Begun { job, next: 0 });
+        self.begun.push_front(Underway { job, next: 0 });
         self.total_nbytes = self.total_nbytes.saturating_add(nbytes);
     }
 }

@@ -33,7 +33,7 @@ mod os {
     use io_uring::types::{Fd, SubmitArgs, Timespec};
     use io_uring::{IoUring, Probe, opcode};
 
-    use super::{Begun, Lost, PATIENCE, SLOTS};
+    use super::{FirstRead, Lost, PATIENCE, SLOTS};
     use crate::read::evidence::Before;
     use crate::read::hot::Hot;
     use crate::run::pool::{LOOK, Pool};
@@ -56,11 +56,11 @@ mod os {
         /// It is open, and this many bytes are read.
         Reading(File, Option<Before>, usize),
         /// It has a result; the file, if there is one, is to be closed.
-        Done(Begun, Option<File>),
+        Done(FirstRead, Option<File>),
     }
 
     impl Slot {
-        fn done(begun: Begun) -> Slot {
+        fn done(begun: FirstRead) -> Slot {
             Slot::Done(begun, None)
         }
 
@@ -76,14 +76,14 @@ mod os {
             match code {
                 _ if goes_on => match file.seek(SeekFrom::Start(nbytes as u64)) {
                     Err(error) if error.raw_os_error() != Some(libc::ESPIPE) => {
-                        Slot::done(Begun::NotRead(nbytes, error))
+                        Slot::done(FirstRead::NotRead(nbytes, error))
                     }
-                    _ => Slot::done(Begun::GoesOn(nbytes, file, before)),
+                    _ => Slot::done(FirstRead::GoesOn(nbytes, file, before)),
                 },
-                ..0 => Slot::done(Begun::NotRead(nbytes, io::Error::from_raw_os_error(-code))),
+                ..0 => Slot::done(FirstRead::NotRead(nbytes, io::Error::from_raw_os_error(-code))),
                 _ if code == 0 || is_all => {
                     let judged = before.map(|before| (before, before.stamp.judge(&file, nbytes as u64)));
-                    Slot::Done(Begun::Ended(nbytes, judged), Some(file))
+                    Slot::Done(FirstRead::Ended(nbytes, judged), Some(file))
                 }
                 _ => Slot::Reading(file, before, nbytes),
             }
@@ -119,7 +119,7 @@ mod os {
             chunks: &mut [&mut [u8]],
             notes: bool,
             pool: &Pool,
-        ) -> Result<Vec<Begun>, Lost> {
+        ) -> Result<Vec<FirstRead>, Lost> {
             assert!(paths.len() == chunks.len() && paths.len() <= SLOTS);
             let mut names = std::mem::take(&mut self.names);
             let mut starts = [None; SLOTS];
@@ -154,14 +154,14 @@ mod os {
                     let file = unsafe { File::from_raw_fd(fd) };
                     match Before::of(&file, notes) {
                         Ok(before) => Slot::Reading(file, before, 0),
-                        Err(error) => Slot::done(Begun::NotRead(0, error)),
+                        Err(error) => Slot::done(FirstRead::NotRead(0, error)),
                     }
                 }
-                (Some(_), code) if was_cancelled(code) => Slot::done(Begun::Later),
-                (Some(_), code) => Slot::done(Begun::NotOpened(io::Error::from_raw_os_error(-code))),
+                (Some(_), code) if was_cancelled(code) => Slot::done(FirstRead::Later),
+                (Some(_), code) => Slot::done(FirstRead::NotOpened(io::Error::from_raw_os_error(-code))),
                 (None, _) => {
                     let error = io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a path");
-                    Slot::done(Begun::NotOpened(error))
+                    Slot::done(FirstRead::NotOpened(error))
                 }
             });
             self.hot.begin_batch();
@@ -288,7 +288,7 @@ mod os {
     use std::convert::Infallible;
     use std::path::Path;
 
-    use super::{Begun, Lost};
+    use super::{FirstRead, Lost};
     use crate::run::pool::Pool;
 
     /// This system has no rings.
@@ -305,7 +305,7 @@ mod os {
             _chunks: &mut [&mut [u8]],
             _notes: bool,
             _pool: &Pool,
-        ) -> Result<Vec<Begun>, Lost> {
+        ) -> Result<Vec<FirstRead>, Lost> {
             match self.0 {}
         }
     }
@@ -343,7 +343,7 @@ impl From<Lost> for std::io::Error {
     not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")),
     allow(dead_code, reason = "there are no rings")
 )]
-pub(crate) enum Begun {
+pub(crate) enum FirstRead {
     /// The whole file, of this many bytes; for a regular file its stamp and the verdict on the read.
     Ended(usize, Option<(Before, Verdict)>),
     /// The first bytes, this many; there may be more. For a regular file, its stamp.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use hashloom::{Algorithm, hash};
 use hashloom_files::paths::name::{Platform, check_component};
 use hashloom_files::paths::to_path;
-use hashloom_files::pieces::files::{Files, Known, Place, Trouble};
+use hashloom_files::pieces::files::{Files, Place, Presence, Trouble};
 use hashloom_files::pieces::job::{Content, Hashes};
 use hashloom_files::pieces::layout::{Layout, Spans};
 use hashloom_files::run::Options;
@@ -914,9 +914,9 @@ impl Plan {
                 _ if entry.link.is_some() => None,
                 (Some(Trouble::Open(error) | Trouble::Read { error, .. }), _) => Some(FileProblemKind::Io(error)),
                 (Some(Trouble::NotRegular(_) | Trouble::Outside(_)), _) => Some(FileProblemKind::Changed),
-                (None, Known::Missing) => Some(FileProblemKind::Changed),
+                (None, Presence::Missing) => Some(FileProblemKind::Changed),
                 _ if files.is_unstable(index) => Some(FileProblemKind::Changed),
-                (None, Known::Present(_)) if !is_unchanged(&path, entry) => Some(FileProblemKind::Changed),
+                (None, Presence::Present(_)) if !is_unchanged(&path, entry) => Some(FileProblemKind::Changed),
                 (None, _) => probe(&path, entry.nbytes),
             };
             if let Some(kind) = kind {
@@ -936,7 +936,7 @@ impl Plan {
         for (index, &source) in sources.iter().enumerate().filter(|&(_, &source)| source != u32::MAX) {
             let entry = &self.entries[source as usize];
             let is_right = match files.known(index) {
-                Known::Present(nbytes) => nbytes == entry.nbytes,
+                Presence::Present(nbytes) => nbytes == entry.nbytes,
                 _ => is_unchanged(&self.path(source as usize), entry),
             };
             if !is_right {

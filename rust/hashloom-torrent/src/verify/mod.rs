@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use crate::{Bitfield, Torrent};
 use hashloom_files::paths;
-use hashloom_files::pieces::files::{Cache, Files, Known};
+use hashloom_files::pieces::files::{Cache, Files, Presence};
 use hashloom_files::pieces::job::{self, Digests, Hashes, Job, Outcome};
 use hashloom_files::pieces::run;
 use hashloom_files::run::Options;
@@ -537,22 +537,22 @@ fn report_file(
         let difference = looked_at.then(|| links::of_link(&file, content, &files.path(index))).flatten();
         return FileReport { state: FileState::Skipped, found_nbytes: None, extra_nbytes: 0, difference };
     }
-    if files.known(index) == Known::Unknown && may_look {
+    if files.known(index) == Presence::Unknown && may_look {
         // The file is empty, or the check gave up on its only piece before reading the file.
         files.visit(index);
     }
     let own = &pieces[torrent.pieces_of_file(index)];
     let (state, found_nbytes) = match files.known(index) {
-        Known::Present(found) if files.is_unstable(index) => (FileState::Unstable, Some(found)),
+        Presence::Present(found) if files.is_unstable(index) => (FileState::Unstable, Some(found)),
         _ if files.is_unstable(index) => (FileState::Unstable, None),
-        Known::Unknown => (FileState::Unchecked, None),
-        Known::Missing => (FileState::Missing, None),
-        Known::Failed => (FileState::Failed, None),
-        Known::Present(found) if found < file.nbytes => (FileState::Short, Some(found)),
-        Known::Present(found) if own.iter().all(|&piece| piece == PieceState::Have) => {
+        Presence::Unknown => (FileState::Unchecked, None),
+        Presence::Missing => (FileState::Missing, None),
+        Presence::Failed => (FileState::Failed, None),
+        Presence::Present(found) if found < file.nbytes => (FileState::Short, Some(found)),
+        Presence::Present(found) if own.iter().all(|&piece| piece == PieceState::Have) => {
             (if found > file.nbytes { FileState::Long } else { FileState::Complete }, Some(found))
         }
-        Known::Present(found) => {
+        Presence::Present(found) => {
             let is_wrong = |piece: &PieceState| !matches!(piece, PieceState::Have | PieceState::Unchecked);
             (if own.iter().any(is_wrong) { FileState::Incomplete } else { FileState::Unchecked }, Some(found))
         }

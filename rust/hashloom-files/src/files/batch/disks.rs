@@ -69,7 +69,7 @@ pub(super) struct Disks<T> {
 }
 
 /// A request that is to be parked.
-pub(super) struct Found<T> {
+pub(super) struct ToPark<T> {
     pub(super) device: Device,
     pub(super) inode: u64,
     pub(super) nbytes: u64,
@@ -160,18 +160,18 @@ impl<T: Send> Disks<T> {
     }
 
     /// Looks where the file of a request is. Returns the request if it is not to be parked.
-    pub(super) fn look(&self, number: u64, request: Request<T>) -> Result<Found<T>, Request<T>> {
+    pub(super) fn look(&self, number: u64, request: Request<T>) -> Result<ToPark<T>, Request<T>> {
         let metadata = request.source.path().and_then(|path| path.metadata().ok());
         let place = metadata.filter(|metadata| metadata.is_file()).and_then(|metadata| place(&metadata));
         let found = place.and_then(|(disk, inode, nbytes)| Some((*lock(&self.known).get(&disk)?, inode, nbytes)));
         match found {
-            Some((device, inode, nbytes)) => Ok(Found { device, inode, nbytes, number, request }),
+            Some((device, inode, nbytes)) => Ok(ToPark { device, inode, nbytes, number, request }),
             None => Err(request),
         }
     }
 
     /// Whether requests should be gathered on.
-    pub(super) fn may_gather(&self, gathered: &[Found<T>], since: Instant) -> bool {
+    pub(super) fn may_gather(&self, gathered: &[ToPark<T>], since: Instant) -> bool {
         gathered.len() + self.nheld.load(Ordering::Relaxed) < PARKED_MAX
             && since.elapsed() < GATHERING
             && lock(&self.fetched).is_empty()
@@ -183,7 +183,7 @@ impl<T: Send> Disks<T> {
     }
 
     /// Parks requests. `start` starts the readers.
-    pub(super) fn park(&self, gathered: &mut Vec<Found<T>>, start: impl FnOnce()) {
+    pub(super) fn park(&self, gathered: &mut Vec<ToPark<T>>, start: impl FnOnce()) {
         let Some(first) = gathered.first() else { return };
         let mut device = first.device;
         self.started.call_once(start);
@@ -191,7 +191,8 @@ impl<T: Send> Disks<T> {
         let mut found = gathered.drain(..).peekable();
         while found.peek().is_some() {
             let parked = self.readers.change(device, |parked| {
-                while let Some(Found { inode, nbytes, number, request, .. }) = found.next_if(|it| it.device == device) {
+                while let Some(ToPark { inode, nbytes, number, request, .. }) = found.next_if(|it| it.device == device)
+                {
                     parked.requests.insert((inode, number), (nbytes, request));
                 }
             });

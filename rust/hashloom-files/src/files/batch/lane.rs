@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::disks::{Disks, Found};
+use super::disks::{Disks, ToPark};
 use super::fetched::{Fetched, Next};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
 use crate::files::request::{FileError, Hashed, Method, Request};
@@ -17,7 +17,7 @@ use crate::read::ahead::{self, read_ahead};
 use crate::read::evict::{self, EVICTED_NBYTES};
 use crate::read::evidence::{self, Before};
 use crate::read::open::read_at_once;
-use crate::read::ring::Begun;
+use crate::read::ring::FirstRead;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
 use crate::read::stream;
 use crate::run::Options;
@@ -226,30 +226,30 @@ impl<T> Lane<T> {
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
-    pub(super) fn begin(&mut self, begun: Begun, place: usize) {
+    pub(super) fn begin(&mut self, begun: FirstRead, place: usize) {
         let chunk = |nbytes| Chunk::Place(place..place + nbytes);
         match begun {
             // The caller opens such a file again and never comes here.
-            Begun::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
-            Begun::Ended(nbytes, judged) => {
+            FirstRead::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
+            FirstRead::Ended(nbytes, judged) => {
                 self.chunk = chunk(nbytes);
                 let (before, verdict) =
                     judged.map_or((None, Verdict::Whole), |(before, verdict)| (Some(before), verdict));
                 (self.before, self.state) = (before, State::Ended(verdict));
             }
-            Begun::GoesOn(nbytes, file, before) => {
+            FirstRead::GoesOn(nbytes, file, before) => {
                 self.chunk = chunk(nbytes);
                 self.before = before;
                 self.state = State::Reading(Reading::of_file(Input::File(file)));
             }
-            Begun::NotOpened(error) => self.fail(FileError::Open(error)),
-            Begun::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
+            FirstRead::NotOpened(error) => self.fail(FileError::Open(error)),
+            FirstRead::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
         }
     }
 
     /// The request, if readers should read the file and `offset` bytes of it were read; otherwise the lane.
     #[allow(clippy::result_large_err, reason = "the lane is no error: it goes on")]
-    pub(super) fn for_readers(self, disks: &Disks<T>, offset: u64) -> Result<Found<T>, Lane<T>>
+    pub(super) fn for_readers(self, disks: &Disks<T>, offset: u64) -> Result<ToPark<T>, Lane<T>>
     where
         T: Send,
     {
@@ -257,7 +257,7 @@ impl<T> Lane<T> {
         match found.and_then(|(stamp, file)| Some((stamp, disks.note(file, offset, &stamp)?))) {
             Some((Stamp { ino, nbytes, .. }, device)) => {
                 let (number, request) = self.into_request();
-                Ok(Found { device, inode: ino, nbytes, number, request })
+                Ok(ToPark { device, inode: ino, nbytes, number, request })
             }
             None => Err(self),
         }

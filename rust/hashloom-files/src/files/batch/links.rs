@@ -33,7 +33,7 @@ const KNOWN_MAX: usize = 1 << 16;
 type Identity = (u64, u64);
 
 /// A file that is being read or was read.
-enum Known<T> {
+enum LinkState<T> {
     /// The requests wait for the name that leads.
     Led(Vec<(u64, Request<T>)>),
     Read(Content),
@@ -50,7 +50,7 @@ pub(super) struct Content {
 pub(super) struct Links<T>(Mutex<State<T>>);
 
 struct State<T> {
-    files: HashMap<Identity, Known<T>>,
+    files: HashMap<Identity, LinkState<T>>,
     /// Files that were read, the oldest first.
     read: VecDeque<Identity>,
     /// Requests that have waited, to be begun again.
@@ -69,21 +69,21 @@ impl<T> Links<T> {
         let identity = (stamp.dev, stamp.ino);
         let mut state = lock(&self.0);
         match state.files.get_mut(&identity) {
-            Some(Known::Led(waiting)) => {
+            Some(LinkState::Led(waiting)) => {
                 waiting.push(lane.into_request());
                 return None;
             }
-            Some(Known::Read(content))
+            Some(LinkState::Read(content))
                 if content.before.stamp == stamp && are_same(&content.methods, lane.methods()) =>
             {
                 lane.know(content);
                 return Some(lane);
             }
             // The file has changed since, or other digests are wanted.
-            Some(Known::Read(_)) => state.read.retain(|read| *read != identity),
+            Some(LinkState::Read(_)) => state.read.retain(|read| *read != identity),
             None => {}
         }
-        state.files.insert(identity, Known::Led(Vec::new()));
+        state.files.insert(identity, LinkState::Led(Vec::new()));
         drop(state);
         lane.lead(Lead { links: Arc::clone(self), identity, content: None });
         Some(lane)
@@ -115,11 +115,11 @@ impl<T> Drop for Lead<T> {
         let waiting = match self.content.take() {
             Some(content) => {
                 state.read.push_back(self.identity);
-                state.files.insert(self.identity, Known::Read(content))
+                state.files.insert(self.identity, LinkState::Read(content))
             }
             None => state.files.remove(&self.identity),
         };
-        if let Some(Known::Led(waiting)) = waiting {
+        if let Some(LinkState::Led(waiting)) = waiting {
             state.released.extend(waiting);
         }
         if state.read.len() > KNOWN_MAX {

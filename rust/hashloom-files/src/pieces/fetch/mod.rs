@@ -92,7 +92,7 @@ struct Task<J> {
 
 /// A reader's open files.
 #[derive(Default)]
-struct Own {
+struct OpenFiles {
     last: Last,
     direct: Direct<Key>,
 }
@@ -177,7 +177,7 @@ impl<J: Job> Fetcher<J> {
 
     /// Reads until the end. Each reader runs on a thread of its own.
     fn read(&self, pool: &Pool) {
-        let mut own = Own::default();
+        let mut own = OpenFiles::default();
         self.readers.work(pool, |task| {
             let Task { job_number, number, job, steps, asks, buffer } = task;
             // Before a file is opened: what is read of it must not be used after it has changed.
@@ -291,7 +291,7 @@ impl<J: Job> Jobs<J> {
 }
 
 /// Asks the disk for parts.
-fn ask(own: &mut Own, content: &Content<'_>, steps: &[Step]) {
+fn ask(own: &mut OpenFiles, content: &Content<'_>, steps: &[Step]) {
     for step in steps {
         if let Ok(file) = content.files.get(step.file, &mut own.last) {
             let offset = content.layout.span(step.file).offset;
@@ -302,18 +302,18 @@ fn ask(own: &mut Own, content: &Content<'_>, steps: &[Step]) {
 
 /// Reads parts and adds them to those of their content. If there is nothing but a hole, returns its end in the content.
 /// Errors are left to the lane that reads the same bytes.
-fn read(own: &mut Own, content: &Content<'_>, steps: &[Step], mut buffer: Buffer, round: u64) -> Option<u64> {
+fn read(own: &mut OpenFiles, content: &Content<'_>, steps: &[Step], mut buffer: Buffer, round: u64) -> Option<u64> {
     let mut hole_end = None;
     let mut filled = 0;
     let mut found = Vec::with_capacity(steps.len());
     for step in steps {
         match read_part(own, content, step, &mut buffer.bytes_mut()[filled..]) {
-            Some(Found::Read(skip)) => {
+            Some(PartRead::Read(skip)) => {
                 found.push((step.range.clone(), filled + skip));
                 filled += (skip + (step.range.end - step.range.start) as usize).next_multiple_of(ALIGNMENT);
             }
-            Some(Found::Hole(end)) if steps.len() == 1 => hole_end = Some(end),
-            Some(Found::Hole(_)) | None => {}
+            Some(PartRead::Hole(end)) if steps.len() == 1 => hole_end = Some(end),
+            Some(PartRead::Hole(_)) | None => {}
         }
     }
     let buffer = Arc::new(buffer);
@@ -321,7 +321,7 @@ fn read(own: &mut Own, content: &Content<'_>, steps: &[Step], mut buffer: Buffer
     hole_end
 }
 
-enum Found {
+enum PartRead {
     /// The part is in the buffer, after this many bytes.
     Read(usize),
     /// The part lies in a hole, which ends here.
@@ -329,7 +329,7 @@ enum Found {
 }
 
 /// Reads a part to the beginning of `buffer`. `None` if it is in memory, or cannot be read.
-fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8]) -> Option<Found> {
+fn read_part(own: &mut OpenFiles, content: &Content<'_>, step: &Step, buffer: &mut [u8]) -> Option<PartRead> {
     // Before the file is opened: if it changes in between, this is the key of the earlier file.
     let key = content.files.key(step.file);
     let file = content.files.get(step.file, &mut own.last).ok()?;
@@ -341,7 +341,7 @@ fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8
     if file.holes {
         let stretch = stretch_at(&file.file, range.start);
         if stretch.hole && stretch.end >= range.end {
-            return Some(Found::Hole(span.offset + stretch.end.min(span.nbytes)));
+            return Some(PartRead::Hole(span.offset + stretch.end.min(span.nbytes)));
         }
     }
     // A short file costs little to read, wherever it is, and its lane then need not open it.
@@ -352,7 +352,7 @@ fn read_part(own: &mut Own, content: &Content<'_>, step: &Step, buffer: &mut [u8
     }
     // A range of which the system cannot say where it is may be in memory: it is read through the page cache.
     let is_on_disk = residence == Residence::OnDisk;
-    own.direct.read(key, &file.file, buffer, range, is_on_disk).map(Found::Read)
+    own.direct.read(key, &file.file, buffer, range, is_on_disk).map(PartRead::Read)
 }
 
 /// The device of a content of which some wanted piece is not in memory.
