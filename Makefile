@@ -25,7 +25,7 @@ help:
 	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make check          short tests of the files that differ from the last commit, or from BASE=main: two minutes'
-	@echo 'make test           every test or a sample, by a number that is printed: half an hour on two CPUs;'
+	@echo 'make test           every test or a sample, by a number that is printed: 17 minutes on two CPUs;'
 	@echo '                    installs or names missing packages'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; one of them of test)'
