@@ -518,8 +518,7 @@ GENERAL = {
     "vzeroall": lambda m: m.v.update({i: (64, (0,) * 8) for i in range(16)}),
     "kmovw": lambda m, a, b: move_mask(m, a, b, 16), "kmovq": lambda m, a, b: move_mask(m, a, b, 64),
     "kmovd": lambda m, a, b: move_mask(m, a, b, 32), "kmovb": lambda m, a, b: move_mask(m, a, b, 8),
-    "kxorq": lambda m, a, b, c: m.k.update({a.number: b.get(m) ^ c.get(m)}),
-    "kxord": lambda m, a, b, c: m.k.update({a.number: (b.get(m) ^ c.get(m)) & FULL[32]}),
+    "kxorq": lambda m, a, b, c: xor_masks(m, a, b, c, 64), "kxord": lambda m, a, b, c: xor_masks(m, a, b, c, 32),
     "kshiftrq": lambda m, a, b, c: m.k.update({a.number: b.get(m) >> c.get(m)}),
     "kshiftrd": lambda m, a, b, c: m.k.update({a.number: (b.get(m) & FULL[32]) >> c.get(m)}),
 }
@@ -535,6 +534,11 @@ for condition in CONDITIONS:
     GENERAL["j" + condition] = lambda m, a, c=condition: a.get(m) if holds(m, c) else None
     GENERAL["set" + condition] = lambda m, a, c=condition: a.set(m, holds(m, c))
     GENERAL["cmov" + condition] = lambda m, a, b, c=condition: a.set(m, b.get(m) if holds(m, c) else a.get(m))
+
+
+def xor_masks(m, a, b, c, width):
+    # A mask with itself is 0, whatever it was.
+    m.k[a.number] = 0 if b.number == c.number else (b.get(m) ^ c.get(m)) & FULL[width]
 
 
 def move_mask(m, a, b, n):
