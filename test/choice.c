@@ -207,7 +207,7 @@ static size_t longest_of(const hl_alg_info *alg, size_t nblocks)
     return nblocks * alg->block_nbytes - alg->block_nbytes + hli_longest_in_one_block(alg);
 }
 
-/* What is remembered of short pairs is what weighing them says. */
+/* The remembered answer for two short messages is the one that weighing gives. */
 static void check_pairs(uint32_t choice)
 {
     for (size_t a = 0; a < hl_alg_count(); a++) {
@@ -248,7 +248,7 @@ static int are_groups(const struct hli_groups *groups, uint32_t choice, const hl
     return next == n;
 }
 
-/* What is remembered of one choice is never the answer to another. */
+/* An answer remembered for one choice word is never given for another. */
 static void check_remembered(uint32_t choice, uint32_t scalar)
 {
     static const size_t lengths[] = {1, 2, 3, 4, 7, 40, 100000};

@@ -185,7 +185,7 @@ STATUS = ctypes.CFUNCTYPE(ctypes.c_int, Pointer, Pointer)
 HUGE = 1 << 40
 NAMES = [b"a", b"b"]
 FAULT = ValueError, "damaged"
-# What is right, of some kinds: a type, and a function of the array with changes in its numbers.
+# Valid arrays of some kinds: a type, and a function that makes the array with changes in its numbers.
 KINDS = {
     "binary": (schema, lambda **changes: binary(*NAMES, **changes)),
     "large binary": (lambda: schema(b"Z"), lambda **changes: binary(*NAMES, width=8, **changes)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is compared: calls of hash functions, and the numbers and lengths of messages.
+//! The work of each comparison: calls of hash functions, and the numbers and lengths of messages.
 
 use std::sync::OnceLock;
 

@@ -46,7 +46,7 @@ impl Block {
         Block { memory: Zeroizing::new(vec![0; nbytes]), nbytes: 0, first: 0, name: "".into() }
     }
 
-    /// What was read.
+    /// The bytes that were read, and wait to be taken.
     pub fn bytes(&self) -> &[u8] {
         &self.memory[..self.nbytes]
     }

@@ -36,7 +36,7 @@ pub fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// What a run must have printed. A failure shows all of it.
+/// Checks of the status and the output of a run. A check that fails shows all that the run printed.
 pub trait Ran {
     /// The exit status, standard output, and standard error.
     fn is(&self, code: i32, printed: &str, told: &str);

@@ -6,7 +6,7 @@ use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
 use super::{Chunk, Leaves, Places};
 
-/// What is computed of a message: a digest, or a MAC, with or without bytes around those of the message.
+/// A result to compute from a message: a digest, or a MAC, with or without bytes around those of the message.
 pub trait Form {
     /// The hash function.
     fn algorithm(&self) -> Algorithm;
@@ -30,7 +30,7 @@ pub trait Form {
 pub(crate) trait Message {
     type Form: Form;
 
-    /// What is computed of the message.
+    /// The results to compute from the message.
     fn forms(&self) -> &[Self::Form];
 
     /// The bytes of this round.

@@ -69,7 +69,7 @@ struct Reading {
     ahead: Option<Ahead>,
 }
 
-/// What is told to the system about the pages of a file.
+/// How far the system was told which pages of a file are read next, and which are no longer needed.
 #[derive(Default)]
 struct Ahead {
     /// End of the bytes that reading ahead was asked for.
