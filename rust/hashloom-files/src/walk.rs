@@ -32,7 +32,6 @@ use crate::paths;
 use crate::text::reason;
 
 mod filter;
-pub mod globs;
 
 pub use filter::{Filter, FilterError};
 
@@ -262,24 +261,6 @@ struct Child {
 }
 
 impl Entries {
-    /// Skips what is in the folder that was found last. No error of that folder is reported.
-    ///
-    /// ```
-    /// use hashloom_files::walk::Walk;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::create_dir_all(folder.join("a/b"))?;
-    /// let mut entries = Walk::new(folder).entries();
-    /// assert_eq!(entries.next().unwrap()?.path, folder.join("a"));
-    /// entries.skip_folder();
-    /// assert!(entries.next().is_none());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn skip_folder(&mut self) {
-        self.next = None;
-    }
-
     fn wants(&self, path: &Path, is_folder: bool) -> bool {
         if self.filter.included().is_empty() && self.filter.excluded().is_empty() {
             return true;

@@ -365,21 +365,8 @@ fn globs() {
     assert_eq!(lengths(Filter::default(), 2..=u64::MAX), ["cd1/long.flac"]);
     assert_eq!(lengths(Filter::new(&["*.flac"], &["cd2"]).unwrap(), 0..=9), ["a.flac", "cd1/b.flac"]);
     fs::remove_file(folder.path().join("cd1/long.flac")).unwrap();
-    // Ignore files count only if asked for, and only below the folder.
-    write_files(folder.path(), &[content(".gitignore", "*.log\n"), content("cd1/.ignore", "art/\n[\n")]);
-    let all = found(without(Builder::new(), &[".*"]));
-    assert_eq!(all, ["a.flac", "a.log", "cd1/art/c.jpg", "cd1/b.flac", "cd1/b.log", "cd2/d.flac"]);
-    assert_eq!(found(without(Builder::new().ignore_files(true), &[".*"])), ["a.flac", "cd1/b.flac", "cd2/d.flac"]);
-    let inner = without(Builder::new().ignore_files(true), &[".*"]).plan(&folder.path().join("cd1")).unwrap();
-    assert_eq!(paths(&inner), ["b.flac", "b.log"]);
-    let named = Builder::new().ignore_files(true).filter(Filter::new(&["*.log", "b.flac"], &["/a.log"]).unwrap());
-    assert_eq!(found(named), ["cd1/b.flac", "cd1/b.log"]);
-    // An option is a glob, not a line of a file that may have comments.
+    // A glob has no comments.
     assert!(Builder::new().filter(Filter::new(&["#a"], &[]).unwrap()).plan(folder.path()).is_err());
-    // A file whose globs cannot be known is not taken for one without globs.
-    fs::write(folder.path().join("cd2/.ignore"), b"art\n\xff\n").unwrap();
-    let unread = plan(Builder::new().ignore_files(true), folder.path()).unwrap_err();
-    assert!(unread.contains("cd2/.ignore: "), "{unread}");
 }
 
 /// The globs apply to a file given as PATH as they would in a folder.

@@ -97,10 +97,6 @@ pub struct Create {
     #[command(flatten)]
     filters: Filters,
 
-    /// Leave out the files that .gitignore and .ignore files in PATH and below exclude
-    #[arg(long)]
-    ignore_files: bool,
-
     /// What to do with symbolic links below PATH
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Links::Follow)]
     symlinks: Links,
@@ -333,7 +329,6 @@ impl Create {
             .version(version)
             .align(self.align)
             .private(self.private)
-            .ignore_files(self.ignore_files)
             .symlinks(self.symlinks.into())
             .executable(!self.no_executable)
             .created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));

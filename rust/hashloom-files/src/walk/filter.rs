@@ -4,8 +4,12 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::globs::{Globs, GlobsBuilder, trimmed};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
 use crate::text::{quoted, shown};
+
+/// Largest depth of braces within braces: crate globset recurses into them.
+const DEPTH_MAX: usize = 32;
 
 /// The files that are wanted, by their paths below a folder and by their lengths. The default is all files.
 ///
@@ -30,7 +34,10 @@ pub struct Filter {
     include: Vec<String>,
     exclude: Vec<String>,
     nbytes: RangeInclusive<u64>,
-    globs: Globs,
+    /// The globs to include, then those to exclude.
+    globs: GlobSet,
+    /// Whether each of them matches only folders.
+    folders_only: Vec<bool>,
 }
 
 /// A filter that cannot be used.
@@ -78,20 +85,20 @@ impl Filter {
     /// assert!(Filter::new(&[], &[""]).is_err());
     /// ```
     pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Filter, FilterError> {
-        let failed = |glob: &str, message: String| FilterError::Glob { glob: glob.to_owned(), message };
-        let mut globs = GlobsBuilder::new();
-        // The last glob that matches counts, so excluded files stay excluded.
-        for (list, keeps) in [(include, true), (exclude, false)] {
-            for glob in list.iter().map(AsRef::as_ref) {
-                if trimmed(glob).is_empty() || glob.starts_with('!') {
-                    return Err(failed(glob, "expected a pattern that does not begin with \"!\"".into()));
-                }
-                globs.add(trimmed(glob), keeps).map_err(|message| failed(glob, message))?;
+        let mut globs = GlobSetBuilder::new();
+        let mut folders_only = Vec::new();
+        for glob in include.iter().chain(exclude).map(AsRef::as_ref) {
+            let failed = |message| FilterError::Glob { glob: glob.to_owned(), message };
+            if trimmed(glob).is_empty() || glob.starts_with('!') {
+                return Err(failed("expected a pattern that does not begin with \"!\"".into()));
             }
+            let (glob, is_of_folders) = parse(trimmed(glob)).map_err(failed)?;
+            globs.add(glob);
+            folders_only.push(is_of_folders);
         }
         let globs = globs.build().map_err(|error| FilterError::Globs { message: error.kind().to_string() })?;
         let owned = |list: &[S]| list.iter().map(|glob| glob.as_ref().to_owned()).collect();
-        Ok(Filter { include: owned(include), exclude: owned(exclude), nbytes: 0..=u64::MAX, globs })
+        Ok(Filter { include: owned(include), exclude: owned(exclude), nbytes: 0..=u64::MAX, globs, folders_only })
     }
 
     /// Restricts the filter to files with numbers of bytes in this range. Folders and links have no length.
@@ -163,7 +170,11 @@ impl Filter {
     /// # Ok::<(), hashloom_files::walk::FilterError>(())
     /// ```
     pub fn wants_path(&self, path: &Path, is_folder: bool) -> bool {
-        self.decide(path, is_folder).unwrap_or(true)
+        let globs = self.globs.matches(path);
+        let mut globs = globs.into_iter().filter(|&index| is_folder || !self.folders_only[index]).peekable();
+        // Matches are in order, and globs to exclude are last.
+        let is_included = is_folder || self.include.is_empty() || globs.peek().is_some();
+        is_included && globs.all(|index| index < self.include.len())
     }
 
     /// Whether a file of this many bytes is wanted.
@@ -174,17 +185,12 @@ impl Filter {
     pub fn wants_length(&self, nbytes: u64) -> bool {
         self.nbytes.contains(&nbytes)
     }
-
-    /// Whether the globs want a path; `None` if they say nothing about it.
-    pub fn decide(&self, path: &Path, is_folder: bool) -> Option<bool> {
-        let is_included = is_folder || self.include.is_empty();
-        self.globs.decide(path, is_folder).or_else(|| (!is_included).then_some(false))
-    }
 }
 
 impl Default for Filter {
     fn default() -> Filter {
-        Filter { include: Vec::new(), exclude: Vec::new(), nbytes: 0..=u64::MAX, globs: Globs::default() }
+        let (include, exclude, folders_only) = (Vec::new(), Vec::new(), Vec::new());
+        Filter { include, exclude, nbytes: 0..=u64::MAX, globs: GlobSet::default(), folders_only }
     }
 }
 
@@ -212,3 +218,59 @@ impl fmt::Display for FilterError {
 }
 
 impl std::error::Error for FilterError {}
+
+/// Reads a glob of `.gitignore`. Returns whether the glob matches only folders, too.
+fn parse(glob: &str) -> Result<(Glob, bool), String> {
+    if depth(glob) > DEPTH_MAX {
+        return Err(format!("more than {DEPTH_MAX} braces within braces"));
+    }
+    let (glob, is_anchored) = glob.strip_prefix('/').map_or((glob, false), |glob| (glob, true));
+    let (glob, folders_only) = match glob.strip_suffix('/') {
+        Some(glob) => (glob.strip_suffix('\\').unwrap_or(glob), true),
+        None => (glob, false),
+    };
+    let glob = match glob {
+        // A glob with a slash matches from the folder on, any other at any depth.
+        _ if !is_anchored && !glob.contains('/') && glob != "**" => format!("**/{glob}"),
+        // This matches all that is in a folder, but not the folder itself.
+        _ if glob.ends_with("/**") => format!("{glob}/*"),
+        _ => glob.to_owned(),
+    };
+    let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build();
+    Ok((glob.map_err(|error| error.kind().to_string())?, folders_only))
+}
+
+/// The depth of braces within braces.
+fn depth(glob: &str) -> usize {
+    let (mut depth, mut deepest, mut is_escaped) = (0_usize, 0, false);
+    for byte in glob.bytes() {
+        match byte {
+            b'{' if !is_escaped => depth += 1,
+            b'}' if !is_escaped => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+/// A glob without the blanks at its end, unless a backslash keeps them.
+fn trimmed(line: &str) -> &str {
+    if line.ends_with("\\ ") { line } else { line.trim_end() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_within_braces_are_bounded() {
+        let nested = |depth| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
+        assert!(parse(&nested(DEPTH_MAX)).is_ok());
+        assert!(parse(&nested(DEPTH_MAX + 1)).is_err());
+        assert!(parse(&nested(200_000)).is_err());
+        assert!(parse(&"{a,b}".repeat(100)).is_ok());
+        assert_eq!(depth("\\{{\\\\{"), 2);
+    }
+}

@@ -115,7 +115,6 @@ pub struct Builder {
     created_by: Option<String>,
     date: Option<i64>,
     filter: Filter,
-    ignore_files: bool,
     symlinks: Symlinks,
     executable: bool,
 }
@@ -153,7 +152,6 @@ impl Builder {
             created_by: None,
             date: None,
             filter: Filter::default(),
-            ignore_files: false,
             symlinks: Symlinks::Follow,
             executable: true,
         }
@@ -401,25 +399,6 @@ impl Builder {
         self
     }
 
-    /// Leaves out the files that `.gitignore` and `.ignore` files, in the folder and below it, exclude.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// std::fs::write(path.join(".ignore"), "a.txt\n.ignore\n")?;
-    /// assert_eq!(Builder::new().plan(path)?.files().len(), 3);
-    /// assert_eq!(Builder::new().ignore_files(true).plan(path)?.files().len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn ignore_files(mut self, ignore_files: bool) -> Self {
-        self.ignore_files = ignore_files;
-        self
-    }
-
     /// Sets the treatment of symbolic links.
     ///
     /// ```
@@ -461,8 +440,7 @@ impl Builder {
         self
     }
 
-    /// Finds the files for a torrent of `path`, a file or a folder, and lays them out. The call reads only folders and,
-    /// if asked for, ignore files.
+    /// Finds the files for a torrent of `path`, a file or a folder, and lays them out. The call reads only folders.
     ///
     /// # Errors
     ///

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use hashloom_files::paths::{by_components, to_path};
 use hashloom_files::read::stamp::Stamp;
-use hashloom_files::walk::globs::IgnoreFiles;
 use hashloom_files::walk::{Walk, WalkError, WalkProblem};
 
 use super::error::{FileProblemKind, Problems};
@@ -55,32 +54,12 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
         return Ok((vec![entry.map_err(|error| CreateError::Path { path: root.to_owned(), error })?], true));
     }
     let mut scan = Scan { builder, root, resolved: None, entries: Vec::new(), problems: Problems::default() };
-    let mut ignore_files = IgnoreFiles::default();
-    if builder.ignore_files {
-        scan.enter(&mut ignore_files, root);
-    }
     let walk = Walk::new(root).follow_links(builder.symlinks == Symlinks::Follow);
-    let mut walk = walk.filter(builder.filter.clone()).entries();
-    while let Some(found) = walk.next() {
-        let entry = match found {
-            Ok(entry) => entry,
-            Err(error) => {
-                scan.failed(error);
-                continue;
-            }
-        };
-        let (path, is_folder) = (&entry.path, entry.file_type.is_dir());
-        ignore_files.leave(path);
-        // A file that the options name is kept, whatever the ignore files say.
-        let is_named = || builder.filter.decide(path.strip_prefix(root).unwrap_or(path), is_folder).is_some();
-        if ignore_files.decide(path, is_folder).unwrap_or(true) || is_named() {
-            if !is_folder {
-                scan.found(path, entry.file_type.is_symlink());
-            } else if builder.ignore_files {
-                scan.enter(&mut ignore_files, path);
-            }
-        } else if is_folder {
-            walk.skip_folder();
+    for found in walk.filter(builder.filter.clone()).entries() {
+        match found {
+            Ok(entry) if entry.file_type.is_dir() => {}
+            Ok(entry) => scan.found(&entry.path, entry.file_type.is_symlink()),
+            Err(error) => scan.failed(error),
         }
     }
     let Scan { entries, mut problems, .. } = scan;
@@ -127,13 +106,6 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Reads the ignore files of a folder.
-    fn enter(&mut self, ignore_files: &mut IgnoreFiles, folder: &Path) {
-        for (path, error) in ignore_files.enter(folder) {
-            self.problems.push(path, FileProblemKind::Io(error));
-        }
-    }
-
     /// Takes something that is not a folder.
     fn found(&mut self, path: &Path, is_link: bool) {
         if is_link {
