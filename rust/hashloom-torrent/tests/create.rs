@@ -583,24 +583,12 @@ mod unix {
 
         assert_eq!(paths(&links(Symlinks::Skip).plan(&folder).unwrap()), ["file", "folder/inner"]);
         let refused = problem(links(Symlinks::Refuse), &folder);
-        let link = "this is a symbolic link. Exclude it, or follow, keep or skip links";
+        let link = "this is a symbolic link. Exclude it, or follow or skip links";
         let named = ["folder/up", "to file", "to folder", "winding"].map(|name| format!("{name}: {link}"));
         assert_eq!(refused, named.join("\n"));
 
-        let kept = links(Symlinks::Keep).plan(&folder).unwrap();
-        assert_eq!(paths(&kept), ["file", "folder/inner", "folder/up", "to file", "to folder", "winding"]);
-        assert_eq!(kept.nbytes(), 20_007);
-        let kept = kept.create(&Options::new()).unwrap().bytes;
-        let has = |part: &str| kept.windows(part.len()).any(|window| window == part.as_bytes());
-        assert!(has("d4:attr1:l6:lengthi0e4:pathl6:folder2:upe12:symlink pathl4:fileee"));
-        assert!(has("d4:attr1:l6:lengthi0e4:pathl7:windinge12:symlink pathl6:folder5:inneree"));
-        assert!(has("9:to folderd0:d4:attr1:l12:symlink pathl6:folderee"));
-
         symlink("../outside", folder.join("out")).unwrap();
         symlink(outer.path().join("outside"), folder.join("absolute")).unwrap();
-        let error = problem(links(Symlinks::Keep), &folder);
-        assert!(error.starts_with("absolute: this symbolic link cannot be kept, as it leads out of the content, to "));
-        assert!(error.contains("\nout: this symbolic link cannot be kept, as it leads out of"), "{error}");
         let followed = links(Symlinks::Follow).plan(&folder).unwrap();
         assert!(paths(&followed).contains(&"out".to_owned()) && followed.create(&Options::new()).is_ok());
         fs::remove_file(folder.join("out")).unwrap();
@@ -612,19 +600,11 @@ mod unix {
             "dangling: this symbolic link leads nowhere. Exclude it, or skip links"
         );
         assert!(without(links(Symlinks::Follow), &["dangling"]).plan(&folder).is_ok());
-        let error = problem(links(Symlinks::Keep), &folder);
-        assert!(error.starts_with("dangling: this symbolic link cannot be kept, as nowhere is not part"), "{error}");
         fs::remove_file(folder.join("dangling")).unwrap();
-        let error = problem(without(links(Symlinks::Keep), &["/file"]), &folder);
-        assert!(error.starts_with("folder/up: this symbolic link cannot be kept, as file is not part"), "{error}");
 
         symlink(".", folder.join("folder/loop")).unwrap();
         let error = problem(links(Symlinks::Follow), &folder);
         assert!(error.starts_with("folder/loop: this symbolic link leads to a folder that it lies in"), "{error}");
-        assert!(links(Symlinks::Keep).plan(&folder).is_ok());
-        symlink("..", folder.join("folder/root")).unwrap();
-        let error = problem(links(Symlinks::Keep), &folder);
-        assert!(error.starts_with("folder/root: this symbolic link cannot be kept"), "{error}");
     }
 
     #[test]
@@ -632,7 +612,7 @@ mod unix {
         let outer = tempfile::tempdir().unwrap();
         write_files(&outer.path().join("content"), &files());
         symlink("content", outer.path().join("link")).unwrap();
-        for links in [Symlinks::Follow, Symlinks::Keep, Symlinks::Skip, Symlinks::Refuse] {
+        for links in [Symlinks::Follow, Symlinks::Skip, Symlinks::Refuse] {
             let made = make(Builder::new().piece_nbytes(16384).symlinks(links), &outer.path().join("link"));
             assert!(made.bytes == expected(Version::Hybrid, "link", &files(), 16384), "{links:?}");
         }

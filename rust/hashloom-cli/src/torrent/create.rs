@@ -144,8 +144,6 @@ Which files:
 Symbolic links:
   follow  the file or folder that the link leads to becomes part of the torrent,
           wherever it is
-  keep    the link itself becomes part of the torrent (BEP 47); its target must
-          be part of the torrent too
   skip    links are left out
   error   links are refused
 
@@ -180,7 +178,6 @@ Examples:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Links {
     Follow,
-    Keep,
     Skip,
     Error,
 }
@@ -189,7 +186,6 @@ impl From<Links> for Symlinks {
     fn from(links: Links) -> Symlinks {
         match links {
             Links::Follow => Symlinks::Follow,
-            Links::Keep => Symlinks::Keep,
             Links::Skip => Symlinks::Skip,
             Links::Error => Symlinks::Refuse,
         }
@@ -394,8 +390,7 @@ fn list(out: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
     let plan = &task.plan;
     writeln!(out, "{}", style::bold(shown(plan.name())))?;
     for file in plan.files() {
-        let what = if file.attributes.symlink { "link".to_owned() } else { size(file.nbytes) };
-        writeln!(out, "  {what:>10}  {}", shown(file.path))?;
+        writeln!(out, "  {:>10}  {}", size(file.nbytes), shown(file.path))?;
     }
     writeln!(out, "{}, {}; not made, as this is a dry run", plan.version(), content(plan))
 }

@@ -64,7 +64,7 @@ impl Builder {
         self.check()?;
         let entry = |(path, nbytes): (P, u64)| {
             let path = path.as_ref().as_bytes().into();
-            Entry { path, nbytes, stamp: 0, executable: false, link: None }
+            Entry { path, nbytes, stamp: 0, executable: false }
         };
         let mut entries: Vec<Entry> = files.into_iter().map(entry).collect();
         entries.sort_unstable_by(|a, b| by_components(&a.path, &b.path));

@@ -155,12 +155,8 @@ pub enum FileProblemKind {
     Link,
     /// A link to a folder that the link lies in.
     LinkLoop,
-    /// A link that should be followed but leads nowhere.
+    /// A link that leads nowhere.
     LinkDangling,
-    /// A link that should be kept but leads out of the content, to this path.
-    LinkOutside(PathBuf),
-    /// A link that should be kept, but whose target, this path, is not part of the torrent.
-    LinkTarget(PathBuf),
     /// The name is not UTF-8, which v2 requires.
     NotUtf8,
     /// The file lies deeper than parsers follow.
@@ -245,23 +241,11 @@ impl fmt::Display for FileProblem {
         match &self.kind {
             FileProblemKind::Io(error) => reason(error).fmt(f),
             FileProblemKind::NotRegular(what) => write!(f, "expected a file or folder, found {what}. Exclude it"),
-            FileProblemKind::Link => write!(f, "this is a symbolic link. Exclude it, or follow, keep or skip links"),
+            FileProblemKind::Link => write!(f, "this is a symbolic link. Exclude it, or follow or skip links"),
             FileProblemKind::LinkLoop => {
-                write!(f, "this symbolic link leads to a folder that it lies in. Exclude it, or keep or skip links")
+                write!(f, "this symbolic link leads to a folder that it lies in. Exclude it, or skip links")
             }
             FileProblemKind::LinkDangling => write!(f, "this symbolic link leads nowhere. Exclude it, or skip links"),
-            FileProblemKind::LinkOutside(target) => write!(
-                f,
-                "this symbolic link cannot be kept, as it leads out of the content, to {}. Exclude it, or follow or \
-                 skip links",
-                show(target)
-            ),
-            FileProblemKind::LinkTarget(target) => write!(
-                f,
-                "this symbolic link cannot be kept, as {} is not part of the torrent. Exclude it, or follow or skip \
-                 links",
-                show(target)
-            ),
             FileProblemKind::NotUtf8 => {
                 write!(f, "this name is not UTF-8, as v2 wants it. Rename it, exclude it, or make a v1 torrent")
             }

@@ -69,8 +69,6 @@ pub enum Symlinks {
     /// The files that links lead to are part of the torrent, wherever they are.
     #[default]
     Follow,
-    /// Links are part of the torrent as links (BEP 47). Each must lead to another part of the torrent.
-    Keep,
     /// Links are left out.
     Skip,
     /// A link is an error.
@@ -477,8 +475,7 @@ impl Builder {
             nbytes = nbytes.checked_add(entry.nbytes).ok_or(CreateError::TotalOverflow)?;
         }
         if nbytes == 0 {
-            let empty = entries.iter().filter(|entry| entry.link.is_none()).count();
-            return Err(CreateError::Nothing { path: root, empty });
+            return Err(CreateError::Nothing { path: root, empty: entries.len() });
         }
         let v1 = self.version == Version::V1;
         if !v1 && !single_file && entries.len() == 1 && *entries[0].path == *name {
@@ -721,11 +718,7 @@ impl Plan {
         self.entries.iter().map(|entry| PlannedFile {
             path: if self.single_file { &self.name } else { &entry.path },
             nbytes: entry.nbytes,
-            attributes: Attributes {
-                symlink: entry.link.is_some(),
-                executable: entry.executable,
-                ..Attributes::default()
-            },
+            attributes: Attributes { executable: entry.executable, ..Attributes::default() },
         })
     }
 
@@ -764,7 +757,7 @@ impl Plan {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn has(&self, path: &Path) -> bool {
-        let stamp = path.metadata().and_then(|metadata| scan::stamp(path, false, &metadata));
+        let stamp = path.metadata().and_then(|metadata| scan::stamp(path, &metadata));
         stamp.is_ok_and(|stamp| self.entries.iter().any(|entry| entry.stamp == stamp))
     }
 
@@ -889,7 +882,6 @@ impl Plan {
             let entry = &self.entries[source as usize];
             let path = self.path(source as usize);
             let kind = match (troubles.remove(&index), files.known(index)) {
-                _ if entry.link.is_some() => None,
                 (Some(Trouble::Open(error) | Trouble::Read { error, .. }), _) => Some(FileProblemKind::Io(error)),
                 (Some(Trouble::NotRegular(_) | Trouble::Outside(_)), _) => Some(FileProblemKind::Changed),
                 (None, Presence::Missing) => Some(FileProblemKind::Changed),
@@ -926,18 +918,12 @@ impl Plan {
 
     /// Whether the torrent, read back, is the one that was meant.
     fn is_what_was_meant(&self, torrent: &Torrent, info: &[u8], computed: &Computed) -> bool {
-        let mut found = torrent.files_without_padding();
-        let same_files = self.entries.iter().zip(self.files()).all(|(entry, meant)| {
-            found.next().is_some_and(|found| {
-                (found.path, found.nbytes, found.attributes) == (meant.path, meant.nbytes, meant.attributes)
-                    && found.symlink == entry.link.as_deref()
-            })
-        });
+        let found = torrent.files_without_padding().map(|file| (file.path, file.nbytes, file.attributes));
+        let meant = self.files().map(|file| (file.path, file.nbytes, file.attributes));
         let version = self.builder.version;
         let v1 = (version != Version::V2).then(|| hash(Algorithm::Sha1, info));
         let v2 = (version != Version::V1).then(|| hash(Algorithm::Sha256, info));
-        same_files
-            && found.next().is_none()
+        found.eq(meant)
             && torrent.note_count() == 0
             && torrent.version() == version
             && torrent.name() == self.name
@@ -951,9 +937,7 @@ impl Plan {
 }
 
 fn is_unchanged(path: &Path, entry: &Entry) -> bool {
-    let is_link = entry.link.is_some();
-    let metadata = if is_link { path.symlink_metadata() } else { path.metadata() };
-    metadata.and_then(|metadata| scan::stamp(path, is_link, &metadata)).is_ok_and(|stamp| stamp == entry.stamp)
+    path.metadata().and_then(|metadata| scan::stamp(path, &metadata)).is_ok_and(|stamp| stamp == entry.stamp)
 }
 
 /// The fault of a file that seems unchanged, if there is one: the file cannot be opened, or its last byte cannot be

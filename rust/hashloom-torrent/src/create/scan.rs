@@ -4,9 +4,8 @@
 
 use std::fs::Metadata;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use hashloom_files::paths::{by_components, to_path};
 use hashloom_files::read::stamp::Stamp;
 use hashloom_files::walk::{Walk, WalkError, WalkProblem};
 
@@ -24,16 +23,14 @@ pub(super) struct Entry {
     /// The path below the root, its components joined by `/`; empty if the root is this file.
     pub(super) path: Box<[u8]>,
     pub(super) nbytes: u64,
-    /// See [`stamp`].
+    /// The fingerprint of the file's [`Stamp`].
     pub(super) stamp: u64,
     pub(super) executable: bool,
-    /// The target of a link that is kept, below the root.
-    pub(super) link: Option<Box<[u8]>>,
 }
 
-/// The fingerprint of a file's [`Stamp`], or of that of a link itself.
-pub(super) fn stamp(path: &Path, is_link: bool, metadata: &Metadata) -> io::Result<u64> {
-    Ok(Stamp::of_known(path, !is_link, metadata)?.fingerprint())
+/// The fingerprint of the [`Stamp`] of a file, links followed.
+pub(super) fn stamp(path: &Path, metadata: &Metadata) -> io::Result<u64> {
+    Ok(Stamp::of_known(path, true, metadata)?.fingerprint())
 }
 
 /// The file or files at `root`, sorted, and whether the root is one file without a folder.
@@ -53,7 +50,7 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
         let entry = entry(builder, root, Box::default(), &metadata);
         return Ok((vec![entry.map_err(|error| CreateError::Path { path: root.to_owned(), error })?], true));
     }
-    let mut scan = Scan { builder, root, resolved: None, entries: Vec::new(), problems: Problems::default() };
+    let mut scan = Scan { builder, root, entries: Vec::new(), problems: Problems::default() };
     let walk = Walk::new(root).follow_links(builder.symlinks == Symlinks::Follow);
     for found in walk.filter(builder.filter.clone()).entries() {
         match found {
@@ -62,10 +59,8 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
             Err(error) => scan.failed(error),
         }
     }
-    let Scan { entries, mut problems, .. } = scan;
-    check_links(root, &entries, &mut problems);
-    problems.check()?;
-    Ok((entries, false))
+    scan.problems.check()?;
+    Ok((scan.entries, false))
 }
 
 fn entry(builder: &Builder, place: &Path, path: Box<[u8]>, metadata: &Metadata) -> io::Result<Entry> {
@@ -74,7 +69,7 @@ fn entry(builder: &Builder, place: &Path, path: Box<[u8]>, metadata: &Metadata) 
     #[cfg(not(unix))]
     let executable = false;
     let executable = executable && builder.executable;
-    Ok(Entry { path, nbytes: metadata.len(), stamp: stamp(place, false, metadata)?, executable, link: None })
+    Ok(Entry { path, nbytes: metadata.len(), stamp: stamp(place, metadata)?, executable })
 }
 
 /// The kind of the file, if it is neither a regular file nor a folder.
@@ -99,8 +94,6 @@ fn not_regular(metadata: &Metadata) -> Option<&'static str> {
 struct Scan<'a> {
     builder: &'a Builder,
     root: &'a Path,
-    /// The root without links, resolved when first needed.
-    resolved: Option<PathBuf>,
     entries: Vec<Entry>,
     problems: Problems,
 }
@@ -108,43 +101,29 @@ struct Scan<'a> {
 impl Scan<'_> {
     /// Takes something that is not a folder.
     fn found(&mut self, path: &Path, is_link: bool) {
+        // Links are not seen if they are followed.
         if is_link {
-            match self.builder.symlinks {
-                Symlinks::Skip => return,
-                Symlinks::Refuse => return self.problems.push(path.to_owned(), FileProblemKind::Link),
-                Symlinks::Keep | Symlinks::Follow => {}
+            if self.builder.symlinks == Symlinks::Refuse {
+                self.problems.push(path.to_owned(), FileProblemKind::Link);
             }
+            return;
         }
-        let metadata = if is_link { path.symlink_metadata() } else { path.metadata() };
-        let metadata = match metadata {
+        let failed = |error| WalkError { path: path.to_owned(), problem: WalkProblem::Io(error) };
+        let metadata = match path.metadata() {
             Ok(metadata) => metadata,
-            Err(error) => return self.failed(WalkError { path: path.to_owned(), problem: WalkProblem::Io(error) }),
+            Err(error) => return self.failed(failed(error)),
         };
         let relative = match self.components(path) {
             Ok(relative) => relative,
             Err(kind) => return self.problems.push(path.to_owned(), kind),
         };
-        if is_link {
-            let target = self.target(path).and_then(|target| self.components(&target));
-            match target {
-                Ok(target) => {
-                    let entry =
-                        |stamp| Entry { path: relative, nbytes: 0, stamp, executable: false, link: Some(target) };
-                    self.take(path, stamp(path, true, &metadata).map(entry));
-                }
-                Err(kind) => self.problems.push(path.to_owned(), kind),
-            }
-        } else if let Some(what) = not_regular(&metadata) {
+        if let Some(what) = not_regular(&metadata) {
             self.problems.push(path.to_owned(), FileProblemKind::NotRegular(what));
         } else if self.builder.filter.wants_length(metadata.len()) {
-            self.take(path, entry(self.builder, path, relative, &metadata));
-        }
-    }
-
-    fn take(&mut self, path: &Path, entry: io::Result<Entry>) {
-        match entry {
-            Ok(entry) => self.entries.push(entry),
-            Err(error) => self.failed(WalkError { path: path.to_owned(), problem: WalkProblem::Io(error) }),
+            match entry(self.builder, path, relative, &metadata) {
+                Ok(entry) => self.entries.push(entry),
+                Err(error) => self.failed(failed(error)),
+            }
         }
     }
 
@@ -181,48 +160,6 @@ impl Scan<'_> {
             relative.extend_from_slice(component.as_encoded_bytes());
         }
         Ok(relative.into())
-    }
-
-    /// The target of a link that is kept: a path below the root, which is where BEP 47 counts from. Links on the way
-    /// are resolved, but the target itself is not if it is a link.
-    fn target(&mut self, link: &Path) -> Result<PathBuf, FileProblemKind> {
-        let io = FileProblemKind::Io;
-        let resolved = match &self.resolved {
-            Some(resolved) => resolved,
-            None => self.resolved.insert(self.root.canonicalize().map_err(io)?),
-        };
-        let target = link.read_link().map_err(io)?;
-        let target = link.parent().unwrap_or(self.root).join(target);
-        let whole = match (target.parent(), target.file_name()) {
-            (Some(folder), Some(name)) => folder.canonicalize().map(|folder| folder.join(name)),
-            // The path ends in "..".
-            _ => target.canonicalize(),
-        };
-        match whole {
-            Ok(whole) => match whole.strip_prefix(resolved) {
-                Ok(below) => Ok(self.root.join(below)),
-                Err(_) => Err(FileProblemKind::LinkOutside(whole)),
-            },
-            Err(_) => Err(FileProblemKind::LinkTarget(target)),
-        }
-    }
-}
-
-/// Checks that the target of every kept link is a file or folder of the torrent: any other target would lead nowhere
-/// after a download.
-fn check_links(root: &Path, entries: &[Entry], problems: &mut Problems) {
-    for entry in entries {
-        let Some(target) = &entry.link else { continue };
-        // The first file at or below the target, or the place where it would be.
-        let first = entries.partition_point(|entry| by_components(&entry.path, target).is_lt());
-        let is_there = entries.get(first).is_some_and(|found| {
-            let rest = found.path.strip_prefix(&target[..]);
-            rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || target.is_empty())
-        });
-        if !is_there || target.is_empty() {
-            let kind = FileProblemKind::LinkTarget(root.join(to_path(target)));
-            problems.push(root.join(to_path(&entry.path)), kind);
-        }
     }
 }
 

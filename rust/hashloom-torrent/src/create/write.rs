@@ -17,7 +17,7 @@ use crate::compute::Computed;
 
 /// A file's hash tree.
 struct Tree {
-    /// 32 zero bytes for an empty file or a link, which have no tree.
+    /// 32 zero bytes for an empty file, which has no tree.
     root: Node,
     /// The range of the file's pieces if the file is longer than one piece.
     layer: Range<usize>,
@@ -131,7 +131,6 @@ fn files(out: &mut Vec<u8>, plan: &Plan) {
         integer(out, "length", entry.nbytes as i64);
         key(out, "path");
         path(out, &entry.path);
-        link(out, entry);
         out.push(b'e');
         let padding = plan.padding_after(entry.nbytes);
         if padding > 0 {
@@ -162,15 +161,11 @@ fn file_tree(out: &mut Vec<u8>, plan: &Plan, trees: &[Tree]) {
         encode_string(name, out);
         out.extend_from_slice(b"d0:d");
         attributes(out, entry);
-        // A link has no length here, as in libtorrent's torrents.
-        if entry.link.is_none() {
-            integer(out, "length", entry.nbytes as i64);
-        }
+        integer(out, "length", entry.nbytes as i64);
         if entry.nbytes > 0 {
             key(out, "pieces root");
             encode_string(&tree.root, out);
         }
-        link(out, entry);
         out.extend_from_slice(b"ee");
     }
     open.iter().for_each(|_| out.push(b'e'));
@@ -193,17 +188,8 @@ fn layers(out: &mut Vec<u8>, trees: &[Tree], computed: &Computed) {
 
 /// Writes BEP 47's `attr`, if the file has an attribute.
 fn attributes(out: &mut Vec<u8>, entry: &Entry) {
-    match entry {
-        Entry { link: Some(_), .. } => text(out, "attr", "l"),
-        Entry { executable: true, .. } => text(out, "attr", "x"),
-        _ => {}
-    }
-}
-
-fn link(out: &mut Vec<u8>, entry: &Entry) {
-    if let Some(target) = &entry.link {
-        key(out, "symlink path");
-        path(out, target);
+    if entry.executable {
+        text(out, "attr", "x");
     }
 }
 
