@@ -115,7 +115,7 @@ pub fn file_error(py: Python<'_>, kind: &str, number: Option<i32>, text: String,
 }
 
 /// The torrent, given by its path or its bytes.
-pub fn read(torrent: &Bound<'_, PyAny>) -> PyResult<Result<Torrent, Failure>> {
+fn read(torrent: &Bound<'_, PyAny>) -> PyResult<Result<Torrent, Failure>> {
     if let Ok(path) = torrent.extract::<PathBuf>() {
         return Ok(Torrent::open(&path).map_err(|OpenError { path, problem }| match problem {
             OpenProblem::Io(error) => of_system(&error, path),
@@ -153,7 +153,7 @@ fn torrent_verify<'py>(
 }
 
 /// Why a check could not begin.
-pub fn refused(error: VerifyError) -> Failure {
+fn refused(error: VerifyError) -> Failure {
     match error {
         VerifyError::Path { path, error } => of_system(&error, path),
         VerifyError::NotAFolder { path, .. } => {
@@ -165,7 +165,7 @@ pub fn refused(error: VerifyError) -> Failure {
 }
 
 /// The arguments of a Python FileError.
-pub fn trouble(trouble: &FileTrouble) -> (&'static str, Option<i32>, String, OsString, u64) {
+fn trouble(trouble: &FileTrouble) -> (&'static str, Option<i32>, String, OsString, u64) {
     let (kind, number, offset) = match &trouble.trouble {
         Trouble::Outside(_) => ("outside", None, 0),
         Trouble::Open(error) => ("open", error.raw_os_error(), 0),
@@ -180,7 +180,7 @@ pub fn trouble(trouble: &FileTrouble) -> (&'static str, Option<i32>, String, OsS
 }
 
 /// The fields of `pyhashloom.torrent.Report`.
-pub fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyResult<Bound<'py, PyTuple>> {
+fn fields<'py>(py: Python<'py>, torrent: &Torrent, report: &Report) -> PyResult<Bound<'py, PyTuple>> {
     let pieces: Vec<&str> = report.pieces.iter().map(|piece| piece.name()).collect();
     let files: Vec<_> = torrent
         .files()

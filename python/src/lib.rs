@@ -5,9 +5,8 @@
 //! arrow.rs: Arrow arrays of other libraries. source.rs: rows of these. digester.rs: their digests. column.rs: these as
 //! columns. digests.rs: what a column of digests gives Python. long.rs: digests of long values. rows.rs: the bytes of a
 //! table's rows. memory.rs: memory for long results. signals.rs: signals of Python. work.rs: threads of the engine.
-//! files.rs: files and torrents. torrent.rs: parts of a torrent. manifest.rs: manifests and lists. tree.rs: hash trees.
-//! pbkdf2.rs: keys from passwords. search.rs: nonces. streams.rs: messages that arrive in parts.
-//! state.rs: the journal of objects.
+//! files.rs: files and torrents. manifest.rs: manifests and lists. tree.rs: hash trees. pbkdf2.rs: keys from passwords.
+//! search.rs: nonces. streams.rs: messages that arrive in parts. state.rs: the journal of objects.
 //!
 //! The module needs no interpreter lock: its objects are frozen, and a mutex guards what changes in them.
 
@@ -31,7 +30,6 @@ mod signals;
 mod source;
 mod state;
 mod streams;
-mod torrent;
 mod tree;
 mod work;
 
@@ -47,7 +45,6 @@ fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     files::add(module)?;
     tree::add(module)?;
     pbkdf2::add(module)?;
-    torrent::add(module)?;
     manifest::add(module)?;
     search::add(module)?;
     streams::add(module)?;

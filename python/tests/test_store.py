@@ -18,8 +18,6 @@ import pyhashloom._objects  # noqa: E402
 import pyhashloom._versions  # noqa: E402
 import pyhashloom.manifest  # noqa: E402
 import pyhashloom.store as store  # noqa: E402
-import pyhashloom.torrent  # noqa: E402
-import pyhashloom.tree  # noqa: E402
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
 
 
@@ -741,34 +739,7 @@ def test_s3_manifest_without_reading(bucket):
     assert report.is_same and len(report.vouched) == 6 and [read.path for read in report.reads] == ["parts"]
 
 
-# ---- Trees, uploads and torrents
-
-
-def test_bep52(faulty):
-    content = os.urandom(300_000)
-    for nbytes in (0, 1, 16_384, 16_385, 32_768, 65_536, 65_537, 200_000, 262_144, 300_000):
-        faulty.pipe("/bucket/a", content[:nbytes])
-        for range_nbytes in (16_384, 65_536, 8 << 20):
-            root = store.bep52("faulty://bucket/a", range_nbytes=range_nbytes)
-            assert root == pyhashloom.tree.bep52(content[:nbytes])
-    with pytest.raises(ValueError, match="expected a power of two"):
-        store.bep52("faulty://bucket/a", range_nbytes=100_000)
-    with pytest.raises(pyhashloom.FileError, match="faulty://bucket/b"):
-        store.bep52("faulty://bucket/b")
-
-
-def test_s3_checksum_of_parts(faulty):
-    content, part = os.urandom((12 << 20) + 5), 5 << 20
-    faulty.pipe({"/bucket/a": content, "/bucket/empty": b""})
-    for name in ("sha256", "md5"):
-        made = store.s3("faulty://bucket/a", name=name, part_nbytes=part, range_nbytes=1 << 20)
-        parts = [hashlib.new(name, content[i : i + part]).digest() for i in range(0, len(content), part)]
-        assert (made.parts, made.digest) == (parts, hashlib.new(name, b"".join(parts)).digest())
-        assert str(made) == str(pyhashloom.tree.s3(content, name=name, part_nbytes=part))
-        empty = store.s3("faulty://bucket/empty", name=name)
-        assert empty == pyhashloom.tree.s3(b"", name=name)
-    with pytest.raises(pyhashloom.tree.TreeError):
-        store.s3("faulty://bucket/a", part_nbytes=100)
+# ---- Uploads
 
 
 def test_uploads(bucket, tmp_path):
@@ -800,60 +771,6 @@ def test_uploads(bucket, tmp_path):
         check("missing")
     with pytest.raises(ValueError, match="only S3 tells checksums"):
         store.check_upload(tmp_path / "file", "memory://a")
-
-
-@pytest.mark.parametrize("version", ["v1", "v2", "hybrid"])
-def test_torrent(faulty, tmp_path, version):
-    random.seed(5)
-    contents = {f"/t/{i % 3}/{i}": random.randbytes(random.randrange(100_000)) for i in range(12)}
-    contents |= {"/t/empty": b"", "/t/whole": random.randbytes(65_536)}
-    faulty.pipe(contents)
-    written_to(tmp_path / "t", contents, "/t/")
-    torrent = pyhashloom.torrent.create(tmp_path / "t", version=version, piece_nbytes=32_768).content
-    seen = []
-    report = store.verify_torrent(
-        torrent, "faulty://t", range_nbytes=10_000, progress=lambda *counts: seen.append(counts)
-    )
-    there = pyhashloom.torrent.verify(torrent, tmp_path / "t")
-    assert report.is_complete and report.bitfield == there.bitfield and report.pieces == there.pieces
-    with pytest.raises(ValueError, match="call pyhashloom.torrent.verify"):
-        store.verify_torrent(torrent, f"file://{tmp_path}/t")
-    assert [(f.path, f.state, f.found_nbytes) for f in report.files if f.state != "skipped"] == [
-        (f.path, f.state, f.found_nbytes) for f in there.files if f.state != "skipped"
-    ]
-    assert seen[-1] == (len(report.pieces),) * 2 and report.nbytes_read == sum(map(len, contents.values()))
-
-    # The same damage in both places gives the same verdicts.
-    damaged = bytearray(contents["/t/whole"])
-    damaged[40_000] ^= 1
-    changes = {"/t/whole": bytes(damaged), "/t/1/4": contents["/t/1/4"] + b"x"}
-    faulty.pipe(changes)
-    faulty.rm("/t/2/5")
-    written_to(tmp_path / "t", changes, "/t/")
-    (tmp_path / "t/2/5").unlink()
-    report, there = store.verify_torrent(torrent, "faulty://t/"), pyhashloom.torrent.verify(torrent, tmp_path / "t")
-    assert not report.is_complete and report.bitfield == there.bitfield
-    states = {file.path: file.state for file in report.files}
-    assert states == {file.path: file.state for file in there.files}
-    assert {states[b"whole"], states[b"1/4"], states[b"2/5"]} <= {"incomplete", "too long", "missing"}
-
-    Faulty.fault = staticmethod(
-        lambda path, start, end: faulty.pipe("/t/0/0", b"changed") if path == "/t/0/0" else None
-    )
-    report = store.verify_torrent(torrent, "faulty://t")
-    assert {file.path: file.state for file in report.files}[b"0/0"] == "unstable" and "unstable" in report.pieces
-
-
-def test_torrent_of_one_file(bucket, tmp_path):
-    (tmp_path / "a").write_bytes(os.urandom(200_000))
-    torrent = pyhashloom.torrent.create(tmp_path / "a", piece_nbytes=16_384).content
-    bucket.put("x/a", (tmp_path / "a").read_bytes())
-    assert store.verify_torrent(torrent, "s3://bucket/x/a", storage_options=bucket.options).is_complete
-    report = store.verify_torrent(torrent, "s3://bucket/x/b", storage_options=bucket.options)
-    assert set(report.pieces) == {"missing"} and report.files[0].state == "missing"
-    bucket.faults.fault = lambda environ: environ.get("HTTP_RANGE") and "busy"
-    report = store.verify_torrent(torrent, "s3://bucket/x/a", storage_options=bucket.options, retries=0)
-    assert set(report.pieces) == {"unread"} and len(report.troubles) == 1
 
 
 # ---- What a hostile store says

@@ -19,7 +19,6 @@ __all__ = [
     "HashXOF",
     "Journal",
     "Listing",
-    "Torrent",
     "__version__",
     "algorithms",
     "column",
@@ -422,9 +421,6 @@ def torrent_create(
     threads: int,
     progress: Callable[[int, int | None], object] | None,
 ) -> tuple[bytes, bytes | None, bytes | None, int]: ...
-# The length and both times of a file; None if it cannot be looked at.
-_Seen: TypeAlias = tuple[int, int, int] | None
-
 # The fields of pyhashloom.torrent.Report.
 _Fields: TypeAlias = tuple[
     str,
@@ -459,33 +455,6 @@ def tree_check_consistency(
 def torrent_verify(
     torrent: str | os.PathLike[str] | _Data, path: str | os.PathLike[str], threads: int, progress: _Progress | None
 ) -> _Fields: ...
-
-@final
-class Torrent:
-    def __new__(cls, torrent: str | os.PathLike[str] | _Data) -> Torrent: ...
-    @property
-    def piece_count(self) -> int: ...
-    @property
-    def piece_nbytes(self) -> int: ...
-    def files(self) -> list[tuple[bytes, int, bool, int, int]]: ...
-    def files_of_pieces(self, first: int, end: int) -> tuple[int, int]: ...
-    def name(self) -> tuple[bytes, bool]: ...
-    def offsets(self) -> list[int]: ...
-    def bytes_of(self, piece: int) -> tuple[int, int, list[tuple[int, int, int]], bool, bool]: ...
-    def is_right(self, piece: int, sha1: bytes, leaves: bytes) -> bool: ...
-    def verdicts(self, first: int, digests: list[tuple[bytes | None, bytes | None]]) -> list[str]: ...
-    def part(
-        self, path: str | os.PathLike[str], first: int, end: int, threads: int
-    ) -> tuple[
-        str,
-        list[_Seen],
-        list[tuple[str, bytes | None, bytes | None]],
-        list[tuple[int, tuple[str, int | None, str, str, int]]],
-        int,
-    ]: ...
-    def settled(
-        self, path: str | os.PathLike[str], states: list[str], threads: int
-    ) -> tuple[list[_Seen], list[int], _Fields]: ...
 
 # The kind of an error, its number, its text and the bytes read before it.
 _Reason: TypeAlias = tuple[str, int | None, str, int]

@@ -48,7 +48,7 @@ _Answer = TypeVar("_Answer")
 _AHEAD = 8
 
 # Readings of an object that changes each time before giving up, as of a file.
-READINGS = 3
+_READINGS = 3
 
 # S3's names of its checksums.
 CHECKSUM_FIELDS = {"sha256": "ChecksumSHA256", "sha1": "ChecksumSHA1"}
@@ -271,9 +271,6 @@ class Store:
         self.requests = asyncio.Semaphore(limits.requests)
         self.memory = _Memory(limits.memory_nbytes)
         self.lanes = Lanes()
-        self.nbytes = 0
-        self._held: dict[str, bytes] = {}
-        self._holding = asyncio.Lock()
         self._session: Any = None
 
     async def __aenter__(self) -> Store:
@@ -407,7 +404,7 @@ class Store:
         moment; `is_fresh`: also if the version looks old."""
         if not one.ties:
             one = await self.look(one)
-        for _ in range(READINGS):
+        for _ in range(_READINGS):
             if one.is_settled and not is_fresh:
                 return one
             await asyncio.sleep(one.tick_ns / 10**9)
@@ -415,7 +412,7 @@ class Store:
             is_fresh = not before.is_same(one)
             if not is_fresh:
                 return dataclasses.replace(one, is_waited=True)
-        raise ChangedError(f"it was another one at each of {READINGS} looks")
+        raise ChangedError(f"it was another one at each of {_READINGS} looks")
 
     async def head(self, one: Object, **more: Any) -> dict[str, Any]:
         """What S3 says of an object, with its checksums."""
@@ -619,28 +616,24 @@ class Store:
         finally:
             body.close()
 
-    async def chunks(self, one: Object, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
+    async def chunks(self, one: Object) -> AsyncGenerator[bytes, None]:
         """The ranges of an object, in order, several of them in flight; or all of it by one request, if ranges could be
         those of two versions. FileError if one cannot be read, ChangedError if the object is another version. Close the
         iterator."""
-        end = one.nbytes if end is None else end
         most = self.limits.range_nbytes
-        if not one.in_ranges and (start, end) != (0, one.nbytes):
-            whole = await self._hold(one)
-            for at in range(start, end, most):
-                yield whole[at : min(at + most, end)]
-            return
-        step = most if one.in_ranges else max(end - start, 1)
+        step = most if one.in_ranges else max(one.nbytes, 1)
         if step > self.limits.memory_nbytes:
-            raise self._too_long(one, self.limits.memory_nbytes)
+            why = "the server has no ranges" if one.ties else "the store tells no time, revision or hash of it"
+            text = f"it is read by one request, as {why}, and it has {one.nbytes} bytes: give a greater memory_nbytes"
+            raise self.error(OSError(None, text), one.path)
         flying: deque[tuple[int, asyncio.Task[bytes]]] = deque()
-        at, held, offset = start, 0, start
+        at = held = offset = 0
         try:
             if not one.nbytes:
                 await self._attempts(lambda: self._get(one, 0, 0))
-            while flying or at < end:
-                while at < end and len(flying) < _AHEAD:
-                    nbytes = min(step, end - at)
+            while flying or at < one.nbytes:
+                while at < one.nbytes and len(flying) < _AHEAD:
+                    nbytes = min(step, one.nbytes - at)
                     # Whoever holds memory has its next range in flight, and so goes on without more.
                     if flying and not self.memory.has(nbytes):
                         break
@@ -651,7 +644,6 @@ class Store:
                     at += nbytes
                 nbytes, coming = flying.popleft()
                 data = await coming
-                self.nbytes += nbytes
                 for first in range(0, nbytes, most):
                     offset += min(most, nbytes - first)
                     yield data[first : first + most] if nbytes > most else data
@@ -661,7 +653,7 @@ class Store:
         except ChangedError:
             raise
         except NoRangesError as error:
-            if offset > start:
+            if offset:
                 raise self.error(error, one.path, offset) from error
         except Exception as error:
             raise self.error(error, one.path, offset) from error
@@ -670,33 +662,17 @@ class Store:
                 task.cancel()
             await asyncio.gather(*(task for _, task in flying), return_exceptions=True)
             self.memory.give(held)
-        if offset == start and end > start:
-            again = self.chunks(dataclasses.replace(one, has_ranges=False), start, end)
+        if one.nbytes and not offset:
+            again = self.chunks(dataclasses.replace(one, has_ranges=False))
             async with contextlib.aclosing(again) as chunks:
                 async for chunk in chunks:
                     yield chunk
 
-    def _too_long(self, one: Object, left: int) -> FileError:
-        why = "the server has no ranges" if one.ties else "the store tells no time, revision or hash of it"
-        text = f"it is read by one request, as {why}, and {left} bytes of memory are left for its {one.nbytes}"
-        return self.error(OSError(None, f"{text}: give a greater memory_nbytes"), one.path)
-
-    async def _hold(self, one: Object) -> bytes:
-        """The bytes of an object that is read by one request. They are held until the store is closed."""
-        async with self._holding:
-            if one.path not in self._held:
-                left = self.limits.memory_nbytes - sum(len(whole) for whole in self._held.values())
-                if one.nbytes > left:
-                    raise self._too_long(one, left)
-                async with contextlib.aclosing(self.chunks(one)) as chunks:
-                    self._held[one.path] = b"".join([chunk async for chunk in chunks])
-            return self._held[one.path]
-
     async def read(self, one: Object, begin: Callable[[Object], Callable[[bytes], Awaitable[object]]]) -> Object:
         """Reads an object whole, from its beginning again if it is changed meanwhile, three times at most. `begin`
         returns what takes the chunks. Returns the version that was read."""
-        for reading in range(READINGS):
-            one = await (self.again(one) if reading else self.ready(one))
+        for reading in range(_READINGS):
+            one = await self.ready(one, is_fresh=reading > 0)
             take = begin(one)
             try:
                 async with contextlib.aclosing(self.chunks(one)) as chunks:
@@ -709,12 +685,7 @@ class Store:
                 changed = str(error)
             else:
                 changed = "it was another one behind the last range"
-        raise self.error(ChangedError(f"it changed during each of {READINGS} readings: {changed}"), one.path)
-
-    async def again(self, one: Object) -> Object:
-        """The object as it is after a change."""
-        self._held.pop(one.path, None)
-        return await self.ready(one, is_fresh=True)
+        raise self.error(ChangedError(f"it changed during each of {_READINGS} readings: {changed}"), one.path)
 
     async def is_still(self, one: Object) -> bool:
         """Whether an object that was read is still this version. Redirections are not followed anew."""
@@ -737,15 +708,16 @@ def without_user(url: str) -> str:
     return re.sub("(?<=://)[^/@]*@", "", url)
 
 
-def tie_of(one: Object, url: str, place: str) -> str:
-    """What ties a journal's digest to an object: its store and its version. UntiedError if the bytes could change
-    without it."""
+def key_of(one: Object, url: str, place: str) -> tuple[bytes, bytes]:
+    """What a journal knows an object by, and what ties a digest to it: its store and its version. UntiedError if the
+    bytes could change without it."""
     if not one.ties:
         raise UntiedError(
             f"{url}: the store tells no time, no revision and no hash of it ({one.version}), so a journal could have "
             "the digest of other bytes: leave the journal out, or have the store tell them (ETag, Last-Modified)"
         )
-    return f"{hashlib.blake2b(place.encode(), digest_size=8).hexdigest()} {one.version}"
+    tie = f"{hashlib.blake2b(place.encode(), digest_size=8).hexdigest()} {one.version}"
+    return one.path.encode("utf-8", "surrogatepass"), tie.encode("utf-8", "surrogatepass")
 
 
 async def each(

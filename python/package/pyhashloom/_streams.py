@@ -203,12 +203,6 @@ class Lanes:
         await one.done
         return view.nbytes
 
-    async def call(self, function: Callable[..., _Item], *arguments: Any) -> _Item:
-        """Calls a function on the thread."""
-        import asyncio
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
-
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
         self._is_flushing = False
         with self._lock:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Objects in buckets, and files on whatever fsspec reads: sums, manifests, torrents and hash trees.
+"""Objects in buckets, and files on whatever fsspec reads: sums, manifests and uploads.
 
 >>> import fsspec
 >>> fsspec.filesystem("memory").pipe({"/photos/a": b"abc", "/photos/b": b""})
@@ -22,12 +22,9 @@ Nothing runs on after a call: its thread and its connections end with it. Ctrl-C
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import dataclasses
 import functools
 import os
-import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -35,34 +32,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from . import manifest as manifests
 from . import tree
 from ._files import FileDigest, FileError, files
-from ._hashloom import Listing, Torrent, new, rows
-from ._hashloom import Journal
+from ._hashloom import Journal, Listing, new
 from ._objects import (
     CHECKSUM_FIELDS,
-    READINGS,
-    ChangedError,
     Limits,
     Store,
     UntiedError,
     checksums_of,
     each,
     is_etag_md5,
+    key_of,
     of_list,
     of_s3,
     results,
-    tie_of,
     without_user,
 )
 from ._streams import usual_digest
 from ._versions import Object
 from .manifest import ManifestReport, Read, Written
-from .torrent import FileReport, Report
-
-# The leaves of BEP 52's trees.
-_LEAF_NBYTES = 16 << 10
-
-# Parts of an object, or pieces of a torrent, that are hashed at the same time: all lanes of SHA-1 and SHA-256.
-_PARTS = 16
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -72,12 +59,9 @@ __all__ = [
     "ObjectDigest",
     "StoreReport",
     "Upload",
-    "bep52",
     "check_manifest",
     "check_upload",
-    "s3",
     "sums",
-    "verify_torrent",
     "write_manifest",
 ]
 
@@ -174,9 +158,7 @@ class _Hasher:
         self._place = store.place()
 
     def _key(self, one: Object) -> tuple[bytes, bytes]:
-        """What the journal knows an object by, and what ties digests to it."""
-        tie = tie_of(one, self._store.url_of(one.path), self._place)
-        return one.path.encode("utf-8", "surrogatepass"), tie.encode("utf-8", "surrogatepass")
+        return key_of(one, self._store.url_of(one.path), self._place)
 
     async def __call__(self, one: Object) -> _Answer:
         try:
@@ -230,18 +212,13 @@ def sums(
     top, urls = _several(url)
     options = storage_options or {}
 
-    source = [_unseen(one) for one in urls] if urls is not None else None
-    return results(functools.partial(_sums, name, top, source, journal, options, limits, None))
-
-
-def _unseen(url: str) -> Callable[[Store], Object]:
-    return lambda store: store.named(url, is_object=True)
+    return results(functools.partial(_sums, name, top, urls, journal, options, limits, None))
 
 
 async def _sums(
     name: str,
     top: str,
-    source: Sequence[Callable[[Store], Object]] | None,
+    source: Sequence[str | Object] | None,
     journal: _Path | None,
     options: _Options,
     limits: Limits,
@@ -262,7 +239,11 @@ async def _sums(
                     return ObjectDigest(url, None, 0, answer.error, None, one.version)
                 return ObjectDigest(url, answer.digests[0], one.nbytes, None, answer.source, one.version)
 
-            objects = store.below(top) if source is None else of_list([one(store) for one in source])
+            if source is None:
+                objects = store.below(top)
+            else:
+                named = [store.named(one, is_object=True) if isinstance(one, str) else one for one in source]
+                objects = of_list(named)
             await each(objects, digest, give, limits.requests)
 
 
@@ -462,128 +443,6 @@ def _one(
     return result
 
 
-def _root(nodes: bytes, pad: bytes, count: int) -> bytes:
-    """The root of a binary tree of SHA-256 over the nodes and as many `pad` as make them `count`, a power of two."""
-    while count > 1:
-        if len(nodes) % 64:
-            nodes += pad
-        nodes = rows("sha256", nodes, 64, output="joined")
-        pad = rows("sha256", pad + pad, 64, output="joined")
-        count //= 2
-    return nodes
-
-
-def _leaves(chunk: bytes | memoryview) -> bytes:
-    """The digests of blocks of 16 KiB, the last of which may be shorter."""
-    view = memoryview(chunk)
-    whole = len(view) - len(view) % _LEAF_NBYTES
-    leaves = rows("sha256", view[:whole], _LEAF_NBYTES, output="joined")
-    return leaves + (new("sha256", view[whole:]).digest() if whole < len(view) else b"")
-
-
-def bep52(
-    url: str,
-    *,
-    storage_options: _Options | None = None,
-    requests: int = 64,
-    memory_nbytes: int = 128 << 20,
-    range_nbytes: int = 8 << 20,
-    retries: int = 5,
-) -> bytes | None:
-    """Returns the pieces root of an object in a torrent of version 2, as pyhashloom.tree.bep52: None for an empty one.
-
-    `range_nbytes` is a power of two, at least 16 KiB. FileError if the object cannot be read.
-    """
-    if range_nbytes < _LEAF_NBYTES or range_nbytes & (range_nbytes - 1):
-        raise ValueError(f"range_nbytes is {range_nbytes}: expected a power of two, at least {_LEAF_NBYTES}")
-
-    async def work(store: Store) -> bytes | None:
-        one = store.named(url)
-        nodes: list[bytes] = []
-        per_range = range_nbytes // _LEAF_NBYTES
-
-        def begin(one: Object) -> Callable[[bytes], Awaitable[None]]:
-            nodes.clear()
-            count = per_range if one.nbytes > range_nbytes else _power(-(-one.nbytes // _LEAF_NBYTES))
-
-            async def take(chunk: bytes) -> None:
-                if chunk:
-                    nodes.append(await store.lanes.call(lambda: _root(_leaves(chunk), bytes(32), count)))
-
-            return take
-
-        await _told(store, one, store.read(one, begin))
-        return _root(b"".join(nodes), _root(bytes(32), bytes(32), per_range), _power(len(nodes))) if nodes else None
-
-    return _one(url, work, storage_options, Limits(requests, memory_nbytes, range_nbytes, retries))
-
-
-def _power(count: int) -> int:
-    """The least power of two that is not less."""
-    return 1 << (count - 1).bit_length() if count else 1
-
-
-async def _told(store: Store, one: Object, work: Awaitable[_Result]) -> _Result:
-    """Does work on an object, whose errors are FileErrors."""
-    try:
-        return await work
-    except Exception as error:
-        raise store.error(error, one.path) from error
-
-
-def s3(
-    url: str,
-    *,
-    name: str = "sha256",
-    part_nbytes: int = 8 << 20,
-    storage_options: _Options | None = None,
-    requests: int = 64,
-    memory_nbytes: int = 128 << 20,
-    range_nbytes: int = 8 << 20,
-    retries: int = 5,
-) -> tree.Composite:
-    """Returns the checksum that Amazon S3 shows for an object uploaded in parts, as pyhashloom.tree.s3, by reading it.
-
-    Parts are hashed side by side. FileError if the object cannot be read; TreeError for what S3 does not allow.
-    """
-    tree.s3(b"", name=name, part_nbytes=part_nbytes)  # its errors
-    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
-
-    async def work(store: Store) -> list[bytes]:
-        one = store.named(url)
-        for reading in range(READINGS):
-            one = await _told(store, one, store.again(one) if reading else store.ready(one))
-            starts = list(range(0, one.nbytes, part_nbytes)) or [0]
-            if len(starts) > 10_000:
-                raise tree.TreeError(f"{len(starts)} parts: S3 allows 10000: take longer parts", "part_nbytes")
-            digests = [b""] * len(starts)
-
-            async def part(index: int) -> None:
-                hash = new(name)
-                end = min(starts[index] + part_nbytes, one.nbytes)
-                async with contextlib.aclosing(store.chunks(one, starts[index], end)) as chunks:
-                    async for chunk in chunks:
-                        await store.lanes.update([hash], chunk)
-                digests[index] = hash.digest()
-
-            try:
-                await each(of_list(range(len(starts))), part, _nothing, _PARTS)
-                if await _told(store, one, store.is_still(one)):
-                    return digests
-            except ChangedError:
-                pass
-        raise store.error(ChangedError(f"it changed during each of {READINGS} readings"), one.path)
-
-    parts = _one(url, work, storage_options, limits)
-    digest = new(name, b"".join(parts)).digest()
-    text = digest.hex() if name == "md5" else base64.b64encode(digest).decode()
-    return tree.Composite(digest, parts, f"{text}-{len(parts)}")
-
-
-async def _nothing(_: object) -> None:
-    pass
-
-
 @dataclass(frozen=True)
 class Upload:
     """A file beside the object that it was uploaded to. The object was not read."""
@@ -638,150 +497,3 @@ def check_upload(
         expected = file.hexdigest
     checksum = f"{name} of parts of {part_nbytes} bytes" if part_nbytes else name
     return Upload(is_long and expected == found, checksum, expected, found)
-
-
-def verify_torrent(
-    torrent: str | os.PathLike[str] | Buffer,
-    url: str,
-    *,
-    progress: Callable[[int, int], object] | None = None,
-    storage_options: _Options | None = None,
-    requests: int = 64,
-    memory_nbytes: int = 128 << 20,
-    range_nbytes: int = 8 << 20,
-    retries: int = 5,
-) -> Report:
-    """Checks every piece of a torrent against objects: the report of pyhashloom.torrent.verify.
-
-    `torrent` is its path or its bytes; `url` is the object of a torrent with one file, or what the files are below. The
-    states of pieces are have, bad, missing, unread and unstable. A folder on this machine, whose links could lead out
-    of it, is for pyhashloom.torrent.verify, and a ValueError here. `progress` is called with the number of pieces done
-    and of all pieces. Raises TorrentError for bytes that are not a torrent.
-    """
-    begun = time.monotonic()
-    own = Torrent(torrent)
-    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
-    _, is_single = own.name()
-    listed, offsets = own.files(), own.offsets()
-    states = ["unchecked"] * own.piece_count
-    found: dict[int, Object] = {}
-    troubles: dict[int, FileError] = {}
-    nbytes_read = [0]
-
-    async def work(give: Callable[[int], Awaitable[None]]) -> None:
-        async with Store(url, storage_options or {}, limits) as store:
-            if store.protocol in ("file", "local"):
-                raise ValueError(f"{url}: a folder on this machine: call pyhashloom.torrent.verify")
-            top = store.named(url)
-
-            async def look(file: int) -> None:
-                path = top.path if is_single else f"{top.path.rstrip('/')}/{os.fsdecode(listed[file][0])}"
-                try:
-                    found[file] = await store.ready(dataclasses.replace(top, path=path))
-                except FileNotFoundError:
-                    pass
-                except Exception as error:
-                    troubles[file] = store.error(error, path)
-
-            async def check(piece: int) -> int:
-                states[piece] = await _piece_state(store, own, offsets, piece, found, troubles)
-                return piece
-
-            await each(of_list([i for i, file in enumerate(listed) if file[2]]), look, _nothing, limits.requests)
-            await each(of_list(range(own.piece_count)), check, give, _PARTS)
-            changed: set[int] = set()
-
-            async def still(file: int) -> None:
-                try:
-                    if not await store.is_still(found[file]):
-                        changed.add(file)
-                except Exception as error:
-                    troubles.setdefault(file, store.error(error, found[file].path))
-                    changed.add(file)
-
-            await each(of_list(list(found)), still, _nothing, limits.requests)
-            for file in changed:
-                first, end = listed[file][3:]
-                states[first:end] = ["unstable"] * (end - first)
-            nbytes_read[0] = store.nbytes
-
-    for count, _ in enumerate(results(work), 1):
-        if progress is not None:
-            progress(count, own.piece_count)
-    reports = [
-        FileReport(path, nbytes, _file_state(nbytes, has_content, states[first:end], found.get(i), i in troubles),
-                   found[i].nbytes if i in found else None, None)
-        for i, (path, nbytes, has_content, first, end) in enumerate(listed)
-    ]  # fmt: skip
-    bits = "".join("1" if state == "have" else "0" for state in states)
-    bitfield = bytes(int(bits[i : i + 8].ljust(8, "0"), 2) for i in range(0, len(bits), 8))
-    is_there = all(report.state in ("complete", "too long", "skipped") for report in reports)
-    is_complete = set(states) <= {"have"} and is_there
-    told = [troubles[file] for file in sorted(troubles)]
-    return Report(url, states, bitfield, reports, told, is_complete, nbytes_read[0], time.monotonic() - begun)
-
-
-async def _piece_state(
-    store: Store,
-    torrent: Torrent,
-    offsets: list[int],
-    piece: int,
-    found: dict[int, Object],
-    troubles: dict[int, FileError],
-) -> str:
-    """Reads and hashes a piece."""
-    start, end, parts, has_sha1, has_root = torrent.bytes_of(piece)
-    sha1, at, leaves, rest = new("sha1"), start, bytearray(), bytearray()
-    # Padding is not under a tree, and comes behind the file of the tree.
-    tree_end = offsets[parts[0][0]] + parts[0][2] if has_root and parts else start
-
-    async def zeros(until: int) -> None:
-        nonlocal at
-        while has_sha1 and at < until:
-            count = min(until - at, 1 << 20)
-            await store.lanes.update([sha1], bytes(count))
-            at += count
-        at = until
-
-    for file, first, stop in parts:
-        one = found.get(file)
-        if file in troubles:
-            return "unread"
-        if one is None or one.nbytes < stop:
-            return "missing"
-        await zeros(offsets[file] + first)
-        try:
-            async with contextlib.aclosing(store.chunks(one, first, stop)) as chunks:
-                async for chunk in chunks:
-                    if has_sha1:
-                        await store.lanes.update([sha1], chunk)
-                    if at < tree_end:
-                        rest += chunk
-                        whole = len(rest) - len(rest) % _LEAF_NBYTES
-                        leaves += await store.lanes.call(_leaves, bytes(rest[:whole]))
-                        del rest[:whole]
-                    at += len(chunk)
-        except ChangedError:
-            return "unstable"
-        except FileError as error:
-            troubles.setdefault(file, error)
-            return "unread"
-    await zeros(end)
-    leaves += _leaves(bytes(rest))
-    return "have" if torrent.is_right(piece, sha1.digest(), bytes(leaves)) else "bad"
-
-
-def _file_state(nbytes: int, has_content: bool, states: list[str], one: Object | None, is_troubled: bool) -> str:
-    if not has_content:
-        return "skipped"
-    if is_troubled:
-        return "failed"
-    if one is None:
-        return "missing"
-    if "unstable" in states:
-        return "unstable"
-    if one.nbytes < nbytes:
-        return "short"
-    if not set(states) <= {"have"}:
-        return "incomplete"
-    return "too long" if one.nbytes > nbytes else "complete"

@@ -13,6 +13,7 @@ import tempfile
 import termios
 import threading
 import time
+import types
 
 import pytest
 
@@ -23,10 +24,6 @@ import distributed  # noqa: E402
 import pyhashloom  # noqa: E402
 import pyhashloom.dask  # noqa: E402
 import pyhashloom.manifest  # noqa: E402
-import pyhashloom.torrent  # noqa: E402
-
-VECTORS = pathlib.Path(__file__).resolve().parents[3] / "vectors"
-CONTENT = VECTORS / "webtorrent-fixtures/fixtures"
 
 # Workers cannot import this module: functions of it travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -106,32 +103,51 @@ def test_a_worker_that_is_killed(client, paths, tmp_path):
     assert result[0].attempt == 1
 
 
-def test_what_a_worker_says_is_checked():
-    def check(*results):
-        return pyhashloom.dask._checked("sha256", ["a"], "w", 1, list(results))
+class Ended:
+    """The future of a task that a worker has done."""
 
-    assert check(("a", b"x" * 32, 1, None))[0].digest == b"x" * 32
-    told = ("open", 2, "No such file", "a", 0)
-    assert check(("a", None, 0, told))[0].error.errno == 2
+    key = "task"
+
+    def __init__(self, returned):
+        self.returned = returned
+
+    def result(self):
+        return "worker", self.returned
+
+
+def test_what_a_worker_says_is_checked():
+    scheduler = types.SimpleNamespace(run_on_scheduler=lambda function: 0)
+    asked = [(b"a", ["sha256", "sha1"]), (b"b", ["sha256"])]
+    task = pyhashloom.dask._Task(asked, ["/a", "/b"], ())
+    a, b = (b"a", ([b"x" * 32, b"y" * 20], 1, 5, None)), (b"b", ([], 0, None, ("open", 2, "No such file", 0)))
+
+    def check(returned):
+        return pyhashloom.dask._answers(scheduler, task, Ended(returned))
+
+    assert check([a, b]) == [(*a[1], "worker", 1), (*b[1], "worker", 1)]
+    for bad in (None, [a], [a, b, b], [b, a], [a, (b"../../etc/passwd", b[1])], [b"a", b"b"], ["a", "b"]):
+        with pytest.raises(pyhashloom.dask.WorkerError, match="returned results of other files"):
+            check(bad)
+    (digests, nbytes, mtime_ns, _), (_, _, _, reason) = a[1], b[1]
     for bad in (
-        [("b", b"x" * 32, 1, None)],  # another file
-        [("a", b"x" * 31, 1, None)],  # not a digest
-        [("a", "x" * 32, 1, None)],
-        [("a", b"x" * 32, -1, None)],
-        [("a", b"x" * 32, 1, told)],  # a digest and an error
-        [("a", None, 0, None)],  # neither
-        [("a", None, 0, (*told[:3], "b", 0))],  # the error of another file
-        [("a", None, 0, ("fine", 2, "No such file", "a", 0))],
-        [("a", None, 0, ())],
-        [("a", b"x" * 32, 1, None)] * 2,
-        [("a", b"x" * 32)],
-        ["a"],
-        [],
+        ([digests[0]], nbytes, mtime_ns, None),
+        ([digests[0][:-1], digests[1]], nbytes, mtime_ns, None),
+        (digests[::-1], nbytes, mtime_ns, None),
+        ([digests[0], digests[1].hex()], nbytes, mtime_ns, None),
+        (digests, -1, mtime_ns, None),
+        (digests, True, mtime_ns, None),
+        (digests, nbytes, b"now", None),
+        (digests, nbytes, mtime_ns),
+        (digests, nbytes, mtime_ns, reason),
+        ([], 0, None, None),
+        ([], 1, None, reason),
+        ([], 0, None, ("fine", *reason[1:])),
+        ([], 0, None, (*reason[:3], -1)),
+        ([], 0, None, ()),
+        None,
     ):
-        with pytest.raises(pyhashloom.dask.WorkerError):
-            check(*bad)
-    with pytest.raises(pyhashloom.dask.WorkerError):
-        pyhashloom.dask._checked("sha256", ["a"], "w", 1, None)
+        with pytest.raises(pyhashloom.dask.WorkerError, match="neither the sha256 and sha1 nor an error of /a"):
+            check([(b"a", bad), b])
 
 
 # Manifests and lists
@@ -181,7 +197,7 @@ def plain(value):
     if isinstance(value, list):
         return [plain(one) for one in value]
     if dataclasses.is_dataclass(value):
-        left_out = ("worker", "attempt", "parts", "seconds", "nbytes_read")
+        left_out = ("worker", "attempt")
         fields = [field.name for field in dataclasses.fields(value) if field.name not in left_out]
         return {name: plain(getattr(value, name)) for name in fields}
     return value
@@ -234,124 +250,27 @@ def test_manifests_and_lists_are_those_of_one_machine(client, tree):
     assert counts[-1][0] == counts[-1][1] == len(written.reads)
 
 
-def hold(name, marker, number):
-    """Runs on a worker: after its work the call `number` of a function waits to be killed, if it is the first to."""
-    import pyhashloom.dask
-
-    work = getattr(pyhashloom.dask, name)
-
-    def held(*arguments):
-        result = work(*arguments)
-        if number in arguments or any(isinstance(one, list) and number in one for one in arguments):
-            try:
-                with open(marker, "x") as file:
-                    file.write(str(os.getpid()))
-            except FileExistsError:
-                return result
-            time.sleep(1000)
-        return result
-
-    setattr(pyhashloom.dask, name, held)
-
-
-def release(name):
-    import importlib
-
-    import pyhashloom.dask
-
-    importlib.reload(pyhashloom.dask)
-
-
-def killed(marker):
-    """Kills the worker that waits, with SIGKILL, in a thread. Returns the thread."""
-
-    def kill():
-        while not (marker.exists() and marker.read_text()):
-            time.sleep(0.02)
-        os.kill(int(marker.read_text()), signal.SIGKILL)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    return thread
-
-
-def test_a_worker_that_is_killed_in_a_manifest(client, tree, tmp_path):
-    root, manifest, _ = tree
-    client.wait_for_workers(2)
-    name, marker = "_hash_listed", tmp_path / "pid"
-    client.run(hold, name, marker, (b"2/32", ["sha256", "sha1"]))
-    thread = killed(marker)
-    report = pyhashloom.dask.check_manifest(client, manifest, root, files_per_task=4)
-    thread.join()
-    client.wait_for_workers(2)
-    client.run(release, name)
-    assert plain(report) == plain(pyhashloom.manifest.check(manifest, root))
-    attempts = {read.path: read.attempt for read in report.reads}
-    assert attempts["2/32"] == 2 and set(attempts.values()) == {1, 2}
-
-
-def test_a_worker_that_is_killed_in_a_torrent(client, tmp_path):
-    client.wait_for_workers(2)
-    marker = tmp_path / "pid"
-    client.run(hold, "_part", marker, 12)
-    thread = killed(marker)
-    torrent = CONTENT / "leaves.torrent"
-    report = pyhashloom.dask.verify_torrent(client, torrent, CONTENT, pieces_per_task=3)
-    thread.join()
-    client.wait_for_workers(2)
-    client.run(release, "_part")
-    assert plain(report) == plain(pyhashloom.torrent.verify(torrent, CONTENT))
-    assert report.is_complete
-    attempts = {part.first: part.attempt for part in report.parts}
-    assert attempts[12] == 2 or attempts[9] == 2  # one of the tasks whose pieces are 12 at an end
-    assert list(attempts) == list(range(0, 23, 3))
-
-
 # False answers of workers about a manifest or list
 
 
-def tampered(monkeypatch, work, change):
-    """Has the results of one function of workers changed on their way."""
-    run = pyhashloom.dask._run
+def tampered(monkeypatch, change):
+    """Has the results of workers changed on their way."""
+    outcome = pyhashloom.dask._outcome
 
-    def changed(client, function, tasks, paths_of):
-        for i, worker, attempt, returned in run(client, function, tasks, paths_of):
-            yield i, worker, attempt, change(returned) if function.__name__ == work else returned
+    def changed(client, future, paths):
+        worker, attempt, returned = outcome(client, future, paths)
+        return worker, attempt, change(returned)
 
-    monkeypatch.setattr(pyhashloom.dask, "_run", changed)
-
-
-def answer(change):
-    return lambda results: [*results[:-1], (results[-1][0], change(*results[-1][1]))]
+    monkeypatch.setattr(pyhashloom.dask, "_outcome", changed)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda results: results[:-1],
-        lambda results: [*results, results[-1]],
-        lambda results: [results[-1], *results[1:]],
-        lambda results: [*results[:-1], (b"../../etc/passwd", results[-1][1])],
-        lambda results: None,
-        lambda results: [name for name, _ in results],
-        answer(lambda digests, *rest: ([digests[0]], *rest)),
-        answer(lambda digests, *rest: ([digests[0][:-1], digests[1]], *rest)),
-        answer(lambda digests, *rest: (digests[::-1], *rest)),
-        answer(lambda digests, *rest: ([digests[0], digests[1].hex()], *rest)),
-        answer(lambda digests, nbytes, *rest: (digests, -1, *rest)),
-        answer(lambda digests, nbytes, *rest: (digests, True, *rest)),
-        answer(lambda digests, nbytes, mtime_ns, reason: (digests, nbytes, mtime_ns, ("open", 2, "No", 0))),
-        answer(lambda digests, nbytes, mtime_ns, reason: ([], 0, None, ("fine", 2, "No", 0))),
-        answer(lambda *all: None),
-    ],
-)
-def test_a_worker_that_returns_something_else(client, tree, monkeypatch, change):
+def test_a_worker_that_returns_something_else(client, tree, monkeypatch):
     root, manifest, _ = tree
-    tampered(monkeypatch, "_hash_listed", change)
+    tampered(monkeypatch, lambda results: results[:-1])
     with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
         pyhashloom.dask.check_manifest(client, manifest, root)
     with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
-        pyhashloom.dask.write_manifest(client, root, algorithms=["sha256", "sha1"])
+        pyhashloom.dask.write_manifest(client, root)
 
 
 def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
@@ -371,7 +290,7 @@ def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
         (lambda digests, nbytes, mtime_ns, reason: (digests, nbytes, None, None), {"unstable"}),
     ):
         with monkeypatch.context() as patch:
-            tampered(patch, "_hash_listed", other(change))
+            tampered(patch, other(change))
             report = pyhashloom.dask.check_manifest(client, as_it_is, root)
             assert {difference.status for difference in report.differences} == states, states
             assert not report.is_same and len(report.differences) == 59
@@ -383,220 +302,12 @@ def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
         (lambda *_: ([], 0, None, ("open", 2, "No such file or directory", 0)), "unread"),
     ):
         with monkeypatch.context() as patch:
-            tampered(patch, "_hash_listed", other(change))
+            tampered(patch, other(change))
             listed = pyhashloom.dask.check_list(client, lines, folder=root)
             assert {file.state for file in listed.files} == {state, "unread"}
 
 
-# Torrents
-
-TORRENTS = [
-    *(CONTENT / f"{name}.torrent" for name in ("leaves", "numbers", "alice", "lots-of-numbers")),
-    *(VECTORS / f"libtorrent/{name}.torrent" for name in ("leaves-v2", "leaves-hybrid", "numbers-v2", "lots-hybrid")),
-]
-
-
-@pytest.fixture(scope="module")
-def damaged(tmp_path_factory):
-    """A copy of the torrents' content with missing, wrong, short, long and unreadable files, and links."""
-    root = tmp_path_factory.mktemp("damaged") / "content"
-    shutil.copytree(CONTENT, root)
-    with open(root / "Leaves of Grass by Walt Whitman.epub", "r+b") as file:
-        file.seek(200_000)
-        file.write(b"X")
-    os.truncate(root / "alice.txt", 100_000)
-    (root / "numbers/1.txt").unlink()
-    (root / "numbers/1.txt").symlink_to("/etc/hostname")
-    (root / "numbers/2.txt").write_text("2 and more")
-    lots = sorted((root / "lots-of-numbers").rglob("*.txt"))
-    lots[0].unlink()
-    lots[1].unlink()
-    lots[1].mkdir()
-    lots[2].write_text("x")
-    return root
-
-
-@pytest.mark.parametrize("torrent", TORRENTS, ids=lambda path: path.stem)
-def test_the_report_on_a_torrent_is_that_of_one_machine(client, damaged, torrent):
-    for folder in (CONTENT, damaged, damaged.parent):
-        counts = []
-        told = pyhashloom.dask.verify_torrent(
-            client, torrent, folder, pieces_per_task=4, progress=lambda *n: counts.append(n)
-        )
-        alone = pyhashloom.torrent.verify(torrent, folder)
-        assert plain(told) == plain(alone)
-        assert told.nbytes_read >= alone.nbytes_read
-        assert {part.round for part in told.parts} == {1}
-        covered = [piece for part in told.parts for piece in range(part.first, part.end)]
-        assert covered == list(range(len(told.pieces)))
-        assert counts[-1] == (len(covered), len(covered))
-    assert pyhashloom.dask.verify_torrent(client, torrent.read_bytes(), CONTENT).pieces
-
-
-def piece(change):
-    """Changes the last piece of a part."""
-    return lambda part: (*part[:4], [*part[4][:-1], change(*part[4][-1])], *part[5:])
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda part: None,
-        lambda part: part[:-1],
-        lambda part: (part[0] + 1, *part[1:]),
-        lambda part: (*part[:4], part[4][:-1], *part[5:]),
-        lambda part: (*part[:4], [*part[4], part[4][-1]], *part[5:]),
-        lambda part: (*part[:3], [], *part[4:]),
-        lambda part: (*part[:3], ["now"], *part[4:]),
-        lambda part: (*part[:5], [(7, ("open", 2, "No", "x", 0))], *part[6:]),
-        lambda part: (*part[:6], -1),
-        piece(lambda state, sha1, root: ("unchecked", None, None)),
-        piece(lambda state, sha1, root: ("fine", sha1, root)),
-        piece(lambda state, sha1, root: ("have", None, None)),
-        piece(lambda state, sha1, root: ("have", sha1[:-1] + bytes([sha1[-1] ^ 1]), root)),
-        piece(lambda state, sha1, root: ("have", sha1[:-1], root)),
-        piece(lambda state, sha1, root: ("have", sha1, sha1)),
-        piece(lambda state, sha1, root: ("have", sha1.hex(), root)),
-        piece(lambda state, sha1, root: ("bad", sha1, root)),
-        piece(lambda state, sha1, root: ("missing", sha1, root)),
-        lambda part: (*part[:4], part[4][::-1], *part[5:]),
-    ],
-)
-def test_a_worker_that_returns_other_pieces(client, monkeypatch, change):
-    tampered(monkeypatch, "_part", change)
-    with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
-        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT, pieces_per_task=8)
-
-
-def end(change):
-    """Changes the report of the last look: its place, pieces, bitfield, files and more."""
-    return lambda result: (*result[:2], change(*result[2]))
-
-
-def file(*fields):
-    """Changes the path, the bytes, the state and the rest of the only file."""
-    return end(lambda content, pieces, bits, files, *rest: (content, pieces, bits, [fields], *rest))
-
-
-LEAVES = (b"Leaves of Grass by Walt Whitman.epub", 362017)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda result: None,
-        lambda result: result[:2],
-        lambda result: ([], *result[1:]),
-        lambda result: (result[0], [99], result[2]),
-        end(lambda content, pieces, *rest: (content, pieces[:-1], *rest)),
-        end(lambda content, pieces, bits, files, *rest: (content, pieces, bits, [], *rest)),
-        file(b"x", LEAVES[1], "complete", LEAVES[1], None),
-        file(LEAVES[0], 1, "complete", LEAVES[1], None),
-        file(*LEAVES, "skipped", 1, None),
-        file(*LEAVES, "complete", 9, None),
-        file(*LEAVES, "complete", None, None),
-        file(*LEAVES, "too long", None, None),
-        file(*LEAVES, "too long", 9, None),
-    ],
-)
-def test_a_worker_that_returns_another_end(client, monkeypatch, change):
-    tampered(monkeypatch, "_settled", change)
-    with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
-        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT)
-
-
-def test_a_complete_file_of_bad_pieces_is_an_error(client, damaged, monkeypatch):
-    whole = file(*LEAVES, "complete", LEAVES[1], None)
-    tampered(monkeypatch, "_settled", whole)
-    with pytest.raises(pyhashloom.dask.WorkerError, match="contradict"):
-        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", damaged)
-
-
-def with_hook(monkeypatch, work, hook):
-    """Calls `hook` with the number of the call before tasks of one function are given to workers."""
-    run = pyhashloom.dask._run
-    calls = []
-
-    def hooked(client, function, tasks, paths_of):
-        if function.__name__ == work:
-            calls.append(1)
-            hook(len(calls))
-        return run(client, function, tasks, paths_of)
-
-    monkeypatch.setattr(pyhashloom.dask, "_run", hooked)
-
-
-def test_a_file_that_changes_after_its_pieces_were_read(client, monkeypatch, tmp_path):
-    """The verdicts are those of the state at the end, as on one machine."""
-    for name in ("leaves.torrent", "Leaves of Grass by Walt Whitman.epub"):
-        shutil.copy(CONTENT / name, tmp_path)
-    content = tmp_path / "Leaves of Grass by Walt Whitman.epub"
-    before = content.stat()
-
-    def change(number):
-        if number == 1:
-            with open(content, "r+b") as file:
-                file.seek(200_000)
-                file.write(b"X")
-            os.utime(content, ns=(before.st_atime_ns, before.st_mtime_ns))  # only the ctime tells
-
-    with_hook(monkeypatch, "_settled", change)
-    report = pyhashloom.dask.verify_torrent(client, tmp_path / "leaves.torrent", tmp_path, pieces_per_task=5)
-    assert plain(report) == plain(pyhashloom.torrent.verify(tmp_path / "leaves.torrent", tmp_path))
-    assert report.pieces[12] == "bad" and not report.is_complete
-    assert {part.round for part in report.parts} == {1, 2}
-
-
-def test_a_file_that_changes_each_time_is_unstable(client, monkeypatch, tmp_path):
-    shutil.copytree(CONTENT / "numbers", tmp_path / "numbers")
-    with_hook(monkeypatch, "_settled", lambda number: os.utime(tmp_path / "numbers/2.txt", (number, number)))
-    for name, others in (("webtorrent-fixtures/fixtures/numbers", "incomplete"), ("libtorrent/numbers-v2", "complete")):
-        report = pyhashloom.dask.verify_torrent(client, VECTORS / f"{name}.torrent", tmp_path)
-        states = [file.state for file in report.files if file.path in (b"1.txt", b"2.txt", b"3.txt")]
-        # In v1 all three files share a piece.
-        assert states == [others, "unstable", others]
-        assert "unstable" in report.pieces and not report.is_complete
-        assert {part.round for part in report.parts} == {1, 2, 3}
-
-
-def test_a_worker_without_the_files(client, monkeypatch, tmp_path):
-    """One worker sees an empty folder. Its verdicts stand only if the last look agrees."""
-    empty = tmp_path / "empty"
-    empty.mkdir()
-
-    def elsewhere(address, dask_worker):
-        import pyhashloom.dask
-
-        if dask_worker.address == address:
-            work = pyhashloom.dask._part
-            pyhashloom.dask._part = lambda content, path, *rest: work(content, str(empty), *rest)
-
-    client.wait_for_workers(2)
-    bad = sorted(client.scheduler_info()["workers"])[0]
-    client.run(elsewhere, bad)
-    try:
-        for torrent in (CONTENT / "leaves.torrent", VECTORS / "libtorrent/lots-hybrid.torrent"):
-            report = pyhashloom.dask.verify_torrent(client, torrent, CONTENT, pieces_per_task=2)
-            wrong = [state for state in report.pieces if state != "have"]
-            assert set(wrong) <= {"unstable"} and report.is_complete == (not wrong)
-            took_part = any(part.worker == bad and part.round == 1 for part in report.parts)
-            assert took_part == any(part.round > 1 for part in report.parts)
-            # The last verdict on a piece is of a worker that sees the files, or there is none.
-            last = {piece: part for part in report.parts for piece in range(part.first, part.end)}
-            assert all((last[i].worker == bad) <= (state == "unstable") for i, state in enumerate(report.pieces))
-    finally:
-        client.run(release, "_part")
-
-
-def test_errors_of_torrents_and_manifests(client, tmp_path):
-    with pytest.raises(pyhashloom.torrent.TorrentError, match="not a torrent"):
-        pyhashloom.dask.verify_torrent(client, b"no torrent", tmp_path)
-    with pytest.raises(pyhashloom.FileError, match="missing"):
-        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", tmp_path / "missing")
-    with pytest.raises(pyhashloom.FileError, match="missing"):
-        pyhashloom.dask.verify_torrent(client, tmp_path / "missing", tmp_path)
-    with pytest.raises(ValueError, match="at least 1"):
-        pyhashloom.dask.verify_torrent(client, CONTENT / "leaves.torrent", CONTENT, pieces_per_task=0)
+def test_errors_of_manifests(client, tmp_path):
     with pytest.raises(pyhashloom.manifest.ManifestError):
         pyhashloom.dask.check_manifest(client, b"{}\n", tmp_path)
     with pytest.raises(pyhashloom.FileError, match="missing"):
@@ -621,13 +332,16 @@ def test_files_by_shake(client, tmp_path):
 
 def wrong_about(name, place, top, task, options, limits):
     """A worker's answer that lacks an object in the task of the first one."""
-    answer = HASH_OBJECTS(name, place, top, task, options, limits)
-    return answer[1:] if task[0][0].endswith("/000") else answer
+    answers = HASH_OBJECTS(name, place, top, task, options, limits)
+    return answers[1:] if task[0][0].endswith("/000") else answers
 
 
 def of_another_version(*arguments):
     """Digests of what the caller has not seen."""
-    return [(*one[:4], one[4] + "0") for one in HASH_OBJECTS(*arguments)]
+    return [
+        (url, (digests, nbytes, version + "0", reason))
+        for url, (digests, nbytes, version, reason) in HASH_OBJECTS(*arguments)
+    ]
 
 
 HASH_OBJECTS = pyhashloom.dask._hash_objects
