@@ -18,10 +18,9 @@ NAMES = ["chromium", "chromium-browser", "google-chrome", "chrome"]
 
 
 class Browser:
-    """A browser with one page; a context manager. `gpu` is None, "swiftshader", a GPU that the CPU computes, or
-    "default", that of the machine."""
+    """A browser with one page; a context manager."""
 
-    def __init__(self, gpu=None):
+    def __init__(self):
         program = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
         if program is None:
             raise FileNotFoundError("no Chromium: install it (apt-get install chromium) or name it in CHROMIUM")
@@ -35,10 +34,8 @@ class Browser:
             os.dup2(ends[0], 3)
             os.dup2(ends[1], 4)
 
-        flags = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--no-first-run",
+        flags = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--no-first-run", "--disable-gpu",
                  f"--user-data-dir={self.profile.name}", "--window-size=1000,900"]
-        flags += (["--disable-gpu"] if gpu is None else
-                  ["--enable-unsafe-webgpu", "--enable-features=Vulkan", f"--use-webgpu-adapter={gpu}"])
         # Containers often have little shared memory. Files in its place cost the page a fifth of its speed.
         if shutil.disk_usage("/dev/shm").total < 256 << 20:
             flags.append("--disable-dev-shm-usage")

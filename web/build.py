@@ -42,7 +42,7 @@ def page(module, head="", of_site=""):
     """The page's text and its policy."""
     script, worker = ("".join((HERE / name).read_text() for name in names).strip()
                       for names in (["shared.js", "page.js", "make.js", "several.js", "installed.js"],
-                                    ["shared.js", "worker.js", "gpu.js"]))
+                                    ["shared.js", "worker.js"]))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (f"default-src 'none'; script-src 'sha256-{digest}' 'wasm-unsafe-eval'; "
               f"worker-src blob:{' ' + chr(39) + 'self' + chr(39) if of_site else ''}; "

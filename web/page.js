@@ -14,13 +14,6 @@ const SOURCE_MAX_NBYTES = 256 << 20;
 const ROWS = 200;
 const NWORKERS = Math.max(1, Math.min(navigator.hardwareConcurrency || 1, 16));
 const PIECES_MAX = 2048, FILES_MAX = 256;
-// Opening a GPU and testing it may take seconds: less than this is done before.
-const GPU_LEAST_NBYTES = 1 << 30;
-// What the GPU takes at once, not less than these pieces, of which each is one lane, and enough bytes that it seldom
-// waits for the next ones. Neither number is measured on a GPU.
-const GPU_PIECES = 64, GPU_NBYTES = 512 << 20;
-// Batches of the workers after which a GPU that was slower gets another one, and then twice as many.
-const GPU_PAUSE = 16;
 const VERDICTS = ["not checked", "right", "wrong", "file missing or too short", "unreadable"];
 const COLOURS = ["unchecked", "right", "wrong", "absent", "unreadable"];
 // Kinds of verdicts on files, in the order of the table, and their classes and names.
@@ -500,14 +493,13 @@ async function start() {
         source, given: [...given.values()], rows, extra, lines, total: 0, done: 0,
         began: performance.now(), began_ms: Date.now(), ended: null, cancelled: false,
         pieces: torrent ? new Uint8Array(torrent.piece_count) : null, failed: new Map(),
-        workers: [], busy: 0, taken: 0, gpu: null, gpuDone: 0, gpuIdle: 0, gpuPause: GPU_PAUSE,
+        workers: [], busy: 0,
         kinds: Uint8Array.from(lines, (line) => (line.extra ? EXTRA : line.padding ? HIDDEN : NONE)), page: 0,
         shown: [], proven: new Set(), unsure: 0, byPage: false,
         digests: making ? new Uint8Array(torrent.piece_count * torrent.digests_nbytes) : null, made: null,
     };
     own.over = new Promise((tell) => (own.tellOver = tell));
     for (let row = 0; row < rows.length; row++) if (!rows[row].item) judge(rows[row]);
-    $("gpu-note").textContent = "";
     present();
     check.timer = setInterval(show, 200);
     if (!await look(own)) return;
@@ -516,22 +508,16 @@ async function start() {
     own.batches = torrent ? pieceBatches() : fileBatches(rows);
     const { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes } = torrent || {};
     const plan = torrent && { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes };
-    const begin = (taker) => {
+    for (let i = 0; i < NWORKERS; i++) {
         const worker = new Worker(workerUrl);
         own.workers.push(worker);
         worker.onmessage = ({ data }) => own === check && !own.ended && answered(worker, data);
         worker.onerror = (event) => own === check && !own.ended && broken(event.message);
-        worker.postMessage({ compiled, source: torrent && bytes, plan, taker, byPage: own.byPage });
-    };
-    // For tests: any GPU, also one that computes on the CPU, and no worker beside it.
-    const only = torrent && !making && location.search === "?gpu=only";
-    for (let i = 0; i < (only ? 0 : NWORKERS); i++) begin();
-    const pays = torrent && !making && own.total >= GPU_LEAST_NBYTES && navigator.gpu && $("gpu").checked;
-    if (only || pays) begin(only ? "only" : "faster");
+        worker.postMessage({ compiled, source: torrent && bytes, plan, byPage: own.byPage });
+    }
     // A worker always has a second batch at hand. One that waits for this thread idles a sixth of the time.
-    const plain = own.workers.slice(0, only ? 0 : NWORKERS);
-    for (const worker of [...plain, ...plain]) next(worker);
-    if (own.busy === 0 && !only) await finish();
+    for (const worker of [...own.workers, ...own.workers]) next(worker);
+    if (own.busy === 0) await finish();
 }
 
 // Shows the check from its beginning, or one that has ended.
@@ -635,29 +621,17 @@ function filesOf({ first, count: npieces }) {
 }
 
 function next(worker) {
-    // The GPU takes many batches at once, which are neighbours, but at the end nobody should wait for it.
-    const isGpu = worker === check.gpu, share = isGpu ? (check.pieces.length - check.taken) / NWORKERS / 2 : 0;
-    if (isGpu && share < GPU_PIECES && check.workers.length > 1) return;
     const { value, done } = check.batches.next();
     if (done) return;
-    const most = isGpu ? Math.min(share, Math.max(GPU_PIECES, GPU_NBYTES / source.torrent.piece_nbytes)) : 0;
-    while (value.count < most) {
-        const more = check.batches.next();
-        if (more.done) break;
-        value.count += more.value.count;
-    }
-    check.taken = value.first + value.count;
     check.busy++;
     worker.postMessage(value.messages ? value : { ...value, files: filesOf(value) });
 }
 
 function answered(worker, data) {
     if (data.broken) return broken(data.broken);
-    if (data.gpu !== undefined) return gpuIs(worker, data);
     if (data.read) return readFor(worker, data.read);
     if (data.nbytes !== undefined) {
         check.done += data.nbytes;
-        if (worker === check.gpu) check.gpuDone += data.nbytes;
         return undefined;
     }
     check.busy--;
@@ -675,13 +649,7 @@ function answered(worker, data) {
             judge(row);
         }
     }
-    if (worker === check.gpu && data.rate > 0 && data.rate < meanRate()) {
-        check.gpuIdle = check.gpuPause;
-        check.gpuPause *= 2;
-    } else {
-        next(worker);
-        if (worker !== check.gpu && check.gpuIdle > 0 && --check.gpuIdle === 0 && check.gpu) next(check.gpu);
-    }
+    next(worker);
     return check.busy === 0 ? finish() : undefined;
 }
 
@@ -694,25 +662,6 @@ async function readFor(worker, { id, index, from, nbytes }) {
     } catch (error) {
         worker.postMessage({ answer: id, error: { name: error.name, message: error.message } });
     }
-}
-
-// The rate of a worker, in bytes a millisecond. The GPU is given up for a while if it is slower. Both rates have
-// everything in them, also reading: what feeds the GPU takes as much of the CPUs as a worker.
-function meanRate() {
-    return (check.done - check.gpuDone) / (performance.now() - check.began) / NWORKERS;
-}
-
-// The GPU is there and tested, or it is not or no longer used. Without it its worker is one as all others.
-function gpuIs(worker, { gpu, why }) {
-    check.gpu = gpu ? worker : null;
-    if (why) {
-        // A driver's words may be many lines.
-        const line = why.replace(/\s+/g, " ").slice(0, 300).replace(/[. ]+$/, "");
-        $("gpu-note").textContent = `The GPU is not used any further: ${line}. WebAssembly does its work.`;
-    }
-    const alone = check.workers.length === 1;
-    if (gpu || alone) next(worker);
-    return alone && check.busy === 0 ? finish() : undefined;
 }
 
 // A worker that ends in an error leaves no verdict behind: what it had not answered stays unchecked.
@@ -769,8 +718,6 @@ async function recheck(own) {
     });
 }
 
-$("gpu").parentElement.hidden = true;
-navigator.gpu?.requestAdapter().then((adapter) => ($("gpu").parentElement.hidden = adapter === null), () => {});
 $("cancel").onclick = cancel;
 $("save-torrent").onclick = () => save(`${fileName(check.source.torrent.name)}.torrent`, check.made.bytes);
 $("again").onclick = () => setFiles(async (items) => {
@@ -921,7 +868,7 @@ function show() {
     if ($("verdict").textContent !== verdict) $("verdict").textContent = verdict;
     $("rate").textContent = `${size(check.done)} in ${seconds.toFixed(1)} s, ` +
         `${size(check.done / seconds)}/s, ${count(NWORKERS, "worker")}` +
-        (check.gpuDone > 0 ? `, ${size(check.gpuDone)} on the GPU` : "") + (left > 0 ? `, ${duration(left)} left` : "");
+        (left > 0 ? `, ${duration(left)} left` : "");
     if (check.pieces) {
         check.counts = [0, 0, 0, 0, 0];
         for (const verdict of check.pieces) check.counts[verdict]++;

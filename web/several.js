@@ -126,7 +126,6 @@ function showAll() {
 function openItem(item) {
     check = item.check;
     ({ source } = check);
-    $("gpu-note").textContent = "";
     present();
 }
 

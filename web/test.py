@@ -6,8 +6,8 @@
 Torrents and lists are made here, by an implementation of BEP 3 and BEP 52 of this file's own, or are those of vectors/.
 Tests whose name begins with engine_ run in Chromium, Firefox and WebKitGTK, as far as these are installed; all others
 in Chromium. Torrents that the page makes are compared with those of the program. The page is opened from file:// and
-sometimes over http://. Files are chosen through the inputs or dropped, as a person does it. Tests whose name
-begins with gpu_ use a GPU that computes on the CPU, SwiftShader. Exit status: 0 if every test passed."""
+sometimes over http://. Files are chosen through the inputs or dropped, as a person does it. Exit
+status: 0 if every test passed."""
 
 import argparse
 import base64
@@ -231,6 +231,12 @@ class Tests(Shown):
         self.program, self.site = program, site
         self.requests = []
 
+    def changed(self, *pairs):
+        """The page with other words in its scripts."""
+        page = self.folder / "changed.html"
+        page.write_text(with_words(self.page.read_text(), *pairs))
+        return page.as_uri()
+
     def open(self, url=None):
         self.browser.open(url or self.page.as_uri())
 
@@ -370,9 +376,6 @@ class Tests(Shown):
         assert verdicts["big"] == "damaged, at piece 1", verdicts
 
     def test_vectors(self):
-        self.vectors(self.page.as_uri())
-
-    def vectors(self, url, by_gpu=False):
         tried = 0
         names = {"leaves": "Leaves of Grass by Walt Whitman.epub", "alice": "alice.txt", "lots": "lots-of-numbers"}
         for source in [*sorted(VECTORS.glob("*.torrent")), *sorted(LIBTORRENT.glob("*.torrent"))]:
@@ -380,12 +383,11 @@ class Tests(Shown):
             content = VECTORS / names.get(stem, stem)
             if not content.exists():
                 continue
-            self.open(url)
+            self.open()
             self.browser.choose("#source", [source])
             self.browser.choose("#folder" if content.is_dir() else "#files", [content])
             verdicts, _ = self.wait()
             assert verdicts and set(verdicts.values()) == {"OK"}, (source, verdicts)
-            assert not by_gpu or self.all_by_gpu(), (source, self.note_of_gpu())
             tried += 1
         assert tried == 13, tried
 
@@ -475,10 +477,9 @@ class Tests(Shown):
                 assert not came, "a connection"
 
     def problems(self):
-        """What the browser has logged, except what Chromium says of a machine without a GPU."""
+        """What the browser has logged."""
         kinds = "Log.entryAdded", "Runtime.exceptionThrown"
-        told = [event for event in self.browser.events if event["method"] in kinds]
-        return [event for event in told if event["params"].get("entry", {}).get("text") != "No available adapters."]
+        return [event for event in self.browser.events if event["method"] in kinds]
 
     def test_no_request(self):
         """The page asks for nothing but itself."""
@@ -577,116 +578,6 @@ class Tests(Shown):
         verdicts, _ = self.choose(source, folder)
         assert verdicts["<img src=x onerror=document.title='run'>\\u202e\\u001b[31m"] == "OK", verdicts
         assert self.browser.run("document.images.length") == 0 and "run" not in self.browser.run("document.title")
-
-    def test_no_gpu(self):
-        """The taker for the GPU is a worker as all others if there is none."""
-        source, folder = self.made("hybrid")
-        verdicts, _ = self.choose(source, folder, self.page.as_uri() + "?gpu=only")
-        assert set(verdicts.values()) == {"OK"}, verdicts
-        assert self.browser.run("check.workers.length === 1 && check.gpu === null && check.gpuDone === 0")
-        assert self.note_of_gpu() == ""
-
-    # ---- The GPU ----
-
-    def changed(self, *pairs):
-        """The page with other words in its scripts. The machine may have other work: the device may take its time."""
-        page = self.folder / "changed.html"
-        page.write_text(with_words(self.page.read_text(), ("PATIENCE_MS = 10_000", "PATIENCE_MS = 100_000"), *pairs))
-        return page.as_uri()
-
-    def has_gpu(self):
-        self.open()
-        return self.browser.run("navigator.gpu?.requestAdapter().then((adapter) => adapter !== null) ?? false")
-
-    def note_of_gpu(self):
-        return self.browser.run("document.getElementById('gpu-note').textContent")
-
-    def all_by_gpu(self):
-        return self.note_of_gpu() == "" and self.browser.run("check.gpuDone === check.done && check.done > 0")
-
-    def gpu_vectors(self):
-        self.vectors(self.changed() + "?gpu=only", by_gpu=True)
-
-    def gpu_steps(self):
-        """Pieces of one step and of several, in one group and in several, and of odd lengths: each has the verdict that
-        it has without the GPU."""
-        short = [("STEP_NBYTES = 4 << 20", "STEP_NBYTES = 32 << 10"), ("BLOCKS_MAX = 4096", "BLOCKS_MAX = 100"),
-                 ("DATA_NBYTES = 256 << 20", "DATA_NBYTES = (128 + 160) << 10")]
-        for version, piece, pairs in [("v1", 50_001, short), ("v2", 131_072, short), ("hybrid", BLOCK, short)]:
-            source, folder = self.made(version, piece, {"one": noise(3_000_001, 1), "three": noise(200_000, 3),
-                                                        "two": noise(300_000, 2), "zero": noise(131_072, 4)})
-            data = bytearray((folder / "one").read_bytes())
-            data[400_000] ^= 1
-            (folder / "one").write_bytes(data)
-            (folder / "three").unlink()
-            expected, _ = self.choose(source, folder)
-            pieces = self.browser.run("[...check.pieces]")
-            assert expected["one"].startswith("damaged") and expected["zero"] == "OK", expected
-            verdicts, _ = self.choose(source, folder, self.changed(*pairs) + "?gpu=only")
-            assert self.all_by_gpu(), self.note_of_gpu()
-            assert verdicts == expected and self.browser.run("[...check.pieces]") == pieces, (version, piece, verdicts)
-
-    def gpu_that_fails(self):
-        """Every piece is right, whatever the device does."""
-        def shader(old, new):
-            words = "createShaderModule({ code: text"
-            return words, f"{words}.replaceAll(`{old}`, `{new}`)"
-
-        done = "        tell(nbytes);\n    }\n    if (sha1)"
-        for version, note, *pairs in [
-            ("v1", "it computes sha1 wrongly", shader("0x5a827999u", "0x5a827998u")),
-            ("v2", "it computes sha256 wrongly", shader("0x428a2f98u", "0x428a2f99u")),
-            ("v1", "rror", shader("fn block", "fn ?")),
-            # What the test of the device does not have.
-            ("v2", "its verdict on a piece is not that of WebAssembly",
-             shader("    if lane < params.count {\n        set_state",
-                    "    if params.count < 100u { h[0] ^= 1u; }\n    if lane < params.count {\n        set_state")),
-            ("v2", "it is lost", (done, "        device.destroy();\n" + done)),
-            ("v1", "it does not answer", ("await Promise.all(coming);", "await inTime(new Promise(() => {}));"),
-             ("PATIENCE_MS = 100_000", "PATIENCE_MS = 2_000")),
-        ]:
-            source, folder = self.made(version, files={"one": noise(4_000_000, 1), "two": noise(100_000, 2)})
-            verdicts, _ = self.choose(source, folder, self.changed(*pairs) + "?gpu=only")
-            assert set(verdicts.values()) == {"OK"} and note in self.note_of_gpu(), (note, verdicts, self.note_of_gpu())
-            assert self.browser.run("check.done === check.total && check.gpu === null"), note
-
-    def gpu_that_finds_wrong_pieces_right(self):
-        """As if the device had hashed other bytes than the file's: it is found out by a piece that is hashed again."""
-        source, folder = self.made("v1", files={"one": noise(4_000_000, 1)})
-        (folder / "one").write_bytes(noise(4_000_000, 2))
-        verdicts, _ = self.choose(source, folder, self.changed(("core.judge_piece(first + lane.i, nleaves)", "1")) +
-                                  "?gpu=only")
-        assert verdicts == {"one": "damaged, at pieces 0\u2013244"}, verdicts
-        assert "is not that of WebAssembly" in self.note_of_gpu(), self.note_of_gpu()
-
-    def gpu_beside_workers(self):
-        """The device takes batches as long as it is faster than a worker, and not at all if it computes on the CPU."""
-        source, folder = self.made("v1", files={"one": noise(2000 * BLOCK, 1)})
-        pays = ("GPU_LEAST_NBYTES = 1 << 30", "GPU_LEAST_NBYTES = 0"), ("PIECES_MAX = 2048", "PIECES_MAX = 16")
-        any_gpu = "computes && !software", "false"
-        fails = "await Promise.all(coming);", "throw new Error('no luck');"
-        for changes, rate, note in [([], "0", ""), ([any_gpu], "0", ""), ([any_gpu], "Infinity", ""),
-                                    ([any_gpu, fails], "0", "no luck")]:
-            self.open(self.changed(*pays, *changes))
-            # The workers' answers wait until it is known whether there is a device.
-            self.browser.run(f"meanRate = () => {rate}; window.held = answered; window.waiting = []; "
-                             "window.known = false; answered = (worker, data) => { known ||= data.gpu !== undefined; "
-                             "waiting.push([worker, data]); "
-                             "if (known) waiting.splice(0).forEach((answer) => held(...answer)); }; 0")
-            self.browser.choose("#source", [source])
-            self.browser.choose("#folder", [folder])
-            verdicts, _ = self.wait()
-            assert verdicts == {"one": "OK"} and note in self.note_of_gpu(), (verdicts, self.note_of_gpu())
-            assert bool(note) == bool(self.note_of_gpu()), self.note_of_gpu()
-            done, right, after = self.browser.run("[check.gpuDone, check.done === check.total, check.gpuPause]")
-            assert right and (done > 0) == (any_gpu in changes and not note), (done, right, changes)
-            assert (after == 16) == (rate == "0"), (after, rate)
-        self.open(self.changed(*pays))
-        self.browser.run("document.getElementById('gpu').click()")
-        self.browser.choose("#source", [source])
-        self.browser.choose("#folder", [folder])
-        self.wait()
-        assert self.browser.run("check.workers.length === NWORKERS")
 
     # ---- Lists ----
 
@@ -1572,14 +1463,11 @@ def run_engine(engine, page, names, program, site):
         # tools/setup.sh installs all engines for test-all only.
         return len(names) if os.environ.get("HASHLOOM_REQUIRE") and os.environ.get("HASHLOOM_TEST_ALL") == "1" else 0
     with started, tempfile.TemporaryDirectory(prefix="hashloom-web-") as folder:
-        return run(Engines(started, page, pathlib.Path(folder), program, site), names, False, f"{engine.name}: ")
+        return run(Engines(started, page, pathlib.Path(folder), program, site), names, f"{engine.name}: ")
 
 
-def run(tests, names, needs_gpu, prefix=""):
+def run(tests, names, prefix=""):
     """Runs tests one after the other and returns the number of those that failed."""
-    if needs_gpu and not tests.has_gpu():
-        print(f"SKIPPED: web: {', '.join(names)}: this Chromium has no GPU that computes on the CPU", flush=True)
-        return len(names) if os.environ.get("HASHLOOM_REQUIRE") else 0
     failed = 0
     for name in names:
         begun = time.monotonic()
@@ -1604,23 +1492,20 @@ def main():
         arguments.screenshots.mkdir(parents=True, exist_ok=True)
     program = arguments.program and arguments.program.resolve()
     site = arguments.site or arguments.page.parent / "site"
-    # The tests with a GPU and those without one run at once, in two browsers.
-    with contextlib.ExitStack() as ends:
-        groups = []
-        for prefix in ["test_", "gpu_"]:
-            names = [name for name in dir(Tests) if name.startswith(prefix) and arguments.only in name]
-            if names:
-                folder = pathlib.Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="hashloom-web-")))
-                browser = ends.enter_context(Browser("swiftshader" if prefix == "gpu_" else None))
-                tests = Tests(browser, arguments.page.resolve(), folder, arguments.screenshots, program, site)
-                groups.append((tests, names, prefix == "gpu_"))
+    page = arguments.page.resolve()
+    with contextlib.ExitStack() as ends, concurrent.futures.ThreadPoolExecutor() as pool:
+        running = []
+        names = [name for name in dir(Tests) if name.startswith("test_") and arguments.only in name]
+        if names:
+            folder = pathlib.Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="hashloom-web-")))
+            browser = ends.enter_context(Browser())
+            tests = Tests(browser, page, folder, arguments.screenshots, program, site)
+            running.append(pool.submit(run, tests, names))
         names = [name for name in dir(Engines) if name.startswith("engine_") and arguments.only in name]
-        page = arguments.page.resolve()
-        engines = [(engine, page, names, program, site) for engine in [Chromium, Firefox, WebKit] if names]
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            running = [pool.submit(run, *group) for group in groups]
-            running += [pool.submit(run_engine, *one) for one in engines]
-            failed = sum(one.result() for one in running)
+        if names:
+            running += [pool.submit(run_engine, engine, page, names, program, site)
+                        for engine in [Chromium, Firefox, WebKit]]
+        failed = sum(one.result() for one in running)
     print(f"web: {failed} failed" if failed else "web: all passed")
     return 1 if failed else 0
 

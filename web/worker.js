@@ -33,7 +33,7 @@ onmessage = ({ data }) => {
             else if (data.messages) postMessage(await hashFiles(data.messages));
             else {
                 files = data.files;
-                postMessage(await (gpu ? checkPiecesOnGpu : checkPieces)(data.first, data.count));
+                postMessage(await checkPieces(data.first, data.count));
             }
         } catch (error) {
             postMessage({ broken: String(error) });
@@ -126,14 +126,13 @@ function finishDraft({ compiled, source, digests }) {
     });
 }
 
-async function begin({ compiled, source, plan, taker, ...rest }) {
+async function begin({ compiled, source, plan, ...rest }) {
     core = new WebAssembly.Instance(compiled).exports;
     [torrent, byPage] = [plan, rest.byPage];
     if (!source) return;
     putInRoom(source);
     if (torrent.digests_nbytes) core.read_draft(source.byteLength);
     else core.read_torrent(source.byteLength);
-    if (taker) await beginGpu(taker === "only");
 }
 
 function answer() {
@@ -205,37 +204,11 @@ function* partsOf(start, end) {
     }
 }
 
+// Checks pieces. Those of a draft are right as they are: their digests are kept.
 async function checkPieces(first, count) {
-    const { verdicts, lanes } = begun(first, count);
-    const digests = new Uint8Array(count * (torrent.digests_nbytes || 0));
-    await hashPieces(first, lanes, verdicts, (nbytes) => postMessage({ nbytes }), digests);
-    return { first, verdicts, failed: [...failed], digests };
-}
-
-// The pieces whose files are there, and the verdicts on the others. `tree` has the bytes under a file's hash tree.
-function begun(first, count) {
-    const verdicts = new Uint8Array(count), lanes = [];
-    for (let i = 0; i < count; i++) {
-        const start = (first + i) * torrent.piece_nbytes;
-        let end = start, tree = 0;
-        for (const part of partsOf(start, start + torrent.piece_nbytes)) {
-            end = part.offset + part.nbytes;
-            if (part.padding) continue;
-            tree += part.nbytes;
-            const file = files.get(part.index);
-            if (!file || file.size < part.from + part.nbytes) verdicts[i] ||= ABSENT;
-            else if (failed.has(part.index)) verdicts[i] = UNREADABLE;
-        }
-        if (!verdicts[i]) lanes.push({ i, start, end, tree, leaves: [] });
-    }
-    return { verdicts, lanes };
-}
-
-const lengthsOf = (lanes, done, row) => lanes.map(({ start, end }) => Math.max(0, Math.min(end - start - done, row)));
-
-// Hashes pieces by the module, as many at once as its room has rows. Those of a draft are right as they are: their
-// digests are kept.
-async function hashPieces(first, all, verdicts, tell, digests) {
+    const verdicts = new Uint8Array(count), digests = new Uint8Array(count * (torrent.digests_nbytes || 0));
+    const all = whole(first, verdicts);
+    // As many at once as the module's room has rows.
     const row = Math.min(torrent.piece_nbytes, ROOM_NBYTES / LANES), nrows = Math.floor(ROOM_NBYTES / row);
     for (let at = 0; at < all.length; at += nrows) {
         const lanes = all.slice(at, at + nrows);
@@ -243,12 +216,13 @@ async function hashPieces(first, all, verdicts, tell, digests) {
         putNumbers(room, lanes.map((lane) => first + lane.i));
         core.begin_pieces(lanes.length);
         for (let done = 0; done < torrent.piece_nbytes; done += row) {
-            const lengths = lengthsOf(lanes, done, row), nbytes = lengths.reduce((sum, length) => sum + length, 0);
+            const lengths = lanes.map(({ start, end }) => Math.max(0, Math.min(end - start - done, row)));
+            const nbytes = lengths.reduce((sum, length) => sum + length, 0);
             if (nbytes === 0) break; // a file may be much shorter than a piece
             await fill(lanes, lengths, done, row, room, verdicts);
             putNumbers(room + lengthsAt, lengths);
             core.update_pieces(lanes.length, row, lengthsAt);
-            tell(nbytes);
+            postMessage({ nbytes });
         }
         core.finish_pieces();
         const found = answer(), each = torrent.digests_nbytes || 1;
@@ -259,6 +233,25 @@ async function hashPieces(first, all, verdicts, tell, digests) {
             verdicts[i] ||= torrent.digests_nbytes || own[0] ? RIGHT : WRONG;
         }
     }
+    return { first, verdicts, failed: [...failed], digests };
+}
+
+// The pieces whose files are there. The others get their verdicts.
+function whole(first, verdicts) {
+    const lanes = [];
+    for (let i = 0; i < verdicts.length; i++) {
+        const start = (first + i) * torrent.piece_nbytes;
+        let end = start;
+        for (const part of partsOf(start, start + torrent.piece_nbytes)) {
+            end = part.offset + part.nbytes;
+            if (part.padding) continue;
+            const file = files.get(part.index);
+            if (!file || file.size < part.from + part.nbytes) verdicts[i] ||= ABSENT;
+            else if (failed.has(part.index)) verdicts[i] = UNREADABLE;
+        }
+        if (!verdicts[i]) lanes.push({ i, start, end });
+    }
+    return lanes;
 }
 
 // Reads the next bytes of each lane. Neighbours in the same file are one read; small files are read many at once.

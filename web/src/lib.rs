@@ -8,13 +8,6 @@
 //! too. A call that is wrong panics, which ends the instance: the page then reports an error, never a verdict.
 
 mod json;
-// The text of shaders stands once. The page has the two functions of torrents, and leaves the rest out.
-#[allow(dead_code)]
-#[path = "../../rust/hashloom-gpu/src/graph.rs"]
-mod graph;
-#[allow(dead_code)]
-#[path = "../../rust/hashloom-gpu/src/shader.rs"]
-mod shader;
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -355,39 +348,6 @@ pub extern "C" fn finish_pieces() {
 fn bytes_of(digests: &PieceDigests) -> Vec<u8> {
     let PieceDigests { sha1, root } = digests;
     [sha1.as_ref().map_or(&[][..], |sha1| sha1), root.as_ref().map_or(&[][..], |root| root)].concat()
-}
-
-/// Writes the shader that hashes blocks on a GPU, of SHA-1, or of SHA-256 if `sha256` is not 0. The answer is JSON: the
-/// algorithm, the shader's text, the words of the initial state, and the digest of "abc" (FIPS 180-4's examples).
-#[unsafe(no_mangle)]
-pub extern "C" fn shader(sha256: u32) {
-    const ABC: [&str; 2] = [
-        "a9993e364706816aba3e25717850c26c9cd0d89d",
-        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-    ];
-    let (algorithm, body, abc) = match sha256 {
-        0 => (Algorithm::Sha1, &shader::SHA1, ABC[0]),
-        _ => (Algorithm::Sha256, &shader::SHA256, ABC[1]),
-    };
-    let begin = body.initial_state(algorithm).unwrap_or_default();
-    with(|state| {
-        state.answer = Json::object()
-            .number("algorithm", index_of(algorithm) as u64)
-            .text("text", shader::blocks(body, graph::Language::Wgsl).as_bytes())
-            .list("begin", begin.iter().map(|word| word.to_string().into_bytes()))
-            .text("abc", abc.as_bytes())
-            .end();
-    });
-}
-
-/// Returns 1 if a piece is right that the GPU hashed. The room begins with its SHA-1, of 20 bytes; then come `nleaves`
-/// digests of its leaves.
-#[unsafe(no_mangle)]
-pub extern "C" fn judge_piece(piece: usize, nleaves: usize) -> u32 {
-    with(|state| {
-        let (sha1, leaves) = state.input[..20 + 32 * nleaves].split_at(20);
-        state.torrent.map_or(0, |torrent| u32::from(Pieces::hashed(torrent, piece, sha1, leaves)))
-    })
 }
 
 /// Begins messages. The room begins with `count` pairs of numbers of 32 bits: the index of a chunk, in rising order,

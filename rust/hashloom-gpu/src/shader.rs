@@ -35,8 +35,7 @@ pub(crate) enum Ending {
 /// Number of [`BODIES`], and of the algorithms.
 pub(crate) const NBODIES: usize = Algorithm::ALL.len();
 
-// The most words of 32 bits in a state and in a block. The text of the block functions, and their uses: statics of their
-// own, so that the page in the browser carries only the text that it uses.
+// The most words of 32 bits in a state and in a block. The text of the block functions, and their uses.
 // algorithms.py: gpu_bodies
 pub(crate) const NSTATE_MAX: usize = 50;
 pub(crate) const NWORDS_MAX: usize = 42;
