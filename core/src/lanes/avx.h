@@ -8,5 +8,5 @@
 #define LV_ISA    avx
 #define LV_TARGET __attribute__((target("avx")))
 
-#include "pshufb.inc.h"
-#include "xmm.inc.h"
+#define X86_BITS 128
+#include "x86.inc.h"

@@ -9,52 +9,8 @@
 #define LV_PAIRS
 #define LV_WHOLES
 
-#include "ymm.inc.h"
-
-LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return _mm256_xor_si256(_mm256_xor_si256(x, y), z); }
-LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z)
-{
-    return _mm256_xor_si256(z, _mm256_and_si256(x, _mm256_xor_si256(y, z)));
-}
-LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
-{
-    return _mm256_or_si256(_mm256_and_si256(x, y), _mm256_and_si256(z, _mm256_or_si256(x, y)));
-}
-#define lv32_sub(x, y) _mm256_sub_epi32(x, y)
-#define lv32_and(x, y) _mm256_and_si256(x, y)
-#define lv32_andn(x, y) _mm256_andnot_si256(x, y)
-#define lv64_and(x, y) _mm256_and_si256(x, y)
-#define lv64_xor(x, y) _mm256_xor_si256(x, y)
-LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
-{
-    return _mm256_xor_si256(_mm256_or_si256(x, _mm256_xor_si256(y, _mm256_set1_epi32(-1))), z);
-}
-
-#define lv64_chi(x, y, z) _mm256_xor_si256(x, _mm256_andnot_si256(y, z))
-
-/* A rotation by whole bytes is one shuffle: RIPEMD-160 has one of 8 bits to the left, SHA-512 one to the
- * right, Keccak both. */
-LV_FN __m256i rol8_32(__m256i x)
-{
-    return _mm256_shuffle_epi8(x, _mm256_setr_epi8(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14,
-                                                   3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14));
-}
-LV_FN __m256i ror8_64(__m256i x)
-{
-    return _mm256_shuffle_epi8(x, _mm256_setr_epi8(1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8,
-                                                   1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8));
-}
-LV_FN __m256i rol8_64(__m256i x)
-{
-    return _mm256_shuffle_epi8(x, _mm256_setr_epi8(7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14,
-                                                   7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14));
-}
-#define lv32_rol(x, n) \
-    ((n) == 8 ? rol8_32(x) : _mm256_or_si256(_mm256_slli_epi32(x, n), _mm256_srli_epi32(x, 32 - (n))))
-#define lv64_rol(x, n) \
-    ((n) == 56  ? ror8_64(x) \
-     : (n) == 8 ? rol8_64(x) \
-                : _mm256_or_si256(_mm256_slli_epi64(x, n), _mm256_srli_epi64(x, 64 - (n))))
+#define X86_BITS 256
+#include "x86.inc.h"
 
 /* ---- Whole short messages ---------------------------------------------------------------------------------------- */
 
@@ -122,8 +78,7 @@ LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uin
     for (unsigned i = 0; i < 16; i += 4) {
         const size_t at = 64 * (size_t)b + 4 * i;
         if (at + 16 <= least)
-            transpose32(w + i, load_pair(data[0] + at, data[4] + at), load_pair(data[1] + at, data[5] + at),
-                        load_pair(data[2] + at, data[6] + at), load_pair(data[3] + at, data[7] + at));
+            transpose32(w + i, row32(data, 0, at), row32(data, 1, at), row32(data, 2, at), row32(data, 3, at));
         else
             transpose32(
                 w + i, padded_pair(data, nbytes, one, 0, 4, at, 0x80), padded_pair(data, nbytes, one, 1, 5, at, 0x80),
@@ -148,10 +103,8 @@ LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uin
     for (unsigned i = 0; i < 16; i += 2) {
         const size_t at = 128 * (size_t)b + 8 * i;
         const int is_inside = at + 16 <= least;
-        const __m256i r0 = is_inside ? load_pair(data[0] + at, data[2] + at)
-                                    : padded_pair(data, nbytes, one, 0, 2, at, 0x80);
-        const __m256i r1 = is_inside ? load_pair(data[1] + at, data[3] + at)
-                                    : padded_pair(data, nbytes, one, 1, 3, at, 0x80);
+        const __m256i r0 = is_inside ? row64(data, 0, at) : padded_pair(data, nbytes, one, 0, 2, at, 0x80);
+        const __m256i r1 = is_inside ? row64(data, 1, at) : padded_pair(data, nbytes, one, 1, 3, at, 0x80);
         w[i + 0] = _mm256_unpacklo_epi64(r0, r1);
         w[i + 1] = _mm256_unpackhi_epi64(r0, r1);
         for (unsigned j = i; big_endian && j < i + 2; j++)

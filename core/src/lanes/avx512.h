@@ -1,9 +1,6 @@
 /* lanes/avx512.h: the vocabulary of AVX-512 (F and BW): sixteen lanes of 32 bits, eight of 64.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
- *
- * Any boolean function of three words is one vpternlogd, whose literal is the function's truth table (bit 4x + 2y + z),
- * and a rotation is one vprold.
  */
 #include <immintrin.h>
 
@@ -11,50 +8,9 @@
 
 #define LV_ISA    avx512
 #define LV_TARGET PADDED_TARGET
-#define LV_KERNEL LV_TARGET
-#define LV_FN     LV_TARGET HLI_INLINE
-#define LV_SHARED LV_TARGET HLI_NOINLINE __attribute__((unused)) static
-
-typedef __m512i lv32, lv64;
-#define LV32_LANES 16
-#define LV64_LANES 8
-
-LV_FN lv32 lv32_load(const uint32_t *p) { return _mm512_load_si512(p); }
-LV_FN void lv32_store(uint32_t *p, lv32 x) { _mm512_store_si512(p, x); }
-LV_FN lv32 lv32_splat(uint32_t c) { return _mm512_set1_epi32((int)c); }
-LV_FN lv32 lv32_add(lv32 x, lv32 y) { return _mm512_add_epi32(x, y); }
-LV_FN lv32 lv32_xor(lv32 x, lv32 y) { return _mm512_xor_si512(x, y); }
-LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0x96); }
-LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0xca); }
-LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0xe8); }
-LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z) { return _mm512_ternarylogic_epi32(x, y, z, 0x59); }
-#define lv32_shr(x, n) _mm512_srli_epi32(x, n)
-#define LV_SETTLE(x) __asm__("" : "+v"(x))
-#define lv32_rol(x, n) _mm512_rol_epi32(x, n)
-
-LV_FN lv64 lv64_load(const uint64_t *p) { return _mm512_load_si512(p); }
-LV_FN void lv64_store(uint64_t *p, lv64 x) { _mm512_store_si512(p, x); }
-LV_FN lv64 lv64_splat(uint64_t c) { return _mm512_set1_epi64((long long)c); }
-LV_FN lv64 lv64_add(lv64 x, lv64 y) { return _mm512_add_epi64(x, y); }
-#define lv64_xor3(x, y, z) lv32_xor3(x, y, z)
-#define lv64_ch(x, y, z)   lv32_ch(x, y, z)
-#define lv64_maj(x, y, z)  lv32_maj(x, y, z)
-#define lv64_xor(x, y)     lv32_xor(x, y)
-#define lv64_chi(x, y, z)  _mm512_ternarylogic_epi64(x, y, z, 0xd2)
-#define lv64_shr(x, n)     _mm512_srli_epi64(x, n)
-#define lv64_rol(x, n)     _mm512_rol_epi64(x, n)
-
-/* The bytes of each word in reverse order. */
-LV_FN __m512i swap32(__m512i x)
-{
-    return _mm512_shuffle_epi8(
-        x, _mm512_broadcast_i32x4(_mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)));
-}
-LV_FN __m512i swap64(__m512i x)
-{
-    return _mm512_shuffle_epi8(
-        x, _mm512_broadcast_i32x4(_mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8)));
-}
+#define X86_BITS 512
+#define X86_TERNARY
+#include "x86.inc.h"
 
 /* A 16 x 16 transposition of 32-bit words: pairs of words, pairs of pairs, then 128-bit quarters in two steps.
  * Overwrites r. */

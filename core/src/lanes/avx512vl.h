@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Half the lanes of lanes/avx512.h, for half the messages: 256-bit operations issue three a cycle, 512-bit ones two.
- * Here too a boolean function of three words is one vpternlogd, and a rotation one vprold.
  */
 #include <immintrin.h>
 
@@ -12,17 +11,9 @@
 #define LV_ISA    avx512vl
 #define LV_TARGET PADDED_TARGET
 
-#include "ymm.inc.h"
-
-LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return _mm256_ternarylogic_epi32(x, y, z, 0x96); }
-LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return _mm256_ternarylogic_epi32(x, y, z, 0xca); }
-LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z) { return _mm256_ternarylogic_epi32(x, y, z, 0xe8); }
-LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z) { return _mm256_ternarylogic_epi32(x, y, z, 0x59); }
-#define lv64_xor(x, y)    lv32_xor(x, y)
-#define lv64_chi(x, y, z) _mm256_ternarylogic_epi64(x, y, z, 0xd2)
-#define LV_SETTLE(x) __asm__("" : "+v"(x))
-#define lv32_rol(x, n) _mm256_rol_epi32(x, n)
-#define lv64_rol(x, n) _mm256_rol_epi64(x, n)
+#define X86_BITS 256
+#define X86_TERNARY
+#include "x86.inc.h"
 
 /* 16 bytes of a message of which `left` bytes are left, its suffix, and zeros. */
 LV_FN __m128i suffixed16(const uint8_t *data, size_t at, ptrdiff_t left, __m128i suffix)

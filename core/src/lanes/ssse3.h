@@ -7,5 +7,5 @@
 #define LV_ISA    ssse3
 #define LV_TARGET __attribute__((target("ssse3")))
 
-#include "pshufb.inc.h"
-#include "xmm.inc.h"
+#define X86_BITS 128
+#include "x86.inc.h"
