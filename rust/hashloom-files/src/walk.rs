@@ -381,14 +381,7 @@ impl From<WalkProblem> for io::Error {
     }
 }
 
-impl std::error::Error for WalkError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.problem {
-            WalkProblem::Io(error) => Some(error),
-            WalkProblem::Loop { .. } => None,
-        }
-    }
-}
+impl std::error::Error for WalkError {}
 
 /// Compares two entries of one folder for [`Order::Bytes`]: a folder counts as if its name ended in a slash.
 fn by_bytes(one: &Child, other: &Child) -> Ordering {

@@ -188,14 +188,7 @@ impl fmt::Display for EditError {
     }
 }
 
-impl std::error::Error for EditError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            EditError::Torrent(error) | EditError::Unreadable(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for EditError {}
 
 impl Edit {
     /// No changes.

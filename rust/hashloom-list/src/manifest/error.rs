@@ -135,22 +135,9 @@ impl fmt::Display for Problem {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.problem.source()
-    }
-}
+impl std::error::Error for Error {}
 
-impl std::error::Error for Problem {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Problem::Io(error) => Some(error),
-            Problem::Algorithm(error) => Some(error),
-            Problem::Filter(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for Problem {}
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> io::Error {

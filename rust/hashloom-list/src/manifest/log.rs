@@ -421,12 +421,4 @@ impl fmt::Display for LogError {
     }
 }
 
-impl std::error::Error for LogError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            LogError::Io(error) => Some(error),
-            LogError::Signature(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for LogError {}

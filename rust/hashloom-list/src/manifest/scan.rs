@@ -392,16 +392,7 @@ impl<E: fmt::Display> fmt::Display for ScanError<E> {
     }
 }
 
-impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ScanError::Root { error, .. } | ScanError::State(error) => Some(error),
-            ScanError::Update(error) | ScanError::Listed(error) => Some(error),
-            ScanError::Algorithms { .. } => None,
-            ScanError::Each(error) => Some(error),
-        }
-    }
-}
+impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {}
 
 /// The outcome for a file.
 enum Settled {

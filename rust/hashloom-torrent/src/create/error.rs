@@ -268,15 +268,7 @@ fn show(path: &Path) -> String {
     hashloom_files::paths::display(path)
 }
 
-impl std::error::Error for CreateError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            CreateError::Path { error, .. } => Some(error),
-            CreateError::Unreadable(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for CreateError {}
 
 /// Collects the first [`NAMED_MAX`] problems.
 #[derive(Default)]

@@ -80,15 +80,7 @@ impl fmt::Display for OpenError {
     }
 }
 
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.problem {
-            OpenProblem::Io(error) => Some(error),
-            OpenProblem::Torrent(error) => Some(error),
-            OpenProblem::NotAFile => None,
-        }
-    }
-}
+impl std::error::Error for OpenError {}
 
 /// A fault of a torrent.
 ///
@@ -419,11 +411,4 @@ impl fmt::Display for HybridDifference {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.problem {
-            Problem::Bencode(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for Error {}

@@ -92,14 +92,7 @@ impl fmt::Display for VerifyError {
     }
 }
 
-impl std::error::Error for VerifyError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            VerifyError::Path { error, .. } => Some(error),
-            VerifyError::NotAFolder { .. } => None,
-        }
-    }
-}
+impl std::error::Error for VerifyError {}
 
 /// Checks every piece of a torrent against the files on disk. Nothing is written, created or changed.
 ///
