@@ -55,11 +55,12 @@ pub struct Edit {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Urls {
     /// Replaces the whole list.
-    all: Option<Vec<Vec<String>>>,
-    remove: Vec<String>,
-    add: Vec<Vec<String>>,
+    all: Option<Tiers>,
+    remove: Vec<Vec<u8>>,
+    add: Tiers,
 }
 
+/// URLs as bytes, as a torrent has them.
 type Tiers = Vec<Vec<Vec<u8>>>;
 
 /// A torrent after an [`Edit`].
@@ -245,7 +246,7 @@ impl Edit {
     /// # Ok::<(), hashloom_torrent::EditError>(())
     /// ```
     pub fn remove_tracker(mut self, url: impl Into<String>) -> Self {
-        self.trackers.remove.push(url.into());
+        self.trackers.remove.push(bytes(url));
         self
     }
 
@@ -275,7 +276,7 @@ impl Edit {
     /// # Ok::<(), hashloom_torrent::EditError>(())
     /// ```
     pub fn web_seeds(mut self, urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.web_seeds.all = Some(urls.into_iter().map(|url| vec![url.into()]).collect());
+        self.web_seeds.all = Some(urls.into_iter().map(|url| vec![bytes(url)]).collect());
         self
     }
 
@@ -290,7 +291,7 @@ impl Edit {
     /// # Ok::<(), hashloom_torrent::EditError>(())
     /// ```
     pub fn add_web_seed(mut self, url: impl Into<String>) -> Self {
-        self.web_seeds.add.push(vec![url.into()]);
+        self.web_seeds.add.push(vec![bytes(url)]);
         self
     }
 
@@ -305,7 +306,7 @@ impl Edit {
     /// # Ok::<(), hashloom_torrent::EditError>(())
     /// ```
     pub fn remove_web_seed(mut self, url: impl Into<String>) -> Self {
-        self.web_seeds.remove.push(url.into());
+        self.web_seeds.remove.push(bytes(url));
         self
     }
 
@@ -441,7 +442,7 @@ impl Edit {
         for (urls, of) in [(&self.trackers, Use::Tracker), (&self.web_seeds, Use::WebSeed)] {
             let mut given = urls.all.iter().flatten().chain(&urls.add).flatten();
             if let Some(url) = given.find(|url| !of.accepts(url)) {
-                return Err(EditError::Url { what: of.name(), url: url.clone().into() });
+                return Err(EditError::Url { what: of.name(), url: url.clone() });
             }
         }
         match &self.name {
@@ -457,7 +458,7 @@ impl Edit {
         self.edit_trackers(keys)?;
         if self.web_seeds != Urls::default() {
             let old = read_seeds(keys.dictionary);
-            let new = self.web_seeds.apply(&old)?;
+            let new = self.web_seeds.apply(&old, |_| Ok(()))?;
             if !old.is_ok_and(|old| old == new) {
                 let seeds: Item = new.iter().flatten().map(|url| Item::from(&url[..])).collect();
                 keys.set("url-list", (!new.is_empty()).then_some(seeds));
@@ -477,14 +478,7 @@ impl Edit {
             return Ok(());
         }
         let old = read_trackers(keys.dictionary);
-        let mut tiers = match (&self.trackers.all, &old) {
-            (Some(all), _) => to_bytes(all),
-            (None, Ok(old)) => old.clone(),
-            (None, Err(error)) => return Err(error.clone()),
-        };
-        self.replace(&mut tiers)?;
-        let edit = Urls { all: None, ..self.trackers.clone() };
-        let tiers = edit.apply(&Ok(tiers))?;
+        let tiers = self.trackers.apply(&old, |tiers| self.replace(tiers))?;
         let mut urls = tiers.iter().flatten();
         let announce = keys.old("announce").and_then(|value| value.string());
         // Clients that know tiers ignore an `announce` that is in none. Such a URL would stay unseen.
@@ -498,18 +492,20 @@ impl Edit {
         Ok(())
     }
 
-    /// Replaces texts in the URLs of trackers. A URL that is there already is not made a second time.
+    /// Replaces texts in the URLs of trackers. A URL that is there already is not made a second time, and one that is not
+    /// UTF-8 stays.
     fn replace(&self, tiers: &mut Tiers) -> Result<(), EditError> {
         for (old, new) in self.replacements.iter().filter(|(old, _)| !old.is_empty()) {
             let all: Vec<Vec<u8>> = tiers.iter().flatten().cloned().collect();
             let mut made: Vec<Vec<u8>> = Vec::new();
             for tier in tiers.iter_mut() {
                 for url in std::mem::take(tier) {
-                    let replaced = replaced(&url, old.as_bytes(), new.as_bytes());
-                    if replaced == url {
+                    let text = std::str::from_utf8(&url).unwrap_or_default();
+                    let replaced = text.replace(old, new).into_bytes();
+                    if replaced == text.as_bytes() {
                         tier.push(url);
                     } else if !all.contains(&replaced) && !made.contains(&replaced) {
-                        if !std::str::from_utf8(&replaced).is_ok_and(|url| Use::Tracker.accepts(url)) {
+                        if !Use::Tracker.accepts(&replaced) {
                             return Err(EditError::Url { what: Use::Tracker.name(), url: replaced });
                         }
                         made.push(replaced.clone());
@@ -518,7 +514,6 @@ impl Edit {
                 }
             }
         }
-        tiers.retain(|tier| !tier.is_empty());
         Ok(())
     }
 
@@ -594,20 +589,26 @@ fn content(torrent: &Torrent, digests: &[u8]) -> u64 {
 }
 
 impl Urls {
-    /// Returns the list after the changes. A list that cannot be read matters only if it is not replaced.
-    fn apply(&self, old: &Result<Tiers, EditError>) -> Result<Tiers, EditError> {
+    /// Returns the list after the changes; `replace` comes before what is removed and added. A list that cannot be read
+    /// matters only if it is not replaced.
+    fn apply(
+        &self,
+        old: &Result<Tiers, EditError>,
+        replace: impl FnOnce(&mut Tiers) -> Result<(), EditError>,
+    ) -> Result<Tiers, EditError> {
         let mut tiers = match &self.all {
-            Some(all) => to_bytes(all),
+            Some(all) => all.clone(),
             None => old.clone()?,
         };
+        replace(&mut tiers)?;
         for tier in &mut tiers {
-            tier.retain(|url| !self.remove.iter().any(|removed| removed.as_bytes() == url));
+            tier.retain(|url| !self.remove.contains(url));
         }
         for tier in &self.add {
             let mut new: Vec<Vec<u8>> = Vec::new();
-            for url in tier.iter().map(|url| url.as_bytes()) {
+            for url in tier {
                 if !tiers.iter().flatten().chain(&new).any(|other| other == url) {
-                    new.push(url.to_vec());
+                    new.push(url.clone());
                 }
             }
             tiers.push(new);
@@ -617,31 +618,12 @@ impl Urls {
     }
 }
 
-fn tier(urls: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
-    urls.into_iter().map(Into::into).collect()
+fn bytes(url: impl Into<String>) -> Vec<u8> {
+    url.into().into_bytes()
 }
 
-fn to_bytes(tiers: &[Vec<String>]) -> Tiers {
-    let tiers = tiers.iter().map(|tier| tier.iter().map(|url| url.clone().into_bytes()).collect::<Vec<_>>());
-    tiers.filter(|tier| !tier.is_empty()).collect()
-}
-
-fn replaced(url: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(url.len());
-    let mut rest = url;
-    while let Some(byte) = rest.first() {
-        match rest.strip_prefix(old) {
-            Some(after) => {
-                out.extend_from_slice(new);
-                rest = after;
-            }
-            None => {
-                out.push(*byte);
-                rest = &rest[1..];
-            }
-        }
-    }
-    out
+fn tier(urls: impl IntoIterator<Item = impl Into<String>>) -> Vec<Vec<u8>> {
+    urls.into_iter().map(bytes).collect()
 }
 
 /// Reads `announce-list`, or `announce` if there is no list. Unlike [`Metadata`](super::Metadata), this leaves out

@@ -22,7 +22,8 @@ impl Use {
     }
 
     /// Returns true if clients use such a URL.
-    pub(super) fn accepts(self, url: &str) -> bool {
+    pub(super) fn accepts(self, url: &[u8]) -> bool {
+        let Ok(url) = std::str::from_utf8(url) else { return false };
         let schemes: &[&str] = match self {
             Use::Tracker => &["http", "https", "udp", "ws", "wss"],
             Use::WebSeed => &["http", "https", "ftp"],

@@ -498,7 +498,7 @@ impl Builder {
     }
 
     fn check(&self) -> Result<(), CreateError> {
-        let url = |of: Use, url: &String| match of.accepts(url) {
+        let url = |of: Use, url: &String| match of.accepts(url.as_bytes()) {
             true => Ok(()),
             false => Err(CreateError::Url { what: of.name(), url: url.clone() }),
         };
