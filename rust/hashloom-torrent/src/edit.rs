@@ -12,13 +12,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use hashloom_files::paths::name::{Platform, check_component};
+use hashloom_files::paths::name::check_component;
 use hashloom_files::text::quoted;
 
 use super::parse::metainfo;
 use super::urls::{self, Use};
 use super::{Error, Metadata, Torrent, Version};
-use crate::bencode::{Item, Kind, Limits, Value, encode_string};
+use crate::bencode::{Item, Kind, Value, encode_string};
 
 /// Changes of a torrent's metadata. Keys that no method names stay byte for byte. The content is not needed.
 ///
@@ -393,22 +393,21 @@ impl Edit {
     pub fn apply(&self, bytes: impl Into<Vec<u8>>) -> Result<Edited, EditError> {
         self.check()?;
         let mut bytes = bytes.into();
-        let limits = Limits::default();
         // The torrent has gone from memory when the edited one is parsed: a list of files is as long as its bencode.
-        let (old, parts, keys) = self.plan(&bytes, &limits)?;
+        let (old, parts, keys) = self.plan(&bytes)?;
         for (place, new) in parts.into_iter().rev() {
             bytes.splice(place, new);
         }
         let bytes = Arc::new(bytes);
-        let torrent = Torrent::from_shared(&bytes, &limits).map_err(EditError::Unreadable)?;
+        let torrent = Torrent::from_shared(&bytes).map_err(EditError::Unreadable)?;
         self.compare(&old, &torrent)?;
         Ok(Edited { bytes, torrent, before: old.before, keys })
     }
 
     /// Returns the torrent before the edit, the parts of its bytes to replace, and the keys that change.
-    fn plan(&self, bytes: &[u8], limits: &Limits) -> Result<(Old, Vec<Part>, Vec<&'static str>), EditError> {
-        let document = metainfo::parse_bencode(bytes, limits).map_err(EditError::Torrent)?;
-        let (torrent, digests) = metainfo::read(&document, bytes.len(), Platform::HERE).map_err(EditError::Torrent)?;
+    fn plan(&self, bytes: &[u8]) -> Result<(Old, Vec<Part>, Vec<&'static str>), EditError> {
+        let document = metainfo::parse_bencode(bytes).map_err(EditError::Torrent)?;
+        let (torrent, digests) = metainfo::read(&document, bytes.len()).map_err(EditError::Torrent)?;
         let root = document.root();
         // The parser has found it.
         let Some(info) = root.get(b"info") else { return Err(EditError::Different) };
@@ -446,9 +445,7 @@ impl Edit {
             }
         }
         match &self.name {
-            Some(name) if check_component(name.as_bytes(), Platform::HERE).is_err() => {
-                Err(EditError::BadName { name: name.clone() })
-            }
+            Some(name) if check_component(name.as_bytes()).is_err() => Err(EditError::BadName { name: name.clone() }),
             _ => Ok(()),
         }
     }

@@ -99,7 +99,7 @@ fn what_a_v2_torrent_says() {
         (0..torrent.piece_count()).map(|piece| torrent.piece_range(piece)).map(|r| r.end - r.start).collect();
     assert_eq!(pieces, [32768, 32768, 32768, 1696, 32768, 32768, 1, 5]);
     assert_eq!(pieces.iter().sum::<u64>(), torrent.total_nbytes());
-    assert_eq!(Torrent::from_vec(bytes, &Default::default()).unwrap().piece_root(3), torrent.piece_root(3));
+    assert_eq!(Torrent::from_vec(bytes).unwrap().piece_root(3), torrent.piece_root(3));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_a_hybrid_torrent_says() {
     assert_eq!(torrent.file_count(), 7, "with padding");
     assert_eq!(notes(&torrent), [""; 0]);
     check_roots(&torrent, &files());
-    let from_vec = Torrent::from_vec(bytes, &Default::default()).unwrap();
+    let from_vec = Torrent::from_vec(bytes).unwrap();
     assert_eq!((from_vec.piece_root(6), from_vec.piece_digest(6)), (torrent.piece_root(6), torrent.piece_digest(6)));
     assert!(torrent.files().filter(|file| file.attributes.padding).all(|file| file.root.is_none()));
 }

@@ -41,7 +41,7 @@ pub fn read(path: &Path) -> Result<Torrent, String> {
     check_path(path)?;
     let bytes = read_bytes(path, File::open(path).map_err(|error| failed(path, &error))?)?;
     let head = head(&bytes);
-    Torrent::from_vec(bytes, &Limits::default()).map_err(|error| refused(path, &head, &error))
+    Torrent::from_vec(bytes).map_err(|error| refused(path, &head, &error))
 }
 
 /// Number of bytes that [`mistaken`] looks at.

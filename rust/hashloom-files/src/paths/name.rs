@@ -5,27 +5,13 @@
 
 use std::fmt;
 
-/// The system whose rules for names apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Platform {
-    /// Linux, macOS and their like.
-    Unix,
-    /// Windows, which refuses more names.
-    Windows,
-}
-
-impl Platform {
-    /// The system that this program runs on.
-    pub const HERE: Platform = if cfg!(windows) { Platform::Windows } else { Platform::Unix };
-}
-
 /// Why a component of a path is refused.
 ///
 /// ```
 /// use hashloom_files::paths::BadComponent;
-/// use hashloom_files::paths::name::{Platform, check_component};
+/// use hashloom_files::paths::name::check_component;
 ///
-/// assert_eq!(check_component(b"..", Platform::HERE), Err(BadComponent::Parent));
+/// assert_eq!(check_component(b".."), Err(BadComponent::Parent));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -67,27 +53,26 @@ impl fmt::Display for BadComponent {
 }
 
 /// Whether a component may stand in a path below the verified folder.
-pub fn check_component(component: &[u8], platform: Platform) -> Result<(), BadComponent> {
+pub fn check_component(component: &[u8]) -> Result<(), BadComponent> {
+    check_everywhere(component)?;
+    if cfg!(windows) { check_windows(component) } else { Ok(()) }
+}
+
+/// The rules of all systems.
+pub fn check_everywhere(component: &[u8]) -> Result<(), BadComponent> {
     match component {
-        b"" => return Err(BadComponent::Empty),
-        b"." => return Err(BadComponent::Current),
-        b".." => return Err(BadComponent::Parent),
-        _ => {}
-    }
-    if component.contains(&0) {
-        return Err(BadComponent::Nul);
-    }
-    if component.contains(&b'/') {
-        return Err(BadComponent::Separator);
-    }
-    match platform {
-        Platform::Unix => Ok(()),
-        Platform::Windows => check_windows(std::str::from_utf8(component).map_err(|_| BadComponent::NotUtf8)?),
+        b"" => Err(BadComponent::Empty),
+        b"." => Err(BadComponent::Current),
+        b".." => Err(BadComponent::Parent),
+        _ if component.contains(&0) => Err(BadComponent::Nul),
+        _ if component.contains(&b'/') => Err(BadComponent::Separator),
+        _ => Ok(()),
     }
 }
 
 /// The rules of Windows alone.
-pub fn check_windows(text: &str) -> Result<(), BadComponent> {
+fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
+    let text = std::str::from_utf8(component).map_err(|_| BadComponent::NotUtf8)?;
     if text.contains('\\') {
         return Err(BadComponent::Separator);
     }
@@ -125,7 +110,7 @@ pub fn refused_on_windows(path: &[u8]) -> Option<BadComponent> {
     };
     let names = if after_drive(names) { &names[2..] } else { names };
     let mut names = names.split('/').filter(|name| !matches!(*name, "" | "." | ".."));
-    names.find_map(|name| check_windows(name).err()).or(is_network.then_some(BadComponent::Network))
+    names.find_map(|name| check_windows(name.as_bytes()).err()).or(is_network.then_some(BadComponent::Network))
 }
 
 #[cfg(test)]
@@ -135,11 +120,11 @@ mod tests {
     #[test]
     fn components_that_stay_below() {
         for name in ["a", "...", "a..", "..a", "con", "a\\b", "C:", " ", "\x1b[31m", "aux.txt", "ünïcode"] {
-            assert_eq!(check_component(name.as_bytes(), Platform::Unix), Ok(()), "{name:?}");
+            assert_eq!(check_everywhere(name.as_bytes()), Ok(()), "{name:?}");
         }
-        assert_eq!(check_component(b"\xff\xfe", Platform::Unix), Ok(()));
+        assert_eq!(check_everywhere(b"\xff\xfe"), Ok(()));
         for name in ["a", "...a", "..a", "console", "com", "com10", "ünïcode", "lpt", "a b"] {
-            assert_eq!(check_component(name.as_bytes(), Platform::Windows), Ok(()), "{name:?}");
+            assert_eq!(check_windows(name.as_bytes()), Ok(()), "{name:?}");
         }
     }
 
@@ -183,8 +168,7 @@ mod tests {
             (b"a\0", Nul),
         ];
         for &(name, why) in everywhere {
-            assert_eq!(check_component(name, Platform::Unix), Err(why), "{name:?}");
-            assert_eq!(check_component(name, Platform::Windows), Err(why), "{name:?}");
+            assert_eq!(check_component(name), Err(why), "{name:?}");
         }
         let windows: &[(&[u8], BadComponent)] = &[
             (b"..\\a", Separator),
@@ -204,7 +188,7 @@ mod tests {
             (b"\xff", NotUtf8),
         ];
         for &(name, why) in windows {
-            assert_eq!(check_component(name, Platform::Windows), Err(why), "{name:?}");
+            assert_eq!(check_windows(name), Err(why), "{name:?}");
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use hashloom_files::merkle::NODE_NBYTES;
-use hashloom_files::paths::name::{Platform, check_component};
+use hashloom_files::paths::name::check_component;
 use hashloom_files::paths::{by_components, to_path};
 use hashloom_files::pieces::layout::Layout;
 
@@ -97,7 +97,7 @@ fn problem(entry: &Entry, next: Option<&Entry>, has_folder: bool) -> Option<File
         return Some(FileProblemKind::TooDeep);
     }
     let names = entry.path.split(is_separator);
-    if let Some(why) = names.filter_map(|name| check_component(name, Platform::HERE).err()).next() {
+    if let Some(why) = names.filter_map(|name| check_component(name).err()).next() {
         return Some(FileProblemKind::BadName(why));
     }
     // Paths below a path follow it at once.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, hash};
-use hashloom_files::paths::name::{Platform, check_component};
+use hashloom_files::paths::name::check_component;
 use hashloom_files::paths::to_path;
 use hashloom_files::pieces::files::{Files, Place, Presence, Trouble};
 use hashloom_files::pieces::job::{Content, Hashes};
@@ -517,7 +517,7 @@ impl Builder {
     fn name_of(&self, path: &Path) -> Result<Vec<u8>, CreateError> {
         let no_name = || CreateError::NoName { path: path.to_owned() };
         if let Some(name) = &self.name {
-            return match check_component(name.as_bytes(), Platform::HERE) {
+            return match check_component(name.as_bytes()) {
                 Ok(()) => Ok(name.clone().into_bytes()),
                 Err(_) => Err(CreateError::BadName { name: name.clone() }),
             };

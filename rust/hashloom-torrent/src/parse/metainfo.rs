@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use hashloom_files::merkle;
-use hashloom_files::paths::name::{Platform, check_component};
+use hashloom_files::paths::name::check_component;
 use hashloom_files::pieces::layout::{Layout, Spans};
 
 use super::error::{Error, Problem};
@@ -14,7 +14,7 @@ use super::metadata::Metadata;
 use super::reader::{A_LENGTH, Reader, at, expect, integer, missing, required, wrong_kind};
 use super::tree::Tree;
 use super::{Attributes, MAX_PIECE_NBYTES, NoteKind, Torrent, Version};
-use crate::bencode::{self, Kind, Value};
+use crate::bencode::{self, Kind, Limits, Value};
 
 /// Number of bytes of a digest in `pieces`.
 const DIGEST_NBYTES: usize = 20;
@@ -26,17 +26,13 @@ const MOST_EXPANSION_NBYTES: u64 = 16 << 20;
 
 /// Reads a torrent, and returns the place of its digests in `bytes` too. The torrent comes without them, so that the
 /// caller can leave them in place or copy them: they are most of a torrent.
-pub(super) fn parse(
-    bytes: &[u8],
-    limits: &bencode::Limits,
-    platform: Platform,
-) -> Result<(Torrent, Range<usize>), Error> {
-    read(&parse_bencode(bytes, limits)?, bytes.len(), platform)
+pub(super) fn parse(bytes: &[u8]) -> Result<(Torrent, Range<usize>), Error> {
+    read(&parse_bencode(bytes)?, bytes.len())
 }
 
 /// Parses the bencode of a torrent.
-pub(crate) fn parse_bencode<'a>(bytes: &'a [u8], limits: &bencode::Limits) -> Result<bencode::Document<'a>, Error> {
-    bencode::parse(bytes, limits).map_err(|error| Error {
+pub(crate) fn parse_bencode<'a>(bytes: &'a [u8]) -> Result<bencode::Document<'a>, Error> {
+    bencode::parse(bytes, &Limits::default()).map_err(|error| Error {
         offset: error.offset,
         key: error.key.clone(),
         problem: Problem::Bencode(error),
@@ -44,24 +40,15 @@ pub(crate) fn parse_bencode<'a>(bytes: &'a [u8], limits: &bencode::Limits) -> Re
 }
 
 /// The same as [`parse`] for the bencode of `nbytes` bytes.
-pub(crate) fn read(
-    document: &bencode::Document<'_>,
-    nbytes: usize,
-    platform: Platform,
-) -> Result<(Torrent, Range<usize>), Error> {
+pub(crate) fn read(document: &bencode::Document<'_>, nbytes: usize) -> Result<(Torrent, Range<usize>), Error> {
     let reader = Reader::new(document.notes(), document.note_count());
     let root = document.root();
     expect(root, Kind::Dictionary, "")?;
-    reader.torrent(root, platform, MOST_EXPANSION_NBYTES.max(8 * nbytes as u64))
+    reader.torrent(root, MOST_EXPANSION_NBYTES.max(8 * nbytes as u64))
 }
 
 impl Reader {
-    fn torrent(
-        mut self,
-        root: Value<'_>,
-        platform: Platform,
-        most_nbytes: u64,
-    ) -> Result<(Torrent, Range<usize>), Error> {
+    fn torrent(mut self, root: Value<'_>, most_nbytes: u64) -> Result<(Torrent, Range<usize>), Error> {
         let [info, layers] = self.keys(root, "", [b"info", b"piece layers"]);
         let info = required(info, Kind::Dictionary, "info", "a dictionary that describes the files", root)?;
         let [version, name, name_utf8, piece_length, pieces, length, files, tree] = self.keys(
@@ -80,7 +67,7 @@ impl Reader {
         };
         let name_value = required(name, Kind::String, name_key, "a string: the name of the file or folder", info)?;
         let name = name_value.string().unwrap_or_default();
-        check_component(name, platform).map_err(|why| Error {
+        check_component(name).map_err(|why| Error {
             problem: Problem::BadComponent { component: name.to_vec(), path: name.to_vec(), why },
             key: name_key.to_owned(),
             offset: name_value.span().start,
@@ -106,7 +93,7 @@ impl Reader {
                 return Err(at(pieces, "info.pieces", Problem::PiecesNotWhole { nbytes: digests.len() }));
             }
             single_file = files.is_none();
-            self.v1_files(info, name, length, files, platform)?;
+            self.v1_files(info, name, length, files)?;
             let layout = Layout::new(piece_nbytes, std::mem::take(&mut self.spans));
             let found = (digests.len() / DIGEST_NBYTES) as u64;
             if found != layout.piece_count() {
@@ -123,7 +110,6 @@ impl Reader {
             let reading = Tree {
                 layers: &mut layers,
                 piece_nbytes,
-                platform,
                 most_nbytes,
                 v1: layout.as_ref(),
                 next: 0,
@@ -163,13 +149,12 @@ impl Reader {
         name: &[u8],
         length: Option<Value<'_>>,
         files: Option<Value<'_>>,
-        platform: Platform,
     ) -> Result<(), Error> {
         if let Some(files) = files {
             if length.is_some() {
                 self.note("info.length", NoteKind::LengthBesideFiles);
             }
-            self.file_list(expect(files, Kind::List, "info.files")?, platform)?;
+            self.file_list(expect(files, Kind::List, "info.files")?)?;
             return check_distinct(self, files);
         }
         let Some(length) = length else {
@@ -185,7 +170,7 @@ impl Reader {
         self.file(attributes, Some(length), info, None)
     }
 
-    fn file_list(&mut self, list: Value<'_>, platform: Platform) -> Result<(), Error> {
+    fn file_list(&mut self, list: Value<'_>) -> Result<(), Error> {
         for (index, entry) in list.items().enumerate() {
             // The key is spelt out only for an error: a torrent can have a million files.
             let key = |name: &str| format!("info.files[{index}]{}{name}", if name.is_empty() { "" } else { "." });
@@ -203,7 +188,7 @@ impl Reader {
                 None if attributes.padding => {}
                 None => return Err(at(entry, &key(name), missing("a list: the folders of the file, and its name"))),
                 Some(path) if path.kind() != Kind::List => return Err(wrong_kind(path, Kind::List, &key(name))),
-                Some(path) => self.path(path, attributes, platform).map_err(|mut error| {
+                Some(path) => self.path(path, attributes).map_err(|mut error| {
                     error.key = key(&format!("{name}{}", error.key));
                     error
                 })?,
@@ -218,12 +203,12 @@ impl Reader {
     }
 
     /// Appends the components of a path to `names`. An error's key has only the component's index.
-    fn path(&mut self, list: Value<'_>, attributes: Attributes, platform: Platform) -> Result<(), Error> {
+    fn path(&mut self, list: Value<'_>, attributes: Attributes) -> Result<(), Error> {
         for (index, item) in list.items().enumerate() {
             let Some(component) = item.string() else {
                 return Err(wrong_kind(item, Kind::String, &format!("[{index}]")));
             };
-            match check_component(component, platform) {
+            match check_component(component) {
                 Err(why) if !attributes.padding => {
                     let components: Vec<&[u8]> = list.items().filter_map(|item| item.string()).take(100).collect();
                     let path = components.join(&b'/');

@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 use hashloom::{Algorithm, hash};
 use hashloom_files::merkle::NODE_NBYTES;
-use hashloom_files::paths::name::Platform;
 use hashloom_files::pieces::layout::Layout;
 use hashloom_files::read::stream;
 use hashloom_files::text::shown;
@@ -320,7 +319,7 @@ impl Torrent {
         let mut bytes = Vec::new();
         // The file may grow. One byte more than is allowed is refused by the parser.
         file.take(limits.nbytes as u64 + 1).read_to_end(&mut bytes).map_err(io)?;
-        Torrent::from_vec(bytes, &limits).map_err(|error| failed(OpenProblem::Torrent(error)))
+        Torrent::from_vec(bytes).map_err(|error| failed(OpenProblem::Torrent(error)))
     }
 
     /// Reads a `.torrent` file's bytes.
@@ -340,25 +339,7 @@ impl Torrent {
     /// # Ok::<(), hashloom_torrent::Error>(())
     /// ```
     pub fn parse(bytes: &[u8]) -> Result<Torrent, Error> {
-        Torrent::parse_within(bytes, &bencode::Limits::default())
-    }
-
-    /// Reads the bytes of a `.torrent` file within limits other than the default ones.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`parse`](Torrent::parse).
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::Limits;
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// let bytes = b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee";
-    /// assert!(Torrent::parse_within(bytes, &Limits::default()).is_ok());
-    /// assert!(Torrent::parse_within(bytes, &Limits { nbytes: 20, ..Limits::default() }).is_err());
-    /// ```
-    pub fn parse_within(bytes: &[u8], limits: &bencode::Limits) -> Result<Torrent, Error> {
-        let (torrent, digests) = metainfo::parse(bytes, limits, Platform::HERE)?;
+        let (torrent, digests) = metainfo::parse(bytes)?;
         Ok(torrent.with(bytes[digests].to_vec()))
     }
 
@@ -370,16 +351,15 @@ impl Torrent {
     /// The errors of [`parse`](Torrent::parse).
     ///
     /// ```
-    /// use hashloom_torrent::bencode::Limits;
     /// use hashloom_torrent::Torrent;
     ///
     /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::from_vec(bytes.to_vec(), &Limits::default())?;
+    /// let torrent = Torrent::from_vec(bytes.to_vec())?;
     /// assert_eq!(torrent.piece_digest(0), Some(&b"01234567890123456789"[..]));
     /// # Ok::<(), hashloom_torrent::Error>(())
     /// ```
-    pub fn from_vec(mut bytes: Vec<u8>, limits: &bencode::Limits) -> Result<Torrent, Error> {
-        let (torrent, digests) = metainfo::parse(&bytes, limits, Platform::HERE)?;
+    pub fn from_vec(mut bytes: Vec<u8>) -> Result<Torrent, Error> {
+        let (torrent, digests) = metainfo::parse(&bytes)?;
         let nbytes = digests.len();
         bytes.copy_within(digests, 0);
         bytes.truncate(nbytes);
@@ -388,8 +368,8 @@ impl Torrent {
     }
 
     /// Reads the bytes of a `.torrent` file, which the caller keeps too: the digests are not copied.
-    pub(super) fn from_shared(bytes: &Arc<Vec<u8>>, limits: &bencode::Limits) -> Result<Torrent, Error> {
-        let (torrent, part) = metainfo::parse(bytes, limits, Platform::HERE)?;
+    pub(super) fn from_shared(bytes: &Arc<Vec<u8>>) -> Result<Torrent, Error> {
+        let (torrent, part) = metainfo::parse(bytes)?;
         Ok(Torrent { digests: Shared { bytes: Arc::clone(bytes), part }, ..torrent })
     }
 

@@ -2,7 +2,7 @@
 
 //! The tools that read a torrent's keys: the values of a dictionary, notes on them, and errors that say where.
 
-use hashloom_files::paths::name::{Platform, check_component};
+use hashloom_files::paths::name::check_everywhere;
 use hashloom_files::pieces::layout::Spans;
 
 use super::error::{Error, Problem};
@@ -50,7 +50,7 @@ impl Reader {
     pub(super) fn target(&mut self, target: Option<Value<'_>>, place: &'static str) {
         let Some(target) = target else { return };
         let components = || target.items().filter_map(|item| item.string());
-        if components().any(|component| check_component(component, Platform::Unix).is_err()) {
+        if components().any(|component| check_everywhere(component).is_err()) {
             self.note(place, NoteKind::SymlinkLeadsOut { offset: target.span().start });
         }
         self.names.push_target(components());

@@ -8,7 +8,7 @@
 //! (`a.txt` and `a/b`).
 
 use hashloom_files::merkle::NODE_NBYTES;
-use hashloom_files::paths::name::{Platform, check_component};
+use hashloom_files::paths::name::check_component;
 use hashloom_files::pieces::layout::Layout;
 
 use super::error::{Error, HybridDifference, Problem};
@@ -33,7 +33,6 @@ struct Folder<'a> {
 pub(super) struct Tree<'a, 'l> {
     pub(super) layers: &'l mut Layers<'a>,
     pub(super) piece_nbytes: u64,
-    pub(super) platform: Platform,
     /// Bytes that the paths may take; the roots may take as many.
     pub(super) most_nbytes: u64,
     /// The files of v1 if the torrent is a hybrid: the tree's files must equal these.
@@ -87,7 +86,7 @@ impl<'a> Tree<'a, '_> {
                 return Err(error(Problem::FileAndFolder { path: path.clone() }, &path));
             }
             join(&mut path, key);
-            if let Err(why) = check_component(key, self.platform) {
+            if let Err(why) = check_component(key) {
                 let problem = Problem::BadComponent { component: key.to_vec(), path: path.clone(), why };
                 return Err(error(problem, &path));
             }
