@@ -9,13 +9,13 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hashloom_files::paths;
 use hashloom_files::pieces::files::{Cache, Files};
 use hashloom_files::read::evidence::{Folder, TICK};
 use hashloom_files::state::State;
 use hashloom_files::{Doubt, Noted, Tie};
 
 use super::PieceState;
+use super::content::file_path;
 use super::locate::locate;
 use crate::{Bitfield, File, Torrent};
 
@@ -362,13 +362,9 @@ fn look(torrent: &Torrent, path: &Path) -> (Vec<Tie>, Vec<u64>) {
     // Nothing is known if the place is missing; the check itself will report why.
     let content = locate(torrent, path, &Cache::default()).map_or(path.to_owned(), |located| located.content);
     let folder = Folder::new(&content);
-    let path_of = |file: &File<'_>| match torrent.is_single_file() {
-        true => content.clone(),
-        false => content.join(paths::to_path(file.path)),
-    };
     let note = |file: File<'_>| match file.attributes.padding || file.attributes.symlink {
         true => None,
-        false => Noted::of(&path_of(&file)).ok(),
+        false => Noted::of(&file_path(torrent, &content, file.index)).ok(),
     };
     let is_fresh = |noted: &Option<Noted>| noted.is_some_and(|noted| noted.doubt == Some(Doubt::Fresh));
     let mut all: Vec<Option<Noted>> = torrent.files().map(note).collect();
@@ -379,7 +375,7 @@ fn look(torrent: &Torrent, path: &Path) -> (Vec<Tie>, Vec<u64>) {
         }
     }
     let ties = all.iter().zip(torrent.files()).map(|(noted, file)| match noted {
-        Some(noted) => folder.tie(&path_of(&file), noted),
+        Some(noted) => folder.tie(&file_path(torrent, &content, file.index), noted),
         None => folder.tie_of_none(),
     });
     let looks = all.iter().map(|noted| Files::look_of(noted.as_ref().map(|noted| &noted.stamp)));

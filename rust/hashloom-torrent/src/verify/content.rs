@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The place, length and time of last change of each file of a torrent, as clients' resume files need them.
+//! Looks at the files of a torrent without reading them: the place, length and time of last change of each, as clients'
+//! resume files need them.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use hashloom_files::paths;
@@ -12,7 +14,7 @@ use hashloom_files::read::stamp::Stamp;
 use super::Report;
 use super::VerifyError;
 use super::locate::locate;
-use crate::Torrent;
+use crate::{Attributes, Torrent};
 
 /// The place, length and time of last change of each file of a torrent.
 ///
@@ -80,9 +82,7 @@ impl Content {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
-        let content = locate(torrent, path, &Cache::default())
-            .map_err(|error| VerifyError::locating(torrent, path, error))?
-            .content;
+        let content = place(torrent, path)?;
         let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
         let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
         Ok(Content { path, files })
@@ -212,7 +212,45 @@ impl Content {
     }
 }
 
-fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
+/// Returns the place of a torrent's content, found as [`verify`](super::verify) finds it, and the stamp of each file of
+/// a range. The stamp is `None` for a file that is missing or cannot be looked at, and for padding and links.
+///
+/// Machines that share a check compare their stamps: verdicts of different times belong together only if no file has
+/// changed in between.
+///
+/// # Errors
+/// The errors of [`verify`](super::verify).
+///
+/// ```
+/// use hashloom_torrent::{Torrent, look};
+///
+/// # let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("abc"), "abc")?;
+/// let torrent = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let (content, stamps) = look(&Torrent::parse(torrent)?, folder.path(), 0..1)?;
+/// assert_eq!(content, folder.path().join("abc"));
+/// assert_eq!(stamps[0].unwrap().nbytes, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn look(torrent: &Torrent, path: &Path, files: Range<usize>) -> Result<(PathBuf, Vec<Option<Stamp>>), VerifyError> {
+    let content = place(torrent, path)?;
+    let end = files.end.min(torrent.file_count());
+    let stamp_of = |index: usize| match torrent.file(index).attributes {
+        Attributes { padding: false, symlink: false, .. } => Stamp::at(&file_path(torrent, &content, index)).ok()?,
+        _ => None,
+    };
+    let stamps = (files.start.min(end)..end).map(stamp_of).collect();
+    Ok((content, stamps))
+}
+
+/// The content's file or folder.
+fn place(torrent: &Torrent, path: &Path) -> Result<PathBuf, VerifyError> {
+    let located = locate(torrent, path, &Cache::default());
+    Ok(located.map_err(|error| VerifyError::locating(torrent, path, error))?.content)
+}
+
+/// The path of a file of the content.
+pub(super) fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
     match torrent.is_single_file() {
         true => content.to_owned(),
         false => content.join(paths::to_path(torrent.file(index).path)),

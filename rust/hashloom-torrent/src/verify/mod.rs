@@ -6,7 +6,6 @@ mod checkpoint;
 mod content;
 mod links;
 mod locate;
-mod look;
 mod report;
 
 use std::fmt;
@@ -27,8 +26,7 @@ use hashloom_files::text::{quoted, reason};
 use locate::{Located, locate};
 
 pub use checkpoint::{Checkpoint, Verdicts};
-pub use content::Content;
-pub use look::look;
+pub use content::{Content, look};
 pub use report::{
     FileDifference, FileReport, FileState, FileTrouble, PieceDigests, PieceState, Ranges, Report, Trouble,
 };
