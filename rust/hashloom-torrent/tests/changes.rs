@@ -7,6 +7,7 @@
 
 #[path = "../../hashloom-files/tests/heard/mod.rs"]
 mod heard;
+mod maker;
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -21,12 +22,9 @@ use hashloom_torrent::{
     Version, verify, verify_pieces,
 };
 use heard::heard;
+use maker::noise;
 
 const PIECE: u64 = 16 << 10;
-
-fn noise(nbytes: usize, seed: u64) -> Vec<u8> {
-    (0..nbytes as u64).map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
-}
 
 /// `a` and `c` have a few pieces each, `b` has many; in version 1 the files share pieces.
 fn content(folder: &Path) {
@@ -94,7 +92,7 @@ fn what_changes_behind_the_reader_is_checked_again() {
     };
     type Change<'a> = (&'a str, &'a str, FileState, Option<PieceState>, Box<dyn Fn() + Sync + 'a>);
     // The change, its file, the file's state afterwards, and the state of the first piece that is the file's alone.
-    let changes: [Change; 9] = [
+    let changes: [Change; 11] = [
         ("overwritten", "b", FileState::Incomplete, Some(PieceState::Bad), {
             Box::new(|| open(&b).write_all_at(&[0; 100], 20_000).unwrap())
         }),
@@ -118,6 +116,15 @@ fn what_changes_behind_the_reader_is_checked_again() {
             })
         }),
         ("removed", "a", FileState::Missing, Some(PieceState::Missing), Box::new(|| fs::remove_file(&a).unwrap())),
+        ("removed while it is read", "b", FileState::Missing, Some(PieceState::Missing), {
+            Box::new(|| fs::remove_file(&b).unwrap())
+        }),
+        ("a folder in its place while it is read", "b", FileState::Failed, Some(PieceState::Unread), {
+            Box::new(|| {
+                fs::remove_file(&b).unwrap();
+                fs::create_dir(&b).unwrap();
+            })
+        }),
         ("a folder in its place", "a", FileState::Failed, Some(PieceState::Unread), {
             Box::new(|| {
                 fs::remove_file(&a).unwrap();
@@ -143,7 +150,7 @@ fn what_changes_behind_the_reader_is_checked_again() {
                 }
                 let c = torrent.pieces_of_file(index(&torrent, "c"));
                 assert!(report.pieces[c].iter().skip(1).all(|&piece| piece == PieceState::Have), "{what}");
-                let _ = fs::remove_dir(&a);
+                let _ = (fs::remove_dir(&a), fs::remove_dir(&b));
             }
         }
     }

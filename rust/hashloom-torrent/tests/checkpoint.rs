@@ -3,6 +3,7 @@
 //! A continued check must not believe a verdict whose files may have changed unseen.
 #![cfg(target_os = "linux")]
 
+mod maker;
 #[path = "../../../test/skipped.rs"]
 mod skipped;
 
@@ -23,12 +24,7 @@ const NBYTES: usize = 40_000;
 fn zeros(folder: &Path) -> (PathBuf, Torrent) {
     let path = folder.join("zeros");
     fs::write(&path, [0; NBYTES]).unwrap();
-    let pieces = [&[0; 16384][..], &[0; 16384], &[0; NBYTES - 2 * 16384]];
-    let digests = pieces.map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece));
-    let mut torrent = b"d4:infod6:lengthi40000e4:name5:zeros12:piece lengthi16384e6:pieces60:".to_vec();
-    digests.iter().for_each(|digest| torrent.extend_from_slice(digest.as_ref()));
-    torrent.extend_from_slice(b"ee");
-    (path, Torrent::parse(&torrent).unwrap())
+    (path, Torrent::parse(&maker::file_torrent("zeros", &[0; NBYTES], 16384)).unwrap())
 }
 
 /// A checkpoint in a file without a name.

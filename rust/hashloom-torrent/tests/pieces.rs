@@ -2,17 +2,16 @@
 
 //! Pieces checked from memory: the verdict is that of each piece's bytes, however they are cut into chunks.
 
+mod maker;
+
 use std::fs;
 
 use hashloom::{Algorithm, hash};
 use hashloom_files::run::Options;
 use hashloom_torrent::{Builder, Pieces, Torrent, Version};
+use maker::noise;
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
-
-fn noise(nbytes: usize, seed: u64) -> Vec<u8> {
-    (0..nbytes as u64).map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
-}
 
 /// A torrent, and the bytes of each of its pieces.
 fn made(version: Version, piece_nbytes: u64) -> (Torrent, Vec<Vec<u8>>) {

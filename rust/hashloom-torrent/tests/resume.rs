@@ -13,7 +13,7 @@ use hashloom_files::run::Options;
 use hashloom_torrent::bencode::{self, Item, Limits};
 use hashloom_torrent::resume::{Error, Format, decode, encode, file_name, update};
 use hashloom_torrent::{Bitfield, Content, Torrent, verify};
-use maker::{content, folder_torrent, noise, padding, raw_file_torrent, write_files};
+use maker::{content, folder_torrent, noise, padding, raw_file_torrent, v2_torrent, write_files};
 use proptest::prelude::*;
 
 const CLIENTS: [Format; 2] = [Format::Libtorrent, Format::Transmission];
@@ -390,35 +390,13 @@ fn changes_are_seen() {
     assert_eq!(example.content().changed(&report), [0]);
 }
 
-/// A v2 torrent of files of up to 16 KiB, one piece each.
-fn v2(files: &[(&str, &[u8])]) -> Torrent {
-    let mut tree = Item::dictionary();
-    for (name, bytes) in files {
-        let mut file = Item::dictionary();
-        file.insert("length", bytes.len() as i64);
-        file.insert("pieces root", hashloom::hash(hashloom::Algorithm::Sha256, bytes).as_ref());
-        let mut entry = Item::dictionary();
-        entry.insert("", file);
-        tree.insert(name, entry);
-    }
-    let mut info = Item::dictionary();
-    info.insert("file tree", tree);
-    info.insert("meta version", 2);
-    info.insert("name", "album");
-    info.insert("piece length", 16384);
-    let mut torrent = Item::dictionary();
-    torrent.insert("info", info);
-    torrent.insert("piece layers", Item::dictionary());
-    Torrent::parse(&torrent.encode()).unwrap()
-}
-
 #[test]
 fn v2_torrents_have_another_hash_and_padding_that_no_list_shows() {
     let folder = tempfile::tempdir().unwrap();
     let whole = noise(16384, 1);
-    let files: [(&str, &[u8]); 3] = [("a", b"abc"), ("b", &whole), ("c", b"c")];
-    let torrent = v2(&files);
-    write_files(&folder.path().join("other"), &files.map(|(name, bytes)| content(name, bytes)));
+    let files = [content("a", "abc"), content("b", whole), content("c", "c")];
+    let torrent = Torrent::parse(&v2_torrent("album", &files, 16384)).unwrap();
+    write_files(&folder.path().join("other"), &files);
     let content = Content::find(&torrent, &folder.path().join("other")).unwrap();
     let bytes = encode(Format::Libtorrent, &torrent, &Bitfield::all(3), &content).unwrap();
     assert_eq!(raw(&bytes, "info-hash"), None);

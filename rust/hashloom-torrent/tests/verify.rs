@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents checked against files on disk: holes, links, what is no file, progress, changes. `verify_random.rs` damages
-//! files in every way.
+//! Torrents checked against files on disk: holes, links, what is no file, progress. `verify_random.rs` damages files in
+//! every way, `changes.rs` has files that change during the check.
 
 #![cfg_attr(not(unix), allow(unused_imports, reason = "some tests are for Unix only"))]
 
@@ -15,7 +15,6 @@ mod heard;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_torrent::PieceState::{Bad, Have, Missing, Unchecked, Unread};
@@ -394,58 +393,5 @@ fn a_scope_of_other_pieces_than_there_are() {
         let report = found.unwrap();
         assert_eq!((report.have(), report.scope.len(), report.scope.count()), (have, 7, have), "{npieces}");
         assert_eq!(report.is_of_all(), have == 7, "{npieces}");
-    }
-}
-
-#[test]
-fn a_file_that_changes_during_the_check_is_what_it_is_in_the_end() {
-    let bytes = noise(8_000_000, 1);
-    let (outer, inner, torrent) = folder(&[content("a", &bytes[..]), content("b", noise(100_000, 2))], 65536);
-    let parsed = Torrent::parse(&torrent).unwrap();
-    for change in ["shrink", "remove", "grow", "replace", "folder", "all"] {
-        // Windows may keep the name of an open file that is removed until all handles are closed.
-        if cfg!(windows) && matches!(change, "remove" | "replace" | "all") {
-            continue;
-        }
-        maker::write_files(&inner, &[content("a", &bytes[..]), content("b", noise(100_000, 2))]);
-        let once = AtomicBool::new(false);
-        let meddle = |progress: Progress| {
-            if progress.nbytes > 1_000_000 && !once.swap(true, Ordering::Relaxed) {
-                let path = inner.join("a");
-                match change {
-                    "shrink" => fs::OpenOptions::new().write(true).open(path).unwrap().set_len(2_000_000).unwrap(),
-                    "remove" => fs::remove_file(path).unwrap(),
-                    "replace" => {
-                        fs::write(inner.join("new"), "new").unwrap();
-                        fs::rename(inner.join("new"), path).unwrap();
-                    }
-                    "folder" => {
-                        fs::rename(path, outer.path().join("away")).unwrap();
-                        fs::create_dir(inner.join("a")).unwrap();
-                    }
-                    "all" => fs::remove_dir_all(&inner).unwrap(),
-                    _ => fs::OpenOptions::new().write(true).open(path).unwrap().set_len(9_000_000).unwrap(),
-                }
-            }
-        };
-        let options = Options::new().threads(1);
-        let report = heard(&options, meddle, |options| verify(&parsed, outer.path(), options)).unwrap();
-        // The verdicts hold for the files' state at the end. The three pieces are the first of `a`, the one that `a`
-        // shares with `b`, and one of `b` alone.
-        let (state, found_nbytes, pieces) = match change {
-            "shrink" => (FileState::Short, Some(2_000_000), [Have, Missing, Have]),
-            "remove" => (FileState::Missing, None, [Missing, Missing, Have]),
-            "replace" => (FileState::Short, Some(3), [Missing, Missing, Have]),
-            "folder" => (FileState::Failed, None, [Unread, Unread, Have]),
-            "all" => (FileState::Missing, None, [Missing; 3]),
-            _ => (FileState::Long, Some(9_000_000), [Have; 3]),
-        };
-        assert_eq!([0, 122, 123].map(|piece| report.pieces[piece]), pieces, "{change}");
-        assert_eq!((report.files[0].state, report.files[0].found_nbytes), (state, found_nbytes), "{change}");
-        assert_eq!(report.files[1].state == FileState::Missing, change == "all", "{change}");
-        assert_eq!((report.count(Bad), report.troubles.len()), (0, usize::from(change == "folder")), "{change}");
-        if change == "folder" {
-            fs::remove_dir(inner.join("a")).unwrap();
-        }
     }
 }

@@ -273,6 +273,8 @@ pub enum Version {
     Hybrid,
 }
 
+pub const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
+
 /// A torrent, and its files in the torrent's order. If the only file's path is the name, the torrent is a single-file
 /// torrent.
 pub fn torrent(version: Version, name: &str, files: &[Content], piece_nbytes: usize) -> (Vec<u8>, Vec<Content>) {
