@@ -425,40 +425,6 @@ func SumRows{end}(dst [][{size}]byte, rows []byte, rowLen int) {{
 """.split("\n")
 
 
-def go_sha3_examples():
-    yield ""
-    for a, end in go_keccaks():
-        name = a.identifier if a.is_xof or a.name.startswith("sha3-") else "legacy_" + a.identifier
-        if a.is_xof:
-            yield from f"""\
-func Example_{name}() {{
-	h := sha3.New{end}()
-	h.Write([]byte("one"))
-	sum := make([]byte, 20)
-	h.Read(sum)
-	sums, sumsOfRows := make([]byte, 40), make([]byte, 40)
-	sha3.SumMany{end}(sums, [][]byte{{[]byte("one"), []byte("two")}}, 20)
-	sha3.SumRows{end}(sumsOfRows, []byte("onetwo"), 3, 20)
-	fmt.Println(bytes.Equal(sum, sha3.Sum{end}([]byte("one"), 20)), bytes.Equal(sum, sums[:20]),
-		bytes.Equal(sums, sumsOfRows))
-	// Output: true true true
-}}
-""".split("\n")
-        else:
-            yield from f"""\
-func Example_{name}() {{
-	h := sha3.New{end}()
-	h.Write([]byte("one"))
-	sum := sha3.Sum{end}([]byte("one"))
-	var sums, sumsOfRows [2][sha3.Size{end}]byte
-	sha3.SumMany{end}(sums[:], [][]byte{{[]byte("one"), []byte("two")}})
-	sha3.SumRows{end}(sumsOfRows[:], []byte("onetwo"), 3)
-	fmt.Println(bytes.Equal(h.Sum(nil), sum[:]), sum == sums[0], sums == sumsOfRows)
-	// Output: true true true
-}}
-""".split("\n")
-
-
 def go_sha3_variants():
     """For variants_test.go."""
     for a, end in go_keccaks():
@@ -524,7 +490,6 @@ WRITERS = {
     "rust/hashloom-gpu/src/shader.rs": [gpu_bodies],
     "go/internal/core/alg.go": [go_constants, go_rows],
     "go/sha3/sha3.go": [go_sha3],
-    "go/sha3/example_test.go": [go_sha3_examples],
     "go/variants_test.go": [go_sha3_variants],
     "go/xof_test.go": [go_xofs],
     "python/src/hash.rs": [python_constructors],

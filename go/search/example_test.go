@@ -53,15 +53,6 @@ func ExampleJob_All() {
 	// 1039
 }
 
-func ExampleJob_FindAll() {
-	job := search.Job{New: sha256.New, Alphabet: "0123456789", Target: search.ZeroBits(12)}
-	fmt.Println(job.FindAll(0, 10_000, -1))
-	fmt.Println(job.FindAll(0, 10_000, 2))
-	// Output:
-	// [886 1039 3633 5848]
-	// [886 1039]
-}
-
 // Block 0 of Bitcoin: the first 76 bytes of its header, a nonce of 4 bytes, SHA-256 twice; numbers and digests begin
 // with the least significant byte.
 func ExampleJob() {

@@ -181,21 +181,6 @@ func (j *Job) All(first, last uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) { j.each(context.Background(), first, last, yield) }
 }
 
-// FindAll returns, in order, the nonces from first to last, both included, whose digests are at most the target. If n
-// is not negative, it returns the first n of them at most.
-//
-// It runs and panics as [Job.Find] does.
-func (j *Job) FindAll(first, last uint64, n int) []uint64 {
-	var nonces []uint64
-	j.each(context.Background(), first, last, func(nonce uint64) bool {
-		if n != 0 {
-			nonces = append(nonces, nonce)
-		}
-		return n < 0 || len(nonces) < n
-	})
-	return nonces
-}
-
 // each calls yield with the nonces found, in order, until yield returns false or ctx has ended: then it returns the
 // cause. It searches in pieces that take about a millisecond, or 16 times as long as hashing the prefix.
 func (j *Job) each(ctx context.Context, first, last uint64, yield func(uint64) bool) error {

@@ -15,7 +15,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +57,7 @@ func TestHeaders(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := job.FindAll(block.nonce-3000, block.nonce+3000, -1); !slices.Equal(got, []uint64{block.nonce}) {
+			if got := findAll(&job, block.nonce-3000, block.nonce+3000); !slices.Equal(got, []uint64{block.nonce}) {
 				t.Errorf("%s: %v, want %d", isa, got, block.nonce)
 			}
 		}
@@ -69,51 +68,9 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// Krist's server takes the first twelve hexadecimal digits of the digest as a number.
-func TestKrist(t *testing.T) {
-	prefix := []byte("k5ztameslf" + "0000000001e2")
-	const work = 1 << 38
-	job := search.Job{New: sha256.New, Prefix: prefix, Alphabet: decimal,
-		Target: search.FirstBytes(binary.BigEndian.AppendUint64(nil, work)[2:])}
-	var want []uint64
-	for n := range uint64(20_000) {
-		digest := fmt.Sprintf("%x", stdsha256.Sum256(strconv.AppendUint(prefix[:len(prefix):len(prefix)], n, 10)))
-		if number, err := strconv.ParseUint(digest[:12], 16, 64); err != nil {
-			t.Fatal(err)
-		} else if number <= work {
-			want = append(want, n)
-		}
-	}
-	if got := job.FindAll(0, 19_999, -1); !slices.Equal(got, want) || len(want) < 5 {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-// All nonces, the first n of them, and the parts of a range together; more than FindAll has room for in one call.
-func TestFindAll(t *testing.T) {
-	job := search.Job{New: sha512.New384, Again: sha1.New, Alphabet: "01", Suffix: []byte("b"), Target: search.ZeroBits(3)}
-	var want []uint64
-	for n := range uint64(5001) {
-		digest := sha512.Sum384([]byte(strconv.FormatUint(n, 2) + "b"))
-		if again := sha1.Sum(digest[:]); again[0] < 0x20 {
-			want = append(want, n)
-		}
-	}
-	for _, n := range []int{-1, 0, 1, 255, 256, 257, 512, len(want), len(want) + 1, math.MaxInt} {
-		most := len(want)
-		if n >= 0 {
-			most = min(most, n)
-		}
-		if got := job.FindAll(0, 5000, n); !slices.Equal(got, want[:most]) {
-			t.Errorf("n = %d: %d nonces, want %d", n, len(got), most)
-		}
-	}
-	if nonce, found := job.Find(want[2]+1, 5000); !found || nonce != want[3] {
-		t.Errorf("Find: %d, %v, want %d", nonce, found, want[3])
-	}
-	if got := job.FindAll(want[2], want[7], -1); !slices.Equal(got, want[2:8]) {
-		t.Errorf("from one nonce to another: %v, want %v", got, want[2:8])
-	}
+// findAll returns the nonces that All yields.
+func findAll(job *search.Job, first, last uint64) []uint64 {
+	return slices.Collect(job.All(first, last))
 }
 
 func TestRanges(t *testing.T) {
@@ -126,7 +83,7 @@ func TestRanges(t *testing.T) {
 			first, last uint64
 			want        int
 		}{{0, 0, 1}, {1, 0, 0}, {most, most, 1}, {most, 0, 0}, {most - 999, most, 1000}, {250, 260, 11}} {
-			got := job.FindAll(test.first, test.last, -1)
+			got := findAll(&job, test.first, test.last)
 			nonce, found := job.Find(test.first, test.last)
 			if len(got) != test.want || found != (test.want > 0) || found && nonce != test.first {
 				t.Errorf("%d to %d: %d nonces, %d, %v", test.first, test.last, len(got), nonce, found)
@@ -182,7 +139,7 @@ func TestMisuse(t *testing.T) {
 	for text, f := range map[string]func(){
 		"Job.New is nil":         func() { (&search.Job{}).Find(0, 1) },
 		"Job.New: *fnv.sum128":   func() { (&search.Job{New: foreign}).Find(0, 1) },
-		"Job.Again: *fnv.sum128": func() { (&search.Job{New: sha1.New, Again: foreign}).FindAll(0, 1, -1) },
+		"Job.Again: *fnv.sum128": func() { (&search.Job{New: sha1.New, Again: foreign}).Find(0, 1) },
 		"Job.Alphabet: 1 digits": func() { (&search.Job{New: sha1.New, Alphabet: "0"}).Find(0, 1) },
 		"Job.Alphabet: 257 ":     func() { (&search.Job{New: sha1.New, Alphabet: strings.Repeat("0", 257)}).Find(0, 1) },
 		"Job.Width: -1 digits":   func() { (&search.Job{New: sha1.New, Width: -1}).Find(0, 1) },
@@ -206,7 +163,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// FuzzFind: FindAll finds what a loop finds.
+// FuzzFind: All finds what a loop finds.
 func FuzzFind(f *testing.F) {
 	f.Add([]byte("k5ztameslf000000abcdef"), uint64(95), []byte{}, decimal, uint8(0), uint16(200), uint8(0), []byte{8})
 	f.Add(make([]byte, 130), uint64(1)<<63, []byte("suffix"), "", uint8(30), uint16(99), uint8(255), []byte{0x10, 0})
@@ -243,7 +200,7 @@ func FuzzFind(f *testing.F) {
 				break
 			}
 		}
-		if got := job.FindAll(first, last, -1); !slices.Equal(got, want) {
+		if got := findAll(&job, first, last); !slices.Equal(got, want) {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	})
@@ -252,10 +209,10 @@ func FuzzFind(f *testing.F) {
 // Goroutines share a job and a range.
 func TestGoroutines(t *testing.T) {
 	job := search.Job{New: sha256.New, Prefix: make([]byte, 100), Alphabet: decimal, Target: search.ZeroBits(8)}
-	want := job.FindAll(0, 99_999, -1)
+	want := findAll(&job, 0, 99_999)
 	parts := make(chan []uint64)
 	for part := range uint64(10) {
-		go func() { parts <- job.FindAll(part*10_000, part*10_000+9_999, -1) }()
+		go func() { parts <- findAll(&job, part*10_000, part*10_000+9_999) }()
 	}
 	var got []uint64
 	for range 10 {
@@ -274,7 +231,7 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
-// All and FindContext find what FindAll and Find do, over ranges of many pieces and with every nonce found.
+// All and FindContext find what a loop and Find do, over ranges of many pieces and with every nonce found.
 func TestAllAndContext(t *testing.T) {
 	for _, bits := range []int{0, 1, 6, 12} {
 		job := search.Job{New: sha256.New, Prefix: make([]byte, 100), Alphabet: decimal, Target: search.ZeroBits(bits)}
@@ -288,9 +245,6 @@ func TestAllAndContext(t *testing.T) {
 		}
 		if got := slices.Collect(job.All(first, last)); !slices.Equal(got, want) {
 			t.Errorf("%d bits: All finds %d nonces, want %d", bits, len(got), len(want))
-		}
-		if got := job.FindAll(first, last, -1); !slices.Equal(got, want) {
-			t.Errorf("%d bits: FindAll finds %d nonces, want %d", bits, len(got), len(want))
 		}
 		nonce, found, err := job.FindContext(context.Background(), first, last)
 		if !found || err != nil || nonce != want[0] {

@@ -19,30 +19,6 @@ func ExampleSumCmp48() {
 	// Output: false
 }
 
-// A message of 11 bytes, padded to one block by its author.
-func paddedBlock() []byte {
-	block := append([]byte("hello world"), 0x80)
-	block = append(block, make([]byte, 64-len(block))...)
-	block[63] = 8 * 11
-	return block
-}
-
-func ExampleSumToNumBlock48() {
-	num, err := sha256.SumToNumBlock48(paddedBlock())
-	fmt.Printf("%012x %v\n", num, err)
-	_, err = sha256.SumToNumBlock48([]byte("hello world"))
-	fmt.Println(err)
-	// Output:
-	// b94d27b9934d <nil>
-	// sha256: a padded block of 11 bytes, want 64
-}
-
-func ExampleSumCmpBlock48() {
-	found, err := sha256.SumCmpBlock48(paddedBlock(), 1000)
-	fmt.Println(found, err)
-	// Output: false <nil>
-}
-
 // A block of Krist: the address of the miner, the last block's first twelve hexadecimal digits, and a nonce.
 func ExampleSearch() {
 	prefix := []byte("k5ztameslf" + "0000000001e2")

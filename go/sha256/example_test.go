@@ -42,38 +42,3 @@ func ExampleSumRows() {
 	fmt.Printf("%.4x\n", sums[1][:])
 	// Output: 3fc4ccfe
 }
-
-func ExampleNew224() {
-	h := sha256.New224()
-	h.Write([]byte("hello "))
-	h.Write([]byte("world"))
-	fmt.Printf("%.4x\n", h.Sum(nil))
-	// Output: 2f05477f
-}
-
-func ExampleSum224() {
-	sum := sha256.Sum224([]byte("hello world"))
-	fmt.Printf("%.4x\n", sum[:])
-	// Output: 2f05477f
-}
-
-func ExampleSumMany224() {
-	msgs := [][]byte{[]byte("one"), []byte("two"), []byte("three")}
-	sums := make([][sha256.Size224]byte, len(msgs))
-	sha256.SumMany224(sums, msgs)
-	for _, sum := range sums {
-		fmt.Printf("%.4x\n", sum[:])
-	}
-	// Output:
-	// 7371e404
-	// 1fe7b53e
-	// 11d7e720
-}
-
-func ExampleSumRows224() {
-	rows := []byte("onetwosix") // three rows of three bytes
-	sums := make([][sha256.Size224]byte, 3)
-	sha256.SumRows224(sums, rows, 3)
-	fmt.Printf("%.4x\n", sums[1][:])
-	// Output: 1fe7b53e
-}

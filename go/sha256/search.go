@@ -21,24 +21,6 @@ func SumCmp48(data []byte, work uint32) bool {
 	return SumToNum48(data) <= int64(work)
 }
 
-// SumToNumBlock48 is [SumToNum48] for a message that the caller has padded to one block of 64 bytes (FIPS 180-4,
-// section 5.1.1): at most 55 bytes, 0x80, zeros, and the number of bits in the last 8 bytes. The padding is not
-// checked.
-//
-// Any other length of the block is an error.
-func SumToNumBlock48(block []byte) (int64, error) {
-	if len(block) != BlockSize {
-		return 0, fmt.Errorf("sha256: a padded block of %d bytes, want %d", len(block), BlockSize)
-	}
-	return core.First48(block), nil
-}
-
-// SumCmpBlock48 reports whether [SumToNumBlock48] of block is at most work.
-func SumCmpBlock48(block []byte, work uint32) (bool, error) {
-	num, err := SumToNumBlock48(block)
-	return err == nil && num <= int64(work), err
-}
-
 // Nonces is a range of numbers, and how they are written in messages.
 type Nonces struct {
 	First uint64 // the first number

@@ -4,7 +4,6 @@ package sha256_test
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -18,14 +17,6 @@ import (
 func num(data []byte) uint64 {
 	sum := sha256.Sum256(data)
 	return binary.BigEndian.Uint64(sum[:]) >> 16
-}
-
-// padded returns the one block of a message of at most 55 bytes (FIPS 180-4, section 5.1.1).
-func padded(message []byte) []byte {
-	block := make([]byte, 64)
-	block[copy(block, message)] = 0x80
-	binary.BigEndian.PutUint64(block[56:], uint64(len(message))*8)
-	return block
 }
 
 func TestNumbers(t *testing.T) {
@@ -44,13 +35,6 @@ func TestNumbers(t *testing.T) {
 				t.Fatalf("SumCmp48 of %d bytes: %v", n, got)
 			}
 		}
-		if n > 55 {
-			continue
-		}
-		got, err := sha256.SumToNumBlock48(padded(message))
-		if got != int64(want) || err != nil {
-			t.Fatalf("SumToNumBlock48 of %d bytes: %d, %v, want %d", n, got, err, want)
-		}
 	}
 }
 
@@ -68,20 +52,6 @@ func TestCompareAtTheLimit(t *testing.T) {
 	} {
 		if got := sha256.SumCmp48(message, work); got != want {
 			t.Errorf("%#x for the work %#x: %v", limit, work, got)
-		}
-		if got, err := sha256.SumCmpBlock48(padded(message), work); got != want || err != nil {
-			t.Errorf("block, %#x for the work %#x: %v, %v", limit, work, got, err)
-		}
-	}
-}
-
-func TestBlockLengths(t *testing.T) {
-	for _, n := range []int{0, 41, 63, 65, 128} {
-		if _, err := sha256.SumToNumBlock48(make([]byte, n)); err == nil || !strings.Contains(err.Error(), fmt.Sprint(n)) {
-			t.Errorf("%d bytes: %v", n, err)
-		}
-		if got, err := sha256.SumCmpBlock48(make([]byte, n), math.MaxUint32); got || err == nil {
-			t.Errorf("%d bytes: %v, %v", n, got, err)
 		}
 	}
 }
@@ -125,20 +95,6 @@ func TestText(t *testing.T) {
 	} {
 		if got := string(test.nonces.AppendText([]byte("x"), test.n)); got != "x"+test.want {
 			t.Errorf("%+v: %q, want %q", test.nonces, got, test.want)
-		}
-	}
-}
-
-// Ranges at the end of all numbers, and empty ones.
-func TestSearchRanges(t *testing.T) {
-	most := uint64(math.MaxUint64)
-	for _, test := range []struct {
-		first, end uint64
-		found      bool
-	}{{0, 0, false}, {5, 5, false}, {6, 5, false}, {most, most, false}, {most - 1, most, true}, {0, 1, true}} {
-		nonce, found := sha256.Search(nil, sha256.Nonces{First: test.first, End: test.end}, nil, most)
-		if found != test.found || found && nonce != test.first {
-			t.Errorf("%d to %d: %d, %v", test.first, test.end, nonce, found)
 		}
 	}
 }

@@ -3,7 +3,6 @@
 package sha3_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 
@@ -92,89 +91,3 @@ func ExampleNewCSHAKE256() {
 	fmt.Printf("%x\n", sum)
 	// Output: d008828e
 }
-
-// The rest is written from the list of algorithms.
-// algorithms.py: go_sha3_examples
-
-func Example_sha3_224() {
-	h := sha3.New224()
-	h.Write([]byte("one"))
-	sum := sha3.Sum224([]byte("one"))
-	var sums, sumsOfRows [2][sha3.Size224]byte
-	sha3.SumMany224(sums[:], [][]byte{[]byte("one"), []byte("two")})
-	sha3.SumRows224(sumsOfRows[:], []byte("onetwo"), 3)
-	fmt.Println(bytes.Equal(h.Sum(nil), sum[:]), sum == sums[0], sums == sumsOfRows)
-	// Output: true true true
-}
-
-func Example_sha3_256() {
-	h := sha3.New256()
-	h.Write([]byte("one"))
-	sum := sha3.Sum256([]byte("one"))
-	var sums, sumsOfRows [2][sha3.Size256]byte
-	sha3.SumMany256(sums[:], [][]byte{[]byte("one"), []byte("two")})
-	sha3.SumRows256(sumsOfRows[:], []byte("onetwo"), 3)
-	fmt.Println(bytes.Equal(h.Sum(nil), sum[:]), sum == sums[0], sums == sumsOfRows)
-	// Output: true true true
-}
-
-func Example_sha3_384() {
-	h := sha3.New384()
-	h.Write([]byte("one"))
-	sum := sha3.Sum384([]byte("one"))
-	var sums, sumsOfRows [2][sha3.Size384]byte
-	sha3.SumMany384(sums[:], [][]byte{[]byte("one"), []byte("two")})
-	sha3.SumRows384(sumsOfRows[:], []byte("onetwo"), 3)
-	fmt.Println(bytes.Equal(h.Sum(nil), sum[:]), sum == sums[0], sums == sumsOfRows)
-	// Output: true true true
-}
-
-func Example_sha3_512() {
-	h := sha3.New512()
-	h.Write([]byte("one"))
-	sum := sha3.Sum512([]byte("one"))
-	var sums, sumsOfRows [2][sha3.Size512]byte
-	sha3.SumMany512(sums[:], [][]byte{[]byte("one"), []byte("two")})
-	sha3.SumRows512(sumsOfRows[:], []byte("onetwo"), 3)
-	fmt.Println(bytes.Equal(h.Sum(nil), sum[:]), sum == sums[0], sums == sumsOfRows)
-	// Output: true true true
-}
-
-func Example_shake128() {
-	h := sha3.NewSHAKE128()
-	h.Write([]byte("one"))
-	sum := make([]byte, 20)
-	h.Read(sum)
-	sums, sumsOfRows := make([]byte, 40), make([]byte, 40)
-	sha3.SumManySHAKE128(sums, [][]byte{[]byte("one"), []byte("two")}, 20)
-	sha3.SumRowsSHAKE128(sumsOfRows, []byte("onetwo"), 3, 20)
-	fmt.Println(bytes.Equal(sum, sha3.SumSHAKE128([]byte("one"), 20)), bytes.Equal(sum, sums[:20]),
-		bytes.Equal(sums, sumsOfRows))
-	// Output: true true true
-}
-
-func Example_shake256() {
-	h := sha3.NewSHAKE256()
-	h.Write([]byte("one"))
-	sum := make([]byte, 20)
-	h.Read(sum)
-	sums, sumsOfRows := make([]byte, 40), make([]byte, 40)
-	sha3.SumManySHAKE256(sums, [][]byte{[]byte("one"), []byte("two")}, 20)
-	sha3.SumRowsSHAKE256(sumsOfRows, []byte("onetwo"), 3, 20)
-	fmt.Println(bytes.Equal(sum, sha3.SumSHAKE256([]byte("one"), 20)), bytes.Equal(sum, sums[:20]),
-		bytes.Equal(sums, sumsOfRows))
-	// Output: true true true
-}
-
-func Example_legacy_keccak_256() {
-	h := sha3.NewLegacyKeccak256()
-	h.Write([]byte("one"))
-	sum := sha3.SumLegacyKeccak256([]byte("one"))
-	var sums, sumsOfRows [2][sha3.SizeLegacyKeccak256]byte
-	sha3.SumManyLegacyKeccak256(sums[:], [][]byte{[]byte("one"), []byte("two")})
-	sha3.SumRowsLegacyKeccak256(sumsOfRows[:], []byte("onetwo"), 3)
-	fmt.Println(bytes.Equal(h.Sum(nil), sum[:]), sum == sums[0], sums == sumsOfRows)
-	// Output: true true true
-}
-
-// algorithms.py: end

@@ -18,7 +18,6 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
-	"encoding/binary"
 	"fmt"
 	"hash"
 	"math"
@@ -64,11 +63,6 @@ func main() {
 	t.row("sha256 Sum of 32 bytes", func() { sha256.Sum256(message) }, func() { ours256.Sum256(message) })
 	rows(&t, "sha256", sha256.New, ours256.New, sha256.Sum256, ours256.SumMany, ours256.SumRows)
 	t.row("sha512 Sum of 32 bytes", func() { sha512.Sum512(message) }, func() { ours512.Sum512(message) })
-	block := make([]byte, 64)
-	t.row("sha256 SumCmpBlock48", func() {
-		sum := sha256.Sum256(block[:41])
-		isRight = binary.BigEndian.Uint64(sum[:])>>16 <= 1000
-	}, func() { isRight, _ = ours256.SumCmpBlock48(block, 1000) })
 	rows(&t, "sha512", sha512.New, ours512.New, sha512.Sum512, ours512.SumMany, ours512.SumRows)
 	runtime.KeepAlive(&isRight)
 	if len(t.slow) > 0 {

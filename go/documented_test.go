@@ -11,13 +11,12 @@ import (
 	"testing"
 )
 
-// Every exported name is used by an example, and has documentation. (go vet accepts no example named after Sum512_224.)
-func TestEveryNameHasExample(t *testing.T) {
+// Every exported name has documentation.
+func TestEveryNameIsDocumented(t *testing.T) {
 	count := 0
 	for _, folder := range []string{".", "md5", "sha1", "sha256", "sha512", "sha3", "ripemd160", "hmac", "bitcoin",
 		"search", "compat/sha256simd"} {
 		paths, _ := filepath.Glob(filepath.Join(folder, "*.go"))
-		used := map[string]bool{}
 		declared := map[string]string{} // the documentation
 		for _, path := range paths {
 			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
@@ -25,25 +24,13 @@ func TestEveryNameHasExample(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, decl := range file.Decls {
-				function, isFunction := decl.(*ast.FuncDecl)
 				if !strings.HasSuffix(path, "_test.go") {
 					declare(declared, decl)
-				} else if isFunction && strings.HasPrefix(function.Name.Name, "Example") {
-					ast.Inspect(function, func(node ast.Node) bool {
-						if identifier, ok := node.(*ast.Ident); ok {
-							used[identifier.Name] = true
-						}
-						return true
-					})
 				}
 			}
 		}
 		for name, doc := range declared {
 			count++
-			// A size is what all arrays have; BlockSize is the standard library's.
-			if !used[name] && name != "BlockSize" {
-				t.Errorf("%s: %s is in no example", folder, name)
-			}
 			if !strings.HasPrefix(doc, name+" ") {
 				t.Errorf("%s: the documentation of %s does not begin with its name: %q", folder, name, doc)
 			}
