@@ -6,7 +6,7 @@
 //! columns. digests.rs: what a column of digests gives Python. long.rs: digests of long values. rows.rs: the bytes of a
 //! table's rows. memory.rs: memory for long results. signals.rs: signals of Python. work.rs: threads of the engine.
 //! files.rs: files and torrents. manifest.rs: manifests and lists. tree.rs: hash trees. pbkdf2.rs: keys from passwords.
-//! search.rs: nonces. streams.rs: messages that arrive in parts. state.rs: the journal of objects.
+//! streams.rs: messages that arrive in parts. state.rs: the journal of objects.
 //!
 //! The module needs no interpreter lock: its objects are frozen, and a mutex guards what changes in them.
 
@@ -25,7 +25,6 @@ mod many;
 mod memory;
 mod pbkdf2;
 mod rows;
-mod search;
 mod signals;
 mod source;
 mod state;
@@ -46,7 +45,6 @@ fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tree::add(module)?;
     pbkdf2::add(module)?;
     manifest::add(module)?;
-    search::add(module)?;
     streams::add(module)?;
     state::add(module)
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Roots of hash trees beside their definitions, beside values of other programs, and proofs of logs."""
+"""Roots of hash trees beside their definitions, beside values of other programs."""
 
 import base64
 import errno
@@ -9,8 +9,6 @@ import pathlib
 import pickle
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from interrupt import interrupted
 
 import pyhashloom
@@ -41,13 +39,6 @@ def bep52(data):
     return leaves[0] if leaves else None
 
 
-def glacier(data):
-    nodes = [sha256(data[i : i + (1 << 20)]) for i in range(0, len(data), 1 << 20)] or [sha256(b"")]
-    while len(nodes) > 1:
-        nodes = pairs(nodes)
-    return nodes[0]
-
-
 @pytest.mark.parametrize("nbytes", LENGTHS)
 def test_roots(nbytes, tmp_path):
     data = content(nbytes)
@@ -55,7 +46,6 @@ def test_roots(nbytes, tmp_path):
     for source in data, bytearray(data), memoryview(data), tmp_path / "file", str(tmp_path / "file"):
         for threads in 0, 1:
             assert tree.bep52(source, threads=threads) == (bep52(data) if data else None)
-            assert tree.glacier(source, threads=threads) == glacier(data)
     parts = [hashlib.sha1(data[i : i + (5 << 20)]).digest() for i in range(0, max(nbytes, 1), 5 << 20)]
     found = tree.s3(data, name="sha1", part_nbytes=5 << 20)
     assert (found.digest, found.parts) == (hashlib.sha1(b"".join(parts)).digest(), parts)
@@ -71,7 +61,6 @@ def test_roots(nbytes, tmp_path):
 def test_values_of_other_programs():
     # docs/trees.md: the program fsverity prints the first; Amazon's and libtorrent's code gave the others.
     assert str(tree.fsverity(ALICE)) == "sha256:ac6bc4ebbdfc5ea40b71399cc5c2486a791367a02a4a5f88692cde11e7bb9822"
-    assert tree.glacier(ALICE).hex() == "2abce27234d1a443bed8d8095577c35daba5ff212ad84100768fa64e755bd81d"
     assert str(tree.s3(ALICE)) == "SM6EYOL4uGVaJtPnYVlL0w40lt3xWckH6MSD+nha+zc=-1"
     assert tree.bep52(ALICE).hex() == "f6a7594316fc9d596be837d929f9798e1879a817621de7da1b1c4041cac5f76b"
     assert str(tree.s3(ALICE, name="md5")) == hashlib.md5(hashlib.md5(ALICE.read_bytes()).digest()).hexdigest() + "-1"
@@ -95,7 +84,7 @@ def test_parameters(call, parameter, text):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    for call in tree.bep52, tree.glacier, tree.s3, tree.fsverity:
+    for call in tree.bep52, tree.s3, tree.fsverity:
         with pytest.raises(pyhashloom.FileError) as raised:
             call(tmp_path / "missing")
         error = raised.value
@@ -122,7 +111,7 @@ def test_progress(tmp_path):
         raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        tree.glacier(data, progress=stop)
+        tree.bep52(data, progress=stop)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="SKIPPED: trees of pipes: not a Unix")
@@ -134,82 +123,3 @@ def test_keyboard_interrupt(tmp_path):
         assert interrupted(f"pyhashloom.tree.bep52({str(pipe)!r})")
     finally:
         os.close(writer)
-
-
-# The definition of RFC 9162 section 2.1.1.
-
-
-def split(n):
-    return 1 << ((n - 1).bit_length() - 1)
-
-
-def root(entries):
-    if not entries:
-        return sha256(b"")
-    if len(entries) == 1:
-        return sha256(b"\0" + entries[0])
-    k = split(len(entries))
-    return sha256(b"\1" + root(entries[:k]) + root(entries[k:]))
-
-
-ENTRIES = st.lists(st.binary(max_size=80), min_size=1, max_size=40)
-
-
-@given(ENTRIES, st.data())
-@settings(max_examples=60)
-def test_logs(entries, data):
-    size = len(entries)
-    assert tree.log_root(iter(entries)) == tree.LogRoot(size, root(entries))
-    index, size1 = data.draw(st.integers(0, size - 1)), data.draw(st.integers(1, size))
-    found = tree.prove_inclusion(entries, index)
-    whole = index, size, tree.log_leaf(entries[index]), root(entries)
-    assert (found.index, found.size, found.leaf, found.root) == whole
-    tree.check_inclusion(found.leaf, index, size, found.proof, found.root)
-    between = tree.prove_consistency(entries, size1)
-    ends = size1, root(entries[:size1]), size, root(entries)
-    assert (between.size1, between.root1, between.size, between.root) == ends
-    tree.check_consistency(size1, between.root1, size, between.root, between.proof)
-    # Any other byte is an error.
-    nodes = [bytearray(node) for node in (found.leaf, found.root, *found.proof)]
-    nodes[data.draw(st.integers(0, len(nodes) - 1))][data.draw(st.integers(0, 31))] ^= 1 << data.draw(st.integers(0, 7))
-    with pytest.raises(tree.ProofError):
-        tree.check_inclusion(nodes[0], index, size, nodes[2:], nodes[1])
-
-
-def test_long_logs_and_other_algorithms():
-    entries = [b"%d" % i for i in range(5_000)]
-    assert tree.log_root(entries).root == root(entries)
-    assert tree.log_root([]).root == sha256(b"")
-    assert tree.log_root([b"a"], name="sha512").root == hashlib.sha512(b"\0a").digest()
-
-
-def test_errors_of_logs():
-    entries, a = [b"a", b"b", b"c"], tree.log_leaf(b"a")
-    proof = tree.prove_inclusion(entries, 0)
-    for call, kind, expected, found in [
-        (lambda: tree.prove_inclusion(entries, 3), "index", None, None),
-        (lambda: tree.prove_inclusion([], 0), "index", None, None),
-        (lambda: tree.prove_consistency(entries, 4), "sizes", None, None),
-        (lambda: tree.prove_consistency(entries, 0), "sizes", None, None),
-        (lambda: tree.check_inclusion(a, 0, 3, proof.proof[:1], proof.root), "count", 2, 1),
-        (lambda: tree.check_inclusion(a, 0, 3, [b"", b""], proof.root), "length", 32, 0),
-        (lambda: tree.check_inclusion(a[:31], 0, 3, proof.proof, proof.root), "length", 32, 31),
-        (lambda: tree.check_inclusion(a, 0, 3, proof.proof, bytes(32)), "root", bytes(32), proof.root),
-        (lambda: tree.check_inclusion(a, 2**64 - 1, 2**64 - 1, [], proof.root), "index", None, None),
-        (lambda: tree.check_consistency(0, a, 3, proof.root, []), "sizes", None, None),
-    ]:
-        with pytest.raises(tree.ProofError) as raised:
-            call()
-        error = pickle.loads(pickle.dumps(raised.value))
-        assert (error.kind, error.expected, error.found) == (kind, expected, found)
-        assert str(error) == str(raised.value)
-    with pytest.raises(TypeError, match="entry 1: Strings must be encoded"):
-        tree.log_root([b"a", "b"])
-    with pytest.raises(TypeError, match="one for each entry, found bytes"):
-        tree.log_root(b"abc")
-    with pytest.raises(TypeError, match="one for each node, found bytes"):
-        tree.check_inclusion(a, 0, 1, b"", a)
-    with pytest.raises(OverflowError):
-        tree.prove_inclusion(entries, -1)
-    with pytest.raises(OverflowError):
-        tree.check_inclusion(a, 0, 2**64, [], a)

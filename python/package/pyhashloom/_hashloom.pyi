@@ -36,17 +36,11 @@ __all__ = [
     "pbkdf2_hmac",
     "pbkdf2_hmac_many",
     "rows",
-    "search",
     "sha256d",
     "torrent_create",
     "torrent_verify",
     "tree_bep52",
-    "tree_check_consistency",
-    "tree_check_inclusion",
     "tree_fsverity",
-    "tree_glacier",
-    "tree_log",
-    "tree_log_leaf",
     "tree_s3",
     "update_many",
     # algorithms.py: python_all
@@ -313,24 +307,6 @@ def column(
     stream: bool = False,
     field: str | None = None,
 ) -> Any: ...
-def search(
-    name: str,
-    /,
-    first: int,
-    last: int,
-    *,
-    target: _Data | None = None,
-    zero_bits: int | None = None,
-    compact: int | None = None,
-    prefix: _Data | None = None,
-    suffix: _Data | None = None,
-    digits: _Data | None = None,
-    width: int | None = None,
-    again: str | None = None,
-    least_digit_first: bool = False,
-    least_byte_first: bool = False,
-    limit: int = 1,
-) -> list[int]: ...
 def hmac_new(
     key: _Data, msg: _Data | None = None, digestmod: _Digestmod | None = None
 ) -> HMAC: ...
@@ -434,23 +410,12 @@ _Fields: TypeAlias = tuple[
 _PathOrData: TypeAlias = str | os.PathLike[str] | _Data
 
 def tree_bep52(data: _PathOrData, threads: int, progress: _Progress | None) -> bytes | None: ...
-def tree_glacier(data: _PathOrData, threads: int, progress: _Progress | None) -> bytes: ...
 def tree_s3(
     data: _PathOrData, name: str, part_nbytes: int, threads: int, progress: _Progress | None
 ) -> tuple[bytes, list[bytes], str]: ...
 def tree_fsverity(
     data: _PathOrData, name: str, block_nbytes: int, salt: _Data, threads: int, progress: _Progress | None
 ) -> tuple[bytes, bytes, int, bytes, bytes, str]: ...
-def tree_log(
-    entries: Iterable[_Data], name: str, kind: str, number: int
-) -> tuple[int, bytes, bytes, list[bytes]]: ...
-def tree_log_leaf(entry: _Data, name: str) -> bytes: ...
-def tree_check_inclusion(
-    leaf: _Data, index: int, size: int, proof: Iterable[_Data], root: _Data, name: str
-) -> None: ...
-def tree_check_consistency(
-    size1: int, root1: _Data, size: int, root: _Data, proof: Iterable[_Data], name: str
-) -> None: ...
 
 def torrent_verify(
     torrent: str | os.PathLike[str] | _Data, path: str | os.PathLike[str], threads: int, progress: _Progress | None
