@@ -7,11 +7,11 @@ use hashloom::Algorithm;
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::pass::{Pass, Source};
+use crate::pass::Pass;
 use crate::shader::{Body, NWORDS_MAX};
 
 /// The CPU hashes one message again for each 1,000 that the device hashes.
-pub(crate) const CHECKED: usize = 1000;
+const CHECKED: usize = 1000;
 
 /// Batches whose states are on their way back while later ones are hashed.
 const NBATCHES: usize = 2;
@@ -116,50 +116,39 @@ impl Device {
     }
 }
 
-/// Whole messages. Lane i has message `order[i]`.
-struct Whole<'m, 'a> {
+/// Messages whose bytes go to the device. Lane i has message `order[i]`.
+pub(crate) struct Messages<'m, 'a> {
     body: &'static Body,
     order: &'m [usize],
     message: &'m dyn Fn(usize) -> &'a [u8],
 }
 
-impl Source for Whole<'_, '_> {
-    fn nblocks(&self, lane: usize) -> u64 {
+impl Messages<'_, '_> {
+    /// Blocks that lane `lane` has to hash, padding included.
+    pub fn nblocks(&self, lane: usize) -> u64 {
         self.body.nblocks((self.message)(self.order[lane]).len() as u64)
     }
 
-    fn copy(&self, lane: usize, first_block: u64, out: &mut [u8]) {
-        let message = (self.message)(self.order[lane]);
-        copy_padded(self.body, &[message], message.len() as u64, first_block, out);
+    /// Copies blocks from `first_block` on.
+    pub fn copy(&self, lane: usize, first_block: u64, out: &mut [u8]) {
+        copy_padded(self.body, (self.message)(self.order[lane]), first_block, out);
     }
 }
 
-/// Copies blocks from `first_block` on of the parts of a message and its padding. The message has `nbytes` bytes
-/// altogether; the parts are its end, from the beginning of a block on.
-pub(crate) fn copy_padded(body: &Body, parts: &[&[u8]], nbytes: u64, first_block: u64, out: &mut [u8]) {
-    let block = body.block_nbytes();
+/// Copies blocks from `first_block` on of a message and its padding.
+fn copy_padded(body: &Body, message: &[u8], first_block: u64, out: &mut [u8]) {
+    let (block, nbytes) = (body.block_nbytes(), message.len());
     let before = first_block as usize * block;
-    let here: usize = parts.iter().map(|part| part.len()).sum();
+    let bytes = &message[before.min(nbytes)..];
+    let (here, behind) = out.split_at_mut(bytes.len().min(out.len()));
+    here.copy_from_slice(&bytes[..here.len()]);
+    if behind.is_empty() {
+        return;
+    }
     let mut room = [0; 2 * 4 * NWORDS_MAX];
-    if before + out.len() <= here {
-        return copy_parts(parts.iter().copied(), before, out);
-    }
-    let whole = nbytes - here as u64;
-    let padding = &mut room[..((body.nblocks(nbytes) * block as u64 - whole) as usize) - here];
-    body.pad(padding, nbytes);
-    copy_parts(parts.iter().copied().chain([&*padding]), before, out);
-}
-
-/// Copies bytes from `skip` on of the parts together.
-pub(crate) fn copy_parts<'a>(parts: impl Iterator<Item = &'a [u8]>, mut skip: usize, mut out: &mut [u8]) {
-    for part in parts {
-        let from = skip.min(part.len());
-        skip -= from;
-        let part = &part[from..];
-        let (here, later) = out.split_at_mut(part.len().min(out.len()));
-        here.copy_from_slice(&part[..here.len()]);
-        out = later;
-    }
+    let padding = &mut room[..body.nblocks(nbytes as u64) as usize * block - nbytes];
+    body.pad(padding, nbytes as u64);
+    behind.copy_from_slice(&padding[before.saturating_sub(nbytes)..][..behind.len()]);
 }
 
 /// Hashes all messages, without a check.
@@ -191,8 +180,8 @@ fn hash_all<'a>(
         let longest = body.nblocks(message(rest[0]).len() as u64);
         let (lanes, later) = rest.split_at(pass.nlanes_of_chunk(longest).min(rest.len()));
         rest = later;
-        let mut states = pass.states(lanes.len(), &begin);
-        pass.advance(&mut states, &Whole { body, order: lanes, message })?;
+        let states = pass.states(lanes.len(), &begin);
+        pass.hash(&states, &Messages { body, order: lanes, message })?;
         waiting.push_back((lanes, pass.fetch(&states)));
     }
     pass.finish()
@@ -235,33 +224,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_copied_as_one() {
-        let parts: [&[u8]; 4] = [b"abc", b"", b"defg", b"h"];
-        for skip in 0..=8 {
-            for n in 0..=8 - skip {
-                let mut out = vec![0; n];
-                copy_parts(parts.into_iter(), skip, &mut out);
-                assert_eq!(out, b"abcdefgh"[skip..][..n], "{skip} {n}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_padded_message_is_copied_in_parts() {
+    fn a_padded_message_is_copied_block_by_block() {
         let body = Body::of(Algorithm::Sha512).unwrap();
         let message: Vec<u8> = (0..250).collect();
         let mut whole = vec![0; 384];
-        copy_padded(body, &[&message], 250, 0, &mut whole);
+        copy_padded(body, &message, 0, &mut whole);
         assert_eq!((&whole[..250], whole[250]), (&message[..], 0x80));
         assert_eq!(whole[382..], 2000_u16.to_be_bytes());
         for first in 0..3 {
             let mut block = vec![1; 128];
-            copy_padded(body, &[&message[..9], &message[9..]], 250, first, &mut block);
+            copy_padded(body, &message, first, &mut block);
             assert_eq!(block, whole[first as usize * 128..][..128]);
         }
-        // The end of a longer message.
-        let mut end = vec![0; 128];
-        copy_padded(body, &[b"xyz"], 128 + 3, 0, &mut end);
-        assert_eq!((&end[..4], &end[126..]), (&b"xyz\x80"[..], &(131 * 8_u16).to_be_bytes()[..]));
     }
 }

@@ -24,7 +24,6 @@
 //! |---|---|
 //! | many messages, each a slice | [`Device::hash_many`] |
 //! | pieces of a buffer, a column of a table | [`Device::hash_rows`] |
-//! | many messages that arrive in parts | [`Streams`] |
 //! | nonces whose digest is low enough (proof of work) | [`Device::search`] |
 //!
 //! A device that is lost, too small or wrong is an [`Error`], never a wrong digest: each algorithm is tested before its
@@ -46,7 +45,6 @@ mod pass;
 mod plan;
 mod search;
 mod shader;
-mod streams;
 
 #[doc(hidden)]
 pub use device::Fault;
@@ -55,7 +53,6 @@ pub use error::Error;
 #[doc(hidden)]
 pub use plan::Shader;
 pub use search::{End, Event};
-pub use streams::Streams;
 
 // The example in the guide as a documentation test.
 #[cfg(doctest)]

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crate::device::{Device, Mapped, Wgpu, lock, map};
 use crate::error::Error;
+use crate::hash::Messages;
 use crate::shader::{Body, NSTATE_MAX};
 
 /// Chunks on their way at once: one is written, one is copied to the device, one is hashed.
@@ -35,27 +36,11 @@ pub(crate) struct Slot {
     read: Option<(Mapped, wgpu::SubmissionIndex)>,
 }
 
-/// Messages whose bytes go to the device: message i is that of lane i.
-pub(crate) trait Source {
-    /// Whole blocks that lane `lane` has to hash.
-    fn nblocks(&self, lane: usize) -> u64;
-    /// Copies blocks from `first_block` on.
-    fn copy(&self, lane: usize, first_block: u64, out: &mut [u8]);
-}
-
 /// States on the device.
 pub(crate) struct States {
     buffer: wgpu::Buffer,
     nlanes: usize,
     begin: Vec<u32>,
-    has_begun: bool,
-}
-
-impl States {
-    /// The next blocks are the first ones of new messages.
-    pub fn begin_again(&mut self) {
-        self.has_begun = false;
-    }
 }
 
 /// States on their way back.
@@ -101,24 +86,29 @@ impl<'d> Pass<'d> {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });
-        States { buffer, nlanes, begin: begin.to_vec(), has_begun: false }
+        States { buffer, nlanes, begin: begin.to_vec() }
     }
 
-    /// Hashes the blocks of all lanes. Lanes with equally many blocks should be neighbours.
-    pub fn advance(&mut self, states: &mut States, source: &dyn Source) -> Result<(), Error> {
+    /// Hashes the messages of all lanes. Lanes with equally many blocks should be neighbours.
+    pub fn hash(&mut self, states: &States, messages: &Messages<'_, '_>) -> Result<(), Error> {
         let most = (self.room() / (8 + self.body.block_nbytes())).min(GROUP * NGROUPS_MAX);
         for first in (0..states.nlanes).step_by(most) {
-            self.advance_lanes(states, first, most.min(states.nlanes - first), source)?;
+            self.hash_lanes(states, first, most.min(states.nlanes - first), messages)?;
         }
-        states.has_begun = true;
         Ok(())
     }
 
-    fn advance_lanes(&mut self, states: &States, first: usize, n: usize, source: &dyn Source) -> Result<(), Error> {
+    fn hash_lanes(
+        &mut self,
+        states: &States,
+        first: usize,
+        n: usize,
+        messages: &Messages<'_, '_>,
+    ) -> Result<(), Error> {
         let block = self.body.block_nbytes();
-        let lefts: Vec<u64> = (first..first + n).map(|lane| source.nblocks(lane)).collect();
+        let lefts: Vec<u64> = (first..first + n).map(|lane| messages.nblocks(lane)).collect();
         let mut done = vec![0_u64; n];
-        let mut is_first = !states.has_begun;
+        let mut is_first = true;
         loop {
             // Lanes behind the last one that has blocks left take no part.
             let active = (0..n).rev().find(|&i| done[i] < lefts[i]).map_or(0, |i| i + 1);
@@ -151,7 +141,7 @@ impl<'d> Pass<'d> {
                 );
                 for (i, &part) in parts.iter().enumerate() {
                     let (here, later) = data.split_at_mut(part as usize * block);
-                    source.copy(first + i, done[i], here);
+                    messages.copy(first + i, done[i], here);
                     data = later;
                     done[i] += part;
                 }

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use hashloom::search::{Search, Target};
 use hashloom::{Algorithm, hash, hash_many};
-use hashloom_gpu::{Device, Error, Event, Fault, Options, Streams};
+use hashloom_gpu::{Device, Error, Event, Fault, Options};
 
 /// Small chunks, so that messages take many of them.
 const CHUNK: usize = 64 << 10;
@@ -103,35 +103,6 @@ fn more_messages_than_a_chunk_has_room_for() {
     let data = bytes(30_000);
     let messages: Vec<&[u8]> = (0..5000).map(|i| &data[i..][..if i % 1000 == 0 { 9000 } else { i % 70 }]).collect();
     assert_eq!(on_device(device, Algorithm::Sha256, &messages).unwrap(), right(Algorithm::Sha256, &messages));
-}
-
-#[test]
-fn streams_whose_states_stay_on_the_device() {
-    let Some(device) = device() else { return };
-    let data = bytes(150_000);
-    for &algorithm in Algorithm::ALL {
-        // More streams than one call of the shader takes, so small is a chunk.
-        let n = 1100;
-        let mut streams = Streams::new(device, algorithm, n).unwrap();
-        for _ in 0..2 {
-            let mut whole = vec![Vec::new(); n];
-            for round in 0..4 {
-                let chunks: Vec<&[u8]> = (0..n).map(|i| &data[i..][..(i * 31 + round * 77) % 400]).collect();
-                streams.update(&chunks).unwrap();
-                whole.iter_mut().zip(&chunks).for_each(|(whole, chunk)| whole.extend_from_slice(chunk));
-            }
-            let mut last = vec![&data[..0]; n];
-            last[5] = &data;
-            streams.update(&last).unwrap();
-            whole[5].extend_from_slice(&data);
-            let mut digests = vec![0; n * algorithm.digest_nbytes()];
-            streams.finalize(&mut digests).unwrap();
-            assert_eq!(digests, right(algorithm, &whole), "{algorithm}");
-        }
-    }
-    Streams::new(device, Algorithm::Sha1, 0).unwrap().finalize(&mut []).unwrap();
-    let too_many = Streams::new(device, Algorithm::Sha1, usize::MAX / 64);
-    assert!(matches!(too_many.err(), Some(Error::TooSmall { .. })));
 }
 
 #[test]
@@ -290,7 +261,6 @@ fn the_self_test_notices_a_wrong_constant() {
         assert!(matches!(&error, Error::Wrong { algorithm: wrong, .. } if *wrong == algorithm), "{error}");
         // The device takes no further work.
         assert_eq!(on_device(&device, Algorithm::Md5, &["abc"]), Err(error.clone()));
-        assert!(Streams::new(&device, Algorithm::Md5, 1).is_err());
     }
 
     let Some(device) = open(Options::new().fault(Fault::Constant)) else { return };
@@ -310,13 +280,6 @@ fn the_check_of_one_in_1000_notices_wrong_digests_later() {
     );
     let error = on_device(&device, Algorithm::Sha1, &messages).unwrap_err();
     assert!(matches!(error, Error::Wrong { .. }), "{error}");
-
-    let Some(device) = open(Options::new().fault(Fault::LargeCalls)) else { return };
-    let mut streams = Streams::new(&device, Algorithm::Sha1, 3000).unwrap();
-    streams.update(&messages).unwrap();
-    let mut digests = vec![1; 3000 * 20];
-    assert!(matches!(streams.finalize(&mut digests), Err(Error::Wrong { .. })));
-    assert!(digests.iter().all(|&byte| byte == 0));
 
     let Some(device) = open(Options::new().fault(Fault::LargeCalls)) else { return };
     let wanted = Search::new(Algorithm::Sha256, Target::zero_bits(30)).width(4);
