@@ -78,7 +78,7 @@ const PRINTING: &str = "\
     digest --help | mac -a sha1_hmac -k key abc | mac -l | tree fsverity abc | tree glacier --json abc | \
     tree s3 abc | tree bep52 - | tree dmverity format --force image new | tree rfc6962 root abc | \
     tree rfc6962 prove-inclusion 0 abc key | address key.hex | address --hash160 key.hex | work --zero-bits 4 | \
-    work --zero-bits 4 --all --range 0..99 --json | work --self-test | kernels | kernels --json | \
+    work --zero-bits 4 --all --range 0..99 --json | kernels | kernels --json | \
     generate completions bash | @digest -a sha1 abc | @digest --help | @digest --version | @mac -l | @mac --help | \
     @sha256sum abc | @sha256sum --help | @sha256sum --version | \
     bench -a sha1 -s 64 --rounds 1 --time 1us --no-openssl";

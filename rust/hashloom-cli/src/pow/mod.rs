@@ -5,7 +5,6 @@
 mod hashcash;
 mod krist;
 mod plan;
-mod self_test;
 mod shown;
 
 use std::ffi::OsString;
@@ -93,19 +92,19 @@ pub struct Pow {
     again: Option<Algorithm>,
 
     /// The digits of nonces; the first one means 0 [default: 0123456789; for a stamp 0123456789abcdef]
-    #[arg(long, value_name = "ALPHABET", conflicts_with_all = ["bitcoin_header", "self_test"])]
+    #[arg(long, value_name = "ALPHABET", conflicts_with = "bitcoin_header")]
     digits: Option<String>,
 
     /// Write nonces as bytes, the most significant first, not as text
-    #[arg(long, conflicts_with_all = ["digits", "hashcash", "bitcoin_header", "self_test"])]
+    #[arg(long, conflicts_with_all = ["digits", "hashcash", "bitcoin_header"])]
     binary: bool,
 
     /// Each nonce has N digits, with zeros in front; bytes count as digits
-    #[arg(long, value_name = "N", value_parser = whole, conflicts_with_all = ["bitcoin_header", "self_test"])]
+    #[arg(long, value_name = "N", value_parser = whole, conflicts_with = "bitcoin_header")]
     width: Option<u64>,
 
     /// The least significant digit of a nonce comes first: little endian, with --binary
-    #[arg(long, conflicts_with_all = ["bitcoin_header", "self_test"])]
+    #[arg(long, conflicts_with = "bitcoin_header")]
     least_digit_first: bool,
 
     /// The first byte of a digest is its least significant one, as in Bitcoin
@@ -113,15 +112,15 @@ pub struct Pow {
     least_byte_first: bool,
 
     /// The nonces to try, from FIRST to LAST, both included; FIRST.. tries all from FIRST on [default: 0..]
-    #[arg(long, value_name = "FIRST..LAST", conflicts_with = "self_test")]
+    #[arg(long, value_name = "FIRST..LAST")]
     range: Option<Range>,
 
     /// Print all nonces found, not only the first
-    #[arg(long, conflicts_with = "self_test")]
+    #[arg(long)]
     all: bool,
 
     /// Print one JSON object a line instead: nonce, text, digest, stamp, header
-    #[arg(long, conflicts_with = "self_test")]
+    #[arg(long)]
     json: bool,
 
     #[command(flatten)]
@@ -130,29 +129,23 @@ pub struct Pow {
     #[cfg(feature = "gpu")]
     #[command(flatten)]
     gpu: crate::gpu::Choice,
-
-    /// Find known blocks and stamps, and print each
-    #[arg(long)]
-    #[cfg_attr(feature = "gpu", arg(conflicts_with = "gpu"))]
-    self_test: bool,
 }
 
 /// The kinds of work.
-const KINDS: [&str; 6] = ["krist", "hashcash", "bitcoin_header", "zero_bits", "target", "self_test"];
+const KINDS: [&str; 5] = ["krist", "hashcash", "bitcoin_header", "zero_bits", "target"];
 
 /// All kinds but hashcash.
-const NOT_HASHCASH: [&str; 5] = ["krist", "bitcoin_header", "zero_bits", "target", "self_test"];
+const NOT_HASHCASH: [&str; 4] = ["krist", "bitcoin_header", "zero_bits", "target"];
 
 /// Kinds of work that say themselves what is hashed, and how.
-const SPECIAL: [&str; 4] = ["krist", "hashcash", "bitcoin_header", "self_test"];
+const SPECIAL: [&str; 3] = ["krist", "hashcash", "bitcoin_header"];
 
 /// clap would write one line.
 const USAGE: &str = "\
 hashloom work [OPTIONS] --krist <ADDRESS> <BLOCK> <WORK>
        hashloom work [OPTIONS] --hashcash <STRING>
        hashloom work [OPTIONS] --bitcoin-header <HEX>
-       hashloom work [OPTIONS] <--zero-bits <N>|--target <HEX>>
-       hashloom work --self-test [--threads <N>] [--nice]";
+       hashloom work [OPTIONS] <--zero-bits <N>|--target <HEX>>";
 
 const HELP: &str = "\
 What is printed:
@@ -178,7 +171,7 @@ Range:
 
 Exit status:
   0    found
-  1    no nonce of the range is low enough, or a self-test failed
+  1    no nonce of the range is low enough
   2    wrong usage, the output cannot be written, or a nonce found is wrong
   130  interrupted (Ctrl-C)
   141  the reader of the output has gone
@@ -187,8 +180,7 @@ Examples:
   hashloom work --krist k8juvewcui 000000abcdef 100000
   hashloom work --hashcash anni@example.org --bits 24
   hashloom work --zero-bits 20 --prefix 'hello '
-  hashloom work --zero-bits 16 --prefix a --binary --width 8 --all --json
-  hashloom work --self-test";
+  hashloom work --zero-bits 16 --prefix a --binary --width 8 --all --json";
 
 /// `FIRST..LAST`, `FIRST..`
 #[derive(Debug, Clone, Copy)]
@@ -217,7 +209,6 @@ impl Pow {
         match self {
             Pow { krist: Some(_), .. } | Pow { bitcoin_header: Some(_), .. } => vec![Algorithm::Sha256],
             Pow { hashcash: Some(_), .. } => vec![Algorithm::Sha1],
-            Pow { self_test: true, .. } => vec![Algorithm::Sha1, Algorithm::Sha256],
             Pow { algorithm, again, .. } => std::iter::once(*algorithm).chain(*again).collect(),
         }
     }
@@ -235,9 +226,6 @@ impl Pow {
 
 /// Returns the exit status.
 pub fn run(arguments: &Pow) -> Result<u8, String> {
-    if arguments.self_test {
-        return self_test::run(&arguments.threads);
-    }
     let plan = Plan::of(arguments)?;
     let range = arguments.range(&plan)?;
     let (first, last) = (*range.start(), *range.end());

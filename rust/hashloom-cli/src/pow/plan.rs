@@ -23,7 +23,7 @@ const NONCE_NBYTES: usize = 4;
 const HEADER_NBYTES: usize = 80;
 
 /// The cause, if a nonce that was found is not low enough.
-const WRONG: &str = "the computer has miscalculated, or hashloom has an error; run hashloom work --self-test";
+const WRONG: &str = "the computer has miscalculated, or hashloom has an error";
 
 /// A search.
 pub struct Plan {
