@@ -19,8 +19,7 @@ use serde::Serialize;
 
 use super::format::name;
 use super::front::End;
-use super::modes::Mode;
-use super::summing::{nbytes_of, trouble};
+use super::summing::{nbytes_of, source, trouble};
 use super::text_lines::{Grammar, Lines, Parsed};
 use crate::input;
 use crate::json::{Hex, text};
@@ -536,7 +535,7 @@ impl<'a> Reading<'a> {
         /// A list may have any number of reasons.
         const TOLD_MAX: usize = 8;
         loop {
-            let (parsed, mode) = match self.lines.next(self.grammar) {
+            let parsed = match self.lines.next(self.grammar) {
                 Ok(next) => next?,
                 Err(error) => {
                     self.error = Some(error);
@@ -554,7 +553,7 @@ impl<'a> Reading<'a> {
                 }
                 Parsed::Entry(entry) => {
                     let entry = Entry { name: entry.name.into_owned().into(), ..entry };
-                    return Some(Step::Hash(self.request(entry, mode)));
+                    return Some(Step::Hash(self.request(entry)));
                 }
                 Parsed::Unread(why) => (why, true),
                 Parsed::Bad(why) => (why, false),
@@ -581,14 +580,14 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn request(&mut self, entry: Entry<'static>, mode: Mode) -> Request<Listed> {
+    fn request(&mut self, entry: Entry<'static>) -> Request<Listed> {
         let Entry { mut digests, is_tagged, nbytes, name } = entry;
         // A hostile list could have each order of the algorithms.
         digests.sort_by_key(|(algorithm, _)| algorithm.name());
         let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
         let path = here.as_deref().unwrap_or(&name);
         let mut source = match self.refused(path) {
-            None => mode.source(to_path(path)),
+            None => source(to_path(path)),
             Some(why) => Source::reader(Refused(why)),
         };
         let is_other = here.is_some() || matches!(source, Source::Reader(_));

@@ -16,7 +16,6 @@ pub mod front;
 mod json_lines;
 mod known;
 mod lines;
-mod modes;
 mod options;
 pub mod programs;
 mod shasum;

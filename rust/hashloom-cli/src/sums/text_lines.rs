@@ -9,7 +9,6 @@ use hashloom_list::{BadLine, Entry, Line, Parser, decoded};
 
 use super::json_lines::{self, JsonLine};
 use super::lines;
-use super::modes::Mode;
 use super::shasum;
 use crate::input::{self, BUFFER_NBYTES, Input};
 
@@ -44,14 +43,13 @@ impl Grammar {
         }
     }
 
-    /// Parses a line, and tells how its file is to be read.
-    fn parse<'a>(&mut self, line: &'a [u8]) -> (Parsed<'a>, Mode) {
+    fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
         match self {
-            Grammar::Any(parser) => (parse(parser, line), Mode::Bytes),
+            Grammar::Any(parser) => parse(parser, line),
             // Programs of coreutils do not tell lines that they cannot read from others.
             Grammar::Coreutils(parser) => match parse_text(parser, line) {
-                Parsed::Unread(why) => (Parsed::Bad(why), Mode::Bytes),
-                parsed => (parsed, Mode::Bytes),
+                Parsed::Unread(why) => Parsed::Bad(why),
+                parsed => parsed,
             },
             Grammar::Shasum(kind, untagged) => shasum::parse(kind, untagged, line),
         }
@@ -111,7 +109,7 @@ impl Lines {
     }
 
     /// Parses the next line. `None` at the end.
-    pub fn next(&mut self, grammar: &mut Grammar) -> io::Result<Option<(Parsed<'_>, Mode)>> {
+    pub fn next(&mut self, grammar: &mut Grammar) -> io::Result<Option<Parsed<'_>>> {
         let Some(read) = lines::next(&mut self.reader, self.end, &mut self.line)? else {
             let before = std::mem::replace(&mut self.state, State::Ended);
             let why = match before {
@@ -119,10 +117,10 @@ impl Lines {
                 State::Cut => Some("the list ends within this line; is it cut off?".to_owned()),
                 State::Within => grammar.end_list().map(|why| why.to_string()),
             };
-            return Ok(why.map(|why| (Parsed::Unread(why), Mode::Bytes)));
+            return Ok(why.map(Parsed::Unread));
         };
         self.number += 1;
-        let (mut parsed, mode) = grammar.parse(&self.line);
+        let mut parsed = grammar.parse(&self.line);
         if read.is_too_long {
             let why = "it is too long".to_owned();
             parsed = match parsed {
@@ -135,7 +133,7 @@ impl Lines {
         if !read.is_ended && is_cut && grammar.is_lenient() {
             self.state = State::Cut;
         }
-        Ok(Some((parsed, mode)))
+        Ok(Some(parsed))
     }
 }
 
