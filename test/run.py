@@ -155,7 +155,6 @@ fresh | all | | test/fresh.sh
 windows | all | +program | test/windows.sh {program}
     test/windows.sh
 other-systems | all | documentation | test/other_systems.sh
-consumer-crate | all | other-systems | cargo run --quiet --locked --manifest-path test/consumer/crate/Cargo.toml
 fuzz-c | fuzz | | test/fuzz_c.sh 600
 fuzz-pkcs11 | fuzz | | test/pkcs11_module.sh fuzz 600
 fuzz-crates | fuzz | | fuzz/run.sh 600
