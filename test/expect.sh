@@ -4,14 +4,11 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   test/expect.sh [CPUINFO]
-#
-# Prints them as HASHLOOM_EXPECT wants them, and on standard error those whose kernels cannot run here. CPUINFO is read
-# instead of /proc/cpuinfo, for a test of this script. CC is the compiler, whose preprocessor reads the tables. Exit
-# status: 2 if the CPU's features cannot be read.
+# Prints them as HASHLOOM_EXPECT wants them, and on standard error those whose kernels cannot run here. CC is the
+# compiler, whose preprocessor reads the tables. Exit status: 2 if the CPU's features cannot be read.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-cpuinfo=${1-/proc/cpuinfo}
+cpuinfo=/proc/cpuinfo
 
 cannot() { # WHY
     echo "expect.sh: $1" >&2

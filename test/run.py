@@ -45,8 +45,6 @@ docs | quick all | +program | python3 test/docs.py {program} {require}
     *.md docs/* test/docs.py {cli}
 documents | check | +program | python3 test/docs.py {program} {documents}
     *.md
-expect | check quick all | | test/expect_test.sh
-    core/src/*.def test/expect*
 format | check quick all | | cargo fmt --all --check
     *.rs
 crates | check | | {changed_crates}
@@ -132,8 +130,6 @@ addresses | check quick all | +program | python3 test/addresses.py {program} {re
     test/addresses.py
 kernel-sizes | all | +program | tools/kernels.py {program}
     tools/kernels.py {core}
-runner | check quick all | | test/run_test.sh
-    test/run.py test/run_test.sh
 setup | check quick all | | test/setup.sh
     tools/setup.sh test/setup.sh
 installation | quick all | +program | test/install.sh {program} {require}
@@ -216,8 +212,7 @@ def read_parts(level, changed):
              "documents": shlex.join(file for file in changed if file.endswith(".md") and os.path.exists(file))}
     words["changed_crates"] = changed_crates(changed)
     words["tested_crates"] = tested_crates(level).format(**words)
-    text = os.environ.get("PARTS_FROM") or PARTS
-    text = re.sub(r"\{(\w+)\}", lambda word: words.get(word[1], word[0]), text.replace("\\\n    ", ""))
+    text = re.sub(r"\{(\w+)\}", lambda word: words.get(word[1], word[0]), PARTS.replace("\\\n    ", ""))
     try:
         left_out = dict(line.split("\t", 1) for line in open("build/left-out", encoding="utf-8").read().splitlines())
     except FileNotFoundError:
