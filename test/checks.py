@@ -55,7 +55,7 @@ def run_part(part, needs=()):
         return
     before = passed
     with tempfile.TemporaryDirectory() as folder:
-        part(pathlib.Path(folder))
+        part(pathlib.Path(folder).resolve())
     print(f"{part.__name__}: {passed - before} passed", flush=True)
 
 

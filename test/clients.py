@@ -14,7 +14,6 @@ does its log, if it has one. A peer (libtorrent) downloads everything from the c
 finds the files.
 """
 
-import argparse
 import base64
 import hashlib
 import json
@@ -26,14 +25,16 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-import warnings
 
+import checks
+import torrents
 from bencode import bdecode, bencode
+from checks import equal as expect
+from torrents import lt
 
 # Far more than any step takes; a machine may be slow and busy.
 DEADLINE_S = 120
@@ -60,20 +61,6 @@ def free_port():
         return listener.getsockname()[1]
 
 
-class Expect:
-    """Counts comparisons."""
-
-    count = 0
-
-    def __call__(self, what, found, expected):
-        Expect.count += 1
-        if found != expected:
-            sys.exit(f"FAILED: {what}: expected {expected!r}, found {found!r}")
-
-
-expect = Expect()
-
-
 class Content:
     """A torrent of several files, and its content. libtorrent makes the torrents of version 2 and the hybrid ones."""
 
@@ -92,7 +79,9 @@ class Content:
             self.starts[file], end = end, end + len(data)
         self.version, self.piece_count = version, -(-end // PIECE)
         if version != "v1":
-            self.torrent, self.hash = made_by_libtorrent(self.path(), version)
+            self.torrent = torrents.made(self.path(), version, PIECE, TRACKER)
+            v1, v2 = torrents.info_hashes(lt.torrent_info(lt.bdecode(self.torrent)))
+            self.hash = (v2 or v1)[:40]  # qBittorrent's name for the torrent
             return
         pieces = [hashlib.sha1(self.bytes[at : at + PIECE]).digest() for at in range(0, len(self.bytes), PIECE)]
         info = {
@@ -141,34 +130,16 @@ class Content:
         return range(start // PIECE, (end - 1) // PIECE + 1)
 
 
-def made_by_libtorrent(path, version):
-    """Returns a torrent of a folder, and qBittorrent's name for it."""
-    import libtorrent as lt
-
-    # libtorrent's older interface, which all versions have.
-    warnings.simplefilter("ignore", DeprecationWarning)
-    storage = lt.file_storage()
-    lt.add_files(storage, str(path), flags=0)
-    flags = lt.create_torrent
-    kinds = {"padded v1": flags.v1_only | flags.canonical_files, "v2": flags.v2_only, "hybrid": 0}
-    torrent = lt.create_torrent(storage, PIECE, flags=kinds[version])
-    torrent.add_tracker(TRACKER)
-    lt.set_piece_hashes(torrent, str(path.parent))
-    data = lt.bencode(torrent.generate())
-    hashes = lt.torrent_info(lt.bdecode(data)).info_hashes()
-    return data, str(hashes.v2 if hashes.has_v2() else hashes.v1)[:40]
-
-
 class Hashloom:
-    def __init__(self, program, folder):
-        self.program, self.torrent = program, folder / "checked.torrent"
+    def __init__(self, folder):
+        self.torrent = folder / "checked.torrent"
 
     def verify(self, content, *options, path=None, status=0):
         self.torrent.write_bytes(content.torrent)
         return self.run(self.torrent, path or content.folder, *options, status=status)
 
     def run(self, *options, folder=None, status=0):
-        command = [self.program, "torrent", "verify", *options]
+        command = [PROGRAM, "torrent", "verify", *options]
         run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         expect(f"{options}: status; {run.stderr}", run.returncode, status)
         return run.stdout
@@ -285,7 +256,7 @@ WebUI\\LocalHostAuth=false
 WebUI\\UseUPnP=false
 """
         )
-        return [find("qbittorrent-nox"), f"--profile={self.folder}", f"--webui-port={self.port}"]
+        return ["qbittorrent-nox", f"--profile={self.folder}", f"--webui-port={self.port}"]
 
     def api(self, method, **fields):
         data = urllib.parse.urlencode(fields).encode() if fields else None
@@ -373,7 +344,7 @@ class Transmission(Daemon):
             "utp-enabled": False,
         }
         (self.folder / "settings.json").write_text(json.dumps(settings))
-        return [find("transmission-daemon"), "--foreground", "--no-portmap", "--config-dir", str(self.folder)]
+        return ["transmission-daemon", "--foreground", "--no-portmap", "--config-dir", str(self.folder)]
 
     def rpc(self, method, **arguments):
         url = f"http://127.0.0.1:{self.port}/transmission/rpc"
@@ -428,27 +399,14 @@ class Transmission(Daemon):
 
 
 def session():
-    import libtorrent as lt
-
-    return lt.session(
-        {
-            "listen_interfaces": "127.0.0.1:0",
-            "enable_dht": False,
-            "enable_lsd": False,
-            "enable_upnp": False,
-            "enable_natpmp": False,
-            "enable_outgoing_utp": False,
-            "allow_multiple_connections_per_ip": True,
-            "alert_mask": lt.alert.category_t.all_categories,
-        }
-    )
+    """A peer, or a client, for this machine alone."""
+    return torrents.session(listen_interfaces="127.0.0.1:0", allow_multiple_connections_per_ip=True)
 
 
-def downloaded(content, peer_port, folder):
-    """Returns whether a peer could download everything from the client without a wrong piece."""
-    import libtorrent as lt
-
-    peer, wrong = session(), []
+def download(content, peer_port, folder):
+    """A peer that downloads everything from the client. Returns its session, its torrent, and a function that looks
+    for the client as long as there is no other peer."""
+    peer = session()
     parameters = lt.add_torrent_params()
     parameters.ti = lt.torrent_info(lt.bdecode(content.torrent))
     parameters.ti.clear_trackers() if hasattr(parameters.ti, "clear_trackers") else None
@@ -456,27 +414,36 @@ def downloaded(content, peer_port, folder):
     parameters.flags &= ~(lt.torrent_flags.paused | lt.torrent_flags.auto_managed)
     handle = peer.add_torrent(parameters)
 
+    def look():
+        if handle.status().num_peers == 0:
+            handle.connect_peer(("127.0.0.1", peer_port))
+
+    return peer, handle, look
+
+
+def downloaded(content, peer_port, folder):
+    """Returns whether a peer could download everything from the client without a wrong piece."""
+    peer, handle, look = download(content, peer_port, folder)
+    wrong = []
+
     def poll():
         wrong.extend(alert for alert in peer.pop_alerts() if isinstance(alert, lt.hash_failed_alert))
         if wrong or handle.status().is_seeding:
             return "done"
-        if handle.status().num_peers == 0:
-            handle.connect_peer(("127.0.0.1", peer_port))
-        return None
+        return look()
 
     wait("a peer has downloaded all", poll)
     return not wrong
 
 
-def check_libtorrent(hashloom, folder):
+def check_libtorrent(folder):
+    hashloom = Hashloom(folder)
     for version in ("v1", "hybrid", "v2"):
         (folder / version).mkdir()
         check_libtorrent_with(hashloom, folder / version, version)
 
 
 def check_libtorrent_with(hashloom, folder, version):
-    import libtorrent as lt
-
     content = Content(folder / "downloads", version=version)
     everything = [1] * content.piece_count
     resume = folder / "x.fastresume"
@@ -589,7 +556,8 @@ def check_daemon(client_kind, hashloom, folder, version="v1"):
     return client
 
 
-def check_qbittorrent(hashloom, folder):
+def check_qbittorrent(folder):
+    hashloom = Hashloom(folder)
     for version in ("hybrid", "v2"):
         (folder / version).mkdir()
         check_daemon(QBittorrent, hashloom, folder / version, version)
@@ -607,7 +575,8 @@ def check_qbittorrent(hashloom, folder):
         expect("qBittorrent: checks unclaimed pieces", pieces, [0] + [1] * (content.piece_count - 1))
 
 
-def check_transmission(hashloom, folder):
+def check_transmission(folder):
+    hashloom = Hashloom(folder)
     check_daemon(Transmission, hashloom, folder)
     # Transmission takes padding files for files, and would send bytes that do not exist. (Version 3.00 refuses hybrid
     # torrents.)
@@ -629,78 +598,34 @@ def check_transmission(hashloom, folder):
     content.flip("f.bin", 10, later=True)
     with client:
         client.expect(content, [1] * content.piece_count, "changed after the check")
-        import libtorrent as lt
-
-        peer = session()
-        parameters = lt.add_torrent_params()
-        parameters.ti = lt.torrent_info(lt.bdecode(content.torrent))
-        parameters.save_path = str(folder / "peer of later")
-        parameters.flags &= ~(lt.torrent_flags.paused | lt.torrent_flags.auto_managed)
-        handle = peer.add_torrent(parameters)
+        peer, _, look = download(content, client.peer_port, folder / "peer of later")
 
         def noticed():
-            if handle.status().num_peers == 0:
-                handle.connect_peer(("127.0.0.1", client.peer_port))
+            look()  # while `peer` lives
             return client.info(content)["errorString"] or None
 
         error = wait("Transmission notices a later change", noticed)
         expect(f"Transmission notices a later change: {error}", "orrupt" in error or "erify" in error, True)
 
 
-def has_libtorrent():
-    try:
-        import libtorrent
-    except ImportError:
-        return None
-    return f"libtorrent {libtorrent.version}"
-
-
-def find(program):
-    """Finds a program of the system, or one that tools/setup.sh has put into the build folder."""
-    return shutil.which(program) or shutil.which(program, path=BUILD / "clients/usr/bin")
-
-
-def version_of(program):
-    program = find(program)
-    if not program:
-        return None
-    run = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    return (run.stdout + run.stderr).strip()
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("hashloom", type=pathlib.Path, help="the program")
-    parser.add_argument("--require", action="store_true", help="fail if a client is not installed")
-    parser.add_argument("--only", help="only the client whose name begins with ONLY")
+    global PROGRAM
+    parser = checks.parser(__doc__)
+    parser.add_argument("--only", default="", help="only the client whose name begins with ONLY")
     arguments = parser.parse_args()
+    PROGRAM, checks.is_required = arguments.hashloom.resolve(), arguments.require
+    # Clients that tools/setup.sh has put into the build folder.
+    os.environ["PATH"] += f"{os.pathsep}{BUILD}/clients/usr/bin"
     # End the clients when this program is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: ended by a signal"))
+
     # The peer of the daemons is libtorrent too.
-    clients = [
-        ("libtorrent (PyPI: libtorrent)", "libtorrent", check_libtorrent),
-        ("qBittorrent (Debian: qbittorrent-nox)", "qbittorrent-nox", check_qbittorrent),
-        ("Transmission (Debian: transmission-daemon)", "transmission-daemon", check_transmission),
-    ]
-    skipped = []
-    for name, program, check in clients:
-        if arguments.only and not name.lower().startswith(arguments.only.lower()):
-            continue
-        found = has_libtorrent()
-        if found and program != "libtorrent":
-            found = version_of(program)
-        if not found:
-            skipped.append(name)
-            continue
-        before = Expect.count
-        with tempfile.TemporaryDirectory() as folder:
-            folder = pathlib.Path(folder).resolve()
-            check(Hashloom(arguments.hashloom.resolve(), folder), folder)
-        print(f"ok: {found}: {Expect.count - before} checks", flush=True)
-    for name in skipped:
-        print(f"SKIPPED: {name} or libtorrent is not installed: it was NOT tried", file=sys.stderr)
-    sys.exit(1 if skipped and arguments.require else 0)
+    for check, client in ((check_libtorrent, "libtorrent"), (check_qbittorrent, "qbittorrent-nox"),
+                          (check_transmission, "transmission-daemon")):
+        if client.startswith(arguments.only.lower()):
+            checks.run_part(check, ["libtorrent", client])
+    return checks.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

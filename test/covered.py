@@ -7,7 +7,7 @@
 The trusted input stays: a list, a root, the info dictionary of a torrent, a manifest. Everything else is cut, lengthened
 and replaced, and numbers and lengths are lowered: random bits do not find a verdict that leaves something out. A program
 that is not installed is named as SKIPPED; with --require that is a failure. Other programs: sha256sum, libtorrent (PyPI),
-torf (PyPI), fsverity. For dm-verity see `dmverity_untrusted` in test/trees.py.
+torf (PyPI). For dm-verity and fs-verity see test/trees.py.
 """
 
 import copy
@@ -17,14 +17,12 @@ import os
 import random
 import subprocess
 import sys
-import time
 
 import checks
-from bencode import bencode
+from bencode import bdecode, bencode
 from checks import check, equal
+from torrents import found as found_by_libtorrent, session
 
-# Longer than any check takes, on a busy machine too.
-GUARD_SECONDS = 30
 noise = random.Random(30)
 
 
@@ -173,28 +171,9 @@ def set_bits(digits):
 
 def torrents(folder):
     """`torrent verify` beside libtorrent and torf."""
-    import libtorrent as lt
     import torf
 
-    session = lt.session({"listen_interfaces": "", "enable_dht": False, "enable_lsd": False, "enable_upnp": False,
-                          "enable_natpmp": False, "alert_mask": lt.alert.category_t.status_notification})
-
-    def is_seed(place):
-        """Whether libtorrent finds all of the content."""
-        parameters = {"ti": lt.torrent_info(str(place)), "save_path": str(folder)}
-        handle = session.add_torrent({**parameters, "flags": lt.torrent_flags.upload_mode})
-        deadline = time.monotonic() + GUARD_SECONDS
-        while time.monotonic() < deadline:
-            status = handle.status()
-            if status.errc.value() or status.state not in (status.checking_files, status.checking_resume_data):
-                break
-            session.wait_for_alert(20)
-            session.pop_alerts()
-        else:
-            sys.exit("covered.py: libtorrent checks without end")
-        session.remove_torrent(handle)
-        return not status.errc.value() and status.total_wanted_done == status.total_wanted
-
+    client = session()
     content = folder / "content"
     content.mkdir()
     files = contents(content)
@@ -208,7 +187,8 @@ def torrents(folder):
             found = json.loads(said) if said else {"complete": False}
             equal(f"{version}: {what}: status", status == 0, found["complete"])
             try:
-                theirs = is_seed(place)
+                bytes_found = found_by_libtorrent(place, folder, client)
+                theirs = bytes_found is not None and bytes_found[0] == bytes_found[1]
             except RuntimeError:
                 theirs = None
             return found, theirs
@@ -245,7 +225,7 @@ def torrents(folder):
                 equal(f"{version}: {what}: what is covered", (found["bytes"]["have"], found["pieces"]["have"]),
                       (found["torrent"]["length"], found["torrent"]["piece_count"]))
         # The piece layers are outside of what the info-hash covers.
-        whole = lt.bdecode(place.read_bytes())
+        whole, _ = bdecode(place.read_bytes())
         for root, layer in (whole.get(b"piece layers") or {}).items():
             for what, other in (("cut", layer[:-32]), ("empty", b""), ("of half", layer[:len(layer) // 64 * 32]),
                                 ("longer", layer + bytes(32)), ("zeros", bytes(len(layer))),
@@ -319,22 +299,6 @@ def logs(folder):
                 check(f"{what}: all is known", status or said == f"right: entry {index} is in the tree of {size}\n", said)
 
 
-def seals(folder):
-    """`tree fsverity` beside `fsverity digest`: no other content or length has the digest."""
-    digests = set()
-    data = noise.randbytes(3 * 4096 + 5)
-    variants = [data[:end] for end in (0, 1, 4095, 4096, 4097, 8192, len(data) - 1, len(data))]
-    variants += [data + b"\0", data.ljust(4 * 4096, b"\0"), bytes(len(data)), data[:4096] + bytes(4096)]
-    for content in variants:
-        (folder / "file").write_bytes(content)
-        ours, theirs = hashloom("tree", "fsverity", "file", cwd=folder), run("fsverity", "digest", "file", cwd=folder)
-        equal(f"fsverity: {len(content)} bytes", ours, theirs)
-        status, said = hashloom("tree", "fsverity", "--json", "file", cwd=folder)
-        equal(f"fsverity --json: {len(content)} bytes", json.loads(said)["bytes"], len(content))
-        digests.add(theirs[1])
-    equal("fsverity: each content has its digest", len(digests), len(variants))
-
-
 def main():
     global PROGRAM
     arguments = checks.parser(__doc__).parse_args()
@@ -344,7 +308,6 @@ def main():
     checks.run_part(manifests)
     checks.run_part(torrents, ["libtorrent", "torf"])
     checks.run_part(logs)
-    checks.run_part(seals, ["fsverity"])
     return checks.end()
 
 

@@ -52,7 +52,7 @@ crates | check | | {changed_crates}
 lint | quick all | | cargo clippy {workspace} --all-targets -- -D warnings
 crates | quick all | lint program | {tested_crates}
 clients | quick all | +program | {python} test/clients.py {program} {require}
-    test/clients.py rust/hashloom-torrent/src/resume/*
+    test/clients.py test/torrents.py rust/hashloom-torrent/src/resume/*
 cross | quick all | | test/cross.sh {level}
     {core} test/*.c test/cross.sh test/emulate.sh
 lists | check quick all | | test/lists.py
@@ -111,7 +111,7 @@ documentation | quick all | fuse | RUSTDOCFLAGS="-D warnings" cargo doc {workspa
 faults | quick all | +program +fuse | python3 test/faults.py {program} {require} {every}
     test/faults.* {cli} rust/*/src/*
 torrents-of-others | check quick all | +program | {python} test/interop_torrents.py {program} {require}
-    test/interop_torrents.py test/bencode.py
+    test/interop_torrents.py test/torrents.py test/bencode.py
 behind | quick all | +program | python3 test/behind.py {program} {require}
     test/behind.py rust/hashloom-files/src/read/*
 manifests | check quick all | +program | test/manifest.py {program}
