@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Compares `hashloom tree` with the programs whose trees it makes, and with the definitions written out with hashlib.
+"""Compares `hashloom tree` with the programs whose trees it makes. The tests of hashloom-tree have the definitions.
 
     python3 test/trees.py path/to/hashloom [--require] [--all] [--vectors FOLDER]
 
@@ -19,7 +19,6 @@ import pathlib
 import random
 import subprocess
 import sys
-import time
 
 import checks
 from checks import check, equal
@@ -32,17 +31,13 @@ noise = random.Random(6962)
 def run(*line, status=0, stdin=None):
     """Returns the output of a command. An unexpected exit status is a failure of its own."""
     done = subprocess.run([str(part) for part in line], input=stdin, capture_output=True)
-    if done.returncode != status:
-        check(f"{' '.join(map(str, line))}: status {done.returncode}, not {status}", False, done.stderr.decode()[:500])
+    check(f"{' '.join(map(str, line))}: status {done.returncode}, not {status}", done.returncode == status,
+          done.stderr.decode()[:500])
     return done.stdout
 
 
 def tree(*arguments, status=0, stdin=None):
     return run(PROGRAM, "tree", *arguments, status=status, stdin=stdin).decode()
-
-
-def sha256(data):
-    return hashlib.sha256(data).digest()
 
 
 def write(folder, name, data):
@@ -89,6 +84,9 @@ def fsverity(folder):
         equal(f"fsverity {options}", tree("fsverity", *options, path), theirs)
     piped = tree("fsverity", "--compact", "-", stdin=path.read_bytes())
     equal("fsverity from a pipe", piped, tree("fsverity", "--compact", path))
+    if pathlib.Path("/proc/version").exists():  # a file without a length
+        made_by_system = tree("fsverity", "--compact", "-", stdin=pathlib.Path("/proc/version").read_bytes())
+        equal("fsverity of /proc/version", tree("fsverity", "--compact", "/proc/version"), made_by_system)
     print_all = tree("fsverity", folder / "missing", path, folder, status=2)
     equal("readable files are printed", print_all, tree("fsverity", path))
     for wrong in (["--block-size", "512"], ["--block-size", "5000"], ["--salt", "00" * 33], ["--salt", "0"],
@@ -145,8 +143,7 @@ def dmverity(folder):
             known = options if not case[6] else offset
             tree("dmverity", "verify", *known, data, theirs, root)
             if count == arity + 1:
-                run("veritysetup", "verify", *(options if not case[6] else offset), data, ours, root)
-                dmverity_damage(folder, name, data, ours, known, root, block, count)
+                run("veritysetup", "verify", *known, data, ours, root)
     data = write(folder, "data", noise.randbytes(10 * 4096 + 100))
     done = json.loads(tree("dmverity", "format", "--json", "--salt", "-", data))
     equal("dmverity: a partial last block is not covered", done["data_blocks"], 10)
@@ -162,14 +159,6 @@ def dmverity(folder):
     tree("dmverity", "format", "--hash-offset", 100, "--force", data, ours, status=2)
     tree("dmverity", "format", write(folder, "short", b"x" * 4095), status=2)
     tree("dmverity", "verify", data, data, "00" * 32, status=2)
-    for damage in range(0, 90):
-        bad = bytearray(512)
-        bad[:] = theirs_superblock(folder, data3)[:512]
-        bad[damage] ^= 0xFF
-        hashes = write(folder, "bad", bytes(bad) + bytes(8192))
-        line = [PROGRAM, "tree", "dmverity", "verify", data3, hashes, first["root"]]
-        done = subprocess.run(line, capture_output=True)
-        check(f"dmverity: a superblock with byte {damage} changed", done.returncode in (1, 2), str(done.returncode))
 
 
 def dmverity_untrusted(folder):
@@ -242,46 +231,7 @@ def dmverity_untrusted(folder):
         equal(f"{name}: one file", said, f"all blocks are right: {count} blocks, {end} bytes of DATA\n")
 
 
-def theirs_superblock(folder, data):
-    path = folder / "superblock"
-    if not path.exists():
-        run("veritysetup", "format", "--salt", "-", data, path)
-    return path.read_bytes()
-
-
-def dmverity_damage(folder, name, data, hashes, known, root, block, count):
-    """Each changed byte is found at its place, and veritysetup agrees."""
-    before = data.read_bytes()
-    changed = bytearray(before)
-    for number in (0, count - 1):
-        changed[number * block + 5] ^= 1
-    write(folder, "changed", changed)
-    found = json.loads(tree("dmverity", "verify", "--json", *known, folder / "changed", hashes, root, status=1))
-    equal(f"{name}: wrong data", found["data_blocks"], [[0, 0], [count - 1, count - 1]] if count > 2 else [[0, 1]])
-    equal(f"{name}: right hashes", found["bad_hash_blocks"], 0)
-    changed = bytearray(hashes.read_bytes())
-    changed[-1] ^= 1
-    damaged = write(folder, "damaged", changed)
-    found = json.loads(tree("dmverity", "verify", "--json", *known, data, damaged, root, status=1))
-    check(f"{name}: wrong hash file", found["bad_hash_blocks"] == 1, str(found))
-    write(folder, "damaged", bytes(changed[:-1]))
-    tree("dmverity", "verify", *known, data, damaged, root, status=2)
-    wrong = root[:-1] + ("0" if root[-1] != "0" else "1")
-    tree("dmverity", "verify", *known, data, hashes, wrong, status=1)
-    tree("dmverity", "verify", *known, data, hashes, root[:-2], status=2)
-
-
-# Glacier, S3, BEP 52
-
-
-def pairs(level, odd):
-    """Hashes pairs up to one node; `odd` returns the partner of a node that is left over."""
-    while len(level) > 1:
-        if len(level) % 2:
-            level = level + [odd(len(level))] if odd else level
-        level = [sha256(b"".join(level[i:i + 2])) if len(level[i:i + 2]) == 2 else level[i]
-                 for i in range(0, len(level), 2)]
-    return level[0]
+# Glacier, S3
 
 
 def mib_sizes():
@@ -313,9 +263,6 @@ def s3(folder):
                 expected = f"{whole}-{len(parts)}"
                 options = ["--algorithm", algorithm, "--part-size", str(part)]
                 equal(f"s3 {size} {options}", tree("s3", *options, path), f"{expected}  {path}\n")
-                equal(f"s3 {size} {options} from a pipe", tree("s3", *options, "-", stdin=data), f"{expected}  -\n")
-                listed = json.loads(tree("s3", *options, "--json", path))
-                equal(f"s3 {size} {options} parts", listed["parts"], list(map(shown, parts)))
     # The ETag that the tests of the library moto expect of these two parts.
     etag = write(folder, "etag", b"0" * (5 << 20) + b"1")
     expected = f"140f92a6df9f9e415f74a1463bcee9bb-2  {etag}\n"
@@ -327,58 +274,10 @@ def s3(folder):
         tree("s3", *wrong, hole, status=2)
 
 
-def bep52(folder):
-    block = 16384
-    zero = [bytes(32)]
-    while len(zero) < 20:
-        zero.append(sha256(zero[-1] * 2))
-    for size in [1, block - 1, block, block + 1, 2 * block, 3 * block, 16 * block + 1, 17 * block, 128 * block + 5,
-                 1000 * block + 1]:
-        data = noise.randbytes(size)
-        path = write(folder, "file", data)
-        level, height = [sha256(data[i:i + block]) for i in range(0, size, block)], 0
-        while len(level) > 1:
-            level += [zero[height]] * (len(level) % 2)
-            level = [sha256(level[i] + level[i + 1]) for i in range(0, len(level), 2)]
-            height += 1
-        for threads in (1, 2):
-            equal(f"bep52 {size}", tree("bep52", "--threads", threads, path), f"{level[0].hex()}  {path}\n")
-    equal("bep52 of nothing", tree("bep52", write(folder, "empty", b"")), f"-  {folder / 'empty'}\n")
+# RFC 6962
 
 
-# RFC 6962, with the definitions of section 2.1 of RFC 9162
-
-
-def mth(leaves):
-    if len(leaves) <= 1:
-        return leaves[0] if leaves else sha256(b"")
-    k = split(len(leaves))
-    return sha256(b"\1" + mth(leaves[:k]) + mth(leaves[k:]))
-
-
-def split(n):
-    return 1 << ((n - 1).bit_length() - 1)
-
-
-def path_of(m, leaves):
-    if len(leaves) == 1:
-        return []
-    k = split(len(leaves))
-    if m < k:
-        return path_of(m, leaves[:k]) + [mth(leaves[k:])]
-    return path_of(m - k, leaves[k:]) + [mth(leaves[:k])]
-
-
-def subproof(m, leaves, b=True):
-    if m == len(leaves):
-        return [] if b else [mth(leaves)]
-    k = split(len(leaves))
-    if m <= k:
-        return subproof(m, leaves[:k], b) + [mth(leaves[k:])]
-    return subproof(m - k, leaves[k:], False) + [mth(leaves[:k])]
-
-
-def proved(proof, status, name="rfc6962"):
+def proved(proof, status, name):
     """Checks a proof as if its values came from a trusted source, and then from nowhere else."""
     options = {"root": "--root", "root1": "--first-root", "leaf": "--leaf", "size": "--size", "size1": "--first-size"}
     known = [word for key, option in options.items() if key in proof for word in (option, str(proof[key]))]
@@ -390,47 +289,8 @@ def proved(proof, status, name="rfc6962"):
         equal(f"{name}: {(done.stdout + done.stderr).decode()}", done.returncode, expected)
 
 
-def rfc6962(folder):
-    for n in (0, 1, 2, 3, 5, 8, 9, 33, 600):
-        lines = [noise.randbytes(noise.randrange(40)).replace(b"\n", b"") for _ in range(n)]
-        path = write(folder, "lines", b"".join(line + b"\n" for line in lines))
-        leaves = [sha256(b"\0" + line) for line in lines]
-        equal(f"rfc6962 {n} lines", tree("rfc6962", "root", "--lines", path), f"{n}  {mth(leaves).hex()}\n")
-        for index in sorted({0, n // 2, n - 1}) if n else []:
-            proof = json.loads(tree("rfc6962", "prove-inclusion", index, "--lines", path))
-            equal(f"rfc6962 inclusion {index} of {n}", proof["proof"], [p.hex() for p in path_of(index, leaves)])
-            equal(f"rfc6962 leaf {index} of {n}", proof["leaf"], leaves[index].hex())
-            proved(proof, 0)
-        for size in sorted({1, n // 2, n - 1, n} - {0}) if n else []:
-            proof = json.loads(tree("rfc6962", "prove-consistency", size, "--lines", path))
-            equal(f"rfc6962 consistency {size} of {n}", proof["proof"], [p.hex() for p in subproof(size, leaves)])
-            equal(f"rfc6962 root of {size} of {n}", proof["root1"], mth(leaves[:size]).hex())
-            proved(proof, 0)
-            tree("rfc6962", "check", "-", "--first-root", "00" * 32, stdin=json.dumps(proof).encode(), status=1)
-        tree("rfc6962", "prove-inclusion", n, "--lines", path, status=2)
-        tree("rfc6962", "prove-consistency", n + 1, "--lines", path, status=2)
-    long = [b"a" * size for size in (262_143, 262_144, 262_145, 524_287, 524_288, 524_289, 3, 700_000)]
-    for end in (b"", b"\n"):
-        path = write(folder, "long", b"\n".join(long) + end)
-        expected = mth([sha256(b"\0" + line) for line in long]).hex()
-        equal("rfc6962 long lines", tree("rfc6962", "root", "--lines", path), f"{len(long)}  {expected}\n")
-    sizes = (0, 1, 65_535, 65_536, 65_537, 3_000_000)
-    files = [write(folder, f"entry {size}", noise.randbytes(size)) for size in sizes]
-    leaves = [sha256(b"\0" + path.read_bytes()) for path in files]
-    equal("rfc6962 files", tree("rfc6962", "root", *files), f"{len(files)}  {mth(leaves).hex()}\n")
-    proof = tree("rfc6962", "prove-inclusion", 5, *files).encode()
-    known = ("--entry", files[5], "--root", mth(leaves).hex(), "--size", len(leaves))
-    tree("rfc6962", "check", "-", *known, stdin=proof)
-    tree("rfc6962", "check", "-", "--entry", files[4], stdin=proof, status=1)
-    for block in (1, 1000, 16384, 16385, 1_000_000):
-        data = noise.randbytes(3_000_001 if block >= 1000 else 3000)
-        path = write(folder, "blocks", data)
-        leaves = [sha256(b"\0" + data[i:i + block]) for i in range(0, len(data), block)]
-        for threads in (1, 2):
-            equal(f"rfc6962 blocks of {block}", tree("rfc6962", "root", "-b", block, "--threads", threads, path),
-                  f"{len(leaves)}  {mth(leaves).hex()}\n")
-        equal(f"rfc6962 blocks of {block} from a pipe", tree("rfc6962", "root", "-b", block, "-", stdin=data),
-              f"{len(leaves)}  {mth(leaves).hex()}\n")
+def rfc6962(_):
+    """Proofs that are none. Right ones are those of the vectors, and of the tests of hashloom-tree."""
     for wrong in (b"", b"{}", b"[]", b"nonsense", b'{"index": 1}',
                   b'{"index": -1, "size": 3, "leaf": "", "root": "", "proof": []}',
                   b'{"index": 1, "size": 3, "proof": ["zz"], "root": "00", "leaf": "00"}',
@@ -459,33 +319,6 @@ def vectors(folder):
                 proof[ours] = case[theirs]
         proved(proof, int(case["wantErr"]), path.relative_to(folder))
     equal("518 vectors", len(files), 518)
-
-
-# Files that cause trouble.
-
-
-def faults(folder):
-    path = write(folder, "file", noise.randbytes(32 << 20))
-    grows = "while :; do printf x >> \"$1\"; done"
-    writer = subprocess.Popen(["sh", "-c", grows, "sh", path])
-    try:
-        while path.stat().st_size == 32 << 20:
-            time.sleep(0.01)
-        done = subprocess.run([PROGRAM, "tree", "fsverity", path, path, path], capture_output=True)
-        check("a file that changes is an error", done.returncode == 2 and b"changed while it was read" in done.stderr,
-              done.stderr.decode())
-    finally:
-        writer.kill()
-        writer.wait()
-    proc = pathlib.Path("/proc/version")
-    if proc.exists():
-        equal("a file that the system makes", tree("fsverity", "--compact", proc),
-              tree("fsverity", "--compact", "-", stdin=proc.read_bytes()))
-    tree("glacier", folder, status=2)
-    if pathlib.Path("/dev/full").exists():
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run([PROGRAM, "tree", "glacier", path], stdout=full, stderr=subprocess.DEVNULL)
-            equal("standard output is full", done.returncode, 2)
 
 
 def huge(folder):
@@ -517,8 +350,8 @@ def main():
     checks.run_part(dmverity, ["veritysetup"])
     checks.run_part(dmverity_untrusted, ["veritysetup"])
     checks.run_part(glacier, ["botocore"])
-    for part in s3, bep52, rfc6962, faults:
-        checks.run_part(part)
+    checks.run_part(s3)
+    checks.run_part(rfc6962)
     if arguments.all:
         checks.run_part(huge, ["fsverity", "veritysetup"])
     if arguments.vectors.is_dir():
