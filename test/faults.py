@@ -19,8 +19,8 @@ are right. `judge` compares a run under a fault with that run:
 
 If a fault changes files while they are read, the run is compared with a run after the change: the program must notice,
 and report the file as it is at the end. A test is a command and a fault; --only takes the tests whose line has WORD,
-and --verbose prints each. There are thousands of tests: a sample of each command runs, the same each time. --only or
---all runs all of them, and --all also fails every call that strace can make fail.
+and --verbose prints each. There are thousands of tests: a sample of each command runs, by HASHLOOM_SEED. --only or --all
+runs all of them, and --all also fails every call that strace can make fail.
 """
 
 import argparse
@@ -1119,12 +1119,12 @@ def skip(what):
 
 
 def some(tests, most):
-    """Returns at most `most` tests of each command: a random sample, but the same each time."""
-    of_commands = {}
+    """Returns at most `most` tests of each command, by HASHLOOM_SEED."""
+    seed, of_commands = os.environ.get("HASHLOOM_SEED", "1"), {}
     for test in tests:
         of_commands.setdefault(test.name.split(" | ")[0], []).append(test)
     return [test for command, tests in of_commands.items()
-            for test in random.Random(command).sample(tests, min(most, len(tests)))]
+            for test in random.Random(f"{seed} {command}").sample(tests, min(most, len(tests)))]
 
 
 def on_worlds(worlds, items, function):
