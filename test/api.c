@@ -474,9 +474,6 @@ int main(int argc, char **argv)
         const hl_alg_info *alg = hl_alg_at(a);
         test_case("%s: all forms agree with every subset of the instruction sets", alg->name);
         check_restriction(alg);
-        test_case("%s: all forms agree", alg->name);
-        for (size_t i = 0; i < share_of(100); i++)
-            check_forms(alg, "default");
         test_case("%s: empty messages and no messages", alg->name);
         check_empty(alg);
         test_case("%s: errors", alg->name);

@@ -89,7 +89,7 @@ bare() { # CC FLAGS: the build without a build system
 memcheck() { # valgrind 3.19 lacks AVX-512 and SHA instructions and hides them from cpuid: those kernels are skipped
     local build=$logs/gcc program
     unset HASHLOOM_EXPECT HASHLOOM_TEST_ALL
-    for program in oracle cavp lengths kernels ragged api streams hmac; do
+    for program in oracle cavp lengths kernels api streams hmac; do
         (cd "$build" && valgrind -q --error-exitcode=9 --track-origins=yes "./$program") || return 1
     done | sed 's/ here)$/ under valgrind)/'
     [ "${PIPESTATUS[0]}" -eq 0 ] && (cd "$build" && valgrind -q --error-exitcode=9 ./fuzz --runs 20)
@@ -205,12 +205,12 @@ done
 if [ $level = quick ]; then
     # The libraries of a release. The steps above have compiled most of their objects.
     # Every kernel and call, but not every repetition (test.h), and some of the programs.
-    mapfile -t some < <(sample 5 ragged streams export jobs hmac pbkdf2 search stack choice fuzz threads)
+    mapfile -t some < <(sample 4 streams export jobs hmac pbkdf2 search stack choice threads)
     HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-8} step "gcc: tests, static library, 1/8: ${some[*]}" \
-        suite_of "oracle cavp lengths kernels api remains constant_time ${some[*]}" gcc \
+        suite_of "oracle cavp lengths kernels api remains constant_time fuzz ${some[*]}" gcc \
         -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
     export HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-32}
-    mapfile -t some < <(sample 6 cavp lengths ragged streams export jobs hmac pbkdf2 search stack)
+    mapfile -t some < <(sample 6 cavp lengths streams export jobs hmac pbkdf2 search stack)
     mapfile -t kinds < <(sample 1 shared debug tsan)
     [[ ${kinds[*]} != *shared* ]] ||
         step "clang: tests, shared library, 1/32: ${some[*]::3}" suite_of "oracle kernels api ${some[*]::3}" \

@@ -30,18 +30,6 @@ struct vectors {
     size_t least, most; /* Monte of an XOF: lengths of digests in bytes */
 };
 
-static size_t from_hex(const char *hex, uint8_t *to, size_t max_nbytes)
-{
-    size_t n = 0;
-
-    for (; isxdigit((unsigned char)hex[0]) && isxdigit((unsigned char)hex[1]) && n < max_nbytes; hex += 2) {
-        unsigned byte;
-        sscanf(hex, "%2x", &byte);
-        to[n++] = (uint8_t)byte;
-    }
-    return n;
-}
-
 /* The text after "name = ", or NULL if the line has another name. */
 static const char *value_of(const char *line, const char *name)
 {

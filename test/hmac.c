@@ -5,23 +5,11 @@
  */
 #include "test.h"
 
-#include <ctype.h>
-
 #ifndef HASHLOOM_VECTORS
 #  define HASHLOOM_VECTORS "vectors"
 #endif
 
 enum { COUNT = 300, KEY_MAX_NBYTES = 300, MESSAGE_MAX_NBYTES = 3000, POISON = 0xa5 };
-
-static size_t from_hex(const char *hex, uint8_t *to, size_t max_nbytes)
-{
-    size_t n = 0;
-    unsigned byte;
-
-    for (; n < max_nbytes && isxdigit((unsigned char)*hex) && sscanf(hex, "%2x", &byte) == 1; hex += 2)
-        to[n++] = (uint8_t)byte;
-    return n;
-}
 
 /* All ways to compute the tag of one message. */
 static void check_tag(const hl_alg_info *alg, const hl_slice *secret, const hl_slice *message, const uint8_t *expected)
@@ -210,47 +198,8 @@ static void check_lengths(const hl_alg_info *alg, const char *isa)
             oracle_hmac(alg, secret.data, secret.nbytes, message.data, message.nbytes, expected);
             check_tag(alg, &secret, &message, expected);
         }
-
-    test_case("%s, %s: few and many, of one length and of all", alg->name, isa);
-    for (size_t round = 0; round < share_of(test_all ? 400 : 60); round++) {
-        const size_t count = round % 3 == 0 ? random_below(20) : random_below(COUNT) + 1;
-        const size_t same = random_length(MESSAGE_MAX_NBYTES);
-        const hl_slice secret = {pool, random_length(KEY_MAX_NBYTES)};
-        for (size_t i = 0; i < count; i++) {
-            const size_t nbytes = round % 2 == 0 ? same : random_length(random64() % 8 == 0 ? MESSAGE_MAX_NBYTES : 150);
-            messages[i] = (hl_slice){nbytes == 0 ? NULL : pool + 2 * i, nbytes};
-        }
-        check_many(alg, &secret, messages, count);
-    }
-}
-
-/* The message, the key, the contexts and the tags end at pages that may not be touched. */
-static void check_guarded(const hl_alg_info *alg)
-{
-    const struct guarded data = guard_new(1000), tags = guard_new(20 * HL_DIGEST_MAX_NBYTES),
-                         keys = guard_new(sizeof(hl_hmac_key)), ctxs = guard_new(sizeof(hl_hmac_ctx));
-    hl_hmac_key *key = (hl_hmac_key *)(void *)(keys.end - sizeof *key);
-    hl_hmac_ctx *ctx = (hl_hmac_ctx *)(void *)(ctxs.end - sizeof *ctx);
-    uint8_t expected[HL_DIGEST_MAX_NBYTES], *tag = tags.end - alg->digest_nbytes;
-    hl_slice messages[20];
-
-    test_case("%s: at the end of memory", alg->name);
-    random_fill(data.begin, (size_t)(data.end - data.begin));
-    for (size_t nbytes = 0; nbytes < 300; nbytes += 7) {
-        oracle_hmac(alg, data.end - nbytes, nbytes, data.end - nbytes, nbytes, expected);
-        CHECK(hl_hmac_key_init(key, alg->alg, data.end - nbytes, nbytes) == HL_OK &&
-                  hl_hmac(key, data.end - nbytes, nbytes, tag) == HL_OK &&
-                  memcmp(tag, expected, alg->digest_nbytes) == 0 && hl_hmac_init(ctx, key) == HL_OK &&
-                  hl_hmac_update(ctx, data.end - nbytes, nbytes) == HL_OK && hl_hmac_final(ctx, tag) == HL_OK &&
-                  memcmp(tag, expected, alg->digest_nbytes) == 0,
-              "%zu bytes", nbytes);
-        for (size_t i = 0; i < 20; i++)
-            messages[i] = (hl_slice){data.end - nbytes, nbytes};
-        CHECK(hl_hmac_many(key, messages, 20, tags.end - 20 * alg->digest_nbytes) == HL_OK &&
-                  memcmp(tag, expected, alg->digest_nbytes) == 0,
-              "20 of %zu bytes", nbytes);
-    }
-    guard_free(data), guard_free(tags), guard_free(keys), guard_free(ctxs);
+    for (size_t count = 0; count < 20; count++) /* few streams, of lengths from 13 * count on */
+        check_streams(alg, messages + 13 * count, count);
 }
 
 /* ---- Misuse ---- */
@@ -436,7 +385,6 @@ int main(int argc, char **argv)
             check_lengths(alg, isa);
         }
         hl_restrict(0);
-        check_guarded(alg);
         check_misuse(alg);
     }
     return test_end();

@@ -101,15 +101,6 @@ static void check_random(const hl_alg_info *alg, const uint8_t *pool)
     CHECK(n == nfound, "%zu nonces, not %zu", nfound, n);
 }
 
-static void from_hex(const char *hex, uint8_t *bytes)
-{
-    for (size_t i = 0; hex[2 * i] != '\0'; i++) {
-        unsigned x = 0;
-        sscanf(hex + 2 * i, "%2x", &x);
-        bytes[i] = (uint8_t)x;
-    }
-}
-
 /* Headers of Bitcoin's blocks 0 and 125552, up to the nonce. */
 static void check_headers(void)
 {
@@ -136,8 +127,8 @@ static void check_headers(void)
                              .prefix_nbytes = sizeof header, .nonce_width = 4, .nonce_order = HL_LEAST_FIRST,
                              .digest_order = HL_LEAST_FIRST, .first = nonce - 1000, .last = nonce + 1000};
         size_t nfound = 0;
-        from_hex(blocks[b].header, header);
-        from_hex(blocks[b].target, job.target);
+        from_hex(blocks[b].header, header, sizeof header);
+        from_hex(blocks[b].target, job.target, sizeof job.target);
         test_case("the header with nonce %lu", (unsigned long)nonce);
         CHECK(hl_search(&job, found, MAX_FOUND, &nfound) == HL_OK, "hl_search");
         CHECK(nfound == 1 && found[0] == nonce, "%zu found, the first is %llu", nfound, (unsigned long long)found[0]);

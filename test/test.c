@@ -5,6 +5,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #ifdef _WIN32
 #  include <windows.h>
@@ -351,6 +352,18 @@ const uint8_t *random_pool(size_t nbytes)
         pool_nbytes = nbytes;
     }
     return pool;
+}
+
+size_t from_hex(const char *hex, uint8_t *to, size_t max_nbytes)
+{
+    size_t n = 0;
+
+    for (; n < max_nbytes && isxdigit((unsigned char)hex[0]) && isxdigit((unsigned char)hex[1]); hex += 2) {
+        unsigned byte;
+        sscanf(hex, "%2x", &byte);
+        to[n++] = (uint8_t)byte;
+    }
+    return n;
 }
 
 /* ---- Guarded memory ---- */

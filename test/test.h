@@ -82,6 +82,9 @@ void random_restart(uint64_t number);
 /* A pool of bytes to take messages from. Equal contents at different places do not occur. */
 const uint8_t *random_pool(size_t nbytes);
 
+/* Bytes of hexadecimal digits, up to the first other character. Returns their number, at most max_nbytes. */
+size_t from_hex(const char *hex, uint8_t *to, size_t max_nbytes);
+
 /* ---- Memory between two pages that cannot be touched: a byte read or written too far ends the program ---- */
 
 struct guarded {
