@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Compares hashloom address with an implementation of its own, by random keys, and looks for secrets in its memory.
 
-    python3 test/addresses.py path/to/hashloom [--require] [--all] [--seed N]
+    python3 test/addresses.py path/to/hashloom [--require] [--all]
 
-4,000 random secret keys (--all: 100,000) give public keys of all forms, and addresses of all types and networks, by
+4,000 secret keys by HASHLOOM_SEED (--all: 100,000) give public keys of all forms, and addresses of all types and networks, by
 way of lines and of rows, of public and of secret keys. The addresses are decoded again. secp256k1, RIPEMD-160, base58
 and bech32 are written here straight from SEC 2, the paper, and BIP 173; SHA-256 is Python's.
 
@@ -14,7 +14,6 @@ After a secret key was converted, and while the program waits for the next, none
 memory. This needs Linux and root; else the test is named and skipped; with --require that is a failure.
 """
 
-import argparse
 import hashlib
 import json
 import os
@@ -23,27 +22,23 @@ import random
 import subprocess
 import sys
 
+import checks
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "proof"))
 import standards  # noqa: E402
 
-parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("hashloom", type=pathlib.Path)
-parser.add_argument("--require", action="store_true", help="fail if something cannot be tested here")
+parser = checks.parser(__doc__)
 parser.add_argument("--all", action="store_true", help="100,000 keys")
-parser.add_argument("--seed", type=int, default=random.randrange(1 << 32), help="for the same keys again")
 arguments = parser.parse_args()
-program = arguments.hashloom.resolve()
-rng = random.Random(arguments.seed)
-failures = []
+program, checks.is_required = arguments.hashloom.resolve(), arguments.require
+rng = random.Random(os.environ.get("HASHLOOM_SEED", "1"))
 
 
 def check(what, found, expected):
-    if found == expected:
-        return
-    if isinstance(expected, list) and isinstance(found, list):
+    if isinstance(expected, list) and isinstance(found, list) and found != expected:
         pairs = list(zip(found, expected)) + [(len(found), len(expected))]
         found, expected = next((pair for pair in pairs if pair[0] != pair[1]))
-    failures.append(f"{what}: expected {expected!r}, found {found!r} (--seed {arguments.seed})")
+    checks.equal(what, found, expected)
 
 
 def run(*options, text):
@@ -322,27 +317,9 @@ def check_vectors():
 # ---- Secrets in memory
 
 
-def memory(pid):
-    parts = []
-    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb") as mem:
-        for line in maps:
-            place, permissions, *_, name = (line + " -").split()[:6] + ["-"]
-            if permissions[:2] == "rw":
-                start, end = (int(digits, 16) for digits in place.split("-"))
-                mem.seek(start)
-                try:
-                    parts.append(mem.read(end - start))
-                except OSError:
-                    pass  # a part that cannot be read, such as a guard page
-    return b"\0".join(parts)
-
-
 def check_memory():
     if sys.platform != "linux" or os.geteuid() != 0:
-        print("SKIPPED: secrets in memory: needs Linux and root")
-        if arguments.require:
-            failures.append("skipped: secrets in memory")
-        return
+        return checks.skip("secrets in memory: needs Linux and root")
     for is_wif in False, True:
         # One thread more than one would do: each must wipe.
         command = [program, "address", "--from-secret", "--type", "p2pkh", "--threads", "2"]
@@ -354,7 +331,7 @@ def check_memory():
                 child.stdin.write(text.encode() + b"\n")
                 child.stdin.flush()
                 child.stdout.readline()
-                found = memory(child.pid)
+                found = b"\0".join(content for _, content in checks.memory(child.pid))
                 # An argument must be found in memory: this shows that the search works.
                 check("arguments in memory", b"--from-secret" in found, True)
                 # The numbers of the curve's code have other byte orders.
@@ -372,7 +349,5 @@ for network in NETWORKS:
     check_keys(network, nkeys)
 check_vectors()
 check_memory()
-for failure in failures:
-    print(f"FAILED: {failure}")
-print(f"{'FAILED' if failures else 'passed'}: addresses of {len(NETWORKS) * nkeys:,} keys")
-sys.exit(1 if failures else 0)
+print(f"addresses of {len(NETWORKS) * nkeys:,} keys")
+sys.exit(checks.end())

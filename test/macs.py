@@ -268,17 +268,10 @@ def memory():
         try:
             # An argument must be found in memory: this shows that the search works.
             is_there = False
-            with open(f"/proc/{process.pid}/maps") as maps, open(f"/proc/{process.pid}/mem", "rb", 0) as mem:
-                for line in maps:
-                    span, rights, *_, path = line.rstrip("\n").split(" ", 5)
-                    if not rights.startswith("rw") or path.strip() in ("[vvar]", "[vsyscall]"):
-                        continue
-                    start, end = (int(bound, 16) for bound in span.split("-"))
-                    mem.seek(start)
-                    content = mem.read(end - start)
-                    is_there |= b"sha256_hmac" in content
-                    for name, mark in marks.items():
-                        equal(f"the key in memory {name}, {path.strip() or span}", content.find(mark), -1)
+            for place, content in checks.memory(process.pid):
+                is_there |= b"sha256_hmac" in content
+                for name, mark in marks.items():
+                    equal(f"the key in memory {name}, {place}", content.find(mark), -1)
             equal("arguments in memory", is_there, True)
         except OSError as error:
             checks.skip(f"the memory of another process cannot be read: {error}")
