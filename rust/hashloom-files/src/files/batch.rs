@@ -12,24 +12,28 @@
 
 mod disks;
 mod fetched;
-mod lane;
 mod links;
+mod whole;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use self::disks::{Disks, ToPark};
-use self::lane::Lane;
+use self::disks::{Disks, Parked, ToPark};
+use self::whole::Whole;
 use super::request::{FileError, Hashed, Request, Summary};
-use crate::lanes::{CHUNK_MAX_NBYTES, Message, Places, hash_round, take_ended};
+use crate::lanes::{self, CHUNK_MAX_NBYTES, Client, Places};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
+use crate::read::readers::Readers;
 use crate::read::ring::{FirstRead, Lost, Ring};
 use crate::run::pool::Pool;
-use crate::run::{LANES, Options, join};
+use crate::run::{LANES, Options};
+
+/// A request on its way.
+type Lane<T> = lanes::Lane<Whole<T>>;
 
 /// Largest number of results that wait for an earlier one.
 const WAITING_MAX: u64 = 1 << 16;
@@ -52,43 +56,26 @@ fn run_with<T: Send>(
     let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
     let nthreads = options.nthreads().min(most).max(1);
     let pool = &Pool::new(nthreads, options);
-    std::thread::scope(|scope| {
-        // The readers start when a file is found on a disk that seeks.
-        let readers = Mutex::new(Vec::new());
-        let start = || lock(&readers).extend(disks.readers().start(scope, || disks.read(options, pool)));
-        let run = Run {
-            pool,
-            options,
-            lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
-            supply: Mutex::new(Supply {
-                requests: requests.fuse(),
-                next: 0,
-                exhausted: false,
-                given: Vec::new(),
-                returned: VecDeque::new(),
-                idle: 0,
-            }),
-            disks,
-            start: &start,
-            nwaiting: AtomicUsize::new(0),
-            results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
-            handed_out: AtomicU64::new(0),
-            nbytes: AtomicU64::new(0),
-        };
-        if !pool.work(|| Places::new(ROUND_MAX, CHUNK_MAX_NBYTES), |places| run.work(places)) {
-            run.fail();
-        }
-        disks.readers().end();
-        join(std::mem::take(&mut *lock(&readers)));
-        let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // In a cancelled run, results may still wait for a request that has no result.
-        for (request, result) in std::mem::take(&mut results.waiting).into_values().flatten() {
-            results.hand_out(request, result);
-        }
-        let supply = run.supply.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let ndone = results.summary.nfiles + results.summary.nfailed;
-        Summary { cancelled: !supply.exhausted || ndone < supply.next, ..results.summary }
-    })
+    let run = Run {
+        pool,
+        options,
+        lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
+        supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
+        disks,
+        nwaiting: AtomicUsize::new(0),
+        results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
+        handed_out: AtomicU64::new(0),
+        nbytes: AtomicU64::new(0),
+    };
+    lanes::run(&run, pool, ROUND_MAX, CHUNK_MAX_NBYTES);
+    let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // In a cancelled run, results may still wait for a request that has no result.
+    for (request, result) in std::mem::take(&mut results.waiting).into_values().flatten() {
+        results.hand_out(request, result);
+    }
+    let supply = run.supply.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let ndone = results.summary.nfiles + results.summary.nfailed;
+    Summary { cancelled: !supply.exhausted || ndone < supply.next, ..results.summary }
 }
 
 /// The state that all threads share.
@@ -100,8 +87,6 @@ struct Run<'a, T, I, F> {
     supply: Mutex<Supply<T, I>>,
     /// The disks that seek, and the requests for them. A thread without work waits for one of their changes.
     disks: &'a Disks<T>,
-    /// Starts the readers.
-    start: &'a (dyn Fn() + Sync),
     /// Number of threads without work.
     nwaiting: AtomicUsize,
     results: Mutex<Results<T, F>>,
@@ -120,8 +105,6 @@ struct Supply<T, I> {
     exhausted: bool,
     /// Open files that a thread has given away to threads without work.
     given: Vec<Lane<T>>,
-    /// Requests that a thread has drawn and could not begin.
-    returned: VecDeque<(u64, Request<T>)>,
     /// Number of threads that wait.
     idle: usize,
 }
@@ -139,118 +122,126 @@ struct Results<T, F> {
     summary: Summary,
 }
 
-impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
-    Run<'_, T, I, F>
+impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send> Client
+    for Run<'_, T, I, F>
 {
-    /// Fails all requests: without memory for buffers no file can be read.
-    fn fail(&self) {
-        while !self.pool.must_stop() {
-            let drawn = self.draw(1);
-            if drawn.is_empty() {
-                return;
-            }
-            let mut lanes: Vec<Lane<T>> =
-                drawn.into_iter().map(|(number, request)| Lane::new(number, request)).collect();
-            lanes.iter_mut().for_each(|lane| lane.fail(FileError::Open(out_of_memory())));
-            self.hand_out(&mut lanes);
-        }
+    type Source = Whole<T>;
+    type Queue = Parked<T>;
+
+    fn readers(&self) -> &Readers<Parked<T>> {
+        self.disks.readers()
     }
 
-    fn work(&self, places: Places) {
-        let mut own = Worker { places, ring: None, nbatches: 0, later: VecDeque::new(), gathered: Vec::new() };
-        let (mut lanes, mut ended): (Vec<Lane<T>>, Vec<Lane<T>>) = (Vec::new(), Vec::new());
-        while !self.pool.must_stop() {
-            own.places.clear();
-            let nchanges = self.disks.readers().nchanges();
-            // Only the first of several pipes is read: the writer of another pipe may wait until the first is read.
-            let stream = lanes.iter().position(Lane::is_stream);
-            for (index, lane) in lanes.iter_mut().enumerate() {
-                match lane.is_stream() && stream != Some(index) {
-                    true => lane.skip(),
-                    false => lane.read(&mut own.places, self.options, self.pool),
-                }
-            }
-            self.take(&mut lanes, &mut own);
-            self.disks.park(&mut own.gathered, self.start);
-            if lanes.is_empty() {
-                match self.wait() {
-                    Some(given) => lanes = given,
-                    None => break,
-                }
-                continue;
-            }
-            if lanes.iter().all(Lane::is_waiting) {
-                self.disks.readers().wait(nchanges);
-                continue;
-            }
-            hash_round(&mut lanes, &own.places);
-            let nbytes: u64 = lanes.iter_mut().map(Lane::count).sum();
-            self.disks.readers().used(nbytes);
-            let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
-            self.options.tell(nbytes, None);
-            take_ended(&mut lanes, &mut ended);
-            if ended.iter().any(Lane::has_changed) {
-                let (changed, others): (Vec<_>, Vec<_>) = ended.drain(..).partition(Lane::has_changed);
-                own.later.extend(changed.into_iter().map(Lane::anew));
-                ended = others;
-            }
-            self.hand_out(&mut ended);
-            for (number, request) in self.disks.links.released() {
-                self.give_back(number, request);
-            }
-            if lanes.len() > 1 && self.nwaiting.load(Ordering::Relaxed) > 0 {
-                self.give(&mut lanes);
-            }
-        }
+    fn read(&self, pool: &Pool) {
+        self.disks.read(self.options, pool);
     }
 
-    /// Opens new files while there is room, and reads the first chunk of each.
-    fn take(&self, lanes: &mut Vec<Lane<T>>, own: &mut Worker<T>) {
+    fn take(&self, own: &mut Worker<T>, places: &mut Places, lanes: &mut Vec<Lane<T>>) {
         // A thread that reads a pipe starts no other file until the pipe ends.
         while !lanes.iter().any(Lane::is_stream) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended()).count();
             // Files that readers have begun take no place in the buffer.
             if nopen < LANES && lanes.len() < FETCHED_MAX {
                 if let Some(mut lane) = self.disks.take() {
-                    if !lane.is_known() {
-                        lane.read(&mut own.places, self.options, self.pool);
-                    }
+                    lane.read(own, places, self.pool);
                     lanes.push(lane);
                     continue;
                 }
             }
-            let most = self.lanes_max.saturating_sub(nopen).min(own.room());
+            let most = self.lanes_max.saturating_sub(nopen).min(room(places));
             if most == 0 {
-                return;
+                break;
             }
-            // Files that have kept others waiting, or might, or have changed, are opened one at a time.
-            if let Some(lane) = own.later.pop_front() {
-                own.open(lane, false, self, lanes);
+            if let Some(lane) = self.disks.take_single() {
+                self.open(lane, false, own, places, lanes);
                 continue;
             }
             let drawn = if self.disks.are_watched() { self.draw_and_park(own, most) } else { self.draw(most) };
-            if !drawn.is_empty() {
-                own.begin(drawn, self, lanes);
-                continue;
+            let drawn = if drawn.is_empty() { self.disks.take_left(most) } else { drawn };
+            if drawn.is_empty() {
+                break;
             }
-            let (left, one_by_one) = self.disks.take_left(most);
-            if left.is_empty() {
-                return;
+            self.begin(drawn, own, places, lanes);
+        }
+        self.disks.park(&mut own.gathered);
+    }
+
+    fn wait(&self, _nchanges: u64, lanes: &mut Vec<Lane<T>>) -> bool {
+        let mut supply = lock(&self.supply);
+        supply.idle += 1;
+        self.nwaiting.fetch_add(1, Ordering::Relaxed);
+        let is_over = loop {
+            let nchanges = self.readers().nchanges();
+            if !supply.given.is_empty() {
+                *lanes = std::mem::take(&mut supply.given);
+                break false;
             }
-            match one_by_one {
-                true => own.later.extend(left.into_iter().map(|(number, request)| Lane::new(number, request))),
-                false => own.begin(left, self, lanes),
+            let may_draw = supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX;
+            if self.disks.has_some() || !supply.exhausted && may_draw && self.disks.has_room() {
+                break false;
             }
+            let is_busy = self.disks.is_busy();
+            if self.pool.must_stop() || supply.exhausted && supply.idle == self.pool.count() && !is_busy {
+                break true;
+            }
+            drop(supply);
+            // A thread that waits for a disk is not idle. Whatever stops the pool notifies nobody.
+            match is_busy {
+                true => self.readers().wait(nchanges),
+                false => self.pool.idle(|| self.readers().wait(nchanges)),
+            }
+            supply = lock(&self.supply);
+        };
+        self.nwaiting.fetch_sub(1, Ordering::Relaxed);
+        match is_over {
+            // This thread stays counted as idle, so that the others come to the same end.
+            true => self.readers().tell_all(),
+            false => supply.idle -= 1,
+        }
+        !is_over
+    }
+
+    fn settle(&self, nbytes: u64, ended: &mut Vec<Lane<T>>, lanes: &mut Vec<Lane<T>>) {
+        let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
+        self.options.tell(nbytes, None);
+        if ended.iter().any(Lane::has_changed) {
+            let (changed, others): (Vec<_>, Vec<_>) = ended.drain(..).partition(Lane::has_changed);
+            self.disks.add_single(changed.into_iter().map(Lane::anew));
+            *ended = others;
+        }
+        if !ended.is_empty() {
+            self.pool.idle(|| self.pass_on(ended.drain(..)));
+        }
+        let released = self.disks.links.released();
+        if !released.is_empty() {
+            self.disks.add_single(released.into_iter().map(|(number, request)| Lane::of(number, request)));
+        }
+        if lanes.len() > 1 && self.nwaiting.load(Ordering::Relaxed) > 0 {
+            self.give(lanes);
         }
     }
 
+    fn fail(&self) {
+        while !self.pool.must_stop() {
+            let drawn = self.draw(1);
+            if drawn.is_empty() {
+                return;
+            }
+            self.pass_on(drawn.into_iter().map(|(number, request)| {
+                let mut lane = Lane::of(number, request);
+                lane.fail(FileError::Open(out_of_memory()));
+                lane
+            }));
+        }
+    }
+}
+
+impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
+    Run<'_, T, I, F>
+{
     fn draw(&self, most: usize) -> Vec<(u64, Request<T>)> {
         // After a panic of the iterator no thread asks it for more.
         let Ok(mut supply) = self.supply.lock() else { return Vec::new() };
-        if !supply.returned.is_empty() {
-            let nreturned = supply.returned.len().min(most);
-            return supply.returned.drain(..nreturned).collect();
-        }
         let nmore = (self.handed_out.load(Ordering::Acquire) + WAITING_MAX).saturating_sub(supply.next);
         let most = most.min(nmore as usize);
         let first = supply.next;
@@ -258,12 +249,6 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         supply.next += drawn.len() as u64;
         supply.exhausted = drawn.len() < most;
         drawn
-    }
-
-    /// Gives a request back that another thread may begin.
-    fn give_back(&self, number: u64, request: Request<T>) {
-        lock(&self.supply).returned.push_back((number, request));
-        self.disks.readers().tell_all();
     }
 
     /// Draws requests and gathers those for disks that seek, until enough are gathered or others are drawn, at most
@@ -284,58 +269,13 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         Vec::new()
     }
 
-    /// Waits for work. `None` if there will be none.
-    fn wait(&self) -> Option<Vec<Lane<T>>> {
-        let mut supply = lock(&self.supply);
-        supply.idle += 1;
-        self.nwaiting.fetch_add(1, Ordering::Relaxed);
-        let found = loop {
-            let nchanges = self.disks.readers().nchanges();
-            if !supply.given.is_empty() {
-                break Some(std::mem::take(&mut supply.given));
-            }
-            if !supply.returned.is_empty() || self.disks.has_some() {
-                break Some(Vec::new());
-            }
-            let is_busy = self.disks.is_busy();
-            if self.pool.must_stop() || supply.exhausted && supply.idle == self.pool.count() && !is_busy {
-                break None;
-            }
-            let may_draw = supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX;
-            if !supply.exhausted && may_draw && self.disks.has_room() {
-                break Some(Vec::new());
-            }
-            drop(supply);
-            // A thread that waits for a disk is not idle. Whatever stops the pool notifies nobody.
-            match is_busy {
-                true => self.disks.readers().wait(nchanges),
-                false => self.pool.idle(|| self.disks.readers().wait(nchanges)),
-            }
-            supply = lock(&self.supply);
-        };
-        self.nwaiting.fetch_sub(1, Ordering::Relaxed);
-        match found {
-            // This thread stays counted as idle, so that the others come to the same end.
-            None => self.disks.readers().tell_all(),
-            Some(_) => supply.idle -= 1,
-        }
-        found
-    }
-
     /// Gives half of the open files away, for a thread that has none.
     fn give(&self, lanes: &mut Vec<Lane<T>>) {
         let mut supply = lock(&self.supply);
         if supply.given.is_empty() {
             supply.given.extend(lanes.drain(lanes.len().div_ceil(2)..));
             drop(supply);
-            self.disks.readers().tell_all();
-        }
-    }
-
-    /// Hands out the results of all these lanes.
-    fn hand_out(&self, ended: &mut Vec<Lane<T>>) {
-        if !ended.is_empty() {
-            self.pool.idle(|| self.pass_on(ended.drain(..)));
+            self.readers().tell_all();
         }
     }
 
@@ -363,8 +303,91 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         self.handed_out.store(results.next, Ordering::Release);
         drop(results);
         if self.nwaiting.load(Ordering::Relaxed) > 0 {
-            self.disks.readers().tell_all();
+            self.readers().tell_all();
         }
+    }
+
+    /// Opens files and reads the first chunk of each.
+    fn begin(&self, drawn: Vec<(u64, Request<T>)>, own: &mut Worker<T>, places: &mut Places, lanes: &mut Vec<Lane<T>>) {
+        // Making a ring takes longer than reading a few files. Under a limit, each file is paid for before the next.
+        let is_single = self.options.is_limited() || self.disks.are_watched();
+        let is_worth_it = own.nbatches > 0 && drawn.len() >= WORTH_A_RING && !is_single;
+        own.nbatches += 1;
+        lanes.reserve(room(places));
+        let ring = if is_worth_it { own.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
+        let is_for_ring = |request: &Request<T>| request.source.path().is_some();
+        let (batch, others): (Vec<_>, Vec<_>) = match ring {
+            Some(_) if drawn.iter().all(|(_, request)| is_for_ring(request)) => (drawn, Vec::new()),
+            Some(_) => drawn.into_iter().partition(|(_, request)| is_for_ring(request)),
+            None => (Vec::new(), drawn),
+        };
+        if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
+            let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
+            let started = Instant::now();
+            let notes = self.options.is_noting();
+            let begun = places.fill(batch.len(), |chunks| ring.begin(&paths, chunks, notes, self.pool));
+            self.disks.note_time(paths.len(), started.elapsed());
+            let (begun, starts) = begun.unwrap_or_else(|lost| {
+                // The lost ring is closed, and no other is made.
+                own.ring = Some(None);
+                (paths.iter().map(|path| begun_in_vain(path, lost)).collect(), (0..).step_by(1))
+            });
+            for (((number, request), begun), start) in batch.into_iter().zip(begun).zip(starts) {
+                let mut lane = Lane::of(number, request);
+                if matches!(begun, FirstRead::Later) {
+                    self.disks.add_single([lane].into_iter());
+                    continue;
+                }
+                lane.begin(begun, start);
+                lane = match lane.for_readers(self.disks) {
+                    Ok(found) => {
+                        own.gathered.push(found);
+                        continue;
+                    }
+                    Err(lane) => lane,
+                };
+                lane.go_on(self.options.is_limited());
+                let Some(lane) = self.disks.links.join(lane) else { continue };
+                places.count(lane.chunk.nbytes() as usize);
+                lanes.push(lane);
+            }
+        }
+        for (number, request) in others {
+            // The file before may have shown that its disk seeks.
+            let other = match self.disks.are_watched() {
+                true => own.gather(number, request, self.disks),
+                false => Some((number, request)),
+            };
+            if let Some((number, request)) = other {
+                self.open(Lane::of(number, request), true, own, places, lanes);
+            }
+        }
+    }
+
+    /// Opens a file by itself and reads its first chunk, unless it `may_be_parked` and readers should read it.
+    fn open(
+        &self,
+        mut lane: Lane<T>,
+        may_be_parked: bool,
+        own: &mut Worker<T>,
+        places: &mut Places,
+        lanes: &mut Vec<Lane<T>>,
+    ) {
+        // Opening another pipe may wait for a process that waits for the first pipe to be read.
+        if lanes.iter().any(Lane::is_stream) {
+            self.disks.add_single([lane].into_iter());
+            return;
+        }
+        lane.open(self.options);
+        if may_be_parked {
+            lane = match lane.for_readers(self.disks) {
+                Ok(found) => return own.gathered.push(found),
+                Err(lane) => lane,
+            };
+        }
+        let Some(mut lane) = self.disks.links.join(lane) else { return };
+        lane.read(own, places, self.pool);
+        lanes.push(lane);
     }
 }
 
@@ -395,14 +418,17 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
 
 /// The state that each thread has for itself.
 struct Worker<T> {
-    places: Places,
     /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
     nbatches: u64,
-    /// Files that this thread has drawn and could not begin, or must begin again.
-    later: VecDeque<Lane<T>>,
     /// Requests to park.
     gathered: Vec<ToPark<T>>,
+}
+
+impl<T> Default for Worker<T> {
+    fn default() -> Worker<T> {
+        Worker { ring: None, nbatches: 0, gathered: Vec::new() }
+    }
 }
 
 /// Number of bytes to read in a round; the last files may exceed it.
@@ -418,73 +444,6 @@ const FETCHED_MAX: usize = 256;
 const WORTH_A_RING: usize = 4;
 
 impl<T: Send> Worker<T> {
-    /// Number of chunks that may still be read in this round.
-    fn room(&self) -> usize {
-        if self.places.nbytes() < ROUND_NBYTES { ROUND_MAX.saturating_sub(self.places.ntaken()) } else { 0 }
-    }
-
-    /// Opens files and reads the first chunk of each.
-    fn begin<I, F>(&mut self, drawn: Vec<(u64, Request<T>)>, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>)
-    where
-        I: Iterator<Item = Request<T>> + Send,
-        F: FnMut(Request<T>, Result<Hashed, FileError>) + Send,
-    {
-        // Making a ring takes longer than reading a few files. Under a limit, each file is paid for before the next.
-        let is_single = run.options.is_limited() || run.disks.are_watched();
-        let is_worth_it = self.nbatches > 0 && drawn.len() >= WORTH_A_RING && !is_single;
-        self.nbatches += 1;
-        lanes.reserve(self.room());
-        let ring = if is_worth_it { self.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
-        let is_for_ring = |request: &Request<T>| request.source.path().is_some();
-        let (batch, others): (Vec<_>, Vec<_>) = match ring {
-            Some(_) if drawn.iter().all(|(_, request)| is_for_ring(request)) => (drawn, Vec::new()),
-            Some(_) => drawn.into_iter().partition(|(_, request)| is_for_ring(request)),
-            None => (Vec::new(), drawn),
-        };
-        if let Some(ring) = ring.filter(|_| !batch.is_empty()) {
-            let paths: Vec<&Path> = batch.iter().filter_map(|(_, request)| request.source.path()).collect();
-            let started = Instant::now();
-            let notes = run.options.is_noting();
-            let begun = self.places.fill(batch.len(), |chunks| ring.begin(&paths, chunks, notes, run.pool));
-            run.disks.note_time(paths.len(), started.elapsed());
-            let (begun, places) = begun.unwrap_or_else(|lost| {
-                // The lost ring is closed, and no other is made.
-                self.ring = Some(None);
-                (paths.iter().map(|path| begun_in_vain(path, lost)).collect(), (0..).step_by(1))
-            });
-            for (((number, request), begun), place) in batch.into_iter().zip(begun).zip(places) {
-                let mut lane = Lane::new(number, request);
-                if matches!(begun, FirstRead::Later) {
-                    self.later.push_back(lane);
-                    continue;
-                }
-                lane.begin(begun, place);
-                let nbytes = lane.chunk().nbytes();
-                lane = match lane.for_readers(run.disks, nbytes) {
-                    Ok(found) => {
-                        self.gathered.push(found);
-                        continue;
-                    }
-                    Err(lane) => lane,
-                };
-                lane.go_on(run.options);
-                let Some(lane) = run.disks.links.join(lane) else { continue };
-                self.places.count(lane.chunk().nbytes() as usize);
-                lanes.push(lane);
-            }
-        }
-        for (number, request) in others {
-            // The file before may have shown that its disk seeks.
-            let other = match run.disks.are_watched() {
-                true => self.gather(number, request, run.disks),
-                false => Some((number, request)),
-            };
-            if let Some((number, request)) = other {
-                self.open(Lane::new(number, request), true, run, lanes);
-            }
-        }
-    }
-
     /// Gathers a request for a disk that seeks. Others come back.
     fn gather(&mut self, number: u64, request: Request<T>, disks: &Disks<T>) -> Option<(u64, Request<T>)> {
         match disks.look(number, request) {
@@ -493,27 +452,11 @@ impl<T: Send> Worker<T> {
         }
         None
     }
+}
 
-    /// Opens a file by itself and reads its first chunk, unless it `may_be_parked` and readers should read it.
-    fn open<I, F>(&mut self, mut lane: Lane<T>, may_be_parked: bool, run: &Run<'_, T, I, F>, lanes: &mut Vec<Lane<T>>) {
-        // Opening another pipe may wait for a process that waits for the first pipe to be read.
-        if lanes.iter().any(Lane::is_stream) {
-            self.later.push_back(lane);
-            return;
-        }
-        lane.open(run.options);
-        if may_be_parked {
-            lane = match lane.for_readers(run.disks, 0) {
-                Ok(found) => return self.gathered.push(found),
-                Err(lane) => lane,
-            };
-        }
-        let Some(mut lane) = run.disks.links.join(lane) else { return };
-        if !lane.is_known() {
-            lane.read(&mut self.places, run.options, run.pool);
-        }
-        lanes.push(lane);
-    }
+/// Number of chunks that may still be read in this round.
+fn room(places: &Places) -> usize {
+    if places.nbytes() < ROUND_NBYTES { ROUND_MAX.saturating_sub(places.ntaken()) } else { 0 }
 }
 
 /// The result for a file that a lost ring has begun. A file that can be read again is read by plain calls. The bytes

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A round of a thread: a chunk of each of its messages, and all chunks hashed side by side.
+//! Messages in lanes: each thread works on several, has a chunk of each in memory, and hashes all chunks side by side.
 //!
-//! Whole files (`files`) and pieces of torrents and trees ([`pieces`](crate::pieces)) differ in where a
-//! chunk comes from and in what becomes of a digest. What lies between is here.
+//! Whole files (`files`) and pieces of torrents and trees ([`pieces`](crate::pieces)) are the two [`Client`]s. They
+//! differ in where a chunk comes from ([`Source`]) and in what becomes of a digest. All else is here.
 
 mod hashing;
+mod lane;
 pub mod leaves;
 mod places;
+mod run;
 
 pub use hashing::Form;
-pub(crate) use hashing::{Hashing, Message, hash_leaves, hash_round, take_ended};
+pub(crate) use hashing::Hashing;
+pub(crate) use lane::{Above, Lane, Source, State};
 pub use leaves::Leaves;
-pub(crate) use places::{CHUNK_MAX_NBYTES, Chunk, Places};
+pub(crate) use places::{CHUNK_MAX_NBYTES, Chunk, Part, Places};
+pub(crate) use run::{Client, run};

@@ -135,3 +135,39 @@ impl Chunk {
         }
     }
 }
+
+/// Bytes that a reader has read.
+pub(crate) struct Part {
+    /// The place in the file or the content.
+    range: Range<u64>,
+    /// The place of the first byte in the buffer, which short files share.
+    start: usize,
+    buffer: Arc<Buffer>,
+}
+
+impl Part {
+    /// The bytes at `range` are in `buffer` from `start` on.
+    pub(crate) fn new(range: Range<u64>, start: usize, buffer: &Arc<Buffer>) -> Part {
+        Part { range, start, buffer: buffer.clone() }
+    }
+
+    /// The place in the file or the content.
+    pub(crate) fn range(&self) -> &Range<u64> {
+        &self.range
+    }
+
+    /// The bytes at a range, which must lie in this part.
+    pub(crate) fn bytes(&self, range: Range<u64>) -> &[u8] {
+        &self.buffer.bytes()[self.place(range)]
+    }
+
+    /// The same as a chunk.
+    pub(crate) fn chunk(&self, range: Range<u64>) -> Chunk {
+        Chunk::Part(self.buffer.clone(), self.place(range))
+    }
+
+    fn place(&self, range: Range<u64>) -> Range<usize> {
+        let at = |pos| self.start + (pos - self.range.start) as usize;
+        at(range.start)..at(range.end)
+    }
+}

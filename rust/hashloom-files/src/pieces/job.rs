@@ -53,6 +53,12 @@ pub struct Digests<'d> {
     pub leaves: &'d [u8],
 }
 
+impl<'d> Digests<'d> {
+    pub(super) fn new(whole: &'d Option<Hash>, leaves: &'d [u8]) -> Digests<'d> {
+        Digests { whole: whole.as_ref().map_or(&[], Hash::as_ref), leaves }
+    }
+}
+
 /// The result for a piece.
 #[derive(Debug, Clone, Copy)]
 pub enum Outcome<'d> {
@@ -126,6 +132,11 @@ impl<'a> Content<'a> {
     /// Whether lanes may read up to `end`.
     pub(super) fn is_fetched(&self, end: u64) -> bool {
         self.fetched.load(Ordering::Acquire) >= end
+    }
+
+    /// Notes that a range of the content needs no more reading.
+    pub(super) fn used(&self, range: Range<u64>) {
+        self.parts.used(range, self.fetched.load(Ordering::Acquire));
     }
 
     /// Whether all pieces are settled.
@@ -225,13 +236,23 @@ pub trait Job: Send + Sync {
 /// Largest number of rounds of a job, however its files change: a check of a folder in use must end.
 const ROUNDS_MAX: u8 = 16;
 
+/// What becomes of a job when a piece is settled.
+pub(super) enum Settled {
+    /// Other pieces are left.
+    GoesOn,
+    /// Pieces with this number of bytes need another round, as their files have changed.
+    Again(u64),
+    /// The job is over.
+    Over,
+}
+
 /// Settles a piece. After the last piece the files are looked at again: either the job ends, or the pieces of changed
-/// files need another round. Returns the number of bytes of these pieces.
-pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome<'_>) -> Option<u64> {
+/// files need another round.
+pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome<'_>) -> Settled {
     job.settle(piece, outcome);
     let content = job.content();
     if content.nleft.fetch_sub(1, Ordering::AcqRel) > 1 {
-        return None;
+        return Settled::GoesOn;
     }
     if !job.is_given_up() {
         let nrounds = content.nrounds.fetch_add(1, Ordering::Relaxed) + 1;
@@ -240,11 +261,11 @@ pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome<'_>) -> Opt
             // Bytes of the files as they were before.
             content.parts.clear();
             content.nleft.store(content.layout.piece_count(), Ordering::Release);
-            return Some(nbytes);
+            return Settled::Again(nbytes);
         }
     }
     job.finish();
-    None
+    Settled::Over
 }
 
 /// Ends a job that has unsettled pieces because the run was cancelled.

@@ -22,6 +22,8 @@ pub(super) struct Queue<'a, J: Job, I> {
     jobs: std::iter::Fuse<I>,
     /// Jobs with pieces that no thread has taken, in order.
     pub(super) begun: VecDeque<Underway<J>>,
+    /// Jobs that are begun and not over.
+    pub(super) unfinished: Vec<Arc<J>>,
     nthreads: usize,
     fetcher: &'a Fetcher<J>,
     /// Total bytes of all jobs begun.
@@ -34,18 +36,11 @@ pub(super) struct Underway<J> {
     next: usize,
 }
 
-/// The queue's answer to a thread that asks for pieces.
-pub(super) enum Taken<J> {
-    Pieces(Arc<J>, Range<usize>),
-    /// The next pieces are not fetched yet.
-    Later,
-    Nothing,
-}
-
 impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
     /// A queue for `nthreads` threads. The first jobs are begun.
     pub(super) fn new(jobs: I, nthreads: usize, fetcher: &'a Fetcher<J>) -> Queue<'a, J, I> {
-        let mut queue = Queue { jobs: jobs.fuse(), begun: VecDeque::new(), nthreads, fetcher, total_nbytes: 0 };
+        let (begun, unfinished) = (VecDeque::new(), Vec::new());
+        let mut queue = Queue { jobs: jobs.fuse(), begun, unfinished, nthreads, fetcher, total_nbytes: 0 };
         while queue.begun.len() < BEGUN_MIN && queue.begin() {}
         queue
     }
@@ -59,15 +54,16 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
             }
             self.total_nbytes = self.total_nbytes.saturating_add(job.content().layout.files_nbytes());
             self.fetcher.begin(&job);
+            self.unfinished.push(job.clone());
             self.begun.push_back(Underway { job, next: 0 });
             return true;
         }
         false
     }
 
-    /// Pieces for a thread that uses `busy` of its lanes and reads `chunk_nbytes` at once; otherwise the thread should go
-    /// on with these.
-    pub(super) fn take(&mut self, busy: usize, chunk_nbytes: u64) -> Taken<J> {
+    /// Pieces for a thread that uses `busy` of its lanes and reads `chunk_nbytes` at once. `None` if the thread should go
+    /// on with these: the next pieces are not fetched yet, or there are none.
+    pub(super) fn take(&mut self, busy: usize, chunk_nbytes: u64) -> Option<(Arc<J>, Range<usize>)> {
         while self.begun.len() < BEGUN_MIN && self.begin() {}
         let mut at = 0;
         while at < self.begun.len() || at < BEGUN_MAX && self.begin() {
@@ -79,7 +75,7 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
             let start = *next;
             let end = (start + most.saturating_sub(busy)).min(count);
             if start == end {
-                return Taken::Nothing;
+                return None;
             }
             let nallowed = (start..end).take_while(|&piece| job.may_begin(piece)).count();
             *next += self.fetcher.ready(job.content(), start, nallowed, chunk_nbytes);
@@ -88,17 +84,22 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
                 self.begun.remove(at);
             }
             if !pieces.is_empty() {
-                return Taken::Pieces(job, pieces);
+                return Some((job, pieces));
             }
             at += 1;
         }
-        if self.begun.is_empty() { Taken::Nothing } else { Taken::Later }
+        None
     }
 
     /// Puts back a job that needs another round, with the number of bytes to hash again.
     pub(super) fn put_back(&mut self, job: Arc<J>, nbytes: u64) {
         self.begun.push_front(Underway { job, next: 0 });
         self.total_nbytes = self.total_nbytes.saturating_add(nbytes);
+    }
+
+    /// Forgets a job that is over.
+    pub(super) fn forget(&mut self, job: &Arc<J>) {
+        self.unfinished.retain(|other| !Arc::ptr_eq(other, job));
     }
 }
 

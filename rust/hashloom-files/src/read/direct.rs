@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reading past the page cache: what is read once does not push out what others use, and costs no copy and no pages.
+//! Leaves the page cache as it was: what is read once does not push out what other programs use. Reading past the cache
+//! costs no copy and no pages; where that is not possible, what was read is given up again.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-use crate::read::evict::give_up;
-use crate::read::open::{read_at, read_at_once};
+use crate::read::device::LONG_NBYTES;
+use crate::read::open::{Residence, read_at, read_at_once, residence};
 
 /// Offsets, lengths and addresses of direct reads are multiples of this. Almost all disks have sectors of 512 or 4096
 /// bytes; a file on another disk is read through the page cache.
@@ -38,7 +39,7 @@ impl<K: PartialEq> Direct<K> {
             let row = buffer.get_mut(..(range.end - range.start) as usize)?;
             let is_read = read_at(file, row, range.start).is_ok_and(|nbytes| nbytes == row.len());
             if is_on_disk {
-                give_up(file, range.start, Some(range.end));
+                give_up(file, range);
             }
             is_read.then_some(0)
         })
@@ -60,6 +61,26 @@ impl<K: PartialEq> Direct<K> {
         }
         Some(skip)
     }
+}
+
+/// Whether a range of a file is long, and nothing of it seems to be in memory. False if the system cannot tell.
+pub(crate) fn is_cold(file: &File, range: &Range<u64>) -> bool {
+    const PLACES: u64 = 4;
+    let nbytes = range.end.saturating_sub(range.start);
+    // The first bytes may just have been read.
+    let place = |place| range.start + nbytes / PLACES * place - 1;
+    nbytes >= LONG_NBYTES && (1..=PLACES).all(|at| residence(file, place(at)) == Residence::OnDisk)
+}
+
+/// Gives up bytes of a file that were read. Pages that are in use, or not written yet, stay.
+fn give_up(file: &File, range: Range<u64>) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if let Some(nbytes) = std::num::NonZeroU64::new(range.end - range.start) {
+        // The result does not matter: this is advice only.
+        let _ = rustix::fs::fadvise(file, range.start, Some(nbytes), rustix::fs::Advice::DontNeed);
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = (file, range);
 }
 
 /// The file once more, for direct reads. `None` if the system or the file system has none.
@@ -97,4 +118,39 @@ fn read_direct(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
         }
     }
     Ok(filled)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_is_given_up() {
+        const NBYTES: u64 = 3 << 20;
+        let file = tempfile::tempfile().unwrap();
+        // A page stays while a CPU is about to file it.
+        let gives_up = || {
+            (0..200).any(|_| {
+                give_up(&file, 0..NBYTES);
+                let is_cold = is_cold(&file, &(0..NBYTES)) && residence(&file, 0) == Residence::OnDisk;
+                if !is_cold {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                is_cold
+            })
+        };
+        std::io::Write::write_all(&mut &file, &vec![1; NBYTES as usize]).unwrap();
+        assert!(!is_cold(&file, &(0..NBYTES)) && !is_cold(&file, &(0..0)));
+        file.sync_all().unwrap();
+        give_up(&file, 0..NBYTES);
+        // A file system in memory keeps all.
+        if residence(&file, 0) == Residence::OnDisk {
+            assert!(gives_up() && !is_cold(&file, &(0..1000)));
+            crate::read::open::read_at(&file, &mut [0], 0).unwrap();
+            assert_eq!(residence(&file, 0), Residence::InMemory);
+            give_up(&file, 0..0);
+            assert_eq!(residence(&file, 0), Residence::InMemory);
+            assert!(gives_up());
+        }
+    }
 }

@@ -12,8 +12,7 @@
 //! windows   what Windows tells of a file beyond the standard library
 //! ahead     has the disk fetch what comes next
 //! evidence  what an earlier result is worth now
-//! evict     gives up what was read
-//! direct    reads past the page cache
+//! direct    reads past the page cache, or gives up again what was read
 //! device    whether a disk should be read in order
 //! readers   threads that read from disks beside those that hash
 //! ring      opens and reads many small files by a few system calls
@@ -26,7 +25,6 @@ pub(crate) mod beneath;
 pub mod buffer;
 pub(crate) mod device;
 pub(crate) mod direct;
-pub(crate) mod evict;
 #[allow(unsafe_code)]
 pub mod evidence;
 pub(crate) mod holes;

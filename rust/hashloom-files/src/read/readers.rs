@@ -83,6 +83,8 @@ pub(crate) struct Readers<Q> {
     changed: Condvar,
     /// Counts the changes that a thread may wait for. Changes only while `state` is locked.
     nchanges: AtomicU64,
+    /// Whether there is something to read, or was.
+    is_used: AtomicBool,
     /// Whether no buffer is free: lanes take what there is.
     is_full: AtomicBool,
     /// Number of bytes that were hashed, or need no hashing.
@@ -121,6 +123,7 @@ impl<Q: Queue> Readers<Q> {
             work: Condvar::new(),
             changed: Condvar::new(),
             nchanges: AtomicU64::new(0),
+            is_used: AtomicBool::new(false),
             is_full: AtomicBool::new(false),
             nused: AtomicU64::new(0),
         }
@@ -159,6 +162,7 @@ impl<Q: Queue> Readers<Q> {
             state.disks.len() - 1
         });
         let result = change(&mut state.disks[at].queue);
+        self.is_used.store(true, Ordering::Release);
         self.work.notify_all();
         Some(result)
     }
@@ -176,7 +180,7 @@ impl<Q: Queue> Readers<Q> {
 
     /// Whether there is something to read, or was.
     pub(crate) fn is_used(&self) -> bool {
-        !self.lock().disks.is_empty()
+        self.is_used.load(Ordering::Acquire)
     }
 
     /// Whether no buffer is free.

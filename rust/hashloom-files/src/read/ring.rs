@@ -74,6 +74,8 @@ mod os {
             let goes_on =
                 !is_all && nbytes == chunk_nbytes || was_cancelled(code) || code == 0 && nbytes == 0 && stamp.is_none();
             match code {
+                // A regular file is read on at offsets, anything else at its position.
+                _ if goes_on && before.is_some() => Slot::done(FirstRead::GoesOn(nbytes, file, before)),
                 _ if goes_on => match file.seek(SeekFrom::Start(nbytes as u64)) {
                     Err(error) if error.raw_os_error() != Some(libc::ESPIPE) => {
                         Slot::done(FirstRead::NotRead(nbytes, error))

@@ -49,6 +49,11 @@ impl Pool {
         self.has_panicked.load(Ordering::Relaxed) || self.options.canceller().is_cancelled()
     }
 
+    /// Whether there is a limit on the bytes read in a second.
+    pub fn is_limited(&self) -> bool {
+        self.options.is_limited()
+    }
+
     /// Calls `wait`, in which a thread waits for other threads or for the caller, not for a disk.
     pub fn idle<R>(&self, wait: impl FnOnce() -> R) -> R {
         match &self.options.meter {

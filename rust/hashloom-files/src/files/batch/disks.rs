@@ -15,19 +15,18 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::fetched::{Fetched, Part};
-use super::lane::Lane;
+use super::fetched::Fetched;
 use super::links::Links;
-use super::lock;
+use super::{Lane, lock};
 use crate::files::request::Request;
+use crate::lanes::Part;
 use crate::read::ahead::read_ahead;
 use crate::read::buffer::Buffer;
 use crate::read::device::{self, Device, LONG_NBYTES, SEEK_TIME};
-use crate::read::direct::{ALIGNMENT, Direct};
-use crate::read::evict::is_cold;
+use crate::read::direct::{ALIGNMENT, Direct, is_cold};
 use crate::read::open::{Residence, is_in_memory, open_max, residence};
 use crate::read::readers::{Queue, Readers, SHORT_MAX, SHORT_NBYTES, nreaders};
 use crate::read::stamp::Stamp;
@@ -57,15 +56,15 @@ pub(super) struct Disks<T> {
     pub(super) links: Arc<Links<T>>,
     /// Files whose bytes have come, at least the first.
     fetched: Mutex<VecDeque<Lane<T>>>,
-    /// Requests that readers leave to the threads.
-    left: Mutex<Vec<(u64, Request<T>)>>,
+    /// Requests that any thread should begin by a separate call, and not leave to readers: they have kept others
+    /// waiting, or might, or have changed, or readers have tried them.
+    single: Mutex<VecDeque<Lane<T>>>,
     /// Number of requests that are parked, being begun, or in one of these lists.
     nheld: AtomicUsize,
     /// Number of files for which requests are still parked; 0 until a file on such a disk is found.
     nwatched: AtomicUsize,
     /// Whether readers may read: there is room for them, and they have not ended.
     readers_run: AtomicBool,
-    started: Once,
 }
 
 /// A request that is to be parked.
@@ -112,11 +111,10 @@ impl<T: Send> Disks<T> {
             known: Mutex::default(),
             links: Links::new(),
             fetched: Mutex::default(),
-            left: Mutex::default(),
+            single: Mutex::default(),
             nheld: AtomicUsize::new(0),
             nwatched: AtomicUsize::new(0),
             readers_run: AtomicBool::new(nreaders() > 0),
-            started: Once::new(),
         }
     }
 
@@ -182,11 +180,10 @@ impl<T: Send> Disks<T> {
         self.nheld.load(Ordering::Relaxed) < PARKED_MAX
     }
 
-    /// Parks requests. `start` starts the readers.
-    pub(super) fn park(&self, gathered: &mut Vec<ToPark<T>>, start: impl FnOnce()) {
+    /// Parks requests.
+    pub(super) fn park(&self, gathered: &mut Vec<ToPark<T>>) {
         let Some(first) = gathered.first() else { return };
         let mut device = first.device;
-        self.started.call_once(start);
         self.nheld.fetch_add(gathered.len(), Ordering::Relaxed);
         let mut found = gathered.drain(..).peekable();
         while found.peek().is_some() {
@@ -200,18 +197,18 @@ impl<T: Send> Disks<T> {
                 // The readers have ended.
                 self.readers_run.store(false, Ordering::Relaxed);
                 self.nwatched.store(0, Ordering::Relaxed);
-                lock(&self.left).extend(found.by_ref().map(|found| (found.number, found.request)));
+                lock(&self.single).extend(found.by_ref().map(|found| Lane::of(found.number, found.request)));
             }
             device = found.peek().map_or(device, |found| found.device);
         }
     }
 
-    /// Whether a thread would get something from [`Disks::take`] or [`Disks::take_left`].
+    /// Whether a thread would get something from [`Disks::take`], [`Disks::take_single`] or [`Disks::take_left`].
     pub(super) fn has_some(&self) -> bool {
         let is_watched = self.are_watched();
         self.is_busy()
             && (!lock(&self.fetched).is_empty()
-                || !lock(&self.left).is_empty()
+                || !lock(&self.single).is_empty()
                 || self.readers.any(|parked| parked.is_left(is_watched)))
     }
 
@@ -222,29 +219,40 @@ impl<T: Send> Disks<T> {
 
     /// Takes a file whose bytes have come.
     pub(super) fn take(&self) -> Option<Lane<T>> {
-        if !self.is_busy() {
-            return None;
-        }
-        let lane = lock(&self.fetched).pop_front()?;
-        self.nheld.fetch_sub(1, Ordering::Relaxed);
-        Some(lane)
+        self.take_from(&self.fetched)
     }
 
-    /// Takes at most `most` requests that the threads should begin, and whether they must not be parked: readers have
-    /// tried these, and would be left with the same fault each time.
-    pub(super) fn take_left(&self, most: usize) -> (Vec<(u64, Request<T>)>, bool) {
+    /// Takes a request that should be begun by a separate call.
+    pub(super) fn take_single(&self) -> Option<Lane<T>> {
+        self.take_from(&self.single)
+    }
+
+    fn take_from(&self, list: &Mutex<VecDeque<Lane<T>>>) -> Option<Lane<T>> {
+        let lane = if self.is_busy() { lock(list).pop_front() } else { None };
+        lane.inspect(|_| _ = self.nheld.fetch_sub(1, Ordering::Relaxed))
+    }
+
+    /// Adds requests that should be begun by a separate call.
+    pub(super) fn add_single(&self, lanes: impl Iterator<Item = Lane<T>>) {
+        let mut single = lock(&self.single);
+        let nbefore = single.len();
+        single.extend(lanes);
+        let nadded = single.len() - nbefore;
+        if nadded > 0 {
+            self.nheld.fetch_add(nadded, Ordering::Relaxed);
+            drop(single);
+            self.readers.tell_all();
+        }
+    }
+
+    /// Takes at most `most` parked requests that readers will not read. While such disks are watched, the requests
+    /// become single ones, so that they are not parked again.
+    pub(super) fn take_left(&self, most: usize) -> Vec<(u64, Request<T>)> {
+        let mut taken = Vec::new();
         if !self.is_busy() {
-            return (Vec::new(), false);
+            return taken;
         }
         let is_watched = self.are_watched();
-        let mut left = lock(&self.left);
-        let nleft = left.len().min(most);
-        let mut taken: Vec<_> = left.drain(..nleft).collect();
-        drop(left);
-        if !taken.is_empty() {
-            self.nheld.fetch_sub(taken.len(), Ordering::Relaxed);
-            return (taken, true);
-        }
         self.readers.any(|parked| {
             if parked.is_left(is_watched) {
                 let requests = std::iter::from_fn(|| parked.requests.pop_first());
@@ -254,7 +262,10 @@ impl<T: Send> Disks<T> {
             taken.len() == most
         });
         self.nheld.fetch_sub(taken.len(), Ordering::Relaxed);
-        (taken, is_watched)
+        if is_watched {
+            self.add_single(taken.drain(..).map(|(number, request)| Lane::of(number, request)));
+        }
+        taken
     }
 
     /// Reads until the end. Each reader runs on a thread of its own.
@@ -276,14 +287,15 @@ impl<T: Send> Disks<T> {
                     let places = self.begin(&mut direct, device, opened, buffer.bytes_mut());
                     let buffer = Arc::new(buffer);
                     for (mut lane, file, start) in places {
-                        file.note(0, Some(Part::new(&buffer, start)));
-                        lane.fetch(file);
+                        file.note(0, Some(Part::new(file.part(0), start, &buffer)));
+                        lane.source.fetch(file);
                         lock(&self.fetched).push_back(lane);
                     }
                 }
                 Task::GoOn { file, offset, mut buffer } => {
                     let start = file.read(offset, &mut direct, buffer.bytes_mut());
-                    file.note(offset, start.map(|start| Part::new(&Arc::new(buffer), start)));
+                    let part = |start| Part::new(file.part(offset), start, &Arc::new(buffer));
+                    file.note(offset, start.map(part));
                 }
             }
             |_| true
@@ -329,9 +341,9 @@ impl<T: Send> Disks<T> {
         device: Device,
         (number, request): (u64, Request<T>),
     ) -> Option<(Lane<T>, Arc<Fetched>)> {
-        let mut lane = Lane::new(number, request);
+        let mut lane = Lane::of(number, request);
         lane.open(options);
-        let fetched = lane.regular_file().map(|(file, stamp)| {
+        let fetched = lane.source.regular_file().map(|(file, stamp)| {
             let is_in_memory = self.note(&file, 0, &stamp).is_none();
             // The beginning may have been read before.
             let is_on_disk = stamp.nbytes >= SHORT_NBYTES && residence(&file, stamp.nbytes - 1) == Residence::OnDisk;
@@ -359,7 +371,8 @@ impl<T: Send> Disks<T> {
 
     /// Leaves a request to the threads.
     fn leave(&self, lane: Lane<T>) {
-        lock(&self.left).push(lane.into_request());
+        let (number, request) = lane.source.into_request();
+        lock(&self.single).push_back(Lane::of(number, request));
     }
 }
 
@@ -519,7 +532,7 @@ mod tests {
         assert!(!disks.are_watched());
         disks.readers.change(Device::DISK, |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
         disks.nheld.store(3, Ordering::Relaxed);
-        let numbers = |most| disks.take_left(most).0.into_iter().map(|(number, _)| number).collect::<Vec<_>>();
+        let numbers = |most| disks.take_left(most).into_iter().map(|(number, _)| number).collect::<Vec<_>>();
         assert!(disks.has_some());
         assert_eq!((numbers(2), numbers(2), numbers(2)), (vec![1, 0], vec![2], vec![]));
         assert!(!disks.is_busy() && !disks.has_some());
@@ -537,16 +550,17 @@ mod tests {
         assert!(disks.look(1, request("/no/such/file")).is_err());
         assert!(disks.look(2, request("/")).is_err());
         let mut gathered = vec![disks.look(3, request(name)).ok().unwrap()];
-        disks.park(&mut gathered, || {});
+        disks.park(&mut gathered);
         assert!(disks.is_busy() && gathered.is_empty() && !disks.has_some());
         disks.readers.end();
         assert!(disks.has_some(), "without readers the threads read");
         gathered.push(disks.look(4, request(name)).ok().unwrap());
-        disks.park(&mut gathered, || {});
+        disks.park(&mut gathered);
         assert!(!disks.are_watched());
-        // What readers have left is taken apart from what they never had.
-        let (one, other) = (disks.take_left(9), disks.take_left(9));
-        assert_eq!((one.0.len(), one.1, other.0.len(), other.1), (1, true, 1, false));
+        // What readers never had is taken apart from what they have left.
+        assert!(disks.take_single().is_some() && disks.take_single().is_none());
+        assert_eq!(disks.take_left(9).len(), 1);
+        assert!(!disks.is_busy());
     }
 
     /// Lengths of files: nothing, short ones, one that fills a part, and long ones.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::lock;
-use crate::read::buffer::Buffer;
+use crate::lanes::{Chunk, Part};
 use crate::read::direct::Direct;
 use crate::read::stamp::{Stamp, Verdict};
 
@@ -39,30 +39,16 @@ struct State {
     verdict: Option<Verdict>,
 }
 
-/// A part of a file.
-pub(super) struct Part {
-    buffer: Arc<Buffer>,
-    /// The part's place in the buffer.
-    start: usize,
-}
-
 /// What a lane finds at an offset.
 pub(super) enum Next {
-    /// Bytes in a buffer; with the last of them the verdict, if it is known.
-    Bytes(Arc<Buffer>, Range<usize>, Option<Verdict>),
+    /// Bytes; with the last of them the verdict, if it is known.
+    Bytes(Chunk, Option<Verdict>),
     /// The end.
     End(Verdict),
     /// The bytes are not read yet.
     Later,
     /// The lane reads from here on.
     Left(Arc<File>),
-}
-
-impl Part {
-    /// A part that is in `buffer` from `start` on.
-    pub(super) fn new(buffer: &Arc<Buffer>, start: usize) -> Part {
-        Part { buffer: Arc::clone(buffer), start }
-    }
 }
 
 impl Fetched {
@@ -140,10 +126,10 @@ impl Fetched {
     /// The next bytes of a lane that has those before `offset`.
     pub(super) fn take(&self, offset: u64) -> Next {
         let mut state = lock(&self.state);
-        if let Some(Part { buffer, start }) = state.parts.remove(&offset) {
-            let range = self.part(offset);
+        if let Some(part) = state.parts.remove(&offset) {
+            let range = part.range().clone();
             let verdict = if range.end == self.nbytes() { state.verdict.take() } else { None };
-            return Next::Bytes(buffer, start..start + (range.end - range.start) as usize, verdict);
+            return Next::Bytes(part.chunk(range), verdict);
         }
         if let Some(verdict) = state.verdict.take() {
             return Next::End(verdict);

@@ -16,8 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use hashloom::Hash;
 
-use super::lane::Lane;
-use super::lock;
+use super::{Lane, lock};
 use crate::files::request::{Method, Request};
 use crate::files::source::Source;
 use crate::lanes::Form;
@@ -65,18 +64,18 @@ impl<T> Links<T> {
     /// Decides how a file that was opened goes on. The lane leads, has its digests, or is read for itself; if it has to
     /// wait for another name of the file, there is no lane any more.
     pub(super) fn join(self: &Arc<Links<T>>, mut lane: Lane<T>) -> Option<Lane<T>> {
-        let Some(stamp) = lane.stamp_of_several_names() else { return Some(lane) };
+        let Some(stamp) = lane.source.stamp_of_several_names() else { return Some(lane) };
         let identity = (stamp.dev, stamp.ino);
         let mut state = lock(&self.0);
         match state.files.get_mut(&identity) {
             Some(LinkState::Led(waiting)) => {
-                waiting.push(lane.into_request());
+                waiting.push(lane.source.into_request());
                 return None;
             }
             Some(LinkState::Read(content))
-                if content.before.stamp == stamp && are_same(&content.methods, lane.methods()) =>
+                if content.before.stamp == stamp && are_same(&content.methods, lane.source.methods()) =>
             {
-                lane.know(content);
+                lane.know_from(content);
                 return Some(lane);
             }
             // The file has changed since, or other digests are wanted.
@@ -85,7 +84,7 @@ impl<T> Links<T> {
         }
         state.files.insert(identity, LinkState::Led(Vec::new()));
         drop(state);
-        lane.lead(Lead { links: Arc::clone(self), identity, content: None });
+        lane.source.lead(Lead { links: Arc::clone(self), identity, content: None });
         Some(lane)
     }
 

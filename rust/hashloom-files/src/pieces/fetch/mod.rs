@@ -15,12 +15,10 @@ pub(super) mod parts;
 mod plan;
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{Scope, ScopedJoinHandle};
 
-use crate::pieces::fetch::parts::Part;
+use crate::lanes::Part;
 use crate::pieces::fetch::plan::{Plan, Step};
 use crate::pieces::files::{Key, Last};
 use crate::pieces::job::{Content, Job};
@@ -60,10 +58,10 @@ pub(super) struct Fetcher<J: Job> {
 }
 
 /// Jobs to fetch from a disk, in order.
-struct Jobs<J>(VecDeque<Fetching<J>>);
+pub(super) struct Jobs<J>(VecDeque<Fetching<J>>);
 
 /// A job that is being fetched.
-struct Fetching<J> {
+pub(super) struct Fetching<J> {
     number: u64,
     job: Arc<J>,
     plan: Plan,
@@ -79,7 +77,7 @@ struct Fetching<J> {
 }
 
 /// The work of a reader: a part, or those of several short files that follow one another.
-struct Task<J> {
+pub(super) struct Task<J> {
     job_number: u64,
     /// The task's number in its job.
     number: u64,
@@ -120,18 +118,8 @@ impl<J: Job> Fetcher<J> {
         });
     }
 
-    /// Starts the readers.
-    pub(super) fn start<'scope>(
-        &'scope self,
-        scope: &'scope Scope<'scope, '_>,
-        pool: &'scope Pool,
-    ) -> Vec<ScopedJoinHandle<'scope, ()>> {
-        self.readers.start(scope, || self.read(pool))
-    }
-
-    /// Whether there is something to fetch.
-    pub(super) fn is_used(&self) -> bool {
-        self.readers.is_used()
+    pub(super) fn readers(&self) -> &Readers<Jobs<J>> {
+        &self.readers
     }
 
     /// Number of pieces, the next of them `start`, that a thread should begin now, at most `most`.
@@ -154,29 +142,8 @@ impl<J: Job> Fetcher<J> {
         if is_enough { count } else { 0 }
     }
 
-    /// Notes that a range of a content needs no more reading.
-    pub(super) fn used(&self, content: &Content<'_>, range: Range<u64>) {
-        self.readers.used(range.end.saturating_sub(range.start));
-        content.parts.used(range, content.fetched.load(Ordering::Acquire));
-    }
-
-    /// The number of changes so far, for [`Fetcher::wait`].
-    pub(super) fn nchanges(&self) -> u64 {
-        self.readers.nchanges()
-    }
-
-    /// Waits until something has changed since `nchanges`, or for a moment.
-    pub(super) fn wait(&self, nchanges: u64) {
-        self.readers.wait(nchanges);
-    }
-
-    /// Ends all readers. What is not fetched is read by the lanes.
-    pub(super) fn end(&self) {
-        self.readers.end();
-    }
-
     /// Reads until the end. Each reader runs on a thread of its own.
-    fn read(&self, pool: &Pool) {
+    pub(super) fn read(&self, pool: &Pool) {
         let mut own = OpenFiles::default();
         self.readers.work(pool, |task| {
             let Task { job_number, number, job, steps, asks, buffer } = task;

@@ -7,45 +7,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::lanes::Chunk;
+use crate::lanes::Part;
 use crate::pieces::lock;
-use crate::read::buffer::Buffer;
-
-/// A part of a file that was read.
-pub(in crate::pieces) struct Part {
-    /// The part's place in the content.
-    range: Range<u64>,
-    /// The place of the part's first byte in the buffer, which short files share.
-    start: usize,
-    buffer: Arc<Buffer>,
-}
-
-impl Part {
-    /// The bytes at `range` of the content are in `buffer` from `start` on.
-    pub(super) fn new(range: Range<u64>, start: usize, buffer: &Arc<Buffer>) -> Part {
-        Part { range, start, buffer: buffer.clone() }
-    }
-
-    /// The place in the content.
-    pub(in crate::pieces) fn range(&self) -> &Range<u64> {
-        &self.range
-    }
-
-    /// The bytes at a range of the content, which must lie in this part.
-    pub(in crate::pieces) fn bytes(&self, range: Range<u64>) -> &[u8] {
-        &self.buffer.bytes()[self.place(range)]
-    }
-
-    /// The same as a chunk.
-    pub(in crate::pieces) fn chunk(&self, range: Range<u64>) -> Chunk {
-        Chunk::Part(self.buffer.clone(), self.place(range))
-    }
-
-    fn place(&self, range: Range<u64>) -> Range<usize> {
-        let at = |pos| self.start + (pos - self.range.start) as usize;
-        at(range.start)..at(range.end)
-    }
-}
 
 /// The parts of a content that wait to be hashed, by their place. Parts do not overlap.
 #[derive(Default)]
@@ -78,10 +41,10 @@ impl Parts {
     /// Adds a part that was read in a round. A part of an earlier round is dropped: its file may have changed since.
     pub(super) fn add(&self, part: Part, round: u64) {
         let mut state = lock(&self.state);
-        let nearly = state.early.iter().map(|early| overlap(early, &part.range)).sum();
-        let nleft = (part.range.end - part.range.start).saturating_sub(nearly);
+        let nearly = state.early.iter().map(|early| overlap(early, part.range())).sum();
+        let nleft = (part.range().end - part.range().start).saturating_sub(nearly);
         if state.round == round && nleft > 0 {
-            state.parts.insert(part.range.start, Waiting { part: Arc::new(part), nleft });
+            state.parts.insert(part.range().start, Waiting { part: Arc::new(part), nleft });
             self.count.store(state.parts.len(), Ordering::Release);
         }
     }
@@ -94,14 +57,14 @@ impl Parts {
         }
         let State { parts, .. } = &*lock(&self.state);
         match parts.range(..=range.start).next_back() {
-            Some((_, it)) if it.part.range.contains(&range.start) => Ok(it.part.clone()),
+            Some((_, it)) if it.part.range().contains(&range.start) => Ok(it.part.clone()),
             _ => Err(parts.range(range.start..range.end).next().map_or(range.end, |(&start, _)| start)),
         }
     }
 
     /// Notes that a range of the content needs no more reading, and that all before `fetched` was read. Parts that nobody
     /// needs are freed.
-    pub(super) fn used(&self, range: Range<u64>, fetched: u64) {
+    pub(in crate::pieces) fn used(&self, range: Range<u64>, fetched: u64) {
         let is_early = range.end > fetched;
         if range.is_empty() || self.count.load(Ordering::Acquire) == 0 && !is_early {
             return;
@@ -109,10 +72,10 @@ impl Parts {
         let mut freed = Vec::new();
         let mut state = lock(&self.state);
         for (&start, waiting) in state.parts.range_mut(..range.end).rev() {
-            if waiting.part.range.end <= range.start {
+            if waiting.part.range().end <= range.start {
                 break;
             }
-            waiting.nleft = waiting.nleft.saturating_sub(overlap(&waiting.part.range, &range));
+            waiting.nleft = waiting.nleft.saturating_sub(overlap(waiting.part.range(), &range));
             if waiting.nleft == 0 {
                 freed.push(start);
             }

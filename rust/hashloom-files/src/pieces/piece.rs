@@ -6,173 +6,68 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hashloom::{Hash, Hasher};
+use hashloom::Hash;
 
-use crate::lanes::{Chunk, Hashing, Leaves, Message, Places};
-use crate::merkle::{NO_LEAF, Node, Tree};
-use crate::pieces::fetch::parts::Part;
+use crate::lanes::{Above, Chunk, Leaves, Part, Places, Source, State};
+use crate::merkle::{Node, Tree};
 use crate::pieces::files::{Absent, Key, Last};
 use crate::pieces::job::{Content, Job};
 use crate::read::holes::{Stretch, stretch_at};
+use crate::read::stamp::Verdict;
+use crate::run::pool::Pool;
 
 /// A piece that is being read.
-pub(super) struct Lane<J> {
+pub(super) struct Piece<J> {
     pub(super) job: Arc<J>,
-    pub(super) piece: usize,
-    /// Offsets in the content: the piece's next byte, and its end.
-    pub(super) pos: u64,
-    pub(super) end: u64,
-    /// End of the bytes that the piece's leaves cover.
-    pub(super) leaves_end: u64,
+    pub(super) number: usize,
+    /// The piece's bytes in the content.
+    range: Range<u64>,
+    /// Number of bytes that the piece's leaves cover.
+    covered: u64,
     pub(super) leaves: Above,
-    /// The file that has the byte at `pos`.
+    /// The file that has the next byte.
     file: usize,
     stretch: Stretch,
-    /// The part that has the bytes at `pos`, or had those before.
+    /// The part that has the next bytes, or had those before.
     part: Option<Arc<Part>>,
-    /// The bytes of this round, and the number of those that leaves cover.
-    pub(super) chunk: Chunk,
-    pub(super) covered: usize,
-    pub(super) hashing: Hashing,
-    /// Set if the piece cannot be read to its end.
-    pub(super) absent: Option<Absent>,
-}
-
-impl<J: Job> Message for Lane<J> {
-    type Form = Leaves;
-
-    fn forms(&self) -> &[Leaves] {
-        self.job.content().hashes.whole.as_slice()
-    }
-
-    fn chunk(&self) -> &Chunk {
-        &self.chunk
-    }
-
-    fn is_hashed(&self) -> bool {
-        self.absent.is_none()
-    }
-
-    fn has_ended(&self) -> bool {
-        self.pos == self.end
-    }
-
-    fn nbytes(&self) -> u64 {
-        self.pos - self.job.content().layout.piece_range(self.piece as u64).start
-    }
-
-    fn hashing(&self) -> &Hashing {
-        &self.hashing
-    }
-
-    fn hashing_mut(&mut self) -> &mut Hashing {
-        &mut self.hashing
-    }
 }
 
 /// The state that each thread has for itself.
+#[derive(Default)]
 pub(super) struct LastUsed {
     last: Last,
     /// The last stretch seen, with its file, for the next piece that is looked at.
     stretch: Option<(Key, Stretch)>,
-    /// Hashers for leaves with bytes around them, kept for reuse.
-    pub(super) hashers: Vec<Hasher>,
 }
 
-/// What becomes of the digests of a piece's leaves.
-pub(super) enum Above {
-    /// They are one after the other.
-    List(Vec<u8>),
-    /// They are the leaves of a tree with this many levels.
-    Tree(Tree, u32),
-}
-
-impl Above {
-    pub(super) fn push(&mut self, digest: &[u8]) {
-        match self {
-            Above::List(list) => list.extend_from_slice(digest),
-            Above::Tree(tree, _) => tree.push(digest),
-        }
-    }
-
-    /// The digests of the leaves, or their root, for which there is room.
-    pub(super) fn finish<'d>(&'d mut self, root: &'d mut Node) -> &'d [u8] {
-        match self {
-            Above::List(list) => list,
-            Above::Tree(tree, levels) => {
-                *root = if tree.is_empty() { NO_LEAF } else { tree.finish(*levels) };
-                root
-            }
-        }
-    }
-}
-
-impl LastUsed {
-    pub(super) fn new() -> LastUsed {
-        LastUsed { last: Last::default(), stretch: None, hashers: Vec::new() }
-    }
-}
-
-impl<J: Job> Lane<J> {
-    /// A lane that has read nothing of the piece yet. `file` has the piece's first byte.
-    pub(super) fn new(job: Arc<J>, piece: usize, range: Range<u64>, file: usize) -> Lane<J> {
+impl<J: Job> Piece<J> {
+    /// A piece of which nothing is read yet. `file` has its first byte.
+    pub(super) fn new(job: Arc<J>, number: usize, range: Range<u64>, file: usize) -> Piece<J> {
         let content = job.content();
         let (covered, levels) = content.tree_of(&range, file);
         let is_tree = content.hashes.has_root;
-        Lane {
-            piece,
-            pos: range.start,
-            end: range.end,
-            leaves_end: covered.end,
+        Piece {
+            number,
+            covered: covered.end - range.start,
             leaves: if is_tree { Above::Tree(Tree::default(), levels) } else { Above::List(Vec::new()) },
+            range,
             file,
             stretch: Stretch::NONE,
             part: None,
-            chunk: Chunk::NOTHING,
-            covered: 0,
-            hashing: Hashing::default(),
-            absent: None,
             job,
         }
     }
 
-    /// Whether the next `chunk_nbytes` bytes may be read.
-    pub(super) fn is_ready(&self, chunk_nbytes: u64) -> bool {
-        self.job.content().is_fetched(self.end.min(self.pos + chunk_nbytes))
-    }
-
-    /// The chunk, the number of its bytes that leaves cover, and what becomes of the leaves' digests.
-    pub(super) fn leaves(&mut self) -> ((&Chunk, usize), &mut Above) {
-        ((&self.chunk, self.covered), &mut self.leaves)
-    }
-
-    /// Reads the next chunk of the piece.
-    pub(super) fn read(&mut self, own: &mut LastUsed, places: &mut Places) {
-        let (start, row) = places.next();
-        // Whole leaves, but for the last.
-        let leaf_nbytes = self.job.content().hashes.leaves.as_ref().map_or(1, |leaves| leaves.leaf_nbytes);
-        let chunk_nbytes = row.len() as u64 - row.len() as u64 % leaf_nbytes;
-        let want = chunk_nbytes.min(self.end - self.pos);
-        let covered = self.leaves_end.saturating_sub(self.pos).min(want) as usize;
-        match self.fill(own, &mut row[..want as usize], start) {
-            Ok(chunk) => (self.chunk, self.covered) = (chunk, covered),
-            Err(absent) => {
-                (self.chunk, self.covered) = (Chunk::NOTHING, 0);
-                self.absent = Some(absent);
-                self.pos = self.end;
-            }
-        }
-    }
-
-    /// Fills `row`, the place at `start`, with the next bytes of the piece, unless they are elsewhere in memory.
-    fn fill(&mut self, own: &mut LastUsed, row: &mut [u8], start: usize) -> Result<Chunk, Absent> {
+    /// Fills `row`, the place at `start`, with the bytes of the content from `pos` on, unless they are elsewhere in
+    /// memory.
+    fn fill(&mut self, own: &mut LastUsed, row: &mut [u8], start: usize, mut pos: u64) -> Result<Chunk, Absent> {
         let content = self.job.content();
         let mut filled = 0;
         // Whether all bytes so far are zeros. Zeros are written into the row only if other bytes follow.
         let mut zeros = true;
         while filled < row.len() {
             let span = content.layout.span(self.file);
-            let left = (span.end() - self.pos).min((row.len() - filled) as u64) as usize;
+            let left = (span.end() - pos).min((row.len() - filled) as u64) as usize;
             if left == 0 {
                 self.file += 1;
                 self.stretch = Stretch::NONE;
@@ -180,12 +75,12 @@ impl<J: Job> Lane<J> {
             }
             let (part, left) = match span.padding {
                 true => (None, left),
-                false => part_of(content, &mut self.part, self.pos, left),
+                false => part_of(content, &mut self.part, pos, left),
             };
             if let Some(part) = part {
-                let range = self.pos..self.pos + left as u64;
+                let range = pos..pos + left as u64;
                 content.nbytes_read.fetch_add(left as u64, Ordering::Relaxed);
-                self.pos = range.end;
+                pos = range.end;
                 if left == row.len() {
                     return Ok(part.chunk(range));
                 }
@@ -197,7 +92,7 @@ impl<J: Job> Lane<J> {
                 filled += left;
                 continue;
             }
-            let at = self.pos - span.offset;
+            let at = pos - span.offset;
             let run = match span.padding {
                 true => Bytes::Zeros(left),
                 false => next_run(content, own, self.file, &mut self.stretch, at, left)?,
@@ -232,9 +127,52 @@ impl<J: Job> Lane<J> {
                 }
             };
             filled += nbytes;
-            self.pos += nbytes as u64;
+            pos += nbytes as u64;
         }
         Ok(if zeros { Chunk::Zeros(filled) } else { Chunk::Place(start..start + filled) })
+    }
+}
+
+impl<J: Job> Source for Piece<J> {
+    type Form = Leaves;
+    type Failure = Absent;
+    type Own = LastUsed;
+
+    fn forms(&self) -> &[Leaves] {
+        self.job.content().hashes.whole.as_slice()
+    }
+
+    fn leaves(&self) -> Option<(&Leaves, u64)> {
+        self.job.content().hashes.leaves.as_ref().map(|form| (form, self.covered))
+    }
+
+    fn push_leaf(&mut self, digest: &[u8]) {
+        self.leaves.push(digest);
+    }
+
+    fn read(&mut self, at: u64, own: &mut LastUsed, places: &mut Places, _pool: &Pool) -> (Chunk, State<Absent>) {
+        let content = self.job.content();
+        let pos = self.range.start + at;
+        if !content.is_fetched(self.range.end.min(pos + places.chunk_nbytes() as u64)) {
+            return (Chunk::NOTHING, State::Waiting);
+        }
+        let (start, row) = places.next();
+        // Whole leaves, but for the last.
+        let leaf_nbytes = content.hashes.leaves.as_ref().map_or(1, |leaves| leaves.leaf_nbytes);
+        let chunk_nbytes = row.len() as u64 - row.len() as u64 % leaf_nbytes;
+        let nbytes = chunk_nbytes.min(self.range.end - pos);
+        let has_ended = pos + nbytes == self.range.end;
+        match self.fill(own, &mut row[..nbytes as usize], start, pos) {
+            Ok(chunk) => (chunk, if has_ended { State::Ended(Verdict::Whole) } else { State::Reading }),
+            Err(absent) => (Chunk::NOTHING, State::Failed(absent)),
+        }
+    }
+
+    fn used(&mut self, range: Range<u64>, has_failed: bool) -> u64 {
+        let start = self.range.start + range.start;
+        let end = if has_failed { self.range.end } else { self.range.start + range.end };
+        self.job.content().used(start..end);
+        end - start
     }
 }
 

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A whole file, or another source, as one message. It is opened by a separate call, by a ring together with others, or
+//! by readers.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::disks::{Disks, ToPark};
+use super::fetched::{Fetched, Next};
+use super::links::{Content, Lead, WORTH_NBYTES, has_name};
+use super::{Lane, Worker};
+use crate::files::request::{FileError, Hashed, Method, Request};
+use crate::files::source::{self, read_from, stdin};
+use crate::lanes::{Chunk, Places, Source, State};
+use crate::read::ahead::{LANE_NBYTES, read_ahead};
+use crate::read::evidence::{self, Before};
+use crate::read::open::read_at_once;
+use crate::read::ring::FirstRead;
+use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
+use crate::read::stream;
+use crate::run::Options;
+use crate::run::pool::Pool;
+
+/// Bytes of a message in memory that are hashed in a round.
+const WINDOW_NBYTES: usize = 256 << 10;
+
+/// A request that is being worked on.
+pub(super) struct Whole<T> {
+    number: u64,
+    request: Request<T>,
+    /// Number of times that the message was begun.
+    nreadings: u8,
+    input: Input,
+    /// Whether the source is not a regular file, so that reading it may wait for somebody.
+    is_stream: bool,
+    /// For a regular file, its state before it was read.
+    before: Option<Before>,
+    /// End of the bytes that the disk was asked for ahead.
+    asked: u64,
+    /// For the first of a file's names: the others wait for it.
+    lead: Option<Box<Lead<T>>>,
+}
+
+enum Input {
+    Nothing,
+    File(Arc<File>),
+    /// A file that readers read.
+    Fetched(Arc<Fetched>),
+    Stdin(io::Stdin),
+    /// The request's own reader or memory.
+    Own,
+}
+
+impl<T> Source for Whole<T> {
+    type Form = Method;
+    type Failure = FileError;
+    type Own = Worker<T>;
+
+    fn forms(&self) -> &[Method] {
+        &self.request.methods
+    }
+
+    fn is_stream(&self) -> bool {
+        self.is_stream
+    }
+
+    fn read(&mut self, at: u64, _own: &mut Worker<T>, places: &mut Places, pool: &Pool) -> (Chunk, State<FileError>) {
+        if let Input::Fetched(file) = &self.input {
+            match file.take(at) {
+                Next::Bytes(chunk, verdict) => return (chunk, verdict.map_or(State::Reading, State::Ended)),
+                Next::End(verdict) => return (Chunk::NOTHING, State::Ended(verdict)),
+                Next::Later => return (Chunk::NOTHING, State::Waiting),
+                Next::Left(file) => self.input = Input::File(file),
+            }
+        }
+        let (start, row) = places.next();
+        if let source::Source::Memory(bytes) = &self.request.source {
+            let nbytes = (**bytes).as_ref().len();
+            let range = at as usize..nbytes.min(at as usize + WINDOW_NBYTES);
+            let state = if range.end == nbytes { State::Ended(Verdict::Whole) } else { State::Reading };
+            return (Chunk::Memory(bytes.clone(), range), state);
+        }
+        let mut filled = 0;
+        let mut end = None;
+        while filled < row.len() && end.is_none() {
+            if self.is_stream && pool.must_stop() {
+                break;
+            }
+            if self.is_stream && !self.input.is_ready() {
+                continue;
+            }
+            let offset = at + filled as u64;
+            match self.read_once(&mut row[filled..], offset) {
+                Ok(0) => end = Some(State::Ended(self.judge(offset))),
+                Ok(nbytes) => filled += nbytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Another reader has taken the data.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.is_stream => {}
+                Err(error) => end = Some(State::Failed(FileError::Read { offset, error })),
+            }
+        }
+        if end.is_none() {
+            self.read_ahead(at..at + filled as u64, pool.is_limited());
+        }
+        (Chunk::Place(start..start + filled), end.unwrap_or(State::Reading))
+    }
+}
+
+impl<T> Whole<T> {
+    /// Reads some of the bytes from `offset` on.
+    fn read_once(&mut self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        match (&mut self.input, &mut self.request.source) {
+            (Input::File(file), _) if self.is_stream => (&**file).read(into),
+            (Input::File(file), _) => read_at_once(file, into, offset),
+            (Input::Stdin(stdin), _) => stdin.read(into),
+            (Input::Own, source::Source::Reader(reader)) => read_from(reader, into),
+            (Input::Own | Input::Fetched(_) | Input::Nothing, _) => Ok(0),
+        }
+    }
+
+    /// The verdict on `nbytes` bytes, after which the source has ended.
+    fn judge(&self, nbytes: u64) -> Verdict {
+        let Some(before) = self.before else { return Verdict::Whole };
+        self.input.with_file(|file| before.stamp.judge(file, nbytes)).unwrap_or(Verdict::Changed)
+    }
+
+    /// Has the disk fetch what comes after the bytes of a round. Many files are read in turn, so the system sees no
+    /// stream that it would read far ahead of.
+    fn read_ahead(&mut self, round: Range<u64>, is_limited: bool) {
+        let Input::File(file) = &self.input else { return };
+        if !self.is_stream && !is_limited && round.start + LANE_NBYTES / 2 >= self.asked {
+            let start = self.asked.max(round.end);
+            self.asked = start + LANE_NBYTES;
+            read_ahead(file, start..self.asked);
+        }
+    }
+
+    pub(super) fn methods(&self) -> &Arc<[Method]> {
+        &self.request.methods
+    }
+
+    /// Gives the request back before its end.
+    pub(super) fn into_request(self) -> (u64, Request<T>) {
+        (self.number, self.request)
+    }
+
+    /// The open file, unless the file is standard input.
+    fn file(&self) -> Option<&Arc<File>> {
+        match &self.input {
+            Input::File(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        self.before.map(|before| before.stamp)
+    }
+
+    /// Returns the stamp of an opened file that may have been opened by another name, and is worth remembering.
+    pub(super) fn stamp_of_several_names(&self) -> Option<Stamp> {
+        let stamp = self.stamp().filter(|stamp| stamp.nbytes >= WORTH_NBYTES)?;
+        // A file that has changed is read for itself, and so is one that was read already.
+        if self.nreadings > 1 || !has_name(&self.request) {
+            return None;
+        }
+        let file = self.file()?;
+        (names(file) > 1 && evidence::is_trusted(file)).then_some(stamp)
+    }
+
+    pub(super) fn lead(&mut self, lead: Lead<T>) {
+        self.lead = Some(Box::new(lead));
+    }
+
+    /// The open file and its stamp, if it is a regular file with some content.
+    pub(super) fn regular_file(&self) -> Option<(Arc<File>, Stamp)> {
+        Some((self.file()?.clone(), self.stamp().filter(|stamp| stamp.nbytes > 0)?))
+    }
+
+    /// From now on the bytes come from readers, who have begun the file.
+    pub(super) fn fetch(&mut self, file: Arc<Fetched>) {
+        self.input = Input::Fetched(file);
+    }
+
+    fn open(&mut self, options: &Options) -> Result<(), FileError> {
+        let unread = |error| FileError::Read { offset: 0, error };
+        (self.input, self.is_stream) = match &self.request.source {
+            source::Source::Path(path) => {
+                let (file, metadata) = stream::open(path).map_err(FileError::Open)?;
+                (Input::File(Arc::new(file)), !metadata.is_file() && !metadata.is_dir())
+            }
+            source::Source::File(file) => {
+                let metadata = file.metadata().map_err(FileError::Open)?;
+                (Input::File(file.clone()), stream::is_stream(&metadata))
+            }
+            source::Source::Reader(_) => (Input::Own, true),
+            source::Source::Memory(_) => (Input::Own, false),
+            source::Source::Stdin => (Input::Stdin(stdin().map_err(unread)?), true),
+        };
+        let looked = self.input.with_file(|file| Before::of(file, options.is_noting()));
+        self.before = looked.transpose().map_err(unread)?.flatten();
+        Ok(())
+    }
+}
+
+impl<T> Lane<T> {
+    /// A request that nothing is open for.
+    pub(super) fn of(number: u64, request: Request<T>) -> Lane<T> {
+        Lane::new(Whole {
+            number,
+            request,
+            nreadings: 1,
+            input: Input::Nothing,
+            is_stream: false,
+            before: None,
+            asked: 0,
+            lead: None,
+        })
+    }
+
+    pub(super) fn open(&mut self, options: &Options) {
+        self.source.open(options).unwrap_or_else(|error| self.fail(error));
+    }
+
+    /// Takes over a file that a ring has begun, with its chunk at `place`.
+    pub(super) fn begin(&mut self, begun: FirstRead, place: usize) {
+        let chunk = |nbytes| Chunk::Place(place..place + nbytes);
+        match begun {
+            // The caller opens such a file again and never comes here.
+            FirstRead::Later => self.fail(FileError::Open(io::ErrorKind::TimedOut.into())),
+            FirstRead::Ended(nbytes, judged) => {
+                let (before, verdict) =
+                    judged.map_or((None, Verdict::Whole), |(before, verdict)| (Some(before), verdict));
+                self.source.before = before;
+                (self.chunk, self.state) = (chunk(nbytes), State::Ended(verdict));
+            }
+            FirstRead::GoesOn(nbytes, file, before) => {
+                self.source.is_stream = before.is_none();
+                (self.source.input, self.source.before) = (Input::File(Arc::new(file)), before);
+                self.chunk = chunk(nbytes);
+            }
+            FirstRead::NotOpened(error) => self.fail(FileError::Open(error)),
+            FirstRead::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
+        }
+    }
+
+    /// After the first chunk, which a ring has read, of a file that this thread goes on with.
+    pub(super) fn go_on(&mut self, is_limited: bool) {
+        self.source.read_ahead(0..self.chunk.nbytes(), is_limited);
+    }
+
+    /// The request, if readers should read the file and the chunk was read of it; otherwise the lane.
+    #[allow(clippy::result_large_err, reason = "the lane is no error: it goes on")]
+    pub(super) fn for_readers(self, disks: &Disks<T>) -> Result<ToPark<T>, Lane<T>>
+    where
+        T: Send,
+    {
+        let found = self.source.stamp().zip(self.source.file());
+        match found.and_then(|(stamp, file)| Some((stamp, disks.note(file, self.chunk.nbytes(), &stamp)?))) {
+            Some((Stamp { ino, nbytes, .. }, device)) => {
+                let (number, request) = self.source.into_request();
+                Ok(ToPark { device, inode: ino, nbytes, number, request })
+            }
+            None => Err(self),
+        }
+    }
+
+    /// Ends with the digests of another name of the file.
+    pub(super) fn know_from(&mut self, content: &Content) {
+        // Whoever had the file open for writing when it was read may have gone.
+        let doubt = self.source.before.and_then(|before| before.doubt).or(content.before.doubt);
+        self.source.before = self.source.before.map(|before| Before { doubt, ..before });
+        self.know(content.digests.clone(), content.before.stamp.nbytes);
+    }
+
+    /// Whether the file of a message at its end has changed meanwhile, and the message must be read again.
+    pub(super) fn has_changed(&self) -> bool {
+        // Standard input cannot be read twice.
+        matches!(self.state, State::Ended(Verdict::Changed))
+            && self.source.nreadings < READINGS_MAX
+            && !matches!(self.source.request.source, source::Source::Stdin)
+    }
+
+    /// The same message from its beginning.
+    pub(super) fn anew(self) -> Lane<T> {
+        let nreadings = self.source.nreadings + 1;
+        let (number, request) = self.source.into_request();
+        let mut lane = Lane::of(number, request);
+        lane.source.nreadings = nreadings;
+        lane
+    }
+
+    /// The result of a message at its end. Other names of the file wait for it.
+    pub(super) fn finish(mut self) -> (u64, Request<T>, Result<Hashed, FileError>) {
+        let (nread, digests) = (if self.is_known() { 0 } else { self.nbytes }, self.take_digests());
+        let Whole { number, request, before, lead, .. } = self.source;
+        let error = match self.state {
+            State::Failed(error) => Some(error),
+            State::Ended(Verdict::Changed) => Some(FileError::unstable()),
+            State::Ended(Verdict::Odd(error)) => Some(FileError::Read { offset: self.nbytes, error }),
+            _ => None,
+        };
+        if let Some(error) = error {
+            return (number, request, Err(error));
+        }
+        if let (Some(lead), Some(before)) = (lead, before) {
+            lead.end(Content { before, methods: Arc::clone(&request.methods), digests: digests.clone() });
+        }
+        let stamp = before.filter(|_| !matches!(request.source, source::Source::Stdin)).map(|before| before.stamp);
+        let doubt = before.and_then(|before| before.doubt);
+        let hashed = Hashed { digests, nbytes: self.nbytes, nread, stamp, doubt };
+        (number, request, Ok(hashed))
+    }
+}
+
+impl Input {
+    /// Whether a read would not wait, as far as a short wait can tell.
+    fn is_ready(&self) -> bool {
+        match self {
+            Input::File(file) => stream::is_ready(&**file),
+            Input::Stdin(stdin) => stream::is_ready(stdin),
+            Input::Nothing | Input::Fetched(_) | Input::Own => true,
+        }
+    }
+
+    /// The result of `look` for the open file, or for standard input; `None` if nothing is open.
+    fn with_file<R>(&self, look: impl FnOnce(&File) -> R) -> Option<R> {
+        match self {
+            Input::File(file) => Some(look(file)),
+            #[cfg(unix)]
+            Input::Stdin(stdin) => {
+                use std::os::fd::AsFd;
+                // If no file descriptor is left, nothing is known of standard input.
+                stdin.as_fd().try_clone_to_owned().ok().map(|descriptor| look(&descriptor.into()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the number of names that a file has; 1 if the system does not tell.
+#[cfg(unix)]
+#[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
+fn names(file: &File) -> u64 {
+    rustix::fs::fstat(file).map_or(1, |stat| stat.st_nlink as u64)
+}
+
+#[cfg(not(unix))]
+fn names(_file: &File) -> u64 {
+    1
+}

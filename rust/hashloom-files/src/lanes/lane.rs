@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! A message on its way from its source to its digests. In each round it has a chunk of its bytes, which the thread
+//! hashes.
+
+use std::ops::Range;
+
+use hashloom::Hash;
+
+use super::{Chunk, Form, Hashing, Leaves, Places};
+use crate::merkle::{NO_LEAF, Node, Tree};
+use crate::read::stamp::Verdict;
+use crate::run::pool::Pool;
+
+/// Where a message's bytes come from, and what is computed from them.
+pub(crate) trait Source: Sized {
+    type Form: Form;
+    /// Why there is no digest.
+    type Failure;
+    /// What a thread keeps from one message to the next.
+    type Own: Default;
+
+    /// The results to compute from the whole message.
+    fn forms(&self) -> &[Self::Form];
+
+    /// The form of the message's short leaves, and the number of bytes that they cover. All messages of a run that have
+    /// leaves have them in one form.
+    fn leaves(&self) -> Option<(&Leaves, u64)> {
+        None
+    }
+
+    /// Takes the digests of leaves, in order.
+    fn push_leaf(&mut self, _digest: &[u8]) {}
+
+    /// Whether reading may wait for somebody, as for a pipe's writer. A thread reads one such message at a time, since
+    /// the second writer may wait for the first.
+    fn is_stream(&self) -> bool {
+        false
+    }
+
+    /// The next chunk, from byte `at` of the message on, and what comes after it. A chunk is less than a whole one only
+    /// if the message ends, or the pool stops.
+    fn read(&mut self, at: u64, own: &mut Self::Own, places: &mut Places, pool: &Pool)
+    -> (Chunk, State<Self::Failure>);
+
+    /// Notes that the bytes of this round are hashed. Returns their number; for a message that has failed, with that of
+    /// the bytes which will not be read.
+    fn used(&mut self, range: Range<u64>, _has_failed: bool) -> u64 {
+        range.end - range.start
+    }
+}
+
+/// A message that is being hashed.
+pub(crate) struct Lane<S: Source> {
+    pub(crate) source: S,
+    pub(crate) state: State<S::Failure>,
+    /// Number of bytes before this round, and the bytes of this round.
+    pub(crate) nbytes: u64,
+    pub(crate) chunk: Chunk,
+    pub(super) hashing: Hashing,
+}
+
+/// How far a message is.
+pub(crate) enum State<F> {
+    /// There is more to read, or may be.
+    Reading,
+    /// What comes next is not there yet.
+    Waiting,
+    /// The digests are known without reading.
+    Known,
+    /// The chunk of this round is the last. The verdict is that on the bytes.
+    Ended(Verdict),
+    /// There will be no digest.
+    Failed(F),
+}
+
+impl<S: Source> Lane<S> {
+    /// A message of which nothing is read.
+    pub(crate) fn new(source: S) -> Lane<S> {
+        Lane { source, state: State::Reading, nbytes: 0, chunk: Chunk::NOTHING, hashing: Hashing::default() }
+    }
+
+    /// Ends with digests that are known, of a message of `nbytes` bytes.
+    pub(crate) fn know(&mut self, digests: Vec<Hash>, nbytes: u64) {
+        self.hashing.digests = digests;
+        (self.nbytes, self.state) = (nbytes, State::Known);
+    }
+
+    pub(crate) fn fail(&mut self, failure: S::Failure) {
+        self.state = State::Failed(failure);
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        matches!(self.state, State::Known)
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Waiting)
+    }
+
+    /// Whether the message is a pipe or the like, which is not at its end.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.state, State::Reading) && self.source.is_stream()
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.state, State::Known | State::Ended(_) | State::Failed(_))
+    }
+
+    /// Whether the chunk is to be hashed.
+    pub(super) fn is_hashed(&self) -> bool {
+        matches!(self.state, State::Reading | State::Ended(_))
+    }
+
+    /// Number of bytes up to the end of the chunk.
+    pub(crate) fn end(&self) -> u64 {
+        self.nbytes + self.chunk.nbytes()
+    }
+
+    /// The digests of the forms, in order, once the message is at its end.
+    pub(crate) fn take_digests(&mut self) -> Vec<Hash> {
+        std::mem::take(&mut self.hashing.digests)
+    }
+
+    /// Reads the next chunk.
+    pub(crate) fn read(&mut self, own: &mut S::Own, places: &mut Places, pool: &Pool) {
+        match self.state {
+            State::Known | State::Ended(_) => return,
+            // A file that cannot be opened takes a place too: the number of files of a round is bounded.
+            State::Failed(_) => {
+                places.next();
+                return;
+            }
+            State::Reading | State::Waiting => {}
+        }
+        (self.chunk, self.state) = self.source.read(self.nbytes, own, places, pool);
+        // The buffers of readers are bounded by themselves.
+        if !matches!(self.chunk, Chunk::Part(..)) {
+            places.count(self.chunk.nbytes() as usize);
+        }
+        pool.pay(self.chunk.nbytes_read());
+    }
+
+    /// After hashing: the number of bytes of this round.
+    pub(super) fn count(&mut self) -> u64 {
+        if self.is_known() {
+            return self.nbytes;
+        }
+        let start = self.nbytes;
+        self.nbytes = self.end();
+        // A reader's buffer is free from now on.
+        self.chunk = Chunk::NOTHING;
+        self.source.used(start..self.nbytes, matches!(self.state, State::Failed(_)))
+    }
+}
+
+/// What becomes of the digests of a message's leaves.
+pub(crate) enum Above {
+    /// They are one after the other.
+    List(Vec<u8>),
+    /// They are the leaves of a tree with this many levels.
+    Tree(Tree, u32),
+}
+
+impl Above {
+    pub(crate) fn push(&mut self, digest: &[u8]) {
+        match self {
+            Above::List(list) => list.extend_from_slice(digest),
+            Above::Tree(tree, _) => tree.push(digest),
+        }
+    }
+
+    /// The digests of the leaves, or their root, for which there is room.
+    pub(crate) fn finish<'d>(&'d mut self, root: &'d mut Node) -> &'d [u8] {
+        match self {
+            Above::List(list) => list,
+            Above::Tree(tree, levels) => {
+                *root = if tree.is_empty() { NO_LEAF } else { tree.finish(*levels) };
+                root
+            }
+        }
+    }
+}
