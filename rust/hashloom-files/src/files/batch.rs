@@ -125,7 +125,7 @@ struct Results<T, F> {
 impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send> Client
     for Run<'_, T, I, F>
 {
-    type Source = Whole<T>;
+    type Message = Whole<T>;
     type Queue = Parked<T>;
 
     fn readers(&self) -> &Readers<Parked<T>> {

@@ -4,7 +4,7 @@
 
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
-use super::lane::{Lane, Source};
+use super::lane::{Lane, Message};
 use super::{Leaves, Places};
 
 /// A result to compute from a message: a digest, or a MAC, with or without bytes around those of the message.
@@ -54,9 +54,9 @@ impl Hashing {
 type Place = (usize, usize);
 
 /// Hashes the chunks of all lanes, and ends those that are at their end. `hashers` is kept for reuse.
-pub(super) fn hash_round<S: Source>(lanes: &mut [Lane<S>], places: &Places, hashers: &mut Vec<Hasher>) {
+pub(super) fn hash_round<M: Message>(lanes: &mut [Lane<M>], places: &Places, hashers: &mut Vec<Hasher>) {
     let mut algorithms = Vec::new();
-    for form in lanes.iter().filter(|lane| lane.is_hashed()).flat_map(|lane| lane.source.forms()) {
+    for form in lanes.iter().filter(|lane| lane.is_hashed()).flat_map(|lane| lane.message.forms()) {
         if !algorithms.contains(&form.algorithm()) {
             algorithms.push(form.algorithm());
         }
@@ -65,7 +65,8 @@ pub(super) fn hash_round<S: Source>(lanes: &mut [Lane<S>], places: &Places, hash
         // Messages that begin and end in this round need no hasher. Among the others, messages that end come first.
         let (mut whole, mut ending, mut going_on) = (Vec::new(), Vec::new(), Vec::new());
         for (index, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.is_hashed()) {
-            for (slot, form) in lane.source.forms().iter().enumerate().filter(|(_, form)| form.algorithm() == algorithm)
+            for (slot, form) in
+                lane.message.forms().iter().enumerate().filter(|(_, form)| form.algorithm() == algorithm)
             {
                 if !lane.has_ended() {
                     going_on.push((index, slot));
@@ -88,19 +89,19 @@ pub(super) fn hash_round<S: Source>(lanes: &mut [Lane<S>], places: &Places, hash
     hash_leaves(lanes, places, hashers);
 }
 
-fn hash_whole<S: Source>(lanes: &mut [Lane<S>], places: &Places, algorithm: Algorithm, which: &[Place]) {
+fn hash_whole<M: Message>(lanes: &mut [Lane<M>], places: &Places, algorithm: Algorithm, which: &[Place]) {
     let chunks: Vec<&[u8]> = which.iter().map(|&(index, _)| lanes[index].chunk.bytes(places)).collect();
     let mut digests = vec![0; which.len() * algorithm.digest_nbytes()];
     hash_many(algorithm, &chunks, &mut digests);
     for (&(index, slot), bytes) in which.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
-        let count = lanes[index].source.forms().len();
+        let count = lanes[index].message.forms().len();
         lanes[index].hashing.set(slot, count, Hash::new(algorithm, bytes));
     }
 }
 
 /// Hashes parts of messages; the first `nending` of `which` end their messages.
-fn hash_parts<S: Source>(
-    lanes: &mut [Lane<S>],
+fn hash_parts<M: Message>(
+    lanes: &mut [Lane<M>],
     places: &Places,
     algorithm: Algorithm,
     which: &[Place],
@@ -110,30 +111,30 @@ fn hash_parts<S: Source>(
     let chunks: Vec<&[u8]> = which.iter().map(|&(index, _)| lanes[index].chunk.bytes(places)).collect();
     update_many(&mut hashers, &chunks);
     for (&(index, slot), hasher) in which.iter().zip(&mut hashers).take(nending) {
-        lanes[index].source.forms()[slot].append_end(hasher, lanes[index].end());
+        lanes[index].message.forms()[slot].append_end(hasher, lanes[index].end());
     }
     let mut digests = vec![0; nending * algorithm.digest_nbytes()];
     finalize_many(&mut hashers[..nending], &mut digests);
     for (&(index, slot), bytes) in which.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
-        let Lane { source, hashing, .. } = &mut lanes[index];
-        hashing.set(slot, source.forms().len(), source.forms()[slot].finish(Hash::new(algorithm, bytes)));
+        let Lane { message, hashing, .. } = &mut lanes[index];
+        hashing.set(slot, message.forms().len(), message.forms()[slot].finish(Hash::new(algorithm, bytes)));
     }
     for (&(index, slot), hasher) in which.iter().zip(hashers).skip(nending) {
         lanes[index].hashing.hashers[slot] = Some(hasher);
     }
 }
 
-fn take_hasher<S: Source>(Lane { source, hashing, .. }: &mut Lane<S>, slot: usize) -> Hasher {
-    hashing.hashers.resize_with(source.forms().len(), || None);
-    hashing.hashers[slot].take().unwrap_or_else(|| source.forms()[slot].hasher())
+fn take_hasher<M: Message>(Lane { message, hashing, .. }: &mut Lane<M>, slot: usize) -> Hasher {
+    hashing.hashers.resize_with(message.forms().len(), || None);
+    hashing.hashers[slot].take().unwrap_or_else(|| message.forms()[slot].hasher())
 }
 
 /// Hashes the leaves in the chunks, the last of which may be short.
-fn hash_leaves<S: Source>(lanes: &mut [Lane<S>], places: &Places, hashers: &mut Vec<Hasher>) {
-    let Some((form, _)) = lanes.iter().find_map(|lane| lane.source.leaves()) else { return };
+fn hash_leaves<M: Message>(lanes: &mut [Lane<M>], places: &Places, hashers: &mut Vec<Hasher>) {
+    let Some((form, _)) = lanes.iter().find_map(|lane| lane.message.leaves()) else { return };
     let leaf_nbytes = form.leaf_nbytes as usize;
-    let covered = |lane: &Lane<S>| {
-        let end = lane.source.leaves().map_or(0, |(_, end)| end);
+    let covered = |lane: &Lane<M>| {
+        let end = lane.message.leaves().map_or(0, |(_, end)| end);
         end.saturating_sub(lane.nbytes).min(lane.chunk.nbytes()) as usize
     };
     let longest = lanes.iter().map(covered).max().unwrap_or(0);
@@ -153,6 +154,6 @@ fn hash_leaves<S: Source>(lanes: &mut [Lane<S>], places: &Places, hashers: &mut 
     let mut digests = vec![0; leaves.len() * digest_nbytes];
     Leaves::hash_many(form, &leaves, hashers, &mut digests);
     for (&index, digest) in whose.iter().zip(digests.chunks_exact(digest_nbytes)) {
-        lanes[index].source.push_leaf(digest);
+        lanes[index].message.push_leaf(digest);
     }
 }

@@ -13,7 +13,7 @@ use crate::read::stamp::Verdict;
 use crate::run::pool::Pool;
 
 /// Where a message's bytes come from, and what is computed from them.
-pub(crate) trait Source: Sized {
+pub(crate) trait Message: Sized {
     type Form: Form;
     /// Why there is no digest.
     type Failure;
@@ -51,9 +51,9 @@ pub(crate) trait Source: Sized {
 }
 
 /// A message that is being hashed.
-pub(crate) struct Lane<S: Source> {
-    pub(crate) source: S,
-    pub(crate) state: State<S::Failure>,
+pub(crate) struct Lane<M: Message> {
+    pub(crate) message: M,
+    pub(crate) state: State<M::Failure>,
     /// Number of bytes before this round, and the bytes of this round.
     pub(crate) nbytes: u64,
     pub(crate) chunk: Chunk,
@@ -74,10 +74,10 @@ pub(crate) enum State<F> {
     Failed(F),
 }
 
-impl<S: Source> Lane<S> {
+impl<M: Message> Lane<M> {
     /// A message of which nothing is read.
-    pub(crate) fn new(source: S) -> Lane<S> {
-        Lane { source, state: State::Reading, nbytes: 0, chunk: Chunk::NOTHING, hashing: Hashing::default() }
+    pub(crate) fn new(message: M) -> Lane<M> {
+        Lane { message, state: State::Reading, nbytes: 0, chunk: Chunk::NOTHING, hashing: Hashing::default() }
     }
 
     /// Ends with digests that are known, of a message of `nbytes` bytes.
@@ -86,7 +86,7 @@ impl<S: Source> Lane<S> {
         (self.nbytes, self.state) = (nbytes, State::Known);
     }
 
-    pub(crate) fn fail(&mut self, failure: S::Failure) {
+    pub(crate) fn fail(&mut self, failure: M::Failure) {
         self.state = State::Failed(failure);
     }
 
@@ -100,7 +100,7 @@ impl<S: Source> Lane<S> {
 
     /// Whether the message is a pipe or the like, which is not at its end.
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.state, State::Reading) && self.source.is_stream()
+        matches!(self.state, State::Reading) && self.message.is_stream()
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -123,7 +123,7 @@ impl<S: Source> Lane<S> {
     }
 
     /// Reads the next chunk.
-    pub(crate) fn read(&mut self, own: &mut S::Own, places: &mut Places, pool: &Pool) {
+    pub(crate) fn read(&mut self, own: &mut M::Own, places: &mut Places, pool: &Pool) {
         match self.state {
             State::Known | State::Ended(_) => return,
             // A file that cannot be opened takes a place too: the number of files of a round is bounded.
@@ -133,7 +133,7 @@ impl<S: Source> Lane<S> {
             }
             State::Reading | State::Waiting => {}
         }
-        (self.chunk, self.state) = self.source.read(self.nbytes, own, places, pool);
+        (self.chunk, self.state) = self.message.read(self.nbytes, own, places, pool);
         // The buffers of readers are bounded by themselves.
         if !matches!(self.chunk, Chunk::Part(..)) {
             places.count(self.chunk.nbytes() as usize);
@@ -150,7 +150,7 @@ impl<S: Source> Lane<S> {
         self.nbytes = self.end();
         // A reader's buffer is free from now on.
         self.chunk = Chunk::NOTHING;
-        self.source.used(start..self.nbytes, matches!(self.state, State::Failed(_)))
+        self.message.used(start..self.nbytes, matches!(self.state, State::Failed(_)))
     }
 }
 

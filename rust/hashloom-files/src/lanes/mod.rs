@@ -3,7 +3,7 @@
 //! Messages in lanes: each thread works on several, has a chunk of each in memory, and hashes all chunks side by side.
 //!
 //! Whole files (`files`) and pieces of torrents and trees ([`pieces`](crate::pieces)) are the two [`Client`]s. They
-//! differ in where a chunk comes from ([`Source`]) and in what becomes of a digest. All else is here.
+//! differ in where a chunk comes from ([`Message`]) and in what becomes of a digest. All else is here.
 
 mod hashing;
 mod lane;
@@ -13,7 +13,7 @@ mod run;
 
 pub use hashing::Form;
 pub(crate) use hashing::Hashing;
-pub(crate) use lane::{Above, Lane, Source, State};
+pub(crate) use lane::{Above, Lane, Message, State};
 pub use leaves::Leaves;
 pub(crate) use places::{CHUNK_MAX_NBYTES, Chunk, Part, Places};
 pub(crate) use run::{Client, run};

@@ -5,14 +5,14 @@
 use std::sync::{Mutex, Once, PoisonError};
 
 use super::hashing::hash_round;
-use super::{Lane, Places, Source};
+use super::{Lane, Message, Places};
 use crate::read::readers::{Queue, Readers};
 use crate::run::join;
 use crate::run::pool::Pool;
 
 /// Whoever has messages to hash, and wants their digests. All threads share it.
 pub(crate) trait Client: Sync {
-    type Source: Source;
+    type Message: Message;
     type Queue: Queue;
 
     /// The threads that read what is not in memory. They start when they have something to read.
@@ -22,15 +22,20 @@ pub(crate) trait Client: Sync {
     fn read(&self, pool: &Pool);
 
     /// Takes messages while there is room, and reads the first chunk of each.
-    fn take(&self, own: &mut <Self::Source as Source>::Own, places: &mut Places, lanes: &mut Vec<Lane<Self::Source>>);
+    fn take(
+        &self,
+        own: &mut <Self::Message as Message>::Own,
+        places: &mut Places,
+        lanes: &mut Vec<Lane<Self::Message>>,
+    );
 
     /// Called by a thread without lanes: waits for work, that is for a change since there were `nchanges`. False if
     /// there will be none.
-    fn wait(&self, nchanges: u64, lanes: &mut Vec<Lane<Self::Source>>) -> bool;
+    fn wait(&self, nchanges: u64, lanes: &mut Vec<Lane<Self::Message>>) -> bool;
 
     /// Called after each round, in which `nbytes` bytes were hashed: takes the lanes at their end out of `ended`. Other
     /// `lanes` may go to threads without work.
-    fn settle(&self, nbytes: u64, ended: &mut Vec<Lane<Self::Source>>, lanes: &mut Vec<Lane<Self::Source>>);
+    fn settle(&self, nbytes: u64, ended: &mut Vec<Lane<Self::Message>>, lanes: &mut Vec<Lane<Self::Message>>);
 
     /// Fails all messages: without memory for buffers nothing can be read.
     fn fail(&self);
@@ -52,7 +57,7 @@ pub(crate) fn run<C: Client>(client: &C, pool: &Pool, nplaces: usize, chunk_nbyt
 }
 
 fn work<C: Client>(client: &C, pool: &Pool, mut places: Places, start_readers: &impl Fn()) {
-    let mut own = <C::Source as Source>::Own::default();
+    let mut own = <C::Message as Message>::Own::default();
     let (mut lanes, mut ended, mut hashers) = (Vec::new(), Vec::new(), Vec::new());
     while !pool.must_stop() {
         places.clear();
@@ -86,7 +91,7 @@ fn work<C: Client>(client: &C, pool: &Pool, mut places: Places, start_readers: &
 }
 
 /// Moves the lanes at their end, in order, to `ended`, which is empty. In most rounds all are at their end, or none is.
-fn take_ended<S: Source>(lanes: &mut Vec<Lane<S>>, ended: &mut Vec<Lane<S>>) {
+fn take_ended<M: Message>(lanes: &mut Vec<Lane<M>>, ended: &mut Vec<Lane<M>>) {
     let nended = lanes.iter().filter(|lane| lane.has_ended()).count();
     if nended == lanes.len() {
         std::mem::swap(lanes, ended);

@@ -76,7 +76,7 @@ struct Run<'a, J: Job, I> {
 }
 
 impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Client for Run<'_, J, I> {
-    type Source = Piece<J>;
+    type Message = Piece<J>;
     type Queue = Jobs<J>;
 
     fn readers(&self) -> &Readers<Jobs<J>> {
@@ -112,7 +112,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Client for Run<'_, J, I> {
         for mut lane in ended.drain(..) {
             let mut root = NO_LEAF;
             let whole = lane.take_digests().first().copied();
-            let Piece { job, number, leaves, .. } = &mut lane.source;
+            let Piece { job, number, leaves, .. } = &mut lane.message;
             let outcome = match lane.state {
                 State::Failed(absent) => Outcome::Absent(absent),
                 _ => Outcome::Hashed(Digests::new(&whole, leaves.finish(&mut root))),

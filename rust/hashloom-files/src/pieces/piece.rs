@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use hashloom::Hash;
 
-use crate::lanes::{Above, Chunk, Leaves, Part, Places, Source, State};
+use crate::lanes::{Above, Chunk, Leaves, Message, Part, Places, State};
 use crate::merkle::{Node, Tree};
 use crate::pieces::files::{Absent, Key, Last};
 use crate::pieces::job::{Content, Job};
@@ -133,7 +133,7 @@ impl<J: Job> Piece<J> {
     }
 }
 
-impl<J: Job> Source for Piece<J> {
+impl<J: Job> Message for Piece<J> {
     type Form = Leaves;
     type Failure = Absent;
     type Own = LastUsed;

@@ -288,7 +288,7 @@ impl<T: Send> Disks<T> {
                     let buffer = Arc::new(buffer);
                     for (mut lane, file, start) in places {
                         file.note(0, Some(Part::new(file.part(0), start, &buffer)));
-                        lane.source.fetch(file);
+                        lane.message.fetch(file);
                         lock(&self.fetched).push_back(lane);
                     }
                 }
@@ -343,7 +343,7 @@ impl<T: Send> Disks<T> {
     ) -> Option<(Lane<T>, Arc<Fetched>)> {
         let mut lane = Lane::of(number, request);
         lane.open(options);
-        let fetched = lane.source.regular_file().map(|(file, stamp)| {
+        let fetched = lane.message.regular_file().map(|(file, stamp)| {
             let is_in_memory = self.note(&file, 0, &stamp).is_none();
             // The beginning may have been read before.
             let is_on_disk = stamp.nbytes >= SHORT_NBYTES && residence(&file, stamp.nbytes - 1) == Residence::OnDisk;
@@ -371,7 +371,7 @@ impl<T: Send> Disks<T> {
 
     /// Leaves a request to the threads.
     fn leave(&self, lane: Lane<T>) {
-        let (number, request) = lane.source.into_request();
+        let (number, request) = lane.message.into_request();
         lock(&self.single).push_back(Lane::of(number, request));
     }
 }

@@ -64,16 +64,16 @@ impl<T> Links<T> {
     /// Decides how a file that was opened goes on. The lane leads, has its digests, or is read for itself; if it has to
     /// wait for another name of the file, there is no lane any more.
     pub(super) fn join(self: &Arc<Links<T>>, mut lane: Lane<T>) -> Option<Lane<T>> {
-        let Some(stamp) = lane.source.stamp_of_several_names() else { return Some(lane) };
+        let Some(stamp) = lane.message.stamp_of_several_names() else { return Some(lane) };
         let identity = (stamp.dev, stamp.ino);
         let mut state = lock(&self.0);
         match state.files.get_mut(&identity) {
             Some(LinkState::Led(waiting)) => {
-                waiting.push(lane.source.into_request());
+                waiting.push(lane.message.into_request());
                 return None;
             }
             Some(LinkState::Read(content))
-                if content.before.stamp == stamp && are_same(&content.methods, lane.source.methods()) =>
+                if content.before.stamp == stamp && are_same(&content.methods, lane.message.methods()) =>
             {
                 lane.know_from(content);
                 return Some(lane);
@@ -84,7 +84,7 @@ impl<T> Links<T> {
         }
         state.files.insert(identity, LinkState::Led(Vec::new()));
         drop(state);
-        lane.source.lead(Lead { links: Arc::clone(self), identity, content: None });
+        lane.message.lead(Lead { links: Arc::clone(self), identity, content: None });
         Some(lane)
     }
 

@@ -13,8 +13,8 @@ use super::fetched::{Fetched, Next};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
 use super::{Lane, Worker};
 use crate::files::request::{FileError, Hashed, Method, Request};
-use crate::files::source::{self, read_from, stdin};
-use crate::lanes::{Chunk, Places, Source, State};
+use crate::files::source::{Source, read_from, stdin};
+use crate::lanes::{Chunk, Message, Places, State};
 use crate::read::ahead::{LANE_NBYTES, read_ahead};
 use crate::read::evidence::{self, Before};
 use crate::read::open::read_at_once;
@@ -54,7 +54,7 @@ enum Input {
     Own,
 }
 
-impl<T> Source for Whole<T> {
+impl<T> Message for Whole<T> {
     type Form = Method;
     type Failure = FileError;
     type Own = Worker<T>;
@@ -77,7 +77,7 @@ impl<T> Source for Whole<T> {
             }
         }
         let (start, row) = places.next();
-        if let source::Source::Memory(bytes) = &self.request.source {
+        if let Source::Memory(bytes) = &self.request.source {
             let nbytes = (**bytes).as_ref().len();
             let range = at as usize..nbytes.min(at as usize + WINDOW_NBYTES);
             let state = if range.end == nbytes { State::Ended(Verdict::Whole) } else { State::Reading };
@@ -116,7 +116,7 @@ impl<T> Whole<T> {
             (Input::File(file), _) if self.is_stream => (&**file).read(into),
             (Input::File(file), _) => read_at_once(file, into, offset),
             (Input::Stdin(stdin), _) => stdin.read(into),
-            (Input::Own, source::Source::Reader(reader)) => read_from(reader, into),
+            (Input::Own, Source::Reader(reader)) => read_from(reader, into),
             (Input::Own | Input::Fetched(_) | Input::Nothing, _) => Ok(0),
         }
     }
@@ -187,17 +187,17 @@ impl<T> Whole<T> {
     fn open(&mut self, options: &Options) -> Result<(), FileError> {
         let unread = |error| FileError::Read { offset: 0, error };
         (self.input, self.is_stream) = match &self.request.source {
-            source::Source::Path(path) => {
+            Source::Path(path) => {
                 let (file, metadata) = stream::open(path).map_err(FileError::Open)?;
                 (Input::File(Arc::new(file)), !metadata.is_file() && !metadata.is_dir())
             }
-            source::Source::File(file) => {
+            Source::File(file) => {
                 let metadata = file.metadata().map_err(FileError::Open)?;
                 (Input::File(file.clone()), stream::is_stream(&metadata))
             }
-            source::Source::Reader(_) => (Input::Own, true),
-            source::Source::Memory(_) => (Input::Own, false),
-            source::Source::Stdin => (Input::Stdin(stdin().map_err(unread)?), true),
+            Source::Reader(_) => (Input::Own, true),
+            Source::Memory(_) => (Input::Own, false),
+            Source::Stdin => (Input::Stdin(stdin().map_err(unread)?), true),
         };
         let looked = self.input.with_file(|file| Before::of(file, options.is_noting()));
         self.before = looked.transpose().map_err(unread)?.flatten();
@@ -221,7 +221,7 @@ impl<T> Lane<T> {
     }
 
     pub(super) fn open(&mut self, options: &Options) {
-        self.source.open(options).unwrap_or_else(|error| self.fail(error));
+        self.message.open(options).unwrap_or_else(|error| self.fail(error));
     }
 
     /// Takes over a file that a ring has begun, with its chunk at `place`.
@@ -233,12 +233,12 @@ impl<T> Lane<T> {
             FirstRead::Ended(nbytes, judged) => {
                 let (before, verdict) =
                     judged.map_or((None, Verdict::Whole), |(before, verdict)| (Some(before), verdict));
-                self.source.before = before;
+                self.message.before = before;
                 (self.chunk, self.state) = (chunk(nbytes), State::Ended(verdict));
             }
             FirstRead::GoesOn(nbytes, file, before) => {
-                self.source.is_stream = before.is_none();
-                (self.source.input, self.source.before) = (Input::File(Arc::new(file)), before);
+                self.message.is_stream = before.is_none();
+                (self.message.input, self.message.before) = (Input::File(Arc::new(file)), before);
                 self.chunk = chunk(nbytes);
             }
             FirstRead::NotOpened(error) => self.fail(FileError::Open(error)),
@@ -248,7 +248,7 @@ impl<T> Lane<T> {
 
     /// After the first chunk, which a ring has read, of a file that this thread goes on with.
     pub(super) fn go_on(&mut self, is_limited: bool) {
-        self.source.read_ahead(0..self.chunk.nbytes(), is_limited);
+        self.message.read_ahead(0..self.chunk.nbytes(), is_limited);
     }
 
     /// The request, if readers should read the file and the chunk was read of it; otherwise the lane.
@@ -257,10 +257,10 @@ impl<T> Lane<T> {
     where
         T: Send,
     {
-        let found = self.source.stamp().zip(self.source.file());
+        let found = self.message.stamp().zip(self.message.file());
         match found.and_then(|(stamp, file)| Some((stamp, disks.note(file, self.chunk.nbytes(), &stamp)?))) {
             Some((Stamp { ino, nbytes, .. }, device)) => {
-                let (number, request) = self.source.into_request();
+                let (number, request) = self.message.into_request();
                 Ok(ToPark { device, inode: ino, nbytes, number, request })
             }
             None => Err(self),
@@ -270,8 +270,8 @@ impl<T> Lane<T> {
     /// Ends with the digests of another name of the file.
     pub(super) fn know_from(&mut self, content: &Content) {
         // Whoever had the file open for writing when it was read may have gone.
-        let doubt = self.source.before.and_then(|before| before.doubt).or(content.before.doubt);
-        self.source.before = self.source.before.map(|before| Before { doubt, ..before });
+        let doubt = self.message.before.and_then(|before| before.doubt).or(content.before.doubt);
+        self.message.before = self.message.before.map(|before| Before { doubt, ..before });
         self.know(content.digests.clone(), content.before.stamp.nbytes);
     }
 
@@ -279,23 +279,23 @@ impl<T> Lane<T> {
     pub(super) fn has_changed(&self) -> bool {
         // Standard input cannot be read twice.
         matches!(self.state, State::Ended(Verdict::Changed))
-            && self.source.nreadings < READINGS_MAX
-            && !matches!(self.source.request.source, source::Source::Stdin)
+            && self.message.nreadings < READINGS_MAX
+            && !matches!(self.message.request.source, Source::Stdin)
     }
 
     /// The same message from its beginning.
     pub(super) fn anew(self) -> Lane<T> {
-        let nreadings = self.source.nreadings + 1;
-        let (number, request) = self.source.into_request();
+        let nreadings = self.message.nreadings + 1;
+        let (number, request) = self.message.into_request();
         let mut lane = Lane::of(number, request);
-        lane.source.nreadings = nreadings;
+        lane.message.nreadings = nreadings;
         lane
     }
 
     /// The result of a message at its end. Other names of the file wait for it.
     pub(super) fn finish(mut self) -> (u64, Request<T>, Result<Hashed, FileError>) {
         let (nread, digests) = (if self.is_known() { 0 } else { self.nbytes }, self.take_digests());
-        let Whole { number, request, before, lead, .. } = self.source;
+        let Whole { number, request, before, lead, .. } = self.message;
         let error = match self.state {
             State::Failed(error) => Some(error),
             State::Ended(Verdict::Changed) => Some(FileError::unstable()),
@@ -308,7 +308,7 @@ impl<T> Lane<T> {
         if let (Some(lead), Some(before)) = (lead, before) {
             lead.end(Content { before, methods: Arc::clone(&request.methods), digests: digests.clone() });
         }
-        let stamp = before.filter(|_| !matches!(request.source, source::Source::Stdin)).map(|before| before.stamp);
+        let stamp = before.filter(|_| !matches!(request.source, Source::Stdin)).map(|before| before.stamp);
         let doubt = before.and_then(|before| before.doubt);
         let hashed = Hashed { digests, nbytes: self.nbytes, nread, stamp, doubt };
         (number, request, Ok(hashed))
