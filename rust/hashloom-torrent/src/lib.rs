@@ -28,14 +28,14 @@ pub use create::{
     Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create,
 };
 pub use edit::{Before, Edit, EditError, Edited};
-pub use memory::Pieces;
+pub use memory::{PieceDigests, Pieces};
 pub use parse::{
     Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
     Problem, Torrent, Version,
 };
 pub use verify::{
-    Check, Checkpoint, Content, FileDifference, FileReport, FileState, FileTrouble, PieceDigests, PieceState, Ranges,
-    Report, Trouble, Verdicts, VerifyError, look, verify, verify_many, verify_pieces,
+    Check, Checkpoint, Content, FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report,
+    Trouble, Verdicts, VerifyError, verify, verify_many, verify_pieces,
 };
 
 // The examples in the guide as documentation tests.

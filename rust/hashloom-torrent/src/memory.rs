@@ -10,7 +10,21 @@ use hashloom_files::merkle::{self, BLOCK_NBYTES, NODE_NBYTES, Tree};
 use hashloom_files::pieces::layout::Layout;
 
 use super::Draft;
-use super::{PieceDigests, Torrent};
+use super::{PieceState, Torrent};
+
+/// The digests of a piece: those that its torrent has. Both are `None` if the piece has not come to its end.
+///
+/// ```
+/// assert_eq!(hashloom_torrent::PieceDigests::default().sha1, None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::exhaustive_structs, reason = "callers make it from what another thread found")]
+pub struct PieceDigests {
+    /// SHA-1 of the piece (BEP 3).
+    pub sha1: Option<[u8; 20]>,
+    /// The root of the piece's hash tree (BEP 52).
+    pub root: Option<[u8; 32]>,
+}
 
 /// Several pieces of a torrent, or of one that is to be made, hashed side by side from memory.
 ///
@@ -199,7 +213,10 @@ impl<'a> Pieces<'a> {
     pub fn finish(self) -> Vec<bool> {
         let torrent = self.torrent;
         let pieces: Vec<usize> = self.lanes.iter().map(|lane| lane.piece).collect();
-        let is_right = |(found, piece): (PieceDigests, usize)| torrent.is_some_and(|of| is_right(of, piece, &found));
+        let is_right = |(PieceDigests { sha1, root }, piece): (PieceDigests, usize)| {
+            let (sha1, root) = (sha1.unwrap_or_default(), root.unwrap_or_default());
+            torrent.is_some_and(|torrent| torrent.verdict(piece, &sha1, &root) == PieceState::Have)
+        };
         self.digests().into_iter().zip(pieces).map(is_right).collect()
     }
 
@@ -221,65 +238,17 @@ impl<'a> Pieces<'a> {
         let of = |(i, lane): (usize, &mut Lane)| match lane.nleft {
             0 => PieceDigests {
                 sha1: digests.get(i * 20..(i + 1) * 20).and_then(|sha1| sha1.try_into().ok()),
-                // A piece of padding alone has no bytes under a tree.
                 root: (!lane.tree.is_empty()).then(|| lane.tree.finish(lane.levels)),
             },
             _ => PieceDigests::default(),
         };
         self.lanes.iter_mut().enumerate().map(of).collect()
     }
-
-    /// Tells whether a piece is right whose bytes were hashed elsewhere, such as on a GPU. `sha1` is the piece's SHA-1,
-    /// which does not matter in a v2 torrent. `leaves` has the SHA-256 of each 16 KiB of the piece under a file's hash
-    /// tree, the last of which may be shorter; a piece under no tree, as all of v1, has none.
-    ///
-    /// # Panics
-    ///
-    /// If the piece does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Pieces, Torrent};
-    ///
-    /// # let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
-    /// # bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
-    /// # bytes.extend_from_slice(b"ee");
-    /// let torrent = Torrent::parse(&bytes)?;
-    /// let digest = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
-    /// assert!(Pieces::hashed(&torrent, 0, digest.as_ref(), &[]));
-    /// assert!(!Pieces::hashed(&torrent, 0, &[0; 20], &[]));
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
-    pub fn hashed(torrent: &Torrent, piece: usize, sha1: &[u8], leaves: &[u8]) -> bool {
-        assert!(piece < torrent.piece_count(), "Pieces::hashed: piece {piece} of {}", torrent.piece_count());
-        let has_roots = !torrent.roots().is_empty();
-        let (range, levels) = if has_roots { tree_of(&torrent.layout, piece) } else { (0..0, 0) };
-        let nleaves = (range.end - range.start).div_ceil(BLOCK_NBYTES);
-        if leaves.len() as u64 != nleaves * NODE_NBYTES as u64 {
-            return false;
-        }
-        let mut tree = Tree::default();
-        tree.push(leaves);
-        let root = (!tree.is_empty()).then(|| tree.finish(levels));
-        is_right(torrent, piece, &PieceDigests { sha1: sha1.try_into().ok(), root })
-    }
-}
-
-/// Compares the digests of a piece with the torrent's. In a hybrid torrent both must be right.
-fn is_right(torrent: &Torrent, piece: usize, found: &PieceDigests) -> bool {
-    let sha1 = torrent.piece_digest(piece);
-    // A piece of padding alone is under no tree.
-    let root = torrent.piece_root(piece).filter(|_| found.root.is_some());
-    (sha1.is_some() || root.is_some())
-        && sha1.is_none_or(|sha1| found.sha1.is_some_and(|found| found == *sha1))
-        && root.is_none_or(|root| found.root.is_some_and(|found| found == *root))
 }
 
 /// The bytes of a piece that its hash tree covers, and the tree's levels.
 fn tree_of(layout: &Layout, piece: usize) -> (Range<u64>, u32) {
     let range = layout.piece_range(piece as u64);
     let span = layout.span(layout.file_at(range.start));
-    if span.padding {
-        return (0..0, 0);
-    }
     (range.start..range.end.min(span.end()), merkle::height(span.nbytes.min(layout.piece_nbytes())))
 }

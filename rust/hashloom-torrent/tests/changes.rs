@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_files::state::State;
 use hashloom_torrent::{
-    Builder, Check, Checkpoint, CreateError, FileProblemKind, FileState, PieceDigests, PieceState, Report, Torrent,
-    Version, verify, verify_pieces,
+    Builder, Check, Checkpoint, CreateError, FileProblemKind, FileState, PieceState, Report, Torrent, Version, verify,
+    verify_pieces,
 };
 use heard::heard;
 use maker::noise;
@@ -51,7 +51,7 @@ fn hear_pieces(
     torrent: &Torrent,
     folder: &Path,
     options: &Options,
-    hear: impl Fn(&Torrent, usize, PieceState, &PieceDigests) + Sync,
+    hear: impl Fn(&Torrent, usize, PieceState) + Sync,
 ) -> Report {
     let mut report = None;
     verify_pieces([Check::new(torrent, folder)], options, hear, |_, found| report = Some(found.unwrap()));
@@ -64,7 +64,7 @@ fn check(torrent: &Torrent, folder: &Path, threads: usize, change: &(dyn Fn() + 
     let of_b = torrent.pieces_of_file(index(torrent, "b"));
     let (is_done, ntaken_back) = (AtomicBool::new(false), AtomicUsize::new(0));
     let last_heard = Mutex::new(vec![PieceState::Unchecked; torrent.piece_count()]);
-    let hear = |_: &Torrent, piece: usize, state: PieceState, _: &PieceDigests| {
+    let hear = |_: &Torrent, piece: usize, state: PieceState| {
         last_heard.lock().unwrap()[piece] = state;
         if state == PieceState::Unchecked {
             ntaken_back.fetch_add(1, Ordering::Relaxed);
@@ -216,7 +216,7 @@ fn what_never_comes_to_rest_is_unstable() {
                 Checkpoint::new(state.unwrap())
             };
             let checkpoint = begun();
-            let hear = |torrent: &Torrent, piece: usize, state: PieceState, _: &PieceDigests| {
+            let hear = |torrent: &Torrent, piece: usize, state: PieceState| {
                 checkpoint.record(torrent, piece, state);
                 if piece == of_b.start + 1 && !matches!(state, PieceState::Unchecked | PieceState::Unstable) {
                     nsettled.fetch_add(1, Ordering::Relaxed);
@@ -256,7 +256,7 @@ fn what_was_known_is_not_believed_of_a_file_that_changes() {
     let mut known = vec![PieceState::Unchecked; torrent.piece_count()];
     known[a.clone()].fill(PieceState::Have);
     let is_done = AtomicBool::new(false);
-    let hear = |_: &Torrent, _: usize, _: PieceState, _: &PieceDigests| {
+    let hear = |_: &Torrent, _: usize, _: PieceState| {
         if !is_done.swap(true, Ordering::Relaxed) {
             open(&folder.path().join("a")).write_all_at(&[0; 100], 0).unwrap();
         }
@@ -277,7 +277,7 @@ fn a_cancelled_check_takes_back_too() {
     content(folder.path());
     let torrent = torrent(folder.path(), Version::V1);
     let stop = Cancel::new();
-    let hear = |_: &Torrent, piece: usize, _: PieceState, _: &PieceDigests| {
+    let hear = |_: &Torrent, piece: usize, _: PieceState| {
         if piece == 20 && !stop.is_cancelled() {
             stop.cancel();
             open(&folder.path().join("a")).write_all_at(&[0; 100], 0).unwrap();

@@ -43,7 +43,7 @@ impl Saved {
 /// Checks the pieces that the checkpoint leaves open.
 fn check(saved: &Saved, torrent: &Torrent, folder: &Path) -> Vec<PieceState> {
     let checkpoint = saved.open();
-    let record = |torrent: &Torrent, piece, state, _: &_| checkpoint.record(torrent, piece, state);
+    let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
     let known = checkpoint.begin(torrent, folder);
     let mut pieces = Vec::new();
     verify_pieces([Check::new(torrent, folder).known(known)], &Options::new(), record, |_, report| {
@@ -192,7 +192,7 @@ fn what_changes_between_the_two_looks_is_seen() {
     verify_pieces(
         [Check::new(&torrent, folder.path()).known(known)],
         &Options::new(),
-        |_, _, _, _| {},
+        |_, _, _| {},
         |_, report| {
             let report = report.unwrap();
             found = Some((report.pieces, report.ntaken_over));

@@ -6,7 +6,6 @@ mod maker;
 
 use std::fs;
 
-use hashloom::{Algorithm, hash};
 use hashloom_files::run::Options;
 use hashloom_torrent::{Builder, Pieces, Torrent, Version};
 use maker::noise;
@@ -77,34 +76,6 @@ fn only_the_piece_with_the_wrong_byte_is_wrong() {
                         assert_eq!(found, [wrong], "{version} {piece_nbytes} {at} {each}");
                     }
                     pieces[wrong][at] ^= 0x10;
-                }
-            }
-        }
-    }
-}
-
-/// Digests that were made elsewhere count as the bytes do.
-#[test]
-fn hashed_elsewhere() {
-    for version in VERSIONS {
-        for piece_nbytes in [16 << 10, 64 << 10, 1 << 20] {
-            let (torrent, pieces) = made(version, piece_nbytes);
-            for (piece, bytes) in pieces.iter().enumerate() {
-                let name = format!("{version} {piece_nbytes} {piece}");
-                // Padding, which ends pieces of hybrids, is not under a tree.
-                let (file, part) = torrent.bytes_of_pieces(piece..piece + 1).next().unwrap();
-                assert!(!torrent.file(file).attributes.padding, "{name}");
-                let tree_nbytes = if version == Version::V1 { 0 } else { (part.end - part.start) as usize };
-                let sha1 = hash(Algorithm::Sha1, bytes);
-                let leaves: Vec<_> = bytes[..tree_nbytes].chunks(16384).map(|at| hash(Algorithm::Sha256, at)).collect();
-                let leaves: Vec<u8> = leaves.iter().flat_map(|leaf| leaf.as_ref().to_vec()).collect();
-                assert!(Pieces::hashed(&torrent, piece, sha1.as_ref(), &leaves), "{name}");
-                assert_eq!(Pieces::hashed(&torrent, piece, &[7; 20], &leaves), version == Version::V2, "{name}");
-                assert!(!Pieces::hashed(&torrent, piece, sha1.as_ref(), &[&leaves[..], &[0; 32]].concat()), "{name}");
-                if version != Version::V1 {
-                    for changed in [leaves[32..].to_vec(), vec![7; leaves.len()]] {
-                        assert!(!Pieces::hashed(&torrent, piece, sha1.as_ref(), &changed), "{name}");
-                    }
                 }
             }
         }

@@ -155,7 +155,7 @@ fn a_panic_ends_all_threads_soon_and_arrives_as_it_was() {
     for nthreads in [1, 2, 4] {
         let options = Options::new().threads(nthreads);
         let ncalls = calls(|call| {
-            let pieces = |_: &Torrent, _: usize, _: PieceState, _: &_| call();
+            let pieces = |_: &Torrent, _: usize, _: PieceState| call();
             verify_pieces([Check::new(&torrent, &path)], &options, pieces, |_, _| {});
         });
         assert!(ncalls < most, "{ncalls} pieces, {nthreads} threads");

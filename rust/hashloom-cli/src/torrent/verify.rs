@@ -192,7 +192,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let stop = interrupt::flag();
 
     let bar = Bar::of_bytes(arguments.quiet);
-    let record = |torrent: &Torrent, piece, state, _: &_| {
+    let record = |torrent: &Torrent, piece, state| {
         if let Some(saver) = &saver {
             saver.checkpoint.record(torrent, piece, state);
         }

@@ -4,7 +4,6 @@
 //! resume files need them.
 
 use std::io;
-use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use hashloom_files::paths;
@@ -14,7 +13,7 @@ use hashloom_files::read::stamp::Stamp;
 use super::Report;
 use super::VerifyError;
 use super::locate::locate;
-use crate::{Attributes, Torrent};
+use crate::Torrent;
 
 /// The place, length and time of last change of each file of a torrent.
 ///
@@ -82,7 +81,9 @@ impl Content {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
-        let content = place(torrent, path)?;
+        let content = locate(torrent, path, &Cache::default())
+            .map_err(|error| VerifyError::locating(torrent, path, error))?
+            .content;
         let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
         let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
         Ok(Content { path, files })
@@ -210,43 +211,6 @@ impl Content {
     pub(crate) fn last_changed_s(&self) -> Option<i64> {
         (0..self.files.len()).filter_map(|index| self.changed_s(index)).max()
     }
-}
-
-/// Returns the place of a torrent's content, found as [`verify`](super::verify) finds it, and the stamp of each file of
-/// a range. The stamp is `None` for a file that is missing or cannot be looked at, and for padding and links.
-///
-/// Machines that share a check compare their stamps: verdicts of different times belong together only if no file has
-/// changed in between.
-///
-/// # Errors
-/// The errors of [`verify`](super::verify).
-///
-/// ```
-/// use hashloom_torrent::{Torrent, look};
-///
-/// # let folder = tempfile::tempdir()?;
-/// std::fs::write(folder.path().join("abc"), "abc")?;
-/// let torrent = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let (content, stamps) = look(&Torrent::parse(torrent)?, folder.path(), 0..1)?;
-/// assert_eq!(content, folder.path().join("abc"));
-/// assert_eq!(stamps[0].unwrap().nbytes, 3);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn look(torrent: &Torrent, path: &Path, files: Range<usize>) -> Result<(PathBuf, Vec<Option<Stamp>>), VerifyError> {
-    let content = place(torrent, path)?;
-    let end = files.end.min(torrent.file_count());
-    let stamp_of = |index: usize| match torrent.file(index).attributes {
-        Attributes { padding: false, symlink: false, .. } => Stamp::at(&file_path(torrent, &content, index)).ok()?,
-        _ => None,
-    };
-    let stamps = (files.start.min(end)..end).map(stamp_of).collect();
-    Ok((content, stamps))
-}
-
-/// The content's file or folder.
-fn place(torrent: &Torrent, path: &Path) -> Result<PathBuf, VerifyError> {
-    let located = locate(torrent, path, &Cache::default());
-    Ok(located.map_err(|error| VerifyError::locating(torrent, path, error))?.content)
 }
 
 /// The path of a file of the content.

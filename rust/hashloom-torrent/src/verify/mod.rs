@@ -26,10 +26,8 @@ use hashloom_files::text::{quoted, reason};
 use locate::{Located, locate};
 
 pub use checkpoint::{Checkpoint, Verdicts};
-pub use content::{Content, look};
-pub use report::{
-    FileDifference, FileReport, FileState, FileTrouble, PieceDigests, PieceState, Ranges, Report, Trouble,
-};
+pub use content::Content;
+pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 
 /// Why a check could not begin. After the beginning, faults of files are in the report.
 ///
@@ -286,8 +284,7 @@ pub fn verify_many<H, T, I>(
 
 /// The same as [`verify_many`] for whoever wants each verdict as soon as it is known.
 ///
-/// `on_piece` is called by any of the threads with the torrent, the piece, its verdict and the digests found, in any
-/// order. It is not called for verdicts that [were known before](Check::known). It is called again with
+/// `on_piece` is called by any of the threads with the torrent, the piece and its verdict, in any order. It is not called for verdicts that [were known before](Check::known). It is called again with
 /// [`Unchecked`](PieceState::Unchecked) where a verdict, also one that was known, is taken back as a file of the piece
 /// has changed since; then once more with the new one, or with [`Unstable`](PieceState::Unstable).
 ///
@@ -295,17 +292,14 @@ pub fn verify_many<H, T, I>(
 /// use std::sync::Mutex;
 ///
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Check, PieceDigests, PieceState, Torrent, verify_pieces};
+/// use hashloom_torrent::{Check, PieceState, Torrent, verify_pieces};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("a"), "abc")?;
 /// let bytes = b"d4:infod6:lengthi3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
 /// let verdicts = Mutex::new(Vec::new());
-/// let on_piece = |_: &Torrent, piece: usize, state: PieceState, found: &PieceDigests| {
-///     assert_eq!(torrent.verdict(piece, found), state);
-///     verdicts.lock().unwrap().push((piece, state));
-/// };
+/// let on_piece = |_: &Torrent, piece: usize, state: PieceState| verdicts.lock().unwrap().push((piece, state));
 /// verify_pieces([Check::new(&torrent, folder.path())], &Options::new(), on_piece, |_, _| {});
 /// assert_eq!(verdicts.into_inner().unwrap(), [(0, PieceState::Bad)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -313,7 +307,7 @@ pub fn verify_many<H, T, I>(
 pub fn verify_pieces<H, T, I>(
     checks: I,
     options: &Options,
-    on_piece: impl Fn(&Torrent, usize, PieceState, &PieceDigests) + Sync,
+    on_piece: impl Fn(&Torrent, usize, PieceState) + Sync,
     report: impl FnMut(Check<H, T>, Result<Report, VerifyError>) + Send,
 ) where
     H: Deref<Target = Torrent> + Clone + Send + Sync,
@@ -341,7 +335,7 @@ fn verify_all<H, T, I>(
     run(tasks, options);
 }
 
-type OnPiece<'a> = &'a (dyn Fn(&Torrent, usize, PieceState, &PieceDigests) + Sync);
+type OnPiece<'a> = &'a (dyn Fn(&Torrent, usize, PieceState) + Sync);
 
 type Sink<'s, H, T> = Mutex<&'s mut (dyn FnMut(Check<H, T>, Result<Report, VerifyError>) + Send)>;
 
@@ -428,11 +422,6 @@ where
         }))
     }
 
-    /// The digests found of a piece, as far as the torrent has such.
-    fn found(digests: Digests<'_>) -> PieceDigests {
-        PieceDigests { sha1: digests.whole.try_into().ok(), root: digests.leaves.try_into().ok() }
-    }
-
     fn report(&self) -> Report {
         let torrent: &Torrent = &self.torrent;
         let files = &self.content.files;
@@ -479,7 +468,6 @@ where
     fn settle(&self, piece: usize, outcome: Outcome<'_>) {
         let torrent: &Torrent = &self.torrent;
         let place = &self.states[piece];
-        let mut found = PieceDigests::default();
         let state = match outcome {
             Outcome::Unwanted => return,
             Outcome::Changed | Outcome::Unstable => {
@@ -494,14 +482,11 @@ where
                 }
             }
             Outcome::Absent(absent) => absent.into(),
-            Outcome::Hashed(digests) => {
-                found = Self::found(digests);
-                torrent.verdict(piece, &found)
-            }
+            Outcome::Hashed(Digests { whole, leaves }) => torrent.verdict(piece, whole, leaves),
         };
         place.store(state as u8, Ordering::Relaxed);
         if let Some(on_piece) = self.on_piece {
-            on_piece(torrent, piece, state, &found);
+            on_piece(torrent, piece, state);
         }
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::{Bitfield, Torrent};
 
+use hashloom_files::merkle::NODE_NBYTES;
 pub use hashloom_files::pieces::files::Trouble;
 use hashloom_files::pieces::files::{Absent, Look};
 use hashloom_files::text::reason;
@@ -56,53 +57,16 @@ pub struct Report {
     pub(super) looks: Vec<Look>,
 }
 
-/// The digests that were found of a piece: those that its torrent has. Both are `None` if the piece was not hashed.
-///
-/// [`verify_pieces`](super::verify_pieces) gives them. A machine that joins what others have checked judges by them
-/// ([`Torrent::verdict`]), so that it need not believe the others' verdicts.
-///
-/// ```
-/// assert_eq!(hashloom_torrent::PieceDigests::default().sha1, None);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(clippy::exhaustive_structs, reason = "callers make it from what another machine found")]
-pub struct PieceDigests {
-    /// SHA-1 of the piece (BEP 3).
-    pub sha1: Option<[u8; 20]>,
-    /// The root of the piece's hash tree (BEP 52).
-    pub root: Option<[u8; 32]>,
-}
-
 impl Torrent {
-    /// The verdict on a piece with these digests: [`Have`](PieceState::Have), [`Bad`](PieceState::Bad) or
-    /// [`Disputed`](PieceState::Disputed); [`Unchecked`](PieceState::Unchecked) if they are not the ones that the torrent
-    /// has of each piece, or there is no such piece.
-    ///
-    /// ```
-    /// use hashloom_torrent::{PieceDigests, PieceState, Torrent};
-    ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee")?;
-    /// let found = PieceDigests { sha1: Some(*b"01234567890123456789"), root: None };
-    /// assert_eq!(torrent.verdict(0, &found), PieceState::Have);
-    /// assert_eq!(torrent.verdict(1, &found), PieceState::Unchecked);
-    /// assert_eq!(torrent.verdict(0, &PieceDigests::default()), PieceState::Unchecked);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
-    pub fn verdict(&self, piece: usize, found: &PieceDigests) -> PieceState {
-        let agrees = |all: &[u8], found: Option<&[u8]>| match found {
-            _ if piece >= self.piece_count() => None,
-            None if all.is_empty() => Some(None),
-            Some(found) if !all.is_empty() => {
-                Some(Some(all.get(piece * found.len()..(piece + 1) * found.len()) == Some(found)))
-            }
-            _ => None,
+    /// The verdict on a piece with these digests; empty are those that the torrent lacks, or that were not found.
+    pub(crate) fn verdict(&self, piece: usize, sha1: &[u8], root: &[u8]) -> PieceState {
+        let agrees = |all: &[u8], nbytes: usize, found: &[u8]| {
+            (!all.is_empty()).then(|| all.get(piece * nbytes..(piece + 1) * nbytes) == Some(found))
         };
-        let sha1 = agrees(self.digests(), found.sha1.as_ref().map(|digest| &digest[..]));
-        match (sha1, agrees(self.roots(), found.root.as_ref().map(|digest| &digest[..]))) {
-            (None, _) | (_, None) | (Some(None), Some(None)) => PieceState::Unchecked,
-            (Some(Some(true)), Some(Some(false))) | (Some(Some(false)), Some(Some(true))) => PieceState::Disputed,
-            (Some(Some(true)), _) | (_, Some(Some(true))) => PieceState::Have,
-            _ => PieceState::Bad,
+        match (agrees(self.digests(), 20, sha1), agrees(self.roots(), NODE_NBYTES, root)) {
+            (Some(true), Some(false)) | (Some(false), Some(true)) => PieceState::Disputed,
+            (Some(false), _) | (_, Some(false)) => PieceState::Bad,
+            _ => PieceState::Have,
         }
     }
 }
