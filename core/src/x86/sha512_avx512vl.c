@@ -45,7 +45,7 @@ PAIRS_FN __m128i small_sigma1(__m128i x)
     return XOR3(_mm_ror_epi64(x, 19), _mm_ror_epi64(x, 61), _mm_srli_epi64(x, 6));
 }
 
-PAIRS_FN __m128i swap_bytes64(__m128i x)
+PAIRS_FN __m128i swap64(__m128i x)
 {
     return _mm_shuffle_epi8(x, _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
 }

@@ -18,7 +18,7 @@
  *   low_plus(dh, p)            [0|h + *p]
  *   small_sigma0(x), small_sigma1(x)
  *                              of both halves
- *   swap_bytes64(x)            each half from the other byte order
+ *   swap64(x)                  each half from the other byte order
  */
 
 /* Unaligned loads: the state of one lane is aligned only to its words. */
@@ -95,7 +95,7 @@ PAIRS_TARGET void PAIRS_NAME(HLI_BLOCKS_ARGS)
 
 #pragma GCC unroll 8
         for (unsigned i = 0; i < 8; i++) {
-            w[i] = swap_bytes64(_mm_loadu_si128((const __m128i *)block + i));
+            w[i] = swap64(_mm_loadu_si128((const __m128i *)block + i));
             WITH_K(i, 0);
         }
         for (unsigned t0 = 0; t0 < 64; t0 += 16) {
