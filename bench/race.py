@@ -25,7 +25,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "test"))
+sys.path.append(str(ROOT / "test"))
 from bencode import bencode  # noqa: E402
 
 ALL = os.sched_getaffinity(0)

@@ -11,7 +11,6 @@
 //! few long files are thus shared out evenly, whichever thread opened them.
 
 mod disks;
-mod fetched;
 mod links;
 mod whole;
 

@@ -5,12 +5,14 @@
 //! Whole files (`files`) and pieces of torrents and trees ([`pieces`](crate::pieces)) are the two [`Client`]s. They
 //! differ in where a chunk comes from ([`Message`]) and in what becomes of a digest. All else is here.
 
+mod fetched;
 mod hashing;
 mod lane;
 pub mod leaves;
 mod places;
 mod run;
 
+pub(crate) use fetched::{ALL, Fetched, Tasks, read_part};
 pub use hashing::Form;
 pub(crate) use hashing::Hashing;
 pub(crate) use lane::{Above, Lane, Message, State};

@@ -9,10 +9,8 @@ use std::sync::{Arc, OnceLock};
 use hashloom::{Algorithm, Hash, Hasher};
 
 use crate::lanes::leaves::append_zeros;
-use crate::lanes::{Form, Leaves};
+use crate::lanes::{ALL, Fetched, Form, Leaves};
 use crate::merkle::{self, BLOCK_NBYTES, Node, Tree};
-use crate::pieces::fetch;
-use crate::pieces::fetch::parts::Parts;
 use crate::pieces::files::{Absent, Files};
 use crate::pieces::layout::Layout;
 
@@ -89,12 +87,10 @@ pub struct Content<'a> {
     nleft: AtomicU64,
     /// Number of rounds in which all pieces were settled.
     nrounds: AtomicU8,
-    /// End of the content that lanes may read: see [`fetch`].
-    pub(super) fetched: AtomicU64,
     /// Whether all of the content is being fetched or was fetched.
     pub(super) is_last_fetched: AtomicBool,
-    /// The parts of the content that were fetched and are not hashed yet.
-    pub(super) parts: Parts,
+    /// The parts of the content that were fetched and are not hashed yet: see [`fetch`](super::fetch).
+    pub(super) fetched: Fetched,
     /// The digest of a piece of zeros: of full length, and of the last piece's length if that is shorter.
     zeros: [OnceLock<Hash>; 2],
     /// The tree of a whole piece of zeros.
@@ -111,9 +107,8 @@ impl<'a> Content<'a> {
             files,
             hashes,
             nbytes_read: AtomicU64::new(0),
-            fetched: AtomicU64::new(fetch::ALL),
             is_last_fetched: AtomicBool::new(false),
-            parts: Parts::default(),
+            fetched: Fetched::new(ALL),
             zeros: Default::default(),
             zeros_root: OnceLock::new(),
         }
@@ -127,16 +122,6 @@ impl<'a> Content<'a> {
     /// Whether all pieces are in their first round.
     pub(super) fn is_first_round(&self) -> bool {
         self.nrounds.load(Ordering::Relaxed) == 0
-    }
-
-    /// Whether lanes may read up to `end`.
-    pub(super) fn is_fetched(&self, end: u64) -> bool {
-        self.fetched.load(Ordering::Acquire) >= end
-    }
-
-    /// Notes that a range of the content needs no more reading.
-    pub(super) fn used(&self, range: Range<u64>) {
-        self.parts.used(range, self.fetched.load(Ordering::Acquire));
     }
 
     /// Whether all pieces are settled.
@@ -259,7 +244,7 @@ pub(super) fn settle<J: Job>(job: &J, piece: usize, outcome: Outcome<'_>) -> Set
         let nbytes = take_back(job, nrounds == ROUNDS_MAX);
         if nbytes > 0 {
             // Bytes of the files as they were before.
-            content.parts.clear();
+            content.fetched.clear();
             content.nleft.store(content.layout.piece_count(), Ordering::Release);
             return Settled::Again(nbytes);
         }

@@ -155,7 +155,7 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             return Some(Lane::new(Piece::new(job.clone(), piece, range, file)));
         }
         self.readers().used(range.end - range.start);
-        content.used(range.clone());
+        content.fetched.used(range.clone());
         // A piece that is hashed again counts again for the progress; a settled piece does not.
         if content.is_first_round() || is_wanted {
             self.done(range.end - range.start);

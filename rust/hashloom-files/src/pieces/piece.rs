@@ -153,7 +153,7 @@ impl<J: Job> Message for Piece<J> {
     fn read(&mut self, at: u64, own: &mut LastUsed, places: &mut Places, _pool: &Pool) -> (Chunk, State<Absent>) {
         let content = self.job.content();
         let pos = self.range.start + at;
-        if !content.is_fetched(self.range.end.min(pos + places.chunk_nbytes() as u64)) {
+        if content.fetched.end() < self.range.end.min(pos + places.chunk_nbytes() as u64) {
             return (Chunk::NOTHING, State::Waiting);
         }
         let (start, row) = places.next();
@@ -171,7 +171,7 @@ impl<J: Job> Message for Piece<J> {
     fn used(&mut self, range: Range<u64>, has_failed: bool) -> u64 {
         let start = self.range.start + range.start;
         let end = if has_failed { self.range.end } else { self.range.start + range.end };
-        self.job.content().used(start..end);
+        self.job.content().fetched.used(start..end);
         end - start
     }
 }
@@ -183,7 +183,7 @@ fn part_of(content: &Content<'_>, last: &mut Option<Arc<Part>>, pos: u64, nbytes
     if !last.as_ref().is_some_and(|part| part.range().contains(&pos)) {
         // The part's memory is free for another before this one is looked for.
         *last = None;
-        match content.parts.find(&range) {
+        match content.fetched.find(&range) {
             Ok(part) => *last = Some(part),
             Err(end) => return (None, (end - pos) as usize),
         }
@@ -235,7 +235,7 @@ pub(super) fn without_reading(
 ) -> Option<Unread> {
     let mut pos = range.start;
     let mut index = first;
-    if content.parts.find(&(pos..pos + 1)).is_ok() {
+    if content.fetched.find(&(pos..pos + 1)).is_ok() {
         return None;
     }
     while pos < range.end {

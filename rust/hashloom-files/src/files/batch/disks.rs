@@ -14,20 +14,21 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::File;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::fetched::Fetched;
 use super::links::Links;
+use super::whole::Fetch;
 use super::{Lane, lock};
 use crate::files::request::Request;
-use crate::lanes::Part;
+use crate::lanes::{ALL, Fetched, Part, Tasks, read_part};
 use crate::read::ahead::read_ahead;
-use crate::read::buffer::Buffer;
+use crate::read::buffer::{Arena, Buffer};
 use crate::read::device::{self, Device, LONG_NBYTES, SEEK_TIME};
 use crate::read::direct::{ALIGNMENT, Direct, is_cold};
-use crate::read::open::{Residence, is_in_memory, open_max, residence};
+use crate::read::open::{is_in_memory, open_max};
 use crate::read::readers::{Queue, Readers, SHORT_MAX, SHORT_NBYTES, nreaders};
 use crate::read::stamp::Stamp;
 use crate::run::Options;
@@ -83,7 +84,7 @@ pub(super) struct Parked<T> {
     /// The inode and number of the request that was taken last.
     last: (u64, u64),
     /// Long files that were begun.
-    long: VecDeque<Arc<Fetched>>,
+    long: VecDeque<Long>,
     /// Whether a reader opens a file that is probably long. The others wait, as they are to read on in it.
     is_opening: bool,
     /// Largest number of files that a reader opens at once: all readers together as many as all threads.
@@ -91,12 +92,34 @@ pub(super) struct Parked<T> {
     is_given_up: bool,
 }
 
+/// A long file that readers read on in.
+struct Long {
+    /// The request's number, which no other file of the run has.
+    number: u64,
+    file: Arc<File>,
+    fetched: Arc<Fetched>,
+    nbytes: u64,
+    /// End of the parts that readers have taken, the first at the beginning.
+    next: u64,
+    tasks: Tasks,
+}
+
 /// The work of a reader.
 pub(super) enum Task<T> {
     /// Files to begin: one, or several short ones that follow one another.
     Begin { device: Device, requests: Vec<(u64, Request<T>)>, is_long: bool, buffer: Buffer },
-    /// The part of a long file that begins at this offset.
-    GoOn { file: Arc<Fetched>, offset: u64, buffer: Buffer },
+    /// A part of a long file, with the number of its request and that of the task.
+    GoOn { number: (u64, u64), file: Arc<File>, fetched: Arc<Fetched>, range: Range<u64>, buffer: Buffer },
+}
+
+/// A file that a reader has opened.
+struct Opened<T> {
+    number: u64,
+    lane: Lane<T>,
+    file: Arc<File>,
+    stamp: Stamp,
+    /// For a file of several parts.
+    fetched: Option<Arc<Fetched>>,
 }
 
 impl<T: Send> Disks<T> {
@@ -272,89 +295,81 @@ impl<T: Send> Disks<T> {
     pub(super) fn read(&self, options: &Options, pool: &Pool) {
         let mut direct = Direct::default();
         self.readers.work(pool, |task| {
-            match task {
-                Task::Begin { device, requests, is_long, mut buffer } => {
-                    let opened: Vec<_> =
-                        requests.into_iter().filter_map(|request| self.open(options, device, request)).collect();
-                    let long = opened.iter().filter(|(_, file)| file.part(0).end < file.nbytes());
-                    let long: Vec<_> = long.map(|(_, file)| Arc::clone(file)).collect();
+            let finished = match task {
+                Task::Begin { device, requests, is_long, buffer } => {
+                    let opened = requests.into_iter().filter_map(|request| self.open(options, device, request));
+                    let opened: Vec<_> = opened.collect();
+                    let long: Vec<_> = opened.iter().filter_map(|opened| Long::new(opened, device)).collect();
+                    let finished = long.iter().map(|long| (long.number, 0)).collect();
                     if is_long || !long.is_empty() {
                         self.readers.change(device, |parked| {
                             parked.is_opening &= !is_long;
                             parked.long.extend(long);
                         });
                     }
-                    let places = self.begin(&mut direct, device, opened, buffer.bytes_mut());
-                    let buffer = Arc::new(buffer);
-                    for (mut lane, file, start) in places {
-                        file.note(0, Some(Part::new(file.part(0), start, &buffer)));
-                        lane.message.fetch(file);
-                        lock(&self.fetched).push_back(lane);
+                    self.begin(&mut direct, device, opened, buffer);
+                    finished
+                }
+                Task::GoOn { number, file, fetched, range, mut buffer } => {
+                    let start = read_part(&mut direct, number.0, &file, range.clone(), false, buffer.bytes_mut());
+                    if let Some(start) = start {
+                        fetched.add(Part::new(range, start, &Arc::new(buffer)), 0);
                     }
+                    vec![number]
                 }
-                Task::GoOn { file, offset, mut buffer } => {
-                    let start = file.read(offset, &mut direct, buffer.bytes_mut());
-                    let part = |start| Part::new(file.part(offset), start, &Arc::new(buffer));
-                    file.note(offset, start.map(part));
-                }
+            };
+            move |parked| {
+                finished.into_iter().for_each(|(number, task)| parked.finish(number, task));
+                true
             }
-            |_| true
         });
     }
 
-    /// Reads the beginnings of files into a buffer. Returns the files with the places of their first bytes there.
-    fn begin(
-        &self,
-        direct: &mut Direct<u64>,
-        device: Device,
-        opened: Vec<(Lane<T>, Arc<Fetched>)>,
-        buffer: &mut [u8],
-    ) -> Vec<(Lane<T>, Arc<Fetched>, usize)> {
+    /// Reads the beginnings of files, one after the other, and hands their lanes to the threads.
+    fn begin(&self, direct: &mut Direct<u64>, device: Device, opened: Vec<Opened<T>>, mut buffer: Buffer) {
         if device.takes_many() && opened.len() > 1 {
-            for (_, fetched) in &opened {
-                fetched.file().inspect(|file| _ = read_ahead(file, 0..fetched.nbytes()));
-            }
+            opened.iter().for_each(|opened| _ = read_ahead(&opened.file, 0..opened.stamp.nbytes));
         }
-        let mut filled = 0;
-        let mut places = Vec::with_capacity(opened.len());
-        for (lane, file) in opened {
-            match file.read(0, direct, &mut buffer[filled..]) {
-                Some(skip) => {
-                    let start = filled + skip;
-                    let end = start + file.part(0).end as usize;
-                    filled = end.next_multiple_of(ALIGNMENT).min(buffer.len());
-                    places.push((lane, file, start));
+        let (mut filled, mut places) = (0, Vec::with_capacity(opened.len()));
+        for Opened { number, file, stamp, .. } in &opened {
+            let (range, is_short) = (0..stamp.nbytes.min(device.part_nbytes()), stamp.nbytes < SHORT_NBYTES);
+            let room = &mut buffer.bytes_mut()[filled..];
+            let start = read_part(direct, *number, file, range.clone(), is_short, room).map(|skip| filled + skip);
+            if let Some(start) = start {
+                let end = start + range.end as usize;
+                filled = end.next_multiple_of(ALIGNMENT).min(Arena::BUFFER_NBYTES);
+            }
+            places.push((range, start));
+        }
+        let buffer = Arc::new(buffer);
+        for (Opened { mut lane, file, stamp, fetched, .. }, (range, start)) in opened.into_iter().zip(places) {
+            let part = start.map(|start| Part::new(range, start, &buffer));
+            let fetch = match (fetched, part) {
+                (Some(fetched), part) => {
+                    part.into_iter().for_each(|part| fetched.add(part, 0));
+                    Fetch::Long(fetched)
                 }
-                None => {
-                    file.note(0, None);
+                (None, Some(part)) => Fetch::Whole(part, stamp.judge(&file, stamp.nbytes)),
+                (None, None) => {
                     self.leave(lane);
+                    continue;
                 }
-            }
+            };
+            lane.message.fetch(fetch);
+            lock(&self.fetched).push_back(lane);
         }
-        places
     }
 
     /// Opens a file that is to be read. `None` if nothing is to be read, or a thread should do that.
-    fn open(
-        &self,
-        options: &Options,
-        device: Device,
-        (number, request): (u64, Request<T>),
-    ) -> Option<(Lane<T>, Arc<Fetched>)> {
+    fn open(&self, options: &Options, device: Device, (number, request): (u64, Request<T>)) -> Option<Opened<T>> {
         let mut lane = Lane::of(number, request);
         lane.open(options);
-        let fetched = lane.message.regular_file().map(|(file, stamp)| {
-            let is_in_memory = self.note(&file, 0, &stamp).is_none();
-            // The beginning may have been read before.
-            let is_on_disk = stamp.nbytes >= SHORT_NBYTES && residence(&file, stamp.nbytes - 1) == Residence::OnDisk;
-            (is_in_memory, Fetched::new(number, file, stamp, is_on_disk, device.part_nbytes()))
-        });
-        let Some((is_in_memory, fetched)) = fetched else {
+        let Some((file, stamp)) = lane.message.regular_file() else {
             self.leave(lane);
             return None;
         };
         // A long file in memory is read by the thread that hashes it.
-        if is_in_memory && fetched.nbytes() >= SHORT_NBYTES {
+        if self.note(&file, 0, &stamp).is_none() && stamp.nbytes >= SHORT_NBYTES {
             self.leave(lane);
             return None;
         }
@@ -366,7 +381,8 @@ impl<T: Send> Disks<T> {
             lock(&self.fetched).push_back(lane);
             return None;
         }
-        Some((lane, Arc::new(fetched)))
+        let fetched = (stamp.nbytes > device.part_nbytes()).then(|| Arc::new(Fetched::new(0)));
+        Some(Opened { number, lane, file, stamp, fetched })
     }
 
     /// Leaves a request to the threads.
@@ -388,17 +404,15 @@ impl<T: Send> Queue for Parked<T> {
     type Task = Task<T>;
 
     fn is_waiting(&self) -> bool {
-        !self.is_given_up
-            && !self.is_opening
-            && (!self.requests.is_empty() || self.long.iter().any(|file| file.goes_on()))
+        !self.is_given_up && !self.is_opening && (!self.requests.is_empty() || self.long.iter().any(Long::goes_on))
     }
 
     fn next(&mut self, device: Device, buffer: Buffer) -> Option<Task<T>> {
-        while let Some(file) = self.long.front() {
-            if let Some(offset) = file.next_part() {
-                return Some(Task::GoOn { file: file.clone(), offset, buffer });
-            }
-            self.long.pop_front();
+        if let Some(long) = self.long.iter_mut().find(|long| long.goes_on()) {
+            let range = long.next..long.nbytes.min(long.next + device.part_nbytes());
+            long.next = range.end;
+            let number = (long.number, long.tasks.begin(range.end));
+            return Some(Task::GoOn { number, file: long.file.clone(), fetched: long.fetched.clone(), range, buffer });
         }
         let mut room = device.part_nbytes();
         let most = if device.takes_many() { self.open_max } else { self.open_max.min(FEW) };
@@ -425,11 +439,40 @@ impl<T: Send> Queue for Parked<T> {
 
     fn give_up(&mut self) {
         self.is_given_up = true;
-        self.long.drain(..).for_each(|file| file.give_up());
+        self.long.drain(..).for_each(|long| long.fetched.pass(ALL));
+    }
+}
+
+impl Long {
+    /// A file whose first part is being read, if there are others.
+    fn new<T>(Opened { number, file, stamp, fetched, .. }: &Opened<T>, device: Device) -> Option<Long> {
+        let (mut tasks, next) = (Tasks::default(), device.part_nbytes());
+        tasks.begin(next);
+        let (file, fetched) = (file.clone(), fetched.clone()?);
+        Some(Long { number: *number, file, fetched, nbytes: stamp.nbytes, next, tasks })
+    }
+
+    /// Whether there is another part to read.
+    fn goes_on(&self) -> bool {
+        self.next < self.nbytes
     }
 }
 
 impl<T> Parked<T> {
+    /// Notes that a part of a long file was read, or is left to its lane.
+    fn finish(&mut self, number: u64, task: u64) {
+        // After the end nobody looks any more.
+        let Some(at) = self.long.iter().position(|long| long.number == number) else { return };
+        let long = &mut self.long[at];
+        let passed = long.tasks.finish(task);
+        if !long.goes_on() && long.tasks.are_done() {
+            long.fetched.pass(ALL);
+            self.long.remove(at);
+        } else if let Some(end) = passed {
+            long.fetched.pass(end);
+        }
+    }
+
     /// Whether the requests are left to the threads.
     fn is_left(&self, are_watched: bool) -> bool {
         !self.requests.is_empty() && (self.is_given_up || !are_watched)
@@ -462,7 +505,6 @@ mod tests {
 
     use super::*;
     use crate::files::batch::run_with;
-    use crate::read::buffer::Arena;
     use crate::read::readers::PART_NBYTES;
     use crate::run::Cancel;
 

@@ -9,12 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::disks::{Disks, ToPark};
-use super::fetched::{Fetched, Next};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
 use super::{Lane, Worker};
 use crate::files::request::{FileError, Hashed, Method, Request};
 use crate::files::source::{Source, read_from, stdin};
-use crate::lanes::{Chunk, Message, Places, State};
+use crate::lanes::{Chunk, Fetched, Message, Part, Places, State};
 use crate::read::ahead::{LANE_NBYTES, read_ahead};
 use crate::read::evidence::{self, Before};
 use crate::read::open::read_at_once;
@@ -40,15 +39,25 @@ pub(super) struct Whole<T> {
     before: Option<Before>,
     /// End of the bytes that the disk was asked for ahead.
     asked: u64,
+    /// For a long file that readers read.
+    fetched: Option<Arc<Fetched>>,
     /// For the first of a file's names: the others wait for it.
     lead: Option<Box<Lead<T>>>,
+}
+
+/// What readers have for a lane.
+pub(super) enum Fetch {
+    /// All bytes, and the verdict on them.
+    Whole(Part, Verdict),
+    /// Parts that come one after the other.
+    Long(Arc<Fetched>),
 }
 
 enum Input {
     Nothing,
     File(Arc<File>),
-    /// A file that readers read.
-    Fetched(Arc<Fetched>),
+    /// All bytes of a file, and the verdict on them.
+    Read(Part, Verdict),
     Stdin(io::Stdin),
     /// The request's own reader or memory.
     Own,
@@ -68,15 +77,31 @@ impl<T> Message for Whole<T> {
     }
 
     fn read(&mut self, at: u64, _own: &mut Worker<T>, places: &mut Places, pool: &Pool) -> (Chunk, State<FileError>) {
-        if let Input::Fetched(file) = &self.input {
-            match file.take(at) {
-                Next::Bytes(chunk, verdict) => return (chunk, verdict.map_or(State::Reading, State::Ended)),
-                Next::End(verdict) => return (Chunk::NOTHING, State::Ended(verdict)),
-                Next::Later => return (Chunk::NOTHING, State::Waiting),
-                Next::Left(file) => self.input = Input::File(file),
+        if let Input::Read(..) = &self.input {
+            if let Input::Read(part, verdict) = std::mem::replace(&mut self.input, Input::Nothing) {
+                return (part.chunk(part.range().clone()), State::Ended(verdict));
+            }
+        }
+        let mut most = usize::MAX;
+        let end = self.stamp().map_or(0, |stamp| stamp.nbytes);
+        if let Some(fetched) = self.fetched.as_ref().filter(|_| at < end) {
+            let fetched_end = fetched.end();
+            if fetched_end <= at {
+                return (Chunk::NOTHING, State::Waiting);
+            }
+            match fetched.find(&(at..end)) {
+                Ok(part) => {
+                    let range = at..part.range().end;
+                    let has_ended = range.end == end;
+                    return (part.chunk(range), if has_ended { State::Ended(self.judge(end)) } else { State::Reading });
+                }
+                // What readers leave to this lane.
+                Err(end) => most = usize::try_from(end.min(fetched_end) - at).unwrap_or(usize::MAX),
             }
         }
         let (start, row) = places.next();
+        let row_nbytes = row.len().min(most);
+        let row = &mut row[..row_nbytes];
         if let Source::Memory(bytes) = &self.request.source {
             let nbytes = (**bytes).as_ref().len();
             let range = at as usize..nbytes.min(at as usize + WINDOW_NBYTES);
@@ -107,6 +132,16 @@ impl<T> Message for Whole<T> {
         }
         (Chunk::Place(start..start + filled), end.unwrap_or(State::Reading))
     }
+
+    fn used(&mut self, range: Range<u64>, has_failed: bool) -> u64 {
+        match &self.fetched {
+            // Nobody takes what comes.
+            Some(fetched) if has_failed => fetched.clear(),
+            Some(fetched) => fetched.used(range.clone()),
+            None => {}
+        }
+        range.end - range.start
+    }
 }
 
 impl<T> Whole<T> {
@@ -117,7 +152,7 @@ impl<T> Whole<T> {
             (Input::File(file), _) => read_at_once(file, into, offset),
             (Input::Stdin(stdin), _) => stdin.read(into),
             (Input::Own, Source::Reader(reader)) => read_from(reader, into),
-            (Input::Own | Input::Fetched(_) | Input::Nothing, _) => Ok(0),
+            (Input::Own | Input::Read(..) | Input::Nothing, _) => Ok(0),
         }
     }
 
@@ -179,9 +214,12 @@ impl<T> Whole<T> {
         Some((self.file()?.clone(), self.stamp().filter(|stamp| stamp.nbytes > 0)?))
     }
 
-    /// From now on the bytes come from readers, who have begun the file.
-    pub(super) fn fetch(&mut self, file: Arc<Fetched>) {
-        self.input = Input::Fetched(file);
+    /// Readers have read all of the file, which is closed, or read on in it.
+    pub(super) fn fetch(&mut self, fetch: Fetch) {
+        match fetch {
+            Fetch::Whole(part, verdict) => self.input = Input::Read(part, verdict),
+            Fetch::Long(fetched) => self.fetched = Some(fetched),
+        }
     }
 
     fn open(&mut self, options: &Options) -> Result<(), FileError> {
@@ -216,6 +254,7 @@ impl<T> Lane<T> {
             is_stream: false,
             before: None,
             asked: 0,
+            fetched: None,
             lead: None,
         })
     }
@@ -321,7 +360,7 @@ impl Input {
         match self {
             Input::File(file) => stream::is_ready(&**file),
             Input::Stdin(stdin) => stream::is_ready(stdin),
-            Input::Nothing | Input::Fetched(_) | Input::Own => true,
+            Input::Nothing | Input::Read(..) | Input::Own => true,
         }
     }
 

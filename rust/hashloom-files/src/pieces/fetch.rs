@@ -11,14 +11,13 @@
 //! side by side takes a fraction of the CPU time. Bytes that are in memory are left to the lanes, and so is a file that
 //! cannot be read: its lane finds out why.
 
-pub(super) mod parts;
 mod plan;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lanes::Part;
+use crate::lanes::{self, ALL, Part, Tasks};
 use crate::pieces::fetch::plan::{Plan, Step};
 use crate::pieces::files::{Key, Last};
 use crate::pieces::job::{Content, Job};
@@ -27,7 +26,7 @@ use crate::read::buffer::Buffer;
 use crate::read::device::{self, Device};
 use crate::read::direct::{ALIGNMENT, Direct};
 use crate::read::holes::stretch_at;
-use crate::read::open::{Residence, is_in_memory, residence};
+use crate::read::open::is_in_memory;
 use crate::read::readers::{PART_NBYTES, Queue, Readers, SHORT_MAX, SHORT_NBYTES};
 use crate::run::pool::Pool;
 use crate::run::{LANES, Options};
@@ -44,9 +43,6 @@ const LOOKS: u64 = 16;
 
 /// Least number of bytes from look to look.
 const LOOK_NBYTES: u64 = 64 << 10;
-
-/// The end of the fetched bytes of a content that is not fetched, or wholly.
-pub(super) const ALL: u64 = u64::MAX;
 
 /// The readers, and what they share with the threads that hash.
 pub(super) struct Fetcher<J: Job> {
@@ -67,11 +63,7 @@ pub(super) struct Fetching<J> {
     plan: Plan,
     /// Whether the plan is at its end.
     is_planned: bool,
-    /// For each task, in order, from the first unfinished one on: the end of the content that needs no reading after it,
-    /// and whether it is finished.
-    tasks: VecDeque<(u64, bool)>,
-    /// Number of tasks that have left the list.
-    npassed: u64,
+    tasks: Tasks,
     /// The end of the fetched bytes that waiting threads were told.
     told: u64,
 }
@@ -105,14 +97,13 @@ impl<J: Job> Fetcher<J> {
         let content = job.content();
         let Some(device) = (self.device_of)(job) else { return };
         self.readers.change(device, |jobs| {
-            content.fetched.store(0, Ordering::Release);
+            content.fetched.pass(0);
             jobs.0.push_back(Fetching {
                 number: self.njobs.fetch_add(1, Ordering::Relaxed),
                 job: job.clone(),
                 plan: Plan::new(),
                 is_planned: false,
-                tasks: VecDeque::new(),
-                npassed: 0,
+                tasks: Tasks::default(),
                 told: 0,
             });
         });
@@ -124,7 +115,7 @@ impl<J: Job> Fetcher<J> {
 
     /// Number of pieces, the next of them `start`, that a thread should begin now, at most `most`.
     pub(super) fn ready(&self, content: &Content<'_>, start: usize, most: usize, chunk_nbytes: u64) -> usize {
-        let fetched = content.fetched.load(Ordering::Acquire);
+        let fetched = content.fetched.end();
         if fetched == ALL {
             return most;
         }
@@ -148,7 +139,7 @@ impl<J: Job> Fetcher<J> {
         self.readers.work(pool, |task| {
             let Task { job_number, number, job, steps, asks, buffer } = task;
             // Before a file is opened: what is read of it must not be used after it has changed.
-            let round = job.content().parts.round();
+            let round = job.content().fetched.round();
             if asks && steps.len() > 1 {
                 ask(&mut own, job.content(), &steps);
             }
@@ -186,7 +177,7 @@ impl<J: Job> Queue for Jobs<J> {
         let Some(step) = next else {
             fetching.is_planned = true;
             fetching.job.content().is_last_fetched.store(true, Ordering::Relaxed);
-            self.pass(at);
+            self.pass(at, None);
             return None;
         };
         let mut room = PART_NBYTES;
@@ -205,14 +196,13 @@ impl<J: Job> Queue for Jobs<J> {
                 steps.push(step);
             }
         }
-        let number = fetching.npassed + fetching.tasks.len() as u64;
-        fetching.tasks.push_back((fetching.plan.passed(), false));
+        let number = fetching.tasks.begin(fetching.plan.passed());
         let (job_number, job) = (fetching.number, fetching.job.clone());
         Some(Task { job_number, number, job, steps, asks: device.takes_many(), buffer })
     }
 
     fn give_up(&mut self) {
-        self.0.drain(..).for_each(|fetching| fetching.job.content().fetched.store(ALL, Ordering::Release));
+        self.0.drain(..).for_each(|fetching| fetching.job.content().fetched.pass(ALL));
     }
 }
 
@@ -222,30 +212,24 @@ impl<J: Job> Jobs<J> {
         // At the end nobody looks any more.
         let Some(at) = self.0.iter().position(|fetching| fetching.number == job_number) else { return false };
         let fetching = &mut self.0[at];
-        let place = (number - fetching.npassed) as usize;
         if let Some(end) = hole_end {
             // Usually the next task is not begun; if it is, the hole is looked for there again.
-            if place + 1 == fetching.tasks.len() {
+            if let Some(passed) = fetching.tasks.last_mut(number) {
                 fetching.plan.pass_hole(&*fetching.job, end);
-                fetching.tasks[place].0 = fetching.plan.passed();
+                *passed = fetching.plan.passed();
             }
         }
-        fetching.tasks[place].1 = true;
-        self.pass(at)
+        let passed = fetching.tasks.finish(number);
+        self.pass(at, passed)
     }
 
     /// Lets lanes read what is there of a job. Returns true if waiting threads should be told.
-    fn pass(&mut self, at: usize) -> bool {
+    fn pass(&mut self, at: usize, passed: Option<u64>) -> bool {
         let fetching = &mut self.0[at];
-        let content = fetching.job.content();
-        let mut end = content.fetched.load(Ordering::Relaxed);
-        while let Some(&(passed, true)) = fetching.tasks.front() {
-            end = passed;
-            fetching.tasks.pop_front();
-            fetching.npassed += 1;
-        }
-        let is_over = fetching.is_planned && fetching.tasks.is_empty();
-        content.fetched.store(if is_over { ALL } else { end }, Ordering::Release);
+        let fetched = &fetching.job.content().fetched;
+        let end = passed.unwrap_or(fetched.end());
+        let is_over = fetching.is_planned && fetching.tasks.are_done();
+        fetched.pass(if is_over { ALL } else { end });
         let is_told = fetching.is_planned || end - fetching.told >= TELL_NBYTES;
         if is_told {
             fetching.told = end;
@@ -284,7 +268,7 @@ fn read(own: &mut OpenFiles, content: &Content<'_>, steps: &[Step], mut buffer: 
         }
     }
     let buffer = Arc::new(buffer);
-    found.into_iter().for_each(|(range, start)| content.parts.add(Part::new(range, start, &buffer), round));
+    found.into_iter().for_each(|(range, start)| content.fetched.add(Part::new(range, start, &buffer), round));
     hole_end
 }
 
@@ -311,15 +295,8 @@ fn read_part(own: &mut OpenFiles, content: &Content<'_>, step: &Step, buffer: &m
             return Some(PartRead::Hole(span.offset + stretch.end.min(span.nbytes)));
         }
     }
-    // A short file costs little to read, wherever it is, and its lane then need not open it.
     let is_short = span.nbytes < SHORT_NBYTES;
-    let residence = if is_short { Residence::Unknown } else { residence(&file.file, range.start) };
-    if residence == Residence::InMemory && is_in_memory(&file.file, range.end - 1) {
-        return None;
-    }
-    // A range of which the system cannot say where it is may be in memory: it is read through the page cache.
-    let is_on_disk = residence == Residence::OnDisk;
-    own.direct.read(key, &file.file, buffer, range, is_on_disk).map(PartRead::Read)
+    lanes::read_part(&mut own.direct, key, &file.file, range, is_short, buffer).map(PartRead::Read)
 }
 
 /// The device of a content of which some wanted piece is not in memory.
@@ -466,7 +443,7 @@ mod tests {
                 content[span.offset as usize..span.end() as usize].copy_from_slice(&bytes_of(file));
             }
             for job in &jobs {
-                assert!(job.content.is_done() && job.content.is_fetched(ALL) && job.content.parts.is_empty());
+                assert!(job.content.is_done() && job.content.fetched.end() == ALL && job.content.fetched.is_empty());
                 for (piece, digest) in lock(&job.digests).iter().enumerate() {
                     let range = layout.piece_range(piece as u64);
                     let bytes = &content[range.start as usize..range.end as usize];
@@ -490,7 +467,7 @@ mod tests {
         run_with([job.clone()].into_iter(), &Options::new().threads(1), &fetcher(hidden, 8));
         let file = vec![1; job.content.layout.piece_range(0).end as usize];
         assert_eq!(lock(&job.digests)[0].unwrap()[..], *hash(Algorithm::Sha1, &file).as_ref());
-        assert!(job.content.is_done() && job.content.parts.is_empty());
+        assert!(job.content.is_done() && job.content.fetched.is_empty());
     }
 
     #[test]
