@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -129,7 +128,9 @@ pub struct Files<'a> {
 
 /// The open files of all torrents that are being read.
 pub struct Cache {
-    open: Mutex<Open>,
+    open: Mutex<HashMap<Key, Arc<OpenFile>>>,
+    /// Largest number of open files.
+    most: usize,
     /// Number of torrents that have used the cache.
     count: AtomicUsize,
     /// Whether this process may have so many descriptors that each thread can keep a folder open, too.
@@ -140,31 +141,6 @@ pub struct Cache {
 
 /// The number of a job's files, and a file's index among them.
 pub(crate) type Key = (usize, usize);
-
-/// The open files, each with the time of its last use.
-struct Open {
-    files: HashMap<Key, (Arc<OpenFile>, u64), BuildHasherDefault<KeyHasher>>,
-    now: u64,
-    most: usize,
-}
-
-/// A hasher for keys that no stranger chooses.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_usize(byte.into()));
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.0 = (self.0.rotate_left(32) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
 
 /// The last file that a thread used, which is almost always the next one, too: using it takes no lock.
 #[derive(Default)]
@@ -177,7 +153,8 @@ impl Default for Cache {
     fn default() -> Cache {
         let most = open_max();
         Cache {
-            open: Mutex::new(Open { files: HashMap::default(), now: 0, most }),
+            open: Mutex::default(),
+            most,
             count: AtomicUsize::new(0),
             has_room: most == OPEN_MAX,
             roots: Mutex::default(),
@@ -196,6 +173,18 @@ impl Cache {
         let root = Arc::new(Root::open(path)?);
         roots.insert(path.to_owned(), Arc::downgrade(&root));
         Ok(root)
+    }
+
+    /// Adds an open file; another thread may have added it just before. If there is no room, all others are forgotten:
+    /// a file that is read on is opened again, which is less work than to look each time which was not used for long.
+    fn keep(&self, key: Key, file: Arc<OpenFile>) -> Arc<OpenFile> {
+        let mut open = lock(&self.open);
+        // They are closed after the lock is released.
+        let old = if open.len() >= self.most { std::mem::take(&mut *open) } else { HashMap::new() };
+        let kept = open.entry(key).or_insert(file).clone();
+        drop(open);
+        drop(old);
+        kept
     }
 }
 
@@ -249,8 +238,8 @@ impl<'a> Files<'a> {
             _ => {}
         }
         let key = self.key(index);
-        if let Some(file) = lock(&self.cache.open).touch(key) {
-            return Ok(file);
+        if let Some(file) = lock(&self.cache.open).get(&key) {
+            return Ok(file.clone());
         }
         // The lock is not held here: opening can take long on a network file system. Two threads may both open the
         // file; the second to finish uses the first one's.
@@ -259,10 +248,7 @@ impl<'a> Files<'a> {
                 let holes = holes::has_holes(&file, nbytes);
                 self.known[index].store(nbytes, Ordering::Relaxed);
                 let file = Arc::new(OpenFile { file, nbytes, holes });
-                // These files are closed after the lock is released.
-                let mut old = Vec::new();
-                let kept = lock(&self.cache.open).keep(key, file, &mut old);
-                Ok(kept)
+                Ok(self.cache.keep(key, file))
             }
             Err(OpenError::Missing) => {
                 self.note(index, GONE);
@@ -300,7 +286,7 @@ impl<'a> Files<'a> {
         let Opened { file, stamp } = match open() {
             // Something else in this process uses most of its file descriptors: make do with few.
             Err(OpenError::Io(error)) if too_many_open(&error) => {
-                lock(&self.cache.open).files.clear();
+                lock(&self.cache.open).clear();
                 open()
             }
             other => other,
@@ -396,7 +382,7 @@ impl<'a> Files<'a> {
 
     fn close(&self) {
         let own = self.number.load(Ordering::Relaxed);
-        lock(&self.cache.open).files.retain(|&(number, _), _| number != own);
+        lock(&self.cache.open).retain(|&(number, _), _| number != own);
     }
 
     /// The path of a file, for messages.
@@ -439,36 +425,6 @@ impl<'a> Files<'a> {
     /// The first fault of each file.
     pub fn take_troubles(&self) -> BTreeMap<usize, Trouble> {
         std::mem::take(&mut lock(&self.troubles))
-    }
-}
-
-impl Open {
-    fn touch(&mut self, key: Key) -> Option<Arc<OpenFile>> {
-        self.now += 1;
-        let (file, used) = self.files.get_mut(&key)?;
-        *used = self.now;
-        Some(file.clone())
-    }
-
-    /// Adds an open file. If there is no room, the quarter of the files that was not used for the longest time moves to
-    /// `old`. Searching for one file each time took 3% of a check of small files.
-    fn keep(&mut self, key: Key, file: Arc<OpenFile>, old: &mut Vec<Arc<OpenFile>>) -> Arc<OpenFile> {
-        if let Some(file) = self.touch(key) {
-            return file;
-        }
-        if self.files.len() >= self.most {
-            let mut times: Vec<u64> = self.files.values().map(|&(_, used)| used).collect();
-            let (_, &mut last, _) = times.select_nth_unstable(self.most / 4);
-            self.files.retain(|_, (file, used)| {
-                let is_kept = *used > last;
-                if !is_kept {
-                    old.push(file.clone());
-                }
-                is_kept
-            });
-        }
-        self.files.insert(key, (file.clone(), self.now));
-        file
     }
 }
 
