@@ -73,7 +73,7 @@ rot "books/$leaves"
 show 1 'hashloom manifest check books.manifest books'
 
 title 'torrent verify: the book with that byte; the piece that is bad is found'
-show 1 'hashloom torrent verify torrents/leaves.torrent books --missing'
+show 1 'hashloom torrent verify torrents/leaves.torrent books --map --missing'
 
 title 'torrent create: versions 1 and 2 in one torrent, both checked in one read'
 show 0 'hashloom torrent create books/alice.txt --output new.torrent'

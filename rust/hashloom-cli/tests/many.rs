@@ -564,7 +564,7 @@ mod linux {
         for (what, damage, expected) in damages {
             damage(&folder.join("one/d/c"));
             let before = snapshot(folder);
-            for extra in [&[][..], &["--json"], &["--missing"], &["--repair-list"], &["-q", "--threads=1"]] {
+            for extra in [&[][..], &["--json"], &["--missing", "--map"], &["--repair-list"], &["-q", "--threads=1"]] {
                 let output = verify_with("readonly", folder, &[&torrents[..], extra].concat());
                 assert_eq!(output.status.code(), Some(expected), "{what} {extra:?}: {}", stderr(&output));
             }

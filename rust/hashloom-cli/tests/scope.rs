@@ -104,8 +104,9 @@ fn nothing_is_said_of_what_was_not_asked_for() {
         assert_eq!(object["scope"], json!({"pieces": 4, "right": true, "bitfield": "f000"}), "{name}");
         assert_eq!((&object["bitfield"], &object["pieces"]["have"]), (&json!("f000"), &json!(4)), "{name}");
         assert_eq!(object["pieces"]["unchecked"], json!(total - 4), "{name}");
-        let list = album.verify(&[&arguments[..], &["--missing"]].concat());
+        let list = album.verify(&[&arguments[..], &["--missing", "--map"]].concat());
         assert!(!stdout(&list).contains("pieces 4-"), "{}", stdout(&list));
+        list.has(&format!("  ████{}\n", "~".repeat(total - 4)));
         assert_eq!(stdout(&album.verify(&[&arguments[..], &["--repair-list"]].concat())), "");
         assert_eq!(status(&album.verify(&[&torrent])), 1, "all of it is not right");
     }

@@ -90,10 +90,13 @@ fn damage_is_listed() {
     bytes[3456] ^= 1;
     bytes.truncate(8500);
     fs::write(&path, &bytes).unwrap();
-    let output = verify([&torrent, &path, &"--missing"]);
+    let output = verify([&torrent, &path, &"--missing", &"--map"]);
     output.ends(1).tells("");
     let text = stdout(&output);
     let expected = "
+  ███✗████··
+  █ have   · missing   ✗ bad   each 1 piece
+
 piece 3  bad  1000 bytes
   image  bytes 3000-3999
 pieces 8-9  missing  2 KiB
@@ -304,7 +307,7 @@ fn wrong_usage_exits_with_2() {
             "hashloom: /no/where: No such file or directory",
         ),
         (&["torrent", "verify", torrent.to_str().unwrap(), "--threads", "0"], "--threads"),
-        (&["torrent", "verify", torrent.to_str().unwrap(), "--json", "--missing"], "cannot be used with"),
+        (&["torrent", "verify", torrent.to_str().unwrap(), "--json", "--map"], "cannot be used with"),
         (&["torrent", "verify", "."], "hashloom: .: expected a .torrent file, found a folder"),
     ];
     for (arguments, message) in cases {

@@ -7,6 +7,7 @@ pub mod clients;
 pub mod create;
 pub mod edit;
 mod identity;
+mod piece_map;
 mod scope;
 pub mod show;
 mod show_json;

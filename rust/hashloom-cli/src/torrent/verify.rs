@@ -15,7 +15,7 @@ use hashloom_torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent
 use super::clients::{Claim, Clients, Plan, Written};
 use super::scope::Scope;
 use super::verify_json::Json;
-use super::{read, verify_summary};
+use super::{piece_map, read, verify_summary};
 use crate::doubts;
 use crate::exit::EXIT_INTERRUPTED;
 use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
@@ -48,12 +48,16 @@ pub struct Verify {
     #[arg(long)]
     missing: bool,
 
+    /// Draw the pieces
+    #[arg(long)]
+    map: bool,
+
     /// Print only the bytes that are not right, one range a line: state, first byte, last byte, file, separated by tabs
-    #[arg(long, conflicts_with_all = ["missing", "json"])]
+    #[arg(long, conflicts_with_all = ["missing", "map", "json"])]
     repair_list: bool,
 
     /// Print one JSON object for each torrent instead
-    #[arg(long, conflicts_with = "missing")]
+    #[arg(long, conflicts_with_all = ["missing", "map"])]
     json: bool,
 
     /// Count a file that is too long as wrong: exit status 1
@@ -78,7 +82,7 @@ pub struct Verify {
     resume: Option<PathBuf>,
 
     /// Print errors only; the exit status tells the result
-    #[arg(short, long, conflicts_with_all = ["missing", "json", "repair_list"])]
+    #[arg(short, long, conflicts_with_all = ["missing", "map", "json", "repair_list"])]
     quiet: bool,
 
     #[command(flatten)]
@@ -158,7 +162,7 @@ Exit status:
 
 Examples:
   hashloom torrent verify debian.torrent ~/Downloads
-  hashloom torrent verify debian.torrent ~/Downloads/debian-13.iso
+  hashloom torrent verify debian.torrent ~/Downloads/debian-13.iso --map
   hashloom torrent verify *.torrent --data /srv/seeds --resume seeds.check
   cd ~/.local/share/qBittorrent/BT_backup
   hashloom torrent verify *.torrent --libtorrent .
@@ -511,6 +515,12 @@ impl<'a> Printer<'a> {
         match single {
             true => verify_summary::heading(out, torrent, report, claim)?,
             false => verify_summary::line(out, check.tag.file, torrent, report, arguments.exact)?,
+        }
+        if arguments.map {
+            if single {
+                writeln!(out)?;
+            }
+            piece_map::draw(out, &report.pieces)?;
         }
         let is_missing_listed = arguments.missing || claim.is_some();
         if is_missing_listed {
