@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Objects on a file system in memory whose reads go wrong, and on a real S3 server (moto) whose answers do."""
 
+import asyncio
 import hashlib
 import json
 import os
@@ -534,26 +535,28 @@ def test_s3_journal_of_another_endpoint(bucket, server, tmp_path):
     assert one.source == "read"
 
 
-def test_the_place_of_a_journal_has_the_real_endpoint_and_no_secrets(bucket, monkeypatch):
-    from pyhashloom.store import _place
+def place_of(url, options):
+    async def run():
+        async with pyhashloom._objects.Store(url, options, pyhashloom._objects.Limits(1, 1, 1, 0)) as opened:
+            return opened.place()
 
-    limits = pyhashloom._objects.Limits(1, 1, 1, 0)
-    place = _place("s3://bucket", bucket.options, limits)
+    return asyncio.run(run())
+
+
+def test_the_place_of_a_journal_has_the_real_endpoint_and_no_secrets(bucket, monkeypatch):
+    place = place_of("s3://bucket", bucket.options)
     assert bucket.options["endpoint_url"] in place and "secret" not in place
     options = {name: value for name, value in bucket.options.items() if name != "endpoint_url"}
-    places = {place, _place("s3://bucket", options, limits)}
+    places = {place, place_of("s3://bucket", options)}
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
-    places.add(_place("s3://bucket", options, limits))
+    places.add(place_of("s3://bucket", options))
     assert len(places) == 3
     # Another key reads the same objects.
-    assert place == _place("s3://bucket", {**bucket.options, "secret": "other"}, limits)
+    assert place == place_of("s3://bucket", {**bucket.options, "secret": "other"})
 
 
 def test_the_place_of_files_behind_a_url(faulty):
-    from pyhashloom.store import _place
-
-    limits = pyhashloom._objects.Limits(1, 1, 1, 0)
-    one = _place("faulty://a", {"x": "ftp://user:password@host/a", "y": [1, "b"], "z": object(), "token": "t"}, limits)
+    one = place_of("faulty://a", {"x": "ftp://user:password@host/a", "y": [1, "b"], "z": object(), "token": "t"})
     assert one == 'faulty {"x": "ftp://host/a", "y": [1, "b"]}'
 
 
@@ -821,8 +824,6 @@ class Endless(Faulty):
 
 
 def test_a_listing_that_never_ends(monkeypatch):
-    import asyncio
-
     async def run():
         limits = pyhashloom._objects.Limits(1, 1, 1, 0)
         async with pyhashloom._objects.Store("memory://bucket", {}, limits) as opened:

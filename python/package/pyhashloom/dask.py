@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Files, manifests, lists of checksums and objects in buckets, hashed by the workers of a Dask cluster.
+"""Files, manifests and lists of checksums, hashed by the workers of a Dask cluster.
 
 ::
 
@@ -14,10 +14,9 @@ list or a manifest: it returns the digests that it found, and the caller compare
 against the task it had, and anything else is a WorkerError.
 """
 
-import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,23 +32,22 @@ if TYPE_CHECKING:
 __all__ = [
     "WorkerDigest",
     "WorkerError",
-    "WorkerObject",
     "check_list",
     "check_manifest",
     "files",
-    "sums",
     "write_manifest",
 ]
 
 # A file to hash: its name and the algorithms.
 _Asked = tuple[bytes, list[str]]
 
-# What a worker found: digests, bytes, the time of a file or the version of an object, or why there is no digest (kind,
-# number, text, bytes read before).
-_Answer = tuple[list[bytes], int, Any, Any]
+# What a worker found: digests, bytes, the time of the file, or why there is no digest (kind, number, text, bytes read
+# before).
+_Answer = tuple[list[bytes], int, int | None, Any]
 
 # A task has about this much to read, if the lengths of its files are known.
 _TASK_NBYTES = 1 << 30
+
 
 class WorkerError(RuntimeError):
     """A worker returned something else than the results it was asked for, or failed, or tasks ended their workers again
@@ -90,47 +88,20 @@ class WorkerDigest(FileDigest):
 
 @dataclass(frozen=True)
 class _Task:
-    """Files or objects for one worker."""
+    """Files for one worker, which are below a folder."""
 
-    asked: Sequence[tuple[bytes | str, list[str]]]
-    """Names or URLs, each with its algorithms."""
+    asked: list[_Asked]
     paths: list[str]
-    """The same, as errors tell them."""
-    arguments: tuple[Any, ...]
-    """Those of the function that the worker calls."""
 
 
-def _on_worker(work: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
+def _on_worker(folder: str, asked: list[_Asked], threads: int) -> tuple[str, list[tuple[bytes, _Answer]]]:
     """Runs on a worker."""
-    return distributed.get_worker().address, work(*arguments)
+    answers = hash_listed(folder, asked, threads, None)
+    found = [(name, answer) for (name, _), answer in zip(asked, answers, strict=True)]
+    return distributed.get_worker().address, found
 
 
-class _Running:
-    """Tasks that are under way on workers. The scheduler gives the task of a worker that died to another one."""
-
-    def __init__(self, client: distributed.Client, work: Callable[..., Any]) -> None:
-        self._client = client
-        self._work = work
-        self._begun: dict[str, tuple[_Task, Any]] = {}
-        self._ended = distributed.as_completed()
-
-    def __len__(self) -> int:
-        return len(self._begun)
-
-    def begin(self, task: _Task) -> None:
-        future = self._client.submit(_on_worker, self._work, *task.arguments, pure=False)
-        self._begun[future.key] = task, future
-        self._ended.add(future)
-
-    def next(self) -> tuple[_Task, Any]:
-        """The next task that ends, and its future."""
-        return self._begun.pop(next(self._ended).key)
-
-    def close(self) -> None:
-        self._client.cancel([future for _, future in self._begun.values()])
-
-
-def _answers(client: distributed.Client, task: _Task, future: Any) -> list[tuple[list[bytes], int, Any, Any, str, int]]:
+def _answers(client: distributed.Client, task: _Task, future: Any) -> list[Any]:
     """The answers of a task that ended, each with the worker and the attempt. Nothing that a worker says is trusted:
     they must be those of the files asked for, in order, each with all its digests or an error."""
     worker, attempt, returned = _outcome(client, future, task.paths)
@@ -185,8 +156,8 @@ def _is_answer(answer: object, algorithms: list[str]) -> bool:
     """Whether a value has the form of an answer."""
     if not (isinstance(answer, tuple) and len(answer) == 4 and isinstance(answer[0], list)):
         return False
-    digests, nbytes, seen, reason = answer
-    if not isinstance(seen, (int, str, type(None))):
+    digests, nbytes, mtime_ns, reason = answer
+    if mtime_ns is not None and type(mtime_ns) is not int:
         return False
     if reason is None:
         sizes = [len(digest) if isinstance(digest, bytes) else -1 for digest in digests]
@@ -248,12 +219,6 @@ def _cut(items: list[Any], per_task: int, sizes: list[int]) -> list[list[Any]]:
     return tasks
 
 
-def _hash_listed(folder: str, asked: list[_Asked], threads: int) -> list[tuple[bytes, _Answer]]:
-    """Runs on a worker."""
-    answers = hash_listed(folder, asked, threads, None)
-    return [(name, answer) for (name, _), answer in zip(asked, answers, strict=True)]
-
-
 def _by_workers(
     client: distributed.Client,
     files_per_task: int,
@@ -264,21 +229,24 @@ def _by_workers(
 
     def hashed(folder: str, asked: list[_Asked], sizes: list[int]) -> list[Any]:
         tasks = [
-            _Task(part, [os.path.join(folder, os.fsdecode(name)) for name, _ in part], (folder, part, threads))
+            _Task(part, [os.path.join(folder, os.fsdecode(name)) for name, _ in part])
             for part in _cut(asked, files_per_task, sizes)
         ]
-        found: dict[int, list[Any]] = {}
+        # The scheduler gives the task of a worker that died to another one.
+        futures = [client.submit(_on_worker, folder, task.asked, threads, pure=False) for task in tasks]
+        order = {future.key: i for i, future in enumerate(futures)}
+        found: list[list[Any]] = [[] for _ in tasks]
         count = 0
-        with contextlib.closing(_Running(client, _hash_listed)) as running:
-            for task in tasks:
-                running.begin(task)
-            while running:
-                task, future = running.next()
-                found[id(task)] = _answers(client, task, future)
-                count += len(task.asked)
+        try:
+            for future in distributed.as_completed(futures):
+                i = order[future.key]
+                found[i] = _answers(client, tasks[i], future)
+                count += len(tasks[i].asked)
                 if progress is not None:
                     progress(count, len(asked))
-        return [answer for task in tasks for answer in found[id(task)]]
+        finally:
+            client.cancel(futures)
+        return [answer for answers in found for answer in answers]
 
     return hashed
 
@@ -339,146 +307,3 @@ def check_list(
     caller's current folder, on every worker. The rest is as in files.
     """
     return manifest._check_list(file, folder, algorithms, _by_workers(client, files_per_task, threads, progress))
-
-
-class WorkerObject(WorkerDigest):
-    """A WorkerDigest of an object in a bucket."""
-
-    __slots__ = ("source", "version")
-
-    source: str | None
-    """"read" by the worker, "journal" if an earlier call had it read, None if there is an error."""
-    version: str
-    """The version that was read: what the store tells that changes with the bytes, such as ETag and time."""
-
-    def __init__(
-        self,
-        path: str,
-        digest: bytes | None,
-        nbytes: int,
-        error: FileError | None,
-        worker: str,
-        attempt: int,
-        source: str | None,
-        version: str,
-    ) -> None:
-        super().__init__(path, digest, nbytes, error, worker, attempt)
-        self.source = source
-        self.version = version
-
-
-def _hash_objects(
-    name: str, place: str, top: str, objects: list[Any], options: dict[str, Any], limits: Any
-) -> list[tuple[str, _Answer | None]]:
-    """Runs on a worker, whose store must be the caller's."""
-    from . import store
-    from ._objects import results
-
-    found: dict[str, _Answer] = {}
-    source = [one for _, one in objects]
-    for one in results(functools.partial(store._sums, name, top, source, None, options, limits, place)):
-        error = one.error
-        if error is None:
-            found[one.path] = [one.digest], one.nbytes, one.version, None
-        else:
-            found[one.path] = [], 0, one.version, (error.kind, error.errno, str(error.strerror), error.offset)
-    return [(url, found.get(url)) for url, _ in objects]
-
-
-def sums(
-    client: distributed.Client,
-    name: str,
-    url: str,
-    *,
-    journal: str | os.PathLike[str] | None = None,
-    objects_per_task: int = 500,
-    storage_options: dict[str, Any] | None = None,
-    requests: int = 64,
-    memory_nbytes: int = 128 << 20,
-    range_nbytes: int = 8 << 20,
-    retries: int = 5,
-) -> Iterator[WorkerObject]:
-    """The digests of the objects below a URL, as pyhashloom.store.sums, by the workers of a cluster, as their tasks
-    end.
-
-    The caller lists the objects and keeps the journal. A task has `objects_per_task` objects, fewer if they are long,
-    and is begun as others end: two for each thread of a worker are under way, whatever the number of objects.
-    `requests` and `memory_nbytes` are those of one task. `storage_options` travel to the workers as they are: rather
-    than keys, give the workers a role or an environment of their own.
-
-    A task that fails, or whose answer is not that of its objects, costs its own objects alone: their results have an
-    error of the kind "read" whose `__cause__` is the WorkerError, and they are not in the journal.
-    """
-    from . import store
-    from ._objects import Limits
-
-    new(name)
-    if objects_per_task < 1:
-        raise ValueError("objects_per_task must be at least 1")
-    limits = Limits(requests, memory_nbytes, range_nbytes, retries)
-    options = dict(storage_options or {})
-    place = store._place(url, options, limits)
-    return _sums(client, name, place, url, store._opened(journal, url, [name]), objects_per_task, options, limits)
-
-
-def _sums(
-    client: distributed.Client,
-    name: str,
-    place: str,
-    top: str,
-    journal: Any,
-    per_task: int,
-    options: dict[str, Any],
-    limits: Any,
-) -> Iterator[WorkerObject]:
-    from . import store
-    from ._objects import key_of
-
-    def ended(task: _Task, future: Any) -> Iterator[WorkerObject]:
-        try:
-            answers = _answers(client, task, future)
-        except WorkerError as error:
-            for url, one in task.arguments[3]:
-                told = FileError("read", None, str(error), url, 0)
-                told.__cause__ = error
-                yield WorkerObject(url, None, 0, told, error.worker, 1, None, one.version)
-            return
-        for (url, one), (digests, nbytes, version, reason, worker, attempt) in zip(task.arguments[3], answers):
-            if reason is not None:
-                told = FileError(reason[0], reason[1], reason[2], url, reason[3])
-                yield WorkerObject(url, None, 0, told, worker, attempt, None, version)
-                continue
-            # Only what the caller has seen too goes into the journal.
-            if known is not None and one.ties and version == one.version:
-                known.add(*key_of(one, url, place), digests[0])
-            yield WorkerObject(url, digests[0], nbytes, None, worker, attempt, "read", version)
-
-    def begin(part: list[tuple[str, Any]]) -> None:
-        urls = [url for url, _ in part]
-        arguments = name, place, top, part, options, limits
-        running.begin(_Task([(url, [name]) for url in urls], urls, arguments))
-
-    with (
-        journal as known,
-        contextlib.closing(store._listed(top, options, limits, known is not None)) as listed,
-        contextlib.closing(_Running(client, _hash_objects)) as running,
-    ):
-        part: list[tuple[str, Any]] = []
-        part_nbytes = 0
-        for url, one in listed:
-            joined = known.find(*key_of(one, url, place)) if known is not None and one.fields else None
-            if joined is not None and len(joined) == _size(name):
-                yield WorkerObject(url, joined, one.nbytes, None, "", 0, "journal", one.version)
-                continue
-            part.append((url, one))
-            part_nbytes += one.nbytes
-            if len(part) == per_task or part_nbytes >= _TASK_NBYTES:
-                # The number of workers may change meanwhile.
-                while running and len(running) >= 2 * sum(client.nthreads().values()):
-                    yield from ended(*running.next())
-                begin(part)
-                part, part_nbytes = [], 0
-        if part:
-            begin(part)
-        while running:
-            yield from ended(*running.next())

@@ -23,11 +23,10 @@ Nothing runs on after a call: its thread and its connections end with it. Ctrl-C
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import manifest as manifests
 from . import tree
@@ -68,7 +67,6 @@ __all__ = [
 _Options: TypeAlias = Mapping[str, Any]
 _Path: TypeAlias = str | os.PathLike[str]
 _Source: TypeAlias = Literal["read", "journal", "store"]
-_Result = TypeVar("_Result")
 
 
 class ObjectDigest(FileDigest):
@@ -210,63 +208,22 @@ def sums(
     new(name)
     limits = Limits(requests, memory_nbytes, range_nbytes, retries)
     top, urls = _several(url)
-    options = storage_options or {}
 
-    return results(functools.partial(_sums, name, top, urls, journal, options, limits, None))
+    async def work(give: Callable[[ObjectDigest], Awaitable[None]]) -> None:
+        async with Store(top, storage_options or {}, limits) as store:
+            with _opened(journal, top if urls is None else "a list", [name]) as known:
+                hasher = _Hasher(store, [name], known, False)
 
+                async def digest(one: Object) -> ObjectDigest:
+                    answer = await hasher(one)
+                    one, url = answer.found, store.url_of(answer.found.path)
+                    if answer.digests is None:
+                        return ObjectDigest(url, None, 0, answer.error, None, one.version)
+                    return ObjectDigest(url, answer.digests[0], one.nbytes, None, answer.source, one.version)
 
-async def _sums(
-    name: str,
-    top: str,
-    source: Sequence[str | Object] | None,
-    journal: _Path | None,
-    options: _Options,
-    limits: Limits,
-    place: str | None,
-    give: Callable[[ObjectDigest], Awaitable[None]],
-) -> None:
-    """Hashes objects: those of the source, or those below `top`; in the store of this place, if there is one."""
-    async with Store(top, options, limits) as store:
-        if place is not None and place != (own := store.place()):
-            raise ValueError(f"{own} would be read here, and not {place}: give the endpoint by storage_options")
-        with _opened(journal, top if source is None else "a list", [name]) as known:
-            hasher = _Hasher(store, [name], known, False)
-
-            async def digest(one: Object) -> ObjectDigest:
-                answer = await hasher(one)
-                one, url = answer.found, store.url_of(answer.found.path)
-                if answer.digests is None:
-                    return ObjectDigest(url, None, 0, answer.error, None, one.version)
-                return ObjectDigest(url, answer.digests[0], one.nbytes, None, answer.source, one.version)
-
-            if source is None:
-                objects = store.below(top)
-            else:
-                named = [store.named(one, is_object=True) if isinstance(one, str) else one for one in source]
-                objects = of_list(named)
-            await each(objects, digest, give, limits.requests)
-
-
-def _place(url: str, options: _Options, limits: Limits) -> str:
-    """Store.place."""
-
-    async def work(store: Store) -> str:
-        return store.place()
-
-    return _one(url, work, options, limits)
-
-
-def _listed(
-    url: str, options: _Options, limits: Limits, is_tied: bool
-) -> Generator[tuple[str, Object], None, None]:
-    """The URLs and the objects below a URL, in the order of the listing; `is_tied`: with what a journal needs."""
-
-    async def work(give: Callable[[tuple[str, Object]], Awaitable[None]]) -> None:
-        async with Store(url, options, limits) as store, contextlib.aclosing(store.below(url)) as objects:
-            async for one in objects:
-                with contextlib.suppress(OSError):  # the worker has the error
-                    one = await store.look(one) if is_tied and not one.ties else one
-                await give((store.url_of(one.path), one))
+                named = [store.named(url, is_object=True) for url in urls or ()]
+                objects = store.below(top) if urls is None else of_list(named)
+                await each(objects, digest, give, limits.requests)
 
     return results(work)
 
@@ -427,22 +384,6 @@ def check_manifest(
     )
 
 
-def _one(
-    url: str,
-    work: Callable[[Store], Awaitable[_Result]],
-    options: _Options | None,
-    limits: Limits,
-) -> _Result:
-    """Does work that has one result."""
-
-    async def run(give: Callable[[_Result], Awaitable[None]]) -> None:
-        async with Store(url, options or {}, limits) as store:
-            await give(await work(store))
-
-    (result,) = results(run)
-    return result
-
-
 @dataclass(frozen=True)
 class Upload:
     """A file beside the object that it was uploaded to. The object was not read."""
@@ -468,7 +409,7 @@ def check_upload(
     without a SHA-256 or SHA-1. FileError if one of the two cannot be read.
     """
 
-    async def work(store: Store) -> tuple[str, str, int, int]:
+    async def asked(store: Store) -> tuple[str, str, int, int]:
         if not store.is_s3:
             raise ValueError(f"{url}: only S3 tells checksums of its objects: compare by sums")
         one = store.named(url)
@@ -488,7 +429,11 @@ def check_upload(
                 return "md5", one.etag.strip('"'), part_nbytes, one.nbytes
         raise ValueError(f"{url}: S3 has no checksum of it that can be computed from a file: read it by sums")
 
-    name, found, part_nbytes, nbytes = _one(url, work, storage_options, Limits(4, 1, 1, retries))
+    async def work(give: Callable[[tuple[str, str, int, int]], Awaitable[None]]) -> None:
+        async with Store(url, storage_options or {}, Limits(4, 1, 1, retries)) as store:
+            await give(await asked(store))
+
+    ((name, found, part_nbytes, nbytes),) = results(work)
     is_long = os.stat(path).st_size == nbytes
     if part_nbytes:
         expected = str(tree.s3(path, name=name, part_nbytes=part_nbytes, threads=threads)) if is_long else ""

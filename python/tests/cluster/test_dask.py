@@ -118,7 +118,7 @@ class Ended:
 def test_what_a_worker_says_is_checked():
     scheduler = types.SimpleNamespace(run_on_scheduler=lambda function: 0)
     asked = [(b"a", ["sha256", "sha1"]), (b"b", ["sha256"])]
-    task = pyhashloom.dask._Task(asked, ["/a", "/b"], ())
+    task = pyhashloom.dask._Task(asked, ["/a", "/b"])
     a, b = (b"a", ([b"x" * 32, b"y" * 20], 1, 5, None)), (b"b", ([], 0, None, ("open", 2, "No such file", 0)))
 
     def check(returned):
@@ -328,64 +328,3 @@ def test_files_by_shake(client, tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     (one,) = pyhashloom.dask.files(client, "shake_128", [tmp_path / "a"])
     assert one.digest == hashlib.shake_128(b"abc").digest(32)
-
-
-def wrong_about(name, place, top, task, options, limits):
-    """A worker's answer that lacks an object in the task of the first one."""
-    answers = HASH_OBJECTS(name, place, top, task, options, limits)
-    return answers[1:] if task[0][0].endswith("/000") else answers
-
-
-def of_another_version(*arguments):
-    """Digests of what the caller has not seen."""
-    return [
-        (url, (digests, nbytes, version + "0", reason))
-        for url, (digests, nbytes, version, reason) in HASH_OBJECTS(*arguments)
-    ]
-
-
-HASH_OBJECTS = pyhashloom.dask._hash_objects
-
-
-def test_objects(client, tmp_path, monkeypatch):
-    pytest.importorskip("fsspec", reason="SKIPPED: fsspec is not installed")
-    folder, journal = tmp_path / "objects", tmp_path / "journal"
-    folder.mkdir()
-    contents = {f"{folder}/{i:03}": b"%d" % i * (i * 37) for i in range(100)}
-    for path, content in contents.items():
-        pathlib.Path(path).write_bytes(content)
-    wanted = {path: hashlib.sha256(content).digest() for path, content in contents.items()}
-
-    def run():
-        return list(pyhashloom.dask.sums(client, "sha256", f"file://{folder}", journal=journal, objects_per_task=7))
-
-    # One bad answer costs its task.
-    monkeypatch.setattr(pyhashloom.dask, "_hash_objects", wrong_about)
-    found = run()
-    failed = [one for one in found if one.error]
-    assert {one.path for one in failed} == set(sorted(contents)[:7])
-    assert all(isinstance(one.error.__cause__, pyhashloom.dask.WorkerError) for one in failed)
-    assert {one.path: one.digest for one in found if not one.error}.items() < wanted.items() and len(found) == 100
-    # The journal has the others.
-    monkeypatch.undo()
-    found = run()
-    assert {one.path: one.digest for one in found} == wanted
-    assert {one.path for one in found if one.source == "read"} == {one.path for one in failed}
-    assert {one.worker for one in found if one.source == "read"} <= set(client.scheduler_info()["workers"])
-    results = pyhashloom.dask.sums(client, "sha1", str(folder), objects_per_task=1)
-    assert next(results).error is None
-    results.close()
-    # The journal has what the caller has seen too.
-    journal = tmp_path / "other"
-    monkeypatch.setattr(pyhashloom.dask, "_hash_objects", of_another_version)
-    assert {one.digest for one in run()} == set(wanted.values())
-    monkeypatch.undo()
-    assert {one.source for one in run()} == {"read"} and {one.source for one in run()} == {"journal"}
-
-
-def test_a_worker_that_has_another_store(client, tmp_path, monkeypatch):
-    store = pytest.importorskip("pyhashloom.store", reason="SKIPPED: fsspec is not installed")
-    (tmp_path / "a").write_bytes(b"abc")
-    monkeypatch.setattr(store, "_place", lambda *_: "s3 of the caller")
-    (one,) = pyhashloom.dask.sums(client, "sha256", f"file://{tmp_path}", journal=tmp_path.parent / "journal")
-    assert "would be read here, and not s3 of the caller: give the endpoint by storage_options" in str(one.error)
