@@ -262,27 +262,29 @@ def gpu_bodies():
     yield f"pub(crate) const NSTATE_MAX: usize = {max(b.nwords * b.word_nbytes for b in BODIES) // 4};"
     yield f"pub(crate) const NWORDS_MAX: usize = {max(a.block_nbytes for a in ALGORITHMS) // 4};"
     yield ""
-    yield "mod source {"
     for b in BODIES:
-        yield f'    pub const {b.constant}: &str = include_str!("shaders/{b.name}.ops");'
-    yield "}"
-    yield ""
-    for a in ALGORITHMS:
-        ending = "Strengthened" if a.ending == "STRENGTHENED" else f"Sponge({a.suffix:#04x})"
-        yield f"pub(crate) static {a.constant}: Body = Body {{"
-        yield f'    name: "{a.body.name}",'
-        yield f"    source: source::{a.body.constant},"
-        yield f"    nstate: {a.body.nwords * a.body.word_nbytes // 4},"
-        yield f"    nwords: {a.block_nbytes // 4},"
-        yield f"    is_wide: {'true' if a.body.word_nbytes == 8 else 'false'},"
-        yield f"    is_big_endian: {'true' if a.body.big_endian else 'false'},"
-        yield f"    ending: Ending::{ending},"
+        first = next(a for a in ALGORITHMS if a.body is b)
+        yield f"const {b.constant}: Body = Body {{"
+        yield f'    name: "{b.name}",'
+        yield f'    source: include_str!("shaders/{b.name}.ops"),'
+        yield f"    nstate: {b.nwords * b.word_nbytes // 4},"
+        yield f"    nwords: {first.block_nbytes // 4},"
+        yield f"    is_wide: {'true' if b.word_nbytes == 8 else 'false'},"
+        yield f"    is_big_endian: {'true' if b.big_endian else 'false'},"
+        yield f"    ending: {gpu_ending(first)},"
         yield "};"
     yield ""
-    yield "static BODIES: [(Algorithm, &Body); NBODIES] = ["
+    yield "static BODIES: [(Algorithm, Body); NBODIES] = ["
     for a in ALGORITHMS:
-        yield f"    (Algorithm::{a.camel}, &{a.constant}),"
+        body = a.body.constant
+        if a.body.name == "keccak":
+            body = f"Body {{ nwords: {a.block_nbytes // 4}, ending: {gpu_ending(a)}, ..{body} }}"
+        yield f"    (Algorithm::{a.camel}, {body}),"
     yield "];"
+
+
+def gpu_ending(a):
+    return "Ending::Strengthened" if a.ending == "STRENGTHENED" else f"Ending::Sponge({a.suffix:#04x})"
 
 
 def rust_cores():

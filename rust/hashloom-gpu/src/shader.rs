@@ -35,188 +35,89 @@ pub(crate) enum Ending {
 /// Number of [`BODIES`], and of the algorithms.
 pub(crate) const NBODIES: usize = Algorithm::ALL.len();
 
-// The most words of 32 bits in a state and in a block. The text of the block functions, and their uses.
+// The most words of 32 bits in a state and in a block; the block functions; and each algorithm's use of one.
 // algorithms.py: gpu_bodies
 pub(crate) const NSTATE_MAX: usize = 50;
 pub(crate) const NWORDS_MAX: usize = 42;
 
-mod source {
-    pub const SHA1: &str = include_str!("shaders/sha1.ops");
-    pub const SHA256: &str = include_str!("shaders/sha256.ops");
-    pub const SHA512: &str = include_str!("shaders/sha512.ops");
-    pub const RIPEMD160: &str = include_str!("shaders/ripemd160.ops");
-    pub const MD5: &str = include_str!("shaders/md5.ops");
-    pub const KECCAK: &str = include_str!("shaders/keccak.ops");
-}
-
-pub(crate) static SHA1: Body = Body {
+const SHA1: Body = Body {
     name: "sha1",
-    source: source::SHA1,
+    source: include_str!("shaders/sha1.ops"),
     nstate: 5,
     nwords: 16,
     is_wide: false,
     is_big_endian: true,
     ending: Ending::Strengthened,
 };
-pub(crate) static SHA256: Body = Body {
+const SHA256: Body = Body {
     name: "sha256",
-    source: source::SHA256,
+    source: include_str!("shaders/sha256.ops"),
     nstate: 8,
     nwords: 16,
     is_wide: false,
     is_big_endian: true,
     ending: Ending::Strengthened,
 };
-pub(crate) static SHA224: Body = Body {
-    name: "sha256",
-    source: source::SHA256,
-    nstate: 8,
-    nwords: 16,
-    is_wide: false,
-    is_big_endian: true,
-    ending: Ending::Strengthened,
-};
-pub(crate) static SHA384: Body = Body {
+const SHA512: Body = Body {
     name: "sha512",
-    source: source::SHA512,
+    source: include_str!("shaders/sha512.ops"),
     nstate: 16,
     nwords: 32,
     is_wide: true,
     is_big_endian: true,
     ending: Ending::Strengthened,
 };
-pub(crate) static SHA512: Body = Body {
-    name: "sha512",
-    source: source::SHA512,
-    nstate: 16,
-    nwords: 32,
-    is_wide: true,
-    is_big_endian: true,
-    ending: Ending::Strengthened,
-};
-pub(crate) static SHA512_224: Body = Body {
-    name: "sha512",
-    source: source::SHA512,
-    nstate: 16,
-    nwords: 32,
-    is_wide: true,
-    is_big_endian: true,
-    ending: Ending::Strengthened,
-};
-pub(crate) static SHA512_256: Body = Body {
-    name: "sha512",
-    source: source::SHA512,
-    nstate: 16,
-    nwords: 32,
-    is_wide: true,
-    is_big_endian: true,
-    ending: Ending::Strengthened,
-};
-pub(crate) static RIPEMD160: Body = Body {
+const RIPEMD160: Body = Body {
     name: "ripemd160",
-    source: source::RIPEMD160,
+    source: include_str!("shaders/ripemd160.ops"),
     nstate: 5,
     nwords: 16,
     is_wide: false,
     is_big_endian: false,
     ending: Ending::Strengthened,
 };
-pub(crate) static MD5: Body = Body {
+const MD5: Body = Body {
     name: "md5",
-    source: source::MD5,
+    source: include_str!("shaders/md5.ops"),
     nstate: 4,
     nwords: 16,
     is_wide: false,
     is_big_endian: false,
     ending: Ending::Strengthened,
 };
-pub(crate) static SHA3_224: Body = Body {
+const KECCAK: Body = Body {
     name: "keccak",
-    source: source::KECCAK,
+    source: include_str!("shaders/keccak.ops"),
     nstate: 50,
     nwords: 36,
     is_wide: true,
     is_big_endian: false,
     ending: Ending::Sponge(0x06),
 };
-pub(crate) static SHA3_256: Body = Body {
-    name: "keccak",
-    source: source::KECCAK,
-    nstate: 50,
-    nwords: 34,
-    is_wide: true,
-    is_big_endian: false,
-    ending: Ending::Sponge(0x06),
-};
-pub(crate) static SHA3_384: Body = Body {
-    name: "keccak",
-    source: source::KECCAK,
-    nstate: 50,
-    nwords: 26,
-    is_wide: true,
-    is_big_endian: false,
-    ending: Ending::Sponge(0x06),
-};
-pub(crate) static SHA3_512: Body = Body {
-    name: "keccak",
-    source: source::KECCAK,
-    nstate: 50,
-    nwords: 18,
-    is_wide: true,
-    is_big_endian: false,
-    ending: Ending::Sponge(0x06),
-};
-pub(crate) static SHAKE128: Body = Body {
-    name: "keccak",
-    source: source::KECCAK,
-    nstate: 50,
-    nwords: 42,
-    is_wide: true,
-    is_big_endian: false,
-    ending: Ending::Sponge(0x1f),
-};
-pub(crate) static SHAKE256: Body = Body {
-    name: "keccak",
-    source: source::KECCAK,
-    nstate: 50,
-    nwords: 34,
-    is_wide: true,
-    is_big_endian: false,
-    ending: Ending::Sponge(0x1f),
-};
-pub(crate) static KECCAK_256: Body = Body {
-    name: "keccak",
-    source: source::KECCAK,
-    nstate: 50,
-    nwords: 34,
-    is_wide: true,
-    is_big_endian: false,
-    ending: Ending::Sponge(0x01),
-};
 
-static BODIES: [(Algorithm, &Body); NBODIES] = [
-    (Algorithm::Sha1, &SHA1),
-    (Algorithm::Sha256, &SHA256),
-    (Algorithm::Sha224, &SHA224),
-    (Algorithm::Sha384, &SHA384),
-    (Algorithm::Sha512, &SHA512),
-    (Algorithm::Sha512_224, &SHA512_224),
-    (Algorithm::Sha512_256, &SHA512_256),
-    (Algorithm::Ripemd160, &RIPEMD160),
-    (Algorithm::Md5, &MD5),
-    (Algorithm::Sha3_224, &SHA3_224),
-    (Algorithm::Sha3_256, &SHA3_256),
-    (Algorithm::Sha3_384, &SHA3_384),
-    (Algorithm::Sha3_512, &SHA3_512),
-    (Algorithm::Shake128, &SHAKE128),
-    (Algorithm::Shake256, &SHAKE256),
-    (Algorithm::Keccak256, &KECCAK_256),
+static BODIES: [(Algorithm, Body); NBODIES] = [
+    (Algorithm::Sha1, SHA1),
+    (Algorithm::Sha256, SHA256),
+    (Algorithm::Sha224, SHA256),
+    (Algorithm::Sha384, SHA512),
+    (Algorithm::Sha512, SHA512),
+    (Algorithm::Sha512_224, SHA512),
+    (Algorithm::Sha512_256, SHA512),
+    (Algorithm::Ripemd160, RIPEMD160),
+    (Algorithm::Md5, MD5),
+    (Algorithm::Sha3_224, Body { nwords: 36, ending: Ending::Sponge(0x06), ..KECCAK }),
+    (Algorithm::Sha3_256, Body { nwords: 34, ending: Ending::Sponge(0x06), ..KECCAK }),
+    (Algorithm::Sha3_384, Body { nwords: 26, ending: Ending::Sponge(0x06), ..KECCAK }),
+    (Algorithm::Sha3_512, Body { nwords: 18, ending: Ending::Sponge(0x06), ..KECCAK }),
+    (Algorithm::Shake128, Body { nwords: 42, ending: Ending::Sponge(0x1f), ..KECCAK }),
+    (Algorithm::Shake256, Body { nwords: 34, ending: Ending::Sponge(0x1f), ..KECCAK }),
+    (Algorithm::Keccak256, Body { nwords: 34, ending: Ending::Sponge(0x01), ..KECCAK }),
 ];
 // algorithms.py: end
 
 impl Body {
     pub fn of(algorithm: Algorithm) -> Option<&'static Body> {
-        BODIES.iter().find(|(other, _)| *other == algorithm).map(|&(_, body)| body)
+        BODIES.iter().find(|(other, _)| *other == algorithm).map(|(_, body)| body)
     }
 
     /// The place in [`BODIES`] of the first one that has the same function and the same blocks, and hence the same
