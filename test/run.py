@@ -87,11 +87,8 @@ python | quick all | program | test/python.sh {level}
 # Users run optimised code, and compilers have bugs: all random cases.
 crates-optimised | all | program | cargo test --quiet --release --workspace --exclude hashloom-gpu \
     --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom-list/sign --tests --locked
-lint-without-features | all | crates | \
-    cargo clippy --quiet --package hashloom-cli --no-default-features --all-targets --locked -- -D warnings
-    rust/hashloom-cli/*
 # Without std the crate has the same kernels, which the part crates tests.
-crate-without-std | quick all | lint-without-features | \
+crate-without-std | quick all | crates | \
     cargo test --quiet --package hashloom --no-default-features --locked --lib --test many --test streams
     rust/hashloom/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.

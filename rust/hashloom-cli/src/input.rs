@@ -159,7 +159,6 @@ impl Kept {
 
     /// Copies the bytes of a file, of a pipe or of standard input (-) to a file of its own, which nobody else can change.
     /// `look` gets them as they are.
-    #[cfg(feature = "sign")]
     pub fn copied(path: &Path, mut look: impl FnMut(&[u8])) -> io::Result<Kept> {
         let mut reader = raw(path)?;
         let file = temporary()?;

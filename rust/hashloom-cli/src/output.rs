@@ -16,7 +16,6 @@ use place::{Place, is_special};
 pub use state::{OwnFile, Progress};
 use temporary::Temporary;
 pub use temporary::exit;
-#[cfg(feature = "sign")]
 use temporary::lock_is_had;
 
 use crate::stdio::Lines;
@@ -87,7 +86,6 @@ pub fn open_to_replace(path: &Path) -> io::Result<(OwnFile, File)> {
 
 /// Opens a file that this run will replace by [`write`], once no other run that has opened it so is about to replace it.
 /// Returns `None` if nothing is there: [`write_new`] tells if another run was first.
-#[cfg(feature = "sign")]
 pub fn locked(path: &Path) -> io::Result<Option<File>> {
     use std::time::Duration;
     const STEP: Duration = Duration::from_millis(20);
@@ -118,7 +116,6 @@ pub fn locked(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// Opens a file for a run that will replace it. On Windows that is the lock: error 32, ERROR_SHARING_VIOLATION.
-#[cfg(feature = "sign")]
 fn open_alone(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);

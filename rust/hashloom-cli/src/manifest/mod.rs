@@ -4,7 +4,6 @@
 
 mod check;
 mod diff;
-#[cfg(feature = "sign")]
 mod log;
 mod report;
 pub mod signature;
@@ -30,7 +29,6 @@ pub enum Manifest {
     Check(check::Check),
     Diff(diff::Diff),
     /// Keep a signed log of an archive's manifests, and tell an old manifest from the newest
-    #[cfg(feature = "sign")]
     #[command(arg_required_else_help = true)]
     Log {
         #[command(subcommand)]
@@ -44,7 +42,6 @@ pub fn run(command: &Manifest) -> Result<u8, String> {
         Manifest::Write(options) => write::run(options),
         Manifest::Check(options) => check::run(options),
         Manifest::Diff(options) => diff::run(options),
-        #[cfg(feature = "sign")]
         Manifest::Log { command } => log::run(command),
     }
 }

@@ -2,15 +2,22 @@
 
 //! Signatures of manifests in the format of minisign: `FILE.minisig` beside FILE.
 
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hashloom_files::text::shown;
+use hashloom_list::manifest::log::Log;
+use hashloom_list::manifest::signature::{
+    self, FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError, file_name, folder_name,
+};
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::{name, with_suffix};
-use crate::style;
-use crate::text::display;
+use crate::solaris::key::ask;
+use crate::text::{display, failed, reason};
+use crate::{input, output, secrets, style};
 
 /// Returns the file of the signature of a file, where minisign looks for it.
 pub fn beside(file: &Path) -> PathBuf {
@@ -57,303 +64,208 @@ impl Signed {
     }
 }
 
-#[cfg(feature = "sign")]
-pub use of_minisign::{Signer, Trusted, public_key};
-#[cfg(feature = "sign")]
-mod of_minisign {
-    use std::fs::{self, File};
-    use std::io::{Read, Write};
-    use std::path::{Path, PathBuf};
+/// Reads a file of a few lines. The memory does not grow, as growing leaves copies of a secret behind.
+fn read(path: &Path) -> Result<String, String> {
+    let mut text = String::with_capacity(FILE_MAX_NBYTES + 32);
+    let read = File::open(path).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_string(&mut text));
+    read.map_err(|error| failed(path, &error))?;
+    Ok(text)
+}
 
-    use hashloom_list::manifest::log::Log;
-    use hashloom_list::manifest::signature::{
-        self, FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError, file_name, folder_name,
-    };
-    use zeroize::Zeroizing;
+/// A secret key.
+pub struct Signer(signature::Signer);
 
-    use super::{Signed, beside};
-    use crate::output;
-    use crate::solaris::key::ask;
-    use crate::text::{display, failed, reason};
-    use crate::{input, secrets};
-
-    /// Reads a file of a few lines. The memory does not grow, as growing leaves copies of a secret behind.
-    fn read(path: &Path) -> Result<String, String> {
-        let mut text = String::with_capacity(FILE_MAX_NBYTES + 32);
-        let read = File::open(path).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_string(&mut text));
-        read.map_err(|error| failed(path, &error))?;
-        Ok(text)
+impl Signer {
+    /// Reads a secret key, and asks for its password if it has one.
+    pub fn open(path: &Path) -> Result<Signer, String> {
+        secrets::refuse_dumps();
+        let text = Zeroizing::new(read(path).map_err(|message| format!("--sign: {message}"))?);
+        // Anything that is no key is an error before somebody types a password.
+        let key = match signature::Signer::parse(&text, None) {
+            Err(SignerError::Password) => {
+                let prompt = format!("Password of {}: ", display(path));
+                let password =
+                    ask(&prompt, "use a key without a password").map_err(|message| format!("--sign: {message}"))?;
+                let password = std::str::from_utf8(&password).map_err(|_| "--sign: the password is not UTF-8")?;
+                signature::Signer::parse(&text, Some(password))
+            }
+            other => other,
+        };
+        key.map(Signer).map_err(|error| format!("--sign: {}: {error}", display(path)))
     }
 
-    /// A secret key.
-    pub struct Signer(signature::Signer);
+    /// The key by which the state of an unfinished run is authenticated.
+    pub fn state_key(&self) -> Zeroizing<[u8; 32]> {
+        self.0.state_key()
+    }
 
-    impl Signer {
-        /// Reads a secret key, and asks for its password if it has one.
-        pub fn open(path: &Path) -> Result<Signer, String> {
-            secrets::refuse_dumps();
-            let text = Zeroizing::new(read(path).map_err(|message| format!("--sign: {message}"))?);
-            // Anything that is no key is an error before somebody types a password.
-            let key = match signature::Signer::parse(&text, None) {
-                Err(SignerError::Password) => {
-                    let prompt = format!("Password of {}: ", display(path));
-                    let password =
-                        ask(&prompt, "use a key without a password").map_err(|message| format!("--sign: {message}"))?;
-                    let password = std::str::from_utf8(&password).map_err(|_| "--sign: the password is not UTF-8")?;
-                    signature::Signer::parse(&text, Some(password))
+    /// Signs the bytes of a manifest of `folder` that will have the name of `file`. `ntaken_over`: files whose
+    /// digests are those of an older manifest, by their lengths and times alone.
+    pub fn sign(&self, file: &Path, folder: &Path, ntaken_over: u64, bytes: impl Read) -> Result<String, String> {
+        let taken_over = if ntaken_over > 0 { format!("\ttaken-over:{ntaken_over}") } else { String::new() };
+        self.sign_with(file, &format!("\tfolder:{}{taken_over}", folder_name(folder)), bytes)
+    }
+
+    /// Signs the bytes of a file that will have this name. `more` follows in the trusted comment.
+    pub fn sign_with(&self, file: &Path, more: &str, bytes: impl Read) -> Result<String, String> {
+        let file = file_name(file).unwrap_or_default();
+        self.0.sign(bytes, &format!("file:{file}{more}")).map_err(|error| format!("--sign: {}", reason(&error)))
+    }
+
+    /// The public half of the key.
+    pub fn public_key(&self) -> &PublicKey {
+        self.0.public_key()
+    }
+
+    /// Signs a log that will have the name of `path`.
+    pub fn sign_log(&self, log: &Log, path: &Path) -> Result<Vec<u8>, String> {
+        let signed = log.signed(&self.0, &file_name(path).unwrap_or_default());
+        signed.map_err(|error| format!("--sign: {}", reason(&error)))
+    }
+
+    /// Whether the signature is what a run by this key left that was ended before it wrote the manifest.
+    pub fn has_left(&self, path: &Path) -> bool {
+        let signatures = read(path).ok().and_then(|text| Signatures::parse(&text).ok());
+        signatures.is_some_and(|found| found.len() == 1 && self.0.public_key().verifier(&found).is_ok())
+    }
+
+    /// Writes a signature to a path, and the signed file by `write`. Each is with whether it may replace one that
+    /// exists. The signature is written first, beside the old one if that may be right for the old file. The old
+    /// one is left out when the file is there. So at each moment there is a signature of the file.
+    pub fn write_with(
+        &self,
+        (path, signed, replaces_signature): (&Path, &str, bool),
+        (file, replaces): (&Path, bool),
+        write: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(), String> {
+        let old = if replaces { self.old(path, file) } else { String::new() };
+        let save = |text: &str| {
+            output::write_with(path, replaces_signature, |mut out| out.write_all(text.as_bytes()))
+                .map_err(|error| format!("{}: the signature cannot be written: {}", display(path), reason(&error)))
+        };
+        save(&format!("{old}{signed}"))?;
+        match write() {
+            Ok(()) if old.is_empty() => Ok(()),
+            Ok(()) => save(signed),
+            Err(message) => {
+                // A signature of what was not written would be in the way of the next run.
+                let is_new = old.is_empty() && read(path).is_ok_and(|text| text == signed);
+                if is_new && self.old(path, file).is_empty() {
+                    let _ = fs::remove_file(path);
                 }
-                other => other,
-            };
-            key.map(Signer).map_err(|error| format!("--sign: {}: {error}", display(path)))
-        }
-
-        /// The key by which the state of an unfinished run is authenticated.
-        pub fn state_key(&self) -> Zeroizing<[u8; 32]> {
-            self.0.state_key()
-        }
-
-        /// Signs the bytes of a manifest of `folder` that will have the name of `file`. `ntaken_over`: files whose
-        /// digests are those of an older manifest, by their lengths and times alone.
-        pub fn sign(&self, file: &Path, folder: &Path, ntaken_over: u64, bytes: impl Read) -> Result<String, String> {
-            let taken_over = if ntaken_over > 0 { format!("\ttaken-over:{ntaken_over}") } else { String::new() };
-            self.sign_with(file, &format!("\tfolder:{}{taken_over}", folder_name(folder)), bytes)
-        }
-
-        /// Signs the bytes of a file that will have this name. `more` follows in the trusted comment.
-        pub fn sign_with(&self, file: &Path, more: &str, bytes: impl Read) -> Result<String, String> {
-            let file = file_name(file).unwrap_or_default();
-            self.0.sign(bytes, &format!("file:{file}{more}")).map_err(|error| format!("--sign: {}", reason(&error)))
-        }
-
-        /// The public half of the key.
-        pub fn public_key(&self) -> &PublicKey {
-            self.0.public_key()
-        }
-
-        /// Signs a log that will have the name of `path`.
-        pub fn sign_log(&self, log: &Log, path: &Path) -> Result<Vec<u8>, String> {
-            let signed = log.signed(&self.0, &file_name(path).unwrap_or_default());
-            signed.map_err(|error| format!("--sign: {}", reason(&error)))
-        }
-
-        /// Whether the signature is what a run by this key left that was ended before it wrote the manifest.
-        pub fn has_left(&self, path: &Path) -> bool {
-            let signatures = read(path).ok().and_then(|text| Signatures::parse(&text).ok());
-            signatures.is_some_and(|found| found.len() == 1 && self.0.public_key().verifier(&found).is_ok())
-        }
-
-        /// Writes a signature to a path, and the signed file by `write`. Each is with whether it may replace one that
-        /// exists. The signature is written first, beside the old one if that may be right for the old file. The old
-        /// one is left out when the file is there. So at each moment there is a signature of the file.
-        pub fn write_with(
-            &self,
-            (path, signed, replaces_signature): (&Path, &str, bool),
-            (file, replaces): (&Path, bool),
-            write: impl FnOnce() -> Result<(), String>,
-        ) -> Result<(), String> {
-            let old = if replaces { self.old(path, file) } else { String::new() };
-            let save = |text: &str| {
-                output::write_with(path, replaces_signature, |mut out| out.write_all(text.as_bytes()))
-                    .map_err(|error| format!("{}: the signature cannot be written: {}", display(path), reason(&error)))
-            };
-            save(&format!("{old}{signed}"))?;
-            match write() {
-                Ok(()) if old.is_empty() => Ok(()),
-                Ok(()) => save(signed),
-                Err(message) => {
-                    // A signature of what was not written would be in the way of the next run.
-                    let is_new = old.is_empty() && read(path).is_ok_and(|text| text == signed);
-                    if is_new && self.old(path, file).is_empty() {
-                        let _ = fs::remove_file(path);
-                    }
-                    Err(message)
-                }
+                Err(message)
             }
-        }
-
-        /// The old signatures to keep until the file is replaced.
-        fn old(&self, path: &Path, file: &Path) -> String {
-            let is_file = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.is_file());
-            if !is_file(path) || !is_file(file) {
-                return String::new();
-            }
-            let Some(signatures) = read(path).ok().and_then(|text| Signatures::parse(&text).ok()) else {
-                return String::new();
-            };
-            let kept = File::open(file).and_then(|file| signatures.without_wrong(self.0.public_key(), file));
-            kept.unwrap_or_default()
         }
     }
 
-    /// A public key and a signature, which is not checked yet.
-    pub struct Trusted {
-        key: PublicKey,
-        /// The file of the signatures, and its content.
-        path: PathBuf,
-        text: String,
-        wrong: &'static str,
-    }
-
-    /// Number of times that a manifest is read if another run replaces it and its signature in between.
-    const TRIES: usize = 3;
-
-    /// Returns the place of the signature of a file.
-    fn place(manifest: &Path) -> Result<PathBuf, String> {
-        match manifest.as_os_str() == "-" || output::path_is_special(manifest) {
-            true => Err(format!("{}: expected a file, which has its signature beside it", super::name(manifest))),
-            false => Ok(beside(manifest)),
+    /// The old signatures to keep until the file is replaced.
+    fn old(&self, path: &Path, file: &Path) -> String {
+        let is_file = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.is_file());
+        if !is_file(path) || !is_file(file) {
+            return String::new();
         }
-    }
-
-    impl Trusted {
-        /// `key` is a file, or the key itself in base64.
-        pub fn open(key: &Path, signature: &Path) -> Result<Trusted, String> {
-            let missing = ": the manifest is not signed, or the signature is elsewhere (--signature)";
-            Trusted::new(public_key(key)?, signature, missing, "")
-        }
-
-        /// The same for the signature beside a manifest.
-        pub fn beside(key: &Path, manifest: &Path) -> Result<Trusted, String> {
-            let signature = place(manifest).map_err(|message| format!("--trusted-key: {message}"))?;
-            Trusted::new(public_key(key)?, &signature, ": the manifest is not signed", "")
-        }
-
-        /// The signature beside OLD, which must be one by the key of `signer`.
-        pub fn by(signer: &Signer, old: &Path) -> Result<Trusted, String> {
-            let cure =
-                ": with --sign, OLD must be signed by the same key: check OLD and sign it, or leave out --update";
-            Trusted::new(signer.0.public_key().clone(), &place(old)?, cure, cure)
-        }
-
-        /// `missing` and `wrong`: what to do, as the end of a message.
-        fn new(key: PublicKey, signature: &Path, missing: &str, wrong: &'static str) -> Result<Trusted, String> {
-            let name = display(signature);
-            let text = read(signature).map_err(|message| format!("{message}{missing}"))?;
-            let signatures = Signatures::parse(&text).map_err(|error| format!("{name}: {error}{missing}"))?;
-            if signatures.is_empty() {
-                return Err(format!("{name}: expected a signature of minisign, found nothing{missing}"));
-            }
-            Ok(Trusted { key, path: signature.to_owned(), text, wrong })
-        }
-
-        /// Reads a manifest into a file of its own, and checks the signature of exactly these bytes. `folder` is the one
-        /// that the manifest is compared with.
-        pub fn verify(&self, manifest: &Path, folder: Option<&Path>) -> Result<(input::Kept, Signed), String> {
-            let (mut text, mut found) = (self.text.clone(), self.verify_by(&self.text, manifest));
-            for _ in 1..TRIES {
-                let newer = if found.is_err() { read(&self.path).ok() } else { None };
-                match newer.filter(|newer| *newer != text && place(manifest).is_ok()) {
-                    Some(newer) => text = newer,
-                    None => break,
-                }
-                found = self.verify_by(&text, manifest);
-            }
-            let (kept, signed) = found?;
-            let part = |name| signed.part(name).map(str::to_owned);
-            let (file, signed_folder) = (part("file"), part("folder"));
-            let own = file_name(manifest).filter(|_| manifest.as_os_str() != "-" && !output::path_is_special(manifest));
-            let is = |found: &Option<String>, now: Option<String>| Some(*found.as_ref()? == now?);
-            let signed = Signed {
-                key: signed.key().to_owned(),
-                comment: signed.comment().to_owned(),
-                is_this_file: is(&file, own),
-                file,
-                is_this_folder: is(&signed_folder, folder.map(folder_name)),
-                folder: signed_folder,
-            };
-            Ok((kept, signed))
-        }
-
-        fn verify_by(&self, text: &str, manifest: &Path) -> Result<(input::Kept, signature::Signed), String> {
-            let name = display(&self.path);
-            let wrong = |error: SignatureError| format!("{name}: the signature is wrong: {error}{}", self.wrong);
-            let signatures = Signatures::parse(text).map_err(wrong)?;
-            let mut verifier = self.key.verifier(&signatures).map_err(wrong)?;
-            let kept = input::Kept::copied(manifest, |bytes| verifier.update(bytes));
-            let kept = kept.map_err(|error| failed(manifest, &error))?;
-            Ok((kept, verifier.finish().map_err(wrong)?))
-        }
-    }
-
-    /// Reads a public key: a file, or the key itself in base64.
-    pub fn public_key(key: &Path) -> Result<PublicKey, String> {
-        if let Some(key) = key.to_str().and_then(|text| PublicKey::parse(text).ok()) {
-            return Ok(key);
-        }
-        let text = read(key).map_err(|message| format!("--trusted-key: {message}"))?;
-        PublicKey::parse(&text).map_err(|error| format!("--trusted-key: {}: {error}", display(key)))
+        let Some(signatures) = read(path).ok().and_then(|text| Signatures::parse(&text).ok()) else {
+            return String::new();
+        };
+        let kept = File::open(file).and_then(|file| signatures.without_wrong(self.0.public_key(), file));
+        kept.unwrap_or_default()
     }
 }
 
-#[cfg(not(feature = "sign"))]
-pub use of_nothing::{Signer, Trusted};
-#[cfg(not(feature = "sign"))]
-mod of_nothing {
-    use std::convert::Infallible;
-    use std::io::Read;
-    use std::path::Path;
+/// A public key and a signature, which is not checked yet.
+pub struct Trusted {
+    key: PublicKey,
+    /// The file of the signatures, and its content.
+    path: PathBuf,
+    text: String,
+    wrong: &'static str,
+}
 
-    use super::Signed;
-    use crate::input;
+/// Number of times that a manifest is read if another run replaces it and its signature in between.
+const TRIES: usize = 3;
 
-    const WITHOUT: &str = "this program was built without the feature `sign`";
+/// Returns the place of the signature of a file.
+fn place(manifest: &Path) -> Result<PathBuf, String> {
+    match manifest.as_os_str() == "-" || output::path_is_special(manifest) {
+        true => Err(format!("{}: expected a file, which has its signature beside it", name(manifest))),
+        false => Ok(beside(manifest)),
+    }
+}
 
-    pub struct Signer(Infallible);
-
-    impl Signer {
-        pub fn open(_path: &Path) -> Result<Signer, String> {
-            Err(format!("--sign: {WITHOUT}"))
-        }
-
-        pub fn state_key(&self) -> [u8; 32] {
-            match self.0 {}
-        }
-
-        pub fn sign(
-            &self,
-            _file: &Path,
-            _folder: &Path,
-            _taken_over: u64,
-            _bytes: impl Read,
-        ) -> Result<String, String> {
-            match self.0 {}
-        }
-
-        pub fn sign_with(&self, _file: &Path, _more: &str, _bytes: impl Read) -> Result<String, String> {
-            match self.0 {}
-        }
-
-        pub fn has_left(&self, _path: &Path) -> bool {
-            match self.0 {}
-        }
-
-        pub fn write_with(
-            &self,
-            _signature: (&Path, &str, bool),
-            _file: (&Path, bool),
-            _write: impl FnOnce() -> Result<(), String>,
-        ) -> Result<(), String> {
-            match self.0 {}
-        }
+impl Trusted {
+    /// `key` is a file, or the key itself in base64.
+    pub fn open(key: &Path, signature: &Path) -> Result<Trusted, String> {
+        let missing = ": the manifest is not signed, or the signature is elsewhere (--signature)";
+        Trusted::new(public_key(key)?, signature, missing, "")
     }
 
-    pub struct Trusted(Infallible);
-
-    impl Trusted {
-        pub fn open(_key: &Path, _signature: &Path) -> Result<Trusted, String> {
-            Err(format!("--trusted-key: {WITHOUT}"))
-        }
-
-        pub fn beside(_key: &Path, _manifest: &Path) -> Result<Trusted, String> {
-            Err(format!("--trusted-key: {WITHOUT}"))
-        }
-
-        pub fn by(signer: &Signer, _file: &Path) -> Result<Trusted, String> {
-            match signer.0 {}
-        }
-
-        pub fn verify(&self, _manifest: &Path, _folder: Option<&Path>) -> Result<(input::Kept, Signed), String> {
-            match self.0 {}
-        }
+    /// The same for the signature beside a manifest.
+    pub fn beside(key: &Path, manifest: &Path) -> Result<Trusted, String> {
+        let signature = place(manifest).map_err(|message| format!("--trusted-key: {message}"))?;
+        Trusted::new(public_key(key)?, &signature, ": the manifest is not signed", "")
     }
+
+    /// The signature beside OLD, which must be one by the key of `signer`.
+    pub fn by(signer: &Signer, old: &Path) -> Result<Trusted, String> {
+        let cure = ": with --sign, OLD must be signed by the same key: check OLD and sign it, or leave out --update";
+        Trusted::new(signer.0.public_key().clone(), &place(old)?, cure, cure)
+    }
+
+    /// `missing` and `wrong`: what to do, as the end of a message.
+    fn new(key: PublicKey, signature: &Path, missing: &str, wrong: &'static str) -> Result<Trusted, String> {
+        let name = display(signature);
+        let text = read(signature).map_err(|message| format!("{message}{missing}"))?;
+        let signatures = Signatures::parse(&text).map_err(|error| format!("{name}: {error}{missing}"))?;
+        if signatures.is_empty() {
+            return Err(format!("{name}: expected a signature of minisign, found nothing{missing}"));
+        }
+        Ok(Trusted { key, path: signature.to_owned(), text, wrong })
+    }
+
+    /// Reads a manifest into a file of its own, and checks the signature of exactly these bytes. `folder` is the one
+    /// that the manifest is compared with.
+    pub fn verify(&self, manifest: &Path, folder: Option<&Path>) -> Result<(input::Kept, Signed), String> {
+        let (mut text, mut found) = (self.text.clone(), self.verify_by(&self.text, manifest));
+        for _ in 1..TRIES {
+            let newer = if found.is_err() { read(&self.path).ok() } else { None };
+            match newer.filter(|newer| *newer != text && place(manifest).is_ok()) {
+                Some(newer) => text = newer,
+                None => break,
+            }
+            found = self.verify_by(&text, manifest);
+        }
+        let (kept, signed) = found?;
+        let part = |name| signed.part(name).map(str::to_owned);
+        let (file, signed_folder) = (part("file"), part("folder"));
+        let own = file_name(manifest).filter(|_| manifest.as_os_str() != "-" && !output::path_is_special(manifest));
+        let is = |found: &Option<String>, now: Option<String>| Some(*found.as_ref()? == now?);
+        let signed = Signed {
+            key: signed.key().to_owned(),
+            comment: signed.comment().to_owned(),
+            is_this_file: is(&file, own),
+            file,
+            is_this_folder: is(&signed_folder, folder.map(folder_name)),
+            folder: signed_folder,
+        };
+        Ok((kept, signed))
+    }
+
+    fn verify_by(&self, text: &str, manifest: &Path) -> Result<(input::Kept, signature::Signed), String> {
+        let name = display(&self.path);
+        let wrong = |error: SignatureError| format!("{name}: the signature is wrong: {error}{}", self.wrong);
+        let signatures = Signatures::parse(text).map_err(wrong)?;
+        let mut verifier = self.key.verifier(&signatures).map_err(wrong)?;
+        let kept = input::Kept::copied(manifest, |bytes| verifier.update(bytes));
+        let kept = kept.map_err(|error| failed(manifest, &error))?;
+        Ok((kept, verifier.finish().map_err(wrong)?))
+    }
+}
+
+/// Reads a public key: a file, or the key itself in base64.
+pub fn public_key(key: &Path) -> Result<PublicKey, String> {
+    if let Some(key) = key.to_str().and_then(|text| PublicKey::parse(text).ok()) {
+        return Ok(key);
+    }
+    let text = read(key).map_err(|message| format!("--trusted-key: {message}"))?;
+    PublicKey::parse(&text).map_err(|error| format!("--trusted-key: {}: {error}", display(key)))
 }
