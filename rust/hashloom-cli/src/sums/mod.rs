@@ -14,7 +14,6 @@ mod crc;
 mod format;
 pub mod front;
 mod json_lines;
-mod known;
 mod lines;
 mod options;
 pub mod programs;
