@@ -8,7 +8,6 @@ use std::ops::Range;
 use hashloom::Hash;
 
 use super::{Chunk, Form, Hashing, Leaves, Places};
-use crate::merkle::{NO_LEAF, Node, Tree};
 use crate::read::stamp::Verdict;
 use crate::run::pool::Pool;
 
@@ -151,33 +150,5 @@ impl<M: Message> Lane<M> {
         // A reader's buffer is free from now on.
         self.chunk = Chunk::NOTHING;
         self.message.used(start..self.nbytes, matches!(self.state, State::Failed(_)))
-    }
-}
-
-/// What becomes of the digests of a message's leaves.
-pub(crate) enum Above {
-    /// They are one after the other.
-    List(Vec<u8>),
-    /// They are the leaves of a tree with this many levels.
-    Tree(Tree, u32),
-}
-
-impl Above {
-    pub(crate) fn push(&mut self, digest: &[u8]) {
-        match self {
-            Above::List(list) => list.extend_from_slice(digest),
-            Above::Tree(tree, _) => tree.push(digest),
-        }
-    }
-
-    /// The digests of the leaves, or their root, for which there is room.
-    pub(crate) fn finish<'d>(&'d mut self, root: &'d mut Node) -> &'d [u8] {
-        match self {
-            Above::List(list) => list,
-            Above::Tree(tree, levels) => {
-                *root = if tree.is_empty() { NO_LEAF } else { tree.finish(*levels) };
-                root
-            }
-        }
     }
 }

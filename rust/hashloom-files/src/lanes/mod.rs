@@ -15,7 +15,7 @@ mod run;
 pub(crate) use fetched::{ALL, Fetched, Tasks, read_part};
 pub use hashing::Form;
 pub(crate) use hashing::Hashing;
-pub(crate) use lane::{Above, Lane, Message, State};
+pub(crate) use lane::{Lane, Message, State};
 pub use leaves::Leaves;
 pub(crate) use places::{CHUNK_MAX_NBYTES, Chunk, Part, Places};
 pub(crate) use run::{Client, run};

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 
 use hashloom::Hash;
 
-use crate::lanes::{Above, Chunk, Leaves, Message, Part, Places, State};
-use crate::merkle::{Node, Tree};
+use crate::lanes::{Chunk, Leaves, Message, Part, Places, State};
+use crate::merkle::{NO_LEAF, Node, Tree};
 use crate::pieces::files::{Absent, Key, Last};
 use crate::pieces::job::{Content, Job};
 use crate::read::holes::{Stretch, stretch_at};
@@ -30,6 +30,34 @@ pub(super) struct Piece<J> {
     stretch: Stretch,
     /// The part that has the next bytes, or had those before.
     part: Option<Arc<Part>>,
+}
+
+/// What becomes of the digests of a piece's leaves.
+pub(super) enum Above {
+    /// They are one after the other.
+    List(Vec<u8>),
+    /// They are the leaves of a tree with this many levels.
+    Tree(Tree, u32),
+}
+
+impl Above {
+    pub(super) fn push(&mut self, digest: &[u8]) {
+        match self {
+            Above::List(list) => list.extend_from_slice(digest),
+            Above::Tree(tree, _) => tree.push(digest),
+        }
+    }
+
+    /// The digests of the leaves, or their root, for which there is room.
+    pub(super) fn finish<'d>(&'d mut self, root: &'d mut Node) -> &'d [u8] {
+        match self {
+            Above::List(list) => list,
+            Above::Tree(tree, levels) => {
+                *root = if tree.is_empty() { NO_LEAF } else { tree.finish(*levels) };
+                root
+            }
+        }
+    }
 }
 
 /// The state that each thread has for itself.
