@@ -74,21 +74,15 @@ pub(super) fn check_algorithms(algorithms: &[Algorithm]) -> Result<(), Problem> 
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Type {
+    #[default]
     File,
     Link,
     Folder,
     Unread,
     End,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ReasonJson {
-    Unreadable,
-    Unstable,
 }
 
 /// The hexadecimal digits of a digest. Of `Option<Cow<str>>` serde would make a copy.
@@ -105,73 +99,66 @@ impl From<&Hash> for Digits<'_> {
 /// Any line except the first. [`Line::only`] decides which keys a type may have. The keys of digests are fields of the
 /// structure, not of a map, as a map would take an allocation for each of millions of lines.
 macro_rules! line {
-    ($($algorithm:ident: $field:ident = $key:literal),* $(,)?) => {
-        #[derive(Debug, Serialize, Deserialize)]
+    (
+        $($(#[$attribute:meta])* $key:ident: $value:ty),*;
+        $($algorithm:ident: $field:ident = $name:literal,)*
+    ) => {
+        #[derive(Debug, Default, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub(super) struct Line<'a> {
             #[serde(rename = "type")]
             kind: Type,
-            #[serde(skip_serializing_if = "Option::is_none", default, borrow)]
-            path: Option<Cow<'a, str>>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            path_hex: Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            length: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            mtime_ns: Option<i128>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            target: Option<Cow<'a, str>>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            target_hex: Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            reason: Option<ReasonJson>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            files: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            links: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            folders: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            unread: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            bytes: Option<u64>,
             $(
-                #[serde(skip_serializing_if = "Option::is_none", default, borrow, rename = $key)]
+                #[serde(skip_serializing_if = "Option::is_none", default)]
+                $(#[$attribute])*
+                $key: Option<$value>,
+            )*
+            $(
+                #[serde(skip_serializing_if = "Option::is_none", default, borrow, rename = $name)]
                 $field: Option<Digits<'a>>,
             )*
         }
 
         impl<'a> Line<'a> {
-            fn new(kind: Type) -> Line<'a> {
-                Line {
-                    kind,
-                    path: None,
-                    path_hex: None,
-                    length: None,
-                    mtime_ns: None,
-                    target: None,
-                    target_hex: None,
-                    reason: None,
-                    files: None,
-                    links: None,
-                    folders: None,
-                    unread: None,
-                    bytes: None,
-                    $($field: None,)*
-                }
-            }
-
             fn digest(&mut self, algorithm: Algorithm) -> &mut Option<Digits<'a>> {
                 match algorithm {
                     $(Algorithm::$algorithm => &mut self.$field,)*
                     _ => unreachable!("no key for {algorithm}"),
                 }
             }
+
+            /// An error if there is a key that has not been taken.
+            fn only(self) -> Result<(), Problem> {
+                $(
+                    if self.$field.is_some() {
+                        return Err(Problem::Key($name));
+                    }
+                )*
+                $(
+                    if self.$key.is_some() {
+                        return Err(Problem::Key(stringify!($key)));
+                    }
+                )*
+                Ok(())
+            }
         }
     };
 }
 
 line! {
+    #[serde(borrow)]
+    path: Cow<'a, str>,
+    path_hex: String,
+    length: u64,
+    mtime_ns: i128,
+    target: Cow<'a, str>,
+    target_hex: String,
+    reason: Reason,
+    files: u64,
+    links: u64,
+    folders: u64,
+    unread: u64,
+    bytes: u64;
     // algorithms.py: rust_line_keys
     Sha1: sha1 = "sha1",
     Sha224: sha224 = "sha224",
@@ -199,20 +186,23 @@ impl<'a> Line<'a> {
 
     /// The line of an entry of a manifest. The entry's digests must fit the algorithms.
     pub(super) fn of(entry: &'a Entry, algorithms: &[Algorithm]) -> Result<Line<'a>, Problem> {
-        let mut line = Line::new(match &entry.kind {
-            Kind::File { .. } => Type::File,
-            Kind::Link { .. } => Type::Link,
+        let (path, path_hex) = text(&entry.path);
+        let mut line = Line { path, path_hex, ..Line::default() };
+        line.kind = match &entry.kind {
+            Kind::File { nbytes, mtime_ns, digests } => {
+                line.read(*nbytes, *mtime_ns, digests, algorithms)?;
+                Type::File
+            }
+            Kind::Link { target } => {
+                (line.target, line.target_hex) = text(target);
+                Type::Link
+            }
             Kind::Folder => Type::Folder,
-            Kind::Unread(_) => Type::Unread,
-        });
-        (line.path, line.path_hex) = text(&entry.path);
-        match &entry.kind {
-            Kind::File { nbytes, mtime_ns, digests } => line.read(*nbytes, *mtime_ns, digests, algorithms)?,
-            Kind::Link { target } => (line.target, line.target_hex) = text(target),
-            Kind::Folder => {}
-            Kind::Unread(Reason::Unreadable) => line.reason = Some(ReasonJson::Unreadable),
-            Kind::Unread(Reason::Unstable) => line.reason = Some(ReasonJson::Unstable),
-        }
+            Kind::Unread(reason) => {
+                line.reason = Some(*reason);
+                Type::Unread
+            }
+        };
         Ok(line)
     }
 
@@ -236,13 +226,14 @@ impl<'a> Line<'a> {
     /// The last line.
     pub(super) fn end(totals: &Totals, lines: &Hash) -> Line<'a> {
         Line {
+            kind: Type::End,
             files: Some(totals.nfiles),
             links: Some(totals.nlinks),
             folders: Some(totals.nfolders),
             unread: Some(totals.nunread),
             bytes: Some(totals.nbytes),
             sha256: Some(lines.into()),
-            ..Line::new(Type::End)
+            ..Line::default()
         }
     }
 
@@ -283,10 +274,7 @@ impl<'a> Line<'a> {
                 Kind::Link { target }
             }
             Type::Folder => Kind::Folder,
-            Type::Unread => Kind::Unread(match taken(&mut self.reason, "reason")? {
-                ReasonJson::Unreadable => Reason::Unreadable,
-                ReasonJson::Unstable => Reason::Unstable,
-            }),
+            Type::Unread => Kind::Unread(taken(&mut self.reason, "reason")?),
             Type::End => return Err(Problem::Key("type")),
         };
         self.only()?;
@@ -298,30 +286,6 @@ impl<'a> Line<'a> {
         let digest = self.digest(algorithm).take().filter(is_lower).and_then(|digits| digits.0.parse().ok());
         let fits = |digest: &Hash| digest.as_ref().len() == algorithm.digest_nbytes();
         digest.filter(fits).ok_or(Problem::Digests(algorithm))
-    }
-
-    /// Checks that the line has no further keys.
-    fn only(mut self) -> Result<(), Problem> {
-        for &algorithm in Algorithm::ALL {
-            if self.digest(algorithm).is_some() {
-                return Err(Problem::Key(algorithm.name()));
-            }
-        }
-        let rest = [
-            ("path", self.path.is_some()),
-            ("path_hex", self.path_hex.is_some()),
-            ("length", self.length.is_some()),
-            ("mtime_ns", self.mtime_ns.is_some()),
-            ("target", self.target.is_some()),
-            ("target_hex", self.target_hex.is_some()),
-            ("reason", self.reason.is_some()),
-            ("files", self.files.is_some()),
-            ("links", self.links.is_some()),
-            ("folders", self.folders.is_some()),
-            ("unread", self.unread.is_some()),
-            ("bytes", self.bytes.is_some()),
-        ];
-        rest.iter().find(|(_, is_there)| *is_there).map_or(Ok(()), |(key, _)| Err(Problem::Key(key)))
     }
 }
 

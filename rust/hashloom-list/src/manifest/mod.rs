@@ -53,7 +53,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use hashloom::{Algorithm, Hash};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use hashloom_files::paths::by_components;
 use line::Line;
@@ -169,7 +169,8 @@ pub enum Kind {
 ///
 /// assert_eq!(Reason::Unstable.to_string(), "unstable");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Reason {
     /// The file or folder could not be opened or read.
