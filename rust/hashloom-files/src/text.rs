@@ -151,14 +151,6 @@ pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
 }
 
 /// The letters of RFC 4648 section 4.
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// The number that the first `nletters` letters of a text in base64 are, 6 bits each.
-pub fn base64_number(text: &str, nletters: usize) -> Option<u128> {
-    let letters = text.as_bytes().get(..nletters)?;
-    letters.iter().try_fold(0, |number, byte| Some(number << 6 | LETTERS.iter().position(|at| at == byte)? as u128))
-}
-
 /// Encodes bytes by RFC 4648 section 4, as S3 and `cksum --base64` write digests.
 ///
 /// ```
@@ -167,6 +159,7 @@ pub fn base64_number(text: &str, nletters: usize) -> Option<u128> {
 /// assert_eq!(hashloom_files::text::base64(b"foob"), "Zm9vYg==");
 /// ```
 pub fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
         let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));

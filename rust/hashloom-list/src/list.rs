@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use ct_codecs::{Base64, Decoder};
 use hashloom::{Algorithm, Hash};
-use hashloom_files::text::base64;
 
 mod encoding;
 mod file_hash;
@@ -622,26 +622,11 @@ fn base64_ndigits(algorithm: Algorithm) -> usize {
     algorithm.digest_nbytes().div_ceil(3) * 4
 }
 
-/// Reads a digest as [`base64`] writes it: with padding, and with no bit set that is not part of the digest.
+/// Reads a digest in base64: with padding, and with no bit set that is not part of the digest.
 fn from_base64(algorithm: Algorithm, text: &[u8]) -> Option<Hash> {
-    if text.len() != base64_ndigits(algorithm) {
-        return None;
-    }
-    let value = |letter| match letter {
-        b'A'..=b'Z' => letter - b'A',
-        b'a'..=b'z' => letter - b'a' + 26,
-        b'0'..=b'9' => letter - b'0' + 52,
-        b'+' => 62,
-        // Padding; no other byte is written for its value.
-        _ => 63,
-    };
-    let mut bytes = Vec::with_capacity(text.len());
-    for four in text.chunks(4) {
-        let bits = four.iter().fold(0, |bits, &letter| bits << 6 | u32::from(value(letter)));
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..]);
-    }
-    let bytes = bytes.get(..algorithm.digest_nbytes())?;
-    (base64(bytes).as_bytes() == text).then(|| Hash::new(algorithm, bytes))
+    let mut bytes = [0; 64];
+    let bytes = Base64::decode(&mut bytes, text, None).ok()?;
+    (bytes.len() == algorithm.digest_nbytes()).then(|| Hash::new(algorithm, bytes))
 }
 
 /// A name without escapes ends at a NUL, as in coreutils; an escaped name must not contain a NUL.

@@ -30,8 +30,8 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
+use ct_codecs::{Base64, Decoder};
 use hashloom_files::paths::display;
-use hashloom_files::text::base64_number;
 use minisign_verify::{Error, Signature, StreamVerifier};
 
 #[cfg(feature = "sign")]
@@ -85,10 +85,10 @@ impl PublicKey {
         let key = key.lines().nth(1).unwrap_or(key).trim();
         let bad = |error: Error| SignatureError::NotAKey(error.to_string());
         let parsed = minisign_verify::PublicKey::from_base64(key).map_err(bad)?;
-        // Two bytes of the algorithm, eight of the number, which is printed as one of little-endian order; 14 letters
-        // have four bits more.
-        let number = base64_number(key, 14).unwrap_or_default() >> 4;
-        Ok(PublicKey { key: parsed, id: format!("{:016X}", (number as u64).swap_bytes()) })
+        // Two bytes of the algorithm, eight of the number, the key.
+        let bytes = Base64::decode_to_vec(key, None).unwrap_or_default();
+        let number = bytes.get(2..10).and_then(|number| number.try_into().ok()).map_or(0, u64::from_le_bytes);
+        Ok(PublicKey { key: parsed, id: format!("{number:016X}") })
     }
 
     /// The number of the key, as minisign prints it. Anybody can make another key with this number.
