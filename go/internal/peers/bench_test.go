@@ -147,50 +147,6 @@ func BenchmarkMany(b *testing.B) {
 	}
 }
 
-// BenchmarkOne hashes one message, at once and by a running hash.
-func BenchmarkOne(b *testing.B) {
-	for _, size := range []int{8, 64, 1024, 16384} {
-		msg := make([]byte, size)
-		sum := make([]byte, 0, 64)
-		one := func(name, by string, f func()) {
-			b.Run(fmt.Sprintf("alg=%s/size=%d/by=%s", name, size, by), func(b *testing.B) {
-				b.SetBytes(int64(size))
-				b.ReportAllocs()
-				for b.Loop() {
-					f()
-				}
-			})
-		}
-		running := func(h hash.Hash) func() {
-			return func() {
-				h.Reset()
-				h.Write(msg)
-				h.Sum(sum)
-			}
-		}
-		one("sha1-sum", "hashloom", func() { ours1.Sum(msg) })
-		one("sha1-sum", "std", func() { sha1.Sum(msg) })
-		one("sha256-sum", "hashloom", func() { sha256.Sum256(msg) })
-		one("sha256-sum", "std", func() { stdsha256.Sum256(msg) })
-		one("sha512-sum", "hashloom", func() { ours512.Sum512(msg) })
-		one("sha512-sum", "std", func() { sha512.Sum512(msg) })
-		one("sha1-new", "hashloom", running(ours1.New()))
-		one("sha1-new", "std", running(sha1.New()))
-		one("sha256-new", "hashloom", running(sha256.New()))
-		one("sha256-new", "std", running(stdsha256.New()))
-		one("sha512-new", "hashloom", running(ours512.New()))
-		one("sha512-new", "std", running(sha512.New()))
-		one("sha3-256-sum", "hashloom", func() { ours3.Sum256(msg) })
-		one("sha3-256-sum", "std", func() { sha3.Sum256(msg) })
-		one("sha3-256-sum", "x-crypto", func() { xsha3.Sum256(msg) })
-		one("sha3-256-new", "hashloom", running(ours3.New256()))
-		one("sha3-256-new", "std", running(sha3.New256()))
-		one("sha3-256-new", "x-crypto", running(xsha3.New256()))
-		one("ripemd160-new", "hashloom", running(ours160.New()))
-		one("ripemd160-new", "x-crypto", running(ripemd160.New()))
-	}
-}
-
 // BenchmarkPBKDF2 derives 64 keys of one digest each, by 1,000 iterations.
 func BenchmarkPBKDF2(b *testing.B) {
 	const n = 64
