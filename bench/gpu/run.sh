@@ -7,10 +7,10 @@
 #   FOLDER/run.sh [--small] [RESULTS]    there: at most 40 minutes, 5 with --small
 #
 # RESULTS (default: results.jsonl) becomes lines of JSON: the machine; digests beside the CPU's, for ragged messages
-# and for lengths around blocks; a lost device, a full one, a process killed amid a call; searches beside the CPU's
-# lanes and hashcat; the same kernels in CUDA C with nothing around them (nvcc) and their instructions (cuobjdump);
-# messages that go over the bus. A part whose program is missing says SKIPPED. DEVICE, if it is set, is a part of the
-# device's name; HASHCAT and NVCC name these programs. Exit status: 0; 1 if a digest was wrong or a part failed.
+# and for lengths around blocks; searches beside the CPU's lanes and hashcat; the same kernels in CUDA C with nothing
+# around them (nvcc) and their instructions (cuobjdump); messages that go over the bus. A part whose program is missing
+# says SKIPPED. DEVICE, if it is set, is a part of the device's name; HASHCAT and NVCC name these programs. Exit status:
+# 0; 1 if a digest was wrong or a part failed.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export NODEVICE_SELECT=1
@@ -67,20 +67,6 @@ part probe 60 "$bench" probe "${device[@]}"
 part right 600 "$bench" right --algorithm all --messages "$messages" "${device[@]}"
 wide=(--algorithm sha512)
 part right-pairs 120 "$bench" right "${wide[@]}" --messages $((messages / 10)) --pairs "${device[@]}"
-
-part faults 180 "$bench" faults "${device[@]}"
-# Killed amid a call: the next process finds the device in order.
-"$bench" spin --seconds 60 "${device[@]}" >"$work/spin" &
-spin=$!
-for _ in $(seq 600); do
-    grep -q begun "$work/spin" && break
-    sleep 0.1
-done
-grep -q '"wrong":0' "$work/spin" || { echo "FAILED: spin" >&2; failed=1; }
-kill -KILL "$spin"
-wait "$spin" 2>"$work/killed"
-line killed "amid a call" >>"$results"
-part after-kill 60 "$bench" right --messages $((messages / 100)) "${device[@]}"
 
 search=(search --seconds "$seconds" --repeats "$repeats" "${device[@]}")
 part search 420 "$bench" "${search[@]}" --algorithm searchable

@@ -5,15 +5,13 @@
 //! gpubench probe                                         # the devices
 //! gpubench search --backend cuda --device h100           # over this interface, on this device; both fit most commands
 //! gpubench right --algorithm sha256 --messages 10000000  # ragged messages, and lengths around blocks, as the CPU has
-//! gpubench faults                                        # a lost device
-//! gpubench spin --seconds 60                             # calls without an end, to be killed
 //! gpubench search --algorithm sha256 --seconds 10        # nonces a second, by the GPU and by the CPU's lanes
 //! gpubench bytes --algorithm sha1 --nbytes 4096          # messages in memory, by the GPU and by the CPU's lanes
 //! gpubench count --algorithm sha256                      # operations and bytes of a search
 //! gpubench text --language cuda --algorithm sha256       # a search's shader: cuda, wgsl, wgsl-pairs or inputs
 //! ```
 //!
-//! Exit status: 0; 1 if a digest is wrong or a fault goes unnoticed; 2 for a wrong argument or no device.
+//! Exit status: 0; 1 if a digest is wrong; 2 for a wrong argument or no device.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -182,8 +180,6 @@ fn main() -> ExitCode {
     let done = knobs().and_then(|knobs| match knobs.command.as_str() {
         "probe" => Ok(probe(&knobs)),
         "right" => right(&knobs),
-        "faults" => faults(&knobs),
-        "spin" => spin(&knobs),
         "search" => search(&knobs),
         "bytes" => bytes(&knobs),
         "count" => count(&knobs),
@@ -258,55 +254,6 @@ fn right(knobs: &Knobs) -> Fallible<bool> {
         }));
     }
     Ok(all_right)
-}
-
-fn faults(knobs: &Knobs) -> Fallible<bool> {
-    let data = Numbers(knobs.seed).bytes(1 << 20);
-    let messages: Vec<&[u8]> = (0..20_000).map(|i| &data[i..][..2000]).collect();
-
-    // Lost amid a call.
-    let device = knobs.open()?;
-    let has_begun = AtomicBool::new(false);
-    let ended = std::thread::scope(|scope| {
-        let work = scope.spawn(|| {
-            let mut digests = vec![1; 32 * messages.len()];
-            loop {
-                digests.fill(1);
-                let done = device.hash_many(Algorithm::Sha256, &messages, &mut digests);
-                has_begun.store(true, Ordering::Relaxed);
-                if let Err(error) = done {
-                    return (error.to_string(), digests.iter().all(|&byte| byte == 0));
-                }
-            }
-        });
-        while !has_begun.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        // Any time is right.
-        std::thread::sleep(Duration::from_millis(20));
-        device.lose();
-        work.join()
-    });
-    let (error, is_zeroed) = ended.unwrap_or_else(|_| ("a panic".to_owned(), false));
-    tell(&json!({ "fault": "lost", "error": error, "digests_zeroed": is_zeroed }));
-    Ok(is_zeroed)
-}
-
-fn spin(knobs: &Knobs) -> Fallible<bool> {
-    let device = knobs.open()?;
-    let data = Numbers(knobs.seed).bytes(1 << 20);
-    let messages: Vec<&[u8]> = (0..20_000).map(|i| &data[i..][..2000]).collect();
-    let begun = Instant::now();
-    let mut calls = 0;
-    while begun.elapsed().as_secs_f64() < knobs.seconds {
-        let wrong = nwrong(&device, Algorithm::Sha256, &messages)?;
-        if calls == 0 {
-            tell(&json!({ "spin": "begun", "wrong": wrong }));
-        }
-        calls += 1;
-    }
-    tell(&json!({ "spin": "ended", "calls": calls }));
-    Ok(true)
 }
 
 fn search(knobs: &Knobs) -> Fallible<bool> {
