@@ -3,12 +3,12 @@
 //! The digests of all pieces of a content, for making a torrent.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hashloom_files::merkle::NODE_NBYTES;
 use hashloom_files::pieces::job::{Content, Digests, Job, Outcome};
 use hashloom_files::pieces::run;
-use hashloom_files::run::Options;
+use hashloom_files::run::{Options, lock, unlocked};
 
 /// The digests of all pieces, one after the other.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ pub(crate) fn compute<'a>(content: Content<'a>, options: &Options) -> (Content<'
     let result = match making.failed.into_inner() {
         true => Err(Failure::Absent),
         false if !making.content.is_done() => Err(Failure::Cancelled),
-        false => Ok(making.computed.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        false => Ok(unlocked(making.computed)),
     };
     (making.content, result)
 }
@@ -69,7 +69,7 @@ impl Job for Making<'_> {
     fn settle(&self, piece: usize, outcome: Outcome<'_>) {
         match outcome {
             Outcome::Hashed(Digests { whole, leaves }) => {
-                let mut computed = self.computed.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut computed = lock(&self.computed);
                 if let Some(place) = computed.sha1.get_mut(piece * 20..(piece + 1) * 20) {
                     place.copy_from_slice(whole);
                 }

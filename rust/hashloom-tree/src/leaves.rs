@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use hashloom::{Hasher, finalize_many, update_many};
 use hashloom_files::lanes::{Form, Leaves};
@@ -22,7 +22,7 @@ use hashloom_files::pieces::layout::Layout;
 use hashloom_files::read::buffer::{out_of_memory, zeros};
 use hashloom_files::read::open::is_in_memory;
 use hashloom_files::run::pool::Pool;
-use hashloom_files::run::{InOrder, LANES, Options};
+use hashloom_files::run::{InOrder, LANES, Options, lock, unlocked};
 
 use super::ReadFrom;
 
@@ -153,7 +153,7 @@ struct Order<'t> {
 
 impl<'t> Hashing<'t> {
     fn order(&self) -> MutexGuard<'_, Order<'t>> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.order)
     }
 
     fn fail(&self, order: &mut Order<'t>, failure: Failure) {
@@ -237,7 +237,7 @@ pub(super) fn hash_memory(leaves: &Leaves, bytes: &[u8], options: &Options, take
         let next = AtomicU64::new(0);
         let work = |()| {
             while let Some((batch, digests)) = batches.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
-                *digests.lock().unwrap_or_else(PoisonError::into_inner) = hash_batch(leaves, batch, &pool);
+                *lock(digests) = hash_batch(leaves, batch, &pool);
             }
         };
         match batches.len() {
@@ -248,7 +248,7 @@ pub(super) fn hash_memory(leaves: &Leaves, bytes: &[u8], options: &Options, take
             return Err(Failure::Cancelled);
         }
         for (_, digests) in batches {
-            take(&digests.into_inner().unwrap_or_else(PoisonError::into_inner)).map_err(Failure::Taker)?;
+            take(&unlocked(digests)).map_err(Failure::Taker)?;
         }
         done += window.len() as u64;
         options.tell(done, None);

@@ -10,8 +10,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hashloom::search::Search;
-use hashloom_files::run::Options;
 use hashloom_files::run::pool::{LOOK, Pool};
+use hashloom_files::run::{Options, lock, unlocked};
 
 /// The time that a part of the range takes: nothing can interrupt a thread in a part.
 const PART_TIME: Duration = Duration::from_millis(75);
@@ -126,7 +126,7 @@ pub fn search(
     let state = State { last, todo: nonces, parts: VecDeque::new(), nparts_done: 0, next: nonces, is_over: false, on };
     let shared = Shared { search, pool: &pool, state: Mutex::new(state), changed: Condvar::new() };
     pool.work(|| Some(()), |()| shared.work());
-    let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let state = unlocked(shared.state);
     End { next: state.next, cancelled: state.next.is_some() && !state.is_over }
 }
 
@@ -180,7 +180,7 @@ impl<On: FnMut(Event) -> ControlFlow<()>> Shared<'_, On> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<On>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Begins the next part. Returns its number and its nonces.

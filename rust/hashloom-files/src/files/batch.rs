@@ -16,8 +16,8 @@ mod whole;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use self::disks::{Disks, Parked, ToPark};
@@ -29,7 +29,7 @@ use crate::read::open::open_max;
 use crate::read::readers::Readers;
 use crate::read::ring::{FirstRead, Lost, Ring};
 use crate::run::pool::Pool;
-use crate::run::{LANES, Options};
+use crate::run::{LANES, Options, lock, unlocked};
 
 /// A request on its way.
 type Lane<T> = lanes::Lane<Whole<T>>;
@@ -67,12 +67,12 @@ fn run_with<T: Send>(
         nbytes: AtomicU64::new(0),
     };
     lanes::run(&run, pool, ROUND_MAX, CHUNK_MAX_NBYTES);
-    let mut results = run.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut results = unlocked(run.results);
     // In a cancelled run, results may still wait for a request that has no result.
     for (request, result) in std::mem::take(&mut results.waiting).into_values().flatten() {
         results.hand_out(request, result);
     }
-    let supply = run.supply.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let supply = unlocked(run.supply);
     let ndone = results.summary.nfiles + results.summary.nfailed;
     Summary { cancelled: !supply.exhausted || ndone < supply.next, ..results.summary }
 }
@@ -465,9 +465,4 @@ fn begun_in_vain(path: &Path, lost: Lost) -> FirstRead {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => FirstRead::NotRead(0, lost.into()),
         _ => FirstRead::Later,
     }
-}
-
-/// A panic elsewhere leaves nothing half-done in the data behind these locks.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

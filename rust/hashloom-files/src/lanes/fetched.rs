@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::Part;
 use crate::read::direct::Direct;
 use crate::read::open::{Residence, residence};
+use crate::run::lock;
 
 /// The end of the fetched bytes if none are fetched, or no more: lanes read what is in no part.
 pub(crate) const ALL: u64 = u64::MAX;
@@ -46,7 +47,7 @@ impl Fetched {
 
     /// A panic elsewhere leaves nothing half-done in the data behind this lock.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Lanes may read up to here.

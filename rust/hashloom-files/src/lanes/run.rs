@@ -2,13 +2,13 @@
 
 //! The loop of a thread that hashes: take messages, read a chunk of each, hash all chunks side by side, settle.
 
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once};
 
 use super::hashing::hash_round;
 use super::{Lane, Message, Places};
 use crate::read::readers::{Queue, Readers};
-use crate::run::join;
 use crate::run::pool::Pool;
+use crate::run::{join, lock};
 
 /// Whoever has messages to hash, and wants their digests. All threads share it.
 pub(crate) trait Client: Sync {
@@ -46,7 +46,7 @@ pub(crate) trait Client: Sync {
 pub(crate) fn run<C: Client>(client: &C, pool: &Pool, nplaces: usize, chunk_nbytes: usize) {
     std::thread::scope(|scope| {
         let (readers, started) = (Mutex::new(Vec::new()), Once::new());
-        let lock = || readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || lock(&readers);
         let start = || started.call_once(|| lock().extend(client.readers().start(scope, || client.read(pool))));
         if !pool.work(|| Places::new(nplaces, chunk_nbytes), |places| work(client, pool, places, &start)) {
             client.fail();

@@ -333,9 +333,10 @@ mod tests {
     use crate::pieces::files::{Cache, Files, Place};
     use crate::pieces::job::{Hashes, Outcome};
     use crate::pieces::layout::{Layout, Spans};
-    use crate::pieces::{lock, run_with};
+    use crate::pieces::run_with;
     use crate::read::readers::MOMENT;
     use crate::run::Cancel;
+    use crate::run::lock;
 
     const PIECE_NBYTES: u64 = 64 << 10;
     /// Lengths of the files of a job: more than a piece, less, nothing, exactly one, more than a part, and one with a

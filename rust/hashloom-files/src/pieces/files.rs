@@ -7,12 +7,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::read::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at};
 use crate::read::holes;
 use crate::read::open::{OPEN_MAX, OpenFile, open_max};
 use crate::read::stamp::{READINGS_MAX, Stamp};
+use crate::run::lock;
 
 /// Why the bytes of a file are not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -437,11 +438,6 @@ fn too_many_open(error: &io::Error) -> bool {
 #[cfg(not(unix))]
 fn too_many_open(_error: &io::Error) -> bool {
     false
-}
-
-/// A panic elsewhere leaves nothing half-done in the data behind these locks.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a file is there, as far as the file system tells without opening it. This is for finding the content, where

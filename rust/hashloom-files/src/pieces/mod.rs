@@ -17,7 +17,7 @@ mod queue;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::lanes::{self, CHUNK_MAX_NBYTES, Client, Lane, Places, State};
 use crate::merkle::{BLOCK_NBYTES, NO_LEAF};
@@ -30,7 +30,7 @@ use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::read::readers::Readers;
 use crate::run::pool::Pool;
-use crate::run::{LANES, Options};
+use crate::run::{LANES, Options, lock, unlocked};
 
 /// Total bytes of the places of all threads: a few threads have the largest chunks, many threads share this.
 const PLACES_MAX_NBYTES: usize = 32 << 20;
@@ -61,7 +61,7 @@ fn run_with<J: Job, I: Iterator<Item = Arc<J>> + Send>(jobs: I, options: &Option
     let run = Run { pool: &pool, queue, options, fetcher, nbytes_done: AtomicU64::new(0), total_nbytes };
     lanes::run(&run, &pool, at_most(LANES), chunk_nbytes);
     // In a cancelled run, jobs may have a piece in some lane, or wait to be taken.
-    let queue = run.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let queue = unlocked(run.queue);
     queue.unfinished.iter().filter(|job| !job.content().is_done()).for_each(|job| break_off(&**job));
 }
 
@@ -185,9 +185,4 @@ impl<J: Job, I: Iterator<Item = Arc<J>> + Send> Run<'_, J, I> {
             Settled::Over => lock(&self.queue).forget(job),
         }
     }
-}
-
-/// A panic elsewhere leaves nothing half-done in the data behind these locks.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

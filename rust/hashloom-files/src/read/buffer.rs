@@ -5,7 +5,9 @@
 use std::alloc::{Layout, alloc_zeroed};
 use std::io;
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::run::lock;
 
 /// Zeros from the system: pages that are never used take no memory. `nbytes` must not be 0.
 pub fn zeros(nbytes: usize) -> Option<Vec<u8>> {
@@ -74,7 +76,7 @@ impl Arena {
     pub(crate) fn take(self: &Arc<Arena>) -> Option<Buffer> {
         self.memory.get_or_init(|| Memory::new(self.count * Arena::BUFFER_NBYTES)).as_ref()?;
         // The buffer that was used last is most likely in a cache of the CPU.
-        let number = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        let number = lock(&self.free).pop()?;
         Some(Buffer { arena: self.clone(), number })
     }
 }
@@ -120,7 +122,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.arena.free.lock().unwrap_or_else(PoisonError::into_inner).push(self.number);
+        lock(&self.arena.free).push(self.number);
     }
 }
 

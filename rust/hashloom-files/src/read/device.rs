@@ -9,15 +9,14 @@
 use std::fs::File;
 use std::time::Duration;
 #[cfg(target_os = "linux")]
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Mutex};
 
 #[cfg(target_os = "linux")]
 use rustix::fs::fstat;
 
 use crate::read::readers::PART_NBYTES;
+#[cfg(target_os = "linux")]
+use crate::run::lock;
 
 /// Length from which a file that is not in memory is worth readers of its own.
 pub(crate) const LONG_NBYTES: u64 = 1 << 20;
@@ -96,7 +95,7 @@ impl Device {
 pub(crate) fn of(file: &File) -> Device {
     static KNOWN: Mutex<Option<HashMap<u64, Kind>>> = Mutex::new(None);
     let Ok(stat) = fstat(file) else { return Device { number: 0, kind: Kind::Unknown } };
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = || lock(&KNOWN);
     let kind = known().get_or_insert_default().get(&stat.st_dev).copied();
     // The lock is not held here: a server may take its time, or never answer.
     let kind = kind.unwrap_or_else(|| linux::kind(file, stat.st_dev));

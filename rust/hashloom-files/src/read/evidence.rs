@@ -22,7 +22,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hashloom::Algorithm;
@@ -30,6 +30,7 @@ use hashloom::Algorithm;
 use crate::paths;
 use crate::read::device;
 use crate::read::stamp::Stamp;
+use crate::run::lock;
 use crate::text::{Hex, from_hex};
 
 /// Two changes within this time may leave the same time stamp: clocks of file systems tick every 1 to 10 ms.
@@ -313,7 +314,7 @@ impl Folder {
     /// The tie of a file that was noted, with the path by which it was found.
     pub fn tie(&self, path: &Path, Noted { stamp, doubt }: &Noted) -> Tie {
         let Stamp { nbytes, mtime_ns, ctime_ns, dev, ino } = *stamp;
-        let known = || self.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || lock(&self.devices);
         let found = known().get(&dev).copied();
         // The lock is not held here: a server may take its time.
         let device = found.unwrap_or_else(|| {

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use crate::read::buffer::{Arena, Buffer};
 use crate::read::device::Device;
 use crate::read::open::open_max;
-use crate::run::Options;
 use crate::run::pool::{LOOK, Pool, room_for};
+use crate::run::{Options, lock};
 
 /// Largest number of bytes that are read at once.
 pub(crate) const PART_NBYTES: u64 = Arena::BUFFER_NBYTES as u64;
@@ -131,7 +131,7 @@ impl<Q: Queue> Readers<Q> {
 
     /// A panic elsewhere leaves nothing half-done in the data behind this lock.
     fn lock(&self) -> MutexGuard<'_, State<Q>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Starts the readers, each of which calls `work`. Without any, the threads that hash read.

@@ -6,9 +6,10 @@
 //! for the disk. Linux counts the first two times for each thread, also for one that still runs.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::pool::lock;
 use super::rate::Rate;
 
 /// The cause that keeps the work from being faster.
@@ -236,11 +237,6 @@ fn cpu_time() -> Duration {
 #[cfg(not(unix))]
 fn cpu_time() -> Duration {
     Duration::ZERO
-}
-
-/// A panic elsewhere leaves nothing half-done in the data under the lock.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(all(test, target_os = "linux"))]

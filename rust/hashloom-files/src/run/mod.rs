@@ -35,7 +35,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use meter::{HeldBack, Meter};
 pub use order::InOrder;
-pub use pool::join;
+pub use pool::{join, lock, unlocked};
 
 use rate::Rate;
 

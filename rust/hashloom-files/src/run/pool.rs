@@ -9,7 +9,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Options;
@@ -72,7 +72,7 @@ impl Pool {
         // State left half-done by a panic is dropped with the pool, as nothing continues after it.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
             self.has_panicked.store(true, Ordering::Relaxed);
-            self.payload.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(payload);
+            lock(&self.payload).get_or_insert(payload);
         }
     }
 
@@ -105,12 +105,33 @@ impl Pool {
             work(own);
             join(others);
         });
-        let payload = self.payload.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let payload = lock(&self.payload).take();
         if let Some(payload) = payload {
             resume_unwind(payload);
         }
         true
     }
+}
+
+/// Locks a mutex, also after a panic of a thread that had it: the pool ends all work after a panic, and a mutex of this
+/// crate has nothing half-done behind it.
+///
+/// ```
+/// let counter = std::sync::Mutex::new(0);
+/// *hashloom_files::run::lock(&counter) += 1;
+/// assert_eq!(hashloom_files::run::unlocked(counter), 1);
+/// ```
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The value of a mutex that nobody locks any more, also after a panic.
+///
+/// ```
+/// assert_eq!(hashloom_files::run::unlocked(std::sync::Mutex::new(1)), 1);
+/// ```
+pub fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until these threads have ended.

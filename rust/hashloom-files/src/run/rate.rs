@@ -6,10 +6,11 @@
 //! read nothing is paid, so each thread begins with one read, of 32 KiB in most cases; what readers read,
 //! 2 MiB, comes first.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::pool::LOOK;
+use super::pool::lock;
 
 /// Time without reads that later reads may make up for. It evens out what the system takes for a wait, and is the
 /// longest burst.
@@ -52,7 +53,7 @@ impl Rate {
 
     /// Adds bytes that were read until `now`. Returns the time at which all bytes are paid.
     fn note(&self, nbytes: u64, now: Instant) -> Instant {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let State { begun, paid, unused } = state.unwrap_or(State { begun: now, paid: now, unused: Duration::ZERO });
         let lost = now.saturating_duration_since(paid + CREDIT);
         // A limit below 1 byte a year makes no difference.
@@ -64,7 +65,7 @@ impl Rate {
 
     /// Returns true if the limit was used up for four fifths of the time: without it, more bytes would have been read.
     pub(super) fn was_used_up(&self) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock(&self.state);
         state.is_some_and(|State { begun, paid, unused }| {
             let elapsed = Instant::now().max(paid) - begun;
             let unpaid = Instant::now().saturating_duration_since(paid + CREDIT);

@@ -10,12 +10,12 @@ use std::io::{self, BufRead};
 use std::iter::Peekable;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::{self, by_components, to_bytes};
 use hashloom_files::read::evidence::Folder;
-use hashloom_files::run::{Cancel, Options};
+use hashloom_files::run::{Cancel, Options, lock};
 use hashloom_files::state::State;
 use hashloom_files::text::reason;
 use hashloom_files::walk::{self, Entries, Filter, Walk, WalkError};
@@ -818,9 +818,4 @@ fn trouble(path: &[u8], error: io::Error) -> Look {
 
 fn unread(path: Vec<u8>, reason: Reason, error: FileError) -> Found {
     Found { entry: Entry { path, kind: Kind::Unread(reason) }, evidence: Evidence::Read, error: Some(error) }
-}
-
-/// A panic elsewhere leaves nothing half-done in the data under the lock.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

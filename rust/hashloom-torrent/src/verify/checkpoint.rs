@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hashloom_files::pieces::files::{Cache, Files};
 use hashloom_files::read::evidence::{Folder, TICK};
+use hashloom_files::run::{lock, unlocked};
 use hashloom_files::state::State;
 use hashloom_files::{Doubt, Noted, Tie};
 
@@ -269,14 +270,14 @@ impl Checkpoint {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn close(self) -> io::Result<()> {
-        let mut inner = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = unlocked(self.0);
         inner.flush();
         inner.failed
     }
 
     /// A panic elsewhere leaves nothing half-done in the data behind the lock.
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -13,7 +13,7 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::{Bitfield, Torrent};
@@ -21,7 +21,7 @@ use hashloom_files::paths;
 use hashloom_files::pieces::files::{Cache, Files, Presence};
 use hashloom_files::pieces::job::{self, Digests, Hashes, Job, Outcome};
 use hashloom_files::pieces::run;
-use hashloom_files::run::Options;
+use hashloom_files::run::{Options, lock};
 use hashloom_files::text::{quoted, reason};
 use locate::{Located, locate};
 
@@ -378,7 +378,7 @@ where
             Ok(located) => located,
             Err(error) => {
                 let error = VerifyError::locating(this, &check.path, error);
-                (sink.lock().unwrap_or_else(PoisonError::into_inner))(check, Err(error));
+                (lock(sink))(check, Err(error));
                 return None;
             }
         };
@@ -443,7 +443,7 @@ where
             pieces,
             files: file_reports,
             troubles: troubles.collect(),
-            ntaken_over: self.taken_over.lock().unwrap_or_else(PoisonError::into_inner).count(),
+            ntaken_over: lock(&self.taken_over).count(),
             nbytes_read: self.content.nbytes_read(),
             elapsed: self.started.elapsed(),
             cancelled,
@@ -475,7 +475,7 @@ where
                 if matches!(before, PieceState::Unchecked | PieceState::Unstable) {
                     return;
                 }
-                self.taken_over.lock().unwrap_or_else(PoisonError::into_inner).set(piece, false);
+                lock(&self.taken_over).set(piece, false);
                 match outcome {
                     Outcome::Changed => PieceState::Unchecked,
                     _ => PieceState::Unstable,
@@ -492,9 +492,9 @@ where
 
     fn finish(&self) {
         let report = self.report();
-        let check = self.check.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let check = lock(&self.check).take();
         if let Some(check) = check {
-            (self.sink.lock().unwrap_or_else(PoisonError::into_inner))(check, Ok(report));
+            (lock(self.sink))(check, Ok(report));
         }
     }
 }

@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::Lane;
 use super::links::Links;
 use super::whole::Fetch;
-use super::{Lane, lock};
 use crate::files::request::Request;
 use crate::lanes::{ALL, Fetched, Part, Tasks, read_part};
 use crate::read::ahead::read_ahead;
@@ -31,8 +31,8 @@ use crate::read::direct::{ALIGNMENT, Direct, is_cold};
 use crate::read::open::{is_in_memory, open_max};
 use crate::read::readers::{Queue, Readers, SHORT_MAX, SHORT_NBYTES, nreaders};
 use crate::read::stamp::Stamp;
-use crate::run::Options;
 use crate::run::pool::Pool;
+use crate::run::{Options, lock};
 
 /// After this many files in a row that were in memory, or on another disk, requests are no longer parked.
 const ENOUGH: usize = 64;

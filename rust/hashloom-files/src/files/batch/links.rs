@@ -16,11 +16,12 @@ use std::sync::{Arc, Mutex};
 
 use hashloom::Hash;
 
-use super::{Lane, lock};
+use super::Lane;
 use crate::files::request::{Method, Request};
 use crate::files::source::Source;
 use crate::lanes::Form;
 use crate::read::evidence::Before;
+use crate::run::lock;
 
 /// Shorter files are read for each name.
 pub(super) const WORTH_NBYTES: u64 = 64 << 10;
