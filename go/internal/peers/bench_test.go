@@ -9,15 +9,12 @@ import (
 	"crypto/sha512"
 	"fmt"
 	"hash"
-	"runtime"
-	"sync"
 	"testing"
 
 	stdpbkdf2 "crypto/pbkdf2"
 	stdsha256 "crypto/sha256"
 
 	simd2018 "github.com/1lann/sha256-simd"
-	minio "github.com/minio/sha256-simd"
 	//lint:ignore SA1019 The comparison is with this package.
 	"golang.org/x/crypto/ripemd160"
 	xsha3 "golang.org/x/crypto/sha3"
@@ -92,7 +89,6 @@ func BenchmarkMany(b *testing.B) {
 				sums256[i] = stdsha256.Sum256(msg)
 			}
 		})
-		measureMinio(b, msgs, size)
 		measure(b, "sha512", size, "hashloom", func() { ours512.SumMany(sums512[:], msgs) })
 		measureC("sha512", 5)
 		measure(b, "sha512", size, "std", func() {
@@ -255,29 +251,4 @@ func BenchmarkAgain(b *testing.B) {
 			doubles[i] = stdsha256.Sum256(sum[:])
 		}
 	})
-}
-
-// measureMinio measures minio's call for 16 lanes, given padded messages, and its server.
-func measureMinio(b *testing.B, msgs [][]byte, size int) {
-	if runtime.GOARCH != "amd64" || !hasAVX512() {
-		return
-	}
-	measure(b, "sha256", size, "minio-16-lanes", minioMany(msgs))
-	if size == 1024 {
-		server := minio.NewAvx512Server()
-		measure(b, "sha256", size, "minio-server", func() {
-			// It waits for 16 messages at once, or for a tenth of a second.
-			var group sync.WaitGroup
-			for lane := range 16 {
-				group.Go(func() {
-					for i := lane; i < len(msgs); i += 16 {
-						h := minio.NewAvx512(server)
-						h.Write(msgs[i])
-						h.Sum(nil)
-					}
-				})
-			}
-			group.Wait()
-		})
-	}
 }

@@ -6,7 +6,6 @@ require (
 	github.com/1lann/sha256-simd v0.0.0-20180403165344-c378aaa965f1
 	github.com/hashloom/hashloom/go v0.0.0
 	github.com/minio/md5-simd v1.1.2
-	github.com/minio/sha256-simd v1.0.1
 	golang.org/x/crypto v0.45.0
 )
 

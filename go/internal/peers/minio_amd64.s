@@ -1,1 +1,0 @@
-// An assembly file makes the compiler accept a function without a body.
