@@ -297,6 +297,8 @@ def commands():
     yield Command(("check", "--status", "in/list"), ("in/list", *contents), judges=True, silent=True)
     yield Command(("check", "-C", "c/..", "in/list"), ("in/list", *contents), judges=True)
     yield Command(("-c", "in/list"), ("in/list", *contents), judges=True, called_as="sha256sum")
+    for chosen, known in (("--known", "in/list"), ("--unknown", "in/many")):
+        yield Command(("sum", "-a", "sha256", chosen, known, *files), (known, *contents))
     yield Command(("sum", "-r", "--max-size", "1MiB", "--exclude", "x", below), contents, lists=tree)
 
     manifest = "in/manifest"

@@ -56,6 +56,7 @@ fn a_list_that_changes_while_it_is_read() {
     for (arguments, name, expected) in [
         (&["check", "--quiet", "SUMS"][..], "SUMS", 2),
         (&["check", "--quiet", "-"], "SUMS", 2),
+        (&["sum", "--known", "SUMS", "e"], "SUMS", 2),
         (&["sum", "--files0-from", "names"], "names", 1),
         (&["manifest", "check", "M", "c"], "M", 2),
         (&["manifest", "write", "c", "--update", "M"], "M", 2),

@@ -112,6 +112,8 @@ fn a_list_may_be_compressed() {
         let output = bash(folder, line);
         assert_eq!((status(&output), stdout(&output), stderr(&output)), (0, "", ""), "{line}");
     }
+    let output = run(folder, &["sum", "tree/01", "tree/02", "m", "--known", "gzip"]);
+    assert_eq!((status(&output), stdout(&output).lines().count()), (0, 2));
     // The program of coreutils that hashloom stands in for knows nothing of it.
     use std::os::unix::process::CommandExt;
     hashloom().arg0("sha256sum").current_dir(folder).args(["-c", "gzip"]).output().unwrap().ends(1);
@@ -169,6 +171,7 @@ fn damaged_bytes_are_an_error() {
     let lines = gzip(&run(folder, &["sum", "-r", "tree"]).stdout);
     fs::write(folder.join("list.gz"), &lines[..lines.len() - 2]).unwrap();
     run(folder, &["check", "--quiet", "list.gz"]).ends(1).says("the compressed bytes are cut short");
+    run(folder, &["sum", "tree/01", "--unknown", "list.gz"]).ends(2).prints("");
 }
 
 /// A few bytes that decompress to many take no more memory than others.

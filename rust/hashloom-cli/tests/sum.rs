@@ -739,6 +739,108 @@ fn digests_in_base64() {
     run(folder.path(), &["sum", "--base64", "--json", "a"]).ends(2).says("cannot be used with");
 }
 
+#[test]
+#[cfg_attr(windows, ignore = "the words of Unix for errors")]
+fn files_with_known_digests() {
+    let folder = folder(&["a", "sub/b", "sub/c"]);
+    fs::write(folder.path().join("copy of a"), "a").unwrap();
+    let sum = |arguments: &[&str]| {
+        let output = run(folder.path(), &[&["sum"], arguments].concat());
+        let names =
+            stdout(&output).lines().map(|line| line.rsplit("  ").next().unwrap().to_owned()).collect::<Vec<_>>();
+        (status(&output), names, stderr(&output).to_owned())
+    };
+    let found = |names: &[&str]| {
+        (i32::from(names.is_empty()), names.iter().map(|&name| name.to_owned()).collect(), String::new())
+    };
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let [a, b, other] = ["a", "sub/b", "other"].map(sha256);
+    fs::create_dir(folder.path().join("lists")).unwrap();
+    write("lists/gnu", &format!("{a}  x\n{other}  y\n{a}  z\n"));
+    write(
+        "lists/json",
+        &format!("{{\"path\":\"x\",\"digests\":{{\"sha256\":\"{b}\",\"md5\":\"{}\"}}}}\r\n", "00".repeat(16)),
+    );
+    write("lists/deep", &format!("%%%% HASHDEEP-1.0\n%%%% size,sha256,filename\n9,{other},x\n5,{b},y\n"));
+    write("lists/tagged", &format!("SHA256 (x) = {other}\nSHA1 (x) = {}\n", sha1("sub/c")));
+    let files = ["a", "copy of a", "sub", "-r"];
+    let with = |arguments: &[&'static str]| sum(&[&files[..], arguments].concat());
+    assert_eq!(with(&["--known", "lists/gnu"]), found(&["a", "copy of a"]));
+    assert_eq!(with(&["--unknown", "lists/gnu"]), found(&["sub/b", "sub/c"]));
+    assert_eq!(with(&["--known", "lists/json", "--known", "lists/gnu"]), found(&["a", "copy of a", "sub/b"]));
+    assert_eq!(with(&["--unknown", "lists/deep", "--unknown", "lists/gnu"]), found(&["sub/c"]));
+    assert_eq!(with(&["--known", "lists/deep", "--exclude", "b"]), found(&[]));
+    assert_eq!(with(&["--known", "lists/tagged"]), found(&[]));
+    assert_eq!(with(&["--known", "lists/tagged", "-a", "sha1"]), found(&["sub/c"]));
+    let output =
+        run_with(folder.path(), &["sum", "--json", "a", "sub/c", "--known", "-"], format!("{a}  a\n").as_bytes());
+    assert_eq!((status(&output), stdout(&output).matches("\"path\":\"a\"").count()), (0, 1));
+    // Lines that are not checksums are told, as some known files may be in them.
+    write("lists/odd", &format!("{a}  x\nhello\n{}\n{}  y\n", "x".repeat(100_000), "00".repeat(20)));
+    let (code, names, message) = with(&["--known", "lists/odd"]);
+    assert_eq!(
+        (code, names.len(), &*message),
+        (
+            2,
+            2,
+            "hashloom: lists/odd: WARNING: 2 lines are improperly formatted\n\
+             hashloom: lists/odd: 4: not compared: a digest of 40 hexadecimal digits, which no algorithm asked for has; \
+             name it: --algorithm sha1 or ripemd160\n\
+             hashloom: lists/odd: WARNING: 1 line is not compared: a file may be known all the same\n"
+        )
+    );
+    // A file may have a line for each algorithm, but not a line of another algorithm alone.
+    let [c, other] = ["sub/c", "other"].map(|text| (sha1(text), sha256(text)));
+    let both =
+        |name: &str, (sha1, sha256): &(String, String)| format!("SHA1 ({name}) = {sha1}\nSHA256 ({name}) = {sha256}\n");
+    let beside = "there is no digest of sha256 beside it";
+    for (list, line) in [
+        (both("c", &c) + &both("other", &other), None),
+        (format!("{}SHA1 (c) = {}\n", both("other", &other), c.0), Some((3, beside))),
+        (format!("SHA1 (c) = {}\n{}", c.0, both("other", &other)), Some((1, beside))),
+        (format!("{}BLAKE2b (c) = {}\n", both("other", &other), c.1), Some((3, "a digest of BLAKE2b"))),
+        (format!("%%%% size,sha256,tiger,filename\n5,{},00,other\n", other.1), Some((1, "a digest of tiger"))),
+        (
+            format!("{{\"path\":\"c\",\"digests\":{{\"sha1\":\"{}\"}}}}\n{}", c.0, both("other", &other)),
+            Some((1, beside)),
+        ),
+        (format!("{}{}", both("other", &other), &c.1[..40]), Some((3, "a digest of 40"))),
+        (format!("{}hel", both("other", &other)), Some((3, "the list ends within this line"))),
+    ] {
+        write("lists/mixed", &list);
+        let (code, names, message) = sum(&["sub/c", "a", "--unknown", "lists/mixed"]);
+        let nfound = if list == both("c", &c) + &both("other", &other) { 1 } else { 2 };
+        assert_eq!((code, names.len()), (if line.is_some() { 2 } else { 0 }, nfound), "{list}: {message}");
+        let told =
+            line.is_none_or(|(number, why)| message.contains(&format!("lists/mixed: {number}: not compared: {why}")));
+        assert!(told, "{list}: {message}");
+        // No file was found, and that means nothing.
+        assert_eq!(sum(&["a", "--known", "lists/mixed"]).0, if line.is_some() { 2 } else { 1 }, "{list}");
+    }
+    // A file that cannot be read leaves the answer open.
+    let (code, names, _) = sum(&["a", "missing", "--known", "lists/gnu"]);
+    assert_eq!((code, names), (2, vec!["a".to_owned()]));
+    write("lists/empty", "# nothing\n");
+    fs::write(folder.path().join("lists/manifest"), run(folder.path(), &["manifest", "write", "sub"]).stdout).unwrap();
+    for (arguments, part) in [
+        (&["a", "--known", "lists/missing"][..], "--known: lists/missing: No such file"),
+        (&["a", "--known", "lists"], "--known: lists: Is a directory"),
+        (&["a", "--unknown", "lists/empty"], "--unknown: lists/empty: there is no digest of sha256. --algorithm names"),
+        (&["a", "--known", "lists/gnu", "-a", "sha512"], "there is no digest of sha512"),
+        (&["a", "--known", "lists/gnu", "-a", "sha1,sha256"], "--known compares the digests of one algorithm"),
+        (&["a", "--known", "lists/manifest"], "expected a list of checksums, found a manifest"),
+        (&["a", "--known", "lists/gnu", "--unknown", "lists/gnu"], "cannot be used with"),
+        (&["--known", "-"], "--known -: standard input can be read only once"),
+        (&["-", "--known", "-"], "--known -: standard input can be read only once"),
+        (&["a", "--unknown", "-", "--unknown", "-"], "standard input can be read only once"),
+        (&["--files0-from", "-", "--known", "-"], "standard input can be read only once"),
+    ] {
+        let (code, names, message) = sum(arguments);
+        assert_eq!((code, names.len()), (2, 0), "{arguments:?}");
+        assert!(message.contains(part), "{arguments:?}: {message}");
+    }
+}
+
 /// All lists that `sum` can write are read back without an option, or refused with the option to give.
 #[cfg(unix)]
 #[test]
@@ -801,6 +903,10 @@ fn check_reads_what_sum_writes() {
                 }
                 fs::write(place(b" leading"), " leading").unwrap();
                 fs::rename(folder.path().join("gone"), place(b"plain")).unwrap();
+                if each == 1 && !algorithms.contains(',') {
+                    let output = sum(&["--unknown", "list"]);
+                    assert_eq!((status(&output), output.stdout.len()), (1, 0), "{what}");
+                }
             }
         }
     }

@@ -295,9 +295,9 @@ impl Wanted {
         };
         let items = files.into_iter().map(|file| Item::File(source(file)));
         // coreutils does not notice that a file is the output.
-        let output = None;
+        let (output, known) = (None, None);
         let Work { console, options, .. } = *work;
-        let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", output, options, console };
+        let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", output, known, options, console };
         summer.sum(items) == End::Right
     }
 }

@@ -14,6 +14,7 @@ mod crc;
 mod format;
 pub mod front;
 mod json_lines;
+mod known;
 mod lines;
 mod options;
 pub mod programs;

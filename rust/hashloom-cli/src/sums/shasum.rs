@@ -141,8 +141,8 @@ pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Resu
         let tag = has(Choice::Tag).then(|| tag(algorithm));
         let write = |into: &mut Vec<u8>, name: &[u8], digest: &Hash| write(into, name, digest, mark, tag);
         let items = files.into_iter().map(|file| Item::File(source(file)));
-        let (format, output) = (Format::Own(&write), None);
-        Summer { algorithms: &[algorithm], format, folder_hint: "", output, options, console }.sum(items)
+        let (format, output, known) = (Format::Own(&write), None, None);
+        Summer { algorithms: &[algorithm], format, folder_hint: "", output, known, options, console }.sum(items)
     };
     Ok(u8::from(end != End::Right))
 }

@@ -16,6 +16,7 @@ use hashloom_list::Writer;
 
 use super::format::Format;
 use super::front;
+use super::known::Known;
 use super::lines;
 use super::summing::{Item, Summer, nbytes_of, source, trouble};
 use crate::filters::Filters;
@@ -24,6 +25,7 @@ use crate::isa;
 use crate::names;
 use crate::names::any_path;
 use crate::output::{Identity, stamp_of_stdout};
+use crate::progress::Bar;
 use crate::quote::quoted;
 use crate::text::{display, reason};
 use crate::work::Work;
@@ -56,6 +58,14 @@ pub struct Sum {
 
     #[command(flatten)]
     filters: Filters,
+
+    /// Print only files whose digest is in LIST, whatever their names; can be given several times; - is standard input
+    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
+    known: Vec<PathBuf>,
+
+    /// Print only files whose digest is in no LIST; can be given several times; - is standard input
+    #[arg(long, value_name = "LIST", conflicts_with = "known", value_hint = ValueHint::FilePath)]
+    unknown: Vec<PathBuf>,
 
     /// Print lines in the format of the BSD programs, which name the algorithm
     #[arg(long)]
@@ -111,11 +121,19 @@ Which files:
   folder in a folder named as PATH, music/** everything below music. A file
   named as PATH is matched by its name. Standard input is always summed.
 
+Known files:
+  A LIST for --known and --unknown has any format that `hashloom check` reads.
+  Only digests of --algorithm count; give just one. Each line takes the memory
+  of one digest: 32 bytes for SHA-256.
+
 Exit status:
   0    all files were read
   1    a file could not be read; the others are printed
   2    wrong usage, the output cannot be written, or a file changed each of the
        three times that it was read
+  With --known or --unknown the status is grep's: 0 if a file was printed, 1 if
+  none was, 2 also if a file could not be read or a LIST names a digest that was
+  not compared
   130  interrupted (Ctrl-C); only whole lines are printed
   141  the reader of the output has gone
 
@@ -123,6 +141,7 @@ Examples:
   hashloom sum *.iso > SHA256SUMS
   hashloom sum --algorithm sha1,sha256 --recursive photos
   hashloom sum --recursive photos --include '*.jpg' --exclude /drafts/
+  hashloom sum --recursive incoming --unknown archive.sha256
   hashloom sum --json --recursive . | jq -r 'select(.length > 1e9) | .path'
   find . -newer stamp -type f -print0 | hashloom sum --files0-from -";
 
@@ -167,14 +186,17 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         filter: Arc::new(arguments.filters.filter()?),
     };
     let items = wanted.items()?;
+    let known = known(arguments, &algorithms, &paths)?;
     front::run(
         &paths,
         &arguments.work,
         move || wanted.total_nbytes(),
         |options, console| {
             let folder_hint = ": --recursive sums the files below it";
+            known.iter().flat_map(|known| &known.warnings).for_each(|warning| console.message(warning));
+            let known = known.as_ref();
             let output = stamp_of_stdout().map(|stamp| Identity::from(&stamp));
-            Summer { algorithms: &algorithms, format, folder_hint, output, options, console }.sum(items)
+            Summer { algorithms: &algorithms, format, folder_hint, output, known, options, console }.sum(items)
         },
     )
 }
@@ -211,6 +233,27 @@ impl Wanted {
         }
         Some(total)
     }
+}
+
+/// Returns the digests of --known or --unknown.
+fn known(arguments: &Sum, algorithms: &[Algorithm], paths: &[PathBuf]) -> Result<Option<Known>, String> {
+    let (lists, option, wants) = match (&arguments.known[..], &arguments.unknown[..]) {
+        ([], []) => return Ok(None),
+        ([], lists) => (lists, "--unknown", false),
+        (lists, _) => (lists, "--known", true),
+    };
+    let &[algorithm] = algorithms else {
+        return Err(format!("{option} compares the digests of one algorithm: give one with --algorithm"));
+    };
+    let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
+    let nstdin = lists.iter().filter(is_stdin).count();
+    if nstdin > 1 || nstdin == 1 && paths.iter().any(|path| is_stdin(&path)) {
+        return Err(format!("{option} -: standard input can be read only once"));
+    }
+    let bar = Bar::of_time("reading the lists", false);
+    let known = Known::read(lists, algorithm, wants);
+    bar.finish();
+    known.map(Some).map_err(|message| format!("{option}: {message}"))
 }
 
 /// Returns the files whose names are in a file, each ended by NUL. The last name may lack its NUL.

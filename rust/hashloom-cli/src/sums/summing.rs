@@ -13,6 +13,7 @@ use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Step, ha
 
 use super::format::{Format, name};
 use super::front::End;
+use super::known::Known;
 use crate::output::Identity;
 use crate::printing::Console;
 use crate::quote::quoted;
@@ -73,13 +74,15 @@ pub struct Summer<'a> {
     pub folder_hint: &'static str,
     /// The file that standard output is, which is not summed: its digest would not be that of the finished file.
     pub output: Option<Identity>,
+    /// If given, only files whose first digest is wanted are printed; then the end tells whether there was one.
+    pub known: Option<&'a Known>,
     pub options: &'a Options,
     pub console: &'a Console<'a>,
 }
 
 impl Summer<'_> {
     pub fn sum(&self, items: impl Iterator<Item = Item> + Send) -> End {
-        let Summer { algorithms, format, output, console, .. } = *self;
+        let Summer { algorithms, format, known, output, console, .. } = *self;
         let methods: Arc<[Method]> = algorithms.iter().map(|&algorithm| algorithm.into()).collect();
         let hash = |source, tag| Step::Hash(Request { source, methods: Arc::clone(&methods), tag });
         let steps = items.map(|item| match item {
@@ -88,7 +91,7 @@ impl Summer<'_> {
             Item::Named(source, name) => hash(source, Tag { is_named: true, name: Some(name) }),
             Item::Trouble(message) => Step::Note(message),
         });
-        let mut end = End::Right;
+        let (mut end, mut has_printed) = (End::Right, false);
         let mut tell = |message: &[u8], why: End| {
             end = end.and(why);
             console.message(message);
@@ -107,7 +110,9 @@ impl Summer<'_> {
                 let message = [&quoted(&tag.name(&source))[..], b": it is the output itself, and left out"].concat();
                 tell(&message, End::of(!tag.is_named));
             }
+            Event::Hashed(_, Ok(hashed)) if known.is_some_and(|known| !known.wants(hashed.digests[0].as_ref())) => {}
             Event::Hashed(request, Ok(hashed)) => {
+                has_printed = true;
                 let name = request.tag.name(&request.source);
                 console.print(|lines| format.write(lines, algorithms, &name, &hashed));
             }
@@ -121,7 +126,13 @@ impl Summer<'_> {
             }
             Event::Note(message) => tell(&message, End::Wrong),
         });
-        if is_done { end } else { End::Cancelled }
+        match (known, end) {
+            _ if !is_done => End::Cancelled,
+            (Some(known), End::Right) if !known.is_partial => End::of(has_printed),
+            // The status is grep's: an error is not mistaken for no match.
+            (Some(_), _) => End::Unstable,
+            (None, end) => end,
+        }
     }
 }
 
