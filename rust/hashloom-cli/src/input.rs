@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Lists and manifests to read: from files, pipes and standard input, as they are or compressed by gzip.
+//! Lists and manifests to read: from files, pipes and standard input, as they are or compressed by gzip or zstd.
 //!
-//! Compressed bytes are decompressed as they are read, and memory does not depend on their number. The first bytes tell
-//! that they are compressed, never the name. All members are read; their checksums must be right, and nothing else may
-//! follow. zstd is recognised, so that the error says how to decompress it.
+//! Compressed bytes are decompressed as they are read, and memory does not depend on their number: of zstd it is twice
+//! the window that a frame asks for, which is 128 MiB at most, as `zstd -d` allows. The format is told
+//! by the first bytes, never by the name. All members of gzip and all frames of zstd are read; their checksums must be
+//! right, and nothing else may follow.
 //!
 //! The arguments that name them, too: no path at all, and a folder.
 
@@ -13,7 +14,6 @@ use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flate2::bufread::MultiGzDecoder;
 use hashloom_files::Watched;
 
 use crate::stdio;
@@ -30,42 +30,11 @@ pub fn decompressed(mut reader: impl Read + Send + 'static) -> io::Result<Input>
     // A pipe may give fewer bytes than there are.
     let mut magic = Vec::new();
     reader.by_ref().take(4).read_to_end(&mut magic)?;
-    let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
-    // A frame, or one to skip, with which pzstd begins.
-    if let [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] = magic[..] {
-        let why = "expected text or gzip, found zstd: decompress it first, as by `zstd -dc`";
-        return Err(io::Error::new(ErrorKind::InvalidData, why));
-    }
+    let format = Format::of(&magic);
     let reader = BufReader::with_capacity(BUFFER_NBYTES, Cursor::new(magic).chain(reader));
-    Ok(match is_gzip {
-        true => {
-            Box::new(BufReader::with_capacity(BUFFER_NBYTES, Gzip { decoder: MultiGzDecoder::new(reader), nbytes: 0 }))
-        }
-        false => Box::new(reader),
-    })
-}
-
-/// Decompresses, and says in errors how far the bytes are right.
-struct Gzip<R> {
-    decoder: MultiGzDecoder<R>,
-    nbytes: u64,
-}
-
-impl<R: BufRead> Read for Gzip<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let nbytes = self.decoder.read(buffer).map_err(|error| match error.kind() {
-            ErrorKind::Interrupted => error,
-            _ if Watched::has_changed(&error) => error,
-            kind => {
-                let what = match kind {
-                    ErrorKind::UnexpectedEof => "the compressed bytes are cut short".to_owned(),
-                    _ => error.to_string(),
-                };
-                io::Error::new(kind, format!("gzip, after {} bytes decompressed: {what}", self.nbytes))
-            }
-        })?;
-        self.nbytes += nbytes as u64;
-        Ok(nbytes)
+    match format {
+        Some(format) => Ok(Box::new(BufReader::with_capacity(BUFFER_NBYTES, decoders::open(format, reader)?))),
+        None => Ok(Box::new(reader)),
     }
 }
 
@@ -116,6 +85,222 @@ pub fn stdin() -> io::Result<impl Read + Send> {
     #[cfg(unix)]
     let stdin = Watched::new(std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned()?.into())?;
     Ok(stdin)
+}
+
+/// A format of compressed bytes.
+#[derive(Debug, Clone, Copy)]
+enum Format {
+    Gzip,
+    Zstd,
+}
+
+impl Format {
+    fn of(magic: &[u8]) -> Option<Format> {
+        match magic {
+            [0x1f, 0x8b, ..] => Some(Format::Gzip),
+            // A frame, or one to skip, with which pzstd begins.
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Format::Zstd),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Format::Gzip => "gzip",
+            Format::Zstd => "zstd",
+        }
+    }
+}
+
+mod decoders {
+    use std::io::{self, BufRead, ErrorKind, Read};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use flate2::bufread::MultiGzDecoder;
+    use hashloom_files::Watched;
+    use ruzstd::decoding::errors::FrameDecoderError;
+    use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+    use super::Format;
+    use crate::memory;
+    use crate::units::{bytes, size};
+
+    pub fn open(format: Format, reader: impl BufRead + Send + 'static) -> io::Result<impl Read + Send> {
+        let decoder: Box<dyn Read + Send> = match format {
+            Format::Gzip => Box::new(MultiGzDecoder::new(reader)),
+            Format::Zstd => {
+                Box::new(Zstd { reader, decoder: FrameDecoder::new(), is_begun: false, window_nbytes: 0, nbytes: 0 })
+            }
+        };
+        Ok(Told { decoder, format, nbytes: 0 })
+    }
+
+    /// Says in errors what the bytes are, and how far they are right.
+    struct Told {
+        decoder: Box<dyn Read + Send>,
+        format: Format,
+        nbytes: u64,
+    }
+
+    impl Read for Told {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let nbytes = self.decoder.read(buffer).map_err(|error| match error.kind() {
+                ErrorKind::Interrupted => error,
+                _ if Watched::has_changed(&error) => error,
+                kind => {
+                    let (format, nbytes) = (self.format.name(), self.nbytes);
+                    let what = match kind {
+                        ErrorKind::UnexpectedEof => "the compressed bytes are cut short".to_owned(),
+                        _ => error.to_string(),
+                    };
+                    io::Error::new(kind, format!("{format}, after {nbytes} bytes decompressed: {what}"))
+                }
+            })?;
+            self.nbytes += nbytes as u64;
+            Ok(nbytes)
+        }
+    }
+
+    /// Reads frames one after the other.
+    struct Zstd<R> {
+        reader: R,
+        decoder: FrameDecoder,
+        is_begun: bool,
+        /// The bytes before a place that the present frame may copy from.
+        window_nbytes: u64,
+        /// Bytes of the present frame.
+        nbytes: u64,
+    }
+
+    fn bad(what: impl ToString) -> io::Error {
+        io::Error::new(ErrorKind::InvalidData, what.to_string())
+    }
+
+    /// The limit of `zstd -d`, which is the window of `zstd --long`.
+    const WINDOW_MAX_NBYTES: u64 = 128 << 20;
+
+    /// The most that a block may have, decompressed.
+    const BLOCK_MAX_NBYTES: u64 = 128 << 10;
+
+    impl<R: BufRead> Zstd<R> {
+        /// Begins the next frame. Returns false at the end.
+        fn begin(&mut self) -> io::Result<bool> {
+            loop {
+                if self.reader.fill_buf()?.is_empty() {
+                    return Ok(false);
+                }
+                // RFC 8878, section 3.1.1.1: the magic number, a descriptor, and the fields whose lengths that tells.
+                let mut header = [0; 18];
+                self.reader.read_exact(&mut header[..5])?;
+                match Format::of(&header[..4]) {
+                    Some(Format::Zstd) if header[0] == 0x28 => {}
+                    Some(Format::Zstd) => {
+                        self.reader.read_exact(&mut header[5..8])?;
+                        self.skip(u32::from_le_bytes([header[4], header[5], header[6], header[7]]).into())?;
+                        continue;
+                    }
+                    _ => return Err(bad("bytes follow that are no frame")),
+                }
+                let descriptor = usize::from(header[4]);
+                let is_single = descriptor & 0x20 != 0;
+                let content = 6 - usize::from(is_single) + [0, 1, 2, 4][descriptor & 3];
+                let header = &mut header[..content + [usize::from(is_single), 2, 4, 8][descriptor >> 6]];
+                self.reader.read_exact(&mut header[5..])?;
+                self.window_nbytes = if is_single {
+                    let mut number = [0; 8];
+                    number[..header.len() - content].copy_from_slice(&header[content..]);
+                    // Two bytes begin at 256, which makes no difference to the limit.
+                    u64::from_le_bytes(number)
+                } else {
+                    let base = 1_u64 << (10 + (header[5] >> 3));
+                    base + base / 8 * u64::from(header[5] & 7)
+                };
+                if self.window_nbytes > WINDOW_MAX_NBYTES {
+                    let (most, found) = (bytes(WINDOW_MAX_NBYTES), size(self.window_nbytes));
+                    return Err(bad(format!(
+                        "expected a window of at most {most}, found {found}: decompress it with `zstd -d --long=31`"
+                    )));
+                }
+                // ruzstd 0.8 allows windows of more than 100 MiB only to a decoder's first frame, and takes memory for
+                // that one as it fills.
+                self.decoder = FrameDecoder::new();
+                self.decoder.reset(&*header).map_err(told)?;
+                (self.is_begun, self.nbytes) = (true, 0);
+                return Ok(true);
+            }
+        }
+
+        fn skip(&mut self, nbytes: u64) -> io::Result<()> {
+            let skipped = io::copy(&mut self.reader.by_ref().take(nbytes), &mut io::sink())?;
+            if skipped == nbytes { Ok(()) } else { Err(ErrorKind::UnexpectedEof.into()) }
+        }
+
+        /// Decodes the next block. ruzstd 0.8 does not ask how long it becomes, nor whether there is memory for it.
+        fn decode(&mut self) -> io::Result<()> {
+            let too_long = || bad(format!("a block has more than {}", bytes(BLOCK_MAX_NBYTES)));
+            // A ring of a power of two, and one byte.
+            let most = (self.window_nbytes + 2 * BLOCK_MAX_NBYTES).next_power_of_two() + 1;
+            let decode = || self.decoder.decode_blocks(&mut self.reader, BlockDecodingStrategy::UptoBlocks(1));
+            let decoded = memory::below(most as usize, || catch_unwind(AssertUnwindSafe(decode)));
+            decoded.map_err(|_| too_long())?.map_err(told)?;
+            match self.decoder.can_collect() as u64 > self.window_nbytes + BLOCK_MAX_NBYTES {
+                true => Err(too_long()),
+                false => Ok(()),
+            }
+        }
+
+        /// Compares what the frame says of its content.
+        fn end(&mut self) -> io::Result<()> {
+            self.is_begun = false;
+            if self
+                .decoder
+                .get_checksum_from_data()
+                .is_some_and(|sum| Some(sum) != self.decoder.get_calculated_checksum())
+            {
+                return Err(bad("the checksum is wrong"));
+            }
+            match self.decoder.content_size() {
+                0 => Ok(()),
+                nbytes if nbytes == self.nbytes => Ok(()),
+                nbytes => Err(bad(format!("expected a frame of {nbytes} bytes, found {}", self.nbytes))),
+            }
+        }
+    }
+
+    impl<R: BufRead> Read for Zstd<R> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if buffer.is_empty() {
+                return Ok(0);
+            }
+            loop {
+                if !self.is_begun && !self.begin()? {
+                    return Ok(0);
+                }
+                // At the end of a frame all bytes can be collected.
+                let nbytes = self.decoder.read(buffer)?;
+                self.nbytes += nbytes as u64;
+                if nbytes > 0 {
+                    return Ok(nbytes);
+                }
+                match self.decoder.is_finished() {
+                    true => self.end()?,
+                    false => self.decode()?,
+                }
+            }
+        }
+    }
+
+    /// Returns an error with the kind of the input's error, if that is why.
+    fn told(error: FrameDecoderError) -> io::Error {
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+        while let Some(cause) = source {
+            if let Some(io) = cause.downcast_ref::<io::Error>() {
+                return io::Error::new(io.kind(), error.to_string());
+            }
+            source = cause.source();
+        }
+        bad(error)
+    }
 }
 
 /// The bytes of a file as they are, which can be read several times, also if they came through a pipe. If the file

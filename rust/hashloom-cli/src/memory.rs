@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Turns a failed allocation into an ordinary error, not a crash that leaves a core.
+//! Turns a failed allocation into an ordinary error, not a crash that leaves a core. And limits what a decoder of foreign
+//! bytes takes at once.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::{self, Write};
+use std::panic;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -18,6 +21,9 @@ pub struct OrExit;
 // SAFETY: every call goes to the system allocator, which keeps the promises.
 unsafe impl GlobalAlloc for OrExit {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() > SMALL_NBYTES && layout.size() > MOST.get() {
+            return std::ptr::null_mut();
+        }
         // SAFETY: the caller keeps the conditions.
         or_exit(unsafe { System.alloc(layout) }, layout.size())
     }
@@ -36,6 +42,37 @@ unsafe impl GlobalAlloc for OrExit {
         // SAFETY: the caller keeps the conditions.
         unsafe { System.dealloc(old, layout) }
     }
+}
+
+/// No decoder of foreign bytes needs less.
+const SMALL_NBYTES: usize = 4 << 20;
+
+thread_local! {
+    /// No more is given to this thread at once.
+    static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Calls `does` while this thread is refused, as if there was no memory, what has more than `nbytes` and 4 MiB. Code that
+/// then panics does it without a word.
+pub fn below<T>(nbytes: usize, does: impl FnOnce() -> T) -> T {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let tell = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if MOST.get() == usize::MAX {
+                tell(info);
+            }
+        }));
+    });
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            MOST.set(usize::MAX);
+        }
+    }
+    let _end = End;
+    MOST.set(nbytes);
+    does()
 }
 
 #[inline]

@@ -30,7 +30,7 @@ use crate::work::Work;
 #[derive(Debug, Args)]
 #[command(after_long_help = help())]
 pub struct Check {
-    /// The manifest, as it is or compressed by gzip; - is standard input
+    /// The manifest, as it is or compressed by gzip or zstd; - is standard input
     #[arg(value_name = "FILE")]
     manifest: PathBuf,
 

@@ -18,7 +18,7 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(after_long_help = help())]
 pub struct Diff {
-    /// The older manifest, as it is or compressed by gzip; - is standard input
+    /// The older manifest, as it is or compressed by gzip or zstd; - is standard input
     #[arg(value_name = "OLD")]
     old: PathBuf,
 
@@ -51,7 +51,7 @@ Exit status:
 
 Examples:
   hashloom manifest diff 2024.manifest 2025.manifest
-  hashloom manifest diff 2025-01-01.gz 2025-02-01.gz
+  hashloom manifest diff 2025-01-01.gz 2025-02-01.zst
   ssh backup hashloom manifest write /srv | hashloom manifest diff srv -
   hashloom manifest diff 2024 2025 --trusted-key minisign.pub
   hashloom manifest diff a b --json | jq 'select(.status==\"rotted\").path'"

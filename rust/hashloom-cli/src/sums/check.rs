@@ -92,8 +92,8 @@ Lines of a list:
   come from Windows: UTF-16, a byte order mark, carriage returns, backslashes in
   names, and what PowerShell's Get-FileHash prints as table, properties or CSV.
   The folder that its paths have in common with files here is the current one.
-  A list can have any length, and may be compressed by gzip. The name - is
-  standard input.
+  A list can have any length, and may be compressed by gzip or zstd. The name -
+  is standard input.
 
 Exit status:
   0    every list has a checksum, and every listed file matches
