@@ -172,21 +172,4 @@ fn a_proof_about_two_trees_needs_both_roots_and_sizes() {
         ],
         "the tree of 2 is the beginning of the tree of 5",
     );
-    proved(&["prove-subtree", "0", "4"]);
-    each(
-        &[("--root", &root5, &root4), ("--size", "5", "9"), ("--first-root", &root4, &root2)],
-        "the subtree 0 to 4 is in the tree of 5; only PROOF says: start, end",
-    );
-    // The proof of an entry in the first four is one in a subtree.
-    std::fs::write(folder.path().join("two"), "two").unwrap();
-    let proof = tree(folder.path(), &["rfc6962", "prove-inclusion", "1", "--lines", "log"]);
-    let proof: serde_json::Value = serde_json::from_slice(&proof.stdout).unwrap();
-    let nodes = &proof["proof"].as_array().unwrap()[..2];
-    let proof =
-        serde_json::json!({"index": 5, "start": 4, "end": 8, "leaf": proof["leaf"], "root": root4, "proof": nodes});
-    std::fs::write(folder.path().join("proof"), proof.to_string()).unwrap();
-    each(
-        &[("--root", &root4, &root5), ("--size", "4", "3"), ("--entry", "two", "log")],
-        "entry 5 is in the subtree 4 to 8; only PROOF says: index, start, end",
-    );
 }

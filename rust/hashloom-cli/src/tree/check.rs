@@ -10,9 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::run::Options;
-use hashloom_tree::rfc6962::{
-    ProofError, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion,
-};
+use hashloom_tree::rfc6962::{Tree, check_consistency, check_inclusion};
 use serde::{Deserialize, Serialize};
 
 use super::{HexBytes, is_stdin, shown_name};
@@ -32,7 +30,7 @@ pub struct Check {
     #[arg(long, value_name = "HEX")]
     root: Option<HexBytes>,
 
-    /// The root of the first tree or of the subtree, for a proof of consistency
+    /// The root of the first tree, for a proof of consistency
     #[arg(long, value_name = "HEX")]
     first_root: Option<HexBytes>,
 
@@ -44,7 +42,7 @@ pub struct Check {
     #[arg(long, value_name = "FILE")]
     entry: Option<PathBuf>,
 
-    /// The number of entries in the tree, from a trusted source; if the root is one of a subtree, in the subtree
+    /// The number of entries in the tree, from a trusted source
     #[arg(long, value_name = "N")]
     size: Option<u64>,
 
@@ -63,24 +61,20 @@ pub struct Check {
 
 const HELP: &str = "\
 The proof:
-  The output of prove-inclusion, prove-consistency or prove-subtree. The keys
-  tell the kind of proof:
+  The output of prove-inclusion or prove-consistency. The keys tell the kind of
+  proof:
     inclusion     index, size, leaf, root, proof
     consistency   size1, root1, size, root, proof
-    subtree       start, end, root1, size, root, proof
-    inclusion in a subtree  index, start, end, leaf, root, proof
   `proof` is an array of nodes; nodes, leaf and roots are in hexadecimal.
   Anybody may have written PROOF: it proves nothing unless what it is about is
   known from a trusted source, such as a signed root.
     inclusion     --root, --size, and --leaf or --entry
     consistency   --root, --size, --first-root, --first-size
-    subtree       --root, --size, --first-root
-    inclusion in a subtree  --root, --size, --leaf or --entry, of the subtree
   The size is needed because a root does not contain it: some proofs are right
   for several sizes. What is not given is taken from PROOF. If the proof is then
   wrong, the exit status is 1; if not, the status is 2, and the error names what
-  is missing. The verdict names the places that only PROOF gives: they follow
-  from the proof, except for the start of a subtree whose root was given.
+  is missing. The verdict says if only PROOF gives the index, which follows from
+  the proof.
 
 Exit status:
   0    the proof is right
@@ -106,10 +100,6 @@ pub struct ProofJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaf: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size1: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root1: Option<String>,
@@ -129,8 +119,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     if let Some(other) = json.algorithm.as_ref().filter(|&name| name != algorithm.name()) {
         return Err(named(format!("algorithm: expected {algorithm}, found {other:?}; give it by --algorithm")));
     }
-    // The options for values that are those of PROOF, and places that only PROOF gives.
-    let (missing, places) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
+    // The options for values that are those of PROOF.
+    let missing = RefCell::new(Vec::new());
     let given = |name, option, given: &Option<HexBytes>, text: &Option<String>| match (given, text) {
         (Some(HexBytes(bytes)), _) => Ok(bytes.clone()),
         (None, Some(text)) => {
@@ -156,48 +146,21 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         }
         given.or(found)
     };
-    let place = |name, given: Option<u64>, found: Option<u64>| {
-        if given.is_none() && found.is_some() {
-            places.borrow_mut().push(name);
-        }
-        given.or(found)
-    };
-    let (index, start, end) =
-        (place("index", arguments.index, json.index), place("start", None, json.start), place("end", None, json.end));
+    let index = arguments.index.or(json.index);
     let size1 = number("--first-size", arguments.first_size, json.size1);
-    // The size of a subtree follows from its ends.
-    let size = match (index, start, end, json.size) {
-        (Some(_), Some(start), Some(end), None) => number("--size", arguments.size, Some(end.saturating_sub(start))),
-        _ => number("--size", arguments.size, json.size),
-    };
-    let (checked, what) = match (index, start, end, size1, size) {
-        (Some(index), None, None, None, Some(size)) => (
+    let size = number("--size", arguments.size, json.size);
+    let (checked, what) = match (index, size1, size) {
+        (Some(index), None, Some(size)) => (
             check_inclusion(algorithm, &leaf()?, index, size, &nodes, &root),
             format!("entry {index} is in the tree of {size}"),
         ),
-        (Some(index), Some(start), Some(end), None, Some(size)) if json.size.is_none() => {
-            let checked = check_subtree_inclusion(algorithm, &leaf()?, index, start, end, &nodes, &root);
-            let is_so_long = end.checked_sub(start) == Some(size);
-            let of_another_size = ProofError::Subtree { start, end, size: start.saturating_add(size) };
-            let checked = checked.and(if is_so_long { Ok(()) } else { Err(of_another_size) });
-            (checked, format!("entry {index} is in the subtree {start} to {end}"))
-        }
-        (None, None, None, Some(size1), Some(size)) => (
+        (None, Some(size1), Some(size)) => (
             check_consistency(algorithm, size1, &root1()?, size, &root, &nodes),
             format!("the tree of {size1} is the beginning of the tree of {size}"),
         ),
-        (None, Some(start), Some(end), None, Some(size)) => (
-            check_subtree_consistency(algorithm, start, end, &root1()?, size, &root, &nodes),
-            format!("the subtree {start} to {end} is in the tree of {size}"),
-        ),
-        _ => {
-            return Err(named(
-                "expected index and size, size1 and size, start, end and size, or index, start and end, found other keys"
-                    .to_owned(),
-            ));
-        }
+        _ => return Err(named("expected index and size, or size1 and size, found other keys".to_owned())),
     };
-    let (missing, places) = (missing.into_inner(), places.into_inner());
+    let missing = missing.into_inner();
     if checked.is_ok() && !missing.is_empty() {
         let why = "anybody may have written that. Give what a trusted source says";
         return Err(named(format!(
@@ -206,8 +169,10 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         )));
     }
     let line = match &checked {
-        Ok(()) if places.is_empty() => format!("{}: {what}", style::good("right")),
-        Ok(()) => format!("{}: {what}; only PROOF says: {}", style::good("right"), places.join(", ")),
+        Ok(()) if index.is_some() && arguments.index.is_none() => {
+            format!("{}: {what}; only PROOF says: index", style::good("right"))
+        }
+        Ok(()) => format!("{}: {what}", style::good("right")),
         Err(error) => format!("{}: {error}", style::bad("wrong")),
     };
     output::print(|out| io::Write::write_fmt(out, format_args!("{line}\n")))?;

@@ -22,7 +22,6 @@ pub enum Command {
     Root(Root),
     ProveInclusion(ProveInclusion),
     ProveConsistency(ProveConsistency),
-    ProveSubtree(ProveSubtree),
     Check(Check),
 }
 
@@ -32,7 +31,6 @@ impl Command {
             Command::Root(options) => options.entries.algorithm,
             Command::ProveInclusion(options) => options.entries.algorithm,
             Command::ProveConsistency(options) => options.entries.algorithm,
-            Command::ProveSubtree(options) => options.entries.algorithm,
             Command::Check(options) => options.algorithm,
         }
     }
@@ -109,22 +107,6 @@ pub struct ProveConsistency {
     entries: Entries,
 }
 
-/// Prove that a subtree (draft-ietf-plants-merkle-tree-certs) is in a tree. Prints the proof as a JSON object.
-#[derive(Debug, Args)]
-#[command(after_long_help = PROVE_HELP)]
-pub struct ProveSubtree {
-    /// The index of the subtree's first entry
-    #[arg(value_name = "START", value_parser = whole)]
-    start: u64,
-
-    /// The index after the subtree's last entry
-    #[arg(value_name = "END", value_parser = whole)]
-    end: u64,
-
-    #[command(flatten)]
-    entries: Entries,
-}
-
 const PROVE_HELP: &str = "\
 The proof:
   One line, the input of `hashloom tree rfc6962 check`; nodes in hexadecimal, in
@@ -163,16 +145,6 @@ pub fn run(command: &Command) -> Result<u8, String> {
         Command::ProveConsistency(ProveConsistency { size, entries }) => {
             prove(entries, Prove::Consistency(*size), |built, proof| ProofJson {
                 size1: Some(*size),
-                root1: Some(proof.of.to_string()),
-                size: Some(built.size),
-                root: Some(built.root.to_string()),
-                ..ProofJson::default()
-            })
-        }
-        Command::ProveSubtree(ProveSubtree { start, end, entries }) => {
-            prove(entries, Prove::Subtree(*start, *end), |built, proof| ProofJson {
-                start: Some(*start),
-                end: Some(*end),
                 root1: Some(proof.of.to_string()),
                 size: Some(built.size),
                 root: Some(built.root.to_string()),
