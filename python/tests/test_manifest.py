@@ -37,7 +37,7 @@ def test_the_bytes_of_a_manifest(folder):
     }
     assert written.troubles == []
     read = written.reads[0]
-    assert (read.path, read.nbytes, read.worker, read.attempt) == ("1.txt", 1, None, None)
+    assert (read.path, read.nbytes, read.worker) == ("1.txt", 1, None)
 
 
 def test_what_became_of_files(folder):

@@ -5,7 +5,7 @@
 
     client = dask.distributed.Client("tcp://scheduler:8786")
     for file in pyhashloom.dask.files(client, "sha256", paths):
-        print(file.hexdigest, file.path, file.worker, file.attempt)
+        print(file.hexdigest, file.path, file.worker)
     report = pyhashloom.dask.check_manifest(client, "data.manifest", "/mnt/data")
     print(report.is_same, report.reads)
 
@@ -71,19 +71,14 @@ class WorkerError(RuntimeError):
 class WorkerDigest(FileDigest):
     """A FileDigest that tells who computed it."""
 
-    __slots__ = ("attempt", "worker")
+    __slots__ = ("worker",)
 
     worker: str
     """The address of the worker."""
-    attempt: int
-    """1, or one more for each worker that died over the task of this file."""
 
-    def __init__(
-        self, path: str, digest: bytes | None, nbytes: int, error: FileError | None, worker: str, attempt: int
-    ) -> None:
+    def __init__(self, path: str, digest: bytes | None, nbytes: int, error: FileError | None, worker: str) -> None:
         super().__init__(path, digest, nbytes, error)
         self.worker = worker
-        self.attempt = attempt
 
 
 @dataclass(frozen=True)
@@ -101,10 +96,10 @@ def _on_worker(folder: str, asked: list[_Asked], threads: int) -> tuple[str, lis
     return distributed.get_worker().address, found
 
 
-def _answers(client: distributed.Client, task: _Task, future: Any) -> list[Any]:
-    """The answers of a task that ended, each with the worker and the attempt. Nothing that a worker says is trusted:
-    they must be those of the files asked for, in order, each with all its digests or an error."""
-    worker, attempt, returned = _outcome(client, future, task.paths)
+def _answers(task: _Task, future: Any) -> list[Any]:
+    """The answers of a task that ended, each with the worker. Nothing that a worker says is trusted: they must be those
+    of the files asked for, in order, each with all its digests or an error."""
+    worker, returned = _outcome(future, task.paths)
     is_result = isinstance(returned, list) and all(isinstance(one, tuple) and len(one) == 2 for one in returned)
     if not is_result or [name for name, _ in returned] != [name for name, _ in task.asked]:
         text = f"worker {worker} returned results of other files than it was asked for"
@@ -113,11 +108,11 @@ def _answers(client: distributed.Client, task: _Task, future: Any) -> list[Any]:
         if not _is_answer(answer, algorithms):
             text = f"worker {worker} returned neither the {' and '.join(algorithms)} nor an error of {path}"
             raise WorkerError(text, worker, task.paths)
-    return [(*answer, worker, attempt) for _, answer in returned]
+    return [(*answer, worker) for _, answer in returned]
 
 
-def _outcome(client: distributed.Client, future: Any, paths: list[str]) -> tuple[str, int, Any]:
-    """The worker, the attempt, and what the worker returned for the task of these paths."""
+def _outcome(future: Any, paths: list[str]) -> tuple[str, Any]:
+    """The worker, and what the worker returned for the task of these paths."""
     try:
         returned = future.result()
     except distributed.KilledWorker as error:
@@ -131,21 +126,11 @@ def _outcome(client: distributed.Client, future: Any, paths: list[str]) -> tuple
         raise WorkerError(message, "unknown", paths) from error
     if not (isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[0], str)):
         raise WorkerError("a worker returned no result", "unknown", paths)
-    return returned[0], 1 + _deaths(client, future.key), returned[1]
+    return returned[0], returned[1]
 
 
 def _some(paths: list[str]) -> str:
     return paths[0] + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
-
-
-def _deaths(client: distributed.Client, key: str) -> int:
-    """The number of workers that died while they had the task."""
-
-    def suspicious(dask_scheduler: distributed.Scheduler) -> int:
-        task = dask_scheduler.tasks.get(key)
-        return 0 if task is None else int(task.suspicious)
-
-    return int(client.run_on_scheduler(suspicious))
 
 
 def _is_count(value: object) -> bool:
@@ -184,7 +169,7 @@ def files(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[WorkerDigest]:
-    """The digests of files, in the order of the paths: those of pyhashloom.files, with the worker and the attempt.
+    """The digests of files, in the order of the paths: those of pyhashloom.files, with the worker.
 
     A task has `files_per_task` files, which a worker hashes side by side with `threads` threads. If a worker dies, the
     scheduler gives its tasks to others (`distributed.scheduler.allowed-failures` times). A file that cannot be read
@@ -197,10 +182,10 @@ def files(
     hashed = _by_workers(client, files_per_task, threads, progress)
     answers = hashed("", [(os.fsencode(text), [name]) for text in texts], [])
     return [
-        WorkerDigest(text, None, 0, _error(reason, "", os.fsencode(text)), worker, attempt)
+        WorkerDigest(text, None, 0, _error(reason, "", os.fsencode(text)), worker)
         if reason is not None
-        else WorkerDigest(text, digests[0], nbytes, None, worker, attempt)
-        for text, (digests, nbytes, _, reason, worker, attempt) in zip(texts, answers, strict=True)
+        else WorkerDigest(text, digests[0], nbytes, None, worker)
+        for text, (digests, nbytes, _, reason, worker) in zip(texts, answers, strict=True)
     ]
 
 
@@ -240,7 +225,7 @@ def _by_workers(
         try:
             for future in distributed.as_completed(futures):
                 i = order[future.key]
-                found[i] = _answers(client, tasks[i], future)
+                found[i] = _answers(tasks[i], future)
                 count += len(tasks[i].asked)
                 if progress is not None:
                     progress(count, len(asked))
@@ -264,7 +249,7 @@ def write_manifest(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> Written:
-    """The manifest of a folder: the bytes of pyhashloom.manifest.write, with the worker and the attempt of each read.
+    """The manifest of a folder: the bytes of pyhashloom.manifest.write, with the worker of each read.
 
     The caller lists the folder, the workers read the files. A file must look the same to both (its length and time);
     otherwise the manifest has it as unstable. A file that a worker does not find, and the caller does, is unread. A
@@ -285,8 +270,8 @@ def check_manifest(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> ManifestReport:
-    """Compares a folder with its manifest: the report of pyhashloom.manifest.check, with the worker and the attempt of
-    each read. `file` is the manifest's path or its bytes. The rest is as in write_manifest."""
+    """Compares a folder with its manifest: the report of pyhashloom.manifest.check, with the worker of each read.
+    `file` is the manifest's path or its bytes. The rest is as in write_manifest."""
     return manifest._check(file, folder, _by_workers(client, files_per_task, threads, progress))
 
 
@@ -300,8 +285,8 @@ def check_list(
     threads: int = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> ListReport:
-    """Checks files against a list of checksums: the report of pyhashloom.manifest.check_list, with the worker and the
-    attempt of each file.
+    """Checks files against a list of checksums: the report of pyhashloom.manifest.check_list, with the worker of each
+    file.
 
     `file` is the list's path or its bytes, which only the caller reads. Names are relative to `folder`, or to the
     caller's current folder, on every worker. The rest is as in files.

@@ -79,8 +79,6 @@ class Read:
     """Bytes read; 0 if there is an error."""
     worker: str | None
     """The address of the worker; None on one machine."""
-    attempt: int | None
-    """1, or one more for each worker that died over the task of this file; None on one machine."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +109,6 @@ class Difference:
     """Why the entry could not be read."""
     worker: str | None
     """The address of the worker that read the file; None on one machine, and for what is not a file."""
-    attempt: int | None
-    """1, or one more for each worker that died over the task of this file; None as for `worker`."""
 
 
 @dataclass(frozen=True)
@@ -155,8 +151,6 @@ class ListedFile:
     """Why the file could not be read."""
     worker: str | None
     """The address of the worker; None on one machine."""
-    attempt: int | None
-    """1, or one more for each worker that died over the task of this file; None on one machine."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +169,10 @@ class ListReport:
 
 
 # A file to hash: its name and the algorithms. The result: digests, bytes, modification time of a regular file, the
-# arguments of a FileError, worker and attempt.
+# arguments of a FileError, worker.
 _Asked: TypeAlias = tuple[bytes, list[str]]
 _Reason: TypeAlias = tuple[str, int | None, str, int]
-_Answer: TypeAlias = tuple[list[bytes], int, int | None, _Reason | None, str | None, int | None]
+_Answer: TypeAlias = tuple[list[bytes], int, int | None, _Reason | None, str | None]
 # Hashes files below a folder. The second list has their bytes, if they are known.
 _Hasher: TypeAlias = Callable[[str, list[_Asked], list[int]], Iterable[_Answer]]
 
@@ -188,7 +182,7 @@ _Progress: TypeAlias = Callable[[int, int | None], object]
 def _here(threads: int, progress: _Progress | None) -> _Hasher:
     def hashed(folder: str, asked: list[_Asked], sizes: list[int]) -> Iterator[_Answer]:
         for answer in hash_listed(folder, asked, threads, progress):
-            yield (*answer, None, None)
+            yield (*answer, None)
 
     return hashed
 
@@ -244,11 +238,9 @@ def _settle(listing: Listing, folder: str, hasher: _Hasher) -> tuple[dict[bytes,
     troubles = {path: _error(reason, folder, path) for path, reason in listing.errors()}
     reads: dict[bytes, Read] = {}
     answers = hasher(folder, asked, [nbytes for _, _, nbytes, _ in files])
-    for (index, path, *listed), (digests, nbytes, mtime_ns, reason, worker, attempt) in zip(
-        files, answers, strict=True
-    ):
+    for (index, path, *listed), (digests, nbytes, mtime_ns, reason, worker) in zip(files, answers, strict=True):
         place = os.path.join(os.fsencode(folder), path)
-        reads[path] = Read(os.fsdecode(path), nbytes, worker, attempt)
+        reads[path] = Read(os.fsdecode(path), nbytes, worker)
         is_missed = reason is None and mtime_ns is None or reason is not None and reason[1] == errno.ENOENT
         if is_missed and _is_gone(place):
             listing.vanished(index)
@@ -335,7 +327,6 @@ def _compared(listing: Listing, troubles: dict[bytes, FileError], reads: dict[by
                 after,
                 troubles.get(there),
                 read.worker if read else None,
-                read.attempt if read else None,
             )
         )
     return ManifestReport(differences, counts, list(reads.values()))
@@ -357,9 +348,8 @@ def _check_list(
     entries, bad_lines = list_read(_content(file)[0], list(algorithms))
     asked: list[_Asked] = [(name, [algorithm for algorithm, _ in digests]) for _, name, digests, _ in entries]
     files: list[ListedFile] = []
-    for (line, name, listed, length), (digests, nbytes, _, reason, worker, attempt) in zip(
-        entries, hasher(root, asked, []), strict=True
-    ):
+    answers = hasher(root, asked, [])
+    for (line, name, listed, length), (digests, nbytes, _, reason, worker) in zip(entries, answers, strict=True):
         error = None
         if reason is not None:
             error = _error(reason, root, name)
@@ -369,7 +359,7 @@ def _check_list(
         else:
             state = "failed"
         names = tuple(algorithm for algorithm, _ in listed)
-        files.append(ListedFile(os.fsdecode(name), line, names, state, error, worker, attempt))
+        files.append(ListedFile(os.fsdecode(name), line, names, state, error, worker))
     return ListReport(files, bad_lines)
 
 

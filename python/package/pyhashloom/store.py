@@ -297,7 +297,7 @@ def _taken(answers: dict[bytes, _Answer], source: _Source) -> list[str]:
 
 def _reads(answers: dict[bytes, _Answer]) -> dict[bytes, Read]:
     return {
-        path: Read(os.fsdecode(path), answer.found.nbytes, None, None)
+        path: Read(os.fsdecode(path), answer.found.nbytes, None)
         for path, answer in answers.items()
         if answer.source == "read"
     }

@@ -13,7 +13,6 @@ import tempfile
 import termios
 import threading
 import time
-import types
 
 import pytest
 
@@ -61,7 +60,6 @@ def test_the_report_is_that_of_one_machine(client, paths):
     assert told(got) == told(pyhashloom.files("sha256", paths))
     assert counts[-1] == (400, 400) and len(counts) == 58
     assert {file.worker for file in got} == set(client.scheduler_info()["workers"])
-    assert {file.attempt for file in got} == {1}
     with pytest.raises(OSError, match="missing"):
         got[17].digest
 
@@ -99,14 +97,11 @@ def test_a_worker_that_is_killed(client, paths, tmp_path):
     assert told(result[:-1]) == told(pyhashloom.files("sha256", paths))
     last = result[-1]
     assert last.digest == pyhashloom.sha256(b"all of the content").digest()
-    assert last.attempt == 2 and last.worker != busy[0]
-    assert result[0].attempt == 1
+    assert last.worker != busy[0]
 
 
 class Ended:
     """The future of a task that a worker has done."""
-
-    key = "task"
 
     def __init__(self, returned):
         self.returned = returned
@@ -116,15 +111,14 @@ class Ended:
 
 
 def test_what_a_worker_says_is_checked():
-    scheduler = types.SimpleNamespace(run_on_scheduler=lambda function: 0)
     asked = [(b"a", ["sha256", "sha1"]), (b"b", ["sha256"])]
     task = pyhashloom.dask._Task(asked, ["/a", "/b"])
     a, b = (b"a", ([b"x" * 32, b"y" * 20], 1, 5, None)), (b"b", ([], 0, None, ("open", 2, "No such file", 0)))
 
     def check(returned):
-        return pyhashloom.dask._answers(scheduler, task, Ended(returned))
+        return pyhashloom.dask._answers(task, Ended(returned))
 
-    assert check([a, b]) == [(*a[1], "worker", 1), (*b[1], "worker", 1)]
+    assert check([a, b]) == [(*a[1], "worker"), (*b[1], "worker")]
     for bad in (None, [a], [a, b, b], [b, a], [a, (b"../../etc/passwd", b[1])], [b"a", b"b"], ["a", "b"]):
         with pytest.raises(pyhashloom.dask.WorkerError, match="returned results of other files"):
             check(bad)
@@ -191,14 +185,13 @@ def as_before():
 
 
 def plain(value):
-    """A report without worker, attempt and what an exception is by identity."""
+    """A report without worker and what an exception is by identity."""
     if isinstance(value, OSError):
         return (value.kind, value.errno, value.strerror, value.filename, value.offset)
     if isinstance(value, list):
         return [plain(one) for one in value]
     if dataclasses.is_dataclass(value):
-        left_out = ("worker", "attempt")
-        fields = [field.name for field in dataclasses.fields(value) if field.name not in left_out]
+        fields = [field.name for field in dataclasses.fields(value) if field.name != "worker"]
         return {name: plain(getattr(value, name)) for name in fields}
     return value
 
@@ -234,7 +227,7 @@ def test_manifests_and_lists_are_those_of_one_machine(client, tree):
     }
     assert [error.errno for d in there.differences if (error := d.error)] == [13]
     workers = set(client.scheduler_info()["workers"])
-    assert {read.worker for read in there.reads} <= workers and {read.attempt for read in there.reads} == {1}
+    assert {read.worker for read in there.reads} <= workers
     assert next(d for d in there.differences if d.path == "1/1").worker in workers
     assert next(d for d in there.differences if d.path == "3/3").worker is None
 
@@ -257,9 +250,9 @@ def tampered(monkeypatch, change):
     """Has the results of workers changed on their way."""
     outcome = pyhashloom.dask._outcome
 
-    def changed(client, future, paths):
-        worker, attempt, returned = outcome(client, future, paths)
-        return worker, attempt, change(returned)
+    def changed(future, paths):
+        worker, returned = outcome(future, paths)
+        return worker, change(returned)
 
     monkeypatch.setattr(pyhashloom.dask, "_outcome", changed)
 
