@@ -75,11 +75,12 @@ def column(
     the bytes of a row are those of docs/rows.md, whatever its types.
 
     ``output`` is "hex" for texts of hexadecimal digits or "binary". ``salt`` is put before each value; with ``key`` the
-    digests are tags of HMAC. ``length``: bytes of a digest of SHAKE. ``threads``: the most threads; 0 means one for each
-    CPU. ``field`` names the column of a table, frame or reader whose values are hashed, and not the rows. ``stream`` makes a ColumnReader: digests of one of the producer's arrays at a time, as they are asked for.
+    digests are tags of HMAC. ``length``: bytes of a digest of SHAKE. ``threads``: the most threads; 0 means one for
+    each CPU. ``field`` names the column of a table, frame or reader whose values are hashed, and not the rows.
+    ``stream`` makes a ColumnReader: digests of one of the producer's arrays at a time, as they are asked for.
 
-    TypeError: no column, or a type that has no digest. ValueError: columns of different lengths, a damaged array, a name
-    or output that there is not, a salt and a key.
+    TypeError: no column, or a type that has no digest. ValueError: columns of different lengths, a damaged array, a
+    name or output that there is not, a salt and a key.
 
     >>> import pyarrow
     >>> column("sha1", pyarrow.array(["abc", None])).to_pylist()
