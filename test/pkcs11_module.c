@@ -335,14 +335,6 @@ static void states(void)
     /* One of an algorithm that has no mechanism: SHAKE128, 0 bytes so far. */
     uint8_t shake[16 + HL_STATE_MAX_NBYTES + 168] = {'h', 'l', 'c', '1', 0, 0, 0, HL_SHAKE128};
     IS(CKR_SAVED_STATE_INVALID, p11->C_SetOperationState(session, shake, sizeof shake, 0, 0));
-    /* A state must not give a key away. */
-    const CK_OBJECT_HANDLE key = new_key(session, CKK_GENERIC_SECRET, message, 20);
-    CK_MECHANISM digest = mechanism_of(CKM_SHA256), hmac = mechanism_of(CKM_SHA256_HMAC);
-    OK(p11->C_DigestInit(session, &digest));
-    OK(p11->C_DigestKey(session, key));
-    IS(CKR_STATE_UNSAVEABLE, p11->C_GetOperationState(session, NULL, &(CK_ULONG){0}));
-    OK(p11->C_SignInit(other, &hmac, key));
-    IS(CKR_STATE_UNSAVEABLE, p11->C_GetOperationState(other, NULL, &(CK_ULONG){0}));
     OK(p11->C_CloseAllSessions(0));
 }
 
@@ -593,8 +585,8 @@ static void login(void)
     OK(p11->C_CloseAllSessions(0));
 }
 
-/* The order of calls. */
-static void order(void)
+/* Arguments that are wrong. The model of fuzz/pkcs11.c has the order of calls, and what ends an operation. */
+static void arguments(void)
 {
     const CK_SESSION_HANDLE s = open_session();
     const CK_OBJECT_HANDLE key = new_key(s, CKK_GENERIC_SECRET, message, 20);
@@ -603,108 +595,22 @@ static void order(void)
     CK_ULONG n = sizeof out;
     CK_OBJECT_HANDLE found[4];
 
-    for (int round = 0; round < 4; round++) { /* none of these is active: the digest is, or the MAC, or the search */
-        if (round == 1)
-            OK(p11->C_DigestInit(s, &digest));
-        if (round == 2)
-            OK(p11->C_SignInit(s, &hmac, key));
-        if (round == 3)
-            OK(p11->C_FindObjectsInit(s, NULL, 0));
-        if (round != 1) {
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_Digest(s, message, 1, out, &n));
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_DigestUpdate(s, message, 1));
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_DigestKey(s, key));
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_DigestFinal(s, out, &n));
-        }
-        if (round != 2) {
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_Sign(s, message, 1, out, &n));
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_SignUpdate(s, message, 1));
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_SignFinal(s, out, &n));
-        }
-        IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_Verify(s, message, 1, out, 32));
-        IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_VerifyUpdate(s, message, 1));
-        IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_VerifyFinal(s, out, 32));
-        if (round != 3) {
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_FindObjects(s, found, 4, &n));
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_FindObjectsFinal(s));
-        }
-        if (round > 0) {
-            IS(CKR_OPERATION_ACTIVE, p11->C_DigestInit(s, &digest));
-            IS(CKR_OPERATION_ACTIVE, p11->C_SignInit(s, &hmac, key));
-            IS(CKR_OPERATION_ACTIVE, p11->C_VerifyInit(s, &hmac, key));
-            IS(CKR_OPERATION_ACTIVE, p11->C_FindObjectsInit(s, NULL, 0));
-        } else {
-            IS(CKR_ARGUMENTS_BAD, p11->C_DigestInit(s, NULL));
-            IS(CKR_ARGUMENTS_BAD, p11->C_SignInit(s, NULL, key));
-        }
-        if (round == 1) { /* NULL cancels; so does C_SessionCancel */
-            OK(p11->C_DigestInit(s, NULL));
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_DigestUpdate(s, message, 1));
-        }
-        if (round == 2) {
-            OK(p11->C_SessionCancel(s, CKF_DIGEST | CKF_VERIFY));
-            OK(p11->C_SignUpdate(s, message, 1));
-            OK(p11->C_SessionCancel(s, CKF_SIGN));
-            IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_SignUpdate(s, message, 1));
-        }
-        if (round == 3) {
-            IS(CKR_ARGUMENTS_BAD, p11->C_FindObjects(s, found, 4, NULL));
-            IS(CKR_ARGUMENTS_BAD, p11->C_FindObjects(s, NULL, 4, &n));
-            OK(p11->C_FindObjects(s, found, 4, &n));
-            CHECK(n == 1 && found[0] == key, "%lu", n);
-            OK(p11->C_FindObjects(s, found, 4, &n));
-            CHECK(n == 0, "%lu", n);
-            OK(p11->C_FindObjectsFinal(s));
-        }
-    }
-
-    /* Every error ends an operation, except a buffer that is too small. */
+    OK(p11->C_FindObjectsInit(s, NULL, 0));
+    IS(CKR_ARGUMENTS_BAD, p11->C_FindObjects(s, found, 4, NULL));
+    IS(CKR_ARGUMENTS_BAD, p11->C_FindObjects(s, NULL, 4, &n));
+    OK(p11->C_FindObjects(s, found, 4, &n));
+    CHECK(n == 1 && found[0] == key, "%lu", n);
+    OK(p11->C_FindObjects(s, found, 4, &n));
+    CHECK(n == 0, "%lu", n);
+    OK(p11->C_FindObjectsFinal(s));
     n = sizeof out;
-    OK(p11->C_DigestInit(s, &digest));
-    IS(CKR_ARGUMENTS_BAD, p11->C_Digest(s, message, 1, out, NULL));
     OK(p11->C_DigestInit(s, &digest));
     IS(CKR_ARGUMENTS_BAD, p11->C_Digest(s, NULL, 1, out, &n));
     OK(p11->C_DigestInit(s, &digest));
-    IS(CKR_ARGUMENTS_BAD, p11->C_DigestUpdate(s, NULL, 1));
-    OK(p11->C_DigestInit(s, &digest));
-    IS(CKR_KEY_HANDLE_INVALID, p11->C_DigestKey(s, key + 1));
-    OK(p11->C_DigestInit(s, &digest));
-    OK(p11->C_DigestUpdate(s, NULL, 0));
-    IS(CKR_OPERATION_ACTIVE, p11->C_Digest(s, message, 1, out, &n));
-    IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_DigestFinal(s, out, &n));
-    /* Asking for the length decides whether a message comes in one call or in parts, too little room too. */
-    for (int way = 0; way < 6; way++) {
-        n = 1;
-        OK(p11->C_DigestInit(s, &digest));
-        IS(way % 2 == 0 ? CKR_OK : CKR_BUFFER_TOO_SMALL,
-           way < 4 ? p11->C_Digest(s, message, 1, way % 2 == 0 ? NULL : out, &n)
-                   : p11->C_DigestFinal(s, way % 2 == 0 ? NULL : out, &n));
-        CHECK(n == 32, "%lu", n);
-        n = sizeof out;
-        IS(CKR_OPERATION_ACTIVE, way < 2   ? p11->C_DigestFinal(s, out, &n)
-                                 : way < 4 ? p11->C_DigestUpdate(s, message, 1)
-                                           : p11->C_Digest(s, message, 1, out, &n));
-        IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_Digest(s, message, 1, out, &n));
-    }
-    OK(p11->C_SignInit(s, &hmac, key));
-    OK(p11->C_Sign(s, message, 1, NULL, &n));
-    IS(CKR_OPERATION_ACTIVE, p11->C_SignFinal(s, out, &n));
-    OK(p11->C_VerifyInit(s, &hmac, key));
-    OK(p11->C_VerifyUpdate(s, message, 1));
-    IS(CKR_OPERATION_ACTIVE, p11->C_Verify(s, message, 1, out, 32));
-    OK(p11->C_DigestInit(s, &digest));
     IS(CKR_DATA_LEN_RANGE, p11->C_Digest(s, message, ~0ul, out, &n));
-    OK(p11->C_DigestInit(s, &digest));
-    OK(p11->C_DigestUpdate(s, message, 100));
-    IS(CKR_DATA_LEN_RANGE, p11->C_DigestUpdate(s, message, ~0ul));
-    IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_DigestFinal(s, out, &n));
-    OK(p11->C_SignInit(s, &hmac, key));
-    IS(CKR_ARGUMENTS_BAD, p11->C_SignFinal(s, out, NULL));
     OK(p11->C_VerifyInit(s, &hmac, key));
     IS(CKR_ARGUMENTS_BAD, p11->C_Verify(s, message, 1, NULL, 32));
-    OK(p11->C_VerifyInit(s, &hmac, key));
-    IS(CKR_SIGNATURE_LEN_RANGE, p11->C_Verify(s, message, 1, out, CK_UNAVAILABLE_INFORMATION));
-    IS(CKR_OPERATION_NOT_INITIALIZED, p11->C_Verify(s, message, 1, out, 32));
+    n = sizeof out;
     OK(p11->C_DigestInit(s, &digest)); /* nothing is left active */
 
     /* The result may lie over the message. */
@@ -765,7 +671,7 @@ static void order(void)
     IS(CKR_SESSION_HANDLE_INVALID, p11->C_DigestInit(s, &digest));
 }
 
-/* Handles that were never given, or belong to what is gone. */
+/* Handles that were never given, or of sessions that are closed. */
 static void handles(void)
 {
     enum { COUNT = 3000 };
@@ -787,27 +693,6 @@ static void handles(void)
     const CK_SESSION_HANDLE wrong[] = {0, 1, 2, ~0ul, 1ul << 20, 1ul << 31, 1ul << 32, 63ul << 32, (1ul << 20) - 1};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         IS(CKR_SESSION_HANDLE_INVALID, p11->C_DigestInit(wrong[i], &digest));
-
-    /* Keys end with their session. Other sessions see them until then. */
-    const CK_SESSION_HANDLE a = open_session(), b = open_session();
-    const CK_OBJECT_HANDLE key = new_key(a, CKK_GENERIC_SECRET, message, 20), kept = new_key(b, CKK_GENERIC_SECRET,
-                                                                                             message, 20);
-    CK_MECHANISM hmac = mechanism_of(CKM_SHA256_HMAC);
-    CK_ATTRIBUTE label = {CKA_LABEL, NULL, 0};
-    OK(p11->C_SignInit(b, &hmac, key));
-    OK(p11->C_CloseSession(a));
-    IS(CKR_OBJECT_HANDLE_INVALID, p11->C_GetAttributeValue(b, key, &label, 1));
-    IS(CKR_OBJECT_HANDLE_INVALID, p11->C_DestroyObject(b, key));
-    OK(p11->C_SignUpdate(b, message, 3)); /* began before */
-    OK(p11->C_GetAttributeValue(b, kept, &label, 1));
-    const CK_SESSION_HANDLE c = open_session(); /* a copy belongs to the session that made the copy */
-    CK_OBJECT_HANDLE copy;
-    OK(p11->C_CopyObject(c, kept, NULL, 0, &copy));
-    OK(p11->C_GetAttributeValue(b, copy, &label, 1));
-    OK(p11->C_CloseSession(c));
-    IS(CKR_OBJECT_HANDLE_INVALID, p11->C_GetAttributeValue(b, copy, &label, 1));
-    OK(p11->C_GetAttributeValue(b, kept, &label, 1));
-    OK(p11->C_CloseSession(b));
 }
 
 /* ---- Attributes ---- */
@@ -952,7 +837,7 @@ static void attributes(void)
     OK(p11->C_FindObjectsInit(s, &(CK_ATTRIBUTE){CKA_LABEL, "new", 3}, 1));
     CK_OBJECT_HANDLE found[5];
     OK(p11->C_FindObjects(s, found, 5, &number));
-    CHECK(number == 2 && found[0] == key, "%lu", number);
+    CHECK(number == 2 && (found[0] == key || found[1] == key), "%lu", number);
     OK(p11->C_FindObjectsFinal(s));
 
     /* Permissions */
@@ -1622,7 +1507,7 @@ int main(int argc, char **argv)
     } else {
         token();
         login();
-        order();
+        arguments();
         handles();
         attributes();
         computed_attributes();
