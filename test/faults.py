@@ -1189,13 +1189,13 @@ def main():
             skip(f"tests on the file system with faults ({FUSE}): {error}. Build it with cargo build --manifest-path "
                  "test/fuse/Cargo.toml; it needs /dev/fuse and fusermount3 (package fuse3)")
         # The last number: how many tests of each command run, unless all do.
-        groups = [("contents and folders that cannot be read", read_faults, 8),
-                  ("outputs that cannot be written", write_faults, 10),
-                  ("files that change while they are read", changes, 3), ("signals while a read waits", signals, 1),
-                  ("interrupted checks", resumed, 4), ("standard streams", streams, 3), ("limits", limits, 3)]
+        groups = [("contents and folders that cannot be read", read_faults, 4),
+                  ("outputs that cannot be written", write_faults, 5),
+                  ("files that change while they are read", changes, 2), ("signals while a read waits", signals, 1),
+                  ("interrupted checks", resumed, 2), ("standard streams", streams, 2), ("limits", limits, 2)]
         # A container may have strace and not allow it.
         if shutil.which("strace") and subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"]).returncode == 0:
-            groups.append(("system calls", lambda: system_calls(plain), 6))
+            groups.append(("system calls", lambda: system_calls(plain), 3))
         else:
             skip("system calls that fail: strace is missing or not allowed")
         for title, group, most in groups:

@@ -56,17 +56,11 @@ sha512 sha512sum sha512t224 sha512t256 shasum"
 } | sort | diff - <(files) || fail "the installed files (>) are not the expected ones (<)"
 cmp "$program" "$folder/root/usr/bin/hashloom"
 
-# Hardening by the linker: the program can be loaded anywhere, its tables are read-only once they are filled, its stack
-# is not executable. Hardening by the compiler: objects of C are marked for indirect branches on CPUs that check them
-# (the whole program is not, as Rust's library is not), and stacks of the driver are guarded.
-hardened() { # WHAT PATTERN COMMAND...
-    "${@:3}" 2>/dev/null | grep -Eq "$2" || fail "$program: $1"
-}
+# Hardened by the linker; the program can be loaded anywhere. Objects of C are marked for indirect branches on CPUs that
+# check them (the whole program is not, as Rust's library is not), and stacks of the driver are guarded.
 if [ "$(uname)" = Linux ]; then
-    hardened "it is not position-independent" 'Type: +DYN' readelf -hW "$program"
-    hardened "its tables stay writable (no RELRO)" GNU_RELRO readelf -lW "$program"
-    hardened "its tables are filled late (no BIND_NOW)" 'BIND_NOW|FLAGS_1.*NOW' readelf -dW "$program"
-    hardened "its stack can be run" 'GNU_STACK.* RW ' readelf -lW "$program"
+    test/hardened.sh "$program"
+    readelf -hW "$program" | grep -E 'Type: +DYN' >/dev/null || fail "$program is not position-independent"
     # The newest folder: older ones may be beside it.
     objects=$(find "$built"/build/hashloom-sys-*/out -name src-api.o -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2)
     [ -n "$objects" ] || fail "no objects of the C library below $built/build"

@@ -3,15 +3,16 @@
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
-    test/loops.py [OBJECT...]
+    test/loops.py [--all | OBJECT...]
 
 A time depends on the machine that measures it. What a loop holds does not: a state that a compiler keeps on the stack
 costs on every CPU, and a loop of more operations than a CPU's micro-op cache is decoded anew each turn.
 
-Without objects, the files of TABLE are compiled by CC, or else by gcc and by clang as far as they are there. With
-objects, those are read; a row that they do not have is passed over. An inner loop is the code from the target of a
+Without objects, the files of TABLE are compiled by CC, or else by gcc or clang, as HASHLOOM_SEED says; --all: by both.
+With objects, those are read; a row that they do not have is passed over. An inner loop is the code from the target of a
 backward jump to that jump, if no other such loop is inside. The longest inner loop of a function counts: it is the one
-over blocks or rounds; of a function without a loop, which hashes one block, all of it. An operation is an instruction; stack references are operands relative to the stack pointer.
+over blocks or rounds; of a function without a loop, which hashes one block, all of it. An operation is an instruction;
+stack references are operands relative to the stack pointer.
 
 Exit status: 0 if every loop is within its limits, 1 if one is not, or if a compiled file lacks a row's functions.
 """
@@ -125,11 +126,13 @@ def main():
     if platform.machine() not in ("x86_64", "AMD64"):
         sys.exit(print("SKIPPED: loops: the table has kernels for x86-64 only"))
     print(f"{'':8} {'inner loop of':36} {'operations':>16} {'on the stack':>14}")
-    if sys.argv[1:]:
+    if sys.argv[1:] and sys.argv[1] != "--all":
         return not all([report("", list(rows_of(path))) for path in sys.argv[1:]])
     compilers = [os.environ["CC"]] if "CC" in os.environ else [x for x in ("gcc", "clang") if shutil.which(x)]
     if not compilers:
         sys.exit("loops.py: neither gcc nor clang is installed, and CC is not set")
+    if not sys.argv[1:]:
+        compilers = [compilers[int(os.environ.get("HASHLOOM_SEED", "1")) % len(compilers)]]
     all_fit = True
     with tempfile.TemporaryDirectory() as folder:
         for compiler in compilers:

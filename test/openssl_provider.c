@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  *   openssl_provider MODULE          random differential tests, misuse, lack of memory, threads, fork, unloading
- *   openssl_provider MODULE CASES    the same with that number of random cases for each digest; 1000 without it
+ *   openssl_provider MODULE CASES    the same with that number of random cases for each digest; 300 without it
+ *
+ * The random cases are by HASHLOOM_SEED.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
@@ -809,12 +811,12 @@ int main(int argc, char **argv)
     *(void **)&squeeze = dlsym(dlopen(NULL, RTLD_NOW), "EVP_DigestSqueeze");
     EVP_MD_do_all_provided(NULL, find_digest, NULL);
     CHECK(ndigests > 0, "digests");
-    ncases = argc > 2 ? atoi(argv[2]) : 1000;
+    ncases = argc > 2 ? atoi(argv[2]) : 300;
     same_properties();
     ssl3();
     misuse_of_hmac();
     misuse_of_pbkdf2();
-    cases(1, ncases);
+    cases(getenv("HASHLOOM_SEED") == NULL ? 1 : strtoull(getenv("HASHLOOM_SEED"), NULL, 10), ncases);
     misuse_of_module(argv[1]);
     for (size_t i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, cases_of_thread, (void *)i) == 0, "thread");

@@ -85,7 +85,7 @@ else
     skip "valgrind is not installed"
 fi
 $CC $warnings $sanitizers -o "$build/fuzz" fuzz/pkcs11.c drop-in/pkcs11/*.c build/drop-ins/core.o -lpthread
-(cd "$build" && ./fuzz --seconds 10)
+(cd "$build" && ./fuzz --seconds 5)
 
 # The example of the documentation.
 sed -n '/^\/\* many\.c/,/^```/p' docs/pkcs11.md | sed '$d' >"$build/many.c"

@@ -41,7 +41,7 @@ c | check quick all | | test/c.sh {level}
 program | check quick all | | cargo build --quiet {profile} --locked --package hashloom-cli
 openssl-provider | quick all | | test/openssl_provider.sh
     drop-in/openssl/* test/openssl_* {core}
-docs | quick all | +program | python3 test/docs.py {program} {require}
+docs | quick all | +program | python3 test/docs.py {program} {require} {half}
     *.md docs/* test/docs.py {cli}
 documents | check | +program | python3 test/docs.py {program} {documents}
     *.md
@@ -57,7 +57,7 @@ cross | quick all | | test/cross.sh {level}
     {core} test/*.c test/cross.sh test/emulate.sh
 lists | check quick all | | test/lists.py
     *
-loops | check quick all | | test/loops.py
+loops | check quick all | | test/loops.py {every}
     core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py
 proof | quick all | | test/proof/prove.py {proved}
     {core} tools/algorithms.py test/proof/*
@@ -165,9 +165,9 @@ WORDS = {
 # The program is the one that the crates' tests build too; in test-all it is optimised, as users run it. quick leaves
 # out repetitions, and tests that another part has too.
 FULL = {"program": "target/release/hashloom", "profile": "--release", "every": "--all", "proved": "--all",
-        "huge": "--huge", "test_all": "1"}
+        "huge": "--huge", "half": "", "test_all": "1"}
 SHORT = {"program": "target/debug/hashloom", "profile": "", "every": "", "proved": "--share 14", "huge": "",
-         "test_all": ""}
+         "half": "--half", "test_all": ""}
 Part = collections.namedtuple("Part", "name levels after command files")
 
 
