@@ -32,25 +32,15 @@ done
 # ---- Needed programs ------------------------------------------------------------------------------------------------
 
 missing=()
-need() { # COMMAND PACKAGE
-    command -v "$1" >/dev/null || missing+=("$2")
-}
-need gcc gcc
-need c++ g++
-need clang clang
-need cmake cmake
-need make make
-need nm binutils
-need pkg-config pkg-config
-need valgrind valgrind
-echo '#include <openssl/evp.h>' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 || missing+=(libssl-dev)
-if command -v clang >/dev/null && ! echo 'int main(void){return 0;}' |
-    clang -fsanitize=address -x c - -o /dev/null 2>/dev/null; then
-    missing+=("libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev")
-fi
+for name in gcc c++ clang cmake make nm pkg-config valgrind; do
+    command -v $name >/dev/null || missing+=("$name")
+done
+echo '#include <openssl/evp.h>' | ${CC:-gcc} -E -x c - >/dev/null 2>&1 || missing+=("openssl/evp.h")
+echo 'int main(void){return 0;}' | clang -fsanitize=address -x c - -o /dev/null 2>/dev/null ||
+    missing+=("clang's sanitizers")
 if [ ${#missing[@]} -gt 0 ]; then
-    echo "c.sh: not installed: ${missing[*]}" >&2
-    echo "      apt-get install ${missing[*]}" >&2
+    printf 'c.sh: not installed: %s\n' "${missing[@]}" >&2
+    echo "      tools/setup.sh test installs it" >&2
     exit 2
 fi
 

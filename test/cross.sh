@@ -57,42 +57,39 @@ for version in "" -22 -21 -20 -19 -18 -17 -16 -15 -14; do
     break
 done
 
-packages=()
-need() { # COMMAND PACKAGE...
-    command -v "$1" >/dev/null || packages+=("${@:2}")
+compiler_of() { # ARCH
+    case $1 in
+    wasm32) echo "${wasm_clang:-clang and wasm-ld}" ;;
+    armhf) echo arm-linux-gnueabihf-gcc ;;
+    ppc64le) echo powerpc64le-linux-gnu-gcc ;;
+    *) echo "$1-linux-gnu-gcc" ;;
+    esac
 }
-need cmake cmake
+
+missing=()
+need() { # COMMAND...
+    local name
+    for name; do
+        command -v "$name" >/dev/null || missing+=("$name")
+    done
+}
+need cmake
 for arch in "${archs[@]}"; do
+    need "$(compiler_of "$arch")"
     case $arch in
-    i686) need i686-linux-gnu-gcc gcc-i686-linux-gnu libc6-dev-i386-cross; need qemu-i386 qemu-user ;;
-    aarch64) need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross; need qemu-aarch64 qemu-user ;;
-    riscv64) need riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu libc6-dev-riscv64-cross; need qemu-riscv64 qemu-user ;;
-    s390x) need s390x-linux-gnu-gcc gcc-s390x-linux-gnu libc6-dev-s390x-cross; need qemu-s390x qemu-user ;;
-    ppc64le)
-        need powerpc64le-linux-gnu-gcc gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
-        need qemu-ppc64le qemu-user
-        ;;
-    armhf) need arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf libc6-dev-armhf-cross; need qemu-arm qemu-user ;;
-    x86_64)
-        need x86_64-linux-gnu-gcc gcc-x86-64-linux-gnu
-        need qemu-x86_64 qemu-user
-        command -v $newer_qemu >/dev/null || packages+=("qemu-user (>= 8.2)")
-        ;;
+    i686) need qemu-i386 ;;
+    armhf) need qemu-arm ;;
+    x86_64) need qemu-x86_64 $newer_qemu ;;
     wasm32)
-        need node nodejs
-        major=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
-        [ -n "$wasm_clang" ] || packages+=(clang lld "libclang-rt-${major:-14}-dev-wasm32")
-        [ -e /usr/lib/wasm32-wasi/libc.a ] || packages+=(wasi-libc)
+        need node
+        [ -e /usr/lib/wasm32-wasi/libc.a ] || missing+=(wasi-libc)
         ;;
+    *) need "qemu-$arch" ;;
     esac
 done
-if [ ${#packages[@]} -gt 0 ]; then
-    mapfile -t packages < <(printf '%s\n' "${packages[@]}" | sort -u)
-    plain=$(printf '%s\n' "${packages[@]}" | grep -v '(' | paste -sd' ')
-    echo "cross.sh: not installed: $(IFS=,; echo "${packages[*]}" | sed 's/,/, /g')" >&2
-    [ -z "$plain" ] || echo "          apt-get install $plain" >&2
-    [[ ${packages[*]} != *'('* ]] ||
-        echo "          tools/setup.sh cross   (Debian 12: takes it from its backports)" >&2
+if [ ${#missing[@]} -gt 0 ]; then
+    printf 'cross.sh: not installed: %s\n' "${missing[@]}" >&2
+    echo "          tools/setup.sh cross installs it" >&2
     exit 2
 fi
 
@@ -104,16 +101,10 @@ warnings="-Wall -Wextra -Wpedantic -Werror"
 
 # build_for ARCH NAME CMAKE-ARGS...: the following steps build in build/cross/NAME for this architecture.
 build_for() {
-    local arch=$1 compiler=
+    local arch=$1 compiler
     name=$2
     shift 2
-    case $arch in
-    i686) compiler=i686-linux-gnu-gcc ;;
-    armhf) compiler=arm-linux-gnueabihf-gcc ;;
-    ppc64le) compiler=powerpc64le-linux-gnu-gcc ;;
-    wasm32) compiler=$wasm_clang ;;
-    *) compiler=$arch-linux-gnu-gcc ;;
-    esac
+    compiler=$(compiler_of "$arch")
     cmake_args=(-DCMAKE_C_COMPILER="$compiler" -DCMAKE_SYSTEM_PROCESSOR="$arch" -DTEST_LIBCRYPTO=OFF
         -DCMAKE_CROSSCOMPILING_EMULATOR="$root/test/emulate.sh" -DTEST_FUZZ_SECONDS=2)
     if [ "$arch" = wasm32 ]; then
