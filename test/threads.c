@@ -168,11 +168,26 @@ static void *run_key(void *arg)
     return NULL;
 }
 
-static int child_keys(void)
+/* Returns 1 if a thread found something wrong. Thread 0 starts last: it is awake when all begin. */
+static int run_threads(void *(*run)(void *))
 {
     pthread_t threads[THREADS];
     int any_wrong = 0;
 
+    for (uintptr_t t = THREADS; t-- > 0;)
+        if (pthread_create(&threads[t], NULL, run, (void *)t) != 0) {
+            perror("pthread_create");
+            return 2;
+        }
+    for (int t = 0; t < THREADS; t++) {
+        pthread_join(threads[t], NULL);
+        any_wrong |= wrong[t];
+    }
+    return any_wrong;
+}
+
+static int child_keys(void)
+{
     pool = random_pool(KEY_NBYTES);
     nstream_calls = share_of(KEY_CALLS);
     for (size_t a = 0; a < hl_alg_count(); a++) {
@@ -187,58 +202,26 @@ static int child_keys(void)
             expected[a][2 * HL_DIGEST_MAX_NBYTES + nonce] = digest[0] < 0x80;
         }
     }
-    for (uintptr_t t = 0; t < THREADS; t++)
-        if (pthread_create(&threads[t], NULL, run_key, (void *)t) != 0) {
-            perror("pthread_create");
-            return 2;
-        }
-    for (int t = 0; t < THREADS; t++) {
-        pthread_join(threads[t], NULL);
-        any_wrong |= wrong[t];
-    }
-    return any_wrong;
+    return run_threads(run_key);
 }
 
 static int child_streams(void)
 {
-    pthread_t threads[THREADS];
-    int any_wrong = 0;
-
     pool = random_pool(64);
     several = of_several_lanes();
     nstream_calls = share_of(STREAM_CALLS);
     for (size_t a = 0; a < hl_alg_count(); a++)
         oracle(hl_alg_at(a), pool, 64, expected[a]);
-    for (uintptr_t t = 0; t < THREADS; t++)
-        if (pthread_create(&threads[t], NULL, run_stream, (void *)t) != 0) {
-            perror("pthread_create");
-            return 2;
-        }
-    for (int t = 0; t < THREADS; t++) {
-        pthread_join(threads[t], NULL);
-        any_wrong |= wrong[t];
-    }
-    return any_wrong;
+    return run_threads(run_stream);
 }
 
 static int child(void)
 {
-    pthread_t threads[THREADS];
-    int any_wrong = 0;
-
     pool = random_pool(NBYTES + 2 * COUNT);
     for (size_t a = 0; a < hl_alg_count(); a++) /* these two calls use nothing that is detected at run time */
         for (size_t i = 0; i < COUNT; i++)
             oracle(hl_alg_at(a), pool + i, i * 17, expected[a] + i * hl_alg_at(a)->digest_nbytes);
-    for (uintptr_t t = THREADS; t-- > 0;) /* the thread that restricts starts last: it is awake when all begin */
-        if (pthread_create(&threads[t], NULL, run_thread, (void *)t) != 0) {
-            perror("pthread_create");
-            return 2;
-        }
-    for (int t = 0; t < THREADS; t++) {
-        pthread_join(threads[t], NULL);
-        any_wrong |= wrong[t];
-    }
+    const int any_wrong = run_threads(run_thread);
     return any_wrong || (round_number % 2 == 0 && hl_isas_allowed() != 1);
 }
 
