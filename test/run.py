@@ -14,9 +14,9 @@ status: 0 if everything passed.
 
 PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in build/parts/NAME.log (of
 check: build/check), and is printed whole when the part ends. The last lines name what was skipped, the times and the
-parts that failed. A part that takes more than 20 minutes of CPU time, or in test-all a day (LIMIT: seconds), or five
-times as long by the clock (WALL: seconds), is stopped, and its output ends with the commands that were running. Samples
-are taken by HASHLOOM_SEED: a new one for each run, which is printed.
+parts that failed. A part that takes more than 100 minutes, or in test-all five days (LIMIT: seconds), is stopped, and
+its output ends with the commands that were running. Samples are taken by HASHLOOM_SEED: a new one for each run, which
+is printed.
 """
 
 import collections
@@ -229,21 +229,9 @@ def read_parts(level, changed):
     return parts, wanted, longer
 
 
-def group(leader):
-    """The processes of a group: the seconds of CPU of each and its ended children, and its command."""
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[2]) == leader:
-                command = (stat.parent / "cmdline").read_text(errors="replace").replace("\0", " ")
-                yield sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK"), command[:300]
-        except OSError:
-            continue
-
-
 class Running:
     def __init__(self, part, logs):
-        self.part, self.log, self.began, self.stopped, self.looked = part, logs / f"{part.name}.log", time.time(), 0, 0
+        self.part, self.log, self.began, self.is_stopped = part, logs / f"{part.name}.log", time.time(), False
         with open(self.log, "wb") as log:
             command = f'root=$PWD; . test/ccache.sh; {part.command}'
             self.process = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -255,37 +243,28 @@ class Running:
         except ProcessLookupError:
             pass
 
-    def has_ended(self, limit, wall):
+    def has_ended(self, limit):
         """Whether it has ended. Stops it after its time."""
-        now = time.time()
+        seconds = time.time() - self.began
         pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
         if pid:
-            self.process.returncode = os.waitstatus_to_exitcode(status) if not self.stopped else 124
-            self.seconds, self.cpu = now - self.began, usage.ru_utime + usage.ru_stime
-            if self.stopped:
-                self.kill(signal.SIGKILL)
-            return True
-        if self.stopped:
-            if now - self.stopped > 10:
-                self.kill(signal.SIGKILL)
-        elif now - self.looked > min(limit, wall, 10) / 4:
-            self.looked = now
-            found = list(group(self.process.pid))
-            cpu = sum(seconds for seconds, _ in found)
-            if cpu >= limit or now - self.began >= wall:
-                with open(self.log, "a", encoding="utf-8") as log:
-                    print(f"\nSTOPPED: {self.part.name}: {cpu:.0f} s of CPU time, of {limit}, and "
-                          f"{now - self.began:.0f} s, of {wall}. The last lines of its\noutput are above. These were "
-                          "running:", *(f"  {command}" for _, command in found), sep="\n", file=log)
-                self.stopped = now
-                self.kill(signal.SIGTERM)
-        return False
+            self.process.returncode = 124 if self.is_stopped else os.waitstatus_to_exitcode(status)
+            self.seconds, self.cpu = seconds, usage.ru_utime + usage.ru_stime
+        elif seconds > limit and not self.is_stopped:
+            self.is_stopped = True
+            with open(self.log, "a", encoding="utf-8") as log:
+                log.write(f"\nSTOPPED: {self.part.name}: more than {limit} s. These were running:\n")
+                log.flush()
+                subprocess.run(["ps", "-o", "args=", "-s", str(self.process.pid)], stdout=log)
+            self.kill(signal.SIGTERM)
+        if self.is_stopped and (pid or seconds > limit + 10):
+            self.kill(signal.SIGKILL)
+        return bool(pid)
 
 
 def run(parts, logs, level):
     """Runs the parts, each after those that it names. Returns them as they ended."""
-    limit = int(os.environ.get("LIMIT") or {"quick": 1200, "check": 900}.get(level, 86400))
-    wall = int(os.environ.get("WALL") or 5 * limit)
+    limit = int(os.environ.get("LIMIT") or {"quick": 6000, "check": 4500}.get(level, 432000))
     at_once = int(os.environ.get("PARTS") or os.cpu_count() + 1)
     waiting, running, ended = list(parts.values()), [], []
     try:
@@ -298,7 +277,7 @@ def run(parts, logs, level):
             if not running:
                 sys.exit(f"run.py: never started: {' '.join(part.name for part in waiting)}")
             time.sleep(0.05)
-            for one in [one for one in running if one.has_ended(limit, wall)]:
+            for one in [one for one in running if one.has_ended(limit)]:
                 running.remove(one)
                 ended.append(one)
                 if level != "check" or one.process.returncode != 0:
