@@ -14,9 +14,9 @@ SPDX-License-Identifier: MIT OR Apache-2.0
  4. Mutants show that the proof can fail: a line of the core, of a model or of the normal form is changed. Each must be
     noticed. A sample by default, all with --all (minutes).
 
---share 14: x86-64 and one of the other two; about every fourteenth kernel of each instruction set, or, of those whose
-blocks may have several sizes, of each body, with some sizes; a third of the calls for whole messages, and a sixth of
-the others. All samples are taken by HASHLOOM_SEED, a number.
+--share 11: x86-64 and one of the other two; about every eleventh kernel of each instruction set, or, of those whose
+blocks may have several sizes, of each body, with some sizes; half of the calls for whole messages, and a sixth of the
+others. All samples are taken by HASHLOOM_SEED, a number.
 
 CC, CROSS_CC and I686_CC name the compilers. HASHLOOM_REQUIRE=1: all three must be there, and qemu-aarch64;
 HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 all proved, 1 something is not.
@@ -1265,7 +1265,7 @@ def main():
             forget()
             texts, runs = set(), runs_of(what, target, body, every)
             if options.share > 1 and what != "kernels":
-                runs = sampled(runs, 3 if what == "whole" else 6, f"{what} {body}")
+                runs = sampled(runs, 2 if what == "whole" else 6, f"{what} {body}")
             return unproved(target.image, runs, texts), texts, len(runs)
 
         for (what, target, body), (wrong, texts, n) in zip(proofs, side_by_side(proved, proofs)):
