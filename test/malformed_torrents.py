@@ -12,7 +12,6 @@ out of date; --write updates it. If libtorrent is missing, that part is named as
 failure.
 """
 
-import argparse
 import fnmatch
 import hashlib
 import json
@@ -21,9 +20,11 @@ import re
 import resource
 import subprocess
 import sys
-import tempfile
 
+import checks
 from bencode import Pairs, Raw, bencode
+from checks import check, equal
+from torrents import lt
 
 DOCUMENT = pathlib.Path(__file__).with_suffix(".md")
 BEGIN, END = "<!-- begin: test/malformed_torrents.py --write -->", "<!-- end -->"
@@ -849,78 +850,64 @@ DIFFERENT = {
 # The checks.
 
 
-class Checker:
-    def __init__(self, program, folder):
-        self.program = program
-        self.path = folder / "x.torrent"
-        self.folder = folder
-        self.failures = []
+def run(folder, *arguments):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+        resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
 
-    def run(self, *arguments):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
-            resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
-
-        command = [self.program, "torrent", *arguments]
-        return subprocess.run(command, capture_output=True, cwd=self.folder, timeout=600, preexec_fn=limit, check=False)
-
-    def expect(self, case, what, found, expected):
-        if found != expected:
-            self.failures.append(f"{case.name}: {what}:\n  expected {expected!r}\n     found {found!r}")
-
-    def offset(self, case, template, text):
-        """Returns the offset in the text at the place of {} in the template; None if they differ elsewhere."""
-        pattern = "(\\d+)".join(map(re.escape, template.split("{}")))
-        match = re.fullmatch(pattern, text)
-        if not match:
-            self.failures.append(f"{case.name}:\n  expected {template}\n     found {text}")
-            return None
-        return int(match.group(1)) if match.groups() else None
-
-    def check(self, case):
-        self.path.write_bytes(case.data)
-        show = self.run("show", "--json", "x.torrent")
-        if case.error is None:
-            self.expect(case, "status", (show.returncode, show.stderr), (0, b""))
-            if show.returncode == 0:
-                found = json.loads(show.stdout)
-                self.expect(case, "number of notes", len(found["notes"]), len(case.notes))
-                for note, text in zip(case.notes, found["notes"]):
-                    key = re.escape(note).replace("KEY", ".*") if "KEY" in note else None
-                    if key and not re.fullmatch(key.replace(re.escape("{}"), "\\d+"), text):
-                        self.failures.append(f"{case.name}:\n  expected {note}\n     found {text}")
-                    elif not key:
-                        offset = self.offset(case, note, text)
-                        if offset is not None and not offset < len(case.data):
-                            self.failures.append(f"{case.name}: {text}: the input has no such byte")
-                self.check_edit(case, found)
-            return
-        self.expect(case, "status", (show.returncode, show.stdout), (2, b""))
-        begin = "hashloom: x.torrent: "
-        message = show.stderr.decode()
-        self.expect(case, "beginning", message[: len(begin)], begin)
-        offset = self.offset(case, case.error, message[len(begin) :].rstrip("\n"))
-        if offset is not None:
-            self.expect(case, f"bytes at offset {offset}", case.data[offset:][: len(case.at)], case.at)
-            self.expect(case, "the end", offset <= len(case.data), True)
-        verify = self.run("verify", "x.torrent", ".")
-        self.expect(case, "verify", (verify.returncode, verify.stdout, verify.stderr), (2, b"", show.stderr))
-        edit = self.run("edit", "x.torrent", "-c", "new")
-        self.expect(case, "edit", (edit.returncode, edit.stdout, edit.stderr), (2, b"", show.stderr))
-        self.expect(case, "bytes after the edit", self.path.read_bytes(), case.data)
-
-    def check_edit(self, case, before):
-        """A new comment keeps everything else."""
-        edit = self.run("edit", "x.torrent", "-f", "-o", "y.torrent", "-c", "new")
-        self.expect(case, "edit", (edit.returncode, edit.stderr), (0, b""))
-        show = self.run("show", "--json", "y.torrent")
-        after = json.loads(show.stdout or "{}")
-        self.expect(case, "the edited comment", after.get("comment"), "new")
-        for key in set(before) - {"path", "comment", "notes", "note_count"}:
-            self.expect(case, f"{key} after the edit", after.get(key), before[key])
+    return subprocess.run([PROGRAM, "torrent", *arguments], capture_output=True, cwd=folder, timeout=600,
+                          preexec_fn=limit, check=False)
 
 
-def libtorrent_verdict(lt, data):
+def offset(case, template, text):
+    """Returns the offset in the text at the place of {} in the template; None without one, or if they differ."""
+    match = re.fullmatch("(\\d+)".join(map(re.escape, template.split("{}"))), text)
+    check(case.name, match, f"  expected {template}\n     found {text}")
+    return int(match.group(1)) if match and match.groups() else None
+
+
+def check_case(case, folder):
+    path = folder / "x.torrent"
+    path.write_bytes(case.data)
+    show = run(folder, "show", "--json", "x.torrent")
+    if case.error is None:
+        equal(f"{case.name}: status", (show.returncode, show.stderr), (0, b""))
+        found = json.loads(show.stdout or "{}")
+        notes = found.get("notes", [])
+        equal(f"{case.name}: number of notes", len(notes), len(case.notes))
+        for note, text in zip(case.notes, notes):
+            if "KEY" in note:
+                pattern = re.escape(note).replace("KEY", ".*").replace(re.escape("{}"), "\\d+")
+                check(f"{case.name}: a note", re.fullmatch(pattern, text), f"  expected {note}\n     found {text}")
+            elif (at := offset(case, note, text)) is not None:
+                check(f"{case.name}: {text}: the input has such a byte", at < len(case.data))
+        check_edit(case, folder, found)
+        return
+    equal(f"{case.name}: status", (show.returncode, show.stdout), (2, b""))
+    begin = "hashloom: x.torrent: "
+    message = show.stderr.decode()
+    equal(f"{case.name}: beginning", message[: len(begin)], begin)
+    at = offset(case, case.error, message[len(begin) :].rstrip("\n"))
+    if at is not None:
+        equal(f"{case.name}: bytes at offset {at}", case.data[at:][: len(case.at)], case.at)
+        check(f"{case.name}: the offset {at} is in the input", at <= len(case.data))
+    for words in (("verify", "x.torrent", "."), ("edit", "x.torrent", "-c", "new")):
+        done = run(folder, *words)
+        equal(f"{case.name}: {words[0]}", (done.returncode, done.stdout, done.stderr), (2, b"", show.stderr))
+    equal(f"{case.name}: bytes after the edit", path.read_bytes(), case.data)
+
+
+def check_edit(case, folder, before):
+    """A new comment keeps everything else."""
+    edit = run(folder, "edit", "x.torrent", "-f", "-o", "y.torrent", "-c", "new")
+    equal(f"{case.name}: edit", (edit.returncode, edit.stderr), (0, b""))
+    after = json.loads(run(folder, "show", "--json", "y.torrent").stdout or "{}")
+    equal(f"{case.name}: the edited comment", after.get("comment"), "new")
+    for key in set(before) - {"path", "comment", "notes", "note_count"}:
+        equal(f"{case.name}: {key} after the edit", after.get(key), before[key])
+
+
+def libtorrent_verdict(data):
     """Returns None if libtorrent accepts the torrent, else its error."""
     try:
         lt.torrent_info(data)
@@ -946,59 +933,41 @@ def reasons(name):
     return [why for why, names in DIFFERENT.items() if any(fnmatch.fnmatchcase(name, pattern) for pattern in names)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("hashloom", type=pathlib.Path, help="the program")
-    parser.add_argument("--require", action="store_true", help="fail if libtorrent is not installed")
-    parser.add_argument("--write", action="store_true", help="update the table in malformed_torrents.md")
-    parser.add_argument("--list", action="store_true", help="print each case with both verdicts")
-    arguments = parser.parse_args()
-    for make in (bencode_cases, info_cases, files_cases, version_cases, v2_cases, hybrid_cases, metadata_cases):
-        make()
-    names = [case.name for case in CASES]
-    doubled = {name for name in names if names.count(name) > 1}
-    if doubled:
-        sys.exit(f"FAILED: several cases have one name: {doubled}")
-    try:
-        import libtorrent as lt
-    except ImportError:
-        lt = None
+def each_torrent(folder):
+    for case in CASES:
+        check_case(case, folder)
+
+
+def libtorrents_verdicts(_):
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        checker = Checker(arguments.hashloom.resolve(), pathlib.Path(folder))
-        for case in CASES:
-            checker.check(case)
-            if lt is None:
-                continue
-            theirs = libtorrent_verdict(lt, case.data)
-            if arguments.list:
-                print(f"{case.name}\t{'ok' if case.error is None else 'refused'}\t{theirs or 'ok'}")
-            differs = (case.error is None) != (theirs is None)
-            why = reasons(case.name)
-            if differs and len(why) == 1:
-                rows.append((case, why[0]))
-            elif differs or why:
-                said = "accepts it" if theirs is None else f"says {theirs!r}"
-                checker.failures.append(f"{case.name}: libtorrent {said}; reasons in DIFFERENT: {why}")
-    refused = sum(case.error is not None for case in CASES)
-    print(f"ok: {len(CASES)} torrents, {refused} of them refused" if not checker.failures else f"{len(CASES)} torrents")
-    if lt is None:
-        print("SKIPPED: libtorrent is not installed: its verdicts were NOT compared", file=sys.stderr)
-    else:
-        print(f"libtorrent {lt.version}: {len(rows)} verdicts differ")
-        for why in DIFFERENT:
-            if len({case.error is None for case, reason in rows if reason == why}) != 1:
-                checker.failures.append(f"the cases of this reason have different verdicts: {why}")
-        head, rest = DOCUMENT.read_text().split(BEGIN)
-        text = head + BEGIN + "\n" + table(rows, ".".join(lt.version.split(".")[:2])) + "\n" + END + rest.split(END)[1]
-        if arguments.write and not checker.failures:
-            DOCUMENT.write_text(text)
-        elif DOCUMENT.read_text() != text:
-            checker.failures.append(f"{DOCUMENT.name} is not up to date: run this with --write")
-    for failure in checker.failures:
-        print(f"FAILED: {failure}", file=sys.stderr)
-    sys.exit(1 if checker.failures or (lt is None and arguments.require) else 0)
+    for case in CASES:
+        theirs = libtorrent_verdict(case.data)
+        if arguments.list:
+            print(f"{case.name}\t{'ok' if case.error is None else 'refused'}\t{theirs or 'ok'}")
+        differs, why = (case.error is None) != (theirs is None), reasons(case.name)
+        if differs and len(why) == 1:
+            rows.append((case, why[0]))
+        said = "accepts it" if theirs is None else f"says {theirs!r}"
+        check(f"{case.name}: libtorrent {said}", len(why) == int(differs), f"  reasons in DIFFERENT: {why}")
+    for why in DIFFERENT:
+        verdicts = {case.error is None for case, reason in rows if reason == why}
+        check(f"the cases of this reason have one verdict: {why}", len(verdicts) == 1)
+    head, rest = DOCUMENT.read_text().split(BEGIN)
+    text = head + BEGIN + "\n" + table(rows, ".".join(lt.version.split(".")[:2])) + "\n" + END + rest.split(END)[1]
+    if arguments.write and not checks.failed:
+        DOCUMENT.write_text(text)
+    check(f"{DOCUMENT.name} is up to date: else run this with --write", DOCUMENT.read_text() == text)
 
 
-if __name__ == "__main__":
-    main()
+parser = checks.parser(__doc__)
+parser.add_argument("--write", action="store_true", help="update the table in malformed_torrents.md")
+parser.add_argument("--list", action="store_true", help="print each case with both verdicts")
+arguments = parser.parse_args()
+PROGRAM, checks.is_required = arguments.hashloom.resolve(), arguments.require
+for make in (bencode_cases, info_cases, files_cases, version_cases, v2_cases, hybrid_cases, metadata_cases):
+    make()
+equal("names of cases", len({case.name for case in CASES}), len(CASES))
+print(f"{len(CASES)} torrents, {sum(case.error is not None for case in CASES)} of them refused")
+checks.run_part(each_torrent)
+checks.run_part(libtorrents_verdicts, ["libtorrent"])
+sys.exit(checks.end())
