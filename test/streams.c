@@ -1,84 +1,11 @@
-/* streams.c: messages in parts: random splits over many streams of different lengths, copies, contexts and chunks
- * beside forbidden pages, and byte counts preset to 32-bit limits and the greatest length; digests in parts.
+/* streams.c: messages in parts: every cut, contexts and chunks beside forbidden pages, and byte counts preset to 32-bit
+ * limits and the greatest length; digests in parts. fuzz/hash_many.c splits many streams at random.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "test.h"
 
-enum { STREAMS_MAX = 500, MESSAGE_MAX_NBYTES = 6000, SPACING = 64, LONG_NBYTES = 1500, POISON = 0xa5 };
-
-struct stream {
-    const uint8_t *message;
-    size_t nbytes, at;
-    uint8_t expected[HL_DIGEST_MAX_NBYTES];
-};
-
-/* nstreams messages, each step a part of some of them, until all are complete. The contexts end at a forbidden page. */
-static void check_splits(const hl_alg_info *alg, size_t nstreams, size_t chunk_max)
-{
-    static struct stream streams[STREAMS_MAX];
-    static hl_slice chunks[STREAMS_MAX];
-    static hl_ctx *chosen[STREAMS_MAX];
-    static size_t chosen_index[STREAMS_MAX];
-    static uint8_t digests[STREAMS_MAX * HL_DIGEST_MAX_NBYTES];
-    const uint8_t *pool = random_pool(MESSAGE_MAX_NBYTES + SPACING * STREAMS_MAX);
-    const struct guarded memory = guard_new(nstreams * sizeof(hl_ctx));
-    hl_ctx *ctxs = (hl_ctx *)(void *)(memory.end - nstreams * sizeof(hl_ctx));
-    size_t nleft = nstreams;
-
-    for (size_t i = 0; i < nstreams; i++) {
-        struct stream *s = &streams[i];
-        *s = (struct stream){.message = pool + SPACING * i, .nbytes = random_length(MESSAGE_MAX_NBYTES)};
-        oracle(alg, s->message, s->nbytes, s->expected);
-        CHECK(hl_init(&ctxs[i], alg->alg) == HL_OK, "hl_init");
-    }
-    while (nleft > 0) {
-        size_t n = 0;
-        for (size_t i = 0; i < nstreams; i++) {
-            struct stream *s = &streams[i];
-            if (s->at > s->nbytes || random64() % 4 == 0) /* final, or not in this step */
-                continue;
-            const size_t left = s->nbytes - s->at, part = random_length(chunk_max);
-            chunks[n] = (hl_slice){s->message + s->at, part < left ? part : left};
-            if (chunks[n].nbytes == 0 && random64() % 2 == 0)
-                chunks[n].data = NULL;
-            s->at += chunks[n].nbytes;
-            chosen_index[n] = i;
-            chosen[n++] = &ctxs[i];
-        }
-        if (n == 1 || random64() % 8 == 0) {
-            for (size_t j = 0; j < n; j++)
-                CHECK(hl_update(chosen[j], chunks[j].data, chunks[j].nbytes) == HL_OK, "hl_update");
-        } else {
-            CHECK(hl_update_many(chosen, chunks, n) == HL_OK, "hl_update_many");
-        }
-
-        /* Ends some of the messages that are complete. */
-        size_t nfinal = 0;
-        for (size_t j = 0; j < n; j++) {
-            const size_t i = chosen_index[j];
-            if (streams[i].at != streams[i].nbytes || random64() % 3 == 0)
-                continue;
-            if (random64() % 4 == 0) { /* ends a copy as well, which must not change the original */
-                hl_ctx copy = ctxs[i];
-                uint8_t digest[HL_DIGEST_MAX_NBYTES];
-                CHECK(hl_update(&copy, "more", 4) == HL_OK && hl_final(&copy, digest) == HL_OK, "a copy");
-                CHECK(memcmp(digest, streams[i].expected, alg->digest_nbytes) != 0, "the copy went on");
-            }
-            chosen_index[nfinal] = i;
-            chosen[nfinal++] = &ctxs[i];
-        }
-        CHECK(hl_final_many(chosen, nfinal, digests) == HL_OK, "hl_final_many");
-        for (size_t j = 0; j < nfinal; j++) {
-            struct stream *s = &streams[chosen_index[j]];
-            CHECK(memcmp(digests + j * alg->digest_nbytes, s->expected, alg->digest_nbytes) == 0,
-                  "stream %zu of %zu, %zu bytes, chunks to %zu", chosen_index[j], nstreams, s->nbytes, chunk_max);
-            s->at = SIZE_MAX;
-        }
-        nleft -= nfinal;
-    }
-    guard_free(memory);
-}
+enum { MESSAGE_MAX_NBYTES = 6000, LONG_NBYTES = 1500, POISON = 0xa5 };
 
 /* Every way to cut a message of up to 3 blocks in two, in chunks that end at a forbidden page. The context, which
  * hl_init does not write whole, begins with other bytes than zeros. */
@@ -284,14 +211,6 @@ int main(int argc, char **argv)
             const char *isa = test_isa(i, "streams of %s", alg->name);
             if (isa == NULL)
                 continue;
-            test_case("random splits of %s, %s", alg->name, isa);
-            for (int round = 0; round < (test_all ? 100 : (int)share_of(10)); round++) {
-                static const size_t chunk_max[] = {1, 63, 64, 128, 200, 1000, MESSAGE_MAX_NBYTES};
-                check_splits(alg, random_below(40) + 1, chunk_max[1 + random_below(6)]);
-                if (round % 10 == 0)
-                    check_splits(alg, STREAMS_MAX, 1000);
-            }
-            check_splits(alg, 3, 1);
             test_case("every cut of %s, %s", alg->name, isa);
             check_cuts(alg);
             if (alg->ending == HL_XOF) {
