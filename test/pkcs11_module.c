@@ -114,138 +114,62 @@ static CK_OBJECT_HANDLE new_key(CK_SESSION_HANDLE session, CK_KEY_TYPE type, con
 
 /* ---- Right results ---- */
 
-static uint8_t *chunk(const uint8_t *data, size_t at) /* the functions take pointers to bytes that they do not change */
+/* An algorithm beside libcrypto: in parts, with a key, and many messages in one call. The model of fuzz/pkcs11.c has all
+ * other ways. */
+static void random_case(CK_SESSION_HANDLE session, uint64_t *seed)
 {
-    return (uint8_t *)(uintptr_t)data + at;
-}
+    enum { MANY = 40 };
+    const struct algorithm *a = &algorithms[below(seed, ALGORITHMS)];
+    const EVP_MD *md = EVP_get_digestbyname(a->name);
+    const size_t nbytes = below(seed, below(seed, 4) == 0 ? 5000 : 300), key_nbytes = 1 + below(seed, 299);
+    const size_t cut = below(seed, (uint32_t)nbytes + 1);
+    uint8_t expected[DIGEST_MAX], key[300], out[MANY * DIGEST_MAX];
+    HL_MESSAGE messages[MANY];
+    CK_MECHANISM digest = mechanism_of(a->digest), hmac = mechanism_of(a->hmac);
+    CK_ULONG n = sizeof out;
 
-/* One message in one call, and in chunks of several kinds. Asks for the length, and offers too little room, first. */
-static void check_digest(CK_SESSION_HANDLE session, const struct algorithm *a, const uint8_t *data, size_t nbytes,
-                         const uint8_t *expected, uint64_t *seed)
-{
-    uint8_t out[DIGEST_MAX + 1];
-    CK_MECHANISM mechanism = mechanism_of(a->digest);
+    CHECK(EVP_Digest(message, nbytes, expected, NULL, md, NULL), "%s", a->name);
+    OK(p11->C_DigestInit(session, &digest));
+    OK(p11->C_DigestUpdate(session, message, cut));
+    OK(p11->C_DigestUpdate(session, message + cut, nbytes - cut));
+    OK(p11->C_DigestFinal(session, out, &n));
+    CHECK(n == a->nbytes && memcmp(out, expected, n) == 0, "%s of %zu bytes", a->name, nbytes);
 
-    for (int kind = 0; kind < 6; kind++) {
-        const size_t step = kind == 1 ? 1 : kind == 2 ? 63 : kind == 3 ? 64 : kind == 4 ? 129 : 0;
-        CK_ULONG n = 0;
-        if (kind == 1 && nbytes > 3000)
-            continue;
-        memset(out, 0xa5, sizeof out);
-        OK(p11->C_DigestInit(session, &mechanism));
-        for (size_t at = 0; kind > 0 && at < nbytes;) {
-            size_t part = step != 0 ? step : below(seed, 400);
-            part = part < nbytes - at ? part : nbytes - at;
-            OK(p11->C_DigestUpdate(session, chunk(data, at), part));
-            at += part;
-        }
-        for (int way = 0; way < 3; way++) {
-            uint8_t *to = way == 0 ? NULL : out;
-            const CK_RV right = way == 1 ? CKR_BUFFER_TOO_SMALL : CKR_OK;
-            n = way == 1 ? a->nbytes - 1 : way == 2 ? a->nbytes : 0;
-            IS(right, kind == 0 ? p11->C_Digest(session, chunk(data, 0), nbytes, to, &n)
-                                : p11->C_DigestFinal(session, to, &n));
-            CHECK(n == a->nbytes, "%s: %lu bytes", a->name, n);
-        }
-        CHECK(memcmp(out, expected, a->nbytes) == 0 && out[a->nbytes] == 0xa5, "%s of %zu bytes, chunks %d", a->name,
-              nbytes, kind);
-    }
-}
-
-static void check_mac(CK_SESSION_HANDLE session, const struct algorithm *a, const uint8_t *key, size_t key_nbytes,
-                      const uint8_t *data, size_t nbytes, const uint8_t *expected, uint64_t *seed)
-{
+    for (size_t k = 0; k < key_nbytes; k++)
+        key[k] = (uint8_t)below(seed, 256);
     const CK_KEY_TYPE type = below(seed, 2) ? a->key_type : CKK_GENERIC_SECRET;
     const CK_OBJECT_HANDLE handle = new_key(session, type, key, key_nbytes);
-    uint8_t out[DIGEST_MAX + 1];
+    CHECK(HMAC(md, key, (int)key_nbytes, message, nbytes, expected, NULL) != NULL, "%s", a->name);
+    n = sizeof out;
+    OK(p11->C_SignInit(session, &hmac, handle));
+    OK(p11->C_Sign(session, message, nbytes, out, &n));
+    CHECK(n == a->nbytes && memcmp(out, expected, n) == 0, "HMAC %s of %zu bytes", a->name, nbytes);
+    OK(p11->C_VerifyInit(session, &hmac, handle));
+    OK(p11->C_Verify(session, message, nbytes, out, n));
 
-    for (int kind = 0; kind < 4; kind++) {
-        CK_ULONG size = kind < 2 ? a->nbytes : 1 + below(seed, (uint32_t)a->nbytes), n = sizeof out;
-        CK_MECHANISM mechanism = {kind < 2 ? a->hmac : a->hmac_general, kind < 2 ? NULL : &size,
-                                  kind < 2 ? 0 : sizeof size};
-        const size_t cut = below(seed, (uint32_t)nbytes + 1);
-        memset(out, 0xa5, sizeof out);
-        OK(p11->C_SignInit(session, &mechanism, handle));
-        if (kind % 2 == 0) {
-            OK(p11->C_Sign(session, chunk(data, 0), nbytes, NULL, &n));
-            n = size - 1;
-            IS(CKR_BUFFER_TOO_SMALL, p11->C_Sign(session, chunk(data, 0), nbytes, out, &n));
-            OK(p11->C_Sign(session, chunk(data, 0), nbytes, out, &n));
-        } else {
-            OK(p11->C_SignUpdate(session, chunk(data, 0), cut));
-            OK(p11->C_SignUpdate(session, chunk(data, cut), nbytes - cut));
-            n = size;
-            OK(p11->C_SignFinal(session, out, &n));
-        }
-        CHECK(n == size && memcmp(out, expected, size) == 0 && out[size] == 0xa5, "HMAC %s of %zu bytes", a->name,
-              nbytes);
-        for (int wrong = 0; wrong < 3; wrong++) {
-            const CK_RV right = wrong == 0 ? CKR_OK : wrong == 1 ? CKR_SIGNATURE_INVALID : CKR_SIGNATURE_LEN_RANGE;
-            if (wrong == 1)
-                out[below(seed, (uint32_t)size)] ^= (uint8_t)(1 << below(seed, 8));
-            OK(p11->C_VerifyInit(session, &mechanism, handle));
-            if (kind % 2 == 0) {
-                IS(right, p11->C_Verify(session, chunk(data, 0), nbytes, out, wrong == 2 ? size + 1 : size));
-            } else {
-                OK(p11->C_VerifyUpdate(session, chunk(data, 0), nbytes));
-                IS(right, p11->C_VerifyFinal(session, out, wrong == 2 ? size + 1 : size));
-            }
+    for (CK_ULONG m = 0; m < MANY; m++)
+        messages[m] = (HL_MESSAGE){message + m, below(seed, 300)};
+    for (int is_mac = 0; is_mac < 2; is_mac++) {
+        n = sizeof out;
+        OK(is_mac ? many->HL_SignMany(session, &hmac, handle, messages, MANY, out, &n)
+                  : many->HL_DigestMany(session, &digest, messages, MANY, out, &n));
+        CHECK(n == MANY * a->nbytes, "%lu", n);
+        for (CK_ULONG m = 0; m < MANY; m++) {
+            const HL_MESSAGE *each = &messages[m];
+            if (is_mac)
+                HMAC(md, key, (int)key_nbytes, each->pData, each->ulDataLen, expected, NULL);
+            else
+                CHECK(EVP_Digest(each->pData, each->ulDataLen, expected, NULL, md, NULL), "%s", a->name);
+            CHECK(memcmp(out + m * a->nbytes, expected, a->nbytes) == 0, "%s, message %lu", a->name, m);
         }
     }
     OK(p11->C_DestroyObject(session, handle));
 }
 
-/* Beside libcrypto. Also of many messages in one call. */
 static void random_cases(CK_SESSION_HANDLE session, uint64_t seed, int count)
 {
-    enum { MANY = 40 };
-    for (int i = 0; i < count; i++) {
-        const struct algorithm *a = &algorithms[below(&seed, ALGORITHMS)];
-        const EVP_MD *md = EVP_get_digestbyname(a->name);
-        uint8_t expected[DIGEST_MAX], key[300], out[MANY * DIGEST_MAX + 1] = {0}, kept;
-        const size_t nbytes = below(&seed, below(&seed, 4) == 0 ? 5000 : 300), key_nbytes = 1 + below(&seed, 299);
-        const uint8_t *data = message + below(&seed, 64);
-        HL_MESSAGE messages[MANY];
-        const CK_ULONG n = below(&seed, MANY) + 1;
-        CK_MECHANISM digest = mechanism_of(a->digest), hmac = mechanism_of(a->hmac);
-
-        for (size_t k = 0; k < key_nbytes; k++)
-            key[k] = (uint8_t)below(&seed, 256);
-        CHECK(EVP_Digest(data, nbytes, expected, NULL, md, NULL), "%s", a->name);
-        check_digest(session, a, data, nbytes, expected, &seed);
-        CHECK(HMAC(md, key, (int)key_nbytes, data, nbytes, expected, NULL) != NULL, "%s", a->name);
-        check_mac(session, a, key, key_nbytes, data, nbytes, expected, &seed);
-
-        const CK_OBJECT_HANDLE handle = new_key(session, a->key_type, key, key_nbytes);
-        for (CK_ULONG m = 0; m < n; m++)
-            messages[m] = (HL_MESSAGE){message + m, below(&seed, 300)};
-        for (int is_mac = 0; is_mac < 2; is_mac++) {
-            CK_ULONG size = 0;
-            for (int way = 0; way < 3; way++) {
-                uint8_t *to = way == 0 ? NULL : out;
-                size = way == 1 ? n * a->nbytes - 1 : n * a->nbytes;
-                kept = out[n * a->nbytes];
-                IS(way == 1 ? CKR_BUFFER_TOO_SMALL : CKR_OK,
-                   is_mac ? many->HL_SignMany(session, &hmac, handle, messages, n, to, &size)
-                          : many->HL_DigestMany(session, &digest, messages, n, to, &size));
-                CHECK(size == n * a->nbytes && out[size] == kept, "%lu", size);
-            }
-            for (CK_ULONG m = 0; m < n; m++) {
-                if (is_mac)
-                    HMAC(md, key, (int)key_nbytes, messages[m].pData, messages[m].ulDataLen, expected, NULL);
-                else
-                    CHECK(EVP_Digest(messages[m].pData, messages[m].ulDataLen, expected, NULL, md, NULL), "%s",
-                          a->name);
-                CHECK(memcmp(out + m * a->nbytes, expected, a->nbytes) == 0, "%s, message %lu of %lu", a->name, m, n);
-            }
-        }
-        /* General MACs of many messages have gaps in the digests that they come from. */
-        CK_ULONG cut = 1 + below(&seed, (uint32_t)a->nbytes), size = sizeof out;
-        CK_MECHANISM general = {a->hmac_general, &cut, sizeof cut};
-        OK(many->HL_SignMany(session, &general, handle, messages, n, out, &size));
-        CHECK(size == n * cut && memcmp(out + (n - 1) * cut, expected, cut) == 0, "%s, %lu bytes each", a->name, cut);
-        OK(p11->C_DestroyObject(session, handle));
-    }
+    for (int i = 0; i < count; i++)
+        random_case(session, &seed);
 }
 
 static void pbkdf2(void)
