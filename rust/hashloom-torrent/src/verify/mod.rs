@@ -279,7 +279,7 @@ pub fn verify_many<H, T, I>(
     I: IntoIterator<Item = Check<H, T>>,
     I::IntoIter: Send,
 {
-    verify_all(checks, options, None, report);
+    verify_pieces(checks, options, |_, _, _| {}, report);
 }
 
 /// The same as [`verify_many`] for whoever wants each verdict as soon as it is known.
@@ -308,20 +308,6 @@ pub fn verify_pieces<H, T, I>(
     checks: I,
     options: &Options,
     on_piece: impl Fn(&Torrent, usize, PieceState) + Sync,
-    report: impl FnMut(Check<H, T>, Result<Report, VerifyError>) + Send,
-) where
-    H: Deref<Target = Torrent> + Clone + Send + Sync,
-    T: Send,
-    I: IntoIterator<Item = Check<H, T>>,
-    I::IntoIter: Send,
-{
-    verify_all(checks, options, Some(&on_piece), report);
-}
-
-fn verify_all<H, T, I>(
-    checks: I,
-    options: &Options,
-    on_piece: Option<OnPiece<'_>>,
     mut report: impl FnMut(Check<H, T>, Result<Report, VerifyError>) + Send,
 ) where
     H: Deref<Target = Torrent> + Clone + Send + Sync,
@@ -331,7 +317,7 @@ fn verify_all<H, T, I>(
 {
     let cache = Arc::new(Cache::default());
     let sink: Sink<'_, H, T> = Mutex::new(&mut report);
-    let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink, on_piece));
+    let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink, &on_piece));
     run(tasks, options);
 }
 
@@ -354,7 +340,7 @@ struct Task<'a, H, T> {
     scope: Bitfield,
     started: Instant,
     sink: &'a Sink<'a, H, T>,
-    on_piece: Option<OnPiece<'a>>,
+    on_piece: OnPiece<'a>,
 }
 
 impl<'a, H, T> Task<'a, H, T>
@@ -366,7 +352,7 @@ where
         mut check: Check<H, T>,
         cache: &Arc<Cache>,
         sink: &'a Sink<'a, H, T>,
-        on_piece: Option<OnPiece<'a>>,
+        on_piece: OnPiece<'a>,
     ) -> Option<Arc<Task<'a, H, T>>> {
         let started = Instant::now();
         let torrent = check.torrent.clone();
@@ -485,9 +471,7 @@ where
             Outcome::Hashed(Digests { whole, leaves }) => torrent.verdict(piece, whole, leaves),
         };
         place.store(state as u8, Ordering::Relaxed);
-        if let Some(on_piece) = self.on_piece {
-            on_piece(torrent, piece, state);
-        }
+        (self.on_piece)(torrent, piece, state);
     }
 
     fn finish(&self) {
