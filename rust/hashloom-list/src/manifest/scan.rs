@@ -394,14 +394,6 @@ impl<E: fmt::Display> fmt::Display for ScanError<E> {
 
 impl<E: std::error::Error + 'static> std::error::Error for ScanError<E> {}
 
-/// The outcome for a file.
-enum Settled {
-    /// The stamp, with a doubt if there is a state; the digests, and the number of bytes read.
-    File(Noted, Vec<Hash>, u64),
-    Unread(Reason, FileError),
-    Vanished,
-}
-
 /// Goes with each file that is read.
 struct Tag {
     number: u64,
@@ -512,18 +504,21 @@ impl Scan<'_> {
                 }
                 Event::Hashed(request, result) => {
                     let Tag { number, path } = request.tag;
-                    match settle(result) {
-                        Settled::Vanished => (number, None),
-                        Settled::Unread(reason, error) => (number, Some(unread(path, reason, error))),
-                        Settled::File(noted, digests, nread) => {
+                    let found = match result {
+                        Ok(Hashed { stamp: Some(stamp), doubt, digests, nread, .. }) => {
                             let place = request.source.path().unwrap_or(&root);
+                            let noted = Noted { stamp, doubt };
                             lock(&shared).read(&stop, (&path, place), nread, &noted, &digests);
-                            let Stamp { nbytes, mtime_ns, .. } = noted.stamp;
-                            let kind = Kind::File { nbytes, mtime_ns, digests };
-                            let evidence = Evidence::Read;
-                            (number, Some(Found { entry: Entry { path, kind }, evidence, error: None }))
+                            let kind = Kind::File { nbytes: stamp.nbytes, mtime_ns: stamp.mtime_ns, digests };
+                            Some(Found { entry: Entry { path, kind }, evidence: Evidence::Read, error: None })
                         }
-                    }
+                        // The entry was a file when it was listed, and no longer is.
+                        Ok(_) => None,
+                        Err(error) if error.io().kind() == io::ErrorKind::NotFound => None,
+                        Err(error @ FileError::Unstable(_)) => Some(unread(path, Reason::Unstable, error)),
+                        Err(error) => Some(unread(path, Reason::Unreadable, error)),
+                    };
+                    (number, found)
                 }
             };
             if number == next {
@@ -792,19 +787,6 @@ impl<'a> Update<'a> {
                 }
             }
         }
-    }
-}
-
-fn settle(result: Result<Hashed, FileError>) -> Settled {
-    match result {
-        Ok(Hashed { stamp: Some(stamp), doubt, digests, nread, .. }) => {
-            Settled::File(Noted { stamp, doubt }, digests, nread)
-        }
-        // The entry was a file when it was listed, and no longer is.
-        Ok(_) => Settled::Vanished,
-        Err(error) if error.io().kind() == io::ErrorKind::NotFound => Settled::Vanished,
-        Err(error @ FileError::Unstable(_)) => Settled::Unread(Reason::Unstable, error),
-        Err(error) => Settled::Unread(Reason::Unreadable, error),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fs::Metadata;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hashloom_files::read::stamp::Stamp;
 use hashloom_files::walk::{Walk, WalkError, WalkProblem};
@@ -56,7 +56,7 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
         match found {
             Ok(entry) if entry.file_type.is_dir() => {}
             Ok(entry) => scan.found(&entry.path, entry.file_type.is_symlink()),
-            Err(error) => scan.failed(error),
+            Err(WalkError { path, problem }) => scan.failed(path, problem),
         }
     }
     scan.problems.check()?;
@@ -108,10 +108,9 @@ impl Scan<'_> {
             }
             return;
         }
-        let failed = |error| WalkError { path: path.to_owned(), problem: WalkProblem::Io(error) };
         let metadata = match path.metadata() {
             Ok(metadata) => metadata,
-            Err(error) => return self.failed(failed(error)),
+            Err(error) => return self.failed(path.to_owned(), WalkProblem::Io(error)),
         };
         let relative = match self.components(path) {
             Ok(relative) => relative,
@@ -122,13 +121,12 @@ impl Scan<'_> {
         } else if self.builder.filter.wants_length(metadata.len()) {
             match entry(self.builder, path, relative, &metadata) {
                 Ok(entry) => self.entries.push(entry),
-                Err(error) => self.failed(failed(error)),
+                Err(error) => self.failed(path.to_owned(), WalkProblem::Io(error)),
             }
         }
     }
 
-    fn failed(&mut self, error: WalkError) {
-        let WalkError { path, problem } = error;
+    fn failed(&mut self, path: PathBuf, problem: WalkProblem) {
         let kind = match problem {
             WalkProblem::Loop { .. } => FileProblemKind::LinkLoop,
             // Links are followed, and this link is there.
