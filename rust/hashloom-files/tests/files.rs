@@ -387,33 +387,6 @@ fn a_cancelled_run_hands_out_what_it_has() {
 
 /// Any number of threads works, with as many open files as the process may have.
 #[test]
-fn a_panic_ends_all_threads() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("file");
-    fs::write(&path, bytes(10, 0)).unwrap();
-    let panics_at = |place: &str, number: usize| {
-        let ran = std::panic::catch_unwind(|| {
-            let requests = (0..200_000).map(|i| {
-                assert!(place != "requests" || i != number);
-                Request::digest(&path, Sha1)
-            });
-            let mut ndone = 0;
-            let progress = |progress: Progress| assert!(place != "progress" || progress.nbytes < 10 * number as u64);
-            heard(&Options::new().threads(3), progress, |options| {
-                hash_files(requests, options, |_, _| {
-                    assert!(place != "each" || ndone != number);
-                    ndone += 1;
-                })
-            });
-        });
-        assert!(ran.is_err(), "{place} {number}");
-    };
-    for place in ["requests", "progress", "each"] {
-        [1, 20, 3000].into_iter().for_each(|number| panics_at(place, number));
-    }
-}
-
-#[test]
 fn more_threads_than_files_may_be_open() {
     let folder = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> = (0..300).map(|i| folder.path().join(format!("{i}"))).collect();
