@@ -287,6 +287,9 @@ typedef void hli_whole_fn(const struct hli_whole *whole, const uint8_t *const da
 extern const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] HLI_HIDDEN;
 /* 16 bytes of ones, then zeros: the 16 bytes from 16 - n on are a mask of the first n (edges.c). */
 extern const uint8_t hli_first_bytes[32] HLI_HIDDEN;
+/* An order for a shuffle of bytes: with the 16 from 16 - n on, the last n bytes of a register become the first, with
+ * zeros behind (edges.c). */
+extern const uint8_t hli_last_first[32] HLI_HIDDEN;
 
 /* Advances all lanes by one block whose words are given: word t of lane l is word number t * nlanes + l, in the
  * machine's byte order. Aligned like the state. */
@@ -320,10 +323,6 @@ enum { HLI_WHOLE_NBLOCKS = 6 }; /* of any */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 /* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */
 HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
-/* Whether a kernel of one lane makes the message schedules of two blocks at once. */
-HLI_HIDDEN int hli_makes_pairs(const hl_kernel *kernel);
-/* Upper bound of the stack that a call of the kernel takes. */
-HLI_HIDDEN size_t hli_stack_of(const hl_kernel *kernel);
 /* Writes zeros into this machine's vector registers, as far as callees may change them. */
 HLI_HIDDEN void hli_clear_vectors(void);
 /* The functions that begin and end messages under that choice. */

@@ -181,54 +181,81 @@ HLI_INLINE void hli_pad_in_place(unsigned block_nbytes, int big_endian, uint8_t 
                    last & hli_load_pair(hli_first_bytes + 16 - nrest % 16), nbytes);
 }
 
-/* Writes the first nbytes of a plain state of little-endian words of 64 bits. */
-HLI_INLINE void hli_write_words(const void *state, uint8_t *to, unsigned nbytes)
+/* ---- Digests. `state`: the first word of a lane; each further word is nlanes words behind. nlanes is 1, or no literal. */
+
+/* Writes the first nbytes of a state of little-endian words of 64 bits. */
+HLI_INLINE void hli_write_words(const void *state, unsigned nlanes, uint8_t *to, unsigned nbytes)
 {
+    const uint64_t *word = state;
+
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (nbytes == 32) /* else a call of memcpy */
-        hli_copy(to, state, 32);
-    else
-        hli_copy(to, state, nbytes);
-#else
-    for (unsigned i = 0; i < nbytes; i++)
-        to[i] = (uint8_t)(((const uint64_t *)state)[i / 8] >> 8 * (i % 8));
+    if (nlanes == 1) {
+        if (nbytes == 32) /* else a call of memcpy */
+            hli_copy(to, state, 32);
+        else
+            hli_copy(to, state, nbytes);
+        return;
+    }
 #endif
+    for (; nbytes >= 8; nbytes -= 8, to += 8, word += nlanes)
+        hli_store64(to, *word, 0);
+    for (unsigned i = 0; i < nbytes; i++)
+        to[i] = (uint8_t)(*word >> 8 * i);
 }
 
-/* The digest's bytes 8 * i .. 8 * i + 7, from a plain state. */
-HLI_INLINE uint64_t hli_digest_bytes(unsigned word_nbytes, int big_endian, const void *state, unsigned i)
+/* The digest's bytes 8 * i .. 8 * i + 7. */
+HLI_INLINE uint64_t hli_digest_bytes(unsigned word_nbytes, int big_endian, const void *state, unsigned nlanes,
+                                     unsigned i)
 {
     if (word_nbytes == 8)
-        return __builtin_bswap64(((const uint64_t *)state)[i]); /* all such algorithms are big-endian */
-    const uint32_t *s = (const uint32_t *)state + 2 * i;
+        return __builtin_bswap64(((const uint64_t *)state)[i * nlanes]); /* all such algorithms are big-endian */
+    const uint32_t *s = (const uint32_t *)state + 2 * i * nlanes;
 
-    return big_endian ? __builtin_bswap64((uint64_t)s[0] << 32 | s[1]) : (uint64_t)s[1] << 32 | s[0];
+    return big_endian ? __builtin_bswap64((uint64_t)s[0] << 32 | s[nlanes]) : (uint64_t)s[nlanes] << 32 | s[0];
 }
 
 /* Writes the digest's 16 bytes from `at` on. */
-HLI_INLINE void hli_write_pair(unsigned word_nbytes, int big_endian, const void *state, uint8_t *digest, unsigned at)
+HLI_INLINE void hli_write_pair(unsigned word_nbytes, int big_endian, const void *state, unsigned nlanes,
+                               uint8_t *digest, unsigned at)
 {
-    hli_store_pair(digest + at, hli_pair_of(hli_digest_bytes(word_nbytes, big_endian, state, at / 8),
-                                            hli_digest_bytes(word_nbytes, big_endian, state, at / 8 + 1)));
+    hli_store_pair(digest + at, hli_pair_of(hli_digest_bytes(word_nbytes, big_endian, state, nlanes, at / 8),
+                                            hli_digest_bytes(word_nbytes, big_endian, state, nlanes, at / 8 + 1)));
 }
 
-/* Writes a digest of 16 to 32, 48 or 64 bytes (a multiple of 4) from a plain state at least as long. */
-HLI_INLINE void hli_write_digest(unsigned word_nbytes, int big_endian, const void *state, uint8_t *digest,
-                                 unsigned nbytes)
+/* Writes a digest of 16 to 32, 48 or 64 bytes (a multiple of 4) from a state at least as long. */
+HLI_INLINE void hli_write_digest(unsigned word_nbytes, int big_endian, const void *state, unsigned nlanes,
+                                 uint8_t *digest, unsigned nbytes)
 {
-    hli_write_pair(word_nbytes, big_endian, state, digest, 0);
+    hli_write_pair(word_nbytes, big_endian, state, nlanes, digest, 0);
     if (nbytes >= 32) {
-        hli_write_pair(word_nbytes, big_endian, state, digest, 16);
+        hli_write_pair(word_nbytes, big_endian, state, nlanes, digest, 16);
         if (word_nbytes == 8 && nbytes >= 48)
-            hli_write_pair(word_nbytes, big_endian, state, digest, 32);
+            hli_write_pair(word_nbytes, big_endian, state, nlanes, digest, 32);
         if (word_nbytes == 8 && nbytes == 64)
-            hli_write_pair(word_nbytes, big_endian, state, digest, 48);
+            hli_write_pair(word_nbytes, big_endian, state, nlanes, digest, 48);
         return;
     }
     if (nbytes & 8)
-        hli_store64(digest + 16, hli_digest_bytes(word_nbytes, big_endian, state, 2), 0);
-    if (nbytes & 4)
-        hli_store32(digest + nbytes - 4, (uint32_t)hli_digest_bytes(word_nbytes, big_endian, state, nbytes / 8), 0);
+        hli_store64(digest + 16, hli_digest_bytes(word_nbytes, big_endian, state, nlanes, 2), 0);
+    if (nbytes & 4) { /* the last word of 32 bits, or the first half of one of 64 */
+        const uint32_t last = word_nbytes == 4 ? ((const uint32_t *)state)[(nbytes / 4 - 1) * nlanes]
+                                               : (uint32_t)hli_digest_bytes(8, 1, state, nlanes, nbytes / 8);
+        hli_store32(digest + nbytes - 4, last, word_nbytes == 4 && big_endian);
+    }
+}
+
+/* Writes the digest as the algorithm's words are. */
+HLI_INLINE void hli_write_lane(const hl_alg_info *alg, const void *state, unsigned nlanes, uint8_t *digest,
+                               unsigned nbytes)
+{
+    if (hli_is_sponge(alg))
+        hli_write_words(state, nlanes, digest, nbytes);
+    else if (alg->word_nbytes == 8)
+        hli_write_digest(8, 1, state, nlanes, digest, nbytes);
+    else if (alg->big_endian)
+        hli_write_digest(4, 1, state, nlanes, digest, nbytes);
+    else
+        hli_write_digest(4, 0, state, nlanes, digest, nbytes);
 }
 
 #endif

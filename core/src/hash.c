@@ -2,15 +2,204 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A few messages go as plan.c says. Rows, and the common case of many short messages, fill all lanes in step (step.c).
- * All others wait in a window on the stack, the longest first (ragged.c). The window is refilled while long messages go
- * on. Endings are collected and hashed with full lanes (lanes.c).
+ * A few messages go as plan.c says. Rows, and the common case of many short messages, fill all lanes in step: messages
+ * with equally many blocks are begun, advanced and ended together, and their states never leave the kernel's layout. All
+ * others wait in a window on the stack, the longest first (ragged.c). The window is refilled while long messages go on.
+ * Endings are collected and hashed with full lanes (lanes.c).
  */
 #include "one.h"
 
 enum { SHORT_NBLOCKS = 2 };
 
-static void move_message(struct hli_batch *batch, size_t to, size_t from)
+/* ---- In step --------------------------------------------------------------------------------------------------- */
+
+/* Messages as four columns, the form that kernels and padding functions take. */
+struct batch {
+    const uint8_t *data[HLI_WINDOW];
+    size_t nbytes[HLI_WINDOW];
+    size_t shapes[HLI_WINDOW];
+    size_t at[HLI_WINDOW]; /* the message's index in the call */
+};
+
+/* Results of one step that the next step can use again. A length of UINT64_MAX: none yet. */
+struct step {
+    uint64_t padded_nbytes;       /* length of the messages that the padding below ends */
+    uint8_t padding[2 * 128];     /* the ending of every message of padded_nbytes, which is a whole number of blocks */
+    int has_schedule;
+    uint64_t schedule[80];        /* the padding's message schedule */
+};
+
+/* Sees to it that step->padding is the ending of all messages that are ndone bytes, whole blocks, and returns its
+ * schedule, or NULL: a schedule takes 90 to 150 ns to make. It saves a third of a step of SHA-2 in lanes, less of other
+ * steps, and nothing over the SHA instructions on Intel. `pays`: enough messages will use it. */
+static const void *shared_padding(struct step *step, const hl_alg_info *alg, const hl_kernel *kernel,
+                                  uint64_t ndone, int pays)
+{
+    const void *known = kernel->scheduled == NULL ? NULL : hli_known_schedule(alg, ndone);
+
+    if (known != NULL)
+        return known;
+    if (step->padded_nbytes != ndone) {
+        hli_pad_scalar(alg, 1, &(const uint8_t *){NULL}, &(size_t){0}, ndone, 1, step->padding);
+        step->padded_nbytes = ndone;
+        step->has_schedule = 0;
+    }
+    if (kernel->scheduled == NULL || !(step->has_schedule || pays))
+        return NULL;
+    if (!step->has_schedule)
+        hli_schedule(alg->body, step->padding, step->schedule);
+    step->has_schedule = 1;
+    return step->schedule;
+}
+
+/* `layout` is a literal. */
+HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, const hl_kernel *kernel,
+                                    struct step *step, const hl_messages *all, size_t first)
+{
+    const struct hli_plan *plan = ends->plan;
+    const struct hli_pass *pass = &plan->first;
+    const hl_alg_info *alg = pass->alg;
+    hli_whole_fn *const function = hli_whole_of(kernel);
+    const unsigned nlanes = kernel->nlanes;
+    const size_t most_nblocks = hli_whole_nblocks(plan->choice | kernel->isas);
+    union hli_lane_states states;
+    struct hli_tails tails;
+    struct hli_whole whole;
+    const uint8_t *data[HLI_LANES];
+    uint8_t *digests[HLI_LANES], *const *to = digests;
+    size_t nbytes[HLI_LANES], at[HLI_LANES], next = first, described = SIZE_MAX;
+    /* If the second hash has a function for as many whole messages, and no digest waits for it, it follows at once. */
+    const int is_direct =
+        ends->second != NULL && ends->again != NULL && ends->second->nlanes == nlanes && ends->n == 0;
+    struct hli_whole second = {0};
+
+    if (is_direct) {
+        second = hli_describe(&plan->second, ends->nblocks, 1, NULL);
+        to = ends->queue;
+        ends->nused = nlanes > ends->nused ? nlanes : ends->nused;
+    }
+    for (; all->count - next >= nlanes; next += nlanes) {
+        size_t least = all->nbytes, most = all->nbytes;
+        if (layout == HL_ROWS) {
+            const uintptr_t row = (uintptr_t)hli_message_at(layout, all, next).data;
+            for (unsigned l = 0; l < nlanes; l++)
+                data[l] = (const uint8_t *)(row + l * all->stride);
+            for (unsigned l = 0; next == first && l < nlanes; l++)
+                nbytes[l] = all->nbytes;
+        } else {
+            least = SIZE_MAX;
+            most = 0;
+            for (unsigned l = 0; l < nlanes; l++) {
+                const hl_slice message = hli_message_at(layout, all, next + l);
+                data[l] = message.data;
+                nbytes[l] = message.nbytes;
+                least = message.nbytes < least ? message.nbytes : least;
+                most = message.nbytes > most ? message.nbytes : most;
+            }
+            if (all->count - next >= 3 * (size_t)nlanes) /* rows need no prefetch: the hardware follows them */
+                for (unsigned l = 0; l < nlanes; l++)
+                    __builtin_prefetch(hli_message_at(layout, all, next + 2 * (size_t)nlanes + l).data);
+        }
+        if (layout != HL_ROWS || next == first) {
+            const size_t nblocks = hli_padded_nblocks(alg, most);
+            const int is_one_length = least == most, is_block = is_one_length && most == alg->block_nbytes;
+            const size_t description = nblocks << 2 | (size_t)is_one_length << 1 | (size_t)is_block;
+            if (nblocks > most_nblocks || (!is_one_length && hli_padded_nblocks(alg, least) != nblocks))
+                break;
+            if (description != described)
+                whole = hli_describe(pass, nblocks, is_one_length,
+                                     is_block ? shared_padding(step, alg, kernel, pass->begin_nbytes + most,
+                                                               all->count - next >= 8)
+                                              : NULL);
+            described = description;
+        }
+        if (ends->second == NULL || is_direct) {
+            uint8_t *const digest = plan->digests + next * plan->digest_stride;
+            for (unsigned l = 0; l < nlanes; l++)
+                digests[l] = digest + l * plan->digest_stride;
+        } else {
+            for (unsigned l = 0; l < nlanes; l++)
+                at[l] = next + l;
+            to = hli_digests_of(ends, at, nlanes, digests);
+        }
+        function(&whole, data, nbytes, to);
+        if (is_direct)
+            ends->again(&second, (const uint8_t *const *)ends->queue, ends->nbytes, digests);
+        else
+            hli_digests_written(ends, &states, &tails, at, nlanes);
+    }
+    return next - first;
+}
+
+/* Not inlined: see below. */
+static HLI_NOINLINE size_t hash_wholes(struct hli_ends *ends, const hl_kernel *kernel, struct step *step,
+                                   const hl_messages *all, size_t first)
+{
+    return all->layout == HL_ROWS ? hash_whole_layout(HL_ROWS, ends, kernel, step, all, first)
+                                  : hash_whole_layout(HL_SLICES, ends, kernel, step, all, first);
+}
+
+/* Not inlined, so that its frame is not on the stack while the window runs. */
+static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct step *step,
+                                       const struct batch *batch, size_t first, size_t end)
+{
+    const struct hli_pass *pass = &ends->plan->first;
+    const hl_alg_info *alg = pass->alg;
+    const unsigned nlanes = kernel->nlanes, n = end - first < nlanes ? (unsigned)(end - first) : nlanes;
+    const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks * alg->block_nbytes;
+    const uint64_t ndone = pass->begin_nbytes + nwhole;
+    const enum hli_ending_kind kind = shape & 3;
+    const unsigned nlast = kind == HLI_TWO_BLOCKS ? 2 : 1;
+    const uint8_t *const *data = batch->data + first;
+    const size_t *nbytes = batch->nbytes + first;
+    union hli_lane_states states;
+    struct hli_tails tails;
+    const uint8_t *msg[HLI_LANES], *rests[HLI_LANES];
+    size_t nrests[HLI_LANES];
+    const void *schedule = NULL;
+
+    if (n == nlanes && hli_whole_of(kernel) != NULL &&
+        hli_shape_nblocks(shape) <= hli_whole_nblocks(ends->plan->choice | kernel->isas) &&
+        hli_may_be_whole(pass)) {
+        const int is_one_length = kind == HLI_PADDING_ONLY;
+        const void *const of_padding =
+            is_one_length && nblocks == 1 ? shared_padding(step, alg, kernel, ndone, end - first >= 8) : NULL;
+        const struct hli_whole whole = hli_describe(pass, hli_shape_nblocks(shape), is_one_length, of_padding);
+        uint8_t *digests[HLI_LANES];
+        hli_whole_of(kernel)(&whole, data, nbytes, hli_digests_of(ends, batch->at + first, nlanes, digests));
+        hli_digests_written(ends, &states, &tails, batch->at + first, nlanes);
+        return nlanes;
+    }
+
+    hli_begin_lanes(pass, nlanes, batch->at + first, n, &states);
+    if (nblocks > 0) {
+        msg[0] = data[0]; /* apart from the loop: gcc for i686 assumes that the loop may not run */
+        for (unsigned l = 1; l < nlanes; l++)
+            msg[l] = data[l < n ? l : 0]; /* idle lanes work on the first message */
+        hli_advance_lanes(kernel, alg, &states, msg, nblocks);
+        for (unsigned l = 0; l < n; l++) {
+            rests[l] = data[l] + nwhole;
+            nrests[l] = nbytes[l] - nwhole;
+        }
+        data = rests;
+        nbytes = nrests;
+    }
+
+    if (kind == HLI_PADDING_ONLY) {
+        schedule = shared_padding(step, alg, kernel, ndone, first + n < end && end - first >= 8);
+        for (unsigned l = 0; l < nlanes; l++)
+            msg[l] = step->padding;
+    } else {
+        ends->edges.pad(alg, nlast, data, nbytes, ndone, n, tails.bytes);
+        hli_point_at_tails(alg, &tails, nlanes, n, msg);
+    }
+    hli_end_lanes(ends, kernel, &states, &tails, msg, nlast, schedule, batch->at + first, n);
+    return n;
+}
+
+/* ---- Any lengths ------------------------------------------------------------------------------------------------- */
+
+static void move_message(struct batch *batch, size_t to, size_t from)
 {
     batch->data[to] = batch->data[from];
     batch->nbytes[to] = batch->nbytes[from];
@@ -21,7 +210,7 @@ static void move_message(struct hli_batch *batch, size_t to, size_t from)
 /* batch[at .. at + n - 1] = messages first .. first + n - 1 of `all`. Returns 0 if they have the shape of batch[0].
  * `layout` is a literal. */
 HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const hl_messages *all, size_t first,
-                               size_t n, struct hli_batch *batch, size_t at)
+                               size_t n, struct batch *batch, size_t at)
 {
     size_t differ = 0;
 
@@ -38,7 +227,7 @@ HLI_INLINE size_t fetch_layout(unsigned layout, const hl_alg_info *alg, const hl
 }
 
 static size_t fetch(const hl_alg_info *alg, const hl_messages *all, size_t first, size_t n,
-                    struct hli_batch *batch, size_t at)
+                    struct batch *batch, size_t at)
 {
     return all->layout == HL_ROWS ? fetch_layout(HL_ROWS, alg, all, first, n, batch, at)
                                   : fetch_layout(HL_SLICES, alg, all, first, n, batch, at);
@@ -76,7 +265,7 @@ static void *window_state(const hl_alg_info *alg, struct window *window, size_t 
     return (uint8_t *)window->states + i * state_room(alg);
 }
 
-static void join_window(const struct hli_pass *pass, struct window *window, const struct hli_batch *batch, size_t from)
+static void join_window(const struct hli_pass *pass, struct window *window, const struct batch *batch, size_t from)
 {
     const hl_alg_info *alg = pass->alg;
     const size_t i = window->n++, nblocks = batch->shapes[from] >> 2, nwhole = nblocks * alg->block_nbytes;
@@ -117,7 +306,7 @@ static HLI_NOINLINE void run_window(struct hli_ends *ends, struct window *window
 }
 
 /* Sorts the first n of `batch`: messages of one shape side by side, the longest first. */
-static void sort_batch(struct hli_batch *batch, size_t n)
+static void sort_batch(struct batch *batch, size_t n)
 {
     uint8_t from[HLI_WINDOW]; /* from[i]: the place of the message that belongs in place i; i once the message is there
                                */
@@ -151,18 +340,18 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
     const size_t whole_nblocks = wide_whole == NULL ? 0 : hli_whole_nblocks(plan->choice | wide_whole->isas);
     const size_t capacity = window_room(alg);
     struct hli_ends ends;
-    struct hli_step step;
+    struct step step;
     struct window window;
-    struct hli_batch batch;
+    struct batch batch;
     size_t next = 0, nkept = 0, kept_differ = 0; /* batch[0 .. nkept - 1] wait for others of their shape */
     int window_used = 0;
 
     hli_ends_init(&ends, plan, all->count, wide);
-    hli_step_init(&step);
+    step.padded_nbytes = UINT64_MAX;
     window.n = 0;
     while (next < all->count || window.n > 0) {
         if (wide_whole != NULL) { /* also after messages of other shapes */
-            next += hli_hash_whole(&ends, wide_whole, &step, all, next);
+            next += hash_wholes(&ends, wide_whole, &step, all, next);
             if (next == all->count && nkept == 0 && window.n == 0)
                 break;
         }
@@ -203,7 +392,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
                 if (end - i < best->nlanes && !nothing_else)
                     break;
                 const int fits = end - i > HLI_LANES || end - i == all->count || (end - i) % best->nlanes == 0;
-                i += hli_hash_in_step(&ends, fits ? best : hli_kernel(plan, pass, end - i), &step, &batch, i, end);
+                i += hash_in_step(&ends, fits ? best : hli_kernel(plan, pass, end - i), &step, &batch, i, end);
             }
             for (; i < end; i++) {
                 if (!is_ending) {
@@ -255,7 +444,7 @@ static HLI_NOINLINE void hash_whole(const struct hli_group *group, const struct 
         few->nbytes[at] = nbytes;
         few->digests[at] = idle;
     }
-    hli_whole_of(kernel)(&whole, few->data + first, few->nbytes + first, few->digests + first);
+    hli_row_of(kernel)->whole(&whole, few->data + first, few->nbytes + first, few->digests + first);
 }
 
 /* A group by any kernel of several lanes: the last two blocks are copied, with the padding, or all share it. */

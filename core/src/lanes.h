@@ -7,14 +7,10 @@
  * the length.
  *
  *   plan.c     which kernels hash a few messages, and in which groups
- *   hash.c     whole messages: few by their plan; many 96 at a time, each one of two ways
- *   step.c     in step: messages with equally many blocks fill all lanes and are begun, advanced and ended together;
- *              their states never leave the kernel's layout. Short messages, if the kernel has a function for whole
- *              ones (hli_whole_fn), are hashed before hash.c takes them
- *   ragged.c   all others: a lane whose message ends takes the next
+ *   hash.c     whole messages: few by their plan; many in step with others of equally many blocks, or 96 at a time
+ *   ragged.c   messages of any lengths, the longest first: a lane whose message ends takes the next
  *   streams.c  messages that arrive in parts
  *   one.h      one message alone, or one stream, without all of these
- *   order.c    sorts messages: those that can be in step side by side, the longest first
  *   lanes.c    endings, and the second hash of a digest, if the plan has one
  *
  * A state has one of two layouts: "plain" is its words in order; in a kernel's layout, word w of lane l is at w *
@@ -24,6 +20,7 @@
 #define HLI_LANES_H
 
 #include "edges.h"
+#include "registry.h"
 
 enum {
     HLI_WINDOW = 96,          /* messages sorted against each other; takes 16 KiB of the promised 32 KiB of stack */
@@ -322,7 +319,7 @@ HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
 HLI_HIDDEN hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *nonces, size_t room,
                                 size_t *nfound);
 
-/* ---- Order (order.c) --------------------------------------------------------------------------------------------- */
+/* ---- Ragged (ragged.c) ------------------------------------------------------------------------------------------- */
 
 /* The number of whole blocks and the kind of ending decide which messages can be in step with each other. */
 enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
@@ -352,8 +349,6 @@ HLI_INLINE size_t hli_shape_nblocks(size_t shape)
 
 /* order = 0 .. n - 1 (at most HLI_WINDOW), sorted by shape, the largest first. Equal shapes keep their order. */
 HLI_HIDDEN void hli_sort(const size_t shapes[], size_t n, uint8_t order[]);
-
-/* ---- Ragged (ragged.c) ------------------------------------------------------------------------------------------- */
 
 /* Whole blocks to hash into a plain state. */
 struct hli_item {
@@ -416,37 +411,6 @@ HLI_HIDDEN enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messa
                                      size_t stride, struct hli_few *few);
 /* Whether two messages are so short that the answer is HLI_APART, without a look at their numbers of blocks. */
 HLI_HIDDEN int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all);
-
-/* ---- In step (step.c) -------------------------------------------------------------------------------------------- */
-
-/* Messages as four columns, the form that kernels and padding functions take. */
-struct hli_batch {
-    const uint8_t *data[HLI_WINDOW];
-    size_t nbytes[HLI_WINDOW];
-    size_t shapes[HLI_WINDOW];
-    size_t at[HLI_WINDOW]; /* the message's index in the call */
-};
-
-/* Results of one step that the next step can use again. A length of UINT64_MAX: none yet. */
-struct hli_step {
-    uint64_t padded_nbytes;       /* length of the messages that the padding below ends */
-    uint8_t padding[2 * 128];     /* the ending of every message of padded_nbytes, which is a whole number of blocks */
-    int has_schedule;
-    uint64_t schedule[80];        /* the padding's message schedule */
-};
-
-HLI_INLINE void hli_step_init(struct hli_step *step)
-{
-    step->padded_nbytes = UINT64_MAX;
-}
-
-/* Hashes messages from `first` on by a kernel that has a function for whole messages, as long as the next messages fill
- * its lanes and take equally many blocks, up to hli_whole_nblocks. Returns their number. */
-HLI_HIDDEN size_t hli_hash_whole(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
-                                 const hl_messages *all, size_t first);
-/* Hashes as many of batch[first .. end - 1], all of one shape, as the kernel has lanes, and returns their number. */
-HLI_HIDDEN unsigned hli_hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct hli_step *step,
-                                     const struct hli_batch *batch, size_t first, size_t end);
 
 /* ---- Secrets ----------------------------------------------------------------------------------------------------- */
 

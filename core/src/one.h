@@ -58,7 +58,7 @@ HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, s
     return 1;
 }
 
-/* Advances a state by a kernel of several lanes, in its first lane (one.c). */
+/* Advances a state by a kernel of several lanes, in its first lane (lanes.c). */
 HLI_HIDDEN void hli_advance_in_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
                                      size_t nblocks);
 
@@ -98,10 +98,10 @@ HLI_INLINE void hli_assume_length(uint64_t nbytes)
         __builtin_unreachable();
 }
 
-/* Writes the digest of a sponge's state, which squeezing may change (one.c). */
+/* Writes the digest of a sponge's state, which squeezing may change (lanes.c). */
 HLI_HIDDEN void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, uint8_t *digest);
 
-/* Ends the message of an XOF, if is_first, and writes the next nbytes of its digest (one.c). */
+/* Ends the message of an XOF, if is_first, and writes the next nbytes of its digest (lanes.c). */
 HLI_HIDDEN void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
                                    uint8_t *digest, size_t nbytes);
 
@@ -112,12 +112,8 @@ HLI_INLINE void hli_end_one(const hl_kernel *kernel, const hl_alg_info *alg, voi
     hli_advance_one(kernel, alg, state, last, nblocks);
     if (hli_is_sponge(alg))
         hli_squeeze_one(kernel, alg, state, digest);
-    else if (alg->word_nbytes == 8)
-        hli_write_digest(8, 1, state, digest, alg->digest_nbytes);
-    else if (alg->big_endian)
-        hli_write_digest(4, 1, state, digest, alg->digest_nbytes);
     else
-        hli_write_digest(4, 0, state, digest, alg->digest_nbytes);
+        hli_write_lane(alg, state, 1, digest, alg->digest_nbytes);
 }
 
 /* Hashes a message behind nbefore bytes, whole blocks, whose state is `begin`. */
@@ -139,7 +135,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
         if (nbefore == 64 && kernel->nlanes == 1 && kernel->scheduled != NULL &&
             alg->body == HL_BODY_SHA256) { /* a node of two digests */
             kernel->scheduled(&state, hli_sha256_schedule_64);
-            hli_write_digest(4, 1, &state, digest, alg->digest_nbytes);
+            hli_write_digest(4, 1, &state, 1, digest, alg->digest_nbytes);
             return;
         }
     }
@@ -147,7 +143,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     hli_end_one(kernel, alg, &state, last, hli_pad_alg(alg, last, data, nbytes, nbefore), digest);
 }
 
-/* The same, not inline (one.c). */
+/* The same, not inline (lanes.c). */
 HLI_HIDDEN void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
                              const uint8_t *data, size_t nbytes, uint8_t *digest);
 

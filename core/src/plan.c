@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 
 #include "lanes.h"
-#include "registry.h"
 
 /* ---- One kernel -------------------------------------------------------------------------------------------------- */
 
@@ -61,6 +60,23 @@ const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cos
             cost = row->cost[tune];
         }
     return whole;
+}
+
+hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
+{
+    return hli_row_of(kernel)->whole;
+}
+
+/* Kernels of AVX-512 load each block while they hash the one before; functions for whole messages do not. For messages
+ * of more blocks what such a function saves is little beside them. */
+unsigned hli_whole_nblocks(hl_isas isas)
+{
+#if HLI_X86
+    return (isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0 ? 2 : HLI_WHOLE_NBLOCKS;
+#else
+    (void)isas;
+    return HLI_WHOLE_NBLOCKS;
+#endif
 }
 
 /* ---- Few messages of equally many blocks ------------------------------------------------------------------------- */
@@ -146,12 +162,16 @@ HLI_INLINE uint32_t answer(uint32_t word, hl_body body, size_t nmessages, unsign
     return found;
 }
 
-/* The groups of n messages, whose answer is `found`, if they do not all go one by one. */
+/* The groups of one pass over n messages, whose answer is `found`. */
 HLI_INLINE void make_groups(uint32_t word, hl_body body, size_t n, unsigned shape, uint32_t found,
                             struct hli_groups *groups)
 {
+    if ((found & FEW_APART) != 0) {
+        groups->at[0] = (struct hli_group){hli_single(word, body), 0, (uint8_t)n, HLI_ONE};
+        groups->n = 1;
+        return;
+    }
     unsigned ngroups = 0;
-
     for (size_t first = 0;; found = answer(word, body, n - first, shape)) {
         const hl_kernel *const kernel = &hli_rows[found >> FEW_ROW & 0xff].kernel;
         const size_t nlanes = kernel->nlanes, end = nlanes == 1 || n - first <= nlanes ? n : first + nlanes;
@@ -162,18 +182,6 @@ HLI_INLINE void make_groups(uint32_t word, hl_body body, size_t n, unsigned shap
             break;
     }
     groups->n = ngroups;
-}
-
-/* The groups of one pass of two. */
-HLI_INLINE void make_pass(uint32_t word, hl_body body, size_t n, unsigned shape, uint32_t found,
-                          struct hli_groups *groups)
-{
-    if ((found & FEW_APART) == 0) {
-        make_groups(word, body, n, shape, found, groups);
-        return;
-    }
-    groups->at[0] = (struct hli_group){hli_single(word, body), 0, (uint8_t)n, HLI_ONE};
-    groups->n = 1;
 }
 
 /* ---- Few messages of any lengths --------------------------------------------------------------------------------- */
@@ -340,7 +348,7 @@ enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, u
     const uint32_t found_again = answer(word, again->body, n, shape_again);
     if ((found & found_again & FEW_APART) != 0)
         return HLI_APART;
-    make_pass(word, alg->body, n, shape, found, &few->groups);
-    make_pass(word, again->body, n, shape_again, found_again, &few->groups_again);
+    make_groups(word, alg->body, n, shape, found, &few->groups);
+    make_groups(word, again->body, n, shape_again, found_again, &few->groups_again);
     return HLI_GROUPS;
 }

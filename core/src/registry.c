@@ -10,13 +10,6 @@
 #include "algorithms.h"
 #include "kernels.h"
 #include "lanes.h"
-#include "registry.h"
-
-enum {
-#define ISA(name, needs) ISA_##name,
-#include "registry.def"
-    ISA_COUNT
-};
 
 /* The instruction sets and block functions that this build has. */
 enum {
@@ -214,23 +207,6 @@ const hl_kernel *hli_choose_now(hl_body body)
     return __builtin_expect(alone != NULL, 1) ? alone : choose_otherwise(body);
 }
 
-/* Kernels of AVX-512 load each block while they hash the one before; functions for whole messages do not. For messages
- * of more blocks what such a function saves is little beside them. */
-unsigned hli_whole_nblocks(hl_isas isas)
-{
-#if HLI_X86
-    return (isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0 ? 2 : HLI_WHOLE_NBLOCKS;
-#else
-    (void)isas;
-    return HLI_WHOLE_NBLOCKS;
-#endif
-}
-
-hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
-{
-    return hli_row_of(kernel)->whole;
-}
-
 const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **words)
 {
     const struct hli_row *const all = hli_rows;
@@ -254,28 +230,6 @@ struct hli_edges hli_choose_edges(uint32_t word)
 #include "registry.def"
     (void)word;
     return best;
-}
-
-int hli_makes_pairs(const hl_kernel *kernel)
-{
-#if HLI_X86
-    return (kernel->isas & ((hl_isas)1 << ISA_avx2 | (hl_isas)1 << ISA_avx512vl)) != 0;
-#else
-    (void)kernel;
-    return 0;
-#endif
-}
-
-/* Stack of kernels: up to 4,800 bytes; with one lane up to 1,500 (32-bit words) and 2,900 (64-bit); over the SHA
- * instructions up to 850, with one lane 650 by clang, 150 by gcc (gcc 12.2 and clang 14; x86, i686 and aarch64).
- * test/stack.c measures each kernel; test/remains.c searches for secrets left below. */
-size_t hli_stack_of(const hl_kernel *kernel)
-{
-#if HLI_X86 || HLI_ARM64
-    if (kernel->isas == (hl_isas)1 << ISA_sha)
-        return kernel->nlanes == 1 ? 768 : 1536;
-#endif
-    return kernel->nlanes > 1 ? HL_KERNEL_STACK_NBYTES : kernel->body == HL_BODY_SHA512 ? 3072 : 1536;
 }
 
 void hli_clear_vectors(void)

@@ -10,7 +10,7 @@
  * Over AVX-512 the copies are in the kernel's layout already (hli_words_fn), and so are the digests that are hashed
  * again: no lane is read or written alone.
  */
-#include "check.h"
+#include "job.h"
 #include "lanes.h"
 
 /* -O2 of gcc makes no vectors of the loops over lanes. */

@@ -960,16 +960,16 @@ KERNEL_MUTANTS = [
     ("arm/sha3.c", "lanes/sha3.h", "vbcaxq_u64(x, z, y)", "vbcaxq_u64(x, y, z)"),
     ("arm/neon.c", "lanes/neon.h", "vbicq_u64(z, y)", "vbicq_u64(y, z)"),
     ("x86/avx512.c", "lanes/avx512.h", "n < 8 ? (1u << n) - 1 : 0xff", "0xff"),
-    ("x86/avx512.c", "lanes/avx512.h", "x, y, z, 0xd2", "x, y, z, 0xd8"),
+    ("x86/avx512.c", "lanes/x86.inc.h", "x, y, z, 0xd2", "x, y, z, 0xd8"),
 ]
 # The same for what is around the kernels.
 EDGE_MUTANTS = [
     ("edges.c", "edges.h", "nbytes >> 61", "nbytes >> 60"),
-    ("step.c", "step.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
+    ("hash.c", "hash.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
     ("edges.c", "edges.h", ">> 8 * (15 - nbytes) >> 8", ">> 8 * (15 - nbytes) >> 7"),
     ("edges.c", "edges.c", "= 0x80}", "= 0x40}"),
-    ("one.c", "edges.h", "(uint64_t)s[0] << 32 | s[1]", "(uint64_t)s[1] << 32 | s[0]"),
-    ("edges.c", "edges.c", "56 - 8 * i", "48 - 8 * i"),
+    ("lanes.c", "edges.h", "(uint64_t)s[0] << 32 | s[nlanes]", "(uint64_t)s[nlanes] << 32 | s[0]"),
+    ("edges.c", "edges.h", "*word >> 8 * i", "*word >> 4 * i"),
     ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
     ("ragged.c", "ragged.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
     ("edges.c", "edges.h", "(uint64_t)suffix << 8 * (n % 8)", "(uint64_t)suffix << 8 * (n % 4)"),
@@ -1023,7 +1023,7 @@ EMULATED_MUTANTS = [
     ("pbkdf2.c", "pbkdf2.c", "iteration = 1;", "iteration = 2;"),
     ("export.c", "export.c", "hli_rest_of_block(info, ctx->nbytes)", "ctx->nbytes % 32"),
     ("hmac.c", "hmac.c", "0x5c", "0x5d"),
-    ("one.c", "one.c", "if (ctx->nbytes != 0)", "if (ctx->nbytes == 1)"),
+    ("lanes.c", "lanes.c", "if (ctx->nbytes != 0)", "if (ctx->nbytes == 1)"),
 ]
 # words.py is changed, and its own check must notice.
 FORM_MUTANTS = [
@@ -1134,7 +1134,7 @@ def emulated_mutant(targets, folder, source, *change):
     isas = {k.isa for k in target.kernels if k.name.endswith("_avx512")}
     if not isas:
         return None
-    algorithms = [a for a in algorithms_of(image) if (a.is_xof if source == "one.c" else a.name == "sha256")][:1]
+    algorithms = [a for a in algorithms_of(image) if (a.is_xof if source == "lanes.c" else a.name == "sha256")][:1]
     runs = emulate.runs(machine, isas.pop(), algorithms, algorithms, False)
     return not any(unproved(image, [run], set()) for run in runs)
 

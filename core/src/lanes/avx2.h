@@ -4,6 +4,8 @@
  */
 #include <immintrin.h>
 
+#include "../edges.h"
+
 #define LV_ISA    avx2
 #define LV_TARGET __attribute__((target("avx2")))
 #define LV_PAIRS
@@ -13,11 +15,6 @@
 #include "x86.inc.h"
 
 /* ---- Whole short messages ---------------------------------------------------------------------------------------- */
-
-/* For a shuffle of bytes, from byte n on: moves them down by n, and zeros follow. */
-static const uint8_t places[32] = {0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
-                                   11,   12,   13,   14,   15,   0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-                                   0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
 
 /* 16 bytes of a message from `at` on, and what follows its end: the one bit and zeros, from a table that is loaded from
  * where the bit falls behind the end. Nothing outside of the message is read. `after`: 0x80 for the one bit, or the
@@ -34,19 +31,10 @@ LV_FN __m128i padded16(const uint8_t *data, size_t nbytes, size_t at, unsigned a
     if (left <= 0)
         return behind;
     if (nbytes >= 16) { /* the last 16 bytes, moved down */
-        const __m128i from = _mm_loadu_si128((const __m128i *)(places + 16 - left));
+        const __m128i from = _mm_loadu_si128((const __m128i *)(hli_last_first + 16 - left));
         return _mm_or_si128(behind, _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + nbytes - 16)), from));
     }
-    uint64_t low = 0, high = 0; /* a message of 1 to 15 bytes: two loads that may overlap */
-    if (nbytes >= 8) {
-        low = hli_load64(data, 0);
-        high = nbytes > 8 ? hli_load64(data + nbytes - 8, 0) >> (128 - 8 * nbytes) : 0;
-    } else if (nbytes >= 4) {
-        low = hli_load32(data, 0) | (uint64_t)hli_load32(data + nbytes - 4, 0) << (8 * nbytes - 32);
-    } else {
-        low = data[0] | (uint64_t)data[nbytes / 2] << 8 * (nbytes / 2) | (uint64_t)data[nbytes - 1] << 8 * (nbytes - 1);
-    }
-    return _mm_or_si128(behind, _mm_set_epi64x((long long)high, (long long)low));
+    return _mm_or_si128(behind, (__m128i)hli_load_short(data, nbytes));
 }
 
 LV_FN __m256i padded_pair(const uint8_t *const data[], const size_t nbytes[], int is_one_length, unsigned a, unsigned b,

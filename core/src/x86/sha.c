@@ -5,6 +5,7 @@
 #include "../kernels.h"
 #if HLI_X86 && HLI_ISA(sha)
 #  include <immintrin.h>
+#  include "../edges.h"
 #  include "../interleave.h"
 
 #  define SHA_TARGET       __attribute__((target("sha,ssse3,sse4.1")))
@@ -29,28 +30,6 @@ SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedu
     sha256_store(N, s, abef, cdgh);
 }
 
-/* The n bytes of a message of less than 16, 0 < n, zeros behind them. Nothing beside them is read. */
-SHA_FN __m128i load_short(const uint8_t *p, size_t n)
-{
-    uint64_t low, high = 0;
-
-    if (n >= 8) {
-        low = hli_load64(p, 0);
-        high = hli_load64(p + n - 8, 0) >> 8 * (15 - n) >> 8;
-    } else if (n >= 4) {
-        low = hli_load32(p, 0) | (uint64_t)hli_load32(p + n - 4, 0) << 8 * (n - 4);
-    } else {
-        low = p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1);
-    }
-    return _mm_set_epi64x((int64_t)high, (int64_t)low);
-}
-
-/* Shuffled by 16 of these from 16 - n on, the last n bytes of a register become the first, with zeros behind. */
-static const uint8_t last_first[32] = {
-    0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
-    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
-};
-
 /* Block number `at` of N messages of nbytes, with their padding. All end in the same place, so each quadruple takes one
  * decision. */
 SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const uint8_t *const data[], size_t nbytes,
@@ -73,10 +52,10 @@ SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const u
                     words[l][i] = behind;
             } else if (nbytes < 16) {
                 EACH_MESSAGE(l)
-                    words[l][i] = _mm_or_si128(_mm_shuffle_epi8(load_short(data[l], nbytes), swap), behind);
+                    words[l][i] = _mm_or_si128(_mm_shuffle_epi8((__m128i)hli_load_short(data[l], nbytes), swap), behind);
             } else {
                 const __m128i first =
-                    _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(last_first + 16 - left)), swap);
+                    _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(hli_last_first + 16 - left)), swap);
                 EACH_MESSAGE(l)
                     words[l][i] = _mm_or_si128(
                         _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data[l] + nbytes - 16)), first), behind);

@@ -35,7 +35,7 @@ TEXT ·hli_sha1_whole_sha_x2(SB), NOSPLIT, $0-0
 	XORL SI, SI
 	MOVO LC0<>+0(SB), X10
 	LEAQ hli_one_bit<>+240(SB), R9
-	LEAQ last_first<>+16(SB), BP
+	LEAQ hli_last_first<>+16(SB), BP
 	MOVQ CX, 72(R12)
 L61:
 	ADDL $1, SI
@@ -151,15 +151,16 @@ L37:
 L39:
 	MOVQ DX, R10
 	SUBQ AX, R10
-	MOVOU (R9)(R10*1), X0
-	PSHUFB X10, X0
+	MOVOU (R9)(R10*1), X1
+	PSHUFB X10, X1
+	MOVO X1, X0
 	TESTQ CX, CX
 	JLE L40
 	MOVOU (BP)(R10*1), X2
 	PSHUFB X10, X2
 	MOVQ (R8), CX
-	MOVOU (CX)(R15*1), X1
-	PSHUFB X2, X1
+	MOVOU (CX)(R15*1), X0
+	PSHUFB X2, X0
 	POR X1, X0
 L40:
 	PADDL X0, X4
@@ -1007,7 +1008,7 @@ L144:
 	MOVQ (SI), R10
 	CMPQ AX, $15
 	JLS L114
-	LEAQ last_first<>+16(SB), R9
+	LEAQ hli_last_first<>+16(SB), R9
 	MOVOU (R9)(CX*1), X3
 	PSHUFB X5, X3
 	MOVOU -16(R10)(AX*1), X2
@@ -1026,7 +1027,7 @@ L145:
 	PSHUFB X5, X2
 	TESTQ CX, CX
 	JLE L122
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(R9*1), X3
 	PSHUFB X5, X3
 	MOVQ (SI), CX
@@ -1047,7 +1048,7 @@ L146:
 	MOVO X2, X0
 	TESTQ CX, CX
 	JLE L125
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(R9*1), X3
 	PSHUFB X5, X3
 	MOVQ (SI), CX
@@ -1067,7 +1068,7 @@ L147:
 	PSHUFB X5, X2
 	TESTQ CX, CX
 	JLE L127
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(R9*1), X3
 	PSHUFB X5, X3
 	MOVQ (SI), CX
@@ -1884,7 +1885,7 @@ L141:
 	PSHUFB X5, X1
 	JMP L95
 L97:
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(AX*1), X2
 	PSHUFB X5, X2
 	MOVOU -16(SI)(R13*1), X1
@@ -1915,7 +1916,7 @@ L95:
 	PSHUFB X5, X0
 	TESTQ AX, AX
 	JLE L150
-	LEAQ last_first<>+16(SB), AX
+	LEAQ hli_last_first<>+16(SB), AX
 	MOVOU (AX)(DX*1), X2
 	PSHUFB X5, X2
 	MOVQ (R10), AX
@@ -1950,7 +1951,7 @@ L101:
 	PSHUFB X5, X0
 	TESTQ AX, AX
 	JLE L152
-	LEAQ last_first<>+16(SB), AX
+	LEAQ hli_last_first<>+16(SB), AX
 	MOVOU (AX)(DX*1), X2
 	PSHUFB X5, X2
 	MOVQ (R10), AX
@@ -1983,7 +1984,7 @@ L105:
 	PSHUFB X5, X2
 	TESTQ AX, AX
 	JLE L154
-	LEAQ last_first<>+16(SB), AX
+	LEAQ hli_last_first<>+16(SB), AX
 	MOVOU (AX)(R8*1), X7
 	PSHUFB X5, X7
 	MOVQ (R10), AX
@@ -6850,7 +6851,7 @@ L244:
 	MOVO X2, X0
 	TESTQ DX, DX
 	JLE L255
-	LEAQ last_first<>+16(SB), DX
+	LEAQ hli_last_first<>+16(SB), DX
 	MOVOU (DX)(CX*1), X3
 	PSHUFB X15, X3
 	MOVQ (BX), DX
@@ -6870,7 +6871,7 @@ L255:
 	MOVO X2, X0
 	TESTQ DX, DX
 	JLE L258
-	LEAQ last_first<>+16(SB), DX
+	LEAQ hli_last_first<>+16(SB), DX
 	MOVOU (DX)(CX*1), X3
 	PSHUFB X15, X3
 	MOVQ (BX), DX
@@ -6901,7 +6902,7 @@ L260:
 	MOVQ 8(BX), R13
 	CMPQ DX, $15
 	JLS L263
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(R8*1), X3
 	PSHUFB X15, X3
 	MOVOU -16(R13)(DX*1), X2
@@ -6918,7 +6919,7 @@ L264:
 	PSHUFB X15, X0
 	TESTQ CX, CX
 	JLE L272
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(R9*1), X3
 	PSHUFB X15, X3
 	MOVQ 8(BX), CX
@@ -6936,7 +6937,7 @@ L272:
 	PSHUFB X15, X0
 	TESTQ CX, CX
 	JLE L275
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(SI*1), X3
 	PSHUFB X15, X3
 	MOVQ 8(BX), CX
@@ -6955,7 +6956,7 @@ L275:
 	PSHUFB X15, X0
 	TESTQ CX, CX
 	JLE L278
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(SI*1), X3
 	PSHUFB X15, X3
 	MOVQ 8(BX), CX
@@ -7445,7 +7446,7 @@ L282:
 	ADDQ $16, R12
 	RET
 L250:
-	LEAQ last_first<>+16(SB), R13
+	LEAQ hli_last_first<>+16(SB), R13
 	MOVOU (R13)(CX*1), X3
 	PSHUFB X15, X3
 	MOVOU (DX)(R11*1), X2
@@ -7464,7 +7465,7 @@ L248:
 	MOVO X2, X0
 	TESTQ DX, DX
 	JLE L244
-	LEAQ last_first<>+16(SB), DX
+	LEAQ hli_last_first<>+16(SB), DX
 	MOVOU (DX)(CX*1), X3
 	PSHUFB X15, X3
 	MOVQ (BX), DX
@@ -7497,7 +7498,7 @@ L298:
 	SHLL $3, DX
 	JMP L222
 L226:
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(DX*1), X3
 	PSHUFB X15, X3
 	MOVOU (R8)(R11*1), X2
@@ -7518,7 +7519,7 @@ L224:
 	PSHUFB X15, X0
 	TESTQ DX, DX
 	JLE L230
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(R9*1), X3
 	PSHUFB X15, X3
 	MOVQ (BX), DX
@@ -7541,7 +7542,7 @@ L232:
 	PSHUFB X15, X2
 	TESTQ DX, DX
 	JLE L309
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(SI*1), X3
 	PSHUFB X15, X3
 	MOVQ (BX), DX
@@ -7566,7 +7567,7 @@ L235:
 	MOVO X0, X2
 	TESTQ DX, DX
 	JLE L238
-	LEAQ last_first<>+16(SB), SI
+	LEAQ hli_last_first<>+16(SB), SI
 	MOVOU (SI)(CX*1), X3
 	PSHUFB X15, X3
 	MOVQ (BX), DX
@@ -7966,7 +7967,7 @@ L334:
 	MOVQ (SI), R8
 	CMPQ AX, $15
 	JLS L337
-	LEAQ last_first<>+16(SB), DI
+	LEAQ hli_last_first<>+16(SB), DI
 	MOVOU (DI)(CX*1), X3
 	PSHUFB X9, X3
 	MOVOU -16(R8)(AX*1), X2
@@ -7985,7 +7986,7 @@ L381:
 	PSHUFB X9, X2
 	TESTQ CX, CX
 	JLE L345
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(DI*1), X3
 	PSHUFB X9, X3
 	MOVQ (SI), CX
@@ -8006,7 +8007,7 @@ L382:
 	MOVO X2, X0
 	TESTQ CX, CX
 	JLE L348
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(DI*1), X3
 	PSHUFB X9, X3
 	MOVQ (SI), CX
@@ -8026,7 +8027,7 @@ L380:
 	PSHUFB X9, X2
 	TESTQ CX, CX
 	JLE L350
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(DI*1), X3
 	PSHUFB X9, X3
 	MOVQ (SI), CX
@@ -9157,7 +9158,7 @@ L375:
 	SHLL $3, AX
 	JMP L316
 L320:
-	LEAQ last_first<>+16(SB), CX
+	LEAQ hli_last_first<>+16(SB), CX
 	MOVOU (CX)(AX*1), X3
 	PSHUFB X9, X3
 	MOVOU -16(R8)(DI*1), X2
@@ -9188,7 +9189,7 @@ L318:
 	PSHUFB X9, X2
 	TESTQ AX, AX
 	JLE L384
-	LEAQ last_first<>+16(SB), AX
+	LEAQ hli_last_first<>+16(SB), AX
 	MOVOU (AX)(DX*1), X3
 	PSHUFB X9, X3
 	MOVQ (R15), AX
@@ -9223,7 +9224,7 @@ L324:
 	PSHUFB X9, X1
 	TESTQ AX, AX
 	JLE L386
-	LEAQ last_first<>+16(SB), AX
+	LEAQ hli_last_first<>+16(SB), AX
 	MOVOU (AX)(DX*1), X3
 	PSHUFB X9, X3
 	MOVQ (R15), AX
@@ -9256,7 +9257,7 @@ L328:
 	PSHUFB X9, X3
 	TESTQ AX, AX
 	JLE L388
-	LEAQ last_first<>+16(SB), AX
+	LEAQ hli_last_first<>+16(SB), AX
 	MOVOU (AX)(R10*1), X6
 	PSHUFB X9, X6
 	MOVQ (R15), AX
@@ -12573,6 +12574,12 @@ DATA LC1<>+0(SB)/8, $0x405060700010203
 DATA LC1<>+8(SB)/8, $0xc0d0e0f08090a0b
 GLOBL LC1<>(SB), RODATA, $16
 
+DATA hli_last_first<>+0(SB)/8, $0x706050403020100
+DATA hli_last_first<>+8(SB)/8, $0xf0e0d0c0b0a0908
+DATA hli_last_first<>+16(SB)/8, $0x8080808080808080
+DATA hli_last_first<>+24(SB)/8, $0x8080808080808080
+GLOBL hli_last_first<>(SB), RODATA, $32
+
 DATA hli_one_bit<>+240(SB)/8, $0x80
 GLOBL hli_one_bit<>(SB), RODATA, $496
 
@@ -12609,9 +12616,3 @@ DATA hli_sha256_k<>+232(SB)/8, $0x8cc7020884c87814
 DATA hli_sha256_k<>+240(SB)/8, $0xa4506ceb90befffa
 DATA hli_sha256_k<>+248(SB)/8, $0xc67178f2bef9a3f7
 GLOBL hli_sha256_k<>(SB), RODATA, $256
-
-DATA last_first<>+0(SB)/8, $0x706050403020100
-DATA last_first<>+8(SB)/8, $0xf0e0d0c0b0a0908
-DATA last_first<>+16(SB)/8, $0x8080808080808080
-DATA last_first<>+24(SB)/8, $0x8080808080808080
-GLOBL last_first<>(SB), RODATA, $32
