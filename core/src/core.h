@@ -278,6 +278,11 @@ struct hli_whole {
     unsigned block_nbytes; /* for a sponge: of its algorithm */
     unsigned suffix;       /* likewise */
 };
+/* Whether block b of such messages ends with their lengths. */
+HLI_INLINE int hli_ends_in(const struct hli_whole *whole, unsigned b)
+{
+    return b + 1 == whole->nblocks && whole->schedule == NULL;
+}
 typedef void hli_whole_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
                           uint8_t *const digests[]);
 #define HLI_WHOLE_BEFORE_NBYTES (UINT32_C(1) << 28) /* the length in bits is one word of 32 bits */

@@ -20,9 +20,9 @@
  * words of column x are xored with. Over AVX-512 a round takes 95 operations; it would take 90 if each word were xored
  * with both neighbours of its column at once, but ten vectors more would be in use, and spill (Zen 4, gcc 12, cycles for 8
  * messages: 1,870 instead of 1,575). */
-#define PARITY(A, x) lv64_xor3(lv64_xor3(A(x, 0), A(x, 1), A(x, 2)), A(x, 3), A(x, 4))
+#define COLUMN(A, x) lv64_xor3(lv64_xor3(A(x, 0), A(x, 1), A(x, 2)), A(x, 3), A(x, 4))
 #define THETA(A) \
-    const lv64 c0 = PARITY(A, 0), c1 = PARITY(A, 1), c2 = PARITY(A, 2), c3 = PARITY(A, 3), c4 = PARITY(A, 4); \
+    const lv64 c0 = COLUMN(A, 0), c1 = COLUMN(A, 1), c2 = COLUMN(A, 2), c3 = COLUMN(A, 3), c4 = COLUMN(A, 4); \
     const lv64 d[5] = {lv64_rax(c4, c1), lv64_rax(c0, c2), lv64_rax(c1, c3), lv64_rax(c2, c4), lv64_rax(c3, c0)}
 
 /* rho, pi and chi for row y of the result. Column X of the row comes from column xX, row X of A, rotated by nX. */
@@ -38,7 +38,7 @@
         NEXT(4, y) = lv64_chi(b4, b0, b1); \
     } while (0)
 
-#define ROUND(A, NEXT, rc) \
+#define KECCAK_ROUND(A, NEXT, rc) \
     do { \
         THETA(A); \
         ROW(A, NEXT, 0, 0, 0, 1, 44, 2, 43, 3, 21, 4, 14); \
@@ -70,10 +70,10 @@ LV_FN void keccak_permute(uint64_t *s, int all)
     for (unsigned i = 0; i < 25; i++)
         a[i] = lv64_load(s + i * LV64_LANES);
     for (const uint64_t *rc = hli_keccak_rc; rc < hli_keccak_rc + 24; rc += 4) {
-        ROUND(A0, A1, rc[0]);
-        ROUND(A1, A2, rc[1]);
-        ROUND(A2, A3, rc[2]);
-        ROUND(A3, A0, rc[3]);
+        KECCAK_ROUND(A0, A1, rc[0]);
+        KECCAK_ROUND(A1, A2, rc[1]);
+        KECCAK_ROUND(A2, A3, rc[2]);
+        KECCAK_ROUND(A3, A0, rc[3]);
     }
     LV_UNROLL(8)
     for (unsigned i = 0; i < 8; i++)
@@ -118,13 +118,3 @@ LV_KERNEL void LV_NAME(keccak_whole)(LV_WHOLE_ARGS)
     lv64_digests(state, 8, 0, whole->digest_nbytes, LV64_LANES, digests);
 }
 #endif
-
-#undef PLACE
-#undef A0
-#undef A1
-#undef A2
-#undef A3
-#undef PARITY
-#undef THETA
-#undef ROW
-#undef ROUND

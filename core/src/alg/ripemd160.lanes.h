@@ -211,15 +211,3 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 }
 #  endif
 #endif
-
-#undef F1
-#undef F2
-#undef F3
-#undef F4
-#undef F5
-#undef IS_LESS
-#undef STEP
-#undef STEPS80
-#undef STAGE
-#undef LOAD_STATE
-#undef ADD_TO_STATE

@@ -114,14 +114,10 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 }
 #endif
 
-#undef CH
-#undef PARITY
 #undef MAJ
 #undef SCHEDULE
 #undef COMPUTE
 #undef ROUND
-#undef ROUNDS5
-#undef ROUNDS20
 #undef COMPUTED
 #undef GIVEN
 #undef STAGE

@@ -52,11 +52,6 @@ LV_FN size_t least_length(const struct hli_whole *whole, const size_t nbytes[], 
                                 : 0;
 }
 
-LV_FN int is_last(const struct hli_whole *whole, unsigned b)
-{
-    return b + 1 == whole->nblocks && whole->schedule == NULL;
-}
-
 LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
                             const size_t nbytes[], unsigned b, int big_endian)
 {
@@ -74,7 +69,7 @@ LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uin
         for (unsigned j = i; big_endian && j < i + 4; j++)
             w[j] = swap32(w[j]);
     }
-    if (is_last(whole, b)) {
+    if (hli_ends_in(whole, b)) {
         uint32_t nbits[8] __attribute__((aligned(32)));
         for (unsigned l = 0; l < 8; l++)
             nbits[l] = (whole->before + (uint32_t)nbytes[one ? 0 : l]) << 3;
@@ -98,7 +93,7 @@ LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uin
         for (unsigned j = i; big_endian && j < i + 2; j++)
             w[j] = swap64(w[j]);
     }
-    if (is_last(whole, b)) {
+    if (hli_ends_in(whole, b)) {
         uint64_t nbits[4] __attribute__((aligned(32)));
         for (unsigned l = 0; l < 4; l++)
             nbits[l] = (uint64_t)(whole->before + nbytes[one ? 0 : l]) << 3;

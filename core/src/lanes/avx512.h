@@ -218,11 +218,6 @@ LV_FN lv64 lv64_nbits(const struct hli_whole *whole, const size_t nbytes[])
     return whole->is_one_length ? lv64_splat((uint64_t)(whole->before + nbytes[0]) << 3)
                                 : _mm512_slli_epi64(lv64_add(lv64_lengths(nbytes), lv64_splat(whole->before)), 3);
 }
-LV_FN int is_last(const struct hli_whole *whole, unsigned b)
-{
-    return b + 1 == whole->nblocks && whole->schedule == NULL;
-}
-
 /* Row l of r = 64 bytes of message l from `offset` on, and what follows its end. One length has one mask. */
 LV_FN void load_rows(unsigned nrows, __m512i r[], const uint8_t *const data[], size_t offset, const size_t nbytes[],
                      int is_one_length)
@@ -321,7 +316,7 @@ LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uin
         if (left == 32)
             w[8] = lv32_splat(big_endian ? UINT32_C(0x80000000) : 0x80);
     }
-    if (is_last(whole, b)) /* the word is zero so far */
+    if (hli_ends_in(whole, b)) /* the word is zero so far */
         w[low] = lv32_nbits(whole, nbytes);
 }
 
@@ -345,7 +340,7 @@ LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uin
         if (left == 64)
             w[8] = lv64_splat(UINT64_C(1) << (big_endian ? 63 : 7));
     }
-    if (is_last(whole, b))
+    if (hli_ends_in(whole, b))
         w[15] = lv64_nbits(whole, nbytes);
 }
 

@@ -23,10 +23,7 @@ SHA_FN void sha256_scheduled_sha(unsigned N, uint32_t *s, const uint32_t *schedu
         cdgh[l] = cdgh0[l];
     }
     sha256_64_rounds_scheduled(N, abef, cdgh, schedule);
-    EACH_MESSAGE(l) {
-        abef[l] = _mm_add_epi32(abef[l], abef0[l]);
-        cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
-    }
+    sha256_add(N, abef, cdgh, abef0, cdgh0);
     sha256_store(N, s, abef, cdgh);
 }
 

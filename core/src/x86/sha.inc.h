@@ -84,8 +84,7 @@ typedef void load_padded_fn(const struct hli_whole *whole, const uint8_t *const 
 /* The length of a message in bits, where it stands in the last quadruple of its last block; otherwise 0. */
 SHA_FN __m128i nbits_of(const struct hli_whole *whole, size_t nbytes, unsigned at, int last_lane)
 {
-    const int is_last = at + 1 == whole->nblocks && whole->schedule == NULL;
-    const int nbits = is_last ? (int)((whole->before + (uint32_t)nbytes) << 3) : 0;
+    const int nbits = hli_ends_in(whole, at) ? (int)((whole->before + (uint32_t)nbytes) << 3) : 0;
 
     return last_lane == 0 ? _mm_cvtsi32_si128(nbits) : _mm_set_epi32(nbits, 0, 0, 0);
 }
@@ -106,6 +105,15 @@ SHA_FN void sha256_store(unsigned N, uint32_t *s, const __m128i abef[4], const _
     EACH_MESSAGE(l) {
         store_words(s, N, l, 0, REVERSED(_mm_unpackhi_epi64(cdgh[l], abef[l])));
         store_words(s, N, l, 4, REVERSED(_mm_unpacklo_epi64(cdgh[l], abef[l])));
+    }
+}
+
+/* The sum with the state before the block. */
+SHA_FN void sha256_add(unsigned N, __m128i abef[4], __m128i cdgh[4], const __m128i abef0[4], const __m128i cdgh0[4])
+{
+    EACH_MESSAGE(l) {
+        abef[l] = _mm_add_epi32(abef[l], abef0[l]);
+        cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
     }
 }
 
@@ -254,10 +262,7 @@ SHA_FN void sha256_blocks_sha(unsigned N, uint32_t *s, const uint8_t *const msg[
                 load_block(rings[l], &last[l], msg[l] + offset, swap);
         }
         sha256_64_rounds(N, abef, cdgh, rings, last, IN_MEMORY(N) ? next : NULL);
-        EACH_MESSAGE(l) {
-            abef[l] = _mm_add_epi32(abef[l], abef0[l]);
-            cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
-        }
+        sha256_add(N, abef, cdgh, abef0, cdgh0);
     }
     sha256_store(N, s, abef, cdgh);
 }
@@ -286,10 +291,7 @@ SHA_FN void sha256_whole_sha(unsigned N, load_padded_fn *load_padded, const stru
     }
     if (whole->schedule != NULL) {
         sha256_64_rounds_scheduled(N, abef, cdgh, whole->schedule);
-        EACH_MESSAGE(l) {
-            abef[l] = _mm_add_epi32(abef[l], abef0[l]);
-            cdgh[l] = _mm_add_epi32(cdgh[l], cdgh0[l]);
-        }
+        sha256_add(N, abef, cdgh, abef0, cdgh0);
     }
     EACH_MESSAGE(l) {
         const __m128i first = _mm_shuffle_epi8(_mm_unpackhi_epi64(cdgh[l], abef[l]), reverse);

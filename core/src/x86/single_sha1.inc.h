@@ -166,15 +166,6 @@ SV_KERNEL void SV_NAME(sha1)(HLI_BLOCKS_ARGS)
 }
 
 #undef ROUND
-#undef CH
-#undef PARITY
-#undef MAJ
-#undef CH_MOVES
-#undef PARITY_MOVES
-#undef MAJ_MOVES
-#undef ROUNDS5
-#undef ROUNDS20
-#undef ROUNDS80
 #undef WK
 #undef SCHEDULING
 #undef SCHEDULED
