@@ -181,7 +181,10 @@ HLI_INLINE void hli_pad_in_place(unsigned block_nbytes, int big_endian, uint8_t 
                    last & hli_load_pair(hli_first_bytes + 16 - nrest % 16), nbytes);
 }
 
-/* ---- Digests. `state`: the first word of a lane; each further word is nlanes words behind. nlanes is 1, or no literal. */
+/* ---- Digests ----------------------------------------------------------------------------------------------------- */
+
+/* `state` is the first word of a lane; each further word is nlanes words behind. */
+
 
 /* Writes the first nbytes of a state of little-endian words of 64 bits. */
 HLI_INLINE void hli_write_words(const void *state, unsigned nlanes, uint8_t *to, unsigned nbytes)

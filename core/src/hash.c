@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * A few messages go as plan.c says. Rows, and the common case of many short messages, fill all lanes in step: messages
- * with equally many blocks are begun, advanced and ended together, and their states never leave the kernel's layout. All
- * others wait in a window on the stack, the longest first (ragged.c). The window is refilled while long messages go on.
- * Endings are collected and hashed with full lanes (lanes.c).
+ * with equally many blocks are begun, advanced and ended together, and their states never leave the kernel's layout.
+ * All others wait in a window on the stack, the longest first (ragged.c). The window is refilled while long messages go
+ * on. Endings are collected and hashed with full lanes (lanes.c).
  */
 #include "one.h"
 

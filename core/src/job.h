@@ -1,5 +1,5 @@
-/* job.h: the checks that calls make before anything is written; and jobs, which they hand to the lane driver. Every call
- * that takes whole messages is a job.
+/* job.h: the checks of arguments that calls make before anything is written; and jobs, which they hand to the lane
+ * driver. Every call that takes whole messages is a job.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

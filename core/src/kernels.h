@@ -39,14 +39,9 @@
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##name##_whole_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_words_fn hli_##name##_words_##isa;
 #define KERNEL(body, function, isa, nlanes, ...) HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function;
-#define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
+#define KERNEL2(body, function, scheduled, whole, isa, nlanes, beside, ...) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function; \
-    HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##scheduled;
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, beside, ...) \
-    KERNEL2(body, function, scheduled, isa, nlanes, __VA_ARGS__) \
-    HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
-#define KERNEL_WHOLE(body, function, whole, isa, nlanes, beside, ...) \
-    KERNEL(body, function, isa, nlanes, __VA_ARGS__) \
+    HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##scheduled; \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
 #define EDGES(isa) \
     HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \

@@ -33,8 +33,8 @@ HLI_INLINE void hli_begin_one(const hl_alg_info *alg, hl_ctx *ctx, const void *s
     ctx->reserved = 0;
 }
 
-/* Writes bytes of the message behind the `held` ones of a context's block, and fills it up at most. A sponge's block may
- * be all that the context has room for, and no whole number of pairs of words: no byte behind is written. */
+/* Writes bytes of the message behind the `held` ones of a context's block, and fills it up at most. A sponge's block
+ * may be all that the context has room for, and no whole number of pairs of words: no byte behind is written. */
 HLI_INLINE void hli_write_block(const hl_alg_info *alg, hl_ctx *ctx, size_t held, const uint8_t *data, size_t nbytes)
 {
     if (!hli_is_sponge(alg))

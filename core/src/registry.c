@@ -57,13 +57,11 @@ const struct hli_row hli_rows[] = {
         nlanes, __VA_ARGS__)
 #define KERNEL(body, function, isa, nlanes, ...) \
     ROW(body, #function, hli_##function, 0, 0, 0, 0, isa, nlanes, __VA_ARGS__)
-#define KERNEL2(body, function, scheduled, isa, nlanes, ...) \
-    ROW(body, #function, hli_##function, BUILT(body, isa, hli_##scheduled), 0, 0, 0, isa, nlanes, __VA_ARGS__)
-#define KERNEL3(body, function, scheduled, whole, isa, nlanes, beside, ...) \
+#define hli_no_scheduled (hl_scheduled_fn *)0
+#define hli_no_whole     (hli_whole_fn *)0
+#define KERNEL2(body, function, scheduled, whole, isa, nlanes, beside, ...) \
     ROW(body, #function, hli_##function, BUILT(body, isa, hli_##scheduled), BUILT(body, isa, hli_##whole), 0, \
         beside, isa, nlanes, __VA_ARGS__)
-#define KERNEL_WHOLE(body, function, whole, isa, nlanes, beside, ...) \
-    ROW(body, #function, hli_##function, 0, BUILT(body, isa, hli_##whole), 0, beside, isa, nlanes, __VA_ARGS__)
 #include "registry.def"
 };
 

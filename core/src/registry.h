@@ -81,7 +81,8 @@ HLI_INLINE int hli_makes_pairs(const hl_kernel *kernel)
 
 /* Upper bound of the stack that a call of the kernel takes. Measured: up to 4,800 bytes; with one lane up to 1,500
  * (32-bit words) and 2,900 (64-bit); over the SHA instructions up to 850, with one lane 650 by clang, 150 by gcc (gcc
- * 12.2 and clang 14; x86, i686 and aarch64). test/stack.c measures each kernel; test/remains.c searches for secrets left below. */
+ * 12.2 and clang 14; x86, i686 and aarch64). test/stack.c measures each kernel; test/remains.c searches for secrets
+ * left below. */
 HLI_INLINE size_t hli_stack_of(const hl_kernel *kernel)
 {
 #if HLI_X86 || HLI_ARM64
