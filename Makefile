@@ -143,7 +143,6 @@ install-drop-ins:
 	install -D -m 644 build/drop-ins/hashloom.so '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so'
 	install -D -m 644 drop-in/openssl/hashloom.cnf '$(ROOT)/share/hashloom/hashloom.cnf'
 	install -D -m 644 build/drop-ins/libhashloom-pkcs11.so '$(DESTDIR)$(PKCS11_DIR)/libhashloom-pkcs11.so'
-	install -D -m 644 drop-in/pkcs11/hashloom-pkcs11.h '$(ROOT)/include/hashloom-pkcs11.h'
 	install -d '$(DESTDIR)$(P11_KIT_MODULES_DIR)'
 	echo 'module: $(PKCS11_DIR)/libhashloom-pkcs11.so' >'$(DESTDIR)$(P11_KIT_MODULES_DIR)/hashloom.module'
 	@echo 'To use the provider: OPENSSL_CONF=$(PREFIX)/share/hashloom/hashloom.cnf PROGRAM'
@@ -151,8 +150,7 @@ install-drop-ins:
 
 uninstall-drop-ins:
 	rm -f '$(DESTDIR)$(OPENSSL_MODULES_DIR)/hashloom.so' '$(ROOT)/share/hashloom/hashloom.cnf' \
-	    '$(DESTDIR)$(PKCS11_DIR)/libhashloom-pkcs11.so' '$(ROOT)/include/hashloom-pkcs11.h' \
-	    '$(DESTDIR)$(P11_KIT_MODULES_DIR)/hashloom.module'
+	    '$(DESTDIR)$(PKCS11_DIR)/libhashloom-pkcs11.so' '$(DESTDIR)$(P11_KIT_MODULES_DIR)/hashloom.module'
 	@# The folder stays if it has other files.
 	rmdir '$(ROOT)/share/hashloom' 2>/dev/null || true
 

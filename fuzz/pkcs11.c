@@ -11,7 +11,6 @@
  * compiler.
  */
 #include "cryptoki.h"
-#include "hashloom-pkcs11.h"
 
 #include <hashloom.h>
 #include <stdio.h>
@@ -600,43 +599,6 @@ static void state(void)
     free(bytes);
 }
 
-static const HL_FUNCTION_LIST *many;
-
-static void in_one_call(void)
-{
-    enum { COUNT = 20 };
-    struct session *s = any_session();
-    struct key *key = any_key();
-    HL_MESSAGE messages[COUNT];
-    const CK_ULONG count = byte() % COUNT;
-    const struct row *row;
-    size_t nbytes;
-    int is_right;
-    const int is_digest = byte() % 2;
-    CK_MECHANISM m = any_mechanism(&row, &nbytes, is_digest, &is_right);
-    CK_ULONG room = byte() % 2 == 0 ? count * nbytes : byte() * 8u;
-    uint8_t *out = malloc(room == 0 ? 1 : room), expected[64];
-    const CK_ULONG given = room;
-
-    for (CK_ULONG i = 0; i < count; i++)
-        messages[i] = (HL_MESSAGE){pool + byte(), byte()};
-    const CK_RV rv = is_digest ? many->HL_DigestMany(s->handle, &m, messages, count, out, &room)
-                               : many->HL_SignMany(s->handle, &m, key->handle, messages, count, out, &room);
-    if (is_known(s, rv) && is_right >= 0) {
-        MUST(is_right || rv == CKR_MECHANISM_INVALID || rv == CKR_MECHANISM_PARAM_INVALID);
-        if (is_right && is_digest)
-            MUST(rv == (given < count * nbytes ? CKR_BUFFER_TOO_SMALL : CKR_OK));
-        for (CK_ULONG i = 0; rv == CKR_OK && i < count; i++) {
-            struct session one = {.active = is_digest ? DIGEST : SIGN, .row = row,
-                                  .key_nbytes = key->is_known ? key->nbytes : VALUE_MAX + 1};
-            memcpy(one.key, key->value, VALUE_MAX);
-            if (expect(&one, messages[i].pData, messages[i].ulDataLen, expected))
-                MUST(memcmp(out + i * nbytes, expected, nbytes) == 0);
-        }
-    }
-    free(out);
-}
-
 static void open_or_close(void)
 {
     struct session *s = any_session();
@@ -685,18 +647,14 @@ static void cancel(void)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
-    CK_INTERFACE *interface;
-
     memset(sessions, 0, sizeof sessions);
     memset(keys, 0, sizeof keys);
     for (size_t i = 0; i < sizeof pool; i++)
         pool[i] = (uint8_t)(i * 37 + i / 251);
-    MUST(C_GetInterface((CK_UTF8CHAR *)HL_INTERFACE_NAME, NULL, &interface, 0) == CKR_OK);
-    many = interface->pFunctionList;
     MUST(C_Initialize(NULL) == CKR_OK);
     input = (struct input){bytes, nbytes, 0};
     while (input.at < input.nbytes)
-        switch (byte() % 24) {
+        switch (byte() % 23) {
         case 0:
         case 1: begin(DIGEST); break;
         case 2: begin(SIGN); break;
@@ -718,8 +676,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         case 18: destroy(); break;
         case 19: find(); break;
         case 20: state(); break;
-        case 21: in_one_call(); break;
-        case 22: cancel(); break;
+        case 21: cancel(); break;
         default: open_or_close(); break;
         }
     MUST(C_Finalize(NULL) == CKR_OK);

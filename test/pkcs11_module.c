@@ -12,7 +12,6 @@
  */
 #define _GNU_SOURCE
 #include "cryptoki.h"
-#include "hashloom-pkcs11.h"
 
 #include <dlfcn.h>
 #include <hashloom.h>
@@ -61,7 +60,6 @@ static const char *const prfs[] = {NULL, "sha1", NULL, "sha224", "sha256", "sha3
                                    "sha512-256"};
 enum { PRFS = sizeof prfs / sizeof *prfs };
 static const struct functions_3_0 *p11;
-static const HL_FUNCTION_LIST *many;
 static uint8_t message[LONGEST];
 static int is_quick, nthreads = THREADS;
 
@@ -82,8 +80,6 @@ static void *load(const char *path)
     CHECK(get_interface != NULL, "C_GetInterface");
     OK(get_interface(NULL, NULL, &interface, 0));
     p11 = interface->pFunctionList;
-    OK(get_interface((CK_UTF8CHAR *)HL_INTERFACE_NAME, NULL, &interface, 0));
-    many = interface->pFunctionList;
     return module;
 }
 
@@ -114,17 +110,14 @@ static CK_OBJECT_HANDLE new_key(CK_SESSION_HANDLE session, CK_KEY_TYPE type, con
 
 /* ---- Right results ---- */
 
-/* An algorithm beside libcrypto: in parts, with a key, and many messages in one call. The model of fuzz/pkcs11.c has all
- * other ways. */
+/* An algorithm beside libcrypto: in parts, and with a key. The model of fuzz/pkcs11.c has all other ways. */
 static void random_case(CK_SESSION_HANDLE session, uint64_t *seed)
 {
-    enum { MANY = 40 };
     const struct algorithm *a = &algorithms[below(seed, ALGORITHMS)];
     const EVP_MD *md = EVP_get_digestbyname(a->name);
     const size_t nbytes = below(seed, below(seed, 4) == 0 ? 5000 : 300), key_nbytes = 1 + below(seed, 299);
     const size_t cut = below(seed, (uint32_t)nbytes + 1);
-    uint8_t expected[DIGEST_MAX], key[300], out[MANY * DIGEST_MAX];
-    HL_MESSAGE messages[MANY];
+    uint8_t expected[DIGEST_MAX], key[300], out[DIGEST_MAX];
     CK_MECHANISM digest = mechanism_of(a->digest), hmac = mechanism_of(a->hmac);
     CK_ULONG n = sizeof out;
 
@@ -146,23 +139,6 @@ static void random_case(CK_SESSION_HANDLE session, uint64_t *seed)
     CHECK(n == a->nbytes && memcmp(out, expected, n) == 0, "HMAC %s of %zu bytes", a->name, nbytes);
     OK(p11->C_VerifyInit(session, &hmac, handle));
     OK(p11->C_Verify(session, message, nbytes, out, n));
-
-    for (CK_ULONG m = 0; m < MANY; m++)
-        messages[m] = (HL_MESSAGE){message + m, below(seed, 300)};
-    for (int is_mac = 0; is_mac < 2; is_mac++) {
-        n = sizeof out;
-        OK(is_mac ? many->HL_SignMany(session, &hmac, handle, messages, MANY, out, &n)
-                  : many->HL_DigestMany(session, &digest, messages, MANY, out, &n));
-        CHECK(n == MANY * a->nbytes, "%lu", n);
-        for (CK_ULONG m = 0; m < MANY; m++) {
-            const HL_MESSAGE *each = &messages[m];
-            if (is_mac)
-                HMAC(md, key, (int)key_nbytes, each->pData, each->ulDataLen, expected, NULL);
-            else
-                CHECK(EVP_Digest(each->pData, each->ulDataLen, expected, NULL, md, NULL), "%s", a->name);
-            CHECK(memcmp(out + m * a->nbytes, expected, a->nbytes) == 0, "%s, message %lu", a->name, m);
-        }
-    }
     OK(p11->C_DestroyObject(session, handle));
 }
 
@@ -317,7 +293,6 @@ static void not_initialized(void)
         IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_Logout(s));
         refused(CKR_CRYPTOKI_NOT_INITIALIZED, s);
         IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_InitToken(s, NULL, 0, NULL));
-        IS(CKR_CRYPTOKI_NOT_INITIALIZED, many->HL_DigestMany(s, &mechanism, NULL, 0, out, &n));
     }
     IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_Finalize(NULL));
     IS(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_Finalize(&n));
@@ -326,7 +301,7 @@ static void not_initialized(void)
 static void interfaces(void *module)
 {
     CK_FUNCTION_LIST *list;
-    CK_INTERFACE *interface, all[3];
+    CK_INTERFACE *interface, all[2];
     CK_ULONG count = 0;
     CK_RV (*get_list)(CK_FUNCTION_LIST **);
 
@@ -342,8 +317,8 @@ static void interfaces(void *module)
     FUNCTIONS_2_40(IN_BOTH)
     IS(CKR_ARGUMENTS_BAD, p11->C_GetInterfaceList(NULL, NULL));
     OK(p11->C_GetInterfaceList(NULL, &count));
-    CHECK(count == 3, "%lu", count);
-    count = 2;
+    CHECK(count == 2, "%lu", count);
+    count = 1;
     IS(CKR_BUFFER_TOO_SMALL, p11->C_GetInterfaceList(all, &count));
     OK(p11->C_GetInterfaceList(all, &count));
     IS(CKR_ARGUMENTS_BAD, p11->C_GetInterface(NULL, NULL, NULL, 0));
@@ -567,21 +542,6 @@ static void arguments(void)
     IS(CKR_KEY_HANDLE_INVALID, p11->C_SignInit(s, &hmac, ~0ul));
     const CK_OBJECT_HANDLE typed = new_key(s, CKK_SHA_1_HMAC, message, 20);
     IS(CKR_KEY_TYPE_INCONSISTENT, p11->C_SignInit(s, &hmac, typed));
-
-    /* Many messages. */
-    const HL_MESSAGE no_data = {NULL, 1}, empty = {NULL, 0};
-    n = sizeof out;
-    IS(CKR_ARGUMENTS_BAD, many->HL_DigestMany(s, &digest, &no_data, 1, out, &n));
-    IS(CKR_ARGUMENTS_BAD, many->HL_DigestMany(s, &digest, NULL, 1, out, &n));
-    IS(CKR_ARGUMENTS_BAD, many->HL_DigestMany(s, &digest, &empty, 1, out, NULL));
-    IS(CKR_DATA_LEN_RANGE, many->HL_DigestMany(s, &digest, &empty, ~0ul, out, &n));
-    IS(CKR_ARGUMENTS_BAD, many->HL_DigestMany(s, NULL, &empty, 1, out, &n));
-    IS(CKR_MECHANISM_INVALID, many->HL_DigestMany(s, &hmac, &empty, 1, out, &n));
-    IS(CKR_KEY_HANDLE_INVALID, many->HL_SignMany(s, &hmac, 0, &empty, 1, out, &n));
-    n = sizeof out;
-    OK(many->HL_DigestMany(s, &digest, &empty, 1, out, &n));
-    OK(many->HL_DigestMany(s, &digest, NULL, 0, out, &n));
-    CHECK(n == 0, "%lu", n);
 
     IS(CKR_RANDOM_SEED_NOT_SUPPORTED, p11->C_SeedRandom(s, out, 3));
     IS(CKR_ARGUMENTS_BAD, p11->C_SeedRandom(s, NULL, 3));
@@ -888,15 +848,12 @@ static void computed_attributes(void)
         CK_MECHANISM sha1 = mechanism_of(CKM_SHA_1_HMAC), sha512 = mechanism_of(CKM_SHA512_HMAC),
                      general = {CKM_SHA_1_HMAC_GENERAL, &(CK_ULONG){10}, sizeof(CK_ULONG)},
                      digest = mechanism_of(CKM_SHA256), other = mechanism_of(CKM_SHA512);
-        const HL_MESSAGE empty = {NULL, 0};
-        CK_ULONG n = sizeof value;
         CHECK(read_attribute(s, each, CKA_ALLOWED_MECHANISMS, value) == sizeof allowed &&
                   memcmp(value, allowed, sizeof allowed) == 0, "CKA_ALLOWED_MECHANISMS");
         OK(p11->C_SignInit(s, &sha1, each));
         OK(p11->C_SessionCancel(s, CKF_SIGN));
         IS(CKR_KEY_FUNCTION_NOT_PERMITTED, p11->C_SignInit(s, &general, each));
         IS(CKR_KEY_FUNCTION_NOT_PERMITTED, p11->C_VerifyInit(s, &sha512, each));
-        IS(CKR_KEY_FUNCTION_NOT_PERMITTED, many->HL_SignMany(s, &sha512, each, &empty, 1, value, &n));
         OK(p11->C_DigestInit(s, &digest));
         OK(p11->C_DigestKey(s, each));
         OK(p11->C_DigestInit(s, NULL));

@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "module.h"
 
-#include "hashloom-pkcs11.h"
 
 #include <unistd.h>
 
@@ -123,7 +122,6 @@ static struct functions_3_0 functions_3_0 = {.version = {3, 0}, FUNCTIONS_2_40(E
 static CK_INTERFACE interfaces[] = {
     {NAME("PKCS 11"), &functions_3_0, 0}, /* the default */
     {NAME("PKCS 11"), &functions_2_40, 0},
-    {NAME(HL_INTERFACE_NAME), NAME(&hlk_many), 0},
 };
 enum { INTERFACES = sizeof interfaces / sizeof *interfaces };
 

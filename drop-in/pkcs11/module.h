@@ -150,8 +150,4 @@ int hlk_allows(const struct key *key, CK_MECHANISM_TYPE mechanism);
 CK_RV hlk_hmac_key(CK_OBJECT_HANDLE handle, const struct algorithm *algorithm, CK_MECHANISM_TYPE mechanism,
                    enum purpose purpose, hl_hmac_key *prepared);
 
-/* ---- many.c ---- */
-
-extern const struct HL_FUNCTION_LIST hlk_many;
-
 #endif
