@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Builds the npm package: build.py FOLDER. The C core becomes two modules of WebAssembly, with SIMD and without, each a
-text of base64 in a script of its own: a package that reads no file works with every bundler. WASM_CC is a clang."""
+"""Builds the npm package: build.py FOLDER. The C core becomes a module of WebAssembly, a text of base64 in a script:
+a package that reads no file works with every bundler. WASM_CC is a clang."""
 
 import base64
 import os
@@ -26,13 +26,13 @@ def linker() -> list[str]:
     return [f"-fuse-ld={path}" for path in sorted(pathlib.Path(sysroot).glob("lib/rustlib/*/bin/gcc-ld/wasm-ld"))][:1]
 
 
-def module(*features: str) -> bytes:
+def module() -> bytes:
     sources = sorted((ROOT / "core/src").glob("*.c")) + sorted((ROOT / "core/src").glob("*/*.c"))
     clang = [os.environ.get("WASM_CC", "clang"), "--target=wasm32"]
     with tempfile.TemporaryDirectory() as work:
         # Linked apart and without -O, with which clang would run binaryen's wasm-opt if there is one.
         subprocess.run([*clang, "-std=c11", "-O3", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fvisibility=hidden",
-                        "-ffunction-sections", "-mbulk-memory", *features, f"-I{ROOT / 'core/include'}", "-c",
+                        "-ffunction-sections", "-mbulk-memory", "-msimd128", f"-I{ROOT / 'core/include'}", "-c",
                         *map(str, sources), str(HERE / "module.c")], check=True, cwd=work)
         objects = sorted(pathlib.Path(work).glob("*.o"))
         assert len(objects) == len(sources) + 1, "two sources of one name"
@@ -47,11 +47,9 @@ def main() -> None:
     out = pathlib.Path(sys.argv[1])
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    for name, features in ("simd", ["-msimd128"]), ("plain", []):
-        deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
-        packed = deflate.compress(module(*features)) + deflate.flush()
-        text = base64.b64encode(packed).decode()
-        (out / f"{name}.js").write_text(f"export default '{text}';\n")
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    text = base64.b64encode(deflate.compress(module()) + deflate.flush()).decode()
+    (out / "module.js").write_text(f"export default '{text}';\n")
     for name in "index.js", "index.cjs", "index.d.ts", "package.json", "README.md":
         shutil.copy(HERE / name, out)
     shutil.copy(HERE / "index.d.ts", out / "index.d.cts")

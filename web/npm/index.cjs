@@ -2,4 +2,4 @@
 // The entry for require().
 'use strict';
 
-exports.load = async (options) => (await import('./index.js')).load(options);
+exports.load = async () => (await import('./index.js')).load();

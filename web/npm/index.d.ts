@@ -51,8 +51,6 @@ export interface Hash {
 
 /** The module, compiled. All calls are synchronous. */
 export interface Hashloom {
-    /** Whether the module has SIMD. */
-    readonly simd: boolean;
     readonly algorithms: Algorithm[];
     /** Bytes in a digest. */
     digestSize(algorithm: Algorithm): number;
@@ -80,4 +78,4 @@ export interface Hashloom {
 }
 
 /** Compiles the module, once in each thread. It fails where a page's policy forbids WebAssembly (`wasm-unsafe-eval`). */
-export function load(options?: { simd?: boolean }): Promise<Hashloom>;
+export function load(): Promise<Hashloom>;

@@ -27,32 +27,27 @@ const PAGE_NBYTES = 1 << 16;
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const encoder = new TextEncoder();
 
-/** The shortest module with an instruction of SIMD. */
-const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15,
-    253, 98, 11);
-
 // What the classes below share, and nobody else sees.
 const [OWNER, KIND, STATE] = [Symbol('owner'), Symbol('kind'), Symbol('state')];
 const [UPDATE, BEGIN, FINAL, CHECK_LENGTH] = ['update', 'begin', 'final', 'length'].map(Symbol);
 
 let loaded;
 
-/** Compiles the module, once in each thread. `simd: false` takes the module without SIMD, for tests. */
-export function load({ simd = WebAssembly.validate(SIMD) } = {}) {
-    if (!loaded || loaded.simd !== simd) {
-        const instance = start(simd);
-        loaded = { simd, instance };
+/** Compiles the module, once in each thread. */
+export function load() {
+    if (!loaded) {
+        loaded = start();
         // A failure, such as a policy of the page, may be mended: the next call tries again.
-        instance.catch(() => { loaded = undefined; });
+        loaded.catch(() => { loaded = undefined; });
     }
-    return loaded.instance;
+    return loaded;
 }
 
-async function start(simd) {
-    const { default: text } = simd ? await import('./simd.js') : await import('./plain.js');
+async function start() {
+    const { default: text } = await import('./module.js');
     const bytes = await inflate(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)));
     const { instance } = await WebAssembly.instantiate(bytes, {});
-    return new Hashloom(instance.exports, simd);
+    return new Hashloom(instance.exports);
 }
 
 async function inflate(bytes) {
@@ -136,9 +131,8 @@ class Hashloom {
     #bytes;
     #words;
 
-    constructor(core, simd) {
+    constructor(core) {
         this.#core = core;
-        this.simd = simd;
         this.#heap = core.heap() + 63 & ~63;
         this.#refresh();
         for (let i = 0; i < core.hl_alg_count(); i++) {
