@@ -3,11 +3,15 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# HASHLOOM_REQUIRE=1 makes it a failure if OpenSSL's headers, curl or valgrind are not installed.
+#   test/openssl_provider.sh [quick|all]
+#
+# quick takes one of two sanitizers, by HASHLOOM_SEED. HASHLOOM_REQUIRE=1 makes it a failure if OpenSSL's headers, curl or
+# valgrind are not installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 . test/ccache.sh
+. test/sample.sh
 build=$root/build/openssl-provider
 CC=${CC:-gcc}
 
@@ -42,7 +46,8 @@ fi
 warnings="-std=c11 -g -Wall -Wextra -Werror"
 $CC $warnings -O1 -o "$build/test" test/openssl_provider.c -lcrypto -lpthread -ldl
 "$build/test" "$module"
-for sanitizers in address,undefined thread; do
+mapfile -t chosen < <(sample $([ "${1:-all}" = all ] && echo 2 || echo 1) address,undefined thread)
+for sanitizers in "${chosen[@]}"; do
     folder=$build/${sanitizers%,*}
     mkdir "$folder"
     flags="$warnings -O1 -fsanitize=$sanitizers -fno-sanitize-recover=all"

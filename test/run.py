@@ -39,7 +39,7 @@ PARTS = r"""
 c | check quick all | | test/c.sh {level}
     {core} test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*
 program | check quick all | | cargo build --quiet {profile} --locked --package hashloom-cli
-openssl-provider | quick all | | test/openssl_provider.sh
+openssl-provider | quick all | | test/openssl_provider.sh {level}
     drop-in/openssl/* test/openssl_* {core}
 docs | quick all | +program | python3 test/docs.py {program} {require} {half}
     *.md docs/* test/docs.py {cli}
