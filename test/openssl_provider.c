@@ -223,15 +223,6 @@ static void tls_case(EVP_MAC *const mac[2], const char *name, size_t record, siz
     CHECK(memcmp(plain[0], plain[1], nbytes[0]) == 0, "%s", name);
 }
 
-static EVP_KDF *fetch_pbkdf2(OSSL_LIB_CTX *library, const char *provider)
-{
-    char query[40];
-    snprintf(query, sizeof query, "provider=%s", provider);
-    EVP_KDF *kdf = EVP_KDF_fetch(library, "PBKDF2", query);
-    CHECK(kdf != NULL && strcmp(OSSL_PROVIDER_get0_name(EVP_KDF_get0_provider(kdf)), provider) == 0, "PBKDF2");
-    return kdf;
-}
-
 /* Random parameters, right and wrong, in random calls: both providers take and refuse the same, and derive the same. */
 static void pbkdf2_case(const char *name, EVP_KDF *const kdf[2], uint64_t *seed)
 {
@@ -288,23 +279,20 @@ static void pbkdf2_case(const char *name, EVP_KDF *const kdf[2], uint64_t *seed)
     EVP_KDF_CTX_free(ctx[1]);
 }
 
-static EVP_MD *fetch_md(OSSL_LIB_CTX *library, const char *name, const char *provider)
-{
-    char query[40];
-    snprintf(query, sizeof query, "provider=%s", provider);
-    EVP_MD *md = EVP_MD_fetch(library, name, query);
-    CHECK(md != NULL && strcmp(OSSL_PROVIDER_get0_name(EVP_MD_get0_provider(md)), provider) == 0, "%s", name);
-    return md;
-}
-
-static EVP_MAC *fetch_hmac(OSSL_LIB_CTX *library, const char *provider)
-{
-    char query[40];
-    snprintf(query, sizeof query, "provider=%s", provider);
-    EVP_MAC *mac = EVP_MAC_fetch(library, "HMAC", query);
-    CHECK(mac != NULL && strcmp(OSSL_PROVIDER_get0_name(EVP_MAC_get0_provider(mac)), provider) == 0, "HMAC");
-    return mac;
-}
+/* The provider's own. */
+#define FETCH(function, TYPE) \
+    static TYPE *function(OSSL_LIB_CTX *library, const char *name, const char *provider) \
+    { \
+        char query[40]; \
+        snprintf(query, sizeof query, "provider=%s", provider); \
+        TYPE *found = TYPE##_fetch(library, name, query); \
+        CHECK(found != NULL && strcmp(OSSL_PROVIDER_get0_name(TYPE##_get0_provider(found)), provider) == 0, "%s", \
+              name); \
+        return found; \
+    }
+FETCH(fetch_md, EVP_MD)
+FETCH(fetch_mac, EVP_MAC)
+FETCH(fetch_kdf, EVP_KDF)
 
 /* Asks the provider for its digests. */
 static void find_digest(EVP_MD *md, void *unused)
@@ -327,8 +315,8 @@ static void find_digest(EVP_MD *md, void *unused)
 static void cases(uint64_t seed, int count)
 {
     static const char *const tls[] = {"SHA1", "SHA-224", "sha256", "SHA2-384", "1.3.14.3.2.26", "SHA512"};
-    EVP_MAC *const mac[2] = {fetch_hmac(NULL, "default"), fetch_hmac(NULL, "hashloom")};
-    EVP_KDF *const kdf[2] = {fetch_pbkdf2(NULL, "default"), fetch_pbkdf2(NULL, "hashloom")};
+    EVP_MAC *const mac[2] = {fetch_mac(NULL, "HMAC", "default"), fetch_mac(NULL, "HMAC", "hashloom")};
+    EVP_KDF *const kdf[2] = {fetch_kdf(NULL, "PBKDF2", "default"), fetch_kdf(NULL, "PBKDF2", "hashloom")};
 
     for (int d = 0; d < ndigests; d++) {
         EVP_MD *const md[2] = {fetch_md(NULL, digests[d], "default"), fetch_md(NULL, digests[d], "hashloom")};
@@ -385,7 +373,7 @@ static void same_properties(void)
         EVP_MD_free(ours);
         EVP_MD_free(theirs);
     }
-    EVP_MAC *ours = fetch_hmac(NULL, "hashloom"), *theirs = fetch_hmac(NULL, "default");
+    EVP_MAC *ours = fetch_mac(NULL, "HMAC", "hashloom"), *theirs = fetch_mac(NULL, "HMAC", "default");
     for (const OSSL_PARAM *each = EVP_MAC_settable_ctx_params(theirs); each->key != NULL; each++)
         CHECK(OSSL_PARAM_locate_const(EVP_MAC_settable_ctx_params(ours), each->key) != NULL, "%s", each->key);
     for (const OSSL_PARAM *each = EVP_MAC_gettable_ctx_params(theirs); each->key != NULL; each++)
@@ -424,7 +412,7 @@ static void expect_error(const char *part)
 
 static void misuse_of_hmac(void)
 {
-    EVP_MAC *mac = fetch_hmac(NULL, "hashloom");
+    EVP_MAC *mac = fetch_mac(NULL, "HMAC", "hashloom");
     EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac);
     uint8_t tag[EVP_MAX_MD_SIZE];
     size_t nbytes;
@@ -469,32 +457,30 @@ static void misuse_of_hmac(void)
     ERR_clear_error();
 }
 
+/* What errors say. pbkdf2_case compares what is refused. */
 static void misuse_of_pbkdf2(void)
 {
-    EVP_KDF *kdf = fetch_pbkdf2(NULL, "hashloom");
+    EVP_KDF *kdf = fetch_kdf(NULL, "PBKDF2", "hashloom");
     EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(kdf);
     uint8_t key[20];
     int limits = 0;
-    unsigned iterations = 999, none = 0;
+    unsigned none = 0, iterations = 999;
     OSSL_PARAM unknown[2] = {text("digest", "no-such-digest"), OSSL_PARAM_construct_end()};
     OSSL_PARAM password[2] = {OSSL_PARAM_construct_octet_string("pass", message, 5), OSSL_PARAM_construct_end()};
-    OSSL_PARAM sha256[2] = {text("digest", "sha256"), OSSL_PARAM_construct_end()};
     OSSL_PARAM salt[2] = {OSSL_PARAM_construct_octet_string("salt", message, 15), OSSL_PARAM_construct_end()};
     OSSL_PARAM zero[2] = {OSSL_PARAM_construct_uint("iter", &none), OSSL_PARAM_construct_end()};
-    OSSL_PARAM few[3] = {OSSL_PARAM_construct_int("pkcs5", &limits), OSSL_PARAM_construct_uint("iter", &iterations),
-                         OSSL_PARAM_construct_end()};
+    OSSL_PARAM few[4] = {text("digest", "sha256"), OSSL_PARAM_construct_int("pkcs5", &limits),
+                         OSSL_PARAM_construct_uint("iter", &iterations), OSSL_PARAM_construct_end()};
 
     CHECK(EVP_KDF_derive(ctx, key, sizeof key, NULL) <= 0, "no password");
     expect_error("no password");
     CHECK(EVP_KDF_derive(ctx, key, sizeof key, password) <= 0, "no salt");
     expect_error("no salt");
-    CHECK(EVP_KDF_CTX_set_params(ctx, unknown) <= 0, "an unknown digest");
-    expect_error("digest");
     CHECK(EVP_KDF_CTX_set_params(ctx, zero) <= 0, "no iteration");
     expect_error("iterations");
+    CHECK(EVP_KDF_CTX_set_params(ctx, unknown) <= 0, "an unknown digest");
     CHECK(EVP_KDF_derive(ctx, key, sizeof key, salt) <= 0, "an unknown digest is none");
     expect_error("no digest");
-    CHECK(EVP_KDF_derive(ctx, key, sizeof key, sha256) > 0, "a short salt");
     CHECK(EVP_KDF_CTX_set_params(ctx, few) <= 0, "few iterations");
     expect_error("iterations");
     CHECK(EVP_KDF_CTX_set_params(ctx, salt) <= 0 && EVP_KDF_derive(ctx, key, sizeof key, NULL) <= 0, "a short salt");
@@ -741,7 +727,7 @@ static void unload_in_use(void)
     OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
     OSSL_PROVIDER *default_ = OSSL_PROVIDER_load(library, "default"), *ours = OSSL_PROVIDER_load(library, "hashloom");
     EVP_MD *md = fetch_md(library, "SHA256", "hashloom");
-    EVP_MAC *mac = fetch_hmac(library, "hashloom");
+    EVP_MAC *mac = fetch_mac(library, "HMAC", "hashloom");
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     EVP_MAC_CTX *mac_ctx[2] = {EVP_MAC_CTX_new(mac), EVP_MAC_CTX_new(mac)};
     uint8_t found[EVP_MAX_MD_SIZE];
@@ -768,7 +754,7 @@ static void unload_in_use(void)
     /* An HMAC that hashloom does not have is an error if there is no other provider. */
     library = OSSL_LIB_CTX_new();
     ours = OSSL_PROVIDER_load(library, "hashloom");
-    mac = fetch_hmac(library, "hashloom");
+    mac = fetch_mac(library, "HMAC", "hashloom");
     mac_ctx[0] = EVP_MAC_CTX_new(mac);
     OSSL_PARAM params[2] = {text("digest", "SM3"), OSSL_PARAM_construct_end()};
     CHECK(!EVP_MAC_init(mac_ctx[0], message, 20, params), "SM3 without a provider");
