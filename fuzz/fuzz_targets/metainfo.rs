@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Parses any input. There is no panic, and an accepted torrent can be verified: its files follow each other, its
-//! pieces cover them, each piece has the digests of its version, the roots of a file's pieces lead to the file's root,
-//! and no path leads out of its folder. Written again it is the same torrent; if nothing was noted, it has the same
-//! bytes.
+//! Parses any input. There is no panic, and an accepted torrent can be verified: it is, without content; its files follow
+//! each other, its pieces cover them, each piece has the digests of its version, the roots of a file's pieces lead to the
+//! file's root, and no path leads out of its folder. Written again it is the same torrent; if nothing was noted, it has
+//! the same bytes.
 
 #![no_main]
 
+use std::sync::OnceLock;
+
 use hashloom::{Algorithm, hash};
+use hashloom_files::run::Options;
 use hashloom_torrent::bencode::{self, Item, Kind, Limits, Value};
-use hashloom_torrent::{Edit, EditError, Error, NoteKind, Problem, Torrent, Version};
+use hashloom_torrent::{Edit, EditError, Error, NoteKind, Problem, Torrent, Version, verify};
 use libfuzzer_sys::fuzz_target;
+use tempfile::TempDir;
 
 /// Returns the value as an item to write. The first of equal keys counts.
 fn item(value: Value<'_>) -> Item {
@@ -145,6 +149,13 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(covered, total);
     torrent.notes().iter().for_each(|note| drop(note.to_string()));
     assert!(torrent.magnet().bytes().all(|byte| byte.is_ascii_graphic()));
+    // A torrent of a few bytes can have many pieces.
+    if torrent.piece_count() < 10_000 {
+        static EMPTY: OnceLock<TempDir> = OnceLock::new();
+        let folder = EMPTY.get_or_init(|| tempfile::tempdir().unwrap());
+        let report = verify(&torrent, folder.path(), &Options::new().threads(1)).unwrap();
+        assert_eq!(report.pieces.len(), torrent.piece_count());
+    }
     check_written_again(input, &torrent);
     check_edited(input, &torrent);
 });
