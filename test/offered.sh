@@ -50,7 +50,7 @@ pinned() {
 }
 
 # Subjects of commits: at most 65 characters, and one change, which no ";" joins to another.
-rules_since=213fcf96ef07
+rules_since=f9341e297094
 subjects() {
     local long
     long=$(git log --no-merges --format='%h %s' "$rules_since.." | awk '{s = substr($0, index($0, " ") + 1)}
