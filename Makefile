@@ -17,7 +17,7 @@ LINKS = $(ROOT)/libexec/hashloom
 ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-peers
-.PHONY: bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks kernels fuzz mutants deny install install-links uninstall clean
+.PHONY: bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins web web-site npm
 
 help:
@@ -32,7 +32,6 @@ help:
 	@echo 'make dist           what a release carries, into build/dist: source archive, Debian package, static program;'
 	@echo '                    tests each in a clean folder (part of test-all)'
 	@echo 'make bench          beside OpenSSL, and torrents beside sha1sum; make bench-kernels: each kernel'
-	@echo 'make kernels        each kernel: code size, stack; hashloom kernels --bench: whether it is chosen, speed'
 	@echo 'make bench-peers    beside every other library and crate; make bench-compilers: gcc beside clang'
 	@echo 'make bench-never    ratio to the best of what it replaces, for every call, number, length and lesser CPU: half an'
 	@echo '                    hour; ARGS=--quick: five minutes'
@@ -185,10 +184,6 @@ bench: build
 
 bench-kernels: build/bench/kernels
 	@build/bench/kernels
-
-kernels: build
-	@tools/setup.sh demo
-	@tools/kernels.py $(HASHLOOM)
 
 bench-peers:
 	@tools/setup.sh bench-peers

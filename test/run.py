@@ -125,8 +125,6 @@ macs | check quick all | +program | python3 test/macs.py {program} {require} {hu
     test/macs.py
 addresses | check quick all | +program | python3 test/addresses.py {program} {require} {every}
     test/addresses.py
-kernel-sizes | all | +program | tools/kernels.py {program}
-    tools/kernels.py {core}
 setup | check quick all | | test/setup.sh
     tools/setup.sh test/setup.sh
 installation | quick all | +program | test/install.sh {program} {require}
