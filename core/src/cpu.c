@@ -50,6 +50,8 @@ struct hli_machine hli_detect(void)
         machine.tune = HLI_TUNE_AMD;
         if (__get_cpuid(1, &EAX, &EBX, &ECX, &EDX) && is_zen5(EAX))
             machine.tune = HLI_TUNE_ZEN5;
+    } else if ((machine.features & HLI_F(SHA)) == 0) {
+        machine.tune = HLI_TUNE_INTEL_PLAIN;
     }
     return machine;
 }
