@@ -286,9 +286,9 @@ HLI_INLINE int hli_ends_in(const struct hli_whole *whole, unsigned b)
 typedef void hli_whole_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
                           uint8_t *const digests[]);
 #define HLI_WHOLE_BEFORE_NBYTES (UINT32_C(1) << 28) /* the length in bits is one word of 32 bits */
-/* The bytes behind a message's end: zeros, 0x80 at HLI_ONE_BIT_AT, zeros. Two blocks of 128 bytes find a place on
- * either side (edges.c). */
-#define HLI_ONE_BIT_AT 240
+/* The bytes behind a message's end: zeros, 0x80 at HLI_ONE_BIT_AT, zeros. Two blocks of 128 bytes, or four of 64, find a
+ * place on either side (edges.c). */
+#define HLI_ONE_BIT_AT 256
 extern const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] HLI_HIDDEN;
 /* 16 bytes of ones, then zeros: the 16 bytes from 16 - n on are a mask of the first n (edges.c). */
 extern const uint8_t hli_first_bytes[32] HLI_HIDDEN;
@@ -322,7 +322,7 @@ HLI_HIDDEN const hl_kernel *hli_choose_now(hl_body body);
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
 /* The most blocks, padding included, of messages that go to functions for whole ones, under that choice or of that
  * kernel. */
-HLI_HIDDEN unsigned hli_whole_nblocks(hl_isas isas);
+HLI_HIDDEN unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg);
 enum { HLI_WHOLE_NBLOCKS = 6 }; /* of any */
 /* The kernel's function for whole messages; NULL if it has none. */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);

@@ -61,7 +61,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
     const hl_alg_info *alg = pass->alg;
     hli_whole_fn *const function = hli_whole_of(kernel);
     const unsigned nlanes = kernel->nlanes;
-    const size_t most_nblocks = hli_whole_nblocks(plan->choice | kernel->isas);
+    const size_t most_nblocks = hli_whole_nblocks(plan->choice | kernel->isas, alg);
     union hli_lane_states states;
     struct hli_tails tails;
     struct hli_whole whole;
@@ -159,7 +159,7 @@ static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel
     const void *schedule = NULL;
 
     if (n == nlanes && hli_whole_of(kernel) != NULL &&
-        hli_shape_nblocks(shape) <= hli_whole_nblocks(ends->plan->choice | kernel->isas) &&
+        hli_shape_nblocks(shape) <= hli_whole_nblocks(ends->plan->choice | kernel->isas, alg) &&
         hli_may_be_whole(pass)) {
         const int is_one_length = kind == HLI_PADDING_ONLY;
         const void *const of_padding =
@@ -337,7 +337,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
     const hl_alg_info *alg = pass->alg;
     const hl_kernel *wide_short = NULL;
     const hl_kernel *const wide_whole = hli_kernel_whole(plan, pass, all->count, wide);
-    const size_t whole_nblocks = wide_whole == NULL ? 0 : hli_whole_nblocks(plan->choice | wide_whole->isas);
+    const size_t whole_nblocks = wide_whole == NULL ? 0 : hli_whole_nblocks(plan->choice | wide_whole->isas, alg);
     const size_t capacity = window_room(alg);
     struct hli_ends ends;
     struct step step;
@@ -548,7 +548,6 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
     const hl_kernel *kernel;
-
     if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL) {
         if (all->count == 2 && hli_plan_pair(plan, all)) {
             kernel = hli_choose_one(plan->choice, plan->first.alg->body);

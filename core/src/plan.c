@@ -67,16 +67,17 @@ hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
     return hli_row_of(kernel)->whole;
 }
 
-/* Kernels of AVX-512 load each block while they hash the one before; functions for whole messages do not. For messages
- * of more blocks what such a function saves is little beside them. */
-unsigned hli_whole_nblocks(hl_isas isas)
+/* Kernels of AVX-512 load each block while they hash the one before; functions for whole messages do not, and their
+ * masks are those of 256 bytes. For messages of more blocks what such a function saves is little beside them. */
+unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg)
 {
 #if HLI_X86
-    return (isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0 ? 2 : HLI_WHOLE_NBLOCKS;
+    if ((isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0)
+        return alg->block_nbytes == 64 ? 4 : 2;
 #else
-    (void)isas;
-    return HLI_WHOLE_NBLOCKS;
+    (void)isas, (void)alg;
 #endif
+    return HLI_WHOLE_NBLOCKS;
 }
 
 /* ---- Few messages of equally many blocks ------------------------------------------------------------------------- */
@@ -109,7 +110,8 @@ static _Atomic uint32_t answers[HLI_NBODIES][HLI_SHORT][FEW_SHAPES];
 static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessages, unsigned shape)
 {
     /* The table's costs are those of long messages. Beside them, in ns: a function for whole messages takes what the
-     * table says; any other kernel of lanes, which is called twice between copies, ABREAST, and ABREAST_LANE a lane;
+     * table says; any other kernel of lanes, which is called twice between copies, ABREAST, and ABREAST_LANE a lane, of
+     * which the CPU does half beside the blocks if there are more than two;
      * one message a ONE_SHARE-th of a block, and ONE, or LEFT if others went before it. A known schedule saves a
      * KNOWN_SHARE-th of a block. GROUPS: what a call takes to make groups. */
     enum { ABREAST = 10, ABREAST_LANE = 20, ONE_SHARE = 8, ONE = 9, LEFT = 17, KNOWN_SHARE = 3, GROUPS = 35 };
@@ -131,8 +133,9 @@ static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessag
             const int is_whole = lanes > 1 && row->whole != NULL && may_be_whole;
             const uint32_t beside = lanes == 1 ? cost / ONE_SHARE + LEFT
                                     : is_whole ? row->beside
-                                               : ABREAST + ABREAST_LANE * lanes;
-            const int may_be = lanes == 1 ? &row->kernel == alone : is_whole || n <= HLI_FEW || alone == NULL;
+                                               : ABREAST + ABREAST_LANE * lanes / (nblocks > 2 ? 2 : 1);
+            const int may_be = lanes == 1 ? &row->kernel == alone
+                                          : is_whole || n <= HLI_FEW || alone == NULL || nblocks > 2;
             if ((row->kernel.isas & word) == 0)
                 continue;
             if (is_whole && lanes <= nmessages + nmessages / 2) /* two thirds of the lanes are filled */
@@ -143,6 +146,9 @@ static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessag
             first[n] = lanes == 1 && n > 1 ? first[n - 1] : row;
         }
     }
+    /* More than a few go in step by the way of many. */
+    if (nmessages > HLI_FEW && first[nmessages]->kernel.nlanes > 1 && first[nmessages]->whole == NULL)
+        lacking = FEW_LACKING;
     const int is_apart = alone != NULL && nmessages * (times[1] + ONE - LEFT) <= times[nmessages] + GROUPS;
     const int is_whole = first[nmessages]->kernel.nlanes > 1 && first[nmessages]->whole != NULL && may_be_whole;
     return (word & FEW_FROM) | (uint32_t)(first[nmessages] - all) << FEW_ROW | (is_whole ? FEW_WHOLE : 0) |
@@ -305,7 +311,7 @@ enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, u
     const struct hli_pass *pass = &plan->first;
     const hl_alg_info *alg = pass->alg, *again = plan->second.alg;
     const uint32_t word = plan->choice;
-    const size_t n = all->count, most_whole = hli_may_be_whole(pass) ? hli_whole_nblocks(word) : 0;
+    const size_t n = all->count, most_whole = hli_may_be_whole(pass) ? hli_whole_nblocks(word, alg) : 0;
     size_t least = SIZE_MAX, most = 0;
     unsigned shape = FEW_SHAPES;
     uint32_t found = 0;
@@ -343,7 +349,7 @@ enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, u
         return HLI_GROUPS;
     }
     few->nblocks_again = hli_ending_nblocks(again, alg->digest_nbytes);
-    const int may_be_whole = hli_may_be_whole(&plan->second) && few->nblocks_again <= hli_whole_nblocks(word);
+    const int may_be_whole = hli_may_be_whole(&plan->second) && few->nblocks_again <= hli_whole_nblocks(word, again);
     const unsigned shape_again = shape_of(few->nblocks_again, 0, may_be_whole);
     const uint32_t found_again = answer(word, again->body, n, shape_again);
     if ((found & found_again & FEW_APART) != 0)

@@ -16,7 +16,7 @@
 PADDED_FN __mmask64 lowest(size_t n)
 {
 #if HLI_X86_64
-    return _bzhi_u64(~UINT64_C(0), (unsigned)n); /* takes n modulo 256; n is at most 240 here */
+    return _bzhi_u64(~UINT64_C(0), (unsigned)n); /* takes n modulo 256; n is at most 247 here */
 #else
     return n < 64 ? (UINT64_C(1) << n) - 1 : ~UINT64_C(0);
 #endif
