@@ -7,6 +7,7 @@
  */
 #include "../core/src/cpu.h"
 #include "../core/src/lanes.h"
+#include "../core/src/registry.h"
 #include "test.h"
 
 enum { COUNT = 150, LENGTH_MAX = 400 };
@@ -447,6 +448,38 @@ static void check_restored(uint32_t before)
     }
 }
 
+/* Vectors of 512 bits that slow the clock down: a call does without, unless it is long, or the last of many in a row. */
+static void check_price(const uint8_t *pool)
+{
+#if HLI_X86
+    static const uint8_t long_message[1 << 16];
+    hl_slice some[64], all_long[64];
+    struct hli_plan plan = {.choice = CHOICE_KNOWN | (uint32_t)HLI_TUNE_INTEL_PLAIN << CHOICE_TUNE | ((1u << ISA_sha) - 1),
+                            .first.alg = hl_alg_find(HL_SHA256)};
+    const hl_messages few = {.count = 8, .base = all_long, .layout = HL_SLICES};
+    const hl_messages many = {.count = 64, .base = some, .layout = HL_SLICES};
+    const hl_messages bulk = {.count = 64, .base = all_long, .layout = HL_SLICES};
+
+    for (size_t i = 0; i < 64; i++) {
+        some[i] = (hl_slice){pool + 64 * i, 64};
+        all_long[i] = (hl_slice){long_message, sizeof long_message};
+    }
+    CHECK(hli_has_price(plan.choice) && !hli_has_price(hli_without_price(plan.choice)), "%#x", (unsigned)plan.choice);
+    CHECK(!hli_has_price(CHOICE_KNOWN | (uint32_t)HLI_TUNE_INTEL << CHOICE_TUNE | ((1u << ISA_sha) - 1)), "others pay nothing");
+    CHECK(hli_spares_power(&plan, &few), "few messages, of any length");
+    CHECK(!hli_spares_power(&plan, &bulk), "a long call");
+    for (uint64_t since = __builtin_ia32_rdtsc(); __builtin_ia32_rdtsc() - since < 20000000;)
+        ;
+    CHECK(hli_spares_power(&plan, &many), "a short call after a pause");
+    size_t ncalls = 1;
+    while (ncalls < 10000000 && hli_spares_power(&plan, &many))
+        ncalls++;
+    CHECK(ncalls > 10 && ncalls < 10000000, "short calls in a row: %zu", ncalls);
+#else
+    (void)pool;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     static uint8_t done[1 << 16]; /* indexed by the set of instruction sets */
@@ -488,6 +521,8 @@ int main(int argc, char **argv)
         check_remembered(__real_hli_choice(), scalar);
         check_groups(pool);
     }
+    test_case("vectors that slow the clock down");
+    check_price(pool);
     test_case("features taken away never add an instruction set");
     for (uint32_t features = 0; features < nsets; features++)
         for (uint32_t feature = 1; feature < nsets; feature <<= 1) /* no turns on CPUs without features */

@@ -75,14 +75,14 @@ for flags in "${all_flags[@]}"; do
     diff "$build/header" "$build/defined" >"$build/diff" ||
         fail "header (<) and library (>) differ: $(cat "$build/diff")"
 
-    # Writable memory: a word, and the choices for few messages of each body (plan.c), with up to 12 bytes before
-    # them (.data.rel.ro holds pointers, and is read-only once the program is loaded).
-    expected=$((4 + nbodies * 15 * 18 * 4))
+    # Writable memory: a word, the choices for few messages of each body, and on x86 what the last calls have saved
+    # (plan.c), with up to 12 bytes before them (.data.rel.ro holds pointers, and is read-only once the program is loaded).
+    expected=$((4 + nbodies * 15 * 18 * 4 + ($(nm "$build/core.o" | grep -c ' last_ticks$') * 8)))
     writable=$(size -A -d "$build/core.o" |
         awk '$1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /^\.data\.rel\.ro/ {n += $2} END {print n + 0}')
     [ "$writable" -ge $expected ] && [ "$writable" -le $((expected + 12)) ] ||
         fail "$writable bytes of writable memory, expected $expected: $(nm "$build/core.o" | grep -i ' [bdc] ')"
-    ro_written=$(nm "$build/core.o" | awk '$2 ~ /[bBC]/ {print $3}' | grep -vxE 'choice|answers|[.$].*' || true)
+    ro_written=$(nm "$build/core.o" | awk '$2 ~ /[bBC]/ {print $3}' | grep -vxE 'choice|answers|last_ticks|saved|[.$].*' || true)
     [ -z "$ro_written" ] || fail "globals other than the choices:" $ro_written
     needed=$(nm -u "$build/core.o" | awk '{print $NF}' | grep -v ^_ | paste -sd' ' || true)
     echo "$CC $flags: needs ${needed:-nothing}; $(wc -l <"$build/defined") public names; $writable writable bytes"

@@ -8,6 +8,7 @@
  * on. Endings are collected and hashed with full lanes (lanes.c).
  */
 #include "one.h"
+#include "registry.h"
 
 enum { SHORT_NBLOCKS = 2 };
 
@@ -548,6 +549,15 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
 void hli_hash(const struct hli_plan *plan, const hl_messages *all)
 {
     const hl_kernel *kernel;
+#if HLI_X86
+    struct hli_plan narrow;
+
+    if (__builtin_expect(hli_has_price(plan->choice), 0) && plan->forced == NULL && hli_spares_power(plan, all)) {
+        narrow = *plan;
+        narrow.choice = hli_without_price(plan->choice);
+        plan = &narrow;
+    }
+#endif
     if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL) {
         if (all->count == 2 && hli_plan_pair(plan, all)) {
             kernel = hli_choose_one(plan->choice, plan->first.alg->body);

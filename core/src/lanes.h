@@ -411,6 +411,8 @@ HLI_HIDDEN enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messa
                                      size_t stride, struct hli_few *few);
 /* Whether two messages are so short that the answer is HLI_APART, without a look at their numbers of blocks. */
 HLI_HIDDEN int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all);
+/* Whether a call, under a choice that has a price (registry.h), does without vectors of 512 bits. */
+HLI_HIDDEN int hli_spares_power(const struct hli_plan *plan, const hl_messages *all);
 
 /* ---- Secrets ----------------------------------------------------------------------------------------------------- */
 

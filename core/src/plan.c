@@ -4,6 +4,8 @@
  *
  * hli_choose    the best kernel for messages that are all equally long: many, or the next ones of few
  * hli_plan_few  how 2 .. HLI_SHORT messages are hashed: one by one, in groups of one kernel each, or as many are
+ * hli_spares_power
+ *               whether a call does without vectors of 512 bits on CPUs whose clock they slow down
  *
  * One message never gets here (hli_choose_one). Nothing here reads a message's bytes; test/choice.c plans without any.
  */
@@ -79,6 +81,47 @@ unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg)
 #endif
     return HLI_WHOLE_NBLOCKS;
 }
+
+/* ---- The price of 512 bits --------------------------------------------------------------------------------------- */
+
+#if HLI_X86
+/* After an instruction of 512 bits such a CPU runs at 2.7 GHz instead of 3.1 for about 0.7 ms, whatever the program does
+ * then (Cascade Lake): PRICE ns are lost. A call pays it if it saves more, together with the calls before it, none of
+ * which came later than that after the one before. PRICE_TICKS: of 256 cycles of the time stamp counter. */
+enum { PRICE = 90000, PRICE_TICKS = 5000, FEW_LANES = 8 };
+
+static _Atomic uint32_t last_ticks, saved;
+
+HLI_NOINLINE int hli_spares_power(const struct hli_plan *plan, const hl_messages *all)
+{
+    enum { LOOKS = 16 };
+    const hl_alg_info *const alg = plan->first.alg;
+    const hl_kernel *const wide = hli_choose(plan->choice, alg->body, SIZE_MAX, 0);
+    const hl_kernel *const narrow = hli_choose(hli_without_price(plan->choice), alg->body, SIZE_MAX, 0);
+    const uint64_t wide_cost = (uint64_t)hli_cost(plan->choice, wide) * narrow->nlanes;
+    const uint64_t narrow_cost = (uint64_t)hli_cost(plan->choice, narrow) * wide->nlanes;
+    const size_t nlooks = all->count < LOOKS ? all->count : LOOKS;
+    uint64_t nblocks = 0;
+
+    if (all->count <= FEW_LANES || narrow_cost <= wide_cost)
+        return 1;
+    for (size_t i = 0; i < nlooks; i++)
+        nblocks += hli_padded_nblocks(alg, hli_message_at(all->layout, all, i).nbytes);
+    nblocks = nblocks / nlooks * all->count;
+
+    const uint64_t now_saved = nblocks * (narrow_cost - wide_cost) / (wide->nlanes * narrow->nlanes);
+    const uint32_t now = (uint32_t)(__builtin_ia32_rdtsc() >> 8);
+    const uint32_t since = now - atomic_load_explicit(&last_ticks, memory_order_relaxed);
+    const uint64_t before = since > PRICE_TICKS ? 0 : atomic_load_explicit(&saved, memory_order_relaxed);
+    const uint64_t sum = before + now_saved < PRICE ? before + now_saved : PRICE;
+
+    if (since > PRICE_TICKS / 16) /* threads seldom write */
+        atomic_store_explicit(&last_ticks, now, memory_order_relaxed);
+    if (sum != before || since > PRICE_TICKS)
+        atomic_store_explicit(&saved, (uint32_t)sum, memory_order_relaxed);
+    return sum < PRICE;
+}
+#endif
 
 /* ---- Few messages of equally many blocks ------------------------------------------------------------------------- */
 

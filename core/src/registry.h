@@ -42,6 +42,24 @@ HLI_INLINE unsigned hli_tune_of(uint32_t word)
     return word >> CHOICE_TUNE & 7;
 }
 
+/* Whether vectors of 512 bits are allowed, and slow the clock down. */
+HLI_INLINE int hli_has_price(uint32_t word)
+{
+#if HLI_X86
+    return hli_tune_of(word) == HLI_TUNE_INTEL_PLAIN && (word >> ISA_avx512 & 1) != 0;
+#else
+    (void)word;
+    return 0;
+#endif
+}
+
+#if HLI_X86
+HLI_INLINE uint32_t hli_without_price(uint32_t word)
+{
+    return word & ~(UINT32_C(1) << ISA_avx512);
+}
+#endif
+
 /* A kernel of the table is the first member of its row. */
 HLI_INLINE const struct hli_row *hli_row_of(const hl_kernel *kernel)
 {

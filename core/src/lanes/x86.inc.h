@@ -206,14 +206,14 @@ LV_FN void store_first(uint8_t *to, __m256i x, size_t nbytes)
 LV_FN void lv64_digests(const uint64_t *state, unsigned nwords, int big_endian, size_t nbytes, unsigned n,
                         uint8_t *const digests[])
 {
-    __m256i r[8], t[8];
+    __m256i t[8];
 
     (void)nwords, (void)n; /* 8 and 4 */
-    for (unsigned w = 0; w < 8; w++)
-        r[w] = big_endian ? swap64(lv64_load(state + LV64_LANES * w)) : lv64_load(state + LV64_LANES * w);
     for (unsigned w = 0; w < 8; w += 2) { /* halves: words w and w + 1 of lanes 0 and 2, of lanes 1 and 3 */
-        t[w] = _mm256_unpacklo_epi64(r[w], r[w + 1]);
-        t[w + 1] = _mm256_unpackhi_epi64(r[w], r[w + 1]);
+        const __m256i r = lv64_load(state + LV64_LANES * w), next = lv64_load(state + LV64_LANES * (w + 1));
+        const __m256i even = big_endian ? swap64(r) : r, odd = big_endian ? swap64(next) : next;
+        t[w] = _mm256_unpacklo_epi64(even, odd);
+        t[w + 1] = _mm256_unpackhi_epi64(even, odd);
     }
     for (unsigned l = 0; l < 4; l++) {
         const unsigned odd = l % 2;

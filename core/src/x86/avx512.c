@@ -8,13 +8,10 @@
 #  if HLI_ISA(avx512)
 #    include "../lanes/kernels.inc.h"
 
-#  define EDGE_TARGET PADDED_TARGET
-#  define EDGE_FN     PADDED_FN
-
 /* Pads one message: writes its last `nchunks` (a literal) times 64 bytes. The rest comes by a load that touches nothing
  * behind it; the one bit and the length are set in the register; one store. (Several partial stores would hold up the
  * kernel's load of the whole.) */
-EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian, const uint8_t *data, size_t nrest,
+PADDED_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian, const uint8_t *data, size_t nrest,
                         uint64_t nbytes, uint8_t *out)
 {
     const __m512i one_bit = _mm512_set1_epi8((char)0x80);
@@ -37,33 +34,10 @@ EDGE_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian
     }
 }
 
-EDGE_TARGET void hli_pad_avx512(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[],
-                                const size_t nrests[], uint64_t nwhole, unsigned n, uint8_t *out)
-{
-#  define PAD_ALL(nchunks, stride, length_is_128_bits, big_endian) \
-      for (unsigned i = 0; i < n; i++) \
-          pad_chunks(nchunks, length_is_128_bits, big_endian, rests[i], nrests[i], nwhole + nrests[i], \
-                     out + i * (stride))
+#  define PAD hli_pad_avx512
+#  include "pad.inc.h"
 
-    if (hli_is_sponge(alg)) {
-        hli_pad_scalar(alg, nblocks, rests, nrests, nwhole, n, out);
-    } else if (alg->block_nbytes == 128) {
-        if (nblocks == 1)
-            PAD_ALL(2, 256, 1, 1);
-        else
-            PAD_ALL(4, 256, 1, 1);
-    } else if (nblocks == 1) {
-        if (alg->big_endian)
-            PAD_ALL(1, 128, 0, 1);
-        else
-            PAD_ALL(1, 128, 0, 0);
-    } else {
-        PAD_ALL(2, 128, 0, alg->big_endian);
-    }
-#  undef PAD_ALL
-}
-
-EDGE_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
+PADDED_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
                                     uint8_t *const digests[])
 {
     if (nlanes * alg->word_nbytes != 64 || alg->digest_nbytes > 64)
