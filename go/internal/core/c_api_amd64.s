@@ -734,7 +734,7 @@ L328:
 	CMOVQNE BX, R9
 	ANDL $15, SI
 	PUNPCKLQDQ X6, X0
-	MOVL $240, BX
+	MOVL $256, BX
 	LEAQ (R13)(R14*1), CX
 	SUBQ SI, BX
 	LEAQ hli_one_bit<>+0(SB), SI
@@ -1756,8 +1756,8 @@ DATA algs<>+880(SB)/8, $hli_sponge_iv<>+0(SB)
 DATA algs<>+888(SB)/8, $0x100000001
 GLOBL algs<>(SB), RODATA, $896
 
-DATA hli_one_bit<>+240(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $496
+DATA hli_one_bit<>+256(SB)/8, $0x80
+GLOBL hli_one_bit<>(SB), RODATA, $512
 
 DATA hli_sha256_schedule_64<>+0(SB)/8, $0x71374491c28a2f98
 DATA hli_sha256_schedule_64<>+8(SB)/8, $0xe9b5dba5b5c0fbcf

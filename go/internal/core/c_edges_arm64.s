@@ -64,7 +64,7 @@ L18:
 	LSR R1, R5, R5
 	LSR $8, R5, R5
 L19:
-	MOVZ $240, R1
+	MOVZ $256, R1
 	SUB R12, R1, R12
 	VMOV R5, V0.D[1]
 	LSR $61, R13, R1
@@ -579,5 +579,5 @@ GLOBL LC0<>(SB), RODATA, $16
 DATA LC1<>+0(SB)/8, $0x8000000000000000
 GLOBL LC1<>(SB), RODATA, $16
 
-DATA hli_one_bit<>+240(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $496
+DATA hli_one_bit<>+256(SB)/8, $0x80
+GLOBL hli_one_bit<>(SB), RODATA, $512

@@ -1400,7 +1400,7 @@ L324:
 	LEAQ (BX)(CX*1), AX
 	TESTL DX, DX
 	MOVQ DI, X1
-	MOVL $240, DX
+	MOVL $256, DX
 	MOVQ R8, DI
 	BSWAPQ DI
 	CMOVQNE DI, R8
@@ -2064,7 +2064,7 @@ L420:
 	BSWAPQ CX
 	CMOVQNE CX, R11
 	ANDL $15, R9
-	MOVL $240, CX
+	MOVL $256, CX
 	MOVQ R14, X5
 	LEAQ (SI)(DI*1), BX
 	SUBQ R9, CX
@@ -2366,8 +2366,8 @@ GLOBL LC0<>(SB), RODATA, $16
 DATA LC1<>+8(SB)/8, $0x8000000000000000
 GLOBL LC1<>(SB), RODATA, $16
 
-DATA hli_one_bit<>+240(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $496
+DATA hli_one_bit<>+256(SB)/8, $0x80
+GLOBL hli_one_bit<>(SB), RODATA, $512
 
 DATA hli_sha256_schedule_64<>+0(SB)/8, $0x71374491c28a2f98
 DATA hli_sha256_schedule_64<>+8(SB)/8, $0xe9b5dba5b5c0fbcf

@@ -74,7 +74,7 @@ L4:
 	JEQ L10
 	BSWAPQ DI
 L10:
-	MOVL $240, AX
+	MOVL $256, AX
 	PXOR X1, X1
 	MOVQ DI, X4
 	SUBQ DX, AX
@@ -2145,5 +2145,5 @@ DATA hli_first_bytes<>+0(SB)/8, $0xffffffffffffffff
 DATA hli_first_bytes<>+8(SB)/8, $0xffffffffffffffff
 GLOBL hli_first_bytes<>(SB), RODATA, $32
 
-DATA hli_one_bit<>+240(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $496
+DATA hli_one_bit<>+256(SB)/8, $0x80
+GLOBL hli_one_bit<>(SB), RODATA, $512

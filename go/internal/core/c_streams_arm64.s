@@ -8,7 +8,7 @@
 #include "textflag.h"
 
 TEXT final_one<>(SB), NOSPLIT, $0-0
-LFB86:
+LFB87:
 	MOVD 16(R0), R9
 	MOVD R0, R8
 	MOVD 56(R0), R0
@@ -47,7 +47,7 @@ L4:
 	AND $-16, R5, R5
 	SUB R12, R1, R1
 	MOVD $hli_first_bytes<>+0(SB), R4
-	MOVZ $240, R0
+	MOVZ $256, R0
 	SUB R12, R0, R0
 	WORD $0x3ce56960 // ldr q0, [x11, x5]
 	LSL $3, R3, R3
@@ -356,10 +356,10 @@ L87:
 	VMOV R1, V0.D[1]
 	FMOVQ F0, 16(R6)
 	JMP L9
-LFE86:
+LFE87:
 
 TEXT ·hli_update(SB), NOSPLIT, $0-0
-LFB87:
+LFB88:
 	MOVD 16(R0), R9
 	SUB $2464, R26, R26
 	MOVD R3, R21
@@ -1264,10 +1264,10 @@ L134:
 	ORR R1, R0, R0
 	ORR R4, R0, R0
 	JMP L133
-LFE87:
+LFE88:
 
 TEXT ·hli_final(SB), NOSPLIT, $0-0
-LFB88:
+LFB89:
 	MOVD R2, R10
 	MOVZ $7456, R12
 	LDP 8(R0), (R2, R7)
@@ -1785,10 +1785,10 @@ L463:
 	BEQ L447
 	MOVZ $1536, R0
 	JMP L448
-LFE88:
+LFE89:
 
 TEXT ·hli_hash_on(SB), NOSPLIT, $0-0
-LFB89:
+LFB90:
 	MOVZ $6800, R12
 	SUB R12, R26, R26
 	FLDPQ (R0), (F2, F5)
@@ -1903,7 +1903,7 @@ L464:
 	MOVZ $6800, R12
 	ADD R12, R26, R26
 	RET
-LFE89:
+LFE90:
 
 DATA LC0<>+0(SB)/8, $0x138
 DATA LC0<>+8(SB)/8, $0x138
@@ -1917,5 +1917,5 @@ DATA hli_first_bytes<>+0(SB)/8, $0xffffffffffffffff
 DATA hli_first_bytes<>+8(SB)/8, $0xffffffffffffffff
 GLOBL hli_first_bytes<>(SB), RODATA, $32
 
-DATA hli_one_bit<>+240(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $496
+DATA hli_one_bit<>+256(SB)/8, $0x80
+GLOBL hli_one_bit<>(SB), RODATA, $512

@@ -4763,7 +4763,7 @@ L51:
 	MOVQ CX, SI
 	SUBQ R9, SI
 	LEAQ hli_one_bit<>+0(SB), R11
-	LEAQ 240(R11)(SI*1), R13
+	LEAQ 256(R11)(SI*1), R13
 	CMPQ DI, $32
 	JLE L39
 	MOVQ $-1, SI
@@ -5122,7 +5122,7 @@ L52:
 	ADDQ CX, R14
 	MOVQ CX, R13
 	SUBQ R9, R13
-	LEAQ hli_one_bit<>+240(SB), DI
+	LEAQ hli_one_bit<>+256(SB), DI
 	VMOVDQU8 (DI)(R13*1), Z1
 	KMOVQ R11, K2
 	VMOVDQU8 (R14), K2, Z1
@@ -6135,7 +6135,7 @@ L70:
 	MOVQ DX, CX
 	SUBQ R9, CX
 	LEAQ hli_one_bit<>+0(SB), DI
-	LEAQ 240(DI)(CX*1), R13
+	LEAQ 256(DI)(CX*1), R13
 	CMPQ R11, $32
 	JLE L60
 	MOVQ $-1, CX
@@ -6455,7 +6455,7 @@ L71:
 	ADDQ DX, R14
 	MOVQ DX, R13
 	SUBQ R9, R13
-	LEAQ hli_one_bit<>+240(SB), DI
+	LEAQ hli_one_bit<>+256(SB), DI
 	VMOVDQU8 (DI)(R13*1), Z0
 	KMOVQ R11, K2
 	VMOVDQU8 (R14), K2, Z0
@@ -8255,7 +8255,7 @@ L89:
 	MOVQ CX, SI
 	SUBQ R9, SI
 	LEAQ hli_one_bit<>+0(SB), DI
-	LEAQ 240(DI)(SI*1), R13
+	LEAQ 256(DI)(SI*1), R13
 	CMPQ R11, $32
 	JLE L79
 	MOVQ $-1, SI
@@ -8567,7 +8567,7 @@ L90:
 	ADDQ CX, R14
 	MOVQ CX, R13
 	SUBQ R9, R13
-	LEAQ hli_one_bit<>+240(SB), DI
+	LEAQ hli_one_bit<>+256(SB), DI
 	VMOVDQU8 (DI)(R13*1), Z0
 	KMOVQ R11, K2
 	VMOVDQU8 (R14), K2, Z0
@@ -10878,7 +10878,7 @@ L110:
 	MOVQ DX, CX
 	SUBQ R9, CX
 	LEAQ hli_one_bit<>+0(SB), R11
-	LEAQ 240(R11)(CX*1), R13
+	LEAQ 256(R11)(CX*1), R13
 	CMPQ DI, $32
 	JLE L98
 	MOVQ $-1, CX
@@ -11229,7 +11229,7 @@ L111:
 	ADDQ DX, R14
 	MOVQ DX, R13
 	SUBQ R9, R13
-	LEAQ hli_one_bit<>+240(SB), DI
+	LEAQ hli_one_bit<>+256(SB), DI
 	VMOVDQU8 (DI)(R13*1), Z1
 	KMOVQ R11, K2
 	VMOVDQU8 (R14), K2, Z1
@@ -15878,7 +15878,7 @@ L152:
 	MOVQ (R9), CX
 	MOVQ AX, DX
 	SUBQ CX, DX
-	LEAQ hli_one_bit<>+240(SB), SI
+	LEAQ hli_one_bit<>+256(SB), SI
 	VMOVDQU64 (SI)(DX*1), Z1
 	MOVL 32(R13), DI
 	TESTL DI, DI
@@ -21853,8 +21853,8 @@ DATA hli_md5_t<>+240(SB)/8, $0xbd3af235f7537e82
 DATA hli_md5_t<>+248(SB)/8, $0xeb86d3912ad7d2bb
 GLOBL hli_md5_t<>(SB), RODATA, $256
 
-DATA hli_one_bit<>+240(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $496
+DATA hli_one_bit<>+256(SB)/8, $0x80
+GLOBL hli_one_bit<>(SB), RODATA, $512
 
 DATA hli_ripemd160_k<>+0(SB)/8, $0x5a82799900000000
 DATA hli_ripemd160_k<>+8(SB)/8, $0x8f1bbcdc6ed9eba1

@@ -34,7 +34,7 @@ TEXT ·hli_sha1_whole_sha_x2(SB), NOSPLIT, $0-0
 	MOVL $48, DX
 	XORL SI, SI
 	MOVO LC0<>+0(SB), X10
-	LEAQ hli_one_bit<>+240(SB), R9
+	LEAQ hli_one_bit<>+256(SB), R9
 	LEAQ hli_last_first<>+16(SB), BP
 	MOVQ CX, 72(R12)
 L61:
@@ -902,7 +902,7 @@ TEXT ·hli_sha1_whole_sha_x4(SB), NOSPLIT, $0-0
 	MOVAPS X5, 256(R12)
 	LEAQ 544(R12), AX
 	MOVQ AX, 152(R12)
-	LEAQ hli_one_bit<>+240(SB), BP
+	LEAQ hli_one_bit<>+256(SB), BP
 	MOVQ SI, R10
 	MOVQ CX, 280(R12)
 	MOVL R15, 148(R12)
@@ -6742,7 +6742,7 @@ TEXT ·hli_sha256_whole_sha_x2(SB), NOSPLIT, $0-0
 	MOVL $48, AX
 	XORL BP, BP
 	MOVO LC1<>+0(SB), X15
-	LEAQ hli_one_bit<>+240(SB), DI
+	LEAQ hli_one_bit<>+256(SB), DI
 	MOVO X7, X13
 	MOVQ CX, 104(R12)
 L279:
@@ -7852,7 +7852,7 @@ TEXT ·hli_sha256_whole_sha_x4(SB), NOSPLIT, $0-0
 	MOVO LC1<>+0(SB), X9
 	LEAQ 448(R12), SI
 	MOVQ SI, 120(R12)
-	LEAQ hli_one_bit<>+240(SB), R14
+	LEAQ hli_one_bit<>+256(SB), R14
 	MOVAPS X10, (R12)
 	MOVAPS X10, 16(R12)
 	MOVAPS X10, 32(R12)
@@ -12580,8 +12580,8 @@ DATA hli_last_first<>+16(SB)/8, $0x8080808080808080
 DATA hli_last_first<>+24(SB)/8, $0x8080808080808080
 GLOBL hli_last_first<>(SB), RODATA, $32
 
-DATA hli_one_bit<>+240(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $496
+DATA hli_one_bit<>+256(SB)/8, $0x80
+GLOBL hli_one_bit<>(SB), RODATA, $512
 
 DATA hli_sha256_k<>+0(SB)/8, $0x71374491428a2f98
 DATA hli_sha256_k<>+8(SB)/8, $0xe9b5dba5b5c0fbcf

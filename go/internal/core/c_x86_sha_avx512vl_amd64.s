@@ -55,7 +55,7 @@ L4:
 	VMOVDQU8 (R9)(AX*1), K1, X17
 	VPSHUFB X27, X17, X17
 	KSHIFTRD $16, K1, K2
-	LEAQ hli_one_bit<>+256(SB), R13
+	LEAQ hli_one_bit<>+272(SB), R13
 	VMOVDQU64 (R13)(R8*1), X16
 	VMOVDQA64 X16, X23
 	VMOVDQU8 16(BP)(AX*1), K2, X23
@@ -83,7 +83,7 @@ L4:
 	VMOVDQU8 32(R9)(AX*1), K2, X15
 	VPSHUFB X27, X15, X15
 	KSHIFTRQ $48, K1, K1
-	LEAQ hli_one_bit<>+288(SB), CX
+	LEAQ hli_one_bit<>+304(SB), CX
 	VMOVDQU (CX)(R8*1), X0
 	VMOVDQA X0, X14
 	VMOVDQU8 48(BP)(AX*1), K1, X14
@@ -777,7 +777,7 @@ L10:
 	MOVQ AX, R8
 	SUBQ R10, R8
 	LEAQ hli_one_bit<>+0(SB), CX
-	LEAQ 240(CX)(R8*1), CX
+	LEAQ 256(CX)(R8*1), CX
 	MOVQ R10, R15
 	SUBQ AX, R15
 	MOVL $0, R9
@@ -816,7 +816,7 @@ L6:
 	ADDQ AX, R15
 	MOVQ AX, R8
 	SUBQ R9, R8
-	LEAQ hli_one_bit<>+240(SB), R11
+	LEAQ hli_one_bit<>+256(SB), R11
 	VMOVDQU8 (R11)(R8*1), Z0
 	KMOVQ R10, K3
 	VMOVDQU8 (R15), K3, Z0
@@ -2867,8 +2867,8 @@ DATA LC2<>+0(SB)/8, $0x8090a0b0c0d0e0f
 DATA LC2<>+8(SB)/8, $0x1020304050607
 GLOBL LC2<>(SB), RODATA, $16
 
-DATA hli_one_bit<>+240(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $496
+DATA hli_one_bit<>+256(SB)/8, $0x80
+GLOBL hli_one_bit<>(SB), RODATA, $512
 
 DATA hli_sha256_k<>+0(SB)/8, $0x71374491428a2f98
 DATA hli_sha256_k<>+8(SB)/8, $0xe9b5dba5b5c0fbcf

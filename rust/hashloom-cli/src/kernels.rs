@@ -34,6 +34,10 @@ pub struct Kernels {
     #[arg(long)]
     pub json: bool,
 
+    /// Print the times as a column of costs for core/src/registry.def instead
+    #[arg(long, requires = "bench", conflicts_with = "json")]
+    pub column: bool,
+
     /// List the GPUs instead
     #[cfg(feature = "gpu")]
     #[arg(long, conflicts_with_all = ["algorithms", "bench"])]
@@ -74,6 +78,7 @@ Examples:
   hashloom kernels
   hashloom kernels --bench --algorithm sha256
   hashloom kernels --isa avx2,sha
+  hashloom kernels --bench --column    # send it to us if your CPU is slow
   hashloom kernels --bench --json | jq '.kernels[] | .name, .ns_per_call'";
 
 /// Number of blocks by which each call of a kernel advances its lanes, the same as in `make bench-kernels`.
@@ -93,6 +98,9 @@ pub fn run(arguments: &Kernels) -> Result<u8, String> {
         if arguments.json {
             hashloom_list::write_json(&mut *out, &report)?;
             return writeln!(out);
+        }
+        if arguments.column {
+            return report.print_column(out);
         }
         report.print(out)
     })?;
@@ -195,6 +203,25 @@ impl Report {
                 speed.ratio_to_scalar = Some(speed.million_blocks_per_s / scalar.million_blocks_per_s);
             }
         }
+    }
+
+    /// A line for each kernel that was timed: the function, and its cost. Of kernels for one message the last one is
+    /// chosen, so one that is slower than one before it has a cost of its own.
+    fn print_column(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{}, {}, {}", self.cpu, self.compiler, self.date)?;
+        for group in self.kernels.chunk_by(|a, b| a.algorithms == b.algorithms) {
+            let mut least = f64::MAX;
+            for (row, speed) in group.iter().filter_map(|row| Some((row, row.speed?))) {
+                match row.lanes == 1 && speed.ns_per_call > least {
+                    true => writeln!(out, "{} HLI_NEVER", row.name)?,
+                    false => writeln!(out, "{} {:.0}", row.name, speed.ns_per_call)?,
+                }
+                if row.lanes == 1 {
+                    least = least.min(speed.ns_per_call);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn print(&self, out: &mut impl Write) -> io::Result<()> {

@@ -218,12 +218,35 @@ fn only_kernels_of_the_algorithms_asked_for() {
     }
 }
 
+/// Each kernel that runs here has a cost, and of those for one message the last with a cost is the fastest.
+#[test]
+fn a_column_of_costs() {
+    let output = run(&["--bench", "--column", "--rounds", "1", "--time", "20us"]);
+    assert_eq!((status(&output), stderr(&output)), (0, ""));
+    let lines: Vec<(&str, &str)> = stdout(&output).lines().skip(1).map(|line| line.split_once(' ').unwrap()).collect();
+    let names: Vec<&str> = kernels().filter(|kernel| kernel.is_available()).map(|kernel| kernel.name()).collect();
+    assert_eq!(lines.iter().map(|&(name, _)| name).collect::<Vec<_>>(), names);
+    let mut least = [u32::MAX; 64];
+    for (kernel, (_, cost)) in kernels().filter(|kernel| kernel.is_available()).zip(lines) {
+        let body = Algorithm::ALL.iter().position(|&algorithm| kernel.computes(algorithm)).unwrap();
+        match cost.parse::<u32>() {
+            Ok(cost) if kernel.lanes() == 1 => {
+                assert!(cost <= least[body], "{kernel}");
+                least[body] = cost;
+            }
+            Ok(cost) => assert!(cost > 0, "{kernel}"),
+            Err(_) => assert!(cost == "HLI_NEVER" && kernel.lanes() == 1, "{kernel}: {cost}"),
+        }
+    }
+}
+
 #[test]
 fn wrong_arguments() {
     for (arguments, parts) in [
         (&["--algorithm", "md4"][..], &["possible values: sha1, ", "ripemd160"][..]),
         (&["--rounds", "3"], &["--bench"]),
         (&["--time", "3ms"], &["--bench"]),
+        (&["--column"], &["--bench"]),
         (&["--bench", "--rounds", "0"], &["0 is not in 1..=1000"]),
         (&["--bench", "--time", "0ms"], &["at least 1us"]),
         (&["--bench", "--time", "1h"], &["a whole number and us, ms or s"]),
