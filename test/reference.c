@@ -63,31 +63,27 @@ static uint32_t sha1_K(int t)
     return t < 20 ? 0x5a827999 : t < 40 ? 0x6ed9eba1 : t < 60 ? 0x8f1bbcdc : 0xca62c1d6;
 }
 
-/* Section 6.1.2 */
-static void sha1_W(uint32_t W[80], const uint8_t *M)
-{
-    for (int t = 0; t < 80; t++)
-        W[t] = t < 16 ? big_endian(M + 4 * t) : rotl(W[t - 3] ^ W[t - 8] ^ W[t - 14] ^ W[t - 16], 1);
-}
-
+/* Section 6.1.2: W, with K added. */
 static void sha1_schedule(uint64_t words[160], const uint8_t *M)
 {
     uint32_t W[80];
 
-    sha1_W(W, M);
-    for (int t = 0; t < 80; t++)
+    for (int t = 0; t < 80; t++) {
+        W[t] = t < 16 ? big_endian(M + 4 * t) : rotl(W[t - 3] ^ W[t - 8] ^ W[t - 14] ^ W[t - 16], 1);
         words[t] = (uint32_t)(W[t] + sha1_K(t));
+    }
 }
 
 static void sha1_block(uint64_t H[REFERENCE_NWORDS], const uint8_t *M, unsigned block_nbytes)
 {
-    uint32_t W[80], a = (uint32_t)H[0], b = (uint32_t)H[1], c = (uint32_t)H[2], d = (uint32_t)H[3], e = (uint32_t)H[4];
+    uint64_t words[160];
+    uint32_t a = (uint32_t)H[0], b = (uint32_t)H[1], c = (uint32_t)H[2], d = (uint32_t)H[3], e = (uint32_t)H[4];
 
     (void)block_nbytes;
-    sha1_W(W, M);
+    sha1_schedule(words, M);
     for (int t = 0; t < 80; t++) {
         const uint64_t f = t < 20 ? Ch(b, c, d) : t < 40 ? Parity(b, c, d) : t < 60 ? Maj(b, c, d) : Parity(b, c, d);
-        const uint32_t T = rotl(a, 5) + (uint32_t)f + e + sha1_K(t) + W[t];
+        const uint32_t T = rotl(a, 5) + (uint32_t)f + e + (uint32_t)words[t];
         e = d;
         d = c;
         c = rotl(b, 30);
@@ -153,9 +149,11 @@ static const uint64_t *sha2_K(void)
     return K;
 }
 
-/* Section 6.2.2 */
-static void sha256_W(uint32_t W[64], const uint8_t *M)
+/* Section 6.2.2: W, with K added. */
+static void sha256_schedule(uint64_t words[160], const uint8_t *M)
 {
+    uint32_t W[64];
+
     for (int t = 0; t < 64; t++) {
         if (t < 16) {
             W[t] = big_endian(M + 4 * t);
@@ -164,31 +162,23 @@ static void sha256_W(uint32_t W[64], const uint8_t *M)
             const uint32_t sigma1 = rotr(W[t - 2], 17) ^ rotr(W[t - 2], 19) ^ W[t - 2] >> 10;
             W[t] = sigma1 + W[t - 7] + sigma0 + W[t - 16];
         }
-    }
-}
-
-static void sha256_schedule(uint64_t words[160], const uint8_t *M)
-{
-    uint32_t W[64];
-
-    sha256_W(W, M);
-    for (int t = 0; t < 64; t++)
         words[t] = (uint32_t)(W[t] + (sha2_K()[t] >> 32));
+    }
 }
 
 static void sha256_block(uint64_t H[REFERENCE_NWORDS], const uint8_t *M, unsigned block_nbytes)
 {
-    const uint64_t *K = sha2_K();
-    uint32_t W[64], v[8]; /* a .. h */
+    uint64_t words[160];
+    uint32_t v[8]; /* a .. h */
 
     (void)block_nbytes;
-    sha256_W(W, M);
+    sha256_schedule(words, M);
     for (int i = 0; i < 8; i++)
         v[i] = (uint32_t)H[i];
     for (int t = 0; t < 64; t++) {
         const uint32_t Sigma1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
         const uint32_t Sigma0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-        const uint32_t T1 = (uint32_t)(v[7] + Sigma1 + Ch(v[4], v[5], v[6]) + (K[t] >> 32) + W[t]);
+        const uint32_t T1 = (uint32_t)(v[7] + Sigma1 + Ch(v[4], v[5], v[6]) + words[t]);
         const uint32_t T2 = Sigma0 + (uint32_t)Maj(v[0], v[1], v[2]);
         for (int i = 7; i > 0; i--)
             v[i] = v[i - 1];
@@ -199,9 +189,11 @@ static void sha256_block(uint64_t H[REFERENCE_NWORDS], const uint8_t *M, unsigne
         H[i] = (uint32_t)(H[i] + v[i]);
 }
 
-/* Section 6.4.2 */
-static void sha512_W(uint64_t W[80], const uint8_t *M)
+/* Section 6.4.2: W, with K added. */
+static void sha512_schedule(uint64_t words[160], const uint8_t *M)
 {
+    uint64_t W[80];
+
     for (int t = 0; t < 80; t++) {
         if (t < 16) {
             W[t] = big_endian64(M + 8 * t);
@@ -210,28 +202,21 @@ static void sha512_W(uint64_t W[80], const uint8_t *M)
             const uint64_t sigma1 = rotr64(W[t - 2], 19) ^ rotr64(W[t - 2], 61) ^ W[t - 2] >> 6;
             W[t] = sigma1 + W[t - 7] + sigma0 + W[t - 16];
         }
+        words[t] = W[t] + sha2_K()[t];
     }
-}
-
-static void sha512_schedule(uint64_t words[160], const uint8_t *M)
-{
-    sha512_W(words, M);
-    for (int t = 0; t < 80; t++)
-        words[t] += sha2_K()[t];
 }
 
 static void sha512_block(uint64_t H[REFERENCE_NWORDS], const uint8_t *M, unsigned block_nbytes)
 {
-    const uint64_t *K = sha2_K();
-    uint64_t W[80], v[8]; /* a .. h */
+    uint64_t words[160], v[8]; /* a .. h */
 
     (void)block_nbytes;
-    sha512_W(W, M);
+    sha512_schedule(words, M);
     memcpy(v, H, sizeof v);
     for (int t = 0; t < 80; t++) {
         const uint64_t Sigma1 = rotr64(v[4], 14) ^ rotr64(v[4], 18) ^ rotr64(v[4], 41);
         const uint64_t Sigma0 = rotr64(v[0], 28) ^ rotr64(v[0], 34) ^ rotr64(v[0], 39);
-        const uint64_t T1 = v[7] + Sigma1 + Ch(v[4], v[5], v[6]) + K[t] + W[t];
+        const uint64_t T1 = v[7] + Sigma1 + Ch(v[4], v[5], v[6]) + words[t];
         const uint64_t T2 = Sigma0 + Maj(v[0], v[1], v[2]);
         for (int i = 7; i > 0; i--)
             v[i] = v[i - 1];
