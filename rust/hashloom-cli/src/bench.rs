@@ -11,12 +11,13 @@ use hashloom::Algorithm;
 use hashloom::kernels::{self as lib, IsaSet};
 use serde::Serialize;
 
+use crate::machine::Machine;
 use crate::numbers::Nbytes;
 use crate::progress::Bar;
 use crate::table::{Align, Look, Table};
 use crate::timing::{self, Effort, Work};
 use crate::units::bytes;
-use crate::{isa, machine, names, output, style};
+use crate::{isa, names, output, style};
 
 use openssl::OpenSsl;
 
@@ -96,13 +97,10 @@ fn size(text: &str) -> Result<usize, String> {
 
 #[derive(Serialize)]
 struct Report {
-    hashloom: &'static str,
-    cpu: String,
-    /// The C compiler that made the kernels.
-    compiler: &'static str,
+    #[serde(flatten)]
+    machine: Machine,
     /// Whether the program is compiled with optimisation; the kernels always are.
     optimised: bool,
-    date: String,
     rounds: u32,
     /// Time of each row in each round.
     seconds: f64,
@@ -194,11 +192,8 @@ impl Report {
         }
         bar.finish();
         Report {
-            hashloom: env!("CARGO_PKG_VERSION"),
-            cpu: machine::cpu(),
-            compiler: lib::compiler(),
+            machine: Machine::now(),
             optimised: !cfg!(debug_assertions),
-            date: machine::today(),
             rounds: effort.rounds,
             seconds: effort.time.as_secs_f64(),
             allowed: IsaSet::allowed().names().collect(),
@@ -208,8 +203,7 @@ impl Report {
     }
 
     fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{}, {}", self.cpu, self.date)?;
-        writeln!(out, "hashloom {} compiled by {}", self.hashloom, self.compiler)?;
+        self.machine.print(out)?;
         writeln!(out, "with {}", self.allowed.join(", "))?;
         if let Some(openssl) = &self.openssl {
             writeln!(out, "openssl: {openssl}")?;

@@ -10,10 +10,11 @@ use hashloom::Algorithm;
 use hashloom::kernels::{self as lib, IsaSet, Kernel, LaneStates};
 use serde::Serialize;
 
+use crate::machine::Machine;
 use crate::progress::Bar;
 use crate::table::{Align, Look, Table};
 use crate::timing::{self, Effort, Work};
-use crate::{isa, machine, names, output, style};
+use crate::{isa, names, output, style};
 
 /// List all kernels: whether each runs here, what it is chosen for, and its speed.
 ///
@@ -109,11 +110,8 @@ pub fn run(arguments: &Kernels) -> Result<u8, String> {
 
 #[derive(Serialize)]
 struct Report {
-    hashloom: &'static str,
-    cpu: String,
-    /// The C compiler that made the kernels.
-    compiler: &'static str,
-    date: String,
+    #[serde(flatten)]
+    machine: Machine,
     isas: Isas,
     kernels: Vec<Row>,
 }
@@ -165,10 +163,7 @@ impl Report {
     fn new(algorithms: &[Algorithm]) -> Report {
         let wanted = |kernel: &Kernel| algorithms.is_empty() || algorithms.iter().any(|&a| kernel.computes(a));
         Report {
-            hashloom: env!("CARGO_PKG_VERSION"),
-            cpu: machine::cpu(),
-            compiler: lib::compiler(),
-            date: machine::today(),
+            machine: Machine::now(),
             isas: Isas {
                 built: IsaSet::built().names().collect(),
                 available: IsaSet::available().names().collect(),
@@ -225,8 +220,7 @@ impl Report {
     }
 
     fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{}, {}", self.cpu, self.date)?;
-        writeln!(out, "hashloom {} compiled by {}", self.hashloom, self.compiler)?;
+        self.machine.print(out)?;
         writeln!(out, "here: {}", self.isas.available.join(", "))?;
         let is_restricted = self.isas.allowed != self.isas.available;
         if is_restricted {

@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The CPU and the date: a figure is worth little unless they stand beside it.
+//! The CPU, the compiler and the date: a figure is worth little unless they stand beside it.
 
+use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::Serialize;
+
 use crate::units::day;
+
+/// The machine and the program as they are now.
+#[derive(Serialize)]
+pub struct Machine {
+    hashloom: &'static str,
+    cpu: String,
+    /// The C compiler that made the kernels.
+    compiler: &'static str,
+    date: String,
+}
+
+impl Machine {
+    pub fn now() -> Machine {
+        let compiler = hashloom::kernels::compiler();
+        Machine { hashloom: env!("CARGO_PKG_VERSION"), cpu: cpu(), compiler, date: today() }
+    }
+
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "{}, {}", self.cpu, self.date)?;
+        writeln!(out, "hashloom {} compiled by {}", self.hashloom, self.compiler)
+    }
+}
 
 /// Returns the CPU's own name if the system tells it, else its architecture.
 pub fn cpu() -> String {
