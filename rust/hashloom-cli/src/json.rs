@@ -10,28 +10,47 @@ use std::fmt;
 use std::path::Path;
 
 use hashloom_files::paths::portable;
-use serde::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Bytes as text in hexadecimal.
 pub struct Hex<'a>(pub &'a [u8]);
 
-/// The same as [`text`] for a path, in the form of lists. A path of Windows that is no Unicode stays as it is.
-pub fn path_text(path: &Path) -> (Cow<'_, str>, Option<Hex<'_>>) {
-    match portable(path) {
-        Cow::Borrowed(bytes) => text(bytes),
-        Cow::Owned(bytes) => match String::from_utf8(bytes) {
-            Ok(path) => (path.into(), None),
-            Err(_) => text(path.as_os_str().as_encoded_bytes()),
-        },
+/// A name under its key, and its bytes under the key that ends in `_hex` if they are not UTF-8. An object flattens it.
+pub struct Named<'a> {
+    key: &'static str,
+    text: Cow<'a, str>,
+    hex: Option<Hex<'a>>,
+}
+
+impl<'a> Named<'a> {
+    pub fn new(key: &'static str, bytes: &'a [u8]) -> Named<'a> {
+        let text = String::from_utf8_lossy(bytes);
+        // The text is borrowed if all bytes are UTF-8.
+        let hex = matches!(text, Cow::Owned(_)).then_some(Hex(bytes));
+        Named { key, text, hex }
+    }
+
+    /// The same for a path, in the form of lists. A path of Windows that is no Unicode stays as it is.
+    pub fn path(key: &'static str, path: &'a Path) -> Named<'a> {
+        match portable(path) {
+            Cow::Borrowed(bytes) => Named::new(key, bytes),
+            Cow::Owned(bytes) => match String::from_utf8(bytes) {
+                Ok(path) => Named { key, text: path.into(), hex: None },
+                Err(_) => Named::new(key, path.as_os_str().as_encoded_bytes()),
+            },
+        }
     }
 }
 
-/// Returns the bytes as text, and also in hexadecimal if they are not UTF-8.
-pub fn text(bytes: &[u8]) -> (Cow<'_, str>, Option<Hex<'_>>) {
-    let text = String::from_utf8_lossy(bytes);
-    // The text is borrowed if all bytes are UTF-8.
-    let hex = matches!(text, Cow::Owned(_)).then_some(Hex(bytes));
-    (text, hex)
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(self.key, &self.text)?;
+        if let Some(hex) = &self.hex {
+            map.serialize_entry(&format!("{}_hex", self.key), hex)?;
+        }
+        map.end()
+    }
 }
 
 /// Formats a value without a line feed, and so that it cannot steer a terminal.

@@ -2,7 +2,6 @@
 
 //! Prints what has become of the files of a manifest, for people or as JSON, one line each as it is found.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use hashloom_list::manifest::{Counts, Difference, Entry, Kind, Status};
 use serde::Serialize;
 
 use super::signature::Signed;
-use crate::json::{self, Hex, text};
+use crate::json::{self, Named};
 use crate::stdio::{Lines, Stdout};
 use crate::style;
 use crate::text::reason;
@@ -104,9 +103,8 @@ pub struct Covered {
 #[derive(Serialize)]
 struct DifferenceJson<'a, E> {
     status: String,
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,11 +171,9 @@ impl<'a> Printer<'a> {
             let line = entry.as_ref().map(|entry| entry.as_line(algorithms));
             line.transpose().map_err(|problem| problem.to_string())
         }
-        let (path, path_hex) = text(difference.path());
         let json = DifferenceJson {
             status: difference.status.to_string(),
-            path,
-            path_hex,
+            path: Named::new("path", difference.path()),
             error,
             old: entry(&difference.old, self.algorithms[0])?,
             new: entry(&difference.new, self.algorithms[1])?,

@@ -22,7 +22,7 @@ use super::front::End;
 use super::summing::{nbytes_of, source, trouble};
 use super::text_lines::{Grammar, Lines, Parsed};
 use crate::input;
-use crate::json::{Hex, text};
+use crate::json::Named;
 use crate::output::Identity;
 use crate::printing::Console;
 use crate::quote::{for_terminal, quoted};
@@ -262,7 +262,6 @@ impl Checker<'_> {
             return End::Wrong;
         }
         if rules.json {
-            let (list, list_hex) = text(list_name);
             let nbytes = counts.nbytes;
             let json = CountsJson {
                 ok: counts.nmatched,
@@ -272,7 +271,7 @@ impl Checker<'_> {
                 ignored: counts.nignored,
                 unverified: nunverified,
             };
-            let summary = Summary { list, list_hex, counts: json, bytes: nbytes, bad_lines: nbad };
+            let summary = Summary { list: Named::new("list", list_name), counts: json, bytes: nbytes, bad_lines: nbad };
             console.print(|lines| json_line(lines, &summary));
         } else if !rules.status {
             summarize(console, nbad, nunverified, &counts);
@@ -327,9 +326,8 @@ enum Verdict {
 
 #[derive(Serialize)]
 struct Object<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     algorithm: String,
     state: &'static str,
 }
@@ -337,9 +335,8 @@ struct Object<'a> {
 /// The files and lines that the check of a list covered.
 #[derive(Serialize)]
 struct Summary<'a> {
-    list: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    list_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    list: Named<'a>,
     counts: CountsJson,
     bytes: u64,
     bad_lines: u64,
@@ -374,7 +371,6 @@ impl Verdict {
     fn write(self, into: &mut Vec<u8>, request: &Request<Listed>, json: bool, quotes: bool) {
         let name = &*request.tag.name(&request.source);
         if json {
-            let (path, path_hex) = text(name);
             let names: Vec<_> = request.tag.digests.iter().map(|(algorithm, _)| algorithm.name()).collect();
             let algorithm = names.join(",");
             let state = match self {
@@ -383,7 +379,7 @@ impl Verdict {
                 Verdict::Unread => "unread",
                 Verdict::Unstable => "unstable",
             };
-            return json_line(into, &Object { path, path_hex, algorithm, state });
+            return json_line(into, &Object { path: Named::new("path", name), algorithm, state });
         }
         let shown = if quotes { for_terminal(name, true) } else { Cow::Borrowed(name) };
         // Unlike in sums, a backslash alone needs no escape.

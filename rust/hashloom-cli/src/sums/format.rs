@@ -11,7 +11,7 @@ use hashloom_list::Writer;
 use hashloom_list::write_json;
 use serde::{Serialize, Serializer};
 
-use crate::json::{Hex, text};
+use crate::json::{Hex, Named};
 use crate::quote::for_terminal;
 
 /// Appends the line of a name and a digest.
@@ -30,9 +30,8 @@ pub enum Format<'a> {
 
 #[derive(Serialize)]
 struct Object<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     length: u64,
     #[serde(serialize_with = "in_order")]
     digests: Vec<(&'static str, Hex<'a>)>,
@@ -63,9 +62,8 @@ impl Format<'_> {
             }
             Format::Own(write) => digests.for_each(|(_, digest)| write(into, name, digest)),
             Format::Json => {
-                let (path, path_hex) = text(name);
                 let digests = digests.map(|(algorithm, digest)| (algorithm.name(), Hex(digest.as_ref()))).collect();
-                let object = Object { path, path_hex, length: hashed.nbytes, digests };
+                let object = Object { path: Named::new("path", name), length: hashed.nbytes, digests };
                 // Writing into memory cannot fail.
                 let _ = write_json(&mut *into, &object);
                 into.push(b'\n');

@@ -2,7 +2,6 @@
 
 //! `hashloom torrent create`.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ use super::identity::Identity;
 use crate::exit::EXIT_INTERRUPTED;
 use crate::filters::Filters;
 use crate::interrupt;
-use crate::json::{Hex, hex, path_text};
+use crate::json::{Named, hex};
 use crate::numbers::Nbytes;
 use crate::output::{self, Same};
 use crate::progress::Bar;
@@ -437,9 +436,8 @@ fn print(
 struct Json<'a> {
     hashloom: &'static str,
     torrent: TorrentJson<'a>,
-    content: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    content: Named<'a>,
     bytes_read: u64,
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -456,15 +454,13 @@ struct TorrentJson<'a> {
 
 impl<'a> Json<'a> {
     fn new(task: &'a Task<'_>, created: &'a Created, elapsed: Duration, held_back: Option<HeldBack>) -> Json<'a> {
-        let (content, content_hex) = path_text(task.path);
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson {
                 identity: Identity::new(&task.output, &created.torrent),
                 bytes: created.bytes.len(),
             },
-            content,
-            content_hex,
+            content: Named::path("content", task.path),
             bytes_read: created.nbytes_read,
             seconds: elapsed.as_secs_f64(),
             held_back_by: held_back.map(HeldBack::name),

@@ -2,22 +2,19 @@
 
 //! The identity of a torrent, with the same keys and meanings in the JSON of every command.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use hashloom_torrent::Torrent;
 use serde::Serialize;
 
-use crate::json::{Hex, hex, path_text, text};
+use crate::json::{Named, hex};
 
 #[derive(Serialize)]
 pub struct Identity<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
-    name: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
+    #[serde(flatten)]
+    name: Named<'a>,
     version: String,
     /// The SHA-1 of version 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,14 +33,10 @@ pub struct Identity<'a> {
 impl<'a> Identity<'a> {
     /// `path`: the path of the .torrent file.
     pub fn new(path: &'a Path, torrent: &'a Torrent) -> Identity<'a> {
-        let (path, path_hex) = path_text(path);
-        let (name, name_hex) = text(torrent.name());
         let (file_count, length) = size_of(torrent);
         Identity {
-            path,
-            path_hex,
-            name,
-            name_hex,
+            path: Named::path("path", path),
+            name: Named::new("name", torrent.name()),
             version: torrent.version().to_string(),
             info_hash: torrent.info_hash_v1().map(|hash| hex(&hash)),
             info_hash_v2: torrent.info_hash_v2().map(|hash| hex(&hash)),

@@ -12,7 +12,7 @@ use hashloom_torrent::Torrent;
 use serde::{Serialize, Serializer};
 
 use super::identity::Identity;
-use crate::json::{Hex, text};
+use crate::json::{Hex, Named};
 
 #[derive(Serialize)]
 pub struct Json<'a> {
@@ -23,22 +23,22 @@ pub struct Json<'a> {
     single_file: bool,
     private: bool,
     #[serde(flatten)]
-    source: Named<'a>,
+    source: Option<Named<'a>>,
     #[serde(flatten)]
-    comment: Named<'a>,
+    comment: Option<Named<'a>>,
     #[serde(flatten)]
-    created_by: Named<'a>,
+    created_by: Option<Named<'a>>,
     /// Seconds since 1970, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     creation_date: Option<i64>,
     #[serde(flatten)]
-    encoding: Named<'a>,
+    encoding: Option<Named<'a>>,
     #[serde(flatten)]
-    publisher: Named<'a>,
+    publisher: Option<Named<'a>>,
     #[serde(flatten)]
-    publisher_url: Named<'a>,
+    publisher_url: Option<Named<'a>>,
     #[serde(flatten)]
-    update_url: Named<'a>,
+    update_url: Option<Named<'a>>,
     /// A list for each tier.
     trackers: Vec<Vec<Text<'a>>>,
     web_seeds: Vec<Text<'a>>,
@@ -53,26 +53,12 @@ pub struct Json<'a> {
 
 type Text<'a> = Cow<'a, str>;
 
-/// A string and its bytes, each under its own name; neither is written if there is no string.
-struct Named<'a>(&'static [&'static str; 2], Option<&'a [u8]>);
-
-impl Serialize for Named<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Named([name, name_hex], bytes) = self;
-        let (string, hex) = bytes.map(text).unzip();
-        let string = string.map(|string| (*name, string.into_owned()));
-        let hex = hex.flatten().map(|hex| (*name_hex, hex.to_string()));
-        serializer.collect_map(string.into_iter().chain(hex))
-    }
-}
-
 struct Files<'a>(&'a Torrent);
 
 #[derive(Serialize)]
 struct FileJson<'a> {
-    path: Text<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     length: u64,
     /// The file's pieces, first and last included; `None` if the file is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,22 +77,17 @@ struct FileJson<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     symlink: bool,
     /// The target of the link.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<Text<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    target: Option<Named<'a>>,
 }
 
 impl Serialize for Files<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Files(torrent) = self;
         serializer.collect_seq(torrent.files().map(|file| {
-            let (path, path_hex) = text(file.path);
-            let (target, target_hex) = file.symlink.map(text).unzip();
             let pieces = torrent.pieces_of_file(file.index);
             FileJson {
-                path,
-                path_hex,
+                path: Named::new("path", file.path),
                 length: file.nbytes,
                 first_piece: (!pieces.is_empty()).then_some(pieces.start),
                 last_piece: pieces.end.checked_sub(1).filter(|_| !pieces.is_empty()),
@@ -115,8 +96,7 @@ impl Serialize for Files<'_> {
                 executable: file.attributes.executable,
                 hidden: file.attributes.hidden,
                 symlink: file.attributes.symlink,
-                target,
-                target_hex: target_hex.flatten(),
+                target: file.symlink.map(|target| Named::new("target", target)),
             }
         }))
     }
@@ -125,25 +105,26 @@ impl Serialize for Files<'_> {
 impl<'a> Json<'a> {
     pub fn new(torrent_path: &'a Path, torrent: &'a Torrent) -> Json<'a> {
         let metadata = torrent.metadata();
-        let strings = |list: &'a [Vec<u8>]| list.iter().map(|url| text(url).0).collect::<Vec<_>>();
+        let strings = |list: &'a [Vec<u8>]| list.iter().map(|url| String::from_utf8_lossy(url)).collect::<Vec<_>>();
+        let named = |key, bytes: &'a Option<Vec<u8>>| bytes.as_ref().map(|bytes| Named::new(key, bytes));
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             identity: Identity::new(torrent_path, torrent),
             magnet: torrent.magnet(),
             single_file: torrent.is_single_file(),
             private: metadata.private,
-            source: Named(&["source", "source_hex"], metadata.source.as_deref()),
-            comment: Named(&["comment", "comment_hex"], metadata.comment.as_deref()),
-            created_by: Named(&["created_by", "created_by_hex"], metadata.created_by.as_deref()),
+            source: named("source", &metadata.source),
+            comment: named("comment", &metadata.comment),
+            created_by: named("created_by", &metadata.created_by),
             creation_date: metadata.creation_date,
-            encoding: Named(&["encoding", "encoding_hex"], metadata.encoding.as_deref()),
-            publisher: Named(&["publisher", "publisher_hex"], metadata.publisher.as_deref()),
-            publisher_url: Named(&["publisher_url", "publisher_url_hex"], metadata.publisher_url.as_deref()),
-            update_url: Named(&["update_url", "update_url_hex"], metadata.update_url.as_deref()),
+            encoding: named("encoding", &metadata.encoding),
+            publisher: named("publisher", &metadata.publisher),
+            publisher_url: named("publisher_url", &metadata.publisher_url),
+            update_url: named("update_url", &metadata.update_url),
             trackers: metadata.trackers.iter().map(|tier| strings(tier)).collect(),
             web_seeds: strings(&metadata.web_seeds),
             http_seeds: strings(&metadata.http_seeds),
-            nodes: metadata.nodes.iter().map(|(host, port)| (text(host).0, *port)).collect(),
+            nodes: metadata.nodes.iter().map(|(host, port)| (String::from_utf8_lossy(host), *port)).collect(),
             files: Files(torrent),
             notes: torrent.notes().iter().map(ToString::to_string).collect(),
             note_count: torrent.note_count(),

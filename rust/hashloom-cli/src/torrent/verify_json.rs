@@ -14,16 +14,15 @@ use serde::{Serialize, Serializer};
 
 use super::clients::{Claim, Written};
 use super::identity::Identity;
-use crate::json::{Hex, path_text, text};
+use crate::json::{Hex, Named};
 use crate::units::tenths_of_percent;
 
 #[derive(Serialize)]
 pub struct Json<'a> {
     hashloom: &'static str,
     torrent: TorrentJson<'a>,
-    content: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    content: Named<'a>,
     /// True if all of the torrent was checked, and is right.
     complete: bool,
     /// True if all is complete, and no file has more bytes than the torrent says.
@@ -69,9 +68,8 @@ struct Scope<'a> {
 /// The claims of a client's resume file.
 #[derive(Serialize)]
 struct ClaimJson<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     format: String,
     pieces: usize,
 }
@@ -79,9 +77,8 @@ struct ClaimJson<'a> {
 /// A file that was written.
 #[derive(Serialize)]
 struct WrittenJson<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     what: &'a str,
     length: u64,
 }
@@ -125,9 +122,8 @@ struct RangeJson {
 
 #[derive(Serialize)]
 struct FileJson<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     state: &'static str,
     /// The attributes of the file that the disk contradicts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,11 +169,9 @@ impl Serialize for Files<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Files(torrent, report) = self;
         serializer.collect_seq(torrent.files().zip(&report.files).map(|(file, found)| {
-            let (path, path_hex) = text(file.path);
             let pieces = torrent.pieces_of_file(file.index);
             FileJson {
-                path,
-                path_hex,
+                path: Named::new("path", file.path),
                 state: found.state.name(),
                 difference: found.difference.map(FileDifference::name),
                 length: file.nbytes,
@@ -212,8 +206,8 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
 
 impl<'a> ClaimJson<'a> {
     fn new(claim: &'a Claim) -> ClaimJson<'a> {
-        let (path, path_hex) = path_text(&claim.path);
-        ClaimJson { path, path_hex, format: claim.format.to_string(), pieces: claim.pieces.count() }
+        let path = Named::path("path", &claim.path);
+        ClaimJson { path, format: claim.format.to_string(), pieces: claim.pieces.count() }
     }
 }
 
@@ -226,11 +220,11 @@ impl<'a> Json<'a> {
         claim: Option<&'a Claim>,
         written: &'a [Written],
     ) -> Json<'a> {
-        let written = written.iter().map(|Written { what, path, nbytes }| {
-            let (path, path_hex) = path_text(path);
-            WrittenJson { path, path_hex, what, length: *nbytes }
+        let written = written.iter().map(|Written { what, path, nbytes }| WrittenJson {
+            path: Named::path("path", path),
+            what,
+            length: *nbytes,
         });
-        let (content, content_hex) = path_text(&report.content);
         let bytes = counts(torrent.files_nbytes(), |state| report.nbytes(torrent, state));
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
@@ -239,8 +233,7 @@ impl<'a> Json<'a> {
                 notes: torrent.notes().iter().map(ToString::to_string).collect(),
                 note_count: torrent.note_count(),
             },
-            content,
-            content_hex,
+            content: Named::path("content", &report.content),
             complete: report.is_of_all() && report.is_complete(),
             exact: report.is_of_all() && report.is_exact(),
             scope: (!report.is_of_all()).then(|| Scope {

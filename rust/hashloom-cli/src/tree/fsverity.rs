@@ -2,7 +2,6 @@
 
 //! `hashloom tree fsverity`.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use hashloom_tree::fsverity::{FsVerity, Sealed};
 use serde::Serialize;
 
 use super::{Common, Failed, HexBytes, Work, open};
-use crate::json::{Hex, hex, path_text};
+use crate::json::{Named, hex};
 use crate::names;
 use crate::numbers::Nbytes;
 use crate::output::{self, Pending};
@@ -80,9 +79,8 @@ Examples:
 
 #[derive(Serialize)]
 struct Json<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     algorithm: &'static str,
     block_size: u64,
     salt: String,
@@ -134,10 +132,8 @@ impl Fsverity {
 
 fn line(arguments: &Fsverity, path: &Path, salt: &[u8], sealed: &Sealed) -> String {
     if arguments.common.json {
-        let (path, path_hex) = path_text(path);
         let json = Json {
-            path,
-            path_hex,
+            path: Named::path("path", path),
             algorithm: arguments.algorithm.name(),
             block_size: arguments.block_size.0,
             salt: hex(salt),

@@ -2,7 +2,6 @@
 
 //! `hashloom tree glacier`, `s3` and `bep52`: print a root and the file's name.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,7 +10,7 @@ use hashloom_tree::{bep52, glacier, s3};
 use serde::Serialize;
 
 use super::{Common, Work, json_line};
-use crate::json::{Hex, path_text};
+use crate::json::Named;
 use crate::names;
 use crate::numbers::Nbytes;
 use crate::text::display;
@@ -120,9 +119,8 @@ Examples:
 
 #[derive(Serialize)]
 struct Json<'a> {
-    path: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_hex: Option<Hex<'a>>,
+    #[serde(flatten)]
+    path: Named<'a>,
     /// `None` for an empty file, which has no root in BEP 52.
     root: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,8 +129,7 @@ struct Json<'a> {
 
 fn line(common: &Common, path: &Path, root: Option<String>, parts: Option<Vec<String>>) -> String {
     if common.json {
-        let (path, path_hex) = path_text(path);
-        return json_line(&Json { path, path_hex, root, parts });
+        return json_line(&Json { path: Named::path("path", path), root, parts });
     }
     format!("{}  {}\n", root.as_deref().unwrap_or("-"), display(path))
 }
