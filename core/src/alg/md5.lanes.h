@@ -99,6 +99,7 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     LV_RELOAD(constants);
 #define XT(k, t) LV(add)(w[k], LV(splat)(constants[t]))
     STEPS64(STAGE);
+/* The other macros are the same at each inclusion, and nothing after them has these names. */
 #undef XT
     ADD_TO_STATE();
 }
@@ -137,20 +138,11 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef LV
 #undef LANES
 #undef NAMED
-#undef NAME
 #undef F1
 #undef F2
 #undef F3
 #undef F4
 #undef STEP
-#undef STEPS4
-#undef ROUND
-#undef K1
-#undef K2
-#undef K3
-#undef K4
-#undef STEPS64
 #undef STAGE
-#undef NOTHING
 #undef LOAD_STATE
 #undef ADD_TO_STATE

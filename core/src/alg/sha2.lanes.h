@@ -224,30 +224,18 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 }
 #endif
 
+/* The other macros are the same at each inclusion, and nothing after them has these names. */
 #undef lv
 #undef LV
 #undef LANES
 #undef WORD
 #undef NAMED
-#undef NAME
 #undef NROUNDS
 #undef K
 #undef BIG_SIGMA0
 #undef BIG_SIGMA1
 #undef SMALL_SIGMA0
 #undef SMALL_SIGMA1
-#undef SCHEDULE
-#undef MAJ
-#undef LOAD_BC
 #undef ROUND
-#undef ROUNDS8
-#undef AT_ONCE
-#undef ROUNDS
-#undef COMPUTE
-#undef COMPUTED
-#undef COMPUTING
-#undef READY
-#undef REPLACED
-#undef GIVEN
 #undef LOAD_STATE
 #undef ADD_TO_STATE

@@ -300,6 +300,7 @@ SV_KERNEL void SV_NAME(NAME)(HLI_BLOCKS_ARGS)
     }
 }
 
+/* The other macros are the same at each inclusion, and nothing after them has these names. */
 #undef WORD
 #undef NAME
 #undef SCHEDULE
@@ -318,17 +319,3 @@ SV_KERNEL void SV_NAME(NAME)(HLI_BLOCKS_ARGS)
 #undef SIGMA1_A
 #undef SIGMA1_B
 #undef SIGMA1_C
-#undef NWORDS
-#undef NVECTORS
-#undef WK
-#undef HALF
-#undef LOAD
-#undef ADD_TO_STATE
-#undef AHEAD
-#undef ROUND_1
-#undef ROUND_2
-#undef ROUND
-#undef ROUNDS4
-#undef ROUNDS8
-#undef SCHEDULING
-#undef SCHEDULED
