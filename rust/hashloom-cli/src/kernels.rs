@@ -203,7 +203,8 @@ impl Report {
     /// A line for each kernel that was timed: the function, and its cost. Of kernels for one message the last one is
     /// chosen, so one that is slower than one before it has a cost of its own.
     fn print_column(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{}, {}, {}", self.cpu, self.compiler, self.date)?;
+        let Machine { cpu, compiler, date, .. } = &self.machine;
+        writeln!(out, "{cpu}, {compiler}, {date}")?;
         for group in self.kernels.chunk_by(|a, b| a.algorithms == b.algorithms) {
             let mut least = f64::MAX;
             for (row, speed) in group.iter().filter_map(|row| Some((row, row.speed?))) {

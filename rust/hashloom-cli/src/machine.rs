@@ -13,10 +13,10 @@ use crate::units::day;
 #[derive(Serialize)]
 pub struct Machine {
     hashloom: &'static str,
-    cpu: String,
+    pub cpu: String,
     /// The C compiler that made the kernels.
-    compiler: &'static str,
-    date: String,
+    pub compiler: &'static str,
+    pub date: String,
 }
 
 impl Machine {
