@@ -123,6 +123,10 @@ impl Column {
         digests::convert(this, "to_pandas")?.call1((this,))
     }
 
+    fn _repr_html_<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        digests::convert(this, "to_html")?.call1((this,))
+    }
+
     /// The name of the column that was hashed; empty if it had none, or there were several.
     #[getter]
     fn name(&self) -> &str {

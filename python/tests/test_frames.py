@@ -93,6 +93,11 @@ def test_a_column_in_python():
             numpy.array(column, copy=False)
         assert pa.array(column).to_pylist() == want
         assert pa.table({"h": column, "v": values})["h"].to_pylist() == want
+        html = column._repr_html_()
+        shown = [value if value is None or output == "hex" else value.hex() for value in want[:10]]
+        assert html.count("<tr><td>") == 11 and all((value or "null") in html for value in shown)
+    named = pa.RecordBatch.from_arrays([pa.array(["a"])], names=["<b>"])
+    assert "<b>" not in pyhashloom.column("sha1", named)._repr_html_()
 
 
 @pytest.mark.parametrize("dtype", ["object", "str", "string", "pyarrow"])
@@ -126,7 +131,7 @@ def test_pandas(dtype):
     assert listed(raw) == [None if w is None else bytes.fromhex(w) for w in want[1::3]]
 
 
-def test_the_index_of_pandas_is_not_hashed():
+def test_the_index_of_pandas_is_hashed_if_wanted():
     pd = pytest.importorskip("pandas", reason="SKIPPED: pandas is not installed")
     pa = pytest.importorskip("pyarrow", reason="SKIPPED: pyarrow is not installed")
     import pyhashloom.pandas  # noqa: F401
@@ -134,11 +139,16 @@ def test_the_index_of_pandas_is_not_hashed():
     frame = pd.DataFrame({"x": range(6), "s": list("abcdef")})
     some = frame[frame.x > 2]
     plain = pa.table({"x": [3, 4, 5], "s": ["d", "e", "f"]})
-    of = lambda *columns: pyhashloom.column("sha256", *columns).to_pylist()  # noqa: E731
+    with_index = plain.append_column("i", pa.array([3, 4, 5]))
+    of = lambda *columns, **keywords: pyhashloom.column("sha256", *columns, **keywords).to_pylist()  # noqa: E731
     assert of(some) == of(plain) == some.hashloom.sha256().to_list()
+    assert of(some, index=True) == of(with_index)
     assert of(some["s"]) == [digest(value) for value in "def"]
+    assert of(some["s"], index=True) == of(plain["s"], with_index["i"])
     assert of(some.set_index("s").index) == [digest(value) for value in "def"]
     assert some.hashloom.sha256().index.tolist() == [3, 4, 5]
+    with pytest.raises(ValueError, match="no column is of pandas"):
+        of(plain, index=True)
     for named in some.set_index("s"), some.set_index(["x", "s"]), frame.iloc[:0]:
         assert len(of(named)) == len(named) if len(named.columns) else True
 

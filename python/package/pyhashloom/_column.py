@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         key: Buffer | None = None,
         length: int | None = None,
         threads: int = 0,
+        index: bool = False,
         stream: Literal[False] = False,
         field: str | None = None,
     ) -> Column: ...
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         key: Buffer | None = None,
         length: int | None = None,
         threads: int = 0,
+        index: bool = False,
         stream: Literal[True],
         field: str | None = None,
     ) -> ColumnReader: ...
@@ -65,14 +67,15 @@ def column(
     key: Buffer | None = None,
     length: int | None = None,
     threads: int = 0,
+    index: bool = False,
     stream: bool = False,
     field: str | None = None,
 ) -> Any:
     """Returns a column with the digest of each value of a column, or of each row of several columns or of a table.
 
-    Columns are whatever has Arrow's PyCapsule interface (pyarrow, polars, DuckDB and others), and those of pandas,
-    whose index is not hashed. The bytes of a value are those of the text or bytes, or of the integer (little-endian);
-    the bytes of a row are those of docs/rows.md, whatever its types.
+    Columns are whatever has Arrow's PyCapsule interface (pyarrow, polars, DuckDB and others), and those of pandas. A
+    pandas index is hashed too if ``index`` says so, as the last column. The bytes of a value are those of the text or
+    bytes, or of the integer (little-endian); the bytes of a row are those of docs/rows.md, whatever its types.
 
     ``output`` is "hex" for texts of hexadecimal digits or "binary". ``salt`` is put before each value; with ``key`` the
     digests are tags of HMAC. ``length``: bytes of a digest of SHAKE. ``threads``: the most threads; 0 means one for
@@ -88,7 +91,9 @@ def column(
     """
     from ._convert import from_pandas
 
-    values = map(from_pandas, columns)
+    values = [from_pandas(value, index) for value in columns]
+    if index and not any(found is not value for found, value in zip(values, columns)):
+        raise ValueError("index=True, but no column is of pandas: nothing else has an index")
     return _column(name, *values, output=output, salt=salt, key=key, length=length, threads=threads, stream=stream,
                    field=field)
 

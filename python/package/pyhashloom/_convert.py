@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import html
 import sys
 from typing import Any
 
 from ._hashloom import Column
+
+# Values that a notebook shows.
+_SHOWN = 10
 
 
 def numpy_array(column: Column, dtype: Any, copy: bool | None) -> Any:
@@ -51,6 +55,16 @@ def to_pandas(column: Column, *, like: Any = None) -> Any:
     return pandas.Series(values, index=index, name=name)
 
 
+def to_html(column: Column) -> str:
+    """Column._repr_html_."""
+    values = column[:_SHOWN].to_pylist()
+    shown = ["null" if value is None else html.escape(value if isinstance(value, str) else value.hex()) for value in values]
+    if len(column) > _SHOWN:
+        shown.append("…")
+    rows = "".join(f"<tr><td><code>{text}</code></td></tr>" for text in shown)
+    return f"<table><thead><tr><th>{html.escape(column.name)}</th></tr></thead><tbody>{rows}</tbody></table><p>{len(column)} digests</p>"
+
+
 def _pyarrow() -> Any:
     try:
         import pyarrow
@@ -59,15 +73,17 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def from_pandas(value: Any) -> Any:
-    """What ``column`` hashes of its argument: a frame or a series of pandas without its index. All others stay as they
-    are."""
+def from_pandas(value: Any, index: bool) -> Any:
+    """What ``column`` hashes of its argument: a frame or a series of pandas without its index, if that is not wanted.
+    All others stay as they are."""
     # Whoever has an object of pandas has imported it.
     pandas = sys.modules.get("pandas")
     if pandas is None or not hasattr(pandas, "Index"):
         return value
+    if isinstance(value, pandas.Series) and index:
+        value = value.to_frame("" if value.name is None else value.name)
     if isinstance(value, pandas.DataFrame):
-        return _pyarrow().Table.from_pandas(value, preserve_index=False)
+        return _pyarrow().Table.from_pandas(value, preserve_index=index)
     if isinstance(value, (pandas.Series, pandas.Index)):
         return _pyarrow().Array.from_pandas(value)
     return value
