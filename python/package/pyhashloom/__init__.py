@@ -11,7 +11,7 @@ One message: md5, sha1, sha256, sha3_256, shake_128 and the others of algorithms
 Many messages: many(name, messages) for lists and iterables, rows(name, array) for arrays, column(name, columns) for
 Arrow, files(name, paths) for files. pyhashloom.hmac has HMAC, pbkdf2_hmac and pbkdf2_hmac_many derive keys from
 passwords, pyhashloom.torrent checks torrents, pyhashloom.manifest folders, pyhashloom.tree has hash trees.
-Messages that arrive in parts: update_many(hashes, chunks), streams_async(name, bodies);
+Messages that arrive in parts: update_many(hashes, chunks), streams(name, files), streams_async(name, bodies);
 pyhashloom.store has objects in buckets.
 """
 
@@ -52,7 +52,7 @@ from ._hashloom import (
     shake_256,
     # algorithms.py: end
 )
-from ._streams import streams_async
+from ._streams import streams, streams_async
 
 algorithms_guaranteed: set[str] = set(algorithms)
 """The names of all algorithms, on every system, in hashlib's spelling."""
@@ -82,6 +82,7 @@ __all__ = [
     "pbkdf2_hmac_many",
     "rows",
     "sha256d",
+    "streams",
     "streams_async",
     "update_many",
     # algorithms.py: python_all

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from ._files import FileDigest, FileError
 from ._hashloom import Hash, new, update_many
 
@@ -10,7 +12,7 @@ from ._hashloom import Hash, new, update_many
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
     from typing import Any, TypeVar
 
     from typing_extensions import Buffer
@@ -33,6 +35,119 @@ def _failed(position: int, error: Exception, nbytes: int) -> FileDigest:
     reason = FileError("read", getattr(error, "errno", None), text, place, nbytes)
     reason.__cause__ = error
     return FileDigest(place, None, 0, reason)
+
+
+def _check(at_once: int, chunk_nbytes: int = 1) -> None:
+    if at_once < 1:
+        raise ValueError(f"at_once is {at_once}: expected at least 1")
+    if chunk_nbytes < 1:
+        raise ValueError(f"chunk_nbytes is {chunk_nbytes}: expected at least 1")
+
+
+class _TextError(TypeError):
+    pass
+
+
+class _Stream:
+    """A file object that is read in turns."""
+
+    def __init__(self, name: str, position: int, file: Any, buffer: bytearray) -> None:
+        self.position = position
+        self.file = file
+        self.buffer = buffer
+        self.hash = new(name)
+        self.nbytes = 0
+        self.has_readinto = hasattr(file, "readinto")
+        if not self.has_readinto and not hasattr(file, "read"):
+            kind = type(file).__name__
+            raise TypeError(f"stream {position}: expected a binary file object (with readinto or read), found {kind}")
+
+    def read(self) -> memoryview:
+        """The next bytes; none at the end. Nothing that the file says of them is believed."""
+        if self.has_readinto:
+            # A file cannot resize a view, and it loses this one.
+            with memoryview(self.buffer) as view:
+                count = self.file.readinto(view)
+            if count is not None and (type(count) is not int or not 0 <= count <= len(self.buffer)):
+                raise OSError(
+                    None, f"its readinto returned {count!r:.80}: expected the number of bytes, up to {len(self.buffer)}"
+                )
+            part = memoryview(self.buffer)[: count or 0]
+        else:
+            data = self.file.read(len(self.buffer))
+            if isinstance(data, str):
+                raise _TextError(f"stream {self.position}: it gives text: open it in binary mode")
+            if data is not None and not isinstance(data, (bytes, bytearray, memoryview)):
+                raise OSError(None, f"its read returned an object of type {type(data).__name__}: expected bytes")
+            # A buffer of the file's own may be filled anew before its bytes are hashed.
+            part = memoryview(data if type(data) is bytes else bytes(data or b""))
+            count = None if data is None else part.nbytes
+        if count is None:
+            raise BlockingIOError("nothing is there yet, and the file does not wait: use streams_async")
+        if count == 0:
+            # A response of urllib ends quietly where its connection broke.
+            http = sys.modules.get("http.client")
+            if http is not None and isinstance(self.file, http.HTTPResponse) and self.file.length:
+                raise EOFError(f"the body ended {self.file.length} bytes early")
+        self.nbytes += count
+        return part
+
+
+def streams(name: str, files: Iterable[Any], *, at_once: int = 64, chunk_nbytes: int = 1 << 18) -> Iterator[FileDigest]:
+    """Returns an iterator over the digests of binary file objects, in their order.
+
+    A file object has `readinto` or `read`: a file, `socket.makefile("rb")`, a response of urllib, a gzip file.
+    `at_once` of them are read in turns, `chunk_nbytes` at a time, so the memory is the product of the two; `files` is
+    drawn as others end. Files are not closed. Reading waits for each file in turn: for bodies of different speeds there
+    is streams_async.
+
+    A file that cannot be read does not stop the others: its result has the error, whose `__cause__` is the exception.
+    The `path` of a result is "stream" and the position, from 0.
+    """
+    _check(at_once, chunk_nbytes)
+    new(name)
+    return _streams(name, iter(files), at_once, chunk_nbytes)
+
+
+def _streams(name: str, files: Iterator[Any], at_once: int, chunk_nbytes: int) -> Iterator[FileDigest]:
+    active: list[_Stream] = []
+    ended: dict[int, FileDigest] = {}
+    buffers: list[bytearray] = []
+    begun = given = 0
+    while True:
+        while len(active) < at_once and len(ended) < _WAITING:
+            try:
+                file = next(files)
+            except StopIteration:
+                break
+            active.append(_Stream(name, begun, file, buffers.pop() if buffers else bytearray(chunk_nbytes)))
+            begun += 1
+        if not active:
+            return
+        going: list[_Stream] = []
+        parts: list[memoryview] = []
+        for stream in active:
+            try:
+                part = stream.read()
+            except _TextError:
+                raise
+            except Exception as error:
+                ended[stream.position] = _failed(stream.position, error, stream.nbytes)
+                # Whoever lies may still write there.
+                stream.buffer = bytearray(chunk_nbytes)
+            else:
+                if part.nbytes:
+                    going.append(stream)
+                    parts.append(part)
+                    continue
+                place = f"stream {stream.position}"
+                ended[stream.position] = FileDigest(place, usual_digest(stream.hash), stream.nbytes, None)
+            buffers.append(stream.buffer)
+        update_many([stream.hash for stream in going], parts)
+        active = going
+        while given in ended:
+            yield ended.pop(given)
+            given += 1
 
 
 def usual_digest(hash: Hash) -> bytes:
@@ -171,14 +286,12 @@ async def streams_async(
     when its last one has been hashed, so the memory is a chunk for each. Chunks that are there at the same time are
     hashed side by side, on a thread. `bodies` is drawn as others end.
 
-    A body that fails does not stop the others: its result has the error, whose `__cause__` is the exception. The `path`
-    of a result is "stream" and the position, from 0. Closing the iterator (contextlib.aclosing) stops all work.
+    Errors and paths are those of streams. Closing the iterator (contextlib.aclosing) stops all work.
     """
     import asyncio
     from collections import deque
 
-    if at_once < 1:
-        raise ValueError(f"at_once is {at_once}: expected at least 1")
+    _check(at_once)
     new(name)
     lanes = Lanes()
 
