@@ -15,9 +15,10 @@ use hashloom_files::Source;
 
 use super::format::Format;
 use super::front::End;
+use super::modes::Mode;
 use super::options::{Choice, Other, Row, Words, parse};
 use super::programs::Work;
-use super::summing::{Item, Summer, source};
+use super::summing::{Item, Summer};
 use crate::input::{self, or_stdin};
 use crate::stdio::Stdout;
 use crate::text::reason;
@@ -113,7 +114,7 @@ pub fn run(algorithm: Algorithm, tag: &str, arguments: &[OsString], work: &Work<
             let stdin = input::stdin().map_err(|error| Other::Refusal(reason(&error).to_string().into()))?;
             vec![Item::Named(Source::reader(Tee(stdin)), b"-".to_vec())]
         }
-        None => or_stdin(&files).into_iter().map(|file| Item::File(source(file))).collect(),
+        None => or_stdin(&files).into_iter().map(|file| Mode::Bytes.item(file)).collect(),
     };
     let (format, output, known) = (Format::Own(&write), None, None);
     let Work { console, options, .. } = *work;

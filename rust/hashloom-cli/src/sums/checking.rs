@@ -19,7 +19,8 @@ use serde::Serialize;
 
 use super::format::name;
 use super::front::End;
-use super::summing::{nbytes_of, source, trouble};
+use super::modes::Mode;
+use super::summing::{nbytes_of, trouble};
 use super::text_lines::{Grammar, Lines, Parsed};
 use crate::input;
 use crate::json::Named;
@@ -531,7 +532,7 @@ impl<'a> Reading<'a> {
         /// A list may have any number of reasons.
         const TOLD_MAX: usize = 8;
         loop {
-            let parsed = match self.lines.next(self.grammar) {
+            let (parsed, mode) = match self.lines.next(self.grammar) {
                 Ok(next) => next?,
                 Err(error) => {
                     self.error = Some(error);
@@ -549,7 +550,7 @@ impl<'a> Reading<'a> {
                 }
                 Parsed::Entry(entry) => {
                     let entry = Entry { name: entry.name.into_owned().into(), ..entry };
-                    return Some(Step::Hash(self.request(entry)));
+                    return Some(Step::Hash(self.request(entry, mode)));
                 }
                 Parsed::Unread(why) => (why, true),
                 Parsed::Bad(why) => (why, false),
@@ -576,14 +577,14 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn request(&mut self, entry: Entry<'static>) -> Request<Listed> {
+    fn request(&mut self, entry: Entry<'static>, mode: Mode) -> Request<Listed> {
         let Entry { mut digests, is_tagged, nbytes, name } = entry;
         // A hostile list could have each order of the algorithms.
         digests.sort_by_key(|(algorithm, _)| algorithm.name());
         let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
         let path = here.as_deref().unwrap_or(&name);
         let mut source = match self.refused(path) {
-            None => source(to_path(path)),
+            None => mode.source(to_path(path)),
             Some(why) => Source::reader(Refused(why)),
         };
         let is_other = here.is_some() || matches!(source, Source::Reader(_));

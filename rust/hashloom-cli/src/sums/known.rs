@@ -108,7 +108,7 @@ fn each(list: &Path, algorithm: Algorithm, mut each: impl FnMut(&[u8])) -> Resul
     let lacks = || format!("there is no digest of {algorithm} beside it");
     loop {
         let next = lines.next(grammar).map_err(|error| failed(&reason(&error)))?;
-        let Some(parsed) = next else { break };
+        let Some((parsed, _)) = next else { break };
         match parsed {
             Parsed::Entry(entry) => {
                 let digests = entry.digests.iter().filter(|(of, _)| *of == algorithm);

@@ -16,6 +16,7 @@ pub mod front;
 mod json_lines;
 mod known;
 mod lines;
+mod modes;
 mod options;
 pub mod programs;
 mod shasum;

@@ -3,7 +3,8 @@
 //! The binary called `shasum` or `sha3sum`, which come with perl's Digest::SHA and Digest::SHA3.
 //!
 //! Differences, besides those in `programs`: one error of usage is printed, not all; a list that cannot be opened does
-//! not keep others from being checked; files are read as they are, without --01 and --UNIVERSAL; and SHAKE is refused, of which `sha3sum` prints 168 or 136 bytes.
+//! not keep others from being checked; bits that do not fill a byte are refused, as hashloom's library hashes whole
+//! bytes; and SHAKE is refused, of which `sha3sum` prints 168 or 136 bytes.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -14,9 +15,10 @@ use hashloom_list::{BadLine, Entry, tag};
 use super::checking::{self, Base, Checker, Rules};
 use super::format::Format;
 use super::front::End;
+use super::modes::Mode;
 use super::options::{Choice, Other, Row, Words, parse as parse_options};
 use super::programs::Work;
-use super::summing::{Item, Summer, source};
+use super::summing::Summer;
 use super::text_lines::{Grammar, Parsed};
 use crate::input::or_stdin;
 
@@ -63,7 +65,7 @@ pub const SHA3SUM: Kind = Kind {
     original: "the one of perl's Digest::SHA3 1.05, and for the one of BusyBox",
 };
 
-const OPTIONS: [Row; 12] = [
+const OPTIONS: [Row; 14] = [
     (Some('b'), "binary", Choice::Binary),
     (Some('c'), "check", Choice::Check),
     (Some('t'), "text", Choice::Text),
@@ -73,6 +75,8 @@ const OPTIONS: [Row; 12] = [
     (Some('q'), "quiet", Choice::Quiet),
     (Some('h'), "help", Choice::Help),
     (Some('v'), "version", Choice::Version),
+    (Some('0'), "01", Choice::Bits),
+    (Some('U'), "UNIVERSAL", Choice::Universal),
     (None, "tag", Choice::Tag),
     (None, "strict", Choice::Strict),
     (None, "ignore-missing", Choice::IgnoreMissing),
@@ -84,8 +88,8 @@ pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Resu
     let files = parse_options(arguments, &OPTIONS, Words::Perl, |choice, value| {
         match choice {
             Choice::Algorithm => number = Some(value.to_string_lossy().into_owned()),
-            Choice::Binary | Choice::Text if modes.contains(&choice) => {}
-            Choice::Binary | Choice::Text => modes.push(choice),
+            Choice::Binary | Choice::Text | Choice::Bits | Choice::Universal if modes.contains(&choice) => {}
+            Choice::Binary | Choice::Text | Choice::Bits | Choice::Universal => modes.push(choice),
             choice => others.push(choice),
         }
         Ok(())
@@ -110,9 +114,15 @@ pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Resu
             return usage(&format!("--{option} option used only when verifying checksums"));
         }
     }
-    let mark = if modes.contains(&Choice::Binary) { '*' } else { ' ' };
-    if modes.contains(&Choice::Text) && has(Choice::Tag) {
-        return usage("--tag does not support --text mode");
+    let (mode, mark, name) = match modes.first() {
+        Some(Choice::Binary) => (Mode::Bytes, '*', None),
+        Some(Choice::Universal) => (Mode::Newlines, 'U', Some("Universal Newlines")),
+        Some(Choice::Bits) => (Mode::Bits, '^', Some("BITS")),
+        Some(_) => (Mode::Bytes, ' ', Some("--text")),
+        None => (Mode::Bytes, ' ', None),
+    };
+    if let Some(name) = name.filter(|_| has(Choice::Tag)) {
+        return usage(&format!("--tag does not support {name} mode"));
     }
     let algorithm = kind.algorithm(number.as_deref())?;
     if has(Choice::Version) {
@@ -140,7 +150,7 @@ pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Resu
         work.restrict(&[algorithm])?;
         let tag = has(Choice::Tag).then(|| tag(algorithm));
         let write = |into: &mut Vec<u8>, name: &[u8], digest: &Hash| write(into, name, digest, mark, tag);
-        let items = files.into_iter().map(|file| Item::File(source(file)));
+        let items = files.into_iter().map(|file| mode.item(file));
         let (format, output, known) = (Format::Own(&write), None, None);
         Summer { algorithms: &[algorithm], format, folder_hint: "", output, known, options, console }.sum(items)
     };
@@ -190,66 +200,61 @@ fn write(into: &mut Vec<u8>, name: &[u8], digest: &Hash, mark: char, tag: Option
     into.extend_from_slice(&[before.as_bytes(), &shown, after.as_bytes()].concat());
 }
 
-/// Parses a line of a list. If the line has no tag, its algorithm is the first of `untagged` with digests of that length.
-pub fn parse<'a>(kind: &Kind, untagged: &[Algorithm], line: &'a [u8]) -> Parsed<'a> {
+/// Parses a line of a list, and tells how its file is to be read. If the line has no tag, its algorithm is the first of
+/// `untagged` with digests of that length.
+pub fn parse<'a>(kind: &Kind, untagged: &[Algorithm], line: &'a [u8]) -> (Parsed<'a>, Mode) {
     if line.starts_with(b"#") {
-        return Parsed::Blank;
+        return (Parsed::Blank, Mode::Bytes);
     }
     let line = &line[line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()..];
     let (line, is_escaped) = line.strip_prefix(b"\\").map_or((line, false), |line| (line, true));
     let is_tagged = kind.tags.iter().any(|tag| line.starts_with(tag.as_bytes()));
     let parsed = if is_tagged { tagged(kind, line) } else { plain(untagged, line) };
     match parsed {
-        Ok((algorithm, digest, name)) => {
+        Ok((algorithm, digest, name, mode)) => {
             let name = if is_escaped { unescaped(name) } else { Cow::Borrowed(name) };
-            Parsed::Entry(Entry { digests: vec![(algorithm, digest)], is_tagged, nbytes: None, name })
+            let entry = Entry { digests: vec![(algorithm, digest)], is_tagged, nbytes: None, name };
+            (Parsed::Entry(entry), mode)
         }
-        Err(bad) => bad,
+        Err(bad) => (Parsed::Bad(bad.to_string()), Mode::Bytes),
     }
 }
 
-type Found<'a> = (Algorithm, Hash, &'a [u8]);
+type Found<'a> = (Algorithm, Hash, &'a [u8], Mode);
 
 /// `SHA256 (<name>) = <hex>`; also `SHA512224` for SHA512/224.
-fn tagged<'a>(kind: &Kind, line: &'a [u8]) -> Result<Found<'a>, Parsed<'static>> {
+fn tagged<'a>(kind: &Kind, line: &'a [u8]) -> Result<Found<'a>, BadLine> {
     let after = |name: &str| line.strip_prefix(name.as_bytes())?.strip_prefix(b" (");
     let is_it = |&(_, algorithm): &(&str, Algorithm)| {
         let name = tag(algorithm);
         Some((algorithm, after(name).or_else(|| after(&name.replace('/', "")))?))
     };
-    let (algorithm, rest) = kind.algorithms.iter().find_map(is_it).ok_or_else(no_checksum)?;
+    let (algorithm, rest) = kind.algorithms.iter().find_map(is_it).ok_or(BadLine::Format)?;
     let middle = b") = ";
-    let end = memchr::memmem::rfind(rest, middle).filter(|&end| end > 0).ok_or_else(no_checksum)?;
+    let end = memchr::memmem::rfind(rest, middle).filter(|&end| end > 0).ok_or(BadLine::Format)?;
     let (digits, _) = hex(&rest[end + middle.len()..]);
     if digits.is_empty() {
-        return Err(no_checksum());
+        return Err(BadLine::Format);
     }
     // These programs compare a digest of another length, and no file has it. Nor has any file a digest of zeros.
     let digest = digest(algorithm, digits).unwrap_or_else(|| Hash::new(algorithm, &vec![0; algorithm.digest_nbytes()]));
-    Ok((algorithm, digest, &rest[..end]))
+    Ok((algorithm, digest, &rest[..end], Mode::Bytes))
 }
 
 /// `<hex>  <name>`, with a mark in place of the second blank.
-fn plain<'a>(untagged: &[Algorithm], line: &'a [u8]) -> Result<Found<'a>, Parsed<'static>> {
+fn plain<'a>(untagged: &[Algorithm], line: &'a [u8]) -> Result<Found<'a>, BadLine> {
     let (digits, rest) = hex(line);
-    let [b' ' | b'\t', mark, name @ ..] = rest else { return Err(no_checksum()) };
-    if !b" *U^".contains(mark) {
-        return Err(no_checksum());
-    }
+    let [b' ' | b'\t', mark, name @ ..] = rest else { return Err(BadLine::Format) };
+    let mode = match mark {
+        b' ' | b'*' => Mode::Bytes,
+        b'U' => Mode::Newlines,
+        b'^' => Mode::Bits,
+        _ => return Err(BadLine::Format),
+    };
     let ndigits = digits.len();
     let found = untagged.iter().find_map(|&algorithm| Some((algorithm, digest(algorithm, digits)?)));
-    let (algorithm, digest) = found.ok_or_else(|| Parsed::Bad(BadLine::Length { ndigits }.to_string()))?;
-    match mark {
-        _ if name.is_empty() => Err(no_checksum()),
-        b'U' | b'^' => {
-            Err(Parsed::Unread("it is of a file read by --UNIVERSAL or --01, which hashloom lacks".to_owned()))
-        }
-        _ => Ok((algorithm, digest, name)),
-    }
-}
-
-fn no_checksum() -> Parsed<'static> {
-    Parsed::Bad(BadLine::Format.to_string())
+    let (algorithm, digest) = found.ok_or(BadLine::Length { ndigits })?;
+    if name.is_empty() { Err(BadLine::Format) } else { Ok((algorithm, digest, name, mode)) }
 }
 
 /// Splits the line after the hexadecimal digits that it begins with.
@@ -294,6 +299,9 @@ Reads standard input if no FILE is given, or if FILE is -.
   -b, --binary          mark files as read in binary mode: a star before names
   -t, --text            do not mark them (default)
       --tag             print lines in the format of the BSD programs
+  -U, --UNIVERSAL       read files with all ends of lines as line feeds: the
+                        checksum of a text is the same on every system
+  -0, --01              read the characters 0 and 1 as bits, ignore all others
   -c, --check           read checksums from the FILEs and check them
 
 Only with --check:
@@ -306,8 +314,8 @@ Only with --check:
   -h, --help            print this
   -v, --version         print the version
 
-This is hashloom, called as {called}; it stands in for {original},
-except its options --01 and --UNIVERSAL. HASHLOOM_ISA restricts the
+This is hashloom, called as {called}; it stands in for {original}.
+Bits must fill whole bytes. HASHLOOM_ISA restricts the
 instruction sets. The exit status is 1 if a file cannot be read or does not
 match its checksum.
 "
@@ -322,20 +330,16 @@ mod tests {
     fn lines() {
         let hex = "a9993e364706816aba3e25717850c26c9cd0d89d";
         let read = |line: &str| match parse(&SHASUM, SHASUM.untagged, line.as_bytes()) {
-            Parsed::Entry(entry) => Some((entry.digests[0].0, entry.name.into_owned())),
+            (Parsed::Entry(entry), mode) => Some((entry.digests[0].0, entry.name.into_owned(), mode)),
             _ => None,
         };
-        let sha1 = |name: &str| Some((Algorithm::Sha1, name.as_bytes().to_vec()));
-        for mark in [' ', '*'] {
-            assert_eq!(read(&format!("{hex} {mark}a b")), sha1("a b"));
+        let sha1 = |name: &str, mode| Some((Algorithm::Sha1, name.as_bytes().to_vec(), mode));
+        for (mark, mode) in [(' ', Mode::Bytes), ('*', Mode::Bytes), ('U', Mode::Newlines), ('^', Mode::Bits)] {
+            assert_eq!(read(&format!("{hex} {mark}a b")), sha1("a b", mode));
         }
-        for mark in ['U', '^'] {
-            let line = format!("{hex} {mark}a b");
-            assert!(matches!(parse(&SHASUM, SHASUM.untagged, line.as_bytes()), Parsed::Unread(_)));
-        }
-        assert_eq!(read(&format!(" \t\\{hex}\t a\\n\\\\n\\x")), sha1("a\n\\n\\x"));
-        assert_eq!(read(&format!("SHA1 (a) = b) = {hex} ")), sha1("a) = b"));
-        let other = Some((Algorithm::Sha512_224, b"a".to_vec()));
+        assert_eq!(read(&format!(" \t\\{hex}\t a\\n\\\\n\\x")), sha1("a\n\\n\\x", Mode::Bytes));
+        assert_eq!(read(&format!("SHA1 (a) = b) = {hex} ")), sha1("a) = b", Mode::Bytes));
+        let other = Some((Algorithm::Sha512_224, b"a".to_vec(), Mode::Bytes));
         assert_eq!(read("SHA512/224 (a) = 00"), other);
         assert_eq!(read("SHA512224 (a) = 00"), other);
         for bad in ["", "SHA1 () = 00", "SHA1 (a) = ", "SHA1(a)= 00", "SHA3-256 (a) = 00", "00  a"] {

@@ -9,6 +9,7 @@ use hashloom_list::{BadLine, Entry, Line, Parser, decoded};
 
 use super::json_lines::{self, JsonLine};
 use super::lines;
+use super::modes::Mode;
 use super::shasum;
 use crate::input::{self, BUFFER_NBYTES, Input};
 
@@ -43,13 +44,14 @@ impl Grammar {
         }
     }
 
-    fn parse<'a>(&mut self, line: &'a [u8]) -> Parsed<'a> {
+    /// Parses a line, and tells how its file is to be read.
+    fn parse<'a>(&mut self, line: &'a [u8]) -> (Parsed<'a>, Mode) {
         match self {
-            Grammar::Any(parser) => parse(parser, line),
+            Grammar::Any(parser) => (parse(parser, line), Mode::Bytes),
             // Programs of coreutils do not tell lines that they cannot read from others.
             Grammar::Coreutils(parser) => match parse_text(parser, line) {
-                Parsed::Unread(why) => Parsed::Bad(why),
-                parsed => parsed,
+                Parsed::Unread(why) => (Parsed::Bad(why), Mode::Bytes),
+                parsed => (parsed, Mode::Bytes),
             },
             Grammar::Shasum(kind, untagged) => shasum::parse(kind, untagged, line),
         }
@@ -109,7 +111,7 @@ impl Lines {
     }
 
     /// Parses the next line. `None` at the end.
-    pub fn next(&mut self, grammar: &mut Grammar) -> io::Result<Option<Parsed<'_>>> {
+    pub fn next(&mut self, grammar: &mut Grammar) -> io::Result<Option<(Parsed<'_>, Mode)>> {
         let Some(read) = lines::next(&mut self.reader, self.end, &mut self.line)? else {
             let before = std::mem::replace(&mut self.state, State::Ended);
             let why = match before {
@@ -117,10 +119,10 @@ impl Lines {
                 State::Cut => Some("the list ends within this line; is it cut off?".to_owned()),
                 State::Within => grammar.end_list().map(|why| why.to_string()),
             };
-            return Ok(why.map(Parsed::Unread));
+            return Ok(why.map(|why| (Parsed::Unread(why), Mode::Bytes)));
         };
         self.number += 1;
-        let mut parsed = grammar.parse(&self.line);
+        let (mut parsed, mode) = grammar.parse(&self.line);
         if read.is_too_long {
             let why = "it is too long".to_owned();
             parsed = match parsed {
@@ -133,7 +135,7 @@ impl Lines {
         if !read.is_ended && is_cut && grammar.is_lenient() {
             self.state = State::Cut;
         }
-        Ok(Some(parsed))
+        Ok(Some((parsed, mode)))
     }
 }
 
