@@ -39,7 +39,7 @@ const WAIT: Duration = Duration::from_secs(1);
 /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// # let (torrent, path) = (Torrent::parse(bytes)?, folder.path());
 /// let checkpoint = Checkpoint::new(State::at(&path.join("state"), Checkpoint::SUBJECT)?);
-/// let record = |torrent: &Torrent, piece, state, _: &_| checkpoint.record(torrent, piece, state);
+/// let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
 /// let known = checkpoint.begin(&torrent, path);
 /// verify_pieces([Check::new(&torrent, path).known(known)], &Options::new(), record, |_, _| {});
 /// checkpoint.close()?;
