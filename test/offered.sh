@@ -49,12 +49,12 @@ pinned() {
     [ -z "$lines" ] || { echo "$lines"; return 1; }
 }
 
-# Subjects of commits: at most 65 characters, and one change, which no ";" joins to another.
+# Subjects of commits: at most 65 characters, and one change, which no ";" joins to another. Git writes that of a revert.
 rules_since=f9341e297094
 subjects() {
     local long
     long=$(git log --no-merges --format='%h %s' "$rules_since.." | awk '{s = substr($0, index($0, " ") + 1)}
-        length(s) > 65 || s ~ /;/')
+        s !~ /^Revert "/ && (length(s) > 65 || s ~ /;/)')
     [ -z "$long" ] || { echo "$long"; return 1; }
 }
 
