@@ -305,11 +305,6 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The file's present stamp, looked up by its path; `None` if the file cannot be looked at.
-    pub fn stamp_now(&self, index: usize) -> Option<Stamp> {
-        self.stamp(index, &mut LastFolder::default()).ok()
-    }
-
     /// The look at a file that was there, or was not.
     pub fn look_of(stamp: Option<&Stamp>) -> u64 {
         stamp.map_or(GONE, Stamp::fingerprint)
