@@ -369,7 +369,7 @@ HLI_INLINE void hli_burn(size_t nbytes)
 }
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
-HLI_HIDDEN void hli_hash(const struct hli_plan *plan, const hl_messages *messages);
+HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
 /* The same for messages that continue streams, one for all or one each, as in hl_job: on copies of these. */
 HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                             const hl_messages *messages);

@@ -155,7 +155,7 @@ static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel
     const size_t *nbytes = batch->nbytes + first;
     union hli_lane_states states;
     struct hli_tails tails;
-    const uint8_t *msg[HLI_LANES], *rests[HLI_LANES];
+    const uint8_t *msg[HLI_LANES];
     size_t nrests[HLI_LANES];
     const void *schedule = NULL;
 
@@ -179,10 +179,10 @@ static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel
             msg[l] = data[l < n ? l : 0]; /* idle lanes work on the first message */
         hli_advance_lanes(kernel, alg, &states, msg, nblocks);
         for (unsigned l = 0; l < n; l++) {
-            rests[l] = data[l] + nwhole;
+            msg[l] = data[l] + nwhole;
             nrests[l] = nbytes[l] - nwhole;
         }
-        data = rests;
+        data = msg; /* until the padding is made */
         nbytes = nrests;
     }
 
@@ -546,17 +546,13 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
     return 1;
 }
 
-void hli_hash(const struct hli_plan *plan, const hl_messages *all)
+void hli_hash(struct hli_plan *plan, const hl_messages *all)
 {
     const hl_kernel *kernel;
-#if HLI_X86
-    struct hli_plan narrow;
 
-    if (__builtin_expect(hli_has_price(plan->choice), 0) && plan->forced == NULL && hli_spares_power(plan, all)) {
-        narrow = *plan;
-        narrow.choice = hli_without_price(plan->choice);
-        plan = &narrow;
-    }
+#if HLI_X86
+    if (__builtin_expect(hli_has_price(plan->choice), 0) && plan->forced == NULL && hli_spares_power(plan, all))
+        plan->choice = hli_without_price(plan->choice);
 #endif
     if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL) {
         if (all->count == 2 && hli_plan_pair(plan, all)) {

@@ -94,7 +94,6 @@ HLI_NOINLINE void hli_finish(struct hli_ends *ends, const struct hli_ending *con
     const hl_alg_info *alg = plan->first.alg;
     union hli_lane_states states;
     struct hli_tails tails;
-    const struct hli_ending *chosen[HLI_LANES];
     const uint8_t *msg[HLI_LANES];
     size_t at[HLI_LANES];
 
@@ -105,16 +104,18 @@ HLI_NOINLINE void hli_finish(struct hli_ends *ends, const struct hli_ending *con
         for (size_t i = 0; left > 0;) {
             const hl_kernel *kernel = hli_kernel(plan, &plan->first, left);
             const unsigned nlanes = kernel->nlanes, nstep = left < nlanes ? (unsigned)left : nlanes;
+            const void *state = NULL;
             for (unsigned l = 0; l < nstep; i++) {
                 const struct hli_ending *e = endings[i];
                 if (hli_ending_nblocks(alg, e->nrest) != nblocks)
                     continue;
                 ends->edges.pad(alg, nblocks, &e->rest, &e->nrest, e->nbytes - e->nrest, 1, hli_tail(alg, &tails, l));
-                at[l] = e->at;
-                chosen[l++] = e;
+                state = e->state;
+                hli_load_lane(alg, &states, nlanes, l, state);
+                at[l++] = e->at;
             }
-            for (unsigned l = 0; l < nlanes; l++)
-                hli_load_lane(alg, &states, nlanes, l, chosen[l < nstep ? l : 0]->state);
+            for (unsigned l = nstep; l < nlanes; l++) /* idle lanes work on the last message's state */
+                hli_load_lane(alg, &states, nlanes, l, state);
             hli_point_at_tails(alg, &tails, nlanes, nstep, msg);
             hli_end_lanes(ends, kernel, &states, &tails, msg, nblocks, NULL, at, nstep);
             left -= nstep;
