@@ -266,10 +266,11 @@ static uint64_t time_of_groups(const struct hli_groups *groups, size_t nblocks, 
 
     for (unsigned g = 0; g < groups->n; g++) {
         const struct hli_group *group = &groups->at[g];
+        const uint64_t ncalls = group->how == HLI_ONE ? (uint64_t)(group->end - group->first) : 1;
         size_t k = 0;
         while (hl_kernel_at(k) != group->kernel)
             k++;
-        time += (uint64_t)nblocks * rows[k].cost[tune] * (group->how == HLI_ONE ? group->end - group->first : 1u);
+        time += nblocks * rows[k].cost[tune] * ncalls;
     }
     return time;
 }
