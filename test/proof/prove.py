@@ -129,7 +129,7 @@ TARGETS = [
     Target("aarch64", a64, os.environ.get("CROSS_CC", "aarch64-linux-gnu-gcc"), "aarch64-linux-gnu-",
            [*ALL_SOURCES, "arm/*.c"]),
     Target("i686", x86, os.environ.get("I686_CC", "i686-linux-gnu-gcc"), "i686-linux-gnu-",
-           ["alg/*.c", "x86/single_*.c", "x86/sha512_*.c"],
+           ["alg/*.c", "edges.c", "x86/single_*.c", "x86/sha512_*.c"],
            ["generic/scalar.c", "x86/sse2.c", "x86/ssse3.c", "x86/avx*.c"]),
 ]
 
@@ -941,7 +941,7 @@ KERNEL_MUTANTS = [
     ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(*w3, *w2, 4)", "_mm_alignr_epi8(*w3, *w2, 8)"),
     ("x86/sha.c", "x86/sha.inc.h", "_mm_sha1nexte_epu32(e[l], e0[l])", "_mm_sha1nexte_epu32(e0[l], e[l])"),
     ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(q2, q1, 8)", "_mm_alignr_epi8(q1, q2, 8)"),
-    ("x86/sha.c", "x86/sha.inc.h", "palignr {$4", "palignr {$8"),
+    ("x86/sha.c", "x86/sha.inc.h", '"palignr {$4', '"palignr {$8'),
     ("x86/sha_avx512vl.c", "x86/sha.inc.h", "vpshufd {$14", "vpshufd {$15"),
     ("x86/sha_avx512vl.c", "x86/sha.inc.h", "sha256msg2 {%%xmm2, %%xmm1|", "sha256msg2 {%%xmm1, %%xmm2|"),
     ("x86/single_ssse3.c", "x86/single_sha1.inc.h", "sv_up(*x, 12)", "sv_up(*x, 8)"),
@@ -1095,7 +1095,7 @@ def kernel_mutant(targets, folder, source, *change):
         return None
     core, mutant = changed_core(folder, *change), folder / "mutant"
     mutant.mkdir(exist_ok=True)
-    files = {source, "alg/constants.c"} | ({"generic/scalar.c"} if source == "alg/constants.c" else set())
+    files = {source, "alg/constants.c", "edges.c"} | ({"generic/scalar.c"} if source == "alg/constants.c" else set())
     image = target.link([target.object(core, core / "src" / x, mutant) for x in sorted(files)], mutant)
     was = {address: name for name, address in target.image.symbols.items()}
     kernels = [k for k in (moved(k, image, was) for k in target.kernels) if k]
@@ -1239,6 +1239,8 @@ def main():
                                                target.sources))
             target.image = target.link(target.objects, folder)
             target.kernels = kernels_of(target.image)
+            if not target.kernels:
+                failures.append(f"{target.name}: no kernel in the program")
             alike = collections.defaultdict(list)
             for kernel in target.kernels:
                 alike[kernel.isa if len(SIZES[kernel.body]) == 1 else kernel.body].append(kernel)
