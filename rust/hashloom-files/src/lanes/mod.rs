@@ -2,8 +2,8 @@
 
 //! Messages in lanes: each thread works on several, has a chunk of each in memory, and hashes all chunks side by side.
 //!
-//! Whole files (`files`) and pieces of torrents and trees ([`pieces`](crate::pieces)) are the two [`Client`]s. They
-//! differ in where a chunk comes from ([`Message`]) and in what becomes of a digest. All else is here.
+//! Whole files (`files`) and pieces of torrents and trees ([`pieces`](crate::pieces)) are the two `Client`s. They
+//! differ in where a chunk comes from (`Message`) and in what becomes of a digest. All else is here.
 
 mod fetched;
 mod hashing;
