@@ -408,14 +408,14 @@ def test_producers_that_need_the_interpreter_meanwhile():
 
 
 BIG = """
-    import pyarrow as pa
-    def views(n, nbytes):
-        view = nbytes.to_bytes(4, "little") + bytes(12)
-        return pa.Array.from_buffers(pa.binary_view(), n, [None, pa.py_buffer(view * n), pa.py_buffer(bytes(nbytes))])
-    def endless(batch):
-        return pa.RecordBatchReader.from_batches(batch.schema, itertools.repeat(batch))
-    values, batch = views(100_000, 20_000_000), pa.record_batch({"a": [b"1"] * 1000})
-    """
+import pyarrow as pa
+def views(n, nbytes):
+    view = nbytes.to_bytes(4, "little") + bytes(12)
+    return pa.Array.from_buffers(pa.binary_view(), n, [None, pa.py_buffer(view * n), pa.py_buffer(bytes(nbytes))])
+def endless(batch):
+    return pa.RecordBatchReader.from_batches(batch.schema, itertools.repeat(batch))
+values, batch = views(100_000, 20_000_000), pa.record_batch({"a": [b"1"] * 1000})
+"""
 
 
 @pytest.mark.parametrize("call", [
@@ -429,7 +429,7 @@ BIG = """
 ])
 def test_ctrl_c(call):
     """Of 2 TB of values, and of streams that never end."""
-    assert interrupted(BIG + call)
+    assert interrupted(call, BIG)
 
 
 def test_salted_and_joined_values_are_not_all_copied():
