@@ -118,3 +118,13 @@ LV_KERNEL void LV_NAME(keccak_whole)(LV_WHOLE_ARGS)
     lv64_digests(state, 8, 0, whole->digest_nbytes, LV64_LANES, digests);
 }
 #endif
+
+#undef PLACE
+#undef A0
+#undef A1
+#undef A2
+#undef A3
+#undef COLUMN
+#undef THETA
+#undef ROW
+#undef KECCAK_ROUND

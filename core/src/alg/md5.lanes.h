@@ -99,7 +99,6 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     LV_RELOAD(constants);
 #define XT(k, t) LV(add)(w[k], LV(splat)(constants[t]))
     STEPS64(STAGE);
-/* The other macros are the same at each inclusion, and nothing after them has these names. */
 #undef XT
     ADD_TO_STATE();
 }
@@ -146,3 +145,12 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef STAGE
 #undef LOAD_STATE
 #undef ADD_TO_STATE
+#undef NAME
+#undef STEPS4
+#undef ROUND
+#undef K1
+#undef K2
+#undef K3
+#undef K4
+#undef STEPS64
+#undef NOTHING

@@ -211,3 +211,15 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 }
 #  endif
 #endif
+
+#undef IS_LESS
+#undef STEP
+#undef F2
+#undef F1
+#undef F4
+#undef F3
+#undef F5
+#undef STEPS80
+#undef LOAD_STATE
+#undef ADD_TO_STATE
+#undef STAGE

@@ -123,3 +123,7 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 #undef STAGE
 #undef LOAD_STATE
 #undef ADD_TO_STATE
+#undef CH
+#undef PARITY
+#undef ROUNDS5
+#undef ROUNDS20

@@ -224,7 +224,6 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 }
 #endif
 
-/* The other macros are the same at each inclusion, and nothing after them has these names. */
 #undef lv
 #undef LV
 #undef LANES
@@ -239,3 +238,16 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef ROUND
 #undef LOAD_STATE
 #undef ADD_TO_STATE
+#undef NAME
+#undef SCHEDULE
+#undef MAJ
+#undef LOAD_BC
+#undef ROUNDS8
+#undef AT_ONCE
+#undef ROUNDS
+#undef COMPUTE
+#undef COMPUTED
+#undef READY
+#undef REPLACED
+#undef COMPUTING
+#undef GIVEN
