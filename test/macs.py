@@ -209,15 +209,17 @@ def stopped(what, stop):
                 os._exit(0 if is_right and status == 0 else 1)
         finally:
             os._exit(2)
-    shown = b""
+    shown, pid = b"", int(os.read(reader, 20))
     for asked in [1, 2]:
-        # What is typed before the prompt is lost, and mac would wait for ever.
         while shown.count(b"Enter key: ") < asked and select.select([controller], [], [], 60)[0]:
             shown += os.read(controller, 1000)
         equal(f"{what}: asked", shown.count(b"Enter key: "), asked)
+        if shown.count(b"Enter key: ") < asked:
+            os.kill(pid, signal.SIGKILL)  # what is typed before the prompt is lost, and mac would wait for ever
+            break
         if asked == 1:
             os.write(controller, b"wrong")
-            stop(int(os.read(reader, 20)), controller)
+            stop(pid, controller)
         else:
             os.write(controller, b"right\n")
     _, status = os.waitpid(child, 0)
