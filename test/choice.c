@@ -461,6 +461,8 @@ static void check_price(const uint8_t *pool)
     const hl_messages many = {.count = 64, .base = some, .layout = HL_SLICES};
     const hl_messages bulk = {.count = 64, .base = all_long, .layout = HL_SLICES};
 
+    if (!test_alg(HL_SHA256, "vectors of 512 bits that have a price"))
+        return;
     for (size_t i = 0; i < 64; i++) {
         some[i] = (hl_slice){pool + 64 * i, 64};
         all_long[i] = (hl_slice){long_message, sizeof long_message};
