@@ -131,8 +131,8 @@ impl State {
     /// authenticates the entries.
     ///
     /// # Errors
-    /// If the file cannot be read and written; `InvalidInput` for a subject of several lines; `InvalidData` if the file is no state, or is one of another subject, or is
-    /// not authenticated by the secret: the file is left as it is then.
+    /// If the file cannot be read and written; `InvalidInput` for a subject of several lines; `InvalidData` if the file
+    /// is no state, or is one of another subject, or is not authenticated by the secret: the file is left as it is then.
     ///
     /// ```
     /// use std::io::{ErrorKind, Write};
@@ -298,6 +298,16 @@ impl State {
         self.end += self.waiting.len() as u64;
         self.waiting.clear();
         Ok(())
+    }
+
+    /// Closes the state without writing what is not written yet: for a file that is removed.
+    ///
+    /// ```
+    /// hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?.discard();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn discard(mut self) {
+        self.waiting.clear();
     }
 
     /// The check of a line.

@@ -619,7 +619,11 @@ impl<'a> Saver<'a> {
     /// Keeps the file if torrents are left in it that are still to be checked; else removes it.
     fn end(self) -> Result<(), String> {
         let ended = match self.checkpoint.is_empty() {
-            true => self.progress.end(),
+            true => {
+                let removed = self.progress.end(); // while the checkpoint holds the file's lock
+                self.checkpoint.discard();
+                removed
+            }
             false => self.checkpoint.close(),
         };
         ended.map_err(|error| Progress::not_saved(self.path, &error))

@@ -275,6 +275,18 @@ impl Checkpoint {
         inner.failed
     }
 
+    /// Closes the checkpoint without writing what is not written yet: for a file that is removed.
+    ///
+    /// ```
+    /// # use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
+    /// # let state = State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?;
+    /// Checkpoint::new(state).discard();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn discard(self) {
+        unlocked(self.0).state.discard();
+    }
+
     /// A panic elsewhere leaves nothing half-done in the data behind the lock.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         lock(&self.0)

@@ -284,7 +284,8 @@ pub fn verify_many<H, T, I>(
 
 /// The same as [`verify_many`] for whoever wants each verdict as soon as it is known.
 ///
-/// `on_piece` is called by any of the threads with the torrent, the piece and its verdict, in any order. It is not called for verdicts that [were known before](Check::known). It is called again with
+/// `on_piece` is called by any of the threads with the torrent, the piece and its verdict, in any order. It is not
+/// called for verdicts that [were known before](Check::known). It is called again with
 /// [`Unchecked`](PieceState::Unchecked) where a verdict, also one that was known, is taken back as a file of the piece
 /// has changed since; then once more with the new one, or with [`Unstable`](PieceState::Unstable).
 ///
