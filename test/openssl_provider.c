@@ -457,7 +457,7 @@ static void misuse_of_hmac(void)
     ERR_clear_error();
 }
 
-/* What errors say. pbkdf2_case compares what is refused. */
+/* The texts of PBKDF2's errors. pbkdf2_case compares which arguments are refused. */
 static void misuse_of_pbkdf2(void)
 {
     EVP_KDF *kdf = fetch_kdf(NULL, "PBKDF2", "hashloom");

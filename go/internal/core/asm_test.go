@@ -275,7 +275,7 @@ func TestCallersInProfiles(t *testing.T) {
 		command := exec.Command(goTool, "tool", "pprof", "-traces", name)
 		traces, err := command.Output()
 		if command.ProcessState == nil {
-			t.Skip("SKIPPED: go: CPU profiles: ", err) // under an emulator
+			t.Skip("SKIPPED: go: CPU profiles: ", err) // an emulator cannot start the go of this machine
 		}
 		if err != nil {
 			t.Fatal(err)

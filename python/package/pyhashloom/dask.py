@@ -41,8 +41,8 @@ __all__ = [
 # A file to hash: its name and the algorithms.
 _Asked = tuple[bytes, list[str]]
 
-# What a worker found: digests, bytes, the time of the file, or why there is no digest (kind, number, text, bytes read
-# before).
+# A worker's result for a file: digests, number of bytes, the file's time, and, without a digest, the reason (kind,
+# number, text, number of bytes read before).
 _Answer = tuple[list[bytes], int, int | None, Any]
 
 # A task has about this much to read, if the lengths of its files are known.

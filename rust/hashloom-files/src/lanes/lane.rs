@@ -11,12 +11,12 @@ use super::{Chunk, Form, Hashing, Leaves, Places};
 use crate::read::stamp::Verdict;
 use crate::run::pool::Pool;
 
-/// Where a message's bytes come from, and what is computed from them.
+/// A message: the source of its bytes, and the results to compute from them.
 pub(crate) trait Message: Sized {
     type Form: Form;
     /// Why there is no digest.
     type Failure;
-    /// What a thread keeps from one message to the next.
+    /// A thread's memory from one message to the next, such as its open files.
     type Own: Default;
 
     /// The results to compute from the whole message.
@@ -63,7 +63,7 @@ pub(crate) struct Lane<M: Message> {
 pub(crate) enum State<F> {
     /// There is more to read, or may be.
     Reading,
-    /// What comes next is not there yet.
+    /// The next bytes are not there yet: readers are to bring them.
     Waiting,
     /// The digests are known without reading.
     Known,

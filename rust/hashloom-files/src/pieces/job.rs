@@ -221,7 +221,7 @@ pub trait Job: Send + Sync {
 /// Largest number of rounds of a job, however its files change: a check of a folder in use must end.
 const ROUNDS_MAX: u8 = 16;
 
-/// What becomes of a job when a piece is settled.
+/// A job's next step once a piece is settled.
 pub(super) enum Settled {
     /// Other pieces are left.
     GoesOn,

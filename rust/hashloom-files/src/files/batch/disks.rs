@@ -599,7 +599,7 @@ mod tests {
         gathered.push(disks.look(4, request(name)).ok().unwrap());
         disks.park(&mut gathered);
         assert!(!disks.are_watched());
-        // What readers never had is taken apart from what they have left.
+        // A request that no reader had is taken apart from a request that a reader has left.
         assert!(disks.take_single().is_some() && disks.take_single().is_none());
         assert_eq!(disks.take_left(9).len(), 1);
         assert!(!disks.is_busy());

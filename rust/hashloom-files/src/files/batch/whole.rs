@@ -45,7 +45,7 @@ pub(super) struct Whole<T> {
     lead: Option<Box<Lead<T>>>,
 }
 
-/// What readers have for a lane.
+/// The bytes that readers have for a lane.
 pub(super) enum Fetch {
     /// All bytes, and the verdict on them.
     Whole(Part, Verdict),
@@ -95,7 +95,7 @@ impl<T> Message for Whole<T> {
                     let has_ended = range.end == end;
                     return (part.chunk(range), if has_ended { State::Ended(self.judge(end)) } else { State::Reading });
                 }
-                // What readers leave to this lane.
+                // Readers leave the bytes up to `end` to this lane.
                 Err(end) => most = usize::try_from(end.min(fetched_end) - at).unwrap_or(usize::MAX),
             }
         }
