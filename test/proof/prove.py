@@ -814,7 +814,7 @@ def runs_of_whole(image, kernels, algorithms, every):
             if algorithm.body != kernel.body:
                 continue
             block = algorithm.block_nbytes
-            most = returned(machine(image), "hli_whole_nblocks", kernel.isa) & FULL[32]
+            most = returned(machine(image), "hli_whole_nblocks", kernel.isa, algorithm.address) & FULL[32]
             longest = longest_of(algorithm, most)
             alike = {0, block // 2, block} if algorithm in some else {block // 2}
             mixed = {longest[min(most, 3) - 1]} if algorithm in some else set()
