@@ -4494,7 +4494,7 @@ GLOBL answers<>(SB), NOPTR, $6480
 
 GLOBL choice<>(SB), NOPTR, $8
 
-DATA hli_first_row<>+0(SB)/8, $0x353029231d0f00
+DATA hli_first_row<>+0(SB)/8, $0x363029231d0f00
 GLOBL hli_first_row<>(SB), RODATA, $8
 
 DATA hli_rows<>+0(SB)/8, $LC0<>+0(SB)
@@ -4774,13 +4774,18 @@ DATA hli_rows<>+4080(SB)/8, $LC59<>+0(SB)
 DATA hli_rows<>+4088(SB)/8, $LC16<>+0(SB)
 DATA hli_rows<>+4096(SB)/8, $0x100000005
 DATA hli_rows<>+4104(SB)/8, $0x1
-DATA hli_rows<>+4128(SB)/8, $0x234012c012c012c
+DATA hli_rows<>+4128(SB)/8, $0x1da00fc00fc00fc
 DATA hli_rows<>+4160(SB)/8, $LC60<>+0(SB)
 DATA hli_rows<>+4168(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+4176(SB)/8, $0x100000005
 DATA hli_rows<>+4184(SB)/8, $0x8
 DATA hli_rows<>+4208(SB)/8, $0x19400fc00fc00fc
-GLOBL hli_rows<>(SB), NOPTR, $4240
+DATA hli_rows<>+4240(SB)/8, $LC61<>+0(SB)
+DATA hli_rows<>+4248(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+4256(SB)/8, $0x100000005
+DATA hli_rows<>+4264(SB)/8, $0x20
+DATA hli_rows<>+4288(SB)/8, $0xffffffffffff00dd
+GLOBL hli_rows<>(SB), NOPTR, $4320
 
 TEXT ·link_sha1(SB), NOSPLIT, $0-0
 	LEAQ ·hli_sha1_blocks_sse2(SB), AX
@@ -5016,6 +5021,8 @@ TEXT ·link_keccak(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+4112(SB)
 	LEAQ ·hli_keccak_blocks_avx2_x1(SB), AX
 	MOVQ AX, hli_rows<>+4192(SB)
+	LEAQ ·hli_keccak_blocks_avx512_x1(SB), AX
+	MOVQ AX, hli_rows<>+4272(SB)
 	RET
 
 DATA hli_sha1_schedule_64<>+0(SB)/8, $0x5a827999da827999
@@ -5395,6 +5402,11 @@ DATA LC60<>+0(SB)/8, $0x625f6b616363656b
 DATA LC60<>+8(SB)/8, $0x76615f736b636f6c
 DATA LC60<>+16(SB)/8, $0x31785f3278
 GLOBL LC60<>(SB), RODATA, $24
+
+DATA LC61<>+0(SB)/8, $0x625f6b616363656b
+DATA LC61<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC61<>+16(SB)/8, $0x31785f32313578
+GLOBL LC61<>(SB), RODATA, $24
 
 DATA LC7<>+0(SB)/8, $0x323135787661
 GLOBL LC7<>(SB), RODATA, $8
