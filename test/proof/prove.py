@@ -130,7 +130,7 @@ TARGETS = [
            [*ALL_SOURCES, "arm/*.c"]),
     Target("i686", x86, os.environ.get("I686_CC", "i686-linux-gnu-gcc"), "i686-linux-gnu-",
            ["alg/*.c", "edges.c", "x86/single_*.c", "x86/sha512_*.c"],
-           ["generic/scalar.c", "x86/sse2.c", "x86/ssse3.c", "x86/avx*.c"]),
+           ["generic/scalar.c", "x86/sse2.c", "x86/avx*.c"]),
 ]
 
 
@@ -923,7 +923,7 @@ KERNEL_MUTANTS = [
     ("generic/scalar.c", "lanes/operators.inc.h", "z ^ (x & (y ^ z))", "y ^ (x & (y ^ z))"),
     ("x86/sse2.c", "lanes/sse2.h", "0x1b), 0x1b", "0x1b), 0xb1"),
     ("x86/sse2.c", "lanes/x86.inc.h", "V_ALL(andnot)(x, y)", "V_ALL(andnot)(y, x)"),
-    ("x86/ssse3.c", "lanes/x86.inc.h", "BYTES(3, 0, 1, 2", "BYTES(3, 0, 2, 1"),
+    ("x86/avx.c", "lanes/x86.inc.h", "BYTES(3, 0, 1, 2", "BYTES(3, 0, 2, 1"),
     ("x86/avx.c", "lanes/x86.inc.h", "V(unpackhi_epi64)(t1, t3)", "V(unpackhi_epi64)(t1, t2)"),
     ("x86/avx2.c", "lanes/x86.inc.h", "V_ALL(or)(x, y))", "V_ALL(and)(x, y))"),
     ("x86/avx2.c", "lanes/x86.inc.h", "V(add_epi64)", "V(add_epi32)"),

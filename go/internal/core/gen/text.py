@@ -51,9 +51,9 @@ FLAGS = [
 # remain, or gain 3% at most over the kernels that remain (sha512 over SSE2 is even slower than plain C on AMD).
 LEFT_OUT = {
     "amd64": [
-        r"ISA\(ssse3,", r"LANES\(\w+, \w+, (ssse3|avx),", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx512vl)_x1,",
+        r"ISA\(ssse3,", r"LANES\(\w+, \w+, avx,", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx512vl)_x1,",
         r"LANES\(SHA512, sha512, sse2,",
-        r"KERNEL\(KECCAK, keccak_blocks_(sse2|ssse3|avx),",
+        r"KERNEL\(KECCAK, keccak_blocks_(sse2|avx),",
     ],
     "arm64": [r"KERNEL\(KECCAK, keccak_blocks_neon,"],
 }
