@@ -519,6 +519,7 @@ GENERAL = {
     "kmovw": lambda m, a, b: move_mask(m, a, b, 16), "kmovq": lambda m, a, b: move_mask(m, a, b, 64),
     "kmovd": lambda m, a, b: move_mask(m, a, b, 32), "kmovb": lambda m, a, b: move_mask(m, a, b, 8),
     "kxorq": lambda m, a, b, c: xor_masks(m, a, b, c, 64), "kxord": lambda m, a, b, c: xor_masks(m, a, b, c, 32),
+    "kxnorq": lambda m, a, b, c: xor_masks(m, a, b, c, 64, FULL[64]),
     "kshiftrq": lambda m, a, b, c: m.k.update({a.number: b.get(m) >> c.get(m)}),
     "kshiftrd": lambda m, a, b, c: m.k.update({a.number: (b.get(m) & FULL[32]) >> c.get(m)}),
 }
@@ -536,9 +537,9 @@ for condition in CONDITIONS:
     GENERAL["cmov" + condition] = lambda m, a, b, c=condition: a.set(m, b.get(m) if holds(m, c) else a.get(m))
 
 
-def xor_masks(m, a, b, c, width):
+def xor_masks(m, a, b, c, width, inverted=0):
     # A mask with itself is 0, whatever it was.
-    m.k[a.number] = 0 if b.number == c.number else (b.get(m) ^ c.get(m)) & FULL[width]
+    m.k[a.number] = inverted ^ (0 if b.number == c.number else (b.get(m) ^ c.get(m)) & FULL[width])
 
 
 def move_mask(m, a, b, n):

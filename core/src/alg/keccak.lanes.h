@@ -132,25 +132,48 @@ LV_KERNEL void LV_NAME(keccak_blocks)(void *state, const uint8_t *const msg[], s
 }
 
 #if LV_STAGES || defined(LV_WHOLES) || defined(LV_SPONGE_WHOLES)
+LV_FN void keccak_xor(uint64_t *state, unsigned i, uint64_t word)
+{
+    uint64_t *const row = state + i * LV64_LANES;
+
+    lv64_store(row, lv64_xor(lv64_load(row), lv64_splat(word)));
+}
+
 LV_KERNEL void LV_NAME(keccak_whole)(LV_WHOLE_ARGS)
 {
     const unsigned nwords = whole->block_nbytes / 8;
     const uint64_t *begin = whole->begin;
     uint64_t state[25 * LV64_LANES] __attribute__((aligned(64)));
+    size_t most = nbytes[0];
+    /* Suffixes at the beginning of a word, all in the same. */
+    const unsigned is_suffix_alone = whole->is_one_length && most % 8 == 0;
 
-    for (unsigned i = nwords; i < 25; i++)
-        lv64_store(state + i * LV64_LANES, lv64_splat(begin[i]));
+    for (unsigned l = 1; l < LV64_LANES && !whole->is_one_length; l++) {
+        most = nbytes[l] > most ? nbytes[l] : most;
+        __asm__("" : "+r"(most)); /* keeps the loop in general registers */
+    }
     for (unsigned b = 0; b < whole->nblocks; b++) {
-        for (unsigned i = 0; i < nwords; i += LV64_GROUP) {
+        const size_t at = b * (size_t)whole->block_nbytes;
+        /* words with bytes of a message; the suffix is one, if it has no word for itself */
+        const size_t with_bytes = most < at ? 0 : (most - at) / 8 + 1 - is_suffix_alone;
+        const unsigned n = with_bytes < nwords ? (unsigned)with_bytes : nwords;
+
+        for (unsigned i = n; i < 25 && b == 0; i++)
+            lv64_store(state + i * LV64_LANES, lv64_splat(begin[i]));
+        if (is_suffix_alone && most >= at && n < nwords)
+            keccak_xor(state, n, whole->suffix);
+        for (unsigned i = 0; i < n; i += LV64_GROUP) {
             lv64 w[LV64_GROUP];
             lv64_load_padded_words(w, whole, data, nbytes, b, i);
             LV_UNROLL(8)
             for (unsigned j = 0; j < LV64_GROUP; j++) {
                 uint64_t *const row = state + (i + j) * LV64_LANES;
-                if (j < nwords - i)
+                if (j < n - i)
                     lv64_store(row, lv64_xor(b == 0 ? lv64_splat(begin[i + j]) : lv64_load(row), w[j]));
             }
         }
+        if (b + 1 == whole->nblocks)
+            keccak_xor(state, nwords - 1, UINT64_C(1) << 63);
         keccak_permute(state, b + 1 < whole->nblocks);
     }
     lv64_digests(state, 8, 0, whole->digest_nbytes, LV64_LANES, digests);

@@ -125,16 +125,9 @@ LV_FN void lv64_load_padded_words(lv64 w[LV64_GROUP], const struct hli_whole *wh
 {
     const int one = whole->is_one_length;
     const size_t at = b * (size_t)whole->block_nbytes + 8 * i;
-    const unsigned n = whole->block_nbytes / 8 - i, after = whole->suffix;
+    const __m256i r0 = padded_pair(data, nbytes, one, 0, 2, at, whole->suffix);
+    const __m256i r1 = padded_pair(data, nbytes, one, 1, 3, at, whole->suffix);
 
-    if (one && at > nbytes[0]) {
-        w[0] = w[1] = _mm256_setzero_si256();
-    } else {
-        const __m256i r0 = padded_pair(data, nbytes, one, 0, 2, at, after);
-        const __m256i r1 = padded_pair(data, nbytes, one, 1, 3, at, after);
-        w[0] = _mm256_unpacklo_epi64(r0, r1);
-        w[1] = _mm256_unpackhi_epi64(r0, r1);
-    }
-    if (n <= 2 && b + 1 == whole->nblocks)
-        w[n - 1] = lv64_xor(w[n - 1], lv64_splat(UINT64_C(1) << 63));
+    w[0] = _mm256_unpacklo_epi64(r0, r1);
+    w[1] = _mm256_unpackhi_epi64(r0, r1);
 }

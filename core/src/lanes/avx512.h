@@ -352,29 +352,13 @@ LV_FN void lv64_load_padded_words(lv64 w[LV64_GROUP], const struct hli_whole *wh
 {
     const __m512i suffix = _mm512_set1_epi8((char)whole->suffix);
     const size_t offset = b * (size_t)whole->block_nbytes + 8 * i;
-    const unsigned n = whole->block_nbytes / 8 - i;
-    const __mmask64 inside = lowest(8 * (size_t)n);
 
-    if (whole->is_one_length && LV64_LEFT(0) <= 0) { /* behind all messages */
-        for (unsigned j = 0; j < 8; j++)
-            w[j] = zeros();
-        if (LV64_LEFT(0) == 0)
-            w[0] = lv64_splat(whole->suffix);
-    } else {
-        for (unsigned l = 0; l < 8; l++) { /* a mask's bits beyond the last word do no harm */
-            const ptrdiff_t left = LV64_LEFT(l);
-            const __mmask64 kept = PADDED_KEPT_OF_LONG(left), upto = PADDED_KEPT_OF_LONG(left + 1);
-            w[l] = _mm512_mask_mov_epi8(padded64(data[l], offset, kept & inside, _mm512_setzero_si512()), kept ^ upto,
-                                        suffix);
-        }
-        transpose64(w);
+    for (unsigned l = 0; l < 8; l++) {
+        const ptrdiff_t left = LV64_LEFT(l);
+        const __mmask64 kept = PADDED_KEPT_OF_LONG(left), upto = PADDED_KEPT_OF_LONG(left + 1);
+        w[l] = _mm512_mask_mov_epi8(padded64(data[l], offset, kept, _mm512_setzero_si512()), kept ^ upto, suffix);
     }
-    if (n <= 8 && b + 1 == whole->nblocks) { /* the block's last word */
-#pragma GCC unroll 8
-        for (unsigned j = 0; j < 8; j++)
-            if (j == n - 1)
-                w[j] = lv64_xor(w[j], lv64_splat(UINT64_C(1) << 63));
-    }
+    transpose64(w);
 }
 
 /* The states are transposed in registers, and each digest is one masked store. */

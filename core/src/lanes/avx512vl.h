@@ -29,7 +29,6 @@ LV_FN void lv64_load_padded_words(lv64 w[LV64_GROUP], const struct hli_whole *wh
 {
     const __m128i suffix = _mm_set1_epi8((char)whole->suffix);
     const size_t at = b * (size_t)whole->block_nbytes + 8 * i;
-    const unsigned n = whole->block_nbytes / 8 - i;
     __m128i r[4];
 
     for (unsigned l = 0; l < 4; l++)
@@ -38,6 +37,4 @@ LV_FN void lv64_load_padded_words(lv64 w[LV64_GROUP], const struct hli_whole *wh
     const __m256i r1 = _mm256_inserti128_si256(_mm256_castsi128_si256(r[1]), r[3], 1);
     w[0] = _mm256_unpacklo_epi64(r0, r1);
     w[1] = _mm256_unpackhi_epi64(r0, r1);
-    if (n <= 2 && b + 1 == whole->nblocks)
-        w[n - 1] = lv64_xor(w[n - 1], lv64_splat(UINT64_C(1) << 63));
 }

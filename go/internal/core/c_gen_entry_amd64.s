@@ -4756,35 +4756,35 @@ DATA hli_rows<>+3840(SB)/8, $LC56<>+0(SB)
 DATA hli_rows<>+3848(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+3856(SB)/8, $0x400000005
 DATA hli_rows<>+3864(SB)/8, $0x8
-DATA hli_rows<>+3888(SB)/8, $0x224017601760176
+DATA hli_rows<>+3888(SB)/8, $0x2240176017601c9
 DATA hli_rows<>+3896(SB)/8, $0x2e
 DATA hli_rows<>+3920(SB)/8, $LC57<>+0(SB)
 DATA hli_rows<>+3928(SB)/8, $LC5<>+0(SB)
 DATA hli_rows<>+3936(SB)/8, $0x400000005
 DATA hli_rows<>+3944(SB)/8, $0x10
-DATA hli_rows<>+3968(SB)/8, $0x13d00e200e200e2
+DATA hli_rows<>+3968(SB)/8, $0x13d00e200e200f5
 DATA hli_rows<>+3976(SB)/8, $0x1e
 DATA hli_rows<>+4000(SB)/8, $LC58<>+0(SB)
 DATA hli_rows<>+4008(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+4016(SB)/8, $0x800000005
 DATA hli_rows<>+4024(SB)/8, $0x20
-DATA hli_rows<>+4048(SB)/8, $0x1e501a801a801a8
+DATA hli_rows<>+4048(SB)/8, $0x1e501a801a80172
 DATA hli_rows<>+4056(SB)/8, $0x27
 DATA hli_rows<>+4080(SB)/8, $LC59<>+0(SB)
 DATA hli_rows<>+4088(SB)/8, $LC16<>+0(SB)
 DATA hli_rows<>+4096(SB)/8, $0x100000005
 DATA hli_rows<>+4104(SB)/8, $0x1
-DATA hli_rows<>+4128(SB)/8, $0x1da00fc00fc00fc
+DATA hli_rows<>+4128(SB)/8, $0x1da00fc00fc0103
 DATA hli_rows<>+4160(SB)/8, $LC60<>+0(SB)
 DATA hli_rows<>+4168(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+4176(SB)/8, $0x100000005
 DATA hli_rows<>+4184(SB)/8, $0x8
-DATA hli_rows<>+4208(SB)/8, $0x19400fc00fc00fc
+DATA hli_rows<>+4208(SB)/8, $0x19400fc00fc00e7
 DATA hli_rows<>+4240(SB)/8, $LC61<>+0(SB)
 DATA hli_rows<>+4248(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+4256(SB)/8, $0x100000005
 DATA hli_rows<>+4264(SB)/8, $0x20
-DATA hli_rows<>+4288(SB)/8, $0xffffffffffff00dd
+DATA hli_rows<>+4288(SB)/8, $0xffffffffffff00cb
 GLOBL hli_rows<>(SB), NOPTR, $4320
 
 TEXT ·link_sha1(SB), NOSPLIT, $0-0
