@@ -181,7 +181,7 @@ static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessag
                                           : is_whole || n <= HLI_FEW || alone == NULL || nblocks > 2;
             if ((row->kernel.isas & word) == 0)
                 continue;
-            if (is_whole && lanes <= nmessages + nmessages / 2) /* two thirds of the lanes are filled */
+            if (is_whole && 5 * lanes <= 8 * nmessages) /* five of eight lanes are filled */
                 lacking = 0;
             if (!may_be || (n == 1 && lanes > 1 && alone != NULL) || blocks + beside + left >= times[n])
                 continue;

@@ -131,7 +131,7 @@ LV_KERNEL void LV_NAME(keccak_blocks)(void *state, const uint8_t *const msg[], s
     }
 }
 
-#if LV_STAGES || defined(LV_WHOLES) || defined(LV_SPONGE_WHOLES)
+#if LV_STAGES || defined(LV_WHOLES)
 LV_FN void keccak_xor(uint64_t *state, unsigned i, uint64_t word)
 {
     uint64_t *const row = state + i * LV64_LANES;

@@ -30,12 +30,9 @@
  *                                   block b: bytes of the messages, one bits, zeros, lengths
  *   lv32_digests(state, nwords, big_endian, nbytes, n, digests)
  *                                   the digests of the first n lanes; likewise lv64
- *
-
  *   lv64_load_padded_words(w, whole, data, nbytes, b, i)
  *                                   words i .. i + LV64_GROUP - 1 of block b of a sponge: bytes of the messages, suffixes,
- *                                   zeros; what is behind the block does not matter. LV_SPONGE_WHOLES: the vocabulary
- *                                   has this one and digests alone
+ *                                   zeros; what is behind the block does not matter
  *
  * If functions of three words take more than two operations, the vocabulary also defines the macros lv32_sub(x, y),
  * lv32_and(x, y), lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second

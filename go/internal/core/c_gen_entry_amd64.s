@@ -85,14 +85,12 @@ L6:
 	MOVL $2097152, 8(R12)
 	SHLQ $4, AX
 	LEAQ (DI)(AX*1), CX
-	MOVL DX, AX
-	SHRL $1, AX
-	MOVQ CX, 40(R12)
-	ADDL DX, AX
+	LEAL (DX*8), AX
 	MOVL AX, 28(R12)
 	LEAL -1(DX), AX
 	LEAQ 2(AX), BX
 	MOVL R8, AX
+	MOVQ CX, 40(R12)
 	ANDL $1, AX
 	MOVQ BX, 48(R12)
 	MOVB AX, 27(R12)
@@ -123,8 +121,9 @@ L13:
 	ANDL 24(AX), R14
 	MOVWLZX 56(AX), SI
 	JEQ L20
-	XORL R14, R14
-	CMPL 28(R12), DX
+	LEAL (DX)(DX*4), R14
+	CMPL 28(R12), R14
+	MOVL $0, R14
 	CMOVLCS 8(R12), R14
 	MOVL R14, 8(R12)
 L25:
@@ -4513,6 +4512,7 @@ DATA hli_rows<>+168(SB)/8, $LC5<>+0(SB)
 DATA hli_rows<>+176(SB)/8, $0x800000000
 DATA hli_rows<>+184(SB)/8, $0x10
 DATA hli_rows<>+208(SB)/8, $0x600057004a004a
+DATA hli_rows<>+216(SB)/8, $0x28
 DATA hli_rows<>+240(SB)/8, $LC6<>+0(SB)
 DATA hli_rows<>+248(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+256(SB)/8, $0x1000000000
@@ -4592,6 +4592,7 @@ DATA hli_rows<>+1368(SB)/8, $LC5<>+0(SB)
 DATA hli_rows<>+1376(SB)/8, $0x800000001
 DATA hli_rows<>+1384(SB)/8, $0x10
 DATA hli_rows<>+1408(SB)/8, $0xd500a3008900a0
+DATA hli_rows<>+1416(SB)/8, $0x28
 DATA hli_rows<>+1440(SB)/8, $LC25<>+0(SB)
 DATA hli_rows<>+1448(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+1456(SB)/8, $0x1000000001
@@ -4640,7 +4641,7 @@ DATA hli_rows<>+2080(SB)/8, $LC34<>+0(SB)
 DATA hli_rows<>+2088(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+2096(SB)/8, $0x100000001
 DATA hli_rows<>+2104(SB)/8, $0x8
-DATA hli_rows<>+2128(SB)/8, $0xab005c0076006f
+DATA hli_rows<>+2128(SB)/8, $0xab005c00760076
 DATA hli_rows<>+2160(SB)/8, $LC35<>+0(SB)
 DATA hli_rows<>+2168(SB)/8, $LC30<>+0(SB)
 DATA hli_rows<>+2176(SB)/8, $0x100000001
@@ -4662,6 +4663,7 @@ DATA hli_rows<>+2408(SB)/8, $LC5<>+0(SB)
 DATA hli_rows<>+2416(SB)/8, $0x400000002
 DATA hli_rows<>+2424(SB)/8, $0x10
 DATA hli_rows<>+2448(SB)/8, $0x10200c200aa00cc
+DATA hli_rows<>+2456(SB)/8, $0x28
 DATA hli_rows<>+2480(SB)/8, $LC39<>+0(SB)
 DATA hli_rows<>+2488(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+2496(SB)/8, $0x800000002
@@ -4682,7 +4684,7 @@ DATA hli_rows<>+2720(SB)/8, $LC42<>+0(SB)
 DATA hli_rows<>+2728(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+2736(SB)/8, $0x100000002
 DATA hli_rows<>+2744(SB)/8, $0x8
-DATA hli_rows<>+2768(SB)/8, $0xe200730097008c
+DATA hli_rows<>+2768(SB)/8, $0xe200730097008e
 DATA hli_rows<>+2800(SB)/8, $LC43<>+0(SB)
 DATA hli_rows<>+2808(SB)/8, $LC1<>+0(SB)
 DATA hli_rows<>+2816(SB)/8, $0x400000003
@@ -4699,6 +4701,7 @@ DATA hli_rows<>+2968(SB)/8, $LC5<>+0(SB)
 DATA hli_rows<>+2976(SB)/8, $0x800000003
 DATA hli_rows<>+2984(SB)/8, $0x10
 DATA hli_rows<>+3008(SB)/8, $0x9200b500890061
+DATA hli_rows<>+3016(SB)/8, $0x28
 DATA hli_rows<>+3040(SB)/8, $LC46<>+0(SB)
 DATA hli_rows<>+3048(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+3056(SB)/8, $0x1000000003
@@ -4741,6 +4744,7 @@ DATA hli_rows<>+3608(SB)/8, $LC5<>+0(SB)
 DATA hli_rows<>+3616(SB)/8, $0x800000004
 DATA hli_rows<>+3624(SB)/8, $0x10
 DATA hli_rows<>+3648(SB)/8, $0x55008c005e0041
+DATA hli_rows<>+3656(SB)/8, $0x28
 DATA hli_rows<>+3680(SB)/8, $LC54<>+0(SB)
 DATA hli_rows<>+3688(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+3696(SB)/8, $0x1000000004
@@ -4802,6 +4806,8 @@ TEXT ·link_sha1(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+192(SB)
 	LEAQ ·hli_sha1_scheduled_avx512vl(SB), AX
 	MOVQ AX, hli_rows<>+200(SB)
+	LEAQ ·hli_sha1_whole_avx512vl(SB), AX
+	MOVQ AX, hli_rows<>+224(SB)
 	LEAQ ·hli_sha1_blocks_avx512(SB), AX
 	MOVQ AX, hli_rows<>+272(SB)
 	LEAQ ·hli_sha1_scheduled_avx512(SB), AX
@@ -4855,6 +4861,8 @@ TEXT ·link_sha256(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+1392(SB)
 	LEAQ ·hli_sha256_scheduled_avx512vl(SB), AX
 	MOVQ AX, hli_rows<>+1400(SB)
+	LEAQ ·hli_sha256_whole_avx512vl(SB), AX
+	MOVQ AX, hli_rows<>+1424(SB)
 	LEAQ ·hli_sha256_blocks_avx512(SB), AX
 	MOVQ AX, hli_rows<>+1472(SB)
 	LEAQ ·hli_sha256_scheduled_avx512(SB), AX
@@ -4918,6 +4926,8 @@ TEXT ·link_sha512(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+2432(SB)
 	LEAQ ·hli_sha512_scheduled_avx512vl(SB), AX
 	MOVQ AX, hli_rows<>+2440(SB)
+	LEAQ ·hli_sha512_whole_avx512vl(SB), AX
+	MOVQ AX, hli_rows<>+2464(SB)
 	LEAQ ·hli_sha512_blocks_avx512(SB), AX
 	MOVQ AX, hli_rows<>+2512(SB)
 	LEAQ ·hli_sha512_scheduled_avx512(SB), AX
@@ -4951,6 +4961,8 @@ TEXT ·link_ripemd160(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+2992(SB)
 	LEAQ ·hli_ripemd160_scheduled_avx512vl(SB), AX
 	MOVQ AX, hli_rows<>+3000(SB)
+	LEAQ ·hli_ripemd160_whole_avx512vl(SB), AX
+	MOVQ AX, hli_rows<>+3024(SB)
 	LEAQ ·hli_ripemd160_blocks_avx512(SB), AX
 	MOVQ AX, hli_rows<>+3072(SB)
 	LEAQ ·hli_ripemd160_scheduled_avx512(SB), AX
@@ -4990,6 +5002,8 @@ TEXT ·link_md5(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+3632(SB)
 	LEAQ ·hli_md5_scheduled_avx512vl(SB), AX
 	MOVQ AX, hli_rows<>+3640(SB)
+	LEAQ ·hli_md5_whole_avx512vl(SB), AX
+	MOVQ AX, hli_rows<>+3664(SB)
 	LEAQ ·hli_md5_blocks_avx512(SB), AX
 	MOVQ AX, hli_rows<>+3712(SB)
 	LEAQ ·hli_md5_scheduled_avx512(SB), AX
