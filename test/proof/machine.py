@@ -50,10 +50,17 @@ class Image:
             *address, _, name = line.split()
             if address:
                 self.symbols[name] = int(address[0], 16)
+        texts = {}
+        if hasattr(isa, "SHA512_BYTES"):  # objdump sees a nop of as many bytes
+            for address, segment in self.segments:
+                texts |= {address + x.start(): isa.sha512_text(x) for x in isa.SHA512_BYTES.finditer(segment)}
+            path = path.with_suffix(".listed")
+            path.write_bytes(isa.SHA512_BYTES.sub(b"\x0f\x1f\x44\x00\x00", data))
         for line in command(objdump, "-d", "--no-show-raw-insn", *isa.OBJDUMP, path).splitlines():
             address, tab, text = line.partition(":\t")
             if tab:
                 self.lines[int(address, 16)] = text.strip()
+        self.lines |= {x: text for x, text in texts.items() if self.lines.get(x, "").startswith("nop")}
         addresses = sorted(self.lines)
         self.next = dict(zip(addresses, [*addresses[1:], None]))
 

@@ -1043,9 +1043,9 @@ FORM_MUTANTS = [
 # File, text, replacement, the beginning of the kernels that must no longer be proved.
 MODEL_MUTANTS = [
     ("x86.py", "rol(x[3], 30, 32)", "rol(x[3], 29, 32)", "sha1_blocks_sha"),
-    ("x86.py", "ror32(e, 25)", "ror32(e, 24)", "sha256_blocks_sha"),
+    ("x86.py", "6, 11, 25", "6, 11, 24", "sha256_blocks_sha"),
     ("x86.py", "list(y) + list(x)", "list(x) + list(y)", "sha256_blocks_sha"),
-    ("x86.py", "shr(x, 10)", "shr(x, 11)", "sha256_blocks_sha"),
+    ("x86.py", "17, 19, 10", "17, 19, 11", "sha256_blocks_sha"),
     ("x86.py", "return [w19, w18, w17, w16]", "return [w19, w18, w16, w17]", "sha1_blocks_sha_x"),
     ("x86.py", "0x8F1BBCDC", "0x8F1BBCDD", "sha1_blocks_sha"),
     ("x86.py", "conj(xor(x, FULL[w]), y)", "conj(x, xor(y, FULL[w]))", "ripemd160_blocks_sse2"),
@@ -1210,11 +1210,12 @@ def silicon_failures(targets, executed, folder, every):
                                                    4000 if every else 400)
         wrong += more
         failures += [f"{target.name}, not as modelled: {x}" for x in wrong]
+        lacking = [x for x in lacking if not x.startswith("vsha512")]  # few CPUs have these
         if lacking and (runner or {"avx512", "sha"} <= set(os.environ.get("HASHLOOM_EXPECT", "").split(","))):
             failures.append(f"{target.name}: this CPU lacks {', '.join(lacking)}")
-        print(f"{target.name}: {n - len(lacking)} forms of instructions are as modelled, by "
+        print(f"{target.name}: {len(run)} forms of instructions are as modelled, by "
               f"{'qemu' if runner else 'this CPU'}, alone and in {nprograms} random programs" +
-              f"; SKIPPED: {len(lacking)} that it lacks" * bool(lacking))
+              f"; SKIPPED: {n - len(run)} that it lacks" * (n > len(run)))
     return failures
 
 

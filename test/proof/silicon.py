@@ -135,7 +135,9 @@ class X86:
 
     def syntax(self, program):
         """The syntax of older assemblers."""
-        return "\n".join(re.sub(r"\b(\w+) BCST (\[rdi(?:\+0x1)?\])", self.broadcast(x), x) for x in program.split("\n"))
+        return "\n".join(f".byte {','.join(map(str, x86.sha512_bytes(x)))}" if x.startswith("vsha512") else
+                         re.sub(r"\b(\w+) BCST (\[rdi(?:\+0x1)?\])", self.broadcast(x), x)
+                         for x in program.split("\n"))
 
     def broadcast(self, form):
         width = {"x": 16, "y": 32, "z": 64}[re.search(r"([xyz])mm", form)[1]] if "BCST" in form else 0

@@ -735,47 +735,65 @@ def sha1msg2(w, x, y):
     return [w19, w18, w17, w16]
 
 
-def ror32(x, n):
-    return rol(x, 32 - n, 32)
-
-
 def xor3(x, y, z):
     return xor(xor(x, y), z)
 
 
-def sha256rnds2(w, x, y, wk):
+# The rotations of SHA-2's sums, and the last count of a sigma, a shift.
+SIGMAS = {32: ((2, 13, 22), (6, 11, 25), (7, 18, 3), (17, 19, 10)),
+          64: ((28, 34, 39), (14, 18, 41), (1, 8, 7), (19, 61, 6))}
+
+
+def big_sigma(w, x, i):
+    return xor3(*(rol(x, w - n, w) for n in SIGMAS[w][i]))
+
+
+def sigma(w, x, i):
+    a, b, n = SIGMAS[w][2 + i]
+    return xor3(rol(x, w - a, w), rol(x, w - b, w), shr(x, n))
+
+
+def sha2rnds2(w, x, y, wk):
     a, b, e, f = y[::-1]
     c, d, g, h = x[::-1]
     for t in range(2):
-        s1 = xor3(ror32(e, 6), ror32(e, 11), ror32(e, 25))
-        s0 = xor3(ror32(a, 2), ror32(a, 13), ror32(a, 22))
-        ch, maj = table(0xCA, e, f, g) & FULL[32], table(0xE8, a, b, c) & FULL[32]
-        a, b, c, d, e, f, g, h = (add(32, ch, s1, wk[t], h, maj, s0), a, b, c, add(32, ch, s1, wk[t], h, d), e, f, g)
+        s0, s1 = big_sigma(w, a, 0), big_sigma(w, e, 1)
+        ch, maj = table(0xCA, e, f, g) & FULL[w], table(0xE8, a, b, c) & FULL[w]
+        a, b, c, d, e, f, g, h = (add(w, ch, s1, wk[t], h, maj, s0), a, b, c, add(w, ch, s1, wk[t], h, d), e, f, g)
     return [f, e, b, a]
 
 
-def sigma0(x):
-    return xor3(ror32(x, 7), ror32(x, 18), shr(x, 3))
-
-
-def sigma1(x):
-    return xor3(ror32(x, 17), ror32(x, 19), shr(x, 10))
-
-
-def sha256msg1(w, x, y):
+def sha2msg1(w, x, y):
     w0, w1, w2, w3 = x
-    return [add(32, a, sigma0(b)) for a, b in ((w0, w1), (w1, w2), (w2, w3), (w3, y[0]))]
+    return [add(w, a, sigma(w, b, 0)) for a, b in ((w0, w1), (w1, w2), (w2, w3), (w3, y[0]))]
 
 
-def sha256msg2(w, x, y):
+def sha2msg2(w, x, y):
     w14, w15 = y[2], y[3]
-    w16 = add(32, x[0], sigma1(w14))
-    w17 = add(32, x[1], sigma1(w15))
-    return [w16, w17, add(32, x[2], sigma1(w16)), add(32, x[3], sigma1(w17))]
+    w16 = add(w, x[0], sigma(w, w14, 1))
+    w17 = add(w, x[1], sigma(w, w15, 1))
+    return [w16, w17, add(w, x[2], sigma(w, w16, 1)), add(w, x[3], sigma(w, w17, 1))]
 
 
 BINARY |= {"sha1nexte": (32, sha1nexte), "sha1msg1": (32, sha1msg1), "sha1msg2": (32, sha1msg2),
-           "sha256msg1": (32, sha256msg1), "sha256msg2": (32, sha256msg2)}
+           "sha256msg1": (32, sha2msg1), "sha256msg2": (32, sha2msg2),
+           "sha512msg1": (64, sha2msg1), "sha512msg2": (64, sha2msg2)}
+
+# Binutils before 2.41 know no SHA-512 instructions: their bytes are read and written here, of registers 0 to 7.
+# VEX.256.F2.0F38.W0, the complement of a second operand, a code, the registers of the first and the last operand.
+SHA512 = {0xCB: "vsha512rnds2 ymm{},ymm{},xmm{}", 0xCC: "vsha512msg1 ymm{0},xmm{2}", 0xCD: "vsha512msg2 ymm{0},ymm{2}"}
+SHA512_BYTES = re.compile(rb"\xc4\xe2([\x47\x4f\x57\x5f\x67\x6f\x77\x7f])([\xcb-\xcd])([\xc0-\xff])", re.S)
+
+
+def sha512_text(found):
+    vex, code, registers = (x[0] for x in found.groups())
+    return SHA512[code].format(registers >> 3 & 7, ~vex >> 3 & 15, registers & 7)
+
+
+def sha512_bytes(text):
+    code = next(x for x, form in SHA512.items() if form.split()[0] == text.split()[0])
+    first, *second, last = map(int, re.findall(r"mm(\d)", text))
+    return bytes([0xC4, 0xE2, 0x07 | ~sum(second) << 3 & 0x78, code, 0xC0 | first << 3 | last])
 
 # ---- Vectors: the instructions --------------------------------------------------------------------------------------
 
@@ -861,8 +879,11 @@ def vector(name, is_legacy, operands):
         return lambda m: blend(m, a, b, c, width)
     if name == "sha256rnds2":
         b = operands[1]
-        return lambda m: target(m, a, 32, sha256rnds2(32, source(m, a, 32, 4), source(m, b, 32, 4),
+        return lambda m: target(m, a, 32, sha2rnds2(32, source(m, a, 32, 4), source(m, b, 32, 4),
                                                       lanes(m.v[0], 32, 4)), True)
+    if name == "sha512rnds2":
+        b, c = operands[1:]
+        return lambda m: target(m, a, 64, sha2rnds2(64, source(m, a, 64, 4), source(m, b, 64, 4), source(m, c, 64, 2)))
     if name in ("movd", "movq"):
         width, b = (32 if name == "movd" else 64), operands[1]
         if type(b) is Vector and type(a) is Vector:
