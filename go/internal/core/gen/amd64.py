@@ -221,6 +221,8 @@ def body(_, function, symbol):
             elif name == ".p2align":
                 if int(rest.split(",")[0]) >= 4:
                     out.append(f"\tPCALIGN ${1 << int(rest.split(',')[0])}")
+            elif name == ".byte":
+                out.append("\t" + "; ".join(f"BYTE ${one.strip()}" for one in rest.split(",")))
             elif name == "call":
                 out.append(f"\tCALL {translator.operand(rest[1:]) if rest[0] == '*' else symbol(rest)}")
             elif name.startswith("j"):

@@ -51,7 +51,7 @@ class Data:
 class Function:
     name: str
     is_global: bool
-    lines: list = field(default_factory=list)  # instructions, labels with their colon, alignments
+    lines: list = field(default_factory=list)  # instructions, also as .byte, labels with their colon, alignments
 
 
 def text_of(literal):
@@ -86,6 +86,8 @@ class Unit:
                 section = head if head != ".section" else rest.split(",")[0]
                 writable = section in (".data", ".bss") or section.startswith((".data.rel", ".bss")) and \
                     not section.startswith(".data.rel.ro")
+            elif head == ".byte" and section == ".text":
+                now.lines.append(f".byte {rest}")
             elif head in SIZES:
                 self.number(now, SIZES[head], rest)
             elif head == ".zero":

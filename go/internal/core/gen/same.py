@@ -22,6 +22,13 @@ PREFIX = "FUNCTION."
 
 def disassemble(path, name_of):
     """Returns the functions of each name (files may have one each), and of a function the instructions by address."""
+    # Binutils before 2.41 stumble over SHA-512 instructions (VEX.F2.0F38 CB to CD): these are listed as VPSIGNB to
+    # VPSIGND (VEX.66.0F38 08 to 0A), which have the same operands.
+    with open(path, "rb") as file:
+        code = re.sub(rb"(?s)\xc4\xe2([\x47\x4f\x57\x5f\x67\x6f\x77\x7f])([\xcb-\xcd])([\xc0-\xff])",
+                      lambda x: bytes([0xC4, 0xE2, x[1][0] - 2, x[2][0] - 0xC3, x[3][0]]), file.read())
+    with open(path, "wb") as file:
+        file.write(code)
     listing = gcc.run(["objdump", "-d", "-w", "--no-show-raw-insn", path])
     functions, now = {}, []
     for line in listing.split("\n"):
