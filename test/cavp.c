@@ -357,6 +357,10 @@ int main(int argc, char **argv)
         for (size_t k = 0; (kind = kind_of(alg, k)) != NULL; k++) {
             const int monte = strcmp(kind, "Monte") == 0;
 
+#ifdef FIRST_KIND_ALONE
+            if (k > 0)
+                break;
+#endif
             test_case("%s: reading %s", alg->name, kind);
             if (!read_vectors(alg, kind, &v))
                 continue;

@@ -48,7 +48,7 @@
 #define HLI_ISA_sha_avx512vl 0x0100
 #define HLI_ISA_neon         0x0200
 #define HLI_ISA_sha3         0x0400
-#define HLI_ISA_sha512       0x0800
+#define HLI_ISA_sha512       0x0800 /* of x86 and of Arm */
 #define HLI_ISA_simd128      0x1000
 #define HLI_ISA_none         0
 

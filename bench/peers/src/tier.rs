@@ -29,7 +29,7 @@ impl Tier {
     fn lowest_with(isa: &str) -> Option<Tier> {
         match isa {
             "avx512vl" | "avx512" | "sha_avx512vl" => Some(Tier::Here),
-            "sha" => Some(Tier::NoAvx512),
+            "sha" | "sha512" => Some(Tier::NoAvx512),
             "avx" | "avx2" => Some(Tier::Avx2),
             "ssse3" => Some(Tier::Ssse3),
             "scalar" | "sse2" => Some(Tier::Plain),
@@ -53,9 +53,11 @@ impl Tier {
     }
 
     /// The variable of OpenSSL and aws-lc. OPENSSL_ia32cap(3): bit 41 is SSSE3, 60 AVX; after the colon comes leaf 7,
-    /// with bits 16, 17, 21, 28, 30 and 31 for parts of AVX-512, 29 for SHA, 5 for AVX2, 3 and 8 for BMI.
+    /// with bits 16, 17, 21, 28, 30 and 31 for parts of AVX-512, 29 for SHA, 5 for AVX2, 3 and 8 for BMI; after another
+    /// colon bit 32 is SHA-512.
     fn openssl_variable(self) -> &'static str {
-        ["", ":~0xd0230000", ":~0xf0230000", "~0x1000000000000000:0", "~0x1000020000000000:0"][self as usize]
+        ["", ":~0xd0230000", ":~0xf0230000:~0x100000000", "~0x1000000000000000:0", "~0x1000020000000000:0"]
+            [self as usize]
     }
 
     pub fn of_this_process() -> Tier {
