@@ -152,14 +152,15 @@ LV_KERNEL void LV_NAME(keccak_whole)(LV_WHOLE_ARGS)
         most = nbytes[l] > most ? nbytes[l] : most;
         __asm__("" : "+r"(most)); /* keeps the loop in general registers */
     }
+    LV_UNROLL(25)
+    for (unsigned i = 0; i < 25; i++)
+        lv64_store(state + i * LV64_LANES, lv64_splat(begin[i]));
     for (unsigned b = 0; b < whole->nblocks; b++) {
         const size_t at = b * (size_t)whole->block_nbytes;
         /* words with bytes of a message; the suffix is one, if it has no word for itself */
         const size_t with_bytes = most < at ? 0 : (most - at) / 8 + 1 - is_suffix_alone;
         const unsigned n = with_bytes < nwords ? (unsigned)with_bytes : nwords;
 
-        for (unsigned i = n; i < 25 && b == 0; i++)
-            lv64_store(state + i * LV64_LANES, lv64_splat(begin[i]));
         if (is_suffix_alone && most >= at && n < nwords)
             keccak_xor(state, n, whole->suffix);
         for (unsigned i = 0; i < n; i += LV64_GROUP) {
@@ -169,7 +170,7 @@ LV_KERNEL void LV_NAME(keccak_whole)(LV_WHOLE_ARGS)
             for (unsigned j = 0; j < LV64_GROUP; j++) {
                 uint64_t *const row = state + (i + j) * LV64_LANES;
                 if (j < n - i)
-                    lv64_store(row, lv64_xor(b == 0 ? lv64_splat(begin[i + j]) : lv64_load(row), w[j]));
+                    lv64_store(row, lv64_xor(lv64_load(row), w[j]));
             }
         }
         if (b + 1 == whole->nblocks)

@@ -120,8 +120,9 @@ LV_FN void lv64_load_padded_words(lv64 w[LV64_GROUP], const struct hli_whole *wh
 {
     const int one = whole->is_one_length;
     const size_t at = b * (size_t)whole->block_nbytes + 8 * i;
-    const __m256i r0 = padded_pair(data, nbytes, one, 0, 2, at, whole->suffix);
-    const __m256i r1 = padded_pair(data, nbytes, one, 1, 3, at, whole->suffix);
+    const int is_inside = at + 16 <= (one ? nbytes[0] : (whole->nblocks - 1) * (size_t)whole->block_nbytes);
+    const __m256i r0 = is_inside ? row64(data, 0, at) : padded_pair(data, nbytes, one, 0, 2, at, whole->suffix);
+    const __m256i r1 = is_inside ? row64(data, 1, at) : padded_pair(data, nbytes, one, 1, 3, at, whole->suffix);
 
     w[0] = _mm256_unpacklo_epi64(r0, r1);
     w[1] = _mm256_unpackhi_epi64(r0, r1);
