@@ -326,7 +326,7 @@ int nvrtcCompileProgram(struct program *program, int noptions, const char *const
         "extern \"C\" void fake_launch(void **parameters, unsigned grid, unsigned block)\n{\n"
         "    for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++)\n"
         "        for (threadIdx.x = 0; threadIdx.x < block; threadIdx.x++)\n"
-        "            search(*(Params *)parameters[0], *(uint32_t **)parameters[1], *(Results **)parameters[2],\n"
+        "            search(*(Params *)parameters[0], *(uint4 **)parameters[1], *(Results **)parameters[2],\n"
         "                   *(uint32_t **)parameters[3]);\n}\n";
     const char *compiler = getenv("CXX"), *header = getenv("HASHLOOM_CUDA_HOST");
     char command[1024];

@@ -39,7 +39,8 @@ int main(int argc, char **argv)
     const unsigned ninvocations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1u << 21;
     const int ncalls = argc > 2 ? atoi(argv[2]) : 10;
     const Params params = params_of(ninvocations, 0);
-    uint32_t *table, *tail;
+    uint4 *table;
+    uint32_t *tail;
     Results *results;
     cudaEvent_t begun, ended;
     cudaDeviceProp device;
@@ -78,7 +79,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < count; i++) {
         blockIdx.x = i / 256;
         threadIdx.x = i % 256;
-        search(params, input_table, &results, input_tail);
+        search(params, (const uint4 *)input_table, &results, input_tail);
     }
     for (unsigned i = 0; i < results.count && i < sizeof results.nonces / sizeof results.nonces[0]; i++)
         printf("%u\n", results.nonces[i]);

@@ -2,6 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
+struct uint4 {
+    unsigned x, y, z, w;
+};
 #ifdef __CUDA__
 #  define __global__ __attribute__((global))
 #  define __device__ __attribute__((device))

@@ -113,8 +113,9 @@ pub(crate) struct Plan<'a> {
     /// Bytes of the prefix after its whole blocks.
     nrest: usize,
     graph: Graph,
-    /// The words of the table, by their place in the blocks.
-    table_words: Vec<usize>,
+    /// The words of the last digits, by their place in the blocks; what the graph asks for of the table.
+    low_words: Vec<usize>,
+    table: Vec<Id>,
     /// The state before the tail, if there is one, or the digest's most significant 32 bits.
     results: Vec<Id>,
     /// What the graph asks for.
@@ -150,18 +151,20 @@ impl<'a> Plan<'a> {
             tail,
             nrest,
             graph: Graph::default(),
-            table_words: vec![],
+            low_words: vec![],
+            table: vec![],
             results: vec![],
             params: vec![],
             nparams: 0,
         };
         let places = (0..segment.nlow).map(|i| plan.digit_at(i) / 4);
-        plan.table_words = places.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+        plan.low_words = places.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
         let mut graph = Graph::default();
         let state = plan.state(&mut graph, nbytes);
         plan.results = if plan.tail.is_empty() { vec![plan.top(&mut graph, &state)?] } else { state };
-        plan.params = graph.params(&plan.results);
-        plan.nparams = graph.values(&plan.params, &vec![0; plan.blocks.len() / 4 + body.nstate]).len();
+        plan.params = graph.known(&plan.results, Rate::Call);
+        plan.table = graph.known(&plan.results, Rate::Table);
+        plan.nparams = graph.nwords(&plan.params);
         plan.graph = graph;
         Ok(plan)
     }
@@ -182,19 +185,22 @@ impl<'a> Plan<'a> {
             .into_iter()
             .enumerate()
             // Padding depends on lengths alone, as the text does.
-            .map(|(i, word)| if 4 * i < nbytes { graph.given(i) } else { graph.constant(u64::from(word), 32) })
+            .map(|(i, word)| match 4 * i < nbytes {
+                true => graph.given(i, Rate::Call),
+                false => graph.constant(u64::from(word), 32),
+            })
             .collect();
         for i in nlow..nlow + nhigh {
             let digit = graph.named(format!("d{i}"), 32, Rate::Invocation);
             let word = &mut words[self.digit_at(i) / 4];
-            *word = graph.or(*word, digit);
+            *word = graph.xor(*word, digit);
         }
-        for (i, &at) in self.table_words.iter().enumerate() {
-            let last = graph.named(format!("t{i}"), 32, Rate::Round);
-            words[at] = graph.or(words[at], last);
+        for (i, &at) in self.low_words.iter().enumerate() {
+            let last = graph.given(i, Rate::Table);
+            words[at] = graph.xor(words[at], last);
         }
         let first = self.blocks.len() / 4;
-        let mut state: Vec<Id> = (first..first + self.body.nstate).map(|i| graph.given(i)).collect();
+        let mut state: Vec<Id> = (first..first + self.body.nstate).map(|i| graph.given(i, Rate::Call)).collect();
         for block in words.chunks(self.body.nwords) {
             state = self.body.block(graph, &state, block);
         }
@@ -232,21 +238,28 @@ impl<'a> Plan<'a> {
         Ok(if self.parts.least_byte_first == last.is_big_endian { graph.swap(word) } else { word })
     }
 
-    /// Words of the table: those of each value of the last digits, then the bytes of the digits.
+    /// Words of the table: a row for each value of the last digits, then the bytes of the digits.
     pub fn table(&self) -> Vec<u32> {
         let Segment { base, low_size, nlow, .. } = self.segment;
         let mut table = Vec::new();
         for value in 0..low_size {
-            let mut words = vec![0; self.table_words.len()];
+            let mut words = vec![0; self.low_words.len()];
             for (i, digit) in self.segment.digits(value).enumerate().take(nlow) {
                 let at = self.digit_at(i);
-                let word = self.table_words.iter().position(|&place| place == at / 4).unwrap_or(0);
+                let word = self.low_words.iter().position(|&place| place == at / 4).unwrap_or(0);
                 words[word] |= u32::from(digit_byte(&self.parts, digit)) << self.shift(at);
             }
-            table.extend(words);
+            table.extend(self.graph.values(&self.table, &words));
+            table.resize(table.len().next_multiple_of(4), 0);
         }
         table.extend((0..base).map(|digit| u32::from(digit_byte(&self.parts, digit))));
+        table.resize(table.len().next_multiple_of(4), 0);
         table
+    }
+
+    /// Loads of four words in a row of the table.
+    fn nloads(&self) -> u64 {
+        self.graph.nwords(&self.table).div_ceil(4) as u64
     }
 
     /// Words of the parameters behind the head, a multiple of four.
@@ -282,7 +295,7 @@ struct Params {{
     first: u32, count: u32, top: u32, probe: u32, probe_round: u32, words: array<vec4<u32>, {}>
 }}
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> table: array<u32>;
+@group(0) @binding(1) var<storage, read> table: array<vec4<u32>>;
 struct Results {{ count: atomic<u32>, samples: array<u32, {NSAMPLES}>, nonces: array<u32, {ROOM}> }}
 @group(0) @binding(2) var<storage, read_write> results: Results;
 {tail}
@@ -324,7 +337,7 @@ struct Params {{ uint32_t first, count, top, probe, probe_round, unused[{}], wor
 struct Results {{ uint32_t count, samples[{NSAMPLES}], nonces[{ROOM}]; }};
 
 extern \"C\" __global__ void __launch_bounds__({GROUP})
-search(const Params params, const uint32_t *__restrict__ table, Results *results, const uint32_t *__restrict__ tail)
+search(const Params params, const uint4 *__restrict__ table, Results *results, const uint32_t *__restrict__ tail)
 {{
     const uint32_t local = threadIdx.x, index = blockIdx.x * {GROUP}u + local;
     if (index >= params.count)
@@ -360,17 +373,17 @@ search(const Params params, const uint32_t *__restrict__ table, Results *results
         let declared = if language == Language::Cuda { "const uint32_t" } else { "let" };
         let mut before = String::new();
         let Segment { base, low_size, nlow, nhigh, .. } = self.segment;
-        let nwords_of_table = self.table_words.len();
+        let nloads = self.nloads();
         for i in nlow..nlow + nhigh {
             let shift = self.shift(self.digit_at(i));
-            let at = low_size * nwords_of_table as u64;
-            let _ = writeln!(before, "    {declared} d{i} = table[{at}u + rest % {base}u] << {shift}u;");
+            let at = match language {
+                Language::Cuda => format!("((const uint32_t *)(table + {}u))[rest % {base}u]", low_size * nloads),
+                _ => format!("table[{}u + rest % {base}u / 4u][rest % {base}u % 4u]", low_size * nloads),
+            };
+            let _ = writeln!(before, "    {declared} d{i} = {at} << {shift}u;");
             let _ = writeln!(before, "    rest = rest / {base}u;");
         }
-        let mut inside = String::new();
-        for i in 0..nwords_of_table {
-            let _ = writeln!(inside, "    {declared} t{i} = table[{nwords_of_table}u * round + {i}u];");
-        }
+        let mut inside = format!("    {declared} row = {nloads}u * round;\n");
         let mut text = self.graph.write(language, "v", &self.results, param);
         before += &text.before;
         inside += &text.inside;
