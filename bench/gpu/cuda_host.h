@@ -10,10 +10,11 @@ struct uint4 {
 #  define __device__ __attribute__((device))
 #  define __launch_bounds__(n) __attribute__((launch_bounds(n)))
 struct cuda_index {
-    unsigned x;
+    unsigned x, y;
 };
-#  define threadIdx cuda_index{(unsigned)__nvvm_read_ptx_sreg_tid_x()}
-#  define blockIdx  cuda_index{(unsigned)__nvvm_read_ptx_sreg_ctaid_x()}
+#  define threadIdx cuda_index{(unsigned)__nvvm_read_ptx_sreg_tid_x(), 0}
+#  define blockIdx  cuda_index{(unsigned)__nvvm_read_ptx_sreg_ctaid_x(), 0}
+#  define gridDim   cuda_index{0, (unsigned)__nvvm_read_ptx_sreg_nctaid_y()}
 static __device__ inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned n)
 {
     unsigned result;
