@@ -258,33 +258,23 @@ def md_pkcs11():
 
 
 def gpu_bodies():
-    """The statics of shader.rs: words there have 32 bits."""
-    yield f"pub(crate) const NSTATE_MAX: usize = {max(b.nwords * b.word_nbytes for b in BODIES) // 4};"
-    yield f"pub(crate) const NWORDS_MAX: usize = {max(a.block_nbytes for a in ALGORITHMS) // 4};"
-    yield ""
-    for b in BODIES:
-        first = next(a for a in ALGORITHMS if a.body is b)
+    """The statics of shader.rs, for the algorithms of searches: words there have 32 bits."""
+    searchable = [a for a in ALGORITHMS if a.ending == "STRENGTHENED"]
+    bodies = [b for b in BODIES if any(a.body is b for a in searchable)]
+    for b in bodies:
         yield f"const {b.constant}: Body = Body {{"
         yield f'    name: "{b.name}",'
         yield f'    source: include_str!("shaders/{b.name}.ops"),'
         yield f"    nstate: {b.nwords * b.word_nbytes // 4},"
-        yield f"    nwords: {first.block_nbytes // 4},"
+        yield f"    nwords: {next(a for a in searchable if a.body is b).block_nbytes // 4},"
         yield f"    is_wide: {'true' if b.word_nbytes == 8 else 'false'},"
         yield f"    is_big_endian: {'true' if b.big_endian else 'false'},"
-        yield f"    ending: {gpu_ending(first)},"
         yield "};"
     yield ""
-    yield "static BODIES: [(Algorithm, Body); NBODIES] = ["
-    for a in ALGORITHMS:
-        body = a.body.constant
-        if a.body.name == "keccak":
-            body = f"Body {{ nwords: {a.block_nbytes // 4}, ending: {gpu_ending(a)}, ..{body} }}"
-        yield f"    (Algorithm::{a.camel}, {body}),"
+    yield f"static BODIES: [(Algorithm, Body); {len(searchable)}] = ["
+    for a in searchable:
+        yield f"    (Algorithm::{a.camel}, {a.body.constant}),"
     yield "];"
-
-
-def gpu_ending(a):
-    return "Ending::Strengthened" if a.ending == "STRENGTHENED" else f"Ending::Sponge({a.suffix:#04x})"
 
 
 def rust_cores():

@@ -6,11 +6,10 @@
 #   bench/gpu/run.sh --pack FOLDER       on a machine that builds: gpubench, and all that the other one needs
 #   FOLDER/run.sh [--small] [RESULTS]    there: at most 40 minutes, 5 with --small
 #
-# RESULTS (default: results.jsonl) becomes lines of JSON: the machine; digests beside the CPU's, for ragged messages
-# and for lengths around blocks; searches beside the CPU's lanes and hashcat; the same kernels in CUDA C with nothing
-# around them (nvcc) and their instructions (cuobjdump); messages that go over the bus. A part whose program is missing
-# says SKIPPED. DEVICE, if it is set, is a part of the device's name; HASHCAT and NVCC name these programs. Exit status:
-# 0; 1 if a digest was wrong or a part failed.
+# RESULTS (default: results.jsonl) becomes lines of JSON: the machine; searches beside the CPU's lanes and hashcat; the
+# same kernels in CUDA C with nothing around them (nvcc) and their instructions (cuobjdump). A part whose program is
+# missing says SKIPPED. DEVICE, if it is set, is a part of the device's name; HASHCAT and NVCC name these programs. Exit
+# status: 0; 1 if a part failed.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export NODEVICE_SELECT=1
@@ -24,10 +23,10 @@ if [ "${1-}" = --pack ]; then
     exit
 fi
 
-messages=10000000 seconds=5 repeats=3 bytes=400000 invocations=4194304
+seconds=5 repeats=3 invocations=4194304
 modes=(0 100 1400 1700 6000)
 if [ "${1-}" = --small ]; then
-    messages=5000 seconds=0.5 repeats=1 bytes=2000 invocations=1024
+    seconds=0.5 repeats=1 invocations=1024
     modes=(1400)
     shift
 fi
@@ -64,17 +63,14 @@ line() { printf '{"%s": "%s"}\n' "$1" "$(tr -d '"\\\n' <<<"$2")"; }
 } >>"$results"
 
 part probe 60 "$bench" probe "${device[@]}"
-part right 600 "$bench" right --algorithm all --messages "$messages" "${device[@]}"
-wide=(--algorithm sha512)
-part right-pairs 120 "$bench" right "${wide[@]}" --messages $((messages / 10)) --pairs "${device[@]}"
 
 search=(search --seconds "$seconds" --repeats "$repeats" "${device[@]}")
 part search 420 "$bench" "${search[@]}" --algorithm searchable
-part search-pairs 60 "$bench" "${search[@]}" "${wide[@]}" --pairs
 part search-twice 60 "$bench" "${search[@]}" --again sha256 --prefix-nbytes 76 --width 4 --digits ''
 part search-hex 60 "$bench" "${search[@]}" --digits 0123456789abcdef
 part search-suffix 60 "$bench" "${search[@]}" --algorithm sha1 --suffix-nbytes 200
 part count 60 "$bench" count --algorithm searchable
+part search-pairs 60 "$bench" "${search[@]}" --algorithm sha512 --pairs
 
 hashcat=${HASHCAT-hashcat}
 if command -v "$hashcat" >"$work/path"; then
@@ -108,13 +104,6 @@ if command -v "$nvcc" >"$work/path"; then
 else
     skipped "the ceiling: nvcc is not installed; NVCC names it"
 fi
-
-for nbytes in 64 1000 4096 65536; do
-    part "bytes-$nbytes" 60 "$bench" bytes --nbytes "$nbytes" --messages $((bytes * 1000 / (nbytes + 600))) \
-        --repeats "$repeats" --algorithm searchable "${device[@]}"
-done
-part bytes-small-chunks 60 "$bench" bytes --nbytes 4096 --messages $((bytes / 5)) --chunk-nbytes $((4 << 20)) \
-    --repeats "$repeats" "${device[@]}"
 
 [ ! -s "$work/skipped" ] || while IFS= read -r row; do line skipped "$row"; done <"$work/skipped" >>"$results"
 line minutes "$(((SECONDS - begun) / 60))" >>"$results"

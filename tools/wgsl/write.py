@@ -10,8 +10,7 @@ body become one file in rust/hashloom-gpu/src/shaders, and graph.rs beside them 
 with the committed files instead of writing them. The files do not depend on the compiler: operations are in the order
 in which the results need them. CC names the compiler. Exit status: 0; 1 if a file differs; 2 if something fails.
 
-The bodies are those of core/src/algorithms.def. The function of Keccak takes the longest block of its algorithms:
-shorter ones end with zeros, which change nothing.
+The bodies are those of core/src/algorithms.def whose algorithms searches take, as no sponge is.
 """
 
 import os
@@ -116,8 +115,10 @@ def main():
             print("write.py: tools/wgsl/record.c does not compile", file=sys.stderr)
             return 2
         for body in BODIES:
-            block_nbytes = max(a.block_nbytes for a in ALGORITHMS if a.body is body)
-            command = [program, body.name, str(block_nbytes)]
+            first = next(a for a in ALGORITHMS if a.body is body)
+            if first.ending != "STRENGTHENED":
+                continue
+            command = [program, body.name, str(first.block_nbytes)]
             recorded = subprocess.run(command, check=True, capture_output=True, text=True)
             text = operations_file(body, recorded.stdout)
             path = OUT / f"{body.name}.ops"

@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// A GPU whose digests are wrong in calls with more than 1,000 messages.
+    /// A GPU whose digests are wrong in large calls.
     fn wrong() -> Option<Device> {
         match Options::new().fault(Fault::LargeCalls).open(None) {
             Ok(device) => Some(device),

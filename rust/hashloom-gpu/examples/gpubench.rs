@@ -4,14 +4,12 @@
 //! ```sh
 //! gpubench probe                                         # the devices
 //! gpubench search --backend cuda --device h100           # over this interface, on this device; both fit most commands
-//! gpubench right --algorithm sha256 --messages 10000000  # ragged messages, and lengths around blocks, as the CPU has
 //! gpubench search --algorithm sha256 --seconds 10        # nonces a second, by the GPU and by the CPU's lanes
-//! gpubench bytes --algorithm sha1 --nbytes 4096          # messages in memory, by the GPU and by the CPU's lanes
 //! gpubench count --algorithm sha256                      # operations and bytes of a search
 //! gpubench text --language cuda --algorithm sha256       # a search's shader: cuda, wgsl, wgsl-pairs or inputs
 //! ```
 //!
-//! Exit status: 0; 1 if a digest is wrong; 2 for a wrong argument or no device.
+//! Exit status: 0; 2 for a wrong argument, no device, or one that fails.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -19,8 +17,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use hashloom::Algorithm;
 use hashloom::search::{Search, Target};
-use hashloom::{Algorithm, hash_many};
 use hashloom_gpu::{Device, Error, Event, Options, Shader};
 use lexopt::prelude::*;
 use serde_json::{Value, json};
@@ -37,11 +35,6 @@ struct Knobs {
     again: Option<Algorithm>,
     /// Words of 64 bits as pairs, even if the device has them.
     pairs: bool,
-    chunk_nbytes: Option<usize>,
-    messages: usize,
-    nbytes: usize,
-    batch: usize,
-    seed: u64,
     seconds: f64,
     repeats: usize,
     threads: usize,
@@ -62,11 +55,6 @@ fn knobs() -> Fallible<Knobs> {
         algorithms: vec![],
         again: None,
         pairs: false,
-        chunk_nbytes: None,
-        messages: 100_000,
-        nbytes: 1000,
-        batch: 1 << 18,
-        seed: 1,
         seconds: 5.0,
         repeats: 3,
         threads: std::thread::available_parallelism().map_or(1, Into::into),
@@ -91,11 +79,6 @@ fn knobs() -> Fallible<Knobs> {
             },
             Long("again") => knobs.again = Some(parser.value()?.parse()?),
             Long("pairs") => knobs.pairs = true,
-            Long("chunk-nbytes") => knobs.chunk_nbytes = Some(parser.value()?.parse()?),
-            Long("messages") => knobs.messages = parser.value()?.parse()?,
-            Long("nbytes") => knobs.nbytes = parser.value()?.parse()?,
-            Long("batch") => knobs.batch = parser.value()?.parse::<usize>()?.max(1),
-            Long("seed") => knobs.seed = parser.value()?.parse()?,
             Long("seconds") => knobs.seconds = parser.value()?.parse()?,
             Long("repeats") => knobs.repeats = parser.value()?.parse()?,
             Long("threads") => knobs.threads = parser.value()?.parse::<usize>()?.max(1),
@@ -119,9 +102,6 @@ fn knobs() -> Fallible<Knobs> {
 impl Knobs {
     fn open(&self) -> Result<Device, Error> {
         let mut options = Options::new().int64(!self.pairs);
-        if let Some(nbytes) = self.chunk_nbytes {
-            options = options.chunk_nbytes(nbytes);
-        }
         if let Some(name) = &self.backend {
             options = options.interface(name);
         }
@@ -156,39 +136,19 @@ fn tell(line: &Value) {
     }
 }
 
-/// Numbers that only the seed decides (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n.div_ceil(8)).flat_map(|_| self.next().to_le_bytes()).take(n).collect()
-    }
-}
-
 fn main() -> ExitCode {
     let done = knobs().and_then(|knobs| match knobs.command.as_str() {
-        "probe" => Ok(probe(&knobs)),
-        "right" => right(&knobs),
+        "probe" => {
+            probe(&knobs);
+            Ok(())
+        }
         "search" => search(&knobs),
-        "bytes" => bytes(&knobs),
         "count" => count(&knobs),
         "text" => text(&knobs),
         other => Err(format!("no command {other:?}; the head of gpubench.rs lists them").into()),
     });
     match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("gpubench: {error}");
             ExitCode::from(2)
@@ -196,7 +156,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn probe(knobs: &Knobs) -> bool {
+fn probe(knobs: &Knobs) {
     for adapter in hashloom_gpu::adapters() {
         tell(&json!({
             "probe": adapter.name, "kind": adapter.kind, "interface": adapter.interface, "driver": adapter.driver,
@@ -206,57 +166,9 @@ fn probe(knobs: &Knobs) -> bool {
         Ok(device) => tell(&json!({ "opened": device.adapter().name, "has_int64": device.has_int64() })),
         Err(error) => tell(&json!({ "opened": null, "error": error.to_string() })),
     }
-    true
 }
 
-/// Compares the device's digests with those by the CPU. Returns the number of wrong ones.
-fn nwrong(device: &Device, algorithm: Algorithm, messages: &[&[u8]]) -> Result<usize, Error> {
-    let size = algorithm.digest_nbytes();
-    let (mut gpu, mut cpu) = (vec![0; size * messages.len()], vec![0; size * messages.len()]);
-    device.hash_many(algorithm, messages, &mut gpu)?;
-    hash_many(algorithm, messages, &mut cpu);
-    Ok(gpu.chunks_exact(size).zip(cpu.chunks_exact(size)).filter(|(gpu, cpu)| gpu != cpu).count())
-}
-
-fn right(knobs: &Knobs) -> Fallible<bool> {
-    let device = knobs.open()?;
-    let mut all_right = true;
-    for &algorithm in &knobs.algorithms {
-        let begun = Instant::now();
-        let mut numbers = Numbers(knobs.seed);
-        let data = numbers.bytes((64 << 20) + knobs.nbytes);
-        let (mut wrong, mut left) = (0, knobs.messages);
-        while left > 0 {
-            let n = left.min(knobs.batch);
-            let messages: Vec<&[u8]> = (0..n)
-                .map(|_| {
-                    // Most are short, some have up to `nbytes`.
-                    let most = knobs.nbytes >> (numbers.below(4) * 2);
-                    let nbytes = numbers.below(most + 1);
-                    &data[numbers.below(data.len() - nbytes)..][..nbytes]
-                })
-                .collect();
-            wrong += nwrong(&device, algorithm, &messages)?;
-            left -= n;
-        }
-        // All lengths around the ends of blocks, at all alignments.
-        let block = algorithm.block_nbytes();
-        let around: Vec<usize> =
-            (0..=4 * block + 1).chain((1..=6).flat_map(|k| (k * 16 * block - 20)..=(k * 16 * block + 20))).collect();
-        let edges: Vec<&[u8]> =
-            (0..8).flat_map(|at| around.iter().map(move |&n| (at, n))).map(|(at, n)| &data[at..][..n]).collect();
-        let wrong_edges = nwrong(&device, algorithm, &edges)?;
-        all_right &= wrong + wrong_edges == 0;
-        tell(&json!({
-            "right": algorithm.to_string(), "messages": knobs.messages, "nbytes_max": knobs.nbytes, "seed": knobs.seed,
-            "wrong": wrong, "edges": edges.len(), "wrong_edges": wrong_edges,
-            "seconds": begun.elapsed().as_secs_f64(), "device": device.adapter().name,
-        }));
-    }
-    Ok(all_right)
-}
-
-fn search(knobs: &Knobs) -> Fallible<bool> {
+fn search(knobs: &Knobs) -> Fallible<()> {
     let device = knobs.open()?;
     let texts = knobs.texts();
     for &algorithm in &knobs.algorithms {
@@ -289,8 +201,11 @@ fn search(knobs: &Knobs) -> Fallible<bool> {
                 "nonces": to - from, "seconds": seconds, "found": found,
                 "nonces_per_second": (to - from) as f64 / seconds,
                 "seconds_of_a_call": seconds / f64::from(calls.saturating_sub(12).max(1)),
-                "error": end.error.map(|error| error.to_string()),
+                "error": end.error.as_ref().map(ToString::to_string),
             }));
+            if let Some(error) = end.error {
+                return Err(error.into());
+            }
 
             let (next, is_over) = (AtomicU64::new(knobs.first), AtomicBool::new(false));
             const STEP: u64 = 1 << 18;
@@ -318,52 +233,13 @@ fn search(knobs: &Knobs) -> Fallible<bool> {
             }));
         }
     }
-    Ok(true)
+    Ok(())
 }
 
-fn bytes(knobs: &Knobs) -> Fallible<bool> {
-    let device = knobs.open()?;
-    let data = Numbers(knobs.seed).bytes(knobs.messages * knobs.nbytes);
-    let messages: Vec<&[u8]> = (0..knobs.messages).map(|i| &data[i * knobs.nbytes..][..knobs.nbytes]).collect();
-    for &algorithm in &knobs.algorithms {
-        let size = algorithm.digest_nbytes();
-        let mut digests = vec![0; size * messages.len()];
-        // The first call compiles the shader.
-        device.hash_many(
-            algorithm,
-            &messages[..messages.len().min(1000)],
-            &mut digests[..size * messages.len().min(1000)],
-        )?;
-        let tell = |by: &str, threads: usize, repeat: usize, seconds: f64| {
-            tell(&json!({
-                "bytes": algorithm.to_string(), "by": by, "threads": threads, "repeat": repeat,
-                "messages": messages.len(), "nbytes": knobs.nbytes, "seconds": seconds,
-                "gigabytes_per_second": data.len() as f64 / seconds / 1e9,
-            }));
-        };
-        for repeat in 0..knobs.repeats {
-            let begun = Instant::now();
-            device.hash_many(algorithm, &messages, &mut digests)?;
-            tell(&device.adapter().name, 1, repeat, begun.elapsed().as_secs_f64());
-            for threads in [1, knobs.threads] {
-                let share = messages.len().div_ceil(threads);
-                let begun = Instant::now();
-                std::thread::scope(|scope| {
-                    for (messages, digests) in messages.chunks(share).zip(digests.chunks_mut(share * size)) {
-                        scope.spawn(move || hash_many(algorithm, messages, digests));
-                    }
-                });
-                tell("the CPU's lanes", threads, repeat, begun.elapsed().as_secs_f64());
-            }
-        }
-    }
-    Ok(true)
-}
-
-fn count(knobs: &Knobs) -> Fallible<bool> {
+fn count(knobs: &Knobs) -> Fallible<()> {
     let texts = knobs.texts();
     for &algorithm in &knobs.algorithms {
-        let shader = Shader::of_search(&knobs.search(algorithm, &texts), knobs.first)?;
+        let shader = Shader::of_search(&knobs.search(algorithm, &texts), knobs.first);
         tell(&json!({
             "count": algorithm.to_string(), "again": knobs.again.map(|again| again.to_string()),
             "prefix_nbytes": knobs.prefix_nbytes, "suffix_nbytes": knobs.suffix_nbytes, "digits": knobs.digits,
@@ -374,12 +250,12 @@ fn count(knobs: &Knobs) -> Fallible<bool> {
             "bytes_back_from_a_call": shader.nbytes_back,
         }));
     }
-    Ok(true)
+    Ok(())
 }
 
-fn text(knobs: &Knobs) -> Fallible<bool> {
+fn text(knobs: &Knobs) -> Fallible<()> {
     let texts = knobs.texts();
-    let shader = Shader::of_search(&knobs.search(knobs.algorithms[0], &texts), knobs.first)?;
+    let shader = Shader::of_search(&knobs.search(knobs.algorithms[0], &texts), knobs.first);
     match knobs.language.as_str() {
         "cuda" => print!("{}", shader.cuda),
         "wgsl" => print!("{}", shader.wgsl),
@@ -400,5 +276,5 @@ fn text(knobs: &Knobs) -> Fallible<bool> {
         }
         other => return Err(format!("no language {other:?}").into()),
     }
-    Ok(true)
+    Ok(())
 }

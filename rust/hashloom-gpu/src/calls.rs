@@ -3,7 +3,6 @@
 
 use crate::device::{Backend, Device, Fault, Mapped, Wgpu, map, with_wrong_constant};
 use crate::error::Error;
-use crate::pass::put;
 use crate::plan::{NSAMPLES, Plan, ROOM};
 
 /// Words that come back from each call: the number of noted nonces, and the samples. The nonces follow in the buffer.
@@ -61,14 +60,12 @@ struct Place {
 
 impl<'d> OverWgpu<'d> {
     fn new(device: &'d Device, wgpu: &'d Wgpu, plan: &Plan<'_>) -> Result<Self, Error> {
-        let text = plan.wgsl(wgpu.language)?;
+        let text = plan.wgsl(wgpu.language);
         let text = with_fault(text, device.wrong, "let top = ", "select(0u, 1u, params.count > 100u) ^ ");
         let filled = |words: &[u32]| {
             let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
             let buffer = buffer(wgpu, words.len(), usage);
-            let mut bytes = vec![0; 4 * words.len()];
-            put(&mut bytes, words.iter().copied());
-            wgpu.queue.write_buffer(&buffer, 0, &bytes);
+            wgpu.queue.write_buffer(&buffer, 0, &bytes_of(words));
             buffer
         };
         let calls = OverWgpu {
@@ -103,9 +100,7 @@ impl Calls for OverWgpu<'_> {
     fn begin(&mut self, params: &[u32], ngroups: u32) -> Result<usize, Error> {
         let at = self.place(params.len());
         let Place { params: in_params, results, readback, read } = &mut self.places[at];
-        let mut bytes = vec![0; 4 * params.len()];
-        put(&mut bytes, params.iter().copied());
-        self.wgpu.queue.write_buffer(in_params, 0, &bytes);
+        self.wgpu.queue.write_buffer(in_params, 0, &bytes_of(params));
         let bound = [&*in_params, &self.table, &*results].into_iter().chain(&self.tail);
         let entries: Vec<_> = (0..)
             .zip(bound)
@@ -126,7 +121,7 @@ impl Calls for OverWgpu<'_> {
         }
         encoder.copy_buffer_to_buffer(results, 0, readback, 0, 4 * NBACK as u64);
         let submission = self.wgpu.queue.submit([encoder.finish()]);
-        *read = Some((map(readback, wgpu::MapMode::Read), submission));
+        *read = Some((map(readback), submission));
         Ok(at)
     }
 
@@ -147,7 +142,7 @@ impl Calls for OverWgpu<'_> {
         let results = &self.places[place].results;
         encoder.copy_buffer_to_buffer(results, 4 * NBACK as u64, list, 0, 4 * count as u64);
         let submission = self.wgpu.queue.submit([encoder.finish()]);
-        self.device.wait(self.wgpu, &map(list, wgpu::MapMode::Read), &submission)?;
+        self.device.wait(self.wgpu, &map(list), &submission)?;
         let mut words = words_of(list);
         words.truncate(count);
         Ok(words)
@@ -162,6 +157,10 @@ impl Calls for OverWgpu<'_> {
 fn buffer(wgpu: &Wgpu, nwords: usize, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let size = 4 * nwords as u64;
     wgpu.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
+}
+
+fn bytes_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
 /// The words of a mapped buffer, which is mapped no longer.

@@ -128,7 +128,7 @@ struct Place {
 impl<'d> OverCuda<'d> {
     pub fn new(device: &'d Device, cuda: &'d Cuda, plan: &Plan<'_>) -> Result<Self, Error> {
         let context = &cuda.context;
-        let text = plan.cuda()?;
+        let text = plan.cuda();
         let text = with_fault(text, device.wrong, "const uint32_t top = ", "(params.count > 100u ? 1u : 0u) ^ ");
         let refused = |reason| Error::Refused { device: device.adapter().name.clone(), reason };
         let ptx = nvrtc::compile_ptx_with_opts(text, CompileOptions::default());

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Lists the devices of this machine, and opens one. An open device keeps its compiled shaders, spare buffers, and the
-//! first error that it had.
+//! Lists the devices of this machine, and opens one. An open device keeps the first error that it had.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hashloom::Algorithm;
@@ -15,8 +14,6 @@ use hashloom::Algorithm;
 use crate::cuda::{self, Cuda};
 use crate::error::Error;
 use crate::graph::Language;
-use crate::hash;
-use crate::shader::{self, Body, NBODIES};
 
 /// A device that does not answer for this long is lost.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
@@ -95,13 +92,12 @@ fn described(adapter: &wgpu::Adapter) -> Adapter {
 /// ```
 /// use hashloom_gpu::Options;
 ///
-/// // At most 8 MiB of messages are on the way at once, three times.
-/// let options = Options::new().chunk_nbytes(8 << 20);
+/// // A device over Vulkan alone.
+/// let options = Options::new().interface("vulkan");
 /// assert_ne!(format!("{options:?}"), format!("{:?}", Options::new()));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    chunk_nbytes: usize,
     interface: Option<String>,
     fault: Fault,
     int64: bool,
@@ -114,12 +110,12 @@ pub enum Fault {
     None,
     /// A constant of each block function is wrong.
     Constant,
-    /// States of large calls alone are wrong, which the self-test does not have.
+    /// Digests of large calls alone are wrong, which the self-test does not have.
     LargeCalls,
 }
 
 impl Options {
-    /// The default: chunks of 32 MiB.
+    /// The default: any device.
     ///
     /// ```
     /// let options = hashloom_gpu::Options::new();
@@ -127,20 +123,7 @@ impl Options {
     /// ```
     #[must_use]
     pub fn new() -> Self {
-        Options { chunk_nbytes: 32 << 20, interface: None, fault: Fault::None, int64: true }
-    }
-
-    /// The bytes of messages that go to the device at once. A call takes up to six buffers of this size, three on
-    /// either side. The device may allow less; less than 64 KiB counts as 64 KiB.
-    ///
-    /// ```
-    /// let options = hashloom_gpu::Options::new().chunk_nbytes(1 << 20);
-    /// # let _ = options;
-    /// ```
-    #[must_use]
-    pub fn chunk_nbytes(mut self, nbytes: usize) -> Self {
-        self.chunk_nbytes = nbytes;
-        self
+        Options { interface: None, fault: Fault::None, int64: true }
     }
 
     /// Takes only devices that are reached by this interface: one of [`Adapter::interface`].
@@ -210,14 +193,7 @@ impl Options {
             #[cfg(feature = "cuda")]
             Handle::Cuda(number) => Backend::Cuda(Cuda::open(&adapter, number)?),
         };
-        Ok(Device {
-            adapter,
-            backend,
-            wrong: self.fault,
-            fault,
-            tested: Mutex::new(Vec::new()),
-            seed: AtomicU64::new(0),
-        })
+        Ok(Device { adapter, backend, wrong: self.fault, fault, seed: AtomicU64::new(0) })
     }
 
     fn open_wgpu(&self, adapter: &Adapter, handle: &wgpu::Adapter, fault: &Noted) -> Result<Wgpu, Error> {
@@ -225,17 +201,10 @@ impl Options {
         if !handle.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) {
             return Err(too_small("it has no compute shaders".to_owned()));
         }
-        let has = handle.limits();
-        // Larger than what every device has, if this one allows it.
-        let limits = wgpu::Limits {
-            max_buffer_size: has.max_buffer_size.min(1 << 30),
-            max_storage_buffer_binding_size: has.max_storage_buffer_binding_size.min(1 << 30),
-            ..wgpu::Limits::downlevel_defaults()
-        };
-        let most = limits.max_buffer_size.min(u64::from(limits.max_storage_buffer_binding_size));
+        let required_limits = wgpu::Limits::downlevel_defaults();
         let required_features = handle.features() & wgpu::Features::SHADER_INT64;
         let has_int64 = self.int64 && !required_features.is_empty();
-        let descriptor = wgpu::DeviceDescriptor { required_features, required_limits: limits, ..Default::default() };
+        let descriptor = wgpu::DeviceDescriptor { required_features, required_limits, ..Default::default() };
         let opened = catch_unwind(AssertUnwindSafe(|| pollster::block_on(handle.request_device(&descriptor))));
         let (device, queue) = match opened {
             Ok(Ok(opened)) => opened,
@@ -253,16 +222,7 @@ impl Options {
         device.set_device_lost_callback(move |_, message| {
             note(&keep, || Error::Lost { device: name.clone(), reason: one_line(&message) });
         });
-        let chunk_nbytes = (self.chunk_nbytes.max(64 << 10) as u64).min(most) as usize / 4 * 4;
-        Ok(Wgpu {
-            device,
-            queue,
-            chunk_nbytes,
-            binding_nbytes: most as usize,
-            language: if has_int64 { Language::WgslInt64 } else { Language::Wgsl },
-            pipelines: Default::default(),
-            spare: Mutex::new(Vec::new()),
-        })
+        Ok(Wgpu { device, queue, language: if has_int64 { Language::WgslInt64 } else { Language::Wgsl } })
     }
 }
 
@@ -274,26 +234,12 @@ impl Default for Options {
 
 /// An open device. Any number of threads may use one at once.
 ///
-/// Before its first use, each algorithm is tested with messages of many lengths, which the CPU hashes too. Later the CPU
-/// hashes one of 1,000 messages of each call again, at least one. After an error the device takes no further work: each
-/// call returns the same error.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_gpu::Device;
-///
-/// let Ok(device) = Device::open(None) else { return Ok(()) };
-/// let mut digests = [0; 2 * 20];
-/// device.hash_many(Algorithm::Sha1, &["abc", ""], &mut digests)?;
-/// assert_eq!(digests[..4], [0xa9, 0x99, 0x3e, 0x36]);
-/// # Ok::<(), hashloom_gpu::Error>(())
-/// ```
+/// After an error the device takes no further work: each call returns the same error.
 pub struct Device {
     adapter: Adapter,
     pub(crate) backend: Backend,
     pub(crate) wrong: Fault,
     fault: Noted,
-    tested: Mutex<Vec<Algorithm>>,
     seed: AtomicU64,
 }
 
@@ -311,14 +257,8 @@ pub(crate) enum Backend {
 pub(crate) struct Wgpu {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
-    pub chunk_nbytes: usize,
-    /// The most that one buffer may have.
-    pub binding_nbytes: usize,
     /// With words of 64 bits, if the device has them.
     pub language: Language,
-    pipelines: [OnceLock<wgpu::ComputePipeline>; NBODIES],
-    /// Buffers for later calls.
-    pub spare: Mutex<Vec<crate::pass::Slot>>,
 }
 
 impl Device {
@@ -368,15 +308,6 @@ impl Device {
             Backend::Wgpu(wgpu) => wgpu.device.destroy(),
             #[cfg(feature = "cuda")]
             Backend::Cuda(_) => drop(self.lost("it was given up")),
-        }
-    }
-
-    /// The device over wgpu, which alone hashes messages.
-    pub(crate) fn wgpu(&self) -> Result<&Wgpu, Error> {
-        match &self.backend {
-            Backend::Wgpu(wgpu) => Ok(wgpu),
-            #[cfg(feature = "cuda")]
-            Backend::Cuda(_) => Err(Error::OnlySearches { device: self.adapter.name.clone() }),
         }
     }
 
@@ -435,16 +366,6 @@ impl Device {
         }
     }
 
-    /// Tests the algorithm on the device, once.
-    pub(crate) fn test(&self, algorithm: Algorithm) -> Result<(), Error> {
-        let mut tested = lock(&self.tested);
-        if !tested.contains(&algorithm) {
-            hash::self_test(self, algorithm)?;
-            tested.push(algorithm);
-        }
-        Ok(())
-    }
-
     /// Returns a number below `n`, another one each time.
     pub(crate) fn any_below(&self, n: usize) -> usize {
         let x = self.seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
@@ -454,22 +375,6 @@ impl Device {
 }
 
 impl Wgpu {
-    /// The pipeline that hashes blocks.
-    pub(crate) fn blocks_pipeline(&self, body: &Body, wrong: Fault) -> &wgpu::ComputePipeline {
-        self.pipelines[body.index()].get_or_init(|| {
-            let mut text = shader::blocks(body, self.language);
-            match wrong {
-                Fault::None => {}
-                Fault::Constant => text = with_wrong_constant(&text),
-                Fault::LargeCalls => {
-                    let line = "    if lane < params.count {\n        set_state";
-                    text = text.replace(line, &format!("    if params.count > 1000u {{ h[0] ^= 1u; }}\n{line}"));
-                }
-            }
-            self.pipeline(&text)
-        })
-    }
-
     pub(crate) fn pipeline(&self, text: &str) -> wgpu::ComputePipeline {
         let source = wgpu::ShaderSource::Wgsl(text.into());
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
@@ -494,15 +399,15 @@ impl fmt::Debug for Device {
 pub(crate) type Mapped = Receiver<Result<(), wgpu::BufferAsyncError>>;
 
 /// Asks for a buffer to be mapped when the device is done with it.
-pub(crate) fn map(buffer: &wgpu::Buffer, mode: wgpu::MapMode) -> Mapped {
+pub(crate) fn map(buffer: &wgpu::Buffer) -> Mapped {
     let (sender, receiver) = std::sync::mpsc::channel();
     // A receiver that has gone needs no answer.
-    buffer.map_async(mode, .., move |result| drop(sender.send(result)));
+    buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
     receiver
 }
 
-/// A panic of another thread leaves a list of buffers or an error, which are whole.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// A panic of another thread leaves an error, which is whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

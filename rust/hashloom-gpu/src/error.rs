@@ -5,8 +5,7 @@ use std::fmt;
 
 use hashloom::Algorithm;
 
-/// Why a device did not do what was asked. No digest is returned with an error: the room for digests is filled with
-/// zeros.
+/// Why a device did not do what was asked.
 ///
 /// ```
 /// use hashloom_gpu::{Device, Error};
@@ -62,16 +61,6 @@ pub enum Error {
         /// The check that found it.
         check: String,
     },
-    /// The device is reached over CUDA, by which it searches for nonces and hashes no messages. The device still works.
-    OnlySearches {
-        /// The device's name.
-        device: String,
-    },
-    /// No shader does the work with this algorithm: a search with SHA-3 or SHAKE. The device still works.
-    Unsupported {
-        /// The algorithm.
-        algorithm: Algorithm,
-    },
 }
 
 impl fmt::Display for Error {
@@ -85,16 +74,12 @@ impl fmt::Display for Error {
                 write!(f, "no GPU has {wanted:?} in its name; there are: {}", found.join(", "))
             }
             Error::NoCuda { lack } => write!(f, "CUDA cannot be used: {lack}"),
-            Error::OnlySearches { device } => {
-                write!(f, "{device} is reached over CUDA, by which it searches alone: hash messages on the CPU")
-            }
             Error::TooSmall { device, lack } => write!(f, "{device} cannot run the shaders: {lack}"),
             Error::Refused { device, reason } => write!(f, "{device}: the driver refused a request: {reason}"),
             Error::Lost { device, reason } => write!(f, "{device} was lost: {reason}"),
             Error::Wrong { device, algorithm, check } => {
                 write!(f, "{device} computes {algorithm} wrongly: {check}; its driver or the device has an error")
             }
-            Error::Unsupported { algorithm } => write!(f, "no shader does this with {algorithm}"),
         }
     }
 }

@@ -65,7 +65,6 @@ enum Operation {
     Xor3,
     Ch,
     Maj,
-    Chi,
     OrnXor,
     Rol(u32),
     Shr(u32),
@@ -127,19 +126,16 @@ impl Graph {
         self.push(Operation::Swap, vec![x], 32)
     }
 
-    /// Runs a block function over words of 32 bits, and returns the new state. Words that a short block of Keccak lacks
-    /// are zeros.
+    /// Runs a block function over words of 32 bits, and returns the new state.
     pub fn block(&mut self, list: &str, is_wide: bool, is_big_endian: bool, state: &[Id], words: &[Id]) -> Vec<Id> {
         let nbits = if is_wide { 64 } else { 32 };
         let wide = |graph: &mut Graph, words: &[Id], i: usize| {
             if !is_wide {
-                return words.get(i).copied().unwrap_or_else(|| graph.constant(0, 32));
+                return words[i];
             }
-            match words.get(2 * i..2 * i + 2) {
-                Some(&[high, low]) if is_big_endian => graph.push(Operation::Join, vec![high, low], 64),
-                Some(&[low, high]) => graph.push(Operation::Join, vec![high, low], 64),
-                _ => graph.constant(0, 64),
-            }
+            let (first, second) = (words[2 * i], words[2 * i + 1]);
+            let halves = if is_big_endian { vec![first, second] } else { vec![second, first] };
+            graph.push(Operation::Join, halves, 64)
         };
         let mut done: Vec<Id> = Vec::new();
         let mut outs = Vec::new();
@@ -163,7 +159,6 @@ impl Graph {
                 "xor3" => self.push(Operation::Xor3, of(3), nbits),
                 "ch" => self.push(Operation::Ch, of(3), nbits),
                 "maj" => self.push(Operation::Maj, of(3), nbits),
-                "chi" => self.push(Operation::Chi, of(3), nbits),
                 "orn_xor" => self.push(Operation::OrnXor, of(3), nbits),
                 _ => unreachable!("tools/wgsl/write.py writes no operation {name:?}"),
             };
@@ -469,7 +464,6 @@ fn expression(language: Language, operation: &Operation, nbits: u32, operands: &
         Operation::Add => format!("({x} + {y})"),
         Operation::Xor => format!("({x} ^ {y})"),
         Operation::Xor3 => format!("({x} ^ {y} ^ {z})"),
-        Operation::Chi => format!("({x} ^ (~{y} & {z}))"),
         Operation::Ch => format!("((({y} ^ {z}) & {x}) ^ {z})"),
         Operation::Maj => format!("(({x} & {y}) | ({z} & ({x} | {y})))"),
         Operation::OrnXor => format!("(({x} | ~{y}) ^ {z})"),
@@ -520,7 +514,6 @@ fn value_of(operation: &Operation, operands: &[u64], nbits: u32) -> u64 {
         Operation::Add => x.wrapping_add(y),
         Operation::Xor => x ^ y,
         Operation::Xor3 => x ^ y ^ z,
-        Operation::Chi => x ^ (!y & z),
         Operation::Ch => ((y ^ z) & x) ^ z,
         Operation::Maj => (x & y) | (z & (x | y)),
         Operation::OrnXor => (x | !y) ^ z,

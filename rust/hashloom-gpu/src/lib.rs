@@ -1,37 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Hash many independent messages at once on a GPU.
+//! Search for nonces on a GPU.
 //!
-//! Message *i* is invocation *i* of a shader. The shaders are written from the block functions of the crate `hashloom`,
-//! which puts message *i* into lane *i* of a vector register, and every digest is the same. Devices are reached over
-//! Vulkan, Metal or DX12, by the crate [`wgpu`]. The feature `cuda` runs searches where only CUDA is, too.
+//! A nonce is found by the digest of the text around it (`hashloom::search`). The shaders are written from the block
+//! functions of the crate `hashloom`. Devices are reached over Vulkan, Metal or DX12, by the crate [`wgpu`], with the
+//! feature `cuda` also over CUDA.
 //!
 //! ```
+//! use std::ops::ControlFlow;
+//!
 //! use hashloom::Algorithm;
-//! use hashloom_gpu::Device;
+//! use hashloom::search::{Search, Target};
+//! use hashloom_gpu::{Device, Event};
 //!
 //! match Device::open(None) {
 //!     Ok(device) => {
-//!         let mut digests = [0; 2 * 32];
-//!         device.hash_many(Algorithm::Sha256, &["abc", ""], &mut digests)?;
-//!         assert_eq!(digests[..4], [0xba, 0x78, 0x16, 0xbf]);
+//!         let search = Search::new(Algorithm::Sha256, Target::zero_bits(16)).prefix(b"hello ").digits(b"0123456789");
+//!         let end = device.search(&search, 0..=5000, |event| {
+//!             assert!(matches!(event, Event::Found(4361) | Event::Tried(_)));
+//!             ControlFlow::Continue(())
+//!         });
+//!         assert_eq!(end.error, None);
 //!     }
 //!     Err(error) => println!("{error}"),
 //! }
-//! # Ok::<(), hashloom_gpu::Error>(())
 //! ```
 //!
-//! | input | call |
-//! |---|---|
-//! | many messages, each a slice | [`Device::hash_many`] |
-//! | pieces of a buffer, a column of a table | [`Device::hash_rows`] |
-//! | nonces whose digest is low enough (proof of work) | [`Device::search`] |
+//! A device that is lost, too small or wrong is an [`Error`], never a wrong nonce: each shader is tested before its
+//! first use, and the CPU hashes each nonce that was found, and 64 of each call of the shader, again.
 //!
-//! A device that is lost, too small or wrong is an [`Error`], never a wrong digest: each algorithm is tested before its
-//! first use, and the CPU hashes one of 1,000 messages again. A fault that makes fewer than one digest of a thousand
-//! wrong may escape this check.
-//!
-//! The crate `hashloom` is faster for data that come over a bus, unless the bus is faster than the CPU's vectors:
-//! `docs/gpu.md` has the figures.
+//! The crate hashes no data: 16 cores are faster than the way to the device (`docs/gpu.md`).
 #![deny(missing_docs, unsafe_code)]
 
 mod calls;
@@ -40,8 +37,6 @@ mod cuda;
 mod device;
 mod error;
 mod graph;
-mod hash;
-mod pass;
 mod plan;
 mod search;
 mod shader;

@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use hashloom::Algorithm;
 use hashloom::search::{Parts, Search};
 
-use crate::error::Error;
 use crate::graph::{Graph, Id, Language, Rate, Text, functions};
 use crate::shader::{Body, block_function, list, state_words};
 
@@ -32,11 +31,6 @@ const HIGH_MAX: u64 = 1 << 32;
 
 /// Blocks from the nonce on, if they are no more, are written out. Later ones go through a loop.
 const NBLOCKS_MAX: usize = 3;
-
-/// `Search` takes no other algorithms.
-pub(crate) fn body_of(algorithm: Algorithm) -> Result<&'static Body, Error> {
-    Body::of(algorithm).ok_or(Error::Unsupported { algorithm })
-}
 
 /// The time that a nonce takes; 1 without a suffix.
 pub(crate) fn weight(parts: &Parts<'_>) -> u64 {
@@ -124,8 +118,8 @@ pub(crate) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub fn new(parts: &Parts<'a>, segment: Segment) -> Result<Self, Error> {
-        let body = body_of(parts.algorithm)?;
+    pub fn new(parts: &Parts<'a>, segment: Segment) -> Self {
+        let body = Body::of(parts.algorithm);
         let block = body.block_nbytes();
         let nrest = parts.prefix.len() % block;
         let (whole, rest) = parts.prefix.split_at(parts.prefix.len() - nrest);
@@ -146,7 +140,7 @@ impl<'a> Plan<'a> {
             parts: *parts,
             segment,
             body,
-            begin: state_after(parts.algorithm, whole)?,
+            begin: state_after(parts.algorithm, whole),
             blocks,
             tail,
             nrest,
@@ -161,12 +155,12 @@ impl<'a> Plan<'a> {
         plan.low_words = places.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
         let mut graph = Graph::default();
         let state = plan.state(&mut graph, nbytes);
-        plan.results = if plan.tail.is_empty() { vec![plan.top(&mut graph, &state)?] } else { state };
+        plan.results = if plan.tail.is_empty() { vec![plan.top(&mut graph, &state)] } else { state };
         plan.params = graph.known(&plan.results, Rate::Call);
         plan.table = graph.known(&plan.results, Rate::Table);
         plan.nparams = graph.nwords(&plan.params);
         plan.graph = graph;
-        Ok(plan)
+        plan
     }
 
     /// The place of digit i in the blocks; digit 0 is the least significant.
@@ -208,10 +202,10 @@ impl<'a> Plan<'a> {
     }
 
     /// The most significant 32 bits of the digest.
-    fn top(&self, graph: &mut Graph, state: &[Id]) -> Result<Id, Error> {
+    fn top(&self, graph: &mut Graph, state: &[Id]) -> Id {
         let (mut last, mut nbytes, mut result) = (self.body, self.parts.algorithm.digest_nbytes(), state.to_vec());
         if let Some(algorithm) = self.parts.again {
-            let other = body_of(algorithm)?;
+            let other = Body::of(algorithm);
             let mut message = vec![0; other.nblocks(nbytes as u64) as usize * other.block_nbytes()];
             other.pad(&mut message[nbytes..], nbytes as u64);
             let words: Vec<Id> = words_of(other, &message)
@@ -227,15 +221,14 @@ impl<'a> Plan<'a> {
                     }
                 })
                 .collect();
-            let begin = other.initial_state(algorithm).ok_or(Error::Unsupported { algorithm })?;
-            result = begin.into_iter().map(|word| graph.constant(u64::from(word), 32)).collect();
+            result = state_after(algorithm, &[]).into_iter().map(|word| graph.constant(u64::from(word), 32)).collect();
             for block in words.chunks(other.nwords) {
                 result = other.block(graph, &result, block);
             }
             (last, nbytes) = (other, algorithm.digest_nbytes());
         }
         let word = result[if self.parts.least_byte_first { nbytes / 4 - 1 } else { 0 }];
-        Ok(if self.parts.least_byte_first == last.is_big_endian { graph.swap(word) } else { word })
+        if self.parts.least_byte_first == last.is_big_endian { graph.swap(word) } else { word }
     }
 
     /// Words of the table: a row for each value of the last digits, then the bytes of the digits.
@@ -280,8 +273,8 @@ impl<'a> Plan<'a> {
     }
 
     /// The shader. `language` is one of WGSL's.
-    pub fn wgsl(&self, language: Language) -> Result<String, Error> {
-        let text = self.text(language, |i| format!("params.words[{}][{}]", i / 4, i % 4))?;
+    pub fn wgsl(&self, language: Language) -> String {
+        let text = self.text(language, |i| format!("params.words[{}][{}]", i / 4, i % 4));
         let (tail, function) = match self.tail.is_empty() {
             true => ("", String::new()),
             false => {
@@ -289,7 +282,7 @@ impl<'a> Plan<'a> {
                 (binding, block_function(self.body, language))
             }
         };
-        Ok(format!(
+        format!(
             "{}{function}
 struct Params {{
     first: u32, count: u32, top: u32, probe: u32, probe_round: u32, words: array<vec4<u32>, {}>
@@ -319,15 +312,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             text.before,
             text.inside,
             low_size = self.segment.low_size,
-        ))
+        )
     }
 
     /// The same as a kernel of CUDA C, `search`: its parameters are a structure by value, the table, the results, and
     /// the tail.
-    pub fn cuda(&self) -> Result<String, Error> {
-        let text = self.text(Language::Cuda, |i| format!("params.words[{i}]"))?;
+    pub fn cuda(&self) -> String {
+        let text = self.text(Language::Cuda, |i| format!("params.words[{i}]"));
         let function = if self.tail.is_empty() { String::new() } else { block_function(self.body, Language::Cuda) };
-        Ok(format!(
+        format!(
             "{}{function}
 #define NPARAMS {}
 #define NTABLE {}
@@ -364,11 +357,11 @@ search(const Params params, const uint4 *__restrict__ table, Results *results, c
             text.before,
             text.inside,
             low_size = self.segment.low_size,
-        ))
+        )
     }
 
     /// What is before the loop and in it, up to the variable `top`.
-    fn text(&self, language: Language, param: impl Fn(usize) -> String) -> Result<Text, Error> {
+    fn text(&self, language: Language, param: impl Fn(usize) -> String) -> Text {
         let Body { name, nstate, nwords, .. } = *self.body;
         let declared = if language == Language::Cuda { "const uint32_t" } else { "let" };
         let mut before = String::new();
@@ -405,14 +398,14 @@ search(const Params params, const uint4 *__restrict__ table, Results *results, c
             };
             let mut graph = Graph::default();
             let state: Vec<Id> = (0..nstate).map(|i| graph.named(format!("h[{i}]"), 32, Rate::Round)).collect();
-            let top = self.top(&mut graph, &state)?;
+            let top = self.top(&mut graph, &state);
             let after = graph.write(language, "u", &[top], |_| String::new());
             inside += &after.inside;
             text.nrounds += after.nrounds;
             text.results = after.results;
         }
         let _ = writeln!(inside, "    {declared} top = {};", text.results[0]);
-        Ok(Text { before, inside, ..text })
+        Text { before, inside, ..text }
     }
 }
 
@@ -445,26 +438,20 @@ pub struct Shader {
 
 impl Shader {
     /// The shader that tries nonces as long as this one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unsupported`].
     #[doc(hidden)]
-    pub fn of_search(search: &Search<'_>, nonce: u64) -> Result<Shader, Error> {
+    pub fn of_search(search: &Search<'_>, nonce: u64) -> Shader {
         let parts = search.parts();
-        let plan = Plan::new(&parts, Segment::of(&parts, nonce))?;
-        let text = plan.text(Language::WgslInt64, |_| String::new())?;
+        let plan = Plan::new(&parts, Segment::of(&parts, nonce));
+        let text = plan.text(Language::WgslInt64, |_| String::new());
         let nblocks = (plan.blocks.len() / 4 + plan.tail.len()) / plan.body.nwords;
-        let again = match parts.again {
-            Some(again) => {
-                body_of(again)?.noperations() * body_of(again)?.nblocks(parts.algorithm.digest_nbytes() as u64) as usize
-            }
-            None => 0,
-        };
-        Ok(Shader {
-            wgsl: plan.wgsl(Language::WgslInt64)?,
-            wgsl_pairs: plan.wgsl(Language::Wgsl)?,
-            cuda: plan.cuda()?,
+        let again = parts
+            .again
+            .map(Body::of)
+            .map_or(0, |body| body.noperations() * body.nblocks(parts.algorithm.digest_nbytes() as u64) as usize);
+        Shader {
+            wgsl: plan.wgsl(Language::WgslInt64),
+            wgsl_pairs: plan.wgsl(Language::Wgsl),
+            cuda: plan.cuda(),
             noperations: text.nrounds + plan.body.noperations() * plan.tail.len() / plan.body.nwords,
             noperations_before: text.nbefore,
             noperations_whole: plan.body.noperations() * nblocks + again,
@@ -475,7 +462,7 @@ impl Shader {
             params: plan.params(nonce),
             table: plan.table(),
             tail: plan.tail,
-        })
+        }
     }
 }
 
@@ -484,13 +471,13 @@ fn words_of(body: &Body, blocks: &[u8]) -> Vec<u32> {
     blocks.chunks_exact(4).map(|bytes| body.word([bytes[0], bytes[1], bytes[2], bytes[3]])).collect()
 }
 
-/// The state after whole blocks.
-fn state_after(algorithm: Algorithm, blocks: &[u8]) -> Result<Vec<u32>, Error> {
-    let unsupported = Error::Unsupported { algorithm };
-    let kernel = hashloom::kernels::chosen(algorithm, 1).ok_or(unsupported.clone())?;
-    let mut states = kernel.start(algorithm).map_err(|_| unsupported)?;
+/// The state after whole blocks, in words of 32 bits.
+pub(crate) fn state_after(algorithm: Algorithm, blocks: &[u8]) -> Vec<u32> {
+    let kernel = hashloom::kernels::chosen(algorithm, 1);
+    let started = kernel.and_then(|kernel| Some((kernel, kernel.start(algorithm).ok()?)));
+    let Some((kernel, mut states)) = started else { unreachable!("each algorithm has a kernel: {algorithm}") };
     if !blocks.is_empty() {
         states.advance(&vec![blocks; kernel.lanes()]);
     }
-    Ok(state_words(body_of(algorithm)?, states.words(0)))
+    state_words(Body::of(algorithm), states.words(0))
 }

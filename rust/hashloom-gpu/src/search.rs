@@ -18,7 +18,7 @@ use hashloom::{Hasher, hash};
 use crate::calls::{Calls, calls};
 use crate::device::{Device, Fault};
 use crate::error::Error;
-use crate::plan::{GROUP, NHEAD, NSAMPLES, Plan, ROOM, Segment, body_of, digit_byte, weight};
+use crate::plan::{GROUP, NHEAD, NSAMPLES, Plan, ROOM, Segment, digit_byte, weight};
 
 /// Nonces of a call: at most, as the shader numbers them in 32 bits, and at first.
 const CALL_MAX: u64 = 1 << 31;
@@ -115,11 +115,6 @@ impl Device {
         assert!(first <= last, "search: the range {first} to {last} is empty");
         let mut next = Some(first);
         let parts = search.parts();
-        for algorithm in [Some(parts.algorithm), parts.again].into_iter().flatten() {
-            if let Err(error) = body_of(algorithm) {
-                return End { next, error: Some(error) };
-            }
-        }
         // Panics if the range has more digits than the nonces.
         let _ = search.find_all(last, last, &mut []);
         if parts.suffix.len() > SUFFIX_MAX {
@@ -253,7 +248,7 @@ struct Call {
 
 impl<'d, 'a> Run<'d, 'a> {
     fn new(device: &'d Device, parts: &Parts<'a>, segment: Segment) -> Result<Self, Error> {
-        let plan = Plan::new(parts, segment)?;
+        let plan = Plan::new(parts, segment);
         let mut hasher = Hasher::new(parts.algorithm);
         hasher.update(parts.prefix);
         let mut run = Run {

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 
 use hashloom::Algorithm;
 use hashloom::search::{Search, Target};
-use hashloom_gpu::{Device, Error, Event, Fault, Options, Streams, adapters};
+use hashloom_gpu::{Device, Error, Event, Fault, Options, adapters};
 
 /// Tells a child process that it is one.
 const CHILD: &str = "HASHLOOM_GPU_TEST_CHILD";
@@ -119,21 +119,6 @@ fn more_nonces_than_a_call_has_room_for() {
         let mut room = vec![0; 300_000];
         let right = search.find_all(0, 300_000, &mut room).to_vec();
         assert_eq!(by_device(&device, &search, 0, 300_000), (right, None));
-    });
-}
-
-#[test]
-fn what_cuda_does_not_do_is_an_error() {
-    with_cuda("", "what_cuda_does_not_do_is_an_error", || {
-        let device = Device::open(None).unwrap();
-        let mut digest = [7; 32];
-        let error = device.hash_many(Algorithm::Sha256, &["abc"], &mut digest).unwrap_err();
-        assert!(matches!(error, Error::OnlySearches { .. }), "{error}");
-        assert_eq!(digest, [0; 32]);
-        assert!(matches!(Streams::new(&device, Algorithm::Sha1, 2), Err(Error::OnlySearches { .. })));
-        // The device still works.
-        let search = Search::new(Algorithm::Sha1, Target::zero_bits(40)).width(4);
-        assert_eq!(by_device(&device, &search, 0, 300_000).1, None);
     });
 }
 
