@@ -38,8 +38,6 @@ from race import machine  # noqa: E402
 
 # All cells are measured as often, minutes apart: a neighbour that is busy for a while spoils one sweep only.
 SWEEPS = 3
-TIERS = {"here": "this CPU", "no-avx512": "no AVX-512", "avx2": "AVX2, no SHA instructions", "ssse3": "SSSE3",
-         "plain": "SSE2"}
 CALLS = {"one": "one message", "many": "many messages", "rows": "rows", "nodes": "nodes of 64 bytes",
          "hmac": "HMAC, key kept", "hmac-keys": "HMAC, a key each", "stream": "stream, one update",
          "parts": "stream, updates of 40 bytes", "hash160": "hash160", "sha256d": "SHA-256 twice",
@@ -78,7 +76,7 @@ class Cell:
         return "-".join(map(str, self.nbytes))
 
     def line(self, *columns):
-        return " | ".join(["", TIERS[self.tier], CALLS[self.call], NAMES[self.algorithm], f"{self.count:,}", self.size,
+        return " | ".join(["", self.tier, CALLS[self.call], NAMES[self.algorithm], f"{self.count:,}", self.size,
                            f"{self.times['hashloom']:.1f}", *columns, ""]).strip()
 
 
@@ -88,9 +86,13 @@ def measure(options):
         sys.exit(build.returncode)
     program, cpu = build.stdout.strip(), os.environ.get("CPU") or str(max(os.sched_getaffinity(0)))
     arguments = ["--rounds", "11", "--few-cells"] if options.quick else ["--rounds", "15"]
+    known = subprocess.check_output([program, "--tiers"], text=True).split()
+    tiers = options.tiers or known
+    if unknown := set(tiers) - set(known):
+        sys.exit(f"run.py: unknown tiers {', '.join(unknown)}: there are {', '.join(known)}")
     start = datetime.datetime.now()
     with open(options.csv, "w", encoding="utf-8") as out:
-        for sweep, tier in itertools.product(range(SWEEPS), options.tiers):
+        for sweep, tier in itertools.product(range(SWEEPS), tiers):
             line = [*shlex.split(os.environ.get("RUN", "")), "taskset", "-c", cpu, program, *arguments, "--tier", tier,
                     "--beside", options.beside]
             if subprocess.run(line, stdout=out).returncode:
@@ -146,9 +148,9 @@ def report(cells):
     for cell in cells:
         groups[cell.tier, cell.call].append(cell)
         groups[cell.tier, None].append(cell)
-    tiers = [tier for tier in TIERS if (tier, None) in groups]
+    tiers = [tier for tier, call in groups if call is None]
     yield ("\n## Summary\n\nThe least ratio, the middle one, and how many of the cells are below 1.00.\n\n"
-           f"| | {' | '.join(TIERS[tier] for tier in tiers)} |\n|---|{'---|' * len(tiers)}")
+           f"| | {' | '.join(tiers)} |\n|---|{'---|' * len(tiers)}")
     for call, name in [*CALLS.items(), (None, "all")]:
         found = [[cell.ratio for cell in groups[tier, call]] for tier in tiers]
         yield f"| {name} | " + " | ".join(
@@ -156,7 +158,7 @@ def report(cells):
             if ratios else "" for ratios in found) + " |"
     for tier, (call, name) in itertools.product(tiers, CALLS.items()):
         if call == "one":
-            yield f"\n## All ratios: {TIERS[tier]}"
+            yield f"\n## All ratios: {tier}"
         counts = sorted({cell.count for cell in groups[tier, call]})
         if counts:
             yield (f"\n| {name} | bytes | {' | '.join(f'{count:,}' for count in counts)} |\n"
@@ -172,15 +174,13 @@ def report(cells):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--tiers", type=lambda text: text.split(","), default=list(TIERS))
+    parser.add_argument("--tiers", type=lambda text: text.split(","), default=[])
     parser.add_argument("--beside", metavar="NAME", default="")
     parser.add_argument("--sides", action="store_true")
     parser.add_argument("--csv", metavar="FILE", default=str(ROOT / "build/never.csv"))
     parser.add_argument("--from", dest="source", metavar="FILE")
     parser.add_argument("--results", metavar="NAME")
     options = parser.parse_args()
-    if unknown := set(options.tiers) - set(TIERS):
-        parser.error(f"unknown tiers {', '.join(unknown)}: there are {', '.join(TIERS)}")
     os.makedirs(os.path.dirname(os.path.abspath(options.csv)), exist_ok=True)
     head = "" if options.source else measure(options)
     cells = read(options.source or options.csv)

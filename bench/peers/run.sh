@@ -50,7 +50,7 @@ if [ "$1" = --build ]; then
     exit
 fi
 [ -z "$missing" ] || sed 's/^/SKIPPED: peer /' <<<"$missing"
-for tier in here no-avx512 avx2 ssse3 plain; do
+for tier in $("$peers" --tiers); do
     "$peers" --rounds 0 --few-cells --tier "$tier"
 done
 "$peers" --rounds 1 --few-cells --tier plain >target/never.csv

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The manager picks its AVX-512, AVX2 or SSE code itself (init_mb_mgr_auto), or is told to by the tier; it has no plain
+ * The manager picks its code for AVX-512, AVX2, AVX or SSE itself (init_mb_mgr_auto), or is told to by the tier; it has no plain
  * code. The _nocheck calls are the faster ones.
  */
 #include "peer.h"
@@ -28,7 +28,11 @@ static IMB_MGR *manager(IMB_MGR **mgr)
             abort();
         if (tier == TIER_HERE)
             init_mb_mgr_auto(*mgr, NULL);
-        else if (tier == TIER_SSSE3)
+#if IMB_VERSION_NUM < IMB_VERSION(2, 0, 0) /* later ones have no code for AVX alone */
+        else if (tier == TIER_AVX)
+            init_mb_mgr_avx(*mgr);
+#endif
+        else if (tier >= TIER_AVX)
             init_mb_mgr_sse(*mgr);
         else
             init_mb_mgr_avx2(*mgr);

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! hashloom-bench-peers [--rounds N] [--few-cells] [--tier TIER] [--beside NAME]
-//!                                        TIER: here, no-avx512, avx2, ssse3, plain; NAME: the first letters of peers
+//!                                        NAME: the first letters of peers
+//! hashloom-bench-peers --tiers           the tiers, a line each
 //! hashloom-bench-peers --list            what is compared
 //! hashloom-bench-peers --missing         the peers that are not installed
 //! ```
@@ -22,7 +23,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use peers::Side;
-use tier::Tier;
+use tier::{TIERS, Tier};
 use work::{Messages, cells};
 
 /// Short work is repeated until one timing takes this long.
@@ -51,9 +52,13 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
             "--few-cells" => is_quick = true,
             "--tier" => {
                 let name = value()?;
-                tier = Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("--tier: no such tier")?;
+                tier = TIERS.iter().find(|row| row.1 == name).ok_or("--tier: no such tier: --tiers lists them")?.0;
             }
             "--beside" => beside = value()?,
+            "--tiers" => {
+                TIERS.iter().for_each(|row| println!("{}", row.1));
+                return Ok(());
+            }
             "--list" | "--missing" => {
                 print!("{}", if arg == "--list" { peers::list() } else { peers::missing() });
                 return Ok(());
@@ -76,7 +81,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
             (least, greatest) if least == greatest => least.to_string(),
             (least, greatest) => format!("{least}-{greatest}"),
         };
-        let what = format!("{},{},{},{},{nbytes}", tier.name(), cell.call.name(), cell.hash.name(), cell.count);
+        let what = format!("{},{},{},{},{nbytes}", tier.title(), cell.call.name(), cell.hash.name(), cell.count);
         for (name, seconds) in measure(&mut sides, &messages, rounds)
             .map_err(|name| format!("{name} has other digests than hashloom: {what}"))?
         {

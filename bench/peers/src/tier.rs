@@ -13,24 +13,36 @@ pub enum Tier {
     Here,
     NoAvx512,
     Avx2,
+    Avx,
     Ssse3,
     Plain,
 }
 
-impl Tier {
-    pub const ALL: [Tier; 5] = [Tier::Here, Tier::NoAvx512, Tier::Avx2, Tier::Ssse3, Tier::Plain];
+/// The tiers, the highest first: name, title, and the variable of OpenSSL and aws-lc. OPENSSL_ia32cap(3): bit 41 is
+/// SSSE3, 60 AVX; after the colon comes leaf 7, with bits 16, 17, 21, 28, 30 and 31 for parts of AVX-512, 29 for SHA, 5
+/// for AVX2, 3 and 8 for BMI; after another colon bit 32 is SHA-512.
+pub const TIERS: [(Tier, &str, &str, &str); 6] = [
+    (Tier::Here, "here", "this CPU", ""),
+    (Tier::NoAvx512, "no-avx512", "no AVX-512", ":~0xd0230000"),
+    (Tier::Avx2, "avx2", "AVX2 without SHA instructions", ":~0xf0230000:~0x100000000"),
+    (Tier::Avx, "avx", "AVX", ":0"),
+    (Tier::Ssse3, "ssse3", "SSSE3", "~0x1000000000000000:0"),
+    (Tier::Plain, "plain", "SSE2", "~0x1000020000000000:0"),
+];
 
-    pub fn name(self) -> &'static str {
-        ["here", "no-avx512", "avx2", "ssse3", "plain"][self as usize]
+impl Tier {
+    pub fn title(self) -> &'static str {
+        TIERS[self as usize].2
     }
 
-    /// The lowest tier that has hashloom's instruction set of this name. `Ssse3` is a CPU of 2008, before AVX: the peers
-    /// may use SSE4 there, for which hashloom has no kernels.
+    /// The lowest tier that has hashloom's instruction set of this name. `Avx` is a CPU of 2011, without BMI; `Ssse3` is
+    /// one of 2008: the peers may use SSE4 there, for which hashloom has no kernels.
     fn lowest_with(isa: &str) -> Option<Tier> {
         match isa {
             "avx512vl" | "avx512" | "sha_avx512vl" => Some(Tier::Here),
             "sha" | "sha512" => Some(Tier::NoAvx512),
-            "avx" | "avx2" => Some(Tier::Avx2),
+            "avx2" => Some(Tier::Avx2),
+            "avx" => Some(Tier::Avx),
             "ssse3" => Some(Tier::Ssse3),
             "scalar" | "sse2" => Some(Tier::Plain),
             _ => None,
@@ -52,24 +64,16 @@ impl Tier {
         IsaSet::parse(&names.join(",")).map_err(|error| error.to_string())
     }
 
-    /// The variable of OpenSSL and aws-lc. OPENSSL_ia32cap(3): bit 41 is SSSE3, 60 AVX; after the colon comes leaf 7,
-    /// with bits 16, 17, 21, 28, 30 and 31 for parts of AVX-512, 29 for SHA, 5 for AVX2, 3 and 8 for BMI; after another
-    /// colon bit 32 is SHA-512.
-    fn openssl_variable(self) -> &'static str {
-        ["", ":~0xd0230000", ":~0xf0230000:~0x100000000", "~0x1000000000000000:0", "~0x1000020000000000:0"]
-            [self as usize]
-    }
-
     pub fn of_this_process() -> Tier {
         let number = env::var("PEERS_TIER").ok().and_then(|number| number.parse::<usize>().ok());
-        number.and_then(|number| Tier::ALL.get(number).copied()).unwrap_or(Tier::Here)
+        number.and_then(|number| TIERS.get(number)).map_or(Tier::Here, |row| row.0)
     }
 
     /// Restricts this process and its children, by running the program again: libcrypto reads its variable when it is
     /// loaded. Returns false if the tier is the one above on this machine.
     pub fn enter(self) -> Result<bool, String> {
         let isas = self.isas()?;
-        if self != Tier::Here && Tier::ALL[self as usize - 1].isas()? == isas {
+        if self != Tier::Here && TIERS[self as usize - 1].0.isas()? == isas {
             return Ok(false);
         }
         if env::var_os("PEERS_TIER").is_some() && Tier::of_this_process() == self {
@@ -80,7 +84,7 @@ impl Tier {
         again.args(env::args_os().skip(1)).env("PEERS_TIER", (self as usize).to_string());
         match self {
             Tier::Here => again.env_remove("OPENSSL_ia32cap"),
-            _ => again.env("OPENSSL_ia32cap", self.openssl_variable()),
+            _ => again.env("OPENSSL_ia32cap", TIERS[self as usize].3),
         };
         Err(format!("cannot run itself again: {}", again.exec()))
     }
