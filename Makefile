@@ -34,7 +34,7 @@ help:
 	@echo 'make bench          beside OpenSSL, and torrents beside sha1sum; make bench-kernels: each kernel'
 	@echo 'make bench-peers    beside every other library and crate; make bench-compilers: gcc beside clang'
 	@echo 'make bench-never    ratio to the best of what it replaces, for every call, number, length and lesser CPU: half an'
-	@echo '                    hour; ARGS=--quick: five minutes'
+	@echo '                    hour; ARGS=--quick: six minutes'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"

@@ -7,9 +7,10 @@
     bench/never/run.py [--quick] [--tiers TIER,...] [--beside NAME] [--sides] [--results NAME] [--csv FILE]
     bench/never/run.py --from FILE.csv [--sides] [--results NAME]
 
-All cells take half an hour, those of --quick five minutes. Algorithms that run the code of another one, as SHA-224
+All cells take half an hour, those of --quick six minutes. Algorithms that run the code of another one, as SHA-224
 runs that of SHA-256, are not measured. A tier restricts all sides to the instruction sets of a lesser CPU. Peers that
-cannot be restricted are left out where they would use more (bench/peers/src/tier.rs).
+cannot be restricted are left out where they would use more (bench/peers/src/tier.rs). With other work between two
+calls, a time is what a call costs the whole program: the call, and by how much it slows the work down.
 
 --beside NAME    only the peers whose names begin with NAME, such as OpenSSL
 --sides          every peer, not only the best of a cell; one message, and the most messages, of each call and length
@@ -41,7 +42,8 @@ SWEEPS = 3
 CALLS = {"one": "one message", "many": "many messages", "rows": "rows", "nodes": "nodes of 64 bytes",
          "hmac": "HMAC, key kept", "hmac-keys": "HMAC, a key each", "stream": "stream, one update",
          "parts": "stream, updates of 40 bytes", "hash160": "hash160", "sha256d": "SHA-256 twice",
-         "pbkdf2": "PBKDF2, 100 iterations", "search": "search for nonces"}
+         "pbkdf2": "PBKDF2, 100 iterations", "search": "search for nonces",
+         "between": "many messages, other work between"}
 NAMES = {algorithm.name: algorithm.title for algorithm in ALGORITHMS}
 
 

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 use peers::Side;
 use tier::{TIERS, Tier};
-use work::{Messages, cells};
+use work::{Call, Messages, cells};
 
 /// Short work is repeated until one timing takes this long.
 const SLOT_S: f64 = 0.0003;
@@ -107,6 +107,9 @@ fn measure(sides: &mut [Side], messages: &Messages, rounds: usize) -> Result<Vec
     }
     if rounds == 0 || able.len() < 2 {
         return Ok(Vec::new());
+    }
+    if messages.cell.call == Call::Between {
+        return Ok(able.into_iter().map(|(side, ..)| (side.name, side.time_between(messages, rounds))).collect());
     }
     let mut limit = f64::INFINITY;
     for round in 0..4 * rounds {

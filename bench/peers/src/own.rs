@@ -27,7 +27,7 @@ pub fn side(call: Call, hash: Hash) -> Side {
         let status = unsafe {
             match call {
                 Call::One => sys::hl_hash(alg, base, nbytes, out),
-                Call::Many => sys::hl_hash_many(alg, raw, count, out),
+                Call::Many | Call::Between => sys::hl_hash_many(alg, raw, count, out),
                 Call::Rows | Call::Nodes => sys::hl_hash_rows(alg, base, nbytes, nbytes, count, out),
                 Call::Hash160 => sys::hl_hash160_rows(base, nbytes, nbytes, count, out),
                 Call::Sha256d => sys::hl_sha256d_rows(base, nbytes, nbytes, count, out),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The work of each comparison: calls of hash functions, and the numbers and lengths of messages.
 
+use std::hint::black_box;
 use std::sync::OnceLock;
 
 use hashloom_sys as sys;
@@ -21,9 +22,11 @@ macro_rules! names {
 }
 
 names! {
-    /// The calls that a user makes. `c/peer.h` describes them, by the same values.
+    /// The calls that a user makes. `c/peer.h` describes them, by the same values. `Between` is `Many` in a program that
+    /// does other work between two calls.
     Call: One "one", Many "many", Rows "rows", Nodes "nodes", Hmac "hmac", HmacKeys "hmac-keys", Stream "stream",
     Parts "parts", Hash160 "hash160", Sha256d "sha256d", Pbkdf2 "pbkdf2", Search "search", Search2 "search",
+    Between "between",
 }
 names! {
     /// The hash functions that take the messages, by the values of `c/peer.h`.
@@ -86,6 +89,7 @@ pub fn cells(is_quick: bool) -> Vec<Cell> {
         (Call::Pbkdf2, hashes, &few, &[8]),
         (Call::Search, &[Sha1, Sha256], &[64, 1024, 16384], &[40]),
         (Call::Search2, &[Sha256], &[64, 1024, 16384], &[80]),
+        (Call::Between, &[Sha256], &[2, 8, 64, 1024], &[64]),
     ] {
         for &hash in hashes {
             for &nbytes in lengths {
@@ -99,6 +103,12 @@ pub fn cells(is_quick: bool) -> Vec<Cell> {
         }
     }
     cells
+}
+
+/// The work between two calls: a chain of additions and multiplications, some 100 us.
+pub fn work_between() {
+    let start = black_box(3_u64);
+    black_box((0..75_000_u64).fold(start, |x, i| x.wrapping_mul(x).wrapping_add(i)));
 }
 
 /// The messages of a cell, one after the other in one array.
