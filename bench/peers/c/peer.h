@@ -62,7 +62,7 @@ static inline int is_whole(const struct work *w)
 
 /* The instruction sets that a peer may use; the values are those of src/tier.rs. A library that would use every
  * instruction set of the CPU is told to do what it would do on a lesser CPU. */
-enum tier { TIER_HERE, TIER_NO_AVX512, TIER_AVX2, TIER_AVX, TIER_SSSE3, TIER_PLAIN };
+enum tier { TIER_HERE, TIER_NO_AVX512, TIER_AVX2, TIER_AVX, TIER_PLAIN };
 
 static inline enum tier peer_tier(void)
 {

@@ -270,7 +270,6 @@ fn hashtree() -> impl FnMut(&Messages, &mut [u8]) -> bool {
         Tier::NoAvx512 if std::is_x86_feature_detected!("sha") => Some(hashtree_sha256_shani_x2),
         Tier::NoAvx512 | Tier::Avx2 => Some(hashtree_sha256_avx2_x8),
         Tier::Avx => Some(hashtree_sha256_avx_x4),
-        Tier::Ssse3 => Some(hashtree_sha256_sse_x1),
         Tier::Plain => Some(hashtree_sha256_generic),
     };
     #[cfg(not(target_arch = "x86_64"))]
@@ -292,7 +291,6 @@ unsafe extern "C" {
     fn hashtree_sha256_shani_x2(digests: *mut u8, nodes: *const u8, count: u64);
     fn hashtree_sha256_avx2_x8(digests: *mut u8, nodes: *const u8, count: u64);
     fn hashtree_sha256_avx_x4(digests: *mut u8, nodes: *const u8, count: u64);
-    fn hashtree_sha256_sse_x1(digests: *mut u8, nodes: *const u8, count: u64);
     fn hashtree_sha256_generic(digests: *mut u8, nodes: *const u8, count: u64);
 }
 

@@ -14,19 +14,17 @@ pub enum Tier {
     NoAvx512,
     Avx2,
     Avx,
-    Ssse3,
     Plain,
 }
 
 /// The tiers, the highest first: name, title, and the variable of OpenSSL and aws-lc. OPENSSL_ia32cap(3): bit 41 is
 /// SSSE3, 60 AVX; after the colon comes leaf 7, with bits 16, 17, 21, 28, 30 and 31 for parts of AVX-512, 29 for SHA, 5
 /// for AVX2, 3 and 8 for BMI; after another colon bit 32 is SHA-512.
-pub const TIERS: [(Tier, &str, &str, &str); 6] = [
+pub const TIERS: [(Tier, &str, &str, &str); 5] = [
     (Tier::Here, "here", "this CPU", ""),
     (Tier::NoAvx512, "no-avx512", "no AVX-512", ":~0xd0230000"),
     (Tier::Avx2, "avx2", "AVX2 without SHA instructions", ":~0xf0230000:~0x100000000"),
     (Tier::Avx, "avx", "AVX", ":0"),
-    (Tier::Ssse3, "ssse3", "SSSE3", "~0x1000000000000000:0"),
     (Tier::Plain, "plain", "SSE2", "~0x1000020000000000:0"),
 ];
 
@@ -35,15 +33,13 @@ impl Tier {
         TIERS[self as usize].2
     }
 
-    /// The lowest tier that has hashloom's instruction set of this name. `Avx` is a CPU of 2011, without BMI; `Ssse3` is
-    /// one of 2008: the peers may use SSE4 there, for which hashloom has no kernels.
+    /// The lowest tier that has hashloom's instruction set of this name. `Avx` is a CPU of 2011, without BMI.
     fn lowest_with(isa: &str) -> Option<Tier> {
         match isa {
             "avx512vl" | "avx512" | "sha_avx512vl" => Some(Tier::Here),
             "sha" | "sha512" => Some(Tier::NoAvx512),
             "avx2" => Some(Tier::Avx2),
-            "avx" => Some(Tier::Avx),
-            "ssse3" => Some(Tier::Ssse3),
+            "avx" | "ssse3" => Some(Tier::Avx),
             "scalar" | "sse2" => Some(Tier::Plain),
             _ => None,
         }
@@ -101,7 +97,7 @@ impl Tier {
             "stringzilla" | "commonware-cryptography" => self == Tier::Here,
             "XKCP AVX512" => self == Tier::Here && is_here("avx512vl"),
             "XKCP AVX2" | "XKCP generic64-bmi" => self <= Tier::Avx2 && is_here("avx2"),
-            "XKCP SSSE3" => self <= Tier::Ssse3,
+            "XKCP SSSE3" => self <= Tier::Avx,
             name if name.starts_with("ipsec-mb") => self != Tier::Plain,
             _ => true,
         }
