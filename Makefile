@@ -182,8 +182,9 @@ bench: build
 	@echo
 	@bench/asan/run.sh
 
+# ARGS=--choice: where another kernel than the chosen one is faster.
 bench-kernels: build/bench/kernels
-	@build/bench/kernels
+	@build/bench/kernels $(ARGS)
 
 bench-peers:
 	@tools/setup.sh bench-peers

@@ -1,10 +1,14 @@
-/* kernels.c: the cost of every kernel.
+/* kernels.c: the cost of every kernel, and whether the best one is chosen.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- *   kernels [instruction set]
+ *   kernels [instruction set,...]
  *                    nanoseconds (the costs of registry.def) and cycles of each kernel's call that advances its lanes
  *                    by one block
+ *   kernels --choice [instruction set,...]
+ *                    the numbers and lengths of messages for which hl_hash_many, restricted to these instruction sets,
+ *                    takes more than 5% longer than the best kernel alone, or than hl_hash for each message; all digests
+ *                    are compared
  *
  * All kernels take turns in one process pinned to one CPU; a figure is the least time. Data are random bytes.
  */
@@ -23,9 +27,9 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void die(const char *what)
+static void die(const char *what, const char *of)
 {
-    fprintf(stderr, "kernels: %s\n", what);
+    fprintf(stderr, "kernels: %s%s\n", what, of);
     exit(2);
 }
 
@@ -61,19 +65,16 @@ static const hl_alg_info *alg_of(hl_body body)
     return found;
 }
 
+enum { NBLOCKS = 64 };
+static uint8_t data[HL_LANES_MAX * (NBLOCKS * HL_BLOCK_MAX_NBYTES + 64)] __attribute__((aligned(4096)));
+
 /* Cost of one call per block of depth. All kernels take turns, so that a slow moment strikes all alike. */
 static void time_kernels(hl_isas wanted)
 {
-    enum { NBLOCKS = 64, CALLS = 50, TURNS = 150 };
-    static uint8_t data[HL_LANES_MAX * (NBLOCKS * HL_BLOCK_MAX_NBYTES + 64)] __attribute__((aligned(4096)));
+    enum { CALLS = 50, TURNS = 150 };
     double *best = calloc(hl_kernel_count(), sizeof *best), *cycle = calloc(hl_kernel_count(), sizeof *cycle);
     if (best == NULL || cycle == NULL)
-        die("out of memory");
-    uint64_t x = 0x9e3779b97f4a7c15;
-    for (size_t i = 0; i < sizeof data; i++) {
-        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-        data[i] = (uint8_t)x;
-    }
+        die("out of memory", "");
     for (unsigned r = 0; r < TURNS; r++)
         for (size_t i = 0; i < hl_kernel_count(); i++) {
             const hl_kernel *k = hl_kernel_at(i);
@@ -108,17 +109,143 @@ static void time_kernels(hl_isas wanted)
     free(best), free(cycle);
 }
 
+enum { COUNT_MAX = 40, LENGTH_MAX = 4096, WAYS_MAX = 64, SWEEPS = 9 };
+
+/* hl_hash_many, the kernel alone, or hl_hash for each message; how much longer hl_hash_many took in each sweep. */
+struct way {
+    const char *name;
+    const hl_kernel *kernel;
+    int is_each;
+    double ratios[SWEEPS];
+};
+static hl_slice messages[COUNT_MAX];
+static uint8_t digests[2][COUNT_MAX * HL_DIGEST_MAX_NBYTES];
+
+static void hash(const struct way *way, const hl_alg_info *alg, size_t n, uint8_t *out)
+{
+    hl_status status = HL_OK;
+    if (way->kernel != NULL)
+        status = hl_hash_many_with(way->kernel, alg->alg, messages, n, out);
+    else if (!way->is_each)
+        status = hl_hash_many(alg->alg, messages, n, out);
+    else
+        for (size_t i = 0; i < n && status == HL_OK; i++)
+            status = hl_hash(alg->alg, messages[i].data, messages[i].nbytes, out + i * alg->digest_nbytes);
+    if (status != HL_OK)
+        die("refused: ", way->name);
+}
+
+/* Seconds of a call. They count from SETTLED on: vectors of 512 bits slow some CPUs down for 0.7 ms (core/src/plan.c). */
+static double time_way(const struct way *way, const hl_alg_info *alg, size_t n)
+{
+    const double SETTLED = 0.0008, SLOT = 0.00002, began = now();
+    double least = 1;
+    for (unsigned ncalls = 1, nslots = 0; nslots < 8;) {
+        const double start = now();
+        for (unsigned c = 0; c < ncalls; c++)
+            hash(way, alg, n, digests[1]);
+        const double t = now() - start;
+        if (t < SLOT)
+            ncalls *= 2;
+        else if (start - began > SETTLED && ++nslots > 0 && t / ncalls < least)
+            least = t / ncalls;
+    }
+    return least;
+}
+
+static int compare_ratios(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The best way beside hl_hash_many, the first one. The clock drifts by more than 5%, so the middle ratio of all sweeps
+ * counts; a way that is far behind in the first one is left alone. */
+static const struct way *race_ways(struct way *ways, size_t nways, const hl_alg_info *alg, size_t n, double *chosen)
+{
+    const struct way *best = &ways[1];
+    for (size_t w = 0; w < nways; w++) {
+        hash(&ways[w], alg, n, digests[w > 0]);
+        if (memcmp(digests[0], digests[w > 0], n * alg->digest_nbytes) != 0)
+            die("other digests than hl_hash_many: ", ways[w].name);
+    }
+    *chosen = 1;
+    for (unsigned sweep = 0; sweep < SWEEPS; sweep++) {
+        const double t = time_way(ways, alg, n);
+        *chosen = t < *chosen ? t : *chosen;
+        for (size_t w = 1; w < nways; w++)
+            if (sweep == 0 || ways[w].ratios[0] > 0.7)
+                ways[w].ratios[sweep] = t / time_way(&ways[w], alg, n);
+    }
+    for (size_t w = 1; w < nways; w++) {
+        qsort(ways[w].ratios, SWEEPS, sizeof(double), compare_ratios);
+        if (ways[w].ratios[SWEEPS / 2] > best->ratios[SWEEPS / 2])
+            best = &ways[w];
+    }
+    return best;
+}
+
+static void compare_choice(void)
+{
+    static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 24, 32, 33, COUNT_MAX};
+    static const size_t lengths[] = {8, 55, 64, 119, 200, 1024, LENGTH_MAX};
+    unsigned ncells = 0, nslow = 0, nslower = 0;
+    printf("| chosen / best | algorithm | messages | bytes | chosen, ns of a message | best |\n"
+           "|---|---|---|---|---|---|\n");
+    for (hl_body body = 0; alg_of(body) != NULL; body++)
+        for (size_t cell = 0; cell < sizeof counts / sizeof *counts * (sizeof lengths / sizeof *lengths); cell++) {
+            const hl_alg_info *alg = alg_of(body);
+            const size_t n = counts[cell % (sizeof counts / sizeof *counts)];
+            const size_t nbytes = lengths[cell / (sizeof counts / sizeof *counts)];
+            struct way ways[WAYS_MAX] = {{"hl_hash_many", NULL, 0, {0}}, {"hl_hash", NULL, 1, {0}}};
+            size_t nways = 2;
+            for (size_t i = 0; i < hl_kernel_count(); i++) {
+                const hl_kernel *k = hl_kernel_at(i);
+                if (k->body == body && (k->isas & hl_isas_allowed()) != 0 && (n > 1 || k->nlanes == 1))
+                    ways[nways++] = (struct way){k->name, k, 0, {0}};
+            }
+            for (size_t i = 0; i < n; i++)
+                messages[i] = (hl_slice){data + i * (nbytes + 64), nbytes};
+            double chosen;
+            const struct way *best = race_ways(ways, nways, alg, n, &chosen);
+            const double ratio = best->ratios[SWEEPS / 2];
+            ncells++, nslow += ratio > 1.05, nslower += ratio > 1.1;
+            if (ratio > 1.05)
+                printf("| %.2f | %s | %zu | %zu | %.1f | %s |\n", ratio, alg->name, n, nbytes,
+                       chosen * 1e9 / (double)n, best->name);
+        }
+    printf("\n%u of %u cells above 1.05, %u above 1.10; allowed:", nslow, ncells, nslower);
+    for (size_t i = 0; i < hl_isa_count(); i++)
+        if ((hl_isas_allowed() >> i & 1) != 0)
+            printf(" %s", hl_isa_name(i));
+    putchar('\n');
+}
+
 int main(int argc, char **argv)
 {
-    const hl_isas wanted = argc == 1 ? ~(hl_isas)0 : hl_isa_named(argv[1]);
+    const int is_choice = argc > 1 && strcmp(argv[1], "--choice") == 0;
+    char *names = argc > 1 + is_choice ? argv[1 + is_choice] : NULL;
+    hl_isas wanted = names == NULL ? ~(hl_isas)0 : 0;
+    uint64_t x = 0x9e3779b97f4a7c15;
     cpu_set_t set;
 
-    if (argc > 2 || wanted == 0)
-        die("usage: kernels [instruction set]");
+    for (char *name = names ? strtok(names, ",") : NULL; name != NULL; name = strtok(NULL, ","))
+        if (hl_isa_named(name) == 0)
+            die("no such instruction set: ", name);
+        else
+            wanted |= hl_isa_named(name);
+    if (argc > 2 + is_choice || wanted == 0)
+        die("usage: kernels [--choice] [instruction set,...]", "");
+    for (size_t i = 0; i < sizeof data; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        data[i] = (uint8_t)x;
+    }
     CPU_ZERO(&set);
     CPU_SET((unsigned)sched_getcpu(), &set);
     if (sched_setaffinity(0, sizeof set, &set) != 0)
         perror("kernels: not pinned to one CPU");
-    time_kernels(wanted);
+    if (is_choice && names != NULL && hl_restrict(wanted) != HL_OK)
+        die("not all of these instruction sets are here", "");
+    is_choice ? compare_choice() : time_kernels(wanted);
     return 0;
 }

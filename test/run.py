@@ -146,6 +146,9 @@ fresh | all | | test/fresh.sh
 windows | all | +program | test/windows.sh {program}
     test/windows.sh
 other-systems | all | documentation | test/other_systems.sh
+# Ratios, printed for a reader: no speed fails a test, but other digests do.
+choice | all | offered | build/bench/kernels --choice
+    bench/kernels.c {core}
 fuzz-c | fuzz | | test/fuzz_c.sh 600
 fuzz-pkcs11 | fuzz | | test/pkcs11_module.sh fuzz 600
 fuzz-crates | fuzz | | fuzz/run.sh 600
