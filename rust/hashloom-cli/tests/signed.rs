@@ -338,7 +338,9 @@ fn a_check_beside_a_run_that_signs() {
         });
         while !writer.is_finished() {
             let output = manifest(folder, &CHECK_M);
-            assert!(status(&output) < 2, "{}", stderr(&output));
+            // Whoever stands still between two reads finds another manifest each time, and may say so.
+            let text = stderr(&output);
+            assert!(status(&output) < 2 || text.contains("m: changed while it was read"), "{text}");
         }
     });
 }
