@@ -28,7 +28,7 @@ peer_fn isal_many;
 /* NULL if the library has no such function. */
 static void *find(const char *hash, const char *verb)
 {
-    static const char *const isas[] = {"", "_avx2", "_avx2", "_avx", "_sse", "_base"};
+    static const char *const isas[] = {"", "_avx2", "_avx2", "_avx", "_base"};
     char name[64];
     snprintf(name, sizeof name, "_%s_ctx_mgr_%s%s", hash, verb, isas[peer_tier()]);
     return dlsym(RTLD_DEFAULT, name);
