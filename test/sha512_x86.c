@@ -25,7 +25,7 @@ static uint64_t ror(uint64_t x, unsigned n)
     return x >> n | x << (64 - n);
 }
 
-/* Of the three operands r, the first is also the result. */
+/* r are the three operands; the first of them is also the result. */
 static void run(unsigned instruction, uint64_t r[3][4])
 {
     uint64_t *const w = r[0], *const feba = r[1], *const last = r[2];

@@ -29,6 +29,7 @@ peer_fn isal_many;
 static void *find(const char *hash, const char *verb)
 {
     static const char *const isas[] = {"", "_avx2", "_avx2", "_avx", "_base"};
+    _Static_assert(sizeof isas / sizeof *isas == TIER_PLAIN + 1, "one for each tier");
     char name[64];
     snprintf(name, sizeof name, "_%s_ctx_mgr_%s%s", hash, verb, isas[peer_tier()]);
     return dlsym(RTLD_DEFAULT, name);

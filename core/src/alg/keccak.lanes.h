@@ -25,8 +25,8 @@
     const lv64 c0 = COLUMN(A, 0), c1 = COLUMN(A, 1), c2 = COLUMN(A, 2), c3 = COLUMN(A, 3), c4 = COLUMN(A, 4); \
     const lv64 d[5] = {lv64_rax(c4, c1), lv64_rax(c0, c2), lv64_rax(c1, c3), lv64_rax(c2, c4), lv64_rax(c3, c0)}
 
-/* If there is no instruction for ~y & z, six words are stored as their complements, given by NOT(x, y), and chi takes 2 to
- * 3 operations a word instead of 3 to 4. (The same overview, section 2.2.) p, q and r tell whether x, y and z are
+/* If there is no instruction for ~y & z, six words are stored as their complements, given by NOT(x, y), and chi takes 2
+ * to 3 operations a word instead of 3 to 4. (The same overview, section 2.2.) p, q and r tell whether x, y and z are
  * complements, and `to` whether the result has to be one. All four are literals. */
 #ifdef LV_NO_ANDN
 #  define AGAIN(a)     HLI_NEW_POINTER(a)

@@ -14,7 +14,7 @@
 #define X86_BITS 256
 #include "x86.inc.h"
 
-/* What follows the end is loaded from a table, from where the one bit falls behind the end. */
+/* A table has the bytes behind the end: the load begins where the one bit falls right behind the message. */
 LV_FN __m128i ended16(const uint8_t *data, size_t nbytes, size_t at, unsigned after)
 {
     const ptrdiff_t left = (ptrdiff_t)(nbytes - at);

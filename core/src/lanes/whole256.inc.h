@@ -4,9 +4,9 @@
  *
  * Included by lanes/<isa>.h after x86.inc.h, and after a function
  *
- *   ended16(data, nbytes, at, after)  16 bytes of a message from `at` on, and what follows its end: 0x80 for the one bit,
- *                                     or the suffix of a sponge in its place, and zeros. Nothing outside of the message
- *                                     is read.
+ *   ended16(data, nbytes, at, after)  16 bytes of a message from `at` on, and the bytes behind its end: 0x80 for the one
+ *                                     bit, or the suffix of a sponge in its place, and zeros. Nothing outside of the
+ *                                     message is read.
  */
 LV_FN __m256i padded_pair(const uint8_t *const data[], const size_t nbytes[], int is_one_length, unsigned a, unsigned b,
                           size_t at, unsigned after)
