@@ -399,8 +399,10 @@ class Transmission(Daemon):
 
 
 def session():
-    """A peer, or a client, for this machine alone."""
-    return torrents.session(listen_interfaces="127.0.0.1:0", allow_multiple_connections_per_ip=True)
+    """A peer, or a client, for this machine alone. A connection that fails is tried again at once: by default after a
+    minute, and no more than three times."""
+    return torrents.session(listen_interfaces="127.0.0.1:0", allow_multiple_connections_per_ip=True,
+                            min_reconnect_time=1, max_failcount=1000)
 
 
 def download(content, peer_port, folder):
