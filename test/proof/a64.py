@@ -17,7 +17,8 @@ ZERO = 32  # the number of the zero register; 31 is the stack pointer
 def begin(m):
     m.r = [variable(("x", i), 64) for i in range(31)] + [STACK, 0]
     m.v = {i: (64, (variable(("v", i, 0), 64), variable(("v", i, 1), 64))) for i in range(32)}
-    m.cf = m.zf = m.sf = m.of = None
+    m.k = {}
+    m.cf = m.zf = m.sf = m.of = m.compared = None
 
 
 def enter(m, arguments):
@@ -134,13 +135,12 @@ class Memory:
     def address(self, m):
         base = self.base.get(m)
         offset = self.offset.get(m) if self.offset else 0
-        known(base, offset)
-        a = base + offset & FULL[64]
+        a = add(64, base, offset)
         if self.before:
             self.base.set(m, a)
         if self.after is not None:
-            self.base.set(m, base + self.after & FULL[64])
-        return a
+            self.base.set(m, add(64, base, self.after))
+        return a if type(a) is int else m.address(a)
 
 
 WIDTHS = {"b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
@@ -206,18 +206,30 @@ CONDITIONS = {
 }
 
 
+# The arguments of Machine.flag().
+COMPARISONS = {"eq": ("==",), "ne": ("==", False, 0), "cc": ("<",), "cs": ("<", False, 0), "ls": ("<", True, 0),
+               "hi": ("<", True)}
+
+
 def holds(m, condition):
-    if m.zf is None:
-        raise Fault("a branch depends on data")
-    value = CONDITIONS[condition](m)
+    value = m.flag(*COMPARISONS.get(condition, (None,))) if m.zf is None else CONDITIONS[condition](m)
     m.decide(value)
     return value
 
 
+def is_zero(m, x, n):
+    if type(x) is int:
+        return x == 0
+    m.compared = n, x, 0, False
+    return m.flag("==")
+
+
 def subtracted(m, x, y, n):
     y &= FULL[n] if type(y) is int else -1
+    m.compared = None
     if type(x) is not int or type(y) is not int:
         m.zf = m.cf = m.sf = m.of = None
+        m.compared = n, x, y, True
         return sub(n, x, y)
     value = x - y & FULL[n]
     m.zf, m.cf, m.sf = int(value == 0), int(x >= y), value >> n - 1
@@ -230,6 +242,7 @@ def tested(m, value, n):
         m.zf, m.cf, m.sf, m.of = int(value == 0), 0, value >> n - 1, 0
     else:
         m.zf = m.cf = m.sf = m.of = None
+        m.compared = n, value, 0, False
     return value
 
 
@@ -267,13 +280,17 @@ def ccmp(m, a, b, flags, condition):
 
 
 def load(m, a, where, nbytes=None):
+    fetch(m, where.address(m), a, nbytes)
+
+
+def fetch(m, address, a, nbytes=None):
     if type(a) is Vector:
         if a.lane is None and a.width <= 64:
-            a.set(m, (m.load(where.address(m), a.width // 8), *(0,) * (128 // a.width - 1)))
+            a.set(m, (m.load(address, a.width // 8), *(0,) * (128 // a.width - 1)))
         else:
-            a.set(m, m.load_lanes(where.address(m), 64, 2), 64)
+            a.set(m, m.load_lanes(address, 64, 2), 64)
     else:
-        a.set(m, m.load(where.address(m), nbytes or a.width // 8))
+        a.set(m, m.load(address, nbytes or a.width // 8))
 
 
 def put(m, address, a, nbytes=None):
@@ -287,14 +304,11 @@ def put(m, address, a, nbytes=None):
         m.store(address, nbytes or a.width // 8, cut(a.get(m), 8 * (nbytes or a.width // 8)))
 
 
-def pair(load_them):
+def pair(access):
     def run(m, a, b, where):
         address = where.address(m)
-        for x, at in ((a, address), (b, address + a.width // 8)):
-            if load_them:
-                load(m, x, Memory(Immediate(at), None, False, None))
-            else:
-                put(m, at, x)
+        access(m, address, a)
+        access(m, address + a.width // 8, b)
 
     return run
 
@@ -315,11 +329,9 @@ def called(m, a, after):
 
 def if_zero(wanted):
     def run(m, a, to):
-        x = a.get(m)
-        if type(x) is not int:
-            raise Fault("a branch depends on data")
-        m.decide(x == 0)
-        return to.value if (x == 0) == wanted else None
+        zero = is_zero(m, a.get(m), a.width)
+        m.decide(zero)
+        return to.value if zero == wanted else None
 
     return run
 
@@ -404,7 +416,7 @@ GENERAL = {
     "ldxr": load, "ldaxr": load,
     "stxr": lambda m, a, b, c: (put(m, c.address(m), b), a.set(m, 0))[1],
     "stlxr": lambda m, a, b, c: (put(m, c.address(m), b), a.set(m, 0))[1],
-    "ldp": pair(True), "stp": pair(False),
+    "ldp": pair(fetch), "stp": pair(put),
     "b": branch, "br": branch, "ret": lambda m, *_: leave(m),
     "cbz": if_zero(True), "cbnz": if_zero(False), "tbz": if_bit(0), "tbnz": if_bit(1),
 }

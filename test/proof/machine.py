@@ -8,6 +8,7 @@ of the stack that a signal may overwrite included, or if it reads the program's 
 it began. A run in which all is known is that of an emulator.
 """
 
+import copy
 import struct
 import subprocess
 
@@ -80,6 +81,7 @@ STACK = 0x6FFFFFF0  # a multiple of 16, as the ABIs say, and of no more
 STACK_NBYTES = 0x40000
 MOST_DECISIONS = 1 << 22
 SPACE = 0x20000000  # what new() hands out
+MESSAGES = 1 << 100  # from here on, at multiples of 2^64: messages that are as long as is not known
 
 
 class Machine:
@@ -92,19 +94,49 @@ class Machine:
         self.hooks = {}  # address: a function that is run instead of the code there, or, if it returns True, before it
         self.executed = set()  # texts of instructions
         self.pc = 0
-        self.decisions = []  # what was decided, and where
-        self.pauses = {}  # number of decisions: a function to call before the next
+        self.ndecisions = 0
+        self.counting = None  # what is known of numbers of blocks (counting.py)
+        self.may_read = None  # whether so many bytes of a message may be read
         self.areas = list(image.writable) if has_variables else []  # that may be written
         self.stack_end = STACK
         image.isa.begin(self)
 
-    def decide(self, outcome):
+    def copy(self):
+        out = copy.copy(self)
+        for name in ("cells", "partly", "k", "v", "r"):
+            setattr(out, name, copy.copy(getattr(self, name)))
+        out.areas, out.counting = list(self.areas), self.counting and self.counting.copy()
+        return out
+
+    def decide(self, _outcome):
         """An instruction does one of several things, which depends on what is known."""
-        if len(self.decisions) in self.pauses:
-            self.pauses[len(self.decisions)](self)
-        self.decisions.append((self.pc, outcome))
-        if len(self.decisions) > MOST_DECISIONS:
+        self.ndecisions += 1
+        if self.ndecisions > MOST_DECISIONS:
             raise Fault("does not end")
+
+    def compare(self, relation, x, y):
+        """Whether x == y or x < y, of which one at least is unknown."""
+        outcome = self.counting and self.counting.decide(relation, x, y)
+        if outcome is None:
+            raise Fault("a branch depends on data")
+        return int(outcome)
+
+    def flag(self, relation, swaps=False, if_so=1):
+        """A flag that is unknown, from what was compared last: a width, x, y, and whether these were compared, or only
+        their difference with 0."""
+        if relation is None or self.compared is None:
+            raise Fault("a branch depends on data")
+        nbits, x, y, is_difference = self.compared
+        if nbits != 8 * self.image.word_nbytes or relation == "<" and not is_difference:
+            raise Fault("a branch depends on data")
+        return int(self.compare(relation, *((y, x) if swaps else (x, y))) == if_so)
+
+    def address(self, word):
+        """What stands for an unknown address."""
+        found = self.counting and self.counting.address(word)
+        if found is None:
+            raise Fault("an address depends on data")
+        return found
 
     def new(self, nbytes, align=64, at=0):
         """The address of memory that may be written; at: its distance from what is aligned."""
@@ -158,8 +190,8 @@ class Machine:
         return value
 
     def load(self, address, nbytes):
-        if type(address) is not int:
-            raise Fault("an address depends on data")
+        if address >= MESSAGES:
+            self.may_read(self, address, nbytes)
         if address & 3 == 0 and nbytes & 3 == 0:
             i = address >> 2
             if not self.partly:
@@ -190,8 +222,6 @@ class Machine:
         self.cells[i] = xor(keep, shl(byte, at))
 
     def store(self, address, nbytes, value):
-        if type(address) is not int:
-            raise Fault("an address depends on data")
         if STACK - STACK_NBYTES <= address < STACK + STACK_NBYTES:
             may = self.image.isa.stack_begin(self) <= address and address + nbytes <= self.stack_end
         else:
@@ -210,7 +240,7 @@ class Machine:
 
     def load_lanes(self, address, width, n):
         """n values of `width` bits."""
-        if width < 32 or address & 3:
+        if width < 32 or address & 3 or address >= MESSAGES:
             return tuple(self.load(address + i * width // 8, width // 8) for i in range(n))
         if width == 32 and not self.partly:
             i = address >> 2
@@ -223,10 +253,17 @@ class Machine:
 
     def call(self, function, *arguments):
         """Runs a function until it returns."""
-        pc = self.image.symbols[function] if type(function) is str else function
+        self.begin(function, *arguments)
+        self.run()
+
+    def begin(self, function, *arguments):
+        self.pc = self.image.symbols[function] if type(function) is str else function
         self.image.isa.enter(self, arguments)
-        saved = self.image.isa.saved(self)
-        compiled, hooks = self.image.compiled, self.hooks
+        self.saved = self.image.isa.saved(self)
+
+    def run(self):
+        """Runs what begin() began until it returns, or is undecided before the instruction at pc."""
+        compiled, hooks, pc = self.image.compiled, self.hooks, self.pc
         text = ""
         try:
             while pc != STOP:
@@ -246,7 +283,9 @@ class Machine:
             raise Fault(f"{e}: {text}") from e
         except TooLong as e:
             raise Fault(f"a word that the standard does not have: {text}") from e
-        if self.image.isa.saved(self) != saved:
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as e:
+            raise Fault(f"no model for what is unknown: {text} ({e!r})") from e
+        if self.image.isa.saved(self) != self.saved:
             raise Fault("a register of the caller is not as before")
 
 

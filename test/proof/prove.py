@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""prove.py: proves that the core's machine code computes what the standards say, for every state and message.
+"""prove.py: proves that the core's machine code computes what the standards say, for every state, every message and
+every number of blocks.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
     test/proof/prove.py [--all | --share N]
 
  1. The core is compiled for x86-64, AArch64 and i686, and each kernel's machine code is run with unknown words for
-    state and message (machine.py, x86.py, a64.py). The result and the standard (standards.py) are both brought into a
-    normal form (words.py). Same form: same function. Padding, digests and hl_hash_many are run with unknown bytes, for
+    state and message, and an unknown number of blocks (machine.py, x86.py, a64.py, induction.py). The result and the
+    standard (standards.py) are both brought into a normal form (words.py). Same form: same function. Padding, digests and hl_hash_many are run with unknown bytes, for
     some lengths and numbers of messages.
  2. The models of the instructions that were run are held against this CPU, or against qemu-aarch64 (silicon.py).
  3. The library is run over AVX-512, on any CPU, and compared with Python (emulate.py).
@@ -51,8 +52,9 @@ import emulate
 import silicon
 import words
 import x86
+from induction import NBLOCKS, Proof
 from machine import Fault, Image, Machine
-from standards import STANDARDS, Numbers, after_block, check, initial_values, sponge_named
+from standards import STANDARDS, after_block, check, initial_values, sponge_named
 from words import FULL, add, cut, join, rol, shl, shr, split, swapped, variable, xor
 
 QEMU = ["qemu-aarch64", "-cpu", "max"]
@@ -180,11 +182,11 @@ class Kernel:
     def block_nbytes(self):
         return self.nwords * STANDARDS[self.body].bits // 8
 
-    def run(self, m, state, messages, nblocks):
-        """Calls it. A kernel whose blocks have one size is not told which; the upper half of the register of a number
-        of 32 bits may hold anything."""
+    def arguments(self, m, state, messages, nblocks):
+        """A kernel whose blocks have one size is not told which; the upper half of the register of a number of 32 bits
+        may hold anything."""
         size = self.block_nbytes() | (0xDEADBEEF << 32 if m.image.word_nbytes == 8 else 0)
-        m.call(self.blocks, state, messages, nblocks, *([size] if len(SIZES[self.body]) > 1 else []))
+        return state, messages, nblocks, *([size] if len(SIZES[self.body]) > 1 else [])
 
 
 def lanes_of_rows():
@@ -298,14 +300,21 @@ class Arithmetic:
 
 
 expected = {}  # states after some blocks, by body, size of a block, lane and number of blocks; emptied with the words
+places = {}  # atom: the lane, the number of the block or of those before a state, and the number of the word
 
 
 def state_words(standard, lane):
-    return [variable(("state", lane, i), standard.bits) for i in range(standard.nwords)]
+    return [known_place(variable(("state", lane, i), standard.bits), lane, 0, i) for i in range(standard.nwords)]
 
 
 def message_words(standard, lane, nth, nwords=16):
-    return [variable(("message", lane, nwords * nth + i), standard.bits) for i in range(nwords)]
+    return [known_place(variable(("message", lane, nwords * nth + i), standard.bits), lane, ~nth, i)
+            for i in range(nwords)]
+
+
+def known_place(word, *place):
+    places[words.close(word)] = place
+    return word
 
 
 def state_after(body, lane, nblocks, nwords=16):
@@ -316,7 +325,25 @@ def state_after(body, lane, nblocks, nwords=16):
     if key not in expected:
         expected[key] = compressed(body, state_after(body, lane, nblocks - 1, nwords),
                                    message_words(standard, lane, nblocks - 1, nwords))
+        for i, x in enumerate(expected[key]):
+            known_place(x, lane, nblocks, i)
     return expected[key]
+
+
+def later(kernel, step):
+    """What, in place of an atom, is so many blocks further on."""
+    standard = STANDARDS[kernel.body]
+
+    def word(number):
+        lane, nth, i = places.get(number, (None,) * 3)
+        if lane is None:
+            return None
+        if nth < 0:
+            return message_words(standard, lane, ~nth + step, kernel.nwords)[i]
+        here, there = (state_after(kernel.body, lane, n, kernel.nwords)[i] for n in (nth, nth + step))
+        return xor(there, words.constant_bits(here))
+
+    return word
 
 
 def compressed(body, state, block):
@@ -356,148 +383,34 @@ def alone(image):
     return machine(image, has_variables=False)
 
 
-def random_words(standard, lane, nth=None, nwords=None):
-    """In place of state_words and message_words: known numbers."""
-    chance = random.Random(f"{lane} {nth}")
-    return [chance.getrandbits(standard.bits) for _ in range(nwords or standard.nwords)]
+def at_of(lane):
+    """Messages begin at addresses that are multiples of 4 and no more."""
+    return 4 * (2 * lane % 16 + 1)
 
 
-def with_blocks(m, kernel, positions, of=message_words, far=False):
-    """The addresses of the messages. positions: which block of a lane is at which place, in blocks. Messages begin at
-    addresses that are multiples of 4 and no more; far: so far from each other that long ones have room."""
-    standard, starts = STANDARDS[kernel.body], []
-    nbytes = standard.bits // 8
-    nwords = kernel.nwords or 16
-    for lane in range(kernel.nlanes):
-        start = (lane + 1 << 44 if far else m.new(0, 64) + 4096 * (lane + 1)) + 4 * (2 * lane % 16 + 1)
-        for place, nth in positions.items():
-            m.place(start + place * nwords * nbytes, in_memory(standard, of(standard, lane, nth, nwords)), nbytes)
-        starts.append(start)
-    m.top += 4096 * (kernel.nlanes + 2)
-    return m.words(starts, m.image.word_nbytes, 64, m.image.word_nbytes)
-
-
-def in_order(nblocks):
-    return {i: i for i in range(nblocks)}
-
-
-def right_states(kernel, nblocks, after=state_after):
+def right_states(kernel, nblocks):
     """The standard's states of all lanes. They come first, as the standard renames words."""
-    return [after(kernel.body, lane, nblocks, kernel.nwords) for lane in range(kernel.nlanes)]
+    return [state_after(kernel.body, lane, nblocks, kernel.nwords) for lane in range(kernel.nlanes)]
 
 
-def blocks_differ(image, kernel, nblocks):
-    right, m = right_states(kernel, nblocks), alone(image)
+def blocks_differ(image, kernel):
+    """For every number of blocks. (Another function is an error.)"""
+    standard, m = STANDARDS[kernel.body], alone(image)
+    nwords, n = kernel.nwords, image.word_nbytes
+
+    def reads(lane, nth):
+        state_after(kernel.body, lane, nth + 1, nwords)
+
+    proof = Proof(m, kernel.block_nbytes(), reads)
     state = with_states(m, kernel.body, kernel.nlanes)
-    kernel.run(m, state, with_blocks(m, kernel, in_order(nblocks)), nblocks)
-    return states_at(m, kernel.body, kernel.nlanes, state) != right, m.executed
-
-
-@functools.cache
-def numbers_after(body, lane, nblocks, nwords):
-    """The state after some blocks of random_words."""
-    standard = STANDARDS[body]
-    if nblocks == 0:
-        return random_words(standard, lane)
-    return list(after_block(Numbers(standard.bits), standard, numbers_after(body, lane, nblocks - 1, nwords),
-                            random_words(standard, lane, nblocks - 1, nwords)))
-
-
-def decisions_of(image, kernel, nblocks):
-    """What a kernel decides if it hashes so many blocks. That depends on nothing else, as no branch may depend on data.
-    The result for random numbers must be right."""
-    m = alone(image)
-    state = with_states(m, kernel.body, kernel.nlanes, random_words)
-    kernel.run(m, state, with_blocks(m, kernel, in_order(nblocks), random_words), nblocks)
-    if states_at(m, kernel.body, kernel.nlanes, state) != right_states(kernel, nblocks, numbers_after):
-        raise Fault(f"{nblocks} blocks of random numbers: another function")
-    return m.decisions
-
-
-Forms = collections.namedtuple("Forms", "nblocks step turns")
-MOST_BLOCKS = 16
-
-
-def forms_of(image, kernel):
-    """Up to how many blocks a kernel decides something new. From `nblocks` on, `step` more blocks are one more turn of
-    a loop, which then turned at least twice already in the same way: turns[n] is the number of decisions of such a turn
-    for n blocks, and after which decision it ends. All numbers of blocks up to `nblocks` are to be proved."""
-    @functools.cache
-    def found(nblocks):
-        return decisions_of(image, kernel, nblocks)
-
-    for n in range(1, MOST_BLOCKS):
-        for step in range(1, min(n, 4) + 1):
-            last = range(n - step + 1, n + 1)
-            if all(one_turn_more(found(i), found(i + step)) for i in last):
-                return Forms(n, step, {i: one_turn_more(found(i), found(i + step)) for i in last})
-    raise Fault(f"new decisions for {MOST_BLOCKS} blocks")
-
-
-def one_turn_more(few, more):
-    """If `more` is `few` with one more turn after two that are alike: the number of its decisions, and where the second
-    ends in `few`."""
-    n = len(more) - len(few)
-    at = next((i for i, (x, y) in enumerate(zip(few, more)) if x != y), len(few))
-    for at in range(at, 2 * n - 1, -1):
-        if n > 0 and few[at - 2 * n : at - n] == few[at - n : at] and more == few[:at] + few[at - n :]:
-            return n, at
-    return None
-
-
-def known_values(m):
-    """What a machine knows, as words of 64 bits; in memory, where all of a word is known."""
-    known = {("r", i): x for i, x in (m.r.items() if type(m.r) is dict else enumerate(m.r)) if type(x) is int}
-    for i, register in m.v.items():
-        known |= {("v", i, j): x for j, x in enumerate(m.image.isa.lanes(register, 64, 8)) if type(x) is int}
-    for i, x in m.cells.items():
-        if type(x) is int and i & 1 == 0 and type(m.cells.get(i + 1)) is int:
-            known["m", i] = x | m.cells[i + 1] << 32
-        elif type(x) is int and type(m.cells.get(i ^ 1)) is not int:
-            known["m", i] = x
-    return known
-
-
-def move_on(m, nturns, before, after):
-    """Skips turns of a loop: what it knows has grown by equal amounts in each of two turns, and goes on to do so."""
-    now = known_values(m)
-    for key in before.keys() & after.keys() & now.keys():
-        grown = now[key] - after[key]
-        if (grown - after[key] + before[key]) & FULL[64]:
-            raise Fault(f"{key} grows by {after[key] - before[key]:#x}, then by {grown:#x}")
-        if grown == 0:
-            continue
-        kind, i, *j = key
-        value = now[key] + nturns * grown
-        if value < 0 or value >> (64 if kind != "m" or type(m.cells.get(i ^ 1)) is int else 32):
-            raise Fault(f"{key} wraps around")
-        if kind == "r":
-            m.r[i] = value
-        elif kind == "v":
-            lanes = list(m.image.isa.lanes(m.v[i], 64, 8))
-            lanes[j[0]] = value
-            m.v[i] = 64, tuple(lanes)
-        else:
-            m.cells[i] = value & FULL[32]
-            if type(m.cells.get(i + 1)) is int and i & 1 == 0:
-                m.cells[i + 1] = value >> 32
-
-
-FAR = (1 << 33) + 0x1234567  # turns: no multiple of 2^32, so that an address cut to 32 bits is another
-
-
-def far_differs(image, kernel, forms, nblocks):
-    """A message of more than 2^33 blocks: the first blocks are hashed, then the kernel is moved on by FAR turns of its
-    loop, and hashes the last ones. As if those between were not there, the state must be that after the others."""
-    m, seen = alone(image), []
-    (turn, at), total = forms.turns[nblocks], nblocks + 2 * forms.step
-    right = right_states(kernel, total)
-    m.pauses = {at - turn: lambda m: seen.append(known_values(m)), at: lambda m: seen.append(known_values(m)),
-                at + turn: lambda m: move_on(m, FAR, *seen)}
-    state = with_states(m, kernel.body, kernel.nlanes)
-    places = {there + i: i for there in (0, FAR * forms.step) for i in range(total)}
-    kernel.run(m, state, with_blocks(m, kernel, places, far=True), total + FAR * forms.step)
-    return states_at(m, kernel.body, kernel.nlanes, state) != right, m.executed
+    messages = m.words([proof.message(at_of(lane), [in_memory(standard, message_words(standard, lane, nth, nwords))
+                                                    for nth in range(NBLOCKS)])
+                        for lane in range(kernel.nlanes)], n, 64, n)
+    m.begin(kernel.blocks, *kernel.arguments(m, proof.begin("state", state), proof.begin("messages", messages),
+                                             proof.n))
+    proof.prove(lambda m, nblocks: states_at(m, kernel.body, kernel.nlanes, state) == right_states(kernel, nblocks),
+                lambda step: later(kernel, step))
+    return False, m.executed
 
 
 def scheduled_differ(image, kernel):
@@ -535,29 +448,11 @@ def words_differ(image, kernel):
                                                          for lane in range(kernel.nlanes)], m.executed
 
 
-def forms_differ(image, kernel):
-    """All numbers of blocks for which a kernel decides something new, and, where a size has 64 bits, messages of more
-    than 2^33 blocks."""
-    forms, executed = forms_of(image, kernel), set()
-    for n in range(2, forms.nblocks + 1):
-        different, more = blocks_differ(image, kernel, n)
-        executed |= more
-        if different:
-            raise Fault(f"{n} blocks: another function")
-    for n in range(forms.nblocks - forms.step + 1, forms.nblocks + 1) if image.word_nbytes == 8 else ():
-        different, more = far_differs(image, kernel, forms, n)
-        executed |= more
-        if different:
-            raise Fault(f"2^33 blocks and {n}: another function")
-    return False, executed
-
-
 def runs_of_kernel(kernel):
     """Names and functions of an image that say whether a kernel differs."""
     for sized in kernel.of_sizes():
         size = f", {sized.block_nbytes()} bytes a block" if len(SIZES[kernel.body]) > 1 else ""
-        yield f"{kernel.name}, 1 block{size}", lambda image, k=sized: blocks_differ(image, k, 1)
-        yield f"{kernel.name}{size}", lambda image, k=sized: forms_differ(image, k)
+        yield f"{kernel.name}{size}", lambda image, k=sized: blocks_differ(image, k)
     if kernel.scheduled:
         yield f"scheduled of {kernel.name}", lambda image: scheduled_differ(image, kernel)
     if kernel.words:
@@ -987,7 +882,18 @@ EDGE_MUTANTS = [
 #  - a branch on data
 #  - lengths cut to 32 bits
 #  - words behind a message, and the size of a block
+#  - a loop that goes wrong for some large numbers of blocks, or beyond some
+#  - the value of an address
+LOOP = "for (size_t offset = 0; nblocks > 0;"
 BLIND_MUTANTS = [
+    ("generic/scalar.c", "lanes/kernels.inc.h", LOOP, "if (nblocks == 1000) nblocks = 999; " + LOOP),
+    ("generic/scalar.c", "lanes/kernels.inc.h", LOOP,
+     "if (nblocks >= 64 && nblocks >> 32 == 0) nblocks--; " + LOOP),
+    ("x86/sse2.c", "lanes/kernels.inc.h", LOOP, "if (nblocks == 100) nblocks = 99; " + LOOP),
+    ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--", "nblocks > 0; nblocks -= 1 + (nblocks == 9999)"),
+    ("x86/sha.c", "x86/sha.inc.h", "nblocks--, offset += 64", "nblocks--, offset = (offset + 64) & 0xffffff"),
+    ("x86/single_avx2.c", "x86/single_sha2.inc.h", "nblocks -= n;", "nblocks -= n; if (nblocks == 1001) nblocks--;"),
+    ("x86/sha512_x86.c", "x86/sha512_x86.c", LOOP, LOOP.replace("= 0", "= (uintptr_t)s >> 40 == 7")),
     ("generic/scalar.c", "alg/sha2.lanes.h", "d = LV(add)(d, h);", "d = LV(add)(d, h & 0xffff);"),
     ("x86/single_avx2.c", "x86/single_sha2.inc.h", "m += n * 16 * sizeof(WORD);",
      "m = msg[0] + n * 16 * sizeof(WORD);"),
@@ -997,12 +903,10 @@ BLIND_MUTANTS = [
     ("x86/avx512.c", "lanes/kernels.inc.h", "(words + i * LV_PASTE(lv, nlanes))",
      "(words + (i ^ 1) * LV_PASTE(lv, nlanes))"),
     ("x86/sha.c", "x86/sha.inc.h", "_mm_loadu_si128", "_mm_load_si128"),
-    ("generic/scalar.c", "lanes/kernels.inc.h", "for (size_t offset = 0; nblocks > 0;",
-     "static size_t calls; for (size_t offset = calls++ >> 9; nblocks > 0;"),
+    ("generic/scalar.c", "lanes/kernels.inc.h", LOOP, "static size_t calls; " + LOOP.replace("0", "calls++ >> 9", 1)),
     ("generic/scalar.c", "alg/md5.lanes.h", "LV(store)(s, LV(add)(LV(load)(s), a));",
      "LV(store)(s, LV(add)(LV(load)(s), a)); if (s[0] == 0x12345678) LV(store)(s + 1, a);"),
-    ("generic/scalar.c", "lanes/kernels.inc.h", "for (size_t offset = 0; nblocks > 0;",
-     "for (uint32_t offset = 0; nblocks > 0;"),
+    ("generic/scalar.c", "lanes/kernels.inc.h", LOOP, LOOP.replace("size_t", "uint32_t")),
     ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--", "(uint32_t)nblocks > 0; nblocks--"),
     ("x86/sha.c", "x86/sha.inc.h", "nblocks > 0; nblocks--", "(uint32_t)nblocks > 0; nblocks--"),
     ("x86/sha.c", "x86/sha.inc.h", "nblocks > 1 ?", "nblocks > 0 ?"),
@@ -1080,9 +984,9 @@ def changed_core(folder, file, old, new):
 
 
 def target_of(source, targets):
-    """A target that has this file, or None. The files of sha512_ are empty for x86-64."""
+    """A target that has this file, or None. Two files are empty for x86-64."""
     fit = [t for t in targets if CORE / "src" / source in t.sources]
-    fit = [t for t in fit if t.name == "i686"] if "/sha512_" in source else fit
+    fit = [t for t in fit if t.name == "i686"] if re.search("/sha512_(sse2|avx512vl)", source) else fit
     return fit[0] if fit else None
 
 
@@ -1110,13 +1014,12 @@ def kernel_mutant(targets, folder, source, *change):
         sys.exit(f"prove.py: {source} has no kernel")
     # The body that a file is named after comes first.
     kernels.sort(key=lambda k: (k.body[:4] not in change[0], k.nlanes))
-    # Runs for one block first.
+    # Short runs first.
     runs = [sorted(runs_of_kernel(k), key=lambda run: not run[0].startswith(("scheduled of", "words of")))
             for k in kernels]
     runs += [[(body, lambda image, body=body: schedule_differs(image, body))]
              for body in BODIES if f"hli_{body}_schedule_scalar" in image.symbols]
-    return not any(unproved(image, [run], set()) for nth in range(4) for each in runs
-                                  for run in each[nth : nth + 1])
+    return not any(unproved(image, [run], set()) for nth in range(4) for each in runs for run in each[nth : nth + 1])
 
 
 def edge_mutant(targets, folder, source, *change):
@@ -1285,7 +1188,7 @@ def main():
         for target in targets:
             if not any(x.startswith(target.name) for x in failures):
                 print(f"{target.name}: {len(target.sample)} of {len(target.kernels)} kernels are their standards, for every "
-                      "state and message")
+                      "state, message and number of blocks")
                 if target.algorithms:
                     print(f"{target.name}: padding and digests of {counts['edges', target.name]} shapes, "
                           f"{counts['whole', target.name]} calls for whole messages and "
@@ -1365,6 +1268,7 @@ def mutants(targets, folder, every):
 def forget():
     words.reset()
     expected.clear()
+    places.clear()
 
 
 def side_by_side(f, of):

@@ -47,7 +47,7 @@ class Word:
 
 def reset():
     """Forgets all words: those made before must not be used with those made after."""
-    global words, atoms, widths, sums, numbers, memo, formers
+    global words, atoms, widths, sums, numbers, memo, formers, closed
     words = {}  # terms: Word; also terms that it had before it was renamed
     atoms = {}  # key: number
     widths = []  # of atoms
@@ -55,6 +55,7 @@ def reset():
     numbers = {}  # (width, constant, hash): atoms
     memo = {}
     formers = {}  # atom: what rename() made it of
+    closed = set()  # sums that are terms of other sums like any atom: see close()
 
 
 reset()
@@ -84,7 +85,7 @@ def made(terms):
                 word.degree = len(product)
         if len(key) == 1 and word.degree == 1 and key[0][0][0] & 63 == 0:
             number = key[0][0][0] >> 6  # the lower bits of a sum, or all
-            if number in sums and mask & mask + 1 == 0:
+            if number in sums and mask & mask + 1 == 0 and number not in closed:
                 word.sum = number
     return word
 
@@ -114,6 +115,10 @@ def constant_of(x):
     return () if type(x) is int else x.terms[: x.terms[0][0] == ()]
 
 
+def constant_bits(x):
+    return x if type(x) is int else sum(mask for _, mask in constant_of(x))
+
+
 def rename(x):
     """Writes a word as an atom instead: what it is made of is forgotten, and its terms, those of its halves, and these
     with some bits complemented, are written with the atom wherever they are made from now on.
@@ -139,6 +144,16 @@ def rename(x):
         whole = sorted(item for item in joined.items() if item[1])
         written_anew(base, tuple(whole[whole[0][0] == () :]))
         written_anew(x, tuple(whole))
+
+
+def close(x):
+    """From now on a word is an atom: rename(), and sums do not take it apart."""
+    rename(x)
+    number = without_constant(x)[0][0][0] >> 6
+    closed.add(number)
+    for each in (x, cut(x, 32)):
+        each.sum = None
+    return number
 
 
 def written_anew(word, terms):
@@ -331,13 +346,12 @@ def summed(n, terms, constant):
             elif counts is None and count == 1:
                 counts, total = dict(inner[1]), total + inner[3]
             else:
-                counts, total = counts or {}, total + count * inner[3]
-                for y, c in inner[1].items():
-                    c = counts.get(y, 0) + count * c & full
-                    if c:
-                        counts[y] = c
-                    else:
-                        del counts[y]
+                counts = counts or {}
+                fresh += [(y, count * c) for y, c in inner[1].items()]
+            continue
+        y, k = unshifted(x, n)
+        if k:
+            todo.append((y, count << k))
             continue
         if x.terms[0][0] == ():
             if x.terms[0][1] & 1:
@@ -356,12 +370,11 @@ def summed(n, terms, constant):
         fresh.append((x, count))
     counts = {} if counts is None else counts
     for x, count in fresh:
-        c = counts.get(x, 0) + count & full
-        if c:
-            counts[x] = c
-        else:
+        old = counts.get(x, 0)
+        new = counts[x] = old + count & full
+        total += (new - old) * x.hash
+        if new == 0:
             del counts[x]
-        total += count * x.hash
     # The sum of two terms that have no bit in common is their exclusive or. Such terms are added one after the other.
     if len(counts) == 2 and [*counts.values()] == [1, 1]:
         x, y = counts
@@ -382,6 +395,8 @@ def summed(n, terms, constant):
             return xor(x, constant)
         if constant == 0 and count & count - 1 == 0:
             return cut(shl(x, count.bit_length() - 1), n)
+    if constant & 1 == 0 and not any(count & 1 for count in counts.values()):
+        return cut(shl(summed(n, [(x, count >> 1) for x, count in counts.items()], constant >> 1), 1), n)
     total &= FULL[128]
     for number in numbers.setdefault((n, constant, total), []):
         if sums[number][1] == counts:
@@ -391,6 +406,78 @@ def summed(n, terms, constant):
         sums[number] = (n, counts, constant, total)
         numbers[n, constant, total].append(number)
     return made({(number << 6,): full})
+
+
+def unshifted(x, n):
+    """A word that is an atom of n bits times 2^k: the atom, and k; else the word, and 0."""
+    if len(x.terms) == 1 and x.degree == 1:
+        (literal,), mask = x.terms[0]
+        k = literal & 63
+        if k and widths[literal >> 6] == n and mask == FULL[n] << k & FULL[n]:
+            return made({(literal & ~63,): FULL[n]}), k
+    return x, 0
+
+
+def linear(x, n):
+    """A word of n bits as a sum: a constant, and words with how often they are counted, both from -2^(n-1) on."""
+    if type(x) is int:
+        return signed(x, n), {}
+    if x.sum is not None and x.span == FULL[n] and sums[x.sum][0] == n:
+        return signed(sums[x.sum][2], n), {y: signed(c, n) for y, c in sums[x.sum][1].items()}
+    y, k = unshifted(x, n)
+    bits = constant_bits(x)
+    if k == bits == 0:
+        return 0, {x: 1}
+    constant, parts = linear(y if k else xor(x, bits), n)
+    if bits and any(mask & bits for _, mask in without_constant(x)):
+        return 0, {x: 1}
+    return signed((constant << k) + bits, n), {z: signed(count << k, n) for z, count in parts.items()}
+
+
+def signed(c, n):
+    c &= FULL[n]
+    return c - (1 << n) if c >> n - 1 else c
+
+
+def times(x, count, n):
+    return summed(n, [(x, count)], 0)
+
+
+class Unknown(Exception):
+    pass
+
+
+def substituted(x, of, known, depth):
+    """A word with others in place of its atoms: of(atom) is another word, or None. known: what was made before.
+    Unknown: if it has an atom that was made of others and cannot be taken apart; depth: how often it may be."""
+    if type(x) is int:
+        return x
+    out = known.get(x)
+    if out is None:
+        out = 0
+        for product, mask in x.terms:
+            term = mask
+            for literal in product:
+                number, k = literal >> 6, literal & 63
+                width = widths[number]
+                word = in_place_of(number, of, known, depth)
+                word = rol(word, k, width) if k else word
+                term = conj(join((word,) * -(-mask.bit_length() // width), width), term)
+            out = xor(out, term)
+        known[x] = out
+    return out
+
+
+def in_place_of(number, of, known, depth):
+    word = of(number)
+    if word is not None:
+        return word
+    if number in closed or number in formers or number in sums and depth == 0:
+        raise Unknown
+    width, counts, constant, _ = sums.get(number, (widths[number], None, 0, 0))
+    if counts is None:
+        return made({(number << 6,): FULL[width]})
+    return summed(width, [(substituted(y, of, known, depth - 1), c) for y, c in counts.items()], constant)
 
 
 def value_of(x, inputs, known=None):

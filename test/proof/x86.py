@@ -34,7 +34,7 @@ def begin(m):
     m.r = {register: variable((register, m.image.word_nbytes), 8 * m.image.word_nbytes) for register in FULL_REGISTERS}
     m.v = {i: (64, tuple(variable(("zmm", i, j), 64) for j in range(8))) for i in range(32)}
     m.k = {}
-    m.cf = m.zf = m.sf = m.of = None
+    m.cf = m.zf = m.sf = m.of = m.compared = None
     m.r["rsp"] = STACK
 
 
@@ -138,7 +138,7 @@ class Memory:
             if register is not None:
                 value = m.r[register]
                 if type(value) is not int:
-                    raise Fault("an address depends on data")
+                    return m.address(self.sum(m, 8 * m.image.word_nbytes))
                 a += value * scale
         return a & FULL[8 * m.image.word_nbytes]
 
@@ -234,8 +234,9 @@ def target(m, x, width, values, legacy=False):
 def flags_of(m, value, n, cf=0, of=0):
     if type(value) is not int:
         m.cf = m.zf = m.sf = m.of = None
+        m.compared = n, value, 0, False
     else:
-        m.cf, m.of, m.zf, m.sf = cf, of, int(value == 0), value >> n - 1
+        m.cf, m.of, m.zf, m.sf, m.compared = cf, of, int(value == 0), value >> n - 1, None
 
 
 CONDITIONS = {
@@ -248,13 +249,18 @@ CONDITIONS |= {
 }
 
 
+# The arguments of Machine.flag().
+COMPARISONS = {"e": ("==",), "ne": ("==", False, 0), "b": ("<",), "ae": ("<", False, 0), "be": ("<", True, 0),
+               "a": ("<", True)}
+
+
 def holds(m, condition):
     try:
         value = CONDITIONS[condition](m)
     except TypeError:
         value = None
     if value is None:
-        raise Fault("a branch depends on data")
+        value = m.flag(*COMPARISONS.get(condition, (None,)))
     m.decide(value)
     return value
 
@@ -282,9 +288,10 @@ def arithmetic(m, a, b, writes, subtracts, carry=0):
         sx, sy, sv = x >> n - 1, y >> n - 1, value >> n - 1
         flags_of(m, value, n, int(total != value), int(sx != sv and (sx != sy if subtracts else sx == sy)))
     else:
-        known(carry)
         value = sub(n, x, add(n, y, carry)) if subtracts else add(n, x, y, carry)
         flags_of(m, value, n, None, None)  # x + a - x is known, but not whether a carry comes out of it
+        if subtracts and carry == 0:
+            m.cf, m.compared = None, (n, x, y, True)
     if writes:
         a.set(m, value)
 
@@ -316,7 +323,7 @@ def shift(m, kind, a, count):
     if kind in ("rol", "ror"):
         k = count % n if kind == "rol" else -count % n
         a.set(m, rol(x, k, n) if k else x)
-        m.cf = m.of = None
+        m.cf = m.of = m.compared = None
         return
     if kind == "shl":
         value = cut(shl(x, count), n)
@@ -334,7 +341,7 @@ def multiply(m, a, x, y):
     value = total & FULL[n]
     a.set(m, value)
     m.cf = m.of = int(total != signed(value, n))
-    m.zf = m.sf = None
+    m.zf = m.sf = m.compared = None
 
 
 def wide(m, a, f):
@@ -352,21 +359,21 @@ def mul(m, n, x, low, high):
     low.set(m, total & FULL[n])
     high.set(m, total >> n)
     m.cf = m.of = int(total >> n != 0)
-    m.zf = m.sf = None
+    m.zf = m.sf = m.compared = None
 
 
 def div(m, n, x, low, high):
     total = high.get(m) << n | low.get(m)
     low.set(m, total // x)
     high.set(m, total % x)
-    m.cf = m.zf = m.sf = m.of = None
+    m.cf = m.zf = m.sf = m.of = m.compared = None
 
 
 def bits_of(m, a, b, f, of_zero):
     x = b.get(m)
     known(x)
     a.set(m, of_zero if x == 0 else f(x))
-    m.zf = m.cf = m.sf = m.of = None
+    m.zf = m.cf = m.sf = m.of = m.compared = None
 
 
 def push(m, a):
@@ -486,8 +493,8 @@ GENERAL = {
     "add": lambda m, a, b: arithmetic(m, a, b, True, False),
     "sub": lambda m, a, b: arithmetic(m, a, b, True, True),
     "cmp": lambda m, a, b: arithmetic(m, a, b, False, True),
-    "adc": lambda m, a, b: arithmetic(m, a, b, True, False, m.cf),
-    "sbb": lambda m, a, b: arithmetic(m, a, b, True, True, m.cf),
+    "adc": lambda m, a, b: arithmetic(m, a, b, True, False, holds(m, "b")),
+    "sbb": lambda m, a, b: arithmetic(m, a, b, True, True, holds(m, "b")),
     "and": lambda m, a, b: boolean(m, a, b, conj, True),
     "test": lambda m, a, b: boolean(m, a, b, conj, False),
     "or": lambda m, a, b: boolean(m, a, b, disj, True),
@@ -656,6 +663,7 @@ TERNARY = {
     "inserti128": (128, lambda w, x, y, i: [y[0] if j == i & 1 else z for j, z in enumerate(x)]),
     "inserti32x4": (128, lambda w, x, y, i: [y[0] if j == i & len(x) - 1 else z for j, z in enumerate(x)]),
     "inserti64x2": (128, lambda w, x, y, i: [y[0] if j == i & len(x) - 1 else z for j, z in enumerate(x)]),
+    "insertf64x4": (256, lambda w, x, y, i: [y[0] if j == i & 1 else z for j, z in enumerate(x)]),
     "inserti64x4": (256, lambda w, x, y, i: [y[0] if j == i & 1 else z for j, z in enumerate(x)]),
     "perm2i128": (128, lambda w, x, y, i: [0 if i >> 4 * j & 8 else (*x, *y)[i >> 4 * j & 3] for j in range(2)]),
     "shufi32x4": (128, lambda w, x, y, i: select128(x, y, i)),
