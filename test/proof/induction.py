@@ -8,10 +8,10 @@ n must be known there, and the states be those after n blocks. Or it comes to th
 end of a loop.
 
 There, induction. What the machine holds now, and held one turn before, is generalised. A number that has grown by d in
-that turn has grown by i * d after i turns more. A word that is now made of states and blocks whose numbers are higher by
-`step` goes on to be so. What is neither is forgotten: it becomes a word of which nothing is known. From this machine, i
-being unknown, each way must lead to the same place, where all is as it is for i + 1, or to the function's end with the
-right states. The words of states are atoms (words.close): they may be any.
+that turn has grown by i * d after i turns more. A word that is now made of states and blocks whose numbers are higher
+by `step` goes on to be so. What is neither is forgotten: it becomes a word of which nothing is known. From this
+machine, i being unknown, each way must lead to the same place, where all is as it is for i + 1, or to the function's
+end with the right states. The words of states are atoms (words.close): they may be any.
 """
 
 import sys
@@ -19,7 +19,7 @@ import sys
 import words
 from counting import Counting, Undecided
 from machine import MESSAGES, STACK, STACK_NBYTES, Fault
-from words import add, join, linear, times, variable
+from words import add, join, variable
 
 sys.setrecursionlimit(20000)
 SPACING = 1 << 64  # of messages
@@ -97,7 +97,7 @@ class Proof:
         least, most = m.counting.interval(m.left)
         if least != most:
             raise Fault(f"returns after {least} blocks and after {most}")
-        if not self.is_right(m, least):
+        if least > NBLOCKS or not self.is_right(m, least):
             raise Fault(f"another function, blocks: {least}")
         return True
 
@@ -148,7 +148,7 @@ class Proof:
             return words.signed(now - was, nbits)
         if nbits != self.nbits:
             return None
-        (c, p), (d, q) = linear(was, nbits), linear(now, nbits)
+        (c, p), (d, q) = words.linear(was, nbits), words.linear(now, nbits)
         return words.signed(d - c, nbits) if p == q and p.keys() <= {self.n, *self.m.counting.anywhere} else None
 
     def steps(self, before, now):
@@ -157,7 +157,7 @@ class Proof:
         for place in a.keys() & b.keys():
             grown = self.growth(a[place], b[place], place[1])
             if grown and type(b[place]) is not int:
-                found |= {-grown} if self.n in linear(b[place], self.nbits)[1] else {grown // self.block_nbytes}
+                found |= {-grown} if self.n in words.linear(b[place], self.nbits)[1] else {grown // self.block_nbytes}
             elif grown and grown % self.block_nbytes == 0:
                 found.add(grown // self.block_nbytes)
         return sorted(step for step in found if 0 < step <= 4)
@@ -208,7 +208,7 @@ class Proof:
             if grown == "forgotten":
                 self.put(m, place, variable(("forgotten", place), place[1]))
             elif grown:
-                self.put(m, place, add(place[1], value, times(self.i, grown, place[1])))
+                self.put(m, place, add(place[1], value, words.times(self.i, grown, place[1])))
         general = self.contents(m)
         todo, nways, lost = [m], 0, set()
         while todo:

@@ -8,8 +8,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
  1. The core is compiled for x86-64, AArch64 and i686, and each kernel's machine code is run with unknown words for
     state and message, and an unknown number of blocks (machine.py, x86.py, a64.py, induction.py). The result and the
-    standard (standards.py) are both brought into a normal form (words.py). Same form: same function. Padding, digests and hl_hash_many are run with unknown bytes, for
-    some lengths and numbers of messages.
+    standard (standards.py) are both brought into a normal form (words.py). Same form: same function. Padding, digests
+    and hl_hash_many are run with unknown bytes, for some lengths and numbers of messages.
  2. The models of the instructions that were run are held against this CPU, or against qemu-aarch64 (silicon.py).
  3. The library is run over AVX-512, on any CPU, and compared with Python (emulate.py).
  4. Mutants show that the proof can fail: a line of the core, of a model or of the normal form is changed. Each must be
@@ -890,7 +890,8 @@ BLIND_MUTANTS = [
     ("generic/scalar.c", "lanes/kernels.inc.h", LOOP,
      "if (nblocks >= 64 && nblocks >> 32 == 0) nblocks--; " + LOOP),
     ("x86/sse2.c", "lanes/kernels.inc.h", LOOP, "if (nblocks == 100) nblocks = 99; " + LOOP),
-    ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--", "nblocks > 0; nblocks -= 1 + (nblocks == 9999)"),
+    ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--",
+     "nblocks > 0; nblocks -= 1 + (nblocks == 9999)"),
     ("x86/sha.c", "x86/sha.inc.h", "nblocks--, offset += 64", "nblocks--, offset = (offset + 64) & 0xffffff"),
     ("x86/single_avx2.c", "x86/single_sha2.inc.h", "nblocks -= n;", "nblocks -= n; if (nblocks == 1001) nblocks--;"),
     ("x86/sha512_x86.c", "x86/sha512_x86.c", LOOP, LOOP.replace("= 0", "= (uintptr_t)s >> 40 == 7")),
@@ -1187,8 +1188,8 @@ def main():
             failures += [f"{target.name}: {x}" for x in wrong]
         for target in targets:
             if not any(x.startswith(target.name) for x in failures):
-                print(f"{target.name}: {len(target.sample)} of {len(target.kernels)} kernels are their standards, for every "
-                      "state, message and number of blocks")
+                print(f"{target.name}: {len(target.sample)} of {len(target.kernels)} kernels are their standards, for "
+                      "every state, message and number of blocks")
                 if target.algorithms:
                     print(f"{target.name}: padding and digests of {counts['edges', target.name]} shapes, "
                           f"{counts['whole', target.name]} calls for whole messages and "

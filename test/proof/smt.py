@@ -162,8 +162,10 @@ def failure(image, kernel):
     prove.forget()
     kernel = list(kernel.of_sizes())[-1]
     m, right = prove.alone(image), prove.right_states(kernel, 1)
-    state = prove.with_states(m, kernel.body, kernel.nlanes)
-    kernel.run(m, state, prove.with_blocks(m, kernel, prove.in_order(1)), 1)
+    standard, state = prove.STANDARDS[kernel.body], prove.with_states(m, kernel.body, kernel.nlanes)
+    blocks = [m.words(prove.in_memory(standard, prove.message_words(standard, lane, 0, kernel.nwords)),
+                      standard.bits // 8, 64, 4) for lane in range(kernel.nlanes)]
+    m.call(kernel.blocks, *kernel.arguments(m, state, m.words(blocks, image.word_nbytes), 1))
     made, total = prove.states_at(m, kernel.body, kernel.nlanes, state), 0
     for lane in range(kernel.nlanes):
         ok, merged = proved(list(zip(made[lane], right[lane])))
