@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # dist.sh: makes what a release carries: a source archive with the sources of all crates; a Debian package and a static
-# program, both built from that archive without a network; and their checksums. test/dist.sh tests them.
+# program, both built from that archive without a network; and their checksums. The kernels in both programs are proved
+# (test/proof) before they are stripped. test/dist.sh tests them.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -48,6 +49,7 @@ if [ $level = all ]; then
         (cd "$tree" && clean "$@") >"$work/log" 2>&1 || { cat "$work/log"; echo "dist.sh: failed: $*" >&2; exit 1; }
     }
     quiet dpkg-buildpackage --build=binary --no-sign
+    quiet test/proof/prove.py target/release/hashloom
     cp "$work"/build/*.deb "$work/dist"
     if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
         echo "SKIPPED: the static program: Rust's standard library is missing: rustup target add $target"
@@ -55,6 +57,7 @@ if [ $level = all ]; then
         echo "SKIPPED: the static program: musl-gcc is missing: sudo apt-get install musl-tools"
     else
         quiet cargo build --release --locked --package hashloom-cli --target "$target"
+        quiet test/proof/prove.py "target/$target/release/hashloom"
         (cd "$tree" && tools/pack.sh "target/$target/release/hashloom" "$work/packed/$name-$target")
         archive "$work/packed/$name-$target" "$work/dist/$name-$target.tar.gz"
     fi

@@ -14,6 +14,7 @@
 # interpreter of a free-threaded wheel (python3.14t); all others share one wheel.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+prove=$PWD/test/proof/prove.py
 [ -e .git ] || { echo "wheels.sh: a clone of the repository is needed: git has the files of the commit" >&2; exit 2; }
 [ $# -gt 0 ] || { echo "usage: tools/wheels.sh FOLDER [source | TARGET...]" >&2; exit 2; }
 command -v maturin >/dev/null || { echo "wheels.sh: maturin is not installed: pip install 'maturin>=1.9,<2'" >&2; exit 2; }
@@ -57,3 +58,5 @@ for target in "$@"; do
     *) build --target "$target" ;;
     esac
 done
+# What went into the wheels: they themselves have no names of functions.
+find "$CARGO_TARGET_DIR" -name libhashloom.a -exec "$prove" {} +

@@ -9,8 +9,10 @@ it began. A run in which all is known is that of an emulator.
 """
 
 import copy
+import re
 import struct
 import subprocess
+import tempfile
 
 from words import FULL, TooLong, cut, join, shl, shr, split, variable, xor
 
@@ -27,9 +29,10 @@ def command(*words):
 
 
 class Image:
-    """A linked program: its segments, its symbols and its instructions."""
+    """A linked program or shared library: its segments, its symbols and its instructions."""
 
-    def __init__(self, path, isa, objdump, nm):
+    def __init__(self, path, isa, objdump, nm, only=""):
+        """only: a regular expression, the instructions from the first symbol on that begins so to the last."""
         data = path.read_bytes()
         is64 = data[4] == 2
         at, size, n = (struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)) if is64 else \
@@ -47,23 +50,41 @@ class Image:
                 self.segments.append((address, data[offset : offset + nfile].ljust(nmem, b"\0")))
                 if access & 2:
                     self.writable.append((address, address + nmem))
+            elif kind == 0x6474E552:  # the loader relocates it, and nobody writes there later
+                self.writable = [x for low, high in self.writable for x in ((low, min(high, address)),
+                                 (max(low, address + nmem), high)) if x[0] < x[1]]
         for line in command(nm, path).splitlines():
             *address, _, name = line.split()
             if address:
                 self.symbols[name] = int(address[0], 16)
+        self.relocate(command("readelf", "-rW", path) if is64 else "")
         texts = {}
         if hasattr(isa, "SHA512_BYTES"):  # objdump sees a nop of as many bytes
             for address, segment in self.segments:
                 texts |= {address + x.start(): isa.sha512_text(x) for x in isa.SHA512_BYTES.finditer(segment)}
-            path = path.with_suffix(".listed")
-            path.write_bytes(isa.SHA512_BYTES.sub(b"\x0f\x1f\x44\x00\x00", data))
-        for line in command(objdump, "-d", "--no-show-raw-insn", *isa.OBJDUMP, path).splitlines():
-            address, tab, text = line.partition(":\t")
-            if tab:
-                self.lines[int(address, 16)] = text.strip()
+            data = isa.SHA512_BYTES.sub(b"\x0f\x1f\x44\x00\x00", data)
+        found = [address for name, address in self.symbols.items() if re.match(only, name)] if only else []
+        with tempfile.NamedTemporaryFile() as listed:
+            listed.write(data)
+            listed.flush()
+            for line in command(objdump, "-d", "--no-show-raw-insn", *isa.OBJDUMP, *(
+                    [f"--start-address={min(found)}", f"--stop-address={max(found) + (1 << 16)}"] if found else []),
+                    listed.name).splitlines():
+                address, tab, text = line.partition(":\t")
+                if tab:
+                    self.lines[int(address, 16)] = text.strip()
         self.lines |= {x: text for x, text in texts.items() if self.lines.get(x, "").startswith("nop")}
         addresses = sorted(self.lines)
         self.next = dict(zip(addresses, [*addresses[1:], None]))
+
+    def relocate(self, relocations):
+        """What the loader does: addresses in a program that may be anywhere are relative to 0."""
+        segments = [(address, bytearray(segment)) for address, segment in self.segments]
+        for place, value in re.findall(r"^([0-9a-f]+) .*_RELATIV\S*\s+([0-9a-f]+)$", relocations, re.M):
+            for address, segment in segments:
+                if address <= int(place, 16) < address + len(segment):
+                    struct.pack_into("<Q", segment, int(place, 16) - address, int(value, 16))
+        self.segments = [(address, bytes(segment)) for address, segment in segments]
 
     def instruction(self, pc):
         """A function that carries out the instruction at pc, and the address behind it."""

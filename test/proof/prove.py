@@ -5,6 +5,7 @@ every number of blocks.
 SPDX-License-Identifier: MIT OR Apache-2.0
 
     test/proof/prove.py [--all | --share N]
+    test/proof/prove.py FILE...    only the kernels in a program, shared library, static library or object with symbols
 
  1. The core is compiled for x86-64, AArch64 and i686, and each kernel's machine code is run with unknown words for
     state and message, and an unknown number of blocks (machine.py, x86.py, a64.py, induction.py). The result and the
@@ -118,7 +119,7 @@ class Target:
         support.write_text(SUPPORT)
         subprocess.run([*self.cc, "-O1", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-nostdlib",
                         "-static", "-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-warnings", support,
-                        *objects, "-o", program], check=True, capture_output=True)
+                        "-Wl,--whole-archive", *objects, "-o", program], check=True, capture_output=True)
         return Image(program, self.isa, self.objdump(), "nm")
 
 
@@ -1134,10 +1135,16 @@ def main():
     options = argparse.ArgumentParser(description="Proves the core's machine code; the file's beginning says how.")
     options.add_argument("--all", action="store_true")
     options.add_argument("--share", type=int, default=1)
+    options.add_argument("files", nargs="*")
     options = options.parse_args()
     every = options.all
     gc.disable()  # nothing made here is a cycle
     failures = check() + words.check(20000 if every else 3000)
+    if options.files:
+        failures += files_proved(options.files)
+        for failure in failures:
+            print(f"FAILED: {failure}")
+        return bool(failures)
     with tempfile.TemporaryDirectory() as name:
         folder, targets, executed = Path(name), [], {x86: set(), a64: set()}
         for target in TARGETS if options.share == 1 else [TARGETS[0], TARGETS[1 + SEED % 2]]:
@@ -1202,6 +1209,42 @@ def main():
     for failure in failures:
         print(f"FAILED: {failure}")
     return bool(failures)
+
+
+def files_proved(names):
+    """Proves the kernels in files, as they are there. Returns what is wrong."""
+    failures, executed = [], set()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            data, path = Path(name).read_bytes(), Path(name)
+            header = data[max(data.find(b"\x7fELF"), 0) :][:20]  # of an archive: that of its first object
+            of = {62: "x86-64", 183: "aarch64", 3: "i686"}.get(int.from_bytes(header[18:20], "little"))
+            target = next((x for x in TARGETS if x.name == of), None)
+            if target is None:
+                failures.append(f"{name}: no program, library or object for {', '.join(x.name for x in TARGETS)}")
+                continue
+            is_linked = data[:4] == b"\x7fELF" and data[16] in (2, 3)
+            target.image = Image(path, target.isa, target.objdump(), "nm", "hli?_") if is_linked else \
+                target.link([path], Path(folder))
+            kernels = kernels_of(target.image)
+            if not kernels:
+                failures.append(f"{name}: no kernel, or no symbols")
+
+            def proved(kernel, image=target.image):
+                forget()
+                texts = set()
+                return unproved(image, list(runs_of_kernel(kernel)), texts), texts
+
+            wrong = []
+            for some, texts in side_by_side(proved, kernels):
+                wrong += some
+                executed |= {(target.name, text) for text in texts}
+            print(f"{name}: {len(kernels)} kernels, " + ("all are their standards" if not wrong else "not proved:"))
+            failures += [f"{name}: {x}" for x in wrong]
+        for target in TARGETS:
+            texts = {text for of, text in executed if of == target.name}
+            failures += silicon_failures([target], {target.isa: texts}, Path(folder), False) if texts else []
+    return failures
 
 
 def initial_values_of(algorithms):
