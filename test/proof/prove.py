@@ -1216,7 +1216,12 @@ def files_proved(names):
     failures, executed = [], set()
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            data, path = Path(name).read_bytes(), Path(name)
+            path = Path(name)
+            try:
+                data = path.read_bytes()
+            except OSError as e:
+                failures.append(str(e))
+                continue
             header = data[max(data.find(b"\x7fELF"), 0) :][:20]  # of an archive: that of its first object
             of = {62: "x86-64", 183: "aarch64", 3: "i686"}.get(int.from_bytes(header[18:20], "little"))
             target = next((x for x in TARGETS if x.name == of), None)
@@ -1234,6 +1239,7 @@ def files_proved(names):
             kernels = kernels_of(target.image)
             if not kernels:
                 failures.append(f"{name}: no kernel, or no symbols")
+                continue
 
             def proved(kernel, image=target.image):
                 forget()
