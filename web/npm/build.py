@@ -15,6 +15,9 @@ import zlib
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
+CLANG = [os.environ.get("WASM_CC", "clang"), "--target=wasm32"]
+# Compiled and linked apart, and linked without -O, with which clang would run binaryen's wasm-opt if there is one.
+FLAGS = ["-std=c11", "-O3", "-ffreestanding", "-fvisibility=hidden", "-ffunction-sections", "-mbulk-memory", "-msimd128"]
 EXPORTS = ["heap", "xof", "ctx_nbytes", "hmac_ctx_nbytes", "hmac_key_nbytes", "hl_alg_count", "hl_alg_at", "hl_strerror",
            "hl_init", "hl_hash", "hl_hash_many", "hl_update_many", "hl_final_many", "hl_squeeze", "hl_hmac_key_init", "hl_hmac_init",
            "hl_hmac_many", "hl_hmac_update_many", "hl_hmac_final_many"]
@@ -26,20 +29,21 @@ def linker() -> list[str]:
     return [f"-fuse-ld={path}" for path in sorted(pathlib.Path(sysroot).glob("lib/rustlib/*/bin/gcc-ld/wasm-ld"))][:1]
 
 
+def link(objects: list[pathlib.Path], out: pathlib.Path, *options: str) -> None:
+    subprocess.run([*CLANG, "-nostdlib", *linker(), *map(str, sorted(objects)), "-o", str(out),
+                    "-Wl,--no-entry,--gc-sections,--stack-first,-z,stack-size=262144",
+                    *(f"-Wl,--export={name}" for name in EXPORTS), *(f"-Wl,{x}" for x in options)], check=True)
+
+
 def module() -> bytes:
     sources = sorted((ROOT / "core/src").glob("*.c")) + sorted((ROOT / "core/src").glob("*/*.c"))
-    clang = [os.environ.get("WASM_CC", "clang"), "--target=wasm32"]
     with tempfile.TemporaryDirectory() as work:
-        # Linked apart and without -O, with which clang would run binaryen's wasm-opt if there is one.
-        subprocess.run([*clang, "-std=c11", "-O3", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fvisibility=hidden",
-                        "-ffunction-sections", "-mbulk-memory", "-msimd128", f"-I{ROOT / 'core/include'}", "-c",
+        subprocess.run([*CLANG, *FLAGS, "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'core/include'}", "-c",
                         *map(str, sources), str(HERE / "module.c")], check=True, cwd=work)
-        objects = sorted(pathlib.Path(work).glob("*.o"))
+        objects = list(pathlib.Path(work).glob("*.o"))
         assert len(objects) == len(sources) + 1, "two sources of one name"
         out = pathlib.Path(work) / "module.wasm"
-        subprocess.run([*clang, "-nostdlib", *linker(), *map(str, objects), "-o", str(out),
-                        "-Wl,--no-entry,--gc-sections,--strip-all,--stack-first,-z,stack-size=262144",
-                        *(f"-Wl,--export={name}" for name in EXPORTS)], check=True)
+        link(objects, out, "--strip-all")
         return out.read_bytes()
 
 
@@ -57,4 +61,5 @@ def main() -> None:
         shutil.copy(ROOT / name, out)
 
 
-main()
+if __name__ == "__main__":
+    main()
