@@ -60,7 +60,7 @@ lists | check quick all | | test/lists.py
 loops | check quick all | | test/loops.py {every}
     core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py
 proof | quick all | | test/proof/prove.py {proved}
-    {core} tools/algorithms.py test/proof/*
+    {core} tools/algorithms.py test/proof/* web/npm/build.py web/npm/module.c
 # In a folder of its own: no other test needs the solver. Without it smt.py says what is skipped.
 proof-by-solver | all | | test -x build/smt/bin/python || python3 -m venv build/smt; PATH=$PWD/build/smt/bin:$PATH; \
     python -c "import z3" 2>/dev/null || pip install --quiet --disable-pip-version-check z3-solver; \

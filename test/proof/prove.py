@@ -7,20 +7,21 @@ SPDX-License-Identifier: MIT OR Apache-2.0
     test/proof/prove.py [--all | --share N]
     test/proof/prove.py FILE...    only the kernels in a program, shared library, static library or object with symbols
 
- 1. The core is compiled for x86-64, AArch64 and i686, and each kernel's machine code is run with unknown words for
-    state and message, and an unknown number of blocks (machine.py, x86.py, a64.py, induction.py). The result and the
-    standard (standards.py) are both brought into a normal form (words.py). Same form: same function. Padding, digests
-    and hl_hash_many are run with unknown bytes, for some lengths and numbers of messages.
- 2. The models of the instructions that were run are held against this CPU, or against qemu-aarch64 (silicon.py).
+ 1. The core is compiled for x86-64, AArch64, i686 and WebAssembly, and each kernel's machine code is run with unknown
+    words for state and message, and an unknown number of blocks (machine.py, x86.py, a64.py, wasm.py, induction.py).
+    The result and the standard (standards.py) are both brought into a normal form (words.py). Same form: same function.
+    Padding, digests and hl_hash_many are run with unknown bytes, for some lengths and numbers of messages.
+ 2. The models of the instructions that were run are held against this CPU, or against qemu-aarch64 (silicon.py), or
+    node (engine.py).
  3. The library is run over AVX-512, on any CPU, and compared with Python (emulate.py).
  4. Mutants show that the proof can fail: a line of the core, of a model or of the normal form is changed. Each must be
     noticed. A sample by default, all with --all (minutes).
 
---share 11: x86-64 and one of the other two; about every eleventh kernel of each instruction set, or, of those whose
+--share 11: x86-64 and one of the other three; about every eleventh kernel of each instruction set, or, of those whose
 blocks may have several sizes, of each body, with some sizes; half of the calls for whole messages, and a sixth of the
 others. All samples are taken by HASHLOOM_SEED, a number.
 
-CC, CROSS_CC and I686_CC name the compilers. HASHLOOM_REQUIRE=1: all three must be there, and qemu-aarch64;
+CC, CROSS_CC, I686_CC and WASM_CC name the compilers. HASHLOOM_REQUIRE=1: all must be there, qemu-aarch64 and node;
 HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 all proved, 1 something is not.
 """
 
@@ -45,12 +46,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CORE = HERE.parent.parent / "core"
-sys.path.insert(1, str(HERE.parent.parent / "tools"))
+sys.path[1:1] = [str(HERE.parent.parent / "tools"), str(HERE.parent.parent / "web/npm")]
 
 import a64
 import algorithms
+import build as npm
 import emulate
+import engine
 import silicon
+import wasm
 import words
 import x86
 from induction import NBLOCKS, Proof
@@ -102,7 +106,7 @@ class Target:
         return self.tools + "objdump" if shutil.which(self.tools + "objdump") else "objdump"
 
     def has_table(self):
-        return "hl_kernel_count" in self.image.symbols
+        return "hl_alg_at" in self.image.symbols
 
     def object(self, core, source, folder):
         """Compiles a file of the core."""
@@ -123,6 +127,39 @@ class Target:
         return Image(program, self.isa, self.objdump(), "nm")
 
 
+class NpmModule(Target):
+    """The module of the npm package, with the names of its functions."""
+
+    def __init__(self, sources):
+        super().__init__("wasm32", wasm, npm.CLANG[0], "", sources)
+        self.sources.append(CORE.parent / "web/npm/module.c")
+
+    def why_not(self):
+        missing = [x for x in (self.cc[0], "rustc") if shutil.which(x) is None]
+        if not missing and not npm.linker() and shutil.which("wasm-ld") is None:
+            missing = ["wasm-ld"]
+        return missing and f"{', '.join(missing)}: not installed"
+
+    def object(self, core, source, folder):
+        out = folder / "wasm" / f"{source.stem}.o"
+        out.parent.mkdir(exist_ok=True)
+        subprocess.run([*npm.CLANG, *npm.FLAGS, "-w", f"-I{core}/include", "-c", source, "-o", out], check=True)
+        return out
+
+    def link(self, objects, folder):
+        out, is_whole = folder / "module.wasm", len(objects) == len(self.sources)
+        # The last options are those that count.
+        npm.link(objects, out, *[] if is_whole else ["--no-gc-sections", "--unresolved-symbols=ignore-all"])
+        image = wasm.Module(out, wasm)
+        if is_whole:
+            image.zeros_until(returned(machine(image), "heap"))
+            missing = [x for x in lanes_of_rows() if x.endswith(("_simd128", "_simd128_mixed", "_scalar")) and
+                       f"hli_{x}" not in image.symbols]
+            if missing:
+                raise SystemExit(f"prove.py: not in the module: {', '.join(missing)}")
+        return image
+
+
 # i686: its own kernels for one message, and those of PART, whose state of 25 words finds few registers there. The other
 # kernels are the same sources as for x86-64.
 PART = "keccak"
@@ -134,6 +171,7 @@ TARGETS = [
     Target("i686", x86, os.environ.get("I686_CC", "i686-linux-gnu-gcc"), "i686-linux-gnu-",
            ["alg/*.c", "edges.c", "x86/single_*.c", "x86/sha512_*.c"],
            ["generic/scalar.c", "x86/sse2.c", "x86/avx*.c"]),
+    NpmModule([*ALL_SOURCES, "wasm/*.c"]),
 ]
 
 
@@ -208,20 +246,22 @@ def kernels_of(image):
         if name.startswith("hli_") and name[4:] in nlanes:
             kernel = Kernel.__new__(Kernel)
             kernel.name, kernel.body, kernel.nlanes = name[4:], name.split("_")[1], nlanes[name[4:]]
-            kernel.isa, kernel.blocks, kernel.scheduled, kernel.whole = 0, address, 0, 0
+            kernel.isa, kernel.blocks, kernel.whole = 0, address, 0
+            kernel.scheduled = image.symbols.get(name.replace("_blocks_", "_scheduled_"), 0)
             kernels.append(kernel)
     return kernels
 
 
 class Algorithm:
     def __init__(self, m, address):
-        self.address, self.name = address, text_at(m, m.load(address, 8))
+        n = self.pointer_nbytes = m.image.word_nbytes
+        self.address, self.name = address, text_at(m, m.load(address, n))
         self.number, body, self.digest_nbytes, self.block_nbytes, _, self.word_nbytes, self.nwords, self.big_endian = (
-            m.load(address + at, 4) for at in range(8, 40, 4))
-        ending, self.suffix = m.load(address + 48, 4), m.load(address + 52, 4)
+            m.load(address + n + at, 4) for at in range(0, 32, 4))
+        ending, self.suffix = (m.load(address + 2 * n + at, 4) for at in (32, 36))
         self.is_sponge, self.is_xof = ending != 0, ending == 2
         self.body = BODIES[body]
-        self.iv = [m.load(m.load(address + 40, 8) + i * self.word_nbytes, self.word_nbytes)
+        self.iv = [m.load(m.load(address + n + 32, n) + i * self.word_nbytes, self.word_nbytes)
                    for i in range(self.nwords)]
 
 
@@ -641,24 +681,26 @@ def records(kernel, image, algorithm, runs):
 
 
 def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=False):
-    """hl_hash_many with these instruction sets. Each digest must be that of the message's own blocks in order, whatever
-    the block functions are: they only record. With `whole`, a kernel that hashes whole messages from memory to digest,
-    hl_hash_many_with that kernel, whose functions are the core's own; messages have equal bytes if their numbers are
-    equal modulo the number of its lanes. With `few`, all functions are the core's own."""
+    """hl_hash_many with these instruction sets, or all. Each digest must be that of the message's own blocks in order,
+    whatever the block functions are: they only record. With `whole`, a kernel that hashes whole messages from memory to
+    digest, hl_hash_many_with that kernel, whose functions are the core's own; messages have equal bytes if their
+    numbers are equal modulo the number of its lanes. With `few`, all functions are the core's own."""
     if (few or whole is not None) and algorithm.is_sponge:
         forget()  # halves that these messages have in common with others may be renamed, the words not
     m = machine(image)
-    m.hooks[image.symbols["hli_detect"]] = lambda m: image.isa.answer(m, FULL[32])
+    if isas:
+        m.hooks[image.symbols["hli_detect"]] = lambda m: image.isa.answer(m, FULL[32])
     entered, runs = [], {}
     if whole is None and not few:
         for kernel in kernels:
             if kernel.body == algorithm.body:
                 m.hooks |= records(kernel, image, algorithm, runs)
         for name in ("hli_whole_of", "hli_choose_whole", "hli_plan_few", "hli_plan_pair"):  # there are none
-            m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
+            if name in image.symbols:
+                m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
     elif whole is not None:
         m.hooks[whole.whole] = lambda m: entered.append(True) or True
-    if returned(m, "hl_restrict", isas):
+    if isas and returned(m, "hl_restrict", isas):
         raise Fault("hl_restrict")
     # The memory holds only the last bytes of a long message, those behind its whole blocks.
     begins = [n - n % algorithm.block_nbytes if n >= 1 << 32 else 0 for n in lengths]
@@ -682,7 +724,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
                                                          compressed if few or whole is not None else uninterpreted))
         right.append(known[key])
     out = m.new(algorithm.digest_nbytes * len(lengths))
-    arguments = algorithm.number, m.words(slices, 8), len(lengths), out
+    arguments = algorithm.number, m.words(slices, image.word_nbytes), len(lengths), out
     status = (returned(m, "hl_hash_many", *arguments) if whole is None else
               returned(m, "hl_hash_many_with", whole.address, *arguments))
     if status & FULL[32]:
@@ -728,7 +770,7 @@ def runs_of_few(kernels, algorithms, every, seed=0):
     chance, some = random.Random(2 + seed), samples(algorithms)
     for algorithm in (x for x in some if x.is_sponge):
         isas = sorted({k.isa for k in kernels if k.body == algorithm.body})
-        for isa in isas if every else chance.sample(isas, 2):
+        for isa in isas if every else chance.sample(isas, min(2, len(isas))):
             for count in range(2, 5) if every else (chance.choice((2, 3, 4)),):
                 most = chance.choice((algorithm.block_nbytes - 1, 2 * algorithm.block_nbytes - 1))
                 lengths = [most - i for i in range(count)]
@@ -759,6 +801,8 @@ def runs_of_driver(kernels, algorithms, every, seed=0):
                            for _ in range(count)]
                 yield f"hl_hash_many, {algorithm.name}, {count} messages", \
                     lambda image, a=algorithm, i=isa, n=lengths: driver_differs(image, kernels, a, i, n)
+        if algorithm.pointer_nbytes == 4:
+            continue
         # Longer than 4 GiB: alone, all, and beside others.
         long = [(1 << 32) + 77, (1 << 45) - 1, (5 << 32) + 8 * algorithm.block_nbytes, (1 << 32) - 1 + (1 << 38)]
         for lengths in (long[:1], long, [300, long[3], 20, *[64] * 20, long[0]]) if every or algorithm.name in (
@@ -860,6 +904,9 @@ KERNEL_MUTANTS = [
     ("arm/neon.c", "lanes/neon.h", "vbicq_u64(z, y)", "vbicq_u64(y, z)"),
     ("x86/avx512.c", "lanes/avx512.h", "n < 8 ? (1u << n) - 1 : 0xff", "0xff"),
     ("x86/avx512.c", "lanes/x86.inc.h", "x, y, z, 0xd2", "x, y, z, 0xd8"),
+    ("wasm/simd128.c", "lanes/simd128.h", "bitselect(z, y, wasm_v128_xor", "bitselect(y, z, wasm_v128_xor"),
+    ("wasm/simd128.c", "lanes/simd128.h", "shuffle(t1, t3, 1, 3)", "shuffle(t1, t3, 1, 2)"),
+    ("wasm/simd128_mixed.c", "lanes/simd128_mixed.h", "(msg[2] + offset", "(msg[1] + offset"),
 ]
 # The same for what is around the kernels.
 EDGE_MUTANTS = [
@@ -914,6 +961,9 @@ BLIND_MUTANTS = [
     ("x86/sha.c", "x86/sha.inc.h", "nblocks > 1 ?", "nblocks > 0 ?"),
     ("x86/sse2.c", "alg/keccak.lanes.h", "offset + 8 * i, nwords - i", "offset + 8 * i, nwords"),
     ("generic/scalar.c", "alg/keccak.lanes.h", "offset += block_nbytes", "offset += 136"),
+    ("wasm/simd128.c", "lanes/kernels.inc.h", LOOP, LOOP.replace("size_t", "uint16_t")),
+    ("wasm/simd128_mixed.c", "lanes/kernels.inc.h", LOOP, "if (nblocks == 1000) nblocks = 999; " + LOOP),
+    ("wasm/simd128_mixed.c", "lanes/simd128_mixed.h", "p[2] = x.s;", "p[3] = x.s;"),
 ]
 BLIND_EDGE_MUTANTS = [
     ("api.c", "one.h", "const size_t nblocks = hli_whole_blocks(alg, nbytes);\n        hli_advance",
@@ -967,10 +1017,14 @@ MODEL_MUTANTS = [
     ("a64.py", "majority(64, x[0], y[1], y[0])", "majority(64, x[1], y[1], y[0])", "sha512_blocks_sha512"),
     ("a64.py", "rol(t[0], 2, 32)", "rol(t[0], 1, 32)", "sha1_blocks_sha_x"),
     ("a64.py", "rol(y, 1, w)", "rol(y, 2, w)", "keccak_blocks_sha3"),
+    ("wasm.py", "table(0xCA, z, x, y)", "table(0xCA, z, y, x)", "sha256_blocks_simd128"),
+    ("wasm.py", "conj(x, xor(y, FULL[64]))", "conj(y, xor(x, FULL[64]))", "keccak_blocks_simd128"),
+    ("wasm.py", "rol(x, k, n) if k else x", "rol(x, n - k, n) if k else x", "md5_blocks_scalar"),
     ("a64.py", ">> i), shr(b, i))", ">> i), shr(b, i - 1))", "sha1_blocks_neon"),
 ]
 # Instructions with a literal that is changed by one.
-LITERALS = re.compile(r"v?(rorx|ror|p(sll|srl)[dq]|pro[lr][dq]|palignr|pternlog[dq]|sha1rnds4)|shl|ushr|sri|xar|ext")
+LITERALS = re.compile(r"v?(rorx|ror|p(sll|srl)[dq]|pro[lr][dq]|palignr|pternlog[dq]|sha1rnds4)|shl|ushr|sri|xar|ext|"
+                      r"i8x16.shuffle")
 
 
 def changed_core(folder, file, old, new):
@@ -1108,6 +1162,17 @@ def silicon_failures(targets, executed, folder, every):
         features = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.M)[1].split()
     except (OSError, TypeError):
         features = []
+    for target in (t for t in targets if t.isa is wasm):
+        node = shutil.which("node")
+        if node is None:
+            print(f"SKIPPED: {target.name}: its instructions cannot be run here: node is not installed")
+            failures += ["instructions were to run"] * bool(os.environ.get("HASHLOOM_REQUIRE"))
+            continue
+        nprograms = 4000 if every else 400
+        n, wrong = engine.checked(node, folder, nprograms)
+        failures += [f"{target.name}, not as modelled: {x}" for x in wrong]
+        print(f"{target.name}: {n} forms of instructions are as modelled, by node, alone and in {nprograms} random "
+              "programs")
     for target, models in ((t, {"x86-64": silicon.X86(), "aarch64": silicon.A64()}.get(t.name)) for t in targets):
         if models is None:
             continue
@@ -1146,8 +1211,8 @@ def main():
             print(f"FAILED: {failure}")
         return bool(failures)
     with tempfile.TemporaryDirectory() as name:
-        folder, targets, executed = Path(name), [], {x86: set(), a64: set()}
-        for target in TARGETS if options.share == 1 else [TARGETS[0], TARGETS[1 + SEED % 2]]:
+        folder, targets, executed = Path(name), [], {x86: set(), a64: set(), wasm: set()}
+        for target in TARGETS if options.share == 1 else [TARGETS[0], TARGETS[1 + SEED % 3]]:
             why = target.why_not()
             if why:
                 print(f"SKIPPED: {target.name}: {why}")
@@ -1271,7 +1336,7 @@ def runs_of(what, target, body, every):
     if what == "edges":
         return list(runs_of_edges(target.image, target.algorithms, every))
     if what == "emulated":
-        isas = {k.isa for k in target.kernels if every or k.name.endswith("_avx512")}
+        isas = {k.isa for k in target.kernels if k.isa and (every or k.name.endswith("_avx512"))}
         return [run for isa in sorted(isas) for run in emulate.runs(machine, isa, target.algorithms,
                                                                       samples(target.algorithms), every, SEED % 40)]
     if what == "whole":
