@@ -1,12 +1,12 @@
 /* kernels.c: the kernels' own contract (hl_blocks_fn, hl_scheduled_fn), called directly: states of any value, messages
  * of any alignment that touch a forbidden page, equal message pointers, and writes to nothing but the state; with every
- * size of block that an algorithm has.
+ * size of block that an algorithm has, and up to 1,025 blocks.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "test.h"
 
-enum { NBLOCKS_MAX = 5 };
+enum { NBLOCKS_MAX = 5, MANY_NBLOCKS = 1025 };
 
 static struct guarded lane_memory[HL_LANES_MAX], state_memory;
 
@@ -90,6 +90,43 @@ static void check_scheduled(const hl_kernel *kernel, const hl_alg_info *alg, uin
     guard_free(memory);
 }
 
+/* Powers of two, 1000, and their neighbours: where a count that goes wrong is likely to begin to. */
+static int is_tried(size_t n)
+{
+    for (size_t i = n - 1; i <= n + 1; i++)
+        if ((i & (i - 1)) == 0 || i == 1000)
+            return 1;
+    return 0;
+}
+
+/* Many blocks in one call, compared with the reference, which goes from block to block. */
+static void check_many(const hl_kernel *kernel, const hl_alg_info *alg)
+{
+    const struct reference *ref = reference_of(alg);
+    const size_t nwords = (size_t)kernel->nlanes * alg->nwords;
+    const uint8_t *pool = random_pool(MANY_NBLOCKS * HL_BLOCK_MAX_NBYTES + 64 * HL_LANES_MAX), *msg[HL_LANES_MAX];
+    uint8_t begin[HL_LANES_MAX * HL_STATE_MAX_NBYTES], *const state = state_memory.begin;
+    uint64_t expected[HL_LANES_MAX][REFERENCE_NWORDS];
+
+    random_fill(begin, sizeof begin);
+    memcpy(state, begin, nwords * alg->word_nbytes);
+    for (size_t i = 0; i < nwords; i++)
+        expected[i % kernel->nlanes][i / kernel->nlanes] = word_at(state, i, alg->word_nbytes);
+    for (unsigned l = 0; l < kernel->nlanes; l++)
+        msg[l] = pool + (size_t)61 * l;
+    for (size_t n = 1; n <= MANY_NBLOCKS; n++) {
+        for (unsigned l = 0; l < kernel->nlanes; l++)
+            ref->block(expected[l], msg[l] + (n - 1) * alg->block_nbytes, alg->block_nbytes);
+        if (!is_tried(n))
+            continue;
+        memcpy(state, begin, nwords * alg->word_nbytes);
+        kernel->blocks(state, msg, n, alg->block_nbytes);
+        for (size_t i = 0; i < nwords; i++)
+            CHECK(word_at(state, i, alg->word_nbytes) == expected[i % kernel->nlanes][i / kernel->nlanes],
+                  "%zu blocks, lane %zu, word %zu", n, i % kernel->nlanes, i / kernel->nlanes);
+    }
+}
+
 static void check_kernel(const hl_kernel *kernel, const hl_alg_info *alg)
 {
     const size_t state_nbytes = (size_t)kernel->nlanes * alg->nwords * alg->word_nbytes;
@@ -128,6 +165,7 @@ static void check_kernel(const hl_kernel *kernel, const hl_alg_info *alg)
         }
     }
 
+    check_many(kernel, alg);
     if (kernel->scheduled != NULL)
         check_scheduled(kernel, alg, states);
 
