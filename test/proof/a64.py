@@ -11,6 +11,7 @@ from machine import STACK, STOP, Fault, lanes
 from words import FULL, add, conj, cut, disj, join, rol, shl, shr, split, sub, swapped, table, variable, xor
 
 OBJDUMP = []
+FAMILY = "HLI_ARM64"  # in registry.def
 ZERO = 32  # the number of the zero register; 31 is the stack pointer
 
 
@@ -635,6 +636,28 @@ def bitwise(m, f, a, ops):
     """In lanes as wide as the vectors have at the moment, so that none is split and joined again."""
     w = max(a.width, min(64, a.n * a.width, *(m.v[x.number][0] for x in ops[1:])))
     a.set(m, f(w, a.get(m, w), *(x.get(m, w) for x in ops[1:])), w)
+
+
+# The features that instructions need; those of BASE none but NEON, which each compiler for AArch64 takes for granted.
+FEATURES = {r"sha1\w+": "SHA1", r"sha256\w+": "SHA2", r"sha512\w+": "SHA512", "eor3|bcax|rax1|xar": "SHA3"}
+BASE = set("""
+add addv adr adrp and ands asr autiasp b bfi bic bics bif bit bl blr br bsl bti cbnz cbz ccmp cinc clz cmeq cmhi cmhs
+cmn cmp cnt csel cset csinc dup eon eor ext fmov ins ld1 ld1r ldaxr ldp ldr ldrb ldrh ldur ldurb ldurh ldxr lsl lsr madd
+mov movi movk movz msub mul mvn mvni neg nop not orn orr paciasp prfm rbit ret rev rev16 rev32 rev64 ror sbfiz shl sli
+smov sri st1 stlxr stp str strb strh stur sturb sturh stxr sub subs sxtw tbnz tbz trn1 trn2 tst uaddlv ubfiz ubfx udiv
+umaddl umov umulh umull ushr uzp1 uzp2 zip1 zip2
+""".split()) | {f"b.{condition}" for condition in CONDITIONS}
+
+
+def lacking(texts, features):
+    """Instructions that a CPU with these features may lack."""
+    out = []
+    for text in texts:
+        name = text.split()[0]
+        need = next((feature for names, feature in FEATURES.items() if re.fullmatch(names, name)), None)
+        if need not in features and name not in BASE:
+            out.append(text)
+    return out
 
 
 def instruction(text, after):

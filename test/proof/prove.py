@@ -58,7 +58,7 @@ import wasm
 import words
 import x86
 from induction import NBLOCKS, Proof
-from machine import Fault, Image, Machine
+from machine import Fault, Image, Machine, command
 from standards import STANDARDS, after_block, check, initial_values, sponge_named
 from words import FULL, add, cut, join, rol, shl, shr, split, swapped, variable, xor
 
@@ -95,15 +95,20 @@ class Target:
         self.image = None
 
     def why_not(self):
-        missing = [x for x in (self.cc[0], self.objdump()) if shutil.which(x) is None]
+        missing = [x for x in (self.cc[0], self.tool("objdump"), self.tool("as")) if shutil.which(x) is None]
         if missing:
             return f"{', '.join(missing)}: not installed"
         machine = subprocess.run([*self.cc, "-dumpmachine"], capture_output=True, text=True).stdout
         fits = machine.startswith(self.name.replace("-", "_"))
         return None if fits else f"{self.cc[0]} compiles for {machine.strip()}"
 
-    def objdump(self):
-        return self.tools + "objdump" if shutil.which(self.tools + "objdump") else "objdump"
+    def tool(self, name):
+        return self.tools + name if shutil.which(self.tools + name) else name
+
+    def features(self):
+        """What the compiler uses anywhere."""
+        macros = command(*self.cc, "-dM", "-E", "-x", "c", os.devnull)
+        return {x.replace("_", "") for x in re.findall(r"define __(\w+)__ 1", macros)}
 
     def has_table(self):
         return "hl_alg_at" in self.image.symbols
@@ -124,7 +129,9 @@ class Target:
         subprocess.run([*self.cc, "-O1", "-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-nostdlib",
                         "-static", "-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-Wl,--no-warnings", support,
                         "-Wl,--whole-archive", *objects, "-o", program], check=True, capture_output=True)
-        return Image(program, self.isa, self.objdump(), "nm")
+        image = Image(program, self.isa, self.tool("objdump"), "nm")
+        image.features = self.features()
+        return image
 
 
 class NpmModule(Target):
@@ -153,7 +160,7 @@ class NpmModule(Target):
         image = wasm.Module(out, wasm)
         if is_whole:
             image.zeros_until(returned(machine(image), "heap"))
-            missing = [x for x in lanes_of_rows() if x.endswith(("_simd128", "_simd128_mixed", "_scalar")) and
+            missing = [x for x in rows() if x.endswith(("_simd128", "_simd128_mixed", "_scalar")) and
                        f"hli_{x}" not in image.symbols]
             if missing:
                 raise SystemExit(f"prove.py: not in the module: {', '.join(missing)}")
@@ -205,7 +212,7 @@ class Kernel:
     def __init__(self, m, address):
         self.address, self.name = address, text_at(m, m.load(address, 8))
         self.body, self.nlanes = BODIES[m.load(address + 16, 4)], m.load(address + 20, 4)
-        self.isa = m.load(address + 24, 4)
+        self.isa = self.isas = m.load(address + 24, 4)
         self.blocks, self.scheduled = m.load(address + 32, 8), m.load(address + 40, 8)
         self.whole = returned(m, "hli_whole_of", address)
         found = m.new(8)
@@ -228,12 +235,43 @@ class Kernel:
         return state, messages, nblocks, *([size] if len(SIZES[self.body]) > 1 else [])
 
 
-def lanes_of_rows():
-    """The number of lanes of each kernel of registry.def, by its function's name."""
+def rows():
+    """The instruction set and the number of lanes of each kernel of registry.def, by its function's name."""
     text = (CORE / "src" / "registry.def").read_text()
     of_lanes = re.findall(r"^LANES2?\(\w+, (\w+), (\w+), (\d+)", text, re.M)
-    of_functions = re.findall(r"^KERNEL\w*\(\w+, (\w+),.*?, (\d+)", text, re.M)
-    return {f"{name}_blocks_{isa}": int(n) for name, isa, n in of_lanes} | {name: int(n) for name, n in of_functions}
+    of_functions = re.findall(r"^KERNEL\w*\(\w+, (\w+),.*?(\w+), (\d+)", text, re.M)
+    return {f"{name}_blocks_{isa}": (isa, int(n)) for name, isa, n in of_lanes} | {
+        name: (isa, int(n)) for name, isa, n in of_functions}
+
+
+@functools.cache
+def needs(family):
+    """The features that each instruction set of registry.def needs, in the order of the bits of hl_isas."""
+    text = (CORE / "src" / "registry.def").read_text()
+    part = re.search(rf"^#(?:el)?if {family}$(.*?)^#el", text, re.M | re.S)[1]
+    return {isa: set(re.findall(r"HLI_F\((\w+)\)", of)) for isa, of in re.findall(r"^ISA\((\w+), (.*)\)", part, re.M)}
+
+
+def of_isas(image, isas, result):
+    """The result of a run, if a CPU on which all these instruction sets may be chosen, names or hl_isas, has all
+    instructions that were executed. (A module that has one instruction too many is not loaded.)"""
+    if image.isa.FAMILY == "HLI_WASM":
+        return result
+    of = needs(image.isa.FAMILY)
+    names = [x for i, x in enumerate(of) if isas >> i & 1] if type(isas) is int else isas
+    lacking = image.isa.lacking(result[1], image.features.union(*(of[x] for x in names)))
+    if lacking:
+        raise Fault(f"not an instruction of {', '.join(names)}: {sorted(lacking)[0]}")
+    return result
+
+
+def within_isa(runs_of_kernel):
+    """The same runs; an instruction that the kernel's instruction set lacks is an error."""
+    def runs(kernel):
+        for name, differs in runs_of_kernel(kernel):
+            yield name, lambda image, differs=differs: of_isas(image, kernel.isas, differs(image))
+
+    return runs
 
 
 def kernels_of(image):
@@ -241,11 +279,12 @@ def kernels_of(image):
     m = machine(image)
     if "hl_kernel_count" in image.symbols:
         return [Kernel(m, returned(m, "hl_kernel_at", i)) for i in range(returned(m, "hl_kernel_count"))]
-    kernels, nlanes = [], lanes_of_rows()
+    kernels, known = [], rows()
     for name, address in sorted(image.symbols.items()):
-        if name.startswith("hli_") and name[4:] in nlanes:
+        if name.startswith("hli_") and name[4:] in known:
             kernel = Kernel.__new__(Kernel)
-            kernel.name, kernel.body, kernel.nlanes = name[4:], name.split("_")[1], nlanes[name[4:]]
+            kernel.name, kernel.body = name[4:], name.split("_")[1]
+            *kernel.isas, kernel.nlanes = known[kernel.name]
             kernel.isa, kernel.blocks, kernel.whole = 0, address, 0
             kernel.scheduled = image.symbols.get(name.replace("_blocks_", "_scheduled_"), 0)
             kernels.append(kernel)
@@ -489,6 +528,7 @@ def words_differ(image, kernel):
                                                          for lane in range(kernel.nlanes)], m.executed
 
 
+@within_isa
 def runs_of_kernel(kernel):
     """Names and functions of an image that say whether a kernel differs."""
     for sized in kernel.of_sizes():
@@ -586,7 +626,27 @@ def digests_differ(image, function, algorithm, nlanes, n):
                bytes_of(algorithm, state_words(STANDARDS[algorithm.body], lane)) for lane in range(n)), m.executed
 
 
+# The vector registers of an instruction set: their number, and words of 64 bits in each.
+REGISTERS = {"sse2": (16, 2), "avx": (16, 8), "avx512": (32, 8), "neon": (32, 2)}
+
+
+def clear_differs(image, isa):
+    m, (n, nwords) = machine(image), REGISTERS[isa]
+    m.call(f"hli_clear_{isa}")
+    callers = range(8, 16) if isa == "neon" else ()  # the caller's lower halves
+    return any(any(image.isa.lanes(m.v[i], 64, nwords)[i in callers :]) for i in range(n)), m.executed
+
+
 def runs_of_edges(image, algorithms, every):
+    for name, differs in all_runs_of_edges(image, algorithms, every):
+        isa = re.match(r"hli_[a-z]+_(\w+)", name)[1]
+        yield name, lambda image, isa=isa, differs=differs: of_isas(image, [isa], differs(image))
+
+
+def all_runs_of_edges(image, algorithms, every):
+    for isa in REGISTERS:
+        if isa in needs(image.isa.FAMILY) and f"hli_clear_{isa}" in image.symbols:  # SUPPORT has one, too
+            yield f"hli_clear_{isa}", lambda image, isa=isa: clear_differs(image, isa)
     for function in image.symbols:
         if function.startswith("hli_pad_"):
             # A sponge's padding is written in pairs of words, of which the last may be half of one.
@@ -690,6 +750,8 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
     m = machine(image)
     if isas:
         m.hooks[image.symbols["hli_detect"]] = lambda m: image.isa.answer(m, FULL[32])
+        # Whatever is chosen, it clears all that the CPU has.
+        m.hooks[image.symbols["hli_clear_vectors"]] = lambda m: None
     entered, runs = [], {}
     if whole is None and not few:
         for kernel in kernels:
@@ -735,7 +797,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
         at = out + i * algorithm.digest_nbytes
         if [m.load(at + j, 1) for j in range(algorithm.digest_nbytes)] != digest:
             return True, m.executed
-    return False, m.executed
+    return of_isas(image, isas, (False, m.executed))
 
 
 def longest_of(algorithm, nblocks):
@@ -1182,10 +1244,13 @@ def silicon_failures(targets, executed, folder, every):
             failures += ["instructions were to run"] * bool(os.environ.get("HASHLOOM_REQUIRE"))
             continue
         n, lacking, wrong = silicon.checked(models, executed[models.isa], target.cc, runner, features, folder)
-        run = [x for x in silicon.forms_of(models, executed[models.isa]) if x not in lacking]
+        forms = silicon.forms_of(models, executed[models.isa])
+        run = [x for x in forms if x not in lacking]
         nprograms, more = silicon.programs_checked(models, run, target.cc, runner, features, folder,
                                                    4000 if every else 400)
         wrong += more
+        if target.isa is x86:
+            wrong += models.misjudged(forms, target.tool("as"), folder)
         failures += [f"{target.name}, not as modelled: {x}" for x in wrong]
         lacking = [x for x in lacking if not x.startswith("vsha512")]  # few CPUs have these
         if lacking and (runner or {"avx512", "sha"} <= set(os.environ.get("HASHLOOM_EXPECT", "").split(","))):
@@ -1299,8 +1364,9 @@ def files_proved(names):
                 failures += [f"{name} was to be proved"] * bool(os.environ.get("HASHLOOM_REQUIRE"))
                 continue
             is_linked = data[:4] == b"\x7fELF" and data[16] in (2, 3)
-            target.image = Image(path, target.isa, target.objdump(), "nm", "hli?_") if is_linked else \
+            target.image = Image(path, target.isa, target.tool("objdump"), "nm", "hli?_") if is_linked else \
                 target.link([path], Path(folder))
+            target.image.features = target.features()
             kernels = kernels_of(target.image)
             if not kernels:
                 failures.append(f"{name}: no kernel, or no symbols")

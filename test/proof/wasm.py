@@ -16,6 +16,7 @@ import re
 from machine import STACK, STOP, Fault, Image, lanes
 from words import FULL, add, conj, cut, disj, rol, shl, shr, split, sub, table, variable, xor
 
+FAMILY = "HLI_WASM"  # in registry.def
 CODE = 1 << 24
 
 # ---- The binary format ----------------------------------------------------------------------------------------------

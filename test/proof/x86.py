@@ -6,12 +6,14 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 """
 
 import copy
+import functools
 import re
 
 from machine import STACK, STOP, Fault, lanes
 from words import FULL, add, conj, cut, disj, join, rol, shl, shr, split, sub, swapped, table, variable, xor
 
 OBJDUMP = ["-M", "intel"]
+FAMILY = "HLI_X86"  # in registry.def
 
 # ---- Registers and operands -----------------------------------------------------------------------------------------
 
@@ -36,12 +38,14 @@ def begin(m):
     m.k = {}
     m.cf = m.zf = m.sf = m.of = m.compared = None
     m.r["rsp"] = STACK
+    m.is_dirty = None  # whether an upper half of ymm0 to zmm15 was written since vzeroupper, while a function is called
 
 
 def enter(m, arguments):
     n = m.image.word_nbytes
     m.stack_end = STACK + n * max(0, len(arguments) - (len(ARGUMENTS) if n == 8 else 0))
     m.r["rsp"] = STACK - 8
+    m.is_dirty = False
     if n == 8:
         m.store(m.r["rsp"], 8, STOP)
         for register, value in zip(ARGUMENTS, arguments):
@@ -81,6 +85,8 @@ def stack_begin(m):
 
 def leave(m):
     pc = m.load(m.r["rsp"], m.image.word_nbytes)
+    if pc == STOP and m.is_dirty:
+        raise Fault("returns without vzeroupper")
     m.r["rsp"] += m.image.word_nbytes
     return pc
 
@@ -212,6 +218,8 @@ def mask_of(m, x, n):
 def target(m, x, width, values, legacy=False):
     """Writes lanes; under a mask, each bit of which is for `width` bits, some of them."""
     values = tuple(values)
+    if legacy and m.is_dirty:  # slow (Intel's optimisation manual, "Mixing AVX code with SSE code")
+        raise Fault("no vzeroupper before SSE")
     if type(x) is Memory:
         address = x.address(m)
         for i, value in enumerate(values):
@@ -226,6 +234,14 @@ def target(m, x, width, values, legacy=False):
         upper = lanes(m.v[x.number], width, 512 // width)[128 // width :]
         values += upper if any(upper) else ()
     m.v[x.number] = (width, values)
+    if x.nbytes > 16 and x.number < 16 and m.is_dirty is not None:
+        m.is_dirty = True
+
+
+def zero(m, n):
+    """zmm0 to zmm15, but for n lanes of 32 bits. The other registers, which SSE does not have, need no vzeroupper."""
+    m.v.update({i: (32, lanes(m.v[i], 32, n)) for i in range(16)})
+    m.is_dirty = m.is_dirty and False
 
 
 # ---- Flags ----------------------------------------------------------------------------------------------------------
@@ -376,6 +392,12 @@ def bits_of(m, a, b, f, of_zero):
     m.zf = m.cf = m.sf = m.of = m.compared = None
 
 
+def tzcnt(m, a, b):
+    if b.get(m) == 0:
+        m.executed.add("tzcnt0")
+    bits_of(m, a, b, lambda x: (x & -x).bit_length() - 1, a.width)
+
+
 def push(m, a):
     n = m.image.word_nbytes
     value = a.get(m)
@@ -510,7 +532,7 @@ GENERAL = {
     "andn": andn, "bzhi": bzhi,
     "mul": lambda m, a: wide(m, a, mul), "div": lambda m, a: wide(m, a, div),
     "imul": lambda m, a, b, c=None: three(m, a, b, c) if c else multiply(m, a, a.get(m), b.get(m)),
-    "tzcnt": lambda m, a, b: bits_of(m, a, b, lambda x: (x & -x).bit_length() - 1, a.width),
+    "tzcnt": tzcnt,
     "bsf": lambda m, a, b: bits_of(m, a, b, lambda x: (x & -x).bit_length() - 1, a.get(m)),
     "bsr": lambda m, a, b: bits_of(m, a, b, lambda x: x.bit_length() - 1, a.get(m)),
     "lzcnt": lambda m, a, b: bits_of(m, a, b, lambda x: a.width - x.bit_length(), a.width),
@@ -521,8 +543,7 @@ GENERAL = {
     "leave": lambda m: (m.r.update(rsp=m.r["rbp"]), pop(m, Register("rbp")))[1],
     "jmp": jump_to,
     "ret": leave,
-    "vzeroupper": lambda m: m.v.update({i: (32, lanes(x, 32, 4)) for i, x in m.v.items() if i < 16}),
-    "vzeroall": lambda m: m.v.update({i: (64, (0,) * 8) for i in range(16)}),
+    "vzeroupper": lambda m: zero(m, 4), "vzeroall": lambda m: zero(m, 0),
     "kmovw": lambda m, a, b: move_mask(m, a, b, 16), "kmovq": lambda m, a, b: move_mask(m, a, b, 64),
     "kmovd": lambda m, a, b: move_mask(m, a, b, 32), "kmovb": lambda m, a, b: move_mask(m, a, b, 8),
     "kxorq": lambda m, a, b, c: xor_masks(m, a, b, c, 64), "kxord": lambda m, a, b, c: xor_masks(m, a, b, c, 32),
@@ -1006,18 +1027,124 @@ def aligned(run, x):
     return f
 
 
+# ---- Features -------------------------------------------------------------------------------------------------------
+
+# Names of instructions without the v, behind the features that their forms need: without a v, VEX of 128 and of 256
+# bits, EVEX. EVEX of less than 512 bits also needs AVX512VL, but for the instructions of ONE_LANE. "-": no such form.
+VECTORS = """
+SSE   AVX  AVX    AVX512F   movaps movups unpcklps unpckhps shufps
+SSE   AVX  AVX    AVX512DQ  andps andnps orps xorps
+SSE   AVX  -      AVX512F   movss movhps movlps movhlps movlhps
+SSE2  AVX  AVX    AVX512F   movapd movupd unpcklpd unpckhpd shufpd
+SSE2  AVX  AVX    AVX512DQ  andpd andnpd orpd xorpd
+SSE2  AVX  AVX    -         movdqa movdqu
+SSE2  AVX  -      AVX512F   movsd movhpd movlpd movd movq
+SSE2  AVX  -      AVX512BW  pinsrw pextrw
+SSE2  AVX  AVX2   -         pand pandn por pxor pcmpeqb pcmpeqw pcmpeqd pcmpgtb pcmpgtw pcmpgtd
+SSE2  AVX  AVX2   AVX512F   paddd paddq psubd psubq punpckldq punpckhdq punpcklqdq punpckhqdq pshufd pslld psllq
+SSE2  AVX  AVX2   AVX512F   psrld psrlq pmuludq
+SSE2  AVX  AVX2   AVX512BW  paddb paddw psubb psubw punpcklbw punpckhbw punpcklwd punpckhwd pshuflw pshufhw pslldq
+SSE2  AVX  AVX2   AVX512BW  psrldq psllw psrlw
+SSE3  AVX  AVX    -         lddqu
+SSE3  AVX  AVX    AVX512F   movddup
+SSSE3 AVX  AVX2   AVX512BW  pshufb palignr
+SSE41 AVX  AVX2   -         pblendw pcmpeqq
+SSE41 AVX  AVX    -         blendps blendpd
+SSE41 AVX  AVX2   AVX512F   pmovzxdq
+SSE41 AVX  -      AVX512F   insertps
+SSE41 AVX  -      AVX512DQ  pinsrd pinsrq pextrd pextrq
+SSE41 AVX  -      AVX512BW  pinsrb pextrb
+SSE42 AVX  AVX2   -         pcmpgtq
+SHA   -    -      -         sha1rnds4 sha1nexte sha1msg1 sha1msg2 sha256rnds2 sha256msg1 sha256msg2
+-     AVX  AVX    AVX512F   permilps broadcastss broadcastsd
+-     -    AVX    -         insertf128 extractf128 perm2f128 broadcastf128
+-     -    AVX2   -         inserti128 extracti128 perm2i128 broadcasti128
+-     -    AVX2   AVX512F   permq permpd permd permps
+-     AVX2 AVX2   -         pblendd
+-     AVX2 AVX2   AVX512F   pbroadcastd pbroadcastq psllvd psllvq psrlvd psrlvq
+-     AVX2 AVX2   AVX512BW  pbroadcastb pbroadcastw
+-     -    SHA512 -         sha512rnds2 sha512msg1 sha512msg2
+-     -    -      AVX512F   movdqa32 movdqa64 movdqu32 movdqu64 pandd pandq pandnd pandnq pord porq pxord pxorq
+-     -    -      AVX512F   prold prolq prord prorq prolvd prolvq prorvd prorvq alignd alignq pternlogd pternlogq
+-     -    -      AVX512F   permi2d permi2q permt2d permt2q pmovqd pmovqw pmovdw pblendmd pblendmq inserti32x4
+-     -    -      AVX512F   inserti64x4 extracti32x4 extracti64x4 broadcasti32x4 broadcasti64x4 shufi32x4 shufi64x2
+-     -    -      AVX512F   shuff64x2
+-     -    -      AVX512BW  movdqu8 movdqu16 pblendmb
+-     -    -      AVX512DQ  inserti64x2 extracti64x2 broadcasti64x2
+"""
+VECTORS = {name: features for features, names in re.findall(r"^((?:\S+ +){4})(.*)", VECTORS, re.M)
+           for name in names.split()}
+# Forms that need what another instruction does: of a general register, of memory, of a vector in place of a literal.
+LIKE = {r"v?pextrw [A-Z\[].*": "pextrb", r"vbroadcasts[sd] .*,xmm\d+": "pbroadcastd",
+        r"vpbroadcast[bw] .*,[er]\w+": "movdqu8", r"vpbroadcast[dq] .*,[er]\w+": "movdqa32",
+        r"vperm(q|pd) .*(mm\d+|\])": "permi2q", r"vps[rl]l[dq] .*\],0x\w+": "prold",
+        r"vps[rl]l(w|dq) .*\],0x\w+": "movdqu8"}
+ONE_LANE = {name for name, features in VECTORS.items() if features.split()[2] == "-" and features.split()[1] != "-"}
+# The other instructions; the first lines are what each CPU has that the core is compiled for. There tzcnt is bsf, which
+# differs for 0 alone.
+OTHERS = {name: features.split() for features, names in {
+    "": "adc add and bsf bsr bswap bts call cdqe cmp cmpxchg cs data16 dec div endbr32 endbr64 imul inc jmp lea leave "
+        "mov movabs movsx movsxd movzx mul neg nop nopl nopw not or pop push rep repz ret rol ror sar sbb shl shld shr "
+        "shrd sub test tzcnt xchg xor " + " ".join(x + y for y in CONDITIONS for x in ("j", "set", "cmov")),
+    "SSE": "prefetcht0", "SSE2": "lfence", "PREFETCHW": "prefetchw", "MOVBE": "movbe", "LZCNT": "lzcnt",
+    "BMI1": "andn tzcnt0", "BMI2": "bzhi rorx sarx shlx shrx", "AVX": "vzeroall vzeroupper",
+    "AVX512F": "kmovw", "AVX512DQ": "kmovb", "AVX512BW": "kmovd kmovq kxord kxorq kxnorq kshiftrd kshiftrq",
+}.items() for name in names.split()}
+# Each has those before it.
+LEVELS = ["SSE", "SSE2", "SSE3", "SSSE3", "SSE41", "SSE42", "AVX", "AVX2"]
+
+
+@functools.cache
+def features_of(text):
+    """The CPU's features that an instruction needs; a KeyError if the tables have no such form."""
+    name, rest, _ = parts(text)
+    if name in OTHERS:
+        return OTHERS[name]
+    is_vex = name.startswith("v")
+    form = next((like for pattern, like in LIKE.items() if re.fullmatch(pattern, f"{name} {rest}")), name[is_vex:])
+    legacy, *vex, evex = VECTORS[form].split()
+    bits = 128 << max(("xyz".index(x) for x in re.findall(r"([xyz])mm\d", rest)), default=0)
+    if not is_vex:
+        found = [legacy]
+    elif vex != ["-", "-"] and "{" not in text and not re.search(r"zmm|mm(1[6-9]|[23]\d)|BCST|\bk\d", rest):
+        found = [vex[bits > 128]]
+    else:
+        found = ["AVX512F", evex] + ["AVX512VL"] * (bits < 512 and form not in ONE_LANE)
+    if "-" in found:
+        raise KeyError(name)
+    return found
+
+
+def lacking(texts, features):
+    """Instructions that a CPU with these features may lack."""
+    most = max((i for i, x in enumerate(LEVELS) if x in features), default=-1)
+    has, out = {*features, *LEVELS[: most + 1]}, []
+    for text in texts:
+        try:
+            out += [text] * (not has.issuperset(features_of(text)))
+        except KeyError:
+            out.append(f"{text} (of no known feature)")
+    return out
+
+
+# ---- Instructions ---------------------------------------------------------------------------------------------------
+
 NAMES = {"jz": "je", "jnz": "jne", "jc": "jb", "jnc": "jae", "sal": "shl", "cmovc": "cmovb", "cmovnc": "cmovae"}
 
 
-def instruction(text, after):
-    """The function that carries out an instruction."""
+def parts(text):
+    """The name of an instruction, its operands, and objdump's comment."""
     text, _, comment = text.partition("#")
     words = text.split(None, 1)
     while words[0] in ("notrack", "bnd", "rex", "rex.W", "lock", "{evex}", "{vex}", "ds", "data16", "cs") and \
             len(words) > 1 and not words[1].startswith(("nop", "data16", "cs")):
         words = words[1].split(None, 1)
-    name = NAMES.get(words[0], words[0])
-    rest = words[1].strip() if len(words) > 1 else ""
+    return NAMES.get(words[0], words[0]), words[1].strip() if len(words) > 1 else "", comment.strip()
+
+
+def instruction(text, after):
+    """The function that carries out an instruction."""
+    name, rest, comment = parts(text)
     if name in ("rep", "repz"):
         which, *where = rest.split()
         return leave if which == "ret" else lambda m: repeated(m, which, SIZES[where[0]])
@@ -1025,7 +1152,7 @@ def instruction(text, after):
         if name == "ud2":
             raise KeyError(name)
         return lambda m: None
-    operands = [operand(x.strip(), comment.strip()) for x in rest.split(",")] if rest else []
+    operands = [operand(x.strip(), comment) for x in rest.split(",")] if rest else []
     if name == "call":
         return lambda m: call(m, operands[0], after)
     if name in GENERAL:
