@@ -234,7 +234,7 @@ class Proof:
 
 
 def place_of(m):
-    return m.pc, m.image.isa.stack_begin(m)
+    return m.pc, m.image.isa.stack_begin(m), m.is_dirty
 
 
 def two_ways(m):

@@ -120,6 +120,8 @@ class Machine:
         self.may_read = None  # whether so many bytes of a message may be read
         self.areas = list(image.writable) if has_variables else []  # that may be written
         self.stack_end = STACK
+        # x86: whether an upper half of ymm0 to zmm15 was written since vzeroupper, while a function is called
+        self.is_dirty = None
         image.isa.begin(self)
 
     def copy(self):

@@ -27,6 +27,7 @@ HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 
 
 import argparse
 import collections
+import contextlib
 import copy
 import functools
 import gc
@@ -994,6 +995,7 @@ EDGE_MUTANTS = [
 #  - words behind a message, and the size of a block
 #  - a loop that goes wrong for some large numbers of blocks, or beyond some
 #  - the value of an address
+#  - an instruction that the chosen instruction sets lack
 LOOP = "for (size_t offset = 0; nblocks > 0;"
 BLIND_MUTANTS = [
     ("generic/scalar.c", "lanes/kernels.inc.h", LOOP, "if (nblocks == 1000) nblocks = 999; " + LOOP),
@@ -1036,6 +1038,8 @@ BLIND_EDGE_MUTANTS = [
     ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
     ("hash.c", "core.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
     ("hash.c", "hash.c", "few->data + first, few->nbytes + first,", "few->data + first, few->nbytes,"),
+    ("ragged.c", "ragged.c", "left[l] -= nblocks;",
+     'left[l] -= nblocks; __asm__ volatile("vzeroupper" ::: "memory");'),
 ]
 # Around the kernels of AVX-512: an emulated call must return something else.
 EMULATED_MUTANTS = [
@@ -1084,6 +1088,41 @@ MODEL_MUTANTS = [
     ("wasm.py", "rol(x, k, n) if k else x", "rol(x, n - k, n) if k else x", "md5_blocks_scalar"),
     ("a64.py", ">> i), shr(b, i))", ">> i), shr(b, i - 1))", "sha1_blocks_neon"),
 ]
+# What only one guard of the prover notices: a kernel, the file that is compiled, the file in core/src that is changed,
+# text, replacement; the prover's file, the guard, and what is there in its place for the change to pass.
+RIPEMD160 = "ripemd160_blocks_avx2_x1", "x86/single_ripemd160.c"
+SHA512, SHA512_2 = ((f"sha512_blocks_sha512_x{n}", "x86/sha512_x86.c") for n in (1, 2))
+COPIED, TURN = "hli_copy(w, msg[0] + offset, 64);", "nblocks > 0; nblocks--, offset += 128) {"
+GUARDS = [
+    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + " ((uint8_t *)msg[0])[offset] = 0;",
+     "machine.py", "may = any(low <= address and address + nbytes <= high for low, high in self.areas)", "may = True"),
+    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + " (void)*(const volatile uint8_t *)(msg[0] + offset + 64);",
+     "induction.py", "if not 0 <= at <= at + nbytes <= self.block_nbytes * m.counting.interval(m.left)[0]:", "if False:"),
+    (*RIPEMD160, "lanes/bmi.h", "lv32 x = *p;", "lv32 x = *p; (void)((const volatile uint32_t *)p)[5];",
+     "machine.py", 'raise Fault(f"read of {4 * i:#x}, which nobody wrote")', "return 0"),
+    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + ' __asm__ volatile("movb $0, -200(%rsp)");',
+     "x86.py", 'return m.r["rsp"] - (128 if m.image.word_nbytes == 8 else 0)', "return 0"),
+    (*SHA512, "x86/sha512_x86.c", TURN, TURN + " ((uint64_t *)__builtin_frame_address(0))[2] = 0;",
+     "machine.py", " and address + nbytes <= self.stack_end", ""),
+    (*SHA512, "x86/sha512_x86.c", TURN, TURN + ' __asm__ volatile("xorl %ebx, %ebx");',
+     "x86.py", 'names = ["rbx", "rbp", *more]', "names = []"),
+    (*SHA512_2, "x86/sha512_x86.c", "load_words(s, N, l, 0)", "load_words(s, N, l ^ (N == 2), 0)",
+     "prove.py", 'variable(("state", lane, i)', 'variable(("state", 0, i)'),
+    (*SHA512_2, "x86/sha512_x86.c", "(msg[l] + offset) + i)", "(msg[l ^ (N == 2)] + offset) + i)",
+     "prove.py", 'variable(("message", lane, ', 'variable(("message", 0, '),
+    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + ' __asm__ volatile("vpxord %xmm16, %xmm16, %xmm16");',
+     "x86.py", "not has.issuperset(features_of(text))", "False"),
+    (*RIPEMD160, "lanes/kernels.inc.h", "msg, offset, NULL, 0); \\\n          } \\\n",
+     'msg, offset, NULL, 0); \\\n          } __asm__ volatile("vpxor %ymm0, %ymm0, %ymm0"); \\\n',
+     "x86.py", "if pc == STOP and m.is_dirty:", "if False:"),
+    (*RIPEMD160, "lanes/bmi.h", COPIED,
+     COPIED + ' __asm__ volatile("vpxor %%ymm0, %%ymm0, %%ymm0; pxor %%xmm0, %%xmm0; vzeroupper" ::: "xmm0");',
+     "x86.py", "if legacy and m.is_dirty:", "if False:"),
+    (SHA512[0], "arm/sha512.c", "arm/sha512.c", TURN, TURN + ' __asm__ volatile("sha1h s31, s31");',
+     "a64.py", "if need not in features and name not in BASE:", "if False:"),
+    (SHA512[0], "arm/sha512.c", "arm/sha512.c", TURN, TURN + ' __asm__ volatile("mov x28, 0");',
+     "a64.py", "*m.r[19:30], m.r[31]", "m.r[31]"),
+]
 # Instructions with a literal that is changed by one.
 LITERALS = re.compile(r"v?(rorx|ror|p(sll|srl)[dq]|pro[lr][dq]|palignr|pternlog[dq]|sha1rnds4)|shl|ushr|sri|xar|ext|"
                       r"i8x16.shuffle")
@@ -1117,8 +1156,8 @@ def moved(kernel, image, was):
     return other if other.blocks else None
 
 
-def kernel_mutant(targets, folder, source, *change):
-    """Whether no proof of a kernel notices a change."""
+def changed_kernels(targets, folder, source, *change):
+    """The program of a changed file, and the kernels in it; None if there is no target for it."""
     target = target_of(source, targets)
     if target is None:
         return None
@@ -1130,6 +1169,15 @@ def kernel_mutant(targets, folder, source, *change):
     kernels = [k for k in (moved(k, image, was) for k in target.kernels) if k]
     if not kernels:
         sys.exit(f"prove.py: {source} has no kernel")
+    return image, kernels
+
+
+def kernel_mutant(targets, folder, source, *change):
+    """Whether no proof of a kernel notices a change."""
+    changed = changed_kernels(targets, folder, source, *change)
+    if changed is None:
+        return None
+    image, kernels = changed
     # The body that a file is named after comes first.
     kernels.sort(key=lambda k: (k.body[:4] not in change[0], k.nlanes))
     # Short runs first.
@@ -1138,6 +1186,41 @@ def kernel_mutant(targets, folder, source, *change):
     runs += [[(body, lambda image, body=body: schedule_differs(image, body))]
              for body in BODIES if f"hli_{body}_schedule_scalar" in image.symbols]
     return not any(unproved(image, [run], set()) for nth in range(4) for each in runs for run in each[nth : nth + 1])
+
+
+@contextlib.contextmanager
+def another(file, old, new):
+    """A line of the prover is another one: the functions that it changes have other code for a while."""
+    module = sys.modules[__name__ if file == "prove.py" else file[:-3]]
+    text, changed = (HERE / file).read_text(), types.ModuleType("changed")
+    if old not in text:
+        sys.exit(f"prove.py: {file} no longer has the text of a guard: {old}")
+    changed.__file__ = module.__file__
+    exec(compile(text.replace(old, new, 1), file, "exec"), changed.__dict__)
+    pairs = [(getattr(of, name), x) for of, now in ((module, changed), *(
+                 (getattr(module, name), x) for name, x in vars(changed).items() if type(x) is type))
+             for name, x in vars(now).items() if type(x) is types.FunctionType]
+    was = [f.__code__ for f, _ in pairs]
+    for f, g in pairs:
+        f.__code__ = g.__code__
+    try:
+        yield
+    finally:
+        for f, code in zip((f for f, _ in pairs), was):
+            f.__code__ = code
+
+
+def guard_mutant(targets, folder, name, source, file, old, new, *guard):
+    """Whether a change passes, or not one guard alone notices it."""
+    changed = changed_kernels(targets, folder, source, file, old, new)
+    if changed is None:
+        return None
+    image, kernels = changed
+    runs = [next(runs_of_kernel(kernel)) for kernel in kernels if kernel.name == name]
+    noticed = unproved(image, runs, set())
+    forget()
+    with another(*guard):
+        return not noticed or bool(unproved(image, runs, set()))
 
 
 def edge_mutant(targets, folder, source, *change):
@@ -1421,6 +1504,7 @@ def mutants(targets, folder, every):
              ("lines around them", edge_mutant,
               of(len(BLIND_EDGE_MUTANTS) // 2, BLIND_EDGE_MUTANTS) + of(1, EDGE_MUTANTS)),
              ("lines that only emulated calls reach", emulated_mutant, of(2, EMULATED_MUTANTS)),
+             ("lines that one guard notices", guard_mutant, GUARDS),
              ("lines of kernels", kernel_mutant, of(4, KERNEL_MUTANTS)),
              ("lines of the normal form", form_mutant, of(4, FORM_MUTANTS)),
              ("models of instructions", model_mutant, of(2, MODEL_MUTANTS))]

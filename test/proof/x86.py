@@ -38,7 +38,6 @@ def begin(m):
     m.k = {}
     m.cf = m.zf = m.sf = m.of = m.compared = None
     m.r["rsp"] = STACK
-    m.is_dirty = None  # whether an upper half of ymm0 to zmm15 was written since vzeroupper, while a function is called
 
 
 def enter(m, arguments):
