@@ -171,7 +171,7 @@ class Proof:
 
         def is_later(was, value):
             try:
-                return words.substituted(was, later, known, depth) is value
+                return words.substituted(was, later, known, depth) == value
             except words.Unknown:
                 return False
 
