@@ -58,5 +58,5 @@ for target in "$@"; do
     *) build --target "$target" ;;
     esac
 done
-# What went into the wheels: they themselves have no names of functions.
+# The libraries inside the wheels are proved. The wheels themselves cannot be: they have no names of functions.
 [ "$*" = source ] || find "$CARGO_TARGET_DIR" -name libhashloom.a -exec "$prove" {} +

@@ -7,8 +7,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
 import re
 
-from machine import STACK, STOP, Fault, lanes
-from words import FULL, add, conj, cut, disj, join, rol, shl, shr, split, sub, swapped, table, variable, xor
+from machine import STACK, STOP, Fault, known, lanes
+from words import FULL, add, conj, cut, disj, rol, shl, shr, sub, swapped, table, variable, xor
 
 OBJDUMP = []
 FAMILY = "HLI_ARM64"  # in registry.def
@@ -52,11 +52,6 @@ def stack_begin(m):
 
 def leave(m):
     return m.r[30]
-
-
-def known(*values):
-    if any(type(x) is not int for x in values):
-        raise Fault("no model for data")
 
 
 # ---- Operands -------------------------------------------------------------------------------------------------------

@@ -52,8 +52,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import words as inner
+from operators import operators
 
-from words import ALL, FULL, TooLong, Unknown, signed
+from words import FULL, TooLong, Unknown
 
 log = types.SimpleNamespace(file=None, nlines=0, nclaims=0)
 
@@ -64,7 +65,7 @@ def write(line):
         log.nlines += 1
 
 
-class Step:
+class Step(operators(globals())):
     """A value of words.py, and the step that made it: a function of this file and its arguments."""
 
     __slots__ = ("value", "number", "name", "arguments")
@@ -86,20 +87,6 @@ class Step:
 
     def __hash__(self):
         return hash(self.value)
-
-    def __and__(self, y):
-        return conj(self, y & ALL if type(y) is int else y)
-
-    def __xor__(self, y):
-        return xor(self, y & ALL if type(y) is int else y)
-
-    def __or__(self, y):
-        return disj(self, y & ALL if type(y) is int else y)
-
-    def __invert__(self):
-        return xor(self, ALL)
-
-    __rand__, __rxor__, __ror__ = __and__, __xor__, __or__
 
 
 def reset():
@@ -393,7 +380,7 @@ def unrefused(image, kernels, checker, folder, n):
     return [why] if why else missed
 
 
-# With this change of words.py sums of words of 32 bits that differ in a constant are one.
+# A changed words.py, which takes two sums modulo 2^32 that differ in a constant for one sum.
 WRONG_FORM = ("    constant &= full\n", "    constant &= full if n == 64 else 0\n")
 
 

@@ -24,7 +24,7 @@ type Term = (Word, i64); // of a sum, and how often it is counted
 type Counts = BTreeMap<u32, u64>; // a linear combination of bits
 type Outcome<T> = Result<T, String>;
 
-// What is larger is refused.
+// Limits: a certificate that needs more is refused.
 const MOST_ROOM: usize = 1 << 29; // numbers in all lists, and bytes of a file
 const MOST_BITS: usize = 1 << 10; // of a word
 const MOST_PRODUCTS: usize = 1 << 16; // of two polynomials
@@ -49,7 +49,7 @@ impl Lists {
         &self.items[if i == 0 { 0 } else { self.ends[i - 1] }..self.ends[i]]
     }
 
-    /// Where the number of a list is in the table, or has its place.
+    /// The index in the table of a list's number, or of the free slot for the number.
     fn place(&self, list: &[u32]) -> usize {
         let mix = |h: u64, &x: &u32| (h ^ u64::from(x)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
         let mut i = list.iter().fold(0, mix) as usize & (self.table.len() - 1);
@@ -333,7 +333,7 @@ impl Checker {
         if n <= 64 && self.is_zero(n, &terms) { Ok(()) } else { Err("not found to be equal".into()) }
     }
 
-    /// What a step makes: a sum modulo 2^n, or, with n = 0, one word.
+    /// The result of a step: n and the terms of a sum modulo 2^n, or 0 and a single word.
     fn made(&mut self, op: &str, args: &[&str]) -> Outcome<(usize, Vec<Term>)> {
         let made = match op {
             "v" => (0..number(args.first(), 1, 64)?).map(|_| self.unknown(None)).collect(),

@@ -38,7 +38,7 @@ class Counting:
         begin = self.begins.get(frozenset(parts.items()))
         if begin is not None:
             return begin + constant
-        # So many bytes behind another, where only few numbers are possible: one after the other.
+        # The address lies behind a known one. If few distances are possible, each is tried in turn.
         for known, begin in self.begins.items():
             rest = {**parts, **{word: parts.get(word, 0) - factor for word, factor in known}}
             factor, form = self.normal(rest)

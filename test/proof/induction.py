@@ -101,7 +101,7 @@ class Proof:
             raise Fault(f"another function, blocks: {least}")
         return True
 
-    # What a machine holds ------------------------------------------------------------------------------------------
+    # The contents of a machine ---------------------------------------------------------------------------------------
 
     def contents(self, m):
         """A dictionary of places: values of as many bits as the key says."""

@@ -21,6 +21,16 @@ class Fault(Exception):
     pass
 
 
+def known(*values):
+    if any(type(x) is not int for x in values):
+        raise Fault("no model for data")
+
+
+def signed(x, n):
+    known(x)
+    return x - (1 << n) if x >> n - 1 else x
+
+
 def command(*words):
     done = subprocess.run([str(x) for x in words], capture_output=True, text=True)
     if done.returncode != 0:

@@ -38,6 +38,7 @@ import random
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,8 @@ import words
 import x86
 from induction import NBLOCKS, Proof
 from machine import Fault, Image, Machine, command
+from mutants import (BLIND_EDGE_MUTANTS, BLIND_MUTANTS, EDGE_MUTANTS, EMULATED_MUTANTS, FORM_MUTANTS, GUARDS,
+                     KERNEL_MUTANTS, LITERALS, MODEL_MUTANTS)
 from standards import STANDARDS, after_block, check, initial_values, sponge_named
 from words import FULL, add, cut, join, rol, shl, shr, split, swapped, variable, xor
 
@@ -876,258 +879,6 @@ def runs_of_driver(kernels, algorithms, every, seed=0):
 
 # ---- Mutants --------------------------------------------------------------------------------------------------------
 
-# The file that is compiled, the file in core/src that is changed, text (its first place), replacement.
-KERNEL_MUTANTS = [
-    ("generic/scalar.c", "alg/sha1.lanes.h", "lv32_rol(b, 30)", "lv32_rol(b, 29)"),
-    ("x86/sha.c", "x86/sha.inc.h", "g < 12", "g < 11"),
-    ("x86/single_avx2.c", "x86/single_sha2.inc.h", "define SIGMA1_C 25", "define SIGMA1_C 26"),
-    ("x86/avx512.c", "lanes/kernels.inc.h", "msg, offset + (block_nbytes), part", "msg, offset, part"),
-    ("arm/sha_armv8.c", "arm/sha_armv8.c", "q_u32(efgh[l], before, wk)", "q_u32(efgh[l], abcd[l], wk)"),
-    ("arm/sha3.c", "lanes/sha3.h", "64 - (n))", "63 - (n))"),
-    ("generic/scalar.c", "alg/sha1.lanes.h", "e = lv32_add(e, wk);", "(void)(wk);"),
-    ("generic/scalar.c", "alg/sha1.lanes.h", "lv32_add(e, f(b, c, d))", "lv32_add(e, f(c, b, d))"),
-    ("generic/scalar.c", "alg/sha1.lanes.h", "((t) + 13) & 15", "((t) + 12) & 15"),
-    ("generic/scalar.c", "alg/sha1.lanes.h", "hli_sha1_k[2], 40", "hli_sha1_k[1], 40"),
-    ("generic/scalar.c", "alg/sha1.lanes.h", "COMPUTE((t) + 3)", "COMPUTE((t) + 16)"),
-    ("generic/scalar.c", "alg/sha1.lanes.h", "(t) < 80", "(t) < 79"),
-    ("generic/scalar.c", "alg/sha1.lanes.h", "LV_BLOCKS(lv32, sha1, 16, 1)", "LV_BLOCKS(lv32, sha1, 16, 0)"),
-    ("generic/scalar.c", "alg/sha2.lanes.h", "lv32_shr(x, 3)", "lv32_shr(x, 4)"),
-    ("generic/scalar.c", "alg/sha2.lanes.h", "lv64_ror(x, 61)", "lv64_ror(x, 60)"),
-    ("generic/scalar.c", "alg/sha2.lanes.h", "d = LV(add)(d, h);", ""),
-    ("generic/scalar.c", "alg/sha2.lanes.h", "LV(ch)(e, f, g)", "LV(ch)(e, g, f)"),
-    ("x86/avx512.c", "alg/sha2.lanes.h", "LV(maj)(a, b, c)", "LV(ch)(a, b, c)"),
-    ("generic/scalar.c", "alg/sha2.lanes.h", "LV(and)(ab, *bc)", "LV(and)(b, *bc)"),
-    ("x86/avx512.c", "alg/sha2.lanes.h", "((t) + 14) & 15", "((t) + 13) & 15"),
-    ("generic/scalar.c", "alg/sha2.lanes.h", "w[(t) + 14])", "w[(t) + 13])"),
-    ("x86/avx512.c", "alg/sha2.lanes.h", "t0 / 16, 1)", "t0 / 32, 1)"),
-    ("x86/avx512.c", "alg/sha2.lanes.h", "w[t] = SCHEDULE(w[t], w[((t) + 1)", "w[t] = SCHEDULE(w[t], w[((t) + 2)"),
-    ("generic/scalar.c", "alg/sha2.lanes.h", "schedule += AT_ONCE", "schedule += 2 * AT_ONCE"),
-    ("generic/scalar.c", "alg/ripemd160.lanes.h", "F1, 15, 8, F5, 12, 6", "F1, 15, 8, F5, 12, 5"),
-    ("generic/scalar.c", "alg/ripemd160.lanes.h", "lv32_rol(c##r, 10)", "lv32_rol(c##l, 10)"),
-    ("generic/scalar.c", "alg/ripemd160.lanes.h", "a##l = lv32_add(a##l, e##l);", ""),
-    ("generic/scalar.c", "alg/ripemd160.lanes.h", "lv32_orn_xor(y, z, x)", "lv32_orn_xor(z, y, x)"),
-    ("generic/scalar.c", "alg/ripemd160.lanes.h", "lv32_andn(z, y)), lv32_and(x, z)", "lv32_andn(z, y)), lv32_and(x, y)"),
-    ("x86/sse2.c", "alg/ripemd160.lanes.h", "(j) == 4 - (side) * 4", "(j) == (side) * 4"),
-    ("generic/scalar.c", "alg/ripemd160.lanes.h", "dl), er", "el), dr"),
-    ("x86/avx512.c", "alg/ripemd160.lanes.h", "(side) * 4 == (j)", "(side) * 3 == (j)"),
-    ("generic/scalar.c", "alg/md5.lanes.h", "LV(andn)(z, y)", "LV(andn)(y, z)"),
-    ("x86/avx512.c", "alg/md5.lanes.h", "LV(ch)(z, x, y)", "LV(ch)(z, y, x)"),
-    ("generic/scalar.c", "alg/md5.lanes.h", "5 * (t) + 1", "5 * (t) + 3"),
-    ("generic/scalar.c", "alg/md5.lanes.h", "6, 10, 15, 21", "6, 10, 15, 20"),
-    ("generic/scalar.c", "alg/md5.lanes.h", "K3(t) : K4(t)", "K4(t) : K3(t)"),
-    ("alg/constants.c", "alg/constants.c", "0x8f1bbcdc", "0x8f1bbcdd"),
-    ("alg/constants.c", "alg/constants.c", "0x6c44198c4a475817", "0x6c44198c4a475816"),
-    ("alg/constants.c", "alg/constants.c", "0x7a6d76e9", "0x7a6d76e8"),
-    ("alg/constants.c", "alg/constants.c", "0xeb86d391", "0xeb86d390"),
-    ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--, offset += LV_PASTE(lv, block_nbytes)",
-     "nblocks > 0; nblocks--, offset += 64"),
-    ("generic/scalar.c", "lanes/operators.inc.h", "(x | ~y) ^ z", "(x | y) ^ z"),
-    ("generic/scalar.c", "lanes/operators.inc.h", "(x) >> (32 - (n))", "(x) >> (31 - (n))"),
-    ("generic/scalar.c", "lanes/operators.inc.h", "z ^ (x & (y ^ z))", "y ^ (x & (y ^ z))"),
-    ("x86/sse2.c", "lanes/sse2.h", "0x1b), 0x1b", "0x1b), 0xb1"),
-    ("x86/sse2.c", "lanes/x86.inc.h", "V_ALL(andnot)(x, y)", "V_ALL(andnot)(y, x)"),
-    ("x86/avx.c", "lanes/x86.inc.h", "BYTES(3, 0, 1, 2", "BYTES(3, 0, 2, 1"),
-    ("x86/avx.c", "lanes/x86.inc.h", "V(unpackhi_epi64)(t1, t3)", "V(unpackhi_epi64)(t1, t2)"),
-    ("x86/avx2.c", "lanes/x86.inc.h", "V_ALL(or)(x, y))", "V_ALL(and)(x, y))"),
-    ("x86/avx2.c", "lanes/x86.inc.h", "V(add_epi64)", "V(add_epi32)"),
-    ("x86/avx512vl.c", "lanes/x86.inc.h", "0xca", "0xac"),
-    ("x86/avx512vl.c", "lanes/x86.inc.h", "msg[l + 4] + at", "msg[l + 3] + at"),
-    ("x86/avx512.c", "lanes/x86.inc.h", "0x59", "0x95"),
-    ("x86/avx512.c", "lanes/x86.inc.h", "V(rol_epi64)", "V(ror_epi64)"),
-    ("arm/neon.c", "lanes/neon.inc.h", "vbslq_u32(veorq_u32(x, y), z, y)", "vbslq_u32(veorq_u32(x, y), y, z)"),
-    ("arm/neon.c", "lanes/neon_load.inc.h", "vtrn2q_u64(even01, even23)", "vtrn2q_u64(even01, odd23)"),
-    ("arm/ripemd160.c", "lanes/neon_x2.h", "msg + 4", "msg + 3"),
-    ("arm/sha512.c", "arm/sha512.c", "vextq_u64(v[l][cd], v[l][ef], 1)", "vextq_u64(v[l][ef], v[l][cd], 1)"),
-    ("arm/sha512.c", "arm/sha512.c", "g < 32", "g < 31"),
-    ("arm/sha_armv8.c", "arm/sha_armv8.c", "e[l] += e0[l];", "e[l] ^= e0[l];"),
-    ("arm/sha_armv8.c", "arm/sha_armv8.c", "hli_sha1_k[g / 5]", "hli_sha1_k[g / 6]"),
-    ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(*w3, *w2, 4)", "_mm_alignr_epi8(*w3, *w2, 8)"),
-    ("x86/sha.c", "x86/sha.inc.h", "_mm_sha1nexte_epu32(e[l], e0[l])", "_mm_sha1nexte_epu32(e0[l], e[l])"),
-    ("x86/sha.c", "x86/sha.inc.h", "_mm_alignr_epi8(q2, q1, 8)", "_mm_alignr_epi8(q1, q2, 8)"),
-    ("x86/sha.c", "x86/sha.inc.h", '"palignr {$4', '"palignr {$8'),
-    ("x86/sha_avx512vl.c", "x86/sha.inc.h", "vpshufd {$14", "vpshufd {$15"),
-    ("x86/sha_avx512vl.c", "x86/sha.inc.h", "sha256msg2 {%%xmm2, %%xmm1|", "sha256msg2 {%%xmm1, %%xmm2|"),
-    ("x86/sha512_x86.c", "x86/sha512_x86.c", "0x7f, 0xcb, 0xcc", "0x77, 0xcb, 0xc4"),
-    ("x86/sha512_x86.c", "x86/sha512_x86.c", "w2, w3, 0x03", "w2, w3, 0x0f"),
-    ("x86/sha512_x86.c", "x86/sha512_x86.c", "g < 16", "g < 15"),
-    ("x86/single_ssse3.c", "x86/single_sha1.inc.h", "sv_up(*x, 12)", "sv_up(*x, 8)"),
-    ("x86/single_avx.c", "x86/single_sha1.inc.h", "OP(xor, d, x) OP(and, b, x)", "OP(xor, c, x) OP(and, b, x)"),
-    ("x86/single_avx.c", "x86/single_sha2.inc.h", "lv32_shr(*y, 3)", "lv32_shr(*y, 4)"),
-    ("x86/single_avx2.c", "x86/single_sha2.inc.h", "OP(add, h, d)", ""),
-    ("x86/sha512_sse2.c", "x86/sha512_sse2.c", "_mm_srli_epi64(a, 39 - 32)", "_mm_srli_epi64(a, 38 - 32)"),
-    ("x86/sha512_avx512vl.c", "x86/sha512_pairs.inc.h", "w[((i) + 7) & 7]", "w[((i) + 6) & 7]"),
-    ("generic/scalar.c", "alg/keccak.lanes.h", "2, 43, 3, 21, 4, 14", "2, 43, 3, 20, 4, 14"),
-    ("generic/scalar.c", "alg/keccak.lanes.h", "ROUND(A2, A3, rc[2])", "ROUND(A2, A3, rc[1])"),
-    ("generic/scalar.c", "alg/keccak.lanes.h", "lv64_rax(c1, c3)", "lv64_rax(c1, c2)"),
-    ("generic/scalar.c", "alg/keccak.lanes.h", "PLACE(2, 3, x, y)", "PLACE(3, 2, x, y)"),
-    ("x86/avx2.c", "alg/keccak.lanes.h", "lv64_chi(b3, b4, b0)", "lv64_chi(b3, b0, b4)"),
-    ("generic/scalar.c", "alg/keccak.lanes.h", "block_nbytes / 8)", "block_nbytes / 8 - 1)"),
-    ("alg/constants.c", "alg/constants.c", "0x8000000080008081", "0x8000000080008080"),
-    ("arm/sha3.c", "lanes/sha3.h", "vbcaxq_u64(x, z, y)", "vbcaxq_u64(x, y, z)"),
-    ("arm/neon.c", "lanes/neon.h", "vbicq_u64(z, y)", "vbicq_u64(y, z)"),
-    ("x86/avx512.c", "lanes/avx512.h", "n < 8 ? (1u << n) - 1 : 0xff", "0xff"),
-    ("x86/avx512.c", "lanes/x86.inc.h", "x, y, z, 0xd2", "x, y, z, 0xd8"),
-    ("wasm/simd128.c", "lanes/simd128.h", "bitselect(z, y, wasm_v128_xor", "bitselect(y, z, wasm_v128_xor"),
-    ("wasm/simd128.c", "lanes/simd128.h", "shuffle(t1, t3, 1, 3)", "shuffle(t1, t3, 1, 2)"),
-    ("wasm/simd128_mixed.c", "lanes/simd128_mixed.h", "(msg[2] + offset", "(msg[1] + offset"),
-]
-# The same for what is around the kernels.
-EDGE_MUTANTS = [
-    ("edges.c", "edges.h", "nbytes >> 61", "nbytes >> 60"),
-    ("hash.c", "hash.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
-    ("edges.c", "edges.h", ">> 8 * (15 - nbytes) >> 8", ">> 8 * (15 - nbytes) >> 7"),
-    ("edges.c", "edges.c", "= 0x80}", "= 0x40}"),
-    ("lanes.c", "edges.h", "(uint64_t)s[0] << 32 | s[nlanes]", "(uint64_t)s[nlanes] << 32 | s[0]"),
-    ("edges.c", "edges.h", "*word >> 8 * i", "*word >> 4 * i"),
-    ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
-    ("ragged.c", "ragged.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
-    ("edges.c", "edges.h", "(uint64_t)suffix << 8 * (n % 8)", "(uint64_t)suffix << 8 * (n % 4)"),
-    ("edges.c", "edges.h", "one_bit = UINT64_C(1) << 63", "one_bit = UINT64_C(1) << 62"),
-]
-# Changes that a proof is blind to if it does not look at everything: half of them are tried each time.
-#  - a part of a sum taken for the sum
-#  - a loop that goes wrong from its second turn on
-#  - words behind the state, and the words of another row
-#  - addresses that are not as aligned as an instruction needs
-#  - a variable of the program
-#  - a branch on data
-#  - lengths cut to 32 bits
-#  - words behind a message, and the size of a block
-#  - a loop that goes wrong for some large numbers of blocks, or beyond some
-#  - the value of an address
-#  - an instruction that the chosen instruction sets lack
-LOOP = "for (size_t offset = 0; nblocks > 0;"
-BLIND_MUTANTS = [
-    ("generic/scalar.c", "lanes/kernels.inc.h", LOOP, "if (nblocks == 1000) nblocks = 999; " + LOOP),
-    ("generic/scalar.c", "lanes/kernels.inc.h", LOOP,
-     "if (nblocks >= 64 && nblocks >> 32 == 0) nblocks--; " + LOOP),
-    ("x86/sse2.c", "lanes/kernels.inc.h", LOOP, "if (nblocks == 100) nblocks = 99; " + LOOP),
-    ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--",
-     "nblocks > 0; nblocks -= 1 + (nblocks == 9999)"),
-    ("x86/sha.c", "x86/sha.inc.h", "nblocks--, offset += 64", "nblocks--, offset = (offset + 64) & 0xffffff"),
-    ("x86/single_avx2.c", "x86/single_sha2.inc.h", "nblocks -= n;", "nblocks -= n; if (nblocks == 1001) nblocks--;"),
-    ("x86/sha512_x86.c", "x86/sha512_x86.c", LOOP, LOOP.replace("= 0", "= (uintptr_t)s >> 40 == 7")),
-    ("generic/scalar.c", "alg/sha2.lanes.h", "d = LV(add)(d, h);", "d = LV(add)(d, h & 0xffff);"),
-    ("x86/single_avx2.c", "x86/single_sha2.inc.h", "m += n * 16 * sizeof(WORD);",
-     "m = msg[0] + n * 16 * sizeof(WORD);"),
-    ("x86/single_avx2.c", "x86/single_sha1.inc.h", "m += n * 64;", "m = msg[0] + n * 64;"),
-    ("generic/scalar.c", "alg/sha1.lanes.h", "lv32_store(s, lv32_add(lv32_load(s), a));",
-     "lv32_store(s + 5 * LV32_LANES, a); lv32_store(s, lv32_add(lv32_load(s), a));"),
-    ("x86/avx512.c", "lanes/kernels.inc.h", "(words + i * LV_PASTE(lv, nlanes))",
-     "(words + (i ^ 1) * LV_PASTE(lv, nlanes))"),
-    ("x86/sha.c", "x86/sha.inc.h", "_mm_loadu_si128", "_mm_load_si128"),
-    ("generic/scalar.c", "lanes/kernels.inc.h", LOOP, "static size_t calls; " + LOOP.replace("0", "calls++ >> 9", 1)),
-    ("generic/scalar.c", "alg/md5.lanes.h", "LV(store)(s, LV(add)(LV(load)(s), a));",
-     "LV(store)(s, LV(add)(LV(load)(s), a)); if (s[0] == 0x12345678) LV(store)(s + 1, a);"),
-    ("generic/scalar.c", "lanes/kernels.inc.h", LOOP, LOOP.replace("size_t", "uint32_t")),
-    ("generic/scalar.c", "lanes/kernels.inc.h", "nblocks > 0; nblocks--", "(uint32_t)nblocks > 0; nblocks--"),
-    ("x86/sha.c", "x86/sha.inc.h", "nblocks > 0; nblocks--", "(uint32_t)nblocks > 0; nblocks--"),
-    ("x86/sha.c", "x86/sha.inc.h", "nblocks > 1 ?", "nblocks > 0 ?"),
-    ("x86/sse2.c", "alg/keccak.lanes.h", "offset + 8 * i, nwords - i", "offset + 8 * i, nwords"),
-    ("generic/scalar.c", "alg/keccak.lanes.h", "offset += block_nbytes", "offset += 136"),
-    ("wasm/simd128.c", "lanes/kernels.inc.h", LOOP, LOOP.replace("size_t", "uint16_t")),
-    ("wasm/simd128_mixed.c", "lanes/kernels.inc.h", LOOP, "if (nblocks == 1000) nblocks = 999; " + LOOP),
-    ("wasm/simd128_mixed.c", "lanes/simd128_mixed.h", "p[2] = x.s;", "p[3] = x.s;"),
-]
-BLIND_EDGE_MUTANTS = [
-    ("api.c", "one.h", "const size_t nblocks = hli_whole_blocks(alg, nbytes);\n        hli_advance",
-     "const size_t nblocks = hli_whole_blocks(alg, (uint32_t)nbytes);\n        hli_advance"),
-    ("api.c", "one.h", "nbefore += nbytes;", "nbefore = (uint32_t)(nbefore + nbytes);"),
-    ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
-    ("ragged.c", "ragged.c", "msg[l] += nblocks *", "msg[l] += (uint32_t)nblocks *"),
-    ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
-    ("hash.c", "core.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
-    ("hash.c", "hash.c", "few->data + first, few->nbytes + first,", "few->data + first, few->nbytes,"),
-    ("ragged.c", "ragged.c", "left[l] -= nblocks;",
-     'left[l] -= nblocks; __asm__ volatile("vzeroupper" ::: "memory");'),
-]
-# Around the kernels of AVX-512: an emulated call must return something else.
-EMULATED_MUTANTS = [
-    ("x86/avx512.c", "lanes/avx512.h", "lv32_add(lv32_lengths(nbytes),", "lv32_add(lv32_splat((uint32_t)nbytes[0]),"),
-    ("search.c", "search.c", "table[l] >> 8 * at", "table[l] >> 4 * at"),
-    ("pbkdf2.c", "pbkdf2.c", "iteration = 1;", "iteration = 2;"),
-    ("export.c", "export.c", "hli_rest_of_block(info, ctx->nbytes)", "ctx->nbytes % 32"),
-    ("hmac.c", "hmac.c", "0x5c", "0x5d"),
-    ("lanes.c", "lanes.c", "if (ctx->nbytes != 0)", "if (ctx->nbytes == 1)"),
-]
-# words.py is changed, and its own check must notice.
-FORM_MUTANTS = [
-    (" and x.span == full:", ":"),
-    ("sums[number][0] >= n and", ""),
-    ("count == 1 and x.span & constant == 0", "count == 1"),
-    ("and conj(x, y) == 0:", "and x.span & 1 == 0:"),
-    ("constant -= count\n", "constant += count\n"),
-    ("alone &= ~mask", "alone &= mask"),
-    ("(y, count * c) for y", "(y, count) for y"),
-    ("+ k) % widths[a >> 6]", "+ k) % 64"),
-    ("if x.span & y.span == 0:", "if x.span & y.span & 1 == 0:"),
-    ("((low, 0), (high, 32))", "((low, 0), (high, 31))"),
-    ("else xor(part, part.terms[0][1])", "else part"),
-    ("made({(): items[0][1], **", "made({**"),
-]
-# File, text, replacement, the beginning of the kernels that must no longer be proved.
-MODEL_MUTANTS = [
-    ("x86.py", "rol(x[3], 30, 32)", "rol(x[3], 29, 32)", "sha1_blocks_sha"),
-    ("x86.py", "6, 11, 25", "6, 11, 24", "sha256_blocks_sha"),
-    ("x86.py", "14, 18, 41", "14, 18, 40", "sha512_blocks_sha512"),
-    ("x86.py", "(1, 8, 7)", "(1, 8, 6)", "sha512_blocks_sha512"),
-    ("x86.py", "19, 61, 6", "19, 60, 6", "sha512_blocks_sha512"),
-    ("x86.py", "source(m, c, 64, 2))", "source(m, c, 64, 2)[::-1])", "sha512_blocks_sha512"),
-    ("x86.py", "list(y) + list(x)", "list(x) + list(y)", "sha256_blocks_sha"),
-    ("x86.py", "17, 19, 10", "17, 19, 11", "sha256_blocks_sha"),
-    ("x86.py", "return [w19, w18, w17, w16]", "return [w19, w18, w16, w17]", "sha1_blocks_sha_x"),
-    ("x86.py", "0x8F1BBCDC", "0x8F1BBCDD", "sha1_blocks_sha"),
-    ("x86.py", "conj(xor(x, FULL[w]), y)", "conj(x, xor(y, FULL[w]))", "ripemd160_blocks_sse2"),
-    ("x86.py", "-c.get(m) % a.width", "c.get(m) % a.width", "sha512_blocks_avx2_x1"),
-    ("a64.py", "sigma(32, y[0], 6, 11, 25)", "sigma(32, y[0], 6, 11, 26)", "sha256_blocks_sha"),
-    ("a64.py", "majority(64, x[0], y[1], y[0])", "majority(64, x[1], y[1], y[0])", "sha512_blocks_sha512"),
-    ("a64.py", "rol(t[0], 2, 32)", "rol(t[0], 1, 32)", "sha1_blocks_sha_x"),
-    ("a64.py", "rol(y, 1, w)", "rol(y, 2, w)", "keccak_blocks_sha3"),
-    ("wasm.py", "table(0xCA, z, x, y)", "table(0xCA, z, y, x)", "sha256_blocks_simd128"),
-    ("wasm.py", "conj(x, xor(y, FULL[64]))", "conj(y, xor(x, FULL[64]))", "keccak_blocks_simd128"),
-    ("wasm.py", "rol(x, k, n) if k else x", "rol(x, n - k, n) if k else x", "md5_blocks_scalar"),
-    ("a64.py", ">> i), shr(b, i))", ">> i), shr(b, i - 1))", "sha1_blocks_neon"),
-]
-# What only one guard of the prover notices: a kernel, the file that is compiled, the file in core/src that is changed,
-# text, replacement; the prover's file, the guard, and what is there in its place for the change to pass.
-RIPEMD160 = "ripemd160_blocks_avx2_x1", "x86/single_ripemd160.c"
-SHA512, SHA512_2 = ((f"sha512_blocks_sha512_x{n}", "x86/sha512_x86.c") for n in (1, 2))
-COPIED, TURN = "hli_copy(w, msg[0] + offset, 64);", "nblocks > 0; nblocks--, offset += 128) {"
-GUARDS = [
-    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + " ((uint8_t *)msg[0])[offset] = 0;",
-     "machine.py", "may = any(low <= address and address + nbytes <= high for low, high in self.areas)", "may = True"),
-    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + " (void)*(const volatile uint8_t *)(msg[0] + offset + 64);",
-     "induction.py", "if not 0 <= at <= at + nbytes <= self.block_nbytes * m.counting.interval(m.left)[0]:", "if False:"),
-    (*RIPEMD160, "lanes/bmi.h", "lv32 x = *p;", "lv32 x = *p; (void)((const volatile uint32_t *)p)[5];",
-     "machine.py", 'raise Fault(f"read of {4 * i:#x}, which nobody wrote")', "return 0"),
-    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + ' __asm__ volatile("movb $0, -200(%rsp)");',
-     "x86.py", 'return m.r["rsp"] - (128 if m.image.word_nbytes == 8 else 0)', "return 0"),
-    (*SHA512, "x86/sha512_x86.c", TURN, TURN + " ((uint64_t *)__builtin_frame_address(0))[2] = 0;",
-     "machine.py", " and address + nbytes <= self.stack_end", ""),
-    (*SHA512, "x86/sha512_x86.c", TURN, TURN + ' __asm__ volatile("xorl %ebx, %ebx");',
-     "x86.py", 'names = ["rbx", "rbp", *more]', "names = []"),
-    (*SHA512_2, "x86/sha512_x86.c", "load_words(s, N, l, 0)", "load_words(s, N, l ^ (N == 2), 0)",
-     "prove.py", 'variable(("state", lane, i)', 'variable(("state", 0, i)'),
-    (*SHA512_2, "x86/sha512_x86.c", "(msg[l] + offset) + i)", "(msg[l ^ (N == 2)] + offset) + i)",
-     "prove.py", 'variable(("message", lane, ', 'variable(("message", 0, '),
-    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + ' __asm__ volatile("vpxord %xmm16, %xmm16, %xmm16");',
-     "x86.py", "not has.issuperset(features_of(text))", "False"),
-    (*RIPEMD160, "lanes/kernels.inc.h", "msg, offset, NULL, 0); \\\n          } \\\n",
-     'msg, offset, NULL, 0); \\\n          } __asm__ volatile("vpxor %ymm0, %ymm0, %ymm0"); \\\n',
-     "x86.py", "if pc == STOP and m.is_dirty:", "if False:"),
-    (*RIPEMD160, "lanes/bmi.h", COPIED,
-     COPIED + ' __asm__ volatile("vpxor %%ymm0, %%ymm0, %%ymm0; pxor %%xmm0, %%xmm0; vzeroupper" ::: "xmm0");',
-     "x86.py", "if legacy and m.is_dirty:", "if False:"),
-    (SHA512[0], "arm/sha512.c", "arm/sha512.c", TURN, TURN + ' __asm__ volatile("sha1h s31, s31");',
-     "a64.py", "if need not in features and name not in BASE:", "if False:"),
-    (SHA512[0], "arm/sha512.c", "arm/sha512.c", TURN, TURN + ' __asm__ volatile("mov x28, 0");',
-     "a64.py", "*m.r[19:30], m.r[31]", "m.r[31]"),
-]
-# Instructions with a literal that is changed by one.
-LITERALS = re.compile(r"v?(rorx|ror|p(sll|srl)[dq]|pro[lr][dq]|palignr|pternlog[dq]|sha1rnds4)|shl|ushr|sri|xar|ext|"
-                      r"i8x16.shuffle")
-
-
 def changed_core(folder, file, old, new):
     """A copy of the core with one text replaced."""
     core = folder / "core"
@@ -1418,14 +1169,14 @@ def main():
                     print(f"{target.name}: {counts['emulated', target.name]} emulated calls return what Python does")
         failures += silicon_failures(targets, executed, folder, every)
         if failures == []:
-            failures += mutants(targets, folder, every)
+            failures += unnoticed(targets, folder, every, options.share)
     for failure in failures:
         print(f"FAILED: {failure}")
     return bool(failures)
 
 
 def files_proved(names):
-    """Proves the kernels in files, as they are there. Returns what is wrong."""
+    """Proves the kernels in files, as they are there. Returns the failures."""
     failures, executed = [], set()
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -1447,8 +1198,12 @@ def files_proved(names):
                 failures += [f"{name} was to be proved"] * bool(os.environ.get("HASHLOOM_REQUIRE"))
                 continue
             is_linked = data[:4] == b"\x7fELF" and data[16] in (2, 3)
-            target.image = Image(path, target.isa, target.tool("objdump"), "nm", "hli?_") if is_linked else \
-                target.link([path], Path(folder))
+            try:
+                target.image = Image(path, target.isa, target.tool("objdump"), "nm", "hli?_") if is_linked else \
+                    target.link([path], Path(folder))
+            except (struct.error, SystemExit, subprocess.CalledProcessError) as e:
+                failures.append(f"{name}: cannot be read as {'a program' if is_linked else 'objects'}: {e}")
+                continue
             target.image.features = target.features()
             kernels = kernels_of(target.image)
             if not kernels:
@@ -1495,16 +1250,17 @@ def runs_of(what, target, body, every):
             *runs_of_driver(target.kernels, target.algorithms, every, SEED)]
 
 
-def mutants(targets, folder, every):
-    failures = []
+def unnoticed(targets, folder, every, share):
+    failures, part = [], 2 if share == 1 else 4
+
     def of(n, mutants):
         return mutants if every else random.Random(f"{SEED} {mutants[0]}").sample(mutants, n)
 
-    kinds = [("lines that a proof may be blind to", kernel_mutant, of(len(BLIND_MUTANTS) // 2, BLIND_MUTANTS)),
+    kinds = [("lines that a proof may be blind to", kernel_mutant, of(len(BLIND_MUTANTS) // part, BLIND_MUTANTS)),
              ("lines around them", edge_mutant,
-              of(len(BLIND_EDGE_MUTANTS) // 2, BLIND_EDGE_MUTANTS) + of(1, EDGE_MUTANTS)),
-             ("lines that only emulated calls reach", emulated_mutant, of(2, EMULATED_MUTANTS)),
-             ("lines that one guard notices", guard_mutant, GUARDS),
+              of(len(BLIND_EDGE_MUTANTS) // part, BLIND_EDGE_MUTANTS) + of(1, EDGE_MUTANTS)),
+             ("lines that only emulated calls reach", emulated_mutant, of(4 // part, EMULATED_MUTANTS)),
+             ("lines that one guard notices", guard_mutant, GUARDS if share == 1 else of(len(GUARDS) // part, GUARDS)),
              ("lines of kernels", kernel_mutant, of(4, KERNEL_MUTANTS)),
              ("lines of the normal form", form_mutant, of(4, FORM_MUTANTS)),
              ("models of instructions", model_mutant, of(2, MODEL_MUTANTS))]
@@ -1518,8 +1274,8 @@ def mutants(targets, folder, every):
 
     results = list(zip(todo, side_by_side(tried, todo)))
     for what, _, _ in kinds:
-        of = [(mutant, unnoticed) for (kind, _, mutant), unnoticed in results if kind == what and unnoticed is not None]
-        missed = [" ".join(mutant) for mutant, unnoticed in of if unnoticed]
+        of = [(mutant, missed) for (kind, _, mutant), missed in results if kind == what and missed is not None]
+        missed = [" ".join(mutant) for mutant, was_missed in of if was_missed]
         print(f"mutants: {len(of) - len(missed)} of {len(of)} changed {what} noticed")
         failures += [f"a mutant that nothing noticed: {x}" for x in missed]
     todo = [(target, kernel) for target in targets

@@ -6,6 +6,8 @@ A term is an operation on terms, kept once, and knows a bound of its width. Only
 were before are simplified, so that what is stored and loaded is the same term.
 """
 
+from operators import operators
+
 FULL = {n: (1 << n) - 1 for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)}
 
 
@@ -13,22 +15,8 @@ class TooLong(Exception):
     """Never: a term does not grow."""
 
 
-class Word:
+class Word(operators(globals())):
     __slots__ = ("op", "args", "width", "number")
-
-    def __and__(self, y):
-        return conj(self, y & FULL[64] if type(y) is int else y)
-
-    def __xor__(self, y):
-        return xor(self, y & FULL[64] if type(y) is int else y)
-
-    def __or__(self, y):
-        return disj(self, y & FULL[64] if type(y) is int else y)
-
-    def __invert__(self):
-        return xor(self, FULL[64])
-
-    __rand__, __rxor__, __ror__ = __and__, __xor__, __or__
 
 
 def reset():

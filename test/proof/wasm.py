@@ -13,7 +13,7 @@ import functools
 import operator
 import re
 
-from machine import STACK, STOP, Fault, Image, lanes
+from machine import STACK, STOP, Fault, Image, known, lanes, signed
 from words import FULL, add, conj, cut, disj, rol, shl, shr, split, sub, table, variable, xor
 
 FAMILY = "HLI_WASM"  # in registry.def
@@ -282,16 +282,6 @@ RELATIONS = {x: getattr(operator, x) for x in ("eq", "ne", "lt", "gt", "le", "ge
 # whether the answer is the other one.
 UNKNOWN = {"eq": ("==", 1, 0), "ne": ("==", 1, 1), "lt_u": ("<", 1, 0), "ge_u": ("<", 1, 1), "gt_u": ("<", -1, 0),
            "le_u": ("<", -1, 1)}
-
-
-def known(*values):
-    if any(type(x) is not int for x in values):
-        raise Fault("no model for data")
-
-
-def signed(x, n):
-    known(x)
-    return x - (1 << n) if x >> n - 1 else x
 
 
 def holds(m, relation, x, y, n=32):

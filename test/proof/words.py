@@ -13,8 +13,9 @@ may be equal too: the normal form of sums is not complete.)
 import random
 from itertools import islice
 
+from operators import ALL, operators
+
 FULL = {n: (1 << n) - 1 for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)}
-ALL = FULL[64]
 
 
 class TooLong(Exception):
@@ -25,24 +26,10 @@ class TooLong(Exception):
 MOST_PRODUCTS = 1 << 14
 
 
-class Word:
+class Word(operators(globals())):
     """terms: sorted pairs of a product (a sorted tuple of literals, each atom * 64 + rotation) and a mask."""
 
     __slots__ = ("terms", "n", "hash", "span", "sum", "degree")
-
-    def __and__(self, y):
-        return conj(self, y & ALL if type(y) is int else y)
-
-    def __xor__(self, y):
-        return xor(self, y & ALL if type(y) is int else y)
-
-    def __or__(self, y):
-        return disj(self, y & ALL if type(y) is int else y)
-
-    def __invert__(self):
-        return xor(self, ALL)
-
-    __rand__, __rxor__, __ror__ = __and__, __xor__, __or__
 
 
 def reset():

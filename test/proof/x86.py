@@ -9,8 +9,8 @@ import copy
 import functools
 import re
 
-from machine import STACK, STOP, Fault, lanes
-from words import FULL, add, conj, cut, disj, join, rol, shl, shr, split, sub, swapped, table, variable, xor
+from machine import STACK, STOP, Fault, known, lanes, signed
+from words import FULL, add, conj, cut, disj, rol, shl, shr, split, sub, swapped, table, variable, xor
 
 OBJDUMP = ["-M", "intel"]
 FAMILY = "HLI_X86"  # in registry.def
@@ -281,16 +281,6 @@ def holds(m, condition):
 
 
 # ---- General registers ----------------------------------------------------------------------------------------------
-
-
-def known(*values):
-    if any(type(x) is not int for x in values):
-        raise Fault("no model for data")
-
-
-def signed(x, n):
-    known(x)
-    return x - (1 << n) if x >> n - 1 else x
 
 
 def arithmetic(m, a, b, writes, subtracts, carry=0):
