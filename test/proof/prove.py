@@ -18,8 +18,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
     noticed. A sample by default, all with --all (minutes).
 
 --share 11: x86-64 and one of the other three; about every eleventh kernel of each instruction set, or, of those whose
-blocks may have several sizes, of each body, with some sizes; half of the calls for whole messages, and a sixth of the
-others. All samples are taken by HASHLOOM_SEED, a number.
+blocks may have several sizes, of each body, with some sizes; a quarter of the calls for whole messages, and a sixth of
+the others. All samples are taken by HASHLOOM_SEED, a number.
 
 CC, CROSS_CC, I686_CC and WASM_CC name the compilers. HASHLOOM_REQUIRE=1: all must be there, qemu-aarch64 and node;
 HASHLOOM_EXPECT=avx512,sha: this CPU must have all instructions. Exit status: 0 all proved, 1 something is not.
@@ -1150,7 +1150,7 @@ def main():
             forget()
             texts, runs = set(), runs_of(what, target, body, every)
             if options.share > 1 and what != "kernels":
-                runs = sampled(runs, 2 if what == "whole" else 6, f"{what} {body}")
+                runs = sampled(runs, 4 if what == "whole" else 6, f"{what} {body}")
             return unproved(target.image, runs, texts), texts, len(runs)
 
         for (what, target, body), (wrong, texts, n) in zip(proofs, side_by_side(proved, proofs)):
