@@ -92,7 +92,7 @@ KERNEL_MUTANTS = [
     ("generic/scalar.c", "alg/keccak.lanes.h", "ROUND(A2, A3, rc[2])", "ROUND(A2, A3, rc[1])"),
     ("generic/scalar.c", "alg/keccak.lanes.h", "lv64_rax(c1, c3)", "lv64_rax(c1, c2)"),
     ("generic/scalar.c", "alg/keccak.lanes.h", "PLACE(2, 3, x, y)", "PLACE(3, 2, x, y)"),
-    ("x86/avx2.c", "alg/keccak.lanes.h", "lv64_chi(b3, b4, b0)", "lv64_chi(b3, b0, b4)"),
+    ("x86/avx2.c", "alg/keccak.lanes.h", "keccak_chi(b3, b4, b0,", "keccak_chi(b3, b0, b4,"),
     ("generic/scalar.c", "alg/keccak.lanes.h", "block_nbytes / 8)", "block_nbytes / 8 - 1)"),
     ("alg/constants.c", "alg/constants.c", "0x8000000080008081", "0x8000000080008080"),
     ("arm/sha3.c", "lanes/sha3.h", "vbcaxq_u64(x, z, y)", "vbcaxq_u64(x, y, z)"),
@@ -275,3 +275,14 @@ GUARDS = [
 # Instructions with a literal that is changed by one.
 LITERALS = re.compile(r"v?(rorx|ror|p(sll|srl)[dq]|pro[lr][dq]|palignr|pternlog[dq]|sha1rnds4)|shl|ushr|sri|xar|ext|"
                       r"i8x16.shuffle")
+
+
+def stale(core, here):
+    """Changes whose text is not in its file any more. core: the folder of the core's sources; here: of this file."""
+    of_core = [*KERNEL_MUTANTS, *EDGE_MUTANTS, *BLIND_MUTANTS, *BLIND_EDGE_MUTANTS, *EMULATED_MUTANTS,
+               *(guard[1:] for guard in GUARDS)]
+    of_prover = [*(("words.py", old) for old, _ in FORM_MUTANTS), *((file, old) for file, old, *_ in MODEL_MUTANTS),
+                 *((file, old) for *_, file, old, _ in GUARDS)]
+    texts = [(core / file, old) for _, file, old, *_ in of_core] + [(here / file, old) for file, old in of_prover]
+    return [f"{file.name} no longer has the text of a mutant: {old}" for file, old in texts
+            if old not in file.read_text()]
