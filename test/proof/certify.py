@@ -54,7 +54,7 @@ sys.path.insert(0, str(HERE))
 import words as inner
 from operators import operators
 
-from words import FULL, TooLong, Unknown
+from words import ALL, FULL, TooLong, Unknown, signed  # other files take these from here
 
 log = types.SimpleNamespace(file=None, nlines=0, nclaims=0)
 
