@@ -23,6 +23,7 @@ use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+pub mod forms;
 pub mod name;
 #[cfg(windows)]
 mod windows;

@@ -34,8 +34,8 @@ pub use parse::{
     Problem, Torrent, Version,
 };
 pub use verify::{
-    Check, Checkpoint, Content, FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report,
-    Trouble, Verdicts, VerifyError, verify, verify_many, verify_pieces,
+    Check, Checkpoint, Content, FileDifference, FileReport, FileState, FileTrouble, Location, PieceState, Ranges,
+    Report, Trouble, Verdicts, VerifyError, verify, verify_many, verify_pieces,
 };
 
 // The examples in the guide as documentation tests.

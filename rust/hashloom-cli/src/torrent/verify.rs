@@ -524,7 +524,7 @@ impl<'a> Printer<'a> {
         }
         let is_missing_listed = arguments.missing || claim.is_some();
         if is_missing_listed {
-            let is_listed = !report.is_complete() || report.files.iter().any(|found| found.difference.is_some());
+            let is_listed = !report.is_complete() || verify_summary::has_notes(report);
             if single && is_listed {
                 writeln!(out)?;
             }
@@ -546,11 +546,7 @@ impl<'a> Printer<'a> {
 /// Prints `bad<TAB>0<TAB>16383<TAB>music/album/track.flac`; bytes count as in HTTP's Range.
 fn repair_list(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     for (file, bytes, state) in report.wrong_bytes(torrent) {
-        let path = match torrent.is_single_file() {
-            true => report.content.clone(),
-            false => report.content.join(to_path(torrent.file(file).path)),
-        };
-        let path = display(&path);
+        let path = display(&report.path(torrent, file));
         writeln!(out, "{}\t{}\t{}\t{path}", state.name(), bytes.start, bytes.end - 1)?;
     }
     Ok(())

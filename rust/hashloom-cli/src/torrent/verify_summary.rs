@@ -63,7 +63,7 @@ pub fn verdict(
     is_listed: bool,
 ) -> io::Result<()> {
     let named = files(out, torrent, report, is_listed)?;
-    if !is_listed && report.files.iter().any(|found| found.difference.is_some()) {
+    if !is_listed && has_notes(report) {
         if named == 0 {
             writeln!(out)?;
         }
@@ -213,11 +213,19 @@ fn difference(file: &File<'_>, difference: FileDifference) -> String {
     }
 }
 
-/// Prints up to `most` of the files that contradict their attributes, and the number of the others.
+/// Whether [`differences`] prints anything.
+pub fn has_notes(report: &Report) -> bool {
+    report.moved().next().is_some() || report.files.iter().any(|found| found.difference.is_some())
+}
+
+/// Prints up to `most` of the files that have other names or contradict their attributes, and the number of the others.
 pub fn differences(out: &mut impl Write, torrent: &Torrent, report: &Report, most: usize) -> io::Result<()> {
-    let mut all = torrent.files().zip(&report.files).filter_map(|(file, found)| Some((file, found.difference?)));
-    for (file, what) in all.by_ref().take(most) {
-        writeln!(out, "  note: {} {}", shown(file.path), difference(&file, what))?;
+    let differ = torrent.files().zip(&report.files).filter_map(|(file, found)| Some((file, found.difference?)));
+    let differ = differ.map(|(file, what)| (file.path, difference(&file, what)));
+    let moved = report.moved().map(|(file, path)| (torrent.file(file).path, format!("is {}", display(path))));
+    let mut all = moved.chain(differ);
+    for (path, what) in all.by_ref().take(most) {
+        writeln!(out, "  note: {} {what}", shown(path))?;
     }
     match all.count() {
         0 => Ok(()),

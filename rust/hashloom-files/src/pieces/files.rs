@@ -52,7 +52,7 @@ pub enum Trouble {
 /// The place of the files.
 #[derive(Debug)]
 pub enum Place {
-    /// All files lie below a folder.
+    /// All files lie below a folder, those with an absolute path apart: the caller has named these, as for `Listed`.
     Folder(Arc<Root>),
     /// There is a single file, at this path.
     File(PathBuf),
@@ -279,7 +279,10 @@ impl<'a> Files<'a> {
             return Ok((file.try_clone()?, *nbytes));
         }
         let mut open = || match &self.place {
-            Place::Folder(root) => root.open_file(&(self.path_of)(index), number, last),
+            Place::Folder(root) => match (self.path_of)(index) {
+                path if path.is_absolute() => open_regular(&path),
+                path => root.open_file(&path, number, last),
+            },
             Place::File(path) => open_regular(path),
             Place::Listed => open_regular(&(self.path_of)(index)),
             Place::Open(..) => Err(OpenError::Missing),
@@ -298,7 +301,10 @@ impl<'a> Files<'a> {
 
     fn stamp(&self, index: usize, last: &mut LastFolder) -> io::Result<Stamp> {
         match &self.place {
-            Place::Folder(root) => root.stamp(&(self.path_of)(index), last),
+            Place::Folder(root) => match (self.path_of)(index) {
+                path if path.is_absolute() => stamp_at(&path),
+                path => root.stamp(&path, last),
+            },
             Place::File(path) => stamp_at(path),
             Place::Listed => stamp_at(&(self.path_of)(index)),
             Place::Open(..) => Err(io::ErrorKind::Unsupported.into()),

@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -16,8 +15,7 @@ use hashloom_files::state::State;
 use hashloom_files::{Doubt, Noted, Tie};
 
 use super::PieceState;
-use super::content::file_path;
-use super::locate::locate;
+use super::locate::{Location, locate};
 use crate::{Bitfield, File, Torrent};
 
 /// Verdicts go to the state at the latest after this time.
@@ -144,8 +142,8 @@ impl Checkpoint {
     /// assert!(known.iter().all(|&state| state == PieceState::Unchecked));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn begin(&self, torrent: &Torrent, path: &Path) -> Verdicts {
-        let (mut checking, looks) = Checking::new(torrent, path);
+    pub fn begin(&self, torrent: &Torrent, place: impl Into<Location>) -> Verdicts {
+        let (mut checking, looks) = Checking::new(torrent, &place.into());
         let mut inner = self.lock();
         let mut doubts = vec![None; checking.pieces.len()];
         let Checking { ties, pieces, .. } = &mut checking;
@@ -225,7 +223,7 @@ impl Checkpoint {
     /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
     /// # let torrent = Torrent::parse(bytes)?;
     /// # let checkpoint = Checkpoint::new(State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?);
-    /// checkpoint.begin(&torrent, "downloads".as_ref());
+    /// checkpoint.begin(&torrent, "downloads");
     /// checkpoint.record(&torrent, 0, PieceState::Missing);
     /// checkpoint.end(&torrent, &Bitfield::all(1));
     /// assert!(checkpoint.is_empty());
@@ -317,8 +315,8 @@ impl Inner {
 
 impl Checking {
     /// Looks at all files.
-    fn new(torrent: &Torrent, path: &Path) -> (Checking, Vec<u64>) {
-        let (files, looks) = look(torrent, path);
+    fn new(torrent: &Torrent, place: &Location) -> (Checking, Vec<u64>) {
+        let (files, looks) = look(torrent, place);
         let mut ties = Vec::new();
         let mut last = None;
         for piece in 0..torrent.piece_count() {
@@ -371,13 +369,14 @@ fn id(torrent: &Torrent) -> Vec<u8> {
 }
 
 /// What ties verdicts to each file as it is now, and the looks at them.
-fn look(torrent: &Torrent, path: &Path) -> (Vec<Tie>, Vec<u64>) {
+fn look(torrent: &Torrent, place: &Location) -> (Vec<Tie>, Vec<u64>) {
+    let located = locate(torrent, place, &Cache::default());
     // Nothing is known if the place is missing; the check itself will report why.
-    let content = locate(torrent, path, &Cache::default()).map_or(path.to_owned(), |located| located.content);
-    let folder = Folder::new(&content);
+    let folder = Folder::new(located.as_ref().map_or(place.path(), |located| &located.content));
+    let path = |file: usize| located.as_ref().ok().map(|located| located.paths.path(torrent, file));
     let note = |file: File<'_>| match file.attributes.padding || file.attributes.symlink {
         true => None,
-        false => Noted::of(&file_path(torrent, &content, file.index)).ok(),
+        false => path(file.index).and_then(|path| Noted::of(&path).ok()),
     };
     let is_fresh = |noted: &Option<Noted>| noted.is_some_and(|noted| noted.doubt == Some(Doubt::Fresh));
     let mut all: Vec<Option<Noted>> = torrent.files().map(note).collect();
@@ -388,7 +387,7 @@ fn look(torrent: &Torrent, path: &Path) -> (Vec<Tie>, Vec<u64>) {
         }
     }
     let ties = all.iter().zip(torrent.files()).map(|(noted, file)| match noted {
-        Some(noted) => folder.tie(&file_path(torrent, &content, file.index), noted),
+        Some(noted) => folder.tie(&path(file.index).unwrap_or_default(), noted),
         None => folder.tie_of_none(),
     });
     let looks = all.iter().map(|noted| Files::look_of(noted.as_ref().map(|noted| &noted.stamp)));

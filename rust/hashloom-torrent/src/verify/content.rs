@@ -6,13 +6,12 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use hashloom_files::paths;
 use hashloom_files::pieces::files::Cache;
 use hashloom_files::read::stamp::Stamp;
 
 use super::Report;
 use super::VerifyError;
-use super::locate::locate;
+use super::locate::{Located, Location, Paths, locate};
 use crate::Torrent;
 
 /// The place, length and time of last change of each file of a torrent.
@@ -43,6 +42,7 @@ use crate::Torrent;
 #[derive(Debug, Clone)]
 pub struct Content {
     path: PathBuf,
+    paths: Paths,
     files: Vec<Stat>,
 }
 
@@ -60,8 +60,8 @@ struct Stat {
 const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_s: 0, fingerprint: 0 };
 
 impl Content {
-    /// Finds the files of a torrent and their lengths and times; `path` has the same meaning as for
-    /// [`verify`](super::verify()). No file is opened. A missing file is not an error.
+    /// Finds the files of a torrent and their lengths and times; `place` has the same meaning as for
+    /// [`Check::new`](super::Check::new). No file is opened. A missing file is not an error.
     ///
     /// # Errors
     ///
@@ -80,13 +80,15 @@ impl Content {
     /// assert_eq!(content.path(), folder.path().join("abc.txt"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn find(torrent: &Torrent, path: &Path) -> Result<Content, VerifyError> {
-        let content = locate(torrent, path, &Cache::default())
-            .map_err(|error| VerifyError::locating(torrent, path, error))?
-            .content;
-        let path = absolute(&content).map_err(|error| VerifyError::Path { path: content, error })?;
-        let files = (0..torrent.file_count()).map(|index| stat(&file_path(torrent, &path, index))).collect();
-        Ok(Content { path, files })
+    pub fn find(torrent: &Torrent, place: impl Into<Location>) -> Result<Content, VerifyError> {
+        let place = place.into();
+        let located = locate(torrent, &place, &Cache::default());
+        let Located { content, paths, .. } =
+            located.map_err(|error| VerifyError::locating(torrent, &place.path, error))?;
+        let absolute = |path: &Path| absolute(path).map_err(|error| VerifyError::Path { path: path.to_owned(), error });
+        let (path, paths) = (absolute(&content)?, paths.below(absolute(&place.path)?));
+        let files = (0..torrent.file_count()).map(|index| stat(&paths.path(torrent, index))).collect();
+        Ok(Content { path, paths, files })
     }
 
     /// The content's file or folder, whether it exists or not: an absolute path.
@@ -199,7 +201,7 @@ impl Content {
 
     /// The path where a file is or should be.
     pub(crate) fn file_path(&self, torrent: &Torrent, index: usize) -> PathBuf {
-        file_path(torrent, &self.path, index)
+        self.paths.path(torrent, index)
     }
 
     /// Number of files.
@@ -210,14 +212,6 @@ impl Content {
     /// The last change of any file, in seconds after 1970.
     pub(crate) fn last_changed_s(&self) -> Option<i64> {
         (0..self.files.len()).filter_map(|index| self.changed_s(index)).max()
-    }
-}
-
-/// The path of a file of the content.
-pub(super) fn file_path(torrent: &Torrent, content: &Path, index: usize) -> PathBuf {
-    match torrent.is_single_file() {
-        true => content.to_owned(),
-        false => content.join(paths::to_path(torrent.file(index).path)),
     }
 }
 

@@ -12,48 +12,251 @@
 //!
 //! The last line is ambiguous if the content's own folder has a folder of its own name in it. Then the first 100 files
 //! decide: the place with more of them wins, PATH/name if both have equally many.
+//!
+//! A file that is not there under its own name may be there under the name that a client gave it, or in another Unicode
+//! form: see [`Located::paths`].
 
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hashloom_files::paths;
+use hashloom_files::paths::forms::Forms;
 use hashloom_files::pieces::files::{Cache, Place, seems_present};
 
+use super::client_names::{LIBTORRENT, Names, TRANSMISSION, device};
 use crate::Torrent;
+
+/// Where the content of a torrent is looked for.
+///
+/// ```
+/// use std::collections::BTreeMap;
+///
+/// use hashloom_files::run::Options;
+/// use hashloom_torrent::{Check, Location, Torrent, verify_many};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("renamed"), "abc")?;
+/// let mut torrent = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
+/// torrent.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
+/// let torrent = Torrent::parse(&[&torrent[..], b"ee"].concat())?;
+///
+/// let place = Location::from(folder.path()).paths(BTreeMap::from([(0, "renamed".into())]));
+/// verify_many([Check::new(&torrent, place)], &Options::new(), |_, report| assert!(report.unwrap().is_complete()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Location {
+    pub(crate) path: PathBuf,
+    pub(crate) paths: BTreeMap<usize, PathBuf>,
+}
+
+impl Location {
+    /// Some files are at other paths, given by their index: absolute, or relative to the folder. This says nothing if
+    /// the location is that of a single file itself.
+    ///
+    /// ```
+    /// use hashloom_torrent::Location;
+    ///
+    /// let place = Location::from("/srv").paths([(3, "/mnt/b".into())].into());
+    /// assert_eq!(place.path(), std::path::Path::new("/srv"));
+    /// ```
+    #[must_use]
+    pub fn paths(mut self, paths: BTreeMap<usize, PathBuf>) -> Location {
+        self.paths = paths;
+        self
+    }
+
+    /// The folder that holds the content, or the content itself.
+    ///
+    /// ```
+    /// assert_eq!(hashloom_torrent::Location::from("/srv").path(), std::path::Path::new("/srv"));
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl From<PathBuf> for Location {
+    fn from(path: PathBuf) -> Location {
+        Location { path, paths: BTreeMap::new() }
+    }
+}
+
+impl From<&Path> for Location {
+    fn from(path: &Path) -> Location {
+        path.to_owned().into()
+    }
+}
+
+impl From<&PathBuf> for Location {
+    fn from(path: &PathBuf) -> Location {
+        path.clone().into()
+    }
+}
+
+impl From<&str> for Location {
+    fn from(path: &str) -> Location {
+        PathBuf::from(path).into()
+    }
+}
+
+impl From<&Location> for Location {
+    fn from(place: &Location) -> Location {
+        place.clone()
+    }
+}
 
 /// The place of a torrent's files.
 pub(super) struct Located {
     pub(super) place: Place,
-    /// The path to put before a file's path.
-    pub(super) prefix: PathBuf,
     /// The content's file or folder, whether it exists or not.
     pub(super) content: PathBuf,
+    pub(super) paths: Paths,
+}
+
+/// The paths of a torrent's files.
+#[derive(Debug, Clone)]
+pub(crate) struct Paths {
+    /// The folder that relative paths start from; the file itself if `is_file`.
+    root: PathBuf,
+    is_file: bool,
+    /// The path to put before a file's path.
+    prefix: PathBuf,
+    /// The files that are not at the torrent's own path: absolute, or relative to `root`.
+    pub(crate) moved: BTreeMap<usize, PathBuf>,
+}
+
+impl Paths {
+    /// The path of a file, relative to the folder or absolute.
+    pub(super) fn relative(&self, torrent: &Torrent, file: usize) -> PathBuf {
+        match self.moved.get(&file) {
+            Some(path) => path.clone(),
+            None => self.own(torrent, file),
+        }
+    }
+
+    fn own(&self, torrent: &Torrent, file: usize) -> PathBuf {
+        let path = paths::to_path(torrent.file(file).path);
+        if self.prefix.as_os_str().is_empty() { path } else { self.prefix.join(path) }
+    }
+
+    /// The path of a file.
+    pub(crate) fn path(&self, torrent: &Torrent, file: usize) -> PathBuf {
+        if self.is_file { self.root.clone() } else { self.root.join(self.relative(torrent, file)) }
+    }
+
+    /// The same paths with another root.
+    pub(super) fn below(self, root: PathBuf) -> Paths {
+        Paths { root, ..self }
+    }
+
+    /// Looks for files that are missing under the torrent's own names under those that clients give them, and under
+    /// names in another Unicode form. The path of another file of the torrent is never taken, nor one path twice.
+    fn find_renamed(&mut self, torrent: &Torrent) {
+        let files = || torrent.files_without_padding().filter(|file| !file.attributes.symlink);
+        if !files().any(|file| has_other_names(file.path)) && !has_other_names(torrent.name()) {
+            // Names that differ in case only are the one thing left that a client changes.
+            let mut seen: Vec<u64> = files().map(|file| fingerprint(&file.path.to_ascii_lowercase())).collect();
+            seen.sort_unstable();
+            if seen.windows(2).all(|pair| pair[0] != pair[1]) {
+                return;
+            }
+        }
+        let (mut clients, mut own, mut forms) = (None, None, Forms::default());
+        for file in files() {
+            if self.moved.contains_key(&file.index) {
+                continue;
+            }
+            let path = self.own(torrent, file.index);
+            if seems_present(&self.root, &path) {
+                continue;
+            }
+            let clients = clients.get_or_insert_with(|| {
+                LIBTORRENT.iter().chain(&TRANSMISSION).map(|&client| Names::new(client, torrent)).collect::<Vec<_>>()
+            });
+            let mut below = clients.iter().map(|names| {
+                let path = names.path(torrent, file.index);
+                let inner = path.iter().position(|&byte| byte == b'/').map_or(&path[..], |slash| &path[slash + 1..]);
+                if torrent.is_single_file() { paths::to_path(&path) } else { self.prefix.join(paths::to_path(inner)) }
+            });
+            let found = below.find(|other| *other != path && seems_present(&self.root, other));
+            let Some(found) = found.or_else(|| forms.find(&self.root, &path)) else { continue };
+            let taken = own.get_or_insert_with(|| -> HashSet<u64> {
+                files().map(|file| fingerprint(self.own(torrent, file.index).as_os_str().as_encoded_bytes())).collect()
+            });
+            if taken.insert(fingerprint(found.as_os_str().as_encoded_bytes())) {
+                self.moved.insert(file.index, found);
+            }
+        }
+    }
+}
+
+/// Whether a client may have another name for a file: a name is not ASCII, has a control character or one of Windows,
+/// begins or ends with a space or dot, or is long; or is that of a device of Windows.
+fn has_other_names(path: &[u8]) -> bool {
+    path.split(|&byte| byte == b'/').any(|name| {
+        name.len() >= 240
+            || name.iter().any(|byte| !(b' '..=b'~').contains(byte) || b"<>:\"\\|?*".contains(byte))
+            || [name.first(), name.last()].iter().any(|byte| matches!(byte, Some(b' ' | b'.')))
+            || device(name).is_some()
+    })
+}
+
+fn fingerprint(path: &[u8]) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Number of files that decide between two places.
 const DECIDING: usize = 100;
 
 /// Finds the content. `cache` may have the folder open already.
-pub(super) fn locate(torrent: &Torrent, path: &Path, cache: &Cache) -> io::Result<Located> {
-    let is_folder = std::fs::metadata(path)?.is_dir();
-    let name = paths::to_path(torrent.name());
-    let inner = path.join(&name);
-    if torrent.is_single_file() {
-        return Ok(match is_folder {
-            true => Located { place: Place::Folder(cache.root(path)?), prefix: PathBuf::new(), content: inner },
-            false => Located { place: Place::File(path.to_owned()), prefix: PathBuf::new(), content: path.to_owned() },
-        });
+pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> io::Result<Located> {
+    let path = &*location.path;
+    if !std::fs::metadata(path)?.is_dir() && torrent.is_single_file() {
+        let paths = Paths { root: path.to_owned(), is_file: true, prefix: PathBuf::new(), moved: BTreeMap::new() };
+        return Ok(Located { place: Place::File(path.to_owned()), content: path.to_owned(), paths });
     }
     let place = Place::Folder(cache.root(path)?);
+    let name = folder_name(torrent, path);
+    let prefix = match torrent.is_single_file() || by_name(torrent, path, &path.join(&name)) {
+        _ if torrent.is_single_file() => PathBuf::new(),
+        true => name.clone(),
+        false => PathBuf::new(),
+    };
+    let mut paths = Paths { root: path.to_owned(), is_file: false, prefix, moved: location.paths.clone() };
+    paths.find_renamed(torrent);
+    let content = match torrent.is_single_file() {
+        true => paths.path(torrent, 0),
+        false => path.join(&paths.prefix),
+    };
+    Ok(Located { place, content, paths })
+}
+
+/// The name of the torrent's folder below `path`: the torrent's own, unless only a name that a client gave it, or one in
+/// another Unicode form, is there.
+fn folder_name(torrent: &Torrent, path: &Path) -> PathBuf {
+    let own = paths::to_path(torrent.name());
+    if torrent.is_single_file() || !has_other_names(torrent.name()) || path.join(&own).is_dir() {
+        return own;
+    }
+    let clients = LIBTORRENT.iter().chain(&TRANSMISSION);
+    let names = clients.map(|&client| paths::to_path(&client.folder(torrent)));
+    let found = names.into_iter().find(|name| !name.as_os_str().is_empty() && path.join(name).is_dir());
+    found.or_else(|| Forms::default().find(path, &own)).unwrap_or(own)
+}
+
+/// Whether the content is in the folder `inner` below `path`, and not in `path` itself.
+fn by_name(torrent: &Torrent, path: &Path, inner: &Path) -> bool {
     let count = |folder: &Path| {
         let checked =
             torrent.files().filter(|file| !file.attributes.padding && !file.attributes.symlink).take(DECIDING);
         checked.filter(|file| seems_present(folder, &paths::to_path(file.path))).count()
     };
     // If no files are found at all, the content is named where a client would put it.
-    let by_name = if inner.is_dir() { count(&inner) >= count(path) } else { count(path) == 0 };
-    Ok(match by_name {
-        true => Located { place, prefix: name, content: inner },
-        false => Located { place, prefix: PathBuf::new(), content: path.to_owned() },
-    })
+    if inner.is_dir() { count(inner) >= count(path) } else { count(path) == 0 }
 }

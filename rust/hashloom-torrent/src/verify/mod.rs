@@ -3,9 +3,10 @@
 //! Checks the files on disk against torrents.
 
 mod checkpoint;
+pub(crate) mod client_names;
 mod content;
 mod links;
-mod locate;
+pub(crate) mod locate;
 mod report;
 
 use std::fmt;
@@ -23,10 +24,11 @@ use hashloom_files::pieces::job::{self, Digests, Hashes, Job, Outcome};
 use hashloom_files::pieces::run;
 use hashloom_files::run::{Options, lock};
 use hashloom_files::text::{quoted, reason};
-use locate::{Located, locate};
+use locate::{Located, Paths, locate};
 
 pub use checkpoint::{Checkpoint, Verdicts};
 pub use content::Content;
+pub use locate::Location;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 
 /// Why a check could not begin. After the beginning, faults of files are in the report.
@@ -156,8 +158,8 @@ pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Repor
 pub struct Check<H, T = ()> {
     /// The torrent.
     pub torrent: H,
-    /// Its content, or the folder that holds it.
-    pub path: PathBuf,
+    /// The place of its content.
+    pub place: Location,
     /// The value that comes back with the report.
     pub tag: T,
     pieces: Option<Bitfield>,
@@ -165,17 +167,17 @@ pub struct Check<H, T = ()> {
 }
 
 impl<H: Deref<Target = Torrent>> Check<H> {
-    /// All pieces of `torrent`, whose content `path` is or holds, as for [`verify`].
+    /// All pieces of `torrent`, whose content `place` is or holds, as for [`verify`].
     ///
     /// ```
     /// use hashloom_torrent::{Check, Torrent};
     ///
     /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// assert_eq!(Check::new(&torrent, "a").path, std::path::Path::new("a"));
+    /// assert_eq!(Check::new(&torrent, "a").place.path(), std::path::Path::new("a"));
     /// # Ok::<(), hashloom_torrent::Error>(())
     /// ```
-    pub fn new(torrent: H, path: impl Into<PathBuf>) -> Check<H> {
-        Check { torrent, path: path.into(), tag: (), pieces: None, known: Verdicts::default() }
+    pub fn new(torrent: H, place: impl Into<Location>) -> Check<H> {
+        Check { torrent, place: place.into(), tag: (), pieces: None, known: Verdicts::default() }
     }
 }
 
@@ -190,8 +192,8 @@ impl<H, T> Check<H, T> {
     /// # Ok::<(), hashloom_torrent::Error>(())
     /// ```
     pub fn tag<U>(self, tag: U) -> Check<H, U> {
-        let Check { torrent, path, pieces, known, .. } = self;
-        Check { torrent, path, tag, pieces, known }
+        let Check { torrent, place, pieces, known, .. } = self;
+        Check { torrent, place, tag, pieces, known }
     }
 
     /// Only these pieces: the [scope](Report::scope) of the report, which says nothing of other pieces, nor of files
@@ -333,6 +335,7 @@ struct Task<'a, H, T> {
     check: Mutex<Option<Check<H, T>>>,
     /// The place where the check looked for the torrent's file or folder.
     place: PathBuf,
+    paths: Paths,
     content: job::Content<'a>,
     states: Vec<AtomicU8>,
     /// The pieces whose verdicts were known and not taken back.
@@ -361,19 +364,16 @@ where
         let npieces = this.piece_count();
         let scope = check.pieces.take().map_or(Bitfield::all(npieces), |pieces| pieces.resized(npieces));
         let Verdicts { states: given, looks } = std::mem::take(&mut check.known);
-        let Located { place, prefix, content } = match locate(this, &check.path, cache) {
+        let Located { place, content, paths } = match locate(this, &check.place, cache) {
             Ok(located) => located,
             Err(error) => {
-                let error = VerifyError::locating(this, &check.path, error);
+                let error = VerifyError::locating(this, check.place.path(), error);
                 (lock(sink))(check, Err(error));
                 return None;
             }
         };
-        let names = torrent.clone();
-        let path_of = move |index| {
-            let path = paths::to_path(names.file(index).path);
-            if prefix.as_os_str().is_empty() { path } else { prefix.join(path) }
-        };
+        let (names, listed) = (torrent.clone(), paths.clone());
+        let path_of = move |index| listed.relative(&names, index);
         let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
         let hashes =
             Hashes::of_torrent(this.layout.piece_nbytes(), !this.digests().is_empty(), !this.roots().is_empty());
@@ -398,6 +398,7 @@ where
         Some(Arc::new(Task {
             taken_over: Mutex::new(taken_over),
             place: content,
+            paths,
             content: job::Content::new(this.layout.clone(), files, hashes),
             states: (0..npieces).map(|piece| AtomicU8::new(known(piece) as u8)).collect(),
             scope,
@@ -426,6 +427,7 @@ where
             troubles.into_iter().map(|(file, trouble)| FileTrouble { file, path: files.path(file), trouble });
         Report {
             content: self.place.clone(),
+            paths: self.paths.clone(),
             scope: self.scope.clone(),
             pieces,
             files: file_reports,

@@ -4,9 +4,10 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::locate::Paths;
 use crate::{Bitfield, Torrent};
 
 use hashloom_files::merkle::NODE_NBYTES;
@@ -37,6 +38,8 @@ use hashloom_files::text::reason;
 pub struct Report {
     /// The place where the check looked for the content: a file or a folder, which need not exist.
     pub content: PathBuf,
+    /// The paths of the files.
+    pub(super) paths: Paths,
     /// The pieces that were asked for: all, unless [`Check::pieces`](super::Check::pieces) named others.
     pub scope: Bitfield,
     /// The verdict on each piece; [`Unchecked`](PieceState::Unchecked) outside of the scope.
@@ -340,6 +343,48 @@ impl fmt::Display for FileTrouble {
 }
 
 impl Report {
+    /// The path where the check looked for a file.
+    ///
+    /// # Panics
+    /// If the torrent has no such file.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::{Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// assert_eq!(report.path(&torrent, 0), folder.path().join("abc.txt"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn path(&self, torrent: &Torrent, file: usize) -> PathBuf {
+        self.paths.path(torrent, file)
+    }
+
+    /// The files that were looked for at another path than the torrent's, and these paths: absolute, or relative to the
+    /// folder that was named. They were [given](super::Location::paths), or have names that a client gave them, or
+    /// names in another Unicode form.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::{Torrent, verify};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let head = b"d4:infod6:lengthi3e4:name5:a\\b\x01c12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// let torrent = Torrent::parse(head)?;
+    /// std::fs::write(folder.path().join("ab_c"), "abc")?; // libtorrent's name
+    /// let report = verify(&torrent, folder.path(), &Options::new())?;
+    /// # if cfg!(unix) {
+    /// assert_eq!(report.moved().collect::<Vec<_>>(), [(0, "ab_c".as_ref())]);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn moved(&self) -> impl Iterator<Item = (usize, &Path)> {
+        self.paths.moved.iter().map(|(&file, path)| (file, &**path))
+    }
+
     /// Number of pieces in a state.
     ///
     /// ```

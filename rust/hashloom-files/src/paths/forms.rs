@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Names that print the same: Unicode writes "é" as one code point (NFC) or as "e" and an accent (NFD). File systems of
+//! macOS and programs that copy from there change one into the other; to Linux and Windows these are two names.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use unicode_normalization::UnicodeNormalization;
+
+/// Number of folders whose names are kept.
+const FOLDERS_MAX: usize = 64;
+
+/// Finds files under names in another Unicode form. The folders that were listed stay in memory, the last 64 of them.
+///
+/// ```
+/// use hashloom_files::paths::forms::Forms;
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("cafe\u{301}"), "")?;
+/// let found = Forms::default().find(folder.path(), "caf\u{e9}".as_ref());
+/// # if cfg!(not(target_os = "macos")) {
+/// assert_eq!(found, Some("cafe\u{301}".into()));
+/// # }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Forms {
+    /// For each folder its names that are not ASCII, by their NFC; `None` where two names have one NFC.
+    folders: HashMap<PathBuf, HashMap<String, Option<OsString>>>,
+}
+
+impl Forms {
+    /// Finds the file or folder at `relative` below `root` if some component is there in another Unicode form only, and
+    /// in one such form. `None` if it is there under its own name, or missing, or if two names would do.
+    pub fn find(&mut self, root: &Path, relative: &Path) -> Option<PathBuf> {
+        if relative.to_str().is_none_or(str::is_ascii) {
+            return None;
+        }
+        let mut found = PathBuf::new();
+        for component in relative.components() {
+            let folder = root.join(&found);
+            if !matches!(component, Component::Normal(_)) || folder.join(component).symlink_metadata().is_ok() {
+                found.push(component);
+                continue;
+            }
+            let name = component.as_os_str().to_str().filter(|name| !name.is_ascii())?;
+            let other = self.names(folder).get(&nfc(name))?.as_ref()?;
+            found.push(other);
+        }
+        (found != relative).then_some(found)
+    }
+
+    fn names(&mut self, folder: PathBuf) -> &HashMap<String, Option<OsString>> {
+        if self.folders.len() >= FOLDERS_MAX && !self.folders.contains_key(&folder) {
+            self.folders.clear();
+        }
+        self.folders.entry(folder).or_insert_with_key(|folder| {
+            let mut names = HashMap::new();
+            // A folder that cannot be listed has no names to offer; whoever opens the file says what is wrong.
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                if let Some(text) = name.to_str().filter(|text| !text.is_ascii()) {
+                    names.entry(nfc(text)).and_modify(|one| *one = None).or_insert(Some(name));
+                }
+            }
+            names
+        })
+    }
+}
+
+/// A name in Unicode's Normalization Form C (UAX #15).
+fn nfc(name: &str) -> String {
+    name.nfc().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn one_other_form_is_found_and_two_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (nfc, nfd, middle) = ("\u{1ed9}", "o\u{323}\u{302}", "\u{1ecd}\u{302}");
+        std::fs::create_dir(folder.path().join(nfd)).unwrap();
+        std::fs::write(folder.path().join(nfd).join(nfc), "").unwrap();
+        let find = |path: String| Forms::default().find(folder.path(), Path::new(&path));
+        assert_eq!(find(format!("{nfc}/{nfd}")), Some(Path::new(nfd).join(nfc)));
+        assert_eq!(find(format!("{nfd}/{nfc}")), None, "each is there under its own name");
+        assert_eq!(find(format!("{nfc}/a")), None);
+        std::fs::create_dir(folder.path().join(middle)).unwrap();
+        assert_eq!(find(format!("{nfc}/{nfd}")), None, "two folders would do");
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The names under which clients keep files whose names in the torrent they do not take as they are, on Linux and
+//! macOS: `sanitize_append_path_element` and `resolve_duplicate_filenames` of libtorrent 2.0 and 2.1,
+//! `tr_metainfo_sanitize_path_component` of Transmission 3.00, `makeSubpathPortable` of 4.0 and `sanitize_subpath` of
+//! 4.1.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::Torrent;
+
+/// A client and the versions that rename alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Client {
+    Libtorrent20,
+    Libtorrent21,
+    Transmission3,
+    Transmission40,
+    Transmission41,
+}
+
+pub(crate) const LIBTORRENT: [Client; 2] = [Client::Libtorrent20, Client::Libtorrent21];
+pub(crate) const TRANSMISSION: [Client; 3] = [Client::Transmission3, Client::Transmission40, Client::Transmission41];
+
+/// The names that a client gives the files of a torrent.
+#[derive(Debug)]
+pub(crate) struct Names {
+    client: Client,
+    /// The files whose paths another file or folder has already, upper and lower case apart: their paths with a number.
+    numbered: BTreeMap<usize, Vec<u8>>,
+}
+
+impl Names {
+    pub(crate) fn new(client: Client, torrent: &Torrent) -> Names {
+        let mut names = Names { client, numbered: BTreeMap::new() };
+        if LIBTORRENT.contains(&client) && !torrent.is_single_file() {
+            names.number(torrent);
+        }
+        names
+    }
+
+    /// The path of a file below the download folder.
+    pub(crate) fn path(&self, torrent: &Torrent, file: usize) -> Vec<u8> {
+        match self.numbered.get(&file) {
+            Some(path) => path.clone(),
+            None => self.plain(torrent, file),
+        }
+    }
+
+    fn plain(&self, torrent: &Torrent, file: usize) -> Vec<u8> {
+        let (name, path) = (torrent.name(), torrent.file(file).path);
+        let components = path.split(|&byte| byte == b'/');
+        let path = match torrent.is_single_file() {
+            true => self.client.sanitized(name).unwrap_or_else(|| b"_".to_vec()),
+            false => {
+                let all = std::iter::once(name).chain(components).filter_map(|name| self.client.sanitized(name));
+                all.collect::<Vec<_>>().join(&b'/')
+            }
+        };
+        match self.client {
+            Client::Transmission3 if std::str::from_utf8(&path).is_err() => latin9(&path).into_bytes(),
+            Client::Transmission40 | Client::Transmission41 => String::from_utf8_lossy(&path).into_owned().into_bytes(),
+            _ => path,
+        }
+    }
+
+    /// libtorrent numbers files whose path is that of an earlier file or of a folder: `readme.1.txt`.
+    fn number(&mut self, torrent: &Torrent) {
+        let lower = |path: &[u8]| path.to_ascii_lowercase();
+        // Hashes of paths: a torrent can have ten million. Two paths of one hash are compared below.
+        let mut taken = HashSet::new();
+        let mut last = Vec::new();
+        let mut is_distinct = true;
+        let all: Vec<usize> = torrent.files_without_padding().map(|file| file.index).collect();
+        for &file in &all {
+            let path = lower(&self.plain(torrent, file));
+            let folder = path[..path.iter().rposition(|&byte| byte == b'/').unwrap_or(0)].to_vec();
+            if folder != last {
+                last.clone_from(&folder);
+                for (end, _) in folder.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+                    taken.insert(fingerprint(&folder[..end], true));
+                }
+                taken.insert(fingerprint(&folder, true));
+            }
+            is_distinct &= taken.insert(fingerprint(&path, false));
+        }
+        // A file has the path of a folder.
+        is_distinct &= all.iter().all(|&file| !taken.contains(&fingerprint(&lower(&self.plain(torrent, file)), true)));
+        if is_distinct {
+            return;
+        }
+        let folders = |path: &[u8]| {
+            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| path[..end].to_vec());
+            ends.collect::<Vec<_>>()
+        };
+        let mut taken: HashSet<Vec<u8>> =
+            all.iter().flat_map(|&file| folders(&lower(&self.plain(torrent, file)))).collect();
+        for file in all {
+            let path = self.plain(torrent, file);
+            if taken.insert(lower(&path)) {
+                continue;
+            }
+            let name = path.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+            let dot = path[name..].iter().rposition(|&byte| byte == b'.').map_or(path.len(), |dot| name + dot);
+            let numbered =
+                (1..=u32::MAX).map(|number| [&path[..dot], format!(".{number}").as_bytes(), &path[dot..]].concat());
+            if let Some(path) = numbered.into_iter().find(|path| taken.insert(lower(path))) {
+                self.numbered.insert(file, path);
+            }
+        }
+    }
+}
+
+fn fingerprint(path: &[u8], is_folder: bool) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    (path, is_folder).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Client {
+    /// The name of a torrent's folder; empty if the client refuses it.
+    pub(crate) fn folder(self, torrent: &Torrent) -> Vec<u8> {
+        self.sanitized(torrent.name()).unwrap_or_default()
+    }
+
+    /// The name that a component of a path becomes; `None` if the client leaves it out.
+    fn sanitized(self, name: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Client::Libtorrent20 | Client::Libtorrent21 => libtorrent(name, self == Client::Libtorrent21),
+            Client::Transmission3 => transmission3(name),
+            Client::Transmission40 | Client::Transmission41 => {
+                Some(transmission4(name, self == Client::Transmission40))
+            }
+        }
+    }
+}
+
+/// The code point at the beginning of `bytes` and its length; `None` if it is not UTF-8, and the bytes that libtorrent
+/// then takes together.
+fn code_point(bytes: &[u8]) -> (Option<char>, usize) {
+    let nbytes = match bytes[0] {
+        0..=0x7f => 1,
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf7 => 4,
+        0xf8..=0xfb => 5,
+        0xfc..=0xfd => 6,
+        _ => return (None, 1),
+    };
+    let Some(sequence) = bytes.get(..nbytes) else { return (None, if nbytes > 4 { nbytes } else { bytes.len() }) };
+    (std::str::from_utf8(sequence).ok().and_then(|text| text.chars().next()), nbytes)
+}
+
+fn libtorrent(name: &[u8], is_2_1: bool) -> Option<Vec<u8>> {
+    let is_left_out = |point: char| {
+        let point = u32::from(point);
+        let is_direction = (0x200e..=0x200f).contains(&point) || (0x202a..=0x202e).contains(&point);
+        let is_invisible = point == 0x61c
+            || (0x200b..=0x200d).contains(&point)
+            || (0x2060..=0x2064).contains(&point)
+            || (0x2066..=0x2069).contains(&point)
+            || point == 0xfeff;
+        is_direction || is_2_1 && is_invisible || point == u32::from('\\')
+    };
+    let is_replaced = |point: char| point < ' ' || is_2_1 && ('\x7f'..='\u{9f}').contains(&point);
+    let (mut out, mut at, mut ndots, mut has_extension) = (Vec::new(), 0, 0, false);
+    while at < name.len() {
+        let (point, nbytes) = code_point(&name[at..]);
+        match point {
+            Some(point) if is_left_out(point) => {}
+            Some(point) if !is_replaced(point) => {
+                out.extend_from_slice(&name[at..at + nbytes]);
+                ndots += usize::from(point == '.');
+                // A name of more than 240 bytes ends there; an extension of up to nine bytes stays.
+                if out.len() >= 240 && !has_extension {
+                    let first = (name.len().saturating_sub(10)).max(at) + 1;
+                    let Some(dot) = (first..name.len()).rev().find(|&dot| name[dot] == b'.') else { break };
+                    has_extension = true;
+                    at = dot;
+                    continue;
+                }
+            }
+            _ => out.push(b'_'),
+        }
+        at += nbytes;
+    }
+    match ndots == out.len() && ndots <= 2 {
+        true if is_2_1 => Some(b"_".to_vec()),
+        true => None,
+        false => Some(out),
+    }
+}
+
+const DEVICES: [&[u8]; 22] = [
+    b"CON", b"PRN", b"AUX", b"NUL", b"COM1", b"COM2", b"COM3", b"COM4", b"COM5", b"COM6", b"COM7", b"COM8", b"COM9",
+    b"LPT1", b"LPT2", b"LPT3", b"LPT4", b"LPT5", b"LPT6", b"LPT7", b"LPT8", b"LPT9",
+];
+
+/// The number of bytes of a Windows device's name that `name` is, or has before a dot.
+pub(crate) fn device(name: &[u8]) -> Option<usize> {
+    let base = name.split(|&byte| byte == b'.').next().unwrap_or_default();
+    DEVICES.iter().any(|device| device.eq_ignore_ascii_case(base)).then_some(base.len())
+}
+
+fn is_reserved(byte: u8) -> bool {
+    b"<>:\"/\\|?*".contains(&byte)
+}
+
+fn transmission3(name: &[u8]) -> Option<Vec<u8>> {
+    let mut out: Vec<u8> =
+        name.iter().map(|&byte| if is_reserved(byte) || byte < b' ' { b'_' } else { byte }).collect();
+    if let Some(nbytes) = device(&out) {
+        out.insert(nbytes, b'_');
+    }
+    let end = out.iter().rposition(|byte| !b" .".contains(byte)).map_or(0, |last| last + 1);
+    out.truncate(end);
+    let start = out.iter().take_while(|&&byte| byte == b' ').count();
+    out.drain(..start);
+    (!out.is_empty()).then_some(out)
+}
+
+fn transmission4(name: &[u8], is_4_0: bool) -> Vec<u8> {
+    if !is_4_0 {
+        return name.iter().map(|&byte| if byte < b' ' { b'_' } else { byte }).collect();
+    }
+    let name = name.trim_ascii();
+    let name = &name[..name.iter().rposition(|&byte| byte != b'.').map_or(0, |last| last + 1)];
+    let mut out = if device(name).is_some() { vec![b'_'] } else { Vec::new() };
+    out.extend(name.iter().map(|&byte| if is_reserved(byte) { b'_' } else { byte }));
+    out
+}
+
+/// The text that these bytes are in ISO 8859-15.
+fn latin9(bytes: &[u8]) -> String {
+    let point = |&byte: &u8| match byte {
+        0xa4 => '€',
+        0xa6 => 'Š',
+        0xa8 => 'š',
+        0xb4 => 'Ž',
+        0xb8 => 'ž',
+        0xbc => 'Œ',
+        0xbd => 'œ',
+        0xbe => 'Ÿ',
+        byte => char::from(byte),
+    };
+    bytes.iter().map(point).collect()
+}
