@@ -68,7 +68,7 @@ fn several_torrents_get_a_line_each_in_the_order_of_the_arguments() {
             not complete  three.torrent  19.5 KiB of 58.6 KiB (33.3%), 3 pieces missing, 1 file missing\n\
             not complete  one.torrent  32 KiB of 58.6 KiB (54.6%), 2 pieces bad\n\
             \n\
-            not complete: 1 of 5 torrents in ";
+            4 of 5 torrents are not complete in ";
         output.begins(expected);
 
         let output = verify(folder, arguments.into_iter().chain(["--json", "--threads", threads]));
@@ -463,7 +463,7 @@ mod linux {
             third.starts_with("interrupted   large.torrent  0 bytes of 2 GiB (0.0%), 2048 pieces unchecked"),
             "{third}"
         );
-        assert!(total.starts_with("interrupted: 1 of 5 torrents in "), "{total}");
+        assert!(total.starts_with("interrupted: 1 of 5 torrents is complete in "), "{total}");
         assert_eq!(names(folder), ["large", "large.torrent", "one", "one.torrent"]);
     }
 

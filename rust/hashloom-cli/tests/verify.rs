@@ -460,7 +460,7 @@ fn a_file_that_is_too_long_is_complete_and_not_exact() {
     assert_eq!(status(&output), 1);
     let text = stdout(&output);
     assert!(text.starts_with("not exact     long.torrent  39.1 KiB, 1 file too long\ncomplete      other"), "{text}");
-    assert!(text.contains("\nnot complete: 1 of 2 torrents in "), "{text}");
+    assert!(text.contains("\n1 of 2 torrents is not complete in "), "{text}");
     // Claims are right, but the file is not what the torrent describes.
     assert_eq!(status(&run(&["long.torrent", "--quiet", "--bitfield", "bits"])), 0);
     assert_eq!(status(&run(&["long.torrent", "--claimed", "bits"])), 0);

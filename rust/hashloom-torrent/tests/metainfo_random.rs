@@ -173,12 +173,13 @@ proptest! {
         });
         match Torrent::parse(&bytes) {
             Ok(torrent) => {
-                prop_assert!(total.is_some() && lengths.iter().all(|&nbytes| nbytes <= 1 << 32));
+                prop_assert!(total.is_some());
+                prop_assert_eq!(torrent.unlayered().len(), lengths.iter().filter(|&&nbytes| nbytes > 1 << 32).count());
                 prop_assert_eq!(torrent.total_nbytes(), lengths.iter().sum::<u64>());
             }
             Err(error) => match error.problem {
                 Problem::TotalOverflow => prop_assert!(total.is_none()),
-                Problem::LayerMissing { .. } => prop_assert!(lengths.iter().any(|&nbytes| nbytes > 1 << 32)),
+                Problem::Expansion { .. } => prop_assert!(lengths.iter().any(|&nbytes| nbytes > 1 << 50)),
                 problem => prop_assert!(false, "{problem:?}"),
             },
         }

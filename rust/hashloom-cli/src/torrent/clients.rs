@@ -11,8 +11,8 @@ use clap::Args;
 use hashloom_files::Stamp;
 use hashloom_files::text::shown;
 use hashloom_torrent::bencode::Limits;
-use hashloom_torrent::resume::{self, Format};
-use hashloom_torrent::{Bitfield, Content, Report, Torrent, Trouble};
+use hashloom_torrent::resume::{self, Format, MappedPath, PathMap};
+use hashloom_torrent::{Bitfield, Content, Location, Report, Torrent, Trouble};
 
 use super::verify::RESULT_STANDS;
 use crate::output;
@@ -36,6 +36,11 @@ pub struct Clients {
     /// or Transmission, or a bitfield; in a folder DIR it is the file named after the torrent's info-hash
     #[arg(long, value_name = "FILE|DIR")]
     pub claimed: Option<PathBuf>,
+
+    /// The client knows the folder HOST as CLIENT, as a client in a container does. Its resume files name CLIENT and
+    /// keep it. Can be given several times
+    #[arg(long, value_name = "CLIENT=HOST")]
+    map_path: Vec<MappedPath>,
 }
 
 /// A resume file to write when the check is done.
@@ -51,8 +56,9 @@ struct Target {
 #[derive(Debug)]
 pub struct Plan {
     targets: Vec<Target>,
-    /// The path where the content is looked for.
-    path: PathBuf,
+    /// Where the content is looked for.
+    place: Location,
+    map: PathMap,
 }
 
 /// A file that was written.
@@ -122,22 +128,44 @@ impl Clients {
         self.asked().map(path).collect()
     }
 
-    /// Returns the folder where a client has the content, from the first of its files that names one. Errors in the
-    /// other files are reported when these are used.
-    pub fn folder(&self, torrent: &Torrent) -> Option<PathBuf> {
+    /// Returns where a client has the content, from the first of its files that names a folder. Errors in the other
+    /// files are reported when these are used.
+    pub fn place(&self, torrent: &Torrent) -> Option<Location> {
         let claimed = self.claimed.as_ref().and_then(|path| match path.is_dir() {
             true => in_folder(path, torrent).ok(),
             false => Some(path.clone()),
         });
         let written = self.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
-        let folder = |path: PathBuf| resume::decode(&old(&path).ok()??.1, torrent).ok()?.folder;
-        claimed.into_iter().chain(written).find_map(folder).filter(|folder| folder.is_absolute())
+        let map = self.map();
+        let place = |path: PathBuf| {
+            let read = resume::decode(&old(&path).ok()??.1, torrent).ok()?;
+            let folder = map.to_host(&read.folder?);
+            let renamed = read.renamed.into_iter().map(|(file, path)| (file, map.to_host(&path))).collect();
+            Some(Location::from(folder).paths(renamed).unwanted(read.unwanted))
+        };
+        claimed.into_iter().chain(written).find_map(place).filter(|place| place.path().is_absolute())
+    }
+
+    /// Takes the piece layers that a client's copy of a torrent lacks from the client's resume files.
+    pub fn take_layers(&self, torrent: &mut Torrent) {
+        let claimed = self.claimed.iter().filter_map(|path| match path.is_dir() {
+            true => in_folder(path, torrent).ok(),
+            false => Some(path.clone()),
+        });
+        let written = self.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
+        for path in claimed.chain(written).collect::<Vec<_>>() {
+            super::take_layers(torrent, &path);
+        }
+    }
+
+    fn map(&self) -> PathMap {
+        self.map_path.iter().cloned().collect()
     }
 
     /// Plans what to write and where, and checks that it can be written: a check can take hours, so errors must come
     /// first.
-    pub fn plan(&self, torrent: &Torrent, content: &Path) -> Result<Plan, String> {
-        let mut plan = Plan { targets: Vec::new(), path: content.to_owned() };
+    pub fn plan(&self, torrent: &Torrent, place: &Location) -> Result<Plan, String> {
+        let mut plan = Plan { targets: Vec::new(), place: place.clone(), map: self.map() };
         for (format, path) in self.paths(torrent)? {
             let target = Target { old: old(&path)?, format, path };
             let probed = output::probe(&target.path);
@@ -170,7 +198,8 @@ impl Clients {
 
 impl Plan {
     fn find(&self, torrent: &Torrent) -> Result<Content, String> {
-        Content::find(torrent, &self.path).map_err(|error| error.to_string())
+        let found = Content::find(torrent, &self.place).map_err(|error| error.to_string())?;
+        Ok(found.for_client(self.map.clone()))
     }
 
     /// Writes the result of the check. Returns each file that was written with its length. The errors tell which files

@@ -21,11 +21,15 @@ use std::path::Path;
 
 use hashloom_torrent::Torrent;
 use hashloom_torrent::bencode::Limits;
+use hashloom_torrent::resume;
 
 use crate::text::{display, failed};
 
 /// Tells by the first bytes what the user has in place of a .torrent file; `None` if it is nothing known.
 fn mistaken(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(b"\x1f\x8b") {
+        return Some("gzip; unpack it first, with gzip -dc");
+    }
     let head = head.trim_ascii_start();
     if head.starts_with(b"magnet:") {
         Some("a magnet link, which names a torrent without its content; let a client fetch the .torrent file")
@@ -41,7 +45,20 @@ pub fn read(path: &Path) -> Result<Torrent, String> {
     check_path(path)?;
     let bytes = read_bytes(path, File::open(path).map_err(|error| failed(path, &error))?)?;
     let head = head(&bytes);
-    Torrent::from_vec(bytes).map_err(|error| refused(path, &head, &error))
+    let mut torrent = Torrent::from_vec(bytes).map_err(|error| refused(path, &head, &error))?;
+    take_layers(&mut torrent, &path.with_extension("fastresume"));
+    Ok(torrent)
+}
+
+/// Takes the piece layers that a client's copy of a torrent lacks from its resume file, if that has them.
+pub fn take_layers(torrent: &mut Torrent, path: &Path) {
+    if torrent.unlayered().is_empty() {
+        return;
+    }
+    // What is wrong with the file is said where the file itself is asked for.
+    if let Ok(bytes) = File::open(path).map_err(|error| failed(path, &error)).and_then(|file| read_bytes(path, file)) {
+        let _ = resume::take_layers(&bytes, torrent);
+    }
 }
 
 /// Number of bytes that [`mistaken`] looks at.

@@ -60,7 +60,7 @@ pub struct Verify {
     #[arg(long, conflicts_with_all = ["missing", "map"])]
     json: bool,
 
-    /// Count a file that is too long as wrong: exit status 1
+    /// Count a file that is too long, or an empty one that is missing, as wrong: exit status 1
     #[arg(long)]
     exact: bool,
 
@@ -151,11 +151,12 @@ Clients without their own check:
   not its access control list.
 
 Exit status:
-  0    complete: all pieces are right and all files exist; with --file, --first
-       or --claimed: all pieces asked for are right; with --exact: and no file
-       is too long
+  0    complete: all pieces are right and all files exist, empty ones apart; with
+       --file, --first or --claimed: all pieces asked for are right; with --exact:
+       no file is too long, and empty files exist
   1    a piece asked for or a file is missing or bad; with --claimed: no piece
-       asked for is claimed; with --exact: a file is too long
+       asked for is claimed; with --exact: a file is too long, or an empty one
+       is missing
   2    wrong usage, a bad torrent, a file that could not be read or written, or
        an unstable file
   130  interrupted (Ctrl-C); what was found until then is printed
@@ -182,14 +183,15 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     }
     arguments.clients.check(torrents.len())?;
     arguments.check_distinct()?;
-    let place = |torrent: &Torrent| {
-        let path = given.map(Path::to_owned).or_else(|| arguments.clients.folder(torrent));
-        path.unwrap_or_else(|| ".".into())
+    let place = |torrent: &Torrent| match (given, arguments.clients.place(torrent)) {
+        (Some(path), Some(place)) => place.moved_to(path),
+        (Some(path), None) => path.into(),
+        (None, place) => place.unwrap_or_else(|| ".".into()),
     };
     if arguments.bitfield.is_some() || arguments.resume.is_some() {
         // Refuse before anything is written. A torrent that cannot be read now is an error when its turn comes.
         for file in torrents.iter().filter(|file| file.is_file()) {
-            read(file).map_or(Ok(()), |torrent| refuse_content(arguments, file, &place(&torrent), &torrent))?;
+            read(file).map_or(Ok(()), |torrent| refuse_content(arguments, file, place(&torrent).path(), &torrent))?;
         }
     }
     let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
@@ -215,20 +217,29 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         bar.suspend(|| printer.lock().unwrap_or_else(PoisonError::into_inner).put(index, Done::error(message)));
     };
     let checks = torrents.iter().enumerate().filter_map(|(index, file)| {
-        let begun = read(file).and_then(|torrent| {
-            let path = place(&torrent);
-            refuse_content(arguments, file, &path, &torrent)?;
-            let plan = arguments.clients.plan(&torrent, &path)?;
+        let begun = read(file).and_then(|mut torrent| {
+            arguments.clients.take_layers(&mut torrent);
+            let place = place(&torrent);
+            if given.is_none() && !place.path().exists() {
+                return Err(format!(
+                    "{}: the client has its content in {}, which does not exist here. Give the folder by --data, or say by --map-path what the client calls it",
+                    display(file),
+                    display(place.path())
+                ));
+            }
+            refuse_content(arguments, file, place.path(), &torrent)?;
+            let plan = arguments.clients.plan(&torrent, &place)?;
             let claim = arguments.clients.claim(&torrent)?;
             let claimed = claim.as_ref().map(|claim| &claim.pieces);
             let pieces = arguments.scope.pieces(&torrent, claimed);
             let pieces = pieces.map_err(|error| format!("{}: {error}", display(file)))?;
-            Ok((torrent, path, plan, claim, pieces))
+            Ok((torrent, place, plan, claim, pieces))
         });
         match begun {
-            Ok((torrent, path, plan, claim, pieces)) => {
-                let known = saver.as_ref().map_or(Verdicts::default(), |saver| saver.checkpoint.begin(&torrent, &path));
-                let check = Check::new(Arc::new(torrent), path).known(known).tag(Named { index, file, plan, claim });
+            Ok((torrent, place, plan, claim, pieces)) => {
+                let known =
+                    saver.as_ref().map_or(Verdicts::default(), |saver| saver.checkpoint.begin(&torrent, &place));
+                let check = Check::new(Arc::new(torrent), place).known(known).tag(Named { index, file, plan, claim });
                 Some(match pieces {
                     Some(pieces) => check.pieces(pieces),
                     None => check,

@@ -242,14 +242,20 @@ pub fn total(
     held_back: Option<HeldBack>,
     interrupted: bool,
 ) -> io::Result<()> {
-    let verdict = match complete == count {
-        true if in_part > 0 => style::good("part right"),
-        true => style::good("complete"),
-        false if interrupted => style::bad("interrupted"),
-        false if in_part > 0 => style::bad("part wrong"),
-        false => style::bad("not complete"),
-    };
-    write!(out, "\n{}: {complete} of {}", verdict.bold(), plural(count, "torrent"))?;
+    let torrents = plural(count, "torrent");
+    let are = |some: u64| if some == 1 { "is" } else { "are" };
+    match count - complete {
+        0 if in_part > 0 => write!(out, "\n{}: {complete} of {torrents}", style::good("part right").bold())?,
+        0 => write!(out, "\n{}: {complete} of {torrents}", style::good("complete").bold())?,
+        _ if interrupted => {
+            let verdict = style::bad("interrupted").bold();
+            write!(out, "\n{verdict}: {complete} of {torrents} {} complete", are(complete))?;
+        }
+        wrong if in_part > 0 => {
+            write!(out, "\n{}: {wrong} of {torrents} {} not right", style::bad("part wrong").bold(), are(wrong))?;
+        }
+        wrong => write!(out, "\n{wrong} of {torrents} {} {}", are(wrong), style::bad("not complete").bold())?,
+    }
     if in_part > 0 {
         write!(out, ", {in_part} checked in part,")?;
     }
@@ -260,8 +266,8 @@ pub fn total(
 /// Prints the files that are not as they should be: first those that are missing, too short, too long or unreadable, as
 /// they may be why pieces of others are not right. Returns the number of files named.
 fn files(out: &mut impl Write, torrent: &Torrent, report: &Report, is_listed: bool) -> io::Result<usize> {
-    let missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::Skipped);
-    let is_missing = |found: &FileReport| found.state == FileState::Missing;
+    let is_missing = |found: &FileReport| matches!(found.state, FileState::Missing | FileState::NotMade);
+    let missing = |found: &FileReport| is_missing(found) || found.state == FileState::Skipped;
     if report.files.len() > 1 && report.files.iter().all(missing) && report.files.iter().any(is_missing) {
         let place = display(&report.content);
         writeln!(out, "\n  none of its files is in {place}: give the folder of the content, or the content, as PATH")?;
@@ -296,6 +302,7 @@ fn files(out: &mut impl Write, torrent: &Torrent, report: &Report, is_listed: bo
 fn fault(file: &File<'_>, found: &FileReport) -> Option<String> {
     match (found.state, found.found_nbytes) {
         (FileState::Missing, _) => Some("is missing".to_owned()),
+        (FileState::NotMade, _) => Some("is empty and missing, which clients do not mind".to_owned()),
         (FileState::Short, Some(nbytes)) => Some(format!("is too short: {nbytes} of {}", plural(file.nbytes, "byte"))),
         (FileState::Failed, _) => Some("could not be read".to_owned()),
         (FileState::Unstable, _) => Some("changed each time that it was checked".to_owned()),

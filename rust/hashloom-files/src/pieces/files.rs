@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use crate::read::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at};
 use crate::read::holes;
-use crate::read::open::{OPEN_MAX, OpenFile, open_max};
+use crate::read::open::{OPEN_MAX, OpenFile, open_max, read_exact_at};
 use crate::read::stamp::{READINGS_MAX, Stamp};
 use crate::run::lock;
 
@@ -218,6 +218,23 @@ impl<'a> Files<'a> {
     /// Opens a file if necessary, so that its state is [known](Files::known).
     pub fn visit(&self, index: usize) {
         let _ = self.get(index, &mut Last::default());
+    }
+
+    /// Reads bytes of a file, which is opened if necessary.
+    ///
+    /// # Errors
+    ///
+    /// If the file is missing or too short, or cannot be read.
+    pub fn read_exact_at(&self, index: usize, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut last = Last::default();
+        let file = self.get(index, &mut last).map_err(|_| io::ErrorKind::NotFound)?;
+        read_exact_at(&file.file, buffer, offset)
+    }
+
+    /// Whether a file is, by its path, as it was when it was opened.
+    pub fn is_as_noted(&self, index: usize) -> bool {
+        let noted = self.looks[index].load(Ordering::Relaxed);
+        noted == self.look_now(index, &mut LastFolder::default())
     }
 
     /// The file; it is opened if necessary.

@@ -35,6 +35,18 @@ impl OpenFile {
     }
 }
 
+/// Fills `row` from `offset` on.
+///
+/// # Errors
+///
+/// The file ends before, or cannot be read.
+pub fn read_exact_at(file: &File, row: &mut [u8], offset: u64) -> io::Result<()> {
+    match read_at(file, row, offset)? == row.len() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
 /// Fills `row` from `offset` on. Fewer bytes are read only if the file ends.
 pub fn read_at(file: &File, row: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;

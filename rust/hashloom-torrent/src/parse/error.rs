@@ -202,6 +202,8 @@ pub enum Problem {
         /// Number of bytes in the input.
         nbytes: usize,
     },
+    /// The torrent is one of BEP 30: `root hash` in place of `pieces`.
+    MerkleV1,
     /// `piece layers` has no layer for the root of a file that is longer than a piece.
     LayerMissing {
         /// The file's path.
@@ -363,6 +365,10 @@ impl fmt::Display for Problem {
             Problem::FileAndFolder { path } => write!(f, "{} is both a file and a folder", quoted(path)),
             Problem::PaddingInTree => write!(f, "a padding file, which a v2 file tree cannot have"),
             Problem::RootNotWhole { nbytes } => write!(f, "must be a 32-byte SHA-256 digest, found {nbytes} bytes"),
+            Problem::MerkleV1 => write!(
+                f,
+                "a Merkle torrent of BEP 30, which has no digests of pieces and which clients no longer read; a torrent of version 2 (BEP 52) took its place"
+            ),
             Problem::LayerMissing { path } => {
                 write!(
                     f,

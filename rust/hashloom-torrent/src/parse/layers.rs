@@ -4,12 +4,13 @@
 //! so the info-hash does not cover them: a layer is believed only after it has led to the `pieces root` that it is
 //! given for.
 
+use std::ops::Range;
+
 use hashloom_files::merkle::{self, NODE_NBYTES, Node};
 use hashloom_files::text::quoted;
 
-use super::NoteKind;
 use super::error::{Error, Problem};
-use super::reader::{Reader, at, expect, wrong_kind};
+use super::reader::{at, expect, wrong_kind};
 use crate::bencode::{Kind, Value};
 
 /// The layers of a torrent, by the roots that they are given for.
@@ -30,17 +31,9 @@ struct Layer<'a> {
 
 impl<'a> Layers<'a> {
     /// Finds the layers in `torrent`, the outermost dictionary.
-    pub(super) fn find(
-        reader: &mut Reader,
-        torrent: Value<'a>,
-        value: Option<Value<'a>>,
-        piece_nbytes: u64,
-    ) -> Result<Layers<'a>, Error> {
+    pub(super) fn find(torrent: Value<'a>, value: Option<Value<'a>>, piece_nbytes: u64) -> Result<Layers<'a>, Error> {
         let mut layers = Vec::new();
-        let Some(value) = value else {
-            reader.note("piece layers", NoteKind::NoLayers);
-            return Ok(Layers { layers, place: torrent, piece_nbytes });
-        };
+        let Some(value) = value else { return Ok(Layers { layers, place: torrent, piece_nbytes }) };
         for entry in expect(value, Kind::Dictionary, "piece layers")?.entries() {
             if entry.key.len() != NODE_NBYTES {
                 let problem = Problem::RootNotWhole { nbytes: entry.key.len() };
@@ -57,6 +50,12 @@ impl<'a> Layers<'a> {
         Ok(Layers { layers, place: value, piece_nbytes })
     }
 
+    /// Whether the torrent has no layer at all, as the copies have that clients keep (qBittorrent since 4.4, in
+    /// `BT_backup`).
+    pub(super) fn is_empty(&self) -> bool {
+        self.layers.is_empty()
+    }
+
     /// The proved layer of a file longer than a piece, at `path`, whose `pieces root` is `root`.
     pub(super) fn of(&mut self, root: &[u8], nbytes: u64, path: &[u8]) -> Result<&'a [u8], Error> {
         let path = || path.to_vec();
@@ -71,9 +70,7 @@ impl<'a> Layers<'a> {
             return Err(at(layer.digests, "piece layers", problem));
         }
         if !layer.proved {
-            let height = merkle::height(self.piece_nbytes);
-            let levels = merkle::height(nbytes) - height;
-            if root_of(digests, levels, merkle::uniform([0; NODE_NBYTES], height))[..] != *root {
+            if root_of_layer(digests, nbytes, self.piece_nbytes)[..] != *root {
                 return Err(at(layer.digests, "piece layers", Problem::LayerRoot { path: path() }));
             }
             layer.proved = true;
@@ -85,6 +82,12 @@ impl<'a> Layers<'a> {
     pub(super) fn unused(&self) -> usize {
         self.layers.iter().filter(|layer| !layer.proved).count()
     }
+}
+
+/// The root of a file of `nbytes` bytes whose pieces have these roots.
+pub(crate) fn root_of_layer(layer: &[u8], nbytes: u64, piece_nbytes: u64) -> Node {
+    let height = merkle::height(piece_nbytes);
+    root_of(layer, merkle::height(nbytes) - height, merkle::uniform([0; NODE_NBYTES], height))
 }
 
 /// Levels computed at a time from a part of a layer, so that the copy that is overwritten stays small.
@@ -112,6 +115,8 @@ pub(super) struct Roots {
     pub(super) pieces: Vec<u8>,
     /// The roots of the files longer than a piece, by file. The root of a shorter file is that of its piece.
     files: Vec<(usize, Node)>,
+    /// The files longer than a piece whose layer the torrent does not have, and their pieces, whose roots are zeros.
+    unlayered: Vec<(usize, Range<usize>)>,
 }
 
 impl Roots {
@@ -124,8 +129,34 @@ impl Roots {
         self.pieces.extend_from_slice(layer);
     }
 
+    /// Adds a file without a layer.
+    pub(super) fn push_unlayered(&mut self, file: usize, root: &[u8], npieces: usize) {
+        let first = self.pieces.len() / NODE_NBYTES;
+        self.unlayered.push((file, first..first + npieces));
+        self.push_layer(file, root, &vec![0; npieces * NODE_NBYTES]);
+    }
+
+    /// The files longer than a piece that have no layer, and their pieces.
+    pub(super) fn unlayered(&self) -> &[(usize, Range<usize>)] {
+        &self.unlayered
+    }
+
+    /// Sets the layer of a file without one, which must have led to the file's root.
+    pub(super) fn set_layer(&mut self, file: usize, layer: &[u8]) {
+        if let Ok(at) = self.unlayered.binary_search_by_key(&file, |(file, _)| *file) {
+            let (_, pieces) = self.unlayered.remove(at);
+            self.pieces[pieces.start * NODE_NBYTES..pieces.end * NODE_NBYTES].copy_from_slice(layer);
+        }
+    }
+
+    /// Whether the root of a piece is unknown.
+    pub(super) fn is_unknown(&self, piece: usize) -> bool {
+        let at = self.unlayered.partition_point(|(_, pieces)| pieces.end <= piece);
+        self.unlayered.get(at).is_some_and(|(_, pieces)| pieces.contains(&piece))
+    }
+
     pub(super) fn piece(&self, piece: usize) -> Option<&[u8]> {
-        self.pieces.chunks_exact(NODE_NBYTES).nth(piece)
+        self.pieces.chunks_exact(NODE_NBYTES).nth(piece).filter(|_| !self.is_unknown(piece))
     }
 
     /// The `pieces root` of a file whose first piece is `piece`.

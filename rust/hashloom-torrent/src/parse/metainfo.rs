@@ -85,6 +85,9 @@ impl Reader {
             }
             None
         } else {
+            if let Some(root) = info.get(b"root hash").filter(|_| pieces.is_none()) {
+                return Err(at(root, "info.root hash", Problem::MerkleV1));
+            }
             let pieces =
                 required(pieces, Kind::String, "info.pieces", "a string: a 20-byte SHA-1 digest for each piece", info)?;
             digests = pieces.string().unwrap_or_default();
@@ -105,7 +108,8 @@ impl Reader {
         };
         if version != Version::V1 {
             let tree = required(tree, Kind::Dictionary, "info.file tree", "a dictionary of the files", info)?;
-            let mut layers = Layers::find(&mut self, root, layers, piece_nbytes)?;
+            let has_layers = layers.is_some();
+            let mut layers = Layers::find(root, layers, piece_nbytes)?;
             self.spans = Spans::aligned(piece_nbytes);
             let reading = Tree {
                 layers: &mut layers,
@@ -117,6 +121,11 @@ impl Reader {
                 end: 0,
             };
             reading.read(&mut self, tree)?;
+            match self.roots.unlayered().is_empty() {
+                true if has_layers => {}
+                true => self.note("piece layers", NoteKind::NoLayers),
+                false => self.note("piece layers", NoteKind::LayersMissing),
+            }
             if layers.unused() > 0 {
                 self.note("piece layers", NoteKind::UnusedLayers { count: layers.unused() });
             }
@@ -178,7 +187,7 @@ impl Reader {
                 return Err(wrong_kind(entry, Kind::Dictionary, &key("")));
             }
             let [length, path, path_utf8] = self.keys(entry, "info.files", [b"length", b"path", b"path.utf-8"]);
-            let (attributes, target) = self.attributes(entry, "info.files");
+            let (mut attributes, target) = self.attributes(entry, "info.files");
             let (path, name) = match path_utf8 {
                 Some(value) if value.kind() == Kind::List => (Some(value), "path.utf-8"),
                 _ => (path, "path"),
@@ -193,6 +202,7 @@ impl Reader {
                     error
                 })?,
             }
+            attributes.padding |= self.names.next_is_bitcomet_padding();
             self.target(target, "info.files");
             self.file(attributes, length, entry, Some(index))?;
         }

@@ -24,6 +24,7 @@ use hashloom_files::text::shown;
 
 use crate::bencode;
 use layers::Roots;
+pub(crate) use layers::root_of_layer;
 use names::Names;
 
 pub use error::{Error, HybridDifference, OpenError, OpenProblem, Problem};
@@ -192,6 +193,8 @@ pub enum NoteKind {
     TreeOfV1,
     /// A v2 or hybrid torrent lacks `piece layers`. No file needs it, but BEP 52 wants an empty dictionary.
     NoLayers,
+    /// The layers are missing, and files need them: see [`Torrent::unlayered`].
+    LayersMissing,
     /// `piece layers` has layers that no file needs.
     UnusedLayers {
         /// Number of bytes.
@@ -256,6 +259,10 @@ impl fmt::Display for Note {
             NoteKind::NoPieces => write!(f, "it is there without pieces, the file tree counts"),
             NoteKind::TreeOfV1 => write!(f, "it is there without meta version 2, and is ignored"),
             NoteKind::NoLayers => write!(f, "this key is missing, though no file needs it"),
+            NoteKind::LayersMissing => write!(
+                f,
+                "missing, as in the copy that a client keeps: without them, pieces of version 2 are proved only together, a whole file at a time"
+            ),
             NoteKind::UnusedLayers { count: 1 } => write!(f, "1 layer is of no file longer than a piece"),
             NoteKind::UnusedLayers { count } => write!(f, "{count} layers are of no file longer than a piece"),
             NoteKind::EmptyFolder { offset } => write!(f, "byte {offset}: a folder without files"),
@@ -532,7 +539,7 @@ impl Torrent {
     ///
     /// For a file longer than a piece the root comes from `piece layers`, which has been checked against the file's
     /// `pieces root`. It is the root of a whole piece, whose missing blocks count as 32 zero bytes. For any other file
-    /// it is the `pieces root`.
+    /// it is the `pieces root`. It is `None` too for a file [without a layer](Torrent::unlayered).
     ///
     /// ```
     /// use hashloom_torrent::{Torrent, Version};
@@ -550,6 +557,40 @@ impl Torrent {
     /// ```
     pub fn piece_root(&self, piece: usize) -> Option<&[u8]> {
         self.roots.piece(piece)
+    }
+
+    /// The files longer than a piece whose piece layer the torrent does not have, and their pieces. Clients keep copies
+    /// of torrents without layers (qBittorrent since 4.4 does). Of a v2 torrent such pieces are then right only if all
+    /// of their file are: together they lead to the file's root.
+    ///
+    /// ```
+    /// use hashloom_torrent::Torrent;
+    ///
+    /// let mut bytes = b"d4:infod9:file treed5:a.txtd0:d6:lengthi40000e11:pieces root32:".to_vec();
+    /// bytes.extend_from_slice(&[7; 32]);
+    /// bytes.extend_from_slice(b"eee12:meta versioni2e4:name5:a.txt12:piece lengthi16384eee");
+    /// let mut torrent = Torrent::parse(&bytes)?;
+    /// assert_eq!((torrent.unlayered(), torrent.piece_root(0)), (&[(0, 0..3)][..], None));
+    /// assert!(!torrent.set_layer(0, &[0; 96]), "this layer does not lead to the root");
+    /// # Ok::<(), hashloom_torrent::Error>(())
+    /// ```
+    pub fn unlayered(&self) -> &[(usize, Range<usize>)] {
+        self.roots.unlayered()
+    }
+
+    /// Gives a file [without a layer](Torrent::unlayered) the roots of its pieces, 32 bytes each. Returns false, and
+    /// changes nothing, if the layer does not lead to the file's root, or the file needs none.
+    pub fn set_layer(&mut self, file: usize, layer: &[u8]) -> bool {
+        let Some((_, pieces)) = self.unlayered().iter().find(|(of, _)| *of == file) else { return false };
+        if layer.len() != pieces.len() * NODE_NBYTES {
+            return false;
+        }
+        let (nbytes, root) = (self.file(file).nbytes, self.file(file).root);
+        let is_right = root == Some(&layers::root_of_layer(layer, nbytes, self.piece_nbytes())[..]);
+        if is_right {
+            self.roots.set_layer(file, layer);
+        }
+        is_right
     }
 
     /// The bytes of the torrent's content that a piece covers; empty if there is no such piece.
@@ -726,7 +767,12 @@ impl Torrent {
         &self.digests.bytes[self.digests.part.clone()]
     }
 
-    /// The roots of v2: 32 bytes a piece; empty in a v1 torrent.
+    /// Whether the root of a piece is unknown, as its file has no layer.
+    pub(crate) fn has_unknown_root(&self, piece: usize) -> bool {
+        self.roots.is_unknown(piece)
+    }
+
+    /// The roots of v2: 32 bytes a piece, zeros for a piece whose root is unknown; empty in a v1 torrent.
     pub(crate) fn roots(&self) -> &[u8] {
         &self.roots.pieces
     }

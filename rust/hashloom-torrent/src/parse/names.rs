@@ -42,6 +42,13 @@ impl Names {
         self.paths.len() == self.start(self.ends.len())
     }
 
+    /// Whether the file that is added next is padding of BitComet, which says so by its name alone. libtorrent takes any
+    /// path with these bytes for padding.
+    pub(super) fn next_is_bitcomet_padding(&self) -> bool {
+        const NAME: &[u8] = b"_____padding_file_";
+        self.paths[self.start(self.ends.len())..].windows(NAME.len()).any(|part| part == NAME)
+    }
+
     /// Adds a file; its path is made of the components pushed since the last file.
     pub(super) fn push(&mut self, attributes: Attributes) {
         let flag = |set: bool, flag: u64| if set { flag } else { 0 };

@@ -29,6 +29,9 @@ struct Folder<'a> {
     sorted: bool,
 }
 
+/// Largest number of pieces of a torrent without layers, as in libtorrent: a short torrent can have any number.
+const UNLAYERED_MAX: u64 = 1 << 21;
+
 /// The state of reading the tree, beside the reader.
 pub(super) struct Tree<'a, 'l> {
     pub(super) layers: &'l mut Layers<'a>,
@@ -160,6 +163,19 @@ impl<'a> Tree<'a, '_> {
         }
         if nbytes <= self.piece_nbytes {
             reader.roots.push_piece(root);
+            return Ok(());
+        }
+        if self.layers.is_empty() {
+            let npieces = nbytes.div_ceil(self.piece_nbytes);
+            if (reader.roots.pieces.len() / NODE_NBYTES) as u64 + npieces > UNLAYERED_MAX {
+                let most_nbytes = UNLAYERED_MAX * NODE_NBYTES as u64;
+                return Err(error(
+                    value,
+                    "pieces root",
+                    Problem::Expansion { what: "the roots of the pieces", most_nbytes },
+                ));
+            }
+            reader.roots.push_unlayered(index, root, npieces as usize);
             return Ok(());
         }
         let layer = self.layers.of(root, nbytes, path)?;

@@ -90,12 +90,12 @@ pub enum Error {
         /// Length of a piece in bytes: not a power of two, or less than 16 KiB.
         piece_nbytes: u64,
     },
-    /// The client has renamed files of the torrent and looks for them in another place than where they were checked.
-    Renamed {
-        /// The path where the client looks for the first such file.
-        client: PathBuf,
-        /// The path where the file was checked.
-        checked: PathBuf,
+    /// The client keeps all files of a torrent below one folder, and a file is elsewhere.
+    Elsewhere {
+        /// The file.
+        path: PathBuf,
+        /// The folder.
+        folder: PathBuf,
     },
     /// The client keeps an unfinished file under a longer name, so the check found the file missing.
     Unfinished {
@@ -141,11 +141,11 @@ impl fmt::Display for Error {
                 f,
                 "Transmission 3 and 4 count the blocks of pieces of {piece_nbytes} bytes differently: only all pieces or none can be written and read. Let Transmission verify this torrent itself"
             ),
-            Error::Renamed { client, checked } => write!(
+            Error::Elsewhere { path, folder } => write!(
                 f,
-                "the client has renamed files: it looks for {}, checked was {}. Undo the renaming in the client, or let it check this torrent itself",
-                show(client),
-                show(checked)
+                "Transmission keeps a torrent's files below one folder, and {} is not below {}. Move or link it there",
+                show(path),
+                show(folder)
             ),
             Error::Unfinished { path } => write!(
                 f,

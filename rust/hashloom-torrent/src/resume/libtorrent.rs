@@ -3,11 +3,17 @@
 //! libtorrent's resume file, as its `write_resume_data` and `read_resume_data` define it, and qBittorrent's keys in it,
 //! which begin with `qBt-`.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use hashloom_files::merkle::{self, BLOCK_NBYTES, NODE_NBYTES};
 use hashloom_files::paths::to_path;
 
-use super::places::{Places, placed};
+use super::places::{self, Versions, placed};
 use super::{Error, Items, Keys, expect_length};
-use crate::bencode::{Item, Kind};
+use crate::bencode::{Item, Kind, Value};
+use crate::verify::client_names::LIBTORRENT;
 use crate::{Bitfield, Content, Torrent, Version};
 
 pub(super) const FORMAT: &[u8] = b"libtorrent resume file";
@@ -53,23 +59,71 @@ fn has_padding_after(torrent: &Torrent, file: usize) -> bool {
     torrent.version() == Version::V2 && torrent.file(file).nbytes % torrent.piece_nbytes() != 0
 }
 
+/// The layers of the files that have none in the torrent. `trees` has for each file, padding included, the nodes of the
+/// file's hash tree that libtorrent knows, from the root on level by level, and a character a node that tells which
+/// these are: none if it knows all.
+pub(super) fn layers(root: &Keys<'_>, torrent: &Torrent) -> Result<Vec<(usize, Vec<u8>)>, Error> {
+    let mut layers = Vec::new();
+    for (file, tree) in by_file(root.get("trees", Kind::List)?, torrent).enumerate() {
+        if torrent.unlayered().binary_search_by_key(&file, |(of, _)| *of).is_ok() {
+            let string = |key: &[u8]| tree.get(key).and_then(|value| value.string()).unwrap_or_default();
+            layers.extend(layer(torrent, file, string(b"hashes"), string(b"mask")).map(|layer| (file, layer)));
+        }
+    }
+    Ok(layers)
+}
+
+/// The piece layer among the nodes of a file's tree, or as the blocks give it; `None` if neither is there.
+fn layer(torrent: &Torrent, file: usize, hashes: &[u8], mask: &[u8]) -> Option<Vec<u8>> {
+    let nbytes = torrent.file(file).nbytes;
+    let (nblocks, npieces) = (nbytes.div_ceil(BLOCK_NBYTES) as usize, nbytes.div_ceil(torrent.piece_nbytes()) as usize);
+    let level = |count: usize| count.next_power_of_two() - 1..count.next_power_of_two() - 1 + count;
+    let is_known = |node: usize| mask.is_empty() || mask.get(node) == Some(&b'1');
+    let nodes = |of: Range<usize>| {
+        // The nodes of a level lie together, if all are known.
+        let before = (0..of.start).filter(|&node| is_known(node)).count() * NODE_NBYTES;
+        let found = hashes.get(before..before + of.len() * NODE_NBYTES);
+        found.filter(|_| of.clone().all(is_known))
+    };
+    if let Some(layer) = nodes(level(npieces)) {
+        return Some(layer.to_vec());
+    }
+    let blocks = nodes(level(nblocks))?;
+    let levels = merkle::height(torrent.piece_nbytes());
+    let pieces = blocks.chunks(NODE_NBYTES << levels);
+    Some(pieces.flat_map(|piece| merkle::root(&mut piece.to_vec(), levels, [0; NODE_NBYTES])).collect())
+}
+
+/// The entries of a list that libtorrent has of all files, by our number of the file.
+fn by_file<'a>(list: Option<Value<'a>>, torrent: &Torrent) -> impl Iterator<Item = Value<'a>> {
+    let mut entries = list.into_iter().flat_map(|list| list.items());
+    (0..torrent.file_count()).map_while(move |file| {
+        let entry = entries.next();
+        if has_padding_after(torrent, file) {
+            entries.next();
+        }
+        entry
+    })
+}
+
+/// The files that the client has renamed.
+pub(super) fn renamed(root: &Keys<'_>, torrent: &Torrent) -> Result<BTreeMap<usize, PathBuf>, Error> {
+    Ok(places::renamed(by_file(root.get("mapped_files", Kind::List)?, torrent)))
+}
+
+/// The files that the client is told not to download: those of priority 0.
+pub(super) fn unwanted(root: &Keys<'_>, torrent: &Torrent) -> Result<BTreeSet<usize>, Error> {
+    let priorities = by_file(root.get("file_priority", Kind::List)?, torrent).enumerate();
+    Ok(priorities.filter(|(_, priority)| priority.integer() == Some(0)).map(|(file, _)| file).collect())
+}
+
 /// Removes from `items` the values of an old file that must not be kept.
 pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<(), Error> {
     // The blocks of unfinished pieces, by number and bitmask.
     items.remove(&b"unfinished"[..]);
-    let folder = root.string("save_path")?.unwrap_or_default();
-    let renamed = root.get("mapped_files", Kind::List)?.into_iter().flat_map(|list| list.items());
-    let mut renamed = renamed.map(|path| path.string().unwrap_or_default());
-    let mut own = Vec::new();
-    for file in 0..torrent.file_count() {
-        own.push(renamed.next().unwrap_or_default());
-        if has_padding_after(torrent, file) {
-            renamed.next();
-        }
-    }
-    let places = Places { folder: to_path(folder), renamed: own };
-    if let Some(differ) = places.differ(torrent, content) {
-        differ?;
+    let folder = to_path(root.string("save_path")?.unwrap_or_default());
+    let (renamed, versions) = (renamed(root, torrent)?, Versions::new(&LIBTORRENT, torrent));
+    if !places::agree(&folder, &renamed, &versions, torrent, content) {
         items.remove(&b"save_path"[..]);
         items.remove(&b"mapped_files"[..]);
         // qBittorrent moves the content to these folders when it starts: so no folder is named.
@@ -112,7 +166,7 @@ pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, conte
         set("qBt-seedStatus", i64::from(complete).into());
     }
     if !items.contains_key(&b"save_path"[..]) {
-        let (folder, renamed) = placed(torrent, content)?;
+        let (folder, renamed) = placed(&Versions::new(&LIBTORRENT, torrent), torrent, content)?;
         let qbittorrent = fresh || items.keys().any(|key| key.starts_with(b"qBt-"));
         // If this key is missing, the folder is that of the category, and qBittorrent moves the content there.
         if qbittorrent {

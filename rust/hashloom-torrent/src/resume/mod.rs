@@ -44,10 +44,11 @@
 
 mod error;
 mod libtorrent;
+mod path_map;
 mod places;
 mod transmission;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -57,6 +58,7 @@ use crate::{Bitfield, Content, Torrent};
 pub use error::Error;
 use hashloom_files::paths::to_path;
 use hashloom_files::text::Hex;
+pub use path_map::{MappedPath, PathMap};
 
 /// The client that a resume file belongs to.
 ///
@@ -107,6 +109,10 @@ pub struct Resume {
     pub have: Bitfield,
     /// The folder of the content according to the file. Any path can stand there: do not write below it unasked.
     pub folder: Option<PathBuf>,
+    /// The files that the client has renamed, by index: absolute, or relative to the folder.
+    pub renamed: BTreeMap<usize, PathBuf>,
+    /// The files that the client is told not to download, as far as libtorrent's file says.
+    pub unwanted: BTreeSet<usize>,
 }
 
 /// The name of a client's resume file for a torrent: `<info-hash>.fastresume`, `<info-hash>.resume`. `None` if the
@@ -159,15 +165,50 @@ pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
 /// ```
 pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
     let (format, document) = match recognise(bytes, torrent)? {
-        Recognised::Bitfield(have) => return Ok(Resume { format: Format::Bitfield, have, folder: None }),
+        Recognised::Bitfield(have) => {
+            let (renamed, unwanted) = (BTreeMap::new(), BTreeSet::new());
+            return Ok(Resume { format: Format::Bitfield, have, folder: None, renamed, unwanted });
+        }
         Recognised::Client(format, document) => (format, document),
     };
     let root = Keys(document.root());
-    let (have, folder) = match format {
-        Format::Transmission => (transmission::have(&root, torrent)?, root.string("destination")?),
-        _ => (libtorrent::have(&root, torrent)?, root.string("save_path")?),
+    let (have, folder, renamed) = match format {
+        Format::Transmission => {
+            (transmission::have(&root, torrent)?, root.string("destination")?, transmission::renamed(&root, torrent)?)
+        }
+        _ => (libtorrent::have(&root, torrent)?, root.string("save_path")?, libtorrent::renamed(&root, torrent)?),
     };
-    Ok(Resume { format, have, folder: folder.map(to_path) })
+    let unwanted = match format {
+        Format::Libtorrent => libtorrent::unwanted(&root, torrent)?,
+        _ => BTreeSet::new(),
+    };
+    Ok(Resume { format, have, folder: folder.map(to_path), renamed, unwanted })
+}
+
+/// Takes the piece layers that a torrent [lacks](Torrent::unlayered) from libtorrent's resume file, which has them as
+/// `trees`. A layer that does not lead to its file's root is not taken. Returns the number of files that have one now.
+///
+/// # Errors
+///
+/// If the bytes are none of the formats, or belong to another torrent.
+///
+/// ```
+/// use hashloom_torrent::Torrent;
+/// use hashloom_torrent::resume::take_layers;
+///
+/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let mut torrent = Torrent::parse(bytes)?;
+/// assert_eq!(take_layers(b"d11:file-format22:libtorrent resume file5:treesldeee", &mut torrent)?, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn take_layers(bytes: &[u8], torrent: &mut Torrent) -> Result<usize, Error> {
+    match recognise(bytes, torrent)? {
+        Recognised::Client(Format::Libtorrent, document) => {
+            let layers = libtorrent::layers(&Keys(document.root()), torrent)?;
+            Ok(layers.into_iter().filter(|(file, layer)| torrent.set_layer(*file, layer)).count())
+        }
+        _ => Ok(0),
+    }
 }
 
 /// Makes a client's resume file for a torrent that is new to the client, to put beside a copy of the torrent's file.
@@ -178,7 +219,7 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::BlockLength`], [`Error::NoFolder`], [`Error::Unfinished`] and [`Error::NoV2`].
+/// [`Error::BlockLength`], [`Error::NoFolder`], [`Error::Elsewhere`], [`Error::Unfinished`] and [`Error::NoV2`].
 ///
 /// # Panics
 /// If `have` or `content` belongs to another torrent.
@@ -196,7 +237,7 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn encode(format: Format, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<Vec<u8>, Error> {
-    write(format, BTreeMap::new(), torrent, have, content)
+    write(format, BTreeMap::new(), torrent, have, content, false)
 }
 
 /// Makes a client's resume file from its old file, `old`, with other pieces and the folder where the content was found.
@@ -206,7 +247,7 @@ pub fn encode(format: Format, torrent: &Torrent, have: &Bitfield, content: &Cont
 ///
 /// # Errors
 ///
-/// The errors of [`encode`]; an error if `old` is not a file of this format and torrent; [`Error::Renamed`].
+/// The errors of [`encode`]; an error if `old` is not a file of this format and torrent.
 ///
 /// # Panics
 /// If `have` or `content` belongs to another torrent.
@@ -243,11 +284,11 @@ pub fn update(
         items.entry(entry.key.to_vec()).or_insert_with(|| Item::Raw(entry.value.raw().to_vec()));
     }
     let root = Keys(document.root());
-    match format {
+    let without_empty = match format {
         Format::Transmission => transmission::keep(&root, &mut items, torrent, content)?,
-        _ => libtorrent::keep(&root, &mut items, torrent, content)?,
-    }
-    write(format, items, torrent, have, content)
+        _ => libtorrent::keep(&root, &mut items, torrent, content).map(|()| false)?,
+    };
+    write(format, items, torrent, have, content, without_empty)
 }
 
 /// A dictionary to be written.
@@ -259,6 +300,7 @@ fn write(
     torrent: &Torrent,
     have: &Bitfield,
     content: &Content,
+    without_empty: bool,
 ) -> Result<Vec<u8>, Error> {
     assert_eq!(have.len(), torrent.piece_count(), "the bitfield is that of another torrent");
     assert_eq!(content.file_count(), torrent.file_count(), "the content is that of another torrent");
@@ -267,14 +309,14 @@ fn write(
         Format::Libtorrent => {
             // qBittorrent does so only if it is told to.
             check_finished(torrent, content, ".!qB")?;
-            let have = on_disk(torrent, have, content, false);
+            let have = on_disk(torrent, have, content, format);
             libtorrent::write(&mut items, torrent, &have, content)?;
         }
         Format::Transmission => {
             // Transmission does so unless it is told not to.
             check_finished(torrent, content, ".part")?;
-            let have = on_disk(torrent, have, content, true);
-            transmission::write(&mut items, torrent, &have, content)?;
+            let have = on_disk(torrent, have, content, format);
+            transmission::write(&mut items, torrent, &have, content, without_empty)?;
         }
     }
     Ok(Item::Dictionary(items).encode())
@@ -294,14 +336,18 @@ fn check_finished(torrent: &Torrent, content: &Content, ending: &str) -> Result<
     }
 }
 
-/// The pieces of `have`, except those with bytes of files that are missing or end too early.
-fn on_disk(torrent: &Torrent, have: &Bitfield, content: &Content, padding: bool) -> Bitfield {
+/// The pieces of `have`, except those with bytes of files that are missing or end too early. Of a client of libtorrent
+/// such bytes may be in its parts file. To Transmission, padding is a file like others.
+fn on_disk(torrent: &Torrent, have: &Bitfield, content: &Content, format: Format) -> Bitfield {
+    let is_transmission = format == Format::Transmission;
     let mut have = have.clone();
-    for file in torrent.files().filter(|file| padding || !file.attributes.padding) {
+    for file in torrent.files().filter(|file| is_transmission || !file.attributes.padding) {
         let found = content.nbytes(file.index).unwrap_or(0);
         if found < file.nbytes {
             let first = ((file.offset + found) / torrent.piece_nbytes()) as usize;
-            (first..torrent.pieces_of_file(file.index).end).for_each(|piece| have.set(piece, false));
+            let lost = (first..torrent.pieces_of_file(file.index).end)
+                .filter(|&piece| is_transmission || !content.is_in_parts(file.index, piece));
+            lost.for_each(|piece| have.set(piece, false));
         }
     }
     have

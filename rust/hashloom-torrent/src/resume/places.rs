@@ -2,52 +2,63 @@
 
 //! Compares the places where a client looks for the files of a torrent with the places where they are.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hashloom_files::paths::to_path;
 
 use super::Error;
-use crate::bencode::Item;
+use crate::bencode::{Item, Value};
+use crate::verify::client_names::{Client, Names, TRANSMISSION};
 use crate::{Content, Torrent};
 
-/// The places where a client looks for the files: in a folder, under the torrent's own names except those in `renamed`.
-///
-/// Both clients keep renamings as a list of one entry a file: the file's path below the folder, the torrent's name
-/// included. The entry is empty or missing if the file is not renamed.
-pub(super) struct Places<'a> {
-    pub(super) folder: PathBuf,
-    pub(super) renamed: Vec<&'a [u8]>,
+/// The names that all versions of a client give the files of a torrent.
+pub(super) struct Versions {
+    names: Vec<Names>,
+    /// Whether padding files are files like others to the client.
+    has_padding: bool,
 }
 
-impl Places<'_> {
-    fn path(&self, torrent: &Torrent, file: usize) -> PathBuf {
-        match self.renamed.get(file).copied() {
-            None | Some(b"") => self.folder.join(own_path(torrent, file)),
-            Some(path) => self.folder.join(to_path(path)),
-        }
+impl Versions {
+    pub(super) fn new(clients: &[Client], torrent: &Torrent) -> Versions {
+        let names = clients.iter().map(|&client| Names::new(client, torrent)).collect();
+        Versions { names, has_padding: clients == TRANSMISSION }
     }
 
-    /// `None` if the client looks for the files where they were checked. Otherwise an error if the client has renamed a
-    /// file; it names the place where the client looks for the first.
-    pub(super) fn differ(mut self, torrent: &Torrent, content: &Content) -> Option<Result<(), Error>> {
-        // A folder that is reached through other links is the same folder.
-        let same =
-            [content.folder(), Some(content.path())].into_iter().flatten().find(|path| is_same(path, &self.folder));
-        if let Some(same) = same {
-            self.folder = same.to_owned();
-        }
-        let mut differs = false;
-        for file in torrent.files_without_padding() {
-            let (client, checked) = (self.path(torrent, file.index), content.file_path(torrent, file.index));
-            if client != checked {
-                differs = true;
-                if client != self.folder.join(own_path(torrent, file.index)) {
-                    return Some(Err(Error::Renamed { client, checked }));
-                }
-            }
-        }
-        differs.then_some(Ok(()))
+    /// Whether every version looks for a file at `path`, relative to the download folder, if nothing is said of it.
+    fn agree(&self, torrent: &Torrent, file: usize, path: &Path) -> bool {
+        self.names.iter().all(|names| to_path(&names.path(torrent, file)) == path)
     }
+}
+
+/// The files that a client has renamed, from its list of one entry a file: the file's path below the download folder,
+/// the torrent's name included. The entry is empty or missing if the file is not renamed.
+pub(super) fn renamed<'a>(entries: impl Iterator<Item = Value<'a>>) -> BTreeMap<usize, PathBuf> {
+    let paths = entries.map(|entry| entry.string().unwrap_or_default()).enumerate();
+    paths.filter(|(_, path)| !path.is_empty()).map(|(file, path)| (file, to_path(path))).collect()
+}
+
+/// Whether a client that has the content in `folder` and has renamed these files looks for each file where it is. A
+/// file that is missing must only have the torrent's name, or the client's.
+pub(super) fn agree(
+    folder: &Path,
+    renamed: &BTreeMap<usize, PathBuf>,
+    versions: &Versions,
+    torrent: &Torrent,
+    content: &Content,
+) -> bool {
+    let folders = [content.client_folder(), Some(content.client_content())];
+    let Some(here) = folders.into_iter().flatten().find(|here| is_same(here, folder)) else { return false };
+    torrent.files_without_padding().filter(|file| !file.attributes.symlink).all(|file| {
+        let path = content.client_path(torrent, file.index);
+        match renamed.get(&file.index) {
+            Some(other) => path == here.join(other) || path == folder.join(other),
+            None => path.strip_prefix(&here).is_ok_and(|below| {
+                versions.agree(torrent, file.index, below)
+                    || content.nbytes(file.index).is_none() && below == own_path(torrent, file.index)
+            }),
+        }
+    })
 }
 
 fn is_same(path: &Path, other: &Path) -> bool {
@@ -60,21 +71,28 @@ fn own_path(torrent: &Torrent, file: usize) -> PathBuf {
     if torrent.is_single_file() { path } else { to_path(torrent.name()).join(path) }
 }
 
-/// The folder for a client, and the list of renamed files if the content has another name than the torrent.
-pub(super) fn placed(torrent: &Torrent, content: &Content) -> Result<(Vec<u8>, Option<Vec<Item>>), Error> {
-    let (Some(folder), Some(name)) = (content.folder(), content.path().file_name()) else {
-        return Err(Error::NoFolder);
+/// The folder for a client, and its list of renamed files: all that it would not find under its own names. `None` if it
+/// finds all.
+pub(super) fn placed(
+    versions: &Versions,
+    torrent: &Torrent,
+    content: &Content,
+) -> Result<(Vec<u8>, Option<Vec<Item>>), Error> {
+    let Some(folder) = content.client_folder() else { return Err(Error::NoFolder) };
+    let entry = |file: usize| {
+        let attributes = torrent.file(file).attributes;
+        let path = content.client_path(torrent, file);
+        match path.strip_prefix(&folder) {
+            _ if attributes.padding && !versions.has_padding || attributes.symlink => Vec::new(),
+            Ok(below) if versions.agree(torrent, file, below) => Vec::new(),
+            Ok(below) if content.nbytes(file).is_none() && below == own_path(torrent, file) => Vec::new(),
+            Ok(below) => path_bytes(below),
+            Err(_) => path_bytes(&path),
+        }
     };
-    let folder_bytes = path_bytes(folder);
-    if name == to_path(torrent.name()) {
-        return Ok((folder_bytes, None));
-    }
-    let name = path_bytes(Path::new(name));
-    let renamed = torrent.files().map(|file| match torrent.is_single_file() {
-        true => Item::from(&name[..]),
-        false => Item::from([&name[..], b"/", file.path].concat()),
-    });
-    Ok((folder_bytes, Some(renamed.collect())))
+    let entries: Vec<Vec<u8>> = (0..torrent.file_count()).map(entry).collect();
+    let renamed = entries.iter().any(|entry| !entry.is_empty());
+    Ok((path_bytes(&folder), renamed.then(|| entries.iter().map(|entry| Item::from(&entry[..])).collect())))
 }
 
 /// A path as clients write it.

@@ -2,13 +2,15 @@
 
 //! Transmission's resume file, as `resume.c` of 3.00 and `resume.cc` of 4.1 read it.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use hashloom_files::paths::to_path;
 
-use super::places::{Places, path_bytes, placed};
+use super::places::{self, Versions, path_bytes, placed};
 use super::{Error, Items, Keys, expect_length};
 use crate::bencode::{Item, Kind, Value};
+use crate::verify::client_names::TRANSMISSION;
 use crate::{Bitfield, Content, Torrent};
 
 const BLOCK_NBYTES: u64 = 16 << 10;
@@ -40,10 +42,8 @@ pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
     }
     let Some(progress) = progress(root)? else { return Ok(()) };
     for key in ["time-checked", "mtimes"] {
-        if let Some(list) = progress.get(key, Kind::List)? {
-            // The count stops as soon as there are too many.
-            let found = list.items().take(torrent.file_count() + 1).count();
-            expect_length(key, list, torrent.file_count() as u64, found)?;
+        if let Some(list) = progress.get(key, Kind::List)?.filter(|list| !is_without_empty(*list, torrent)) {
+            expect_length(key, list, torrent.file_count() as u64, length(list, torrent))?;
         }
     }
     if let (Some((value, bits)), Ok(block_nbytes)) = (raw_blocks(&progress)?, block_nbytes(torrent)) {
@@ -51,6 +51,43 @@ pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
         expect_length("blocks", value, count.div_ceil(8), bits.len())?;
     }
     Ok(())
+}
+
+/// The length of a list; the count stops as soon as there are too many items for this torrent.
+fn length(list: Value<'_>, torrent: &Torrent) -> usize {
+    list.items().take(torrent.file_count() + 1).count()
+}
+
+/// The files that are not empty.
+fn not_empty(torrent: &Torrent) -> impl Iterator<Item = usize> {
+    torrent.files().filter(|file| file.nbytes > 0).map(|file| file.index)
+}
+
+/// Transmission 4.0 leaves empty files out of its lists.
+fn is_without_empty(list: Value<'_>, torrent: &Torrent) -> bool {
+    let found = length(list, torrent);
+    found != torrent.file_count() && found == not_empty(torrent).count()
+}
+
+/// Whether an old file is one of Transmission 4.0, which leaves empty files out.
+fn leaves_empty_out(root: &Keys<'_>, torrent: &Torrent) -> Result<bool, Error> {
+    let mut lists = vec![root.get("files", Kind::List)?, root.get("dnd", Kind::List)?];
+    if let Some(progress) = progress(root)? {
+        lists.push(progress.get("mtimes", Kind::List)?);
+    }
+    Ok(lists.into_iter().flatten().any(|list| is_without_empty(list, torrent)))
+}
+
+/// The files that the client has renamed.
+pub(super) fn renamed(root: &Keys<'_>, torrent: &Torrent) -> Result<BTreeMap<usize, PathBuf>, Error> {
+    let Some(list) = root.get("files", Kind::List)? else { return Ok(BTreeMap::new()) };
+    let renamed = places::renamed(list.items().take(torrent.file_count()));
+    Ok(match is_without_empty(list, torrent) {
+        true => {
+            not_empty(torrent).enumerate().filter_map(|(at, file)| Some((file, renamed.get(&at)?.clone()))).collect()
+        }
+        false => renamed,
+    })
 }
 
 /// Reads one bit for each block: a piece is there if all its blocks are.
@@ -75,29 +112,29 @@ fn blocks(torrent: &Torrent, piece: usize, block_nbytes: u64) -> std::ops::Range
     range.start / block_nbytes..range.end.div_ceil(block_nbytes)
 }
 
-/// Removes from `items` the values of an old file that must not be kept.
-pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<(), Error> {
-    let renamed = root.get("files", Kind::List)?.into_iter().flat_map(|list| list.items());
-    let renamed: Vec<&[u8]> = renamed.map(|path| path.string().unwrap_or_default()).collect();
+/// Removes from `items` the values of an old file that must not be kept. Returns whether the lists leave empty files out.
+pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<bool, Error> {
+    let (renamed, versions) = (renamed(root, torrent)?, Versions::new(&TRANSMISSION, torrent));
     // Transmission looks for each file in both folders; the second is for files that are not complete yet.
     let destination = root.string("destination")?.unwrap_or_default();
     let incomplete = root.string("incomplete-dir")?.or(root.string("incomplete_dir")?);
-    let mut differ = Ok(());
-    for folder in [Some(destination), incomplete].into_iter().flatten() {
-        let places = Places { folder: to_path(folder), renamed: renamed.clone() };
-        match places.differ(torrent, content) {
-            None => return Ok(()),
-            Some(result) => differ = differ.and(result),
+    let mut folders = [Some(destination), incomplete].into_iter().flatten();
+    if !folders.any(|folder| places::agree(&to_path(folder), &renamed, &versions, torrent, content)) {
+        for key in [&b"destination"[..], b"incomplete-dir", b"incomplete_dir", b"files"] {
+            items.remove(key);
         }
     }
-    differ?;
-    for key in [&b"destination"[..], b"incomplete-dir", b"incomplete_dir", b"files"] {
-        items.remove(key);
-    }
-    Ok(())
+    leaves_empty_out(root, torrent)
 }
 
-pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<(), Error> {
+/// Sets the values that the check has found. `without_empty` says that the lists leave empty files out.
+pub(super) fn write(
+    items: &mut Items,
+    torrent: &Torrent,
+    have: &Bitfield,
+    content: &Content,
+    without_empty: bool,
+) -> Result<(), Error> {
     if torrent.info_hash_v1().is_none() {
         return Err(Error::NoV2);
     }
@@ -112,8 +149,12 @@ pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, conte
     // The time of each file's last change, and the pieces that have been checked since. If the time differs,
     // Transmission checks the file's pieces again, each before it is sent for the first time. Version 3 prefers a list
     // `time-checked`, which it writes, and reads this list as older versions wrote it; version 4 reads this list.
-    let changed = |file: usize| Item::from(content.changed_s(file).unwrap_or(0));
-    progress.insert("mtimes", (0..torrent.file_count()).map(changed).collect::<Item>());
+    let listed: Vec<usize> = match without_empty {
+        true => not_empty(torrent).collect(),
+        false => (0..torrent.file_count()).collect(),
+    };
+    let changed = |&file: &usize| Item::from(content.changed_s(file).unwrap_or(0));
+    progress.insert("mtimes", listed.iter().map(changed).collect::<Item>());
     progress.insert("pieces", whole(have, have.as_bytes().to_vec()));
 
     let fresh = items.is_empty();
@@ -125,11 +166,16 @@ pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, conte
         set("done-date", last.unwrap_or(0).into());
     }
     if !items.contains_key(&b"destination"[..]) {
-        let (folder, renamed) = placed(torrent, content)?;
+        let (folder, renamed) = placed(&Versions::new(&TRANSMISSION, torrent), torrent, content)?;
+        if let (Some(path), Some(folder)) = (content.outside(torrent), content.client_folder()) {
+            return Err(Error::Elsewhere { path, folder });
+        }
         items.insert(b"destination".to_vec(), folder.into());
-        if let (Some(renamed), Some(name)) = (renamed, content.path().file_name()) {
-            items.insert(b"files".to_vec(), Item::List(renamed));
-            items.insert(b"name".to_vec(), path_bytes(Path::new(name)).into());
+        if let Some(renamed) = renamed {
+            items.insert(b"files".to_vec(), listed.iter().map(|&file| renamed[file].clone()).collect::<Item>());
+        }
+        if let Some(name) = content.path().file_name().filter(|name| **name != *to_path(torrent.name())) {
+            items.insert(b"name".to_vec(), path_bytes(name.as_ref()).into());
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ use super::Report;
 use super::VerifyError;
 use super::locate::{Located, Location, Paths, locate};
 use crate::Torrent;
+use crate::resume::PathMap;
 
 /// The place, length and time of last change of each file of a torrent.
 ///
@@ -42,7 +43,9 @@ use crate::Torrent;
 #[derive(Debug, Clone)]
 pub struct Content {
     path: PathBuf,
+    folder: Option<PathBuf>,
     paths: Paths,
+    map: PathMap,
     files: Vec<Stat>,
 }
 
@@ -88,7 +91,8 @@ impl Content {
         let absolute = |path: &Path| absolute(path).map_err(|error| VerifyError::Path { path: path.to_owned(), error });
         let (path, paths) = (absolute(&content)?, paths.below(absolute(&place.path)?));
         let files = (0..torrent.file_count()).map(|index| stat(&paths.path(torrent, index))).collect();
-        Ok(Content { path, paths, files })
+        let folder = paths.download_folder(torrent).map(Path::to_owned);
+        Ok(Content { path, folder, paths, map: PathMap::default(), files })
     }
 
     /// The content's file or folder, whether it exists or not: an absolute path.
@@ -127,7 +131,55 @@ impl Content {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn folder(&self) -> Option<&Path> {
-        self.path.parent()
+        self.folder.as_deref()
+    }
+
+    /// The same content for a client that knows folders of this machine under other paths: those stand in its resume
+    /// files.
+    ///
+    /// ```
+    /// use hashloom_torrent::resume::{Format, PathMap, decode, encode};
+    /// use hashloom_torrent::{Bitfield, Content, Torrent};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+    /// # let torrent = Torrent::parse(bytes)?;
+    /// let map = PathMap::from_iter([format!("/downloads={}", folder.path().display()).parse()?]);
+    /// let content = Content::find(&torrent, folder.path())?.for_client(map);
+    /// let file = encode(Format::Transmission, &torrent, &Bitfield::none(1), &content)?;
+    /// assert_eq!(decode(&file, &torrent)?.folder, Some("/downloads".into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn for_client(self, map: PathMap) -> Content {
+        Content { map, ..self }
+    }
+
+    /// The download folder's path in the client.
+    pub(crate) fn client_folder(&self) -> Option<PathBuf> {
+        self.folder().map(|folder| self.map.to_client(folder))
+    }
+
+    /// The content's path in the client.
+    pub(crate) fn client_content(&self) -> PathBuf {
+        self.map.to_client(&self.path)
+    }
+
+    /// A file's path in the client.
+    pub(crate) fn client_path(&self, torrent: &Torrent, index: usize) -> PathBuf {
+        self.map.to_client(&self.file_path(torrent, index))
+    }
+
+    /// Whether a piece's bytes of a file that is missing are in libtorrent's parts file.
+    pub(crate) fn is_in_parts(&self, file: usize, piece: usize) -> bool {
+        self.paths.parts.as_ref().is_some_and(|parts| parts.has(file, piece))
+    }
+
+    /// A file that is not below the download folder.
+    pub(crate) fn outside(&self, torrent: &Torrent) -> Option<PathBuf> {
+        let folder = self.folder()?;
+        let mut paths = (0..self.file_count()).map(|file| self.file_path(torrent, file));
+        paths.find(|path| !path.starts_with(folder))
     }
 
     /// The length of a file in bytes; `None` if the file is missing.

@@ -16,15 +16,17 @@
 //! A file that is not there under its own name may be there under the name that a client gave it, or in another Unicode
 //! form: see [`Located::paths`].
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hashloom_files::paths;
 use hashloom_files::paths::forms::Forms;
 use hashloom_files::pieces::files::{Cache, Place, seems_present};
 
 use super::client_names::{LIBTORRENT, Names, TRANSMISSION, device};
+use super::parts::Parts;
 use crate::Torrent;
 
 /// Where the content of a torrent is looked for.
@@ -49,11 +51,12 @@ use crate::Torrent;
 pub struct Location {
     pub(crate) path: PathBuf,
     pub(crate) paths: BTreeMap<usize, PathBuf>,
+    pub(crate) unwanted: BTreeSet<usize>,
 }
 
 impl Location {
-    /// Some files are at other paths, given by their index: absolute, or relative to the folder. This says nothing if
-    /// the location is that of a single file itself.
+    /// Some files are at other paths, given by their index: absolute, or relative to the folder. If nothing is at such a
+    /// relative path, the torrent's own counts. This says nothing if the location is that of a single file itself.
     ///
     /// ```
     /// use hashloom_torrent::Location;
@@ -64,6 +67,33 @@ impl Location {
     #[must_use]
     pub fn paths(mut self, paths: BTreeMap<usize, PathBuf>) -> Location {
         self.paths = paths;
+        self
+    }
+
+    /// The same content in another folder: absolute paths of files are dropped.
+    ///
+    /// ```
+    /// use hashloom_torrent::Location;
+    ///
+    /// let place = Location::from("/srv").paths([(0, "renamed".into()), (1, "/b".into())].into());
+    /// assert_eq!(place.moved_to("/mnt"), Location::from("/mnt").paths([(0, "renamed".into())].into()));
+    /// ```
+    #[must_use]
+    pub fn moved_to(mut self, path: impl Into<PathBuf>) -> Location {
+        self.path = path.into();
+        self.paths.retain(|_, path| path.is_relative());
+        self
+    }
+
+    /// A client of libtorrent does not want these files: bytes of them may be in its `.<info-hash>.parts` in the folder.
+    ///
+    /// ```
+    /// let place = hashloom_torrent::Location::from("/srv").unwanted([3].into());
+    /// # let _ = place;
+    /// ```
+    #[must_use]
+    pub fn unwanted(mut self, files: BTreeSet<usize>) -> Location {
+        self.unwanted = files;
         self
     }
 
@@ -80,7 +110,7 @@ impl Location {
 
 impl From<PathBuf> for Location {
     fn from(path: PathBuf) -> Location {
-        Location { path, paths: BTreeMap::new() }
+        Location { path, ..Location::default() }
     }
 }
 
@@ -126,6 +156,7 @@ pub(crate) struct Paths {
     prefix: PathBuf,
     /// The files that are not at the torrent's own path: absolute, or relative to `root`.
     pub(crate) moved: BTreeMap<usize, PathBuf>,
+    pub(crate) parts: Option<Arc<Parts>>,
 }
 
 impl Paths {
@@ -145,6 +176,14 @@ impl Paths {
     /// The path of a file.
     pub(crate) fn path(&self, torrent: &Torrent, file: usize) -> PathBuf {
         if self.is_file { self.root.clone() } else { self.root.join(self.relative(torrent, file)) }
+    }
+
+    /// The folder that a client calls the torrent's download folder; `None` if the content is the root of a file system.
+    pub(super) fn download_folder(&self, torrent: &Torrent) -> Option<&Path> {
+        match self.is_file || self.prefix.as_os_str().is_empty() && !torrent.is_single_file() {
+            true => self.root.parent(),
+            false => Some(&self.root),
+        }
     }
 
     /// The same paths with another root.
@@ -218,7 +257,8 @@ const DECIDING: usize = 100;
 pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> io::Result<Located> {
     let path = &*location.path;
     if !std::fs::metadata(path)?.is_dir() && torrent.is_single_file() {
-        let paths = Paths { root: path.to_owned(), is_file: true, prefix: PathBuf::new(), moved: BTreeMap::new() };
+        let (root, prefix, moved) = (path.to_owned(), PathBuf::new(), BTreeMap::new());
+        let paths = Paths { root, is_file: true, prefix, moved, parts: None };
         return Ok(Located { place: Place::File(path.to_owned()), content: path.to_owned(), paths });
     }
     let place = Place::Folder(cache.root(path)?);
@@ -228,8 +268,17 @@ pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> i
         true => name.clone(),
         false => PathBuf::new(),
     };
-    let mut paths = Paths { root: path.to_owned(), is_file: false, prefix, moved: location.paths.clone() };
+    let mut paths = Paths { root: path.to_owned(), is_file: false, prefix, moved: location.paths.clone(), parts: None };
+    let gone = |path: &PathBuf| path.is_relative() && !seems_present(&paths.root, path);
+    let gone: Vec<usize> = paths.moved.iter().filter(|(_, path)| gone(path)).map(|(&file, _)| file).collect();
+    for file in gone {
+        if file >= torrent.file_count() || seems_present(&paths.root, &paths.own(torrent, file)) {
+            paths.moved.remove(&file);
+        }
+    }
     paths.find_renamed(torrent);
+    let folder = paths.download_folder(torrent);
+    paths.parts = folder.and_then(|folder| Parts::find(torrent, folder, &location.unwanted)).map(Arc::new);
     let content = match torrent.is_single_file() {
         true => paths.path(torrent, 0),
         false => path.join(&paths.prefix),

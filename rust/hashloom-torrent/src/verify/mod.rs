@@ -7,17 +7,21 @@ pub(crate) mod client_names;
 mod content;
 mod links;
 pub(crate) mod locate;
+mod parts;
 mod report;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::{Bitfield, Torrent};
+use crate::parse::root_of_layer;
+use crate::{Bitfield, Pieces, Torrent};
+use hashloom_files::merkle::{Node, node};
 use hashloom_files::paths;
 use hashloom_files::pieces::files::{Cache, Files, Presence};
 use hashloom_files::pieces::job::{self, Digests, Hashes, Job, Outcome};
@@ -25,6 +29,7 @@ use hashloom_files::pieces::run;
 use hashloom_files::run::{Options, lock};
 use hashloom_files::text::{quoted, reason};
 use locate::{Located, Paths, locate};
+use parts::Parts;
 
 pub use checkpoint::{Checkpoint, Verdicts};
 pub use content::Content;
@@ -338,6 +343,8 @@ struct Task<'a, H, T> {
     paths: Paths,
     content: job::Content<'a>,
     states: Vec<AtomicU8>,
+    /// The roots of pieces whose files have no layer, as they were found.
+    roots: Mutex<BTreeMap<usize, Node>>,
     /// The pieces whose verdicts were known and not taken back.
     taken_over: Mutex<Bitfield>,
     /// The pieces that were asked for.
@@ -377,7 +384,13 @@ where
         let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
         let hashes =
             Hashes::of_torrent(this.layout.piece_nbytes(), !this.digests().is_empty(), !this.roots().is_empty());
+        let is_given = |piece: usize| given.get(piece).is_some_and(|&state| state != PieceState::Unchecked);
+        // Pieces that are proved only together are checked together.
+        let is_apart = |(_, pieces): &&(usize, Range<usize>)| !pieces.clone().all(is_given);
+        let apart: Vec<Range<usize>> =
+            this.unlayered().iter().filter(is_apart).map(|(_, pieces)| pieces.clone()).collect();
         let known = |piece| match given.get(piece) {
+            Some(_) if apart.iter().any(|pieces| pieces.contains(&piece)) => PieceState::Unchecked,
             Some(&state) if scope.get(piece) => state,
             _ => PieceState::Unchecked,
         };
@@ -401,6 +414,7 @@ where
             paths,
             content: job::Content::new(this.layout.clone(), files, hashes),
             states: (0..npieces).map(|piece| AtomicU8::new(known(piece) as u8)).collect(),
+            roots: Mutex::default(),
             scope,
             started,
             sink,
@@ -408,6 +422,74 @@ where
             torrent,
             check: Mutex::new(Some(check)),
         }))
+    }
+
+    /// Looks for missing pieces with the help of libtorrent's parts file. Nobody is told of them by `on_piece`: a verdict
+    /// that is kept would not notice a change of that file.
+    fn read_parts(&self) {
+        let Some(parts) = &self.paths.parts else { return };
+        let is_missing = |piece: usize| {
+            self.scope.get(piece) && self.states[piece].load(Ordering::Relaxed) == PieceState::Missing as u8
+        };
+        for piece in parts.pieces().filter(|&piece| is_missing(piece)) {
+            if self.is_right_with(parts, piece).unwrap_or(false) {
+                self.states[piece].store(PieceState::Have as u8, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Whether a piece is right with its bytes of missing files taken from the parts file, and no file of it changed
+    /// meanwhile.
+    fn is_right_with(&self, parts: &Parts, piece: usize) -> io::Result<bool> {
+        let (torrent, files): (&Torrent, _) = (&self.torrent, &self.content.files);
+        let (file, stamp) = parts.open()?;
+        let range = torrent.piece_range(piece);
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        let covered: Vec<(usize, Range<u64>)> = torrent.bytes_of_pieces(piece..piece + 1).collect();
+        for (index, part) in &covered {
+            let at = torrent.file(*index).offset + part.start - range.start;
+            let buffer = &mut bytes[at as usize..(at + part.end - part.start) as usize];
+            if files.known(*index) == Presence::Unknown {
+                files.visit(*index);
+            }
+            match files.known(*index) == Presence::Missing && parts.has(*index, piece) {
+                true => parts.read(&file, piece, at, buffer)?,
+                false => files.read_exact_at(*index, buffer, part.start)?,
+            }
+        }
+        let mut pieces = Pieces::new(torrent, &[piece]);
+        pieces.update(&[&bytes]);
+        let is_unchanged = covered.iter().all(|(index, _)| files.is_as_noted(*index)) && parts.is_unchanged(&stamp);
+        Ok(pieces.finish() == [true] && is_unchanged)
+    }
+
+    /// Judges the pieces of files without a layer: all pieces of a file lead to its root together, or some are wrong.
+    /// Nothing new is known of a file with pieces that were not hashed.
+    fn prove_together(&self) {
+        let torrent: &Torrent = &self.torrent;
+        let roots = lock(&self.roots);
+        for (index, pieces) in torrent.unlayered() {
+            let file = torrent.file(*index);
+            let states =
+                || pieces.clone().map(|piece| PieceState::from_byte(self.states[piece].load(Ordering::Relaxed)));
+            let expected = if torrent.digests().is_empty() { PieceState::Unchecked } else { PieceState::Have };
+            let found: Option<Vec<Node>> = pieces.clone().map(|piece| roots.get(&piece).copied()).collect();
+            let Some(layer) = found.filter(|_| states().all(|state| state == expected)) else { continue };
+            let is_unstable = self.content.files.is_unstable(*index);
+            let is_right =
+                file.root == Some(&root_of_layer(layer.as_flattened(), file.nbytes, torrent.piece_nbytes())[..]);
+            let state = match (expected, is_right) {
+                _ if is_unstable => PieceState::Unstable,
+                (PieceState::Have, true) => continue,
+                (PieceState::Have, false) => PieceState::Disputed,
+                (_, true) => PieceState::Have,
+                (_, false) => PieceState::Bad,
+            };
+            for piece in pieces.clone() {
+                self.states[piece].store(state as u8, Ordering::Relaxed);
+                (self.on_piece)(torrent, piece, state);
+            }
+        }
     }
 
     fn report(&self) -> Report {
@@ -471,13 +553,24 @@ where
                 }
             }
             Outcome::Absent(absent) => absent.into(),
-            Outcome::Hashed(Digests { whole, leaves }) => torrent.verdict(piece, whole, leaves),
+            Outcome::Hashed(Digests { whole, leaves }) => {
+                if torrent.has_unknown_root(piece) {
+                    lock(&self.roots).insert(piece, node(leaves));
+                }
+                match torrent.verdict(piece, whole, leaves) {
+                    // `finish` tells.
+                    PieceState::Unchecked => return,
+                    state => state,
+                }
+            }
         };
         place.store(state as u8, Ordering::Relaxed);
         (self.on_piece)(torrent, piece, state);
     }
 
     fn finish(&self) {
+        self.read_parts();
+        self.prove_together();
         let report = self.report();
         let check = lock(&self.check).take();
         if let Some(check) = check {
@@ -509,6 +602,7 @@ fn report_file(
         Presence::Present(found) if files.is_unstable(index) => (FileState::Unstable, Some(found)),
         _ if files.is_unstable(index) => (FileState::Unstable, None),
         Presence::Unknown => (FileState::Unchecked, None),
+        Presence::Missing if file.nbytes == 0 => (FileState::NotMade, None),
         Presence::Missing => (FileState::Missing, None),
         Presence::Failed => (FileState::Failed, None),
         Presence::Present(found) if found < file.nbytes => (FileState::Short, Some(found)),

@@ -61,12 +61,15 @@ pub struct Report {
 }
 
 impl Torrent {
-    /// The verdict on a piece with these digests; empty are those that the torrent lacks, or that were not found.
+    /// The verdict on a piece with these digests; empty are those that the torrent lacks, or that were not found. A piece
+    /// of which the torrent has no digest stays unchecked.
     pub(crate) fn verdict(&self, piece: usize, sha1: &[u8], root: &[u8]) -> PieceState {
         let agrees = |all: &[u8], nbytes: usize, found: &[u8]| {
             (!all.is_empty()).then(|| all.get(piece * nbytes..(piece + 1) * nbytes) == Some(found))
         };
-        match (agrees(self.digests(), 20, sha1), agrees(self.roots(), NODE_NBYTES, root)) {
+        let roots = if self.has_unknown_root(piece) { &[] } else { self.roots() };
+        match (agrees(self.digests(), 20, sha1), agrees(roots, NODE_NBYTES, root)) {
+            (None, None) => PieceState::Unchecked,
             (Some(true), Some(false)) | (Some(false), Some(true)) => PieceState::Disputed,
             (Some(false), _) | (_, Some(false)) => PieceState::Bad,
             _ => PieceState::Have,
@@ -264,6 +267,9 @@ pub enum FileState {
     Short,
     /// The file is missing.
     Missing,
+    /// The file is empty and missing. Some clients make no empty files and have the torrent complete, others make them
+    /// at their start, so [`Report::is_complete`] does not mind; [`Report::is_exact`] does.
+    NotMade,
     /// The file could not be opened; [`Report::troubles`] says why. A file that was opened but has unreadable parts is
     /// incomplete.
     Failed,
@@ -292,6 +298,7 @@ impl FileState {
             FileState::Incomplete => "incomplete",
             FileState::Short => "short",
             FileState::Missing => "missing",
+            FileState::NotMade => "not made",
             FileState::Failed => "failed",
             FileState::Skipped => "skipped",
             FileState::Unchecked => "unchecked",
@@ -441,8 +448,8 @@ impl Report {
     }
 
     /// Whether all that was asked for is there and right: every piece of the [scope](Report::scope), and, if that is all
-    /// pieces, every file, empty files included. A file may have more bytes than the torrent says: see
-    /// [`is_exact`](Report::is_exact). Of a smaller scope this says nothing about the rest of the torrent: see
+    /// pieces, every file. A file may have more bytes than the torrent says, and empty files may be missing if others
+    /// are there: see [`is_exact`](Report::is_exact). Of a smaller scope this says nothing about the rest of the torrent: see
     /// [`is_of_all`](Report::is_of_all). Nothing is right if nothing was asked for.
     ///
     /// ```
@@ -458,10 +465,23 @@ impl Report {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_complete(&self) -> bool {
-        let is_whole =
-            |file: &FileReport| matches!(file.state, FileState::Complete | FileState::Long | FileState::Skipped);
+        let is_whole = |file: &FileReport| {
+            matches!(file.state, FileState::Complete | FileState::Long | FileState::Skipped | FileState::NotMade)
+        };
+        let nothing_is_there = || {
+            self.nnot_made() > 0
+                && self.files.iter().all(|file| matches!(file.state, FileState::NotMade | FileState::Skipped))
+        };
         self.scope.ones().all(|piece| self.pieces[piece] == PieceState::Have)
-            && if self.is_of_all() { self.files.iter().all(is_whole) } else { self.scope.count() > 0 }
+            && match self.is_of_all() {
+                true => self.files.iter().all(is_whole) && !nothing_is_there(),
+                false => self.scope.count() > 0,
+            }
+    }
+
+    /// Number of empty files that are missing.
+    fn nnot_made(&self) -> usize {
+        self.files.iter().filter(|file| file.state == FileState::NotMade).count()
     }
 
     /// Whether all pieces were asked for. Only then does [`is_complete`](Report::is_complete) speak of the torrent.
@@ -481,7 +501,7 @@ impl Report {
         self.scope.is_complete()
     }
 
-    /// Whether all is complete, and no file has more bytes than the torrent says.
+    /// Whether all is complete, no file has more bytes than the torrent says, and every empty file is there.
     ///
     /// ```
     /// use hashloom_files::run::Options;
@@ -499,7 +519,7 @@ impl Report {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_exact(&self) -> bool {
-        self.is_complete() && self.nlong() == 0
+        self.is_complete() && self.nlong() == 0 && self.nnot_made() == 0
     }
 
     /// Number of files none of whose checked pieces is wrong, and that have more bytes than the torrent says.
