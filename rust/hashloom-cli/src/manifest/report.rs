@@ -53,7 +53,8 @@ States of an entry:
   moved       removed, and added elsewhere with the same length (not 0) and
               digest
   removed, added
-  touched     the same content, another modification time: no difference
+  touched     the same content, another modification time, or another Unicode
+              form of the name, as macOS and Linux write it: no difference
   unreadable  the entry, or the folder it is in, cannot be read
   unstable    the file changed each of the three times that it was read
   unrecorded  the entry could not be read when the manifest was written";
@@ -137,7 +138,8 @@ impl<'a> Printer<'a> {
 
     /// `error`: why the entry could not be read.
     pub fn difference(&mut self, difference: &Difference, error: Option<&str>) -> Result<(), String> {
-        if self.format.quiet || (difference.status == Status::Touched && !self.format.verbose && !self.format.json) {
+        let is_named = self.format.verbose || self.format.json || is_other_form(difference);
+        if self.format.quiet || difference.status == Status::Touched && !is_named {
             return Ok(());
         }
         let line = if self.format.json { self.json(difference, error)? } else { line(difference, error) };
@@ -213,7 +215,9 @@ fn line(difference: &Difference, error: Option<&str>) -> String {
         _ => style::bad(status),
     };
     let what = match (&difference.old, &difference.new) {
-        (Some(old), Some(new)) if difference.status == Status::Moved => format!("{} -> {}", named(old), named(new)),
+        (Some(old), Some(new)) if difference.status == Status::Moved || is_other_form(difference) => {
+            format!("{} -> {}", named(old), named(new))
+        }
         (Some(old), Some(new)) => {
             let detail = error.map(str::to_owned).or_else(|| detail(difference.status, &old.kind, &new.kind));
             format!("{}{}", named(old), detail.map_or(String::new(), |detail| format!("  ({detail})")))
@@ -270,4 +274,10 @@ fn summary(counts: &Counts, done: &Done) -> String {
         line += &format!("; {} left out that are neither file, link nor folder", covered.left_out);
     }
     line
+}
+
+/// Whether the entry is under the same name in another Unicode form.
+fn is_other_form(difference: &Difference) -> bool {
+    let paths = difference.old.as_ref().zip(difference.new.as_ref()).map(|(old, new)| (&old.path, &new.path));
+    difference.status != Status::Moved && paths.is_some_and(|(old, new)| old != new)
 }

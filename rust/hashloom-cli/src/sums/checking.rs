@@ -3,13 +3,16 @@
 //! Checks files against lists, for each front end. Its output is that of coreutils 9.1, in contents and order.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::{Component, Path, PathBuf, Prefix};
 use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash};
+use hashloom_files::paths::forms::{self, Forms};
 use hashloom_files::paths::{BadComponent, portable, refused, to_path};
 use hashloom_files::run::Options;
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
@@ -244,6 +247,7 @@ impl Checker<'_> {
         if !is_done {
             return End::Cancelled;
         }
+        let nforms = reading.nforms();
         let Reading { error, is_manifest, nbad, nunverified, first_bad, nentries, ntagged, .. } = reading;
         if let Some(error) = error {
             return self.not_read(list_name, &error);
@@ -289,6 +293,11 @@ impl Checker<'_> {
                 let ignored = plural(counts.nignored, "listed file");
                 let are = if counts.nignored == 1 { "is" } else { "are" };
                 console.message(format!("{ignored} {are} missing and not checked").as_bytes());
+            }
+            if nforms > 0 {
+                let files = plural(nforms, "file");
+                let have = if nforms == 1 { "has its name" } else { "have their names" };
+                console.message(format!("{files} {have} in another Unicode form here than in the list").as_bytes());
             }
             if rules.ignore_missing && counts.nmatched == 0 {
                 console.message(&[&shown_name[..], b": no file was verified"].concat());
@@ -453,16 +462,24 @@ fn server(path: &Path) -> Option<OsString> {
     }
 }
 
-/// A file of a name that this system gives another meaning.
-struct Refused(BadComponent);
+/// Why a file of the list is not opened.
+enum Refused {
+    /// This system gives its name another meaning.
+    Name(BadComponent),
+    /// The file was checked for another name of the list, in another Unicode form. This name has no file of its own.
+    CheckedBefore,
+}
 
 impl Read for Refused {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        let cure = match self.0 {
-            BadComponent::Network => "; if it may be, give that server a drive letter, or put the list there",
-            _ => "",
+        let why = match self {
+            Refused::Name(why @ BadComponent::Network) => format!(
+                "not opened, as a part of the name {why}; if it may be, give that server a drive letter, or put the list there"
+            ),
+            Refused::Name(why) => format!("not opened, as a part of the name {why}"),
+            Refused::CheckedBefore => "the list has this name in two Unicode forms, and one file is there".to_owned(),
         };
-        Err(io::Error::new(io::ErrorKind::InvalidInput, format!("not opened, as a part of the name {}{cure}", self.0)))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, why))
     }
 }
 
@@ -489,6 +506,11 @@ struct Reading<'a> {
     base: &'a Path,
     /// The folder of Windows, with its slash, that the list was made in: the folder that names are relative to here.
     root: Option<Vec<u8>>,
+    /// Files with names in other Unicode forms than the list has.
+    forms: Forms,
+    /// Hashes of names that are not ASCII: of the NFC, then of the name as it is in the list, and whether the file was
+    /// found in another form.
+    seen: HashMap<u64, (u64, bool)>,
     /// The methods that the list has used so far.
     methods: Vec<Arc<[Method]>>,
     /// The servers of the network that the user has named: those of the list, the current folder and the base.
@@ -517,6 +539,8 @@ impl<'a> Reading<'a> {
                 Base::List => list.parent().unwrap_or(Path::new("")),
             },
             root: None,
+            forms: Forms::default(),
+            seen: HashMap::new(),
             methods: Vec::new(),
             servers: [list, Path::new(".")].into_iter().chain(folder).filter_map(server).collect(),
         }
@@ -582,10 +606,14 @@ impl<'a> Reading<'a> {
         // A hostile list could have each order of the algorithms.
         digests.sort_by_key(|(algorithm, _)| algorithm.name());
         let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
+        let (here, refused) = match self.rules.lenient && !name.is_ascii() {
+            true => self.other_form(here, &name),
+            false => (here, None),
+        };
         let path = here.as_deref().unwrap_or(&name);
-        let mut source = match self.refused(path) {
+        let mut source = match refused.or(self.refused(path).map(Refused::Name)) {
             None => mode.source(to_path(path)),
-            Some(why) => Source::reader(Refused(why)),
+            Some(why) => Source::reader(why),
         };
         let is_other = here.is_some() || matches!(source, Source::Reader(_));
         let mut listed = is_other.then(|| name.to_vec());
@@ -599,6 +627,27 @@ impl<'a> Reading<'a> {
         Request { source, methods, tag: Listed { digests, nbytes, name: listed } }
     }
 
+    /// The name here of a file that is there in another Unicode form only. No file is taken for two names of the list.
+    fn other_form(&mut self, here: Option<Vec<u8>>, name: &[u8]) -> (Option<Vec<u8>>, Option<Refused>) {
+        let Some(key) = forms::nfc(name) else { return (here, None) };
+        let path = here.as_deref().unwrap_or(name);
+        let found = self.forms.find(self.base, &to_path(path)).map(|path| portable(&path).into_owned());
+        let (key, own) = (fingerprint(&key), fingerprint(name));
+        match (self.seen.insert(key, (own, found.is_some())), found) {
+            // One of two names has found the file that the other has, too.
+            (Some((other, was_found)), found) if other != own && (was_found || found.is_some()) => {
+                (here, Some(Refused::CheckedBefore))
+            }
+            (_, Some(found)) => (Some(found), None),
+            (_, None) => (here, None),
+        }
+    }
+
+    /// Number of files that have their names in another Unicode form.
+    fn nforms(&self) -> u64 {
+        self.seen.values().filter(|&&(_, found)| found).count() as u64
+    }
+
     fn methods(&mut self, digests: &[(Algorithm, Hash)]) -> Arc<[Method]> {
         let wanted = || digests.iter().map(|&(algorithm, _)| algorithm);
         let is_it = |methods: &&Arc<[Method]>| methods.iter().map(Method::algorithm).eq(wanted());
@@ -609,6 +658,12 @@ impl<'a> Reading<'a> {
         self.methods.push(Arc::clone(&methods));
         methods
     }
+}
+
+fn fingerprint(name: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The name here of a file that has a name of Windows in the list, if no file has that name as it is. `root`: as in

@@ -28,7 +28,7 @@ const FOLDERS_MAX: usize = 64;
 #[derive(Debug, Default)]
 pub struct Forms {
     /// For each folder its names that are not ASCII, by their NFC; `None` where two names have one NFC.
-    folders: HashMap<PathBuf, HashMap<String, Option<OsString>>>,
+    folders: HashMap<PathBuf, HashMap<Vec<u8>, Option<OsString>>>,
 }
 
 impl Forms {
@@ -46,23 +46,25 @@ impl Forms {
                 continue;
             }
             let name = component.as_os_str().to_str().filter(|name| !name.is_ascii())?;
-            let other = self.names(folder).get(&nfc(name))?.as_ref()?;
+            let other = self.names(folder).get(&nfc(name.as_bytes())?)?.as_ref()?;
             found.push(other);
         }
         (found != relative).then_some(found)
     }
 
-    fn names(&mut self, folder: PathBuf) -> &HashMap<String, Option<OsString>> {
+    fn names(&mut self, folder: PathBuf) -> &HashMap<Vec<u8>, Option<OsString>> {
         if self.folders.len() >= FOLDERS_MAX && !self.folders.contains_key(&folder) {
             self.folders.clear();
         }
         self.folders.entry(folder).or_insert_with_key(|folder| {
             let mut names = HashMap::new();
             // A folder that cannot be listed has no names to offer; whoever opens the file says what is wrong.
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let name = entry.file_name();
-                if let Some(text) = name.to_str().filter(|text| !text.is_ascii()) {
-                    names.entry(nfc(text)).and_modify(|one| *one = None).or_insert(Some(name));
+                let key = name.to_str().filter(|text| !text.is_ascii()).and_then(|text| nfc(text.as_bytes()));
+                if let Some(key) = key {
+                    names.entry(key).and_modify(|one| *one = None).or_insert(Some(name));
                 }
             }
             names
@@ -70,9 +72,17 @@ impl Forms {
     }
 }
 
-/// A name in Unicode's Normalization Form C (UAX #15).
-fn nfc(name: &str) -> String {
-    name.nfc().collect()
+/// A name or path in Unicode's Normalization Form C (UAX #15); `None` if it is not UTF-8.
+///
+/// ```
+/// use hashloom_files::paths::forms::nfc;
+///
+/// assert_eq!(nfc("cafe\u{301}".as_bytes()), Some("caf\u{e9}".as_bytes().to_vec()));
+/// assert_eq!(nfc(b"\xff"), None);
+/// ```
+pub fn nfc(name: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(name).ok()?;
+    Some(text.nfc().collect::<String>().into_bytes())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
 use hashloom::{Algorithm, Hash};
+use hashloom_files::paths::forms::nfc;
 use hashloom_files::paths::{by_components, to_path};
 use hashloom_files::walk::Filter;
 
@@ -28,7 +29,7 @@ use super::{Entry, Error, Kind, Reason, is_below};
 pub enum Status {
     /// Unchanged.
     Same,
-    /// The same content with another modification time.
+    /// The same content with another modification time, or under the same name in another Unicode form.
     Touched,
     /// Another content with the same length and modification time: nobody wrote to the file, but its content differs.
     /// Or somebody did write to it and set the time back.
@@ -362,6 +363,7 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     pub fn stop(mut self, mut each: impl FnMut(Difference)) -> Counts {
         let removed = std::mem::take(&mut self.removed);
         let mut added: Vec<Option<Entry>> = std::mem::take(&mut self.added).into_iter().map(Some).collect();
+        let removed = self.other_forms(removed, &mut added, &mut each);
         let places = self.moves(&removed, &added);
         for (old, place) in removed.into_iter().zip(places) {
             match place.and_then(|place| added[place].take()) {
@@ -439,6 +441,38 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
             (old, new) if old == new => Status::Same,
             _ => Status::Changed,
         }
+    }
+
+    /// Judges removed entries whose paths are there in another Unicode form, and in one only. Returns the others.
+    fn other_forms(
+        &mut self,
+        removed: Vec<Entry>,
+        added: &mut [Option<Entry>],
+        each: &mut impl FnMut(Difference),
+    ) -> Vec<Entry> {
+        let key = |entry: &Entry| if entry.path.is_ascii() { None } else { nfc(&entry.path) };
+        let (mut old, mut new): (HashMap<_, u32>, HashMap<_, Vec<usize>>) = (HashMap::new(), HashMap::new());
+        removed.iter().filter_map(key).for_each(|key| *old.entry(key).or_default() += 1);
+        for (index, entry) in added.iter().enumerate() {
+            if let Some(key) = entry.as_ref().and_then(key) {
+                new.entry(key).or_default().push(index);
+            }
+        }
+        let mut left = Vec::new();
+        for entry in removed {
+            let key = key(&entry);
+            let place = key.as_ref().filter(|key| old.get(*key) == Some(&1)).and_then(|key| new.get(key));
+            match place.map(Vec::as_slice) {
+                Some(&[place]) if added[place].is_some() => {
+                    let found = added[place].take();
+                    let status = found.as_ref().map_or(Status::Removed, |found| self.compare(&entry, found));
+                    let status = if status == Status::Same { Status::Touched } else { status };
+                    self.judge(status, Some(entry), found, each);
+                }
+                _ => left.push(entry),
+            }
+        }
+        left
     }
 
     /// For each removed file, the added file that it has become.
