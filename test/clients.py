@@ -31,6 +31,7 @@ import urllib.parse
 import urllib.request
 
 import checks
+import client_torrents
 import torrents
 from bencode import bdecode, bencode
 from checks import equal as expect
@@ -298,6 +299,16 @@ WebUI\\UseUPnP=false
         found = round(self.info(content)["progress"], 3)
         expect(f"{self.name}, {what}: progress", found, round(have / len(content.bytes), 3))
 
+    def names(self, contents):
+        """The client's names of all files of each torrent, padding included, which it hides."""
+        files = {content.hash: lt.torrent_info(lt.bdecode(content.torrent)).files() for content in contents}
+        return {of: [those.file_path(index) for index in range(those.num_files())] for of, those in files.items()}
+
+    def expect_random(self, content, pieces, what):
+        state, found, _ = self.state(content)
+        expect(f"{self.name}, {what}: state", state, "stalledUP" if all(pieces) else "stalledDL")
+        expect(f"{self.name}, {what}: pieces", found, pieces)
+
     def label(self, content):
         self.api("torrents/addTags", hashes=content.hash, tags="kept")
         wait("the tag", lambda: self.info(content)["tags"] == "kept" or None)
@@ -390,6 +401,26 @@ class Transmission(Daemon):
         have = sum(len(content.bytes[i * PIECE : (i + 1) * PIECE]) for i, there in enumerate(pieces) if there)
         expect(f"{self.name}, {what}: percent", round(info["percentDone"], 3), round(have / len(content.bytes), 3))
 
+    def names(self, contents):
+        """The client's names of all files of each torrent, padding included."""
+
+        def poll():
+            fields = ["hashString", "files"]
+            found = (self.rpc("torrent-get", fields=fields) or {}).get("torrents", [])
+            return found if len(found) == len(contents) else None
+
+        with self:
+            found = wait(f"{self.name} has all torrents", poll)
+        return {torrent["hashString"]: [file["name"] for file in torrent["files"]] for torrent in found}
+
+    def expect_random(self, content, pieces, what):
+        info = wait(f"{self.name} has {content.name}", lambda: self.info(content))
+        bits = "".join(f"{byte:08b}" for byte in base64.b64decode(info["pieces"]))
+        # To Transmission, padding is a file that is missing.
+        pieces = [int(there and piece not in content.padded) for piece, there in enumerate(pieces)]
+        expect(f"{self.name}, {what}: pieces", [int(bit) for bit in bits[: len(pieces)]], pieces)
+        expect(f"{self.name}, {what}: error", info["errorString"] if info["error"] == 3 else "", "")
+
     def label(self, content):
         self.rpc("torrent-set", ids=[content.hash], labels=["kept"])
         wait("the label", lambda: self.info(content)["labels"] == ["kept"] or None)
@@ -443,6 +474,7 @@ def check_libtorrent(folder):
     for version in ("v1", "hybrid", "v2"):
         (folder / version).mkdir()
         check_libtorrent_with(hashloom, folder / version, version)
+    check_random_libtorrent(folder)
 
 
 def check_libtorrent_with(hashloom, folder, version):
@@ -558,11 +590,97 @@ def check_daemon(client_kind, hashloom, folder, version="v1"):
     return client
 
 
+def random_torrents(folder, count, first):
+    return [client_torrents.Torrent(folder, first + number) for number in range(count)]
+
+
+def check_random_libtorrent(folder):
+    """Random torrents: what libtorrent's own check finds, hashloom finds, and what it writes is taken as it is."""
+    hashloom = Hashloom(folder)
+    for content in random_torrents(folder / "downloads", 40, SEED * 1000):
+        info = lt.torrent_info(lt.bdecode(content.torrent))
+        if content.draw.random() < 0.5:
+            content.store_as([info.files().file_path(index) for index in range(info.num_files())])
+        content.damage()
+        what = f"libtorrent, random torrent {content.name}"
+        resume = folder / f"{content.hash}.fastresume"
+        own = checked(content, lt.add_torrent_params(), folder / "downloads", what)
+        hashloom.torrent.write_bytes(content.torrent)
+        status = written(hashloom, content, what, "--libtorrent", resume)
+        if status is None:
+            continue
+        taken = checked(content, lt.read_resume_data(resume.read_bytes()), folder / "downloads", what)
+        lost = [piece for piece, is_there in enumerate(own) if is_there and not taken[piece]]
+        expect(f"{what}: pieces that libtorrent has by its own check and not with what was written", lost, [])
+        expect(f"{what}: complete by hashloom, and taken", status == 0, all(taken))
+
+
+def written(hashloom, content, what, *options):
+    """The exit status of a check that writes a client's file; None if it refuses, as no file is there, or an empty one is
+    missing, which libtorrent rejects."""
+    hashloom.torrent.write_bytes(content.torrent)
+    command = [PROGRAM, "torrent", "verify", hashloom.torrent, content.folder, *options]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode == 2 and ("none of the torrent's files exists" in run.stderr or "the empty file" in run.stderr):
+        return None
+    expect(f"{what}: {run.stderr}", run.returncode in (0, 1), True)
+    return run.returncode
+
+
+def checked(content, parameters, folder, what):
+    """The pieces that libtorrent has; a resume file that it rejects is a failure."""
+    client = session()
+    parameters.ti, parameters.save_path = lt.torrent_info(lt.bdecode(content.torrent)), str(folder)
+    parameters.flags |= lt.torrent_flags.upload_mode
+    parameters.flags &= ~(lt.torrent_flags.paused | lt.torrent_flags.auto_managed)
+    handle = client.add_torrent(parameters)
+
+    def poll():
+        for alert in client.pop_alerts():
+            if isinstance(alert, (lt.torrent_error_alert, lt.fastresume_rejected_alert, lt.file_error_alert)):
+                sys.exit(f"FAILED: {what}: {alert.message()}")
+        return str(handle.status().state) in {"seeding", "finished", "downloading"} or None
+
+    wait(what, poll)
+    return list(handle.status().pieces) or [False] * content.piece_count
+
+
+def check_random_daemon(client_kind, hashloom, folder):
+    """Random torrents that a client has not seen: their content is stored under the torrent's names or the client's,
+    hashloom writes the client's files, and the client takes them, also the second time."""
+    (folder / "client").mkdir(parents=True)
+    client = client_kind(folder / "client")
+    contents = random_torrents(folder / "downloads", 24, SEED * 1000 + 500)
+    for content in contents:
+        client.put(content)
+    names = client.names(contents)
+    for content in contents:
+        client.resume_file(content).unlink(missing_ok=True)
+        if content.draw.random() < 0.5:
+            content.store_as(names[content.hash])
+        content.damage()
+    have = {}
+    for content in contents:
+        options = client.option, client.resume_folder(), "--bitfield", folder / "bits"
+        if written(hashloom, content, f"{client.name}, {content.name}", *options) is not None:
+            bits = "".join(f"{byte:08b}" for byte in (folder / "bits").read_bytes())
+            have[content.hash] = [int(bit) for bit in bits[: content.piece_count]]
+        else:
+            (client.resume_folder().parent / "torrents" / f"{content.hash}.torrent").unlink(missing_ok=True)
+    contents = [content for content in contents if content.hash in have]
+    for time_of in ("first", "second"):
+        with client:
+            for content in contents:
+                if not (content.has_alike and client_kind is QBittorrent and time_of == "second"):
+                    client.expect_random(content, have[content.hash], f"{content.name}, {time_of} start")
+
+
 def check_qbittorrent(folder):
     hashloom = Hashloom(folder)
     for version in ("hybrid", "v2"):
         (folder / version).mkdir()
         check_daemon(QBittorrent, hashloom, folder / version, version)
+    check_random_daemon(QBittorrent, hashloom, folder / "random")
     client = check_daemon(QBittorrent, hashloom, folder)
     # A file that claims nothing makes the client check: this shows how a check would look.
     content = Content(folder / "second", "second", seed=2)
@@ -579,6 +697,7 @@ def check_qbittorrent(folder):
 
 def check_transmission(folder):
     hashloom = Hashloom(folder)
+    check_random_daemon(Transmission, hashloom, folder / "random")
     check_daemon(Transmission, hashloom, folder)
     # Transmission takes padding files for files, and would send bytes that do not exist. (Version 3.00 refuses hybrid
     # torrents.)
@@ -615,6 +734,8 @@ def main():
     parser = checks.parser(__doc__)
     parser.add_argument("--only", default="", help="only the client whose name begins with ONLY")
     arguments = parser.parse_args()
+    global SEED
+    SEED = int(os.environ.get("HASHLOOM_SEED", "1"))
     PROGRAM, checks.is_required = arguments.hashloom.resolve(), arguments.require
     # Clients that tools/setup.sh has put into the build folder.
     os.environ["PATH"] += f"{os.pathsep}{BUILD}/clients/usr/bin"

@@ -339,7 +339,7 @@ fn names_cannot_steer_the_terminal_and_json_keeps_their_bytes() {
     assert!(object["torrent"]["path_hex"].as_str().unwrap().ends_with("2fff2e746f7272656e74"));
     assert_eq!(object["torrent"]["name_hex"], "1b5b324ae280aeff07");
     assert_eq!(object["files"][0]["path_hex"], "1b5b324ae280aeff07");
-    assert_eq!(object["files"][0]["state"], "missing");
+    assert_eq!(object["files"][0]["state"], "not made");
 }
 
 #[cfg(unix)]

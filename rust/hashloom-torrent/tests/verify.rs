@@ -373,7 +373,7 @@ fn what_was_not_asked_for_is_neither_looked_at_nor_right() {
     fs::remove_dir(inner.join("d")).unwrap();
     fs::write(inner.join("d"), &files[3].bytes[..]).unwrap();
     let report = check(&[0, 1, 2, 3, 4, 5, 6]);
-    assert!(report.have() == 7 && report.is_of_all() && !report.is_complete(), "c is missing");
+    assert!(report.have() == 7 && report.is_of_all() && !report.is_exact(), "c, which is empty, is missing");
     // Nothing asked for is nothing found.
     let report = check(&[]);
     assert!(!report.is_of_all() && report.have() == 0 && report.nbytes_read == 0);

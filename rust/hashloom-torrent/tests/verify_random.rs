@@ -293,6 +293,7 @@ fn oracle(made: &Made, outer: &Path) -> Expected {
     }
     let of = |index: usize| match &found[index] {
         None => (FileState::Skipped, None),
+        Some(Found::Missing) if made.files[index].bytes.is_empty() => (FileState::NotMade, None),
         Some(Found::Missing) => (FileState::Missing, None),
         Some(Found::Unread) => (FileState::Failed, None),
         Some(Found::Bytes(bytes)) => {
@@ -318,13 +319,15 @@ fn compare(made: &Made, report: &Report, expected: &Expected) -> Result<(), Test
     let unread: Vec<_> = report.troubles.iter().map(|trouble| trouble.file).collect();
     prop_assert_eq!(&unread, &expected.unread);
     prop_assert!(!report.cancelled);
-    let whole =
-        |(state, _): &(FileState, _)| matches!(state, FileState::Complete | FileState::Long | FileState::Skipped);
-    let is_complete =
-        expected.pieces.iter().all(|&piece| piece == PieceState::Have) && expected.files.iter().all(whole);
+    let count = |of: &[FileState]| expected.files.iter().filter(|(state, _)| of.contains(state)).count();
+    let (there, not_made) = (count(&[FileState::Complete, FileState::Long]), count(&[FileState::NotMade]));
+    // Empty files may be missing, but not all there is.
+    let is_complete = expected.pieces.iter().all(|&piece| piece == PieceState::Have)
+        && there + not_made + count(&[FileState::Skipped]) == expected.files.len()
+        && (there > 0 || not_made == 0);
     prop_assert_eq!(report.is_complete(), is_complete);
     let is_long = expected.files.iter().any(|(state, _)| *state == FileState::Long);
-    prop_assert_eq!(report.is_exact(), is_complete && !is_long);
+    prop_assert_eq!(report.is_exact(), is_complete && !is_long && not_made == 0);
     let mut wrong: Vec<Vec<_>> = expected.wrong.iter().map(|bytes| vec![None; bytes.len()]).collect();
     let mut last = (0, 0);
     for (file, bytes, state) in report.wrong_bytes(&made.torrent) {

@@ -67,6 +67,8 @@ pub struct Written {
     pub what: String,
     pub path: PathBuf,
     pub nbytes: u64,
+    /// What the client will do that its user may not expect.
+    pub note: Option<String>,
 }
 
 /// The claim of a resume file.
@@ -237,7 +239,14 @@ impl Plan {
             let bytes = target.encode(torrent, &have, content)?;
             let failed = |error| target.not_written(&format!("{}; {RESULT_STANDS}", reason(&error)));
             target.write(&bytes).map_err(failed)?;
-            Ok(Written { what: target.format.to_string(), path: target.path.clone(), nbytes: bytes.len() as u64 })
+            let numbered = resume::numbered(torrent).filter(|_| target.format == Format::Libtorrent);
+            let note = numbered.map(|file| {
+                format!(
+                    "{} differs from another name in case only: libtorrent takes it, qBittorrent for one start alone",
+                    shown(torrent.file(file).path)
+                )
+            });
+            Ok(Written { what: target.format.to_string(), path: target.path.clone(), nbytes: bytes.len() as u64, note })
         };
         self.targets.iter().map(write).collect()
     }

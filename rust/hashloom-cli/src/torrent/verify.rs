@@ -151,9 +151,9 @@ Clients without their own check:
   not its access control list.
 
 Exit status:
-  0    complete: all pieces are right and all files exist, empty ones apart; with
-       --file, --first or --claimed: all pieces asked for are right; with --exact:
-       no file is too long, and empty files exist
+  0    complete: all pieces are right and all files exist, but for empty ones;
+       with --file, --first or --claimed: all pieces asked for are right; with
+       --exact: no file is too long, and empty files exist
   1    a piece asked for or a file is missing or bad; with --claimed: no piece
        asked for is claimed; with --exact: a file is too long, or an empty one
        is missing
@@ -398,7 +398,8 @@ impl Done {
         // Print the results even if a file cannot be written.
         let bitfield = arguments.bitfield.iter().map(|file| {
             let (bits, what) = (report.bitfield(), "bitfield");
-            let written = Written { what: what.into(), path: file.clone(), nbytes: bits.as_bytes().len() as u64 };
+            let nbytes = bits.as_bytes().len() as u64;
+            let written = Written { what: what.into(), path: file.clone(), nbytes, note: None };
             let failed = |error| format!("{}; {RESULT_STANDS}", not_written(what, file, &error));
             output::write(file, bits.as_bytes()).map(|()| written).map_err(failed)
         });
@@ -547,8 +548,11 @@ impl<'a> Printer<'a> {
             verify_summary::verdict(out, torrent, report, held_back, exact, is_missing_listed)?;
         }
         // The end tells how many files were written for several torrents.
-        for Written { what, path, nbytes } in written.iter().filter(|_| single) {
+        for Written { what, path, nbytes, .. } in written.iter().filter(|_| single) {
             writeln!(out, "written: the {what} {}, {}", display(path), plural(*nbytes, "byte"))?;
+        }
+        for note in written.iter().filter_map(|written| written.note.as_ref()) {
+            writeln!(out, "  note: {note}")?;
         }
         Ok(())
     }

@@ -81,6 +81,8 @@ struct WrittenJson<'a> {
     path: Named<'a>,
     what: &'a str,
     length: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -220,7 +222,8 @@ impl<'a> Json<'a> {
         claim: Option<&'a Claim>,
         written: &'a [Written],
     ) -> Json<'a> {
-        let written = written.iter().map(|Written { what, path, nbytes }| WrittenJson {
+        let written = written.iter().map(|Written { what, path, nbytes, note }| WrittenJson {
+            note: note.as_deref(),
             path: Named::path("path", path),
             what,
             length: *nbytes,

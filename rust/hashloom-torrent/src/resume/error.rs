@@ -97,6 +97,11 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
+    /// An empty file is missing: libtorrent rejects a resume file that claims all pieces then, and checks everything.
+    EmptyMissing {
+        /// Where libtorrent looks for it.
+        path: PathBuf,
+    },
     /// The client keeps an unfinished file under a longer name, so the check found the file missing.
     Unfinished {
         /// The file under the client's name.
@@ -146,6 +151,11 @@ impl fmt::Display for Error {
                 "Transmission keeps a torrent's files below one folder, and {} is not below {}. Move or link it there",
                 show(path),
                 show(folder)
+            ),
+            Error::EmptyMissing { path } => write!(
+                f,
+                "the empty file {} is missing, and libtorrent rejects it then. Make the file, with touch",
+                show(path)
             ),
             Error::Unfinished { path } => write!(
                 f,

@@ -14,7 +14,7 @@ use super::places::{self, Versions, placed};
 use super::{Error, Items, Keys, expect_length};
 use crate::bencode::{Item, Kind, Value};
 use crate::verify::client_names::LIBTORRENT;
-use crate::{Bitfield, Content, Torrent, Version};
+use crate::{Bitfield, Content, File, Torrent, Version};
 
 pub(super) const FORMAT: &[u8] = b"libtorrent resume file";
 
@@ -136,6 +136,12 @@ pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, conten
 pub(super) fn write(items: &mut Items, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<(), Error> {
     let fresh = items.is_empty();
     let complete = have.is_complete();
+    let is_gone =
+        |file: &File<'_>| file.nbytes == 0 && !file.attributes.symlink && content.nbytes(file.index).is_none();
+    let gone = torrent.files_without_padding().find(|file| is_gone(file) && !content.is_unwanted(file.index));
+    if let Some(file) = gone.filter(|_| complete) {
+        return Err(Error::EmptyMissing { path: content.file_path(torrent, file.index) });
+    }
     let mut set = |key: &str, value: Item| items.insert(key.as_bytes().to_vec(), value);
     if fresh {
         set("file-format", FORMAT.into());

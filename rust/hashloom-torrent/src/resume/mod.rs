@@ -53,6 +53,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::bencode::{self, Item, Kind, Limits, Value};
+use crate::verify::client_names::{Client, Names};
 use crate::{Bitfield, Content, Torrent};
 
 pub use error::Error;
@@ -185,6 +186,23 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
     Ok(Resume { format, have, folder: folder.map(to_path), renamed, unwanted })
 }
 
+/// The first file that libtorrent tells by a number from another whose name differs in upper and lower case only:
+/// `readme.1.txt`. libtorrent finds such a file by what [`encode`] writes. qBittorrent does at its next start; then it
+/// renames the file to the torrent's name, and looks for the number again at each start after that.
+///
+/// ```
+/// use hashloom_torrent::Torrent;
+/// use hashloom_torrent::resume::numbered;
+///
+/// let files = "d6:lengthi0e4:pathl1:aeed6:lengthi0e4:pathl1:Aee";
+/// let bytes = format!("d4:infod5:filesl{files}e4:name1:t12:piece lengthi16384e6:pieces0:ee");
+/// assert_eq!(numbered(&Torrent::parse(bytes.as_bytes())?), Some(1));
+/// # Ok::<(), hashloom_torrent::Error>(())
+/// ```
+pub fn numbered(torrent: &Torrent) -> Option<usize> {
+    Names::new(Client::Libtorrent20, torrent).first_numbered()
+}
+
 /// Takes the piece layers that a torrent [lacks](Torrent::unlayered) from libtorrent's resume file, which has them as
 /// `trees`. A layer that does not lead to its file's root is not taken. Returns the number of files that have one now.
 ///
@@ -219,7 +237,8 @@ pub fn take_layers(bytes: &[u8], torrent: &mut Torrent) -> Result<usize, Error> 
 ///
 /// # Errors
 ///
-/// [`Error::BlockLength`], [`Error::NoFolder`], [`Error::Elsewhere`], [`Error::Unfinished`] and [`Error::NoV2`].
+/// [`Error::BlockLength`], [`Error::EmptyMissing`], [`Error::NoFolder`], [`Error::Elsewhere`], [`Error::Unfinished`] and
+/// [`Error::NoV2`].
 ///
 /// # Panics
 /// If `have` or `content` belongs to another torrent.

@@ -47,6 +47,11 @@ impl Names {
         }
     }
 
+    /// The first file that has a number.
+    pub(crate) fn first_numbered(&self) -> Option<usize> {
+        self.numbered.keys().next().copied()
+    }
+
     fn plain(&self, torrent: &Torrent, file: usize) -> Vec<u8> {
         let (name, path) = (torrent.name(), torrent.file(file).path);
         let components = path.split(|&byte| byte == b'/');

@@ -3,6 +3,7 @@
 //! Looks at the files of a torrent without reading them: the place, length and time of last change of each, as clients'
 //! resume files need them.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -44,6 +45,7 @@ use crate::resume::PathMap;
 pub struct Content {
     path: PathBuf,
     folder: Option<PathBuf>,
+    unwanted: BTreeSet<usize>,
     paths: Paths,
     map: PathMap,
     files: Vec<Stat>,
@@ -92,7 +94,7 @@ impl Content {
         let (path, paths) = (absolute(&content)?, paths.below(absolute(&place.path)?));
         let files = (0..torrent.file_count()).map(|index| stat(&paths.path(torrent, index))).collect();
         let folder = paths.download_folder(torrent).map(Path::to_owned);
-        Ok(Content { path, folder, paths, map: PathMap::default(), files })
+        Ok(Content { path, folder, unwanted: place.unwanted, paths, map: PathMap::default(), files })
     }
 
     /// The content's file or folder, whether it exists or not: an absolute path.
@@ -168,6 +170,11 @@ impl Content {
     /// A file's path in the client.
     pub(crate) fn client_path(&self, torrent: &Torrent, index: usize) -> PathBuf {
         self.map.to_client(&self.file_path(torrent, index))
+    }
+
+    /// Whether the client does not want a file.
+    pub(crate) fn is_unwanted(&self, file: usize) -> bool {
+        self.unwanted.contains(&file)
     }
 
     /// Whether a piece's bytes of a file that is missing are in libtorrent's parts file.

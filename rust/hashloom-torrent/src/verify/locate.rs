@@ -290,22 +290,23 @@ pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> i
 /// another Unicode form, is there.
 fn folder_name(torrent: &Torrent, path: &Path) -> PathBuf {
     let own = paths::to_path(torrent.name());
-    if torrent.is_single_file() || !has_other_names(torrent.name()) || path.join(&own).is_dir() {
+    if torrent.is_single_file() || !has_other_names(torrent.name()) || count(torrent, &path.join(&own)) > 0 {
         return own;
     }
     let clients = LIBTORRENT.iter().chain(&TRANSMISSION);
     let names = clients.map(|&client| paths::to_path(&client.folder(torrent)));
-    let found = names.into_iter().find(|name| !name.as_os_str().is_empty() && path.join(name).is_dir());
-    found.or_else(|| Forms::default().find(path, &own)).unwrap_or(own)
+    let is_there = |name: &PathBuf| !name.as_os_str().is_empty() && *name != own && path.join(name).is_dir();
+    names.into_iter().find(is_there).or_else(|| Forms::default().find(path, &own)).unwrap_or(own)
+}
+
+/// Number of the first files that are in a folder.
+fn count(torrent: &Torrent, folder: &Path) -> usize {
+    let checked = torrent.files().filter(|file| !file.attributes.padding && !file.attributes.symlink).take(DECIDING);
+    checked.filter(|file| seems_present(folder, &paths::to_path(file.path))).count()
 }
 
 /// Whether the content is in the folder `inner` below `path`, and not in `path` itself.
 fn by_name(torrent: &Torrent, path: &Path, inner: &Path) -> bool {
-    let count = |folder: &Path| {
-        let checked =
-            torrent.files().filter(|file| !file.attributes.padding && !file.attributes.symlink).take(DECIDING);
-        checked.filter(|file| seems_present(folder, &paths::to_path(file.path))).count()
-    };
     // If no files are found at all, the content is named where a client would put it.
-    if inner.is_dir() { count(inner) >= count(path) } else { count(path) == 0 }
+    if inner.is_dir() { count(torrent, inner) >= count(torrent, path) } else { count(torrent, path) == 0 }
 }
