@@ -79,7 +79,7 @@ const CHANGED: u64 = 3;
 const UNSTABLE: u64 = 4;
 
 /// The state of a file at the last look, to find out later whether the file has changed.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look(u64);
 
 impl Look {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use hashloom::{Algorithm, Hash, Hasher};
 
@@ -13,6 +13,7 @@ use crate::lanes::{ALL, Fetched, Form, Leaves};
 use crate::merkle::{self, BLOCK_NBYTES, Node, Tree};
 use crate::pieces::files::{Absent, Files};
 use crate::pieces::layout::Layout;
+use crate::run::lock;
 
 /// The kinds of digests that a job's pieces have. All jobs of a run that have one kind have it in one form.
 #[derive(Debug, Clone)]
@@ -167,11 +168,19 @@ impl<'a> Content<'a> {
     }
 }
 
-/// The digest of `nbytes` zeros.
+/// The digest of `nbytes` zeros. The last of a long stretch is kept: thousands of jobs can ask for the same.
 fn digest_of_zeros(algorithm: Algorithm, nbytes: u64) -> Hash {
+    static LAST: Mutex<Option<(Algorithm, u64, Hash)>> = Mutex::new(None);
+    if let Some((_, _, hash)) = lock(&LAST).filter(|&(of, length, _)| (of, length) == (algorithm, nbytes)) {
+        return hash;
+    }
     let mut hasher = Hasher::new(algorithm);
     append_zeros(&mut hasher, nbytes);
-    hasher.finalize()
+    let hash = hasher.finalize();
+    if nbytes > BLOCK_NBYTES {
+        *lock(&LAST) = Some((algorithm, nbytes, hash));
+    }
+    hash
 }
 
 /// The SHA-256 of a block of zeros; a file's last block may be shorter.

@@ -98,6 +98,18 @@ impl Layout {
         Layout { start: range.start, ..Layout::new(piece_nbytes, spans) }
     }
 
+    /// A range of the content as a layout of its own, in pieces from the start of the range on, and the files with bytes
+    /// in the range. The first of them keeps the bytes before the range, which are in no piece.
+    pub fn part(&self, range: Range<u64>) -> (Layout, Range<usize>) {
+        let files = self.files_of(range.clone());
+        let offset = if files.is_empty() { range.start } else { self.span(files.start).offset };
+        let mut spans = Spans { alignment: self.spans.alignment, ..Spans::default() };
+        for span in files.clone().map(|file| self.span(file)) {
+            spans.push(range.end.min(span.end()) - span.offset, span.padding);
+        }
+        (Layout { start: range.start - offset, ..Layout::new(self.piece_nbytes, spans) }, files)
+    }
+
     /// Bytes of each piece but the last.
     pub fn piece_nbytes(&self) -> u64 {
         self.piece_nbytes
@@ -201,6 +213,17 @@ mod tests {
         assert_eq!((layout.pieces_of(0), layout.piece_at(12)), (0..3, 2));
         assert_eq!(Layout::of_range(u64::MAX, 3..13).piece_range(0), 3..13);
         assert_eq!(Layout::of_range(4, 5..5).piece_count(), 0);
+    }
+
+    #[test]
+    fn a_part_has_the_files_of_its_pieces() {
+        let whole = layout(4, &[0, 3, 0, 6, 1, 7]);
+        let (part, files) = whole.part(whole.piece_range(1).start..whole.piece_range(2).end);
+        assert_eq!((part.piece_count(), part.files_nbytes(), files), (2, 8, 3..6));
+        // Byte 4 of the whole is byte 1 of the fourth file.
+        assert_eq!([part.piece_range(0), part.piece_range(1)], [1..5, 5..9]);
+        assert_eq!([0, 1, 2].map(|file| (part.span(file).offset, part.span(file).nbytes)), [(0, 6), (6, 1), (7, 2)]);
+        assert_eq!(whole.part(4..4).0.piece_count(), 0);
     }
 
     #[test]
