@@ -5,6 +5,7 @@
 //! |---|---|
 //! | a torrent | [`Torrent::parse`], [`Torrent::open`] |
 //! | the files of a torrent | [`verify`](fn@verify), [`verify_many`]; pieces in memory: [`Pieces`] |
+//! | files of torrents under any names | [`find`](fn@find) |
 //! | files to make a torrent of | [`Builder`], [`create`](fn@create) |
 //! | trackers and other metadata | [`Edit`] |
 //! | the resume file of a BitTorrent client | [`resume`] |
@@ -17,6 +18,7 @@ mod bitfield;
 mod compute;
 mod create;
 mod edit;
+mod find;
 mod memory;
 mod parse;
 pub mod resume;
@@ -28,6 +30,7 @@ pub use create::{
     Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create,
 };
 pub use edit::{Before, Edit, EditError, Edited};
+pub use find::{Finding, Findings, Index, Lengths, find};
 pub use memory::{PieceDigests, Pieces};
 pub use parse::{
     Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
