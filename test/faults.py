@@ -339,6 +339,7 @@ def commands():
         yield Command((*verify, "--json", *some), (torrent, "c/big"), judges=True)
     for claimed in RESULTS.values():
         yield Command((*verify, "--claimed", f"in/{claimed}"), ("c/big", f"in/{claimed}"), judges=True)
+    yield Command(("torrent", "find", "in/v1.torrent", "in/v2.torrent", "--in", below), contents, lists=tree)
     for version in ("v1", "hybrid"):
         words = ("torrent", "create", f"--{version}", "-f", below, "-o", "out/torrent")
         yield Command(words, contents, ("out/torrent",), tree)
@@ -455,6 +456,8 @@ def claims(command, stdout):
         return found
     if words[:2] == ("torrent", "verify"):
         return {line for line in lines if re.match(rb"complete|part right|written", line)}
+    if words[:2] == ("torrent", "find"):
+        return {line for line in lines if re.match(rb"whole|  found", line)}
     if words[:2] == ("manifest", "check"):
         return {line for line in lines if line.startswith(b"as written")}
     if words[0] in ("check", "-c"):

@@ -17,6 +17,8 @@ use crate::sums::check::Check;
 use crate::sums::sum::Sum;
 use crate::torrent::create::Create;
 use crate::torrent::edit::Edit;
+use crate::torrent::find::Find;
+use crate::torrent::link::Link;
 use crate::torrent::show::Show;
 use crate::torrent::verify::Verify;
 use crate::tree::Tree;
@@ -71,6 +73,8 @@ pub enum Command {
 pub enum TorrentCommand {
     Create(Create),
     Verify(Verify),
+    Find(Find),
+    Link(Link),
     Show(Show),
     Edit(Edit),
 }

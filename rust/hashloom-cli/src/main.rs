@@ -162,6 +162,14 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
             torrent::verify::run(options)
         }
+        Command::Torrent { command: TorrentCommand::Find(options) } => {
+            restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
+            torrent::find::run(options)
+        }
+        Command::Torrent { command: TorrentCommand::Link(options) } => {
+            restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
+            torrent::link::run(options)
+        }
         Command::Torrent { command: TorrentCommand::Show(options) } => {
             // Show hashes only one dictionary for each torrent.
             restrict(isa, &[])?;

@@ -20,7 +20,7 @@ use crate::text::{display, failed, reason};
 use crate::units::plural;
 
 #[derive(Debug, Args)]
-pub struct Clients {
+pub struct Targets {
     /// Write the pieces that are right to a resume file of libtorrent, which qBittorrent uses: to FILE, or to
     /// INFO-HASH.fastresume in the folder DIR. An existing file keeps everything else; the name of a new FILE ends in
     /// .fastresume
@@ -32,15 +32,21 @@ pub struct Clients {
     #[arg(long, value_name = "FILE|DIR")]
     pub transmission: Option<PathBuf>,
 
-    /// Check only the pieces that FILE claims to be there, and list the wrong ones. FILE is a resume file of libtorrent
-    /// or Transmission, or a bitfield; in a folder DIR it is the file named after the torrent's info-hash
-    #[arg(long, value_name = "FILE|DIR")]
-    pub claimed: Option<PathBuf>,
-
     /// The client knows the folder HOST as CLIENT, as a client in a container does. Its resume files name CLIENT and
     /// keep it. Can be given several times
     #[arg(long, value_name = "CLIENT=HOST")]
     map_path: Vec<MappedPath>,
+}
+
+#[derive(Debug, Args)]
+pub struct Clients {
+    #[command(flatten)]
+    pub targets: Targets,
+
+    /// Check only the pieces that FILE claims to be there, and list the wrong ones. FILE is a resume file of libtorrent
+    /// or Transmission, or a bitfield; in a folder DIR it is the file named after the torrent's info-hash
+    #[arg(long, value_name = "FILE|DIR")]
+    pub claimed: Option<PathBuf>,
 }
 
 /// A resume file to write when the check is done.
@@ -80,7 +86,7 @@ pub struct Claim {
     pub pieces: Bitfield,
 }
 
-impl Clients {
+impl Targets {
     fn asked(&self) -> impl Iterator<Item = (Format, &PathBuf)> {
         let asked = [(Format::Libtorrent, &self.libtorrent), (Format::Transmission, &self.transmission)];
         asked.into_iter().filter_map(|(format, path)| Some((format, path.as_ref()?)))
@@ -88,13 +94,8 @@ impl Clients {
 
     /// Returns an error if the options do not suit the number of torrents: several torrents need folders.
     pub fn check(&self, torrents: usize) -> Result<(), String> {
-        let paths =
-            [("libtorrent", &self.libtorrent), ("transmission", &self.transmission), ("claimed", &self.claimed)];
-        for (option, path) in paths.iter().filter_map(|(option, path)| Some((option, path.as_ref()?))) {
-            if torrents > 1 && !path.is_dir() {
-                let path = display(path);
-                return Err(format!("--{option} {path}: several torrents need a folder that has a file for each"));
-            }
+        for (option, path) in [("libtorrent", &self.libtorrent), ("transmission", &self.transmission)] {
+            check_folder(option, path.as_deref(), torrents)?;
         }
         let is_missing =
             |path: &Path| matches!(path.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
@@ -130,36 +131,6 @@ impl Clients {
         self.asked().map(path).collect()
     }
 
-    /// Returns where a client has the content, from the first of its files that names a folder. Errors in the other
-    /// files are reported when these are used.
-    pub fn place(&self, torrent: &Torrent) -> Option<Location> {
-        let claimed = self.claimed.as_ref().and_then(|path| match path.is_dir() {
-            true => in_folder(path, torrent).ok(),
-            false => Some(path.clone()),
-        });
-        let written = self.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
-        let map = self.map();
-        let place = |path: PathBuf| {
-            let read = resume::decode(&old(&path).ok()??.1, torrent).ok()?;
-            let folder = map.to_host(&read.folder?);
-            let renamed = read.renamed.into_iter().map(|(file, path)| (file, map.to_host(&path))).collect();
-            Some(Location::from(folder).paths(renamed).unwanted(read.unwanted))
-        };
-        claimed.into_iter().chain(written).find_map(place).filter(|place| place.path().is_absolute())
-    }
-
-    /// Takes the piece layers that a client's copy of a torrent lacks from the client's resume files.
-    pub fn take_layers(&self, torrent: &mut Torrent) {
-        let claimed = self.claimed.iter().filter_map(|path| match path.is_dir() {
-            true => in_folder(path, torrent).ok(),
-            false => Some(path.clone()),
-        });
-        let written = self.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
-        for path in claimed.chain(written).collect::<Vec<_>>() {
-            super::take_layers(torrent, &path);
-        }
-    }
-
     fn map(&self) -> PathMap {
         self.map_path.iter().cloned().collect()
     }
@@ -183,6 +154,44 @@ impl Clients {
             }
         }
         Ok(plan)
+    }
+}
+
+impl Clients {
+    /// Returns an error if the options do not suit the number of torrents: several torrents need folders.
+    pub fn check(&self, torrents: usize) -> Result<(), String> {
+        check_folder("claimed", self.claimed.as_deref(), torrents)?;
+        self.targets.check(torrents)
+    }
+
+    /// Returns where a client has the content, from the first of its files that names a folder. Errors in the other
+    /// files are reported when these are used.
+    pub fn place(&self, torrent: &Torrent) -> Option<Location> {
+        let claimed = self.claimed.as_ref().and_then(|path| match path.is_dir() {
+            true => in_folder(path, torrent).ok(),
+            false => Some(path.clone()),
+        });
+        let written = self.targets.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
+        let map = self.targets.map();
+        let place = |path: PathBuf| {
+            let read = resume::decode(&old(&path).ok()??.1, torrent).ok()?;
+            let folder = map.to_host(&read.folder?);
+            let renamed = read.renamed.into_iter().map(|(file, path)| (file, map.to_host(&path))).collect();
+            Some(Location::from(folder).paths(renamed).unwanted(read.unwanted))
+        };
+        claimed.into_iter().chain(written).find_map(place).filter(|place| place.path().is_absolute())
+    }
+
+    /// Takes the piece layers that a client's copy of a torrent lacks from the client's resume files.
+    pub fn take_layers(&self, torrent: &mut Torrent) {
+        let claimed = self.claimed.iter().filter_map(|path| match path.is_dir() {
+            true => in_folder(path, torrent).ok(),
+            false => Some(path.clone()),
+        });
+        let written = self.targets.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
+        for path in claimed.chain(written).collect::<Vec<_>>() {
+            super::take_layers(torrent, &path);
+        }
     }
 
     /// Reads the claim of FILE of `--claimed`.
@@ -281,6 +290,16 @@ impl Claim {
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let (count, of) = (self.pieces.count(), plural(self.pieces.len() as u64, "piece"));
         writeln!(out, "  claimed    {count} of {of} by the {} {}", self.format, display(&self.path))
+    }
+}
+
+fn check_folder(option: &str, path: Option<&Path>, torrents: usize) -> Result<(), String> {
+    match path.filter(|path| torrents > 1 && !path.is_dir()) {
+        Some(path) => {
+            let path = display(path);
+            Err(format!("--{option} {path}: several torrents need a folder that has a file for each"))
+        }
+        None => Ok(()),
     }
 }
 

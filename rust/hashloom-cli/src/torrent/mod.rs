@@ -6,7 +6,9 @@
 pub mod clients;
 pub mod create;
 pub mod edit;
+pub mod find;
 mod identity;
+pub mod link;
 mod piece_map;
 mod scope;
 pub mod show;

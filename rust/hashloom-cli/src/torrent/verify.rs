@@ -12,7 +12,7 @@ use hashloom_files::paths::to_path;
 use hashloom_files::run::{InOrder, Meter};
 use hashloom_torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, Verdicts, verify_pieces};
 
-use super::clients::{Claim, Clients, Plan, Written};
+use super::clients::{Claim, Clients, Plan, Targets, Written};
 use super::scope::Scope;
 use super::verify_json::Json;
 use super::{piece_map, read, verify_summary};
@@ -228,7 +228,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
                 ));
             }
             refuse_content(arguments, file, place.path(), &torrent)?;
-            let plan = arguments.clients.plan(&torrent, &place)?;
+            let plan = arguments.clients.targets.plan(&torrent, &place)?;
             let claim = arguments.clients.claim(&torrent)?;
             let claimed = claim.as_ref().map(|claim| &claim.pieces);
             let pieces = arguments.scope.pieces(&torrent, claimed);
@@ -284,7 +284,7 @@ impl Verify {
 
     /// Returns an error if two options name one FILE: the last write, or the removal, would destroy the other's.
     fn check_distinct(&self) -> Result<(), String> {
-        let Clients { libtorrent, transmission, .. } = &self.clients;
+        let Targets { libtorrent, transmission, .. } = &self.clients.targets;
         let files = [
             ("bitfield", &self.bitfield),
             ("resume", &self.resume),
@@ -579,7 +579,7 @@ fn not_written(what: &str, path: &Path, error: &io::Error) -> String {
 fn refuse_content(arguments: &Verify, file: &Path, data: &Path, torrent: &Torrent) -> Result<(), String> {
     let written = [("bitfield", &arguments.bitfield), ("checkpoint", &arguments.resume)];
     let written = written.into_iter().filter_map(|(what, path)| Some((what.to_owned(), path.clone()?)));
-    let clients = arguments.clients.paths(torrent)?;
+    let clients = arguments.clients.targets.paths(torrent)?;
     for (what, path) in written.chain(clients.into_iter().map(|(format, path)| (format.to_string(), path))) {
         let path = &*path;
         let same = Same::new(path);

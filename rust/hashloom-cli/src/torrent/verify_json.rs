@@ -76,7 +76,7 @@ struct ClaimJson<'a> {
 
 /// A file that was written.
 #[derive(Serialize)]
-struct WrittenJson<'a> {
+pub struct WrittenJson<'a> {
     #[serde(flatten)]
     path: Named<'a>,
     what: &'a str,
@@ -206,6 +206,12 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
     }
 }
 
+impl<'a> From<&'a Written> for WrittenJson<'a> {
+    fn from(Written { what, path, nbytes, note }: &'a Written) -> WrittenJson<'a> {
+        WrittenJson { note: note.as_deref(), path: Named::path("path", path), what, length: *nbytes }
+    }
+}
+
 impl<'a> ClaimJson<'a> {
     fn new(claim: &'a Claim) -> ClaimJson<'a> {
         let path = Named::path("path", &claim.path);
@@ -222,12 +228,6 @@ impl<'a> Json<'a> {
         claim: Option<&'a Claim>,
         written: &'a [Written],
     ) -> Json<'a> {
-        let written = written.iter().map(|Written { what, path, nbytes, note }| WrittenJson {
-            note: note.as_deref(),
-            path: Named::path("path", path),
-            what,
-            length: *nbytes,
-        });
         let bytes = counts(torrent.files_nbytes(), |state| report.nbytes(torrent, state));
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
@@ -256,7 +256,7 @@ impl<'a> Json<'a> {
             bitfield: Bits(Cow::Owned(report.bitfield())),
             files: Files(torrent, report),
             errors: Errors(report),
-            written: written.collect(),
+            written: written.iter().map(WrittenJson::from).collect(),
             claimed: claim.map(ClaimJson::new),
         }
     }
