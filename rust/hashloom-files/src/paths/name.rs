@@ -71,7 +71,7 @@ pub fn check_everywhere(component: &[u8]) -> Result<(), BadComponent> {
 }
 
 /// The rules of Windows alone.
-fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
+pub fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
     let text = std::str::from_utf8(component).map_err(|_| BadComponent::NotUtf8)?;
     if text.contains('\\') {
         return Err(BadComponent::Separator);

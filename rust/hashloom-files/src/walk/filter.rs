@@ -38,6 +38,7 @@ pub struct Filter {
     globs: GlobSet,
     /// Whether each of them matches only folders.
     folders_only: Vec<bool>,
+    any_case: bool,
 }
 
 /// A filter that cannot be used.
@@ -85,6 +86,26 @@ impl Filter {
     /// assert!(Filter::new(&[], &[""]).is_err());
     /// ```
     pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Filter, FilterError> {
+        Filter::build(include, exclude, false)
+    }
+
+    /// The same filter, with `a` and `A` alike.
+    ///
+    /// # Errors
+    /// If the globs together are too long so.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use hashloom_files::walk::Filter;
+    ///
+    /// assert!(Filter::new(&["*.mkv"], &[])?.in_any_case()?.wants_path(Path::new("FILM.MKV"), false));
+    /// # Ok::<(), hashloom_files::walk::FilterError>(())
+    /// ```
+    pub fn in_any_case(self) -> Result<Filter, FilterError> {
+        Ok(Filter { nbytes: self.nbytes, ..Filter::build(&self.include, &self.exclude, true)? })
+    }
+
+    fn build<S: AsRef<str>>(include: &[S], exclude: &[S], any_case: bool) -> Result<Filter, FilterError> {
         let mut globs = GlobSetBuilder::new();
         let mut folders_only = Vec::new();
         for glob in include.iter().chain(exclude).map(AsRef::as_ref) {
@@ -92,13 +113,20 @@ impl Filter {
             if trimmed(glob).is_empty() || glob.starts_with('!') {
                 return Err(failed("expected a pattern that does not begin with \"!\"".into()));
             }
-            let (glob, is_of_folders) = parse(trimmed(glob)).map_err(failed)?;
+            let (glob, is_of_folders) = parse(trimmed(glob), any_case).map_err(failed)?;
             globs.add(glob);
             folders_only.push(is_of_folders);
         }
         let globs = globs.build().map_err(|error| FilterError::Globs { message: error.kind().to_string() })?;
         let owned = |list: &[S]| list.iter().map(|glob| glob.as_ref().to_owned()).collect();
-        Ok(Filter { include: owned(include), exclude: owned(exclude), nbytes: 0..=u64::MAX, globs, folders_only })
+        Ok(Filter {
+            include: owned(include),
+            exclude: owned(exclude),
+            nbytes: 0..=u64::MAX,
+            globs,
+            folders_only,
+            any_case,
+        })
     }
 
     /// Restricts the filter to files with numbers of bytes in this range. Folders and links have no length.
@@ -190,14 +218,15 @@ impl Filter {
 impl Default for Filter {
     fn default() -> Filter {
         let (include, exclude, folders_only) = (Vec::new(), Vec::new(), Vec::new());
-        Filter { include, exclude, nbytes: 0..=u64::MAX, globs: GlobSet::default(), folders_only }
+        Filter { include, exclude, nbytes: 0..=u64::MAX, globs: GlobSet::default(), folders_only, any_case: false }
     }
 }
 
-/// Filters are equal if they have the same globs in the same order, and the same range of lengths.
+/// Filters are equal if they have the same globs in the same order, alike about case, and the same range of lengths.
 impl PartialEq for Filter {
     fn eq(&self, other: &Filter) -> bool {
-        (&self.include, &self.exclude, &self.nbytes) == (&other.include, &other.exclude, &other.nbytes)
+        let parts = |filter: &'_ Filter| (filter.any_case, filter.nbytes.clone());
+        parts(self) == parts(other) && self.include == other.include && self.exclude == other.exclude
     }
 }
 
@@ -220,7 +249,7 @@ impl fmt::Display for FilterError {
 impl std::error::Error for FilterError {}
 
 /// Reads a glob of `.gitignore`. Returns whether the glob matches only folders, too.
-fn parse(glob: &str) -> Result<(Glob, bool), String> {
+fn parse(glob: &str, any_case: bool) -> Result<(Glob, bool), String> {
     if depth(glob) > DEPTH_MAX {
         return Err(format!("more than {DEPTH_MAX} braces within braces"));
     }
@@ -236,7 +265,8 @@ fn parse(glob: &str) -> Result<(Glob, bool), String> {
         _ if glob.ends_with("/**") => format!("{glob}/*"),
         _ => glob.to_owned(),
     };
-    let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build();
+    let glob =
+        GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).case_insensitive(any_case).build();
     Ok((glob.map_err(|error| error.kind().to_string())?, folders_only))
 }
 
@@ -267,10 +297,10 @@ mod tests {
     #[test]
     fn braces_within_braces_are_bounded() {
         let nested = |depth| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
-        assert!(parse(&nested(DEPTH_MAX)).is_ok());
-        assert!(parse(&nested(DEPTH_MAX + 1)).is_err());
-        assert!(parse(&nested(200_000)).is_err());
-        assert!(parse(&"{a,b}".repeat(100)).is_ok());
+        assert!(parse(&nested(DEPTH_MAX), false).is_ok());
+        assert!(parse(&nested(DEPTH_MAX + 1), false).is_err());
+        assert!(parse(&nested(200_000), false).is_err());
+        assert!(parse(&"{a,b}".repeat(100), false).is_ok());
         assert_eq!(depth("\\{{\\\\{"), 2);
     }
 }

@@ -62,6 +62,9 @@ impl Builder {
         files: impl IntoIterator<Item = (P, u64)>,
     ) -> Result<Draft, CreateError> {
         self.check()?;
+        if self.like.is_some() {
+            return Err(CreateError::Like { what: "a draft has no files to compare. Plan the torrent of a path" });
+        }
         let entry = |(path, nbytes): (P, u64)| {
             let path = path.as_ref().as_bytes().into();
             Entry { path, nbytes, stamp: 0, executable: false }

@@ -101,6 +101,20 @@ pub enum CreateError {
         /// The first such piece.
         piece: usize,
     },
+    /// No torrent can be like the given one.
+    Like {
+        /// The reason, and the cure.
+        what: &'static str,
+    },
+    /// The content differs from that of the torrent that the new one is to be like.
+    Differs {
+        /// The first file of the first piece that differs.
+        path: PathBuf,
+        /// The first piece that differs.
+        piece: usize,
+        /// Number of pieces that differ.
+        pieces: usize,
+    },
     /// The work was cancelled.
     Cancelled,
 }
@@ -167,6 +181,13 @@ pub enum FileProblemKind {
     Short,
     /// A component of the path cannot be the name of a file.
     BadName(BadComponent),
+    /// The file has another length than in the torrent that the new one is to be like.
+    Length {
+        /// Number of bytes there.
+        expected: u64,
+        /// Number of bytes of the file.
+        found: u64,
+    },
     /// The path is given twice, or is also that of a folder.
     Twice,
 }
@@ -230,6 +251,13 @@ impl fmt::Display for CreateError {
             CreateError::Digests { piece } => {
                 write!(f, "the torrent is not made: the digests of piece {piece} are not those of its version")
             }
+            CreateError::Like { what } => write!(f, "no torrent can be like the given one: {what}"),
+            CreateError::Differs { path, piece, pieces } => write!(
+                f,
+                "{}: piece {piece} differs from that of the given torrent; {pieces} in all. Verify that torrent to see \
+                 which bytes, or make a torrent without it",
+                show(path)
+            ),
             CreateError::Cancelled => write!(f, "cancelled"),
         }
     }
@@ -256,6 +284,12 @@ impl fmt::Display for FileProblem {
             ),
             FileProblemKind::BadName(why) => write!(f, "a part of this path {why}. Rename it"),
             FileProblemKind::Twice => write!(f, "this path is given twice, or is also that of a folder. Rename one"),
+            FileProblemKind::Length { expected, found } => {
+                write!(
+                    f,
+                    "this has {found} bytes, and {expected} in the given torrent. Verify that torrent to see more"
+                )
+            }
             FileProblemKind::Short => write!(f, "this has fewer bytes than the file system says. Exclude it"),
             FileProblemKind::Changed => {
                 write!(f, "this was changed, replaced or removed while it was read. Try again when it is at rest")

@@ -6,11 +6,13 @@
 //! scan    which files, sorted
 //! draft   files that the caller reads
 //! error   why not
+//! like    the layout of a torrent that is there already
 //! write   the torrent's bytes
 //! ```
 
 mod draft;
 mod error;
+mod like;
 mod scan;
 mod write;
 
@@ -103,18 +105,23 @@ pub enum Symlinks {
 pub struct Builder {
     version: Version,
     piece_nbytes: Option<u64>,
+    most_piece_nbytes: u64,
     align: bool,
     name: Option<String>,
     trackers: Vec<Vec<String>>,
     web_seeds: Vec<String>,
     private: bool,
-    source: Option<String>,
+    entropy: Option<String>,
+    declared_public: bool,
+    source: Option<Vec<u8>>,
     comment: Option<String>,
     created_by: Option<String>,
     date: Option<i64>,
     filter: Filter,
     symlinks: Symlinks,
     executable: bool,
+    leave_out: Option<fn(&[u8]) -> bool>,
+    like: Option<Arc<Torrent>>,
 }
 
 impl Default for Builder {
@@ -140,11 +147,14 @@ impl Builder {
         Builder {
             version: Version::Hybrid,
             piece_nbytes: None,
+            most_piece_nbytes: MAX_AUTOMATIC_PIECE_LENGTH,
             align: false,
             name: None,
             trackers: Vec::new(),
             web_seeds: Vec::new(),
             private: false,
+            entropy: None,
+            declared_public: false,
             source: None,
             comment: None,
             created_by: None,
@@ -152,6 +162,8 @@ impl Builder {
             filter: Filter::default(),
             symlinks: Symlinks::Follow,
             executable: true,
+            leave_out: None,
+            like: None,
         }
     }
 
@@ -188,6 +200,20 @@ impl Builder {
     /// ```
     pub fn piece_nbytes(mut self, nbytes: u64) -> Self {
         self.piece_nbytes = Some(nbytes);
+        self
+    }
+
+    /// Sets the most bytes in a piece whose length is chosen automatically, a power of two; the default is 16 MiB.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// let draft = Builder::new().most_piece_nbytes(1 << 20).draft(None, [("film.mkv", 40 << 30)])?;
+    /// assert_eq!(draft.piece_nbytes(), 1 << 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn most_piece_nbytes(mut self, nbytes: u64) -> Self {
+        self.most_piece_nbytes = nbytes;
         self
     }
 
@@ -302,6 +328,45 @@ impl Builder {
         self
     }
 
+    /// Sets whether a torrent that is not private says so, by a `private` of 0, as torrents of mkbrr do: the info-hash is
+    /// another.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().declared_public(true).plan(path)?.create(&Options::new())?;
+    /// assert!(created.bytes.windows(13).any(|bytes| bytes == b"7:privatei0ee"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn declared_public(mut self, declared: bool) -> Self {
+        self.declared_public = declared;
+        self
+    }
+
+    /// Sets `entropy` in the info dictionary, a key without a meaning: another text gives another info-hash.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let created = Builder::new().entropy("8d0f").plan(path)?.create(&Options::new())?;
+    /// assert!(created.bytes.windows(15).any(|bytes| bytes == b"7:entropy4:8d0f"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn entropy(mut self, text: impl Into<String>) -> Self {
+        self.entropy = Some(text.into());
+        self
+    }
+
     /// Sets `source` in the info dictionary: another source gives another info-hash.
     ///
     /// ```
@@ -318,7 +383,7 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn source(mut self, source: impl Into<String>) -> Self {
-        self.source = Some(source.into());
+        self.source = Some(source.into().into_bytes());
         self
     }
 
@@ -397,6 +462,25 @@ impl Builder {
         self
     }
 
+    /// Leaves out the files whose paths below the folder `is_unwanted`; [`Plan::left_out`] names them. A file given by
+    /// itself is never left out.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("b.txt"), "tulip")?;
+    /// let plan = Builder::new().leave_out(|path| path.starts_with(b"b")).plan(path)?;
+    /// assert_eq!((plan.files().len(), plan.left_out().len()), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn leave_out(mut self, is_unwanted: fn(&[u8]) -> bool) -> Self {
+        self.leave_out = Some(is_unwanted);
+        self
+    }
+
     /// Sets the treatment of symbolic links.
     ///
     /// ```
@@ -458,8 +542,14 @@ impl Builder {
     pub fn plan(self, path: &Path) -> Result<Plan, CreateError> {
         self.check()?;
         let name = self.name_of(path)?;
-        let (entries, single_file) = scan::scan(&self, path)?;
-        self.lay_out(path.to_owned(), name, entries, single_file)
+        if let Some(old) = self.like.clone() {
+            let entries = self.entries_like(&old, path)?;
+            let plan = self.lay_out(path.to_owned(), name, entries, old.is_single_file())?;
+            return plan.check_like(&old).map(|()| plan);
+        }
+        let (entries, single_file, left_out) = scan::scan(&self, path)?;
+        let plan = self.lay_out(path.to_owned(), name, entries, single_file)?;
+        Ok(Plan { left_out, ..plan })
     }
 
     /// Lays out the files at `root`, which are sorted.
@@ -481,7 +571,7 @@ impl Builder {
         if !v1 && !single_file && entries.len() == 1 && *entries[0].path == *name {
             return Err(CreateError::SameName { name });
         }
-        let piece_nbytes = self.piece_nbytes.unwrap_or_else(|| automatic_piece_length(nbytes));
+        let piece_nbytes = self.piece_nbytes.unwrap_or_else(|| automatic_piece_length(nbytes, self.most_piece_nbytes));
         let padded = match self.version {
             Version::V1 => self.align,
             Version::V2 => false,
@@ -492,7 +582,10 @@ impl Builder {
         if padded && entries.iter().any(|entry| entry.path.starts_with(b".pad/") || *entry.path == *b".pad") {
             return Err(CreateError::PadFolder);
         }
-        let plan = Plan { root, builder: self, name, entries, single_file, nbytes, piece_nbytes, padded };
+        let pads_last = self.like.as_ref().is_none_or(|old| old.version() == Version::V2 || like::ends_in_padding(old));
+        let left_out = Vec::new();
+        let plan =
+            Plan { root, builder: self, name, entries, left_out, single_file, nbytes, piece_nbytes, padded, pads_last };
         plan.check_size()?;
         Ok(plan)
     }
@@ -504,18 +597,27 @@ impl Builder {
         };
         self.trackers.iter().flatten().try_for_each(|tracker| url(Use::Tracker, tracker))?;
         self.web_seeds.iter().try_for_each(|seed| url(Use::WebSeed, seed))?;
-        if let Some(found) = self.piece_nbytes {
-            let power = self.version != Version::V1;
-            let is_right = if power { found.is_power_of_two() } else { found % MIN_PIECE_LENGTH == 0 };
-            if !is_right || !(MIN_PIECE_LENGTH..=MAX_PIECE_LENGTH).contains(&found) {
-                return Err(CreateError::PieceLength { found, power });
-            }
+        self.check_piece_nbytes(self.most_piece_nbytes)?;
+        self.piece_nbytes.map_or(Ok(()), |nbytes| self.check_piece_nbytes(nbytes))
+    }
+
+    fn check_piece_nbytes(&self, found: u64) -> Result<(), CreateError> {
+        let power = self.version != Version::V1;
+        let is_right = if power { found.is_power_of_two() } else { found % MIN_PIECE_LENGTH == 0 };
+        match is_right && (MIN_PIECE_LENGTH..=MAX_PIECE_LENGTH).contains(&found) {
+            true => Ok(()),
+            false => Err(CreateError::PieceLength { found, power }),
         }
-        Ok(())
     }
 
     fn name_of(&self, path: &Path) -> Result<Vec<u8>, CreateError> {
         let no_name = || CreateError::NoName { path: path.to_owned() };
+        if let Some(old) = self.like.as_ref().filter(|_| self.name.is_none()) {
+            return match self.version == Version::V1 || std::str::from_utf8(old.name()).is_ok() {
+                true => Ok(old.name().to_vec()),
+                false => Err(CreateError::BadName { name: String::from_utf8_lossy(old.name()).into() }),
+            };
+        }
         if let Some(name) = &self.name {
             return match check_component(name.as_bytes()) {
                 Ok(()) => Ok(name.clone().into_bytes()),
@@ -540,9 +642,9 @@ impl Builder {
 }
 
 /// The least power of two that makes few enough pieces, within the limits for the length of a piece.
-fn automatic_piece_length(nbytes: u64) -> u64 {
-    let least = nbytes.div_ceil(AUTOMATIC_PIECES_MAX).clamp(MIN_PIECE_LENGTH, MAX_AUTOMATIC_PIECE_LENGTH);
-    least.next_power_of_two()
+fn automatic_piece_length(nbytes: u64, most: u64) -> u64 {
+    let least = nbytes.div_ceil(AUTOMATIC_PIECES_MAX).next_power_of_two();
+    least.clamp(MIN_PIECE_LENGTH, most.max(MIN_PIECE_LENGTH))
 }
 
 /// The files of a torrent that is to be made.
@@ -572,6 +674,9 @@ pub struct Plan {
     piece_nbytes: u64,
     /// Whether padding makes every file of v1's list end at the end of a piece.
     padded: bool,
+    /// Whether there is padding after the last file too.
+    pads_last: bool,
+    left_out: Vec<Box<[u8]>>,
 }
 
 /// A file of a torrent that is to be made.
@@ -761,9 +866,74 @@ impl Plan {
         stamp.is_ok_and(|stamp| self.entries.iter().any(|entry| entry.stamp == stamp))
     }
 
-    /// Bytes of padding after a file of this length.
-    fn padding_after(&self, nbytes: u64) -> u64 {
-        if self.padded { nbytes.next_multiple_of(self.piece_nbytes) - nbytes } else { 0 }
+    /// Sets the bytes in a piece, as [`Builder::piece_nbytes`] does, once the length of the content is known.
+    ///
+    /// # Errors
+    ///
+    /// If torrents of this version cannot have such pieces.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// let mut plan = Builder::new().plan(path)?;
+    /// plan.set_piece_nbytes(1 << 20)?;
+    /// assert_eq!(plan.piece_nbytes(), 1 << 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_piece_nbytes(&mut self, nbytes: u64) -> Result<(), CreateError> {
+        self.builder.check_piece_nbytes(nbytes)?;
+        self.piece_nbytes = nbytes;
+        self.check_size()
+    }
+
+    /// Length of the `.torrent` file in bytes. A v2 or hybrid torrent is shorter if long files have the same content, which
+    /// no one can know before reading them.
+    ///
+    /// ```
+    /// use hashloom_files::run::Options;
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// let plan = Builder::new().plan(path)?;
+    /// assert_eq!(plan.torrent_nbytes(), plan.create(&Options::new())?.bytes.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn torrent_nbytes(&self) -> usize {
+        let pieces = self.layout().0.piece_count();
+        // Roots that differ: of equal trees one is written.
+        let root = |piece: u64| [piece.to_le_bytes(), [0; 8], [0; 8], [1; 8]].concat();
+        let sha1 = vec![0; pieces as usize * 20];
+        write::write(self, &Computed { sha1, roots: (0..pieces).flat_map(root).collect() }).0.len()
+    }
+
+    /// The paths that [`Builder::leave_out`] has left out, below the folder, the components joined by `/`.
+    ///
+    /// ```
+    /// use hashloom_torrent::Builder;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path();
+    /// std::fs::write(path.join("a.txt"), "rose")?;
+    /// std::fs::write(path.join("Thumbs.db"), "")?;
+    /// let plan = Builder::new().leave_out(|path| path == b"Thumbs.db").plan(path)?;
+    /// assert_eq!(plan.left_out(), [b"Thumbs.db"[..].into()]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn left_out(&self) -> &[Box<[u8]>] {
+        &self.left_out
+    }
+
+    /// Bytes of padding after a file.
+    fn padding_after(&self, index: usize) -> u64 {
+        let nbytes = self.entries[index].nbytes;
+        let padded = self.padded && (self.pads_last || index + 1 < self.entries.len());
+        if padded { nbytes.next_multiple_of(self.piece_nbytes) - nbytes } else { 0 }
     }
 
     /// Checks that parsers accept the torrent, as far as that can be known now: nobody shall wait hours to learn that
@@ -834,6 +1004,7 @@ impl Plan {
             Err(Failure::Absent) => return Err(self.failed(&content.files, &sources)),
         };
         self.check_unchanged(&content.files, &sources)?;
+        self.check_same(&computed)?;
         let nbytes_read = content.nbytes_read();
         drop(content);
         self.write(&computed, nbytes_read)
@@ -862,7 +1033,7 @@ impl Plan {
         for (index, entry) in self.entries.iter().enumerate() {
             spans.push(entry.nbytes, false);
             sources.push(index as u32);
-            let padding = self.padding_after(entry.nbytes);
+            let padding = self.padding_after(index);
             if padding > 0 {
                 spans.push(padding, true);
                 sources.push(u32::MAX);
@@ -1022,7 +1193,7 @@ mod tests {
             (i64::MAX as u64, 16384 * kib),
         ];
         for (nbytes, expected) in cases {
-            assert_eq!(automatic_piece_length(nbytes), expected, "{nbytes}");
+            assert_eq!(automatic_piece_length(nbytes, MAX_AUTOMATIC_PIECE_LENGTH), expected, "{nbytes}");
         }
     }
 }

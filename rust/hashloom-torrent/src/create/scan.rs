@@ -33,8 +33,11 @@ pub(super) fn stamp(path: &Path, metadata: &Metadata) -> io::Result<u64> {
     Ok(Stamp::of_known(path, true, metadata)?.fingerprint())
 }
 
-/// The file or files at `root`, sorted, and whether the root is one file without a folder.
-pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool), CreateError> {
+/// What a scan finds: the files, sorted; whether the root is one file without a folder; what was left out.
+type Found = (Vec<Entry>, bool, Vec<Box<[u8]>>);
+
+/// The file or files at `root`.
+pub(super) fn scan(builder: &Builder, root: &Path) -> Result<Found, CreateError> {
     let metadata = root.metadata().map_err(|error| CreateError::Path { path: root.to_owned(), error })?;
     if !metadata.is_dir() {
         let mut problems = Problems::default();
@@ -48,9 +51,10 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
             return Err(CreateError::Nothing { path: root.to_owned(), empty: 0 });
         }
         let entry = entry(builder, root, Box::default(), &metadata);
-        return Ok((vec![entry.map_err(|error| CreateError::Path { path: root.to_owned(), error })?], true));
+        let entry = entry.map_err(|error| CreateError::Path { path: root.to_owned(), error })?;
+        return Ok((vec![entry], true, Vec::new()));
     }
-    let mut scan = Scan { builder, root, entries: Vec::new(), problems: Problems::default() };
+    let mut scan = Scan { builder, root, entries: Vec::new(), left_out: Vec::new(), problems: Problems::default() };
     let walk = Walk::new(root).follow_links(builder.symlinks == Symlinks::Follow);
     for found in walk.filter(builder.filter.clone()).entries() {
         match found {
@@ -60,7 +64,7 @@ pub(super) fn scan(builder: &Builder, root: &Path) -> Result<(Vec<Entry>, bool),
         }
     }
     scan.problems.check()?;
-    Ok((scan.entries, false))
+    Ok((scan.entries, false, scan.left_out))
 }
 
 fn entry(builder: &Builder, place: &Path, path: Box<[u8]>, metadata: &Metadata) -> io::Result<Entry> {
@@ -95,6 +99,7 @@ struct Scan<'a> {
     builder: &'a Builder,
     root: &'a Path,
     entries: Vec<Entry>,
+    left_out: Vec<Box<[u8]>>,
     problems: Problems,
 }
 
@@ -106,6 +111,9 @@ impl Scan<'_> {
             if self.builder.symlinks == Symlinks::Refuse {
                 self.problems.push(path.to_owned(), FileProblemKind::Link);
             }
+            return;
+        }
+        if self.leaves_out(path) {
             return;
         }
         let metadata = match path.metadata() {
@@ -126,7 +134,20 @@ impl Scan<'_> {
         }
     }
 
+    /// Notes a path that the caller wants left out, whether or not it can be read.
+    fn leaves_out(&mut self, path: &Path) -> bool {
+        let below = hashloom_files::paths::portable(path.strip_prefix(self.root).unwrap_or(path));
+        let is_unwanted = self.builder.leave_out.is_some_and(|is_unwanted| is_unwanted(&below));
+        if is_unwanted {
+            self.left_out.push(below.into());
+        }
+        is_unwanted
+    }
+
     fn failed(&mut self, path: PathBuf, problem: WalkProblem) {
+        if self.leaves_out(&path) {
+            return;
+        }
         let kind = match problem {
             WalkProblem::Loop { .. } => FileProblemKind::LinkLoop,
             // Links are followed, and this link is there.

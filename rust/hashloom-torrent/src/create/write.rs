@@ -85,12 +85,15 @@ fn trees(plan: &Plan, computed: &Computed) -> Vec<Tree> {
 }
 
 fn info(out: &mut Vec<u8>, plan: &Plan, computed: &Computed, trees: &[Tree]) {
-    let Builder { version, private, ref source, .. } = plan.builder;
+    let Builder { version, private, declared_public, ref entropy, ref source, .. } = plan.builder;
     let has_v1 = version != Version::V2;
     out.push(b'd');
     let single = plan.entries.first().filter(|_| plan.single_file);
     if let Some(entry) = single.filter(|_| has_v1) {
         attributes(out, entry);
+    }
+    if let Some(entropy) = entropy {
+        text(out, "entropy", entropy);
     }
     if version != Version::V1 {
         key(out, "file tree");
@@ -114,8 +117,8 @@ fn info(out: &mut Vec<u8>, plan: &Plan, computed: &Computed, trees: &[Tree]) {
         key(out, "pieces");
         encode_string(&computed.sha1, out);
     }
-    if private {
-        integer(out, "private", 1);
+    if private || declared_public {
+        integer(out, "private", i64::from(private));
     }
     if let Some(source) = source {
         text(out, "source", source);
@@ -125,14 +128,15 @@ fn info(out: &mut Vec<u8>, plan: &Plan, computed: &Computed, trees: &[Tree]) {
 
 /// Writes v1's list of files, padding included.
 fn files(out: &mut Vec<u8>, plan: &Plan) {
-    list(out, &plan.entries, |out, entry| {
+    out.push(b'l');
+    for (index, entry) in plan.entries.iter().enumerate() {
         out.push(b'd');
         attributes(out, entry);
         integer(out, "length", entry.nbytes as i64);
         key(out, "path");
         path(out, &entry.path);
         out.push(b'e');
-        let padding = plan.padding_after(entry.nbytes);
+        let padding = plan.padding_after(index);
         if padding > 0 {
             out.extend_from_slice(b"d4:attr1:p");
             integer(out, "length", padding as i64);
@@ -140,7 +144,8 @@ fn files(out: &mut Vec<u8>, plan: &Plan) {
             path(out, format!(".pad/{padding}").as_bytes());
             out.push(b'e');
         }
-    });
+    }
+    out.push(b'e');
 }
 
 /// Writes BEP 52's tree. Folders are opened and closed as the sorted paths pass through them.
@@ -208,9 +213,9 @@ fn key(out: &mut Vec<u8>, key: &str) {
     encode_string(key.as_bytes(), out);
 }
 
-fn text(out: &mut Vec<u8>, name: &str, value: &str) {
+fn text(out: &mut Vec<u8>, name: &str, value: impl AsRef<[u8]>) {
     key(out, name);
-    encode_string(value.as_bytes(), out);
+    encode_string(value.as_ref(), out);
 }
 
 fn integer(out: &mut Vec<u8>, name: &str, value: i64) {
