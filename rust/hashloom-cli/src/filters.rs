@@ -8,7 +8,7 @@ use hashloom_files::walk::Filter;
 use crate::numbers::Nbytes;
 
 /// The files that are taken.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Filters {
     /// Take only files that match; can be given several times
     #[arg(long, value_name = "GLOB")]
@@ -32,6 +32,14 @@ impl Filters {
     pub fn are_given(&self) -> bool {
         let Filters { include, exclude, min_size, max_size } = self;
         !include.is_empty() || !exclude.is_empty() || min_size.is_some() || max_size.is_some()
+    }
+
+    /// The filter with further globs, all of which then match in any case.
+    pub fn filter_with(&self, include: Vec<String>, exclude: Vec<String>) -> Result<Filter, String> {
+        let mut all = self.clone();
+        all.include.extend(include);
+        all.exclude.extend(exclude);
+        all.filter()?.in_any_case().map_err(|error| error.to_string())
     }
 
     pub fn filter(&self) -> Result<Filter, String> {

@@ -14,7 +14,7 @@ use crate::style;
 use crate::text::reason;
 
 /// How files are read and hashed; no digest depends on it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Work {
     /// Read at most BYTES a second, such as 100M, all threads together
     #[arg(long, value_name = "BYTES", value_parser = rate)]
@@ -25,7 +25,7 @@ pub struct Work {
 }
 
 /// The threads that work.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Threads {
     /// Number of threads [default: one for each CPU; with --nice one]
     #[arg(long, value_name = "N", value_parser = from_one)]
@@ -45,6 +45,13 @@ impl Work {
 }
 
 impl Threads {
+    /// Sets the number of threads unless an option says something about it.
+    pub fn or(&mut self, threads: NonZeroUsize) {
+        if !self.nice {
+            self.threads.get_or_insert(threads);
+        }
+    }
+
     /// Options for the engine. Threads that are started later give way, if that is wanted.
     pub fn options(&self) -> Options {
         if self.nice {

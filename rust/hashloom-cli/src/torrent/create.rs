@@ -3,9 +3,12 @@
 //! `hashloom torrent create`.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum};
@@ -13,14 +16,15 @@ use hashloom_files::paths::to_path;
 use hashloom_files::run::{HeldBack, Meter};
 use hashloom_files::text::shown;
 use hashloom_torrent::{Builder, CreateError, Created, Plan, Symlinks, Version};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::identity::Identity;
+use super::{cautions, presets};
 use crate::exit::EXIT_INTERRUPTED;
 use crate::filters::Filters;
 use crate::interrupt;
 use crate::json::{Named, hex};
-use crate::numbers::Nbytes;
+use crate::numbers::{Nbytes, from_one};
 use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::style;
@@ -32,28 +36,61 @@ use crate::work::Work;
 ///
 /// Reads everything once and writes NAME.torrent into the current folder. The same files give the same bytes, on any
 /// day and machine.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_long_help = HELP)]
 pub struct Create {
     /// The file or folder; hashloom makes one torrent of each PATH
-    #[arg(value_name = "PATH", required = true)]
-    paths: Vec<PathBuf>,
+    #[arg(value_name = "PATH", required_unless_present = "batch")]
+    pub paths: Vec<PathBuf>,
+
+    /// Take the options of this preset that are not given, from ./presets.yaml, or else in the home folder
+    /// .config/hashloom/presets.yaml, .config/mkbrr/presets.yaml or .mkbrr/presets.yaml
+    #[arg(short = 'P', long, value_name = "NAME")]
+    pub preset: Option<String>,
+
+    /// Take presets, and rules of trackers, from FILE
+    #[arg(long, value_name = "FILE")]
+    pub preset_file: Option<PathBuf>,
+
+    /// Make the torrents that FILE lists, each with its path, output and options
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["paths", "output", "output_dir", "name", "like"])]
+    pub batch: Option<PathBuf>,
+
+    /// Make the torrent like OLD: with its version, name, files, their order, padding, piece length, private flag and
+    /// source. The content must be that of OLD: one read compares and hashes
+    #[arg(long, value_name = "OLD", conflicts_with_all = [
+        "piece_length", "max_piece_length", "target_piece_count", "align", "include", "exclude", "min_size", "max_size",
+        "include_junk", "no_executable",
+    ])]
+    pub like: Option<PathBuf>,
 
     /// Version 1 only: SHA-1 of pieces (BEP 3)
     #[arg(long, conflicts_with_all = ["v2", "hybrid"])]
-    v1: bool,
+    pub v1: bool,
 
     /// Version 2 only: a SHA-256 tree for each file (BEP 52)
     #[arg(long, conflicts_with = "hybrid")]
-    v2: bool,
+    pub v2: bool,
 
     /// Both versions in one torrent, which clients of either version accept (default)
     #[arg(long)]
-    hybrid: bool,
+    pub hybrid: bool,
 
     /// Bytes in a piece, such as 256KiB or 1M [default: from the length of all files, see below]
     #[arg(short = 'l', long, value_name = "BYTES")]
-    piece_length: Option<PieceLength>,
+    pub piece_length: Option<PieceLength>,
+
+    /// The longest piece that may be chosen, such as 8MiB [default: 16 MiB]
+    #[arg(short, long, value_name = "BYTES")]
+    pub max_piece_length: Option<PieceLength>,
+
+    /// The longest pieces of which there are at least N
+    #[arg(long, value_name = "N", value_parser = from_one, conflicts_with = "piece_length")]
+    pub target_piece_count: Option<NonZeroUsize>,
+
+    /// Make a .torrent file of at most BYTES, such as 250K, with longer pieces if need be
+    #[arg(long, value_name = "BYTES")]
+    pub max_torrent_size: Option<Nbytes>,
 
     /// Begin each file of a version 1 torrent at a new piece, as in the other versions
     #[arg(long, conflicts_with_all = ["v2", "hybrid"], requires = "v1")]
@@ -62,32 +99,40 @@ pub struct Create {
     /// A tracker; can be given several times; clients try them in this order. URLs separated by commas are one tier:
     /// clients try these in random order
     #[arg(short, long = "tracker", visible_alias = "announce", value_name = "URL[,URL]")]
-    trackers: Vec<String>,
+    pub trackers: Vec<String>,
 
     /// A server that has the files; can be given several times (BEP 19)
     #[arg(short, long = "web-seed", value_name = "URL")]
-    web_seeds: Vec<String>,
+    pub web_seeds: Vec<String>,
 
-    /// Allow peers only from the trackers (BEP 27)
-    #[arg(short, long)]
-    private: bool,
+    /// Allow peers only from the trackers (BEP 27); --private=false records that others are allowed
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub private: Option<bool>,
 
     /// The place where the torrent is published; another source gives the same files a different info-hash
     #[arg(short, long, value_name = "TEXT")]
-    source: Option<String>,
+    pub source: Option<String>,
+
+    /// Give the same files an info-hash of their own, by a random text
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub entropy: Option<bool>,
 
     /// A comment
     #[arg(short, long, value_name = "TEXT")]
-    comment: Option<String>,
+    pub comment: Option<String>,
 
     /// Record the creation date: "now", or seconds since 1970 (UTC). SOURCE_DATE_EPOCH, if set, replaces "now"
     /// [default: no date]
     #[arg(short, long, value_name = "DATE")]
-    date: Option<Date>,
+    pub date: Option<Date>,
 
     /// Record no date; this is the default, and scripts can say so
     #[arg(long, conflicts_with = "date")]
-    no_date: bool,
+    pub no_date: bool,
+
+    /// Record no name of a program
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub no_creator: Option<bool>,
 
     /// The name in the torrent [default: the name of PATH]
     #[arg(short, long, value_name = "NAME")]
@@ -95,6 +140,14 @@ pub struct Create {
 
     #[command(flatten)]
     filters: Filters,
+
+    /// Take in .DS_Store, Thumbs.db, desktop.ini, Zone.Identifier, @eaDir and .torrent files, which are else left out
+    #[arg(long)]
+    include_junk: bool,
+
+    /// Make no torrent of a season that lacks episodes
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub fail_on_season_warning: Option<bool>,
 
     /// What to do with symbolic links below PATH
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Links::Follow)]
@@ -106,11 +159,11 @@ pub struct Create {
 
     /// Write to FILE [default: NAME.torrent]
     #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
     /// Write NAME.torrent into DIR [default: the current folder]
     #[arg(long, value_name = "DIR")]
-    output_dir: Option<PathBuf>,
+    pub output_dir: Option<PathBuf>,
 
     /// Replace an existing torrent
     #[arg(short, long)]
@@ -129,7 +182,28 @@ pub struct Create {
     quiet: bool,
 
     #[command(flatten)]
-    work: Work,
+    pub work: Work,
+
+    /// The place of a job of a batch, for errors.
+    #[arg(skip)]
+    pub origin: Option<String>,
+
+    /// mkbrr's patterns, which match in any case.
+    #[arg(skip)]
+    pub include_patterns: Vec<String>,
+
+    #[arg(skip)]
+    pub exclude_patterns: Vec<String>,
+
+    /// Lengths of pieces, each for contents of at most so many bytes; sorted.
+    #[arg(skip)]
+    pub piece_table: Vec<(u64, u64)>,
+
+    #[arg(skip)]
+    pub has_preset: bool,
+
+    #[arg(skip)]
+    pub skip_prefix: Option<bool>,
 }
 
 const HELP: &str = "\
@@ -193,7 +267,7 @@ impl From<Links> for Symlinks {
 
 /// Number of bytes in a piece; the crate checks whether the number is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct PieceLength(u64);
+pub struct PieceLength(pub u64);
 
 impl FromStr for PieceLength {
     type Err = String;
@@ -249,9 +323,11 @@ impl Date {
 
 /// A torrent to make.
 struct Task<'a> {
+    job: &'a Create,
     path: &'a Path,
     plan: Plan,
     output: PathBuf,
+    warnings: Vec<String>,
 }
 
 /// Returns the exit status.
@@ -259,24 +335,34 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     if arguments.paths.len() > 1 && (arguments.output.is_some() || arguments.name.is_some()) {
         return Err("--output and --name are for one PATH. For several use --output-dir".into());
     }
-    let builder = arguments.builder()?;
+    let jobs = presets::jobs(arguments)?;
     // Plan all torrents before the first read. Errors that can be known now must not come in an hour, and no torrent
     // written becomes part of the next.
     let walking = Bar::of_time("looking for files", arguments.quiet);
-    let tasks = arguments.paths.iter().map(|path| arguments.task(&builder, path));
-    let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
+    let mut tasks = Vec::new();
+    for job in &jobs {
+        let planned = job
+            .builder()
+            .and_then(|builder| job.paths.iter().map(|path| job.task(&builder, path)).collect::<Result<Vec<_>, _>>());
+        tasks.extend(planned.map_err(|error| format!("{}{error}", job.origin.as_deref().unwrap_or_default()))?);
+    }
     walking.finish();
+    if !arguments.json && !arguments.quiet {
+        tasks.iter().for_each(Task::warn);
+    }
     if arguments.dry_run {
         return output::print(|out| tasks.iter().try_for_each(|task| list(out, task))).map(|()| 0);
     }
     for (index, task) in tasks.iter().enumerate() {
+        let made = task.job.output_dir.as_ref().filter(|_| task.job.has_preset).map_or(Ok(()), fs::create_dir_all);
+        made.map_err(|error| not_written(&task.output, &error))?;
         check_output(arguments, task, &tasks, index)?;
     }
     let stop = interrupt::flag();
     let bar = Bar::of_bytes(arguments.quiet);
     for (index, task) in tasks.iter().enumerate() {
         let meter = Meter::new();
-        let mut options = arguments.work.options().cancel(&stop).meter(&meter);
+        let mut options = task.job.work.options().cancel(&stop).meter(&meter);
         if bar.is_shown() {
             let bar = bar.clone();
             options = options.progress(move |progress| {
@@ -313,20 +399,32 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
 
 impl Create {
     fn builder(&self) -> Result<Builder, String> {
-        let version = if self.v1 {
-            Version::V1
-        } else if self.v2 {
-            Version::V2
-        } else {
-            Version::Hybrid
+        let mut builder = match &self.like {
+            Some(old) => Builder::new().like(Arc::new(super::read(old)?)),
+            None => Builder::new().align(self.align),
         };
-        let mut builder = Builder::new()
-            .version(version)
-            .align(self.align)
-            .private(self.private)
-            .symlinks(self.symlinks.into())
-            .executable(!self.no_executable)
-            .created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));
+        builder = builder.symlinks(self.symlinks.into()).executable(!self.no_executable);
+        let versions = [(self.v1, Version::V1), (self.v2, Version::V2), (self.hybrid, Version::Hybrid)];
+        if let Some((_, version)) = versions.into_iter().find(|(given, _)| *given) {
+            builder = builder.version(version);
+        }
+        if let Some(private) = self.private {
+            builder = builder.private(private).declared_public(!private);
+        }
+        if self.no_creator != Some(true) {
+            builder = builder.created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));
+        }
+        if self.entropy == Some(true) {
+            let mut random = [0; 32];
+            getrandom::fill(&mut random).map_err(|error| format!("--entropy: no random bytes: {error}"))?;
+            builder = builder.entropy(hex(&random));
+        }
+        if !self.include_junk {
+            builder = builder.leave_out(cautions::is_junk);
+        }
+        if let Some(PieceLength(nbytes)) = self.max_piece_length {
+            builder = builder.most_piece_nbytes(nbytes);
+        }
         if let Some(PieceLength(nbytes)) = self.piece_length {
             builder = builder.piece_nbytes(nbytes);
         }
@@ -344,17 +442,101 @@ impl Create {
         }
         builder = self.trackers.iter().fold(builder, |builder, tier| builder.tier(tier.split(',')));
         builder = self.web_seeds.iter().fold(builder, |builder, url| builder.web_seed(url));
-        Ok(builder.filter(self.filters.filter()?))
+        let filter = match (self.include_patterns.is_empty(), self.exclude_patterns.is_empty()) {
+            (true, true) => self.filters.filter(),
+            // As in mkbrr: what is to be included is, whatever is to be excluded.
+            (false, _) => self.filters.filter_with(self.include_patterns.clone(), Vec::new()),
+            (true, false) => self.filters.filter_with(Vec::new(), self.exclude_patterns.clone()),
+        };
+        Ok(builder.filter(filter?))
     }
 
-    fn task<'a>(&self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {
-        let plan = builder.clone().plan(path).map_err(|error| error.to_string())?;
+    fn task<'a>(&'a self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {
+        let mut plan = builder.clone().plan(path).map_err(|error| error.to_string())?;
+        self.choose_pieces(&mut plan).map_err(|error| format!("{}: {error}", display(path)))?;
+        let mut warnings = cautions::of_names(&plan);
+        if let Some(warning) = cautions::of_season(&plan) {
+            if self.fail_on_season_warning == Some(true) {
+                let cure = "Add them, or do without --fail-on-season-warning";
+                return Err(format!("{}: {warning}. {cure}", display(path)));
+            }
+            warnings.push(warning);
+        }
         let output = self.output.clone().unwrap_or_else(|| {
-            let mut name: OsString = to_path(plan.name()).into();
+            let mut name = OsString::new();
+            let mut urls = self.trackers.iter().flat_map(|tier| tier.split(','));
+            if let (Some(url), None, true) =
+                (urls.next(), urls.next(), self.has_preset && self.skip_prefix != Some(true))
+            {
+                name.push(presets::prefix(url) + "_");
+            }
+            name.push(to_path(plan.name()));
             name.push(".torrent");
             self.output_dir.as_deref().unwrap_or(Path::new("")).join(name)
         });
-        Ok(Task { path, plan, output })
+        Ok(Task { job: self, path, plan, output, warnings })
+    }
+
+    /// Sets the length of a piece, if it depends on the length of the content or of the torrent.
+    fn choose_pieces(&self, plan: &mut Plan) -> Result<(), String> {
+        let given = self.piece_length.map(|PieceLength(nbytes)| nbytes);
+        let most = self.max_piece_length.map(|PieceLength(nbytes)| nbytes);
+        if let Some((given, most)) = given.zip(most).filter(|(given, most)| given > most) {
+            let (given, most) = (size(given), size(most));
+            return Err(format!("pieces of {given} are longer than the {most} of --max-piece-length. Raise it"));
+        }
+        let is_fixed = self.like.is_some() || given.is_some();
+        let wanted = match self.target_piece_count {
+            // The greatest power of two that is not more.
+            Some(count) => Some((1 << (plan.nbytes() / count.get() as u64).max(1).ilog2(), most.unwrap_or(16 << 20))),
+            None => {
+                let row = self.piece_table.iter().find(|(nbytes, _)| plan.nbytes() <= *nbytes);
+                row.map(|&(_, length)| (length, most.unwrap_or(u64::MAX)))
+            }
+        };
+        if let Some((wanted, most)) = wanted.filter(|_| !is_fixed) {
+            plan.set_piece_nbytes(wanted.clamp(16 << 10, most)).map_err(|error| error.to_string())?;
+        }
+        let Some(Nbytes(limit)) = self.max_torrent_size else { return Ok(()) };
+        let (first, first_nbytes) = (plan.piece_nbytes(), plan.torrent_nbytes() as u64);
+        let mut nbytes = first_nbytes;
+        while nbytes > limit && plan.piece_nbytes() < LONGEST_PIECE {
+            let longer = (plan.piece_nbytes() + 1).next_power_of_two();
+            plan.set_piece_nbytes(longer).map_err(|error| error.to_string())?;
+            nbytes = plan.torrent_nbytes() as u64;
+        }
+        let chosen = plan.piece_nbytes();
+        let allowed = if is_fixed { first } else { most.unwrap_or(16 << 20).max(first) };
+        if nbytes <= limit && chosen <= allowed {
+            return Ok(());
+        }
+        let (first, chosen) = (size(first), size(chosen));
+        let cure = match nbytes <= limit {
+            false => "no length of a piece is enough. Take fewer files, or allow a longer torrent".into(),
+            true if self.like.is_some() => "allow a longer torrent, or make it without --like".into(),
+            true if is_fixed => format!("the least that is enough is {chosen}"),
+            true => format!("allow pieces of {chosen} with --max-piece-length: the least that is enough"),
+        };
+        Err(format!(
+            "pieces of {first} make a torrent of {first_nbytes} bytes, pieces of {chosen} one of {nbytes}, and \
+             --max-torrent-size, or the rule of the tracker, allows {limit}: {cure}"
+        ))
+    }
+}
+
+/// The longest piece of any torrent.
+const LONGEST_PIECE: u64 = 256 << 20;
+
+impl Task<'_> {
+    /// Tells what strangers would stumble over. Best effort: if standard error is closed, nobody wants to know.
+    fn warn(&self) {
+        let mut errors = io::stderr();
+        if let Some(note) = cautions::left_out(&self.plan) {
+            let _ = writeln!(errors, "hashloom: {}: {note}", display(self.path));
+        }
+        for warning in &self.warnings {
+            let _ = writeln!(errors, "{} {}: {warning}", style::warning(), display(self.path));
+        }
     }
 }
 
@@ -427,9 +609,35 @@ fn print(
     }
     writeln!(out, "  torrent    {}, {}", plan.version(), content(plan))?;
     writeln!(out, "  content    {}", display(task.path))?;
+    tree(out, plan)?;
     write!(out, "  {}    {}", style::good("written"), display(&task.output))?;
     write!(out, ", {} in {}", size(created.bytes.len() as u64), duration(elapsed))?;
     writeln!(out, "{}", read_at(created.nbytes_read, elapsed, held_back))
+}
+
+/// Number of lines of the tree of files.
+const TREE_LINES_MAX: usize = 24;
+
+/// Prints the first files as a tree, and how many there are besides.
+fn tree(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
+    let mut open: Vec<&[u8]> = Vec::new();
+    let mut lines = 0;
+    for (index, file) in plan.files().enumerate().filter(|_| !plan.is_single_file()) {
+        let mut folders: Vec<&[u8]> = file.path.split(|&byte| byte == b'/').collect();
+        let name = folders.pop().unwrap_or_default();
+        let common = open.iter().zip(&folders).take_while(|(a, b)| a == b).count();
+        lines += folders.len() - common + 1;
+        if lines > TREE_LINES_MAX {
+            let left = plan.files().len() - index;
+            return writeln!(out, "  {:>10}  and {} more", "", plural(left as u64, "file"));
+        }
+        for (depth, folder) in folders.iter().enumerate().skip(common) {
+            writeln!(out, "  {:>10}  {:depth$}{}/", "", "", shown(folder), depth = 2 * depth)?;
+        }
+        writeln!(out, "  {:>10}  {:depth$}{}", size(file.nbytes), "", shown(name), depth = 2 * folders.len())?;
+        open = folders;
+    }
+    Ok(())
 }
 
 #[derive(Serialize)]
@@ -438,6 +646,9 @@ struct Json<'a> {
     torrent: TorrentJson<'a>,
     #[serde(flatten)]
     content: Named<'a>,
+    files: Files<'a>,
+    left_out: Vec<String>,
+    warnings: &'a [String],
     bytes_read: u64,
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -452,6 +663,23 @@ struct TorrentJson<'a> {
     bytes: usize,
 }
 
+/// The files without padding. The list can be long, so each element is made when it is written.
+struct Files<'a>(&'a Plan);
+
+#[derive(Serialize)]
+struct FileJson<'a> {
+    #[serde(flatten)]
+    path: Named<'a>,
+    length: u64,
+}
+
+impl Serialize for Files<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let files = self.0.files();
+        serializer.collect_seq(files.map(|file| FileJson { path: Named::new("path", file.path), length: file.nbytes }))
+    }
+}
+
 impl<'a> Json<'a> {
     fn new(task: &'a Task<'_>, created: &'a Created, elapsed: Duration, held_back: Option<HeldBack>) -> Json<'a> {
         Json {
@@ -461,6 +689,9 @@ impl<'a> Json<'a> {
                 bytes: created.bytes.len(),
             },
             content: Named::path("content", task.path),
+            files: Files(&task.plan),
+            left_out: task.plan.left_out().iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect(),
+            warnings: &task.warnings,
             bytes_read: created.nbytes_read,
             seconds: elapsed.as_secs_f64(),
             held_back_by: held_back.map(HeldBack::name),

@@ -3,6 +3,7 @@
 //! The commands of `hashloom torrent`, and what they share. The module of a command has its options, its help and its
 //! work.
 
+mod cautions;
 pub mod clients;
 pub mod create;
 pub mod edit;
@@ -10,12 +11,14 @@ pub mod find;
 mod identity;
 pub mod link;
 mod piece_map;
+mod presets;
 mod scope;
 pub mod show;
 mod show_json;
 pub mod verify;
 mod verify_json;
 mod verify_summary;
+mod yaml;
 
 use std::fs::File;
 use std::io::Read;
