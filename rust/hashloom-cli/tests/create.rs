@@ -24,6 +24,7 @@ fn album() -> tempfile::TempDir {
 
 fn create_in(folder: &Path) -> Command {
     let mut command = hashloom();
+    command.env("HOME", folder).env("USERPROFILE", folder);
     command.current_dir(folder).env_remove("SOURCE_DATE_EPOCH").args(["torrent", "create"]);
     command
 }
@@ -110,6 +111,10 @@ fn what_is_printed() {
         "
   torrent    v1, 107.5 KiB in 3 files, 7 pieces of 16 KiB
   content    album/
+              extras/
+   100 bytes    cover.jpg
+    39.1 KiB  one.flac
+    68.4 KiB  two.flac
   written    album.torrent, {nbytes} bytes in "
     );
     assert!(after[40..].starts_with(&expected) && text.ends_with(" s\n"), "{text}");
@@ -235,8 +240,12 @@ fn in_the_folder_itself() {
     create(&here, &["."]).done();
     let first = fs::read(here.join("album.torrent")).unwrap();
     // The second time the torrent would be part of itself.
-    refused(&here, &[".", "--force"], "album.torrent: the torrent is not written there: it is part of .");
-    assert_eq!(status(&create(&here, &[".", "--force", "--exclude", "/album.torrent"])), 0);
+    refused(
+        &here,
+        &[".", "--force", "--include-junk"],
+        "album.torrent: the torrent is not written there: it is part of .",
+    );
+    create(&here, &[".", "--force"]).ends(0).says("1 file left out, which --include-junk takes in: album.torrent");
     assert_eq!(fs::read(here.join("album.torrent")).unwrap(), first);
 }
 
@@ -264,6 +273,222 @@ fn several_paths() {
     refused(folder.path(), &["album", "copy/album"], "another PATH's torrent has this name too");
     // If one PATH is wrong, no torrent is made.
     refused(folder.path(), &["album", "missing"], "missing: ");
+}
+
+/// Presets and batches are those of mkbrr: the info-hashes are those that mkbrr 1.24.0 gives for these files.
+#[test]
+fn presets_and_batches() {
+    let folder = album();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let own = "version: 1
+trackers:
+  example.org:
+    source: OWN
+    piece_lengths: {64KiB: 32KiB, 1MiB: 64KiB, more: 1MiB}
+    max_piece_length: 2MiB
+    max_torrent_size: 100KiB
+";
+    write(".config/hashloom/presets.yaml", own);
+    let theirs = "version: 1
+default: &d {private: true, no_date: true, comment: '', exclude_patterns: ['*.JPG,*.nfo'], workers: 1}
+presets:
+  one:
+    <<: *d
+    trackers: ['https://www.tracker.example.org/announce']
+    output_dir: out/one
+    no_creator: yes
+  two: {source: TWO, private: false, piece_length: 16, trackers: [udp://a.example:1, udp://b.example:1],
+    skip_prefix: false, include_patterns: ['*.Flac'], format: hybrid, max_torrent_size: 2M}
+";
+    write("presets.yaml", theirs);
+    let run = |arguments: &[&str]| -> Value {
+        let output = create(folder.path(), &[arguments, &["--json", "-f"]].concat()).done();
+        serde_json::from_str(stdout(&output)).unwrap()
+    };
+    let one = run(&["album", "-P", "one"]);
+    assert_eq!(one["torrent"]["path"], "out/one/example_album.torrent");
+    // The source and the piece length are those of the user's rule.
+    assert_eq!(one["torrent"]["info_hash"], "88ab73cde5293599a50e7ee6d4c10f472173f359");
+    let bytes = fs::read(folder.path().join("out/one/example_album.torrent")).unwrap();
+    assert!(!has(&bytes, "created by") && !has(&bytes, "creation date"));
+    let two = run(&["album", "-P", "two"]);
+    assert_eq!((&two["torrent"]["path"], &two["torrent"]["version"]), (&json!("album.torrent"), &json!("hybrid")));
+    assert_eq!(
+        run(&["album", "-P", "two", "--v1"])["torrent"]["info_hash"],
+        "c8a99015853115df733708d2e018b77459b0f583"
+    );
+    // Options win.
+    let two = run(&["album", "-P", "two", "--v1", "--source", "X", "-l", "32K", "-t", "udp://c.example:1"]);
+    assert_eq!((&two["torrent"]["piece_length"], &two["torrent"]["path"]), (&json!(32768), &json!("c_album.torrent")));
+    // Without a preset only the user's own rules apply, and not those of a file in the current folder.
+    write("presets.yaml", &own.replace("OWN", "FOREIGN"));
+    assert_eq!(run(&["album", "-t", "https://example.org/x"])["torrent"]["piece_length"], 65536);
+    assert!(has(&fs::read(folder.path().join("album.torrent")).unwrap(), "6:source3:OWN"));
+    let batch = "version: 1
+jobs:
+  - {path: album, output: first, trackers: [https://a.example/x], private: true, no_date: true, piece_length: 16}
+  - {path: album/two.flac, output: second.torrent, target_piece_count: 1}
+";
+    write("batch.yaml", batch);
+    let output = create(folder.path(), &["--batch", "batch.yaml", "--json"]).done();
+    let made = stdout(&output).lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let hashes: Vec<_> = made.map(|made| made["torrent"]["info_hash"].clone()).collect();
+    assert_eq!(hashes, ["77ef06fd4a17b2c648dd93f006b7ffcc48de59ba", "3e0d690d5e3aeef1191e4b14d1aa9a3b19192e85"]);
+    assert!(folder.path().join("first.torrent").exists());
+    let cases = [
+        (theirs.replace("workers", "worker"), "p.yaml, line 2: expected one of trackers, "),
+        (theirs.replace("version: 1", "version: 2"), "p.yaml, line 1: expected version 1."),
+        (theirs.replace("private: false", "private: 3"), "line 9: expected true or false, found \"3\""),
+        (theirs.replace("piece_length: 16", "piece_length: 5"), "line 9: a piece length of 5 bytes: expected"),
+        (theirs.replace("udp://b.example:1", "b.example"), "line 9: the tracker \"b.example\": expected a URL"),
+        (theirs.replace("'*.Flac'", "'['"), "line 10: the glob \"[\": "),
+        (theirs.replace("two:", "three:"), "line 4: there is no preset \"two\". These are here: one, three"),
+        (theirs.replace("format", "target_piece_count: 9, format"), "exclude each other. Leave one of them"),
+        (theirs.replace("presets:", "preset:"), "line 3: expected one of version, default, presets, trackers, found"),
+        ("version: 1\nfoo".into(), "p.yaml, line "),
+    ];
+    for (text, part) in cases {
+        write("p.yaml", &text);
+        create(folder.path(), &["album", "-P", "two", "--preset-file", "p.yaml"]).refused(part);
+    }
+    for (text, part) in [
+        (batch.replace("path: album,", ""), "b.yaml, line 3: expected a job with path and output"),
+        (batch.replace("path: album,", "path: missing,"), "b.yaml, line 3: missing: "),
+        ("version: 1\njobs: []".into(), "b.yaml, line 2: expected at least one job"),
+    ] {
+        write("b.yaml", &text);
+        create(folder.path(), &["--batch", "b.yaml"]).refused(part);
+    }
+    create(folder.path(), &["album", "-P", "two", "--preset-file", "none.yaml"]).refused("none.yaml: ");
+}
+
+#[test]
+fn lengths_that_depend_on_the_content() {
+    let folder = album();
+    let length = |arguments: &[&str]| {
+        let output = create(folder.path(), &[&["album", "--v1", "--json", "-f"], arguments].concat()).done();
+        let torrent = &serde_json::from_str::<Value>(stdout(&output)).unwrap()["torrent"];
+        (torrent["piece_length"].as_u64().unwrap() >> 10, torrent["bytes"].as_u64().unwrap())
+    };
+    // 110100 bytes.
+    for (count, kib) in [("1", 64), ("2", 32), ("3", 32), ("4", 16), ("1000", 16)] {
+        assert_eq!(length(&["--target-piece-count", count]).0, kib, "{count}");
+    }
+    assert_eq!(length(&["--target-piece-count", "1", "-m", "32K"]).0, 32);
+    let (_, most) = length(&[]);
+    assert_eq!(length(&["--max-torrent-size", &most.to_string()]), (16, most));
+    // The least length that is enough, and no byte is given away.
+    let (kib, nbytes) = length(&["--max-torrent-size", &(most - 1).to_string()]);
+    assert_eq!(kib, 32);
+    assert_eq!(length(&["--max-torrent-size", &nbytes.to_string()]), (32, nbytes));
+    let limit = (nbytes - 1).to_string();
+    for (arguments, part) in [
+        (["--max-torrent-size", &limit, "-m", "32K"], "allow pieces of 64 KiB with --max-piece-length: the least that"),
+        (["--max-torrent-size", &limit, "-l", "16K"], ": the least that is enough is 64 KiB"),
+        (["--max-torrent-size", "100", "-m", "32K"], "allows 100: no length of a piece is enough. Take fewer files"),
+        (["-l", "64K", "-m", "32K"], "pieces of 64 KiB are longer than the 32 KiB of --max-piece-length"),
+    ] {
+        create(folder.path(), &[&["album", "--v1", "-f"], &arguments[..]].concat()).refused(part);
+    }
+}
+
+/// Each version of OLD, and each version that can be made of it.
+#[test]
+fn like_another_torrent() {
+    let folder = album();
+    let run = |arguments: &[&str]| create(folder.path(), &[&["album", "-f"], arguments].concat());
+    for (name, arguments) in [
+        ("plain", &["--v1", "-s", "SRC", "-p", "-n", "x"][..]),
+        ("aligned", &["--v1", "--align", "-t", "udp://a.example:1/passkey"]),
+        ("v2", &["--v2"]),
+        ("hybrid", &["--hybrid"]),
+    ] {
+        run(&[arguments, &["-o", &format!("{name}.torrent"), "-l", "32K"]].concat()).done();
+    }
+    let hash = |name: &str| {
+        let torrent = hashloom_torrent::Torrent::open(folder.path().join(name)).unwrap();
+        (torrent.info_hash_v1(), torrent.info_hash_v2())
+    };
+    let (layout, kind) = ("its files begin within pieces", "it has other hashes than the new one");
+    for (old, version, made) in [
+        ("plain", "--v1", Ok("plain")),
+        ("plain", "--hybrid", Err(layout)),
+        ("plain", "--v2", Err(kind)),
+        ("aligned", "--v1", Ok("aligned")),
+        ("aligned", "--hybrid", Ok("hybrid")),
+        ("aligned", "--v2", Err(kind)),
+        ("v2", "--v2", Ok("v2")),
+        ("v2", "--hybrid", Ok("hybrid")),
+        ("v2", "--v1", Err(kind)),
+        ("hybrid", "--hybrid", Ok("hybrid")),
+        ("hybrid", "--v1", Ok("aligned")),
+        ("hybrid", "--v2", Ok("v2")),
+    ] {
+        let file = format!("{old}.torrent");
+        let output = run(&["--like", &file, version, "-o", "new.torrent"]);
+        match made {
+            Err(part) => output.refused(part),
+            Ok(made) => {
+                let same = if made == old { "the same info-hash" } else { "another info-hash" };
+                output.done().has(&format!("  like       {file}, all pieces compared; {same}"));
+                assert_eq!(hash("new.torrent"), hash(&format!("{made}.torrent")), "{old} {version}");
+                assert!(!has(&fs::read(folder.path().join("new.torrent")).unwrap(), "passkey"));
+            }
+        }
+    }
+    fs::remove_file(folder.path().join("new.torrent")).unwrap();
+    // Entropy changes the info-hash, each time.
+    let random = ["a.torrent", "b.torrent"].map(|name| {
+        run(&["--like", "plain.torrent", "--entropy", "-o", name]).done();
+        hash(name).0
+    });
+    assert!(random[0] != random[1] && random[0] != hash("plain.torrent").0);
+    // A difference is an error, and nothing is written.
+    fs::write(folder.path().join("album/two.flac"), [vec![2; 69_999], vec![3]].concat()).unwrap();
+    for (old, piece) in [("plain", 3), ("aligned", 5), ("v2", 5), ("hybrid", 5)] {
+        let part = format!("album/two.flac: piece {piece} differs from that of the given torrent; 1 in all");
+        run(&["--like", &format!("{old}.torrent"), "-o", "new.torrent"]).refused(&part);
+    }
+    fs::remove_file(folder.path().join("album/one.flac")).unwrap();
+    fs::write(folder.path().join("album/two.flac"), "short").unwrap();
+    let output = run(&["--like", "v2.torrent", "-o", "new.torrent"]);
+    output.says("album/one.flac: ").refused("album/two.flac: this has 5 bytes, and 70000 in the given torrent");
+    assert!(!folder.path().join("new.torrent").exists());
+}
+
+#[test]
+#[cfg_attr(windows, ignore = "names that Windows lacks")]
+fn cautions() {
+    let folder = album();
+    let album = folder.path().join("album");
+    for name in [".DS_Store", "extras/Thumbs.db", "a?b", "README", "readme", &"n".repeat(241), "x.torrent"] {
+        fs::write(album.join(name), "x").unwrap();
+    }
+    for episode in [1, 2, 4] {
+        fs::write(album.join(format!("Show.S01E0{episode}.mkv")), "x").unwrap();
+    }
+    let files = "album: 3 files left out, which --include-junk takes in: .DS_Store, extras/Thumbs.db, x.torrent\n";
+    let output = create(folder.path(), &["album"]);
+    output.ends(0).says(files).says("warning: album: episodes that the season lacks: S01E03\n");
+    output.says("only in case, of which Windows and macOS keep one: readme\n").says("which clients cut: nnn");
+    output.says("names that Windows lacks, or characters that clients replace: a?b\n");
+    let json = create(folder.path(), &["album", "--json", "-f"]).done();
+    let json: Value = serde_json::from_str(stdout(&json)).unwrap();
+    let lengths = |key: &str| json[key].as_array().unwrap().len();
+    assert_eq!([lengths("left_out"), lengths("warnings"), lengths("files")], [3, 4, 10]);
+    let lacks = "episodes that the season lacks: S01E03. Add them, or do without";
+    create(folder.path(), &["album", "-f", "--fail-on-season-warning"]).refused(lacks);
+    let all = create(folder.path(), &["album", "-f", "--include-junk"]);
+    assert!(!stderr(&all).contains("left out"));
+    all.has(" in 13 files");
+    for i in 0..30 {
+        fs::write(album.join(format!("z{i}")), "x").unwrap();
+    }
+    create(folder.path(), &["album", "-f"]).has("              and 17 files more\n");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use hashloom_files::paths::to_path;
 use hashloom_files::run::{HeldBack, Meter};
 use hashloom_files::text::shown;
-use hashloom_torrent::{Builder, CreateError, Created, Plan, Symlinks, Version};
+use hashloom_torrent::{Builder, CreateError, Created, Plan, Symlinks, Torrent, Version};
 use serde::{Serialize, Serializer};
 
 use super::identity::Identity;
@@ -339,10 +339,11 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     // Plan all torrents before the first read. Errors that can be known now must not come in an hour, and no torrent
     // written becomes part of the next.
     let walking = Bar::of_time("looking for files", arguments.quiet);
+    let old = arguments.like.as_deref().map(super::read).transpose()?.map(Arc::new);
     let mut tasks = Vec::new();
     for job in &jobs {
         let planned = job
-            .builder()
+            .builder(old.as_ref())
             .and_then(|builder| job.paths.iter().map(|path| job.task(&builder, path)).collect::<Result<Vec<_>, _>>());
         tasks.extend(planned.map_err(|error| format!("{}{error}", job.origin.as_deref().unwrap_or_default()))?);
     }
@@ -392,15 +393,15 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
             0 => not_written(&task.output, &error),
             left => format!("{}; {} not made", not_written(&task.output, &error), plural(left as u64, "torrent")),
         })?;
-        output::print(|out| print(out, arguments, task, &created, (elapsed, held_back)))?;
+        output::print(|out| print(out, old.as_deref(), task, &created, (elapsed, held_back)))?;
     }
     Ok(0)
 }
 
 impl Create {
-    fn builder(&self) -> Result<Builder, String> {
-        let mut builder = match &self.like {
-            Some(old) => Builder::new().like(Arc::new(super::read(old)?)),
+    fn builder(&self, old: Option<&Arc<Torrent>>) -> Result<Builder, String> {
+        let mut builder = match old {
+            Some(old) => Builder::new().like(old.clone()),
             None => Builder::new().align(self.align),
         };
         builder = builder.symlinks(self.symlinks.into()).executable(!self.no_executable);
@@ -589,17 +590,19 @@ fn content(plan: &Plan) -> String {
 
 fn print(
     out: &mut impl Write,
-    arguments: &Create,
+    old: Option<&Torrent>,
     task: &Task<'_>,
     created: &Created,
     (elapsed, held_back): (Duration, Option<HeldBack>),
 ) -> io::Result<()> {
     let (plan, torrent) = (&task.plan, &created.torrent);
-    if arguments.quiet {
+    let same =
+        old.map(|old| (old.info_hash_v1(), old.info_hash_v2()) == (torrent.info_hash_v1(), torrent.info_hash_v2()));
+    if task.job.quiet {
         return Ok(());
     }
-    if arguments.json {
-        hashloom_list::write_json(&mut *out, &Json::new(task, created, elapsed, held_back))?;
+    if task.job.json {
+        hashloom_list::write_json(&mut *out, &Json::new(task, created, same, elapsed, held_back))?;
         return writeln!(out);
     }
     writeln!(out, "{}", style::bold(shown(plan.name())))?;
@@ -609,6 +612,10 @@ fn print(
     }
     writeln!(out, "  torrent    {}, {}", plan.version(), content(plan))?;
     writeln!(out, "  content    {}", display(task.path))?;
+    if let (Some(like), Some(same)) = (&task.job.like, same) {
+        let hash = if same { "the same info-hash" } else { "another info-hash: clients see another torrent" };
+        writeln!(out, "  like       {}, all pieces compared; {hash}", display(like))?;
+    }
     tree(out, plan)?;
     write!(out, "  {}    {}", style::good("written"), display(&task.output))?;
     write!(out, ", {} in {}", size(created.bytes.len() as u64), duration(elapsed))?;
@@ -648,6 +655,9 @@ struct Json<'a> {
     content: Named<'a>,
     files: Files<'a>,
     left_out: Vec<String>,
+    /// Whether the torrent has the info-hashes of the torrent that it is like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_info_hash: Option<bool>,
     warnings: &'a [String],
     bytes_read: u64,
     seconds: f64,
@@ -681,7 +691,13 @@ impl Serialize for Files<'_> {
 }
 
 impl<'a> Json<'a> {
-    fn new(task: &'a Task<'_>, created: &'a Created, elapsed: Duration, held_back: Option<HeldBack>) -> Json<'a> {
+    fn new(
+        task: &'a Task<'_>,
+        created: &'a Created,
+        same_info_hash: Option<bool>,
+        elapsed: Duration,
+        held_back: Option<HeldBack>,
+    ) -> Json<'a> {
         Json {
             hashloom: env!("CARGO_PKG_VERSION"),
             torrent: TorrentJson {
@@ -691,6 +707,7 @@ impl<'a> Json<'a> {
             content: Named::path("content", task.path),
             files: Files(&task.plan),
             left_out: task.plan.left_out().iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect(),
+            same_info_hash,
             warnings: &task.warnings,
             bytes_read: created.nbytes_read,
             seconds: elapsed.as_secs_f64(),

@@ -214,7 +214,7 @@ mod tests {
         let wide: String = (0..400).map(|i| format!("k{i}: 1, ")).collect();
         let merges: String = (1..400).map(|i| format!("m{i}: &m{i} {{<<: *m{}}}\n", i - 1)).collect();
         let cases = [
-            (format!("m0: &m0 {{{wide}}}\n{merges}"), "line 251: merge keys bring more than 100000 values"),
+            (format!("m0: &m0 {{{wide}}}\n{merges}"), "line 252: merge keys bring more than 100000 values"),
             ("[".repeat(100), "line 1: more than 32 lists and maps in each other"),
             ("a: &a [*a]".into(), "line 1: this alias is part of its own anchor"),
             ("a: 1\nb: 2\na: 3".into(), "line 3: the same key as in line 1. Leave one of them"),
