@@ -71,7 +71,7 @@ pub enum Command {
 
 #[derive(Debug, Subcommand)]
 pub enum TorrentCommand {
-    Create(Create),
+    Create(Box<Create>),
     Verify(Verify),
     Find(Find),
     Link(Link),

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
+use std::ops::RangeInclusive;
 
 use hashloom_files::paths::name::check_windows;
 use hashloom_files::text::shown;
@@ -126,8 +127,10 @@ pub fn of_season(plan: &Plan) -> Option<String> {
     names.message("episodes that the season lacks")
 }
 
+type Episodes = (u32, RangeInclusive<u32>);
+
 /// The season and episodes of a name in lower case: `s01e02`, `s01e02e03`, `s01e02-e04`, `s01e02-04`.
-fn episodes(name: &[u8]) -> Option<(u32, std::ops::RangeInclusive<u32>)> {
+fn episodes(name: &[u8]) -> Option<Episodes> {
     let number = |text: &[u8], most: usize| -> Option<(u32, usize)> {
         let digits = text.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
         Some((std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?, digits))
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn episodes_of_names() {
-        let cases: [(&str, Option<(u32, std::ops::RangeInclusive<u32>)>); 7] = [
+        let cases: [(&str, Option<Episodes>); 7] = [
             ("kyle.s01e02.1080p.mkv", Some((1, 2..=2))),
             ("s3.special.s03e007e009.mkv", Some((3, 7..=9))),
             ("x s1e1-e3", Some((1, 1..=3))),

@@ -223,7 +223,14 @@ Symbolic links:
 Length of a piece:
   The default is the least power of two that makes at most 2048 pieces, from
   16 KiB to 16 MiB. --piece-length takes up to 256 MiB: a power of two, or with
-  --v1 any multiple of 16 KiB.
+  --v1 any multiple of 16 KiB. --max-torrent-size makes pieces as long as need
+  be, up to --max-piece-length.
+
+Presets and batches:
+  The files of mkbrr, unchanged. A preset or batch makes what mkbrr would: version
+  1, private in a preset and public in a batch, unless it says otherwise. Options
+  win. presets.yaml can have rules of trackers: their source, lengths of pieces,
+  and limits.
 
 Which version:
   Clients of either version share the data of a hybrid torrent. Transmission
@@ -245,7 +252,9 @@ Examples:
   hashloom torrent create ~/music/album -t https://example.org/announce
   hashloom torrent create debian.iso --v1 -l 256KiB -o /srv/debian.torrent
   hashloom torrent create photos --exclude '*.tmp' --exclude /raw --dry-run
-  hashloom torrent create seeds/* --output-dir /srv --json | jq .torrent";
+  hashloom torrent create seeds/* --output-dir /srv --json | jq .torrent
+  hashloom torrent create season --preset books --max-torrent-size 250K
+  hashloom torrent create album --like album.torrent --hybrid -o new.torrent";
 
 /// What to do with symbolic links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
