@@ -131,6 +131,7 @@ def make_inputs(root):
     (root / "in/addresses").write_bytes(b"".join(line.split(b",")[1] + b"\n" for line in lines))
     for version in ("v1", "v2", "hybrid"):
         healthy(root, "torrent", "create", f"--{version}", "-l", "64KiB", "c", "-o", f"in/{version}.torrent")
+    (root / "in/batch.yaml").write_text("version: 1\njobs:\n- {path: c, output: out/torrent}\n")
     healthy(root, "manifest", "write", "c", "-o", "in/manifest")
     for name in ("minisign.key", "minisign.pub"):
         shutil.copy(HERE.parent / "vectors/minisign" / name, root / "in")
@@ -157,7 +158,8 @@ def make_inputs(root):
     healthy(root, "manifest", "log", "add", "out/log", "out/manifest", *SIGN)
     healthy(root, "tree", "dmverity", "format", *salt, "c/big", "out/hashes")
     healthy(root, "tree", "fsverity", "c/big", "--out-merkle-tree", "out/tree", "--out-descriptor", "out/descriptor")
-    healthy(root, "torrent", "create", "c", "-o", "out/torrent")
+    for output in ("out/torrent", "out/torrent.torrent"):
+        healthy(root, "torrent", "create", "c", "-o", output)
     (root / "c/big").write_bytes(BIG)
     for kind, name in RESULTS.items():
         healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"in/{name}")
@@ -343,6 +345,10 @@ def commands():
     for version in ("v1", "hybrid"):
         words = ("torrent", "create", f"--{version}", "-f", below, "-o", "out/torrent")
         yield Command(words, contents, ("out/torrent",), tree)
+    like, batch = "in/hybrid.torrent", "in/batch.yaml"
+    words = ("torrent", "create", "-f", below, "--like", like, "-o", "out/torrent")
+    yield Command(words, (like, *contents), ("out/torrent",))
+    yield Command(("torrent", "create", "-f", "-b", batch), (batch, *contents), ("out/torrent.torrent",), tree)
     yield Command(("torrent", "create", "--dry-run", below), (), lists=tree)
     yield Command(("torrent", "show", "in/hybrid.torrent"), ("in/hybrid.torrent",))
     edit = ("torrent", "edit", "-c", "new", "--no-trackers")

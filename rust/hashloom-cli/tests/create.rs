@@ -474,7 +474,7 @@ fn cautions() {
     let files = "album: 3 files left out, which --include-junk takes in: .DS_Store, extras/Thumbs.db, x.torrent\n";
     let output = create(folder.path(), &["album"]);
     output.ends(0).says(files).says("warning: album: episodes that the season lacks: S01E03\n");
-    output.says("only in case, of which Windows and macOS keep one: readme\n").says("which clients cut: nnn");
+    output.says("only in case, of which Windows and macOS keep one: readme (README)\n").says("which clients cut: nnn");
     output.says("names that Windows lacks, or characters that clients replace: a?b\n");
     let json = create(folder.path(), &["album", "--json", "-f"]).done();
     let json: Value = serde_json::from_str(stdout(&json)).unwrap();

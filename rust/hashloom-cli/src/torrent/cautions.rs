@@ -67,6 +67,13 @@ pub fn left_out(plan: &Plan) -> Option<String> {
 pub fn of_names(plan: &Plan) -> Vec<String> {
     let (mut alike, mut long, mut foreign) = (Names::new(), Names::new(), Names::new());
     let hasher = RandomState::new();
+    let mut look_at = |name: &[u8], place: &[u8]| {
+        if name.len() > NAME_NBYTES_MAX {
+            long.push(place);
+        } else if check_windows(name).is_err() || String::from_utf8_lossy(name).contains(is_invisible) {
+            foreign.push(place);
+        }
+    };
     // A folder's and a file's path in lower case, as a hash, and the first file that has it.
     let mut known: HashMap<u64, usize> = HashMap::new();
     let paths: Vec<&[u8]> = plan.files().map(|file| file.path).collect();
@@ -84,15 +91,14 @@ pub fn of_names(plan: &Plan) -> Vec<String> {
             let folded = hasher.hash_one(String::from_utf8_lossy(place).to_lowercase());
             let first = *known.entry(folded).or_insert(index);
             if first != index && paths[first].get(..end) != Some(place) {
-                alike.push(place);
+                alike.push(&[place, b" (", &paths[first][..end.min(paths[first].len())], b")"].concat());
             }
-            if name.len() > NAME_NBYTES_MAX {
-                long.push(place);
-            } else if check_windows(name).is_err() || String::from_utf8_lossy(name).contains(is_invisible) {
-                foreign.push(place);
-            }
+            look_at(name, place);
         }
         last = path;
+    }
+    if !plan.is_single_file() {
+        look_at(plan.name(), plan.name());
     }
     let messages = [
         alike.message("names that differ from others only in case, of which Windows and macOS keep one"),

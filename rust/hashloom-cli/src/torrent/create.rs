@@ -227,10 +227,10 @@ Length of a piece:
   be, up to --max-piece-length.
 
 Presets and batches:
-  The files of mkbrr, unchanged. A preset or batch makes what mkbrr would: version
-  1, private in a preset and public in a batch, unless it says otherwise. Options
-  win. presets.yaml can have rules of trackers: their source, lengths of pieces,
-  and limits.
+  The files of mkbrr, unchanged. A preset or batch makes what mkbrr would, which
+  is version 1, private in a preset and public in a batch, unless it says
+  otherwise. Options win. presets.yaml can have rules of trackers: their source,
+  lengths of pieces, and limits.
 
 Which version:
   Clients of either version share the data of a hybrid torrent. Transmission

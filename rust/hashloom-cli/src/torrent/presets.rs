@@ -66,13 +66,17 @@ pub fn jobs(arguments: &Create) -> Result<Vec<Create>, String> {
         if let (Some(name), Some(presets)) = (&arguments.preset, &presets) {
             job.fill_preset(presets, name)?;
         }
-        if batch.is_some() || arguments.preset.is_some() {
+        if job.like.is_none() && (batch.is_some() || arguments.preset.is_some()) {
             // What mkbrr makes.
-            job.v1 |= !job.v2 && !job.hybrid && job.like.is_none();
-            job.private.get_or_insert(batch.is_none() || arguments.preset.is_some());
+            job.v1 |= !job.v2 && !job.hybrid;
+            job.private.get_or_insert(arguments.preset.is_some());
         }
         for rules in presets.iter().chain(&own) {
             job.fill_rule(rules)?;
+        }
+        if job.like.is_some() {
+            // The pieces are those of the other torrent.
+            (job.piece_length, job.max_piece_length, job.target_piece_count) = (None, None, None);
         }
     }
     Ok(jobs)
@@ -198,8 +202,10 @@ impl Create {
             if !known.split(", ").any(|known| known == name) {
                 return Err(key.error(format_args!("expected one of {known}, found {}", quoted(name))));
             }
-            // mkbrr takes an empty text and 0 as not given.
-            if node.is_null() || node.text().is_ok_and(|text| matches!(text, "" | "0")) {
+            // mkbrr takes an empty text, and the number 0, as not given.
+            let is_number = matches!(name, "piece_length" | "max_piece_length" | "target_piece_count" | "workers");
+            let is_text = matches!(name, "path" | "output" | "source" | "comment" | "output_dir");
+            if node.is_null() || node.text().is_ok_and(|text| is_text && text.is_empty() || is_number && text == "0") {
                 continue;
             }
             match name {
