@@ -254,7 +254,7 @@ Examples:
   hashloom torrent create photos --exclude '*.tmp' --exclude /raw --dry-run
   hashloom torrent create seeds/* --output-dir /srv --json | jq .torrent
   hashloom torrent create season --preset books --max-torrent-size 250K
-  hashloom torrent create album --like album.torrent --hybrid -o new.torrent";
+  hashloom torrent create album --like old.torrent --hybrid";
 
 /// What to do with symbolic links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
