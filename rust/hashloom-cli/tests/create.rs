@@ -485,6 +485,7 @@ fn cautions() {
     let all = create(folder.path(), &["album", "-f", "--include-junk"]);
     assert!(!stderr(&all).contains("left out"));
     all.has(" in 13 files");
+    create(folder.path(), &["album", "--include", "*.db"]).refused("junk are taken in by --include-junk");
     for i in 0..30 {
         fs::write(album.join(format!("z{i}")), "x").unwrap();
     }

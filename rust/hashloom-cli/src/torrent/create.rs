@@ -462,7 +462,12 @@ impl Create {
     }
 
     fn task<'a>(&'a self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {
-        let mut plan = builder.clone().plan(path).map_err(|error| error.to_string())?;
+        let mut plan = builder.clone().plan(path).map_err(|error| match error {
+            CreateError::Nothing { .. } if !self.include_junk => {
+                format!("{error}; .torrent files and junk are taken in by --include-junk")
+            }
+            _ => error.to_string(),
+        })?;
         self.choose_pieces(&mut plan).map_err(|error| format!("{}: {error}", display(path)))?;
         let mut warnings = cautions::of_names(&plan);
         if let Some(warning) = cautions::of_season(&plan) {
