@@ -43,8 +43,7 @@ pub struct Create {
     #[arg(value_name = "PATH", required_unless_present = "batch")]
     pub paths: Vec<PathBuf>,
 
-    /// Take the options of this preset that are not given, from ./presets.yaml, or else in the home folder
-    /// .config/hashloom/presets.yaml, .config/mkbrr/presets.yaml or .mkbrr/presets.yaml
+    /// Take the options that are not given from this preset, of the first presets.yaml below
     #[arg(short = 'P', long, value_name = "NAME")]
     pub preset: Option<String>,
 
@@ -227,10 +226,12 @@ Length of a piece:
   be, up to --max-piece-length.
 
 Presets and batches:
-  The files of mkbrr, unchanged. A preset or batch makes what mkbrr would, which
-  is version 1, private in a preset and public in a batch, unless it says
-  otherwise. Options win. presets.yaml can have rules of trackers: their source,
-  lengths of pieces, and limits.
+  --preset reads presets.yaml in the current folder or else, in the home folder,
+  in .config/hashloom, .config/mkbrr or .mkbrr. The files of mkbrr work
+  unchanged. A preset or batch makes what mkbrr would, which is version 1,
+  private in a preset and public in a batch, unless it says otherwise. Options
+  win. presets.yaml can have rules of trackers: their source, lengths of pieces,
+  and limits.
 
 Which version:
   Clients of either version share the data of a hybrid torrent. Transmission
