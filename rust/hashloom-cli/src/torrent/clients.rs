@@ -14,6 +14,7 @@ use hashloom_torrent::bencode::Limits;
 use hashloom_torrent::resume::{self, Format, MappedPath, PathMap};
 use hashloom_torrent::{Bitfield, Content, Location, Report, Torrent, Trouble};
 
+use super::DATABASE;
 use super::verify::RESULT_STANDS;
 use crate::output;
 use crate::text::{display, failed, reason};
@@ -140,6 +141,13 @@ impl Targets {
     pub fn plan(&self, torrent: &Torrent, place: &Location) -> Result<Plan, String> {
         let mut plan = Plan { targets: Vec::new(), place: place.clone(), map: self.map() };
         for (format, path) in self.paths(torrent)? {
+            if let Some(database) = database(&path).filter(|_| format == Format::Libtorrent) {
+                return Err(format!(
+                    "{}: qBittorrent does not read {format}s: beside them is {}, {DATABASE}",
+                    display(&path),
+                    display(&database)
+                ));
+            }
             let target = Target { old: old(&path)?, format, path };
             let probed = output::probe(&target.path);
             probed.map_err(|error| target.not_written(&reason(&error).to_string()))?;
@@ -301,6 +309,14 @@ fn check_folder(option: &str, path: Option<&Path>, torrents: usize) -> Result<()
         }
         None => Ok(()),
     }
+}
+
+/// The database that qBittorrent has its torrents in, if it does: it lies beside BT_backup, and is removed when
+/// qBittorrent goes back to files.
+fn database(resume: &Path) -> Option<PathBuf> {
+    let folder = std::path::absolute(resume).ok()?.parent()?.canonicalize().ok()?;
+    let database = folder.parent()?.join("torrents.db");
+    (folder.file_name()? == "BT_backup" && database.is_file()).then_some(database)
 }
 
 /// Returns a client's resume file of a torrent.

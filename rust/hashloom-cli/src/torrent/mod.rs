@@ -35,6 +35,9 @@ fn mistaken(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\x1f\x8b") {
         return Some("gzip; unpack it first, with gzip -dc");
     }
+    if head.starts_with(b"SQLite format 3\0") {
+        return Some(DATABASE);
+    }
     let head = head.trim_ascii_start();
     if head.starts_with(b"magnet:") {
         Some("a magnet link, which names a torrent without its content; let a client fetch the .torrent file")
@@ -44,6 +47,11 @@ fn mistaken(head: &[u8]) -> Option<&'static str> {
         None
     }
 }
+
+/// What to do with qBittorrent's `torrents.db`.
+pub const DATABASE: &str = "an SQLite database, which qBittorrent keeps its torrents in if told to. Choose fastresume files in \
+    qBittorrent's settings (Advanced, resume data storage type), and start and end it: it then has .torrent and \
+    .fastresume files in BT_backup";
 
 /// Reads a .torrent file.
 pub fn read(path: &Path) -> Result<Torrent, String> {
