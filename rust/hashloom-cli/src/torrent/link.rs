@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -97,7 +97,10 @@ Examples:
 pub fn run(arguments: &Link) -> Result<u8, String> {
     let Link { search, to, how, targets } = arguments;
     targets.check(search.torrents.len())?;
-    let root = to.canonicalize().map_err(|error| failed(to, &error))?;
+    let root = to.canonicalize().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!("{}: make this folder first; its disk may not be mounted", display(to)),
+        _ => failed(to, &error),
+    })?;
     if !root.is_dir() {
         return Err(format!("{}: expected a folder, found a file", display(to)));
     }
