@@ -215,14 +215,15 @@ fn difference(file: &File<'_>, difference: FileDifference) -> String {
 
 /// Whether [`differences`] prints anything.
 pub fn has_notes(report: &Report) -> bool {
-    report.moved().next().is_some() || report.files.iter().any(|found| found.difference.is_some())
+    !report.moved().is_empty() || report.files.iter().any(|found| found.difference.is_some())
 }
 
 /// Prints up to `most` of the files that have other names or contradict their attributes, and the number of the others.
 pub fn differences(out: &mut impl Write, torrent: &Torrent, report: &Report, most: usize) -> io::Result<()> {
     let differ = torrent.files().zip(&report.files).filter_map(|(file, found)| Some((file, found.difference?)));
     let differ = differ.map(|(file, what)| (file.path, difference(&file, what)));
-    let moved = report.moved().map(|(file, path)| (torrent.file(file).path, format!("is {}", display(path))));
+    let moved =
+        report.moved().into_iter().map(|(file, path)| (torrent.file(file).path, format!("is {}", display(&path))));
     let mut all = moved.chain(differ);
     for (path, what) in all.by_ref().take(most) {
         writeln!(out, "  note: {} {what}", shown(path))?;

@@ -111,10 +111,14 @@ pub enum Presence {
 /// The path of a file below the folder, by its index.
 pub type PathOf<'a> = Box<dyn Fn(usize) -> PathBuf + Send + Sync + 'a>;
 
+/// Whether a file that is not at its path has another, which [`PathOf`] gives from then on.
+pub type IsElsewhere<'a> = Box<dyn Fn(usize) -> bool + Send + Sync + 'a>;
+
 /// The files of one torrent.
 pub struct Files<'a> {
     place: Place,
     path_of: PathOf<'a>,
+    is_elsewhere: Option<IsElsewhere<'a>>,
     /// The state of each file.
     known: Vec<AtomicU64>,
     /// Each file's state when it was opened.
@@ -201,6 +205,7 @@ impl<'a> Files<'a> {
         Files {
             place,
             path_of,
+            is_elsewhere: None,
             known: (0..count).map(|_| AtomicU64::new(UNKNOWN)).collect(),
             looks: (0..count).map(|_| AtomicU64::new(UNSEEN)).collect(),
             number: AtomicUsize::new(cache.count.fetch_add(1, Ordering::Relaxed)),
@@ -208,6 +213,13 @@ impl<'a> Files<'a> {
             troubles: Mutex::default(),
             changes: Mutex::default(),
         }
+    }
+
+    /// Asks for another path of a file that is missing at its own.
+    #[must_use]
+    pub fn or_elsewhere(mut self, is_elsewhere: IsElsewhere<'a>) -> Files<'a> {
+        self.is_elsewhere = Some(is_elsewhere);
+        self
     }
 
     /// The key of a file, unique in the cache.
@@ -310,6 +322,9 @@ impl<'a> Files<'a> {
                 lock(&self.cache.open).clear();
                 open()
             }
+            Err(OpenError::Missing) if self.is_elsewhere.as_ref().is_some_and(|is_elsewhere| is_elsewhere(index)) => {
+                open()
+            }
             other => other,
         }?;
         self.note(index, stamp.fingerprint());
@@ -354,7 +369,11 @@ impl<'a> Files<'a> {
 
     /// Notes the state of a file that may never be opened because its content is known.
     pub fn look_at(&self, index: usize) {
-        self.note(index, self.look_now(index, &mut LastFolder::default()));
+        let mut look = self.look_now(index, &mut LastFolder::default());
+        if look == GONE && self.is_elsewhere.as_ref().is_some_and(|is_elsewhere| is_elsewhere(index)) {
+            look = self.look_now(index, &mut LastFolder::default());
+        }
+        self.note(index, look);
     }
 
     /// Looks at all files again, and forgets the state of those that have changed since they were first opened, so that

@@ -376,7 +376,14 @@ fn look(torrent: &Torrent, place: &Location) -> (Vec<Tie>, Vec<u64>) {
     let path = |file: usize| located.as_ref().ok().map(|located| located.paths.path(torrent, file));
     let note = |file: File<'_>| match file.attributes.padding || file.attributes.symlink {
         true => None,
-        false => path(file.index).and_then(|path| Noted::of(&path).ok()),
+        false => {
+            let paths = &located.as_ref().ok()?.paths;
+            let noted = Noted::of(&paths.path(torrent, file.index)).ok();
+            noted.or_else(|| {
+                let is_elsewhere = paths.find_renamed(torrent, file.index);
+                is_elsewhere.then(|| Noted::of(&paths.path(torrent, file.index)).ok()).flatten()
+            })
+        }
     };
     let is_fresh = |noted: &Option<Noted>| noted.is_some_and(|noted| noted.doubt == Some(Doubt::Fresh));
     let mut all: Vec<Option<Noted>> = torrent.files().map(note).collect();

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use hashloom_files::pieces::files::Cache;
 use hashloom_files::read::stamp::Stamp;
@@ -46,7 +47,7 @@ pub struct Content {
     path: PathBuf,
     folder: Option<PathBuf>,
     unwanted: BTreeSet<usize>,
-    paths: Paths,
+    paths: Arc<Paths>,
     map: PathMap,
     files: Vec<Stat>,
 }
@@ -91,8 +92,12 @@ impl Content {
         let Located { content, paths, .. } =
             located.map_err(|error| VerifyError::locating(torrent, &place.path, error))?;
         let absolute = |path: &Path| absolute(path).map_err(|error| VerifyError::Path { path: path.to_owned(), error });
-        let (path, paths) = (absolute(&content)?, paths.below(absolute(&place.path)?));
-        let files = (0..torrent.file_count()).map(|index| stat(&paths.path(torrent, index))).collect();
+        let (path, paths) = (absolute(&content)?, Arc::new(paths.below(absolute(&place.path)?)));
+        let look = |index| match stat(&paths.path(torrent, index)) {
+            ABSENT if paths.find_renamed(torrent, index) => stat(&paths.path(torrent, index)),
+            found => found,
+        };
+        let files = (0..torrent.file_count()).map(look).collect();
         let folder = paths.download_folder(torrent).map(Path::to_owned);
         Ok(Content { path, folder, unwanted: place.unwanted, paths, map: PathMap::default(), files })
     }

@@ -19,11 +19,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use hashloom_files::paths;
 use hashloom_files::paths::forms::Forms;
 use hashloom_files::pieces::files::{Cache, Place, seems_present};
+use hashloom_files::run::lock;
 
 use super::client_names::{LIBTORRENT, Names, TRANSMISSION, device};
 use super::parts::Parts;
@@ -147,7 +148,7 @@ pub(super) struct Located {
 }
 
 /// The paths of a torrent's files.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Paths {
     /// The folder that relative paths start from; the file itself if `is_file`.
     root: PathBuf,
@@ -155,17 +156,39 @@ pub(crate) struct Paths {
     /// The path to put before a file's path.
     prefix: PathBuf,
     /// The files that are not at the torrent's own path: absolute, or relative to `root`.
-    pub(crate) moved: BTreeMap<usize, PathBuf>,
-    pub(crate) parts: Option<Arc<Parts>>,
+    moved: RwLock<BTreeMap<usize, PathBuf>>,
+    search: Mutex<Option<Search>>,
+    /// Hashes of paths that differ in upper and lower case only.
+    alike: OnceLock<HashSet<u64>>,
+    pub(crate) parts: Option<Parts>,
+}
+
+/// Looks for files under the names that clients give them.
+#[derive(Debug)]
+struct Search {
+    clients: Vec<Names>,
+    forms: Forms,
+    /// Hashes of the paths of all files, and of those that were found.
+    taken: HashSet<u64>,
 }
 
 impl Paths {
+    fn new(root: &Path, prefix: PathBuf, moved: BTreeMap<usize, PathBuf>) -> Paths {
+        let (root, moved) = (root.to_owned(), RwLock::new(moved));
+        Paths { root, is_file: false, prefix, moved, search: Mutex::default(), alike: OnceLock::new(), parts: None }
+    }
+
     /// The path of a file, relative to the folder or absolute.
     pub(super) fn relative(&self, torrent: &Torrent, file: usize) -> PathBuf {
-        match self.moved.get(&file) {
+        match self.moved().get(&file) {
             Some(path) => path.clone(),
             None => self.own(torrent, file),
         }
+    }
+
+    /// The files that are not at the torrent's own path.
+    pub(super) fn moved(&self) -> RwLockReadGuard<'_, BTreeMap<usize, PathBuf>> {
+        self.moved.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn own(&self, torrent: &Torrent, file: usize) -> PathBuf {
@@ -191,45 +214,57 @@ impl Paths {
         Paths { root, ..self }
     }
 
-    /// Looks for files that are missing under the torrent's own names under those that clients give them, and under
-    /// names in another Unicode form. The path of another file of the torrent is never taken, nor one path twice.
-    fn find_renamed(&mut self, torrent: &Torrent) {
-        let files = || torrent.files_without_padding().filter(|file| !file.attributes.symlink);
-        if !files().any(|file| has_other_names(file.path)) && !has_other_names(torrent.name()) {
-            // Names that differ in case only are the one thing left that a client changes.
-            let mut seen: Vec<u64> = files().map(|file| fingerprint(&file.path.to_ascii_lowercase())).collect();
-            seen.sort_unstable();
-            if seen.windows(2).all(|pair| pair[0] != pair[1]) {
-                return;
-            }
+    /// Looks for a file that is missing under the torrent's own name under those that clients give it, and under names
+    /// in another Unicode form. Returns whether it has another path now. The path of another file of the torrent is
+    /// never taken, nor one path twice.
+    pub(super) fn find_renamed(&self, torrent: &Torrent, file: usize) -> bool {
+        let name = torrent.file(file).path;
+        if self.is_file || !has_other_names(name) && !self.alike(torrent).contains(&lower(name)) {
+            return false;
         }
-        let (mut clients, mut own, mut forms) = (None, None, Forms::default());
-        for file in files() {
-            if self.moved.contains_key(&file.index) {
-                continue;
-            }
-            let path = self.own(torrent, file.index);
-            if seems_present(&self.root, &path) {
-                continue;
-            }
-            let clients = clients.get_or_insert_with(|| {
-                LIBTORRENT.iter().chain(&TRANSMISSION).map(|&client| Names::new(client, torrent)).collect::<Vec<_>>()
-            });
-            let mut below = clients.iter().map(|names| {
-                let path = names.path(torrent, file.index);
-                let inner = path.iter().position(|&byte| byte == b'/').map_or(&path[..], |slash| &path[slash + 1..]);
-                if torrent.is_single_file() { paths::to_path(&path) } else { self.prefix.join(paths::to_path(inner)) }
-            });
-            let found = below.find(|other| *other != path && seems_present(&self.root, other));
-            let Some(found) = found.or_else(|| forms.find(&self.root, &path)) else { continue };
-            let taken = own.get_or_insert_with(|| -> HashSet<u64> {
-                files().map(|file| fingerprint(self.own(torrent, file.index).as_os_str().as_encoded_bytes())).collect()
-            });
-            if taken.insert(fingerprint(found.as_os_str().as_encoded_bytes())) {
-                self.moved.insert(file.index, found);
-            }
+        let mut search = lock(&self.search);
+        // Another thread may have found it meanwhile.
+        if self.moved().contains_key(&file) {
+            return true;
         }
+        let search = search.get_or_insert_with(|| Search::new(self, torrent));
+        let own = self.own(torrent, file);
+        let mut below = search.clients.iter().map(|names| {
+            let path = names.path(torrent, file);
+            let inner = path.iter().position(|&byte| byte == b'/').map_or(&path[..], |slash| &path[slash + 1..]);
+            if torrent.is_single_file() { paths::to_path(&path) } else { self.prefix.join(paths::to_path(inner)) }
+        });
+        let found = below.find(|other| *other != own && seems_present(&self.root, other));
+        let Some(found) = found.or_else(|| search.forms.find(&self.root, &own)) else { return false };
+        let is_free = search.taken.insert(fingerprint(found.as_os_str().as_encoded_bytes()));
+        if is_free {
+            self.moved.write().unwrap_or_else(PoisonError::into_inner).insert(file, found);
+        }
+        is_free
     }
+
+    fn alike(&self, torrent: &Torrent) -> &HashSet<u64> {
+        self.alike.get_or_init(|| {
+            let mut all: Vec<u64> = torrent.files_without_padding().map(|file| lower(file.path)).collect();
+            all.sort_unstable();
+            all.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect()
+        })
+    }
+}
+
+impl Search {
+    fn new(paths: &Paths, torrent: &Torrent) -> Search {
+        let taken = torrent
+            .files_without_padding()
+            .map(|file| fingerprint(paths.own(torrent, file.index).as_os_str().as_encoded_bytes()));
+        let clients = LIBTORRENT.iter().chain(&TRANSMISSION).map(|&client| Names::new(client, torrent));
+        Search { clients: clients.collect(), forms: Forms::default(), taken: taken.collect() }
+    }
+}
+
+/// A hash of a path in lower case.
+fn lower(path: &[u8]) -> u64 {
+    fingerprint(&path.to_ascii_lowercase())
 }
 
 /// Whether a client may have another name for a file: a name is not ASCII, has a control character or one of Windows,
@@ -257,8 +292,7 @@ const DECIDING: usize = 100;
 pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> io::Result<Located> {
     let path = &*location.path;
     if !std::fs::metadata(path)?.is_dir() && torrent.is_single_file() {
-        let (root, prefix, moved) = (path.to_owned(), PathBuf::new(), BTreeMap::new());
-        let paths = Paths { root, is_file: true, prefix, moved, parts: None };
+        let paths = Paths { is_file: true, ..Paths::new(path, PathBuf::new(), BTreeMap::new()) };
         return Ok(Located { place: Place::File(path.to_owned()), content: path.to_owned(), paths });
     }
     let place = Place::Folder(cache.root(path)?);
@@ -268,17 +302,17 @@ pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> i
         true => name.clone(),
         false => PathBuf::new(),
     };
-    let mut paths = Paths { root: path.to_owned(), is_file: false, prefix, moved: location.paths.clone(), parts: None };
-    let gone = |path: &PathBuf| path.is_relative() && !seems_present(&paths.root, path);
-    let gone: Vec<usize> = paths.moved.iter().filter(|(_, path)| gone(path)).map(|(&file, _)| file).collect();
-    for file in gone {
-        if file >= torrent.file_count() || seems_present(&paths.root, &paths.own(torrent, file)) {
-            paths.moved.remove(&file);
-        }
-    }
-    paths.find_renamed(torrent);
+    let mut paths = Paths::new(path, prefix, BTreeMap::new());
+    let is_there = |file: usize, given: &Path| {
+        given.is_absolute() || seems_present(path, given) || !seems_present(path, &paths.own(torrent, file))
+    };
+    let given = location.paths.iter().filter(|(file, path)| **file < torrent.file_count() && is_there(**file, path));
+    paths.moved = RwLock::new(given.map(|(&file, path)| (file, path.clone())).collect());
     let folder = paths.download_folder(torrent);
-    paths.parts = folder.and_then(|folder| Parts::find(torrent, folder, &location.unwanted)).map(Arc::new);
+    paths.parts = folder.and_then(|folder| Parts::find(torrent, folder, &location.unwanted));
+    if torrent.is_single_file() && !seems_present(path, &paths.relative(torrent, 0)) {
+        paths.find_renamed(torrent, 0);
+    }
     let content = match torrent.is_single_file() {
         true => paths.path(torrent, 0),
         false => path.join(&paths.prefix),

@@ -340,7 +340,7 @@ struct Task<'a, H, T> {
     check: Mutex<Option<Check<H, T>>>,
     /// The place where the check looked for the torrent's file or folder.
     place: PathBuf,
-    paths: Paths,
+    paths: Arc<Paths>,
     content: job::Content<'a>,
     states: Vec<AtomicU8>,
     /// The roots of pieces whose files have no layer, as they were found.
@@ -379,9 +379,12 @@ where
                 return None;
             }
         };
+        let paths = Arc::new(paths);
         let (names, listed) = (torrent.clone(), paths.clone());
         let path_of = move |index| listed.relative(&names, index);
-        let files = Files::new(place, this.file_count(), Box::new(path_of), cache);
+        let (names, listed) = (torrent.clone(), paths.clone());
+        let is_elsewhere = move |index| listed.find_renamed(&names, index);
+        let files = Files::new(place, this.file_count(), Box::new(path_of), cache).or_elsewhere(Box::new(is_elsewhere));
         let hashes =
             Hashes::of_torrent(this.layout.piece_nbytes(), !this.digests().is_empty(), !this.roots().is_empty());
         let is_given = |piece: usize| given.get(piece).is_some_and(|&state| state != PieceState::Unchecked);

@@ -4,7 +4,8 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::locate::Paths;
@@ -39,7 +40,7 @@ pub struct Report {
     /// The place where the check looked for the content: a file or a folder, which need not exist.
     pub content: PathBuf,
     /// The paths of the files.
-    pub(super) paths: Paths,
+    pub(super) paths: Arc<Paths>,
     /// The pieces that were asked for: all, unless [`Check::pieces`](super::Check::pieces) named others.
     pub scope: Bitfield,
     /// The verdict on each piece; [`Unchecked`](PieceState::Unchecked) outside of the scope.
@@ -384,12 +385,12 @@ impl Report {
     /// std::fs::write(folder.path().join("ab_c"), "abc")?; // libtorrent's name
     /// let report = verify(&torrent, folder.path(), &Options::new())?;
     /// # if cfg!(unix) {
-    /// assert_eq!(report.moved().collect::<Vec<_>>(), [(0, "ab_c".as_ref())]);
+    /// assert_eq!(report.moved(), [(0, "ab_c".into())]);
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn moved(&self) -> impl Iterator<Item = (usize, &Path)> {
-        self.paths.moved.iter().map(|(&file, path)| (file, &**path))
+    pub fn moved(&self) -> Vec<(usize, PathBuf)> {
+        self.paths.moved().iter().map(|(&file, path)| (file, path.clone())).collect()
     }
 
     /// Number of pieces in a state.
