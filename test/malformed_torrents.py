@@ -173,7 +173,10 @@ def bencode_cases():
     bad("a magnet link", b"magnet:?xt=urn:btih:" + b"0" * 40, "expected a .torrent file, found a magnet link, which "
         "names"
         " a torrent without its content; let a client fetch the .torrent file", None)
-    bad("gzip", b"\x1f\x8b\x08\0", value + "the byte 0x1f", b"\x1f")
+    bad("gzip", b"\x1f\x8b\x08\0", "expected a .torrent file, found gzip; unpack it first, with gzip -dc", None)
+    bad("a database", b"SQLite format 3\0", "expected a .torrent file, found an SQLite database, which qBittorrent keeps "
+        "its torrents in if told to. Choose fastresume files in qBittorrent's settings (Advanced, resume data storage "
+        "type), and start and end it: it then has .torrent and .fastresume files in BT_backup", None)
     bad("a blank before", b" " + v1(), value + "the byte 0x20", b" ")
     bad("a byte order mark before", b"\xef\xbb\xbf" + v1(), value + "the byte 0xef", b"\xef")
     bad("an end alone", b"e", value + "'e'", b"e")
@@ -603,11 +606,14 @@ def v2_cases():
 
     key = "piece layers, byte {}: "
     missing = (
-        key + 'no layer for the pieces root of "long", which is longer than a piece; a client that has the '
-        "content can save the torrent with its layers"
+        "piece layers: missing, as in the copy that a client keeps: without them, pieces of version 2 are proved only "
+        "together, a whole file at a time"
     )
-    bad("no piece layers", v2(layers=None), missing, b"d4:info")
-    bad("empty piece layers", v2(layers={}), missing, b"de")
+    good("no piece layers", v2(layers=None), missing)
+    good("empty piece layers", v2(layers={}), missing)
+    bad("one of two piece layers", tree({"long": LONG, "other": leaf(40_000, b"x" * 32)}), key + 'no layer for the pieces '
+        'root of "other", which is longer than a piece; a client that has the content can save the torrent with its '
+        "layers", b"d32:")
     good("no piece layers, and none needed", tree({"x": leaf()}, None),
         "piece layers: this key is missing, though no file needs it")
     bad("piece layers that are a list", v2(layers=[]), key + "expected a dictionary, found a list", b"le")
@@ -827,8 +833,7 @@ DIFFERENT = {
     "No known content has this root: the file's piece will be reported as bad": ["a root of zeros"],
     "The order is noted; the info-hash is of the bytes of the torrent as they are": ["a file tree that is not sorted"],
     "libtorrent asks peers for the layer. Without it no piece can be checked": [
-        "no piece layers",
-        "empty piece layers",
+        "one of two piece layers",
         "piece layers that are a list",
     ],
     "No file depends on it; it is ignored and noted": [

@@ -120,8 +120,8 @@ def write(folder, files):
 
 
 def made_by(program, content, output, options):
-    """The torrent that the program makes."""
-    subprocess.run([program, "torrent", "create", "--quiet", "--force", "--output", output, *options, content],
+    """The torrent that the program makes. The page leaves nothing out."""
+    subprocess.run([program, "torrent", "create", "--include-junk", "--quiet", "--force", "--output", output, *options, content],
                    check=True)
     return output.read_bytes()
 
