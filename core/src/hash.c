@@ -474,9 +474,13 @@ static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct
     } while (++l < nlanes);
     if (nwhole != 0)
         hli_advance_lanes(kernel, alg, &states, msg, nblocks - nlast);
-    edges.pad(alg, nlast, rests, nrests, pass->begin_nbytes + nwhole, npadded, tails.bytes);
-    hli_point_at_tails(alg, &tails, nlanes, npadded, msg);
-    hli_advance_lanes(kernel, alg, &states, msg, nlast);
+    if (few->schedule != NULL && kernel->scheduled != NULL) {
+        kernel->scheduled(&states, few->schedule);
+    } else {
+        edges.pad(alg, nlast, rests, nrests, pass->begin_nbytes + nwhole, npadded, tails.bytes);
+        hli_point_at_tails(alg, &tails, nlanes, npadded, msg);
+        hli_advance_lanes(kernel, alg, &states, msg, nlast);
+    }
     hli_write_digests(edges, kernel, alg, &states, n, few->digests + first);
 }
 
@@ -546,14 +550,104 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
     return 1;
 }
 
+enum { NODES = 64 };
+
+/* `layout` is a literal. The first message takes one block or two. */
+HLI_INLINE size_t hash_straight_layout(unsigned layout, const struct hli_plan *plan, const hl_messages *all)
+{
+    const struct hli_pass *pass = &plan->first;
+    const hl_alg_info *alg = pass->alg;
+    const size_t count = all->count, stride = plan->digest_stride;
+    size_t least = all->nbytes, most = all->nbytes;
+    const uint8_t *data[HLI_LANES];
+    uint8_t *to[HLI_LANES], idle[HL_DIGEST_MAX_NBYTES];
+    size_t nbytes[HLI_LANES], done = 0;
+
+    if (layout != HL_ROWS) {
+        least = SIZE_MAX;
+        most = 0;
+        for (size_t i = 0; i < count; i++) {
+            const size_t n = hli_message_at(layout, all, i).nbytes;
+            least = n < least ? n : least;
+            most = n > most ? n : most;
+        }
+    }
+    const size_t longest = hli_longest_in_one_block(alg), nblocks = 1 + (least > longest);
+    const int is_one_length = least == most;
+    const void *known = is_one_length ? hli_known_schedule(alg, most) : NULL;
+    if (most > longest + (nblocks - 1) * alg->block_nbytes)
+        return 0;
+    while (done < count) {
+        const size_t left = count - done, nplanned = left < HLI_SHORT ? left : HLI_SHORT;
+        const hl_kernel *kernel = hli_plan_whole(plan->choice, alg->body, nplanned, nblocks, known != NULL);
+        if (kernel == NULL)
+            break;
+        const struct hli_whole whole =
+            hli_describe(pass, nblocks, is_one_length, kernel->scheduled == NULL ? NULL : known);
+        for (unsigned l = 0; l < kernel->nlanes; l++) { /* idle lanes hash the first message */
+            const size_t at = l < left ? done + l : done;
+            const hl_slice message = hli_message_at(layout, all, at);
+            data[l] = message.data;
+            nbytes[l] = message.nbytes;
+            to[l] = l < left ? plan->digests + at * stride : idle;
+        }
+        hli_row_of(kernel)->whole(&whole, data, nbytes, to);
+        done += left < kernel->nlanes ? left : kernel->nlanes;
+    }
+    return done;
+}
+
+/* Hashes a few messages, or up to NODES nodes in rows, as far as they take equally many blocks and plan.c sends them to
+ * functions for whole messages. Returns the others, in *rest, or NULL if there are none. Lists of messages and
+ * groups would take as long as half a node's block over the SHA instructions. */
+static HLI_NOINLINE const hl_messages *hash_straight(struct hli_plan *plan, const hl_messages *all, hl_messages *rest)
+{
+    const size_t done = all->layout == HL_ROWS ? hash_straight_layout(HL_ROWS, plan, all)
+                                               : hash_straight_layout(HL_SLICES, plan, all);
+
+    if (done == all->count)
+        return NULL;
+    *rest = *all;
+    rest->base = (const uint8_t *)all->base + done * (all->layout == HL_ROWS ? all->stride : sizeof(hl_slice));
+    rest->count -= done;
+    plan->digests += done * plan->digest_stride;
+    return rest;
+}
+
+/* Whether that pays. Elsewhere a look at the plan costs what it saves. */
+HLI_INLINE int goes_straight(const struct hli_plan *plan, const hl_messages *all)
+{
+#if HLI_X86
+    const uint32_t wide = UINT32_C(1) << ISA_avx512, isas = UINT32_C(1) << ISA_sha | wide;
+
+    if (plan->first.alg->body != HL_BODY_SHA256 || (plan->choice & isas) == 0)
+        return 0;
+    const size_t nbytes = hli_message_at(all->layout, all, 0).nbytes;
+    const size_t most = all->layout != HL_ROWS ? ((plan->choice & wide) != 0 ? HLI_FEW : HLI_SHORT)
+                        : nbytes == 64         ? NODES
+                                               : HLI_SHORT;
+    return all->count <= most && nbytes < 120 && plan->second.alg == NULL && !plan->is_secret &&
+           plan->first.begin_nbytes == 0 && hli_may_be_whole(&plan->first);
+#else
+    (void)plan, (void)all;
+    return 0;
+#endif
+}
+
 void hli_hash(struct hli_plan *plan, const hl_messages *all)
 {
     const hl_kernel *kernel;
+    hl_messages rest;
 
 #if HLI_X86
     if (__builtin_expect(hli_has_price(plan->choice), 0) && plan->forced == NULL && hli_spares_power(plan, all))
         plan->choice = hli_without_price(plan->choice);
 #endif
+    if (all->count > 1 && plan->forced == NULL && goes_straight(plan, all)) {
+        all = hash_straight(plan, all, &rest);
+        if (all == NULL)
+            return;
+    }
     if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL) {
         if (all->count == 2 && hli_plan_pair(plan, all)) {
             kernel = hli_choose_one(plan->choice, plan->first.alg->body);

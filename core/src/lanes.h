@@ -411,6 +411,9 @@ HLI_HIDDEN enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messa
                                      size_t stride, struct hli_few *few);
 /* Whether two messages are so short that the answer is HLI_APART, without a look at their numbers of blocks. */
 HLI_HIDDEN int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all);
+/* The kernel whose function for whole messages takes the next of n (up to HLI_SHORT) messages of equally many blocks
+ * that are left; NULL if they go another way. is_known: they have a known schedule. */
+HLI_HIDDEN const hl_kernel *hli_plan_whole(uint32_t word, hl_body body, size_t n, size_t nblocks, int is_known);
 /* Whether a call, under a choice that has a price (registry.h), does without vectors of 512 bits. */
 HLI_HIDDEN int hli_spares_power(const struct hli_plan *plan, const hl_messages *all);
 

@@ -123,6 +123,14 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     uint8_t last[2 * 128] __attribute__((aligned(16)));
     hl_state state;
 
+    if (nbytes == 64 && nbefore == 0 && alg->body == HL_BODY_SHA256 && kernel->nlanes == 1 &&
+        hli_whole_of(kernel) != NULL) { /* a node; copies, or all would be in memory throughout */
+        const struct hli_whole whole = {begin, 0, 1, hli_sha256_schedule_64, alg->digest_nbytes, 1, 64, 0};
+        const uint8_t *const node = data;
+        uint8_t *const to = digest;
+        hli_whole_of(kernel)(&whole, &node, &(const size_t){64}, &to);
+        return;
+    }
     hli_copy_state(alg, &state, begin);
     nbefore += nbytes;
     /* A block is hashed where it is, unless the kernel takes less time for two blocks at once. */

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * hli_choose    the best kernel for messages that are all equally long: many, or the next ones of few
+ * hli_plan_whole
+ *               the kernel whose function for whole messages the next ones of a few go to, if any
  * hli_plan_few  how 2 .. HLI_SHORT messages are hashed: one by one, in groups of one kernel each, or as many are
  * hli_spares_power
  *               whether a call does without vectors of 512 bits on CPUs whose clock they slow down
@@ -209,6 +211,18 @@ HLI_INLINE uint32_t answer(uint32_t word, hl_body body, size_t nmessages, unsign
         atomic_store_explicit(at, found, memory_order_relaxed);
     }
     return found;
+}
+
+const hl_kernel *hli_plan_whole(uint32_t word, hl_body body, size_t n, size_t nblocks, int is_known)
+{
+    const uint32_t found = answer(word, body, n, shape_of(nblocks, is_known, 1));
+    const hl_kernel *kernel = &hli_rows[found >> FEW_ROW & 0xff].kernel;
+
+    if ((found & FEW_APART) != 0)
+        kernel = hli_single(word, body);
+    else if (n > HLI_FEW && (found & FEW_LACKING) != 0)
+        return NULL;
+    return hli_row_of(kernel)->whole == NULL ? NULL : kernel;
 }
 
 /* The groups of one pass over n messages, whose answer is `found`. */

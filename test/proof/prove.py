@@ -748,7 +748,8 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
     """hl_hash_many with these instruction sets, or all. Each digest must be that of the message's own blocks in order,
     whatever the block functions are: they only record. With `whole`, a kernel that hashes whole messages from memory to
     digest, hl_hash_many_with that kernel, whose functions are the core's own; messages have equal bytes if their
-    numbers are equal modulo the number of its lanes. With `few`, all functions are the core's own."""
+    numbers are equal modulo the number of its lanes. With `few`, all functions are the core's own, and hl_hash_many
+    must come to `whole`, if given."""
     if (few or whole is not None) and algorithm.is_sponge:
         forget()  # halves that these messages have in common with others may be renamed, the words not
     m = machine(image)
@@ -761,7 +762,8 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
         for kernel in kernels:
             if kernel.body == algorithm.body:
                 m.hooks |= records(kernel, image, algorithm, runs)
-        for name in ("hli_whole_of", "hli_choose_whole", "hli_plan_few", "hli_plan_pair"):  # there are none
+        for name in ("hli_whole_of", "hli_choose_whole", "hli_plan_few", "hli_plan_pair",
+                     "hli_plan_whole"):  # there are none
             if name in image.symbols:
                 m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
     elif whole is not None:
@@ -791,7 +793,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
         right.append(known[key])
     out = m.new(algorithm.digest_nbytes * len(lengths))
     arguments = algorithm.number, m.words(slices, image.word_nbytes), len(lengths), out
-    status = (returned(m, "hl_hash_many", *arguments) if whole is None else
+    status = (returned(m, "hl_hash_many", *arguments) if whole is None or few else
               returned(m, "hl_hash_many_with", whole.address, *arguments))
     if status & FULL[32]:
         raise Fault("hl_hash_many")
@@ -824,6 +826,12 @@ def runs_of_whole(image, kernels, algorithms, every):
             mixed = {longest[min(most, 3) - 1]} if algorithm in some else set()
             if every:
                 alike, mixed = {*range(longest[1] + 1), *longest}, set(longest)
+            if kernel.nlanes == 1:  # one that is left of 17, as others alone go to the block function; and nodes
+                for n in sorted(alike):
+                    yield f"whole messages of {kernel.name}, {algorithm.name}, {n} bytes", \
+                        lambda image, k=kernel, a=algorithm, n=[n] * 17: driver_differs(image, kernels, a, k.isa, n, k,
+                                                                                       few=True)
+                alike, mixed = {block}, set()
             for n, spread in [(n, 0) for n in sorted(alike)] + [(n, 3) for n in sorted(mixed)]:
                 lengths = [n - i % kernel.nlanes % (spread + 1) * block // 4 for i in range(112)]
                 yield f"whole messages of {kernel.name}, {algorithm.name}, {lengths[-1]} to {n} bytes", \

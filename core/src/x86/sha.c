@@ -67,13 +67,14 @@ SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const u
       SHA_FN void load_padded_x##n(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], \
                                    unsigned at, __m128i swap, int last_lane, __m128i words[4][4]) \
       { \
-          if (whole->is_one_length) \
+          if (n == 1 || whole->is_one_length) \
               load_padded_alike(n, whole, data, nbytes[0], at, swap, last_lane, words); \
           else \
               UNROLLED(1) \
               for (unsigned l = 0; l < n; l++) \
                   load_padded_alike(1, whole, data + l, nbytes[l], at, swap, last_lane, words + l); \
       }
+LOAD_PADDED(1)
 LOAD_PADDED(2)
 LOAD_PADDED(4)
 
@@ -98,6 +99,7 @@ INSTANCE(SHA_TARGET, sha1_blocks_sha_x3, sha1_blocks_sha, 3, 0)
 INSTANCE(SHA_TARGET, sha1_blocks_sha_x4, sha1_blocks_sha, 4, 0)
 #  endif
 #  if HLI_ALG(sha256)
+INSTANCE_WHOLE(sha256_whole_sha_x1, sha256_whole_sha, 1)
 INSTANCE_WHOLE(sha256_whole_sha_x2, sha256_whole_sha, 2)
 INSTANCE_WHOLE(sha256_whole_sha_x4, sha256_whole_sha, 4)
 

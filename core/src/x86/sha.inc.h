@@ -223,11 +223,13 @@ SHA_FN void sha256_64_rounds_scheduled(unsigned N, __m128i abef[4], __m128i cdgh
 {
     UNROLLED(16)
     for (unsigned g = 0; g < 16; g++) {
-        const __m128i wk = _mm_loadu_si128((const __m128i *)(schedule + 4 * g)), wk2 = _mm_shuffle_epi32(wk, 0x0e);
+        __m128i wk = _mm_loadu_si128((const __m128i *)(schedule + 4 * g));
         EACH_MESSAGE(l)
             cdgh[l] = _mm_sha256rnds2_epu32(cdgh[l], abef[l], wk);
+        KEPT_COPY(wk); /* in the same register: the instruction takes its words in xmm0 */
+        wk = _mm_shuffle_epi32(wk, 0x0e);
         EACH_MESSAGE(l)
-            abef[l] = _mm_sha256rnds2_epu32(abef[l], cdgh[l], wk2);
+            abef[l] = _mm_sha256rnds2_epu32(abef[l], cdgh[l], wk);
     }
 }
 
@@ -280,9 +282,14 @@ SHA_FN void sha256_whole_sha(unsigned N, load_padded_fn *load_padded, const stru
         cdgh[l] = cdgh0[l] = cdgh0[0];
     }
     for (unsigned b = 0; b < whole->nblocks; b++) {
-        load_padded(whole, data, nbytes, b, sha256_swap(), 3, rings);
-        EACH_MESSAGE(l)
-            last[l] = rings[l][3];
+        if (whole->schedule != NULL) { /* each message is one block */
+            EACH_MESSAGE(l)
+                load_block(rings[l], &last[l], data[l], sha256_swap());
+        } else {
+            load_padded(whole, data, nbytes, b, sha256_swap(), 3, rings);
+            EACH_MESSAGE(l)
+                last[l] = rings[l][3];
+        }
         sha256_64_rounds(N, abef, cdgh, rings, last, NULL);
         EACH_MESSAGE(l) {
             abef0[l] = abef[l] = _mm_add_epi32(abef[l], abef0[l]);
