@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The Merkle trees of transparency logs: RFC 6962 section 2.1, RFC 9162 section 2.1, and the subtrees of
-//! draft-ietf-plants-merkle-tree-certs section 4.
+//! The Merkle trees of transparency logs: RFC 6962 section 2.1 and RFC 9162 section 2.1.
 //!
 //! A leaf is the digest of the byte 0 and an entry. A node is the digest of the byte 1 and two nodes; a node without a
 //! neighbour goes up unchanged. A proof is a list of nodes. It proves that an entry is in a tree (inclusion), or that a
@@ -38,7 +37,7 @@ use hashloom_files::run::Options;
 
 use super::{Input, ParameterFault, TreeError};
 
-pub use proof::{ProofError, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion};
+pub use proof::{ProofError, check_consistency, check_inclusion};
 
 /// The byte before an entry.
 const LEAF: u8 = 0;
@@ -103,8 +102,6 @@ pub enum Prove {
     Inclusion(u64),
     /// The tree of this number of first entries is the beginning of this tree.
     Consistency(u64),
-    /// The subtree of the entries from the first index to before the second is in this tree.
-    Subtree(u64, u64),
 }
 
 impl Prove {
@@ -113,7 +110,6 @@ impl Prove {
         match self {
             Prove::Inclusion(index) => index,
             Prove::Consistency(size) => size.saturating_sub(1),
-            Prove::Subtree(_, end) => end.saturating_sub(1),
         }
     }
 }
@@ -178,7 +174,7 @@ pub struct Built {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
-    /// The leaf that is in the tree, or the root of the first tree or of the subtree.
+    /// The leaf that is in the tree, or the root of the first tree.
     pub of: Hash,
     /// The proof itself.
     pub nodes: Vec<Hash>,

@@ -15,9 +15,7 @@ use hashloom_files::Source;
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_tree::dmverity::{BadBlock, BlockFault, DmVerity, HashType};
 use hashloom_tree::fsverity::FsVerity;
-use hashloom_tree::rfc6962::{
-    Prove, Tree, check_consistency, check_inclusion, check_subtree_consistency, check_subtree_inclusion, leaf, node,
-};
+use hashloom_tree::rfc6962::{Prove, Tree, check_consistency, check_inclusion, leaf, node};
 use hashloom_tree::{HashFileFault, TreeError, bep52, glacier, s3};
 use heard::heard;
 
@@ -274,38 +272,6 @@ fn proofs_are_the_definition_and_others_are_refused() {
                     assert!(!check(u64::MAX - 1, first.as_ref(), u64::MAX, root.as_ref(), &nodes));
                 }
                 _ => assert!(proof.is_err(), "{prove:?} of {size}"),
-            }
-        }
-    }
-}
-
-#[test]
-fn subtrees_are_proved_where_they_are() {
-    for size in 1..24_u64 {
-        let entries = entries(size as usize);
-        let leaves: Vec<Hash> = entries.iter().map(|entry| leaf(Sha256, entry)).collect();
-        let prove: Vec<Prove> =
-            (0..=size).flat_map(|start| (0..=size + 1).map(move |end| Prove::Subtree(start, end))).collect();
-        let mut tree = Tree::new(Sha256, &prove);
-        tree.push_entries(&entries);
-        let built = tree.finish();
-        for (prove, proof) in prove.iter().zip(&built.proofs) {
-            let Prove::Subtree(start, end) = *prove else { unreachable!() };
-            let is_one = start < end && end <= size && start % (end - start).next_power_of_two() == 0;
-            assert_eq!(proof.is_ok(), is_one, "{prove:?} of {size}");
-            let Ok(proof) = proof else { continue };
-            let inside = &leaves[start as usize..end as usize];
-            assert_eq!(proof.of, mth(inside), "{prove:?} of {size}");
-            let (root1, root2) = (proof.of, built.root);
-            spoil(&proof.nodes, |nodes| {
-                check_subtree_consistency(Sha256, start, end, root1.as_ref(), size, root2.as_ref(), nodes).is_ok()
-            });
-            for index in start..end {
-                let nodes = path((index - start) as usize, inside);
-                let leaf = &leaves[index as usize];
-                spoil(&nodes, |nodes| {
-                    check_subtree_inclusion(Sha256, leaf.as_ref(), index, start, end, nodes, root1.as_ref()).is_ok()
-                });
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use hashloom::{Algorithm, Hash, hash};
+use hashloom::{Algorithm, Hash};
 
 use super::{Proof, Prove, node};
 
@@ -34,15 +34,6 @@ pub enum ProofError {
         size1: u64,
         /// Number of entries in the second tree.
         size2: u64,
-    },
-    /// There is no such subtree: it is empty, ends beyond the tree, or begins where no subtree of its size begins.
-    Subtree {
-        /// The subtree's first entry.
-        start: u64,
-        /// The first entry after the subtree.
-        end: u64,
-        /// Number of entries in the tree.
-        size: u64,
     },
     /// The proof has a wrong number of nodes.
     Count {
@@ -74,11 +65,6 @@ impl fmt::Display for ProofError {
             ProofError::Sizes { size1, size2 } => {
                 write!(f, "size of the first tree: expected 1 to {size2}, the size of the second, found {size1}")
             }
-            ProofError::Subtree { start, end, size } => write!(
-                f,
-                "subtree: expected one that begins at a multiple of its size, rounded up to a power of two, and ends in \
-                 a tree of size {size}, found {start} to {end}"
-            ),
             ProofError::Count { expected, found } => write!(f, "proof: expected {expected} nodes, found {found}"),
             ProofError::Length { expected, found } => {
                 write!(f, "node: expected {expected} bytes, the length of a digest, found {found}")
@@ -157,78 +143,13 @@ pub fn check_consistency<N: AsRef<[u8]>>(
     if size1 == 0 || size1 > size2 {
         return Err(ProofError::Sizes { size1, size2 });
     }
-    check_subtree_consistency(algorithm, 0, size1, root1, size2, root2, proof)
-}
-
-/// Checks that a leaf is in the subtree of the entries from `start` to before `end`, which has the given root
-/// (draft-ietf-plants-merkle-tree-certs section 4.3).
-///
-/// # Errors
-///
-/// The fault of the proof: see [`ProofError`].
-///
-/// ```
-/// use hashloom::Algorithm::Sha256;
-/// use hashloom_tree::rfc6962::{check_subtree_inclusion, leaf, node};
-///
-/// let (left, right) = (leaf(Sha256, b"a"), leaf(Sha256, b"b"));
-/// let root = node(Sha256, left.as_ref(), right.as_ref());
-/// check_subtree_inclusion(Sha256, right.as_ref(), 7, 6, 8, &[left], root.as_ref())?;
-/// # Ok::<(), hashloom_tree::rfc6962::ProofError>(())
-/// ```
-pub fn check_subtree_inclusion<N: AsRef<[u8]>>(
-    algorithm: Algorithm,
-    leaf: &[u8],
-    index: u64,
-    start: u64,
-    end: u64,
-    proof: &[N],
-    root: &[u8],
-) -> Result<(), ProofError> {
-    check_subtree(start, end, end)?;
-    if index < start {
-        return Err(ProofError::Index { index, size: end });
-    }
-    check_inclusion(algorithm, leaf, index - start, end - start, proof, root)
-}
-
-/// Checks that, in a tree of `size` entries with the root `root2`, the subtree of the entries from `start` to before
-/// `end` has the root `root1` (draft-ietf-plants-merkle-tree-certs section 4.4.3).
-///
-/// # Errors
-///
-/// The fault of the proof: see [`ProofError`]. The root of an empty subtree is the digest of nothing. An empty subtree
-/// is in every tree that reaches to its place; its proof is empty too, and the second root is not compared.
-///
-/// ```
-/// use hashloom::Algorithm::Sha256;
-/// use hashloom_tree::rfc6962::{check_subtree_consistency, leaf, node};
-///
-/// let (left, right) = (leaf(Sha256, b"a"), leaf(Sha256, b"b"));
-/// let root = node(Sha256, left.as_ref(), right.as_ref());
-/// check_subtree_consistency(Sha256, 1, 2, right.as_ref(), 2, root.as_ref(), &[left])?;
-/// # Ok::<(), hashloom_tree::rfc6962::ProofError>(())
-/// ```
-pub fn check_subtree_consistency<N: AsRef<[u8]>>(
-    algorithm: Algorithm,
-    start: u64,
-    end: u64,
-    root1: &[u8],
-    size: u64,
-    root2: &[u8],
-    proof: &[N],
-) -> Result<(), ProofError> {
     let mut proof = Nodes::new(algorithm, proof);
-    if start == end && end <= size {
-        proof.expect(0)?;
-        return same(digest(algorithm, root1)?, hash(algorithm, &[]));
-    }
-    if (start, end) == (0, size) && size > 0 && root1 == root2 {
+    if size1 == size2 && root1 == root2 {
         // The roots are equal, so their values need no check.
         return proof.expect(0);
     }
     let (root1, root2) = (digest(algorithm, root1)?, digest(algorithm, root2)?);
-    let path = SubtreePath::new(start, end, size)?;
+    let path = ConsistencyPath::new(size1, size2);
     proof.expect(path.clone().count() + usize::from(path.first().is_some()))?;
     let from = if path.first().is_some() { proof.next()? } else { root1 };
     let mut nodes = Vec::new();
@@ -256,7 +177,7 @@ pub(super) fn make(
     let beside = |(level, beside): (u32, Beside)| node(level, beside.index);
     // A node that was not hashed with another before stands beside the first of the nodes.
     let own = |first: Option<(u32, Beside)>| first.map_or(root, |(level, beside)| node(level, beside.index ^ 1));
-    let (start, end) = match prove {
+    let size1 = match prove {
         Prove::Inclusion(index) => {
             let of = own(inclusion_path(index, size)?.next());
             return Ok(Proof { of, nodes: inclusion_path(index, size)?.map(beside).collect() });
@@ -264,10 +185,9 @@ pub(super) fn make(
         Prove::Consistency(size1) if size1 == 0 || size1 > size => {
             return Err(ProofError::Sizes { size1, size2: size });
         }
-        Prove::Consistency(size1) => (0, size1),
-        Prove::Subtree(start, end) => (start, end),
+        Prove::Consistency(size1) => size1,
     };
-    let path = SubtreePath::new(start, end, size)?;
+    let path = ConsistencyPath::new(size1, size);
     let first = path.first().map(|(level, index)| node(level, index));
     let from = first.unwrap_or_else(|| own(path.clone().next()));
     let mut nodes: Vec<Hash> = first.into_iter().collect();
@@ -302,52 +222,50 @@ fn inclusion_path(index: u64, size: u64) -> Result<impl Iterator<Item = (u32, Be
     }))
 }
 
-/// The nodes beside the path from the end of a subtree to the root. The numbers are those of RFC 9162 and the draft,
-/// `fn`, `sn` and `tn`, in the current level.
+/// The nodes beside the path from the end of the first tree to the root of the second. The numbers are RFC 9162's
+/// `fn` and `sn`, in the current level.
 #[derive(Debug, Clone)]
-struct SubtreePath {
+struct ConsistencyPath {
     level: u32,
     first: u64,
-    second: u64,
     last: u64,
 }
 
-impl Iterator for SubtreePath {
+impl Iterator for ConsistencyPath {
     type Item = (u32, Beside);
 
     fn next(&mut self) -> Option<(u32, Beside)> {
         if self.last == 0 {
             return None;
         }
-        let is_left = self.second % 2 == 1 || self.second == self.last;
+        let is_left = self.first % 2 == 1 || self.first == self.last;
         // The last node of a level, without a neighbour, goes up unchanged.
-        while is_left && self.second % 2 == 0 {
+        while is_left && self.first % 2 == 0 {
             self.up();
         }
-        let index = self.second ^ 1;
-        let found = (self.level, Beside { index, is_left, is_inside: self.first < self.second });
+        let index = self.first ^ 1;
+        let found = (self.level, Beside { index, is_left, is_inside: self.first > 0 });
         self.up();
         Some(found)
     }
 }
 
-impl SubtreePath {
-    fn new(start: u64, end: u64, size: u64) -> Result<SubtreePath, ProofError> {
-        check_subtree(start, end, size)?;
-        let mut path = SubtreePath { level: 0, first: start, second: end - 1, last: size - 1 };
-        let is_end = path.second == path.last;
-        while path.first != path.second && (is_end || path.second % 2 == 1) {
+impl ConsistencyPath {
+    fn new(size1: u64, size2: u64) -> ConsistencyPath {
+        let mut path = ConsistencyPath { level: 0, first: size1 - 1, last: size2 - 1 };
+        let is_end = size1 == size2;
+        while path.first != 0 && (is_end || path.first % 2 == 1) {
             path.up();
         }
-        Ok(path)
+        path
     }
 
-    /// The node that a proof begins with, unless that is the subtree's root.
+    /// The node that a proof begins with, unless that is the first tree's root.
     fn first(&self) -> Option<(u32, u64)> {
-        (self.first != self.second).then_some((self.level, self.second))
+        (self.first != 0).then_some((self.level, self.first))
     }
 
-    /// Computes the roots of the subtree and of the tree on the way up, from the node common to both.
+    /// Computes the roots of both trees on the way up, from the node common to both.
     fn climb(self, algorithm: Algorithm, from: Hash, mut next: impl FnMut((u32, Beside)) -> Hash) -> (Hash, Hash) {
         let (mut first, mut second) = (from, from);
         for (level, beside) in self {
@@ -366,19 +284,9 @@ impl SubtreePath {
 
     fn up(&mut self) {
         self.first >>= 1;
-        self.second >>= 1;
         self.last >>= 1;
         self.level += 1;
     }
-}
-
-/// Checks the conditions of the draft's section 4.1.
-fn check_subtree(start: u64, end: u64, size: u64) -> Result<(), ProofError> {
-    let is_aligned = || match (end - start).checked_next_power_of_two() {
-        Some(room) => start % room == 0,
-        None => start == 0,
-    };
-    if start < end && end <= size && is_aligned() { Ok(()) } else { Err(ProofError::Subtree { start, end, size }) }
 }
 
 /// The nodes of a proof that is being checked.
