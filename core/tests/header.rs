@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every name of `hashloom.h` is bound, and with the same number.
+//! Every name of `hashloom.h` is bound, with the same number, and with the same fields.
 
 const HEADER: &str = include_str!("../include/hashloom.h");
 const BINDINGS: &str = include_str!("../lib.rs");
@@ -38,6 +38,55 @@ fn functions_and_types() {
         assert!(bound, "{name} is not bound");
     }
     assert!(functions >= 26, "only {functions} functions found");
+}
+
+/// A C type in Rust's words.
+fn in_rust(of: &str, is_pointer: bool) -> String {
+    let (mutability, name) = of.strip_prefix("const ").map_or(("mut", of), |name| ("const", name));
+    let name = match name {
+        "void" => "c_void",
+        "char" => "c_char",
+        "unsigned" => "c_uint",
+        "int" => "c_int",
+        "size_t" => "usize",
+        "uint8_t" => "u8",
+        "uint32_t" => "u32",
+        "uint64_t" => "u64",
+        "hl_scheduled_fn" => "Option<hl_scheduled_fn>",
+        name => name,
+    };
+    // A function's type is a pointer already.
+    if is_pointer && !name.contains("_fn") { format!("*{mutability} {name}") } else { name.to_owned() }
+}
+
+/// `#[repr(C)]` does the rest: a structure with the fields of the header has its layout.
+#[test]
+fn structures() {
+    let code = code();
+    let mut count = 0;
+    for (name, fields) in code.split("typedef struct ").skip(1).map(|after| after.split_once(" {").unwrap()) {
+        let mut expected = Vec::new();
+        for field in fields.split_once('}').unwrap().0.split(';').filter(|field| !field.trim().is_empty()) {
+            let field = field.split_whitespace().collect::<Vec<_>>().join(" ");
+            // `uint64_t first, last` are two fields, and the last word before them ends the type.
+            let names = field.find(", ").map_or(field.as_str(), |at| &field[..at]).rfind(' ').unwrap();
+            for name in field[names + 1..].split(", ") {
+                let of = in_rust(&field[..names], name.starts_with('*'));
+                let name = name.trim_start_matches('*');
+                expected.push(match name.split_once('[') {
+                    Some((name, length)) => format!("pub {name}: [{of}; {}", length),
+                    None => format!("pub {name}: {of}"),
+                });
+            }
+        }
+        let (before, bound) = BINDINGS.split_once(&format!("pub struct {name} {{\n")).expect(name);
+        let lines = bound.split_once("\n}").unwrap().0.lines().map(|line| line.trim().trim_end_matches(','));
+        assert_eq!(lines.filter(|line| line.starts_with("pub ")).collect::<Vec<_>>(), expected, "{name}");
+        assert!(before.rsplit("\n\n").next().unwrap().contains("#[repr(C)]"), "{name}");
+        count += 1;
+    }
+    assert_eq!(count, code.matches("typedef struct").count());
+    assert!(count >= 9, "only {count} structures found");
 }
 
 #[test]
