@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use common::{Ran, hashloom, skipped, status, stderr, stdout};
 use hashloom::Algorithm;
-use hashloom::kernels::{IsaSet, chosen, kernels};
+use hashloom::kernels::kernels;
 use serde_json::Value;
 
 /// Runs it as quickly as possible.
@@ -110,21 +110,6 @@ fn the_table_has_every_row_of_json() {
     }
     assert_eq!(text.matches("  sha1 ").count(), 1, "{text}");
     assert!(!text.contains('\u{1b}'));
-}
-
-/// An algorithm asked for must have a kernel in the set. Otherwise an algorithm that has none is timed in plain C.
-#[test]
-fn instruction_sets_without_a_kernel_for_each_algorithm() {
-    assert!(chosen(Algorithm::Sha1, 1).is_some());
-    for isa in IsaSet::available().names() {
-        let has = |algorithm| kernels().any(|kernel| kernel.isa() == isa && kernel.computes(algorithm));
-        let Some(lacking) = Algorithm::ALL.iter().copied().find(|&algorithm| !has(algorithm)) else { continue };
-        bench(&["--isa", isa, "-a", lacking.name(), "-s", "64"])
-            .refused(&format!("no kernel for {lacking} in the set {{{isa}}}"));
-        if Algorithm::ALL.iter().any(|&algorithm| has(algorithm)) {
-            rows(&json(&["--isa", isa, "-s", "64"])).iter().for_each(check_row);
-        }
-    }
 }
 
 #[test]

@@ -7,10 +7,9 @@
 mod common;
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use common::{Ran, hashloom, status, stderr, stdout};
 use hashloom::Algorithm;
@@ -209,29 +208,6 @@ fn commands_of_hashloom_do_the_same_under_their_own_name() {
 }
 
 #[test]
-fn a_path_before_the_name_does_not_matter() {
-    let folder = folder();
-    run("/usr/libexec/hashloom/digest", folder.path(), &["-a", "sha1", "no", "abc"])
-        .ends(2)
-        .prints(format!("(abc) = {ABC}\n").as_str())
-        .says_first("digest: can not open");
-}
-
-#[test]
-fn standard_input_is_read_to_its_end() {
-    let folder = folder();
-    for (arguments, expected) in [(["-a", "sha1"], ABC.to_owned()), (["-va", "sha1"], format!("sha1 {ABC}"))] {
-        let mut command = called("digest", folder.path(), &arguments);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        // Write in parts, as a slow writer does.
-        [b"a", b"b", b"c"].into_iter().for_each(|byte| stdin.write_all(byte).unwrap());
-        drop(stdin);
-        child.wait_with_output().unwrap().ends(0).prints(format!("{expected}\n").as_str());
-    }
-}
-
-#[test]
 fn a_name_that_is_not_text_is_printed_as_it_is_and_shown_in_messages() {
     use std::os::unix::ffi::OsStrExt;
     let folder = folder();
@@ -251,31 +227,6 @@ fn an_empty_name_is_one_that_cannot_be_opened() {
         .prints(format!("(abc) = {ABC}\n").as_str())
         .tells("digest: can not open input file : No such file or directory\n");
     run("mac", folder.path(), &["-a", "sha1_hmac", "-k", "", "abc"]).ends(2).prints("");
-}
-
-#[test]
-fn the_instruction_sets_of_the_environment_hold() {
-    let folder = folder();
-    for (isa, expected) in [("generic", 0), ("scalar", 0), ("nonsense", 2)] {
-        let output = called("digest", folder.path(), &["-a", "sha1", "abc"]).env("HASHLOOM_ISA", isa).output().unwrap();
-        let is_known = hashloom::kernels::kernels().any(|kernel| kernel.isa() == isa);
-        let expected = if is_known { expected } else { 2 };
-        assert_eq!(status(&output), expected, "{isa}: {}", stderr(&output));
-        assert!(expected == 0 || stderr(&output).starts_with("digest: --isa or HASHLOOM_ISA: "), "{}", stderr(&output));
-    }
-}
-
-/// A full disk is an error.
-#[cfg(target_os = "linux")]
-#[test]
-fn output_that_cannot_be_written_is_an_error() {
-    let folder = folder();
-    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    for arguments in [&["-a", "sha1", "abc"][..], &["-l"]] {
-        let output = called("digest", folder.path(), arguments).stdout(full.try_clone().unwrap()).output().unwrap();
-        assert_eq!(status(&output), 1);
-        output.says_first("digest: standard output: No space left");
-    }
 }
 
 #[test]

@@ -91,7 +91,6 @@ const READING: &str = "\
     address --decode - | sum /dev/stdin | torrent show /dev/stdin | tree fsverity /dev/stdin | @digest -a sha1 | \
     @mac -a sha1_hmac -k key | @sha256sum | @sha256sum -c | @sha256sum /dev/stdin";
 
-const UUID: &str = "00000000-0000-0000-0000-000000000000";
 const NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 #[test]
@@ -154,31 +153,6 @@ fn what_says_nothing_does_not_need_an_output() {
             assert_eq!((status(&output), stderr(&output)), (0, ""), "{arguments:?} {streams}");
         }
     }
-}
-
-/// A file opened with descriptor 1 or 2 would get the output.
-#[test]
-fn no_file_takes_the_place_of_a_closed_stream() {
-    let folder = folder();
-    let path = folder.path();
-    for (arguments, made) in [
-        (&["torrent", "create", "-f", "-o", "made", "abc", "image"][..], "made"),
-        (&["manifest", "write", "-o", "made", "dir"], "made"),
-        (&["tree", "dmverity", "format", "--salt", "-", "--uuid", UUID, "image", "made"], "made"),
-        (&["torrent", "verify", "--bitfield", "made", "t.torrent"], "made"),
-    ] {
-        let _ = fs::remove_file(path.join(made));
-        run(path, arguments, "");
-        let Ok(expected) = fs::read(path.join(made)) else { continue };
-        for streams in [">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"] {
-            let _ = fs::remove_file(path.join(made));
-            run(path, arguments, streams);
-            assert!(fs::read(path.join(made)).unwrap() == expected, "{arguments:?} {streams}");
-        }
-    }
-    // An output of that name does not exist either.
-    let output = run(path, &["manifest", "write", "-o", "/dev/stdout", "dir"], ">&-");
-    assert!(matches!(status(&output), 1 | 2), "{}", stderr(&output));
 }
 
 /// Four programs share one pipe, as with `xargs -P4`. Each writes more than the pipe takes at once.

@@ -95,25 +95,6 @@ fn links_inside_of_folders_are_followed_on_demand() {
     assert_eq!(*paths(&output).last().unwrap(), "d/z");
 }
 
-fn hashloom_check(folder: &Path, list: &[u8]) -> Output {
-    run_with(folder, &["check", "--strict"], list)
-}
-
-#[test]
-fn lists_of_several_algorithms_and_systems() {
-    let folder = folder(&["a", "b", "c"]);
-    let (sha1, sha256) = (sha1("a"), sha256("b"));
-    let list = format!(
-        "\u{feff}{sha1}  a\r\n{}  b\r\nSHA1 (a) = {sha1}\r\n\r\n# b\r\nSHA2-256(b)= {sha256}\r\n",
-        sha256.to_uppercase()
-    );
-    hashloom_check(folder.path(), list.as_bytes()).is(0, "a: OK\nb: OK\na: OK\nb: OK\n", "");
-    // Another algorithm has digests of 40 digits too.
-    let ripemd160 = run(folder.path(), &["sum", "-a", "ripemd160", "a"]).stdout;
-    assert_eq!(status(&hashloom_check(folder.path(), &ripemd160)), 1);
-    assert_eq!(status(&run_with(folder.path(), &["check", "-a", "sha512,ripemd160"], &ripemd160)), 0);
-}
-
 /// A list without tags of an algorithm that the number of digits does not tell.
 #[test]
 fn a_list_of_another_algorithm_gets_a_hint() {
@@ -272,19 +253,6 @@ fn a_line_without_end_is_one_bad_line() {
         .ends(0)
         .prints("a: OK\n")
         .says(": 1: improperly formatted checksum line: it is too long\n");
-}
-
-#[test]
-fn instruction_sets_can_be_restricted() {
-    let folder = folder(&["a"]);
-    let output = run(folder.path(), &["sum", "--isa", "scalar", "a"]);
-    assert_eq!(stdout(&output), format!("{}  a\n", sha256("a")));
-    let list = folder.path().join("list");
-    fs::write(&list, &output.stdout).unwrap();
-    assert_eq!(status(&run(folder.path(), &["check", "--isa", "scalar", "list"])), 0);
-    for arguments in [&["sum", "--isa", "nonsense", "a"][..], &["check", "--isa", "nonsense", "list"]] {
-        run(folder.path(), arguments).refused("nonsense");
-    }
 }
 
 #[cfg(unix)]

@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 #[cfg(target_os = "linux")]
 use common::peak_kib;
@@ -271,22 +271,6 @@ fn a_link_to_the_bitfield_stays_one() {
 }
 
 #[test]
-fn instruction_sets_can_be_restricted() {
-    let (folder, _) = image();
-    let torrent = folder.path().join("image.torrent");
-    // The option overrides the variable.
-    let environment = |value: &str, arguments: &[&str]| {
-        let mut command = hashloom();
-        command.env("HASHLOOM_ISA", value).args(["torrent", "verify", "-q"]).arg(&torrent).arg(folder.path());
-        command.args(arguments).status().unwrap().code().unwrap()
-    };
-    assert_eq!(environment("mmx", &[]), 2);
-    assert_eq!(environment("mmx", &["--isa", "scalar"]), 0);
-    assert_eq!(environment("scalar", &[]), 0);
-    assert_eq!(environment("", &[]), 0);
-}
-
-#[test]
 #[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn wrong_usage_exits_with_2() {
     let (folder, _) = image();
@@ -340,21 +324,6 @@ fn names_cannot_steer_the_terminal_and_json_keeps_their_bytes() {
     assert_eq!(object["torrent"]["name_hex"], "1b5b324ae280aeff07");
     assert_eq!(object["files"][0]["path_hex"], "1b5b324ae280aeff07");
     assert_eq!(object["files"][0]["state"], "not made");
-}
-
-#[cfg(unix)]
-#[test]
-fn output_that_nobody_reads_is_no_error() {
-    let (folder, _) = image();
-    let mut child = hashloom()
-        .args(["torrent", "verify"])
-        .args([folder.path().join("image.torrent"), folder.path().to_owned()])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    child.wait_with_output().unwrap().done();
 }
 
 #[test]
