@@ -13,7 +13,6 @@ import (
 	"hash"
 	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -204,31 +203,6 @@ func FuzzFind(f *testing.F) {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	})
-}
-
-// Goroutines share a job and a range.
-func TestGoroutines(t *testing.T) {
-	job := search.Job{New: sha256.New, Prefix: make([]byte, 100), Alphabet: decimal, Target: search.ZeroBits(8)}
-	want := findAll(&job, 0, 99_999)
-	parts := make(chan []uint64)
-	for part := range uint64(10) {
-		go func() { parts <- findAll(&job, part*10_000, part*10_000+9_999) }()
-	}
-	var got []uint64
-	for range 10 {
-		got = append(got, <-parts...)
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, want) || len(want) < 300 {
-		t.Errorf("%d nonces, want %d", len(got), len(want))
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20 {
-		nonce := want[rng.IntN(len(want))]
-		if sum := sha256.Sum256(job.AppendText(make([]byte, 100), nonce)); sum[0] != 0 {
-			t.Errorf("nonce %d: %x", nonce, sum)
-		}
-	}
 }
 
 // All and FindContext find what a loop and Find do, over ranges of many pieces and with every nonce found.

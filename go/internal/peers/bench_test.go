@@ -58,63 +58,46 @@ func measure(b *testing.B, name string, size int, by string, f func()) {
 	})
 }
 
+// many measures the call for all messages, that of the C library, and other hash functions one message at a time.
+func many[D any](b *testing.B, name string, alg int, msgs [][]byte, sumMany func([]D, [][]byte),
+	others map[string]func([]byte) D) {
+	sums, size := make([]D, count), len(msgs[0])
+	measure(b, name, size, "hashloom", func() { sumMany(sums, msgs) })
+	if cMany != nil {
+		measure(b, name, size, "C", cMany(alg, msgs))
+	}
+	for by, sum := range others {
+		measure(b, name, size, by, func() {
+			for i, msg := range msgs {
+				sums[i] = sum(msg)
+			}
+		})
+	}
+}
+
 // BenchmarkMany hashes 256 messages of one size.
 func BenchmarkMany(b *testing.B) {
+	old := ripemd160.New()
 	for _, size := range []int{64, 1024, 16384} {
 		msgs := messages(size)
-		sumsMD5, sums1, sums256, sums512 := [count][16]byte{}, [count][20]byte{}, [count][32]byte{}, [count][64]byte{}
-		measureC := func(name string, alg int) {
-			if cMany != nil {
-				measure(b, name, size, "C", cMany(alg, msgs))
-			}
-		}
-		measure(b, "md5", size, "hashloom", func() { oursMD5.SumMany(sumsMD5[:], msgs) })
-		measureC("md5", 9)
-		measure(b, "md5", size, "std", func() {
-			for i, msg := range msgs {
-				sumsMD5[i] = md5.Sum(msg)
-			}
-		})
-		measure(b, "sha1", size, "hashloom", func() { ours1.SumMany(sums1[:], msgs) })
-		measureC("sha1", 1)
-		measure(b, "sha1", size, "std", func() {
-			for i, msg := range msgs {
-				sums1[i] = sha1.Sum(msg)
-			}
-		})
-		measure(b, "sha256", size, "hashloom", func() { sha256.SumMany(sums256[:], msgs) })
-		measureC("sha256", 2)
-		measure(b, "sha256", size, "std", func() {
-			for i, msg := range msgs {
-				sums256[i] = stdsha256.Sum256(msg)
-			}
-		})
-		measure(b, "sha512", size, "hashloom", func() { ours512.SumMany(sums512[:], msgs) })
-		measureC("sha512", 5)
-		measure(b, "sha512", size, "std", func() {
-			for i, msg := range msgs {
-				sums512[i] = sha512.Sum512(msg)
-			}
-		})
-		measure(b, "sha3-256", size, "hashloom", func() { ours3.SumMany256(sums256[:], msgs) })
-		measureC("sha3-256", 11)
-		measure(b, "sha3-256", size, "std", func() {
-			for i, msg := range msgs {
-				sums256[i] = sha3.Sum256(msg)
-			}
-		})
-		measure(b, "sha3-256", size, "x-crypto", func() {
-			for i, msg := range msgs {
-				sums256[i] = xsha3.Sum256(msg)
-			}
-		})
+		many(b, "md5", 9, msgs, oursMD5.SumMany, map[string]func([]byte) [16]byte{"std": md5.Sum})
+		many(b, "sha1", 1, msgs, ours1.SumMany, map[string]func([]byte) [20]byte{"std": sha1.Sum})
+		many(b, "sha256", 2, msgs, sha256.SumMany, map[string]func([]byte) [32]byte{"std": stdsha256.Sum256})
+		many(b, "sha512", 5, msgs, ours512.SumMany, map[string]func([]byte) [64]byte{"std": sha512.Sum512})
+		many(b, "sha3-256", 11, msgs, ours3.SumMany256,
+			map[string]func([]byte) [32]byte{"std": sha3.Sum256, "x-crypto": xsha3.Sum256})
 		shakes := make([]byte, count*32)
-		measure(b, "shake128", size, "hashloom", func() { ours3.SumManySHAKE128(shakes, msgs, 32) })
-		measureC("shake128", 14)
-		measure(b, "shake128", size, "std", func() {
-			for i, msg := range msgs {
-				copy(shakes[32*i:], sha3.SumSHAKE128(msg, 32))
-			}
+		many(b, "shake128", 14, msgs, func(_ [][32]byte, msgs [][]byte) { ours3.SumManySHAKE128(shakes, msgs, 32) },
+			map[string]func([]byte) [32]byte{
+				"std": func(msg []byte) [32]byte { return [32]byte(sha3.SumSHAKE128(msg, 32)) },
+			})
+		many(b, "ripemd160", 8, msgs, ours160.SumMany, map[string]func([]byte) [20]byte{
+			"x-crypto": func(msg []byte) (sum [20]byte) {
+				old.Reset()
+				old.Write(msg)
+				old.Sum(sum[:0])
+				return sum
+			},
 		})
 		hs, sums := make([]hash.Hash, count), make([]byte, 0, count*32)
 		for i := range hs {
@@ -128,16 +111,6 @@ func BenchmarkMany(b *testing.B) {
 			for i, h := range hs {
 				h.Write(msgs[i])
 				h.Sum(sums)
-			}
-		})
-		measure(b, "ripemd160", size, "hashloom", func() { ours160.SumMany(sums1[:], msgs) })
-		measureC("ripemd160", 8)
-		measure(b, "ripemd160", size, "x-crypto", func() {
-			h := ripemd160.New()
-			for i, msg := range msgs {
-				h.Reset()
-				h.Write(msg)
-				h.Sum(sums1[i][:0])
 			}
 		})
 	}
