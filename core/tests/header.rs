@@ -25,19 +25,61 @@ fn names<'a>(code: &'a str, prefix: &'a str) -> impl Iterator<Item = (&'a str, &
 }
 
 #[test]
-fn functions_and_types() {
-    let code = code();
-    let mut functions = 0;
-    for (name, after) in names(&code, "hl_") {
-        let is_function = after.starts_with('(');
-        functions += usize::from(is_function);
-        let bound = match is_function {
-            true => BINDINGS.contains(&format!("fn {name}(")) || BINDINGS.contains(&format!("type {name} =")),
-            false => ["type", "struct"].iter().any(|kind| BINDINGS.contains(&format!("pub {kind} {name} "))),
-        };
-        assert!(bound, "{name} is not bound");
+fn types() {
+    for (name, after) in names(&code(), "hl_") {
+        let is_bound = ["type", "struct"].iter().any(|kind| BINDINGS.contains(&format!("pub {kind} {name} ")));
+        assert!(is_bound || after.starts_with('('), "{name} is not bound");
     }
-    assert!(functions >= 26, "only {functions} functions found");
+}
+
+/// A parameter: its name, and its type in Rust's words. `hl_ctx *const ctxs[]` is a pointer to pointers.
+fn parameter(text: &str) -> String {
+    if let Some((_, function)) = text.split_once("(*") {
+        return function.split_once(')').unwrap().0.to_owned();
+    }
+    let (of, name) = text.rsplit_once([' ', '*']).unwrap();
+    let (of, name, is_array) = (of.trim(), name.trim_end_matches("[]"), name.ends_with("[]"));
+    match (of.strip_suffix(" *const"), text.contains('*')) {
+        (Some(of), _) => format!("{name}: *const *mut {of}"),
+        (None, is_pointer) => format!("{name}: {}", in_rust(of, is_pointer || is_array)),
+    }
+}
+
+#[test]
+fn functions() {
+    let code = code();
+    let mut count = 0;
+    // A declaration is what stands between the last `HL_API` or `HL_CALL` and a semicolon.
+    for text in code.split(';') {
+        let Some(declared) = ["\nHL_API ", "\nHL_CALL "].iter().find_map(|mark| text.split(mark).nth(1)) else {
+            continue;
+        };
+        let declared = declared.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (head, parameters) = declared.split_once('(').unwrap();
+        let parameters = parameters.strip_suffix(')').unwrap();
+        let (of, name) = head.rsplit_once([' ', '*']).unwrap();
+        let parameters: Vec<String> = match parameters {
+            "void" => vec![],
+            _ => parameters.split(", ").map(parameter).collect(),
+        };
+        let bound = BINDINGS.split_once(&format!(" fn {name}(")).unwrap_or_else(|| panic!("{name} is not bound")).1;
+        let (bound, rest) = bound.split_once(';').unwrap().0.rsplit_once(')').unwrap();
+        let bound: Vec<&str> = bound.split(',').map(str::trim).filter(|text| !text.is_empty()).collect();
+        assert_eq!(bound.len(), parameters.len(), "{name}");
+        for (bound, expected) in bound.iter().zip(&parameters) {
+            assert!(
+                bound == expected || bound.starts_with(&format!("{expected}: Option<unsafe extern")),
+                "{name}: {bound}, {expected}"
+            );
+        }
+        let result = match in_rust(of.trim(), head.contains('*')) {
+            of if of == "c_void" => String::new(),
+            of => format!(" -> {of}"),
+        };
+        assert_eq!(rest, result, "{name}");
+        count += 1;
+    }
+    assert!(count >= 40, "only {count} functions found");
 }
 
 /// A C type in Rust's words.
