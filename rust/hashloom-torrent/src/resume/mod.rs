@@ -44,7 +44,6 @@
 
 mod error;
 mod libtorrent;
-mod path_map;
 mod places;
 mod transmission;
 
@@ -56,10 +55,10 @@ use crate::bencode::{self, Item, Kind, Limits, Value};
 use crate::verify::client_names::{Client, Names};
 use crate::{Bitfield, Content, Torrent};
 
+pub use crate::verify::path_map::{MappedPath, PathMap};
 pub use error::Error;
 use hashloom_files::paths::to_path;
 use hashloom_files::text::Hex;
-pub use path_map::{MappedPath, PathMap};
 
 /// The client that a resume file belongs to.
 ///

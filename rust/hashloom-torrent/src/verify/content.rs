@@ -14,8 +14,8 @@ use hashloom_files::read::stamp::Stamp;
 use super::Report;
 use super::VerifyError;
 use super::locate::{Located, Location, Paths, locate};
+use super::path_map::PathMap;
 use crate::Torrent;
-use crate::resume::PathMap;
 
 /// The place, length and time of last change of each file of a torrent.
 ///

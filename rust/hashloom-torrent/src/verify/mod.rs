@@ -8,6 +8,7 @@ mod content;
 mod links;
 pub(crate) mod locate;
 mod parts;
+pub(crate) mod path_map;
 mod report;
 
 use std::collections::BTreeMap;
