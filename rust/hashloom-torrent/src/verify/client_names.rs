@@ -5,7 +5,8 @@
 //! `tr_metainfo_sanitize_path_component` of Transmission 3.00, `makeSubpathPortable` of 4.0 and `sanitize_subpath` of
 //! 4.1.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 
 use crate::Torrent;
 
@@ -69,57 +70,55 @@ impl Names {
         }
     }
 
-    /// libtorrent numbers files whose path is that of an earlier file or of a folder: `readme.1.txt`.
+    /// libtorrent numbers files whose path is that of an earlier file or of a folder: `readme.1.txt`. Paths are known by
+    /// hashes: a torrent can have ten million.
     fn number(&mut self, torrent: &Torrent) {
         let lower = |path: &[u8]| path.to_ascii_lowercase();
-        // Hashes of paths: a torrent can have ten million. Two paths of one hash are compared below.
-        let mut taken = HashSet::new();
-        let mut last = Vec::new();
-        let mut is_distinct = true;
-        let all: Vec<usize> = torrent.files_without_padding().map(|file| file.index).collect();
-        for &file in &all {
+        let files = || torrent.files_without_padding().map(|file| file.index);
+        let (mut taken, mut last) = (HashSet::new(), Vec::new());
+        for file in files() {
             let path = lower(&self.plain(torrent, file));
-            let folder = path[..path.iter().rposition(|&byte| byte == b'/').unwrap_or(0)].to_vec();
-            if folder != last {
-                last.clone_from(&folder);
-                for (end, _) in folder.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
-                    taken.insert(fingerprint(&folder[..end], true));
-                }
-                taken.insert(fingerprint(&folder, true));
+            let folder = &path[..path.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1)];
+            if *folder != *last {
+                last = folder.to_vec();
+                fingerprint(folder, |above| {
+                    taken.insert(above);
+                });
             }
-            is_distinct &= taken.insert(fingerprint(&path, false));
         }
-        // A file has the path of a folder.
-        is_distinct &= all.iter().all(|&file| !taken.contains(&fingerprint(&lower(&self.plain(torrent, file)), true)));
-        if is_distinct {
-            return;
-        }
-        let folders = |path: &[u8]| {
-            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| path[..end].to_vec());
-            ends.collect::<Vec<_>>()
-        };
-        let mut taken: HashSet<Vec<u8>> =
-            all.iter().flat_map(|&file| folders(&lower(&self.plain(torrent, file)))).collect();
-        for file in all {
+        // The number that was tried last, by the hash of the path without a number.
+        let mut tried: HashMap<u64, u32> = HashMap::new();
+        for file in files() {
             let path = self.plain(torrent, file);
-            if taken.insert(lower(&path)) {
+            let own = fingerprint(&lower(&path), |_| {});
+            if taken.insert(own) {
                 continue;
             }
             let name = path.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
             let dot = path[name..].iter().rposition(|&byte| byte == b'.').map_or(path.len(), |dot| name + dot);
-            let numbered =
-                (1..=u32::MAX).map(|number| [&path[..dot], format!(".{number}").as_bytes(), &path[dot..]].concat());
-            if let Some(path) = numbered.into_iter().find(|path| taken.insert(lower(path))) {
-                self.numbered.insert(file, path);
+            let number = tried.entry(own).or_default();
+            loop {
+                *number += 1;
+                let path = [&path[..dot], format!(".{number}").as_bytes(), &path[dot..]].concat();
+                if taken.insert(fingerprint(&lower(&path), |_| {})) {
+                    self.numbered.insert(file, path);
+                    break;
+                }
             }
         }
     }
 }
 
-fn fingerprint(path: &[u8], is_folder: bool) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
+/// A hash of a path; `above` gets that of each folder on the way to it.
+fn fingerprint(path: &[u8], mut above: impl FnMut(u64)) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (path, is_folder).hash(&mut hasher);
+    for (depth, component) in path.split(|&byte| byte == b'/').enumerate() {
+        if depth > 0 {
+            above(hasher.finish());
+            hasher.write(b"/");
+        }
+        hasher.write(component);
+    }
     hasher.finish()
 }
 
