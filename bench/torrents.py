@@ -10,7 +10,7 @@ All commands of a row take turns, pinned to one CPU unless the row says "all CPU
 fixed seed, in the page cache. Every command must find the content complete in every round, and notice one changed byte
 once (a peer that cannot is named below the table). A torrent created must have the digests that Python's hashlib finds.
 
-Rows: verify-v1 verify-all verify-v2 verify-hybrid create-v1 create-hybrid small (default: these), and `image`: 485 MiB
+Rows: verify-v1 verify-all verify-v2 verify-hybrid create-v1 create-hybrid small find (default: these), and `image`: 485 MiB
 by each instruction set, beside programs that hash the file as one message. Programs are looked for in build/peers/bin
 and in PATH, libtorrent and torf in build/venv and in python3. The seconds of these two do not include the start of
 Python."""
@@ -27,7 +27,7 @@ from race import (ALL, ONE, ROOT, Entrant, Programs, machine, parser_of, race, r
 
 PYTHON_PEERS = str(ROOT / "bench/python_peers.py")
 PIECE_NBYTES = 256 << 10
-ROWS = ["verify-v1", "verify-all", "verify-v2", "verify-hybrid", "create-v1", "create-hybrid", "small", "image"]
+ROWS = ["verify-v1", "verify-all", "verify-v2", "verify-hybrid", "create-v1", "create-hybrid", "small", "find", "image"]
 # transmission-cli sends nothing beyond this machine.
 TRANSMISSION_SETTINGS = dict.fromkeys(["dht-enabled", "lpd-enabled", "pex-enabled", "utp-enabled", "blocklist-enabled",
                                        "port-forwarding-enabled"], False) | {
@@ -111,6 +111,26 @@ def creators(peers, kind, content, pieces, work):
         *(only_v1 if kind == "v1" else [])])
 
 
+def finders(peers, work, count):
+    """Commands over torrents of 20 files each, whose files lie in one folder under other names."""
+    albums, pool = os.path.join(work, "albums"), os.path.join(work, "pool")
+    os.makedirs(pool, exist_ok=True)
+    torrents, nbytes = [], 0
+    for album in range(0, count, 20):
+        folder = os.path.join(albums, f"{album:06}")
+        for name in random_folder(folder, 20, lambda index: 1000 + (album + index) * 7919 % 144_000, seed=album):
+            other = os.path.join(pool, f"{album}-{name}".replace("/", "-"))
+            nbytes += os.path.getsize(os.path.join(folder, name))
+            if not os.path.exists(other):
+                os.link(os.path.join(folder, name), other)
+        torrents.append(v1_torrent(folder, folder + ".torrent", PIECE_NBYTES >> 4))
+    hashloom = [peers.hashloom, "torrent"]
+    return nbytes, other, [
+        Entrant("hashloom torrent find", [*hashloom, "find", "--threads", "1", *torrents, "--in", pool]),
+        Entrant("verify, under their own names", [*hashloom, "verify", "--threads", "1", "-q", *torrents, "-d", albums]),
+        Entrant("find -printf %s", ["find", pool, "-printf", "%s\n"], reads_only=True)]
+
+
 def by_each_isa(peers, torrent, image):
     """Commands over each instruction set, and programs that hash the file as one message."""
     entrant = verifiers(peers, torrent, image, os.path.dirname(image), 1, "hashloom")[0]
@@ -132,7 +152,7 @@ def main():
         if wanted == ["image"]:
             size = 485 << 20
         image = os.path.join(work, f"image-{size >> 20}M.bin")
-        if set(wanted) - {"small"}:
+        if set(wanted) - {"small", "find"}:
             random_file(image, size, seed=4)
         torrents = {"v1": v1_torrent(image, image + ".v1.torrent", PIECE_NBYTES)} if os.path.exists(image) else {}
         cat = Entrant("cat, to nowhere", ["cat", image], reads_only=True)
@@ -151,6 +171,10 @@ def main():
                 race(row, f"verify v1: {count:,} files of together {nbytes / 1e6:.0f} MB, one CPU", nbytes,
                      [*entrants, Entrant("cat, to nowhere", ["cat", *paths], reads_only=True)], ONE, rounds,
                      paths[count // 2])
+            elif row == "find":
+                nbytes, damage, entrants = finders(peers, work, max(100, size >> 21))
+                race(row, f"find renamed files of torrents: {nbytes / 1e6:.0f} MB, one CPU", nbytes, entrants, ONE,
+                     rounds, damage)
             elif row == "image":
                 race(row, f"{what}, one CPU", size, [*by_each_isa(peers, torrents["v1"], image), cat], ONE, rounds)
             elif verb == "create":
