@@ -5,8 +5,9 @@
 //! Lists of files and of runs of pieces can be long, so each element is made when it is written.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hashloom_files::run::HeldBack;
 use hashloom_torrent::{Bitfield, FileDifference, PieceState, Report, Torrent};
@@ -126,6 +127,9 @@ struct RangeJson {
 struct FileJson<'a> {
     #[serde(flatten)]
     path: Named<'a>,
+    /// The path where the file is, if it is another than the torrent's.
+    #[serde(flatten)]
+    found_path: Option<Named<'a>>,
     state: &'static str,
     /// The attributes of the file that the disk contradicts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,10 +174,12 @@ impl Serialize for Ranges<'_> {
 impl Serialize for Files<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Files(torrent, report) = self;
+        let moved: BTreeMap<usize, PathBuf> = report.moved().into_iter().collect();
         serializer.collect_seq(torrent.files().zip(&report.files).map(|(file, found)| {
             let pieces = torrent.pieces_of_file(file.index);
             FileJson {
                 path: Named::new("path", file.path),
+                found_path: moved.get(&file.index).map(|path| Named::path("found_path", path)),
                 state: found.state.name(),
                 difference: found.difference.map(FileDifference::name),
                 length: file.nbytes,
