@@ -231,15 +231,9 @@ def rust_all():
 def rust_rows():
     for a in ALGORITHMS:
         tags = ", ".join(f'"{tag}"' for tag in a.tags)
-        yield "    Row {"
-        yield f'        name: "{a.name}",'
-        yield f'        title: "{a.title}",'
-        yield f"        tags: &[{tags}],"
-        yield f"        digest_nbytes: {a.digest_nbytes},"
-        yield f"        block_nbytes: {a.block_nbytes},"
-        yield f"        body: sys::HL_BODY_{a.body.constant},"
-        yield f"        is_xof: {'true' if a.is_xof else 'false'},"
-        yield "    },"
+        yield f'    Row {{ name: "{a.name}", title: "{a.title}", tags: &[{tags}],'
+        yield (f"        digest_nbytes: {a.digest_nbytes}, block_nbytes: {a.block_nbytes}, "
+               f"body: sys::HL_BODY_{a.body.constant}, is_xof: {str(a.is_xof).lower()} }},")
 
 
 def md_openssl():

@@ -16,33 +16,19 @@ use hkdf::{Hkdf, SimpleHkdf};
 use hmac::{Hmac, HmacReset, KeyInit, Mac, SimpleHmac};
 use proptest::prelude::*;
 
-/// Everything that generic code may require of a hash; both crates' types have it.
-trait Hash:
-    EagerHash
-    + FixedOutputReset
-    + Default
-    + AlgorithmName
-    + BlockSizeUser
-    + SerializableState
-    + fmt::Debug
-    + Send
-    + Sync
-    + 'static
-{
+/// A trait of all types that have these bounds.
+macro_rules! bounds {
+    ($(#[$doc:meta])* $name:ident: $($bounds:tt)+) => {
+        $(#[$doc])*
+        trait $name: $($bounds)+ {}
+        impl<D: $($bounds)+> $name for D {}
+    };
 }
 
-impl<D> Hash for D where
-    D: EagerHash
-        + FixedOutputReset
-        + Default
-        + AlgorithmName
-        + BlockSizeUser
-        + SerializableState
-        + fmt::Debug
-        + Send
-        + Sync
-        + 'static
-{
+bounds! {
+    /// Everything that generic code may require of a hash; both crates' types have it.
+    Hash: EagerHash + FixedOutputReset + Default + AlgorithmName + BlockSizeUser + SerializableState + fmt::Debug + Send
+        + Sync + 'static
 }
 
 /// All visible behaviour of `D` hashing `data`, cut at `cut`, as bytes.
@@ -109,39 +95,10 @@ fn hand_over<A: Hash, B: Hash>(data: &[u8], cut: usize) -> Vec<u8> {
     b.expect("B takes what A saved").chain_update(&data[cut..]).finalize().to_vec()
 }
 
-/// Everything that generic code may require of an extendable-output function; both crates' types have it.
-trait Xof:
-    ExtendableOutputReset
-    + Update
-    + Default
-    + Clone
-    + BlockSizeUser
-    + CollisionResistance
-    + CoreProxy
-    + HashMarker
-    + SerializableState
-    + fmt::Debug
-    + Send
-    + Sync
-    + 'static
-{
-}
-
-impl<D> Xof for D where
-    D: ExtendableOutputReset
-        + Update
-        + Default
-        + Clone
-        + BlockSizeUser
-        + CollisionResistance
-        + CoreProxy
-        + HashMarker
-        + SerializableState
-        + fmt::Debug
-        + Send
-        + Sync
-        + 'static
-{
+bounds! {
+    /// Everything that generic code may require of an extendable-output function; both crates' types have it.
+    Xof: ExtendableOutputReset + Update + Default + Clone + BlockSizeUser + CollisionResistance + CoreProxy + HashMarker
+        + SerializableState + fmt::Debug + Send + Sync + 'static
 }
 
 /// All visible behaviour of `D` hashing `data`, cut at `cut`, as bytes.

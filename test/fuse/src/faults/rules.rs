@@ -9,33 +9,13 @@ const OPERATIONS: &[&str] = &[
     "create", "read", "write", "flush", "fsync", "release", "opendir", "readdir", "fsyncdir", "times",
 ];
 
-const ERRORS: &[(&str, i32)] = &[
-    ("EACCES", libc::EACCES),
-    ("EAGAIN", libc::EAGAIN),
-    ("EBADF", libc::EBADF),
-    ("EBUSY", libc::EBUSY),
-    ("EDQUOT", libc::EDQUOT),
-    ("EEXIST", libc::EEXIST),
-    ("EFBIG", libc::EFBIG),
-    ("EINTR", libc::EINTR),
-    ("EINVAL", libc::EINVAL),
-    ("EIO", libc::EIO),
-    ("ELOOP", libc::ELOOP),
-    ("EMFILE", libc::EMFILE),
-    ("ENFILE", libc::ENFILE),
-    ("ENODEV", libc::ENODEV),
-    ("ENOENT", libc::ENOENT),
-    ("ENOMEM", libc::ENOMEM),
-    ("ENOSPC", libc::ENOSPC),
-    ("ENOSYS", libc::ENOSYS),
-    ("ENOTCONN", libc::ENOTCONN),
-    ("EOPNOTSUPP", libc::EOPNOTSUPP),
-    ("EPERM", libc::EPERM),
-    ("EROFS", libc::EROFS),
-    ("ESTALE", libc::ESTALE),
-    ("ETIMEDOUT", libc::ETIMEDOUT),
-    ("EXDEV", libc::EXDEV),
-];
+macro_rules! errors {
+    ($($name:ident)*) => { &[$((stringify!($name), libc::$name)),*] };
+}
+const ERRORS: &[(&str, i32)] = errors! {
+    EACCES EAGAIN EBADF EBUSY EDQUOT EEXIST EFBIG EINTR EINVAL EIO ELOOP EMFILE ENFILE ENODEV ENOENT ENOMEM ENOSPC
+    ENOSYS ENOTCONN EOPNOTSUPP EPERM EROFS ESTALE ETIMEDOUT EXDEV
+};
 
 /// A change of the file before the call is answered.
 #[derive(Clone, Copy, Debug)]
