@@ -230,6 +230,18 @@ fn an_empty_name_is_one_that_cannot_be_opened() {
 }
 
 #[test]
+fn the_instruction_sets_of_the_environment_hold() {
+    let folder = folder();
+    for (isa, expected) in [("generic", 0), ("scalar", 0), ("nonsense", 2)] {
+        let output = called("digest", folder.path(), &["-a", "sha1", "abc"]).env("HASHLOOM_ISA", isa).output().unwrap();
+        let is_known = hashloom::kernels::kernels().any(|kernel| kernel.isa() == isa);
+        let expected = if is_known { expected } else { 2 };
+        assert_eq!(status(&output), expected, "{isa}: {}", stderr(&output));
+        assert!(expected == 0 || stderr(&output).starts_with("digest: --isa or HASHLOOM_ISA: "), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn help_names_the_program_as_it_is_called() {
     let folder = folder();
     for (name, first) in [("digest", "Usage: digest -l\n"), ("mac", "Usage: mac -l\n")] {

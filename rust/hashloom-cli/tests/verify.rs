@@ -271,6 +271,22 @@ fn a_link_to_the_bitfield_stays_one() {
 }
 
 #[test]
+fn instruction_sets_can_be_restricted() {
+    let (folder, _) = image();
+    let torrent = folder.path().join("image.torrent");
+    // The option overrides the variable.
+    let environment = |value: &str, arguments: &[&str]| {
+        let mut command = hashloom();
+        command.env("HASHLOOM_ISA", value).args(["torrent", "verify", "-q"]).arg(&torrent).arg(folder.path());
+        command.args(arguments).status().unwrap().code().unwrap()
+    };
+    assert_eq!(environment("mmx", &[]), 2);
+    assert_eq!(environment("mmx", &["--isa", "scalar"]), 0);
+    assert_eq!(environment("scalar", &[]), 0);
+    assert_eq!(environment("", &[]), 0);
+}
+
+#[test]
 #[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn wrong_usage_exits_with_2() {
     let (folder, _) = image();
