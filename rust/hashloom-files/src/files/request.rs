@@ -127,14 +127,14 @@ impl Request {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_files::{Request, Source, hash_files};
+/// use hashloom_files::{Request, Source, results};
 /// use hashloom_files::run::Options;
 ///
 /// let request = Request::digest(Source::memory("abc"), Algorithm::Sha1);
-/// hash_files([request].into_iter(), &Options::new(), |_request, result| {
-///     let hashed = result.unwrap();
-///     assert_eq!((hashed.digests.len(), hashed.nbytes, hashed.stamp), (1, 3, None));
-/// });
+/// let (_request, result) = results([request].into_iter(), &Options::new())?.next().unwrap();
+/// let hashed = result?;
+/// assert_eq!((hashed.digests.len(), hashed.nbytes, hashed.stamp), (1, 3, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
