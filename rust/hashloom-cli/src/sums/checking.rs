@@ -3,18 +3,18 @@
 //! Checks files against lists, for each front end. Its output is that of coreutils 9.1, in contents and order.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::path::{Component, Path, PathBuf, Prefix};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use hashloom::{Algorithm, Hash};
-use hashloom_files::paths::forms::{self, Forms};
+use hashloom_files::paths::forms::Forms;
 use hashloom_files::paths::{BadComponent, portable, refused, to_path};
-use hashloom_files::run::Options;
+use hashloom_files::run::{Options, lock};
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
 use hashloom_list::write_json;
 use hashloom_list::{Entry, Parser, escaped, tag};
@@ -68,7 +68,8 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Ru
     for list in lists.iter() {
         let file = File::open(list).ok().filter(|_| list.is_file())?;
         let lines = Lines::begin(file, &mut grammar).ok()?;
-        let mut reading = Reading::new(lines, list, base, &mut grammar, rules);
+        let forms = OtherForms::default();
+        let mut reading = Reading::new(lines, list, base, &mut grammar, rules, &forms);
         while let Some(step) = reading.next() {
             if let Step::Hash(request) = step {
                 total = total.saturating_add(nbytes_of(&request.source)?);
@@ -193,7 +194,8 @@ impl Checker<'_> {
             Err(error) => return self.not_read(list_name, &error),
         };
         let (rules, console, kind) = (self.rules, self.console, self.kind);
-        let mut reading = Reading::new(lines, list, self.base, &mut self.grammar, rules);
+        let (forms, options) = (OtherForms::default(), self.options);
+        let mut reading = Reading::new(lines, list, self.base, &mut self.grammar, rules, &forms);
         console.begin_part();
         let (mut counts, mut lists_itself) = (Counts::default(), false);
         let quotes = rules.lenient && io::stdout().is_terminal();
@@ -202,7 +204,14 @@ impl Checker<'_> {
                 console.print(|lines| verdict.write(lines, request, rules.json, quotes));
             }
         };
-        let is_done = hash_steps(std::iter::from_fn(|| reading.next()), self.options, |event| match event {
+        let other_form = |event| match event {
+            Event::Hashed(request, Err(error)) if rules.lenient && error.io().kind() == ErrorKind::NotFound => {
+                let hashed = forms.hash(&request, options).unwrap_or(Err(error));
+                Event::Hashed(request, hashed)
+            }
+            event => event,
+        };
+        let is_done = hash_steps(std::iter::from_fn(|| reading.next()), options, |event| match other_form(event) {
             Event::Note(Bad { number, why, is_digest: true, .. }) => {
                 if rules.json {
                     let state = "unverified";
@@ -247,7 +256,7 @@ impl Checker<'_> {
         if !is_done {
             return End::Cancelled;
         }
-        let nforms = reading.nforms();
+        let nforms = forms.count();
         let Reading { error, is_manifest, nbad, nunverified, first_bad, nentries, ntagged, .. } = reading;
         if let Some(error) = error {
             return self.not_read(list_name, &error);
@@ -506,11 +515,8 @@ struct Reading<'a> {
     base: &'a Path,
     /// The folder of Windows, with its slash, that the list was made in: the folder that names are relative to here.
     root: Option<Vec<u8>>,
-    /// Files with names in other Unicode forms than the list has.
-    forms: Forms,
-    /// Hashes of names that are not ASCII: of the NFC, then of the name as it is in the list, and whether the file was
-    /// found in another form.
-    seen: HashMap<u64, (u64, bool)>,
+    /// The paths that are not ASCII.
+    forms: &'a OtherForms,
     /// The methods that the list has used so far.
     methods: Vec<Arc<[Method]>>,
     /// The servers of the network that the user has named: those of the list, the current folder and the base.
@@ -518,7 +524,14 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(lines: Lines, list: &'a Path, base: Base<'a>, grammar: &'a mut Grammar, rules: Rules) -> Reading<'a> {
+    fn new(
+        lines: Lines,
+        list: &'a Path,
+        base: Base<'a>,
+        grammar: &'a mut Grammar,
+        rules: Rules,
+        forms: &'a OtherForms,
+    ) -> Reading<'a> {
         let folder = if let Base::Folder(folder) = base { Some(folder) } else { None };
         Reading {
             lines,
@@ -539,8 +552,7 @@ impl<'a> Reading<'a> {
                 Base::List => list.parent().unwrap_or(Path::new("")),
             },
             root: None,
-            forms: Forms::default(),
-            seen: HashMap::new(),
+            forms,
             methods: Vec::new(),
             servers: [list, Path::new(".")].into_iter().chain(folder).filter_map(server).collect(),
         }
@@ -606,14 +618,10 @@ impl<'a> Reading<'a> {
         // A hostile list could have each order of the algorithms.
         digests.sort_by_key(|(algorithm, _)| algorithm.name());
         let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
-        let (here, refused) = match self.rules.lenient && !name.is_ascii() {
-            true => self.other_form(here, &name),
-            false => (here, None),
-        };
         let path = here.as_deref().unwrap_or(&name);
-        let mut source = match refused.or(self.refused(path).map(Refused::Name)) {
+        let mut source = match self.refused(path) {
             None => mode.source(to_path(path)),
-            Some(why) => Source::reader(why),
+            Some(why) => Source::reader(Refused::Name(why)),
         };
         let is_other = here.is_some() || matches!(source, Source::Reader(_));
         let mut listed = is_other.then(|| name.to_vec());
@@ -621,31 +629,18 @@ impl<'a> Reading<'a> {
             *path = self.base.join(&path);
             listed = Some(name.into_owned());
         }
+        let taken = match &source {
+            Source::Path(path) if self.rules.lenient && self.forms.is_taken(path) => Some(portable(path).into_owned()),
+            _ => None,
+        };
+        if let Some(path) = taken {
+            source = Source::reader(Refused::CheckedBefore);
+            listed.get_or_insert(path);
+        }
         self.nentries += 1;
         self.ntagged += u64::from(is_tagged);
         let methods = self.methods(&digests);
         Request { source, methods, tag: Listed { digests, nbytes, name: listed } }
-    }
-
-    /// The name here of a file that is there in another Unicode form only. No file is taken for two names of the list.
-    fn other_form(&mut self, here: Option<Vec<u8>>, name: &[u8]) -> (Option<Vec<u8>>, Option<Refused>) {
-        let Some(key) = forms::nfc(name) else { return (here, None) };
-        let path = here.as_deref().unwrap_or(name);
-        let found = self.forms.find(self.base, &to_path(path)).map(|path| portable(&path).into_owned());
-        let (key, own) = (fingerprint(&key), fingerprint(name));
-        match (self.seen.insert(key, (own, found.is_some())), found) {
-            // One of two names has found the file that the other has, too.
-            (Some((other, was_found)), found) if other != own && (was_found || found.is_some()) => {
-                (here, Some(Refused::CheckedBefore))
-            }
-            (_, Some(found)) => (Some(found), None),
-            (_, None) => (here, None),
-        }
-    }
-
-    /// Number of files that have their names in another Unicode form.
-    fn nforms(&self) -> u64 {
-        self.seen.values().filter(|&&(_, found)| found).count() as u64
     }
 
     fn methods(&mut self, digests: &[(Algorithm, Hash)]) -> Arc<[Method]> {
@@ -657,6 +652,60 @@ impl<'a> Reading<'a> {
         let methods: Arc<[Method]> = wanted().map(Method::from).collect();
         self.methods.push(Arc::clone(&methods));
         methods
+    }
+}
+
+/// Finds files whose names in the list are there in another Unicode form only. No file is taken for two names.
+#[derive(Default)]
+struct OtherForms(Mutex<Paths>);
+
+#[derive(Default)]
+struct Paths {
+    forms: Forms,
+    /// Hashes of all paths of the list that are not ASCII.
+    listed: HashSet<u64>,
+    /// Hashes of the paths that were found for others, and of these.
+    found: HashMap<u64, u64>,
+}
+
+impl OtherForms {
+    /// Notes a path of the list. Returns whether its file was taken for another path.
+    fn is_taken(&self, path: &Path) -> bool {
+        let bytes = path.as_os_str().as_encoded_bytes();
+        if bytes.is_ascii() {
+            return false;
+        }
+        let mut paths = lock(&self.0);
+        let own = fingerprint(bytes);
+        paths.listed.insert(own);
+        paths.found.contains_key(&own)
+    }
+
+    /// Hashes a file that is missing under its own name, under another form of it. `None` if there is none, or more than
+    /// one, or the list has it, too.
+    fn hash(&self, request: &Request<Listed>, options: &Options) -> Option<Result<Hashed, FileError>> {
+        let Source::Path(path) = &request.source else { return None };
+        let found = {
+            let mut paths = lock(&self.0);
+            let found = paths.forms.find(Path::new(""), path)?;
+            let key = |path: &Path| fingerprint(path.as_os_str().as_encoded_bytes());
+            let (other, own) = (key(&found), key(path));
+            let is_free = !paths.listed.contains(&other) && *paths.found.entry(other).or_insert(own) == own;
+            is_free.then_some(found)?
+        };
+        let request = Request { source: Source::Path(found), methods: Arc::clone(&request.methods), tag: () };
+        let mut result = None;
+        hash_steps(std::iter::once(Step::<(), ()>::Hash(request)), options, |event| {
+            if let Event::Hashed(_, hashed) = event {
+                result = Some(hashed);
+            }
+        });
+        result
+    }
+
+    /// Number of files that were found.
+    fn count(&self) -> u64 {
+        lock(&self.0).found.len() as u64
     }
 }
 
