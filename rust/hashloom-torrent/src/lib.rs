@@ -38,7 +38,7 @@ pub use parse::{
 };
 pub use verify::{
     Check, Checkpoint, Content, FileDifference, FileReport, FileState, FileTrouble, Location, PieceState, Ranges,
-    Report, Trouble, Verdicts, VerifyError, verify, verify_many, verify_pieces,
+    Report, Trouble, Verdicts, VerifyError, clients_rename, verify, verify_many, verify_pieces,
 };
 
 // The examples in the guide as documentation tests.

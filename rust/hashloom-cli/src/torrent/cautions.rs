@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What the maker of a torrent should know before strangers download it: junk, names that other systems lack, episodes
+//! Cautions for the maker of a torrent, before strangers download it: junk, names that other systems lack, episodes
 //! that are not there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use hashloom_files::paths::name::check_windows;
 use hashloom_files::text::shown;
-use hashloom_torrent::Plan;
+use hashloom_torrent::{Plan, clients_rename};
 
 use crate::units::plural;
 
@@ -70,7 +70,7 @@ pub fn of_names(plan: &Plan) -> Vec<String> {
     let mut look_at = |name: &[u8], place: &[u8]| {
         if name.len() > NAME_NBYTES_MAX {
             long.push(place);
-        } else if check_windows(name).is_err() || String::from_utf8_lossy(name).contains(is_invisible) {
+        } else if check_windows(name).is_err() || clients_rename(name) {
             foreign.push(place);
         }
     };
@@ -106,11 +106,6 @@ pub fn of_names(plan: &Plan) -> Vec<String> {
         foreign.message("names that Windows lacks, or characters that clients replace"),
     ];
     messages.into_iter().flatten().collect()
-}
-
-/// Marks of direction, which libtorrent takes out of names.
-fn is_invisible(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
 }
 
 /// The warning about episodes that a season lacks: some number between 1 and its last episode.

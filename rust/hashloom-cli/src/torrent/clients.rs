@@ -63,7 +63,7 @@ struct Target {
 #[derive(Debug)]
 pub struct Plan {
     targets: Vec<Target>,
-    /// Where the content is looked for.
+    /// The place where the content is looked for.
     place: Location,
     map: PathMap,
 }
@@ -74,7 +74,7 @@ pub struct Written {
     pub what: String,
     pub path: PathBuf,
     pub nbytes: u64,
-    /// What the client will do that its user may not expect.
+    /// A thing that the client will do and its user may not expect.
     pub note: Option<String>,
 }
 

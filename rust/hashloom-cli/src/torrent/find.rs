@@ -39,7 +39,7 @@ pub struct Find {
     search: Search,
 }
 
-/// What is searched, and where.
+/// The torrents that are searched for, and the folders.
 #[derive(Debug, Args)]
 pub struct Search {
     /// The .torrent files

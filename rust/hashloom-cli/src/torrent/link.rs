@@ -43,7 +43,7 @@ pub struct Link {
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
 
-    /// What is made of a file
+    /// The kind of link, or a copy, that is made of a file
     #[arg(long, value_name = "KIND", default_value = "hard")]
     how: How,
 
@@ -163,7 +163,7 @@ struct Linker<'a> {
     own: HashMap<(u64, u64), (Stamp, Stamp)>,
 }
 
-/// What was made for a torrent, and is removed if anything fails.
+/// The files and folders made for a torrent, which are removed if anything fails.
 #[derive(Default)]
 struct Made {
     folders: Vec<PathBuf>,
@@ -283,7 +283,7 @@ impl Linker<'_> {
     /// Notes the stamp of a file that has got or lost a hard link.
     fn relinked(&mut self, source: &Path, stamp: &Stamp) {
         if let Ok(Some(now)) = Stamp::of_entry(source) {
-            // Of any other change the stamp shows more.
+            // The stamp shows more of any other change.
             let mut before = now;
             before.ctime_ns = stamp.ctime_ns;
             if before == *stamp {

@@ -48,7 +48,7 @@ fn mistaken(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What to do with qBittorrent's `torrents.db`.
+/// The cure for a user who gives qBittorrent's `torrents.db`.
 pub const DATABASE: &str = "an SQLite database, which qBittorrent keeps its torrents in if told to. Choose fastresume files in \
     qBittorrent's settings (Advanced, resume data storage type), and start and end it: it then has .torrent and \
     .fastresume files in BT_backup";
@@ -68,7 +68,7 @@ pub fn take_layers(torrent: &mut Torrent, path: &Path) {
     if torrent.unlayered().is_empty() {
         return;
     }
-    // What is wrong with the file is said where the file itself is asked for.
+    // A fault of this file is told by the option that names it.
     if let Ok(bytes) = File::open(path).map_err(|error| failed(path, &error)).and_then(|file| read_bytes(path, file)) {
         let _ = resume::take_layers(&bytes, torrent);
     }

@@ -67,7 +67,7 @@ pub fn jobs(arguments: &Create) -> Result<Vec<Create>, String> {
             job.fill_preset(presets, name)?;
         }
         if job.like.is_none() && (batch.is_some() || arguments.preset.is_some()) {
-            // What mkbrr makes.
+            // mkbrr makes these.
             job.v1 |= !job.v2 && !job.hybrid;
             job.private.get_or_insert(arguments.preset.is_some());
         }
@@ -108,7 +108,7 @@ fn home() -> Option<PathBuf> {
     env::var_os(variable).filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// Where presets may be; the first file counts.
+/// The files that may have presets; the first one counts.
 fn places() -> Vec<PathBuf> {
     let below = [".config/hashloom/presets.yaml", ".config/mkbrr/presets.yaml", ".mkbrr/presets.yaml"];
     let of_home = home().into_iter().flat_map(|home| below.map(|place| home.join(place)));
@@ -331,7 +331,7 @@ mod tests {
         for rule in ["ample.org", "example.com", "http://", "key"] {
             assert!(!is_for(rule, url), "{rule}");
         }
-        // What mkbrr's GetDomainPrefix gives.
+        // mkbrr's GetDomainPrefix gives the same.
         for (url, name) in [(url, "example"), ("udp://a.example:80", "a"), ("http://localhost/x", "localhost")] {
             assert_eq!(prefix(url), name);
         }

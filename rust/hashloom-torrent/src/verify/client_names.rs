@@ -23,6 +23,23 @@ pub(crate) enum Client {
 pub(crate) const LIBTORRENT: [Client; 2] = [Client::Libtorrent20, Client::Libtorrent21];
 pub(crate) const TRANSMISSION: [Client; 3] = [Client::Transmission3, Client::Transmission40, Client::Transmission41];
 
+/// The number of bytes from which on libtorrent cuts a name.
+const CUT_NBYTES: usize = 240;
+
+/// Whether libtorrent 2 or Transmission 3 or 4 keep a file or folder of this name under another: a name with control
+/// characters, with marks that cannot be seen, of more than 240 bytes, that is no UTF-8, or that Windows lacks.
+///
+/// ```
+/// use hashloom_torrent::clients_rename;
+///
+/// assert!(clients_rename(b"a\\b") && clients_rename("zero\u{200b}width".as_bytes()) && clients_rename(b"caf\xe9"));
+/// assert!(!clients_rename("caf\u{e9} 1.mkv".as_bytes()));
+/// ```
+pub fn clients_rename(name: &[u8]) -> bool {
+    let mut clients = LIBTORRENT.iter().chain(&TRANSMISSION);
+    std::str::from_utf8(name).is_err() || clients.any(|client| client.sanitized(name).as_deref() != Some(name))
+}
+
 /// The names that a client gives the files of a torrent.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -110,7 +127,7 @@ impl Names {
 }
 
 /// A hash of a path; `above` gets that of each folder on the way to it.
-fn fingerprint(path: &[u8], mut above: impl FnMut(u64)) -> u64 {
+pub(crate) fn fingerprint(path: &[u8], mut above: impl FnMut(u64)) -> u64 {
     let mut hasher = DefaultHasher::new();
     for (depth, component) in path.split(|&byte| byte == b'/').enumerate() {
         if depth > 0 {
@@ -177,7 +194,7 @@ fn libtorrent(name: &[u8], is_2_1: bool) -> Option<Vec<u8>> {
                 out.extend_from_slice(&name[at..at + nbytes]);
                 ndots += usize::from(point == '.');
                 // A name of more than 240 bytes ends there; an extension of up to nine bytes stays.
-                if out.len() >= 240 && !has_extension {
+                if out.len() >= CUT_NBYTES && !has_extension {
                     let first = (name.len().saturating_sub(10)).max(at) + 1;
                     let Some(dot) = (first..name.len()).rev().find(|&dot| name[dot] == b'.') else { break };
                     has_extension = true;
@@ -202,7 +219,7 @@ const DEVICES: [&[u8]; 22] = [
 ];
 
 /// The number of bytes of a Windows device's name that `name` is, or has before a dot.
-pub(crate) fn device(name: &[u8]) -> Option<usize> {
+fn device(name: &[u8]) -> Option<usize> {
     let base = name.split(|&byte| byte == b'.').next().unwrap_or_default();
     DEVICES.iter().any(|device| device.eq_ignore_ascii_case(base)).then_some(base.len())
 }

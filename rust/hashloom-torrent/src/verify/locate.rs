@@ -26,11 +26,11 @@ use hashloom_files::paths::forms::Forms;
 use hashloom_files::pieces::files::{Cache, Place, seems_present};
 use hashloom_files::run::lock;
 
-use super::client_names::{LIBTORRENT, Names, TRANSMISSION, device};
+use super::client_names::{self, LIBTORRENT, Names, TRANSMISSION, clients_rename};
 use super::parts::Parts;
 use crate::Torrent;
 
-/// Where the content of a torrent is looked for.
+/// The place where the content of a torrent is looked for.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -267,22 +267,14 @@ fn lower(path: &[u8]) -> u64 {
     fingerprint(&path.to_ascii_lowercase())
 }
 
-/// Whether a client may have another name for a file: a name is not ASCII, has a control character or one of Windows,
-/// begins or ends with a space or dot, or is long; or is that of a device of Windows.
+/// Whether a file may be there under another name: a client has one for it, or Unicode another form.
 fn has_other_names(path: &[u8]) -> bool {
-    path.split(|&byte| byte == b'/').any(|name| {
-        name.len() >= 240
-            || name.iter().any(|byte| !(b' '..=b'~').contains(byte) || b"<>:\"\\|?*".contains(byte))
-            || [name.first(), name.last()].iter().any(|byte| matches!(byte, Some(b' ' | b'.')))
-            || device(name).is_some()
-    })
+    !path.is_ascii() || path.split(|&byte| byte == b'/').any(clients_rename)
 }
 
+/// A hash of a path.
 fn fingerprint(path: &[u8]) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    path.hash(&mut hasher);
-    hasher.finish()
+    client_names::fingerprint(path, |_| {})
 }
 
 /// Number of files that decide between two places.

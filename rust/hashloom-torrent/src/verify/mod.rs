@@ -33,6 +33,7 @@ use locate::{Located, Paths, locate};
 use parts::Parts;
 
 pub use checkpoint::{Checkpoint, Verdicts};
+pub use client_names::clients_rename;
 pub use content::Content;
 pub use locate::Location;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
