@@ -59,6 +59,14 @@ pub const HL_SHAKE128: hl_alg = 14;
 pub const HL_SHAKE256: hl_alg = 15;
 /// Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum.
 pub const HL_KECCAK_256: hl_alg = 16;
+/// SM3: GB/T 32905-2016.
+pub const HL_SM3: hl_alg = 17;
+/// BLAKE2b: RFC 7693.
+pub const HL_BLAKE2B: hl_alg = 18;
+/// BLAKE2b-256: RFC 7693.
+pub const HL_BLAKE2B_256: hl_alg = 19;
+/// BLAKE2s: RFC 7693.
+pub const HL_BLAKE2S: hl_alg = 20;
 // algorithms.py: end
 
 // algorithms.py: rust_sys_sizes
@@ -94,6 +102,14 @@ pub const HL_SHAKE128_DIGEST_NBYTES: usize = 32;
 pub const HL_SHAKE256_DIGEST_NBYTES: usize = 64;
 /// Bytes in a Keccak-256 digest.
 pub const HL_KECCAK_256_DIGEST_NBYTES: usize = 32;
+/// Bytes in a SM3 digest.
+pub const HL_SM3_DIGEST_NBYTES: usize = 32;
+/// Bytes in a BLAKE2b digest.
+pub const HL_BLAKE2B_DIGEST_NBYTES: usize = 64;
+/// Bytes in a BLAKE2b-256 digest.
+pub const HL_BLAKE2B_256_DIGEST_NBYTES: usize = 32;
+/// Bytes in a BLAKE2s digest.
+pub const HL_BLAKE2S_DIGEST_NBYTES: usize = 32;
 // algorithms.py: end
 /// Room for any digest of this and later versions, in bytes.
 pub const HL_DIGEST_MAX_NBYTES: usize = 64;
@@ -125,6 +141,12 @@ pub const HL_BODY_RIPEMD160: hl_body = 3;
 pub const HL_BODY_MD5: hl_body = 4;
 /// SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256, Keccak-256.
 pub const HL_BODY_KECCAK: hl_body = 5;
+/// SM3.
+pub const HL_BODY_SM3: hl_body = 6;
+/// BLAKE2b, BLAKE2b-256.
+pub const HL_BODY_BLAKE2B: hl_body = 7;
+/// BLAKE2s.
+pub const HL_BODY_BLAKE2S: hl_body = 8;
 // algorithms.py: end
 
 /// The description of one algorithm.
@@ -147,11 +169,11 @@ pub struct hl_alg_info {
     pub word_nbytes: c_uint,
     /// Words in the state: 4 to 25.
     pub nwords: c_uint,
-    /// Byte order of words in messages and digests: 1 for SHA-1 and SHA-2, which are big-endian, else 0.
+    /// Byte order of words in messages and digests: 1 for SHA-1, SHA-2 and SM3, which are big-endian, else 0.
     pub big_endian: c_int,
     /// The initial state: `nwords` words in the machine's byte order.
     pub iv: *const c_void,
-    /// One of [`HL_STRENGTHENED`], [`HL_SPONGE`] and [`HL_XOF`].
+    /// One of [`HL_STRENGTHENED`], [`HL_SPONGE`], [`HL_XOF`] and [`HL_COUNTED`].
     pub ending: hl_ending,
     /// The byte that follows the message of a sponge; else 0.
     pub suffix: c_uint,
@@ -165,6 +187,23 @@ pub const HL_STRENGTHENED: hl_ending = 0;
 pub const HL_SPONGE: hl_ending = 1;
 /// Likewise, and the digest may have any length.
 pub const HL_XOF: hl_ending = 2;
+/// By zeros up to the end of the block; the block function takes the number of bytes, and a mark of the last block (RFC 7693
+/// section 3.3).
+pub const HL_COUNTED: hl_ending = 3;
+
+/// The parameters of a BLAKE2 (RFC 7693 section 2.5).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hl_blake2_parameters {
+    /// Up to 64 bytes for BLAKE2b, 32 for BLAKE2s.
+    pub key: *const c_void,
+    /// Bytes in the key; 0: none.
+    pub key_nbytes: usize,
+    /// BLAKE2s takes the first 8 bytes.
+    pub salt: [u8; 16],
+    /// Likewise.
+    pub personal: [u8; 16],
+}
 
 /// The result of a call: [`HL_OK`] or one of the errors `HL_E…`.
 pub type hl_status = c_uint;
@@ -468,6 +507,13 @@ unsafe extern "C" {
 
     /// Begins a message. Bytes of the context that the algorithm never uses are not written.
     pub fn hl_init(ctx: *mut hl_ctx, alg: hl_alg) -> hl_status;
+    /// Begins a message of BLAKE2 with parameters, which may be null, and a digest of that length.
+    pub fn hl_blake2_init(
+        ctx: *mut hl_ctx,
+        alg: hl_alg,
+        digest_nbytes: usize,
+        parameters: *const hl_blake2_parameters,
+    ) -> hl_status;
     /// Appends data to the message.
     pub fn hl_update(ctx: *mut hl_ctx, data: *const c_void, nbytes: usize) -> hl_status;
     /// Writes the digest and wipes what the context held. Initialise the context again before its next use.

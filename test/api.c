@@ -49,7 +49,7 @@ static void check_names(void)
     for (size_t i = 0; i < hl_alg_count(); i++) {
         const hl_alg_info *alg = hl_alg_at(i);
         CHECK((alg->suffix != 0) == is_sponge(alg), "%s: suffix %#x", alg->name, alg->suffix);
-        CHECK(alg->block_shift == 0 ? (alg->block_nbytes & (alg->block_nbytes - 1)) != 0
+        CHECK(alg->block_shift == 0 ? alg->ending == HL_COUNTED || (alg->block_nbytes & (alg->block_nbytes - 1)) != 0
                                     : 1u << alg->block_shift == alg->block_nbytes,
               "%s: block_shift %u", alg->name, alg->block_shift);
         CHECK(alg->block_nbytes % alg->word_nbytes == 0 && (!is_sponge(alg) || alg->block_nbytes < 200), "%s",

@@ -404,19 +404,20 @@ static void check_one_choice(const hl_alg_info *alg)
     ONE_READ(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .again = other_alg(alg),
                               .messages = {.count = COUNT, .base = messages}, .digests = found}));
     const hl_alg_info *other = hl_alg_find(other_alg(alg));
-    if (!is_sponge(alg))
+    if (is_searchable(alg))
         ONE_READ(hl_search(&(hl_search_job){.nbytes = sizeof(hl_search_job), .alg = (uint32_t)alg->alg,
-                                            .again = is_sponge(other) ? 0 : (uint32_t)other->alg, .prefix = chunk,
+                                            .again = is_searchable(other) ? (uint32_t)other->alg : 0, .prefix = chunk,
                                             .prefix_nbytes = sizeof chunk, .last = 99}, nonces, 9, &n));
     nreads = 0;
     CHECK(hl_kernel_chosen(alg->alg, 3) != NULL && nreads <= 1, "hl_kernel_chosen chose %u times", nreads);
-    if (!has_hmac(alg)) {
+    if (alg->ending == HL_XOF) {
         ONE_READ(hl_squeeze(&ctxs[0], found, 3));
         ONE_READ(hl_squeeze(&ctxs[0], found, 500));
         ONE_READ(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .digest_nbytes = 500,
                                   .messages = {.count = 9, .base = messages}, .digests = found}));
-        return;
     }
+    if (!has_hmac(alg))
+        return;
     ONE_READ(hl_hmac_key_init(&key, alg->alg, "k", 1));
     ONE_READ(hl_hmac_key_init(&key, alg->alg, chunk, sizeof chunk));
     ONE_READ(hl_hmac_many(&key, messages, COUNT, found));

@@ -20,13 +20,13 @@ static void add_lengths(size_t from, size_t to)
 /* Lengths around block boundaries, up to as many blocks as there are lanes, and one more round of lanes. */
 static void set_lengths(const hl_alg_info *alg)
 {
-    const size_t block = is_sponge(alg) ? alg->block_nbytes : 64; /* every second boundary is one of 128 */
+    const size_t block = is_searchable(alg) ? 64 : alg->block_nbytes; /* every second boundary is one of 128 */
 
     nlengths = 0;
     add_lengths(0, 2 * block + 4 > 300 ? 2 * block + 4 : 300);
     for (size_t nblocks = 3; nblocks <= 2 * HL_LANES_MAX; nblocks += nblocks < 8 ? 1 : 8)
         add_lengths(nblocks * block - 20, nblocks * block + 10); /* SHA-512's length takes 16 bytes */
-    if (!is_sponge(alg))
+    if (is_searchable(alg))
         add_lengths(4096 - 10, 4096 + 10);
 }
 

@@ -18,7 +18,8 @@ int main(int argc, char **argv)
         CHECK(ref->digest_nbytes == alg->digest_nbytes && ref->block_nbytes == alg->block_nbytes &&
                   ref->word_nbytes == alg->word_nbytes && ref->nwords == alg->nwords &&
                   ref->big_endian == alg->big_endian && ref->suffix == alg->suffix &&
-                  (ref->suffix != 0) == (alg->ending != HL_STRENGTHENED) && ref->is_xof == (alg->ending == HL_XOF),
+                  (ref->suffix != 0) == is_sponge(alg) && ref->is_counted == (alg->ending == HL_COUNTED) &&
+                  ref->is_xof == (alg->ending == HL_XOF),
               "%s", alg->name);
         for (unsigned w = 0; w < alg->nwords; w++)
             CHECK(ref->iv[w] == (alg->word_nbytes == 4 ? ((const uint32_t *)alg->iv)[w]

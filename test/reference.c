@@ -351,6 +351,123 @@ static void md5_block(uint64_t state[REFERENCE_NWORDS], const uint8_t *block, un
     state[3] = (uint32_t)(state[3] + d);
 }
 
+/* SM3, GB/T 32905-2016 section 5.3 */
+static void sm3_W(uint32_t W[68], const uint8_t *block)
+{
+    for (int j = 0; j < 68; j++) {
+        if (j < 16) {
+            W[j] = big_endian(block + 4 * j);
+        } else {
+            const uint32_t X = W[j - 16] ^ W[j - 9] ^ rotl(W[j - 3], 15);
+            W[j] = (X ^ rotl(X, 15) ^ rotl(X, 23)) ^ rotl(W[j - 13], 7) ^ W[j - 6];
+        }
+    }
+}
+
+/* W of the 64 rounds, then W'. */
+static void sm3_schedule(uint64_t words[160], const uint8_t *block)
+{
+    uint32_t W[68];
+
+    sm3_W(W, block);
+    for (int j = 0; j < 64; j++) {
+        words[j] = W[j];
+        words[64 + j] = W[j] ^ W[j + 4];
+    }
+}
+
+static void sm3_block(uint64_t V[REFERENCE_NWORDS], const uint8_t *block, unsigned block_nbytes)
+{
+    uint32_t W[68], v[8]; /* A .. H */
+
+    (void)block_nbytes;
+    sm3_W(W, block);
+    for (int i = 0; i < 8; i++)
+        v[i] = (uint32_t)V[i];
+    for (int j = 0; j < 64; j++) {
+        const uint32_t T = j < 16 ? 0x79cc4519 : 0x7a879d8a, turned = j % 32 == 0 ? T : rotl(T, (unsigned)j % 32);
+        const uint32_t SS1 = rotl((uint32_t)(rotl(v[0], 12) + v[4] + turned), 7), SS2 = SS1 ^ rotl(v[0], 12);
+        const uint32_t FF = j < 16 ? v[0] ^ v[1] ^ v[2] : (v[0] & v[1]) | (v[0] & v[2]) | (v[1] & v[2]);
+        const uint32_t GG = j < 16 ? v[4] ^ v[5] ^ v[6] : (v[4] & v[5]) | (~v[4] & v[6]);
+        const uint32_t TT1 = FF + v[3] + SS2 + (W[j] ^ W[j + 4]), TT2 = GG + v[7] + SS1 + W[j];
+        v[3] = v[2], v[2] = rotl(v[1], 9), v[1] = v[0], v[0] = TT1;
+        v[7] = v[6], v[6] = rotl(v[5], 19), v[5] = v[4], v[4] = TT2 ^ rotl(TT2, 9) ^ rotl(TT2, 17);
+    }
+    for (int i = 0; i < 8; i++)
+        V[i] ^= v[i];
+}
+
+/* RFC 7693 sections 2.7 and 3.2. Behind h the state has the offset t, one word of 64 bits or two of 32, the flag f, as
+ * a mask, and the digest's length. */
+static const uint8_t blake2_sigma[10][16] = {
+    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+    {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4}, {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+    {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13}, {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+    {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+    {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
+};
+
+static uint64_t blake2_turn(uint64_t x, unsigned n, unsigned nbits)
+{
+    const uint64_t mask = nbits == 64 ? UINT64_MAX : UINT32_MAX;
+
+    x &= mask;
+    return (x >> n | x << (nbits - n)) & mask;
+}
+
+static void blake2_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, unsigned nbits, const uint64_t IV[8])
+{
+    static const unsigned turns[2][4] = {{16, 12, 8, 7}, {32, 24, 16, 63}};
+    static const uint8_t places[8][4] = {{0, 4, 8, 12}, {1, 5, 9, 13}, {2, 6, 10, 14}, {3, 7, 11, 15},
+                                         {0, 5, 10, 15}, {1, 6, 11, 12}, {2, 7, 8, 13}, {3, 4, 9, 14}};
+    const unsigned *const R = turns[nbits == 64];
+    const uint64_t nbytes = nbits * 2, mask = nbits == 64 ? UINT64_MAX : UINT32_MAX;
+    uint64_t v[16], m[16];
+
+    S[8] = (S[8] + nbytes) & mask;
+    if (nbits == 32 && S[8] < nbytes)
+        S[9] = (S[9] + 1) & mask;
+    for (int i = 0; i < 16; i++) {
+        m[i] = nbits == 32 ? little_endian(block + 4 * i)
+                           : little_endian(block + 8 * i) | (uint64_t)little_endian(block + 8 * i + 4) << 32;
+        v[i] = i < 8 ? S[i] : IV[i - 8];
+    }
+    v[12] ^= S[8];
+    v[13] ^= nbits == 32 ? S[9] : 0;
+    v[14] ^= S[nbits == 32 ? 10 : 9];
+    for (int round = 0; round < (nbits == 64 ? 12 : 10); round++)
+        for (int i = 0; i < 8; i++) {
+            uint64_t *const a = &v[places[i][0]], *const b = &v[places[i][1]], *const c = &v[places[i][2]];
+            uint64_t *const d = &v[places[i][3]];
+            for (int half = 0; half < 2; half++) {
+                *a = (*a + *b + m[blake2_sigma[round % 10][2 * i + half]]) & mask;
+                *d = blake2_turn(*d ^ *a, R[2 * half], nbits);
+                *c = (*c + *d) & mask;
+                *b = blake2_turn(*b ^ *c, R[2 * half + 1], nbits);
+            }
+        }
+    for (int i = 0; i < 8; i++)
+        S[i] ^= v[i] ^ v[i + 8];
+}
+
+static void blake2b_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, unsigned block_nbytes)
+{
+    static const uint64_t IV[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
+                                   0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+
+    (void)block_nbytes;
+    blake2_block(S, block, 64, IV);
+}
+
+static void blake2s_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, unsigned block_nbytes)
+{
+    static const uint64_t IV[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+    (void)block_nbytes;
+    blake2_block(S, block, 32, IV);
+}
+
 /* ---- FIPS 202 ---- */
 
 typedef uint64_t keccak_state[5][5]; /* [x][y]: the bits of a lane, bit z at 2^z (section 3.1) */
@@ -459,37 +576,49 @@ static void keccak_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, uns
  * SHA-3, the four of SHAKE, and none of Keccak-256 (its authors' submission), with the first one bit of the padding,
  * are the suffix. */
 #define SPONGE(name, d, c, suffix, is_xof) \
-    {name, (d) / 8, (1600 - (c)) / 8, 8, 25, 0, {0}, keccak_block, 0, NULL, suffix, is_xof}
+    {name, (d) / 8, (1600 - (c)) / 8, 8, 25, 0, {0}, keccak_block, 0, NULL, suffix, is_xof, 0}
 
 /* Initial values: section 5.3; RIPEMD-160's and MD5's are SHA-1's. */
 static const struct reference references[] = {
     {"sha1", 20, 64, 4, 5, 1, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, sha1_block, 80,
-     sha1_schedule, 0, 0},
+     sha1_schedule, 0, 0, 0},
     {"sha224", 28, 64, 4, 8, 1,
      {0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4}, sha256_block, 64,
-     sha256_schedule, 0, 0},
+     sha256_schedule, 0, 0, 0},
     {"sha256", 32, 64, 4, 8, 1,
      {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}, sha256_block, 64,
-     sha256_schedule, 0, 0},
+     sha256_schedule, 0, 0, 0},
     {"sha384", 48, 128, 8, 8, 1,
      {0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
       0x67332667ffc00b31, 0x8eb44a8768581511, 0xdb0c2e0d64f98fa7, 0x47b5481dbefa4fa4}, sha512_block, 80,
-     sha512_schedule, 0, 0},
+     sha512_schedule, 0, 0, 0},
     {"sha512", 64, 128, 8, 8, 1,
      {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
       0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179}, sha512_block, 80,
-     sha512_schedule, 0, 0},
+     sha512_schedule, 0, 0, 0},
     {"sha512-224", 28, 128, 8, 8, 1,
      {0x8c3d37c819544da2, 0x73e1996689dcd4d6, 0x1dfab7ae32ff9c82, 0x679dd514582f9fcf,
       0x0f6d2b697bd44da8, 0x77e36f7304c48942, 0x3f9d85a86a1d36c8, 0x1112e6ad91d692a1}, sha512_block, 80,
-     sha512_schedule, 0, 0},
+     sha512_schedule, 0, 0, 0},
     {"sha512-256", 32, 128, 8, 8, 1,
      {0x22312194fc2bf72c, 0x9f555fa3c84c64c2, 0x2393b86b6f53b151, 0x963877195940eabd,
       0x96283ee2a88effe3, 0xbe5e1e2553863992, 0x2b0199fc2c85b8aa, 0x0eb72ddc81c52ca2}, sha512_block, 80,
-     sha512_schedule, 0, 0},
+     sha512_schedule, 0, 0, 0},
     {"ripemd160", 20, 64, 4, 5, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, ripemd160_block, 160,
-     ripemd160_schedule, 0, 0},
-    {"md5", 16, 64, 4, 4, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}, md5_block, 64, md5_schedule, 0, 0},
+     ripemd160_schedule, 0, 0, 0},
+    {"md5", 16, 64, 4, 4, 0, {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}, md5_block, 64, md5_schedule, 0, 0, 0},
+    {"sm3", 32, 64, 4, 8, 1,
+     {0x7380166f, 0x4914b2b9, 0x172442d7, 0xda8a0600, 0xa96f30bc, 0x163138aa, 0xe38dee4d, 0xb0fb0e4e}, sm3_block, 128,
+     sm3_schedule, 0, 0, 0},
+    {"blake2b", 64, 128, 8, 11, 0,
+     {0x6a09e667f2bdc948, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1, 0x510e527fade682d1,
+      0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179, 0, 0, 64}, blake2b_block, 0, NULL, 0, 0, 1},
+    {"blake2b-256", 32, 128, 8, 11, 0,
+     {0x6a09e667f2bdc928, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1, 0x510e527fade682d1,
+      0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179, 0, 0, 32}, blake2b_block, 0, NULL, 0, 0, 1},
+    {"blake2s", 32, 64, 4, 12, 0,
+     {0x6b08e647, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19, 0, 0, 0, 32},
+     blake2s_block, 0, NULL, 0, 0, 1},
     SPONGE("sha3-224", 224, 448, 0x06, 0), /* FIPS 202 section 6.1 */
     SPONGE("sha3-256", 256, 512, 0x06, 0),
     SPONGE("sha3-384", 384, 768, 0x06, 0),
@@ -517,15 +646,15 @@ void reference_init(struct reference_ctx *ctx, const struct reference *ref)
 void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes)
 {
     const uint8_t *bytes = data;
-    unsigned at = (unsigned)(ctx->nbytes % ctx->ref->block_nbytes);
+    const unsigned block_nbytes = ctx->ref->block_nbytes;
 
-    ctx->nbytes += nbytes;
-    for (size_t i = 0; i < nbytes; i++) {
-        ctx->block[at++] = bytes[i];
-        if (at == ctx->ref->block_nbytes) {
-            ctx->ref->block(ctx->state, ctx->block, ctx->ref->block_nbytes);
-            at = 0;
-        }
+    for (size_t i = 0; i < nbytes; i++, ctx->nbytes++) {
+        const unsigned at = (unsigned)(ctx->nbytes % block_nbytes);
+        if (ctx->ref->is_counted && at == 0 && ctx->nbytes > 0) /* the full block was not the last */
+            ctx->ref->block(ctx->state, ctx->block, block_nbytes);
+        ctx->block[at] = bytes[i];
+        if (!ctx->ref->is_counted && at + 1 == block_nbytes)
+            ctx->ref->block(ctx->state, ctx->block, block_nbytes);
     }
 }
 
@@ -562,6 +691,18 @@ void reference_final(struct reference_ctx *ctx, uint8_t *digest)
 
     if (ref->suffix != 0) {
         reference_final_long(ctx, digest, ref->digest_nbytes);
+        return;
+    }
+    if (ref->is_counted) {
+        const unsigned held = nbytes == 0 ? 0 : (unsigned)((nbytes - 1) % ref->block_nbytes) + 1;
+        const uint64_t before = nbytes - ref->block_nbytes;
+        memset(ctx->block + held, 0, ref->block_nbytes - held);
+        ctx->state[8] = ref->word_nbytes == 4 ? (uint32_t)before : before;
+        ctx->state[9] = ref->word_nbytes == 4 ? (uint32_t)(before >> 32) : UINT64_MAX;
+        ctx->state[10] = ref->word_nbytes == 4 ? UINT32_MAX : ctx->state[10];
+        ref->block(ctx->state, ctx->block, ref->block_nbytes);
+        for (unsigned i = 0; i < ref->digest_nbytes; i++)
+            digest[i] = (uint8_t)(ctx->state[i / ref->word_nbytes] >> 8 * (i % ref->word_nbytes));
         return;
     }
     /* nbytes * 8, which may take more than 64 bits. gcc for aarch64 does not see that length_nbytes is at most 16. */

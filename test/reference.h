@@ -23,6 +23,7 @@ struct reference {
     void (*schedule)(uint64_t words[160], const uint8_t *block);
     unsigned suffix; /* of a sponge: the byte that follows the message; else 0 */
     int is_xof;
+    int is_counted; /* BLAKE2: word 8 of the state is the number of bytes; the last block is marked, and never empty */
 };
 
 struct reference_ctx {

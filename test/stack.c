@@ -121,7 +121,7 @@ static int is_defined(const struct call *c)
     case HMAC:
     case HMAC_STREAMS:
     case PBKDF2: return has_hmac(c->alg);
-    case SEARCH: return !is_sponge(c->alg);
+    case SEARCH: return is_searchable(c->alg);
     case SQUEEZE:
     case LONG: return c->alg->ending == HL_XOF;
     default: return 1;

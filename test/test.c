@@ -235,12 +235,17 @@ int has_other(const hl_alg_info *alg, const char *what)
 
 int has_hmac(const hl_alg_info *alg)
 {
-    return alg->ending != HL_XOF;
+    return alg->ending == HL_STRENGTHENED || alg->ending == HL_SPONGE;
 }
 
 int is_sponge(const hl_alg_info *alg)
 {
-    return alg->ending != HL_STRENGTHENED;
+    return alg->ending == HL_SPONGE || alg->ending == HL_XOF;
+}
+
+int is_searchable(const hl_alg_info *alg)
+{
+    return alg->ending == HL_STRENGTHENED;
 }
 
 int test_kernel(const hl_kernel *kernel)
@@ -456,7 +461,9 @@ static const EVP_MD *libcrypto_of(const hl_alg_info *alg)
         if (known[i].alg == alg)
             return known[i].md;
     known[i].alg = alg;
-    known[i].md = EVP_get_digestbyname(alg->name);
+    char name[32]; /* BLAKE2: with the number of bits */
+    snprintf(name, sizeof name, "%s%.0u", alg->name, alg->ending == HL_COUNTED ? 8 * alg->digest_nbytes : 0);
+    known[i].md = EVP_get_digestbyname(name);
     EVP_MD_CTX *evp = EVP_MD_CTX_new();
     if (known[i].md != NULL && EVP_DigestInit_ex(evp, known[i].md, NULL) != 1)
         known[i].md = NULL;

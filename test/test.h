@@ -68,6 +68,7 @@ int has_other(const hl_alg_info *alg, const char *what);
 int has_hmac(const hl_alg_info *alg);
 /* Whether its messages end as FIPS 202 says. */
 int is_sponge(const hl_alg_info *alg);
+int is_searchable(const hl_alg_info *alg);
 /* The widest kernel of this build that this machine runs. */
 unsigned lanes_max(void);
 

@@ -46,7 +46,7 @@ class Algorithm:
     digest_nbytes: int
     block_nbytes: int
     iv: str
-    ending: str  # STRENGTHENED, SPONGE, XOF
+    ending: str  # STRENGTHENED, COUNTED, SPONGE, XOF
     suffix: int
     hashlib: str
     tags: tuple  # the first is written
@@ -58,6 +58,14 @@ class Algorithm:
     @property
     def is_xof(self):
         return self.ending == "XOF"
+
+    @property
+    def has_hmac(self):
+        return self.ending in ("STRENGTHENED", "SPONGE")
+
+    @property
+    def is_counted(self):
+        return self.ending == "COUNTED"
 
     @property
     def identifier(self):
@@ -104,8 +112,8 @@ def block_function(where, constant, number, name, word_nbytes, nwords, order):
 def algorithm(where, bodies, constant, number, name, title, body, digest_nbytes, block_nbytes, iv, ending, hashlib,
               tags, openssl, pkcs11, standard, status):
     check(body in bodies, where, f"no BLOCK_FUNCTION row before it is named {body}")
-    kind = re.fullmatch(r"(STRENGTHENED)|(SPONGE|XOF)\((\w+)\)", ending)
-    check(kind is not None, where, f"the ending is STRENGTHENED, SPONGE(suffix) or XOF(suffix), not {ending}")
+    kind = re.fullmatch(r"(STRENGTHENED|COUNTED)|(SPONGE|XOF)\((\w+)\)", ending)
+    check(kind is not None, where, f"the ending is STRENGTHENED, COUNTED, SPONGE(suffix) or XOF(suffix), not {ending}")
     check(status in ("CURRENT", "LEGACY"), where, f"the status is CURRENT or LEGACY, not {status}")
     return Algorithm(
         constant, integer(number, where, "the id"), name, title, bodies[body],
@@ -139,7 +147,8 @@ def read(path=LIST):
 
 
 # The crates of RustCrypto that the types replace, by block function.
-RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5", "keccak": "sha3"}
+RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5", "keccak": "sha3",
+               "sm3": "sm3", "blake2b": "blake2", "blake2s": "blake2"}
 
 
 def rust_peer(a):
@@ -193,6 +202,16 @@ def in_order():
     return sorted(ALGORITHMS, key=lambda a: (a.body.id, a.is_xof, a.suffix == 1, a.name))
 
 
+def in_go():
+    """Those that a package of the Go module has: go/internal/core/gen/text.py leaves the others out."""
+    return [a for a in ALGORITHMS if a.body.name not in ("sm3", "blake2b", "blake2s")]
+
+
+def eager():
+    """Those whose block is hashed as soon as it is full, as RustCrypto's block_api has it for the others' types."""
+    return [a for a in in_order() if not a.is_counted]
+
+
 def rust_sys_constants():
     for a in ALGORITHMS:
         usual = f"; digests of any length, usually {a.digest_nbytes} bytes" if a.is_xof else ""
@@ -233,7 +252,8 @@ def rust_rows():
         tags = ", ".join(f'"{tag}"' for tag in a.tags)
         yield f'    Row {{ name: "{a.name}", title: "{a.title}", tags: &[{tags}],'
         yield (f"        digest_nbytes: {a.digest_nbytes}, block_nbytes: {a.block_nbytes}, "
-               f"body: sys::HL_BODY_{a.body.constant}, is_xof: {str(a.is_xof).lower()} }},")
+               f"body: sys::HL_BODY_{a.body.constant}, is_xof: {str(a.is_xof).lower()}, "
+               f"has_hmac: {str(a.has_hmac).lower()} }},")
 
 
 def md_openssl():
@@ -272,7 +292,7 @@ def gpu_bodies():
 
 
 def rust_cores():
-    for a in in_order():
+    for a in eager():
         # The length in the padding takes two words; a sponge has none.
         count_nbytes = 0 if a.suffix else 2 * a.body.word_nbytes
         state = f"[u{8 * a.body.word_nbytes}; {a.body.nwords}]"
@@ -289,7 +309,7 @@ def has_oid(a):
 
 
 def rust_types():
-    for a in in_order():
+    for a in eager():
         oid = f', oid "{a.openssl[-1]}"' if has_oid(a) else ""
         advice = "Not collision resistant: for existing formats only. " if a.is_legacy else ""
         reader = f", {a.camel}Reader, {a.camel}ReaderCore" if a.is_xof else ""
@@ -300,19 +320,19 @@ def rust_types():
 
 
 def rust_macs():
-    for a in in_order():
+    for a in eager():
         if not a.is_xof:
             yield f"mac!(Hmac{a.camel}, {a.camel}, U{a.block_nbytes}, U{a.digest_nbytes});"
 
 
 def rust_peers():
-    for a in in_order():
+    for a in eager():
         yield f"        $xof!({a.camel}, {rust_peer(a)});" if a.is_xof else \
             f"        $fixed!({a.camel}, {rust_peer(a)}, Hmac{a.camel});"
 
 
 def rust_oids():
-    for a in in_order():
+    for a in eager():
         if has_oid(a):
             yield f"    check!({a.camel}, {rust_peer(a)});"
 
@@ -324,19 +344,19 @@ def rust_line_keys():
 
 def rust_solaris():
     for a in in_order():
-        mac = "None" if a.is_xof else f'Some("{a.identifier}_hmac")'
+        mac = "None" if not a.has_hmac else f'Some("{a.identifier}_hmac")'
         yield f'    (Algorithm::{a.camel}, "{a.identifier}", {mac}),'
 
 
 def go_constants():
-    width = max(len(a.constant) for a in ALGORITHMS)
-    for a in ALGORITHMS:
+    width = max(len(a.constant) for a in in_go())
+    for a in in_go():
         yield f"\t{a.constant:{width}} Alg = {a.id}"
 
 
 def go_rows():
-    width = max(len(a.constant) for a in ALGORITHMS) + 1
-    for a in ALGORITHMS:
+    width = max(len(a.constant) for a in in_go()) + 1
+    for a in in_go():
         yield (f'\t{a.constant + ":":{width}} {{"{a.name}", "{a.title}", "{a.body.name}", {a.digest_nbytes}, '
                f"{a.block_nbytes}, {a.body.word_nbytes}, {a.body.nwords}, {a.suffix:#04x}, {str(a.is_xof).lower()}}},")
 
@@ -427,7 +447,13 @@ def go_xofs():
 
 
 def python_constructors():
+    """Behind a line of --: those with parameters."""
+    with_parameters = [a for a in in_order() if a.is_counted and a.constant == a.body.constant]
     for a in in_order():
+        if a not in with_parameters:
+            yield f"    {a.hashlib} = {a.camel},"
+    yield "    --"
+    for a in with_parameters:
         yield f"    {a.hashlib} = {a.camel},"
 
 
@@ -445,6 +471,12 @@ def python_stubs():
     for a in in_order():
         kind = "HashXOF" if a.is_xof else "Hash"
         arguments = 'data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None'
+        if a.is_counted and a.constant == a.body.constant:
+            yield f"def {a.hashlib}("
+            yield '    data: _Data = b"", *, digest_size: int | None = None, key: _Data = b"", salt: _Data = b"",'
+            yield '    person: _Data = b"", usedforsecurity: bool = True, string: _Data | None = None'
+            yield f") -> {kind}: ..."
+            continue
         yield f"def {a.hashlib}({arguments}) -> {kind}: ..."
 
 

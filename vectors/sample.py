@@ -6,6 +6,7 @@
                                                    it, up to LAST; the first one has number 1
     vectors/sample.py wycheproof FILE              the vectors of a mac_test_schema_v1.json, as lines that test/hmac.c
                                                    reads: "MD" is a tag that must pass, "Wrong MD" one that must fail
+    vectors/sample.py blake2 FILE NAME STEP        every STEP-th vector without a key of blake2-kat.json, in NIST's form
 
 The output goes to stdout.
 """
@@ -46,4 +47,14 @@ def wycheproof(path):
     return "\n".join(lines) + "\n"
 
 
-print({"rsp": sample, "wycheproof": wycheproof}[sys.argv[1]](*sys.argv[2:]), end="")
+def blake2(path, name, step):
+    with open(path, encoding="utf-8") as file:
+        vectors = [v for v in json.load(file) if v["hash"] == name and not v["key"]]
+    chosen = vectors[::int(step)]
+    lines = [f"# {name}, without a key: {len(chosen)} of {len(vectors)} vectors"]
+    for vector in chosen:
+        lines += ["", f"Len = {4 * len(vector['in'])}", f"Msg = {vector['in'] or '00'}", f"MD = {vector['out']}"]
+    return "\n".join(lines) + "\n"
+
+
+print({"rsp": sample, "wycheproof": wycheproof, "blake2": blake2}[sys.argv[1]](*sys.argv[2:]), end="")

@@ -92,6 +92,13 @@ async function ask(worker, question, given) {
 // Lists end in the name of an algorithm.
 const ALGORITHMS = [
     // algorithms.py: page_names
+    "blake2b",
+    "blake2b-256",
+    "blake2b-512",
+    "blake2b512",
+    "blake2s",
+    "blake2s-256",
+    "blake2s256",
     "keccak-256",
     "md5",
     "ripemd-160",
@@ -125,6 +132,7 @@ const ALGORITHMS = [
     "shake-256",
     "shake128",
     "shake256",
+    "sm3",
     // algorithms.py: end
 ];
 

@@ -70,42 +70,50 @@ extern "C" {
  */
 typedef enum hl_alg {
     /* algorithms.py: c_enum */
-    HL_SHA1       = 1, /* FIPS 180-4 section 6.1. For existing formats only */
-    HL_SHA256     = 2, /* FIPS 180-4 section 6.2 */
-    HL_SHA224     = 3, /* FIPS 180-4 section 6.3 */
-    HL_SHA384     = 4, /* FIPS 180-4 section 6.5 */
-    HL_SHA512     = 5, /* FIPS 180-4 section 6.4 */
-    HL_SHA512_224 = 6, /* FIPS 180-4 section 6.6 */
-    HL_SHA512_256 = 7, /* FIPS 180-4 section 6.7 */
-    HL_RIPEMD160  = 8, /* Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3 */
-    HL_MD5        = 9, /* RFC 1321. For existing formats only */
-    HL_SHA3_224   = 10, /* FIPS 202 section 6.1 */
-    HL_SHA3_256   = 11, /* FIPS 202 section 6.1 */
-    HL_SHA3_384   = 12, /* FIPS 202 section 6.1 */
-    HL_SHA3_512   = 13, /* FIPS 202 section 6.1 */
-    HL_SHAKE128   = 14, /* FIPS 202 section 6.2; digests of any length, usually 32 bytes */
-    HL_SHAKE256   = 15, /* FIPS 202 section 6.2; digests of any length, usually 64 bytes */
-    HL_KECCAK_256 = 16  /* Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum */
+    HL_SHA1        = 1, /* FIPS 180-4 section 6.1. For existing formats only */
+    HL_SHA256      = 2, /* FIPS 180-4 section 6.2 */
+    HL_SHA224      = 3, /* FIPS 180-4 section 6.3 */
+    HL_SHA384      = 4, /* FIPS 180-4 section 6.5 */
+    HL_SHA512      = 5, /* FIPS 180-4 section 6.4 */
+    HL_SHA512_224  = 6, /* FIPS 180-4 section 6.6 */
+    HL_SHA512_256  = 7, /* FIPS 180-4 section 6.7 */
+    HL_RIPEMD160   = 8, /* Dobbertin, Bosselaers, Preneel 1996; ISO/IEC 10118-3 */
+    HL_MD5         = 9, /* RFC 1321. For existing formats only */
+    HL_SHA3_224    = 10, /* FIPS 202 section 6.1 */
+    HL_SHA3_256    = 11, /* FIPS 202 section 6.1 */
+    HL_SHA3_384    = 12, /* FIPS 202 section 6.1 */
+    HL_SHA3_512    = 13, /* FIPS 202 section 6.1 */
+    HL_SHAKE128    = 14, /* FIPS 202 section 6.2; digests of any length, usually 32 bytes */
+    HL_SHAKE256    = 15, /* FIPS 202 section 6.2; digests of any length, usually 64 bytes */
+    HL_KECCAK_256  = 16, /* Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum */
+    HL_SM3         = 17, /* GB/T 32905-2016 */
+    HL_BLAKE2B     = 18, /* BLAKE2b: RFC 7693 */
+    HL_BLAKE2B_256 = 19, /* BLAKE2b-256: RFC 7693 */
+    HL_BLAKE2S     = 20  /* BLAKE2s: RFC 7693 */
     /* algorithms.py: end */
 } hl_alg;
 
 /* algorithms.py: c_digest_sizes */
-#define HL_SHA1_DIGEST_NBYTES       20
-#define HL_SHA256_DIGEST_NBYTES     32
-#define HL_SHA224_DIGEST_NBYTES     28
-#define HL_SHA384_DIGEST_NBYTES     48
-#define HL_SHA512_DIGEST_NBYTES     64
-#define HL_SHA512_224_DIGEST_NBYTES 28
-#define HL_SHA512_256_DIGEST_NBYTES 32
-#define HL_RIPEMD160_DIGEST_NBYTES  20
-#define HL_MD5_DIGEST_NBYTES        16
-#define HL_SHA3_224_DIGEST_NBYTES   28
-#define HL_SHA3_256_DIGEST_NBYTES   32
-#define HL_SHA3_384_DIGEST_NBYTES   48
-#define HL_SHA3_512_DIGEST_NBYTES   64
-#define HL_SHAKE128_DIGEST_NBYTES   32
-#define HL_SHAKE256_DIGEST_NBYTES   64
-#define HL_KECCAK_256_DIGEST_NBYTES 32
+#define HL_SHA1_DIGEST_NBYTES        20
+#define HL_SHA256_DIGEST_NBYTES      32
+#define HL_SHA224_DIGEST_NBYTES      28
+#define HL_SHA384_DIGEST_NBYTES      48
+#define HL_SHA512_DIGEST_NBYTES      64
+#define HL_SHA512_224_DIGEST_NBYTES  28
+#define HL_SHA512_256_DIGEST_NBYTES  32
+#define HL_RIPEMD160_DIGEST_NBYTES   20
+#define HL_MD5_DIGEST_NBYTES         16
+#define HL_SHA3_224_DIGEST_NBYTES    28
+#define HL_SHA3_256_DIGEST_NBYTES    32
+#define HL_SHA3_384_DIGEST_NBYTES    48
+#define HL_SHA3_512_DIGEST_NBYTES    64
+#define HL_SHAKE128_DIGEST_NBYTES    32
+#define HL_SHAKE256_DIGEST_NBYTES    64
+#define HL_KECCAK_256_DIGEST_NBYTES  32
+#define HL_SM3_DIGEST_NBYTES         32
+#define HL_BLAKE2B_DIGEST_NBYTES     64
+#define HL_BLAKE2B_256_DIGEST_NBYTES 32
+#define HL_BLAKE2S_DIGEST_NBYTES     32
 /* algorithms.py: end */
 #define HL_DIGEST_MAX_NBYTES        64  /* room for any digest of this and later versions */
 #define HL_BLOCK_MAX_NBYTES         168 /* room for any block of this and later versions */
@@ -121,7 +129,10 @@ typedef enum hl_body {
     HL_BODY_SHA512    = 2, /* SHA-384, SHA-512, SHA-512/224, SHA-512/256 */
     HL_BODY_RIPEMD160 = 3, /* RIPEMD-160 */
     HL_BODY_MD5       = 4, /* MD5 */
-    HL_BODY_KECCAK    = 5  /* SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256, Keccak-256 */
+    HL_BODY_KECCAK    = 5, /* SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256, Keccak-256 */
+    HL_BODY_SM3       = 6, /* SM3 */
+    HL_BODY_BLAKE2B   = 7, /* BLAKE2b, BLAKE2b-256 */
+    HL_BODY_BLAKE2S   = 8  /* BLAKE2s */
     /* algorithms.py: end */
 } hl_body;
 
@@ -129,7 +140,9 @@ typedef enum hl_body {
 typedef enum hl_ending {
     HL_STRENGTHENED = 0, /* by a one bit, zeros, and its length in bits in two words (FIPS 180-4 section 5.1) */
     HL_SPONGE       = 1, /* by the suffix byte, zeros, and a one bit at the end of the block (FIPS 202 section B.2) */
-    HL_XOF          = 2  /* likewise, and the digest may have any length: digest_nbytes is the usual one */
+    HL_XOF          = 2, /* likewise, and the digest may have any length: digest_nbytes is the usual one */
+    HL_COUNTED      = 3  /* by zeros up to the end of the block; the block function takes the number of bytes, and a mark
+                          * of the last block, which is never empty (RFC 7693 section 3.3). See hl_blake2_init */
 } hl_ending;
 
 typedef struct hl_alg_info {
@@ -138,10 +151,10 @@ typedef struct hl_alg_info {
     hl_body     body;
     unsigned    digest_nbytes; /* 16 to 64 */
     unsigned    block_nbytes;  /* 64 to 168 */
-    unsigned    block_shift;   /* log2(block_nbytes); 0 if block_nbytes is no power of two */
+    unsigned    block_shift;   /* log2(block_nbytes); 0 if block_nbytes is no power of two, or for HL_COUNTED */
     unsigned    word_nbytes;   /* 4 or 8: bytes in a word of the state */
     unsigned    nwords;        /* 4 to 25: words in the state */
-    int         big_endian;    /* byte order of words in messages and digests: 1 for SHA-1 and SHA-2, else 0 */
+    int         big_endian;    /* byte order of words in messages and digests: 1 for SHA-1, SHA-2 and SM3 */
     const void *iv;            /* initial state: nwords words in the machine's byte order */
     hl_ending   ending;
     unsigned    suffix;        /* HL_SPONGE, HL_XOF: the byte that follows the message; else 0 */
@@ -159,8 +172,8 @@ HL_API const hl_alg_info *hl_alg_named(const char *name);
 
 typedef enum hl_status {
     HL_OK = 0,
-    HL_EALG,    /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF,
-                 * hl_search with SHA-3, hl_squeeze with any other */
+    HL_EALG,    /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF
+                 * or HL_COUNTED, hl_search with these and SHA-3, hl_squeeze with others than an HL_XOF */
     HL_ENULL,   /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH, /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
     HL_ESTATE,  /* a context or key was not initialised, is already final, or has another algorithm than the others */
@@ -226,6 +239,18 @@ typedef struct hl_ctx {
 
 /* Begins a message. Bytes of the context that the algorithm never uses are not written. */
 HL_CALL hl_status hl_init(hl_ctx *ctx, hl_alg alg);
+/* BLAKE2 with parameters (RFC 7693 section 2.5 and 2.8; salt and personalization as in its authors' paper). */
+typedef struct hl_blake2_parameters {
+    const void *key; /* up to 64 bytes for BLAKE2b, 32 for BLAKE2s; the digest is then a MAC */
+    size_t      key_nbytes;
+    uint8_t     salt[16];     /* BLAKE2s: the first 8 bytes; the rest is ignored */
+    uint8_t     personal[16]; /* likewise */
+} hl_blake2_parameters;
+
+/* Begins a message of BLAKE2b or BLAKE2s whose digest has digest_nbytes, 1 to the algorithm's digest size; HL_EALG for any
+ * other algorithm, HL_ELENGTH if a length is too great. parameters may be NULL: no key, zeros. Many messages with one key:
+ * hl_run, with this stream as `begin`. A context with a key is as secret as the key. */
+HL_CALL hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl_blake2_parameters *parameters);
 /* Appends data to the message. */
 HL_CALL hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);
 /* Writes the digest and wipes what the context held. Initialise the context again before its next use. */
@@ -241,7 +266,8 @@ HL_CALL hl_status hl_squeeze(hl_ctx *ctx, uint8_t *digest, size_t nbytes);
  * many files that are read in parts. The contexts have one algorithm and are all different (the same context twice in a
  * call gives undefined digests). Chunks may have different lengths. */
 HL_CALL hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
-/* digests[i] = the digest of ctxs[i]. Wipes the contexts. The conditions on ctxs are those of hl_update_many. */
+/* digests[i] = the digest of ctxs[i]. Wipes the contexts. The conditions on ctxs are those of hl_update_many; of
+ * hl_blake2_init all have one length. */
 HL_CALL hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests);
 
 /* Streams as bytes that can be kept, sent, and continued on any machine (Go's MarshalBinary, C_GetOperationState).
@@ -449,7 +475,8 @@ typedef struct hl_job {
     uint32_t           is_secret;     /* 1: leave nothing of states on the stack and in registers. Keys imply it. */
     uint32_t           reserved;
     size_t             digest_nbytes; /* bytes of each digest, if the (second) algorithm is an HL_XOF; 0: the usual ones.
-                                       * For any other algorithm it is 0 or the digest size */
+                                       * HL_COUNTED: up to the digest size; with `begin` that of its streams, or 0. For
+                                       * any other algorithm it is 0 or the digest size */
 } hl_job;
 
 /* Runs a job. HL_EJOB if nbytes is less than the size of this structure, if fields of a later version are not zero, or

@@ -19,5 +19,6 @@ enum {
 #define STRENGTHENED   HL_STRENGTHENED, 0
 #define SPONGE(suffix) HL_SPONGE, suffix
 #define XOF(suffix)    HL_XOF, suffix
+#define COUNTED        HL_COUNTED, 0
 
 #endif

@@ -6,11 +6,15 @@
 #include "job.h"
 #include "one.h"
 
+/* The algorithm's block_shift. */
+#define SHIFT(...)                            SHIFT_(__VA_ARGS__)
+#define SHIFT_(block_nbytes, ending, suffix) \
+    ((ending) == HL_COUNTED ? 0 : (block_nbytes) == 64 ? 6 : (block_nbytes) == 128 ? 7 : 0)
+
 static const hl_alg_info algs[] = {
 #define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...) \
     {name, HL_##NAME, HL_BODY_##body, digest_nbytes, block_nbytes, \
-     (block_nbytes) == 64 ? 6 : (block_nbytes) == 128 ? 7 : 0, \
-     WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
+     SHIFT(block_nbytes, ending), WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
 #include "algorithms.def"
 };
 #define ALG_COUNT (sizeof algs / sizeof algs[0])
@@ -182,6 +186,43 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
     return HL_OK;
 }
 
+hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl_blake2_parameters *parameters)
+{
+    const hl_alg_info *info = find((uint32_t)alg);
+
+    if (ctx == NULL)
+        return HL_ENULL;
+    if (info == NULL || !hli_is_counted(info))
+        return HL_EALG;
+    const size_t key_nbytes = parameters == NULL ? 0 : parameters->key_nbytes;
+    if (key_nbytes != 0 && parameters->key == NULL)
+        return HL_ENULL;
+    if (digest_nbytes == 0 || digest_nbytes > info->digest_nbytes || key_nbytes > info->digest_nbytes)
+        return HL_ELENGTH;
+    hli_begin_one(info, ctx, info->iv, 0);
+    hli_counted_begin(info, (unsigned)digest_nbytes, &ctx->state);
+    if (parameters == NULL)
+        return HL_OK;
+    for (unsigned i = 0; i < 2; i++) /* two words each, of 16 bytes or 8 */
+        if (info->word_nbytes == 8) {
+            ctx->state.w64[4 + i] ^= hli_load64(parameters->salt + 8 * i, 0);
+            ctx->state.w64[6 + i] ^= hli_load64(parameters->personal + 8 * i, 0);
+        } else {
+            ctx->state.w32[4 + i] ^= hli_load32(parameters->salt + 4 * i, 0);
+            ctx->state.w32[6 + i] ^= hli_load32(parameters->personal + 4 * i, 0);
+        }
+    if (key_nbytes != 0) {
+        if (info->word_nbytes == 8)
+            ctx->state.w64[0] ^= key_nbytes << 8;
+        else
+            ctx->state.w32[0] ^= (uint32_t)key_nbytes << 8;
+        hli_zero(ctx->block, info->block_nbytes);
+        hli_copy(ctx->block, parameters->key, key_nbytes);
+        ctx->nbytes = info->block_nbytes;
+    }
+    return HL_OK;
+}
+
 /* Checks the contexts of a call on streams: all must be of one algorithm, which is returned in info. Then calls
  * hli_check_call. */
 HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t ndigests, uint8_t *digests,
@@ -227,6 +268,15 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
     if (count == 0)
         return HL_OK;
     const hl_status status = check_contexts(ctxs, count, count, digests, &info, &plan);
+    hl_alg_info as;
+    if (status == HL_OK && hli_is_counted(info)) { /* one length of digests */
+        as = hli_counted_as(info, &ctxs[0]->state);
+        for (size_t i = 1; i < count; i++)
+            if (hli_counted_digest_nbytes(info, &ctxs[i]->state) != as.digest_nbytes)
+                return HL_ESTATE;
+        plan.first.alg = &as;
+        plan.digest_stride = as.digest_nbytes;
+    }
     if (status == HL_OK)
         hli_final(&plan, ctxs, count);
     return status;

@@ -177,49 +177,97 @@ extern const uint32_t hli_ripemd160_k[2][5] HLI_HIDDEN;
 extern const uint32_t hli_sha1_schedule_64[80] HLI_HIDDEN;
 extern const uint32_t hli_sha256_schedule_64[64] HLI_HIDDEN;
 extern const uint32_t hli_md5_t[64] HLI_HIDDEN;
+extern const uint64_t hli_blake2b_iv[12] HLI_HIDDEN;
+extern const uint64_t hli_blake2b_256_iv[12] HLI_HIDDEN;
+extern const uint32_t hli_blake2s_iv[24] HLI_HIDDEN;
+extern const uint32_t hli_sm3_iv[8] HLI_HIDDEN;
+extern const uint32_t hli_sm3_k[64] HLI_HIDDEN;
 
 /* HMAC and PBKDF2 are defined for hash functions only (FIPS 198-1, FIPS 202 section 7). */
 HLI_INLINE int hli_has_hmac(const hl_alg_info *alg)
 {
-    return alg->ending != HL_XOF;
+    return alg->ending <= HL_SPONGE;
 }
 
 /* The arguments of a kernel (hl_blocks_fn) whose blocks have one size. */
 #define HLI_BLOCKS_ARGS \
     void *state, const uint8_t *const msg[], size_t nblocks, unsigned block_nbytes __attribute__((unused))
 
-/* Without a length at the end of the message: SHA-3. */
+/* Whether the padding ends with the message's length. */
+HLI_INLINE int hli_is_strengthened(const hl_alg_info *alg)
+{
+    return alg->ending == HL_STRENGTHENED;
+}
+
+/* SHA-3 */
 HLI_INLINE int hli_is_sponge(const hl_alg_info *alg)
 {
-    return alg->ending != HL_STRENGTHENED;
+    return alg->suffix != 0;
 }
+
+/* BLAKE2. Behind the chaining value a state has the counter of bytes, the mark of the last block, all bits of it, and the
+ * length of the digest. */
+HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
+{
+    return alg->ending == HL_COUNTED;
+}
+enum { HLI_COUNTER = 8 }; /* the word of the counter */
+HLI_INLINE unsigned hli_counted_digest_nbytes(const hl_alg_info *alg, const hl_state *state)
+{
+    return (unsigned)(alg->word_nbytes == 8 ? state->w64[alg->nwords - 1] : state->w32[alg->nwords - 1]);
+}
+/* The algorithm as if its digests had the length of that stream's. */
+HLI_INLINE hl_alg_info hli_counted_as(const hl_alg_info *alg, const hl_state *state)
+{
+    hl_alg_info as = *alg;
+
+    as.digest_nbytes = hli_counted_digest_nbytes(alg, state);
+    return as;
+}
+/* The state in which messages begin whose digests have another length: the first word's lowest byte is the length. */
+HLI_INLINE void hli_counted_begin(const hl_alg_info *alg, unsigned digest_nbytes, hl_state *state)
+{
+    const unsigned last = alg->nwords - 1, differ = alg->digest_nbytes ^ digest_nbytes;
+
+    hli_copy(state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
+    if (alg->word_nbytes == 8)
+        state->w64[0] ^= differ, state->w64[last] = digest_nbytes;
+    else
+        state->w32[0] ^= differ, state->w32[last] = digest_nbytes;
+}
+/* An order of bytes: little-endian, and zeros alone behind the message. The others are 1, big-endian, and 0. */
+#define LV_COUNTED 2
 
 /* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
  * RIPEMD-160 and MD5 do the same little-endian: the low word comes first, as in one 64-bit word. FIPS 202 section B.2:
  * a byte at least. */
 HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
 {
-    return alg->block_nbytes - 1 - (hli_is_sponge(alg) ? 0 : 2 * (size_t)alg->word_nbytes);
+    return alg->block_nbytes + (size_t)hli_is_counted(alg) - 1 -
+           (hli_is_strengthened(alg) ? 2 * (size_t)alg->word_nbytes : 0);
 }
 
-/* nbytes % block_nbytes. Most blocks are a power of two: a division would cost more than the rest of the bookkeeping.
+/* nbytes % block_nbytes; for a counted algorithm 1 .. block_nbytes, if there is a byte. Most blocks are a power of two: a division would cost more than the rest of the bookkeeping.
  * A sponge's permutation takes so long that it does not count; but 64 bits take three times as long as 32 on many CPUs,
  * and on those of 32 bits a call of the compiler's library. */
 HLI_INLINE size_t hli_rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
 {
     if (alg->block_shift != 0)
         return nbytes & (alg->block_nbytes - 1);
+    if (hli_is_counted(alg))
+        return nbytes == 0 ? 0 : ((nbytes - 1) & (alg->block_nbytes - 1)) + 1;
     uint32_t rest = 0;
     for (unsigned shift = nbytes >> 32 == 0 ? 16 : 48; shift < 64; shift -= 16)
         rest = (rest << 16 | (uint32_t)(nbytes >> shift & 0xffff)) % alg->block_nbytes;
     return rest;
 }
 
-/* nbytes / block_nbytes */
+/* The blocks before that rest. */
 HLI_INLINE size_t hli_whole_blocks(const hl_alg_info *alg, size_t nbytes)
 {
     if (alg->block_shift != 0)
         return nbytes >> alg->block_shift;
+    nbytes -= hli_is_counted(alg) && nbytes != 0;
     return nbytes >> 16 >> 16 == 0 ? (uint32_t)nbytes / alg->block_nbytes : nbytes / alg->block_nbytes;
 }
 

@@ -164,12 +164,29 @@ HLI_INLINE unsigned hli_pad_sponge(unsigned block_nbytes, unsigned suffix, uint8
     return 1;
 }
 
+/* Writes the last block of a counted message, with zeros, and the message's length behind it. */
+HLI_INLINE unsigned hli_pad_counted(unsigned block_nbytes, uint8_t *out, const uint8_t *rest, size_t nrest,
+                                    uint64_t nbytes)
+{
+    const hli_pair length = hli_pair_of(nbytes, 0);
+
+    hli_copy_short(out, rest, nrest);
+    for (size_t at = (nrest + 15) & ~(size_t)15; at < block_nbytes; at += 16) {
+        hli_store_pair(out + at, (hli_pair){0, 0});
+        __asm__("" : "+r"(out)); /* else gcc calls memset */
+    }
+    hli_store_pair(out + block_nbytes, length);
+    return 1;
+}
+
 /* Writes the last blocks as the algorithm ends. */
 HLI_INLINE unsigned hli_pad_alg(const hl_alg_info *alg, uint8_t *out, const uint8_t *rest, size_t nrest,
                                 uint64_t nbytes)
 {
-    return hli_is_sponge(alg) ? hli_pad_sponge(alg->block_nbytes, alg->suffix, out, rest, nrest)
-                              : hli_pad(alg->block_nbytes, alg->big_endian, out, rest, nrest, nbytes);
+    if (hli_is_strengthened(alg))
+        return hli_pad(alg->block_nbytes, alg->big_endian, out, rest, nrest, nbytes);
+    return hli_is_counted(alg) ? hli_pad_counted(alg->block_nbytes, out, rest, nrest, nbytes)
+                               : hli_pad_sponge(alg->block_nbytes, alg->suffix, out, rest, nrest);
 }
 
 /* The same for a rest that is in its place and that one block is enough for. */
@@ -204,6 +221,13 @@ HLI_INLINE void hli_write_words(const void *state, unsigned nlanes, uint8_t *to,
         hli_store64(to, *word, 0);
     for (unsigned i = 0; i < nbytes; i++)
         to[i] = (uint8_t)(*word >> 8 * i);
+}
+
+/* Writes the first nbytes, any number, of a state of little-endian words of 32 bits. */
+HLI_INLINE void hli_write_odd(const void *state, unsigned nlanes, uint8_t *to, unsigned nbytes)
+{
+    for (unsigned i = 0; i < nbytes; i++)
+        to[i] = (uint8_t)(((const uint32_t *)state)[i / 4 * nlanes] >> 8 * (i % 4));
 }
 
 /* The digest's bytes 8 * i .. 8 * i + 7. */
@@ -251,12 +275,14 @@ HLI_INLINE void hli_write_digest(unsigned word_nbytes, int big_endian, const voi
 HLI_INLINE void hli_write_lane(const hl_alg_info *alg, const void *state, unsigned nlanes, uint8_t *digest,
                                unsigned nbytes)
 {
-    if (hli_is_sponge(alg))
+    if (alg->word_nbytes == 8 && !alg->big_endian)
         hli_write_words(state, nlanes, digest, nbytes);
     else if (alg->word_nbytes == 8)
         hli_write_digest(8, 1, state, nlanes, digest, nbytes);
     else if (alg->big_endian)
         hli_write_digest(4, 1, state, nlanes, digest, nbytes);
+    else if (nbytes % 4 != 0 || nbytes < 16)
+        hli_write_odd(state, nlanes, digest, nbytes);
     else
         hli_write_digest(4, 0, state, nlanes, digest, nbytes);
 }

@@ -369,7 +369,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         kept_differ |= fetch(alg, all, next, nnew, &batch, nkept);
         next += nnew;
         if (kept_differ != 0) {
-            for (size_t i = 0; !hli_is_sponge(alg) && i < n; i++)
+            for (size_t i = 0; hli_is_strengthened(alg) && i < n; i++)
                 if (batch.shapes[i] == (1 << 2 | HLI_PADDING_ONLY)) /* too few for a padding block of their own */
                     batch.shapes[i] = HLI_TWO_BLOCKS;
             sort_batch(&batch, n);
@@ -457,7 +457,7 @@ static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct
     const size_t first = group->first;
     const int is_shared = few->is_one_length && hli_rest_of_block(alg, few->nbytes[0]) == 0;
     const unsigned nlanes = kernel->nlanes, n = group->end - group->first, npadded = is_shared ? 1 : n;
-    const unsigned nlast = is_shared || nblocks == 1 || hli_is_sponge(alg) ? 1 : 2;
+    const unsigned nlast = is_shared || nblocks == 1 || !hli_is_strengthened(alg) ? 1 : 2;
     const size_t nwhole = (nblocks - nlast) * alg->block_nbytes;
     union hli_lane_states states;
     struct hli_tails tails;
@@ -479,7 +479,7 @@ static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct
     } else {
         edges.pad(alg, nlast, rests, nrests, pass->begin_nbytes + nwhole, npadded, tails.bytes);
         hli_point_at_tails(alg, &tails, nlanes, npadded, msg);
-        hli_advance_lanes(kernel, alg, &states, msg, nlast);
+        hli_advance_last(kernel, alg, &states, msg, nlast);
     }
     hli_write_digests(edges, kernel, alg, &states, n, few->digests + first);
 }

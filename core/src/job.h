@@ -164,17 +164,31 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
         plan.second = (struct hli_pass){.alg = again, .begin = again->iv};
         plan.digest_stride = again->digest_nbytes;
     }
-    hl_alg_info long_digest; /* of an XOF: as if the algorithm had the digest size that the caller wants */
-    if (job->digest_nbytes != 0 && job->digest_nbytes != plan.digest_stride) {
-        const hl_alg_info **last = again != NULL ? &plan.second.alg : &plan.first.alg;
-        if ((*last)->ending != HL_XOF || keys != NULL)
+    hl_alg_info other_digest; /* as if the algorithm had the digest size that the caller wants */
+    hl_state other_begin;
+    struct hli_pass *const last = again != NULL ? &plan.second : &plan.first;
+    const hl_ctx *const of_last = again == NULL ? begin : NULL;
+    size_t digest_nbytes = job->digest_nbytes;
+    if (of_last != NULL && hli_is_counted(last->alg) && of_last->alg == (uint32_t)info->alg) {
+        const unsigned of_stream = hli_counted_digest_nbytes(info, &of_last->state);
+        if (digest_nbytes != 0 && digest_nbytes != of_stream)
             return HL_EJOB;
-        if (job->digest_nbytes > UINT32_MAX || count > SIZE_MAX / job->digest_nbytes)
+        digest_nbytes = of_stream;
+    }
+    if (digest_nbytes != 0 && digest_nbytes != plan.digest_stride) {
+        const int is_shorter = hli_is_counted(last->alg) && digest_nbytes < last->alg->digest_nbytes;
+        if ((last->alg->ending != HL_XOF && !is_shorter) || keys != NULL)
+            return HL_EJOB;
+        if (digest_nbytes > UINT32_MAX || count > SIZE_MAX / digest_nbytes)
             return HL_ELENGTH;
-        long_digest = **last;
-        long_digest.digest_nbytes = (unsigned)job->digest_nbytes;
-        *last = &long_digest;
-        plan.digest_stride = job->digest_nbytes;
+        if (is_shorter) {
+            hli_counted_begin(last->alg, (unsigned)digest_nbytes, &other_begin);
+            last->begin = &other_begin;
+        }
+        other_digest = *last->alg;
+        other_digest.digest_nbytes = (unsigned)digest_nbytes;
+        last->alg = &other_digest;
+        plan.digest_stride = digest_nbytes;
     }
     if (job->digest_stride != 0) {
         size_t span;
@@ -197,7 +211,9 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     if (begin != NULL)
         for (size_t i = 0; i < (job->begin_stride == 0 ? 1 : count); i++) {
             const hl_ctx *ctx = hli_nth(begin, i, job->begin_stride);
-            if (ctx->alg != (uint32_t)info->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
+            if (ctx->alg != (uint32_t)info->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES ||
+                (hli_is_counted(info) && hli_counted_digest_nbytes(info, &ctx->state) !=
+                                             hli_counted_digest_nbytes(info, &begin->state)))
                 return HL_ESTATE;
             before = ctx->nbytes > before ? ctx->nbytes : before;
         }

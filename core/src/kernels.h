@@ -29,7 +29,7 @@
 #  define HLI_ANY_STACK
 #endif
 
-#define SPONGE_BODY(body, name)
+#define BLOCK_BODY(body, name)
 #define BODY(body, name) HLI_HIDDEN void hli_##name##_schedule_scalar(const uint8_t block[], void *schedule);
 #define LANES(body, name, isa, nlanes, ...) \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##name##_blocks_##isa; \

@@ -36,7 +36,7 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
             ends->edges.pad(alg, nblocks, data, ends->nbytes, pass->begin_nbytes, n, tails->bytes);
             hli_point_at_tails(alg, tails, nlanes, n, msg);
             hli_begin_lanes(pass, nlanes, ends->at + first, n, states);
-            hli_advance_lanes(kernel, alg, states, msg, nblocks);
+            hli_advance_last(kernel, alg, states, msg, nblocks);
             hli_write_digests(ends->edges, kernel, alg, states, n, digests);
         }
         first += n;

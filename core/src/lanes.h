@@ -78,7 +78,7 @@ HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
     const hl_alg_info *alg = pass->alg;
 
     return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES &&
-           (alg->ending != HL_XOF || alg->digest_nbytes == 32 || alg->digest_nbytes == 64);
+           (alg->ending < HL_XOF || alg->digest_nbytes == 32 || alg->digest_nbytes == 64);
 }
 
 /* Describes whole messages of a pass to such a function: nblocks with the padding, whose schedule may be given. */
@@ -173,11 +173,39 @@ HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, co
             hli_load_lane(pass->alg, states, nlanes, l, hli_begin_of(pass, at[l < n ? l : 0]));
 }
 
+/* Sets the counters to the lengths less a block, and the marks of the last block. */
+HLI_INLINE void hli_mark_last(const hl_alg_info *alg, void *states, unsigned nlanes, const uint8_t *const msg[])
+{
+    for (unsigned l = 0; l < nlanes; l++) {
+        const uint64_t before = hli_load64(msg[l] + alg->block_nbytes, 0) - alg->block_nbytes;
+        if (alg->word_nbytes == 8) {
+            uint64_t *const word = (uint64_t *)states + HLI_COUNTER * nlanes + l;
+            word[0] = before;
+            word[nlanes] = UINT64_MAX;
+        } else {
+            uint32_t *const word = (uint32_t *)states + HLI_COUNTER * nlanes + l;
+            word[0] = (uint32_t)before;
+            word[nlanes] = (uint32_t)(before >> 32);
+            word[2 * nlanes] = UINT32_MAX;
+        }
+    }
+}
+
 /* Advances all lanes. */
 HLI_INLINE void hli_advance_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *states,
                                   const uint8_t *const msg[], size_t nblocks)
 {
     kernel->blocks(states, msg, nblocks, alg->block_nbytes);
+}
+
+/* Advances all lanes by their last blocks, which were padded. Those of a counted message are one block, and behind it the
+ * length, from which the block function counts the block in. */
+HLI_INLINE void hli_advance_last(const hl_kernel *kernel, const hl_alg_info *alg, void *states,
+                                 const uint8_t *const msg[], size_t nblocks)
+{
+    if (__builtin_expect(hli_is_counted(alg), 0))
+        hli_mark_last(alg, states, kernel->nlanes, msg);
+    hli_advance_lanes(kernel, alg, states, msg, nblocks);
 }
 
 /* The digests of an XOF that are longer than a block (lanes.c): FIPS 202 section 4. */
@@ -290,7 +318,7 @@ HLI_INLINE void hli_end_lanes(struct hli_ends *ends, const hl_kernel *kernel, un
     if (schedule != NULL)
         kernel->scheduled(states, schedule);
     else
-        hli_advance_lanes(kernel, alg, states, msg, nblocks);
+        hli_advance_last(kernel, alg, states, msg, nblocks);
     hli_write_digests(ends->edges, kernel, alg, states, n, hli_digests_of(ends, at, n, digests));
     hli_digests_written(ends, states, tails, at, n);
 }
@@ -329,9 +357,9 @@ HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
 {
     /* A message of up to two blocks with its padding is nothing but an ending: one copy costs less than a kernel call
      * for its first block. There are two exceptions: exactly one whole block, as padding with a known schedule is
-     * faster, and a sponge, whose tails have room for one block. */
+     * faster, and messages that end in one block. */
     const size_t longest = hli_longest_in_one_block(alg);
-    if (nbytes <= (hli_is_sponge(alg) ? longest : longest + alg->block_nbytes) && nbytes != alg->block_nbytes)
+    if (nbytes <= (hli_is_strengthened(alg) ? longest + alg->block_nbytes : longest) && nbytes != alg->block_nbytes)
         return HLI_ONE_BLOCK + (nbytes > longest); /* no branch: lengths around one block would be mispredicted */
     const size_t nrest = hli_rest_of_block(alg, nbytes);
     const enum hli_ending_kind kind = nrest == 0                            ? HLI_PADDING_ONLY

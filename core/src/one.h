@@ -12,13 +12,15 @@
 #include "edges.h"
 #include "lanes.h"
 
-/* Copies a state and zeros behind it: three fixed sizes instead of a call of memcpy. */
+/* Copies a state and zeros behind it: four fixed sizes instead of a call of memcpy. */
 HLI_INLINE void hli_copy_state(const hl_alg_info *alg, void *to, const void *from)
 {
-    if (alg->word_nbytes == 4)
+    if (alg->nwords <= 8 && alg->word_nbytes == 4)
         hli_copy(to, from, 32);
-    else if (alg->nwords == 8)
+    else if (alg->nwords <= 8)
         hli_copy(to, from, 64);
+    else if (alg->nwords <= 12)
+        hli_copy(to, from, 96);
     else
         hli_copy(to, from, HL_STATE_MAX_NBYTES);
 }
@@ -80,6 +82,10 @@ HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, 
     ctx->nbytes += nbytes;
     if (held != 0) {
         const size_t room = alg->block_nbytes - held;
+        if (nbytes == room && hli_is_counted(alg)) { /* it may be the last block */
+            hli_write_block(alg, ctx, held, data, nbytes);
+            return;
+        }
         hli_write_block(alg, ctx, held, data, room);
         hli_advance_one(kernel, alg, &ctx->state, ctx->block, 1);
         data += room;
@@ -109,6 +115,8 @@ HLI_HIDDEN void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *a
 HLI_INLINE void hli_end_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *last,
                             unsigned nblocks, uint8_t *digest)
 {
+    if (__builtin_expect(hli_is_counted(alg), 0))
+        hli_mark_last(alg, state, 1, &last);
     hli_advance_one(kernel, alg, state, last, nblocks);
     if (hli_is_sponge(alg))
         hli_squeeze_one(kernel, alg, state, digest);
@@ -135,7 +143,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     nbefore += nbytes;
     /* A block is hashed where it is, unless the kernel takes less time for two blocks at once. */
     if (nbytes >= alg->block_nbytes && (nbytes > hli_longest_in_one_block(alg) + alg->block_nbytes ||
-                                        hli_is_sponge(alg) || !hli_makes_pairs(kernel))) {
+                                        !hli_is_strengthened(alg) || !hli_makes_pairs(kernel))) {
         const size_t nblocks = hli_whole_blocks(alg, nbytes);
         hli_advance_one(kernel, alg, &state, data, nblocks);
         data += nblocks * alg->block_nbytes;
@@ -161,9 +169,14 @@ HLI_INLINE void hli_final_one(const hl_kernel *kernel, const hl_alg_info *alg, h
     const size_t nrest = hli_rest_of_block(alg, ctx->nbytes);
 
     hli_assume_length(ctx->nbytes);
-    /* A context has room for one block, and a sponge's padding is written in pairs of words. */
-    if (nrest > hli_longest_in_one_block(alg) || hli_is_sponge(alg)) {
-        hli_hash_one(kernel, alg, &ctx->state, ctx->nbytes - nrest, ctx->block, nrest, digest);
+    /* A context has room for one block, and not for what other padding has behind it. */
+    if (nrest > hli_longest_in_one_block(alg) || !hli_is_strengthened(alg)) {
+        if (hli_is_counted(alg)) {
+            const hl_alg_info as = hli_counted_as(alg, &ctx->state);
+            hli_hash_one(kernel, &as, &ctx->state, ctx->nbytes - nrest, ctx->block, nrest, digest);
+        } else {
+            hli_hash_one(kernel, alg, &ctx->state, ctx->nbytes - nrest, ctx->block, nrest, digest);
+        }
         return;
     }
     hli_pad_in_place(alg->block_nbytes, alg->big_endian, ctx->block, nrest, ctx->nbytes);
@@ -173,10 +186,12 @@ HLI_INLINE void hli_final_one(const hl_kernel *kernel, const hl_alg_info *alg, h
 /* Wipe what the algorithm uses of a state and of a context. */
 HLI_INLINE void hli_wipe_state(const hl_alg_info *alg, hl_state *state)
 {
-    if (alg->word_nbytes == 4)
+    if (alg->nwords <= 8 && alg->word_nbytes == 4)
         hli_wipe(state, 32);
-    else if (alg->nwords == 8)
+    else if (alg->nwords <= 8)
         hli_wipe(state, 64);
+    else if (alg->nwords <= 12)
+        hli_wipe(state, 96);
     else
         hli_wipe(state, HL_STATE_MAX_NBYTES);
 }

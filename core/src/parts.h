@@ -15,24 +15,28 @@
 
 /* One bit for each block function: 1 << HL_BODY_... */
 /* algorithms.py: c_bits */
-#define HLI_ALG_sha1       0x01
-#define HLI_ALG_sha224     0x02
-#define HLI_ALG_sha256     0x02
-#define HLI_ALG_sha384     0x04
-#define HLI_ALG_sha512     0x04
-#define HLI_ALG_sha512_224 0x04
-#define HLI_ALG_sha512_256 0x04
-#define HLI_ALG_ripemd160  0x08
-#define HLI_ALG_md5        0x10
-#define HLI_ALG_keccak     0x20
-#define HLI_ALG_keccak_256 0x20
-#define HLI_ALG_sha3       0x20
-#define HLI_ALG_sha3_224   0x20
-#define HLI_ALG_sha3_256   0x20
-#define HLI_ALG_sha3_384   0x20
-#define HLI_ALG_sha3_512   0x20
-#define HLI_ALG_shake128   0x20
-#define HLI_ALG_shake256   0x20
+#define HLI_ALG_sha1        0x01
+#define HLI_ALG_sha224      0x02
+#define HLI_ALG_sha256      0x02
+#define HLI_ALG_sha384      0x04
+#define HLI_ALG_sha512      0x04
+#define HLI_ALG_sha512_224  0x04
+#define HLI_ALG_sha512_256  0x04
+#define HLI_ALG_ripemd160   0x08
+#define HLI_ALG_md5         0x10
+#define HLI_ALG_keccak      0x20
+#define HLI_ALG_keccak_256  0x20
+#define HLI_ALG_sha3        0x20
+#define HLI_ALG_sha3_224    0x20
+#define HLI_ALG_sha3_256    0x20
+#define HLI_ALG_sha3_384    0x20
+#define HLI_ALG_sha3_512    0x20
+#define HLI_ALG_shake128    0x20
+#define HLI_ALG_shake256    0x20
+#define HLI_ALG_sm3         0x40
+#define HLI_ALG_blake2b     0x80
+#define HLI_ALG_blake2b_256 0x80
+#define HLI_ALG_blake2s     0x100
 /* algorithms.py: end */
 #define HLI_ALG_none       0
 

@@ -247,7 +247,7 @@ void hli_clear_vectors(void)
 void hli_schedule(hl_body body, const uint8_t block[], void *schedule)
 {
     switch (body) {
-#define SPONGE_BODY(body, name) \
+#define BLOCK_BODY(body, name) \
     case HL_BODY_##body: break;
 #define BODY(body, name) \
     case HL_BODY_##body: \

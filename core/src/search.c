@@ -429,7 +429,7 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
     s.alg = s.last_alg = hl_alg_find((hl_alg)job->alg);
     if (job->again != 0)
         s.last_alg = hl_alg_find((hl_alg)job->again);
-    if (s.alg == NULL || s.last_alg == NULL || hli_is_sponge(s.alg) || hli_is_sponge(s.last_alg))
+    if (s.alg == NULL || s.last_alg == NULL || !hli_is_strengthened(s.alg) || !hli_is_strengthened(s.last_alg))
         return HL_EALG; /* of a sponge's block nothing is known here */
     *nfound = 0;
     if (room == 0)

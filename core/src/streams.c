@@ -43,10 +43,10 @@ void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slic
         for (size_t i = start; i < start + n; i++) {
             const size_t held = hli_rest_of_block(alg, ctxs[i]->nbytes), room = block_nbytes - held;
             const size_t ntaken = chunks[i].nbytes < room ? chunks[i].nbytes : room;
-            if (held == 0 || ntaken == 0)
+            if (held == 0 || chunks[i].nbytes == 0)
                 continue;
             hli_copy(ctxs[i]->block + held, chunks[i].data, ntaken);
-            if (ntaken == room)
+            if (chunks[i].nbytes >= room + (size_t)hli_is_counted(alg)) /* a full block may be the last */
                 items[nitems++] = (struct hli_item){&ctxs[i]->state, ctxs[i]->block, 1};
         }
         hli_advance(plan, items, nitems, 0);
@@ -55,7 +55,7 @@ void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slic
         nitems = 0;
         for (size_t i = start; i < start + n; i++) {
             const size_t held = hli_rest_of_block(alg, ctxs[i]->nbytes), room = held == 0 ? 0 : block_nbytes - held;
-            if (chunks[i].nbytes >= room + block_nbytes)
+            if (chunks[i].nbytes >= room + block_nbytes + (size_t)hli_is_counted(alg))
                 items[nitems++] = (struct hli_item){&ctxs[i]->state, (const uint8_t *)chunks[i].data + room,
                                                     hli_whole_blocks(alg, chunks[i].nbytes - room)};
         }

@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hashloom::{Algorithm, Hasher};
+use hashloom::{Algorithm, Blake2Parameters, Hasher};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -32,9 +32,9 @@ pub fn known(name: &str) -> Option<Algorithm> {
 
 /// The algorithm, if HMAC and with it PBKDF2 are defined for it (FIPS 198-1 section 3).
 pub fn for_hmac(algorithm: Algorithm) -> PyResult<Algorithm> {
-    if algorithm.is_xof() {
+    if !algorithm.has_hmac() {
         return Err(PyValueError::new_err(format!(
-            "HMAC is not defined for {}, whose digests have no length of their own: choose another, such as sha3_256",
+            "HMAC is not defined for {}: choose another, such as sha3_256",
             python_name(algorithm)
         )));
     }
@@ -128,8 +128,8 @@ impl Hash {
 
     /// Bytes in a digest; 0 if digests may have any length.
     #[getter]
-    fn digest_size(&self) -> usize {
-        if self.algorithm.is_xof() { 0 } else { self.algorithm.digest_nbytes() }
+    fn digest_size(&self, py: Python<'_>) -> usize {
+        if self.algorithm.is_xof() { 0 } else { self.now(py).digest_nbytes() }
     }
 
     /// Bytes in a block of the algorithm.
@@ -178,7 +178,7 @@ impl HashXof {
 
 fn construct<'py>(
     py: Python<'py>,
-    algorithm: Algorithm,
+    mut hasher: Hasher,
     data: Given<'py>,
     string: Given<'py>,
 ) -> PyResult<Bound<'py, Hash>> {
@@ -186,7 +186,6 @@ fn construct<'py>(
         (Some(_), Some(_)) => return Err(PyTypeError::new_err("'data' and 'string' are the same argument: give one")),
         (data, string) => data.or(string),
     };
-    let mut hasher = Hasher::new(algorithm);
     if let Some(data) = data {
         let data = Data::of(&data)?;
         let bytes = data.bytes();
@@ -225,15 +224,41 @@ pub fn new<'py>(
     string: Given<'py>,
 ) -> PyResult<Bound<'py, Hash>> {
     let _ = usedforsecurity;
-    construct(py, algorithm(name)?, data, string)
+    construct(py, Hasher::new(algorithm(name)?), data, string)
+}
+
+/// BLAKE2 with these parameters: key, salt and personal string.
+fn blake2_hasher(algorithm: Algorithm, digest_size: Option<i64>, given: [Given<'_>; 3]) -> PyResult<Hasher> {
+    let most = algorithm.digest_nbytes();
+    let size = digest_size.unwrap_or(most as i64);
+    let wrong = |message: String| Err(PyValueError::new_err(message));
+    let Some(nbytes) = usize::try_from(size).ok().filter(|size| (1..=most).contains(size)) else {
+        return wrong(format!("digest_size is {size}: expected 1 to {most}"));
+    };
+    if digest_size.is_none() && given.iter().all(|given| given.0.is_none()) {
+        return Ok(Hasher::new(algorithm));
+    }
+    let mut bytes: [Vec<u8>; 3] = Default::default();
+    for ((bytes, given), (name, most)) in
+        bytes.iter_mut().zip(&given).zip([("key", most), ("salt", most / 4), ("person", most / 4)])
+    {
+        let Some(given) = &given.0 else { continue };
+        *bytes = Data::of(given)?.bytes().to_vec();
+        if bytes.len() > most {
+            return wrong(format!("{name} has {} bytes: expected {most} at most", bytes.len()));
+        }
+    }
+    let [key, salt, personal] = &bytes;
+    Ok(Hasher::blake2(algorithm, nbytes, Blake2Parameters { key, salt, personal }))
 }
 
 macro_rules! constructors {
-    ($($name:ident = $algorithm:ident,)*) => {
+    ($($name:ident = $algorithm:ident,)* -- $($blake2:ident = $of:ident,)*) => {
         /// hashlib's spelling of an algorithm's name.
         pub fn python_name(algorithm: Algorithm) -> &'static str {
             match algorithm {
                 $(Algorithm::$algorithm => stringify!($name),)*
+                $(Algorithm::$of => stringify!($blake2),)*
                 other => other.name(),
             }
         }
@@ -256,7 +281,41 @@ macro_rules! constructors {
                 string: Given<'py>,
             ) -> PyResult<Bound<'py, Hash>> {
                 let _ = usedforsecurity;
-                construct(py, Algorithm::$algorithm, data, string)
+                construct(py, Hasher::new(Algorithm::$algorithm), data, string)
+            }
+        )*
+
+        $(
+            /// Returns a hash object of this algorithm, begun with `data`, as hashlib's of this name.
+            ///
+            /// `digest_size`: bytes in the digest; `key`: the digest is then a MAC; `salt`, `person`: see RFC 7693 section
+            /// 2.5 and the documentation of hashlib. Parameters of trees, such as `fanout`, are not taken.
+            ///
+            /// ValueError: a parameter is too long, or there is no digest of that size.
+            ///
+            /// >>> import pyhashloom
+            #[doc = concat!(">>> pyhashloom.", stringify!($blake2), "(b\"abc\", digest_size=4, key=b\"secret\").digest_size")]
+            /// 4
+            #[pyfunction]
+            #[pyo3(
+                signature = (data = Given(None), *, digest_size = None, key = Given(None), salt = Given(None),
+                    person = Given(None), usedforsecurity = Given(None), string = Given(None)),
+                text_signature = "(data=b'', *, digest_size=None, key=b'', salt=b'', person=b'', usedforsecurity=True, \
+                    string=None)"
+            )]
+            #[allow(clippy::too_many_arguments, reason = "hashlib's")]
+            fn $blake2<'py>(
+                py: Python<'py>,
+                data: Given<'py>,
+                digest_size: Option<i64>,
+                key: Given<'py>,
+                salt: Given<'py>,
+                person: Given<'py>,
+                usedforsecurity: Given<'py>,
+                string: Given<'py>,
+            ) -> PyResult<Bound<'py, Hash>> {
+                let _ = usedforsecurity;
+                construct(py, blake2_hasher(Algorithm::$of, digest_size, [key, salt, person])?, data, string)
             }
         )*
 
@@ -265,6 +324,7 @@ macro_rules! constructors {
             module.add_class::<HashXof>()?;
             module.add_function(wrap_pyfunction!(new, module)?)?;
             $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            $(module.add_function(wrap_pyfunction!($blake2, module)?)?;)*
             module.add("algorithms", Algorithm::ALL.iter().map(|&algorithm| python_name(algorithm)).collect::<Vec<_>>())
         }
     };
@@ -288,5 +348,9 @@ constructors!(
     keccak_256 = Keccak256,
     shake_128 = Shake128,
     shake_256 = Shake256,
+    sm3 = Sm3,
+    blake2b_256 = Blake2b256,
+    --blake2b = Blake2b,
+    blake2s = Blake2s,
     // algorithms.py: end
 );

@@ -50,6 +50,28 @@ def test_digests_of_any_length(name, message, length, more):
     assert ours.copy().digest(length) == theirs.digest(length)
 
 
+@given(st.sampled_from(["blake2b", "blake2s"]), st.data(), st.binary(max_size=300), st.binary(max_size=300))
+def test_parameters_of_blake2(name, data, message, more):
+    most = pyhashloom.new(name).digest_size
+    parameters = {"digest_size": data.draw(st.integers(1, most)), "key": data.draw(st.binary(max_size=most)),
+                  "salt": data.draw(st.binary(max_size=most // 4)), "person": data.draw(st.binary(max_size=most // 4))}  # fmt: skip
+    chosen = {key: parameters[key] for key in data.draw(st.sets(st.sampled_from(list(parameters))))}
+    ours, theirs = getattr(pyhashloom, name)(message, **chosen), getattr(hashlib, name)(message, **chosen)
+    copy = ours.copy()
+    ours.update(more)
+    theirs.update(more)
+    assert ours.digest() == theirs.digest() and ours.digest_size == theirs.digest_size
+    copy.update(more)
+    assert copy.hexdigest() == theirs.hexdigest()
+
+
+@pytest.mark.parametrize("wrong", [{"digest_size": 0}, {"digest_size": 65}, {"digest_size": -1}, {"key": bytes(65)},
+                                   {"salt": bytes(17)}, {"person": bytes(17)}])  # fmt: skip
+def test_wrong_parameters_of_blake2(wrong):
+    with pytest.raises(ValueError, match="expected"):
+        pyhashloom.blake2b(b"abc", **wrong)
+
+
 @pytest.mark.parametrize("name", XOFS)
 def test_lengths_of_digests(name):
     ours, theirs = pyhashloom.new(name, b"abc"), hashlib.new(name, b"abc")

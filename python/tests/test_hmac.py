@@ -37,7 +37,7 @@ def test_errors():
             pyhashloom.hmac.digest(b"key", b"message", digestmod)
     with pytest.raises(ValueError, match="unsupported hash type"):
         pyhashloom.hmac.new(b"key", b"message", "sha3")
-    with pytest.raises(ValueError, match="unsupported hash type.*blake2b"):
+    with pytest.raises(ValueError, match="HMAC is not defined for blake2b"):
         pyhashloom.hmac.new(b"key", b"message", hashlib.blake2b)
     with pytest.raises(TypeError, match="key: .*encoded"):
         pyhashloom.hmac.new("key", b"message", "sha256")
@@ -69,7 +69,7 @@ def test_shake_is_refused(name):
             lambda: pyhashloom.hmac.digest(b"key", b"message", digestmod),
             lambda: pyhashloom.hmac.many(b"key", [b"message"], digestmod),
         ):
-            with pytest.raises(ValueError, match=f"HMAC is not defined for {name}, whose digests have no length"):
+            with pytest.raises(ValueError, match=f"HMAC is not defined for {name}"):
                 call()
 
 

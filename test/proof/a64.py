@@ -564,7 +564,7 @@ VECTOR = {
     "bif": lambda w, d, x, y: [width(table(0xCA, b, z, a), w) for z, a, b in zip(d, x, y)],
     "cmhs": compare(lambda x, y: x >= y), "cmhi": compare(lambda x, y: x > y), "cmeq": compare(lambda x, y=0: x == y),
     "cnt": lambda w, d, x: (known(*x), [y.bit_count() for y in x])[1],
-    "mov": lambda w, d, x: x,
+    "mov": lambda w, d, x: x, "xtn": lambda w, d, x: [cut(y, w) for y in x],
     "zip1": lambda w, d, x, y: [z for p in zip(x[: len(x) // 2], y) for z in p],
     "zip2": lambda w, d, x, y: [z for p in zip(x[len(x) // 2 :], y[len(x) // 2 :]) for z in p],
     "trn1": lambda w, d, x, y: [z for p in zip(x[::2], y[::2]) for z in p],
@@ -578,6 +578,7 @@ BITWISE = {"and", "orr", "eor", "bic", "orn", "mvn", "not", "eor3", "bcax", "bsl
 LITERAL = {
     "shl": lambda w, i, d, x: [cut(shl(y, i), w) for y in x], "ushr": lambda w, i, d, x: [shr(y, i) for y in x],
     "sri": lambda w, i, d, x: [xor(conj(a, FULL[w] ^ FULL[w] >> i), shr(b, i)) for a, b in zip(d, x)],
+    "usra": lambda w, i, d, x: [add(w, a, shr(b, i)) for a, b in zip(d, x)],
     "sli": lambda w, i, d, x: [xor(conj(a, (1 << i) - 1), cut(shl(b, i), w)) for a, b in zip(d, x)],
     "xar": lambda w, i, d, x, y: [rol(xor(a, b), -i % w, w) if i % w else xor(a, b) for a, b in zip(x, y)],
     "ext": lambda w, i, d, x, y: (*x, *y)[i : i + len(x)],
@@ -640,7 +641,7 @@ add addv adr adrp and ands asr autiasp b bfi bic bics bif bit bl blr br bsl bti 
 cmn cmp cnt csel cset csinc dup eon eor ext fmov ins ld1 ld1r ldaxr ldp ldr ldrb ldrh ldur ldurb ldurh ldxr lsl lsr madd
 mov movi movk movz msub mul mvn mvni neg nop not orn orr paciasp prfm rbit ret rev rev16 rev32 rev64 ror sbfiz shl sli
 smov sri st1 stlxr stp str strb strh stur sturb sturh stxr sub subs sxtw tbnz tbz trn1 trn2 tst uaddlv ubfiz ubfx udiv
-umaddl umov umulh umull ushr uzp1 uzp2 zip1 zip2
+umaddl umov umulh umull ushr usra uzp1 uzp2 xtn zip1 zip2
 """.split()) | {f"b.{condition}" for condition in CONDITIONS}
 
 

@@ -63,7 +63,7 @@ from induction import NBLOCKS, Proof
 from machine import Fault, Image, Machine, command
 from mutants import (BLIND_EDGE_MUTANTS, BLIND_MUTANTS, EDGE_MUTANTS, EMULATED_MUTANTS, FORM_MUTANTS, GUARDS,
                      KERNEL_MUTANTS, LITERALS, MODEL_MUTANTS, stale)
-from standards import STANDARDS, after_block, check, initial_values, sponge_named
+from standards import STANDARDS, after_block, check, initial_values, last_of, sponge_named
 from words import FULL, add, cut, join, rol, shl, shr, split, swapped, variable, xor
 
 QEMU = ["qemu-aarch64", "-cpu", "max"]
@@ -302,7 +302,7 @@ class Algorithm:
         self.number, body, self.digest_nbytes, self.block_nbytes, _, self.word_nbytes, self.nwords, self.big_endian = (
             m.load(address + n + at, 4) for at in range(0, 32, 4))
         ending, self.suffix = (m.load(address + 2 * n + at, 4) for at in (32, 36))
-        self.is_sponge, self.is_xof = ending != 0, ending == 2
+        self.is_sponge, self.is_xof, self.is_counted = ending in (1, 2), ending == 2, ending == 3
         self.body = BODIES[body]
         self.iv = [m.load(m.load(address + n + 32, n) + i * self.word_nbytes, self.word_nbytes)
                    for i in range(self.nwords)]
@@ -581,6 +581,8 @@ def padded(algorithm, message, nbefore=0):
         ending = [algorithm.suffix, *[0] * (-(len(message) + 1) % block_nbytes)]
         ending[-1] |= 0x80
         return [*message, *ending]
+    if algorithm.is_counted:
+        return [*message, *[0] * (-len(message) % block_nbytes if message else block_nbytes)]
     wide = block_nbytes // 8
     zeros = -(len(message) + 1 + wide) % block_nbytes
     total = add(64, nbefore, len(message))
@@ -613,6 +615,8 @@ def padding_differs(image, function, algorithm, lengths):
     m, before = machine(image), variable("before", 64)
     messages = [message_bytes(i, n) for i, n in enumerate(lengths)]
     expected = [padded(algorithm, x, before) for x in messages]
+    if algorithm.is_counted:  # the length behind the block
+        expected = [[*x, *split(add(64, before, n), 8, 64)] for x, n in zip(expected, lengths)]
     data = [m.bytes(x, 64, 1 + 7 * i) if x else 0 for i, x in enumerate(messages)]
     size = -(-MOST_BLOCK_NBYTES // 16) * 16 if algorithm.is_sponge else 2 * algorithm.block_nbytes
     out = m.new(size * len(lengths))
@@ -655,9 +659,10 @@ def all_runs_of_edges(image, algorithms, every):
         if function.startswith("hli_pad_"):
             # A sponge's padding is written in pairs of words, of which the last may be half of one.
             sponges = {x.block_nbytes if every else x.block_nbytes % 16: x for x in algorithms if x.is_sponge}
-            for algorithm in (*(x for x in algorithms if x.name in ("sha256", "sha512", "md5")), *sponges.values()):
+            for algorithm in (*(x for x in algorithms if x.name in ("sha256", "sha512", "md5", "blake2b", "blake2s")),
+                              *sponges.values()):
                 block, tail = algorithm.block_nbytes, 1 + algorithm.block_nbytes // 8
-                for low, high in ((0, block),) if algorithm.is_sponge else \
+                for low, high in ((0, block),) if algorithm.is_sponge else ((0, block + 1),) if algorithm.is_counted else \
                         ((0, block - tail + 1), (block - tail + 1, 2 * block - tail + 1)):
                     for first in range(low, high, 8):
                         lengths = range(first, min(first + 8, high))
@@ -671,9 +676,11 @@ def all_runs_of_edges(image, algorithms, every):
                             lambda image, f=function, a=algorithm, l=nlanes, n=n: digests_differ(image, f, a, l, n)
 
 
-def final_state(body, state, blocks, compress):
-    for block in blocks:
-        state = compress(body, state, block)
+def final_state(algorithm, state, blocks, compress, nbytes):
+    for i, block in enumerate(blocks):
+        if algorithm.is_counted and i == len(blocks) - 1:
+            state = last_of(algorithm.body, state, nbytes)
+        state = compress(algorithm.body, state, block)
     return state
 
 
@@ -771,7 +778,8 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
     if isas and returned(m, "hl_restrict", isas):
         raise Fault("hl_restrict")
     # The memory holds only the last bytes of a long message, those behind its whole blocks.
-    begins = [n - n % algorithm.block_nbytes if n >= 1 << 32 else 0 for n in lengths]
+    begins = [n - algorithm.is_counted - (n - algorithm.is_counted) % algorithm.block_nbytes if n >= 1 << 32 else 0
+              for n in lengths]
     messages = [message_bytes(i if whole is None else i % whole.nlanes, n - begin)
                 for i, (n, begin) in enumerate(zip(lengths, begins))]
     slices = []
@@ -788,8 +796,8 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
             blocks = blocks_of(algorithm, padded(algorithm, message, begins[i]))
             begin = advanced(algorithm, algorithm.iv, slices[2 * i], begins[i] // algorithm.block_nbytes,
                              runs) if begins[i] else algorithm.iv
-            known[key] = bytes_of(algorithm, final_state(algorithm.body, begin, blocks,
-                                                         compressed if few or whole is not None else uninterpreted))
+            known[key] = bytes_of(algorithm, final_state(algorithm, begin, blocks, compressed if few or whole is not None
+                                                         else uninterpreted, lengths[i]))
         right.append(known[key])
     out = m.new(algorithm.digest_nbytes * len(lengths))
     arguments = algorithm.number, m.words(slices, image.word_nbytes), len(lengths), out
@@ -808,7 +816,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
 
 def longest_of(algorithm, nblocks):
     """The longest message of one block, of two, ..."""
-    least = 1 + (0 if algorithm.is_sponge else algorithm.block_nbytes // 8)
+    least = 0 if algorithm.is_counted else 1 if algorithm.is_sponge else 1 + algorithm.block_nbytes // 8
     return [n * algorithm.block_nbytes - least for n in range(1, nblocks + 1)]
 
 
@@ -1230,7 +1238,7 @@ def files_proved(names):
 
 
 def initial_values_of(algorithms):
-    return {a.name.replace("-", "_"): a.iv for a in algorithms if a.body.startswith("sha")}
+    return {a.name.replace("-", "_"): a.iv for a in algorithms if not (a.is_sponge or a.body in ("ripemd160", "md5"))}
 
 
 def runs_of(what, target, body, every):

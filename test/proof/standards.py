@@ -1,4 +1,4 @@
-"""standards.py: the block functions of SHA-1, SHA-2, SHA-3, RIPEMD-160 and MD5, written from the standards alone.
+"""standards.py: the block functions of SHA-1, SHA-2, SHA-3, RIPEMD-160, MD5, SM3 and BLAKE2, written from the standards alone.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
@@ -7,7 +7,8 @@ compute. On Numbers it hashes, so that check() can compare this text with other 
 from their definitions.
 
 `words(w, block)` lists the words of the message that rounds take, in the order of the core's schedules; constant `k[t]`
-belongs to word t. `compress(w, state, wk)` takes the sums of both. Keccak has neither: its `compress` takes the block.
+belongs to word t. `compress(w, state, wk)` takes the sums of both. Keccak and BLAKE2 have neither: their `compress` takes
+the block.
 
 `w.rename(xs)` says that the words are known from here on: what follows is a function of them alone. On expressions it
 makes them words of their own, without which 24 rounds of Keccak have too many terms.
@@ -230,6 +231,98 @@ def md5_compress(w, state, wk):
     return [w.add(x, y) for x, y in zip(state, (a, b, c, d))]
 
 
+# ---- SM3: GB/T 32905-2016 section 5.3 -------------------------------------------------------------------------------
+
+
+def sm3_words(w, block):
+    """W of the 64 rounds, then W'."""
+    words = list(block)
+    for j in range(16, 68):
+        x = w.xor(words[j - 16], words[j - 9], w.rol(words[j - 3], 15))
+        words.append(w.xor(x, w.rol(x, 15), w.rol(x, 23), w.rol(words[j - 13], 7), words[j - 6]))
+    return words[:64] + [w.xor(words[j], words[j + 4]) for j in range(64)]
+
+
+def sm3_compress(w, state, wk):
+    a, b, c, d, e, f, g, h = state
+    for j in range(64):
+        turned, t = w.rol(a, 12), 0x79CC4519 if j < 16 else 0x7A879D8A
+        ss1 = w.rol(w.add(turned, e, w.const((t << j % 32 | t >> 32 - j % 32) & 0xFFFFFFFF)), 7)
+        tt1 = w.add(w.bits(parity if j < 16 else maj, a, b, c), d, w.xor(ss1, turned), wk[64 + j])
+        tt2 = w.add(w.bits(parity if j < 16 else ch, e, f, g), h, ss1, wk[j])
+        a, b, c, d = tt1, a, w.rol(b, 9), c
+        e, f, g, h = w.xor(tt2, w.rol(tt2, 9), w.rol(tt2, 17)), e, w.rol(f, 19), g
+    return [w.xor(x, y) for x, y in zip(state, (a, b, c, d, e, f, g, h))]
+
+
+# ---- BLAKE2: RFC 7693 -----------------------------------------------------------------------------------------------
+
+SIGMA = [
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+    [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
+    [11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4],
+    [7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8],
+    [9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13],
+    [2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9],
+    [12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11],
+    [13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10],
+    [6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5],
+    [10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0],
+]
+
+
+def blake2(bits, nrounds, turns):
+    """Behind the eight words of h, the offset counter t in one word of 64 bits or two of 32, the flag f as a mask, and the
+    digest's length."""
+    iv, nbytes = [fraction(p, 2, bits) for p in primes(8)], 2 * bits
+
+    def compress(w, state, block):
+        h, (low, *rest) = state[:8], state[8:]
+        count = w.add(low, w.const(nbytes))
+        if bits == 32:  # with the carry of the sum
+            carry = w.shr(w.bits(maj, low, w.const(nbytes), w.bits(lambda x: ~x, count)), 31)
+            rest[0] = w.add(rest[0], carry)
+        v = [*h, *map(w.const, iv)]
+        v[12] = w.xor(v[12], count)
+        v[13] = w.xor(v[13], rest[0]) if bits == 32 else v[13]
+        v[14] = w.xor(v[14], rest[bits == 32])
+
+        def g(a, b, c, d, x, y):  # section 3.1
+            for word, (first, second) in ((x, turns[:2]), (y, turns[2:])):
+                v[a] = w.add(v[a], v[b], word)
+                v[d] = w.rol(w.xor(v[d], v[a]), bits - first)
+                v[c] = w.add(v[c], v[d])
+                v[b] = w.rol(w.xor(v[b], v[c]), bits - second)
+
+        for i in range(nrounds):
+            s = SIGMA[i % 10]
+            for n, at in enumerate(((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
+                                    (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))):
+                g(*at, block[s[2 * n]], block[s[2 * n + 1]])
+        return [*(w.xor(h[i], v[i], v[i + 8]) for i in range(8)), count, *rest]
+
+    return Standard(bits, False, 11 + (bits == 32), None, None, compress)
+
+
+def last_of(name, state, nbytes):
+    """The state before the last block of a message of nbytes: the counter is that of the bytes less a block."""
+    bits = STANDARDS[name].bits
+    count = nbytes - 2 * bits & (1 << 64) - 1
+    counters = [count, (1 << 64) - 1] if bits == 64 else [count & 0xFFFFFFFF, count >> 32, 0xFFFFFFFF]
+    return [*state[:8], *counters, state[-1]]
+
+
+def blake2_digest(name, iv, message):
+    s, size = STANDARDS[name], STANDARDS[name].bits * 2
+    numbers, state = Numbers(s.bits), iv
+    blocks = [message[at : at + size] for at in range(0, len(message), size)] or [b""]
+    for i, block in enumerate(blocks):
+        block += bytes(size - len(block))
+        words = [int.from_bytes(block[at : at + s.bits // 8], "little") for at in range(0, size, s.bits // 8)]
+        state = after_block(numbers, s, last_of(name, state, len(message)) if i == len(blocks) - 1 else state, words)
+    return b"".join(x.to_bytes(s.bits // 8, "little") for x in state[:8])
+
+
 # ---- FIPS 202 -------------------------------------------------------------------------------------------------------
 
 
@@ -310,6 +403,9 @@ STANDARDS = {
     "ripemd160": Standard(32, False, 5, [k for k in RIPEMD160_K for _ in range(16)],
                           lambda w, block: [block[i % 16] for i in range(160)], ripemd160_compress),
     "md5": Standard(32, False, 4, [abs(sine(i)) >> 256 - 32 for i in range(1, 65)], md5_words, md5_compress),
+    "sm3": Standard(32, True, 8, [0] * 128, sm3_words, sm3_compress),
+    "blake2b": blake2(64, 12, (32, 24, 16, 63)),
+    "blake2s": blake2(32, 10, (16, 12, 8, 7)),
     "keccak": Standard(64, False, 25, None, None, keccak_compress),
 }
 
@@ -359,7 +455,11 @@ def initial_values():
         "sha224": [fraction(x, 2, 64) & 0xFFFFFFFF for x in p[8:]],
         "sha512": [fraction(x, 2, 64) for x in p[:8]],
         "sha384": [fraction(x, 2, 64) for x in p[8:]],
+        # GB/T 32905-2016 section 4.1, which says nothing of their origin
+        "sm3": [0x7380166F, 0x4914B2B9, 0x172442D7, 0xDA8A0600, 0xA96F30BC, 0x163138AA, 0xE38DEE4D, 0xB0FB0E4E],
     }
+    for name, of, nbytes in (("blake2b", "sha512", 64), ("blake2b_256", "sha512", 32), ("blake2s", "sha256", 32)):
+        ivs[name] = [ivs[of][0] ^ 0x01010000 ^ nbytes, *ivs[of][1:], *[0] * (2 + (of == "sha256")), nbytes]
     for t in ("224", "256"):
         start = [x ^ 0xA5A5A5A5A5A5A5A5 for x in ivs["sha512"]]
         made = digest("sha512", start, f"SHA-512/{t}".encode())
@@ -376,6 +476,11 @@ def check():
         iv = ivs["sha1" if name == "md5" else name][: STANDARDS[name].nwords]
         if any(digest(name, iv, m) != hashlib.new(name, m, usedforsecurity=False).digest() for m in messages):
             errors.append(f"standards.py: {name} is not hashlib's")
+    for name in ("blake2b", "blake2s"):
+        if any(blake2_digest(name, ivs[name], m) != hashlib.new(name, m).digest() for m in messages):
+            errors.append(f"standards.py: {name} is not hashlib's")
+    if digest("sm3", ivs["sm3"], b"abc").hex() != "66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0":
+        errors.append("standards.py: SM3 of 'abc' is not that of appendix A")
     # appendix B
     for message, expected in ((b"", "9c1185a5c5e9fc54612808977ee8f548b2258d31"),
                               (b"abc", "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"),

@@ -22,6 +22,10 @@ export type Algorithm =
     | 'keccak-256'
     | 'shake128'
     | 'shake256'
+    | 'sm3'
+    | 'blake2b'
+    | 'blake2b-256'
+    | 'blake2s'
     // algorithms.py: end
     ;
 

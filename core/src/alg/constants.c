@@ -76,6 +76,28 @@ const uint64_t hli_sha512_k[80] __attribute__((aligned(64))) = {
 const uint32_t hli_ripemd160_k[2][5] = {{0x00000000, 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xa953fd4e},
                                        {0x50a28be6, 0x5c4dd124, 0x6d703ef3, 0x7a6d76e9, 0x00000000}};
 
+/* RFC 7693 sections 2.6 and 3.3: the initial values of SHA-512 and of SHA-256; the first word xored with the parameters: the
+ * digest's length, no key, no tree. Behind them the counter, the mark, and the digest's length. */
+#define BLAKE2B_IV(nbytes) \
+    {0x6a09e667f3bcc908 ^ 0x01010000 ^ (nbytes), 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1, \
+     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179, 0, 0, nbytes}
+const uint64_t hli_blake2b_iv[12] = BLAKE2B_IV(64), hli_blake2b_256_iv[12] = BLAKE2B_IV(32);
+const uint32_t hli_blake2s_iv[24] = {0x6a09e667 ^ 0x01010020, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+                                     0x1f83d9ab, 0x5be0cd19, 0, 0, 0, 32};
+
+/* SM3 (GB/T 32905-2016 section 4.1 and 4.2): T[j] rotated left by j, as round j takes it */
+const uint32_t hli_sm3_iv[8] = {0x7380166f, 0x4914b2b9, 0x172442d7, 0xda8a0600,
+                                0xa96f30bc, 0x163138aa, 0xe38dee4d, 0xb0fb0e4e};
+const uint32_t hli_sm3_k[64] __attribute__((aligned(64))) = {
+    0x79cc4519, 0xf3988a32, 0xe7311465, 0xce6228cb, 0x9cc45197, 0x3988a32f, 0x7311465e, 0xe6228cbc,
+    0xcc451979, 0x988a32f3, 0x311465e7, 0x6228cbce, 0xc451979c, 0x88a32f39, 0x11465e73, 0x228cbce6,
+    0x9d8a7a87, 0x3b14f50f, 0x7629ea1e, 0xec53d43c, 0xd8a7a879, 0xb14f50f3, 0x629ea1e7, 0xc53d43ce,
+    0x8a7a879d, 0x14f50f3b, 0x29ea1e76, 0x53d43cec, 0xa7a879d8, 0x4f50f3b1, 0x9ea1e762, 0x3d43cec5,
+    0x7a879d8a, 0xf50f3b14, 0xea1e7629, 0xd43cec53, 0xa879d8a7, 0x50f3b14f, 0xa1e7629e, 0x43cec53d,
+    0x879d8a7a, 0x0f3b14f5, 0x1e7629ea, 0x3cec53d4, 0x79d8a7a8, 0xf3b14f50, 0xe7629ea1, 0xcec53d43,
+    0x9d8a7a87, 0x3b14f50f, 0x7629ea1e, 0xec53d43c, 0xd8a7a879, 0xb14f50f3, 0x629ea1e7, 0xc53d43ce,
+    0x8a7a879d, 0x14f50f3b, 0x29ea1e76, 0x53d43cec, 0xa7a879d8, 0x4f50f3b1, 0x9ea1e762, 0x3d43cec5};
+
 /* MD5 (RFC 1321 section 3.4): floor(2^32 * abs(sin(i))), i = 1 .. 64 in radians. The initial value (section 3.3) is the
  * first four words of SHA-1's. */
 const uint32_t hli_md5_t[64] __attribute__((aligned(64))) = {

@@ -219,18 +219,21 @@ LV_FN lv64 lv64_nbits(const struct hli_whole *whole, const size_t nbytes[])
                                 : _mm512_slli_epi64(lv64_add(lv64_lengths(nbytes), lv64_splat(whole->before)), 3);
 }
 /* Row l of r = 64 bytes of message l from `offset` on, and what follows its end. One length has one mask. */
+/* Four blocks of a counted algorithm may be full: 256 bytes. */
+#define KEPT_OF(left) (order == LV_COUNTED ? PADDED_KEPT_OF_LONG(left) : PADDED_KEPT(left))
 LV_FN void load_rows(unsigned nrows, __m512i r[], const uint8_t *const data[], size_t offset, const size_t nbytes[],
-                     int is_one_length)
+                     int is_one_length, int order)
 {
     ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
-    __mmask64 kept = PADDED_KEPT(left);
-    __m512i behind = _mm512_loadu_si512(PADDED_BEHIND(left));
+    __mmask64 kept = KEPT_OF(left);
+    __m512i behind = order == LV_COUNTED ? _mm512_setzero_si512() : _mm512_loadu_si512(PADDED_BEHIND(left));
 
     for (unsigned i = 0; i < nrows; i++) {
         if (!is_one_length) {
             left = (ptrdiff_t)(nbytes[i] - offset);
-            kept = PADDED_KEPT(left);
-            behind = _mm512_loadu_si512(PADDED_BEHIND(left));
+            kept = KEPT_OF(left);
+            if (order != LV_COUNTED)
+                behind = _mm512_loadu_si512(PADDED_BEHIND(left));
         }
         r[i] = padded64(data[i], offset, kept, behind);
     }
@@ -238,17 +241,17 @@ LV_FN void load_rows(unsigned nrows, __m512i r[], const uint8_t *const data[], s
 
 /* Messages of one length that end in the first half of the block, or with it: two messages share a register, and half
  * of the transposition is left. */
-LV_FN void load_half_rows(lv32 w[8], const uint8_t *const data[], size_t offset, ptrdiff_t left, int big_endian)
+LV_FN void load_half_rows(lv32 w[8], const uint8_t *const data[], size_t offset, ptrdiff_t left, int order)
 {
     const __mmask32 kept = (__mmask32)PADDED_KEPT(left);
-    const __m256i behind = _mm256_loadu_si256(PADDED_BEHIND(left));
+    const __m256i behind = order == LV_COUNTED ? _mm256_setzero_si256() : _mm256_loadu_si256(PADDED_BEHIND(left));
     __m512i r[8], t[8];
 
     for (unsigned i = 0; i < 8; i++) {
         const unsigned p = 8 * (i / 4) + i % 4, q = p + 4;
         r[i] = _mm512_inserti64x4(_mm512_castsi256_si512(padded32(data[p], offset, kept, behind)),
                                   padded32(data[q], offset, kept, behind), 1);
-        if (big_endian)
+        if (order == 1)
             r[i] = swap32(r[i]);
     }
     for (unsigned i = 0; i < 8; i += 4) {
@@ -278,69 +281,69 @@ LV_FN __m512i zeros(void)
 /* is_one_length is a literal: if two ways of loading met before the transposition, gcc would put all rows into memory
  * (17 ns). */
 LV_FN void lv32_load_ending(lv32 w[16], const uint8_t *const data[], const size_t nbytes[], size_t offset,
-                            int is_one_length, int big_endian)
+                            int is_one_length, int order)
 {
     lv32 r[16];
 
-    load_rows(16, r, data, offset, nbytes, is_one_length);
+    load_rows(16, r, data, offset, nbytes, is_one_length, order);
     transpose32(w, r);
-    for (unsigned i = 0; big_endian && i < 16; i++)
+    for (unsigned i = 0; order == 1 && i < 16; i++)
         w[i] = swap32(w[i]);
 }
 LV_FN void lv64_load_ending(lv64 w[16], const uint8_t *const data[], const size_t nbytes[], size_t offset,
-                            int is_one_length, int big_endian)
+                            int is_one_length, int order)
 {
-    load_rows(8, w, data, offset, nbytes, is_one_length);
+    load_rows(8, w, data, offset, nbytes, is_one_length, order);
     transpose64(w);
-    load_rows(8, w + 8, data, offset + 64, nbytes, is_one_length);
+    load_rows(8, w + 8, data, offset + 64, nbytes, is_one_length, order);
     transpose64(w + 8);
-    for (unsigned i = 0; big_endian && i < 16; i++)
+    for (unsigned i = 0; order == 1 && i < 16; i++)
         w[i] = swap64(w[i]);
 }
 
 LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
-                            const size_t nbytes[], unsigned b, int big_endian)
+                            const size_t nbytes[], unsigned b, int order)
 {
-    const unsigned low = big_endian ? 15 : 14;
+    const unsigned low = order == 1 ? 15 : 14;
     const size_t offset = 64 * (size_t)b;
     const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
 
     if (!whole->is_one_length) {
-        lv32_load_ending(w, data, nbytes, offset, 0, big_endian);
+        lv32_load_ending(w, data, nbytes, offset, 0, order);
     } else if (left > 32) {
-        lv32_load_ending(w, data, nbytes, offset, 1, big_endian);
+        lv32_load_ending(w, data, nbytes, offset, 1, order);
     } else {
-        load_half_rows(w, data, offset, left, big_endian);
+        load_half_rows(w, data, offset, left, order);
         for (unsigned i = 8; i < 16; i++)
             w[i] = zeros();
-        if (left == 32)
-            w[8] = lv32_splat(big_endian ? UINT32_C(0x80000000) : 0x80);
+        if (left == 32 && order != LV_COUNTED)
+            w[8] = lv32_splat(order == 1 ? UINT32_C(0x80000000) : 0x80);
     }
-    if (hli_ends_in(whole, b)) /* the word is zero so far */
+    if (order != LV_COUNTED && hli_ends_in(whole, b)) /* the word is zero so far */
         w[low] = lv32_nbits(whole, nbytes);
 }
 
 LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uint8_t *const data[],
-                            const size_t nbytes[], unsigned b, int big_endian)
+                            const size_t nbytes[], unsigned b, int order)
 {
     const size_t offset = 128 * (size_t)b;
     const ptrdiff_t left = (ptrdiff_t)(nbytes[0] - offset);
 
     if (!whole->is_one_length) {
-        lv64_load_ending(w, data, nbytes, offset, 0, big_endian);
+        lv64_load_ending(w, data, nbytes, offset, 0, order);
     } else if (left > 64) {
-        lv64_load_ending(w, data, nbytes, offset, 1, big_endian);
+        lv64_load_ending(w, data, nbytes, offset, 1, order);
     } else {
-        load_rows(8, w, data, offset, nbytes, 1);
+        load_rows(8, w, data, offset, nbytes, 1, order);
         transpose64(w);
-        for (unsigned i = 0; big_endian && i < 8; i++)
+        for (unsigned i = 0; order == 1 && i < 8; i++)
             w[i] = swap64(w[i]);
         for (unsigned i = 8; i < 16; i++)
             w[i] = zeros();
-        if (left == 64)
-            w[8] = lv64_splat(UINT64_C(1) << (big_endian ? 63 : 7));
+        if (left == 64 && order != LV_COUNTED)
+            w[8] = lv64_splat(UINT64_C(1) << (order == 1 ? 63 : 7));
     }
-    if (hli_ends_in(whole, b))
+    if (order != LV_COUNTED && hli_ends_in(whole, b))
         w[15] = lv64_nbits(whole, nbytes);
 }
 

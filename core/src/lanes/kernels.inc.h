@@ -26,8 +26,9 @@
  * A vocabulary with LV_STAGES also has functions for whole short messages (hli_whole_fn); another one, if it defines
  * LV_WHOLES. They use
  *
- *   lv32_load_padded(w, whole, data, nbytes, b, big_endian)
- *                                   block b: bytes of the messages, one bits, zeros, lengths
+ *   lv32_load_padded(w, whole, data, nbytes, b, order)
+ *                                   block b: bytes of the messages, one bits, zeros, lengths; or zeros alone, if order is
+ *                                   LV_COUNTED
  *   lv32_digests(state, nwords, big_endian, nbytes, n, digests)
  *                                   the digests of the first n lanes; likewise lv64
  *   lv64_load_padded_words(w, whole, data, nbytes, b, i)
@@ -126,7 +127,7 @@ struct given {
     int are_same;
 };
 /* The last block is staged, or given, or the first one at msg. */
-#  define LV_BLOCKS(lv, name, nwords, big_endian) \
+#  define LV_BLOCKS(lv, name, nwords, order) \
       LV_SHARED void LV_PASTE(name, last)(void *state, const LV_PASTE(lv, staging) *staging, \
                                           const uint8_t *const msg[], const struct given *given) \
       { \
@@ -134,9 +135,9 @@ struct given {
           if (staging != NULL) { \
               LV_PASTE(lv, staged)(w, staging); \
           } else if (given == NULL) { \
-              LV_PASTE(lv, load_block)(w, msg, 0, big_endian); \
+              LV_PASTE(lv, load_block)(w, msg, 0, (order) == 1); \
           } else if (given->words == NULL) { \
-              LV_PASTE(lv, load_padded)(w, given->whole, msg, given->nbytes, given->b, big_endian); \
+              LV_PASTE(lv, load_padded)(w, given->whole, msg, given->nbytes, given->b, order); \
           } else { \
               const LV_PASTE(lv, word) *words = given->words; \
               for (unsigned i = 0; i < 16; i++) \
@@ -153,7 +154,7 @@ struct given {
               if (offset > 0) \
                   LV_PASTE(lv, staged)(w, staging); \
               else \
-                  LV_PASTE(lv, load_block)(w, msg, 0, big_endian); \
+                  LV_PASTE(lv, load_block)(w, msg, 0, (order) == 1); \
               LV_PASTE(name, block)(state, w, msg, offset, staging, 1); \
           } \
       } \
@@ -174,12 +175,12 @@ struct given {
 #  else
 #    define LV_BLOCK_FN LV_FN
 #  endif
-#  define LV_BLOCKS(lv, name, nwords, big_endian) \
+#  define LV_BLOCKS(lv, name, nwords, order) \
       LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(HLI_BLOCKS_ARGS) \
       { \
           for (size_t offset = 0; nblocks > 0; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
               lv w[nwords]; \
-              LV_PASTE(lv, load_block)(w, msg, offset, big_endian); \
+              LV_PASTE(lv, load_block)(w, msg, offset, (order) == 1); \
               LV_PASTE(name, block)(state, w, msg, offset, NULL, 0); \
           } \
       }
@@ -226,6 +227,41 @@ struct given {
 #  define LV_WHOLE(lv, name, nwords, room, big_endian)
 #endif
 
+/* The same for a counted algorithm, whose state has nstate words. */
+#if LV_STAGES
+#  define LV_COUNTED_BLOCK(lv, name, room) LV_PASTE(name, last)(state, NULL, data, &(struct given){whole, nbytes, b, NULL, 0})
+#else
+#  define LV_COUNTED_BLOCK(lv, name, room) \
+      do { \
+          lv w[room]; \
+          LV_PASTE(lv, load_padded)(w, whole, data, nbytes, b, LV_COUNTED); \
+          LV_PASTE(name, block)(state, w, NULL, 0, NULL, 0); \
+      } while (0)
+#endif
+#if LV_STAGES || defined(LV_WHOLES)
+#  define LV_COUNTED_WHOLE(lv, name, nstate, room) \
+      LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(LV_WHOLE_ARGS) \
+      { \
+          LV_BEGIN_WHOLE(lv, nstate); \
+          for (unsigned b = 0; b < whole->nblocks; b++) { \
+              for (unsigned l = 0; b + 1 == whole->nblocks && l < LV_PASTE(lv, nlanes); l++) { \
+                  LV_PASTE(lv, word) *const word = state + HLI_COUNTER * LV_PASTE(lv, nlanes) + l; \
+                  const uint64_t before = \
+                      (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - LV_PASTE(lv, block_nbytes); \
+                  word[0] = (LV_PASTE(lv, word))before; \
+                  word[LV_PASTE(lv, nlanes)] = sizeof *word == 8 ? (LV_PASTE(lv, word))UINT64_MAX \
+                                                                 : (LV_PASTE(lv, word))(before >> 32); \
+                  if (sizeof *word == 4) \
+                      word[2 * LV_PASTE(lv, nlanes)] = (LV_PASTE(lv, word))UINT64_MAX; \
+              } \
+              LV_COUNTED_BLOCK(lv, name, room); \
+          } \
+          LV_PASTE(lv, digests)(state, 8, 0, whole->digest_nbytes, LV_PASTE(lv, nlanes), digests); \
+      }
+#else
+#  define LV_COUNTED_WHOLE(lv, name, nstate, room)
+#endif
+
 /* Used in name##_block: stages a part of the next block. */
 #define LV_STAGE(lv, block_nbytes, part, big_endian) \
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
@@ -256,6 +292,19 @@ struct given {
 #    include "../alg/md5.lanes.h"
 #    undef MD5_PAIR
 #  endif
+#endif
+#define BLAKE2_WORD 32
+#if HLI_ALG(blake2s) && !LV_ONLY
+#  include "../alg/blake2.lanes.h"
+#endif
+#undef BLAKE2_WORD
+#define BLAKE2_WORD 64
+#if HLI_ALG(blake2b) && !LV_ONLY
+#  include "../alg/blake2.lanes.h"
+#endif
+#undef BLAKE2_WORD
+#if HLI_ALG(sm3) && !LV_ONLY
+#  include "../alg/sm3.lanes.h"
 #endif
 #if HLI_ALG(ripemd160) && (!LV_ONLY || LV_ONLY == LV_RIPEMD160)
 #  include "../alg/ripemd160.lanes.h"

@@ -24,15 +24,16 @@ LV_FN size_t least_length(const struct hli_whole *whole, const size_t nbytes[], 
 }
 
 LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
-                            const size_t nbytes[], unsigned b, int big_endian)
+                            const size_t nbytes[], unsigned b, int order)
 {
-    const int one = whole->is_one_length;
+    const int one = whole->is_one_length, big_endian = order == 1;
+    const unsigned after = order == LV_COUNTED ? 0 : 0x80;
     const size_t least = least_length(whole, nbytes, 64);
 
     for (unsigned i = 0; i < 16; i += 4) {
         const size_t at = 64 * (size_t)b + 4 * i;
         if (one && at >= nbytes[0]) {
-            w[i] = lv32_splat(at > nbytes[0] ? 0 : big_endian ? UINT32_C(0x80000000) : 0x80);
+            w[i] = lv32_splat(at > nbytes[0] ? 0 : big_endian ? UINT32_C(0x80000000) : after);
             w[i + 1] = w[i + 2] = w[i + 3] = lv32_splat(0);
             continue;
         }
@@ -40,12 +41,12 @@ LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uin
             transpose32(w + i, row32(data, 0, at), row32(data, 1, at), row32(data, 2, at), row32(data, 3, at));
         else
             transpose32(
-                w + i, padded_pair(data, nbytes, one, 0, 4, at, 0x80), padded_pair(data, nbytes, one, 1, 5, at, 0x80),
-                padded_pair(data, nbytes, one, 2, 6, at, 0x80), padded_pair(data, nbytes, one, 3, 7, at, 0x80));
+                w + i, padded_pair(data, nbytes, one, 0, 4, at, after), padded_pair(data, nbytes, one, 1, 5, at, after),
+                padded_pair(data, nbytes, one, 2, 6, at, after), padded_pair(data, nbytes, one, 3, 7, at, after));
         for (unsigned j = i; big_endian && j < i + 4; j++)
             w[j] = swap32(w[j]);
     }
-    if (hli_ends_in(whole, b)) {
+    if (order != LV_COUNTED && hli_ends_in(whole, b)) {
         uint32_t nbits[8] __attribute__((aligned(32)));
         for (unsigned l = 0; l < 8; l++)
             nbits[l] = (whole->before + (uint32_t)nbytes[one ? 0 : l]) << 3;
@@ -54,27 +55,28 @@ LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uin
 }
 
 LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uint8_t *const data[],
-                            const size_t nbytes[], unsigned b, int big_endian)
+                            const size_t nbytes[], unsigned b, int order)
 {
-    const int one = whole->is_one_length;
+    const int one = whole->is_one_length, big_endian = order == 1;
+    const unsigned after = order == LV_COUNTED ? 0 : 0x80;
     const size_t least = least_length(whole, nbytes, 128);
 
     for (unsigned i = 0; i < 16; i += 2) {
         const size_t at = 128 * (size_t)b + 8 * i;
         if (one && at >= nbytes[0]) {
-            w[i] = lv64_splat(at > nbytes[0] ? 0 : UINT64_C(1) << (big_endian ? 63 : 7));
+            w[i] = lv64_splat(at > nbytes[0] ? 0 : (uint64_t)after << (big_endian ? 56 : 0));
             w[i + 1] = lv64_splat(0);
             continue;
         }
         const int is_inside = at + 16 <= least;
-        const __m256i r0 = is_inside ? row64(data, 0, at) : padded_pair(data, nbytes, one, 0, 2, at, 0x80);
-        const __m256i r1 = is_inside ? row64(data, 1, at) : padded_pair(data, nbytes, one, 1, 3, at, 0x80);
+        const __m256i r0 = is_inside ? row64(data, 0, at) : padded_pair(data, nbytes, one, 0, 2, at, after);
+        const __m256i r1 = is_inside ? row64(data, 1, at) : padded_pair(data, nbytes, one, 1, 3, at, after);
         w[i + 0] = _mm256_unpacklo_epi64(r0, r1);
         w[i + 1] = _mm256_unpackhi_epi64(r0, r1);
         for (unsigned j = i; big_endian && j < i + 2; j++)
             w[j] = swap64(w[j]);
     }
-    if (hli_ends_in(whole, b)) {
+    if (order != LV_COUNTED && hli_ends_in(whole, b)) {
         uint64_t nbits[4] __attribute__((aligned(32)));
         for (unsigned l = 0; l < 4; l++)
             nbits[l] = (uint64_t)(whole->before + nbytes[one ? 0 : l]) << 3;

@@ -95,7 +95,7 @@ LV_FN lv64 swap64(lv64 x)
 #    define lv64_rol(x, n) V(rol_epi64)(x, n)
 #  else
 /* A rotation by whole bytes is one shuffle instead of three operations: RIPEMD-160 has one of 8 bits to the left,
- * SHA-512 one to the right, Keccak both. */
+ * SHA-512 one to the right, Keccak both. BLAKE2 has 16 and 24, MD5 16. */
 LV_FN lv32 rol8_32(lv32 x)
 {
     return V(shuffle_epi8)(x, BYTES(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14));
@@ -108,8 +108,30 @@ LV_FN lv64 rol8_64(lv64 x)
 {
     return V(shuffle_epi8)(x, BYTES(7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14));
 }
-#    define lv32_rol(x, n) ((n) == 8 ? rol8_32(x) : ROL32(x, n))
-#    define lv64_rol(x, n) ((n) == 56 ? ror8_64(x) : (n) == 8 ? rol8_64(x) : ROL64(x, n))
+LV_FN lv32 rol16_32(lv32 x)
+{
+    return V(shuffle_epi8)(x, BYTES(2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+}
+LV_FN lv32 ror8_32(lv32 x)
+{
+    return V(shuffle_epi8)(x, BYTES(1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12));
+}
+LV_FN lv64 ror16_64(lv64 x)
+{
+    return V(shuffle_epi8)(x, BYTES(2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13, 14, 15, 8, 9));
+}
+LV_FN lv64 ror24_64(lv64 x)
+{
+    return V(shuffle_epi8)(x, BYTES(3, 4, 5, 6, 7, 0, 1, 2, 11, 12, 13, 14, 15, 8, 9, 10));
+}
+#    define lv32_rol(x, n) ((n) == 8 ? rol8_32(x) : (n) == 16 ? rol16_32(x) : (n) == 24 ? ror8_32(x) : ROL32(x, n))
+#    define lv64_rol(x, n) \
+         ((n) == 56   ? ror8_64(x) \
+          : (n) == 8  ? rol8_64(x) \
+          : (n) == 48 ? ror16_64(x) \
+          : (n) == 40 ? ror24_64(x) \
+          : (n) == 32 ? V(shuffle_epi32)(x, 0xb1) \
+                      : ROL64(x, n))
 #  endif
 #endif
 

@@ -10,7 +10,7 @@ PADDED_TARGET void PAD(const hl_alg_info *alg, unsigned nblocks, const uint8_t *
           pad_chunks(nchunks, length_is_128_bits, big_endian, rests[i], nrests[i], nwhole + nrests[i], \
                      out + i * (stride))
 
-    if (hli_is_sponge(alg)) {
+    if (!hli_is_strengthened(alg)) {
         hli_pad_scalar(alg, nblocks, rests, nrests, nwhole, n, out);
     } else if (alg->block_nbytes == 128) {
         if (nblocks == 1)

@@ -34,6 +34,9 @@ from ._hashloom import (
     sha256d,
     update_many,
     # algorithms.py: python_imports
+    blake2b,
+    blake2b_256,
+    blake2s,
     keccak_256,
     md5,
     ripemd160,
@@ -50,6 +53,7 @@ from ._hashloom import (
     sha512_256,
     shake_128,
     shake_256,
+    sm3,
     # algorithms.py: end
 )
 from ._streams import streams, streams_async
@@ -86,6 +90,9 @@ __all__ = [
     "streams_async",
     "update_many",
     # algorithms.py: python_all
+    "blake2b",
+    "blake2b_256",
+    "blake2s",
     "keccak_256",
     "md5",
     "ripemd160",
@@ -102,5 +109,6 @@ __all__ = [
     "sha512_256",
     "shake_128",
     "shake_256",
+    "sm3",
     # algorithms.py: end
 ]

@@ -44,6 +44,9 @@ __all__ = [
     "tree_s3",
     "update_many",
     # algorithms.py: python_all
+    "blake2b",
+    "blake2b_256",
+    "blake2s",
     "keccak_256",
     "md5",
     "ripemd160",
@@ -60,6 +63,7 @@ __all__ = [
     "sha512_256",
     "shake_128",
     "shake_256",
+    "sm3",
     # algorithms.py: end
 ]
 
@@ -183,6 +187,16 @@ def sha3_512(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data |
 def keccak_256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
 def shake_128(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> HashXOF: ...
 def shake_256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> HashXOF: ...
+def sm3(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def blake2b(
+    data: _Data = b"", *, digest_size: int | None = None, key: _Data = b"", salt: _Data = b"",
+    person: _Data = b"", usedforsecurity: bool = True, string: _Data | None = None
+) -> Hash: ...
+def blake2b_256(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def blake2s(
+    data: _Data = b"", *, digest_size: int | None = None, key: _Data = b"", salt: _Data = b"",
+    person: _Data = b"", usedforsecurity: bool = True, string: _Data | None = None
+) -> Hash: ...
 # algorithms.py: end
 def new(
     name: str, data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None

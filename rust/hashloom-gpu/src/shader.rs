@@ -62,8 +62,16 @@ const MD5: Body = Body {
     is_wide: false,
     is_big_endian: false,
 };
+const SM3: Body = Body {
+    name: "sm3",
+    source: include_str!("shaders/sm3.ops"),
+    nstate: 8,
+    nwords: 16,
+    is_wide: false,
+    is_big_endian: true,
+};
 
-static BODIES: [(Algorithm, Body); 9] = [
+static BODIES: [(Algorithm, Body); 10] = [
     (Algorithm::Sha1, SHA1),
     (Algorithm::Sha256, SHA256),
     (Algorithm::Sha224, SHA256),
@@ -73,6 +81,7 @@ static BODIES: [(Algorithm, Body); 9] = [
     (Algorithm::Sha512_256, SHA512),
     (Algorithm::Ripemd160, RIPEMD160),
     (Algorithm::Md5, MD5),
+    (Algorithm::Sm3, SM3),
 ];
 // algorithms.py: end
 

@@ -426,8 +426,8 @@ impl Parser {
 
     /// The algorithm that the line begins with, and the rest of the line after the parenthesis.
     fn tagged<'a>(&mut self, line: &'a [u8]) -> Option<(Algorithm, &'a [u8])> {
-        // No tag begins with a hexadecimal digit, so the first byte tells for most lines that there is no tag.
-        if line.first().is_none_or(u8::is_ascii_hexdigit) {
+        // No tag begins with two hexadecimal digits: they tell for most lines that there is no tag.
+        if line.len() < 2 || line[..2].iter().all(u8::is_ascii_hexdigit) {
             return None;
         }
         let after = |name: &str| {
@@ -660,7 +660,7 @@ mod tests {
     fn no_tag_looks_like_a_digest_or_like_that_of_another_algorithm() {
         let tags = || Algorithm::ALL.iter().flat_map(|of| of.tags().iter().map(move |name| (of, name)));
         for (of, name) in tags() {
-            assert!(!name.as_bytes()[0].is_ascii_hexdigit(), "{name}");
+            assert!(!name.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit), "{name}");
             assert!(tags().all(|(other, tag)| other == of || !tag.eq_ignore_ascii_case(name)), "{name}");
         }
     }

@@ -58,6 +58,14 @@ pub enum Algorithm {
     Shake128 = sys::HL_SHAKE128,
     /// SHAKE256: FIPS 202 section 6.2; 64-byte digest, or any other length.
     Shake256 = sys::HL_SHAKE256,
+    /// SM3: GB/T 32905-2016; 32-byte digest.
+    Sm3 = sys::HL_SM3,
+    /// BLAKE2b: RFC 7693; 64-byte digest.
+    Blake2b = sys::HL_BLAKE2B,
+    /// BLAKE2b-256: RFC 7693; 32-byte digest.
+    Blake2b256 = sys::HL_BLAKE2B_256,
+    /// BLAKE2s: RFC 7693; 32-byte digest.
+    Blake2s = sys::HL_BLAKE2S,
     // algorithms.py: end
 }
 
@@ -89,6 +97,10 @@ impl Algorithm {
         Algorithm::Keccak256,
         Algorithm::Shake128,
         Algorithm::Shake256,
+        Algorithm::Sm3,
+        Algorithm::Blake2b,
+        Algorithm::Blake2b256,
+        Algorithm::Blake2s,
         // algorithms.py: end
     ];
 
@@ -145,7 +157,7 @@ impl Algorithm {
         self.row().block_nbytes
     }
 
-    /// Whether digests may have any length (FIPS 202 section 6.2). HMAC and PBKDF2 are not defined for these.
+    /// Whether digests may have any length (FIPS 202 section 6.2).
     ///
     /// ```
     /// use hashloom::Algorithm;
@@ -154,6 +166,18 @@ impl Algorithm {
     /// ```
     pub const fn is_xof(self) -> bool {
         self.row().is_xof
+    }
+
+    /// Whether HMAC and PBKDF2 are defined with it: not with an XOF, nor with BLAKE2, which takes a key itself
+    /// ([`Hasher::blake2`](crate::Hasher::blake2)).
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    ///
+    /// assert!(Algorithm::Sha3_256.has_hmac() && !Algorithm::Blake2b.has_hmac());
+    /// ```
+    pub const fn has_hmac(self) -> bool {
+        self.row().has_hmac
     }
 
     /// The block function that it iterates.
@@ -171,6 +195,7 @@ struct Row {
     block_nbytes: usize,
     body: sys::hl_body,
     is_xof: bool,
+    has_hmac: bool,
 }
 
 /// By the numbers of the algorithms, from 1 on.
@@ -178,37 +203,45 @@ struct Row {
 static ROWS: [Row; Algorithm::ALL.len()] = [
     // algorithms.py: rust_rows
     Row { name: "sha1", title: "SHA-1", tags: &["SHA1", "SHA-1"],
-        digest_nbytes: 20, block_nbytes: 64, body: sys::HL_BODY_SHA1, is_xof: false },
+        digest_nbytes: 20, block_nbytes: 64, body: sys::HL_BODY_SHA1, is_xof: false, has_hmac: true },
     Row { name: "sha256", title: "SHA-256", tags: &["SHA256", "SHA2-256", "SHA-256"],
-        digest_nbytes: 32, block_nbytes: 64, body: sys::HL_BODY_SHA256, is_xof: false },
+        digest_nbytes: 32, block_nbytes: 64, body: sys::HL_BODY_SHA256, is_xof: false, has_hmac: true },
     Row { name: "sha224", title: "SHA-224", tags: &["SHA224", "SHA2-224"],
-        digest_nbytes: 28, block_nbytes: 64, body: sys::HL_BODY_SHA256, is_xof: false },
+        digest_nbytes: 28, block_nbytes: 64, body: sys::HL_BODY_SHA256, is_xof: false, has_hmac: true },
     Row { name: "sha384", title: "SHA-384", tags: &["SHA384", "SHA2-384"],
-        digest_nbytes: 48, block_nbytes: 128, body: sys::HL_BODY_SHA512, is_xof: false },
+        digest_nbytes: 48, block_nbytes: 128, body: sys::HL_BODY_SHA512, is_xof: false, has_hmac: true },
     Row { name: "sha512", title: "SHA-512", tags: &["SHA512", "SHA2-512", "SHA-512"],
-        digest_nbytes: 64, block_nbytes: 128, body: sys::HL_BODY_SHA512, is_xof: false },
+        digest_nbytes: 64, block_nbytes: 128, body: sys::HL_BODY_SHA512, is_xof: false, has_hmac: true },
     Row { name: "sha512-224", title: "SHA-512/224", tags: &["SHA512/224", "SHA512-224", "SHA2-512/224", "SHA512t224"],
-        digest_nbytes: 28, block_nbytes: 128, body: sys::HL_BODY_SHA512, is_xof: false },
+        digest_nbytes: 28, block_nbytes: 128, body: sys::HL_BODY_SHA512, is_xof: false, has_hmac: true },
     Row { name: "sha512-256", title: "SHA-512/256", tags: &["SHA512/256", "SHA512-256", "SHA2-512/256", "SHA512t256"],
-        digest_nbytes: 32, block_nbytes: 128, body: sys::HL_BODY_SHA512, is_xof: false },
+        digest_nbytes: 32, block_nbytes: 128, body: sys::HL_BODY_SHA512, is_xof: false, has_hmac: true },
     Row { name: "ripemd160", title: "RIPEMD-160", tags: &["RMD160", "RIPEMD160", "RIPEMD-160"],
-        digest_nbytes: 20, block_nbytes: 64, body: sys::HL_BODY_RIPEMD160, is_xof: false },
+        digest_nbytes: 20, block_nbytes: 64, body: sys::HL_BODY_RIPEMD160, is_xof: false, has_hmac: true },
     Row { name: "md5", title: "MD5", tags: &["MD5"],
-        digest_nbytes: 16, block_nbytes: 64, body: sys::HL_BODY_MD5, is_xof: false },
+        digest_nbytes: 16, block_nbytes: 64, body: sys::HL_BODY_MD5, is_xof: false, has_hmac: true },
     Row { name: "sha3-224", title: "SHA3-224", tags: &["SHA3-224", "SHA3_224"],
-        digest_nbytes: 28, block_nbytes: 144, body: sys::HL_BODY_KECCAK, is_xof: false },
+        digest_nbytes: 28, block_nbytes: 144, body: sys::HL_BODY_KECCAK, is_xof: false, has_hmac: true },
     Row { name: "sha3-256", title: "SHA3-256", tags: &["SHA3-256", "SHA3_256"],
-        digest_nbytes: 32, block_nbytes: 136, body: sys::HL_BODY_KECCAK, is_xof: false },
+        digest_nbytes: 32, block_nbytes: 136, body: sys::HL_BODY_KECCAK, is_xof: false, has_hmac: true },
     Row { name: "sha3-384", title: "SHA3-384", tags: &["SHA3-384", "SHA3_384"],
-        digest_nbytes: 48, block_nbytes: 104, body: sys::HL_BODY_KECCAK, is_xof: false },
+        digest_nbytes: 48, block_nbytes: 104, body: sys::HL_BODY_KECCAK, is_xof: false, has_hmac: true },
     Row { name: "sha3-512", title: "SHA3-512", tags: &["SHA3-512", "SHA3_512"],
-        digest_nbytes: 64, block_nbytes: 72, body: sys::HL_BODY_KECCAK, is_xof: false },
+        digest_nbytes: 64, block_nbytes: 72, body: sys::HL_BODY_KECCAK, is_xof: false, has_hmac: true },
     Row { name: "shake128", title: "SHAKE128", tags: &["SHAKE128", "SHAKE-128"],
-        digest_nbytes: 32, block_nbytes: 168, body: sys::HL_BODY_KECCAK, is_xof: true },
+        digest_nbytes: 32, block_nbytes: 168, body: sys::HL_BODY_KECCAK, is_xof: true, has_hmac: false },
     Row { name: "shake256", title: "SHAKE256", tags: &["SHAKE256", "SHAKE-256"],
-        digest_nbytes: 64, block_nbytes: 136, body: sys::HL_BODY_KECCAK, is_xof: true },
+        digest_nbytes: 64, block_nbytes: 136, body: sys::HL_BODY_KECCAK, is_xof: true, has_hmac: false },
     Row { name: "keccak-256", title: "Keccak-256", tags: &["KECCAK-256", "Keccak-256"],
-        digest_nbytes: 32, block_nbytes: 136, body: sys::HL_BODY_KECCAK, is_xof: false },
+        digest_nbytes: 32, block_nbytes: 136, body: sys::HL_BODY_KECCAK, is_xof: false, has_hmac: true },
+    Row { name: "sm3", title: "SM3", tags: &["SM3"],
+        digest_nbytes: 32, block_nbytes: 64, body: sys::HL_BODY_SM3, is_xof: false, has_hmac: true },
+    Row { name: "blake2b", title: "BLAKE2b", tags: &["BLAKE2b", "BLAKE2B", "BLAKE2b-512", "BLAKE2B-512", "BLAKE2b512"],
+        digest_nbytes: 64, block_nbytes: 128, body: sys::HL_BODY_BLAKE2B, is_xof: false, has_hmac: false },
+    Row { name: "blake2b-256", title: "BLAKE2b-256", tags: &["BLAKE2b-256", "BLAKE2B-256"],
+        digest_nbytes: 32, block_nbytes: 128, body: sys::HL_BODY_BLAKE2B, is_xof: false, has_hmac: false },
+    Row { name: "blake2s", title: "BLAKE2s", tags: &["BLAKE2s", "BLAKE2S", "BLAKE2s-256", "BLAKE2S-256", "BLAKE2s256"],
+        digest_nbytes: 32, block_nbytes: 64, body: sys::HL_BODY_BLAKE2S, is_xof: false, has_hmac: false },
     // algorithms.py: end
 ];
 

@@ -261,4 +261,8 @@ xof! {
     Shake256, Shake256Core, "SHAKE256", "FIPS 202 section 6.2",
     [u64; 25], 0, U200, U136, U32, Shake256ReaderCore
 }
+fixed! {
+    Sm3, Sm3Core, "SM3", "GB/T 32905-2016",
+    [u32; 8], 8, U40, U64, U32
+}
 // algorithms.py: end

@@ -13,7 +13,7 @@ use core::ptr;
 
 use hashloom_sys as sys;
 
-use crate::{Algorithm, Hasher};
+use crate::{Algorithm, Blake2Parameters, Hasher};
 
 /// Overwrites a secret with `zero`; the optimiser may not remove the write.
 fn wipe<T: Copy>(secret: &mut T, zero: T) {
@@ -97,20 +97,52 @@ impl Word for u64 {
 pub struct Ctx {
     raw: sys::hl_ctx,
     algorithm: Algorithm,
+    digest_nbytes: u8,
+    /// Whether it began with parameters of BLAKE2, with which it cannot begin anew.
+    has_parameters: bool,
 }
 
 impl Ctx {
     pub fn new(algorithm: Algorithm) -> Self {
-        let mut ctx = Ctx { raw: WIPED, algorithm };
+        let mut ctx = Ctx::wiped(algorithm);
         ctx.reset();
         ctx
+    }
+
+    fn wiped(algorithm: Algorithm) -> Self {
+        Ctx { raw: WIPED, algorithm, digest_nbytes: algorithm.digest_nbytes() as u8, has_parameters: false }
+    }
+
+    /// BLAKE2. The caller has checked the lengths.
+    pub fn blake2(algorithm: Algorithm, digest_nbytes: usize, parameters: Blake2Parameters<'_>) -> Self {
+        let mut ctx = Ctx { digest_nbytes: digest_nbytes as u8, has_parameters: true, ..Ctx::wiped(algorithm) };
+        let padded = |bytes: &[u8]| core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0));
+        let raw = sys::hl_blake2_parameters {
+            key: parameters.key.as_ptr().cast(),
+            key_nbytes: parameters.key.len(),
+            salt: padded(parameters.salt),
+            personal: padded(parameters.personal),
+        };
+        // SAFETY: the context is ours alone; the key is a slice.
+        check(unsafe { sys::hl_blake2_init(&mut ctx.raw, alg(algorithm), digest_nbytes, &raw) });
+        ctx
+    }
+
+    pub fn digest_nbytes(&self) -> usize {
+        self.digest_nbytes.into()
+    }
+
+    pub fn has_parameters(&self) -> bool {
+        self.has_parameters
     }
 
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
+    /// Panics if it has parameters.
     pub fn reset(&mut self) {
+        assert!(!self.has_parameters, "a BLAKE2 with parameters cannot begin anew: clone the hasher that has begun");
         // SAFETY: the context is ours alone.
         check(unsafe { sys::hl_init(&mut self.raw, alg(self.algorithm)) });
     }
@@ -123,7 +155,7 @@ impl Ctx {
 
     #[inline]
     pub fn finalize(&mut self, digest: &mut [u8]) {
-        assert_eq!(digest.len(), self.algorithm.digest_nbytes());
+        assert_eq!(digest.len(), self.digest_nbytes());
         // SAFETY: the context is ours alone; digest has room for one digest, asserted above.
         check(unsafe { sys::hl_final(&mut self.raw, digest.as_mut_ptr()) });
     }
@@ -332,7 +364,7 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
 
 // ---- Search
 
-/// Whether `search` takes the algorithm: a sponge it does not.
+/// Whether `search` takes the algorithm.
 pub fn is_searchable(algorithm: Algorithm) -> bool {
     // SAFETY: a description that is not NULL is static and never written.
     let info = unsafe { sys::hl_alg_find(alg(algorithm)).as_ref() };
@@ -446,8 +478,15 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
     });
 }
 
-/// Digests of `digest_nbytes` each. Panics unless the algorithm is an XOF, or that is its digest size.
-pub fn xof_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digest_nbytes: usize, digests: &mut [u8]) {
+/// Digests of `digest_nbytes` each, of messages that continue `begin`. Panics unless the algorithm has digests of that
+/// length.
+pub fn run_many<M: AsRef<[u8]>>(
+    algorithm: Algorithm,
+    begin: Option<&Ctx>,
+    messages: &[M],
+    digest_nbytes: usize,
+    digests: &mut [u8],
+) {
     if digest_nbytes == 0 {
         return;
     }
@@ -466,12 +505,12 @@ pub fn xof_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digest_nby
             },
             digests,
             digest_stride: 0,
-            begin: core::ptr::null(),
+            begin: begin.map_or(core::ptr::null(), |ctx| &raw const ctx.raw),
             begin_stride: 0,
             keys: core::ptr::null(),
             key_stride: 0,
             kernel: core::ptr::null(),
-            is_secret: 0,
+            is_secret: begin.is_some().into(),
             reserved: 0,
             digest_nbytes,
         };

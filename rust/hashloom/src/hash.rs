@@ -34,8 +34,12 @@ pub struct Hash {
 impl Hash {
     /// Makes a digest of `algorithm` whose bytes `write` fills in.
     pub(crate) fn of(algorithm: Algorithm, write: impl FnOnce(&mut [u8])) -> Self {
+        Hash::of_length(algorithm.digest_nbytes(), write)
+    }
+
+    /// The same for a digest of that length.
+    pub(crate) fn of_length(nbytes: usize, write: impl FnOnce(&mut [u8])) -> Self {
         let mut bytes = [0; HL_DIGEST_MAX_NBYTES];
-        let nbytes = algorithm.digest_nbytes();
         write(&mut bytes[..nbytes]);
         Hash { bytes, nbytes: nbytes as u8 }
     }

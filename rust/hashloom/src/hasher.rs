@@ -4,7 +4,7 @@
 use core::fmt;
 
 use crate::many::{check_room, check_xof};
-use crate::{Algorithm, Hash, ffi};
+use crate::{Algorithm, Blake2Parameters, Hash, ffi};
 
 /// A message that arrives in parts, hashed with an algorithm chosen at run time.
 ///
@@ -37,6 +37,60 @@ impl Hasher {
         Hasher { ctx: ffi::Ctx::new(algorithm) }
     }
 
+    /// Begins an empty message of BLAKE2 with parameters, and a digest of that length (RFC 7693). The hasher cannot be
+    /// reset, as it does not keep the key: clone it.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm is neither BLAKE2b nor BLAKE2s, the digest has no byte or more than the
+    /// [algorithm's](Algorithm::digest_nbytes), or a parameter is too long.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Blake2Parameters, Hasher};
+    ///
+    /// let parameters = Blake2Parameters { key: b"secret", ..Default::default() };
+    /// let keyed = Hasher::blake2(Algorithm::Blake2b, 16, parameters);
+    /// let mut tag = keyed.clone();
+    /// tag.update(b"message");
+    ///
+    /// let mut tags = [0; 2 * 16];
+    /// keyed.hash_many(&["message", "another"], &mut tags);
+    /// assert_eq!(tag.finalize(), tags[..16]);
+    /// ```
+    pub fn blake2(algorithm: Algorithm, digest_nbytes: usize, parameters: Blake2Parameters<'_>) -> Self {
+        parameters.check(algorithm, digest_nbytes);
+        Hasher { ctx: ffi::Ctx::blake2(algorithm, digest_nbytes, parameters) }
+    }
+
+    /// The digests of many messages, each after what this one has so far, side by side in lanes.
+    ///
+    /// # Panics
+    ///
+    /// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes, or a message grows beyond 2<sup>61</sup> − 1
+    /// bytes.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher, hash};
+    ///
+    /// let mut prefix = Hasher::new(Algorithm::Sha256);
+    /// prefix.update(b"common ");
+    /// let mut digests = [0; 2 * 32];
+    /// prefix.hash_many(&["first", "second"], &mut digests);
+    /// assert_eq!(hash(Algorithm::Sha256, b"common second"), digests[32..]);
+    /// ```
+    pub fn hash_many<M: AsRef<[u8]>>(&self, messages: &[M], digests: &mut [u8]) {
+        ffi::run_many(self.algorithm(), Some(&self.ctx), messages, self.digest_nbytes(), digests);
+    }
+
+    /// Bytes in a digest: those of the algorithm, unless [`blake2`](Self::blake2) was told another number.
+    ///
+    /// ```
+    /// assert_eq!(hashloom::Hasher::new(hashloom::Algorithm::Sm3).digest_nbytes(), 32);
+    /// ```
+    pub fn digest_nbytes(&self) -> usize {
+        self.ctx.digest_nbytes()
+    }
+
     /// Appends data to the message.
     ///
     /// # Panics
@@ -63,7 +117,7 @@ impl Hasher {
     /// ```
     #[must_use]
     pub fn finalize(mut self) -> Hash {
-        Hash::of(self.algorithm(), |digest| self.ctx.finalize(digest))
+        Hash::of_length(self.digest_nbytes(), |digest| self.ctx.finalize(digest))
     }
 
     /// Ends the message; its digest, of any length, is read from the result.
@@ -90,6 +144,10 @@ impl Hasher {
 
     /// Ends the message, returns its digest, and begins an empty message.
     ///
+    /// # Panics
+    ///
+    /// If the hasher has [parameters of BLAKE2](Self::blake2).
+    ///
     /// ```
     /// use hashloom::{Algorithm, Hasher, hash};
     ///
@@ -106,6 +164,10 @@ impl Hasher {
     }
 
     /// Discards the message and begins an empty one.
+    ///
+    /// # Panics
+    ///
+    /// If the hasher has [parameters of BLAKE2](Self::blake2).
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher, hash};
@@ -254,8 +316,8 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
 ///
 /// # Panics
 ///
-/// If `digests` does not have exactly `hashers.len() * digest_nbytes` bytes, or the hashers do not all have one algorithm;
-/// no hasher has changed then.
+/// If `digests` does not have exactly `hashers.len() * digest_nbytes` bytes, the hashers do not all have one algorithm, or one
+/// has parameters of BLAKE2; no hasher has changed then.
 ///
 /// ```
 /// use hashloom::{Algorithm, Hasher, finalize_many, hash};
@@ -270,6 +332,8 @@ pub fn finalize_many(hashers: &mut [Hasher], digests: &mut [u8]) {
     match common_algorithm(hashers) {
         Some(algorithm) => {
             check_room(algorithm, hashers.len(), digests);
+            let are_plain = !hashers.iter().any(|hasher| hasher.ctx.has_parameters());
+            assert!(are_plain, "finalize_many: a hasher has parameters of BLAKE2: finalize each");
             ffi::finalize_many(algorithm, hashers, digests);
         }
         None => assert!(digests.is_empty(), "finalize_many: no hashers but room for {} bytes", digests.len()),

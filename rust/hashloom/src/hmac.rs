@@ -35,7 +35,7 @@ impl HmacKey {
     ///
     /// # Panics
     ///
-    /// If the algorithm is an [XOF](Algorithm::is_xof), with which HMAC is not defined, or the key is longer than
+    /// If HMAC is not defined with the algorithm ([`Algorithm::has_hmac`]), or the key is longer than
     /// 2<sup>61</sup> − 1 bytes.
     ///
     /// ```
@@ -348,7 +348,7 @@ impl core::error::Error for TagMismatch {}
 /// Panics, in the name of the function `caller`, if there is no HMAC with the algorithm.
 #[track_caller]
 pub(crate) fn check_mac(caller: &str, algorithm: Algorithm) {
-    assert!(!algorithm.is_xof(), "{caller}: HMAC is not defined with {algorithm}, whose digests have any length");
+    assert!(algorithm.has_hmac(), "{caller}: HMAC is not defined with {algorithm}");
 }
 
 /// Least length of a truncated tag: 80 bits (RFC 2104 section 5).
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn hasher_and_finish() {
-        for &algorithm in Algorithm::ALL.iter().filter(|algorithm| !algorithm.is_xof()) {
+        for &algorithm in Algorithm::ALL.iter().filter(|algorithm| algorithm.has_hmac()) {
             let key = HmacKey::new(algorithm, b"secret");
             let mut hasher = key.hasher();
             hasher.update(b"message");

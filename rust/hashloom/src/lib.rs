@@ -42,7 +42,7 @@
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers.
 //! - `digest`: types with the traits of the RustCrypto crate [`digest`](https://docs.rs/digest), in place of those of
-//!   `sha1`, `sha2`, `sha3` 0.11, `md-5`, `ripemd` and `hmac`: `Sha256`, `Shake128`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
+//!   `sha1`, `sha2`, `sha3` 0.11, `md-5`, `ripemd`, `sm3` and `hmac`: `Sha256`, `Shake128`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
 //!   hashes many messages ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
 //! - `oid`: `digest::const_oid::AssociatedOid` for these types.
 //! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts do so even without this feature.
@@ -52,6 +52,7 @@
 extern crate alloc;
 
 mod algorithm;
+mod blake2;
 #[cfg(feature = "digest")]
 pub mod block_api;
 #[allow(unsafe_code)]
@@ -69,6 +70,7 @@ mod rustcrypto_mac;
 pub mod search;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
+pub use blake2::Blake2Parameters;
 /// The RustCrypto traits that [`Sha256`] and the others implement.
 #[cfg(feature = "digest")]
 pub use digest;

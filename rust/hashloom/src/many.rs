@@ -90,7 +90,7 @@ pub fn xof_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digest_nby
         "digests has {} bytes, but {count} digests take {count} * {digest_nbytes}",
         digests.len()
     );
-    ffi::xof_many(algorithm, messages, digest_nbytes, digests);
+    ffi::run_many(algorithm, None, messages, digest_nbytes, digests);
 }
 
 /// Panics, in the name of the function `caller`, unless the algorithm is an XOF.

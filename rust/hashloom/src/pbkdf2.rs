@@ -14,8 +14,8 @@ use crate::{Algorithm, ffi};
 ///
 /// # Panics
 ///
-/// If the algorithm is an [XOF](Algorithm::is_xof), `key` is longer than 2<sup>32</sup> − 1 digests, or the password or salt is longer than 2<sup>61</sup> − 1 bytes
-/// less a block.
+/// If HMAC is not defined with the algorithm ([`Algorithm::has_hmac`]), `key` is longer than 2<sup>32</sup> − 1 digests, or the
+/// password or salt is longer than 2<sup>61</sup> − 1 bytes less a block.
 ///
 /// ```
 /// use std::num::NonZeroU32;

@@ -201,4 +201,8 @@ xof! {
     Shake256, Shake256Core, Shake256Reader, Shake256ReaderCore, "SHAKE256", "sha3::Shake256",
     "The standard is FIPS 202 section 6.2.", oid "2.16.840.1.101.3.4.2.12"
 }
+fixed! {
+    Sm3, Sm3Core, "SM3", "sm3::Sm3",
+    "The standard is GB/T 32905-2016.", oid "1.2.156.10197.1.401"
+}
 // algorithms.py: end

@@ -101,6 +101,9 @@ fn padded(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
 fn a_kernel_by_itself() {
     let data = data(16 * STEP + 1000);
     each_kernel(|kernel, algorithm| {
+        if described(algorithm).ending == hashloom_sys::HL_COUNTED {
+            return; // The last block is marked in the state, which these functions do not offer.
+        }
         let block_nbytes = algorithm.block_nbytes();
         let blocks: Vec<Vec<u8>> =
             (0..kernel.lanes()).map(|lane| padded(algorithm, &data[lane * STEP..][..5 * block_nbytes + 7])).collect();

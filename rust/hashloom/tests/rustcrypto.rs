@@ -250,6 +250,7 @@ fn object_identifiers() {
     check!(Sha3_512, sha3::Sha3_512);
     check!(Shake128, sha3::Shake128);
     check!(Shake256, sha3::Shake256);
+    check!(Sm3, sm3::Sm3);
     // algorithms.py: end
 }
 

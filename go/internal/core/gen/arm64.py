@@ -161,6 +161,8 @@ def instruction(text):
         if of[0] == "$":
             return constant(of[1:], raw[0])
         return f"MOV{'WU' if raw[1][0] == 'w' else 'D'} {of}, {operand(raw[0])}"
+    if name == "fmov" and len(raw) == 2 and "[" in rest:  # half of a vector
+        raise Untranslated(text)
     if name == "fmov" and len(raw) == 2:
         return f"FMOV{'D' if re.search('[xd]', rest) else 'S'} {operand(raw[1])}, {operand(raw[0])}"
     if name.startswith("sha"):

@@ -100,6 +100,10 @@ const NAMES: [(Algorithm, &str, Option<&str>); Algorithm::ALL.len()] = [
     (Algorithm::Keccak256, "keccak_256", Some("keccak_256_hmac")),
     (Algorithm::Shake128, "shake128", None),
     (Algorithm::Shake256, "shake256", None),
+    (Algorithm::Sm3, "sm3", Some("sm3_hmac")),
+    (Algorithm::Blake2b, "blake2b", None),
+    (Algorithm::Blake2b256, "blake2b_256", None),
+    (Algorithm::Blake2s, "blake2s", None),
     // algorithms.py: end
 ];
 

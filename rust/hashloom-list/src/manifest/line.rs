@@ -176,6 +176,10 @@ line! {
     Keccak256: keccak_256 = "keccak-256",
     Shake128: shake128 = "shake128",
     Shake256: shake256 = "shake256",
+    Sm3: sm3 = "sm3",
+    Blake2b: blake2b = "blake2b",
+    Blake2b256: blake2b_256 = "blake2b-256",
+    Blake2s: blake2s = "blake2s",
     // algorithms.py: end
 }
 

@@ -28,6 +28,9 @@ const SALT: usize = 88;
 pub(super) fn name(algorithm: Algorithm) -> Result<&'static str, TreeError> {
     match algorithm {
         Algorithm::Ripemd160 => Ok("rmd160"),
+        Algorithm::Blake2b => Ok("blake2b-512"),
+        Algorithm::Blake2b256 => Ok("blake2b-256"),
+        Algorithm::Blake2s => Ok("blake2s-256"),
         Algorithm::Sha512_224 | Algorithm::Sha512_256 => Err(ParameterFault::NotInKernel(algorithm).into()),
         _ if algorithm.is_xof() || algorithm.name().starts_with("keccak") => {
             Err(ParameterFault::NotInKernel(algorithm).into())

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use hashloom::Algorithm;
 use hashloom::kernels::{IsaSet, Kernel, ParseIsaError, kernels};
-use hashloom_sys::{HL_STRENGTHENED, hl_alg_find, hl_alg_info};
+use hashloom_sys::{HL_SPONGE, HL_XOF, hl_alg_find, hl_alg_info};
 use sha2::Digest;
 
 /// Calls one of two macros with each algorithm, the type of RustCrypto's `sha1`, `sha2`, `sha3`, `ripemd` and `md-5` that
@@ -33,6 +33,7 @@ macro_rules! each_peer {
         $fixed!(Keccak256, sha3::Keccak256, HmacKeccak256);
         $xof!(Shake128, sha3::Shake128);
         $xof!(Shake256, sha3::Shake256);
+        $fixed!(Sm3, sm3::Sm3, HmacSm3);
         // algorithms.py: end
     };
 }
@@ -54,7 +55,12 @@ pub fn oracle(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
         };
     }
     each_peer!(fixed, xof);
-    panic!("no oracle for {algorithm}");
+    match algorithm {
+        Algorithm::Blake2b => blake2::Blake2b512::digest(message).to_vec(),
+        Algorithm::Blake2b256 => blake2::Blake2b256::digest(message).to_vec(),
+        Algorithm::Blake2s => blake2::Blake2s256::digest(message).to_vec(),
+        _ => panic!("no oracle for {algorithm}"),
+    }
 }
 
 /// The digest of that length, computed by RustCrypto.
@@ -77,7 +83,7 @@ pub fn xof_oracle(algorithm: Algorithm, message: &[u8], digest_nbytes: usize) ->
 
 /// The algorithms that HMAC is defined with.
 pub fn with_hmac() -> impl Iterator<Item = Algorithm> {
-    Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.is_xof())
+    Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.has_hmac())
 }
 
 /// The C library's description of the algorithm.
@@ -88,7 +94,7 @@ pub fn described(algorithm: Algorithm) -> hl_alg_info {
 
 /// Whether the algorithm is of SHA-3's kind.
 pub fn is_sponge(algorithm: Algorithm) -> bool {
-    described(algorithm).ending != HL_STRENGTHENED
+    matches!(described(algorithm).ending, HL_SPONGE | HL_XOF)
 }
 
 /// The digests of many messages by the oracle, one after the other.

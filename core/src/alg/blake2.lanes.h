@@ -1,0 +1,135 @@
+/* blake2.lanes.h: the block functions of BLAKE2, once, over lane words: BLAKE2s on words of 32 bits and BLAKE2b on words of
+ * 64 (RFC 7693 section 3.2).
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Included twice by lanes/kernels.inc.h, with BLAKE2_WORD 32 and 64 and a vocabulary in scope. Both functions differ in
+ * the word, the rotations and the number of rounds. Behind the eight words of the chaining value a state has the counter
+ * of bytes (one word of 64 bits, or two of 32), which the function advances, the mark of the last block, and the length of
+ * the digest, which it does not read. Words are little-endian.
+ *
+ * Four columns, or four diagonals, go side by side, operation by operation.
+ */
+#if BLAKE2_WORD == 32
+#  define lv      lv32
+#  define LV(op)  lv32_##op
+#  define LANES   LV32_LANES
+#  define WORD    uint32_t
+#  define NAMED   blake2s
+#  define IV      hli_sha256_iv
+#  define R1      16
+#  define R2      12
+#  define R3      8
+#  define R4      7
+#  define NBYTES  64
+#  define NSTATE  12
+#else
+#  define lv      lv64
+#  define LV(op)  lv64_##op
+#  define LANES   LV64_LANES
+#  define WORD    uint64_t
+#  define NAMED   blake2b
+#  define IV      hli_sha512_iv
+#  define R1      32
+#  define R2      24
+#  define R3      16
+#  define R4      63
+#  define NBYTES  128
+#  define NSTATE  11
+#endif
+
+/* Each of these is one operation of the four mixing functions. */
+#define MIX_ADD(a0, a1, a2, a3, x0, x1, x2, x3) \
+    (a0 = LV(add)(a0, x0), a1 = LV(add)(a1, x1), a2 = LV(add)(a2, x2), a3 = LV(add)(a3, x3))
+#define MIX_ROR(a0, a1, a2, a3, x0, x1, x2, x3, n) \
+    do { \
+        a0 = LV(xor)(a0, x0), a1 = LV(xor)(a1, x1), a2 = LV(xor)(a2, x2), a3 = LV(xor)(a3, x3); \
+        a0 = LV(ror)(a0, n), a1 = LV(ror)(a1, n), a2 = LV(ror)(a2, n), a3 = LV(ror)(a3, n); \
+    } while (0)
+#define MIX(a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3, x0, y0, x1, y1, x2, y2, x3, y3) \
+    do { \
+        MIX_ADD(a0, a1, a2, a3, w[x0], w[x1], w[x2], w[x3]); \
+        MIX_ADD(a0, a1, a2, a3, b0, b1, b2, b3); \
+        MIX_ROR(d0, d1, d2, d3, a0, a1, a2, a3, R1); \
+        MIX_ADD(c0, c1, c2, c3, d0, d1, d2, d3); \
+        MIX_ROR(b0, b1, b2, b3, c0, c1, c2, c3, R2); \
+        MIX_ADD(a0, a1, a2, a3, w[y0], w[y1], w[y2], w[y3]); \
+        MIX_ADD(a0, a1, a2, a3, b0, b1, b2, b3); \
+        MIX_ROR(d0, d1, d2, d3, a0, a1, a2, a3, R3); \
+        MIX_ADD(c0, c1, c2, c3, d0, d1, d2, d3); \
+        MIX_ROR(b0, b1, b2, b3, c0, c1, c2, c3, R4); \
+    } while (0)
+#define ROUND(s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14, s15) \
+    do { \
+        MIX(v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, s0, s1, s2, s3, s4, s5, s6, s7); \
+        MIX(v0, v1, v2, v3, v5, v6, v7, v4, v10, v11, v8, v9, v15, v12, v13, v14, s8, s9, s10, s11, s12, s13, s14, s15); \
+    } while (0)
+
+#define SET(i, x)   LV(store)(s + (i) * LANES, x)
+#define GET(i)      LV(load)(s + (i) * LANES)
+#define CHAIN(i, v, v2) SET(i, LV(xor3)(GET(i), v, v2))
+#define STAGE(part) LV_STAGE(lv, NBYTES, part, 0)
+
+LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
+{
+    WORD *s = state;
+    lv v0 = GET(0), v1 = GET(1), v2 = GET(2), v3 = GET(3), v4 = GET(4), v5 = GET(5), v6 = GET(6), v7 = GET(7);
+    lv v8 = LV(splat)(IV[0]), v9 = LV(splat)(IV[1]), v10 = LV(splat)(IV[2]), v11 = LV(splat)(IV[3]);
+    const lv before = GET(8), count = LV(add)(before, LV(splat)(NBYTES));
+    lv v12 = LV(xor)(LV(splat)(IV[4]), count);
+    SET(8, count);
+#if BLAKE2_WORD == 32
+    /* The carry is the upper bit of a majority, as in an adder, that is, the lowest bit of it after a shift. */
+    const lv carry = LV(shr)(LV(maj)(before, LV(splat)(NBYTES), LV(xor)(count, LV(splat)(UINT32_MAX))), 31);
+    const lv high = LV(add)(GET(9), carry);
+    SET(9, high);
+    lv v13 = LV(xor)(LV(splat)(IV[5]), high), v14 = LV(xor)(LV(splat)(IV[6]), GET(10)), v15 = LV(splat)(IV[7]);
+#else
+    lv v13 = LV(splat)(IV[5]), v14 = LV(xor)(LV(splat)(IV[6]), GET(9)), v15 = LV(splat)(IV[7]);
+#endif
+
+    STAGE(0);
+    ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3);
+    STAGE(1);
+    ROUND(11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4);
+    ROUND(7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8);
+    ROUND(9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13);
+    STAGE(2);
+    ROUND(2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9);
+    ROUND(12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11);
+    STAGE(3);
+    ROUND(13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10);
+    ROUND(6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5);
+    ROUND(10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0);
+#if BLAKE2_WORD == 64
+    ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3);
+#endif
+    CHAIN(0, v0, v8), CHAIN(1, v1, v9), CHAIN(2, v2, v10), CHAIN(3, v3, v11);
+    CHAIN(4, v4, v12), CHAIN(5, v5, v13), CHAIN(6, v6, v14), CHAIN(7, v7, v15);
+}
+
+LV_BLOCKS(lv, NAMED, 16, LV_COUNTED)
+LV_COUNTED_WHOLE(lv, NAMED, NSTATE, 16)
+
+#undef lv
+#undef LV
+#undef LANES
+#undef WORD
+#undef NAMED
+#undef IV
+#undef R1
+#undef R2
+#undef R3
+#undef R4
+#undef NBYTES
+#undef NSTATE
+#undef MIX_ADD
+#undef MIX_ROR
+#undef MIX
+#undef ROUND
+#undef SET
+#undef GET
+#undef CHAIN
+#undef STAGE

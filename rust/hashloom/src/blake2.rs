@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The parameters of BLAKE2.
+
+use core::fmt;
+
+use crate::Algorithm;
+
+/// The parameters of a BLAKE2 ([`Hasher::blake2`](crate::Hasher::blake2); RFC 7693 section 2.5). All may be empty.
+///
+/// ```
+/// use hashloom::Blake2Parameters;
+/// assert!(Blake2Parameters { key: b"secret", ..Default::default() }.salt.is_empty());
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct Blake2Parameters<'a> {
+    /// Up to 64 bytes for BLAKE2b, 32 for BLAKE2s. The digest is then a MAC.
+    pub key: &'a [u8],
+    /// Up to 16 bytes for BLAKE2b, 8 for BLAKE2s; zeros follow.
+    pub salt: &'a [u8],
+    /// Likewise.
+    pub personal: &'a [u8],
+}
+
+/// The parameters are not shown: they may be secret.
+impl fmt::Debug for Blake2Parameters<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blake2Parameters").finish_non_exhaustive()
+    }
+}
+
+impl Blake2Parameters<'_> {
+    /// Panics if there is no such BLAKE2.
+    pub(crate) fn check(&self, algorithm: Algorithm, digest_nbytes: usize) {
+        let most = algorithm.digest_nbytes();
+        assert!(
+            matches!(algorithm, Algorithm::Blake2b | Algorithm::Blake2s),
+            "Hasher::blake2: {algorithm} is no BLAKE2"
+        );
+        assert!(
+            (1..=most).contains(&digest_nbytes) && self.key.len() <= most,
+            "Hasher::blake2: a digest of {digest_nbytes} bytes and a key of {}, where {algorithm} has up to {most}",
+            self.key.len()
+        );
+        assert!(
+            self.salt.len().max(self.personal.len()) <= most / 4,
+            "Hasher::blake2: salt and personal string have up to {} bytes",
+            most / 4
+        );
+    }
+}
