@@ -446,8 +446,7 @@ fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
         before => (format!("{} or {last}", before.join(", ")), "NAME"),
     };
     let foreign = match nbytes {
-        32 => ", but may be of BLAKE2s or BLAKE3, which hashloom lacks",
-        64 => ", but may be of BLAKE2b (b2sum), which hashloom lacks",
+        32 => ", but may be of BLAKE3, which hashloom lacks",
         _ => "",
     };
     let hint = format!(

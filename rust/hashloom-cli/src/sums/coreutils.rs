@@ -3,7 +3,7 @@
 //! The binary called as `sha256sum` or one of its siblings, or as `cksum`. Options, messages and exit status are those
 //! of the programs of this name in GNU coreutils: 9.1, for cksum 9.10. `test/coreutils.py` compares them.
 //!
-//! cksum has no BLAKE2b and no SM3, as hashloom's library has neither, and its --debug names no hardware.
+//! BLAKE2b has digests of 256 and 512 bits here, of all that its programs have, and cksum's --debug names no hardware.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -68,7 +68,9 @@ enum Type {
 
 const SHA2: [Algorithm; 4] = [Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512];
 
-const TYPES: [(&str, Type); 12] = [
+const BLAKE2B: [Algorithm; 2] = [Algorithm::Blake2b256, Algorithm::Blake2b];
+
+const TYPES: [(&str, Type); 14] = [
     ("bsd", Type::Sum(Sum::Bsd)),
     ("sysv", Type::Sum(Sum::Sysv)),
     ("crc", Type::Sum(Sum::Crc)),
@@ -81,6 +83,8 @@ const TYPES: [(&str, Type); 12] = [
     ("sha512", Type::Hash(SHA2[3])),
     ("sha2", Type::Family("SHA2", &SHA2)),
     ("sha3", Type::Family("SHA3", &SHA3)),
+    ("blake2b", Type::Family("BLAKE2b", &BLAKE2B)),
+    ("sm3", Type::Hash(Algorithm::Sm3)),
 ];
 
 /// The command line.
@@ -108,6 +112,10 @@ pub fn run(program: Program, arguments: &[OsString], work: &Work<'_>) -> Result<
         // In coreutils' order, in which an ambiguous abbreviation lists them.
         Program::Cksum => {
             table.splice(8..8, CKSUM_OPTIONS[1..].iter().copied());
+            table.insert(0, CKSUM_OPTIONS[0]);
+        }
+        Program::Of(Algorithm::Blake2b) => {
+            (wanted.kind, wanted.tag) = (Some(Type::Family("BLAKE2b", &BLAKE2B)), Some(false));
             table.insert(0, CKSUM_OPTIONS[0]);
         }
         Program::Of(algorithm) => (wanted.kind, wanted.tag) = (Some(Type::Hash(algorithm)), Some(false)),
@@ -198,7 +206,7 @@ impl Wanted {
         let (name, algorithms) = match self.kind {
             Some(Type::Family(name, algorithms)) => (name, algorithms),
             _ if length.is_some_and(|length| !is_zero(length)) => {
-                return refuse("--length is only supported with --algorithm sha2 or sha3".into());
+                return refuse("--length is only supported with --algorithm blake2b, sha2, or sha3".into());
             }
             Some(Type::Sum(_)) if self.check => {
                 return refuse("--check is not supported with --algorithm={bsd,sysv,crc,crc32b}".into());
@@ -213,7 +221,7 @@ impl Wanted {
             None if self.check => {
                 let hashes =
                     TYPES.iter().filter_map(|(_, kind)| if let Type::Hash(it) = kind { Some(*it) } else { None });
-                let all: Vec<_> = hashes.chain(SHA3).collect();
+                let all: Vec<_> = hashes.chain(SHA3).chain(BLAKE2B).collect();
                 return Ok(What::Check(Grammar::Coreutils(Parser::cksum(&all, &[])), Kind::LastLine));
             }
             Some(Type::Hash(algorithm)) => return Ok(What::Hash(algorithm)),
@@ -224,12 +232,18 @@ impl Wanted {
             let length = length.trim_start_matches('0');
             algorithms.iter().copied().find(|algorithm| (8 * algorithm.digest_nbytes()).to_string() == length)
         };
+        let is_blake2b = name == "BLAKE2b";
+        let length = length.filter(|length| !(is_blake2b && is_zero(length)));
         match (length.map(|length| (length, wanted(length))), self.check) {
             (Some((length, None)), _) => {
                 let called = String::from_utf8_lossy(called);
-                refuse(format!(
-                    "invalid length: '{length}'\n{called}: digest length for '{name}' must be 224, 256, 384, or 512"
-                ))
+                let why = match length.parse::<u32>() {
+                    _ if !is_blake2b => format!("digest length for '{name}' must be 224, 256, 384, or 512"),
+                    Ok(nbits) if nbits % 8 != 0 => "length is not a multiple of 8".to_owned(),
+                    Ok(..=512) => "hashloom has digests of 256 and 512 bits".to_owned(),
+                    _ => "maximum digest length for 'BLAKE2b' is 512 bits".to_owned(),
+                };
+                refuse(format!("invalid length: '{length}'\n{called}: {why}"))
             }
             // A valid length restricts nothing, as in coreutils: the lines of lists tell theirs.
             (_, true) => {
@@ -237,6 +251,7 @@ impl Wanted {
                 Ok(What::Check(Grammar::Coreutils(parser), Kind::Line(name)))
             }
             (Some((_, Some(algorithm))), false) => Ok(What::Hash(algorithm)),
+            (None, false) if is_blake2b => Ok(What::Hash(Algorithm::Blake2b)),
             (None, false) => {
                 let name = name.to_ascii_lowercase();
                 refuse(format!("--algorithm={name} requires specifying --length 224, 256, 384, or 512"))
@@ -314,8 +329,9 @@ pub fn help(called: &str, program: Program) -> String {
         Program::Cksum => (
             "Print checksums of files, by default POSIX's CRC, or check them against lists.".to_owned(),
             "  -a, --algorithm TYPE  bsd, sysv, crc (default), crc32b, md5, sha1, sha224,
-                        sha256, sha384, sha512, sha2, sha3
-  -l, --length BITS     224, 256, 384 or 512: of the digests of sha2 and sha3
+                        sha256, sha384, sha512, sha2, sha3, blake2b, sm3
+  -l, --length BITS     224, 256, 384 or 512: of the digests of sha2 and sha3;
+                        256 or 512: of blake2b
       --base64          print digests in base64
       --raw             print the checksum of one file as bytes
       --tag             print lines in the format of the BSD programs (default)
@@ -325,16 +341,24 @@ pub fn help(called: &str, program: Program) -> String {
   -t, --text            with --untagged: do not mark them (default)
       --debug           name the command that lists the implementations
 ",
-            "except for BLAKE2b and SM3. The CRCs and the sums of
+            "with digests of BLAKE2b of 256 and 512 bits. The CRCs and the sums of
 sum(1), bsd and sysv, have lines of their own, and no lists of them are checked",
         ),
         Program::Of(algorithm) => (
             format!("Print {} checksums of files, or check them against lists.", tag(algorithm)),
-            "  -b, --binary          mark files as read in binary mode: a star before names
+            if algorithm == Algorithm::Blake2b {
+                "  -l, --length BITS     256 or 512 (default): of the digests
+  -b, --binary          mark files as read in binary mode: a star before names
   -t, --text            do not mark them (default)
       --tag             print lines in the format of the BSD programs
-",
-            "to the byte",
+"
+            } else {
+                "  -b, --binary          mark files as read in binary mode: a star before names
+  -t, --text            do not mark them (default)
+      --tag             print lines in the format of the BSD programs
+"
+            },
+            if algorithm == Algorithm::Blake2b { "for digests of these lengths" } else { "to the byte" },
         ),
     };
     format!(

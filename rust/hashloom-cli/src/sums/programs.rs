@@ -30,7 +30,8 @@ enum Family {
 }
 
 /// The programs that hashloom can stand in for, besides digest and mac.
-const PROGRAMS: [(&str, Family); 18] = [
+const PROGRAMS: [(&str, Family); 19] = [
+    ("b2sum", Family::Coreutils(Program::Of(Algorithm::Blake2b))),
     ("cksum", Family::Coreutils(Program::Cksum)),
     ("md5sum", Family::Coreutils(Program::Of(Algorithm::Md5))),
     ("sha1sum", Family::Coreutils(Program::Of(Algorithm::Sha1))),
