@@ -357,7 +357,7 @@ fn hash_stream_of_long_leaves(
 }
 
 /// Fills `buffer` from a stream. Fewer bytes are read only if the stream ends.
-fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, options: &Options) -> Result<usize, Failure> {
+pub(super) fn fill(stream: &mut dyn Read, buffer: &mut [u8], offset: u64, options: &Options) -> Result<usize, Failure> {
     let mut filled = 0;
     while filled < buffer.len() {
         if options.canceller().is_cancelled() {

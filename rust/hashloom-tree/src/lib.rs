@@ -10,7 +10,9 @@
 //! | [`dmverity`] | the root hash and hash file of a read-only block device (Android, ChromeOS, systemd images) |
 //! | [`rfc6962`] | transparency logs: roots, proofs of inclusion and of consistency |
 //! | [`glacier`] | the SHA-256 tree hash of Amazon S3 Glacier |
-//! | [`s3`] | the composite SHA-1 and SHA-256 of a multipart upload to Amazon S3 |
+//! | [`s3`] | the checksums and the ETag of an upload to Amazon S3 |
+//! | [`cid`] | the CID of a file in IPFS |
+//! | [`commp`] | the piece commitment of Filecoin |
 //! | [`bep52`] | the `pieces root` of a file in a v2 torrent |
 //!
 //! A tree takes a [`Source`]: a path, an open file, a reader, memory, or standard input. Memory does not grow with the
@@ -20,6 +22,8 @@
 
 pub mod bep52;
 mod blocks;
+pub mod cid;
+pub mod commp;
 pub mod dmverity;
 mod error;
 pub mod fsverity;
@@ -27,13 +31,15 @@ pub mod glacier;
 mod leaves;
 pub mod rfc6962;
 pub mod s3;
+mod windows;
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use crate::leaves::{Take, hash_file, hash_memory, hash_stream};
+use crate::leaves::{Failure, Take, hash_file, hash_memory, hash_stream};
+use crate::windows::each_window;
 
 pub use error::{Block, HashFileFault, ParameterFault, TreeError};
 use hashloom_files::lanes::Leaves;
@@ -115,13 +121,46 @@ impl Input {
             }
             Input::File(file, nbytes, is_stdin) => {
                 let hashed = hash_range(&file, 0..nbytes, leaves, options, take);
-                if is_stdin {
-                    // Leave the position at the end, as reading does, for later readers: this program or another one.
-                    let _ = (&*file).seek(SeekFrom::End(0));
-                }
+                leave(&file, is_stdin);
                 hashed
             }
         }
+    }
+
+    /// Calls `work` and `take` for all windows: see [`each_window`]. Returns the length in bytes.
+    fn windows<R: Send>(
+        self,
+        window_nbytes: usize,
+        options: &Options,
+        work: impl Fn(u64, &[u8]) -> R + Sync,
+        take: impl FnMut(R) + Send,
+    ) -> Result<u64, TreeError> {
+        let known_nbytes = self.nbytes();
+        match self {
+            Input::Stream(mut stream) => Ok(each_window(&mut stream, None, window_nbytes, options, work, take)?),
+            Input::Memory(bytes) => {
+                let mut bytes = (*bytes).as_ref();
+                Ok(each_window(&mut bytes, known_nbytes, window_nbytes, options, work, take)?)
+            }
+            Input::File(file, nbytes, is_stdin) => {
+                let read = unchanged(&file, || {
+                    let mut bytes = ReadFrom(&*file, 0).take(nbytes);
+                    match each_window(&mut bytes, known_nbytes, window_nbytes, options, work, take)? {
+                        read if read < nbytes => Err(Failure::Short),
+                        read => Ok(read),
+                    }
+                });
+                leave(&file, is_stdin);
+                read
+            }
+        }
+    }
+}
+
+/// Leaves the position of standard input at the end, as reading does, for later readers: this program or another one.
+fn leave(mut file: &File, is_stdin: bool) {
+    if is_stdin {
+        let _ = file.seek(SeekFrom::End(0));
     }
 }
 
@@ -154,13 +193,19 @@ fn hash_range(
     take: Take<'_>,
 ) -> Result<u64, TreeError> {
     let nbytes = range.end - range.start;
+    unchanged(file, || hash_file(leaves, file, range, options, take))?;
+    Ok(nbytes)
+}
+
+/// Calls `read`; it is an error if the file changes meanwhile.
+fn unchanged<R, E: Into<TreeError>>(file: &File, read: impl FnOnce() -> Result<R, E>) -> Result<R, TreeError> {
     // Block devices have no stamp.
     let before = Stamp::before_reading(file).map_err(not_looked_at)?;
-    hash_file(leaves, file, range, options, take)?;
+    let found = read().map_err(E::into)?;
     if Stamp::of_file(file).map_err(not_looked_at)? != before {
         return Err(TreeError::Changed);
     }
-    Ok(nbytes)
+    Ok(found)
 }
 
 fn metadata(file: &File) -> Result<Metadata, TreeError> {

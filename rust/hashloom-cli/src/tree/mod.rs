@@ -45,6 +45,8 @@ pub enum Tree {
     Glacier(plain::Glacier),
     S3(plain::S3),
     Bep52(plain::Bep52),
+    Cid(plain::Cid),
+    Commp(plain::Commp),
 }
 
 impl Tree {
@@ -54,8 +56,8 @@ impl Tree {
             Tree::Fsverity(options) => vec![options.algorithm],
             Tree::Dmverity { command } => command.algorithm().into_iter().collect(),
             Tree::Rfc6962 { command } => vec![command.algorithm()],
-            Tree::S3(options) => vec![options.algorithm],
-            Tree::Glacier(_) | Tree::Bep52(_) => vec![Algorithm::Sha256],
+            Tree::S3(options) => options.algorithm().into_iter().collect(),
+            Tree::Glacier(_) | Tree::Bep52(_) | Tree::Cid(_) | Tree::Commp(_) => vec![Algorithm::Sha256],
         }
     }
 }
@@ -69,6 +71,8 @@ pub fn run(command: &Tree) -> Result<u8, String> {
         Tree::Glacier(options) => plain::glacier(options),
         Tree::S3(options) => plain::s3(options),
         Tree::Bep52(options) => plain::bep52(options),
+        Tree::Cid(options) => plain::cid(options),
+        Tree::Commp(options) => plain::commp(options),
     }
 }
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom tree glacier`, `s3` and `bep52`: print a root and the file's name.
+//! `hashloom tree glacier`, `s3`, `bep52`, `cid` and `commp`: print a root and the file's name.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_tree::{bep52, glacier, s3};
+use hashloom_tree::s3::{self, Crc, Etag};
+use hashloom_tree::{bep52, cid, commp, glacier};
 use serde::Serialize;
 
 use super::{Common, Work, json_line};
+use crate::exit::EXIT_INCOMPLETE;
 use crate::json::Named;
-use crate::names;
 use crate::numbers::Nbytes;
 use crate::text::display;
+use crate::units::bytes;
 
 /// Print the SHA-256 tree hash of Amazon S3 Glacier.
 ///
@@ -42,10 +45,10 @@ Examples:
   hashloom tree glacier backup.tar
   tar c /home | hashloom tree glacier -";
 
-/// Print the composite SHA-256, SHA-1 or MD5 of a multipart upload to Amazon S3.
+/// Print the checksum that Amazon S3 shows for a file, or find the part size behind its ETag.
 ///
-/// Prints the digest of the digests of all parts and the number of parts. S3 shows both as the ChecksumSHA256 of an
-/// object that was uploaded in parts, or, by MD5, as its ETag.
+/// For sha256, sha1 and md5 prints the digest of the digests of all parts and the number of parts: the ChecksumSHA256 of
+/// an object that was uploaded in parts or, by MD5, its ETag. crc64nvme is the checksum of the whole object.
 #[derive(Debug, Args)]
 #[command(after_long_help = S3_HELP)]
 pub struct S3 {
@@ -53,33 +56,79 @@ pub struct S3 {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// sha256, sha1 or md5; md5 is not for security: anybody can make two files with one ETag
-    #[arg(short, long, value_name = "NAME", value_parser = names::ANY, hide_possible_values = true, default_value = "sha256")]
-    pub algorithm: Algorithm,
+    /// sha256, sha1, md5, crc64nvme, crc32 or crc32c; md5 and CRCs are not for security: anybody can make two files with
+    /// one ETag or one CRC
+    #[arg(short, long, value_name = "NAME", default_value = "sha256")]
+    algorithm: Checksum,
 
     /// Bytes in a part, 5 MiB to 5 GiB: the part size of the upload. There are at most 10,000 parts
     #[arg(short, long, value_name = "BYTES", default_value = "8MiB")]
     part_size: Nbytes,
 
+    /// For crc32 and crc32c: print the checksum of the whole object, S3's type FULL_OBJECT
+    #[arg(long)]
+    full_object: bool,
+
     /// Also print the checksum of each part, before the line of the whole
     #[arg(long, conflicts_with = "json")]
     parts: bool,
+
+    /// Try part sizes until one gives this ETag, such as 8d777f385d3dfec8815d20f7496026dc-12
+    #[arg(long, value_name = "ETAG", conflicts_with_all = ["algorithm", "part_size", "full_object", "parts"])]
+    etag: Option<Etag>,
 
     #[command(flatten)]
     common: Common,
 }
 
+impl S3 {
+    /// The hash function, if the checksum is a digest.
+    pub fn algorithm(&self) -> Option<Algorithm> {
+        match (&self.etag, self.algorithm) {
+            (Some(_), _) => Some(Algorithm::Md5),
+            (None, Checksum::Digest(algorithm)) => Some(algorithm),
+            (None, Checksum::Crc(_)) => None,
+        }
+    }
+}
+
+/// A checksum of S3.
+#[derive(Debug, Clone, Copy)]
+enum Checksum {
+    Digest(Algorithm),
+    Crc(Crc),
+}
+
+impl FromStr for Checksum {
+    type Err = String;
+
+    /// The case of letters and minus signs do not matter.
+    fn from_str(name: &str) -> Result<Checksum, String> {
+        match name.to_ascii_lowercase().replace('-', "").as_str() {
+            "sha256" => Ok(Checksum::Digest(Algorithm::Sha256)),
+            "sha1" => Ok(Checksum::Digest(Algorithm::Sha1)),
+            "md5" => Ok(Checksum::Digest(Algorithm::Md5)),
+            crc => crc.parse().map(Checksum::Crc).map_err(|error: String| format!("{error}, sha256, sha1 or md5")),
+        }
+    }
+}
+
 const S3_HELP: &str = "\
 What is printed:
-  BASE64-N (HEX-N for md5), two blanks, FILE; N is the number of parts. --parts
-  first prints a line for each part: the part's checksum, two blanks, FILE, a
-  colon, the part's number.
+  BASE64-N (HEX-N for md5), two blanks, FILE; N is the number of parts. The
+  checksum of a whole object has no -N: crc64nvme, and others with --full-object.
+  --parts first prints a line for each part: the part's checksum, two blanks,
+  FILE, a colon, the part's number.
   The aws program cuts files longer than 8 MiB into parts of 8 MiB unless
   `multipart_chunksize` is set. A file that was not uploaded in parts has the
   plain digest and no -N: `hashloom sum` prints it.
+  --etag prints whether FILE has this ETag, and the part size. Sizes are tried
+  that cut FILE into N parts: those that programs use, then all whole MiB, all
+  whole millions of bytes, and equal parts. Each try reads FILE once.
 
 Exit status:
   0    printed
+  1    no part size tried gives the ETag
   2    wrong usage, or a file that could not be read; the others are printed
   130  interrupted (Ctrl-C)
 
@@ -87,6 +136,8 @@ Examples:
   hashloom tree s3 backup.tar
   hashloom tree s3 --algorithm sha1 --part-size 64MiB backup.tar
   hashloom tree s3 --algorithm md5 --part-size 16MiB backup.tar
+  hashloom tree s3 --algorithm crc64nvme backup.tar
+  hashloom tree s3 --etag 8d777f385d3dfec8815d20f7496026dc-12 backup.tar
   aws s3api get-object-attributes --bucket b --key backup.tar \\
       --object-attributes Checksum ObjectParts";
 
@@ -117,6 +168,72 @@ Examples:
   hashloom tree bep52 *.mkv
   hashloom torrent show --json album.torrent | jq '.files[].root'";
 
+/// Print the CID of a file in IPFS.
+#[derive(Debug, Args)]
+#[command(after_long_help = CID_HELP)]
+pub struct Cid {
+    /// The files; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// How the file is cut: unixfs-v1-2025, unixfs-v0-2015 (or legacy-cid-v0), or kubo-v1
+    #[arg(short, long, value_name = "NAME", default_value = "unixfs-v1-2025")]
+    profile: cid::Profile,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const CID_HELP: &str = "\
+What is printed:
+  the CID, two blanks, FILE. `ipfs add --only-hash -Q FILE` prints the CID if it
+  cuts files in the same way:
+  unixfs-v1-2025  of IPIP-499: CIDv1, raw chunks of 1 MiB, 1024 links
+  unixfs-v0-2015  of IPIP-499, and ipfs's default: CIDv0, chunks of 256 KiB in
+                  nodes, 174 links
+  kubo-v1         `ipfs add --cid-version=1`: CIDv1, raw chunks of 256 KiB, 174
+                  links
+
+Exit status:
+  0    printed
+  2    wrong usage, or a file that could not be read; the others are printed
+  130  interrupted (Ctrl-C)
+
+Examples:
+  hashloom tree cid film.mkv
+  hashloom tree cid --profile unixfs-v0-2015 film.mkv";
+
+/// Print the piece commitment of a file for Filecoin, CommP.
+#[derive(Debug, Args)]
+#[command(after_long_help = COMMP_HELP)]
+pub struct Commp {
+    /// The files; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Print the CID of version 2 (FRC-0069), which has both lengths too
+    #[arg(long)]
+    v2: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+const COMMP_HELP: &str = "\
+What is printed:
+  the piece's CID (baga6ea4seaq...), two blanks, the padded size of the piece in
+  bytes, two blanks, FILE. With --v2: the CID of version 2 (bafkzcib...), two
+  blanks, FILE.
+
+Exit status:
+  0    printed
+  2    wrong usage, or a file that could not be read; the others are printed
+  130  interrupted (Ctrl-C)
+
+Examples:
+  hashloom tree commp data.car
+  hashloom tree commp --v2 data.car";
+
 #[derive(Serialize)]
 struct Json<'a> {
     #[serde(flatten)]
@@ -144,6 +261,42 @@ pub fn glacier(arguments: &Glacier) -> Result<u8, String> {
 }
 
 /// Returns the exit status.
+pub fn cid(arguments: &Cid) -> Result<u8, String> {
+    let work = Work::new(&arguments.common, &arguments.files);
+    work.each(&arguments.files, |path| {
+        let root = work.file(path, |source, options| cid::cid(source, arguments.profile, options))?;
+        Ok(line(&arguments.common, path, Some(root), None))
+    })
+}
+
+#[derive(Serialize)]
+struct PieceJson<'a> {
+    #[serde(flatten)]
+    path: Named<'a>,
+    cid: String,
+    cid_v2: String,
+    bytes: u64,
+    padded_bytes: u64,
+}
+
+/// Returns the exit status.
+pub fn commp(arguments: &Commp) -> Result<u8, String> {
+    let work = Work::new(&arguments.common, &arguments.files);
+    work.each(&arguments.files, |path| {
+        let piece = work.file(path, commp::commp)?;
+        let (cid, cid_v2, padded_bytes) = (piece.cid(), piece.cid_v2(), piece.padded_nbytes());
+        Ok(match (arguments.common.json, arguments.v2) {
+            (true, _) => {
+                let path = Named::path("path", path);
+                json_line(&PieceJson { path, cid, cid_v2, bytes: piece.nbytes, padded_bytes })
+            }
+            (false, true) => format!("{cid_v2}  {}\n", display(path)),
+            (false, false) => format!("{cid}  {padded_bytes}  {}\n", display(path)),
+        })
+    })
+}
+
+/// Returns the exit status.
 pub fn bep52(arguments: &Bep52) -> Result<u8, String> {
     let work = Work::new(&arguments.common, &arguments.files);
     work.each(&arguments.files, |path| {
@@ -154,19 +307,59 @@ pub fn bep52(arguments: &Bep52) -> Result<u8, String> {
 
 /// Returns the exit status.
 pub fn s3(arguments: &S3) -> Result<u8, String> {
+    if let Some(etag) = &arguments.etag {
+        return part_size(arguments, etag);
+    }
+    if arguments.full_object && arguments.algorithm().is_some() {
+        return Err("--full-object: expected --algorithm crc64nvme, crc32 or crc32c; S3 has no other".to_owned());
+    }
     let work = Work::new(&arguments.common, &arguments.files);
     let part_nbytes = arguments.part_size.0;
     work.each(&arguments.files, |path| {
-        let found =
-            work.file(path, |source, options| s3::composite(source, arguments.algorithm, part_nbytes, options))?;
-        let parts = || found.parts.iter().map(s3::shown);
+        let (whole, parts) = match arguments.algorithm {
+            Checksum::Digest(algorithm) => {
+                let found =
+                    work.file(path, |source, options| s3::composite(source, algorithm, part_nbytes, options))?;
+                (found.to_string(), Some(found.parts.iter().map(s3::shown).collect()))
+            }
+            Checksum::Crc(crc) => {
+                let is_whole = arguments.full_object || crc == Crc::Crc64Nvme;
+                let cut = (!is_whole || arguments.parts).then_some(part_nbytes);
+                let found = work.file(path, |source, options| s3::crcs(source, crc, cut, options))?;
+                let whole = if is_whole { found.full_object() } else { found.composite() };
+                (whole, cut.map(|_| found.parts()))
+            }
+        };
         let mut lines = String::new();
         if arguments.parts {
-            for (number, part) in parts().enumerate() {
+            for (number, part) in parts.iter().flatten().enumerate() {
                 lines += &format!("{part}  {}:{}\n", display(path), number + 1);
             }
         }
-        let listed = arguments.common.json.then(|| parts().collect());
-        Ok(lines + &line(&arguments.common, path, Some(found.to_string()), listed))
+        Ok(lines + &line(&arguments.common, path, Some(whole), parts))
     })
+}
+
+#[derive(Serialize)]
+struct PartSizeJson<'a> {
+    #[serde(flatten)]
+    path: Named<'a>,
+    /// `None` if no size gives the ETag.
+    part_size: Option<u64>,
+}
+
+/// Finds the part size behind an ETag. Returns the exit status.
+fn part_size(arguments: &S3, etag: &Etag) -> Result<u8, String> {
+    let work = Work::new(&arguments.common, &arguments.files);
+    let mut is_found = true;
+    let status = work.each(&arguments.files, |path| {
+        let part_size = work.file(path, |source, options| s3::part_size(source, etag, options))?;
+        is_found &= part_size.is_some();
+        Ok(match part_size {
+            _ if arguments.common.json => json_line(&PartSizeJson { path: Named::path("path", path), part_size }),
+            Some(nbytes) => format!("{}: has this ETag in parts of {}\n", display(path), bytes(nbytes)),
+            None => format!("{}: no part size that programs use gives this ETag\n", display(path)),
+        })
+    })?;
+    Ok(if status == 0 && !is_found { EXIT_INCOMPLETE } else { status })
 }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The piece commitment of Filecoin, CommP: what a storage provider proves to store (FRC-0069).
+//!
+//! The bytes become numbers of 254 bits, four of 127 bytes, 32 bytes each (Fr32). These are the leaves of a binary tree
+//! of SHA-256 whose digests lose their two highest bits, filled up to a power of two with zeros.
+
+use hashloom::Algorithm::Sha256;
+use hashloom::{hash, hash_rows};
+use hashloom_files::Source;
+use hashloom_files::run::Options;
+
+use super::cid::{base32, varint};
+use super::{Input, TreeError};
+
+/// Bytes that become four leaves, and the bytes of these.
+const QUAD_NBYTES: usize = 127;
+const PADDED_QUAD_NBYTES: usize = 128;
+
+/// Levels of the tree over a window, a MiB of leaves.
+const WINDOW_HEIGHT: u8 = 15;
+const WINDOW_NBYTES: usize = (32 << WINDOW_HEIGHT) / PADDED_QUAD_NBYTES * QUAD_NBYTES;
+
+type Node = [u8; 32];
+
+/// A piece commitment.
+///
+/// ```
+/// use hashloom_files::Source;
+/// use hashloom_files::run::Options;
+/// use hashloom_tree::commp::commp;
+///
+/// // Of FRC-0069: 127 bytes of each value.
+/// let data: Vec<u8> = (0..4).flat_map(|byte| [byte; 127]).collect();
+/// let piece = commp(Source::memory(data), &Options::new())?;
+/// assert_eq!(piece.cid(), "baga6ea4seaqes3nobte6ezpp4wqan2age2s5yxcatzotcvobhgcmv5wi2xh5mbi");
+/// assert_eq!(piece.cid_v2(), "bafkzcibcaaces3nobte6ezpp4wqan2age2s5yxcatzotcvobhgcmv5wi2xh5mbi");
+/// assert_eq!(piece.padded_nbytes(), 512);
+/// # Ok::<(), hashloom_tree::TreeError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct Piece {
+    /// The root of the tree.
+    pub root: [u8; 32],
+    /// The number of levels above the leaves.
+    pub height: u8,
+    /// The length of the file.
+    pub nbytes: u64,
+}
+
+impl Piece {
+    /// The CID that deals have, `baga6ea4seaq…`.
+    pub fn cid(&self) -> String {
+        // Version 1, the codec fil-commitment-unsealed, the hash sha2-256-trunc254-padded, 32 bytes.
+        base32(&[&[0x01, 0x81, 0xe2, 0x03, 0x92, 0x20, 32], &self.root[..]].concat())
+    }
+
+    /// The CID of version 2, `bafkzcib…`, which has the lengths too.
+    pub fn cid_v2(&self) -> String {
+        let mut digest = Vec::new();
+        varint(&mut digest, self.padded_nbytes() / PADDED_QUAD_NBYTES as u64 * QUAD_NBYTES as u64 - self.nbytes);
+        digest.push(self.height);
+        digest.extend_from_slice(&self.root);
+        // Version 1, the codec raw, the hash fr32-sha2-256-trunc254-padded-binary-tree.
+        base32(&[&[0x01, 0x55, 0x91, 0x20, digest.len() as u8], &digest[..]].concat())
+    }
+
+    /// The length of all leaves, which deals call the size of the piece.
+    pub fn padded_nbytes(&self) -> u64 {
+        32 << self.height
+    }
+}
+
+/// The piece commitment of a file.
+///
+/// # Errors
+///
+/// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`].
+///
+/// ```
+/// use hashloom_files::Source;
+/// use hashloom_files::run::Options;
+/// use hashloom_tree::commp::commp;
+///
+/// let piece = commp(Source::memory(""), &Options::new())?;
+/// assert_eq!(piece.cid_v2(), "bafkzcibcp4bdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy");
+/// # Ok::<(), hashloom_tree::TreeError>(())
+/// ```
+pub fn commp(source: impl Into<Source>, options: &Options) -> Result<Piece, TreeError> {
+    let mut roots = Vec::new();
+    let nbytes = Input::open(source.into())?.windows(
+        WINDOW_NBYTES,
+        options,
+        |_, window| window_root(window),
+        |root| push(&mut roots, root),
+    )?;
+    if roots.is_empty() {
+        roots.push(window_root(&[]));
+    }
+    // Zeros stand beside a tree that has no neighbour.
+    let (mut root, mut height) = roots.pop().unwrap_or_default();
+    while let Some(&(left, above)) = roots.last() {
+        let is_beside = above == height;
+        root = if is_beside { node(&left, &root) } else { node(&root, &zeros_root(height)) };
+        roots.truncate(roots.len() - usize::from(is_beside));
+        height += 1;
+    }
+    Ok(Piece { root, height, nbytes })
+}
+
+/// Adds the next tree to trees of falling heights.
+fn push(roots: &mut Vec<(Node, u8)>, (mut root, mut height): (Node, u8)) {
+    // The last tree of several may be lower than a window's.
+    while !roots.is_empty() && height < WINDOW_HEIGHT {
+        root = node(&root, &zeros_root(height));
+        height += 1;
+    }
+    while let Some(&(left, _)) = roots.last().filter(|(_, beside)| *beside == height) {
+        root = node(&left, &root);
+        roots.pop();
+        height += 1;
+    }
+    roots.push((root, height));
+}
+
+/// The root over the leaves of a window, and the height of the tree.
+fn window_root(window: &[u8]) -> (Node, u8) {
+    let nquads = window.len().div_ceil(QUAD_NBYTES).next_power_of_two();
+    let mut level = vec![0; nquads * PADDED_QUAD_NBYTES];
+    for (quad, padded) in window.chunks(QUAD_NBYTES).zip(level.chunks_exact_mut(PADDED_QUAD_NBYTES)) {
+        padded[..quad.len()].copy_from_slice(quad);
+        spread(padded);
+    }
+    let mut above = vec![0; level.len() / 2];
+    let mut nnodes = level.len() / 32;
+    let height = nnodes.ilog2() as u8;
+    while nnodes > 1 {
+        nnodes /= 2;
+        hash_rows(Sha256, &level, 64, 64, nnodes, &mut above[..nnodes * 32]);
+        above[..nnodes * 32].chunks_exact_mut(32).for_each(|node| node[31] &= 0x3f);
+        std::mem::swap(&mut level, &mut above);
+    }
+    (level[..32].try_into().unwrap_or_default(), height)
+}
+
+/// Spreads the 127 bytes at the beginning of 128 over four numbers of 254 bits.
+fn spread(padded: &mut [u8]) {
+    let mut bytes = [0; PADDED_QUAD_NBYTES + 8];
+    bytes[..QUAD_NBYTES].copy_from_slice(&padded[..QUAD_NBYTES]);
+    for (index, word) in padded.chunks_exact_mut(8).enumerate() {
+        let bit = index / 4 * 254 + index % 4 * 64;
+        let from = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
+        let (at, shift) = (bit / 8, bit % 8);
+        let mut value = from(at) >> shift | (u64::from(bytes[at + 8]) << 56) << (8 - shift);
+        if index % 4 == 3 {
+            value &= u64::MAX >> 2;
+        }
+        word.copy_from_slice(&value.to_le_bytes());
+    }
+}
+
+fn node(left: &Node, right: &Node) -> Node {
+    let mut node: Node = hash(Sha256, &[*left, *right].concat()).as_ref().try_into().unwrap_or_default();
+    node[31] &= 0x3f;
+    node
+}
+
+/// The root of a tree of zeros.
+fn zeros_root(height: u8) -> Node {
+    (0..height).fold([0; 32], |zeros, _| node(&zeros, &zeros))
+}
