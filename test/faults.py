@@ -365,8 +365,11 @@ def commands():
     yield Command(("tree", "rfc6962", "prove-inclusion", "7", "-b", "4096", "c/big"), ("c/big",))
     for kind, known in PROVED.items():
         yield Command(("tree", "rfc6962", "check", f"in/{kind}", *known), (f"in/{kind}",))
-    for kind in ("glacier", "s3", "bep52"):
+    for kind in ("glacier", "s3", "bep52", "cid", "commp"):
         yield Command(("tree", kind, "c/big", "c/mid"), ("c/big",))
+    yield Command(("tree", "s3", "--algorithm", "crc64nvme", "c/big", "c/mid"), ("c/big",))
+    etag = hashlib.md5(hashlib.md5(BIG).digest()).hexdigest() + "-1"
+    yield Command(("tree", "s3", "--etag", etag, "c/big"), ("c/big",), judges=True)
     hash160 = ("address", "--hash160")
     yield Command((*hash160, "in/keys", "in/keys"), ("in/keys",))
     yield Command((*hash160, "--raw", "--binary", "33", "in/rows", "in/rows"), ("in/rows",))

@@ -4,10 +4,10 @@
 
     python3 test/trees.py path/to/hashloom [--require] [--all] [--vectors FOLDER]
 
-Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin), and botocore (PyPI). A program that is not
+Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin), openssl, and botocore (PyPI). A program that is not
 installed is named as SKIPPED; with --require that is a failure. --vectors: the folder testdata of
 https://github.com/transparency-dev/merkle, with 518 right and wrong proofs, which are not part of this repository;
-default: build/rfc6962. If it is missing, that is named too, but is not a failure. --all: also a file beyond 4 GiB.
+default: build/rfc6962. If it is missing, that is named too, but is not a failure. --all: also files of 1 GiB and more.
 """
 
 import base64
@@ -19,12 +19,14 @@ import pathlib
 import random
 import subprocess
 import sys
+import zlib
 
 import checks
 from checks import check, equal
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = None
+EVERY = False
 noise = random.Random(6962)
 
 
@@ -267,11 +269,51 @@ def s3(folder):
     etag = write(folder, "etag", b"0" * (5 << 20) + b"1")
     expected = f"140f92a6df9f9e415f74a1463bcee9bb-2  {etag}\n"
     equal("s3 ETag of moto", tree("s3", "-a", "md5", "-p", "5MiB", etag), expected)
+    # zlib has one of the three CRCs; hashloom-tree tests the others.
+    crcs = [zlib.crc32(data[i:i + (8 << 20)]).to_bytes(4, "big") for i in range(0, len(data), 8 << 20)]
+    composite, whole = (base64.b64encode(zlib.crc32(bytes).to_bytes(4, "big")).decode() for bytes in (b"".join(crcs), data))
+    equal("s3 CRC-32, composite", tree("s3", "-a", "crc32", path), f"{composite}-{len(crcs)}  {path}\n")
+    equal("s3 CRC-32", tree("s3", "-a", "crc32", "--full-object", path), f"{whole}  {path}\n")
     hole = folder / "hole"
     with open(hole, "wb") as file:
         file.truncate(10_001 * (5 << 20))
     for wrong in (["--part-size", "5MiB"], ["--part-size", "4MiB"], ["--part-size", "6GiB"], ["--algorithm", "sha512"]):
         tree("s3", *wrong, hole, status=2)
+
+
+# IPFS, Filecoin
+
+
+def content(folder, what, nbytes):
+    """Writes a content that vectors/ipfs/roots.txt describes."""
+    kind, _, seed = what.partition(":")
+    if kind in ("text", "quads"):
+        quads = b"".join(bytes([byte]) * 127 for byte in range(4))
+        return write(folder, "content", (seed.replace("_", " ").encode() if kind == "text" else quads).ljust(nbytes, b"\0"))
+    zeros, path = folder / "zeros", folder / "content"
+    with open(zeros, "wb") as file:
+        file.truncate(nbytes)
+    if kind == "zeros":
+        return zeros
+    key = hashlib.sha256(seed.encode()).hexdigest()
+    run("openssl", "enc", "-chacha20", "-K", key, "-iv", "0" * 32, "-in", zeros, "-out", path)
+    return path
+
+
+def ipfs(folder):
+    for line in (ROOT / "vectors/ipfs/roots.txt").read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        kind, what, nbytes, root = line.split()
+        if int(nbytes) > 1 << 26 and not EVERY:
+            continue
+        path = content(folder, what, int(nbytes))
+        command = [kind.partition("-v2")[0]] if kind.startswith("commp") else ["cid", "--profile", kind]
+        command += ["--v2"] if kind == "commp-v2" else []
+        for threads in (1, 2):
+            equal(f"{line} {threads} threads", tree(*command, "--threads", threads, path).split()[0], root)
+        if int(nbytes) <= 1 << 26:
+            equal(f"{line} from a pipe", tree(*command, "-", stdin=path.read_bytes()).split()[0], root)
 
 
 # RFC 6962
@@ -339,18 +381,19 @@ def huge(folder):
 
 
 def main():
-    global PROGRAM
+    global PROGRAM, EVERY
     parser = checks.parser(__doc__)
-    parser.add_argument("--all", action="store_true", help="also a file beyond 4 GiB")
+    parser.add_argument("--all", action="store_true", help="also files of 1 GiB and more")
     parser.add_argument("--vectors", type=pathlib.Path, default=ROOT / "build" / "rfc6962")
     arguments = parser.parse_args()
-    PROGRAM, checks.is_required = arguments.hashloom.resolve(), arguments.require
+    PROGRAM, checks.is_required, EVERY = arguments.hashloom.resolve(), arguments.require, arguments.all
     os.environ["PATH"] += os.pathsep + "/usr/sbin"
     checks.run_part(fsverity, ["fsverity"])
     checks.run_part(dmverity, ["veritysetup"])
     checks.run_part(dmverity_untrusted, ["veritysetup"])
     checks.run_part(glacier, ["botocore"])
     checks.run_part(s3)
+    checks.run_part(ipfs, ["openssl"])
     checks.run_part(rfc6962)
     if arguments.all:
         checks.run_part(huge, ["fsverity", "veritysetup"])

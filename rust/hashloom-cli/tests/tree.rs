@@ -27,8 +27,16 @@ fn what_can_be_read_is_printed() {
         assert_eq!(status(&output), 2);
         tree(folder.path(), &[kind, "--json", "abc"]).prints(&format!("{{\"path\":\"abc\",\"root\":\"{abc}\"}}\n"));
     }
-    for wrong in [&["fsverity", "--block-size", "512", "abc"][..], &["s3", "--part-size", "1MiB", "abc"], &["fsverity"]]
-    {
+    tree(folder.path(), &["commp", "abc"])
+        .prints("baga6ea4seaqi234x3g5cnyn2hnxewvapwo2sdycdqzy44bgrxxtfmynklaw2qoy  128  abc\n");
+    for wrong in [
+        &["fsverity", "--block-size", "512", "abc"][..],
+        &["s3", "--part-size", "1MiB", "abc"],
+        &["s3", "--algorithm", "sha1", "--full-object", "abc"],
+        &["s3", "--etag", "900150983cd24fb0d6963f7d28e17f72", "abc"],
+        &["cid", "--profile", "unixfs-v2-2035", "abc"],
+        &["fsverity"],
+    ] {
         assert_eq!(status(&tree(folder.path(), wrong)), 2, "{wrong:?}");
     }
 }
@@ -42,6 +50,24 @@ fn standard_input_is_read_once() {
     let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     output.ends(0).prints(&format!("{abc}  -\n{nothing}  -\n"));
+}
+
+#[test]
+fn the_part_size_behind_an_etag_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("data"), vec![7; 30_000_000]).unwrap();
+    std::fs::write(folder.path().join("abc"), "abc").unwrap();
+    for (size, shown) in [("7MiB", "7 MiB"), ("9000000", "9000000 bytes")] {
+        let line = tree(folder.path(), &["s3", "-a", "md5", "-p", size, "data"]);
+        let etag = stdout(&line).split_once("  ").unwrap().0;
+        tree(folder.path(), &["s3", "--etag", etag, "data"])
+            .ends(0)
+            .prints(&format!("data: has this ETag in parts of {shown}\n"));
+    }
+    let other = format!("{}-4", "0".repeat(32));
+    let output = tree(folder.path(), &["s3", "--json", "--etag", &other, "data", "abc"]);
+    output.ends(1).prints("{\"path\":\"data\",\"part_size\":null}\n{\"path\":\"abc\",\"part_size\":null}\n");
+    assert_eq!(status(&tree(folder.path(), &["s3", "--etag", &other, "data", "missing"])), 2);
 }
 
 #[cfg(unix)]

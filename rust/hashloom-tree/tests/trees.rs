@@ -10,13 +10,18 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use crc_fast::CrcAlgorithm::{Crc32Iscsi, Crc32IsoHdlc, Crc64Nvme};
+use crc_fast::checksum;
 use hashloom::{Algorithm, Hash, hash};
 use hashloom_files::Source;
 use hashloom_files::run::{Cancel, Options, Progress};
+use hashloom_files::text::base64;
+use hashloom_tree::cid::{self, Profile};
 use hashloom_tree::dmverity::{BadBlock, BlockFault, DmVerity, HashType};
 use hashloom_tree::fsverity::FsVerity;
 use hashloom_tree::rfc6962::{Prove, Tree, check_consistency, check_inclusion, leaf, node};
-use hashloom_tree::{HashFileFault, TreeError, bep52, glacier, s3};
+use hashloom_tree::s3::{self, Crc};
+use hashloom_tree::{HashFileFault, TreeError, bep52, commp, glacier};
 use heard::heard;
 
 use Algorithm::Sha256;
@@ -143,6 +148,58 @@ fn long_leaves_are_the_definition() {
     let data = all;
     let parts: Vec<Hash> = data.chunks(16 * MIB).map(|part| hash(Sha256, part)).collect();
     each_way(&data, parts, |input, options| Ok(s3::composite(input, Sha256, 16 * MIB as u64, options)?.parts));
+}
+
+/// The roots by ipfs-unixfs-importer 17.1.1 and fr32-sha2-256-trunc254-padded-binary-tree-multihash 3.3.0, both of npm.
+#[test]
+fn roots_of_ipfs_and_filecoin_are_those_of_others() {
+    type Root = fn(Source, &Options) -> Result<String, TreeError>;
+    let functions: [Root; 4] = [
+        |source, options| cid::cid(source, Profile::UnixfsV1_2025, options),
+        |source, options| cid::cid(source, Profile::UnixfsV0_2015, options),
+        |source, options| cid::cid(source, Profile::KuboV1, options),
+        |source, options| Ok(commp::commp(source, options)?.cid_v2()),
+    ];
+    let known = "
+        0 bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH
+        bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku
+        bafkzcibcp4bdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy
+
+        1040385 bafkreibcwp5pb5vfhmdewkrynperzxfuhiep27j6f3ehxhht3hiofquzsm
+        Qmb92xipLKTBnFgSYtYLbgndAyU8cesA8aN7cTYRmX7BNL bafybeid3deyuzhd4ns6n66exgyvlgmvatkvznhyrte7gwz3abbjuahvsgi
+        bafkzcibe767t6ef2mpnrxswhfm42st7m375dcqlzqbnias77cn6ptjkov5ef4oj5hi
+
+        17825797 bafybeihs3wtw73qnzkc232ojte7bv6y7hluy4gpon6m37ejemnr62u5u5m
+        QmRPJoxWs62rVMaXvzLquN3bvcBfyKPqc6yUXUMUUbwVQ8 bafybeifj6tclerfqseektgx3y47fr63kiyhm5s3apr7cwme6j7jojwuose
+        bafkzcibf7p726byutly2dtss533gssuvhwf5xfiwchrgxahcsu7o2o7mjaaadfyukqpq";
+    for known in known.split("\n\n") {
+        let mut words = known.split_whitespace();
+        let data = content(words.next().unwrap().parse().unwrap());
+        for (function, root) in functions.into_iter().zip(words) {
+            each_way(&data, root.to_owned(), function);
+        }
+    }
+}
+
+#[test]
+fn crcs_of_windows_and_parts_are_those_of_all_bytes() {
+    const PART: usize = (5 << 20) + 1;
+    let data = content(11 << 20);
+    for (crc, algorithm, first) in
+        [(Crc::Crc64Nvme, Crc64Nvme, 0), (Crc::Crc32, Crc32IsoHdlc, 4), (Crc::Crc32c, Crc32Iscsi, 4)]
+    {
+        let bytes = |data: &[u8]| checksum(algorithm, data).to_be_bytes()[first..].to_vec();
+        let parts: Vec<Vec<u8>> = data.chunks(PART).map(bytes).collect();
+        let composite = format!("{}-{}", base64(&bytes(&parts.concat())), parts.len());
+        let expected = (base64(&bytes(&data)), composite, parts.iter().map(|part| base64(part)).collect());
+        each_way(&data, expected, |source, options| {
+            let found = s3::crcs(source, crc, Some(PART as u64), options)?;
+            Ok((found.full_object(), found.composite(), found.parts()))
+        });
+        each_way(&data, base64(&bytes(&data)), |source, options| {
+            Ok(s3::crcs(source, crc, None, options)?.full_object())
+        });
+    }
 }
 
 #[test]
@@ -454,13 +511,17 @@ fn cancelling_ends_it() {
         });
         assert!(matches!(bep52::pieces_root(&file, &options), Err(TreeError::Cancelled)));
         assert!(matches!(glacier::tree_hash(&file, &options), Err(TreeError::Cancelled)));
+        assert!(matches!(commp::commp(&file, &options), Err(TreeError::Cancelled)));
         assert!(matches!(glacier::tree_hash(Source::reader(io::empty()), &options), Err(TreeError::Cancelled)));
     }
 }
 
 #[test]
 fn a_file_that_changes_is_an_error() {
-    for threads in [1, 4] {
+    type Root = fn(&Arc<File>, &Options) -> Result<bool, TreeError>;
+    let by_pieces: Root = |file, options| Ok(bep52::pieces_root(file, options)?.is_some());
+    let by_windows: Root = |file, options| Ok(commp::commp(file, options)?.nbytes > 0);
+    for (threads, root) in [(1, by_pieces), (4, by_pieces), (1, by_windows), (4, by_windows)] {
         for change in [|file: &File| file.set_len(5_000_000), |file: &File| file.set_len(12_000_000)] {
             let file = Arc::new(file_of(&content(10_000_000)));
             let changed = Mutex::new(false);
@@ -474,7 +535,7 @@ fn a_file_that_changes_is_an_error() {
                 }
             };
             let options = Options::new().threads(threads);
-            let found = heard(&options, show, |options| bep52::pieces_root(&file, options));
+            let found = heard(&options, show, |options| root(&file, options));
             assert!(matches!(found, Err(TreeError::Changed)));
         }
     }
@@ -485,6 +546,7 @@ fn a_callback_that_panics_ends_all_threads() {
     let file = Arc::new(file_of(&content(10_000_000)));
     let options = Options::new().threads(4).progress(|_| panic!("on purpose"));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| bep52::pieces_root(&file, &options))).is_err());
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| commp::commp(&file, &options))).is_err());
 }
 
 #[test]
@@ -497,6 +559,8 @@ fn what_cannot_be_read_or_written_is_an_error() {
     }
     let error = glacier::tree_hash(Source::reader(Broken), &Options::new()).unwrap_err();
     assert_eq!(error.to_string(), "cannot be read from byte 0 on: broken");
+    let error = commp::commp(Source::reader(io::repeat(7).take(3_000_000).chain(Broken)), &Options::new()).unwrap_err();
+    assert_eq!(error.to_string(), "cannot be read from byte 3000000 on: broken");
     // What was read of a line is no entry, and the tree can go on.
     let mut tree = Tree::new(Sha256, &[]);
     let error = tree.push_lines(&mut io::BufReader::new(b"one\ntw".chain(Broken)), &Options::new()).unwrap_err();
