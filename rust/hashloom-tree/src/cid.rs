@@ -6,7 +6,6 @@
 //! its lengths, and all chunks are equally deep (the layout `balanced`; a node's form is dag-pb, its content UnixFS). The
 //! CID is the digest of the topmost node, with what it is a digest of. It depends on the [`Profile`].
 
-use std::fmt;
 use std::str::FromStr;
 
 use data_encoding::BASE32_NOPAD;
@@ -18,56 +17,49 @@ use hashloom_files::run::{LANES, Options};
 
 use super::{Input, TreeError};
 
-/// How a file becomes a CID.
+/// How a file becomes a CID. Its name is parsed.
 ///
 /// ```
-/// use hashloom_tree::cid::Profile;
+/// use hashloom_tree::cid::{PROFILES, Profile};
 ///
-/// assert_eq!("legacy-cid-v0".parse(), Ok(Profile::UnixfsV0_2015));
-/// assert_eq!(Profile::default().to_string(), "unixfs-v1-2025");
+/// assert_eq!("unixfs-v1-2025".parse(), Ok(PROFILES[0]));
+/// assert!("unixfs".parse::<Profile>().unwrap_err().contains("unixfs-v0-2015"));
 /// ```
-#[allow(non_camel_case_types, reason = "a version and a year stand side by side")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Profile {
-    /// `unixfs-v1-2025` of IPIP-499: CIDv1, raw chunks of 1 MiB, 1024 links.
-    #[default]
-    UnixfsV1_2025,
-    /// `unixfs-v0-2015` of IPIP-499, which kubo also calls `legacy-cid-v0`: CIDv0, chunks of 256 KiB wrapped in nodes,
-    /// 174 links. kubo's default.
-    UnixfsV0_2015,
-    /// `kubo-v1`: what `ipfs add --cid-version=1` makes with kubo's default: CIDv1, raw chunks of 256 KiB, 174 links.
-    KuboV1,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    name: &'static str,
+    chunk_nbytes: usize,
+    /// Number of links of a node.
+    width: usize,
+    /// Whether chunks are raw, and CIDs of version 1.
+    is_v1: bool,
 }
 
+/// The two profiles of IPIP-499, the first for new files; and what `ipfs add --cid-version=1` does by default.
+///
+/// ```
+/// assert_eq!(hashloom_tree::cid::PROFILES.len(), 3);
+/// ```
+pub const PROFILES: [Profile; 3] = [
+    Profile { name: "unixfs-v1-2025", chunk_nbytes: 1 << 20, width: 1024, is_v1: true },
+    Profile { name: "unixfs-v0-2015", chunk_nbytes: 256 << 10, width: 174, is_v1: false },
+    Profile { name: "kubo-v1", chunk_nbytes: 256 << 10, width: 174, is_v1: true },
+];
+
 impl Profile {
-    const ALL: [Profile; 3] = [Profile::UnixfsV1_2025, Profile::UnixfsV0_2015, Profile::KuboV1];
-
-    /// The length of a chunk, and the number of links of a node.
-    fn chunk_nbytes_and_width(self) -> (usize, usize) {
-        if self == Profile::UnixfsV1_2025 { (1 << 20, 1024) } else { (256 << 10, 174) }
-    }
-
-    /// Whether chunks are raw, and CIDs of version 1.
-    fn is_v1(self) -> bool {
-        self != Profile::UnixfsV0_2015
-    }
-
     /// The form of a chunk of `nbytes` bytes, and the number of bytes around them.
     fn leaves(self, nbytes: u64) -> (Leaves, u64) {
         let plain = Leaves::plain(Sha256, nbytes);
-        if self.is_v1() {
+        if self.is_v1 {
             return (plain, 0);
         }
         // Fields of UnixFS: type 2 is a file, data, length of the file.
-        let mut unixfs = vec![0x08, 2];
+        let (mut head, mut unixfs, mut tail) = (Vec::new(), vec![0x08, 2], Vec::new());
         if nbytes > 0 {
             number(&mut unixfs, 0x12, nbytes);
         }
-        let mut tail = Vec::new();
         number(&mut tail, 0x18, nbytes);
-        let mut head = Vec::new();
-        number(&mut head, 0x0a, unixfs.len() as u64 + nbytes + tail.len() as u64);
+        number(&mut head, 0x0a, (unixfs.len() + tail.len()) as u64 + nbytes);
         head.append(&mut unixfs);
         let around = (head.len() + tail.len()) as u64;
         let mut hasher = Hasher::new(Sha256);
@@ -78,9 +70,8 @@ impl Profile {
     /// The links to the chunks in a window, which are whole except the last.
     fn chunks(self, window: &[u8]) -> Vec<Link> {
         let mut links = Vec::new();
-        let chunk_nbytes = self.chunk_nbytes_and_width().0;
-        let (whole, rest) = window.split_at(window.len() - window.len() % chunk_nbytes);
-        for (chunks, nbytes) in [(whole, chunk_nbytes), (rest, rest.len())] {
+        let (whole, rest) = window.split_at(window.len() - window.len() % self.chunk_nbytes);
+        for (chunks, nbytes) in [(whole, self.chunk_nbytes), (rest, rest.len())] {
             let chunks: Vec<&[u8]> = chunks.chunks(nbytes.max(1)).collect();
             let (form, around) = self.leaves(nbytes as u64);
             let mut digests = vec![0; chunks.len() * 32];
@@ -88,20 +79,10 @@ impl Profile {
             let nbytes = nbytes as u64;
             links.extend(digests.chunks_exact(32).map(|digest| {
                 let digest = Hash::new(Sha256, digest);
-                Link { is_raw: self.is_v1(), digest, nbytes, total_nbytes: nbytes + around }
+                Link { is_raw: self.is_v1, digest, nbytes, total_nbytes: nbytes + around }
             }));
         }
         links
-    }
-}
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Profile::UnixfsV1_2025 => "unixfs-v1-2025",
-            Profile::UnixfsV0_2015 => "unixfs-v0-2015",
-            Profile::KuboV1 => "kubo-v1",
-        })
     }
 }
 
@@ -109,9 +90,8 @@ impl FromStr for Profile {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Profile, String> {
-        let known = Profile::ALL.into_iter().find(|profile| profile.to_string() == name);
-        let known = known.or((name == "legacy-cid-v0").then_some(Profile::UnixfsV0_2015));
-        known.ok_or_else(|| format!("expected {}", Profile::ALL.map(|profile| profile.to_string()).join(", ")))
+        let known = PROFILES.into_iter().find(|profile| profile.name == name);
+        known.ok_or_else(|| format!("expected {}", PROFILES.map(|profile| profile.name).join(", ")))
     }
 }
 
@@ -137,7 +117,7 @@ impl Dag {
             self.levels.push(Vec::new());
         }
         self.levels[level].push(link);
-        if self.levels[level].len() == self.profile.chunk_nbytes_and_width().1 {
+        if self.levels[level].len() == self.profile.width {
             self.fold(level);
         }
     }
@@ -166,7 +146,7 @@ impl Dag {
     /// first two.
     fn cid(&self, link: &Link) -> Vec<u8> {
         let codec = if link.is_raw { 0x55 } else { 0x70 };
-        let version: &[u8] = if self.profile.is_v1() { &[1, codec] } else { &[] };
+        let version: &[u8] = if self.profile.is_v1 { &[1, codec] } else { &[] };
         [version, &[0x12, 32], link.digest.as_ref()].concat()
     }
 
@@ -177,14 +157,14 @@ impl Dag {
             let mut hasher = form.hasher();
             form.append_end(&mut hasher, 0);
             let digest = hasher.finalize();
-            self.push(0, Link { is_raw: self.profile.is_v1(), digest, nbytes: 0, total_nbytes });
+            self.push(0, Link { is_raw: self.profile.is_v1, digest, nbytes: 0, total_nbytes });
         }
         let mut level = 0;
         loop {
             match &self.levels[level][..] {
                 [root] if level + 1 == self.levels.len() => {
                     let cid = self.cid(root);
-                    return if self.profile.is_v1() { base32(&cid) } else { bs58::encode(cid).into_string() };
+                    return if self.profile.is_v1 { base32(&cid) } else { bs58::encode(cid).into_string() };
                 }
                 [] => {}
                 _ => self.fold(level),
@@ -229,17 +209,15 @@ fn field(into: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 /// ```
 /// use hashloom_files::Source;
 /// use hashloom_files::run::Options;
-/// use hashloom_tree::cid::{Profile, cid};
+/// use hashloom_tree::cid::{PROFILES, cid};
 ///
-/// // Of IPIP-499.
-/// let of = |profile| cid(Source::memory("hello world"), profile, &Options::new());
-/// assert_eq!(of(Profile::UnixfsV1_2025)?, "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e");
-/// assert_eq!(of(Profile::UnixfsV0_2015)?, "Qmf412jQZiuVUtdgnB36FXFX7xg5V6KEbSJ4dpQuhkLyfD");
+/// let found = cid(Source::memory("hello world"), PROFILES[0], &Options::new())?;
+/// assert_eq!(found, "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e");
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 pub fn cid(source: impl Into<Source>, profile: Profile, options: &Options) -> Result<String, TreeError> {
     let mut dag = Dag { profile, levels: Vec::new() };
-    let window_nbytes = LANES * profile.chunk_nbytes_and_width().0;
+    let window_nbytes = LANES * profile.chunk_nbytes;
     let work = |_, window: &[u8]| profile.chunks(window);
     let take = |links: Vec<Link>| links.into_iter().for_each(|link| dag.push(0, link));
     Input::open(source.into())?.windows(window_nbytes, options, work, take)?;

@@ -26,50 +26,27 @@ type Node = [u8; 32];
 /// A piece commitment.
 ///
 /// ```
-/// use hashloom_files::Source;
 /// use hashloom_files::run::Options;
-/// use hashloom_tree::commp::commp;
+/// use hashloom_files::Source;
 ///
 /// // Of FRC-0069: 127 bytes of each value.
 /// let data: Vec<u8> = (0..4).flat_map(|byte| [byte; 127]).collect();
-/// let piece = commp(Source::memory(data), &Options::new())?;
-/// assert_eq!(piece.cid(), "baga6ea4seaqes3nobte6ezpp4wqan2age2s5yxcatzotcvobhgcmv5wi2xh5mbi");
-/// assert_eq!(piece.cid_v2(), "bafkzcibcaaces3nobte6ezpp4wqan2age2s5yxcatzotcvobhgcmv5wi2xh5mbi");
-/// assert_eq!(piece.padded_nbytes(), 512);
+/// let piece = hashloom_tree::commp::commp(Source::memory(data), &Options::new())?;
+/// assert_eq!(piece.cid, "baga6ea4seaqes3nobte6ezpp4wqan2age2s5yxcatzotcvobhgcmv5wi2xh5mbi");
+/// assert_eq!((piece.nbytes, piece.padded_nbytes), (508, 512));
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Piece {
-    /// The root of the tree.
-    pub root: [u8; 32],
-    /// The number of levels above the leaves.
-    pub height: u8,
+    /// The CID that deals have, `baga6ea4seaq…`.
+    pub cid: String,
+    /// The CID of version 2, `bafkzcib…`, which has the lengths too.
+    pub cid_v2: String,
     /// The length of the file.
     pub nbytes: u64,
-}
-
-impl Piece {
-    /// The CID that deals have, `baga6ea4seaq…`.
-    pub fn cid(&self) -> String {
-        // Version 1, the codec fil-commitment-unsealed, the hash sha2-256-trunc254-padded, 32 bytes.
-        base32(&[&[0x01, 0x81, 0xe2, 0x03, 0x92, 0x20, 32], &self.root[..]].concat())
-    }
-
-    /// The CID of version 2, `bafkzcib…`, which has the lengths too.
-    pub fn cid_v2(&self) -> String {
-        let mut digest = Vec::new();
-        varint(&mut digest, self.padded_nbytes() / PADDED_QUAD_NBYTES as u64 * QUAD_NBYTES as u64 - self.nbytes);
-        digest.push(self.height);
-        digest.extend_from_slice(&self.root);
-        // Version 1, the codec raw, the hash fr32-sha2-256-trunc254-padded-binary-tree.
-        base32(&[&[0x01, 0x55, 0x91, 0x20, digest.len() as u8], &digest[..]].concat())
-    }
-
     /// The length of all leaves, which deals call the size of the piece.
-    pub fn padded_nbytes(&self) -> u64 {
-        32 << self.height
-    }
+    pub padded_nbytes: u64,
 }
 
 /// The piece commitment of a file.
@@ -84,7 +61,7 @@ impl Piece {
 /// use hashloom_tree::commp::commp;
 ///
 /// let piece = commp(Source::memory(""), &Options::new())?;
-/// assert_eq!(piece.cid_v2(), "bafkzcibcp4bdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy");
+/// assert_eq!(piece.cid_v2, "bafkzcibcp4bdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy");
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 pub fn commp(source: impl Into<Source>, options: &Options) -> Result<Piece, TreeError> {
@@ -106,7 +83,16 @@ pub fn commp(source: impl Into<Source>, options: &Options) -> Result<Piece, Tree
         roots.truncate(roots.len() - usize::from(is_beside));
         height += 1;
     }
-    Ok(Piece { root, height, nbytes })
+    let padded_nbytes = 32 << height;
+    // Version 1, the codec fil-commitment-unsealed, the hash sha2-256-trunc254-padded, 32 bytes.
+    let cid = base32(&[&[0x01, 0x81, 0xe2, 0x03, 0x92, 0x20, 32], &root[..]].concat());
+    // Version 1, the codec raw, the hash fr32-sha2-256-trunc254-padded-binary-tree.
+    let mut digest = Vec::new();
+    varint(&mut digest, padded_nbytes / 128 * QUAD_NBYTES as u64 - nbytes);
+    digest.push(height);
+    digest.extend_from_slice(&root);
+    let cid_v2 = base32(&[&[0x01, 0x55, 0x91, 0x20, digest.len() as u8], &digest[..]].concat());
+    Ok(Piece { cid, cid_v2, nbytes, padded_nbytes })
 }
 
 /// Adds the next tree to trees of falling heights.

@@ -98,6 +98,8 @@ pub enum ParameterFault {
         /// The greatest number of parts.
         most: u64,
     },
+    /// This is not the ETag of an upload in parts.
+    Etag,
     /// The salt is too long.
     SaltTooLong {
         /// The length given.
@@ -237,6 +239,10 @@ impl fmt::Display for ParameterFault {
             ParameterFault::TooManyParts { part_nbytes, most } => {
                 write!(f, "part size: expected parts so long that there are at most {most}, found {part_nbytes} bytes")
             }
+            ParameterFault::Etag => f.write_str(
+                "ETag: expected 32 hexadecimal digits, a minus sign and the number of parts, 1 to 10000; an ETag without \
+                 a minus sign is the MD5, or not of the content",
+            ),
             ParameterFault::SaltTooLong { nbytes, most } => {
                 write!(f, "salt: expected up to {most} bytes, found {nbytes} bytes")
             }

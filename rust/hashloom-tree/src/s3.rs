@@ -21,8 +21,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::str::FromStr;
 
 use crc_fast::{CrcAlgorithm, checksum, checksum_combine};
 use hashloom::{Algorithm, Hash, Hasher, hash};
@@ -123,15 +123,11 @@ pub fn composite(
     composite_of(Input::open(source.into())?, algorithm, part_nbytes, options)
 }
 
-/// Refuses parts that S3 does not have, before hours of reading.
-fn check_parts(input: &Input, part_nbytes: u64) -> Result<(), ParameterFault> {
+/// Refuses parts that S3 does not have.
+fn check_parts(nparts: u64, part_nbytes: u64) -> Result<(), ParameterFault> {
     if !(PART_MIN_NBYTES..=PART_MAX_NBYTES).contains(&part_nbytes) {
         return Err(ParameterFault::PartSize { nbytes: part_nbytes });
     }
-    check_count(input.nbytes().map_or(0, |nbytes| nbytes.div_ceil(part_nbytes)), part_nbytes)
-}
-
-fn check_count(nparts: u64, part_nbytes: u64) -> Result<(), ParameterFault> {
     let too_many = ParameterFault::TooManyParts { part_nbytes, most: PARTS_MAX };
     if nparts > PARTS_MAX { Err(too_many) } else { Ok(()) }
 }
@@ -142,14 +138,15 @@ fn composite_of(
     part_nbytes: u64,
     options: &Options,
 ) -> Result<Composite, TreeError> {
-    check_parts(&input, part_nbytes)?;
+    // This check comes before hours of reading.
+    check_parts(input.nbytes().map_or(0, |nbytes| nbytes.div_ceil(part_nbytes.max(1))), part_nbytes)?;
     let mut parts = Vec::new();
     let leaves = Leaves::plain(algorithm, part_nbytes);
     let read = input.hash(&leaves, options, &mut |digests| {
         parts.extend(digests.chunks_exact(algorithm.digest_nbytes()).map(|digest| Hash::new(algorithm, digest)));
         if parts.len() as u64 > PARTS_MAX { Err(std::io::ErrorKind::InvalidInput.into()) } else { Ok(()) }
     });
-    check_count(parts.len() as u64, part_nbytes)?;
+    check_parts(parts.len() as u64, part_nbytes)?;
     read?;
     if parts.is_empty() {
         parts.push(hash(algorithm, &[]));
@@ -175,10 +172,15 @@ pub fn shown(digest: &Hash) -> String {
     }
 }
 
-/// A CRC of S3. A CRC is no digest: anybody can change an object and keep its CRC.
+/// A CRC of S3, which is no digest: anybody can change an object and keep its CRC.
 ///
 /// ```
-/// assert_eq!("crc32c".parse(), Ok(hashloom_tree::s3::Crc::Crc32c));
+/// use hashloom_files::run::Options;
+/// use hashloom_files::Source;
+/// use hashloom_tree::s3::{Crc, crcs};
+///
+/// assert_eq!(crcs(Source::memory("123456789"), Crc::Crc64Nvme, None, &Options::new())?.full_object, "rosUhgp5mIg=");
+/// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crc {
@@ -190,79 +192,30 @@ pub enum Crc {
     Crc32c,
 }
 
-impl Crc {
-    fn algorithm(self) -> CrcAlgorithm {
-        match self {
-            Crc::Crc64Nvme => CrcAlgorithm::Crc64Nvme,
-            Crc::Crc32 => CrcAlgorithm::Crc32IsoHdlc,
-            Crc::Crc32c => CrcAlgorithm::Crc32Iscsi,
-        }
-    }
-
-    /// The bytes of a CRC, the highest first.
-    fn bytes(self, value: u64) -> Vec<u8> {
-        value.to_be_bytes()[if self == Crc::Crc64Nvme { 0 } else { 4 }..].to_vec()
-    }
-}
-
-impl FromStr for Crc {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Crc, String> {
-        match name {
-            "crc64nvme" => Ok(Crc::Crc64Nvme),
-            "crc32" => Ok(Crc::Crc32),
-            "crc32c" => Ok(Crc::Crc32c),
-            _ => Err("expected crc64nvme, crc32 or crc32c".to_owned()),
-        }
-    }
-}
-
-/// The CRCs of an upload, each in base64.
+/// The CRCs of an upload, in base64.
 ///
 /// ```
-/// use hashloom_files::Source;
 /// use hashloom_files::run::Options;
+/// use hashloom_files::Source;
 /// use hashloom_tree::s3::{Crc, crcs};
 ///
-/// let of = |crc| crcs(Source::memory("123456789"), crc, None, &Options::new());
-/// assert_eq!(of(Crc::Crc64Nvme)?.full_object(), "rosUhgpIkIg=");
-/// assert_eq!(of(Crc::Crc32)?.full_object(), "y/Q5Jg==");
-/// assert_eq!(of(Crc::Crc32c)?.parts(), ["4waSgw=="]);
+/// let found = crcs(Source::memory("123456789"), Crc::Crc32, Some(5 << 20), &Options::new())?;
+/// assert_eq!((found.full_object, found.parts), ("y/Q5Jg==".to_owned(), vec!["y/Q5Jg==".to_owned()]));
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Crcs {
-    crc: Crc,
-    /// The CRC and the length of each part.
-    parts: Vec<(u64, u64)>,
-}
-
-impl Crcs {
     /// The CRC of the whole object, S3's checksum type `FULL_OBJECT`.
-    pub fn full_object(&self) -> String {
-        let append = |crc, &(part, nbytes): &(u64, u64)| checksum_combine(self.crc.algorithm(), crc, part, nbytes);
-        let whole = self.parts.iter().skip(1).fold(self.parts[0].0, append);
-        base64(&self.crc.bytes(whole))
-    }
-
-    /// The CRC of the CRCs of all parts, `-`, the number of parts: S3's checksum type `COMPOSITE`. S3 has none of
-    /// CRC-64/NVME.
-    pub fn composite(&self) -> String {
-        let parts: Vec<u8> = self.parts.iter().flat_map(|&(part, _)| self.crc.bytes(part)).collect();
-        let whole = self.crc.bytes(checksum(self.crc.algorithm(), &parts));
-        format!("{}-{}", base64(&whole), self.parts.len())
-    }
-
+    pub full_object: String,
+    /// The CRC of the CRCs of all parts, `-`, the number of parts: S3's type `COMPOSITE`, which CRC-64/NVME lacks.
+    pub composite: String,
     /// The CRC of each part.
-    pub fn parts(&self) -> Vec<String> {
-        self.parts.iter().map(|&(part, _)| base64(&self.crc.bytes(part))).collect()
-    }
+    pub parts: Vec<String>,
 }
 
-/// Bytes that a thread reads at once: they stay in its second-level cache.
-const WINDOW_NBYTES: usize = 512 << 10;
+/// Bytes that a thread reads at once. Appending a CRC takes as long as computing the CRC of 1 MiB.
+const WINDOW_NBYTES: usize = 4 << 20;
 
 /// The CRCs for an upload in parts of `part_nbytes` bytes; for `None` the object is one part, of any length.
 ///
@@ -271,12 +224,12 @@ const WINDOW_NBYTES: usize = 512 << 10;
 /// As those of [`composite`].
 ///
 /// ```
-/// use hashloom_files::Source;
 /// use hashloom_files::run::Options;
+/// use hashloom_files::Source;
 /// use hashloom_tree::s3::{Crc, crcs};
 ///
 /// let found = crcs(Source::memory(vec![7; (5 << 20) + 1]), Crc::Crc32c, Some(5 << 20), &Options::new())?;
-/// assert_eq!((found.parts().len(), found.composite().ends_with("-2")), (2, true));
+/// assert!(found.composite.ends_with("-2"));
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 pub fn crcs(
@@ -285,68 +238,44 @@ pub fn crcs(
     part_nbytes: Option<u64>,
     options: &Options,
 ) -> Result<Crcs, TreeError> {
+    let (algorithm, nbytes) = match crc {
+        Crc::Crc64Nvme => (CrcAlgorithm::Crc64Nvme, 8),
+        Crc::Crc32 => (CrcAlgorithm::Crc32IsoHdlc, 4),
+        Crc::Crc32c => (CrcAlgorithm::Crc32Iscsi, 4),
+    };
     let input = Input::open(source.into())?;
-    part_nbytes.map_or(Ok(()), |part_nbytes| check_parts(&input, part_nbytes))?;
-    let nbytes_max = part_nbytes.unwrap_or(u64::MAX);
-    let mut parts: Vec<(u64, u64)> = Vec::new();
+    let part_max = part_nbytes.unwrap_or(u64::MAX);
+    let check = |nparts| part_nbytes.map_or(Ok(()), |part_nbytes| check_parts(nparts, part_nbytes));
+    check(input.nbytes().map_or(0, |nbytes| nbytes.div_ceil(part_max.max(1))))?;
     // A window may have the end of one part and the beginning of the next.
     let work = |offset: u64, window: &[u8]| {
-        let left = nbytes_max - offset % nbytes_max;
-        let (this, next) = window.split_at(window.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
-        [this, next].map(|bytes| (checksum(crc.algorithm(), bytes), bytes.len() as u64))
+        let left = usize::try_from(part_max - offset % part_max).unwrap_or(usize::MAX);
+        let (this, next) = window.split_at(window.len().min(left));
+        [this, next].map(|bytes| (checksum(algorithm, bytes), bytes.len() as u64))
     };
+    // The CRC and the length of each part.
+    let mut parts: Vec<(u64, u64)> = Vec::new();
+    let append = |(crc, so_far), (next, nbytes)| (checksum_combine(algorithm, crc, next, nbytes), so_far + nbytes);
     let take = |crcs: [(u64, u64); 2]| {
-        for (value, nbytes) in crcs.into_iter().filter(|&(_, nbytes)| nbytes > 0) {
+        for next in crcs.into_iter().filter(|&(_, nbytes)| nbytes > 0) {
             match parts.last_mut() {
-                Some((part, so_far)) if *so_far < nbytes_max => {
-                    *part = checksum_combine(crc.algorithm(), *part, value, nbytes);
-                    *so_far += nbytes;
-                }
-                _ => parts.push((value, nbytes)),
+                Some(part) if part.1 < part_max => *part = append(*part, next),
+                _ => parts.push(next),
             }
         }
     };
     input.windows(WINDOW_NBYTES, options, work, take)?;
-    part_nbytes.map_or(Ok(()), |part_nbytes| check_count(parts.len() as u64, part_nbytes))?;
+    check(parts.len() as u64)?;
     if parts.is_empty() {
-        parts.push((checksum(crc.algorithm(), &[]), 0));
+        parts.push((checksum(algorithm, &[]), 0));
     }
-    Ok(Crcs { crc, parts })
-}
-
-/// The ETag of an upload in parts.
-///
-/// ```
-/// use hashloom_tree::s3::Etag;
-///
-/// assert!("\"900150983cd24fb0d6963f7d28e17f72-2\"".parse::<Etag>().is_ok());
-/// assert!("900150983cd24fb0d6963f7d28e17f72".parse::<Etag>().is_err());
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Etag {
-    /// The MD5 in small letters, `-`, the number of parts.
-    text: String,
-    nparts: u64,
-}
-
-impl FromStr for Etag {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Etag, String> {
-        let text = text.trim_matches('"').to_ascii_lowercase();
-        let (md5, nparts) = text.split_once('-').unwrap_or((&text, ""));
-        let nparts = nparts.parse().ok().filter(|nparts| (1..=PARTS_MAX).contains(nparts));
-        match nparts {
-            Some(nparts) if md5.len() == 32 && md5.bytes().all(|digit| digit.is_ascii_hexdigit()) => {
-                Ok(Etag { text: format!("{md5}-{nparts}"), nparts })
-            }
-            _ => Err(
-                "expected 32 hexadecimal digits, a minus sign and the number of parts, 1 to 10000; an ETag without \
-                      a minus sign has no parts"
-                    .to_owned(),
-            ),
-        }
-    }
+    let bytes = |crc: u64| crc.to_be_bytes()[8 - nbytes..].to_vec();
+    let all: Vec<u8> = parts.iter().flat_map(|part| bytes(part.0)).collect();
+    Ok(Crcs {
+        full_object: base64(&bytes(parts.iter().copied().reduce(append).unwrap_or_default().0)),
+        composite: format!("{}-{}", base64(&bytes(checksum(algorithm, &all))), parts.len()),
+        parts: all.chunks(nbytes).map(base64).collect(),
+    })
 }
 
 /// The part size with which an upload of this file gets this ETag, or `None` if no size tried gives it: sizes that clients
@@ -354,23 +283,30 @@ impl FromStr for Etag {
 ///
 /// # Errors
 ///
-/// [`TreeError::Parameter`] if the length of the input is not known before it is read; [`TreeError::Read`],
-/// [`TreeError::Changed`], [`TreeError::Cancelled`].
+/// [`TreeError::Parameter`] if this is no ETag of an upload in parts, or if the length of the input is not known before
+/// it is read; [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`].
 ///
 /// ```
-/// use hashloom_files::Source;
 /// use hashloom_files::run::Options;
+/// use hashloom_files::Source;
 /// use hashloom_tree::s3;
 ///
 /// let source = || Source::memory(vec![7; 100_000_000]);
 /// let etag = s3::composite(source(), hashloom::Algorithm::Md5, 15_000_000, &Options::new())?.to_string();
-/// assert_eq!(s3::part_size(source(), &etag.parse().unwrap(), &Options::new())?, Some(15_000_000));
+/// assert_eq!(s3::part_size(source(), &etag, &Options::new())?, Some(15_000_000));
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
-pub fn part_size(source: impl Into<Source>, etag: &Etag, options: &Options) -> Result<Option<u64>, TreeError> {
+pub fn part_size(source: impl Into<Source>, etag: &str, options: &Options) -> Result<Option<u64>, TreeError> {
+    // The protocol puts an ETag in quotation marks.
+    let etag = etag.trim_matches('"').to_ascii_lowercase();
+    let count = |(md5, count): (&str, &str)| {
+        let is_md5 = md5.len() == 32 && md5.bytes().all(|digit| digit.is_ascii_hexdigit());
+        count.parse().ok().filter(|count| is_md5 && (1..=PARTS_MAX).contains(count))
+    };
+    let nparts = etag.split_once('-').and_then(count).ok_or(ParameterFault::Etag)?;
     let find = |nbytes, again: &dyn Fn() -> Input| {
-        for part_nbytes in part_sizes(nbytes, etag.nparts) {
-            if composite_of(again(), Algorithm::Md5, part_nbytes, options)?.to_string() == etag.text {
+        for part_nbytes in part_sizes(nbytes, nparts) {
+            if composite_of(again(), Algorithm::Md5, part_nbytes, options)?.to_string() == etag {
                 return Ok(Some(part_nbytes));
             }
         }
@@ -389,14 +325,11 @@ pub fn part_size(source: impl Into<Source>, etag: &Etag, options: &Options) -> R
 fn part_sizes(nbytes: u64, nparts: u64) -> Vec<u64> {
     const MIB: u64 = 1 << 20;
     let least = nbytes.div_ceil(nparts).max(PART_MIN_NBYTES);
-    if nparts == 1 {
-        return Vec::from_iter((least <= PART_MAX_NBYTES).then_some(least));
-    }
-    let most = (nbytes.saturating_sub(1) / (nparts - 1)).min(PART_MAX_NBYTES);
+    let most = nbytes.saturating_sub(1).checked_div(nparts - 1).unwrap_or(least).min(PART_MAX_NBYTES);
     // Those of programs, and of the console in a browser.
     let common = [8, 5, 16, 15, 64, 10, 32, 128, 100, 50, 25, 20].map(|mib| mib * MIB).into_iter().chain([17_179_870]);
     let whole = |unit: u64| (least.div_ceil(unit)..=most / unit).map(move |count| count * unit);
     let sizes = common.chain(whole(MIB)).chain(whole(1_000_000)).chain([least]);
-    let mut tried = std::collections::BTreeSet::new();
+    let mut tried = BTreeSet::new();
     sizes.filter(|size| (least..=most).contains(size) && tried.insert(*size)).collect()
 }

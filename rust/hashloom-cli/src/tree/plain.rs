@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_tree::s3::{self, Crc, Etag};
+use hashloom_tree::s3::{self, Crc};
 use hashloom_tree::{bep52, cid, commp, glacier};
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ pub struct S3 {
 
     /// Try part sizes until one gives this ETag, such as 8d777f385d3dfec8815d20f7496026dc-12
     #[arg(long, value_name = "ETAG", conflicts_with_all = ["algorithm", "part_size", "full_object", "parts"])]
-    etag: Option<Etag>,
+    etag: Option<String>,
 
     #[command(flatten)]
     common: Common,
@@ -108,7 +108,10 @@ impl FromStr for Checksum {
             "sha256" => Ok(Checksum::Digest(Algorithm::Sha256)),
             "sha1" => Ok(Checksum::Digest(Algorithm::Sha1)),
             "md5" => Ok(Checksum::Digest(Algorithm::Md5)),
-            crc => crc.parse().map(Checksum::Crc).map_err(|error: String| format!("{error}, sha256, sha1 or md5")),
+            "crc64nvme" => Ok(Checksum::Crc(Crc::Crc64Nvme)),
+            "crc32" => Ok(Checksum::Crc(Crc::Crc32)),
+            "crc32c" => Ok(Checksum::Crc(Crc::Crc32c)),
+            _ => Err("expected sha256, sha1, md5, crc64nvme, crc32 or crc32c".to_owned()),
         }
     }
 }
@@ -176,7 +179,7 @@ pub struct Cid {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// How the file is cut: unixfs-v1-2025, unixfs-v0-2015 (or legacy-cid-v0), or kubo-v1
+    /// How the file is cut: unixfs-v1-2025, unixfs-v0-2015 or kubo-v1
     #[arg(short, long, value_name = "NAME", default_value = "unixfs-v1-2025")]
     profile: cid::Profile,
 
@@ -269,6 +272,22 @@ pub fn cid(arguments: &Cid) -> Result<u8, String> {
     })
 }
 
+/// Returns the exit status.
+pub fn commp(arguments: &Commp) -> Result<u8, String> {
+    let work = Work::new(&arguments.common, &arguments.files);
+    work.each(&arguments.files, |path| {
+        let commp::Piece { cid, cid_v2, nbytes, padded_nbytes } = work.file(path, commp::commp)?;
+        Ok(match (arguments.common.json, arguments.v2) {
+            (true, _) => {
+                let path = Named::path("path", path);
+                json_line(&PieceJson { path, cid, cid_v2, bytes: nbytes, padded_bytes: padded_nbytes })
+            }
+            (false, true) => format!("{cid_v2}  {}\n", display(path)),
+            (false, false) => format!("{cid}  {padded_nbytes}  {}\n", display(path)),
+        })
+    })
+}
+
 #[derive(Serialize)]
 struct PieceJson<'a> {
     #[serde(flatten)]
@@ -277,23 +296,6 @@ struct PieceJson<'a> {
     cid_v2: String,
     bytes: u64,
     padded_bytes: u64,
-}
-
-/// Returns the exit status.
-pub fn commp(arguments: &Commp) -> Result<u8, String> {
-    let work = Work::new(&arguments.common, &arguments.files);
-    work.each(&arguments.files, |path| {
-        let piece = work.file(path, commp::commp)?;
-        let (cid, cid_v2, padded_bytes) = (piece.cid(), piece.cid_v2(), piece.padded_nbytes());
-        Ok(match (arguments.common.json, arguments.v2) {
-            (true, _) => {
-                let path = Named::path("path", path);
-                json_line(&PieceJson { path, cid, cid_v2, bytes: piece.nbytes, padded_bytes })
-            }
-            (false, true) => format!("{cid_v2}  {}\n", display(path)),
-            (false, false) => format!("{cid}  {padded_bytes}  {}\n", display(path)),
-        })
-    })
 }
 
 /// Returns the exit status.
@@ -326,8 +328,7 @@ pub fn s3(arguments: &S3) -> Result<u8, String> {
                 let is_whole = arguments.full_object || crc == Crc::Crc64Nvme;
                 let cut = (!is_whole || arguments.parts).then_some(part_nbytes);
                 let found = work.file(path, |source, options| s3::crcs(source, crc, cut, options))?;
-                let whole = if is_whole { found.full_object() } else { found.composite() };
-                (whole, cut.map(|_| found.parts()))
+                (if is_whole { found.full_object } else { found.composite }, cut.map(|_| found.parts))
             }
         };
         let mut lines = String::new();
@@ -349,7 +350,7 @@ struct PartSizeJson<'a> {
 }
 
 /// Finds the part size behind an ETag. Returns the exit status.
-fn part_size(arguments: &S3, etag: &Etag) -> Result<u8, String> {
+fn part_size(arguments: &S3, etag: &str) -> Result<u8, String> {
     let work = Work::new(&arguments.common, &arguments.files);
     let mut is_found = true;
     let status = work.each(&arguments.files, |path| {
