@@ -105,13 +105,13 @@ impl FromStr for Checksum {
     /// The case of letters and minus signs do not matter.
     fn from_str(name: &str) -> Result<Checksum, String> {
         match name.to_ascii_lowercase().replace('-', "").as_str() {
-            "sha256" => Ok(Checksum::Digest(Algorithm::Sha256)),
-            "sha1" => Ok(Checksum::Digest(Algorithm::Sha1)),
-            "md5" => Ok(Checksum::Digest(Algorithm::Md5)),
             "crc64nvme" => Ok(Checksum::Crc(Crc::Crc64Nvme)),
             "crc32" => Ok(Checksum::Crc(Crc::Crc32)),
             "crc32c" => Ok(Checksum::Crc(Crc::Crc32c)),
-            _ => Err("expected sha256, sha1, md5, crc64nvme, crc32 or crc32c".to_owned()),
+            digest => {
+                let unknown = |_| format!("expected a hash function, crc64nvme, crc32 or crc32c, found {name}");
+                digest.parse().map(Checksum::Digest).map_err(unknown)
+            }
         }
     }
 }
