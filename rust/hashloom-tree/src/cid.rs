@@ -67,19 +67,19 @@ impl Profile {
         (Leaves { head: Some(hasher), tail, ..plain }, around)
     }
 
-    /// The links to the chunks in a window, which are whole except the last.
-    fn chunks(self, window: &[u8]) -> Vec<Link> {
+    /// The links to the wrapped chunks in a window, which are whole except the last.
+    fn wrapped(self, window: &[u8]) -> Vec<Link> {
         let mut links = Vec::new();
         let (whole, rest) = window.split_at(window.len() - window.len() % self.chunk_nbytes);
-        for (chunks, nbytes) in [(whole, self.chunk_nbytes), (rest, rest.len())] {
-            let chunks: Vec<&[u8]> = chunks.chunks(nbytes.max(1)).collect();
-            let (form, around) = self.leaves(nbytes as u64);
+        for chunks in [whole, rest] {
+            let chunks: Vec<&[u8]> = chunks.chunks(self.chunk_nbytes).collect();
+            let nbytes = chunks.first().map_or(0, |chunk| chunk.len() as u64);
+            let (form, around) = self.leaves(nbytes);
             let mut digests = vec![0; chunks.len() * 32];
             form.hash_many(&chunks, &mut Vec::new(), &mut digests);
-            let nbytes = nbytes as u64;
             links.extend(digests.chunks_exact(32).map(|digest| {
                 let digest = Hash::new(Sha256, digest);
-                Link { is_raw: self.is_v1, digest, nbytes, total_nbytes: nbytes + around }
+                Link { is_raw: false, digest, nbytes, total_nbytes: nbytes + around }
             }));
         }
         links
@@ -217,9 +217,28 @@ fn field(into: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 /// ```
 pub fn cid(source: impl Into<Source>, profile: Profile, options: &Options) -> Result<String, TreeError> {
     let mut dag = Dag { profile, levels: Vec::new() };
-    let window_nbytes = LANES * profile.chunk_nbytes;
-    let work = |_, window: &[u8]| profile.chunks(window);
-    let take = |links: Vec<Link>| links.into_iter().for_each(|link| dag.push(0, link));
-    Input::open(source.into())?.windows(window_nbytes, options, work, take)?;
+    let input = Input::open(source.into())?;
+    let chunk_nbytes = profile.chunk_nbytes as u64;
+    if !profile.is_v1 {
+        let work = |_, window: &[u8]| profile.wrapped(window);
+        let take = |links: Vec<Link>| links.into_iter().for_each(|link| dag.push(0, link));
+        input.windows(LANES * profile.chunk_nbytes, options, work, take)?;
+        return Ok(dag.finish());
+    }
+    // The last chunk waits until its length is known.
+    let (mut last, mut nbytes_before) = (None, 0);
+    let raw = |digest, nbytes| Link { is_raw: true, digest, nbytes, total_nbytes: nbytes };
+    let nbytes = input.hash(&Leaves::plain(Sha256, chunk_nbytes), options, &mut |digests| {
+        for digest in digests.chunks_exact(32) {
+            if let Some(whole) = last.replace(Hash::new(Sha256, digest)) {
+                dag.push(0, raw(whole, chunk_nbytes));
+                nbytes_before += chunk_nbytes;
+            }
+        }
+        Ok(())
+    })?;
+    if let Some(digest) = last {
+        dag.push(0, raw(digest, nbytes - nbytes_before));
+    }
     Ok(dag.finish())
 }

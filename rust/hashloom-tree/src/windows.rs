@@ -14,6 +14,9 @@ use hashloom_files::run::{InOrder, Options, lock, unlocked};
 
 use super::leaves::{Failure, fill};
 
+/// Most threads: one reads at a time, and no work here takes longer than reading 16 windows.
+const THREADS_MAX: u64 = 16;
+
 /// Calls `work` with each window and its offset, and `take` with the results, in order. All windows are whole except the
 /// last; no window is empty. Returns the number of bytes. `known_nbytes` is the length, if it is known before.
 pub(super) fn each_window<R: Send>(
@@ -24,9 +27,9 @@ pub(super) fn each_window<R: Send>(
     work: impl Fn(u64, &[u8]) -> R + Sync,
     take: impl FnMut(R) + Send,
 ) -> Result<u64, Failure> {
-    let nwindows = known_nbytes.unwrap_or(u64::MAX).div_ceil(window_nbytes as u64);
-    let nthreads = if nwindows < 2 { 1 } else { options.nthreads() };
-    let pool = Pool::new(nthreads.min(usize::try_from(nwindows).unwrap_or(usize::MAX)), options);
+    let nwindows = known_nbytes.map_or(THREADS_MAX, |nbytes| nbytes.div_ceil(window_nbytes as u64).min(THREADS_MAX));
+    let nthreads = if nwindows < 2 { 1 } else { options.nthreads().min(nwindows as usize) };
+    let pool = Pool::new(nthreads, options);
     // The number of the next window, its offset, and whether the stream has ended.
     let reading = Mutex::new((stream, 0, 0, Ok(false)));
     let taking = Mutex::new((InOrder::new(), take, 0));
