@@ -33,7 +33,7 @@ type Node = [u8; 32];
 /// let data: Vec<u8> = (0..4).flat_map(|byte| [byte; 127]).collect();
 /// let piece = hashloom_tree::commp::commp(Source::memory(data), &Options::new())?;
 /// assert_eq!(piece.cid, "baga6ea4seaqes3nobte6ezpp4wqan2age2s5yxcatzotcvobhgcmv5wi2xh5mbi");
-/// assert_eq!((piece.nbytes, piece.padded_nbytes), (508, 512));
+/// assert_eq!(piece.padded_nbytes, 512);
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +43,6 @@ pub struct Piece {
     pub cid: String,
     /// The CID of version 2, `bafkzcib…`, which has the lengths too.
     pub cid_v2: String,
-    /// The length of the file.
-    pub nbytes: u64,
     /// The length of all leaves, which deals call the size of the piece.
     pub padded_nbytes: u64,
 }
@@ -66,14 +64,10 @@ pub struct Piece {
 /// ```
 pub fn commp(source: impl Into<Source>, options: &Options) -> Result<Piece, TreeError> {
     let mut roots = Vec::new();
-    let nbytes = Input::open(source.into())?.windows(
-        WINDOW_NBYTES,
-        options,
-        |_, window| window_root(window),
-        |root| push(&mut roots, root),
-    )?;
+    let nbytes =
+        Input::open(source.into())?.windows(WINDOW_NBYTES, options, window_root, |root| push(&mut roots, root))?;
     if roots.is_empty() {
-        roots.push(window_root(&[]));
+        roots.push(window_root(0, &[]));
     }
     // Zeros stand beside a tree that has no neighbour.
     let (mut root, mut height) = roots.pop().unwrap_or_default();
@@ -92,16 +86,11 @@ pub fn commp(source: impl Into<Source>, options: &Options) -> Result<Piece, Tree
     digest.push(height);
     digest.extend_from_slice(&root);
     let cid_v2 = base32(&[&[0x01, 0x55, 0x91, 0x20, digest.len() as u8], &digest[..]].concat());
-    Ok(Piece { cid, cid_v2, nbytes, padded_nbytes })
+    Ok(Piece { cid, cid_v2, padded_nbytes })
 }
 
 /// Adds the next tree to trees of falling heights.
 fn push(roots: &mut Vec<(Node, u8)>, (mut root, mut height): (Node, u8)) {
-    // The last tree of several may be lower than a window's.
-    while !roots.is_empty() && height < WINDOW_HEIGHT {
-        root = node(&root, &zeros_root(height));
-        height += 1;
-    }
     while let Some(&(left, _)) = roots.last().filter(|(_, beside)| *beside == height) {
         root = node(&left, &root);
         roots.pop();
@@ -110,16 +99,15 @@ fn push(roots: &mut Vec<(Node, u8)>, (mut root, mut height): (Node, u8)) {
     roots.push((root, height));
 }
 
-/// The root over the leaves of a window, and the height of the tree.
-fn window_root(window: &[u8]) -> (Node, u8) {
-    let nquads = window.len().div_ceil(QUAD_NBYTES).next_power_of_two();
-    let mut level = vec![0; nquads * PADDED_QUAD_NBYTES];
+/// The root over the leaves of a window, and the height of the tree. Windows behind the first are filled with zeros.
+fn window_root(offset: u64, window: &[u8]) -> (Node, u8) {
+    let nbytes = if offset == 0 { window.len() } else { WINDOW_NBYTES };
+    let mut level = vec![0; nbytes.div_ceil(QUAD_NBYTES).next_power_of_two() * PADDED_QUAD_NBYTES];
     for (quad, padded) in window.chunks(QUAD_NBYTES).zip(level.chunks_exact_mut(PADDED_QUAD_NBYTES)) {
         padded[..quad.len()].copy_from_slice(quad);
         spread(padded);
     }
-    let mut above = vec![0; level.len() / 2];
-    let mut nnodes = level.len() / 32;
+    let (mut above, mut nnodes) = (vec![0; level.len() / 2], level.len() / 32);
     let height = nnodes.ilog2() as u8;
     while nnodes > 1 {
         nnodes /= 2;

@@ -214,7 +214,7 @@ pub struct Commp {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Print the CID of version 2 (FRC-0069), which has both lengths too
+    /// Print the CID of version 2 (FRC-0069), which also says both lengths
     #[arg(long)]
     v2: bool,
 
@@ -224,9 +224,8 @@ pub struct Commp {
 
 const COMMP_HELP: &str = "\
 What is printed:
-  the piece's CID (baga6ea4seaq...), two blanks, the padded size of the piece in
-  bytes, two blanks, FILE. With --v2: the CID of version 2 (bafkzcib...), two
-  blanks, FILE.
+  the piece's CID (baga6ea4seaq...; with --v2 bafkzcib...), two blanks, the padded
+  size of the piece in bytes, two blanks, FILE
 
 Exit status:
   0    printed
@@ -245,11 +244,13 @@ struct Json<'a> {
     root: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    padded_bytes: Option<u64>,
 }
 
 fn line(common: &Common, path: &Path, root: Option<String>, parts: Option<Vec<String>>) -> String {
     if common.json {
-        return json_line(&Json { path: Named::path("path", path), root, parts });
+        return json_line(&Json { path: Named::path("path", path), root, parts, padded_bytes: None });
     }
     format!("{}  {}\n", root.as_deref().unwrap_or("-"), display(path))
 }
@@ -276,26 +277,14 @@ pub fn cid(arguments: &Cid) -> Result<u8, String> {
 pub fn commp(arguments: &Commp) -> Result<u8, String> {
     let work = Work::new(&arguments.common, &arguments.files);
     work.each(&arguments.files, |path| {
-        let commp::Piece { cid, cid_v2, nbytes, padded_nbytes } = work.file(path, commp::commp)?;
-        Ok(match (arguments.common.json, arguments.v2) {
-            (true, _) => {
-                let path = Named::path("path", path);
-                json_line(&PieceJson { path, cid, cid_v2, bytes: nbytes, padded_bytes: padded_nbytes })
-            }
-            (false, true) => format!("{cid_v2}  {}\n", display(path)),
-            (false, false) => format!("{cid}  {padded_nbytes}  {}\n", display(path)),
-        })
+        let commp::Piece { cid, cid_v2, padded_nbytes, .. } = work.file(path, commp::commp)?;
+        let root = if arguments.v2 { cid_v2 } else { cid };
+        if !arguments.common.json {
+            return Ok(format!("{root}  {padded_nbytes}  {}\n", display(path)));
+        }
+        let path = Named::path("path", path);
+        Ok(json_line(&Json { path, root: Some(root), parts: None, padded_bytes: Some(padded_nbytes) }))
     })
-}
-
-#[derive(Serialize)]
-struct PieceJson<'a> {
-    #[serde(flatten)]
-    path: Named<'a>,
-    cid: String,
-    cid_v2: String,
-    bytes: u64,
-    padded_bytes: u64,
 }
 
 /// Returns the exit status.
