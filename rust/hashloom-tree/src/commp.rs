@@ -104,8 +104,7 @@ fn window_root(offset: u64, window: &[u8]) -> (Node, u8) {
     let nbytes = if offset == 0 { window.len() } else { WINDOW_NBYTES };
     let mut level = vec![0; nbytes.div_ceil(QUAD_NBYTES).next_power_of_two() * PADDED_QUAD_NBYTES];
     for (quad, padded) in window.chunks(QUAD_NBYTES).zip(level.chunks_exact_mut(PADDED_QUAD_NBYTES)) {
-        padded[..quad.len()].copy_from_slice(quad);
-        spread(padded);
+        spread(quad, padded);
     }
     let (mut above, mut nnodes) = (vec![0; level.len() / 2], level.len() / 32);
     let height = nnodes.ilog2() as u8;
@@ -118,19 +117,17 @@ fn window_root(offset: u64, window: &[u8]) -> (Node, u8) {
     (level[..32].try_into().unwrap_or_default(), height)
 }
 
-/// Spreads the 127 bytes at the beginning of 128 over four numbers of 254 bits.
-fn spread(padded: &mut [u8]) {
-    let mut bytes = [0; PADDED_QUAD_NBYTES + 8];
-    bytes[..QUAD_NBYTES].copy_from_slice(&padded[..QUAD_NBYTES]);
-    for (index, word) in padded.chunks_exact_mut(8).enumerate() {
-        let bit = index / 4 * 254 + index % 4 * 64;
-        let from = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
-        let (at, shift) = (bit / 8, bit % 8);
-        let mut value = from(at) >> shift | (u64::from(bytes[at + 8]) << 56) << (8 - shift);
-        if index % 4 == 3 {
-            value &= u64::MAX >> 2;
+/// Spreads up to 127 bytes over four numbers of 254 bits, 32 bytes each.
+fn spread(quad: &[u8], padded: &mut [u8]) {
+    // A byte of zeros is before them, and at least one after them.
+    let mut bytes = [0; PADDED_QUAD_NBYTES + 1];
+    bytes[1..=quad.len()].copy_from_slice(quad);
+    for (number, (bytes, padded)) in bytes.windows(33).step_by(32).zip(padded.chunks_exact_mut(32)).enumerate() {
+        for (bytes, word) in bytes.windows(9).step_by(8).zip(padded.chunks_exact_mut(8)) {
+            let (before, value) = (u64::from(bytes[0]), u64::from_le_bytes(bytes[1..].try_into().unwrap_or_default()));
+            word.copy_from_slice(&(value << (2 * number) | before >> (8 - 2 * number)).to_le_bytes());
         }
-        word.copy_from_slice(&value.to_le_bytes());
+        padded[31] &= 0x3f;
     }
 }
 
