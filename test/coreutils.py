@@ -436,7 +436,7 @@ def check_long_list(folder):
 def check_cksum(folder):
     """What cksum of coreutils 9.1 has already."""
     formats = ["--untagged", "-z", "--tag", "--untagged -z"]
-    kinds = ["bsd", "sysv", "crc", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+    kinds = ["bsd", "sysv", "crc", "md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "sm3"]
     for size in [0, 1, 511, 512, 513, 1023, 1024, 1025, 131071, 131072, 131073, 500000]:
         (folder / f"size {size}").write_bytes(random.Random(size).randbytes(size))
     sizes = [path.name for path in folder.iterdir() if path.name.startswith("size ")]
@@ -511,7 +511,9 @@ def check_newer_cksum(folder):
     expect("crc32b", cksum("-a", "crc32b", "f", folder=folder), (0, b"%d 300000 f\n" % crc, b""))
     expect("crc32b --raw", cksum("-a", "crc32b", "--raw", "f", folder=folder), (0, crc.to_bytes(4, "big"), b""))
     for options, part in [
-        (["-a", "blake2b"], b"hashloom has bsd, sysv, crc, crc32b, md5,"), (["-a", "sm3"], b"hashloom has bsd,"),
+        (["-a", "sm4"], b"hashloom has bsd, sysv, crc, crc32b, md5,"), (["-a", "blake2b", "-l", "12"], b"not a multiple of 8"),
+        (["-a", "blake2b", "-l", "160"], b"hashloom has digests of 256 and 512 bits"),
+        (["-a", "blake2b", "-l", "520"], b"maximum digest length for 'BLAKE2b' is 512 bits"),
         (["-a", "sha22"], b"invalid argument 'sha22' for '--algorithm'"), (["-a", "sha3"], b"requires specifying --length"),
         (["-a", "sha2", "-l", "255"], b"invalid length: '255'\ncksum: digest length for 'SHA2' must be 224, 256, 384"),
         (["-a", "sha3", "-l", "99999999999999999999999"], b"invalid length: '99999999999999999999999'\n"),

@@ -46,6 +46,8 @@ ALLOWED = {
     "tools/demo.sh": "examples",
     "web/npm/package.json": "words that people search for",
     "web/npm/page.mjs": "the algorithms of crypto.subtle",
+    "core/src/alg/constants.c": "constants of standards, each beside its digests",
+    "go/internal/core/gen/text.py": "what the Go module leaves out",
     "core/src/core.h": "constants of standards: a new block function brings its own",
     "drop-in/pkcs11/cryptoki.h": "numbers of PKCS #11",
     "drop-in/pkcs11/mechanism.c": "numbers of PKCS #11 for PBKDF2",
@@ -70,6 +72,9 @@ ALLOWED = {
 
 def spelling(name):
     """A pattern for a name in any spelling: sha512-256, SHA512_256, Sha512_256, SHA-512/256, sha512t256."""
+    blake = re.fullmatch(r"blake(\d)([bs])(?:-(\d+))?", name)
+    if blake:
+        return rf"blake[-_ ]?{blake[1]}{blake[2]}" + (rf"[-_ ]?{blake[3]}" if blake[3] else "")
     letters, first, rest = re.fullmatch(r"([a-z]+)-?(\d*)(?:-(\d+))?", name).groups()
     if letters == "sha" and first == "3":
         return rf"sha[-_ ]?3[-_ ]?{rest}"

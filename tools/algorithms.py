@@ -447,14 +447,13 @@ def go_xofs():
 
 
 def python_constructors():
-    """Behind a line of --: those with parameters."""
+    """Those with parameters have a mark."""
     with_parameters = [a for a in in_order() if a.is_counted and a.constant == a.body.constant]
     for a in in_order():
         if a not in with_parameters:
             yield f"    {a.hashlib} = {a.camel},"
-    yield "    --"
     for a in with_parameters:
-        yield f"    {a.hashlib} = {a.camel},"
+        yield f"    @ {a.hashlib} = {a.camel},"
 
 
 def python_imports():

@@ -253,7 +253,7 @@ fn blake2_hasher(algorithm: Algorithm, digest_size: Option<i64>, given: [Given<'
 }
 
 macro_rules! constructors {
-    ($($name:ident = $algorithm:ident,)* -- $($blake2:ident = $of:ident,)*) => {
+    ($($name:ident = $algorithm:ident,)* $(@ $blake2:ident = $of:ident,)*) => {
         /// hashlib's spelling of an algorithm's name.
         pub fn python_name(algorithm: Algorithm) -> &'static str {
             match algorithm {
@@ -350,7 +350,7 @@ constructors!(
     shake_256 = Shake256,
     sm3 = Sm3,
     blake2b_256 = Blake2b256,
-    --blake2b = Blake2b,
-    blake2s = Blake2s,
+    @ blake2b = Blake2b,
+    @ blake2s = Blake2s,
     // algorithms.py: end
 );
