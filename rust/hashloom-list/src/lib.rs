@@ -7,12 +7,15 @@
 //! | the files of a folder, now and later | [`manifest`] |
 //! | signatures of manifests | [`manifest::signature`]; the feature `sign` makes them |
 //! | a signed log of manifests | [`manifest::log`] |
+//! | the block lists of PAR 2.0 files | [`Par2`] |
 //! | any value as JSON that cannot steer a terminal | [`write_json`] |
 #![deny(missing_docs, unsafe_code)]
 
 mod json;
 mod list;
 pub mod manifest;
+mod par2;
 
 pub use json::write_json;
 pub use list::{BadLine, Entry, Line, Parser, Writer, decoded, escaped, tag};
+pub use par2::{Par2, Par2Error, Par2File};

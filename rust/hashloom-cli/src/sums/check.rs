@@ -8,8 +8,11 @@ use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_list::Parser;
 
+use super::audit::Audit;
 use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
+use super::dpkg::Packages;
 use super::front;
+use super::stores;
 use super::text_lines::Grammar;
 use crate::input::check_folder;
 use crate::input::or_stdin;
@@ -19,8 +22,8 @@ use crate::{isa, names};
 
 /// Check files against lists of checksums.
 ///
-/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, of the BSD programs, and of hashdeep. Tells
-/// for each file whether it still has its checksum, in the words of `sha256sum --check`.
+/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, of the BSD programs, and of hashdeep, and
+/// the blocks of PAR2 files. Tells for each file whether it still has its checksum, in the words of `sha256sum --check`.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, args_override_self = true, arg = isa::shown())]
 pub struct Check {
@@ -40,6 +43,14 @@ pub struct Check {
     /// Names in each list are relative to the folder that the list is in
     #[arg(long, conflicts_with = "directory")]
     relative_to_list: bool,
+
+    /// Instead of lists, check stores: folders whose files have the digests of their contents as names
+    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list"])]
+    names: bool,
+
+    /// Check the files of all installed packages of Debian; with -C those of the system below DIR
+    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list"])]
+    dpkg: bool,
 
     /// Ignore listed files that are missing
     #[arg(long)]
@@ -95,6 +106,21 @@ Lines of a list:
   A list can have any length, and may be compressed by gzip or zstd. The name -
   is standard input.
 
+PAR2 files:
+  FILE.par2 has the MD5 of each block of its files; blocks are counted from 0.
+  Names are relative to the folder of FILE.par2. `par2 repair` repairs files.
+
+Stores:
+  --names checks objects of git-lfs, git-annex, OCI images (also of containerd
+  and ollama), restic, borg 2, Hugging Face, DVC, Bazel, npm, pnpm, Nix's binary
+  caches, and ostree, anywhere below the folders. Links that are no objects are
+  skipped. Files whose names are no digests are counted.
+
+Installed packages:
+  --dpkg checks the files in dpkg's md5sums. Configuration files that were
+  changed or removed are CHANGED, which is no failure. Packages without md5sums
+  are named. Diversions and path-exclude are known.
+
 Exit status:
   0    every list has a checksum, and every listed file matches
   1    a file does not match or cannot be read; a line names a digest that was
@@ -111,7 +137,10 @@ Examples:
   hashloom check --algorithm ripemd160 old.list
   hashloom check -C /mnt/copy SHA256SUMS
   find / -name SHA256SUMS -exec hashloom check --relative-to-list {} +
-  curl -s https://example.org/SHA256SUMS | hashloom check --ignore-missing";
+  curl -s https://example.org/SHA256SUMS | hashloom check --ignore-missing
+  hashloom check photos.par2
+  hashloom check --names .git/lfs ~/.cache/huggingface
+  hashloom check --dpkg --quiet";
 
 /// Returns the exit status.
 pub fn run(arguments: &Check) -> Result<u8, String> {
@@ -126,6 +155,25 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     if let Some(folder) = &arguments.directory {
         check_folder(folder).map_err(|message| format!("--directory: {message}"))?;
+    }
+    if arguments.names {
+        let folders = &arguments.lists;
+        let total = folders.clone();
+        return front::run(
+            folders,
+            &arguments.work,
+            move || stores::total_nbytes(&total),
+            |options, console| Audit { rules, options, console }.stores(folders),
+        );
+    }
+    if arguments.dpkg {
+        let packages = Packages::read(arguments.directory.as_deref().unwrap_or(Path::new("/")))?;
+        return front::run(
+            &[],
+            &arguments.work,
+            || None,
+            |options, console| Audit { rules, options, console }.packages(packages),
+        );
     }
     let parser = match &arguments.algorithms[..] {
         [] => Parser::new(),

@@ -23,6 +23,7 @@ use serde::Serialize;
 use super::format::name;
 use super::front::End;
 use super::modes::Mode;
+use super::par2;
 use super::summing::{nbytes_of, trouble};
 use super::text_lines::{Grammar, Lines, Parsed};
 use crate::input;
@@ -66,7 +67,7 @@ pub enum Base<'a> {
 pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Rules) -> Option<u64> {
     let (mut total, mut grammar) = (0_u64, Grammar::Any(parser));
     for list in lists.iter() {
-        let file = File::open(list).ok().filter(|_| list.is_file())?;
+        let file = File::open(list).ok().filter(|_| list.is_file() && par2::open(list).is_none())?;
         let lines = Lines::begin(file, &mut grammar).ok()?;
         let forms = OtherForms::default();
         let mut reading = Reading::new(lines, list, base, &mut grammar, rules, &forms);
@@ -106,15 +107,15 @@ pub struct Checker<'a> {
 }
 
 #[derive(Default)]
-struct Counts {
-    nmatched: u64,
-    nmismatched: u64,
-    nunread: u64,
-    nunstable: u64,
+pub(super) struct Counts {
+    pub(super) nmatched: u64,
+    pub(super) nmismatched: u64,
+    pub(super) nunread: u64,
+    pub(super) nunstable: u64,
     /// Missing files that were ignored.
-    nignored: u64,
+    pub(super) nignored: u64,
     /// Bytes of the files that were read.
-    nbytes: u64,
+    pub(super) nbytes: u64,
     /// The algorithm of the first line that did not match.
     mismatched: Option<Algorithm>,
 }
@@ -157,7 +158,11 @@ impl Checker<'_> {
     pub fn check_all(&mut self, lists: &[PathBuf]) -> End {
         let mut end = End::Right;
         for list in lists {
-            end = end.and(self.check(list));
+            let par2 = if self.rules.lenient { par2::open(list) } else { None };
+            end = end.and(match par2 {
+                Some(file) => par2::check(self, list, file),
+                None => self.check(list),
+            });
             if end == End::Cancelled {
                 break;
             }
@@ -277,14 +282,7 @@ impl Checker<'_> {
         }
         if rules.json {
             let nbytes = counts.nbytes;
-            let json = CountsJson {
-                ok: counts.nmatched,
-                failed: counts.nmismatched,
-                unread: counts.nunread,
-                unstable: counts.nunstable,
-                ignored: counts.nignored,
-                unverified: nunverified,
-            };
+            let json = CountsJson::new(&counts, nunverified);
             let summary = Summary { list: Named::new("list", list_name), counts: json, bytes: nbytes, bad_lines: nbad };
             console.print(|lines| json_line(lines, &summary));
         } else if !rules.status {
@@ -335,10 +333,12 @@ fn type_of(algorithm: Algorithm) -> &'static str {
 }
 
 /// The result for a file.
-#[derive(Clone, Copy)]
-enum Verdict {
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Verdict {
     Ok,
     Failed,
+    /// The file differs, as its owner may have wanted.
+    Changed,
     Unread,
     Unstable,
 }
@@ -362,13 +362,26 @@ struct Summary<'a> {
 }
 
 #[derive(Serialize)]
-struct CountsJson {
+pub(super) struct CountsJson {
     ok: u64,
     failed: u64,
     unread: u64,
     unstable: u64,
     ignored: u64,
     unverified: u64,
+}
+
+impl CountsJson {
+    pub(super) fn new(counts: &Counts, nunverified: u64) -> CountsJson {
+        CountsJson {
+            ok: counts.nmatched,
+            failed: counts.nmismatched,
+            unread: counts.nunread,
+            unstable: counts.nunstable,
+            ignored: counts.nignored,
+            unverified: nunverified,
+        }
+    }
 }
 
 /// A line with a digest that was not verified.
@@ -379,7 +392,7 @@ struct Unverified<'a> {
     error: &'a str,
 }
 
-fn json_line(into: &mut Vec<u8>, value: &impl Serialize) {
+pub(super) fn json_line(into: &mut Vec<u8>, value: &impl Serialize) {
     // Writing into memory cannot fail.
     let _ = write_json(&mut *into, value);
     into.push(b'\n');
@@ -388,16 +401,25 @@ fn json_line(into: &mut Vec<u8>, value: &impl Serialize) {
 impl Verdict {
     /// Appends the line: `<name>: OK`, or an object. `quotes`: the line is for a terminal.
     fn write(self, into: &mut Vec<u8>, request: &Request<Listed>, json: bool, quotes: bool) {
-        let name = &*request.tag.name(&request.source);
+        let names = || request.tag.digests.iter().map(|(algorithm, _)| algorithm.name()).collect::<Vec<_>>().join(",");
+        let algorithm = if json { names() } else { String::new() };
+        self.write_named(into, &request.tag.name(&request.source), algorithm, json, quotes);
+    }
+
+    pub(super) fn state(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::Failed => "failed",
+            Verdict::Changed => "changed",
+            Verdict::Unread => "unread",
+            Verdict::Unstable => "unstable",
+        }
+    }
+
+    /// The same for a name.
+    pub(super) fn write_named(self, into: &mut Vec<u8>, name: &[u8], algorithm: String, json: bool, quotes: bool) {
         if json {
-            let names: Vec<_> = request.tag.digests.iter().map(|(algorithm, _)| algorithm.name()).collect();
-            let algorithm = names.join(",");
-            let state = match self {
-                Verdict::Ok => "ok",
-                Verdict::Failed => "failed",
-                Verdict::Unread => "unread",
-                Verdict::Unstable => "unstable",
-            };
+            let state = self.state();
             return json_line(into, &Object { path: Named::new("path", name), algorithm, state });
         }
         let shown = if quotes { for_terminal(name, true) } else { Cow::Borrowed(name) };
@@ -413,13 +435,14 @@ impl Verdict {
         into.extend_from_slice(match self {
             Verdict::Ok => b": OK\n",
             Verdict::Failed => b": FAILED\n",
+            Verdict::Changed => b": CHANGED\n",
             Verdict::Unread => b": FAILED open or read\n",
             Verdict::Unstable => b": UNSTABLE\n",
         });
     }
 }
 
-fn summarize(console: &Console<'_>, nbad: u64, nunverified: u64, counts: &Counts) {
+pub(super) fn summarize(console: &Console<'_>, nbad: u64, nunverified: u64, counts: &Counts) {
     let warn = |count: u64, text: String| {
         if count > 0 {
             console.message(format!("WARNING: {text}").as_bytes());

@@ -4,13 +4,15 @@
 //!
 //! The front ends are `sum` and `check` on the one hand, those of `programs` on the other: `coreutils`, `shasum` and
 //! `bsd`, whose options `options` parses. They share `summing` and `checking`, which hand files to the engine, and
-//! `console`, which prints.
+//! `console`, which prints. `check` also has `par2`, and `stores` and `dpkg`, whose files `audit` checks.
 
+mod audit;
 mod bsd;
 pub mod check;
 mod checking;
 mod coreutils;
 mod crc;
+mod dpkg;
 mod format;
 pub mod front;
 mod json_lines;
@@ -18,8 +20,10 @@ mod known;
 mod lines;
 mod modes;
 mod options;
+mod par2;
 pub mod programs;
 mod shasum;
+mod stores;
 pub mod sum;
 pub mod summing;
 mod text_lines;

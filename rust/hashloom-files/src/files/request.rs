@@ -30,6 +30,8 @@ pub enum Method {
     Digest(Algorithm),
     /// The message's HMAC under a key.
     Mac(HmacKey),
+    /// The digest of the bytes that a hasher has taken and the message after them.
+    After(Hasher),
 }
 
 impl Method {
@@ -45,6 +47,7 @@ impl Method {
         match self {
             Method::Digest(algorithm) => *algorithm,
             Method::Mac(key) => key.algorithm(),
+            Method::After(hasher) => hasher.algorithm(),
         }
     }
 }
@@ -58,12 +61,13 @@ impl Form for Method {
         match self {
             Method::Digest(algorithm) => Hasher::new(*algorithm),
             Method::Mac(key) => key.hasher(),
+            Method::After(hasher) => hasher.clone(),
         }
     }
 
     fn finish(&self, digest: Hash) -> Hash {
         match self {
-            Method::Digest(_) => digest,
+            Method::Digest(_) | Method::After(_) => digest,
             Method::Mac(key) => key.finish(&digest),
         }
     }
