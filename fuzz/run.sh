@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh: fuzzes the parsers of foreign files (torrents, manifests, logs, lists, resume files, states, hash files, proofs,
-# keys and addresses), with cargo-fuzz, each for SECONDS (600).
+# keys and addresses, PAR2 files), with cargo-fuzz, each for SECONDS (600).
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
-targets=(bencode manifest metainfo list state log proof resume superblock address)
+targets=(bencode manifest metainfo list state log proof resume superblock address par2)
 if [ $# -gt 1 ]; then targets=("${@:2}"); fi
 
 if ! cargo fuzz --version >/dev/null 2>&1; then
@@ -33,7 +33,7 @@ for target in "${targets[@]}"; do
     case $target in
         manifest) corpus=(fuzz/manifests) options=(-dict=fuzz/manifest.dict -max_len=4096) ;;
         list) corpus=() options=(-dict=fuzz/list.dict -max_len=1024) ;;
-        state) corpus=() options=(-max_len=1024) ;;
+        state | par2) corpus=() options=(-max_len=1024) ;;
         log | proof | resume) corpus=("fuzz/seeds/$target") options=(-max_len=1024) ;;
         address) corpus=("fuzz/seeds/$target") options=(-max_len=4096) ;;
         # Threads that a scope has waited for may still free their memory, which looks like a leak to libFuzzer.
