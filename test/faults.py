@@ -39,12 +39,14 @@ import resource
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import traceback
+import zlib
 
 from bencode import bdecode
 
@@ -112,6 +114,31 @@ def healthy(root, *words):
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": "/nonexistent"}
 
 
+def make_check_inputs(root):
+    """Makes a store, a PAR2 file and an installed package with some of the files."""
+    (root / "store/blobs/sha256").mkdir(parents=True)
+    for path in ("c/big", "c/mid", "c/small3"):
+        (root / "store/blobs/sha256" / hashlib.sha256(CONTENT[path]).hexdigest()).symlink_to(f"../../../{path}")
+    info = root / "var/lib/dpkg/info"
+    info.mkdir(parents=True)
+    (info.parent / "status").write_text("Package: a\nStatus: install ok installed\n")
+    (info / "a.md5sums").write_text("".join(f"{hashlib.md5(data).hexdigest()}  {path}\n" for path, data in CONTENT.items()))
+
+    def md5(*parts):
+        return hashlib.md5(b"".join(parts)).digest()
+
+    main, bodies = struct.pack("<QI", 65536, len(CONTENT)), []
+    for path, data in CONTENT.items():
+        about = md5(data[: 16 << 10]) + struct.pack("<Q", len(data))
+        main += (number := md5(about, path.encode()))
+        bodies.append((b"FileDesc", number + md5(data) + about + path.encode() + bytes(-len(path) % 4)))
+        blocks = [data[at : at + 65536].ljust(65536, b"\0") for at in range(0, len(data), 65536)]
+        bodies.append((b"IFSC", number + b"".join(md5(block) + struct.pack("<I", zlib.crc32(block)) for block in blocks)))
+    packets = (md5(main) + b"PAR 2.0\0" + kind.ljust(8, b"\0") + body for kind, body in [*bodies, (b"Main", main)])
+    packets = (b"PAR2\0PKT" + struct.pack("<Q", 32 + len(packet)) + md5(packet) + packet for packet in packets)
+    (root / "in/set.par2").write_bytes(b"".join(packets))
+
+
 def make_inputs(root):
     """Makes the folder that all worlds are copies of."""
     global ROOT_HASH
@@ -122,6 +149,7 @@ def make_inputs(root):
     for name, files in {"list": CONTENT, "many": MANY}.items():
         lines = [f"{hashlib.sha256(data).hexdigest()}  {path}\n" for path, data in sorted(files.items())]
         (root / "in" / name).write_text("".join(lines))
+    make_check_inputs(root)
     (root / "in/key").write_bytes(random_bytes(4, 40))
     # Public keys by their form; several blocks for `address`.
     keys = [bytes([2 + i % 2]) + random_bytes(1000 + i, 32) for i in range(9000)]
@@ -299,6 +327,11 @@ def commands():
     yield Command(("check", "--status", "in/list"), ("in/list", *contents), judges=True, silent=True)
     yield Command(("check", "-C", "c/..", "in/list"), ("in/list", *contents), judges=True)
     yield Command(("-c", "in/list"), ("in/list", *contents), judges=True, called_as="sha256sum")
+    for options in ((), ("--json", "--threads", "1")):
+        yield Command(("check", "-C", ".", *options, "in/set.par2"), ("in/set.par2", *contents), judges=True)
+        yield Command(("check", *options, "--names", "store"), contents, lists=("store/blobs/sha256",), judges=True)
+        dpkg = ("var/lib/dpkg/status", "var/lib/dpkg/info/a.md5sums")
+        yield Command(("check", *options, "--dpkg", "-C", "."), (*dpkg, *contents), judges=True)
     for chosen, known in (("--known", "in/list"), ("--unknown", "in/many")):
         yield Command(("sum", "-a", "sha256", chosen, known, *files), (known, *contents))
     yield Command(("sum", "-r", "--max-size", "1MiB", "--exclude", "x", below), contents, lists=tree)

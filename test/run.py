@@ -124,6 +124,8 @@ covered | quick all | +program | {python} test/covered.py {program} {require}
     test/covered.py {cli}
 trees-of-others | check quick all | +program | {python} test/trees.py {program} {require} {every}
     test/trees.py rust/hashloom-tree/src/*
+stores | check quick all | +program | python3 test/stores.py {program} {require}
+    test/stores.py rust/hashloom-cli/src/sums/* rust/hashloom-list/src/par2.rs
 coreutils | check quick all | +program | {python} test/coreutils.py {program} {require} {every}
     test/coreutils.py rust/hashloom-cli/src/solaris/*
 macs | check quick all | +program | python3 test/macs.py {program} {require} {huge}

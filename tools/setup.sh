@@ -58,6 +58,11 @@ sha2.h            libmd-dev                   test                          -
 mtree             mtree-netbsd                test                          -
 abidiff           abigail-tools               test                          -
 debsums           debsums                     test                          -
+par2              par2                        test                          -
+git-lfs           git-lfs                     test                          -
+restic            restic                      test                          -
+skopeo            skopeo                      test                          -
+ostree            ostree                      test                          -
 fsverity          fsverity                    test,trees                    -
 /usr/sbin/veritysetup  cryptsetup-bin         test,trees                    -
 xxd               xxd                         test                          -

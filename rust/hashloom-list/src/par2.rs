@@ -130,7 +130,7 @@ impl Par2 {
             let is_kept = is_head && nbytes <= PACKET_MAX_NBYTES && Packets::has(&head[48..]);
             if is_kept {
                 let body = read(&mut reader, nbytes - HEAD_NBYTES)?;
-                if md5(&[&head[32..], &body]) == head[16..32] {
+                if body.len() as u64 + HEAD_NBYTES == nbytes && md5(&[&head[32..], &body]) == head[16..32] {
                     packets.add(&head, body)?;
                     at += nbytes;
                     continue;
