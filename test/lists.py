@@ -43,6 +43,7 @@ ALLOWED = {
     "rust/hashloom-cli/src/sums/coreutils.rs": "the algorithms of cksum",
     "rust/hashloom-cli/src/sums/shasum.rs": "the algorithms of shasum and sha3sum",
     "rust/hashloom-cli/src/sums/check.rs": "examples in a help text",
+    "rust/hashloom-cli/src/sums/stores.rs": "the algorithms of stores",
     "tools/demo.sh": "examples",
     "web/npm/package.json": "words that people search for",
     "web/npm/page.mjs": "the algorithms of crypto.subtle",

@@ -215,13 +215,15 @@ pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
                 }
             }
         }
+        if let (Verdict::Ok | Verdict::Failed, Presence::Present(nbytes)) = (verdict, known) {
+            counts.nbytes += nbytes.min(file.nbytes);
+        }
         tell(file, verdict, &bad);
     }
-    counts.nbytes = job.content.nbytes_read();
     if rules.json {
-        let (list, counts) = (Named::new("list", &list_name), CountsJson::new(&counts, nunverified));
-        let (bytes, bad_lines) = (job.content.nbytes_read(), par2.damaged);
-        console.print(|lines| json_line(lines, &Summary { list, counts, bytes, bad_lines }));
+        let (list, bytes) = (Named::new("list", &list_name), counts.nbytes);
+        let counts = CountsJson::new(&counts, nunverified);
+        console.print(|lines| json_line(lines, &Summary { list, counts, bytes, bad_lines: par2.damaged }));
     } else if !rules.status {
         summarize(console, 0, 0, &counts);
         if counts.nmismatched + counts.nunread > 0 {
