@@ -135,6 +135,10 @@ def forms(folder):
     link.symlink_to(objects[8])
     equal("an object that is a link", hashloom("--names", "-q", inner)[0], 1)
     link.unlink()
+    link.symlink_to("/dev/zero")
+    code, out, error = hashloom("--names", "-q", inner)
+    check("an object that is a link to a device", code == 1 and "a link to something else" in error, error)
+    link.unlink()
     place(folder, "ostree/objects/{d[0]}{d[1]}/{rest}.filez", hexed("sha256"), b"x")
     code, out, error = hashloom("--names", "-q", folder)
     check("ostree's files are not verified", code == 1 and "ostree fsck" in error, error)
@@ -390,7 +394,7 @@ def dpkg(folder):
     found = hashloom("--dpkg", "-C", root)
     check("dpkg: a bad line", found[0] == 1 and "divert.md5sums: 1: expected" in found[2], found[2])
     check("dpkg: no dpkg", hashloom("--dpkg", "-C", folder)[0] == 2)
-    for words in (("--dpkg", "x"), ("--dpkg", "--names", "x"), ("--names", "-C", "x", "x")):
+    for words in (("--dpkg", "x"), ("--dpkg", "--names", "x"), ("--names", "-C", "x", "x"), ("--dpkg", "--strict")):
         equal(f"usage: {words}", hashloom(*words)[0], 2)
 
 

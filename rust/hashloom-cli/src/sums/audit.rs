@@ -167,7 +167,7 @@ impl Audit<'_> {
 
     /// Says how many there are of something, with the first of them.
     pub fn say_some(&self, names: &[String], count: u64, one: &str, what: &str) {
-        if count > 0 && !self.rules.status && !self.rules.json {
+        if count > 0 && !self.rules.status {
             let more = if count as usize > names.len() { ", …" } else { "" };
             let names = if names.is_empty() { String::new() } else { format!(": {}{more}", names.join(", ")) };
             self.console.message(format!("{} {what}{names}", plural(count, one)).as_bytes());

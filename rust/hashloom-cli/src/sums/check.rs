@@ -45,11 +45,11 @@ pub struct Check {
     relative_to_list: bool,
 
     /// Instead of lists, check stores: folders whose files have the digests of their contents as names
-    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list"])]
+    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_missing", "strict", "warn"])]
     names: bool,
 
     /// Check the files of all installed packages of Debian; with -C those of the system below DIR
-    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list"])]
+    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_missing", "strict", "warn"])]
     dpkg: bool,
 
     /// Ignore listed files that are missing

@@ -32,7 +32,8 @@ use crate::units::plural;
 
 /// Opens a list that is a PAR 2.0 file.
 pub fn open(list: &Path) -> Option<File> {
-    let mut file = File::open(list).ok().filter(|_| list.is_file())?;
+    let is_file = list.as_os_str() != "-" && list.is_file();
+    let mut file = File::open(list).ok().filter(|_| is_file)?;
     let mut magic = [0; 8];
     file.read_exact(&mut magic).ok()?;
     file.rewind().ok().filter(|()| magic == *b"PAR2\0PKT").map(|()| file)

@@ -207,6 +207,9 @@ impl Others {
             self.with_objects.insert(folder.to_owned());
         }
         let failed = |why: &str| Some(Step::Note(Note::Failed(portable(&path).into_owned(), why.to_owned())));
+        if is_link && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return failed("a link to something else than a file");
+        }
         if let More(program) = of {
             *self.more.entry(program).or_default() += 1;
             return None;
