@@ -353,12 +353,12 @@ struct Object<'a> {
 
 /// The files and lines that the check of a list covered.
 #[derive(Serialize)]
-struct Summary<'a> {
+pub(super) struct Summary<'a> {
     #[serde(flatten)]
-    list: Named<'a>,
-    counts: CountsJson,
-    bytes: u64,
-    bad_lines: u64,
+    pub(super) list: Named<'a>,
+    pub(super) counts: CountsJson,
+    pub(super) bytes: u64,
+    pub(super) bad_lines: u64,
 }
 
 #[derive(Serialize)]

@@ -23,7 +23,7 @@ use hashloom_files::pieces::layout::{Layout, Spans};
 use hashloom_list::{Par2, Par2File};
 use serde::Serialize;
 
-use super::checking::{Base, Checker, Counts, CountsJson, Verdict, json_line, summarize};
+use super::checking::{Base, Checker, Counts, CountsJson, Summary, Verdict, json_line, summarize};
 use super::front::End;
 use super::summing::trouble;
 use crate::json::Named;
@@ -73,15 +73,6 @@ struct Object<'a> {
     blocks: usize,
     /// The first and last of each run.
     bad_blocks: Vec<[usize; 2]>,
-}
-
-#[derive(Serialize)]
-struct Summary<'a> {
-    #[serde(flatten)]
-    list: Named<'a>,
-    counts: CountsJson,
-    bytes: u64,
-    bad_lines: u64,
 }
 
 /// Checks the files of a set.
@@ -177,8 +168,7 @@ pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
         let known = job.content.files.known(index);
         let verdict = match known {
             _ if job.content.files.is_unstable(index) => Verdict::Unstable,
-            Presence::Missing | Presence::Unknown => Verdict::Unread,
-            Presence::Failed => Verdict::Unread,
+            Presence::Missing | Presence::Unknown | Presence::Failed => Verdict::Unread,
             Presence::Present(_) if troubles.contains_key(&index) => Verdict::Unread,
             Presence::Present(nbytes) if nbytes == file.nbytes && bad.is_empty() => Verdict::Ok,
             Presence::Present(_) => Verdict::Failed,
