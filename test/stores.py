@@ -16,6 +16,7 @@ import random
 import struct
 import subprocess
 import sys
+import time
 
 import checks
 from checks import check, equal, run_part
@@ -318,6 +319,11 @@ def par2(folder):
     forged("the same, strict", flip(len(original) - 1, 8), 1, "", "--strict")
     forged("repeated after damage", lambda made: (made.append(bytearray(made[long_list])), flip(long_list, 70)(made)), 0, "1 packet is damaged")
     forged("rubbish between", lambda made: made.insert(1, bytearray(b"PAR2\0PKT" + bytes(99))), 0, "1 packet is damaged")
+
+    (folder / "hostile.par2").write_bytes(b"PAR2\0PKT" * (1 << 20))
+    begun = time.monotonic()
+    code, out, error = hashloom("hostile.par2", cwd=folder)
+    check("par2: nothing but damage", code == 1 and "65,536 places" in error and time.monotonic() - begun < 30, error)
 
     def contradict(made):
         made.append(bytearray(made[long_list]))

@@ -21,6 +21,12 @@ const PACKET_MAX_NBYTES: u64 = 1 << 20;
 /// Most bytes of packets that are kept, and most bytes of damaged packets that are read.
 const TOTAL_MAX_NBYTES: u64 = 64 << 20;
 
+/// Most places with damage: a file could have one in every 8 bytes, each of which is looked at.
+const DAMAGED_MAX: u64 = 1 << 16;
+
+/// Bytes read at once. Little, as packets may be short, and many.
+const STEP_NBYTES: u64 = 4 << 10;
+
 type Md5 = [u8; 16];
 
 /// The files that a PAR 2.0 file describes.
@@ -73,7 +79,7 @@ pub enum Par2Error {
     NoMain,
     /// Undamaged packets contradict each other, or their format.
     Contradiction(&'static str),
-    /// Packets take more memory than 64 MiB.
+    /// Packets take more memory than 64 MiB, or there is too much damage.
     TooLong,
 }
 
@@ -83,7 +89,9 @@ impl fmt::Display for Par2Error {
             Par2Error::Io(error) => error.fmt(f),
             Par2Error::NoMain => f.write_str("expected a Main packet, found none that is undamaged"),
             Par2Error::Contradiction(what) => write!(f, "not a set of files: {what}"),
-            Par2Error::TooLong => f.write_str("expected up to 64 MiB of packets that describe files, found more"),
+            Par2Error::TooLong => f.write_str(
+                "expected up to 64 MiB of packets that describe files, found more, or damage in 65,536 places",
+            ),
         }
     }
 }
@@ -117,14 +125,12 @@ impl Par2 {
     /// assert!(matches!(Par2::read(std::io::Cursor::new([0; 99])), Err(Par2Error::NoMain)));
     /// ```
     pub fn read(from: impl Read + Seek) -> Result<Par2, Par2Error> {
-        let mut reader = BufReader::with_capacity(64 << 10, from);
+        let mut reader = BufReader::with_capacity(STEP_NBYTES as usize, from);
         let (mut packets, mut damaged, mut damaged_nbytes, mut at) = (Packets::default(), 0, 0, 0);
-        loop {
+        let total_nbytes = reader.seek(SeekFrom::End(0))?;
+        while at < total_nbytes {
             reader.seek(SeekFrom::Start(at))?;
             let head = read(&mut reader, HEAD_NBYTES)?;
-            if head.is_empty() {
-                break;
-            }
             let nbytes = head.get(8..16).map_or(0, number);
             let is_head = head.len() as u64 == HEAD_NBYTES && head.starts_with(MAGIC) && nbytes >= HEAD_NBYTES;
             let is_kept = is_head && nbytes <= PACKET_MAX_NBYTES && Packets::has(&head[48..]);
@@ -136,12 +142,9 @@ impl Par2 {
                     continue;
                 }
                 damaged_nbytes += nbytes;
-                if damaged_nbytes > TOTAL_MAX_NBYTES {
-                    return Err(Par2Error::TooLong);
-                }
-            } else if is_head {
+            } else if is_head && nbytes <= total_nbytes - at {
                 // Nothing says whether this length is right but what follows.
-                let end = at.saturating_add(nbytes).min(i64::MAX as u64);
+                let end = at + nbytes;
                 reader.seek(SeekFrom::Start(end - 1))?;
                 let follows = read(&mut reader, 1 + MAGIC.len() as u64)?;
                 if follows.len() == 1 || follows.get(1..) == Some(MAGIC) {
@@ -150,6 +153,9 @@ impl Par2 {
                 }
             }
             damaged += 1;
+            if damaged > DAMAGED_MAX || damaged_nbytes > TOTAL_MAX_NBYTES {
+                return Err(Par2Error::TooLong);
+            }
             reader.seek(SeekFrom::Start(at + 1))?;
             match find_magic(&mut reader)? {
                 Some(distance) => at += 1 + distance,
@@ -185,7 +191,7 @@ fn number(bytes: &[u8]) -> u64 {
 fn find_magic(mut reader: impl Read) -> io::Result<Option<u64>> {
     let (mut bytes, mut before) = (Vec::new(), 0);
     loop {
-        let nread = reader.by_ref().take(64 << 10).read_to_end(&mut bytes)?;
+        let nread = reader.by_ref().take(STEP_NBYTES).read_to_end(&mut bytes)?;
         if let Some(found) = bytes.windows(MAGIC.len()).position(|window| window == MAGIC) {
             return Ok(Some(before + found as u64));
         }
