@@ -31,7 +31,7 @@ import zlib
 import checks
 from checks import check, equal as expect
 
-PROGRAMS = ["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum"]
+PROGRAMS = ["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"]
 LOCALES = ["C", "C.UTF-8"]
 VERSION = b"(GNU coreutils) 9.1\n"
 # The programs of perl's modules, with what --version says, and BusyBox.
@@ -253,7 +253,7 @@ def check_checking(folder):
             for count in range(0, 4 if name in [b"all", b"missing, right"] else 3):
                 for options in itertools.permutations(rules, count):
                     same("sha256sum", ["--check", *options, "list"], folder)
-        for program in PROGRAMS:
+        for program in PROGRAMS[:-1]:  # b2sum's reads digests of any length
             same(program, ["-cw", "list"], folder)
     a = digest("sha256sum", content(b"a"))
     (folder / "stars").write_bytes(a + b"  a\n")
