@@ -120,6 +120,8 @@ manifests | check quick all | +program | test/manifest.py {program}
     test/manifest.py rust/hashloom-list/src/manifest/*
 malformed-torrents | check quick all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
+list-forms | check quick all | +program | python3 test/list_forms.py {program} {require}
+    test/list_forms.py rust/hashloom-list/src/*
 covered | quick all | +program | {python} test/covered.py {program} {require}
     test/covered.py {cli}
 trees-of-others | check quick all | +program | {python} test/trees.py {program} {require} {every}

@@ -63,6 +63,9 @@ git-lfs           git-lfs                     test                          -
 restic            restic                      test                          -
 skopeo            skopeo                      test                          -
 ostree            ostree                      test                          -
+dpkg-source       dpkg-dev                    test                          -
+bsdtar            libarchive-tools            test                          -
+gpg               gpg                         test                          -
 fsverity          fsverity                    test,trees                    -
 /usr/sbin/veritysetup  cryptsetup-bin         test,trees                    -
 xxd               xxd                         test                          -
@@ -107,8 +110,8 @@ unshare           util-linux                  dist                          dist
 aria2c            aria2                       clients
 mktorrent         mktorrent                   torrents
 transmission-cli  transmission-cli            clients
-hashdeep          hashdeep                    sums
-rhash             rhash                       sums
+hashdeep          hashdeep                    test,sums                     -
+rhash             rhash                       test,sums                     -
 '
 # What other systems call the packages that users need: Debian, Fedora, Alpine.
 elsewhere='

@@ -17,5 +17,7 @@ pub mod manifest;
 mod par2;
 
 pub use json::write_json;
-pub use list::{BadLine, Entry, Line, Parser, Writer, decoded, escaped, tag};
+pub use list::{
+    BadLine, Crc, Entry, FORMS, Form, Line, Parser, Place, Writer, Written, decoded, escaped, nearest, tag,
+};
 pub use par2::{Par2, Par2Error, Par2File};

@@ -4,16 +4,25 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use ct_codecs::{Base64, Decoder};
 use hashloom::{Algorithm, Hash};
 
 mod encoding;
-mod file_hash;
+mod forms;
+mod layout;
+mod mtree;
 mod unread;
+mod write;
 mod writer;
+mod xml;
 
 pub use encoding::decoded;
+pub use forms::{FORMS, Form, nearest};
+pub use write::Written;
 pub use writer::{Writer, escaped};
+
+use forms::Sum;
+use layout::{Columns, Layout};
+use unread::digest_words;
 
 /// Reads the lines of lists.
 ///
@@ -24,32 +33,27 @@ pub use writer::{Writer, escaped};
 /// | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
 /// | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a line feed, a carriage return, a backslash |
 ///
-/// More formats are read, unless the parser is one for [only](Parser::only) one algorithm, or for those of
-/// [cksum](Parser::cksum), which also reads base64:
+/// All [`FORMS`] are read, unless the parser is one for [only](Parser::only) one algorithm, or for those of
+/// [cksum](Parser::cksum), which also reads base64.
 ///
-/// | line | format |
-/// |---|---|
-/// | `%%%% size,md5,sha256,filename`, then `<size>,<hex>,<hex>,<name>` | hashdeep; a line that names columns of unknown algorithms is [unread](Line::Unread), and below it these are skipped |
-/// | `<name> <hex>` | the digest last |
-/// | `<base64>  <name>`, `SHA256 (<name>) = <base64>` | GNU's `cksum --base64` |
-/// | `Algorithm  Hash  Path`, `Algorithm : SHA256`, `"Algorithm","Hash","Path"`, and the lines below | PowerShell's `Get-FileHash`: a table, properties, CSV |
-///
-/// No line is read in two ways. After hashdeep's line of columns every line is hashdeep's, and after the first line of
-/// `Get-FileHash` every line is of it. Backslashes in its paths of Windows become slashes. If the first line without a
-/// tag can be read with the digest first, all lines of the list are read so, and otherwise with the digest last. A line
-/// that begins with 32 hexadecimal digits or more has the digest first. Base64 of hexadecimal digits alone is hexadecimal.
+/// No line is read in two ways. A form whose lines need those above them, such as hashdeep's columns, holds from its first
+/// line to the end of the list. If the first line without a tag can be read with the digest first, all lines of the list
+/// are read so, and otherwise with the digest last. A line that begins with 32 hexadecimal digits or more has the digest
+/// first. If one space follows the first of them, and then a number and a name, all lines have a length there. Base64 of
+/// hexadecimal digits alone is hexadecimal.
 /// Lines end with NUL in place of a line feed if [`decoded`] has found one. They have no escapes then, and a carriage
 /// return is part of the name. A list that has both ends is not read in part: [`BadLine::Ends`].
 ///
 /// A line that names a digest, but cannot be read, is [`Line::Unread`]: a list that has one is not verified as a whole.
+/// The same holds for any line of a form that has no other text.
 ///
-/// Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped, spaces and
-/// tabs at its start are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
+/// Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped (with blanks
+/// before it, unless the rules are coreutils'), spaces and tabs at its start are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
 /// corner cases: a list never mixes the formats with one space and with two, so that
 /// nobody gains from renaming a file to ` name`.
 ///
-/// A parser remembers whether one space or two came first. Within a list it also remembers hashdeep's columns, and
-/// whether digests stand before or after names.
+/// A parser remembers whether one space or two came first. Within a list it also remembers its form, and whether digests
+/// stand before or after names.
 ///
 /// ```
 /// use hashloom::Algorithm;
@@ -82,14 +86,72 @@ pub struct Parser {
     coreutils: Option<Coreutils>,
     /// Whether names follow after one space; `None` before the first line of either format.
     is_reversed: Option<bool>,
-    /// Whether digests follow names in this list; `None` before the first line without a tag.
-    is_digest_last: Option<bool>,
-    /// hashdeep's columns before the name, once a line of this list has named them.
-    columns: Option<Vec<Column>>,
-    /// How the lines of `Get-FileHash` are read, once the first of them has come.
-    layout: Option<file_hash::Layout>,
+    /// Whether the algorithms of `untagged` are a guess, which the name of a list may better.
+    guesses: bool,
     /// The byte that ends lines.
     end: u8,
+    list: Box<List>,
+}
+
+/// What is known of the present list.
+#[derive(Debug, Clone, Default)]
+struct List {
+    /// Whether digests follow names; `None` before the first line without a tag.
+    is_digest_last: Option<bool>,
+    layout: Layout,
+    signed: Signed,
+    /// The algorithm of the list's name.
+    named: Option<Algorithm>,
+    /// The file beside the list that the list is named after.
+    beside: Option<Vec<u8>>,
+    /// Whether names have the escapes of bags.
+    is_bag: bool,
+    /// Whether it is one of CRCs, after names.
+    is_sfv: bool,
+    /// The form of the last entry.
+    form: Option<&'static Form>,
+    /// Whether a line that is no entry is unread: the form has no other text.
+    is_strict: bool,
+    nbad: u64,
+    has_digest: bool,
+    has_crc: bool,
+    has_length: bool,
+    /// Results of earlier lines.
+    more: Vec<Line<'static>>,
+}
+
+/// The place in a text that OpenPGP has signed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Signed {
+    #[default]
+    No,
+    Headers,
+    Text,
+    Signature,
+    Done,
+}
+
+impl Signed {
+    /// Returns the line of the signed text, if the line is one.
+    fn text<'a>(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
+        let bare = line.trim_ascii_end();
+        let (next, text) = match *self {
+            Signed::No if bare == b"-----BEGIN PGP SIGNED MESSAGE-----" => (Signed::Headers, None),
+            Signed::Headers if bare.is_empty() => (Signed::Text, None),
+            Signed::Headers => (Signed::Headers, None),
+            Signed::Text if bare == b"-----BEGIN PGP SIGNATURE-----" => (Signed::Signature, None),
+            Signed::Text => (Signed::Text, Some(line.strip_prefix(b"- ").unwrap_or(line))),
+            Signed::Signature if bare == b"-----END PGP SIGNATURE-----" => (Signed::Done, None),
+            Signed::Signature => (Signed::Signature, None),
+            other => (other, Some(line)),
+        };
+        *self = next;
+        text
+    }
+
+    fn is_within(self) -> bool {
+        !matches!(self, Signed::No | Signed::Done)
+    }
 }
 
 /// The lists that a program of coreutils reads.
@@ -101,15 +163,6 @@ struct Coreutils {
     is_cksum: bool,
     /// The algorithm that the last tag has named, whatever followed.
     last: Option<Algorithm>,
-}
-
-/// A column of hashdeep's format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Size,
-    Digest(Algorithm),
-    /// A digest of an algorithm that this crate lacks.
-    Other,
 }
 
 /// The content of a line.
@@ -142,15 +195,103 @@ pub enum Line<'a> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// The file's digests, at least one. The algorithm is the one that the line names; otherwise the one with digests of
-    /// this length.
+    /// The file's digests. The algorithm is the one that the line names; otherwise the one with digests of this length.
+    /// None if the line has only CRCs, or a length.
     pub digests: Vec<(Algorithm, Hash)>,
-    /// Whether the line names its algorithms, by a tag or by hashdeep's columns.
+    /// Its cyclic redundancy checks, which find accidents only, not changes on purpose.
+    pub crcs: Vec<(Crc, u64)>,
+    /// Whether the line names its algorithms, by a tag or by columns.
     pub is_tagged: bool,
     /// Number of bytes of the file, if the line has it.
     pub nbytes: Option<u64>,
     /// The file's name, unescaped.
     pub name: Cow<'a, [u8]>,
+    /// The folder that the name is relative to.
+    pub place: Place,
+}
+
+impl<'a> Entry<'a> {
+    /// An entry that has these digests, and nothing else but a name.
+    ///
+    /// ```
+    /// let entry = hashloom_list::Entry::new(Vec::new(), false, b"a"[..].into());
+    /// assert_eq!((entry.nbytes, &*entry.name), (None, &b"a"[..]));
+    /// ```
+    pub fn new(digests: Vec<(Algorithm, Hash)>, is_tagged: bool, name: Cow<'a, [u8]>) -> Entry<'a> {
+        Entry { digests, crcs: Vec::new(), is_tagged, nbytes: None, name, place: Place::Base }
+    }
+
+    fn push(&mut self, sum: Sum, hex: &[u8]) -> Option<()> {
+        match sum {
+            Sum::Digest(algorithm) => self.digests.push((algorithm, digest(algorithm, hex)?)),
+            Sum::Crc(Crc::Posix) => self.crcs.push((Crc::Posix, forms::number(hex).filter(|&crc| crc >> 32 == 0)?)),
+            Sum::Crc(crc) => {
+                let hex = Some(hex).filter(|hex| hex.len() == 2 * crc.nbytes() && hex_ndigits(hex) == hex.len())?;
+                self.crcs.push((crc, u64::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()?));
+            }
+        }
+        Some(())
+    }
+}
+
+/// The folder that the name of an entry is relative to.
+///
+/// ```
+/// use hashloom_list::{Line, Parser, Place};
+///
+/// let Line::Entry(entry) = Parser::new().parse(b"MD5 (a) = 0cc175b9c0f1b6a831c399e269772661") else { panic!() };
+/// assert_eq!(entry.place, Place::Base);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// That of all lists, or of lists of this [form](Parser::nfolders_up).
+    Base,
+    /// The folder that the list is in.
+    List,
+    /// The folder or archive of this name, which has a set of files.
+    Set(Vec<u8>),
+}
+
+/// A cyclic redundancy check.
+///
+/// ```
+/// use hashloom_list::{Crc, Line, Parser};
+///
+/// let Line::Entry(entry) = Parser::new().parse(b"CRC32 (a) = 352441c2") else { panic!() };
+/// assert_eq!((entry.digests.len(), &entry.crcs[..]), (0, &[(Crc::Crc32, 0x352441c2)][..]));
+/// assert_eq!(Crc::Crc32.tag(), "CRC32");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Crc {
+    /// CRC-32 of zip, gzip and SFV (ISO-HDLC).
+    Crc32,
+    /// CRC-32C (Castagnoli).
+    Crc32c,
+    /// CRC-64/NVME, as of objects of S3.
+    Crc64Nvme,
+    /// POSIX's `cksum`, in which the length follows the bytes.
+    Posix,
+}
+
+impl Crc {
+    /// All of them.
+    pub const ALL: &'static [Crc] = &[Crc::Crc32, Crc::Crc32c, Crc::Crc64Nvme, Crc::Posix];
+
+    /// The name in lists.
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Crc::Crc32 => "CRC32",
+            Crc::Crc32c => "CRC32C",
+            Crc::Crc64Nvme => "CRC64NVME",
+            Crc::Posix => "cksum",
+        }
+    }
+
+    const fn nbytes(self) -> usize {
+        if matches!(self, Crc::Crc64Nvme) { 8 } else { 4 }
+    }
 }
 
 /// Why a line is not a checksum, or cannot be read.
@@ -161,8 +302,8 @@ pub struct Entry<'a> {
 /// let Line::Unread(bad) = Parser::new().parse(b"0123abcd  file") else { panic!() };
 /// assert_eq!(bad, BadLine::Length { ndigits: 8 });
 /// assert_eq!(bad.to_string(), "a digest of 8 hexadecimal digits, which no algorithm asked for has");
-/// let Line::Unread(bad) = Parser::new().parse(b"CRC32 (file) = 0123abcd") else { panic!() };
-/// assert_eq!(bad.to_string(), "a digest of CRC32, which hashloom lacks");
+/// let Line::Unread(bad) = Parser::new().parse(b"TIGER (file) = 0123abcd") else { panic!() };
+/// assert_eq!(bad.to_string(), "a digest of TIGER, which hashloom lacks");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -183,6 +324,15 @@ pub enum BadLine {
     Escape,
     /// hashdeep's line of columns is malformed, or the line does not have these columns.
     Columns,
+    /// The line is not as the form of the list says.
+    Form {
+        /// The name of the form.
+        name: &'static str,
+    },
+    /// The line names a file, but no digest of it.
+    NoDigest,
+    /// The digest is of something else than a file: these words tell.
+    NoFile(&'static str),
     /// The line has a digest of an algorithm that this crate lacks, or that was not asked for.
     Algorithm {
         /// Its name in the line, as it can be shown.
@@ -192,7 +342,7 @@ pub enum BadLine {
     FileHash,
     /// PowerShell has cut or wrapped the path.
     Cut,
-    /// The record of `Get-FileHash` before has no path.
+    /// The record before lacks its end.
     Unfinished,
     /// Some lines end with NUL, and some with a line feed.
     Ends,
@@ -216,7 +366,10 @@ impl fmt::Display for BadLine {
             BadLine::Cut => f.write_str(
                 "PowerShell has cut the path to the width of its window; make the list anew: Get-FileHash * | Export-Csv list.csv",
             ),
-            BadLine::Unfinished => f.write_str("the record before has no path; is the list cut off?"),
+            BadLine::Form { name } => write!(f, "not as in other lists of {name}"),
+            BadLine::NoDigest => f.write_str("no digest of the file that the line names"),
+            BadLine::NoFile(what) => write!(f, "the digest is of {what}"),
+            BadLine::Unfinished => f.write_str("the record before has no end; is the list cut off?"),
             BadLine::Ends => f.write_str(
                 "some lines of the list end with NUL and some with a line feed; make the list anew, without --zero",
             ),
@@ -254,7 +407,8 @@ impl Parser {
     /// assert_eq!(Parser::new().parse(b""), Line::Blank);
     /// ```
     pub fn new() -> Parser {
-        Parser::untagged(&[Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512])
+        let by_length = [Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512];
+        Parser { guesses: true, ..Parser::untagged(&by_length) }
     }
 
     /// A parser for lines of any algorithm. If a line names none, its algorithm is the first of `algorithms` that has
@@ -273,10 +427,9 @@ impl Parser {
             untagged: algorithms.to_vec(),
             coreutils: None,
             is_reversed: None,
-            is_digest_last: None,
-            columns: None,
-            layout: None,
+            guesses: false,
             end: b'\n',
+            list: Box::default(),
         }
     }
 
@@ -341,23 +494,89 @@ impl Parser {
     /// assert!(matches!(parser.parse(line), Line::Entry(_)));
     /// ```
     pub fn begin_list(&mut self, end: u8) {
-        self.is_digest_last = None;
-        self.columns = None;
-        self.layout = None;
-        self.end = end;
+        self.begin_named(end, b"");
     }
 
-    /// What the list lacks if it ends here.
+    /// Begins a list whose path is known. Of an absolute path, the names of folders count too.
+    ///
+    /// ```
+    /// use hashloom_list::{Line, Parser};
+    ///
+    /// let mut parser = Parser::new();
+    /// parser.begin_named(b'\n', b"/tmp/a.txt.sha1");
+    /// let Line::Entry(entry) = parser.parse(b"a9993e364706816aba3e25717850c26c9cd0d89d") else { panic!() };
+    /// assert_eq!(*entry.name, *b"a.txt");
+    /// ```
+    pub fn begin_named(&mut self, end: u8, path: &[u8]) {
+        self.end = end;
+        *self.list = List::default();
+        if self.coreutils.is_none() {
+            forms::known_by_name(&mut self.list, path);
+        }
+    }
+
+    /// The number of folders above the one that the list is in, to which names are relative if the user names no folder.
+    /// `None` if the name of the list does not tell.
+    ///
+    /// ```
+    /// assert_eq!(hashloom_list::Parser::nfolders_up(b"/lib/a-1.0.dist-info/RECORD"), Some(1));
+    /// ```
+    pub fn nfolders_up(path: &[u8]) -> Option<usize> {
+        forms::nfolders_up(path)
+    }
+
+    /// The form of the last entry, if it has a name among [`FORMS`].
+    ///
+    /// ```
+    /// # use hashloom_list::Parser;
+    /// let mut parser = Parser::new();
+    /// let _ = parser.parse(b"CRC32 (a) = 352441c2");
+    /// assert_eq!(parser.form().unwrap().name, "bsd");
+    /// ```
+    pub fn form(&self) -> Option<&'static Form> {
+        self.list.form
+    }
+
+    /// What a reader should know of the list, as far as it was read: that nobody has checked its signature, and that it
+    /// has no digests.
+    ///
+    /// ```
+    /// # use hashloom_list::Parser;
+    /// let mut parser = Parser::new();
+    /// let _ = parser.parse(b"CRC32 (a) = 352441c2");
+    /// assert!(parser.remarks().next().unwrap().contains("accidents"));
+    /// ```
+    pub fn remarks(&self) -> impl Iterator<Item = &'static str> {
+        let signature = "its OpenPGP signature was not checked; gpg --verify checks it";
+        let crc = "it has CRCs only: they find accidents, but no change that was made on purpose";
+        let of = |is: bool, remark| is.then_some(remark).into_iter();
+        of(self.list.signed != Signed::No, signature).chain(of(self.list.has_crc && !self.list.has_digest, crc))
+    }
+
+    /// A further result of the lines so far, such as that of a record that ended with the last one; with `is_end` also
+    /// of the end of the list: a record that ends with it, or what the list lacks. Call it until there is none, after
+    /// each line and at the end.
     ///
     /// ```
     /// use hashloom_list::{BadLine, Line, Parser};
     ///
     /// let mut parser = Parser::new();
     /// assert_eq!(parser.parse(b"Algorithm : MD5"), Line::Blank);
-    /// assert_eq!(parser.end_list(), Some(BadLine::Unfinished));
+    /// assert_eq!(parser.more(false), None);
+    /// assert_eq!(parser.more(true), Some(Line::Unread(BadLine::Unfinished)));
+    /// assert_eq!(parser.more(true), None);
     /// ```
-    pub fn end_list(&self) -> Option<BadLine> {
-        self.layout.as_ref().filter(|layout| layout.is_within_record()).map(|_| BadLine::Unfinished)
+    pub fn more(&mut self, is_end: bool) -> Option<Line<'static>> {
+        if is_end {
+            let end = std::mem::take(&mut self.list.layout).end();
+            let is_cut = self.list.signed.is_within();
+            self.list.signed = if is_cut { Signed::Done } else { self.list.signed };
+            // Lengths alone are no checksums.
+            let is_bare = std::mem::take(&mut self.list.has_length) && !self.list.has_digest && !self.list.has_crc;
+            self.list.more.extend(is_bare.then_some(Line::Unread(BadLine::NoDigest)));
+            self.list.more.extend(end.or(is_cut.then_some(Line::Unread(BadLine::Unfinished))));
+        }
+        self.list.more.pop().inspect(|line| self.list.note(line))
     }
 
     /// Parses a line, given without its end.
@@ -372,14 +591,16 @@ impl Parser {
     /// assert_eq!(&*entry.name, b"abc");
     /// ```
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
-        match self.read(line) {
+        let found = match self.read(line) {
             // Programs of coreutils end the name there.
             Line::Entry(_) if self.coreutils.is_none() && line.contains(&0) => Line::Unread(BadLine::Ends),
             Line::Entry(entry) if self.has_lines(&entry.name) => Line::Unread(BadLine::Ends),
             Line::Blank | Line::Bad(_) if self.has_lines(line) => Line::Unread(BadLine::Ends),
             Line::Bad(why) => self.judge(line, why),
             line => line,
-        }
+        };
+        self.list.note(&found);
+        found
     }
 
     /// Whether below the first line of a text there are lines of checksums, where all lines should end with NUL.
@@ -393,43 +614,68 @@ impl Parser {
 
     /// Reads a line; a bad one may still name a digest.
     fn read<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
+        if self.coreutils.is_none() {
+            return self.read_any(line);
+        }
         if line.starts_with(b"#") {
             return Line::Blank;
         }
-        let line = line.strip_suffix(b"\r").filter(|_| self.end == b'\n').unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
             return Line::Blank;
         }
-        if self.coreutils.is_none() {
-            if let Some(names) = line.strip_prefix(b"%%%% ") {
-                return self.header(names).map_or_else(Line::Unread, |()| Line::Blank);
-            }
-            if let Some(columns) = &self.columns {
-                return hashdeep(columns, line).map_or(Line::Unread(BadLine::Columns), Line::Entry);
-            }
-            if let Some(layout) = &mut self.layout {
-                return layout.parse(line, false);
-            }
-            if let Some(layout) = file_hash::Layout::begun_by(line) {
-                return self.layout.insert(layout).parse(line, true);
-            }
-        }
-        let line = after_blanks(line);
-        let (line, is_escaped) = line.strip_prefix(b"\\").map_or((line, false), |line| (line, true));
+        let (line, is_escaped) = forms::bare(line);
         match self.tagged(line) {
             Some((algorithm, line)) => {
-                self.tagged_line(algorithm, line, is_escaped).map_or_else(Line::Unread, Line::Entry)
+                let entry = forms::tagged_rest(Some(Sum::Digest(algorithm)), line, is_escaped, self.reads_base64());
+                entry.map_or_else(Line::Unread, Line::Entry)
             }
             None => self.untagged_line(line, is_escaped).map_or_else(Line::Bad, Line::Entry),
         }
     }
 
+    /// Reads a line of any form.
+    fn read_any<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
+        let mut line = line;
+        if line.first() == Some(&b'-') || self.list.signed.is_within() {
+            match self.list.signed.text(line) {
+                Some(text) => line = text,
+                None => return Line::Blank,
+            }
+        }
+        if let Some(cut) = line.strip_suffix(b"\r").filter(|_| self.end == b'\n') {
+            let nblanks = cut.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            line = &cut[..cut.len() - nblanks];
+        }
+        if line.starts_with(b"#") && !line.starts_with(b"#mtree") {
+            return Line::Blank;
+        }
+        if !matches!(self.list.layout, Layout::Lines) {
+            let mut layout = std::mem::take(&mut self.list.layout);
+            let found = layout.read(line, &mut self.list.more);
+            if let Some(found) = found {
+                self.list.layout = layout;
+                return found;
+            }
+        }
+        if line.is_empty() {
+            return Line::Blank;
+        }
+        let mut marks = None;
+        for form in FORMS {
+            if let Some(found) = form.read(self, line, &mut marks) {
+                if !matches!(found, Line::Bad(_)) {
+                    self.list.form = Some(form);
+                    self.list.is_strict |= form.is_strict;
+                }
+                return found;
+            }
+        }
+        Line::Bad(BadLine::Format)
+    }
+
     /// The algorithm that the line begins with, and the rest of the line after the parenthesis.
     fn tagged<'a>(&mut self, line: &'a [u8]) -> Option<(Algorithm, &'a [u8])> {
-        // No tag begins with two hexadecimal digits: they tell for most lines that there is no tag.
-        if line.len() < 2 || line[..2].iter().all(u8::is_ascii_hexdigit) {
-            return None;
-        }
         let after = |name: &str| {
             let line = line.strip_prefix(name.as_bytes())?;
             line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")
@@ -440,7 +686,7 @@ impl Parser {
                 Some((algorithm, names.find_map(|name| after(name))?))
             })
         };
-        let Some(coreutils) = &mut self.coreutils else { return find(Algorithm::ALL, |_, _| true) };
+        let coreutils = self.coreutils.as_mut()?;
         let found = match coreutils.tagged.len() > 1 {
             // Unless it reads one algorithm only, cksum knows a second name for each of SHA-2.
             true => find(&coreutils.tagged, |algorithm, name| name == tag(algorithm) || name.starts_with("SHA2-")),
@@ -463,58 +709,25 @@ impl Parser {
         Some((algorithm, from_base64(algorithm, &line[..ndigits])?, ndigits))
     }
 
-    /// `<name>) = <hex>`
-    fn tagged_line<'a>(&self, algorithm: Algorithm, line: &'a [u8], is_escaped: bool) -> Result<Entry<'a>, BadLine> {
-        let end = line.iter().rposition(|&byte| byte == b')').ok_or(BadLine::Format)?;
-        let name = unescaped(&line[..end], is_escaped)?;
-        let text = after_blanks(&line[end + 1..]).strip_prefix(b"=").ok_or(BadLine::Format)?;
-        let text = after_blanks(text);
-        let base64 = || from_base64(algorithm, text).filter(|_| self.reads_base64());
-        let digest = digest(algorithm, text).or_else(base64).ok_or(BadLine::Format)?;
-        Ok(Entry { digests: vec![(algorithm, digest)], is_tagged: true, nbytes: None, name })
-    }
-
-    /// Reads the names of hashdeep's columns, or its name and version.
-    fn header(&mut self, names: &[u8]) -> Result<(), BadLine> {
-        if names == b"HASHDEEP-1.0" {
-            return Ok(());
-        }
-        // Lines below columns that are not understood are not read in another way.
-        let columns = self.columns.insert(Vec::new());
-        let names = names.strip_suffix(b",filename").ok_or(BadLine::Columns)?;
-        let (mut found, mut lacking) = (Vec::new(), None);
-        for name in names.split(|&byte| byte == b',') {
-            let column = match name {
-                b"size" => Column::Size,
-                name => {
-                    let algorithm = std::str::from_utf8(name).ok().and_then(|name| name.parse().ok());
-                    algorithm.map_or(Column::Other, Column::Digest)
-                }
-            };
-            if column != Column::Other && found.contains(&column) {
-                return Err(BadLine::Columns);
-            }
-            if column == Column::Other {
-                lacking.get_or_insert(name);
-            }
-            found.push(column);
-        }
-        *columns = found;
-        lacking.map_or(Ok(()), |name| Err(BadLine::algorithm(name)))
+    /// The algorithm of digests of this length in lines that name none.
+    fn asked(&self, ndigits: usize) -> Option<Algorithm> {
+        let named = self.list.named.iter().filter(|_| self.guesses);
+        named.chain(&self.untagged).find(|algorithm| algorithm.digest_nbytes() * 2 == ndigits).copied()
     }
 
     /// A line without a tag: the digest first, or last.
     fn untagged_line<'a>(&mut self, line: &'a [u8], is_escaped: bool) -> Result<Entry<'a>, BadLine> {
-        if self.is_digest_last == Some(true) {
-            return self.digest_last(line, is_escaped).ok_or(BadLine::Format);
+        if self.list.is_digest_last == Some(true) {
+            return self.digests_last(line, is_escaped).ok_or(BadLine::Format);
         }
         let entry = self.plain(line, is_escaped);
         match entry {
-            Ok(_) => self.is_digest_last = Some(false),
-            Err(_) if self.coreutils.is_none() && self.is_digest_last.is_none() => {
+            Ok(_) => self.list.is_digest_last = Some(false),
+            Err(_) if self.coreutils.is_none() && self.list.is_digest_last.is_none() => {
                 let ndigits = hex_ndigits(line);
-                if let Some(entry) = self.digest_last(line, is_escaped).filter(|_| ndigits < DIGITS_MIN) {
-                    self.is_digest_last = Some(true);
+                let found = self.digests_last(line, is_escaped).filter(|_| ndigits < DIGITS_MIN);
+                if let Some(entry) = found {
+                    self.list.is_digest_last = Some(true);
                     return Ok(entry);
                 }
             }
@@ -523,18 +736,32 @@ impl Parser {
         entry
     }
 
-    /// `<name> <hex>`
-    fn digest_last<'a>(&self, line: &'a [u8], is_escaped: bool) -> Option<Entry<'a>> {
-        let blank = line.iter().rposition(|byte| matches!(byte, b' ' | b'\t'))?;
-        let hex = &line[blank + 1..];
-        let end = line[..blank].iter().rposition(|byte| !matches!(byte, b' ' | b'\t'))?;
-        let name = &line[..=end];
-        if is_escaped || name.contains(&0) || unread::is_more_than_a_name(name) {
+    /// `<name> <hex>`, or several digests, as rhash writes them. A length that several of them have tells no algorithm.
+    fn digests_last<'a>(&mut self, line: &'a [u8], is_escaped: bool) -> Option<Entry<'a>> {
+        let (name, words) = digest_words(line, self.list.is_sfv)?;
+        if is_escaped || name.contains(&0) {
             return None;
         }
-        let algorithm = *self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == hex.len())?;
-        let digests = vec![(algorithm, digest(algorithm, hex)?)];
-        Some(Entry { digests, is_tagged: false, nbytes: None, name: Cow::Borrowed(name) })
+        let mut entry = Entry::new(Vec::new(), false, Cow::Borrowed(name));
+        let mut lacking = None;
+        for word in &words {
+            let is_alone = words.iter().filter(|other| other.len() == word.len()).count() == 1;
+            let sum = match (self.asked(word.len()), word.len()) {
+                (Some(algorithm), _) => Some(Sum::Digest(algorithm)),
+                (None, 8) => Some(Sum::Crc(Crc::Crc32)),
+                // Beside another digest MD5 is no danger.
+                (None, 32) if words.len() > 1 => Some(Sum::Digest(Algorithm::Md5)),
+                _ => None,
+            };
+            if sum.filter(|_| is_alone).and_then(|sum| entry.push(sum, word)).is_none() {
+                lacking = Some(BadLine::Length { ndigits: word.len() });
+            }
+        }
+        if entry.digests.is_empty() && (entry.crcs.is_empty() || lacking.is_some()) {
+            return None;
+        }
+        self.list.more.extend(lacking.map(Line::Unread));
+        Some(entry)
     }
 
     /// `<hex>  <name>`
@@ -552,12 +779,18 @@ impl Parser {
         let (algorithm, digest) = match base64 {
             Some((algorithm, digest, _)) => (algorithm, digest),
             None => {
-                let found = self.untagged.iter().find(|algorithm| algorithm.digest_nbytes() * 2 == ndigits);
-                let Some(&algorithm) = found else { return Err(BadLine::Length { ndigits }) };
+                let Some(algorithm) = self.asked(ndigits) else { return Err(BadLine::Length { ndigits }) };
                 (algorithm, digest(algorithm, text).ok_or(BadLine::Format)?)
             }
         };
         let name = if rest.len() <= 1 || !matches!(rest[0], b' ' | b'*') {
+            if self.coreutils.is_none() && self.list.is_digest_last.is_none() && self.is_reversed != Some(true) {
+                if let Some(columns) = Columns::sized(algorithm, rest) {
+                    let entry = columns.entry(line)?;
+                    self.list.layout = Layout::Columns(columns);
+                    return Ok(entry);
+                }
+            }
             if self.is_reversed == Some(false) {
                 return Err(BadLine::Format);
             }
@@ -570,7 +803,26 @@ impl Parser {
             &rest[1..]
         };
         let name = unescaped(name, is_escaped)?;
-        Ok(Entry { digests: vec![(algorithm, digest)], is_tagged: false, nbytes: None, name })
+        Ok(Entry::new(vec![(algorithm, digest)], false, name))
+    }
+}
+
+impl List {
+    /// Notes the result of a line.
+    fn note(&mut self, line: &Line<'_>) {
+        match line {
+            Line::Entry(entry) => {
+                self.has_digest |= !entry.digests.is_empty();
+                self.has_crc |= !entry.crcs.is_empty();
+                self.has_length |= entry.nbytes.is_some();
+                // Lines above the first one of a form may have been of that form.
+                if self.is_strict && std::mem::take(&mut self.nbad) > 0 {
+                    self.more.push(Line::Unread(BadLine::Form { name: self.form.map_or("", |form| form.name) }));
+                }
+            }
+            Line::Bad(_) => self.nbad += 1,
+            Line::Blank | Line::Unread(_) => {}
+        }
     }
 }
 
@@ -578,25 +830,6 @@ impl Default for Parser {
     fn default() -> Parser {
         Parser::new()
     }
-}
-
-/// `<size>,<hex>,<hex>,<name>`
-fn hashdeep<'a>(columns: &[Column], line: &'a [u8]) -> Option<Entry<'a>> {
-    let mut parts = line.splitn(columns.len() + 1, |&byte| byte == b',');
-    let (mut nbytes, mut digests) = (None, Vec::new());
-    for column in columns {
-        let part = parts.next()?;
-        match *column {
-            Column::Size => {
-                let is_number = !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-                nbytes = Some(std::str::from_utf8(part).ok().filter(|_| is_number)?.parse().ok()?);
-            }
-            Column::Digest(algorithm) => digests.push((algorithm, digest(algorithm, part)?)),
-            Column::Other => {}
-        }
-    }
-    let name = parts.next().filter(|name| !name.is_empty() && !name.contains(&0))?;
-    (!digests.is_empty()).then_some(Entry { digests, is_tagged: true, nbytes, name: Cow::Borrowed(name) })
 }
 
 /// Number of hexadecimal digits that a line begins with.
@@ -624,9 +857,43 @@ fn base64_ndigits(algorithm: Algorithm) -> usize {
 
 /// Reads a digest in base64: with padding, and with no bit set that is not part of the digest.
 fn from_base64(algorithm: Algorithm, text: &[u8]) -> Option<Hash> {
-    let mut bytes = [0; 64];
-    let bytes = Base64::decode(&mut bytes, text, None).ok()?;
-    (bytes.len() == algorithm.digest_nbytes()).then(|| Hash::new(algorithm, bytes))
+    let (letters, padding) = text.split_at_checked((8 * algorithm.digest_nbytes()).div_ceil(6))?;
+    let is_padded = text.len() == base64_ndigits(algorithm) && padding.iter().all(|&byte| byte == b'=');
+    from_letters(algorithm, letters, STANDARD).filter(|_| is_padded)
+}
+
+/// The value of each letter of base64, or 64.
+type Letters = [u8; 256];
+
+const STANDARD: &Letters = &letters(b"+/");
+const URL_SAFE: &Letters = &letters(b"-_");
+
+const fn letters(last: &[u8; 2]) -> Letters {
+    const FIRST: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    let (mut values, mut i) = ([64; 256], 0);
+    while i < 64 {
+        let letter = if i < 62 { FIRST[i] } else { last[i - 62] };
+        values[letter as usize] = i as u8;
+        i += 1;
+    }
+    values
+}
+
+/// Reads a digest in base64 without padding. No branch depends on a letter, as none could be predicted.
+fn from_letters(algorithm: Algorithm, text: &[u8], letters: &Letters) -> Option<Hash> {
+    let nbytes = algorithm.digest_nbytes();
+    if text.len() != (8 * nbytes).div_ceil(6) {
+        return None;
+    }
+    let (mut bytes, mut wrong) = ([0; 66], 0);
+    for (four, three) in text.chunks(4).zip(bytes.chunks_exact_mut(3)) {
+        let value = |i: usize| four.get(i).map_or(0, |&letter| letters[usize::from(letter)]);
+        let all = [value(0), value(1), value(2), value(3)];
+        wrong |= all[0] | all[1] | all[2] | all[3];
+        let bits = all.iter().fold(0, |bits, &value| bits << 6 | u32::from(value));
+        three.copy_from_slice(&bits.to_be_bytes()[1..]);
+    }
+    (wrong < 64 && bytes[nbytes..].iter().all(|&byte| byte == 0)).then(|| Hash::new(algorithm, &bytes[..nbytes]))
 }
 
 /// A name without escapes ends at a NUL, as in coreutils; an escaped name must not contain a NUL.
@@ -650,18 +917,4 @@ fn unescaped(name: &[u8], is_escaped: bool) -> Result<Cow<'_, [u8]>, BadLine> {
         });
     }
     Ok(Cow::Owned(bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_tag_looks_like_a_digest_or_like_that_of_another_algorithm() {
-        let tags = || Algorithm::ALL.iter().flat_map(|of| of.tags().iter().map(move |name| (of, name)));
-        for (of, name) in tags() {
-            assert!(!name.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit), "{name}");
-            assert!(tags().all(|(other, tag)| other == of || !tag.eq_ignore_ascii_case(name)), "{name}");
-        }
-    }
 }

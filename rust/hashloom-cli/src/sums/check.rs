@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
-use hashloom_list::Parser;
+use hashloom_list::{FORMS, Parser};
 
 use super::audit::Audit;
 use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
@@ -22,10 +22,10 @@ use crate::{isa, names};
 
 /// Check files against lists of checksums.
 ///
-/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, of the BSD programs, and of hashdeep, and
+/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, and of many other programs (see --help), and
 /// the blocks of PAR2 files. Tells for each file whether it still has its checksum, in the words of `sha256sum --check`.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, args_override_self = true, arg = isa::shown())]
+#[command(after_long_help = help(), args_override_self = true, arg = isa::shown())]
 pub struct Check {
     /// The lists; - is standard input [default: -]
     #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]
@@ -82,29 +82,44 @@ pub struct Check {
     work: Work,
 }
 
-const HELP: &str = "\
-Lines of a list:
-  <hex>  <name>          as sha256sum prints them; <hex> *<name>; <hex> <name>
-  SHA256 (<name>) = <hex>
-                         as with --tag; the tags of OpenSSL, cksum and the
-                         BSDs for all algorithms of `hashloom sum`
-  {\"path\":<name>,…}      as `hashloom sum --json` prints them; all digests and
-                         the length must match
-  <base64>  <name>       as with --base64, also after SHA256 (<name>) =
+/// The end of the help: all forms of lists, and what follows them.
+fn help() -> String {
+    let mut text = "Lines of a list, and the programs that write them:\n".to_owned();
+    for form in FORMS {
+        let mut line = format!("  {}", form.line);
+        let told = [form.of, form.told].into_iter().filter(|told| !told.is_empty()).collect::<Vec<_>>().join("; ");
+        text += &line;
+        line = "\n     ".to_owned();
+        for word in told.replace('`', "").split(' ') {
+            if line.chars().count() + word.chars().count() >= HELP_WIDTH {
+                text += &line;
+                line = "\n     ".to_owned();
+            }
+            line += " ";
+            line += word;
+        }
+        text += &line;
+        text.push('\n');
+    }
+    text + HELP
+}
+
+/// As wide as other helps.
+const HELP_WIDTH: usize = 80;
+
+const HELP: &str = "  {\"path\":<name>,…}
+      hashloom sum --json: all digests and the length must match
   any of these, ended by NUL
-                         as with --zero
-  <size>,<hex>,<name>    hashdeep's, after its line `%%%% size,md5,filename`
-  <name> <hex>           if no earlier line has the digest first
+      with --zero
   The number of digits tells the algorithm of a line that names none: 64 digits
   count as sha256. Name any other algorithm with --algorithm.
   A backslash before the line says that \\n, \\r and \\\\ in the name stand for a
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may
   come from Windows: UTF-16, a byte order mark, carriage returns, backslashes in
-  names, and what PowerShell's Get-FileHash prints as table, properties or CSV.
-  The folder that its paths have in common with files here is the current one.
+  names. A text that OpenPGP has signed is read, and its signature not checked.
   A list can have any length, and may be compressed by gzip or zstd. The name -
-  is standard input.
+  is standard input. Of a folder, the lists in it are named.
 
 PAR2 files:
   FILE.par2 has the MD5 of each block of its files; blocks are counted from 0.

@@ -15,12 +15,15 @@ use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::forms::Forms;
 use hashloom_files::paths::{BadComponent, portable, refused, to_path};
 use hashloom_files::run::{Options, lock};
+use hashloom_files::text::shown;
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
 use hashloom_list::write_json;
-use hashloom_list::{Entry, Parser, escaped, tag};
+use hashloom_list::{Entry, Form, Parser, Place, escaped, nearest, tag};
 use serde::Serialize;
 
+use super::crc::Crcs;
 use super::format::name;
+use super::found;
 use super::front::End;
 use super::modes::Mode;
 use super::par2;
@@ -68,7 +71,7 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Ru
     let (mut total, mut grammar) = (0_u64, Grammar::Any(parser));
     for list in lists.iter() {
         let file = File::open(list).ok().filter(|_| list.is_file() && par2::open(list).is_none())?;
-        let lines = Lines::begin(file, &mut grammar).ok()?;
+        let lines = Lines::begin(file, list, &mut grammar).ok()?;
         let forms = OtherForms::default();
         let mut reading = Reading::new(lines, list, base, &mut grammar, rules, &forms);
         while let Some(step) = reading.next() {
@@ -124,6 +127,7 @@ pub(super) struct Counts {
 struct Listed {
     digests: Vec<(Algorithm, Hash)>,
     nbytes: Option<u64>,
+    crcs: Option<Crcs>,
     /// The name in the list, if the source has another one.
     name: Option<Vec<u8>>,
 }
@@ -132,6 +136,7 @@ impl Listed {
     fn is_match(&self, hashed: &Hashed) -> bool {
         self.nbytes.is_none_or(|nbytes| nbytes == hashed.nbytes)
             && self.digests.iter().map(|(_, digest)| digest).eq(&hashed.digests)
+            && self.crcs.as_ref().is_none_or(Crcs::are_right)
     }
 
     fn name<'a>(&'a self, source: &'a Source) -> Cow<'a, [u8]> {
@@ -178,15 +183,19 @@ impl Checker<'_> {
             Kind::List(_) if is_stdin => Cow::Borrowed(list_name),
             _ => quoted(list_name),
         };
+        if let Some(parser) = self.grammar.parser().filter(|_| !is_stdin && list.is_dir()) {
+            self.console.message(&found::told(list, parser));
+            return End::Wrong;
+        }
         let mut itself = None;
         let grammar = &mut self.grammar;
         let lines = if is_stdin {
-            input::stdin().and_then(|stdin| Lines::begin(stdin, grammar))
+            input::stdin().and_then(|stdin| Lines::begin(stdin, Path::new(""), grammar))
         } else {
             match File::open(list) {
                 Ok(file) => {
                     itself = Stamp::of_file(&file).ok().flatten().map(|stamp| Identity::from(&stamp));
-                    Watched::new(file).and_then(|file| Lines::begin(file, grammar))
+                    Watched::new(file).and_then(|file| Lines::begin(file, list, grammar))
                 }
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
@@ -252,7 +261,8 @@ impl Checker<'_> {
             }
             Event::Hashed(request, Err(error)) => {
                 // coreutils has no word for unstable files.
-                let is_unstable = rules.lenient && matches!(error, FileError::Unstable(_));
+                let has_changed = matches!(error, FileError::Unstable(_)) || Watched::has_changed(error.io());
+                let is_unstable = rules.lenient && has_changed;
                 *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
                 console.message(&trouble(&request.tag.place(&request.source), error.io()));
                 tell(&request, if is_unstable { Verdict::Unstable } else { Verdict::Unread });
@@ -262,7 +272,8 @@ impl Checker<'_> {
             return End::Cancelled;
         }
         let nforms = forms.count();
-        let Reading { error, is_manifest, nbad, nunverified, first_bad, nentries, ntagged, .. } = reading;
+        let Reading { error, is_manifest, nbad, nunverified, first_bad, first_text, nentries, ntagged, .. } = reading;
+        let remarks: Vec<&str> = self.grammar.parser().into_iter().flat_map(Parser::remarks).collect();
         if let Some(error) = error {
             return self.not_read(list_name, &error);
         }
@@ -272,6 +283,13 @@ impl Checker<'_> {
             return End::Wrong;
         }
         if nentries == 0 && nunverified == 0 {
+            if rules.lenient && !first_text.is_empty() {
+                let form = nearest(&first_text);
+                let (shown, Form { of, line, .. }) = (shown(&first_text), form);
+                let found =
+                    format!(": expected a list of checksums, found: {shown}\nThe nearest form is that of {of}: {line}");
+                console.message(&[&quoted(list_name)[..], found.as_bytes()].concat());
+            }
             if let Some(Bad { number, why, .. }) = first_bad.filter(|_| rules.lenient && !rules.warn) {
                 console.message(&[&quoted(list_name)[..], format!(": line {number}{why}").as_bytes()].concat());
             }
@@ -295,6 +313,9 @@ impl Checker<'_> {
             if lists_itself && rules.lenient {
                 let cure = b": it lists itself, and no list can have its own digest: remove that line";
                 console.message(&[&quoted(list_name)[..], cure].concat());
+            }
+            for remark in remarks {
+                console.message(&[&quoted(list_name)[..], b": ", remark.as_bytes()].concat());
             }
             if rules.lenient && counts.nignored > 0 {
                 let ignored = plural(counts.nignored, "listed file");
@@ -401,7 +422,11 @@ pub(super) fn json_line(into: &mut Vec<u8>, value: &impl Serialize) {
 impl Verdict {
     /// Appends the line: `<name>: OK`, or an object. `quotes`: the line is for a terminal.
     fn write(self, into: &mut Vec<u8>, request: &Request<Listed>, json: bool, quotes: bool) {
-        let names = || request.tag.digests.iter().map(|(algorithm, _)| algorithm.name()).collect::<Vec<_>>().join(",");
+        let names = || {
+            let mut names: Vec<_> = request.tag.digests.iter().map(|(algorithm, _)| algorithm.to_string()).collect();
+            names.extend(request.tag.crcs.iter().flat_map(Crcs::names));
+            names.join(",")
+        };
         let algorithm = if json { names() } else { String::new() };
         self.write_named(into, &request.tag.name(&request.source), algorithm, json, quotes);
     }
@@ -535,6 +560,10 @@ struct Reading<'a> {
     is_stdin: bool,
     /// The folder that names are relative to; empty if it is the current one.
     base: &'a Path,
+    /// The folder that the list is in.
+    folder: &'a Path,
+    /// The first line that is not a checksum, or its beginning.
+    first_text: Vec<u8>,
     /// The folder of Windows, with its slash, that the list was made in: the folder that names are relative to here.
     root: Option<Vec<u8>>,
     /// The paths that are not ASCII.
@@ -554,7 +583,9 @@ impl<'a> Reading<'a> {
         rules: Rules,
         forms: &'a OtherForms,
     ) -> Reading<'a> {
-        let folder = if let Base::Folder(folder) = base { Some(folder) } else { None };
+        let named = if let Base::Folder(folder) = base { Some(folder) } else { None };
+        let folder = list.parent().unwrap_or(Path::new(""));
+        let above = Parser::nfolders_up(&portable(list)).filter(|_| rules.lenient);
         Reading {
             lines,
             nbad: 0,
@@ -569,14 +600,16 @@ impl<'a> Reading<'a> {
             rules,
             is_stdin: list.as_os_str() == "-",
             base: match base {
-                Base::Current => Path::new(""),
+                Base::Current => above.and_then(|n| folder.ancestors().nth(n)).unwrap_or(Path::new("")),
                 Base::Folder(folder) => folder,
-                Base::List => list.parent().unwrap_or(Path::new("")),
+                Base::List => folder,
             },
+            folder,
+            first_text: Vec::new(),
             root: None,
             forms,
             methods: Vec::new(),
-            servers: [list, Path::new(".")].into_iter().chain(folder).filter_map(server).collect(),
+            servers: [list, Path::new(".")].into_iter().chain(named).filter_map(server).collect(),
         }
     }
 
@@ -589,6 +622,8 @@ impl<'a> Reading<'a> {
     fn next(&mut self) -> Option<Step<Listed, Bad>> {
         /// A list may have any number of reasons.
         const TOLD_MAX: usize = 8;
+        /// Of a line that is no checksum, so much is shown.
+        const TEXT_NBYTES: usize = 100;
         loop {
             let (parsed, mode) = match self.lines.next(self.grammar) {
                 Ok(next) => next?,
@@ -608,7 +643,10 @@ impl<'a> Reading<'a> {
                 }
                 Parsed::Entry(entry) => {
                     let entry = Entry { name: entry.name.into_owned().into(), ..entry };
-                    return Some(Step::Hash(self.request(entry, mode)));
+                    match self.in_archive(&entry) {
+                        Some(why) => (why, true),
+                        None => return Some(Step::Hash(self.request(entry, mode))),
+                    }
                 }
                 Parsed::Unread(why) => (why, true),
                 Parsed::Bad(why) => (why, false),
@@ -626,6 +664,9 @@ impl<'a> Reading<'a> {
                 continue;
             }
             self.nbad += 1;
+            if self.first_text.is_empty() {
+                self.first_text = self.lines.text().iter().take(TEXT_NBYTES).copied().collect();
+            }
             let why = if self.rules.lenient { format!(": {why}") } else { String::new() };
             let bad = Bad { number, last: self.grammar.last_tag(), why, is_digest };
             if self.rules.warn {
@@ -635,11 +676,30 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Why a file of a set is not read: it is in the archive of the set.
+    fn in_archive(&self, entry: &Entry<'_>) -> Option<String> {
+        let Place::Set(set) = &entry.place else { return None };
+        let is_here = |name: &[u8]| self.base.join(to_path(name)).symlink_metadata().is_ok();
+        let archive = || [&b".zip"[..], b".7z"].map(|end| [set, end].concat()).into_iter().find(|name| is_here(name));
+        let is_safe = refused(set).is_none() && !set.contains(&b'/');
+        let is_file = || is_here(&entry.name) || is_here(&[set, &b"/"[..], &entry.name].concat());
+        let archive = if is_safe && !is_file() { archive()? } else { return None };
+        Some(format!("a member of {}; unpack it to check its files", shown(&archive)))
+    }
+
     fn request(&mut self, entry: Entry<'static>, mode: Mode) -> Request<Listed> {
-        let Entry { mut digests, is_tagged, nbytes, name } = entry;
+        let Entry { mut digests, crcs, is_tagged, nbytes, mut name, place, .. } = entry;
+        if let Place::Set(set) = &place {
+            let whole = [set, &b"/"[..], &name].concat();
+            let exists = |name: &[u8]| self.base.join(to_path(name)).symlink_metadata().is_ok();
+            if refused(&whole).is_none() && !set.contains(&b'/') && !exists(&name) && exists(&whole) {
+                name = whole.into();
+            }
+        }
+        let base = if place == Place::List { self.folder } else { self.base };
         // A hostile list could have each order of the algorithms.
         digests.sort_by_key(|(algorithm, _)| algorithm.name());
-        let here = if self.rules.lenient { from_windows(self.base, &mut self.root, &name) } else { None };
+        let here = if self.rules.lenient { from_windows(base, &mut self.root, &name) } else { None };
         let path = here.as_deref().unwrap_or(&name);
         let mut source = match self.refused(path) {
             None => mode.source(to_path(path)),
@@ -647,9 +707,9 @@ impl<'a> Reading<'a> {
         };
         let is_other = here.is_some() || matches!(source, Source::Reader(_));
         let mut listed = is_other.then(|| name.to_vec());
-        if let (Source::Path(path), false) = (&mut source, self.base.as_os_str().is_empty()) {
-            *path = self.base.join(&path);
-            listed = Some(name.into_owned());
+        if let (Source::Path(path), false) = (&mut source, base.as_os_str().is_empty()) {
+            *path = base.join(&path);
+            listed = Some(name.to_vec());
         }
         let taken = match &source {
             Source::Path(path) if self.rules.lenient && self.forms.is_taken(path) => Some(portable(path).into_owned()),
@@ -659,10 +719,15 @@ impl<'a> Reading<'a> {
             source = Source::reader(Refused::CheckedBefore);
             listed.get_or_insert(path);
         }
+        let crcs = (!crcs.is_empty() || digests.is_empty()).then(|| Crcs::new(crcs, nbytes));
+        if let (Source::Path(path), Some(crcs)) = (&mut source, &crcs) {
+            source = Source::reader(crcs.reader(std::mem::take(path)));
+            listed.get_or_insert(name.into_owned());
+        }
         self.nentries += 1;
         self.ntagged += u64::from(is_tagged);
         let methods = self.methods(&digests);
-        Request { source, methods, tag: Listed { digests, nbytes, name: listed } }
+        Request { source, methods, tag: Listed { digests, nbytes, crcs, name: listed } }
     }
 
     fn methods(&mut self, digests: &[(Algorithm, Hash)]) -> Arc<[Method]> {

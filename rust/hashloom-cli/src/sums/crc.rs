@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The checksums of `cksum` and `sum`, which are no hashes: CRCs and sums of bytes.
+//! Checksums that are no hashes: CRCs of lists, and those and sums of bytes that `cksum` and `sum` print.
 //!
-//! Files are read one after the other: a CPU computes these sums about as fast as one thread reads.
+//! What these two print is read one file after the other: a CPU computes such sums about as fast as one thread reads.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use crc_fast::{CrcAlgorithm, Digest};
 use hashloom_files::paths::portable;
-use hashloom_files::run::Cancel;
+use hashloom_files::run::{Cancel, lock};
+use hashloom_list::Crc;
 
 use super::summing::trouble;
 use crate::input;
@@ -59,11 +61,8 @@ impl State {
     }
 
     fn finish(mut self, nbytes: u64) -> u32 {
-        if let State::Crc(_) = self {
-            // POSIX appends the length, its lowest byte first, without zeros at its end.
-            let length = nbytes.to_le_bytes();
-            let end = length.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-            self.update(&length[..end]);
+        if let State::Crc(state) = &mut self {
+            append_length(state, nbytes);
         }
         match self {
             State::Bsd(sum) => sum.into(),
@@ -137,6 +136,87 @@ impl Sum {
                 Err(error) => return Err(error),
             }
         }
+    }
+}
+
+/// The CRCs that a list gives for a file, and those that it has.
+pub struct Crcs {
+    listed: Vec<(Crc, u64)>,
+    nbytes: Option<u64>,
+    found: Arc<Mutex<Found>>,
+}
+
+#[derive(Default)]
+struct Found {
+    states: Vec<Digest>,
+    nbytes: u64,
+}
+
+impl Crcs {
+    pub fn new(listed: Vec<(Crc, u64)>, nbytes: Option<u64>) -> Crcs {
+        Crcs { listed, nbytes, found: Arc::default() }
+    }
+
+    /// Reads a file, whose digests may be computed from the same bytes.
+    pub fn reader(&self, path: PathBuf) -> impl Read + Send + use<> {
+        let states = self.listed.iter().map(|(crc, _)| Digest::new(polynomial(*crc))).collect();
+        lock(&self.found).states = states;
+        Reader { path, input: None, found: Arc::clone(&self.found) }
+    }
+
+    /// Whether the bytes that were read have these CRCs, and this length.
+    pub fn are_right(&self) -> bool {
+        let Found { states, nbytes } = &*lock(&self.found);
+        let is_right = |(&(crc, value), state): (&(Crc, u64), &Digest)| {
+            let mut state = *state;
+            if crc == Crc::Posix {
+                append_length(&mut state, *nbytes);
+            }
+            state.finalize() == value
+        };
+        let is_whole = self.nbytes.is_none_or(|listed| listed == *nbytes);
+        is_whole && states.len() == self.listed.len() && self.listed.iter().zip(states).all(is_right)
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.listed.iter().map(|(crc, _)| crc.tag().to_lowercase())
+    }
+}
+
+fn polynomial(crc: Crc) -> CrcAlgorithm {
+    match crc {
+        Crc::Crc32c => CrcAlgorithm::Crc32Iscsi,
+        Crc::Crc64Nvme => CrcAlgorithm::Crc64Nvme,
+        Crc::Posix => CrcAlgorithm::Crc32Cksum,
+        _ => CrcAlgorithm::Crc32IsoHdlc,
+    }
+}
+
+/// POSIX appends the length, its lowest byte first, without zeros at its end.
+fn append_length(state: &mut Digest, nbytes: u64) {
+    let length = nbytes.to_le_bytes();
+    let end = length.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    state.update(&length[..end]);
+}
+
+/// A file, opened by the first read: many may wait in a list.
+struct Reader {
+    path: PathBuf,
+    input: Option<Box<dyn Read + Send>>,
+    found: Arc<Mutex<Found>>,
+}
+
+impl Read for Reader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let input = match &mut self.input {
+            Some(input) => input,
+            None => self.input.insert(input::raw(&self.path)?),
+        };
+        let nbytes = input.read(into)?;
+        let mut found = lock(&self.found);
+        found.nbytes += nbytes as u64;
+        found.states.iter_mut().for_each(|state| state.update(&into[..nbytes]));
+        Ok(nbytes)
     }
 }
 

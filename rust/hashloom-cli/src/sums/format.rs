@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::portable;
 use hashloom_files::{Hashed, Source};
-use hashloom_list::Writer;
 use hashloom_list::write_json;
+use hashloom_list::{Writer, Written};
 use serde::{Serialize, Serializer};
 
 use crate::json::{Hex, Named};
@@ -24,6 +24,8 @@ pub enum Format<'a> {
     /// Lines for a person: a name that could steer the terminal is quoted.
     Terminal(Writer),
     Json,
+    /// The lines of another form of lists.
+    Form(&'static Written),
     /// As a function appends it.
     Own(&'a Write<'a>),
 }
@@ -42,8 +44,9 @@ fn in_order<S: Serializer>(digests: &[(&'static str, Hex<'_>)], serializer: S) -
 }
 
 impl Format<'_> {
-    /// Appends the lines of a file: one for each algorithm, or one object.
-    pub fn write(&self, into: &mut Vec<u8>, algorithms: &[Algorithm], name: &[u8], hashed: &Hashed) {
+    /// Appends the lines of a file: one for each algorithm, or one object. Returns false if the form has no way to write
+    /// the name.
+    pub fn write(&self, into: &mut Vec<u8>, algorithms: &[Algorithm], name: &[u8], hashed: &Hashed) -> bool {
         let digests = algorithms.iter().zip(&hashed.digests);
         match self {
             Format::Lines(writer) => {
@@ -60,6 +63,10 @@ impl Format<'_> {
                     }
                 }
             }
+            Format::Form(form) => {
+                let digests: Vec<_> = algorithms.iter().copied().zip(hashed.digests.iter().copied()).collect();
+                return (form.file)(into, &digests, hashed.nbytes, name);
+            }
             Format::Own(write) => digests.for_each(|(_, digest)| write(into, name, digest)),
             Format::Json => {
                 let digests = digests.map(|(algorithm, digest)| (algorithm.name(), Hex(digest.as_ref()))).collect();
@@ -69,6 +76,7 @@ impl Format<'_> {
                 into.push(b'\n');
             }
         }
+        true
     }
 }
 

@@ -46,7 +46,7 @@ pub fn parse(line: &[u8]) -> Result<JsonLine<'static>, String> {
             bytes.ok_or_else(|| bad(&"path_hex is not the path in hexadecimal"))?
         }
     };
-    Ok(JsonLine::Entry(Entry { digests: sum.digests.0, is_tagged: true, nbytes: sum.length, name: name.into() }))
+    Ok(JsonLine::Entry(Entry { nbytes: sum.length, ..Entry::new(sum.digests.0, true, name.into()) }))
 }
 
 /// Digests by the names of their algorithms.

@@ -14,6 +14,7 @@ mod coreutils;
 mod crc;
 mod dpkg;
 mod format;
+mod found;
 pub mod front;
 mod json_lines;
 mod known;

@@ -213,8 +213,7 @@ pub fn parse<'a>(kind: &Kind, untagged: &[Algorithm], line: &'a [u8]) -> (Parsed
     match parsed {
         Ok((algorithm, digest, name, mode)) => {
             let name = if is_escaped { unescaped(name) } else { Cow::Borrowed(name) };
-            let entry = Entry { digests: vec![(algorithm, digest)], is_tagged, nbytes: None, name };
-            (Parsed::Entry(entry), mode)
+            (Parsed::Entry(Entry::new(vec![(algorithm, digest)], is_tagged, name)), mode)
         }
         Err(bad) => (Parsed::Bad(bad.to_string()), Mode::Bytes),
     }

@@ -7,12 +7,13 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_files::Source;
 use hashloom_files::paths::{portable, to_path};
 use hashloom_files::walk::{Filter, Order, Walk, WalkError};
-use hashloom_list::Writer;
+use hashloom_list::{FORMS, Writer};
 
 use super::format::Format;
 use super::front;
@@ -83,6 +84,10 @@ pub struct Sum {
     #[arg(short, long, conflicts_with = "json")]
     zero: bool,
 
+    /// Write lines that another program reads: bag, mtree, record, sri (`hashloom check` reads all of them)
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["tag", "base64", "binary", "zero", "json"], value_parser = written())]
+    format: Option<String>,
+
     /// Print one JSON object a line: path, path_hex if the path is not UTF-8, length, digests
     #[arg(long, conflicts_with = "tag")]
     json: bool,
@@ -102,6 +107,8 @@ What is printed:
   \\\\ in place of these characters, and a backslash before the whole line. A name
   with other control characters is quoted for a shell on a terminal, as in
   'a'$'\\033''b'; a file or pipe gets these bytes as they are.
+  --format writes the lines of a bag's manifest-ALGORITHM.txt, of BSD's mtree,
+  of a Python RECORD, and of subresource integrity (SRI).
   Each file is read once for all algorithms. Digests of shake128 and shake256
   have 32 and 64 bytes; lists with other lengths are not read.
 
@@ -145,6 +152,11 @@ Examples:
   hashloom sum --json --recursive . | jq -r 'select(.length > 1e9) | .path'
   find . -newer stamp -type f -print0 | hashloom sum --files0-from -";
 
+/// The forms that are written.
+fn written() -> PossibleValuesParser {
+    FORMS.iter().filter(|form| form.write.is_some()).map(|form| form.name).collect::<Vec<_>>().into()
+}
+
 impl Sum {
     pub fn algorithms(&self) -> &[Algorithm] {
         &self.algorithms
@@ -167,7 +179,20 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         Writer::gnu()
     };
     let writer = writer.zero(arguments.zero).base64(arguments.base64);
-    let format = if arguments.json {
+    let named = arguments.format.as_deref();
+    let form = FORMS.iter().find(|form| named == Some(form.name)).and_then(|form| form.write);
+    if let (Some(form), Some(name)) = (form, named) {
+        let is_known = |of: &&Algorithm| form.algorithms.is_empty() || form.algorithms.contains(of);
+        if let Some(other) = algorithms.iter().find(|of| !is_known(of)) {
+            return Err(format!("--format {name}: no program knows {other} there"));
+        }
+        if algorithms.len() > 1 && name != "mtree" {
+            return Err(format!("--format {name}: a list has digests of one algorithm: give one with --algorithm"));
+        }
+    }
+    let format = if let Some(form) = form {
+        Format::Form(form)
+    } else if arguments.json {
         Format::Json
     } else if io::stdout().is_terminal() && !arguments.zero {
         Format::Terminal(writer)

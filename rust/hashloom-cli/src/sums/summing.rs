@@ -91,6 +91,9 @@ impl Summer<'_> {
             Item::Named(source, name) => hash(source, Tag { is_named: true, name: Some(name) }),
             Item::Trouble(message) => Step::Note(message),
         });
+        if let Format::Form(form) = format {
+            console.print(|lines| lines.extend_from_slice(form.head.as_bytes()));
+        }
         let (mut end, mut has_printed) = (End::Right, false);
         let mut tell = |message: &[u8], why: End| {
             end = end.and(why);
@@ -114,7 +117,11 @@ impl Summer<'_> {
             Event::Hashed(request, Ok(hashed)) => {
                 has_printed = true;
                 let name = request.tag.name(&request.source);
-                console.print(|lines| format.write(lines, algorithms, &name, &hashed));
+                let mut is_written = true;
+                console.print(|lines| is_written = format.write(lines, algorithms, &name, &hashed));
+                if !is_written {
+                    tell(&[&quoted(&name)[..], b": this form of lists cannot have the name"].concat(), End::Wrong);
+                }
             }
             Event::Hashed(request, Err(error)) => {
                 let mut message = trouble(&request.tag.name(&request.source), error.io());

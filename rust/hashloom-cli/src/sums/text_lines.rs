@@ -3,8 +3,10 @@
 //! Lines of lists in all formats: those that the engine parses, and those of `sum --json`.
 
 use std::io::{self, BufReader, Read};
+use std::path::Path;
 
 use hashloom::Algorithm;
+use hashloom_files::paths::portable;
 use hashloom_list::{BadLine, Entry, Line, Parser, decoded};
 
 use super::json_lines::{self, JsonLine};
@@ -29,19 +31,23 @@ impl Grammar {
         matches!(self, Grammar::Any(_))
     }
 
-    fn begin_list(&mut self, end: u8) {
+    fn begin_list(&mut self, end: u8, list: &Path) {
         match self {
-            Grammar::Any(parser) | Grammar::Coreutils(parser) => parser.begin_list(end),
+            Grammar::Any(parser) => parser.begin_named(end, &portable(list)),
+            Grammar::Coreutils(parser) => parser.begin_list(end),
             Grammar::Shasum(..) => {}
         }
     }
 
-    /// What the list lacks if it ends here.
-    fn end_list(&self) -> Option<BadLine> {
-        match self {
-            Grammar::Any(parser) => parser.end_list(),
-            Grammar::Coreutils(_) | Grammar::Shasum(..) => None,
-        }
+    /// A further result of earlier lines, or of the end of the list.
+    fn more(&mut self, is_end: bool) -> Option<Parsed<'static>> {
+        let Grammar::Any(parser) = self else { return None };
+        parser.more(is_end).map(parsed)
+    }
+
+    /// The parser of all forms.
+    pub fn parser(&self) -> Option<&Parser> {
+        if let Grammar::Any(parser) = self { Some(parser) } else { None }
     }
 
     /// Parses a line, and tells how its file is to be read.
@@ -100,26 +106,30 @@ enum State {
 }
 
 impl Lines {
-    /// Begins a list. coreutils neither decompresses nor decodes any.
-    pub fn begin(list: impl Read + Send + 'static, grammar: &mut Grammar) -> io::Result<Lines> {
+    /// Begins a list of this path. coreutils neither decompresses nor decodes any.
+    pub fn begin(list: impl Read + Send + 'static, path: &Path, grammar: &mut Grammar) -> io::Result<Lines> {
         let (reader, end): (Input, u8) = match grammar.is_lenient() {
             true => decoded(input::decompressed(list)?)?,
             false => (Box::new(BufReader::with_capacity(BUFFER_NBYTES, list)), b'\n'),
         };
-        grammar.begin_list(end);
+        grammar.begin_list(end, path);
         Ok(Lines { reader, end, line: Vec::new(), number: 0, state: State::Within })
+    }
+
+    /// The present line.
+    pub fn text(&self) -> &[u8] {
+        &self.line
     }
 
     /// Parses the next line. `None` at the end.
     pub fn next(&mut self, grammar: &mut Grammar) -> io::Result<Option<(Parsed<'_>, Mode)>> {
+        if let Some(more) = grammar.more(false) {
+            return Ok(Some((more, Mode::Bytes)));
+        }
         let Some(read) = lines::next(&mut self.reader, self.end, &mut self.line)? else {
-            let before = std::mem::replace(&mut self.state, State::Ended);
-            let why = match before {
-                State::Ended => None,
-                State::Cut => Some("the list ends within this line; is it cut off?".to_owned()),
-                State::Within => grammar.end_list().map(|why| why.to_string()),
-            };
-            return Ok(why.map(|why| (Parsed::Unread(why), Mode::Bytes)));
+            let is_cut = std::mem::replace(&mut self.state, State::Ended) == State::Cut;
+            let cut = is_cut.then(|| Parsed::Unread("the list ends within this line; is it cut off?".to_owned()));
+            return Ok(cut.or_else(|| grammar.more(true)).map(|parsed| (parsed, Mode::Bytes)));
         };
         self.number += 1;
         let (mut parsed, mode) = grammar.parse(&self.line);
@@ -154,7 +164,11 @@ fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
 
 /// Parses a line that is not JSON.
 fn parse_text<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
-    match parser.parse(line) {
+    parsed(parser.parse(line))
+}
+
+fn parsed(line: Line<'_>) -> Parsed<'_> {
+    match line {
         Line::Blank => Parsed::Blank,
         Line::Entry(entry) => Parsed::Entry(entry),
         Line::Unread(why) => Parsed::Unread(why.to_string() + &cure(&why)),

@@ -45,7 +45,7 @@ impl Parser {
     /// Whether a line that cannot be read names a digest nevertheless.
     pub(super) fn judge(&self, line: &[u8], why: BadLine) -> Line<'static> {
         // A line is bad for another reason only after its digest was read.
-        if !matches!(why, BadLine::Format | BadLine::Length { .. } | BadLine::FileHash) {
+        if !matches!(why, BadLine::Format | BadLine::Length { .. } | BadLine::FileHash | BadLine::Form { .. }) {
             return Line::Unread(why);
         }
         if let Some(name) = tag(line) {
@@ -56,9 +56,12 @@ impl Parser {
         if let Some(nbytes) = base64_first(line).filter(|nbytes| lacks(*nbytes)) {
             return Line::Unread(BadLine::Base64 { nbytes });
         }
-        // Lists of CRCs have comments of this kind.
-        let found = digest_ndigits(line).filter(|_| !line.starts_with(b";"));
-        let Some(ndigits) = found else { return Line::Bad(why) };
+        let Some(ndigits) = digest_ndigits(line) else {
+            return match self.list.form.filter(|_| self.list.is_strict) {
+                Some(form) => Line::Unread(BadLine::Form { name: form.name }),
+                None => Line::Bad(why),
+            };
+        };
         Line::Unread(match why {
             BadLine::FileHash => why,
             BadLine::Length { ndigits } if ndigits >= CRC_NDIGITS => why,
@@ -68,16 +71,28 @@ impl Parser {
     }
 }
 
-/// Whether the text before the last digest of a line is no name: it has the algorithm or another digest, as in
-/// `DIST <name> <size> SHA512 <hex>` of Gentoo's Manifest.
-pub(super) fn is_more_than_a_name(text: &[u8]) -> bool {
-    let first: Vec<&[u8]> = words(text).take(4).collect();
-    let is_of_gentoo =
-        |kind: &[u8], size: &[u8]| kind.iter().all(u8::is_ascii_uppercase) && size.iter().all(u8::is_ascii_digit);
-    text.ends_with(b"=")
-        || text.ends_with(b":")
-        || words(text).skip(1).any(|word| hex_ndigits(word).is_some_and(|ndigits| ndigits >= DIGITS_MIN))
-        || matches!(first[..], [kind, _, size, _] if is_of_gentoo(kind, size))
+/// The name of a line and the digests after it: each is a word of hexadecimal digits. A CRC is one if it stands alone
+/// and `is_sfv`, or if two blanks are before it, as rhash writes them.
+pub(super) fn digest_words(line: &[u8], is_sfv: bool) -> Option<(&[u8], Vec<&[u8]>)> {
+    let mut found: Vec<&[u8]> = Vec::new();
+    let mut rest = line;
+    while let Some(blank) = rest.iter().rposition(|byte| matches!(byte, b' ' | b'\t')) {
+        let word = &rest[blank + 1..];
+        let before = rest[..blank].trim_ascii_end();
+        let may_be = word.len() == CRC_NDIGITS || word.len() >= DIGITS_MIN;
+        let ndigits = if may_be && super::hex_ndigits(word) == word.len() { word.len() } else { 0 };
+        let is_crc = ndigits == CRC_NDIGITS
+            && (is_sfv || rest[..blank].ends_with(b" ") && !found.is_empty())
+            && found.iter().all(|word| word.len() != CRC_NDIGITS);
+        if before.is_empty() || !(ndigits >= DIGITS_MIN || is_crc) || found.len() > NBYTES.len() {
+            break;
+        }
+        found.push(word);
+        rest = before;
+    }
+    // The digest of another line, or the tag of one that is not read.
+    let is_name = !found.is_empty() && !rest.ends_with(b"=") && !rest.ends_with(b":");
+    is_name.then_some((rest, found))
 }
 
 /// The algorithm's name in `<name> (<file>) = <digest>`.
@@ -110,10 +125,13 @@ fn digest_ndigits(line: &[u8]) -> Option<usize> {
         return Some(ndigits);
     }
     let are_pairs = bytes_apart(line) >= DIGITS_MIN / 2;
+    // A digest with a letter or two that are wrong.
+    let is_damaged =
+        |part: &[u8]| part.len() >= DIGITS_MIN && part.iter().filter(|byte| !byte.is_ascii_hexdigit()).count() <= 2;
     // A single word in base64 is a line of a signature.
     let is_single = words(line).nth(1).is_none();
     let is_long = |part: &[u8]| is_digest(part, is_single) || is_digest(after_prefix(part), is_single);
-    if are_pairs || parts.clone().any(is_long) {
+    if are_pairs || parts.clone().any(|part| is_long(part) || is_damaged(part)) {
         return Some(0);
     }
     let (first, last) = (parts.next()?, parts.next_back()?);
@@ -163,7 +181,7 @@ fn is_digest(word: &[u8], is_single: bool) -> bool {
     is_hex || is_base32 || is_base64 && !is_single && (is_padded || has_lower && has_upper && has_digit)
 }
 
-fn words(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> + Clone {
+pub(super) fn words(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> + Clone {
     line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
 }
 

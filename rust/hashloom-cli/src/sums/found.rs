@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The lists in a folder that somebody wants to check.
+
+use std::fs::File;
+use std::path::Path;
+
+use hashloom_files::paths::portable;
+use hashloom_list::{Form, Parser};
+
+use super::text_lines::{Grammar, Lines, Parsed};
+use crate::quote::quoted;
+use crate::text::{display, failed};
+use crate::units::plural;
+
+/// A list has an entry within as many bytes.
+const FIRST_NBYTES: usize = 64 << 10;
+
+/// Tells which files of a folder are lists, and how to check them.
+pub fn told(folder: &Path, parser: &Parser) -> Vec<u8> {
+    let entries = match folder.read_dir() {
+        Ok(entries) => entries,
+        Err(error) => return failed(folder, &error).into_bytes(),
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    paths.sort_unstable();
+    let grammar = &mut Grammar::Any(parser.clone());
+    let found: Vec<_> = paths.iter().filter_map(|path| Some((path, of_list(path, grammar)?))).collect();
+    let mut text = format!("{}: expected a list of checksums, found a folder", display(folder)).into_bytes();
+    if found.is_empty() {
+        text.extend_from_slice(b" without lists; `hashloom manifest` records and checks whole folders");
+        return text;
+    }
+    text.extend_from_slice(b" with these lists:");
+    let mut command = b"\ncheck them: hashloom check --relative-to-list".to_vec();
+    for (path, (form, nentries)) in found {
+        let name = &*portable(path);
+        let told = format!(": {} as {}", plural(nentries, "entry"), form.line).replace("entrys", "entries");
+        text.extend_from_slice(&[b"\n  ", &quoted(name)[..], told.as_bytes()].concat());
+        command.extend_from_slice(&[b" ", &quoted(name)[..]].concat());
+    }
+    [text, command].concat()
+}
+
+/// The form of a list and the number of its entries. `None` if it is no list.
+fn of_list(path: &Path, grammar: &mut Grammar) -> Option<(&'static Form, u64)> {
+    let mut lines = Lines::begin(File::open(path).ok()?, path, grammar).ok()?;
+    let (mut nentries, mut nothers, mut nbytes, mut form) = (0, 0, 0, None);
+    while let Some((parsed, _)) = lines.next(grammar).ok()? {
+        match parsed {
+            Parsed::Entry(_) => nentries += 1,
+            Parsed::Bad(_) => nothers += 1,
+            Parsed::Manifest => return None,
+            Parsed::Blank | Parsed::Unread(_) => {}
+        }
+        form = grammar.parser().and_then(Parser::form).or(form);
+        nbytes += lines.text().len();
+        if nbytes > FIRST_NBYTES && nentries <= nothers {
+            return None;
+        }
+    }
+    form.filter(|_| nentries > nothers).map(|form| (form, nentries))
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Forms whose lines need those above them: columns with heads, records of several lines, sections.
+
+use std::borrow::Cow;
+
+use hashloom::Algorithm;
+
+use super::forms::{Sum, algorithm, number, of_length};
+use super::mtree::Mtree;
+use super::unread::words;
+use super::xml::Xml;
+use super::{BadLine, Entry, Line, after_blanks, digest, hex_ndigits};
+
+/// No known digest has more hexadecimal digits.
+const DIGITS_MAX: usize = 128;
+const FIRST_MAX_NBYTES: usize = 4096;
+
+/// How the next line is read.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Layout {
+    /// The line tells its form.
+    #[default]
+    Lines,
+    Columns(Columns),
+    /// Get-FileHash: `Algorithm : SHA256`, `Hash      : …`, `Path      : …`
+    Properties(Option<Record>),
+    /// gpg, within a record if there is one.
+    PrintMd(Option<Record>),
+    /// certutil, before a digest if there is a record.
+    Certutil(Option<Record>),
+    /// Fields of Debian: the section, and whether any had digests.
+    Fields(Section, bool),
+    Mtree(Mtree),
+    Xml(Xml),
+}
+
+/// A record, as far as it has come.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Record {
+    pub(super) name: Vec<u8>,
+    pub(super) algorithm: Vec<u8>,
+    pub(super) hex: Vec<u8>,
+}
+
+/// A section of fields.
+#[derive(Debug, Clone)]
+pub(super) enum Section {
+    /// Of digests of this algorithm; `Files`, which may have five columns.
+    Digests(Columns, Option<Columns>),
+    /// The name of a field that is not known.
+    Other(Vec<u8>),
+}
+
+/// The columns of lines.
+#[derive(Debug, Clone)]
+pub(super) struct Columns {
+    split: Split,
+    columns: Vec<Column>,
+    why: BadLine,
+}
+
+/// How cells are told from each other. The last cell has what remains.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Split {
+    Commas,
+    /// RFC 4180 with this delimiter.
+    Csv(u8),
+    Blanks,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Size,
+    Digest(Algorithm),
+    Algorithm,
+    Hash,
+    Name,
+    Other,
+}
+
+impl Layout {
+    /// Reads a line; further results go to `more`. `None` if the line is not of the layout, which has ended.
+    pub(super) fn read<'a>(&mut self, line: &'a [u8], more: &mut Vec<Line<'static>>) -> Option<Line<'a>> {
+        match self {
+            Layout::Mtree(mtree) => return Some(mtree.read(line, more)),
+            Layout::PrintMd(record) => return print_md_line(record, line, more),
+            _ if line.is_empty() => return Some(Line::Blank),
+            _ => {}
+        }
+        match self {
+            Layout::Lines => None,
+            Layout::Columns(columns) => Some(columns.read(line)),
+            Layout::Properties(record) => Some(property_line(record, line).unwrap_or_else(Line::Unread)),
+            Layout::Certutil(record) => match record.take() {
+                Some(record) => {
+                    let hex: Vec<u8> = line.iter().copied().filter(|byte| *byte != b' ').collect();
+                    let digest =
+                        algorithm(&record.algorithm).and_then(|algorithm| Some((algorithm, digest(algorithm, &hex)?)));
+                    Some(digest.map_or(Line::Unread(BadLine::Form { name: "certutil" }), |digest| {
+                        Line::Entry(Entry::new(vec![digest], true, record.name.into()))
+                    }))
+                }
+                None if line.starts_with(b"CertUtil: ") => Some(Line::Blank),
+                None => None,
+            },
+            Layout::Fields(section, has_digests) => field_line(section, has_digests, line),
+            Layout::Xml(xml) => Some(xml.read(line)),
+            Layout::Mtree(_) | Layout::PrintMd(_) => None,
+        }
+    }
+
+    /// What remains if the list ends here.
+    pub(super) fn end(self) -> Option<Line<'static>> {
+        let is_within = match self {
+            Layout::PrintMd(record) => return record.map(Record::finish),
+            Layout::Properties(record) | Layout::Certutil(record) => record.is_some(),
+            Layout::Mtree(mtree) => mtree.is_within(),
+            Layout::Xml(xml) => xml.is_within,
+            Layout::Lines | Layout::Columns(_) | Layout::Fields(..) => false,
+        };
+        is_within.then_some(Line::Unread(BadLine::Unfinished))
+    }
+
+    /// The layout that a first line of Get-FileHash begins.
+    pub(super) fn of_file_hash(line: &[u8]) -> Option<Layout> {
+        // Most lines of a list end here.
+        let first = line.strip_prefix(b"\"").unwrap_or(line);
+        let begins =
+            |word: &str| first.get(..word.len()).is_some_and(|first| first.eq_ignore_ascii_case(word.as_bytes()));
+        if line.len() > FIRST_MAX_NBYTES || !["Algorithm", "Hash", "Path"].into_iter().any(begins) {
+            return None;
+        }
+        if property(line).is_some_and(|(name, value)| name == Column::Algorithm && !value.is_empty()) {
+            return Some(Layout::Properties(None));
+        }
+        Columns::of_file_hash(line).map(Layout::Columns)
+    }
+}
+
+impl Columns {
+    /// Columns that no line has.
+    pub(super) fn nothing() -> Columns {
+        Columns { split: Split::Commas, columns: Vec::new(), why: BadLine::Columns }
+    }
+
+    /// Those of `<hex> <length> <name>`, if the rest of a line after the digest and a space is so.
+    pub(super) fn sized(algorithm: Algorithm, rest: &[u8]) -> Option<Columns> {
+        let ndigits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_length = ndigits > 0 && (ndigits == 1 || rest[0] != b'0');
+        let has_name = rest.get(ndigits) == Some(&b' ') && !after_blanks(&rest[ndigits..]).is_empty();
+        let columns = vec![Column::Digest(algorithm), Column::Size, Column::Name];
+        let why = BadLine::Form { name: "sizes" };
+        (is_length && has_name).then_some(Columns { split: Split::Blanks, columns, why })
+    }
+
+    /// Reads the names of hashdeep's columns, or its name and version.
+    pub(super) fn header(&mut self, names: &[u8]) -> Result<(), BadLine> {
+        if names == b"HASHDEEP-1.0" {
+            return Ok(());
+        }
+        // Lines below columns that are not understood are not read in another way.
+        self.columns = Vec::new();
+        let names = names.strip_suffix(b",filename").ok_or(BadLine::Columns)?;
+        let (mut found, mut lacking) = (Vec::new(), None);
+        for name in names.split(|&byte| byte == b',') {
+            let column = match (name, Sum::named(name)) {
+                (b"size", _) => Column::Size,
+                (_, Some(Sum::Digest(algorithm))) => Column::Digest(algorithm),
+                _ => {
+                    lacking.get_or_insert(name);
+                    Column::Other
+                }
+            };
+            if column != Column::Other && found.contains(&column) {
+                return Err(BadLine::Columns);
+            }
+            found.push(column);
+        }
+        found.push(Column::Name);
+        self.columns = found;
+        lacking.map_or(Ok(()), |name| Err(BadLine::algorithm(name)))
+    }
+
+    /// The columns that a line of heads of Get-FileHash names.
+    fn of_file_hash(line: &[u8]) -> Option<Columns> {
+        use Column::{Algorithm, Hash, Name, Other};
+        let is_whole = |columns: &[Column]| {
+            [Algorithm, Hash, Name].iter().all(|one| columns.iter().filter(|other| *other == one).count() == 1)
+        };
+        let by_words = (Split::Blanks, words(line).map(Column::of).collect::<Vec<_>>());
+        let by_words = Some(by_words).filter(|(_, columns)| !columns.contains(&Other) && columns.last() == Some(&Name));
+        let mut all = [b',', b';', b'\t'].into_iter().filter_map(|delimiter| {
+            let heads = cells(line, delimiter)?;
+            Some((Split::Csv(delimiter), heads.iter().map(|name| Column::of(name)).collect::<Vec<_>>()))
+        });
+        let (split, columns) = all.find(|(_, columns)| is_whole(columns)).or(by_words)?;
+        is_whole(&columns).then_some(Columns { split, columns, why: BadLine::FileHash })
+    }
+
+    fn read<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
+        match self.split {
+            Split::Commas => {
+                if let Some(names) = line.strip_prefix(b"%%%% ") {
+                    return self.header(names).map_or_else(Line::Unread, |()| Line::Blank);
+                }
+            }
+            // Once more the heads, or the line below them.
+            Split::Blanks | Split::Csv(_) => {
+                let is_rule = line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'-'));
+                if self.why == BadLine::FileHash && (is_rule || Columns::of_file_hash(line).is_some()) {
+                    return Line::Blank;
+                }
+            }
+        }
+        match self.entry(line) {
+            // Without the number of cells the line may be anything.
+            Err(BadLine::FileHash) if self.cells(line).is_none() => Line::Bad(BadLine::FileHash),
+            entry => entry.map_or_else(Line::Unread, Line::Entry),
+        }
+    }
+
+    fn cells<'a>(&self, line: &'a [u8]) -> Option<Vec<Cow<'a, [u8]>>> {
+        let ncells = self.columns.len();
+        let mut found = Vec::with_capacity(ncells);
+        match self.split {
+            Split::Csv(delimiter) => found = cells(line, delimiter)?,
+            Split::Commas => found.extend(line.splitn(ncells, |&byte| byte == b',').map(Cow::Borrowed)),
+            Split::Blanks => {
+                let is_padded = self.why == BadLine::FileHash;
+                let mut rest = if is_padded { line.trim_ascii() } else { after_blanks(line) };
+                for i in 1..ncells {
+                    let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
+                    found.push(rest[..end].into());
+                    // A name may begin with a space.
+                    rest = if is_padded || i + 1 < ncells { after_blanks(&rest[end..]) } else { &rest[end + 1..] };
+                }
+                found.push(rest.into());
+            }
+        }
+        (found.len() == ncells).then_some(found)
+    }
+
+    /// The entry of a line.
+    pub(super) fn entry<'a>(&self, line: &'a [u8]) -> Result<Entry<'a>, BadLine> {
+        let why = || self.why.clone();
+        let mut entry = Entry::new(Vec::new(), true, Cow::Borrowed(b""));
+        let (mut named, mut hash) = (Cow::Borrowed(&b""[..]), Cow::Borrowed(&b""[..]));
+        for (column, cell) in self.columns.iter().zip(self.cells(line).ok_or_else(why)?) {
+            match *column {
+                Column::Size => entry.nbytes = Some(number(&cell).ok_or_else(why)?),
+                Column::Digest(algorithm) => entry.push(Sum::Digest(algorithm), &cell).ok_or_else(why)?,
+                Column::Algorithm => named = cell,
+                Column::Hash => hash = cell,
+                Column::Name => entry.name = cell,
+                Column::Other => {}
+            }
+        }
+        if self.why == BadLine::FileHash {
+            return of_windows(&named, &hash, entry.name.into_owned());
+        }
+        entry.is_tagged = self.why != BadLine::Form { name: "sizes" };
+        if entry.name.is_empty() || entry.name.contains(&0) || entry.digests.is_empty() {
+            return Err(why());
+        }
+        if matches!(self.split, Split::Commas) && is_piece(&entry) {
+            return Err(BadLine::NoFile("a piece of a file"));
+        }
+        Ok(entry)
+    }
+}
+
+/// Whether the name ends with `offset 0-4095` and the length says the same.
+fn is_piece(entry: &Entry<'_>) -> bool {
+    let parts = || {
+        let at = entry.name.windows(8).rposition(|part| part == b" offset ")?;
+        let mut ends = entry.name[at + 8..].split(|&byte| byte == b'-').map(number);
+        let (first, last) = (ends.next()??, ends.next()??);
+        Some(entry.nbytes == Some(last.checked_sub(first)? + 1))
+    };
+    parts() == Some(true)
+}
+
+impl Column {
+    fn of(name: &[u8]) -> Column {
+        let known = [("Algorithm", Column::Algorithm), ("Hash", Column::Hash), ("Path", Column::Name)];
+        let found = known.into_iter().find(|(other, _)| name.eq_ignore_ascii_case(other.as_bytes()));
+        found.map_or(Column::Other, |(_, column)| column)
+    }
+}
+
+fn property_line<'a>(record: &mut Option<Record>, line: &'a [u8]) -> Result<Line<'a>, BadLine> {
+    let first = |value: &[u8]| value.get(..=DIGITS_MAX).unwrap_or(value).to_vec();
+    match (property(line), &mut *record) {
+        (Some((Column::Algorithm, value)), _) => {
+            let before = record.replace(Record { algorithm: first(value), ..Record::default() });
+            return before.map_or(Ok(Line::Blank), |_| Err(BadLine::Unfinished));
+        }
+        (Some((Column::Hash, value)), Some(record)) if record.hex.is_empty() => record.hex = first(value),
+        (Some((Column::Name, value)), _) => {
+            let Record { algorithm, hex, .. } = record.take().ok_or(BadLine::FileHash)?;
+            return of_windows(&algorithm, &hex, value.to_vec()).map(Line::Entry);
+        }
+        (Some(_), _) => return Err(BadLine::FileHash),
+        // A narrow window wraps long values.
+        (None, Some(Record { hex, .. })) if !hex.is_empty() && line.starts_with(b"  ") => {
+            let more = after_blanks(line).trim_ascii_end();
+            if hex.len() + more.len() > DIGITS_MAX {
+                return Err(BadLine::FileHash);
+            }
+            hex.extend_from_slice(more);
+        }
+        (None, _) if line.starts_with(b"  ") => return Err(BadLine::Cut),
+        (None, _) => return Ok(Line::Bad(BadLine::FileHash)),
+    }
+    Ok(Line::Blank)
+}
+
+/// An entry of Get-FileHash.
+fn of_windows<'a>(named: &[u8], hex: &[u8], mut name: Vec<u8>) -> Result<Entry<'a>, BadLine> {
+    // No name in Windows ends with a point.
+    if [hex, &name].iter().any(|cell| cell.ends_with(b"...") || cell.ends_with("…".as_bytes())) {
+        return Err(BadLine::Cut);
+    }
+    let algorithm = algorithm(named).ok_or_else(|| BadLine::algorithm(named))?;
+    let digest = digest(algorithm, hex).filter(|_| !name.is_empty() && !name.contains(&0));
+    let digest = digest.ok_or(BadLine::FileHash)?;
+    let has_drive = matches!(&name[..], [drive, b':', b'\\', ..] if drive.is_ascii_alphabetic());
+    if has_drive || name.starts_with(b"\\\\") {
+        name.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
+    }
+    Ok(Entry::new(vec![(algorithm, digest)], true, name.into()))
+}
+
+/// `Name : value`
+fn property(line: &[u8]) -> Option<(Column, &[u8])> {
+    let colon = line.iter().position(|&byte| byte == b':')?;
+    let (name, value) = (&line[..colon], &line[colon + 1..]);
+    let is_name = name.ends_with(b" ") && !name.starts_with(b" ");
+    let column = Column::of(name.trim_ascii_end());
+    (is_name && column != Column::Other).then(|| (column, value.trim_ascii()))
+}
+
+/// The cells of a line of CSV (RFC 4180).
+pub(super) fn cells(line: &[u8], delimiter: u8) -> Option<Vec<Cow<'_, [u8]>>> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    loop {
+        let (cell, after) = match rest.strip_prefix(b"\"") {
+            Some(mut quoted) => {
+                let mut cell = Vec::new();
+                loop {
+                    let end = quoted.iter().position(|&byte| byte == b'"')?;
+                    cell.extend_from_slice(&quoted[..end]);
+                    quoted = &quoted[end + 1..];
+                    if quoted.first() != Some(&b'"') {
+                        break;
+                    }
+                    cell.push(b'"');
+                    quoted = &quoted[1..];
+                }
+                (Cow::Owned(cell), quoted)
+            }
+            None => {
+                let end = rest.iter().position(|&byte| byte == delimiter).unwrap_or(rest.len());
+                (Cow::Borrowed(&rest[..end]), &rest[end..])
+            }
+        };
+        found.push(cell);
+        match after.split_first() {
+            None => return Some(found),
+            Some((&byte, after)) if byte == delimiter => rest = after,
+            Some(_) => return None,
+        }
+    }
+}
+
+impl Section {
+    /// The section of digests that a field begins.
+    pub(super) fn of(key: &[u8]) -> Option<Section> {
+        let is_files = key == b"Files";
+        let name = key.strip_prefix(b"Checksums-").unwrap_or(key);
+        let name = if name.eq_ignore_ascii_case(b"MD5Sum") || is_files { b"MD5" } else { name };
+        let digest = Column::Digest(algorithm(name)?);
+        let of = |columns| Columns { split: Split::Blanks, columns, why: BadLine::Form { name: "debian" } };
+        // Section and priority.
+        let five = vec![digest, Column::Size, Column::Other, Column::Other, Column::Name];
+        Some(Section::Digests(of(vec![digest, Column::Size, Column::Name]), is_files.then(|| of(five))))
+    }
+}
+
+fn field_line<'a>(section: &mut Section, has_digests: &mut bool, line: &'a [u8]) -> Option<Line<'a>> {
+    let bare = line.trim_ascii();
+    if bare.is_empty() {
+        return Some(Line::Blank);
+    }
+    if matches!(line[0], b' ' | b'\t') {
+        let mut parts = words(bare);
+        return Some(match section {
+            Section::Digests(three, five) => {
+                let columns = five.as_ref().filter(|_| words(bare).count() == 5).unwrap_or(three);
+                // No name has a blank.
+                let is_whole = words(bare).count() == columns.columns.len();
+                let entry = columns.entry(bare).ok().filter(|_| is_whole);
+                entry.map_or(Line::Unread(BadLine::Form { name: "debian" }), Line::Entry)
+            }
+            Section::Other(key) => {
+                let is_hex = parts.next().is_some_and(|word| word.len() >= 32 && hex_ndigits(word) == word.len());
+                let is_digest = is_hex && parts.next().and_then(number).is_some() && parts.next().is_some();
+                if is_digest { Line::Unread(BadLine::algorithm(key)) } else { Line::Blank }
+            }
+        });
+    }
+    let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-').unwrap_or(line.len());
+    let Some(value) = line[end..].strip_prefix(b":") else {
+        return has_digests.then_some(Line::Unread(BadLine::Form { name: "debian" }));
+    };
+    let found = Section::of(&line[..end]);
+    let is_empty = value.trim_ascii().is_empty();
+    *has_digests |= found.is_some();
+    let is_unread = found.is_some() && !is_empty;
+    *section = found.filter(|_| is_empty).unwrap_or_else(|| Section::Other(line[..end.min(64)].to_vec()));
+    // The digest of a file that another field names, as in Packages.
+    Some(if is_unread { Line::Unread(BadLine::Form { name: "debian" }) } else { Line::Blank })
+}
+
+impl Record {
+    /// The record that a line of `gpg --print-md` begins.
+    pub(super) fn print_md(line: &[u8]) -> Option<Record> {
+        let is_hex = |word: &[u8]| matches!(word.len(), 2 | 4 | 8) && hex_ndigits(word) == word.len();
+        // From the end: groups of digits, an algorithm, the name. A name is longer than a first part of it.
+        let nwords = words(line).rev().take_while(|word| is_hex(word)).count();
+        let mut groups: Vec<&[u8]> = words(line).rev().take(nwords).collect();
+        groups.reverse();
+        let first = *groups.first().filter(|_| nwords > 1)?;
+        let before = line[..first.as_ptr() as usize - line.as_ptr() as usize].trim_ascii_end();
+        let (before, algorithm) = match before.strip_suffix(b"=").map(<[u8]>::trim_ascii_end) {
+            Some(before) => {
+                let at = before.iter().rposition(|&byte| byte == b' ')?;
+                (before[..at].trim_ascii_end(), before[at + 1..].to_vec())
+            }
+            None => (before, Vec::new()),
+        };
+        let name = before.strip_suffix(b":").filter(|name| !name.is_empty())?;
+        let is_even = groups.iter().all(|word| word.len() == first.len()) && nwords * first.len() >= 16;
+        let algorithm = match (algorithm.is_empty(), first.len()) {
+            (true, 2) => b"MD5".to_vec(),
+            (true, 4) => b"SHA1".to_vec(),
+            _ => algorithm,
+        };
+        (is_even && line.len() <= FIRST_MAX_NBYTES).then(|| Record {
+            name: name.to_vec(),
+            algorithm,
+            hex: groups.concat(),
+        })
+    }
+
+    /// Whether no more digits can follow.
+    fn is_whole(&self) -> bool {
+        algorithm(&self.algorithm).is_some_and(|algorithm| self.hex.len() >= 2 * algorithm.digest_nbytes())
+    }
+
+    fn finish(self) -> Line<'static> {
+        let known = if self.algorithm.is_empty() { of_length(self.hex.len()) } else { algorithm(&self.algorithm) };
+        let Some(algorithm) = known else {
+            let length = BadLine::Length { ndigits: self.hex.len() };
+            return Line::Unread(if self.algorithm.is_empty() { length } else { BadLine::algorithm(&self.algorithm) });
+        };
+        match digest(algorithm, &self.hex) {
+            Some(digest) => Line::Entry(Entry::new(vec![(algorithm, digest)], true, self.name.into())),
+            None => Line::Unread(BadLine::Unfinished),
+        }
+    }
+}
+
+/// The end of a record may show in the line below it only.
+fn print_md_line<'a>(open: &mut Option<Record>, line: &'a [u8], more: &mut Vec<Line<'static>>) -> Option<Line<'a>> {
+    if let Some(mut record) = open.take() {
+        let is_hex = words(line).all(|word| hex_ndigits(word) == word.len());
+        if line.starts_with(b" ") && is_hex && !record.is_whole() && record.hex.len() <= DIGITS_MAX {
+            words(line).for_each(|word| record.hex.extend_from_slice(word));
+            *open = Some(record);
+            return Some(Line::Blank);
+        }
+        more.push(record.finish());
+    }
+    *open = Record::print_md(line);
+    (open.is_some() || line.is_empty()).then_some(Line::Blank)
+}
