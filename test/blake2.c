@@ -129,6 +129,8 @@ int main(int argc, char **argv)
 {
     test_start(argc, argv);
     const uint8_t *pool = random_pool(4096);
+    if (hl_alg_find(HL_BLAKE2B) == NULL && hl_alg_find(HL_BLAKE2S) == NULL)
+        test_skip("%s", "BLAKE2 (left out)");
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
         if (alg->ending != HL_COUNTED)
@@ -139,8 +141,10 @@ int main(int argc, char **argv)
             const char *isa = test_isa(i, "%s with parameters", alg->name);
             if (isa == NULL)
                 continue;
-            test_case("%s, %s: RFC 7693 appendix E", alg->name, isa);
-            check_self_test(alg);
+            if (alg->alg != HL_BLAKE2B_256) {
+                test_case("%s, %s: RFC 7693 appendix E", alg->name, isa);
+                check_self_test(alg);
+            }
             test_case("%s, %s: many messages, lengths of digests", alg->name, isa);
             check_many(alg, pool);
         }

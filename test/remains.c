@@ -30,6 +30,7 @@ static uint8_t secret[SECRET_MAX_NBYTES];
 static size_t secret_nbytes;
 static hl_hmac_key key;
 static hl_hmac_ctx ctx, ctxs[COUNT], *all[COUNT];
+static hl_ctx *inner[COUNT]; /* of ctxs */
 static hl_hmac_key keys[COUNT]; /* all equal, but separate */
 static hl_slice passwords[COUNT];
 static uint8_t exported[HL_EXPORT_MAX_NBYTES];
@@ -327,8 +328,12 @@ static void prepare(const struct call *c)
         secret_nbytes = alg->block_nbytes + (c->nbytes == 0 ? 0 : 48);
         memset(ctxs, 0, sizeof ctxs); /* another algorithm's longer block */
         for (size_t i = 0; i < COUNT; i++) {
+            const hl_blake2_parameters keyed = {.key = secret, .key_nbytes = 32};
             hl_init(&ctxs[i].inner, alg->alg);
+            if (alg->ending == HL_COUNTED)
+                hl_blake2_init(&ctxs[i].inner, alg->alg, alg->digest_nbytes, &keyed);
             hl_update(&ctxs[i].inner, secret, secret_nbytes);
+            inner[i] = &ctxs[i].inner;
         }
         return;
     }
@@ -354,6 +359,8 @@ static void prepare(const struct call *c)
 
 static int is_defined(const struct call *c)
 {
+    if (alg->ending == HL_COUNTED && c->kind >= STREAM_UPDATE && c->kind <= STREAMS_FINAL)
+        return 1;
     return has_hmac(alg) ? c->kind != LONG : c->kind == BEGUN || c->kind == AGAIN ||
                                                      (c->kind == LONG && alg->ending == HL_XOF);
 }
@@ -367,6 +374,15 @@ static hl_status make_call(const struct call *c)
 {
     hl_status status = HL_OK;
 
+    if (alg->ending == HL_COUNTED && c->kind >= STREAM_UPDATE) { /* with a key */
+        switch (c->kind) {
+        case STREAM_UPDATE: CALL(hl_update(inner[0], messages[0].data, messages[0].nbytes)); break;
+        case STREAM_FINAL: CALL(hl_final(inner[0], tags)); break;
+        case STREAMS_UPDATE: CALL(hl_update_many(inner, messages, c->count)); break;
+        default: CALL(hl_final_many(inner, c->count, tags)); break;
+        }
+        return status;
+    }
     switch (c->kind) {
     case KEY_INIT: CALL(hl_hmac_key_init(&key, alg->alg, secret, secret_nbytes)); break;
     case ONE: CALL(hl_hmac(&key, messages[0].data, messages[0].nbytes, tags)); break;
@@ -375,7 +391,7 @@ static hl_status make_call(const struct call *c)
     case MANY_KEYS: CALL(hl_hmac_many_keys(keys, messages, c->count, tags)); break;
     case LONG:
     case AGAIN:
-    case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .is_secret = 1,
+    case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .is_secret = alg->ending != HL_COUNTED,
                                       .messages = {.count = c->count, .base = messages}, .digests = tags,
                                       .begin = &ctxs[0].inner, .again = c->kind == AGAIN ? other_body() : 0,
                                       .digest_nbytes = c->kind == LONG ? LONG_NBYTES : 0,
@@ -423,11 +439,13 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
         oracle_hmac(alg, secret, secret_nbytes, messages[0].data, messages[0].nbytes, tag);
         hide_bytes(tag, alg->digest_nbytes, 0);
     }
-    if (c->kind == STREAM_UPDATE)
+    if (alg->ending == HL_COUNTED && c->kind >= STREAM_UPDATE)
+        hide_state_after(&ctxs[0].inner, &messages[0]);
+    else if (c->kind == STREAM_UPDATE)
         hide_state_after(&ctx.inner, &messages[0]);
     if (c->kind == PBKDF2) /* the derived keys, which `tags` already has */
         hide_bytes(tags, 2 * alg->digest_nbytes, 0);
-    if (c->kind == STREAMS_UPDATE)
+    if (c->kind == STREAMS_UPDATE && has_hmac(alg))
         for (size_t i = 0; i < 4; i++)
             hide_state_after(&ctx.inner, &messages[i]);
     if (c->kind == LONG)

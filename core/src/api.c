@@ -212,10 +212,11 @@ hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl
             ctx->state.w32[6 + i] ^= hli_load32(parameters->personal + 4 * i, 0);
         }
     if (key_nbytes != 0) {
+        const unsigned last = info->nwords - 1;
         if (info->word_nbytes == 8)
-            ctx->state.w64[0] ^= key_nbytes << 8;
+            ctx->state.w64[0] ^= key_nbytes << 8, ctx->state.w64[last] |= HLI_KEYED;
         else
-            ctx->state.w32[0] ^= (uint32_t)key_nbytes << 8;
+            ctx->state.w32[0] ^= (uint32_t)key_nbytes << 8, ctx->state.w32[last] |= HLI_KEYED;
         hli_zero(ctx->block, info->block_nbytes);
         hli_copy(ctx->block, parameters->key, key_nbytes);
         ctx->nbytes = info->block_nbytes;
@@ -251,8 +252,10 @@ hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t co
     hl_status status = check_contexts(ctxs, count, 0, NULL, &info, &plan);
     if (status == HL_OK && chunks == NULL)
         status = HL_ENULL;
-    for (size_t i = 0; status == HL_OK && i < count; i++)
+    for (size_t i = 0; status == HL_OK && i < count; i++) {
         status = hli_check_slice(chunks[i].data, chunks[i].nbytes, ctxs[i]->nbytes);
+        plan.is_secret |= hli_is_keyed(info, &ctxs[i]->state);
+    }
     if (status != HL_OK)
         return status;
     hli_check_readable_slices(chunks, count);
@@ -271,9 +274,11 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
     hl_alg_info as;
     if (status == HL_OK && hli_is_counted(info)) { /* one length of digests */
         as = hli_counted_as(info, &ctxs[0]->state);
-        for (size_t i = 1; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             if (hli_counted_digest_nbytes(info, &ctxs[i]->state) != as.digest_nbytes)
                 return HL_ESTATE;
+            plan.is_secret |= hli_is_keyed(info, &ctxs[i]->state);
+        }
         plan.first.alg = &as;
         plan.digest_stride = as.digest_nbytes;
     }
@@ -285,7 +290,11 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
 /* Not inlined, so that a short update saves no registers. */
 static HLI_NOINLINE hl_status update_blocks(const hl_alg_info *info, hl_ctx *ctx, const void *data, size_t nbytes)
 {
-    hli_update_one(hli_choose_now(info->body), info, ctx, data, nbytes);
+    const hl_kernel *const kernel = hli_choose_now(info->body);
+
+    hli_update_one(kernel, info, ctx, data, nbytes);
+    if (__builtin_expect(hli_is_keyed(info, &ctx->state), 0))
+        hli_forget_one(kernel);
     return HL_OK;
 }
 

@@ -206,15 +206,24 @@ HLI_INLINE int hli_is_sponge(const hl_alg_info *alg)
 }
 
 /* BLAKE2. Behind the chaining value a state has the counter of bytes, the mark of the last block, all bits of it, and the
- * length of the digest. */
+ * length of the digest, with HLI_KEYED if a key came first: states and the message before are then secret. */
 HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
 {
     return alg->ending == HL_COUNTED;
 }
 enum { HLI_COUNTER = 8 }; /* the word of the counter */
-HLI_INLINE unsigned hli_counted_digest_nbytes(const hl_alg_info *alg, const hl_state *state)
+enum { HLI_KEYED = 0x100 };
+HLI_INLINE unsigned hli_counted_last(const hl_alg_info *alg, const hl_state *state)
 {
     return (unsigned)(alg->word_nbytes == 8 ? state->w64[alg->nwords - 1] : state->w32[alg->nwords - 1]);
+}
+HLI_INLINE unsigned hli_counted_digest_nbytes(const hl_alg_info *alg, const hl_state *state)
+{
+    return hli_counted_last(alg, state) & (HLI_KEYED - 1);
+}
+HLI_INLINE int hli_is_keyed(const hl_alg_info *alg, const hl_state *state)
+{
+    return hli_is_counted(alg) && (hli_counted_last(alg, state) & HLI_KEYED) != 0;
 }
 /* The algorithm as if its digests had the length of that stream's. */
 HLI_INLINE hl_alg_info hli_counted_as(const hl_alg_info *alg, const hl_state *state)

@@ -97,9 +97,10 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
         const unsigned digest_nbytes = hli_counted_digest_nbytes(info, &state);
         const uint64_t hashed = length - nheld;
         if (info->word_nbytes == 8 ? state.w64[HLI_COUNTER] != hashed || state.w64[HLI_COUNTER + 1] != 0 ||
-                                         state.w64[info->nwords - 1] != digest_nbytes
+                                         (state.w64[info->nwords - 1] & ~(uint64_t)HLI_KEYED) != digest_nbytes
                                    : state.w32[HLI_COUNTER] != (uint32_t)hashed ||
-                                         state.w32[HLI_COUNTER + 1] != hashed >> 32 || state.w32[HLI_COUNTER + 2] != 0)
+                                         state.w32[HLI_COUNTER + 1] != hashed >> 32 || state.w32[HLI_COUNTER + 2] != 0 ||
+                                         (state.w32[info->nwords - 1] & ~(uint32_t)HLI_KEYED) != digest_nbytes)
             return HL_EIMPORT;
         if (digest_nbytes == 0 || digest_nbytes > info->digest_nbytes)
             return HL_EIMPORT;

@@ -149,6 +149,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     const size_t count = all.count;
     struct hli_plan plan;
     uint64_t before = 0;
+    int is_keyed = 0;
 
     if (keys != NULL && (info == NULL || !hli_has_hmac(info)))
         return HL_ESTATE;
@@ -216,11 +217,12 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
                                              hli_counted_digest_nbytes(info, &begin->state)))
                 return HL_ESTATE;
             before = ctx->nbytes > before ? ctx->nbytes : before;
+            is_keyed |= hli_is_keyed(info, &ctx->state);
         }
     status = hli_check_messages(&all, before);
     if (status != HL_OK || count == 0)
         return status;
-    plan.is_secret = keys != NULL || job->is_secret != 0;
+    plan.is_secret = keys != NULL || job->is_secret != 0 || is_keyed;
     if (all.layout == HL_ROWS && all.nbytes == 0) /* base may be NULL, and C allows no addition to NULL */
         all.stride = 0;
     if (begin != NULL && (job->begin_stride != 0 || hli_rest_of_block(info, begin->nbytes) != 0)) {

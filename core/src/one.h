@@ -174,6 +174,8 @@ HLI_INLINE void hli_final_one(const hl_kernel *kernel, const hl_alg_info *alg, h
         if (hli_is_counted(alg)) {
             const hl_alg_info as = hli_counted_as(alg, &ctx->state);
             hli_hash_one(kernel, &as, &ctx->state, ctx->nbytes - nrest, ctx->block, nrest, digest);
+            if (hli_is_keyed(alg, &ctx->state))
+                hli_forget_one(kernel);
         } else {
             hli_hash_one(kernel, alg, &ctx->state, ctx->nbytes - nrest, ctx->block, nrest, digest);
         }

@@ -178,6 +178,10 @@ static const OSSL_PARAM *digest_gettable_params(void *provider)
     return params;
 }
 
+/* Whether an algorithm identifier has no parameters: of SHA, not of MD5, RIPEMD-160, BLAKE2 and SM3. */
+#define ALGID_ABSENT(alg, kind, big_endian) \
+    ((kind) == HL_SPONGE || (kind) == HL_XOF || ((big_endian) && (alg) != HL_SM3))
+
 /* OpenSSL passes no context here, so that no error can be added. */
 static int digest_get_params(OSSL_PARAM params[], hl_alg alg, int algid_absent)
 {
@@ -291,7 +295,7 @@ static int no_ctx_params(void *context, const OSSL_PARAM params[])
     }                                                                                                                  \
     static int get_params_##NAME(OSSL_PARAM params[])                                                                  \
     {                                                                                                                  \
-        return digest_get_params(params, HL_##NAME, (kind) != HL_STRENGTHENED || IS_BIG_ENDIAN_##body);                \
+        return digest_get_params(params, HL_##NAME, ALGID_ABSENT(HL_##NAME, kind, IS_BIG_ENDIAN_##body));              \
     }                                                                                                                  \
     static const OSSL_DISPATCH functions_##NAME[] = {                                                                  \
         FUNCTION(OSSL_FUNC_DIGEST_NEWCTX, newctx_##NAME),                                                              \
@@ -339,7 +343,7 @@ hl_alg hlp_alg_named(const char *name)
             while (name[n] != '\0' && each[n] != ':' && lower(name[n]) == lower(each[n]))
                 n++;
             if (name[n] == '\0' && (each[n] == '\0' || each[n] == ':'))
-                return hlp_algs[i];
+                return hl_alg_find(hlp_algs[i])->ending == HL_COUNTED ? (hl_alg)0 : hlp_algs[i];
             each += strcspn(each, ":");
             each += *each == ':';
         }

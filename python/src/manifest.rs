@@ -16,7 +16,7 @@ use hashloom_list::manifest::signature::{PublicKey, Signatures, file_name, folde
 use hashloom_list::manifest::{
     Comparison, Difference, Entry, Error, Found, Kind, Reader, Reason as Unread, Scan, ScanError, Status, Writer,
 };
-use hashloom_list::{Line, Parser, decoded};
+use hashloom_list::{BadLine, Line, Parser, decoded};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -381,6 +381,23 @@ fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyRes
     parser.begin_list(end);
     // The last line may have no end; there is no line after the last end.
     let content = content.strip_suffix(&[end]).unwrap_or(&content);
+    let read = |line: Line<'_>, number: u64| match line {
+        Line::Blank => Ok(()),
+        Line::Unread(why) | Line::Bad(why) => wrong.append((number, why.to_string())),
+        Line::Entry(entry) if *entry.name == *b"-" => {
+            wrong.append((number, "the name - is standard input: it cannot be checked here"))
+        }
+        // No CRC is computed here.
+        Line::Entry(entry) if entry.digests.is_empty() => wrong.append((number, BadLine::NoDigest.to_string())),
+        Line::Entry(entry) => {
+            let mut digests = entry.digests;
+            digests.sort_by_key(|(algorithm, _)| algorithm.name());
+            let of =
+                |(algorithm, digest): &(Algorithm, Hash)| (python_name(*algorithm), PyBytes::new(py, digest.as_ref()));
+            let digests: Vec<_> = digests.iter().map(of).collect();
+            entries.append((number, PyBytes::new(py, &entry.name), digests, entry.nbytes))
+        }
+    };
     let mut number = 0;
     for line in content.split(|&byte| byte == end) {
         number += 1;
@@ -388,25 +405,13 @@ fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyRes
             wrong.append((number, "a line of JSON: check a manifest with pyhashloom.manifest.check"))?;
             continue;
         }
-        match parser.parse(line) {
-            Line::Blank => {}
-            Line::Unread(why) | Line::Bad(why) => wrong.append((number, why.to_string()))?,
-            Line::Entry(entry) if *entry.name == *b"-" => {
-                wrong.append((number, "the name - is standard input: it cannot be checked here"))?;
-            }
-            Line::Entry(entry) => {
-                let mut digests = entry.digests;
-                digests.sort_by_key(|(algorithm, _)| algorithm.name());
-                let of = |(algorithm, digest): &(Algorithm, Hash)| {
-                    (python_name(*algorithm), PyBytes::new(py, digest.as_ref()))
-                };
-                let digests: Vec<_> = digests.iter().map(of).collect();
-                entries.append((number, PyBytes::new(py, &entry.name), digests, entry.nbytes))?;
-            }
+        read(parser.parse(line), number)?;
+        while let Some(line) = parser.more(false) {
+            read(line, number)?;
         }
     }
-    if let Some(why) = parser.end_list() {
-        wrong.append((number, why.to_string()))?;
+    while let Some(line) = parser.more(true) {
+        read(line, number)?;
     }
     (entries, wrong).into_pyobject(py)
 }

@@ -111,8 +111,8 @@ def main() -> int:
             print("skipped: packing by npm, which is not installed: the folder is tested as it is")
             shutil.copytree(arguments.package, installed)
         nbytes = sum((installed / name).stat().st_size for name in ("index.js", "module.js"))
-        if nbytes > 120_000:
-            failed.append(f"{nbytes} bytes of JavaScript: expected at most 120,000")
+        if nbytes > 140_000:
+            failed.append(f"{nbytes} bytes of JavaScript: expected at most 140,000")
         (pathlib.Path(folder) / "package.json").write_text('{"dependencies": {"hashloom": "*"}}')
         for path in [*(HERE / name for name in ("test.mjs", "hostile.mjs", "node.mjs", "page.mjs")),
                      *(ROOT / "vectors/npm").glob("*.json")]:

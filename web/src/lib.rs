@@ -242,7 +242,7 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
             end = its_end;
             list.read_to_end(&mut text)
         });
-        parser.begin_list(end);
+        parser.begin_named(end, &state.input[nbytes..][..name_nbytes]);
         let text = text.strip_suffix(&[end]).unwrap_or(&text);
         let mut tell = |number: u64, why: BadLine| {
             nbad += 1;
@@ -250,17 +250,23 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
                 bad.push(json::text(format!("line {number}: {why}").as_bytes()));
             }
         };
+        let mut read = |line: Line<'_>, number| match line {
+            Line::Blank => {}
+            // The page computes no CRC.
+            Line::Entry(entry) if entry.digests.is_empty() => tell(number, BadLine::NoDigest),
+            Line::Entry(entry) => entries.push(describe_entry(&entry, number, &algorithms[..ntold])),
+            Line::Unread(why) | Line::Bad(why) => tell(number, why),
+        };
         let mut nlines = 0;
         for (line, number) in text.split(|&byte| byte == end).zip(1..) {
             nlines = number;
-            match parser.parse(line) {
-                Line::Blank => {}
-                Line::Entry(entry) => entries.push(describe_entry(&entry, number, &algorithms[..ntold])),
-                Line::Unread(why) | Line::Bad(why) => tell(number, why),
+            read(parser.parse(line), number);
+            while let Some(line) = parser.more(false) {
+                read(line, number);
             }
         }
-        if let Some(why) = parser.end_list() {
-            tell(nlines, why);
+        while let Some(line) = parser.more(true) {
+            read(line, nlines);
         }
         state.answer = Json::object()
             .list("entries", entries.into_iter())

@@ -109,8 +109,11 @@ void LV_NAME(sm3_schedule)(const uint8_t block[], void *schedule)
     uint32_t w[68], *words = schedule;
 
     lv32_load_block(w, &block, 0, 1);
-    for (unsigned t = 16; t < 68; t++)
-        w[t] = SCHEDULE(w[t - 16], w[t - 13], w[t - 9], w[t - 6], w[t - 3]);
+    for (unsigned t = 16; t < 68; t++) {
+        uint32_t *at = w + t;
+        HLI_NEW_POINTER(at); /* one word after the other: of pairs the proof knows no rotation */
+        at[0] = SCHEDULE(at[-16], at[-13], at[-9], at[-6], at[-3]);
+    }
     for (unsigned t = 0; t < 64; t++) {
         words[t] = w[t];
         words[64 + t] = w[t] ^ w[t + 4];
