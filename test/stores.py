@@ -187,23 +187,6 @@ def restic(folder):
     equal("restic: objects", sorted(objects), sorted(files))
 
 
-def skopeo(folder):
-    put(folder / "layer/f", b"x")
-    tool("tar", "cf", "layer.tar", "layer", cwd=folder)
-    layer = (folder / "layer.tar").read_bytes()
-    config = json.dumps({"architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hexed("sha256")(layer)]}}).encode()
-    media = "application/vnd.docker."
-    described = lambda data, kind: {"mediaType": media + kind, "size": len(data), "digest": "sha256:" + hexed("sha256")(data)}
-    manifest = {"schemaVersion": 2, "mediaType": media + "distribution.manifest.v2+json"}
-    manifest |= {"config": described(config, "container.image.v1+json"), "layers": [described(layer, "image.rootfs.diff.tar")]}
-    for data in (layer, config):
-        put(folder / "dir" / hexed("sha256")(data), data)
-    put(folder / "dir/manifest.json", json.dumps(manifest).encode())
-    put(folder / "dir/version", b"Directory Transport Version: 1.1\n")
-    tool("skopeo", "--insecure-policy", "copy", "-q", "dir:dir", "oci:image:x", cwd=folder)
-    equal("OCI: objects", len(by_tool(folder, folder / "image", "OCI")), 3)
-
-
 def npm(folder):
     put(folder / "package/package.json", b'{"name":"x","version":"1.0.0"}')
     tool("tar", "czf", "x.tgz", "package", cwd=folder)
@@ -410,7 +393,7 @@ def main():
     HASHLOOM = arguments.hashloom.resolve()
     checks.is_required = arguments.require
     run_part(forms)
-    for part, needs in ((git_lfs, ("git", "git-lfs")), (restic, ("restic",)), (skopeo, ("skopeo",)), (npm, ("npm",)), (ostree, ("ostree",))):
+    for part, needs in ((git_lfs, ("git", "git-lfs")), (restic, ("restic",)), (npm, ("npm",)), (ostree, ("ostree",))):
         run_part(part, needs)
     run_part(par2, ("par2",))
     if not checks.has("debsums"):

@@ -61,7 +61,6 @@ debsums           debsums                     test                          -
 par2              par2                        test                          -
 git-lfs           git-lfs                     test                          -
 restic            restic                      test                          -
-skopeo            skopeo                      test                          -
 ostree            ostree                      test                          -
 dpkg-source       dpkg-dev                    test                          -
 bsdtar            libarchive-tools            test                          -
