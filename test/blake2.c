@@ -129,8 +129,12 @@ int main(int argc, char **argv)
 {
     test_start(argc, argv);
     const uint8_t *pool = random_pool(4096);
-    if (hl_alg_find(HL_BLAKE2B) == NULL && hl_alg_find(HL_BLAKE2S) == NULL)
+    if (hl_alg_find(HL_BLAKE2B) == NULL && hl_alg_find(HL_BLAKE2S) == NULL) {
+        hl_ctx ctx;
         test_skip("%s", "BLAKE2 (left out)");
+        test_case("a build without BLAKE2");
+        CHECK(hl_blake2_init(&ctx, HL_BLAKE2B, 1, NULL) == HL_EALG, "an algorithm that is left out");
+    }
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
         if (alg->ending != HL_COUNTED)
