@@ -119,7 +119,8 @@ impl FromStr for Checksum {
 const S3_HELP: &str = "\
 What is printed:
   BASE64-N (HEX-N for md5), two blanks, FILE; N is the number of parts. The
-  checksum of a whole object has no -N: crc64nvme, and others with --full-object.
+  checksum of a whole object has no -N: crc64nvme's, and others' with
+  --full-object.
   --parts first prints a line for each part: the part's checksum, two blanks,
   FILE, a colon, the part's number.
   The aws program cuts files longer than 8 MiB into parts of 8 MiB unless
