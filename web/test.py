@@ -810,10 +810,10 @@ class Tests(Shown):
                          ".find((option) => option.text === 'SHA3-512').value; field.onchange(); })()")
         self.until("source !== null && check.source === source")
         assert self.wait()[0] == {"a": "damaged: not the list's SHA3-512", "b": "OK"}
-        (self.folder / "list").write_text(f"BLAKE2b (a) = {'0' * 128}\nSHA256 (b) = {sha256(files['b']).hex()}\n")
+        (self.folder / "list").write_text(f"WHIRLPOOL (a) = {'0' * 128}\nSHA256 (b) = {sha256(files['b']).hex()}\n")
         verdicts, summary = self.choose(self.folder / "list", top)
         assert verdicts == {"b": "OK", "a": "extra: not named"} or verdicts["b"] == "OK", verdicts
-        assert "BLAKE2b" in self.text("#note-list") and "1 line of the list could not be read" in summary
+        assert "WHIRLPOOL" in self.text("#note-list") and "1 line of the list could not be read" in summary
         assert self.browser.run("document.getElementById('work').className") == "gone"
 
     def test_folder_with_its_list(self):
