@@ -225,8 +225,8 @@ pub struct Commp {
 
 const COMMP_HELP: &str = "\
 What is printed:
-  the piece's CID (baga6ea4seaq...; with --v2 bafkzcib...), two blanks, the padded
-  size of the piece in bytes, two blanks, FILE
+  the piece's CID (baga6ea4seaq...; with --v2 bafkzcib...), two blanks, the
+  padded size of the piece in bytes, two blanks, FILE
 
 Exit status:
   0    printed
