@@ -48,7 +48,6 @@ ALLOWED = {
     "web/npm/package.json": "words that people search for",
     "web/npm/page.mjs": "the algorithms of crypto.subtle",
     "core/src/alg/constants.c": "constants of standards, each beside its digests",
-    "go/internal/core/gen/text.py": "what the Go module leaves out",
     "core/src/core.h": "constants of standards: a new block function brings its own",
     "drop-in/pkcs11/cryptoki.h": "numbers of PKCS #11",
     "drop-in/pkcs11/mechanism.c": "numbers of PKCS #11 for PBKDF2",

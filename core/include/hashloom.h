@@ -399,7 +399,8 @@ typedef void hl_blocks_fn(void *state, const uint8_t *const msg[], size_t nblock
  * schedule, a word of the state's size and aligned to it, is
  *   W[t] + K[t] of round t (FIPS 180-4 sections 6.1.2, 6.2.2 and 6.4.2);
  *   for RIPEMD-160, word 16 * (5 * s + j) + i is X[i] + K of round j, with s = 0 for the left line, 1 for the right;
- *   for MD5, word t is X[k] + T of step t.
+ *   for MD5, word t is X[k] + T of step t;
+ *   for SM3, word t is W[t], and word 64 + t is W'[t] (GB/T 32905-2016 section 5.3.2).
  * Messages of one length that is a multiple of the block size end in such a block: it is all padding. */
 typedef void hl_scheduled_fn(void *state, const void *schedule);
 

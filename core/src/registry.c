@@ -31,7 +31,8 @@ static const struct {
 };
 
 #define BODY(body, name) \
-    _Static_assert(HLI_ALG_##name == 1 << HL_BODY_##body, "parts.h has the block functions in another order");
+    _Static_assert(HLI_ALG_##name == 1 << HL_BODY_##body, "parts.h has the block functions in another order"); \
+    _Static_assert((int)HLI_BODY_##body == (int)HL_BODY_##body, "registry.def has a body in another order");
 #define ISA(name, needs) _Static_assert(HLI_ISA_##name >= 0, "parts.h lacks an instruction set");
 #include "registry.def"
 #ifdef HL_ALGORITHMS
