@@ -93,7 +93,7 @@ pub struct Parser {
     list: Box<List>,
 }
 
-/// What is known of the present list.
+/// The state of the present list.
 #[derive(Debug, Clone, Default)]
 struct List {
     /// Whether digests follow names; `None` before the first line without a tag.
@@ -196,7 +196,7 @@ pub enum Line<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// The file's digests. The algorithm is the one that the line names; otherwise the one with digests of this length.
-    /// None if the line has only CRCs, or a length.
+    /// There are no digests if the line has only CRCs, or a length.
     pub digests: Vec<(Algorithm, Hash)>,
     /// Its cyclic redundancy checks, which find accidents only, not changes on purpose.
     pub crcs: Vec<(Crc, u64)>,
@@ -245,7 +245,7 @@ impl<'a> Entry<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
-    /// That of all lists, or of lists of this [form](Parser::nfolders_up).
+    /// The folder of all lists, or of lists of this [form](Parser::nfolders_up).
     Base,
     /// The folder that the list is in.
     List,
@@ -537,8 +537,8 @@ impl Parser {
         self.list.form
     }
 
-    /// What a reader should know of the list, as far as it was read: that nobody has checked its signature, and that it
-    /// has no digests.
+    /// Remarks for the reader of the list, as far as it was read: that nobody has checked its signature, and that it has
+    /// no digests.
     ///
     /// ```
     /// # use hashloom_list::Parser;

@@ -34,7 +34,7 @@ pub struct Wanted {
     pub otherwise: Verdict,
 }
 
-/// What is said of something that is not hashed.
+/// A result that needs no hashing.
 pub enum Note {
     /// A file of this name is not as it should be.
     Failed(Vec<u8>, String),

@@ -622,7 +622,7 @@ impl<'a> Reading<'a> {
     fn next(&mut self) -> Option<Step<Listed, Bad>> {
         /// A list may have any number of reasons.
         const TOLD_MAX: usize = 8;
-        /// Of a line that is no checksum, so much is shown.
+        /// A message shows the first bytes of a line that is no checksum.
         const TEXT_NBYTES: usize = 100;
         loop {
             let (parsed, mode) = match self.lines.next(self.grammar) {

@@ -2,7 +2,7 @@
 
 //! Checksums that are no hashes: CRCs of lists, and those and sums of bytes that `cksum` and `sum` print.
 //!
-//! What these two print is read one file after the other: a CPU computes such sums about as fast as one thread reads.
+//! `cksum` and `sum` read one file after the other: a CPU computes such sums about as fast as one thread reads.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;

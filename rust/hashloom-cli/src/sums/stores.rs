@@ -15,7 +15,7 @@ use super::front::End;
 use super::summing::trouble;
 use crate::text::display;
 
-/// What the digest in a name is of.
+/// The bytes that the digest in a name belongs to.
 #[derive(Clone, Copy)]
 enum Of {
     /// The file.
@@ -190,7 +190,7 @@ struct Others {
 }
 
 impl Others {
-    /// What to do with a file.
+    /// The next step for a file.
     fn step(&mut self, path: PathBuf, full: &[u8], is_link: bool) -> Option<Step<Wanted, Note>> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let Some((of, digest, is_in_place)) = form(full) else {

@@ -36,7 +36,7 @@ pub struct Form {
     pub of: &'static str,
     /// A line, with words in angle brackets for what varies.
     pub line: &'static str,
-    /// What else is to be known: escapes, the folder of names, what is not verified.
+    /// Rules beside the line: escapes, the folder of names, the lines that are not verified.
     pub told: &'static str,
     /// The name of a list.
     pub list: &'static str,
@@ -479,7 +479,7 @@ fn pip<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         [&b".whl"[..], b".zip", b".gz", b".txt"].iter().any(|end| file.ends_with(end)) && !file.contains(&b'=');
     let at = hash.iter().position(|&byte| byte == b':').unwrap_or(hash.len());
     let parts = algorithm(&hash[..at]).and_then(|algorithm| Some((algorithm, digest(algorithm, hash.get(at + 1..)?)?)));
-    // Of several digests one must match.
+    // pip takes a file that matches any of several digests: such a line is not verified.
     entry_or_unread(match parts.filter(|_| is_file && found.next().is_none()) {
         Some(digest) => Ok(Entry::new(vec![digest], true, file.into())),
         None => Err(BadLine::NoFile(what)),

@@ -46,7 +46,7 @@ pub(super) struct Record {
 /// A section of fields.
 #[derive(Debug, Clone)]
 pub(super) enum Section {
-    /// Of digests of this algorithm; `Files`, which may have five columns.
+    /// Lines of this section have these columns; those of `Files` may have the second ones, five, instead.
     Digests(Columns, Option<Columns>),
     /// The name of a field that is not known.
     Other(Vec<u8>),
