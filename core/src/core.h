@@ -212,6 +212,20 @@ HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
     return alg->ending == HL_COUNTED;
 }
 enum { HLI_COUNTER = 8 }; /* the word of the counter */
+/* Sets a lane's counter to the bytes before its last block, less those that the block lacks, and the mark. */
+HLI_INLINE void hli_mark_lane(unsigned word_nbytes, void *states, unsigned nlanes, unsigned lane, uint64_t before)
+{
+    if (word_nbytes == 8) {
+        uint64_t *const word = (uint64_t *)states + HLI_COUNTER * nlanes + lane;
+        word[0] = before;
+        word[nlanes] = UINT64_MAX;
+    } else {
+        uint32_t *const word = (uint32_t *)states + HLI_COUNTER * nlanes + lane;
+        word[0] = (uint32_t)before;
+        word[nlanes] = (uint32_t)(before >> 32);
+        word[2 * nlanes] = UINT32_MAX;
+    }
+}
 enum { HLI_KEYED = 0x100 };
 HLI_INLINE unsigned hli_counted_last(const hl_alg_info *alg, const hl_state *state)
 {

@@ -176,19 +176,9 @@ HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, co
 /* Sets the counters to the lengths less a block, and the marks of the last block. */
 HLI_INLINE void hli_mark_last(const hl_alg_info *alg, void *states, unsigned nlanes, const uint8_t *const msg[])
 {
-    for (unsigned l = 0; l < nlanes; l++) {
-        const uint64_t before = hli_load64(msg[l] + alg->block_nbytes, 0) - alg->block_nbytes;
-        if (alg->word_nbytes == 8) {
-            uint64_t *const word = (uint64_t *)states + HLI_COUNTER * nlanes + l;
-            word[0] = before;
-            word[nlanes] = UINT64_MAX;
-        } else {
-            uint32_t *const word = (uint32_t *)states + HLI_COUNTER * nlanes + l;
-            word[0] = (uint32_t)before;
-            word[nlanes] = (uint32_t)(before >> 32);
-            word[2 * nlanes] = UINT32_MAX;
-        }
-    }
+    for (unsigned l = 0; l < nlanes; l++)
+        hli_mark_lane(alg->word_nbytes, states, nlanes, l,
+                      hli_load64(msg[l] + alg->block_nbytes, 0) - alg->block_nbytes);
 }
 
 /* Advances all lanes. */

@@ -11,8 +11,9 @@ const uint32_t hli_sha1_iv[8] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476,
 const uint32_t hli_sha1_k[4] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
 
 /* FIPS 180-4 section 5.3.3: the first 32 bits of the fractional parts of the square roots of the first 8 primes */
-const uint32_t hli_sha256_iv[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+#define SHA256_IV(parameters) \
+    0x6a09e667 ^ (parameters), 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19
+const uint32_t hli_sha256_iv[8] = {SHA256_IV(0)};
 
 /* FIPS 180-4 section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
  * Aligned so that four of them are one aligned load. */
@@ -31,9 +32,10 @@ const uint32_t hli_sha224_iv[8] = {0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e593
                                    0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4};
 
 /* FIPS 180-4 section 5.3.5: the first 64 bits of the fractional parts of the square roots of the first 8 primes */
-const uint64_t hli_sha512_iv[8] = {
-    0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
-    0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+#define SHA512_IV(parameters) \
+    0x6a09e667f3bcc908 ^ (parameters), 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1, \
+    0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179
+const uint64_t hli_sha512_iv[8] = {SHA512_IV(0)};
 
 /* FIPS 180-4 section 5.3.4: the first 64 bits of the fractional parts of the square roots of the 9th to 16th primes */
 const uint64_t hli_sha384_iv[8] = {
@@ -78,12 +80,10 @@ const uint32_t hli_ripemd160_k[2][5] = {{0x00000000, 0x5a827999, 0x6ed9eba1, 0x8
 
 /* RFC 7693 sections 2.6 and 3.3: the initial values of SHA-512 and of SHA-256; the first word xored with the parameters: the
  * digest's length, no key, no tree. Behind them the counter, the mark, and the digest's length. */
-#define BLAKE2B_IV(nbytes) \
-    {0x6a09e667f3bcc908 ^ 0x01010000 ^ (nbytes), 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1, \
-     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179, 0, 0, nbytes}
-const uint64_t hli_blake2b_iv[12] = BLAKE2B_IV(64), hli_blake2b_256_iv[12] = BLAKE2B_IV(32);
-const uint32_t hli_blake2s_iv[24] = {0x6a09e667 ^ 0x01010020, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
-                                     0x1f83d9ab, 0x5be0cd19, 0, 0, 0, 32};
+#define BLAKE2_PARAMETERS(nbytes) (0x01010000 ^ (nbytes))
+const uint64_t hli_blake2b_iv[12] = {SHA512_IV(BLAKE2_PARAMETERS(64)), 0, 0, 64};
+const uint64_t hli_blake2b_256_iv[12] = {SHA512_IV(BLAKE2_PARAMETERS(32)), 0, 0, 32};
+const uint32_t hli_blake2s_iv[24] = {SHA256_IV(BLAKE2_PARAMETERS(32)), 0, 0, 0, 32};
 
 /* SM3 (GB/T 32905-2016 section 4.1 and 4.2): T[j] rotated left by j, as round j takes it */
 const uint32_t hli_sm3_iv[8] = {0x7380166f, 0x4914b2b9, 0x172442d7, 0xda8a0600,

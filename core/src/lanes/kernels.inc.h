@@ -244,16 +244,10 @@ struct given {
       { \
           LV_BEGIN_WHOLE(lv, nstate); \
           for (unsigned b = 0; b < whole->nblocks; b++) { \
-              for (unsigned l = 0; b + 1 == whole->nblocks && l < LV_PASTE(lv, nlanes); l++) { \
-                  LV_PASTE(lv, word) *const word = state + HLI_COUNTER * LV_PASTE(lv, nlanes) + l; \
-                  const uint64_t before = \
-                      (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - LV_PASTE(lv, block_nbytes); \
-                  word[0] = (LV_PASTE(lv, word))before; \
-                  word[LV_PASTE(lv, nlanes)] = sizeof *word == 8 ? (LV_PASTE(lv, word))UINT64_MAX \
-                                                                 : (LV_PASTE(lv, word))(before >> 32); \
-                  if (sizeof *word == 4) \
-                      word[2 * LV_PASTE(lv, nlanes)] = (LV_PASTE(lv, word))UINT64_MAX; \
-              } \
+              for (unsigned l = 0; b + 1 == whole->nblocks && l < LV_PASTE(lv, nlanes); l++) \
+                  hli_mark_lane(sizeof(LV_PASTE(lv, word)), state, LV_PASTE(lv, nlanes), l, \
+                                (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - \
+                                    LV_PASTE(lv, block_nbytes)); \
               LV_COUNTED_BLOCK(lv, name, room); \
           } \
           LV_PASTE(lv, digests)(state, 8, 0, whole->digest_nbytes, LV_PASTE(lv, nlanes), digests); \
