@@ -19,7 +19,11 @@ LV_FN lv32 sm3_p1(lv32 x)
 
 /* Section 4.3: FF and GG of the first 16 rounds, and of all others. */
 #define XOR3(x, y, z) lv32_xor3(x, y, z)
-#define MAJ(x, y, z)  lv32_maj(x, y, z)
+#ifdef lv32_and /* without an or, as in SHA-2: the proof knows this form */
+#  define MAJ(x, y, z) lv32_ch(lv32_xor(x, y), z, y)
+#else
+#  define MAJ(x, y, z) lv32_maj(x, y, z)
+#endif
 #define CH(x, y, z)   lv32_ch(x, y, z)
 
 /* w: W[j]; x: W'[j]; k: T rotated by j. */
