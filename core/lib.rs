@@ -67,6 +67,8 @@ pub const HL_BLAKE2B: hl_alg = 18;
 pub const HL_BLAKE2B_256: hl_alg = 19;
 /// BLAKE2s: RFC 7693.
 pub const HL_BLAKE2S: hl_alg = 20;
+/// BLAKE3: O'Connor, Aumasson, Neves, Wilcox-O'Hearn 2020: BLAKE3.
+pub const HL_BLAKE3: hl_alg = 21;
 // algorithms.py: end
 
 // algorithms.py: rust_sys_sizes
@@ -110,6 +112,8 @@ pub const HL_BLAKE2B_DIGEST_NBYTES: usize = 64;
 pub const HL_BLAKE2B_256_DIGEST_NBYTES: usize = 32;
 /// Bytes in a BLAKE2s digest.
 pub const HL_BLAKE2S_DIGEST_NBYTES: usize = 32;
+/// Bytes in a BLAKE3 digest.
+pub const HL_BLAKE3_DIGEST_NBYTES: usize = 32;
 // algorithms.py: end
 /// Room for any digest of this and later versions, in bytes.
 pub const HL_DIGEST_MAX_NBYTES: usize = 64;
@@ -147,6 +151,8 @@ pub const HL_BODY_SM3: hl_body = 6;
 pub const HL_BODY_BLAKE2B: hl_body = 7;
 /// BLAKE2s.
 pub const HL_BODY_BLAKE2S: hl_body = 8;
+/// BLAKE3.
+pub const HL_BODY_BLAKE3: hl_body = 9;
 // algorithms.py: end
 
 /// The description of one algorithm.

@@ -112,8 +112,8 @@ def block_function(where, constant, number, name, word_nbytes, nwords, order):
 def algorithm(where, bodies, constant, number, name, title, body, digest_nbytes, block_nbytes, iv, ending, hashlib,
               tags, openssl, pkcs11, standard, status):
     check(body in bodies, where, f"no BLOCK_FUNCTION row before it is named {body}")
-    kind = re.fullmatch(r"(STRENGTHENED|COUNTED)|(SPONGE|XOF)\((\w+)\)", ending)
-    check(kind is not None, where, f"the ending is STRENGTHENED, COUNTED, SPONGE(suffix) or XOF(suffix), not {ending}")
+    kind = re.fullmatch(r"(STRENGTHENED|COUNTED|TREE)|(SPONGE|XOF)\((\w+)\)", ending)
+    check(kind is not None, where, f"the ending is STRENGTHENED, COUNTED, TREE, SPONGE(suffix) or XOF(suffix), not {ending}")
     check(status in ("CURRENT", "LEGACY"), where, f"the status is CURRENT or LEGACY, not {status}")
     return Algorithm(
         constant, integer(number, where, "the id"), name, title, bodies[body],
@@ -148,7 +148,7 @@ def read(path=LIST):
 
 # The crates of RustCrypto that the types replace, by block function.
 RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5", "keccak": "sha3",
-               "sm3": "sm3", "blake2b": "blake2", "blake2s": "blake2"}
+               "sm3": "sm3", "blake2b": "blake2", "blake2s": "blake2", "blake3": "blake3"}
 
 
 def rust_peer(a):
@@ -204,7 +204,7 @@ def in_order():
 
 def in_go():
     """Those that a package of the Go module has: go/internal/core/gen/text.py leaves the others out."""
-    return [a for a in ALGORITHMS if a.body.name not in ("sm3", "blake2b", "blake2s")]
+    return [a for a in ALGORITHMS if a.body.name not in ("sm3", "blake2b", "blake2s", "blake3")]
 
 
 def eager():

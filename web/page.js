@@ -99,6 +99,7 @@ const ALGORITHMS = [
     "blake2s",
     "blake2s-256",
     "blake2s256",
+    "blake3",
     "keccak-256",
     "md5",
     "ripemd-160",

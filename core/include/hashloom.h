@@ -89,7 +89,8 @@ typedef enum hl_alg {
     HL_SM3         = 17, /* GB/T 32905-2016 */
     HL_BLAKE2B     = 18, /* BLAKE2b: RFC 7693 */
     HL_BLAKE2B_256 = 19, /* BLAKE2b-256: RFC 7693 */
-    HL_BLAKE2S     = 20  /* BLAKE2s: RFC 7693 */
+    HL_BLAKE2S     = 20, /* BLAKE2s: RFC 7693 */
+    HL_BLAKE3      = 21  /* O'Connor, Aumasson, Neves, Wilcox-O'Hearn 2020: BLAKE3 */
     /* algorithms.py: end */
 } hl_alg;
 
@@ -114,6 +115,7 @@ typedef enum hl_alg {
 #define HL_BLAKE2B_DIGEST_NBYTES     64
 #define HL_BLAKE2B_256_DIGEST_NBYTES 32
 #define HL_BLAKE2S_DIGEST_NBYTES     32
+#define HL_BLAKE3_DIGEST_NBYTES      32
 /* algorithms.py: end */
 #define HL_DIGEST_MAX_NBYTES        64  /* room for any digest of this and later versions */
 #define HL_BLOCK_MAX_NBYTES         168 /* room for any block of this and later versions */
@@ -132,7 +134,8 @@ typedef enum hl_body {
     HL_BODY_KECCAK    = 5, /* SHA3-224, SHA3-256, SHA3-384, SHA3-512, SHAKE128, SHAKE256, Keccak-256 */
     HL_BODY_SM3       = 6, /* SM3 */
     HL_BODY_BLAKE2B   = 7, /* BLAKE2b, BLAKE2b-256 */
-    HL_BODY_BLAKE2S   = 8  /* BLAKE2s */
+    HL_BODY_BLAKE2S   = 8, /* BLAKE2s */
+    HL_BODY_BLAKE3    = 9  /* BLAKE3 */
     /* algorithms.py: end */
 } hl_body;
 
@@ -141,8 +144,10 @@ typedef enum hl_ending {
     HL_STRENGTHENED = 0, /* by a one bit, zeros, and its length in bits in two words (FIPS 180-4 section 5.1) */
     HL_SPONGE       = 1, /* by the suffix byte, zeros, and a one bit at the end of the block (FIPS 202 section B.2) */
     HL_XOF          = 2, /* likewise, and the digest may have any length: digest_nbytes is the usual one */
-    HL_COUNTED      = 3  /* by zeros up to the end of the block; the block function takes the number of bytes, and a mark
+    HL_COUNTED      = 3, /* by zeros up to the end of the block; the block function takes the number of bytes, and a mark
                           * of the last block, which is never empty (RFC 7693 section 3.3). See hl_blake2_init */
+    HL_TREE         = 4  /* likewise, with flags; a message of more than 1,024 bytes is a tree of such messages (BLAKE3
+                          * section 2.1). See hl_blake3_init */
 } hl_ending;
 
 typedef struct hl_alg_info {
@@ -172,8 +177,9 @@ HL_API const hl_alg_info *hl_alg_named(const char *name);
 
 typedef enum hl_status {
     HL_OK = 0,
-    HL_EALG,    /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF
-                 * or HL_COUNTED, hl_search with these and SHA-3, hl_squeeze with others than an HL_XOF */
+    HL_EALG,    /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF,
+                 * HL_COUNTED or HL_TREE, hl_search with these and SHA-3, hl_squeeze with others than an HL_XOF, hl_init
+                 * and hl_export with an HL_TREE */
     HL_ENULL,   /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH, /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
     HL_ESTATE,  /* a context or key was not initialised, is already final, or has another algorithm than the others */
@@ -237,7 +243,7 @@ typedef struct hl_ctx {
     uint32_t reserved;
 } hl_ctx;
 
-/* Begins a message. Bytes of the context that the algorithm never uses are not written. */
+/* Begins a message, of any algorithm but BLAKE3. Bytes of the context that the algorithm never uses are not written. */
 HL_CALL hl_status hl_init(hl_ctx *ctx, hl_alg alg);
 /* BLAKE2 with parameters (RFC 7693 section 2.5 and 2.8; salt and personalization as in its authors' paper). */
 typedef struct hl_blake2_parameters {
@@ -251,6 +257,29 @@ typedef struct hl_blake2_parameters {
  * other algorithm, HL_ELENGTH if a length is too great. parameters may be NULL: no key, zeros. Many messages with one key:
  * hl_run, with this stream as `begin`. A context with a key is as secret as the key. */
 HL_CALL hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl_blake2_parameters *parameters);
+
+/* A message of BLAKE3 that arrives in parts. hl_update, hl_final, hl_update_many and hl_final_many take &stream.ctx; a copy
+ * must be one of the whole structure. */
+typedef struct hl_blake3_ctx {
+    hl_ctx  ctx;
+    uint8_t subtrees[54][32]; /* chaining values of the complete subtrees, the greatest first */
+} hl_blake3_ctx;
+
+/* Begins a message of BLAKE3. key: NULL, or 32 bytes: the digest is then a MAC (BLAKE3 section 2.3, keyed_hash). Many
+ * messages with one key: hl_run, with this stream as `begin`. A context with a key is as secret as the key. */
+HL_CALL hl_status hl_blake3_init(hl_blake3_ctx *stream, const void *key);
+/* Begins the material of a key: the digest is the key that is derived from it in that context, a text which is globally
+ * unique and contains nothing else (BLAKE3 section 2.3, derive_key). */
+HL_CALL hl_status hl_blake3_init_derive_key(hl_blake3_ctx *stream, const void *context, size_t nbytes);
+
+/* For threads: value = the chaining value of a subtree of the message, with the stream's key. It has nbytes = 1,024 * 2^k,
+ * and begins with chunk number `chunk` of 1,024 bytes, a multiple of 2^k; else HL_ELENGTH. The stream is only read. */
+HL_CALL hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const void *data, size_t nbytes,
+                                    uint8_t value[32]);
+/* Appends that subtree of nchunks = 2^k chunks in place of its bytes. The message so far must be a multiple of it, all of
+ * subtrees (HL_ESTATE), and may not end with it: hl_update or a further subtree follows, or hl_final is HL_ESTATE. */
+HL_CALL hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t value[32]);
+
 /* Appends data to the message. */
 HL_CALL hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);
 /* Writes the digest and wipes what the context held. Initialise the context again before its next use. */
@@ -468,7 +497,8 @@ typedef struct hl_job {
     uint8_t           *digests;       /* with a second algorithm: its digests */
     size_t             digest_stride; /* bytes from one digest to the next; 0: the digest size */
     const hl_ctx      *begin;         /* streams of alg, each with any number of bytes so far: message i continues the
-                                       * one at begin + i * begin_stride (bytes). They are only read. Not with keys. */
+                                       * one at begin + i * begin_stride (bytes). They are only read. Not with keys.
+                                       * HL_TREE: one stream without data, whose key all messages have. */
     size_t             begin_stride;  /* 0: all messages continue one stream; costs nothing if it has whole blocks */
     const hl_hmac_key *keys;          /* the key of message i is at keys + i * key_stride; all of one algorithm */
     size_t             key_stride;    /* 0: one key for all messages */
@@ -476,8 +506,8 @@ typedef struct hl_job {
     uint32_t           is_secret;     /* 1: leave nothing of states on the stack and in registers. Keys imply it. */
     uint32_t           reserved;
     size_t             digest_nbytes; /* bytes of each digest, if the (second) algorithm is an HL_XOF; 0: the usual ones.
-                                       * HL_COUNTED: up to the digest size; with `begin` that of its streams, or 0. For
-                                       * any other algorithm it is 0 or the digest size */
+                                       * HL_COUNTED: up to the digest size; with `begin` that of its streams, or 0.
+                                       * HL_TREE: the first bytes of the digest. For any other algorithm it is 0 or the digest size */
 } hl_job;
 
 /* Runs a job. HL_EJOB if nbytes is less than the size of this structure, if fields of a later version are not zero, or

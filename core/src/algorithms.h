@@ -20,5 +20,6 @@ enum {
 #define SPONGE(suffix) HL_SPONGE, suffix
 #define XOF(suffix)    HL_XOF, suffix
 #define COUNTED        HL_COUNTED, 0
+#define TREE           HL_TREE, 0
 
 #endif

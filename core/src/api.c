@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "algorithms.h"
+#include "blake3.h"
 #include "job.h"
 #include "one.h"
 
 /* The algorithm's block_shift. */
 #define SHIFT(...)                            SHIFT_(__VA_ARGS__)
 #define SHIFT_(block_nbytes, ending, suffix) \
-    ((ending) == HL_COUNTED ? 0 : (block_nbytes) == 64 ? 6 : (block_nbytes) == 128 ? 7 : 0)
+    ((ending) >= HL_COUNTED ? 0 : (block_nbytes) == 64 ? 6 : (block_nbytes) == 128 ? 7 : 0)
 
 static const hl_alg_info algs[] = {
 #define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...) \
@@ -105,6 +106,16 @@ hl_status hl_run(const hl_job *job)
     return hli_run(job);
 }
 
+static HLI_NOINLINE hl_status hash_tree(const hl_alg_info *info, const void *data, size_t nbytes, uint8_t *digest)
+{
+    struct hli_plan plan = {.choice = hli_choice(), .first = {.alg = info, .begin = info->iv}, .digests = digest,
+                            .digest_stride = info->digest_nbytes};
+
+    hli_hash_tree(&plan, NULL,
+                  &(hl_messages){.layout = HL_ROWS, .count = 1, .base = data, .nbytes = nbytes});
+    return HL_OK;
+}
+
 hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
 {
     const hl_alg_info *info = find((uint32_t)alg);
@@ -115,6 +126,8 @@ hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
     if (status != HL_OK)
         return status;
     hli_check_readable(data, nbytes);
+    if (__builtin_expect(nbytes > HLI_CHUNK_NBYTES && hli_is_tree(info), 0))
+        return hash_tree(info, data, nbytes, digest);
     hli_hash_inline(hli_choose_now(info->body), info, info->iv, 0, data, nbytes, digest);
     return HL_OK;
 }
@@ -144,6 +157,7 @@ HLI_INLINE hl_status hash_rows(hl_alg alg, uint32_t again, const void *base, siz
 
     if (count == 1 && again == 0) /* the short way of one message */
         return hl_hash(alg, base, nbytes, digests);
+    /* In these calls both are SHA-2 or RIPEMD-160. */
     if (count == 1 && first != NULL && second != NULL && digests != NULL && hli_check_slice(base, nbytes, 0) == HL_OK) {
         const uint32_t choice = hli_choice();
         uint8_t inner[HL_DIGEST_MAX_NBYTES];
@@ -180,7 +194,7 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
 
     if (ctx == NULL)
         return HL_ENULL;
-    if (info == NULL)
+    if (info == NULL || hli_is_tree(info)) /* no room for a tree */
         return HL_EALG;
     hli_begin_one(info, ctx, info->iv, 0);
     return HL_OK;
@@ -192,7 +206,7 @@ hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl
 
     if (ctx == NULL)
         return HL_ENULL;
-    if (info == NULL || !hli_is_counted(info))
+    if (info == NULL || info->ending != HL_COUNTED)
         return HL_EALG;
     const size_t key_nbytes = parameters == NULL ? 0 : parameters->key_nbytes;
     if (key_nbytes != 0 && parameters->key == NULL)
@@ -222,6 +236,11 @@ hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl
         ctx->nbytes = info->block_nbytes;
     }
     return HL_OK;
+}
+
+static int is_keyed(const hl_alg_info *info, const hl_ctx *ctx)
+{
+    return hli_is_tree(info) ? hli_is_keyed_tree(ctx) : hli_is_keyed(info, &ctx->state);
 }
 
 /* Checks the contexts of a call on streams: all must be of one algorithm, which is returned in info. Then calls
@@ -254,12 +273,16 @@ hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t co
         status = HL_ENULL;
     for (size_t i = 0; status == HL_OK && i < count; i++) {
         status = hli_check_slice(chunks[i].data, chunks[i].nbytes, ctxs[i]->nbytes);
-        plan.is_secret |= hli_is_keyed(info, &ctxs[i]->state);
+        plan.is_secret |= is_keyed(info, ctxs[i]);
     }
     if (status != HL_OK)
         return status;
     hli_check_readable_slices(chunks, count);
-    hli_update(&plan, ctxs, chunks, count);
+    if (hli_is_tree(info))
+        for (size_t i = 0; i < count; i++) /* each fills the lanes alone */
+            hli_update_tree(&plan, ctxs[i], chunks[i].data, chunks[i].nbytes);
+    else
+        hli_update(&plan, ctxs, chunks, count);
     return HL_OK;
 }
 
@@ -272,6 +295,16 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
         return HL_OK;
     const hl_status status = check_contexts(ctxs, count, count, digests, &info, &plan);
     hl_alg_info as;
+    if (status == HL_OK && hli_is_tree(info)) {
+        for (size_t i = 0; i < count; i++)
+            if (!hli_may_end_tree(ctxs[i]))
+                return HL_ESTATE;
+        for (size_t i = 0; i < count; i++) {
+            plan.is_secret = is_keyed(info, ctxs[i]);
+            hli_final_tree(&plan, ctxs[i], digests + i * info->digest_nbytes);
+        }
+        return HL_OK;
+    }
     if (status == HL_OK && hli_is_counted(info)) { /* one length of digests */
         as = hli_counted_as(info, &ctxs[0]->state);
         for (size_t i = 0; i < count; i++) {
@@ -292,6 +325,11 @@ static HLI_NOINLINE hl_status update_blocks(const hl_alg_info *info, hl_ctx *ctx
 {
     const hl_kernel *const kernel = hli_choose_now(info->body);
 
+    if (__builtin_expect(hli_is_tree(info), 0)) {
+        const struct hli_plan plan = {.choice = hli_choice(), .is_secret = is_keyed(info, ctx)};
+        hli_update_tree(&plan, ctx, data, nbytes);
+        return HL_OK;
+    }
     hli_update_one(kernel, info, ctx, data, nbytes);
     if (__builtin_expect(hli_is_keyed(info, &ctx->state), 0))
         hli_forget_one(kernel);
@@ -343,6 +381,13 @@ hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
         return HL_ESTATE;
     if (digest == NULL)
         return HL_ENULL;
+    if (__builtin_expect(hli_is_tree(info), 0)) {
+        const struct hli_plan plan = {.choice = hli_choice(), .is_secret = is_keyed(info, ctx)};
+        if (!hli_may_end_tree(ctx))
+            return HL_ESTATE;
+        hli_final_tree(&plan, ctx, digest);
+        return HL_OK;
+    }
     hli_final_one(hli_choose_now(info->body), info, ctx, digest);
     hli_wipe_one(info, ctx);
     return HL_OK;

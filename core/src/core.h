@@ -179,7 +179,8 @@ extern const uint32_t hli_sha256_schedule_64[64] HLI_HIDDEN;
 extern const uint32_t hli_md5_t[64] HLI_HIDDEN;
 extern const uint64_t hli_blake2b_iv[12] HLI_HIDDEN;
 extern const uint64_t hli_blake2b_256_iv[12] HLI_HIDDEN;
-extern const uint32_t hli_blake2s_iv[24] HLI_HIDDEN;
+extern const uint32_t hli_blake2s_iv[16] HLI_HIDDEN; /* 12 words, and zeros that are copied with them */
+extern const uint32_t hli_blake3_iv[16] HLI_HIDDEN;  /* 13 words, likewise */
 extern const uint32_t hli_sm3_iv[8] HLI_HIDDEN;
 extern const uint32_t hli_sm3_k[64] HLI_HIDDEN;
 
@@ -206,16 +207,31 @@ HLI_INLINE int hli_is_sponge(const hl_alg_info *alg)
 }
 
 /* BLAKE2. Behind the chaining value a state has the counter of bytes, the mark of the last block, all bits of it, and the
- * length of the digest, with HLI_KEYED if a key came first: states and the message before are then secret. */
+ * length of the digest, with HLI_KEYED if a key came first: states and the message before are then secret. BLAKE3: see
+ * alg/blake.lanes.h. */
 HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
 {
-    return alg->ending == HL_COUNTED;
+    return alg->ending >= HL_COUNTED;
 }
-enum { HLI_COUNTER = 8 }; /* the word of the counter */
-/* Sets a lane's counter to the bytes before its last block, less those that the block lacks, and the mark. */
-HLI_INLINE void hli_mark_lane(unsigned word_nbytes, void *states, unsigned nlanes, unsigned lane, uint64_t before)
+/* BLAKE3, of which the lane driver knows messages of up to HLI_CHUNK_NBYTES; blake3.c makes longer ones of these. */
+HLI_INLINE int hli_is_tree(const hl_alg_info *alg)
 {
-    if (word_nbytes == 8) {
+    return HLI_ALG(blake3) && alg->ending == HL_TREE;
+}
+enum { HLI_CHUNK_NBYTES = 1024 };
+enum { NWORDS_OF_BLAKE3 = 13 };
+enum { HLI_COUNTER = 8 }; /* the word of the counter */
+/* Sets a lane's counter to the bytes before its last block, less those that the block lacks, and the mark. BLAKE3: the
+ * bytes in the last block, and its flags. nwords: of the state. */
+HLI_INLINE void hli_mark_lane(unsigned nwords, unsigned word_nbytes, void *states, unsigned nlanes, unsigned lane,
+                              uint64_t before)
+{
+    if (nwords == NWORDS_OF_BLAKE3) {
+        uint32_t *const word = (uint32_t *)states + HLI_COUNTER * nlanes + lane;
+        const uint32_t nbytes = (uint32_t)before + 64;
+        word[2 * nlanes] = nbytes == 0 ? 0 : (nbytes - 1) % 64 + 1;
+        word[3 * nlanes] |= word[4 * nlanes];
+    } else if (word_nbytes == 8) {
         uint64_t *const word = (uint64_t *)states + HLI_COUNTER * nlanes + lane;
         word[0] = before;
         word[nlanes] = UINT64_MAX;
@@ -237,7 +253,7 @@ HLI_INLINE unsigned hli_counted_digest_nbytes(const hl_alg_info *alg, const hl_s
 }
 HLI_INLINE int hli_is_keyed(const hl_alg_info *alg, const hl_state *state)
 {
-    return hli_is_counted(alg) && (hli_counted_last(alg, state) & HLI_KEYED) != 0;
+    return alg->ending == HL_COUNTED && (hli_counted_last(alg, state) & HLI_KEYED) != 0;
 }
 /* The algorithm as if its digests had the length of that stream's. */
 HLI_INLINE hl_alg_info hli_counted_as(const hl_alg_info *alg, const hl_state *state)

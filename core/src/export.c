@@ -47,6 +47,8 @@ static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *o
     const hl_alg_info *info = hl_alg_find((hl_alg)ctx->alg);
     uint8_t *at = bytes;
 
+    if (info != NULL && hli_is_tree(info))
+        return HL_EALG;
     if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES ||
         (outer != NULL && (ctx->nbytes < info->block_nbytes || !hli_has_hmac(info))))
         return HL_ESTATE;
@@ -81,7 +83,7 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
     unsigned differ = 0;
     for (unsigned i = 0; i < 4; i++)
         differ |= bytes[i] ^ magic[i];
-    if (differ != 0 || info == NULL || nbytes != export_nbytes(info, outer != NULL) || length > HL_MESSAGE_MAX_NBYTES ||
+    if (differ != 0 || info == NULL || hli_is_tree(info) || nbytes != export_nbytes(info, outer != NULL) || length > HL_MESSAGE_MAX_NBYTES ||
         (outer != NULL && (length < info->block_nbytes || !hli_has_hmac(info))))
         return HL_EIMPORT;
     const size_t nheld = hli_rest_of_block(info, length);

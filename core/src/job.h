@@ -6,7 +6,7 @@
 #ifndef HLI_JOB_H
 #define HLI_JOB_H
 
-#include "core.h"
+#include "blake3.h"
 
 /* Kernels are compiled without sanitizers, so that a debug build stays fast, but a length that runs over the caller's
  * buffer must be caught all the same. Under AddressSanitizer the range is looked up in its shadow memory. The first bad
@@ -170,7 +170,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     struct hli_pass *const last = again != NULL ? &plan.second : &plan.first;
     const hl_ctx *const of_last = again == NULL ? begin : NULL;
     size_t digest_nbytes = job->digest_nbytes;
-    if (of_last != NULL && hli_is_counted(last->alg) && of_last->alg == (uint32_t)info->alg) {
+    if (of_last != NULL && last->alg->ending == HL_COUNTED && of_last->alg == (uint32_t)info->alg) {
         const unsigned of_stream = hli_counted_digest_nbytes(info, &of_last->state);
         if (digest_nbytes != 0 && digest_nbytes != of_stream)
             return HL_EJOB;
@@ -182,7 +182,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
             return HL_EJOB;
         if (digest_nbytes > UINT32_MAX || count > SIZE_MAX / digest_nbytes)
             return HL_ELENGTH;
-        if (is_shorter) {
+        if (is_shorter && !hli_is_tree(last->alg)) {
             hli_counted_begin(last->alg, (unsigned)digest_nbytes, &other_begin);
             last->begin = &other_begin;
         }
@@ -213,11 +213,13 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
         for (size_t i = 0; i < (job->begin_stride == 0 ? 1 : count); i++) {
             const hl_ctx *ctx = hli_nth(begin, i, job->begin_stride);
             if (ctx->alg != (uint32_t)info->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES ||
-                (hli_is_counted(info) && hli_counted_digest_nbytes(info, &ctx->state) !=
-                                             hli_counted_digest_nbytes(info, &begin->state)))
+                (info->ending == HL_COUNTED && hli_counted_digest_nbytes(info, &ctx->state) !=
+                                                   hli_counted_digest_nbytes(info, &begin->state)))
                 return HL_ESTATE;
+            if (hli_is_tree(info) && (ctx->nbytes != 0 || job->begin_stride != 0))
+                return HL_EJOB;
             before = ctx->nbytes > before ? ctx->nbytes : before;
-            is_keyed |= hli_is_keyed(info, &ctx->state);
+            is_keyed |= hli_is_tree(info) ? hli_is_keyed_tree(ctx) : hli_is_keyed(info, &ctx->state);
         }
     status = hli_check_messages(&all, before);
     if (status != HL_OK || count == 0)
@@ -225,6 +227,10 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     plan.is_secret = keys != NULL || job->is_secret != 0 || is_keyed;
     if (all.layout == HL_ROWS && all.nbytes == 0) /* base may be NULL, and C allows no addition to NULL */
         all.stride = 0;
+    if (hli_is_tree(info)) {
+        hli_hash_tree(&plan, begin, &all);
+        return HL_OK;
+    }
     if (begin != NULL && (job->begin_stride != 0 || hli_rest_of_block(info, begin->nbytes) != 0)) {
         hli_hash_on(&plan, begin, job->begin_stride, &all);
         return HL_OK;

@@ -177,7 +177,7 @@ HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, co
 HLI_INLINE void hli_mark_last(const hl_alg_info *alg, void *states, unsigned nlanes, const uint8_t *const msg[])
 {
     for (unsigned l = 0; l < nlanes; l++)
-        hli_mark_lane(alg->word_nbytes, states, nlanes, l,
+        hli_mark_lane(alg->nwords, alg->word_nbytes, states, nlanes, l,
                       hli_load64(msg[l] + alg->block_nbytes, 0) - alg->block_nbytes);
 }
 

@@ -17,7 +17,7 @@ HLI_INLINE void hli_copy_state(const hl_alg_info *alg, void *to, const void *fro
 {
     if (alg->nwords <= 8 && alg->word_nbytes == 4)
         hli_copy(to, from, 32);
-    else if (alg->nwords <= 8)
+    else if (hli_state_nbytes(alg) <= 64)
         hli_copy(to, from, 64);
     else if (alg->nwords <= 12)
         hli_copy(to, from, 96);
@@ -190,7 +190,7 @@ HLI_INLINE void hli_wipe_state(const hl_alg_info *alg, hl_state *state)
 {
     if (alg->nwords <= 8 && alg->word_nbytes == 4)
         hli_wipe(state, 32);
-    else if (alg->nwords <= 8)
+    else if (hli_state_nbytes(alg) <= 64)
         hli_wipe(state, 64);
     else if (alg->nwords <= 12)
         hli_wipe(state, 96);

@@ -37,6 +37,7 @@
 #define HLI_ALG_blake2b     0x80
 #define HLI_ALG_blake2b_256 0x80
 #define HLI_ALG_blake2s     0x100
+#define HLI_ALG_blake3      0x200
 /* algorithms.py: end */
 #define HLI_ALG_none       0
 

@@ -350,6 +350,7 @@ constructors!(
     shake_256 = Shake256,
     sm3 = Sm3,
     blake2b_256 = Blake2b256,
+    blake3 = Blake3,
     @ blake2b = Blake2b,
     @ blake2s = Blake2s,
     // algorithms.py: end

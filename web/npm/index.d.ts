@@ -26,6 +26,7 @@ export type Algorithm =
     | 'blake2b'
     | 'blake2b-256'
     | 'blake2s'
+    | 'blake3'
     // algorithms.py: end
     ;
 

@@ -83,7 +83,10 @@ const uint32_t hli_ripemd160_k[2][5] = {{0x00000000, 0x5a827999, 0x6ed9eba1, 0x8
 #define BLAKE2_PARAMETERS(nbytes) (0x01010000 ^ (nbytes))
 const uint64_t hli_blake2b_iv[12] = {SHA512_IV(BLAKE2_PARAMETERS(64)), 0, 0, 64};
 const uint64_t hli_blake2b_256_iv[12] = {SHA512_IV(BLAKE2_PARAMETERS(32)), 0, 0, 32};
-const uint32_t hli_blake2s_iv[24] = {SHA256_IV(BLAKE2_PARAMETERS(32)), 0, 0, 0, 32};
+const uint32_t hli_blake2s_iv[16] = {SHA256_IV(BLAKE2_PARAMETERS(32)), 0, 0, 0, 32};
+
+/* BLAKE3 section 2.2 and 2.4: the initial value of SHA-256; chunk 0, 64 bytes in a block, CHUNK_START; CHUNK_END and ROOT */
+const uint32_t hli_blake3_iv[16] = {SHA256_IV(0), 0, 0, 64, 1, 2 | 8};
 
 /* SM3 (GB/T 32905-2016 section 4.1 and 4.2): T[j] rotated left by j, as round j takes it */
 const uint32_t hli_sm3_iv[8] = {0x7380166f, 0x4914b2b9, 0x172442d7, 0xda8a0600,

@@ -245,7 +245,7 @@ struct given {
           LV_BEGIN_WHOLE(lv, nstate); \
           for (unsigned b = 0; b < whole->nblocks; b++) { \
               for (unsigned l = 0; b + 1 == whole->nblocks && l < LV_PASTE(lv, nlanes); l++) \
-                  hli_mark_lane(sizeof(LV_PASTE(lv, word)), state, LV_PASTE(lv, nlanes), l, \
+                  hli_mark_lane(nstate, sizeof(LV_PASTE(lv, word)), state, LV_PASTE(lv, nlanes), l, \
                                 (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - \
                                     LV_PASTE(lv, block_nbytes)); \
               LV_COUNTED_BLOCK(lv, name, room); \
@@ -287,16 +287,21 @@ struct given {
 #    undef MD5_PAIR
 #  endif
 #endif
-#define BLAKE2_WORD 32
 #if HLI_ALG(blake2s) && !LV_ONLY
-#  include "../alg/blake2.lanes.h"
+#  define BLAKE 22
+#  include "../alg/blake.lanes.h"
+#  undef BLAKE
 #endif
-#undef BLAKE2_WORD
-#define BLAKE2_WORD 64
 #if HLI_ALG(blake2b) && !LV_ONLY
-#  include "../alg/blake2.lanes.h"
+#  define BLAKE 23
+#  include "../alg/blake.lanes.h"
+#  undef BLAKE
 #endif
-#undef BLAKE2_WORD
+#if HLI_ALG(blake3) && !LV_ONLY
+#  define BLAKE 3
+#  include "../alg/blake.lanes.h"
+#  undef BLAKE
+#endif
 #if HLI_ALG(sm3) && !LV_ONLY
 #  include "../alg/sm3.lanes.h"
 #endif

@@ -47,6 +47,7 @@ __all__ = [
     "blake2b",
     "blake2b_256",
     "blake2s",
+    "blake3",
     "keccak_256",
     "md5",
     "ripemd160",
@@ -197,6 +198,7 @@ def blake2s(
     data: _Data = b"", *, digest_size: int | None = None, key: _Data = b"", salt: _Data = b"",
     person: _Data = b"", usedforsecurity: bool = True, string: _Data | None = None
 ) -> Hash: ...
+def blake3(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
 # algorithms.py: end
 def new(
     name: str, data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None

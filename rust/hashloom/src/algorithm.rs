@@ -66,6 +66,8 @@ pub enum Algorithm {
     Blake2b256 = sys::HL_BLAKE2B_256,
     /// BLAKE2s: RFC 7693; 32-byte digest.
     Blake2s = sys::HL_BLAKE2S,
+    /// BLAKE3: O'Connor, Aumasson, Neves, Wilcox-O'Hearn 2020: BLAKE3; 32-byte digest.
+    Blake3 = sys::HL_BLAKE3,
     // algorithms.py: end
 }
 
@@ -101,6 +103,7 @@ impl Algorithm {
         Algorithm::Blake2b,
         Algorithm::Blake2b256,
         Algorithm::Blake2s,
+        Algorithm::Blake3,
         // algorithms.py: end
     ];
 
@@ -242,6 +245,8 @@ static ROWS: [Row; Algorithm::ALL.len()] = [
         digest_nbytes: 32, block_nbytes: 128, body: sys::HL_BODY_BLAKE2B, is_xof: false, has_hmac: false },
     Row { name: "blake2s", title: "BLAKE2s", tags: &["BLAKE2s", "BLAKE2S", "BLAKE2s-256", "BLAKE2S-256", "BLAKE2s256"],
         digest_nbytes: 32, block_nbytes: 64, body: sys::HL_BODY_BLAKE2S, is_xof: false, has_hmac: false },
+    Row { name: "blake3", title: "BLAKE3", tags: &["BLAKE3"],
+        digest_nbytes: 32, block_nbytes: 64, body: sys::HL_BODY_BLAKE3, is_xof: false, has_hmac: false },
     // algorithms.py: end
 ];
 

@@ -104,6 +104,7 @@ const NAMES: [(Algorithm, &str, Option<&str>); Algorithm::ALL.len()] = [
     (Algorithm::Blake2b, "blake2b", None),
     (Algorithm::Blake2b256, "blake2b_256", None),
     (Algorithm::Blake2s, "blake2s", None),
+    (Algorithm::Blake3, "blake3", None),
     // algorithms.py: end
 ];
 

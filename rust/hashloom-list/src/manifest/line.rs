@@ -180,6 +180,7 @@ line! {
     Blake2b: blake2b = "blake2b",
     Blake2b256: blake2b_256 = "blake2b-256",
     Blake2s: blake2s = "blake2s",
+    Blake3: blake3 = "blake3",
     // algorithms.py: end
 }
 

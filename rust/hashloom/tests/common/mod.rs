@@ -34,6 +34,7 @@ macro_rules! each_peer {
         $xof!(Shake128, sha3::Shake128);
         $xof!(Shake256, sha3::Shake256);
         $fixed!(Sm3, sm3::Sm3, HmacSm3);
+        $fixed!(Blake3, blake3::Blake3, HmacBlake3);
         // algorithms.py: end
     };
 }

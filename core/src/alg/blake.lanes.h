@@ -1,34 +1,36 @@
-/* blake2.lanes.h: the block functions of BLAKE2, once, over lane words: BLAKE2s on words of 32 bits and BLAKE2b on words of
- * 64 (RFC 7693 section 3.2).
+/* blake.lanes.h: the block functions of BLAKE2 and BLAKE3, once, over lane words: BLAKE2s and BLAKE3 on words of 32 bits,
+ * BLAKE2b on words of 64 (RFC 7693 section 3.2; BLAKE3, 2020, section 2.2).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included twice by lanes/kernels.inc.h, with BLAKE2_WORD 32 and 64 and a vocabulary in scope. Both functions differ in
- * the word, the rotations and the number of rounds. Behind the eight words of the chaining value a state has the counter
- * of bytes (one word of 64 bits, or two of 32), which the function advances, the mark of the last block, and the length of
- * the digest, which it does not read. Words are little-endian.
+ * Included by lanes/kernels.inc.h with BLAKE 22 (BLAKE2s), 23 (BLAKE2b) and 3, and a vocabulary in scope. The functions
+ * differ in the word, the rotations, the rounds, and in what goes in beside the block: words behind the eight of the
+ * chaining value. They are little-endian.
+ *
+ *   BLAKE2  the counter of bytes (one word of 64 bits, or two of 32), which the function advances; the mark of the last
+ *           block; the length of the digest, which it does not read
+ *   BLAKE3  the number of the chunk (two words), the bytes in the block, the flags of the block, from which the function
+ *           takes CHUNK_START for the next one, and those of the last block beside, which it does not read
  *
  * Four columns, or four diagonals, go side by side, operation by operation.
  */
-#if BLAKE2_WORD == 32
+#if BLAKE == 3 || BLAKE == 22
 #  define lv      lv32
 #  define LV(op)  lv32_##op
 #  define LANES   LV32_LANES
 #  define WORD    uint32_t
-#  define NAMED   blake2s
 #  define IV      hli_sha256_iv
 #  define R1      16
 #  define R2      12
 #  define R3      8
 #  define R4      7
 #  define NBYTES  64
-#  define NSTATE  12
+#  define NSTATE  (BLAKE == 3 ? 13 : 12)
 #else
 #  define lv      lv64
 #  define LV(op)  lv64_##op
 #  define LANES   LV64_LANES
 #  define WORD    uint64_t
-#  define NAMED   blake2b
 #  define IV      hli_sha512_iv
 #  define R1      32
 #  define R2      24
@@ -36,6 +38,13 @@
 #  define R4      63
 #  define NBYTES  128
 #  define NSTATE  11
+#endif
+#if BLAKE == 3
+#  define NAMED blake3
+#elif BLAKE == 22
+#  define NAMED blake2s
+#else
+#  define NAMED blake2b
 #endif
 
 /* Each of these is one operation of the four mixing functions. */
@@ -67,7 +76,11 @@
 
 #define SET(i, x)   LV(store)(s + (i) * LANES, x)
 #define GET(i)      LV(load)(s + (i) * LANES)
-#define CHAIN(i, v, v2) SET(i, LV(xor3)(GET(i), v, v2))
+#if BLAKE == 3
+#  define CHAIN(i, v, v2) SET(i, LV(xor)(v, v2))
+#else
+#  define CHAIN(i, v, v2) SET(i, LV(xor3)(GET(i), v, v2))
+#endif
 #define STAGE(part) LV_STAGE(lv, NBYTES, part, 0)
 
 LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
@@ -75,19 +88,37 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     WORD *s = state;
     lv v0 = GET(0), v1 = GET(1), v2 = GET(2), v3 = GET(3), v4 = GET(4), v5 = GET(5), v6 = GET(6), v7 = GET(7);
     lv v8 = LV(splat)(IV[0]), v9 = LV(splat)(IV[1]), v10 = LV(splat)(IV[2]), v11 = LV(splat)(IV[3]);
+#if BLAKE == 3
+    lv v12 = GET(8), v13 = GET(9), v14 = GET(10), v15 = GET(11);
+    SET(11, LV(maj)(v15, LV(splat)(~UINT32_C(1)), LV(splat)(0))); /* v15 & ~CHUNK_START */
+#else
     const lv before = GET(8), count = LV(add)(before, LV(splat)(NBYTES));
     lv v12 = LV(xor)(LV(splat)(IV[4]), count);
     SET(8, count);
-#if BLAKE2_WORD == 32
+#  if BLAKE == 22
     /* The carry is the upper bit of a majority, as in an adder, that is, the lowest bit of it after a shift. */
     const lv carry = LV(shr)(LV(maj)(before, LV(splat)(NBYTES), LV(xor)(count, LV(splat)(UINT32_MAX))), 31);
     const lv high = LV(add)(GET(9), carry);
     SET(9, high);
     lv v13 = LV(xor)(LV(splat)(IV[5]), high), v14 = LV(xor)(LV(splat)(IV[6]), GET(10)), v15 = LV(splat)(IV[7]);
-#else
+#  else
     lv v13 = LV(splat)(IV[5]), v14 = LV(xor)(LV(splat)(IV[6]), GET(9)), v15 = LV(splat)(IV[7]);
+#  endif
 #endif
 
+#if BLAKE == 3
+    STAGE(0);
+    ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    ROUND(2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8);
+    STAGE(1);
+    ROUND(3, 4, 10, 12, 13, 2, 7, 14, 6, 5, 9, 0, 11, 15, 8, 1);
+    STAGE(2);
+    ROUND(10, 7, 12, 9, 14, 3, 13, 15, 4, 0, 11, 2, 5, 8, 1, 6);
+    ROUND(12, 13, 9, 11, 15, 10, 14, 8, 7, 2, 5, 3, 0, 1, 6, 4);
+    STAGE(3);
+    ROUND(9, 14, 11, 5, 8, 12, 15, 1, 13, 3, 0, 10, 2, 6, 4, 7);
+    ROUND(11, 15, 5, 0, 1, 9, 8, 6, 14, 10, 2, 12, 3, 4, 7, 13);
+#else
     STAGE(0);
     ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3);
@@ -102,9 +133,10 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ROUND(13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10);
     ROUND(6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5);
     ROUND(10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0);
-#if BLAKE2_WORD == 64
+#  if BLAKE == 23
     ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3);
+#  endif
 #endif
     CHAIN(0, v0, v8), CHAIN(1, v1, v9), CHAIN(2, v2, v10), CHAIN(3, v3, v11);
     CHAIN(4, v4, v12), CHAIN(5, v5, v13), CHAIN(6, v6, v14), CHAIN(7, v7, v15);

@@ -1,0 +1,564 @@
+/* blake3.c: the tree of BLAKE3 over the lane driver, which hashes its chunks and nodes as short messages.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A message of more than HLI_CHUNK_NBYTES is cut into chunks. The chaining values of two neighbours are the 64 bytes of a
+ * node, and so on up to the root (BLAKE3 section 2.1). Level by level, the left child of a node has as many chunks as a
+ * power of two can be: pairs are joined, and one left over at the end goes up as it is. Chunks and nodes of up to BATCH
+ * chunks, of one message or many, are in lanes together.
+ *
+ * A stream has the chaining values of the complete subtrees before its current chunk, the greatest first, as the one bits
+ * of the number of chunks. The current chunk is never complete: it may be the last one, which ends otherwise.
+ */
+#include "blake3.h"
+#include "job.h"
+#include "one.h"
+
+enum { CV_NBYTES = 32, DEPTH = 54 };
+enum { PARTIAL = 32, BATCH = 128, MANY = 256 }; /* chunks in lanes together: not full, of whole messages, of one message */
+enum { CHUNK_START = 1, CHUNK_END = 2, PARENT = 4, ROOT = 8, KEYED_HASH = 16, CONTEXT = 32, MATERIAL = 64 };
+
+/* Where the words of a state lie (alg/blake.lanes.h), and those that only streams have: the key and the flags in which
+ * every chunk and node begins. */
+enum { CHUNK_AT = HLI_COUNTER, NBYTES_AT = 10, FLAGS_AT = 11, LAST_FLAGS_AT = 12, KEY_AT = 16, MODE_AT = 24 };
+
+/* All nodes of a call have this. */
+struct tree {
+    const struct hli_plan *plan; /* of its fields, choice, is_secret and forced count here */
+    const uint32_t *key;         /* 8 words */
+    uint32_t mode;               /* KEYED_HASH, CONTEXT, MATERIAL or none of them */
+};
+
+/* last: the flags of the last block beside. */
+static void begin_at(const struct tree *tree, uint64_t chunk, uint32_t flags, uint32_t last, uint32_t words[])
+{
+    hli_copy(words, tree->key, CV_NBYTES);
+    words[CHUNK_AT] = (uint32_t)chunk;
+    words[CHUNK_AT + 1] = (uint32_t)(chunk >> 32);
+    words[NBYTES_AT] = 64;
+    words[FLAGS_AT] = tree->mode | flags;
+    words[LAST_FLAGS_AT] = last;
+}
+
+/* What full chunks, or nodes, have in common: whole blocks, and the flags of the first and the last one. */
+struct kind {
+    uint32_t nblocks, flags, last;
+};
+static const struct kind chunk_kind = {HLI_CHUNK_NBYTES / 64, CHUNK_START, CHUNK_END};
+static const struct kind node_kind = {1, PARENT, 0}, root_kind = {1, PARENT, ROOT};
+
+/* Full chunks or nodes that wait until they fill the lanes. The second half is for idle lanes. */
+struct queue {
+    const struct tree *tree;
+    const struct kind *kind;
+    size_t n;
+    const uint8_t *data[2 * HLI_LANES];
+    uint32_t chunk[2][2 * HLI_LANES]; /* lower and upper words; of a node: 0 */
+    uint8_t *to[HLI_LANES];           /* the place for the chaining value; it may be the node's own */
+};
+
+/* A row of a state = one word. */
+static void set_row(union hli_lane_states *states, unsigned nlanes, unsigned row, uint32_t word)
+{
+    uint32_t *const to = states->w32 + row * nlanes;
+    const uint64_t two = word * UINT64_C(0x100000001);
+
+    for (unsigned l = 0; l < nlanes; l += 4)
+        if (nlanes - l >= 4)
+            hli_store_pair((uint8_t *)(to + l), (hli_pair){two, two});
+        else
+            to[l] = word; /* one lane: no kernel of words of 32 bits has two */
+}
+
+/* Hashes those that wait. No store of a single lane: loads of whole rows follow. */
+static HLI_NOINLINE void flush(struct queue *queue)
+{
+    const struct tree *const tree = queue->tree;
+    const struct kind *const kind = queue->kind;
+    const struct hli_pass pass = {.alg = hl_alg_find(HL_BLAKE3)};
+    const size_t n = queue->n;
+    const hl_kernel *kernel = NULL;
+    union hli_lane_states states;
+    uint32_t words[16];
+
+    begin_at(tree, 0, kind->flags, kind->last, words);
+    if (kind->nblocks == 1)
+        words[FLAGS_AT] |= kind->last;
+    for (size_t first = 0, count; first < n; first += count) {
+        kernel = hli_kernel(tree->plan, &pass, n - first);
+        const unsigned nlanes = kernel->nlanes;
+        const uint8_t **const msg = queue->data + first;
+        count = n - first < nlanes ? n - first : nlanes;
+        for (size_t l = count; l < nlanes; l++) /* idle lanes work on the first message */
+            msg[l] = msg[0];
+        hli_splat_lanes(pass.alg, &states, nlanes, words);
+        hli_copy(states.w32 + CHUNK_AT * nlanes, queue->chunk[0] + first, nlanes * sizeof(uint32_t));
+        hli_copy(states.w32 + (CHUNK_AT + 1) * nlanes, queue->chunk[1] + first, nlanes * sizeof(uint32_t));
+        if (kind->nblocks > 1) {
+            hli_advance_lanes(kernel, pass.alg, &states, msg, kind->nblocks - 1);
+            for (unsigned l = 0; l < nlanes; l++)
+                msg[l] += (size_t)(kind->nblocks - 1) * 64;
+            set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);
+        }
+        hli_advance_lanes(kernel, pass.alg, &states, msg, 1);
+        hli_edges_of(tree->plan).digests(pass.alg, &states, nlanes, (unsigned)count, queue->to + first);
+    }
+    queue->n = 0;
+    if (tree->plan->is_secret && kernel != NULL) {
+        hli_wipe(&states, sizeof states);
+        hli_wipe(words, sizeof words);
+        hli_forget(tree->plan, HLI_LANES, kernel);
+    }
+}
+
+static void add(struct queue *queue, const uint8_t *data, uint64_t chunk, uint8_t *to)
+{
+    const size_t i = queue->n++;
+
+    queue->data[i] = data;
+    queue->chunk[0][i] = (uint32_t)chunk;
+    queue->chunk[1][i] = (uint32_t)(chunk >> 32);
+    queue->to[i] = to;
+    if (i + 1 == HLI_LANES)
+        flush(queue);
+}
+
+/* Puts the parents of nodes[0 .. 2 n - 1] in the places 0 .. n - 1. A group's values are written after its nodes were read,
+ * and none lies behind them. */
+static void add_parents(struct queue *queue, uint8_t nodes[][CV_NBYTES], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        add(queue, nodes[2 * i], 0, nodes[i]);
+}
+
+/* digest = the root's, over the subtrees before, which are overwritten, and the last one. */
+static void join_subtrees(const struct tree *tree, uint8_t subtrees[][CV_NBYTES], unsigned nbefore,
+                          const uint8_t last[CV_NBYTES], uint8_t digest[CV_NBYTES])
+{
+    uint8_t node[2][CV_NBYTES];
+
+    hli_copy(node[1], last, CV_NBYTES);
+    while (nbefore-- > 0) {
+        struct queue queue = {.tree = tree, .kind = nbefore == 0 ? &root_kind : &node_kind};
+        hli_copy(node[0], subtrees[nbefore], CV_NBYTES);
+        add(&queue, node[0], 0, node[1]);
+        flush(&queue);
+    }
+    hli_copy(digest, node[1], CV_NBYTES);
+    if (tree->plan->is_secret)
+        hli_wipe(node, sizeof node);
+}
+
+/* The number of complete subtrees in the first `nchunks` chunks. */
+static unsigned nsubtrees(uint64_t nchunks)
+{
+    unsigned n = 0;
+
+    for (; nchunks != 0; nchunks &= nchunks - 1)
+        n++;
+    return n;
+}
+
+/* Adds n = 1 .. MANY complete subtrees of one size, which are not the last ones, behind `before` of that size. Their values are values[1 .. n]; values[0] is room. */
+static HLI_NOINLINE void add_values(const struct tree *tree, uint8_t subtrees[][CV_NBYTES], uint64_t before,
+                                    uint8_t values[][CV_NBYTES], size_t n)
+{
+    uint8_t single[10][CV_NBYTES]; /* left over at a level, from the lowest on */
+    unsigned nsingle = 0, nbefore = nsubtrees(before);
+    struct queue queue = {.tree = tree, .kind = &node_kind};
+
+    for (; n > 0; before /= 2) { /* level by level; values[1] is the first */
+        size_t first = 1;
+        if (before % 2 != 0) {
+            hli_copy(values[0], subtrees[--nbefore], CV_NBYTES);
+            first = 0;
+            n++;
+        }
+        if (n % 2 != 0)
+            hli_copy(single[nsingle++], values[first + n - 1], CV_NBYTES);
+        n /= 2;
+        for (size_t i = 0; i < n; i++)
+            add(&queue, values[first + 2 * i], 0, values[1 + i]);
+        flush(&queue);
+    }
+    while (nsingle > 0)
+        hli_copy(subtrees[nbefore++], single[--nsingle], CV_NBYTES);
+    if (tree->plan->is_secret)
+        hli_wipe(single, sizeof single);
+}
+
+/* Hashes n = 1 .. MANY complete chunks, which are not the last ones, behind `before` of a tree that begins with chunk
+ * `first`. */
+static HLI_NOINLINE void hash_chunks(const struct tree *tree, uint8_t subtrees[][CV_NBYTES], uint64_t first,
+                                     uint64_t before, const uint8_t *data, size_t n)
+{
+    uint8_t values[1 + MANY][CV_NBYTES];
+    struct queue queue = {.tree = tree, .kind = &chunk_kind};
+
+    for (size_t i = 0; i < n; i++)
+        add(&queue, data + i * HLI_CHUNK_NBYTES, first + before + i, values[1 + i]);
+    flush(&queue);
+    add_values(tree, subtrees, before, values, n);
+    if (tree->plan->is_secret)
+        hli_wipe(values, sizeof values);
+}
+
+/* ---- Whole messages ---------------------------------------------------------------------------------------------- */
+
+static size_t nchunks_of(size_t nbytes)
+{
+    return nbytes == 0 ? 1 : (nbytes - 1) / HLI_CHUNK_NBYTES + 1;
+}
+
+/* Chunks that are not full, or the only one of their message: any messages for the lane driver. */
+struct partial {
+    const struct tree *tree;
+    size_t n;
+    hl_slice slices[PARTIAL];
+    uint32_t begins[PARTIAL][16];
+    uint8_t *to[PARTIAL];
+};
+
+static HLI_NOINLINE void flush_partial(struct partial *partial)
+{
+    struct hli_plan plan = *partial->tree->plan;
+    uint8_t cvs[PARTIAL][CV_NBYTES];
+
+    if (partial->n == 0)
+        return;
+    plan.first = (struct hli_pass){hl_alg_find(HL_BLAKE3), partial->begins, NULL, sizeof partial->begins[0], 0};
+    plan.second.alg = NULL;
+    plan.digests = cvs[0];
+    plan.digest_stride = CV_NBYTES;
+    hli_hash(&plan, &(hl_messages)HLI_SLICES_OF(partial->slices, partial->n));
+    for (size_t i = 0; i < partial->n; i++)
+        hli_copy(partial->to[i], cvs[i], CV_NBYTES);
+    partial->n = 0;
+    if (plan.is_secret) {
+        hli_wipe(cvs, sizeof cvs);
+        hli_wipe(partial->begins, sizeof partial->begins);
+    }
+}
+
+/* Hashes the chunks of messages first .. first + n - 1, the first of each of number `before`. root: the last flags of a
+ * message of one chunk beside. counts[i] = the number of chunks of message first + i. */
+static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_messages *all, size_t first, size_t n,
+                                         uint64_t before, uint32_t root, uint8_t counts[], uint8_t values[][CV_NBYTES])
+{
+    struct queue queue = {.tree = tree, .kind = &chunk_kind};
+    struct partial partial;
+
+    partial.tree = tree;
+    partial.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const hl_slice message = hli_message_at(all->layout, all, first + i);
+        counts[i] = (uint8_t)nchunks_of(message.nbytes);
+        for (size_t c = 0; c < counts[i]; c++, values++) {
+            const uint8_t *const data = hli_after(message.data, c * HLI_CHUNK_NBYTES);
+            const size_t left = message.nbytes - c * HLI_CHUNK_NBYTES;
+            if (left >= HLI_CHUNK_NBYTES && counts[i] > 1) {
+                add(&queue, data, before + c, *values);
+                continue;
+            }
+            begin_at(tree, before + c, CHUNK_START, CHUNK_END | (counts[i] == 1 ? root : 0), partial.begins[partial.n]);
+            partial.slices[partial.n] = (hl_slice){data, left};
+            partial.to[partial.n++] = *values;
+            if (partial.n == PARTIAL)
+                flush_partial(&partial);
+        }
+    }
+    flush(&queue);
+    flush_partial(&partial);
+}
+
+/* values[0 .. n - 1] = the values of messages first .. first + n - 1, which have at most BATCH chunks together. before,
+ * root: as above, and the last flags of a root. */
+static HLI_NOINLINE void hash_batch(const struct tree *tree, const hl_messages *all, size_t first, size_t n,
+                                    uint64_t before, uint32_t root, uint8_t values[][CV_NBYTES])
+{
+    uint8_t counts[BATCH], nchunks[BATCH]; /* nodes of a message at this level, and at the lowest */
+    unsigned most = 0;
+
+    hash_all_chunks(tree, all, first, n, before, root, counts, values);
+    for (size_t i = 0; i < n; i++) {
+        nchunks[i] = counts[i];
+        most = counts[i] > most ? counts[i] : most;
+    }
+    for (unsigned least; most > 1; most = least == 2 ? 1 : most - most / 2) {
+        /* A level of all messages. Those with a root alone above wait for each other. */
+        struct queue queue = {.tree = tree, .kind = most > 2 || root == 0 ? &node_kind : &root_kind};
+        size_t at = 0;
+        least = most > 2 ? 3 : 2;
+        for (size_t i = 0; i < n; at += nchunks[i], i++)
+            if (counts[i] >= least)
+                add_parents(&queue, values + at, counts[i] / 2);
+        flush(&queue);
+        at = 0;
+        for (size_t i = 0; i < n; at += nchunks[i], i++) {
+            const size_t nparents = counts[i] >= least ? counts[i] / 2 : 0;
+            if (nparents != 0 && counts[i] % 2 != 0)
+                hli_copy(values[at + nparents], values[at + counts[i] - 1], CV_NBYTES);
+            counts[i] -= (uint8_t)nparents;
+        }
+    }
+    for (size_t i = 0, at = 0; i < n; at += nchunks[i], i++)
+        if (at != i)
+            hli_copy(values[i], values[at], CV_NBYTES);
+}
+
+/* value[0] = the digest of a message of more than BATCH chunks. */
+static HLI_NOINLINE void hash_long(const struct tree *tree, const hl_slice *message, uint8_t value[][CV_NBYTES])
+{
+    uint8_t subtrees[DEPTH][CV_NBYTES];
+    const uint8_t *data = message->data;
+    uint64_t nchunks = 0;
+    size_t left = nchunks_of(message->nbytes), n;
+
+    for (; left > BATCH; left -= n, nchunks += n, data += n * HLI_CHUNK_NBYTES) {
+        n = left > MANY ? MANY : BATCH;
+        hash_chunks(tree, subtrees, 0, nchunks, data, n);
+    }
+    const hl_slice rest = {data, message->nbytes - (size_t)nchunks * HLI_CHUNK_NBYTES};
+    hash_batch(tree, &(hl_messages)HLI_SLICES_OF(&rest, 1), 0, 1, nchunks, 0, value);
+    join_subtrees(tree, subtrees, nsubtrees(nchunks), value[0], value[0]);
+    if (tree->plan->is_secret)
+        hli_wipe(subtrees, sizeof subtrees);
+}
+
+void hli_hash_tree(struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all)
+{
+    const uint32_t *const iv = plan->first.alg->iv;
+    const struct tree tree = {plan, begin == NULL ? iv : begin->state.w32 + KEY_AT,
+                              begin == NULL ? 0 : begin->state.w32[MODE_AT]};
+    uint8_t values[BATCH][CV_NBYTES];
+    size_t longest = all->nbytes;
+
+    if (all->layout != HL_ROWS)
+        for (size_t i = longest = 0; i < all->count; i++) {
+            const size_t nbytes = hli_message_at(all->layout, all, i).nbytes;
+            longest = nbytes > longest ? nbytes : longest;
+        }
+    if (longest <= HLI_CHUNK_NBYTES) {
+        uint32_t words[16];
+        begin_at(&tree, 0, CHUNK_START, CHUNK_END | ROOT, words);
+        plan->first.begin = words;
+        hli_hash(plan, all);
+        if (plan->is_secret)
+            hli_wipe(words, sizeof words);
+        return;
+    }
+    for (size_t next = 0, n; next < all->count; next += n) {
+        size_t nchunks = 0;
+        for (n = 0; next + n < all->count && nchunks < BATCH; n++) {
+            const size_t more = nchunks_of(hli_message_at(all->layout, all, next + n).nbytes);
+            if (more > BATCH - nchunks)
+                break;
+            nchunks += more;
+        }
+        if (n > 0) {
+            hash_batch(&tree, all, next, n, 0, ROOT, values);
+        } else {
+            const hl_slice message = hli_message_at(all->layout, all, next);
+            hash_long(&tree, &message, values);
+            n = 1;
+        }
+        uint8_t *const digests = plan->digests + next * plan->digest_stride;
+        if (plan->second.alg == NULL) {
+            for (size_t i = 0; i < n; i++)
+                hli_copy(digests + i * plan->digest_stride, values[i], plan->first.alg->digest_nbytes);
+        } else {
+            struct hli_plan again = *plan;
+            again.first = plan->second;
+            again.second.alg = NULL;
+            again.digests = digests;
+            hli_hash(&again, &(hl_messages){.layout = HL_ROWS, .count = n, .base = values, .stride = CV_NBYTES,
+                                            .nbytes = CV_NBYTES});
+        }
+    }
+    if (plan->is_secret)
+        hli_wipe(values, sizeof values);
+}
+
+/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+
+/* The number of a stream's current chunk. It has the bytes behind the chunks before, up to a whole one. */
+static uint64_t current_chunk(const hl_ctx *ctx)
+{
+    return ctx->state.w32[CHUNK_AT] | (uint64_t)ctx->state.w32[CHUNK_AT + 1] << 32;
+}
+
+static void begin_stream(hl_blake3_ctx *stream, const void *key, uint32_t mode)
+{
+    const hl_alg_info *const alg = hl_alg_find(HL_BLAKE3);
+    uint32_t *const words = stream->ctx.state.w32;
+
+    hli_begin_one(alg, &stream->ctx, alg->iv, 0);
+    hli_copy(words + KEY_AT, key, CV_NBYTES);
+    words[MODE_AT] = mode;
+    begin_at(&(struct tree){NULL, words + KEY_AT, mode}, 0, CHUNK_START, CHUNK_END, words);
+}
+
+void hli_update_tree(const struct hli_plan *plan, hl_ctx *ctx, const uint8_t *data, size_t nbytes)
+{
+    hl_blake3_ctx *const stream = (hl_blake3_ctx *)(void *)ctx;
+    const hl_alg_info *const alg = hl_alg_find(HL_BLAKE3);
+    const struct tree tree = {plan, ctx->state.w32 + KEY_AT, ctx->state.w32[MODE_AT]};
+    const hl_kernel *const kernel = hli_choose_one(plan->choice, alg->body);
+    uint64_t nchunks = current_chunk(ctx);
+    const size_t held = (size_t)(ctx->nbytes - nchunks * HLI_CHUNK_NBYTES), room = HLI_CHUNK_NBYTES - held;
+
+    ctx->nbytes = held; /* of this chunk, until the end */
+    if (nbytes > room) {
+        if (held != 0) { /* completes the chunk */
+            uint8_t values[2][CV_NBYTES];
+            if (room > 0)
+                hli_update_one(kernel, alg, ctx, data, room);
+            const size_t nrest = hli_rest_of_block(alg, HLI_CHUNK_NBYTES);
+            hli_hash_one(kernel, alg, &ctx->state, HLI_CHUNK_NBYTES - nrest, ctx->block, nrest, values[1]);
+            add_values(&tree, stream->subtrees, nchunks++, values, 1);
+            data += room;
+            nbytes -= room;
+            if (plan->is_secret)
+                hli_wipe(values, sizeof values);
+        }
+        while (nbytes > HLI_CHUNK_NBYTES) {
+            const size_t most = (nbytes - 1) / HLI_CHUNK_NBYTES, n = most < MANY ? most : MANY;
+            hash_chunks(&tree, stream->subtrees, 0, nchunks, data, n);
+            nchunks += n;
+            data += n * HLI_CHUNK_NBYTES;
+            nbytes -= n * HLI_CHUNK_NBYTES;
+        }
+        begin_at(&tree, nchunks, CHUNK_START, CHUNK_END, ctx->state.w32);
+        ctx->nbytes = 0;
+    }
+    if (!hli_hold(alg, ctx, data, nbytes))
+        hli_update_one(kernel, alg, ctx, data, nbytes);
+    ctx->nbytes += nchunks * HLI_CHUNK_NBYTES;
+    if (plan->is_secret)
+        hli_forget_one(kernel);
+}
+
+int hli_may_end_tree(const hl_ctx *ctx)
+{
+    return ctx->nbytes == 0 || ctx->nbytes != current_chunk(ctx) * HLI_CHUNK_NBYTES;
+}
+
+void hli_final_tree(const struct hli_plan *plan, hl_ctx *ctx, uint8_t *digest)
+{
+    hl_blake3_ctx *const stream = (hl_blake3_ctx *)(void *)ctx;
+    const hl_alg_info *const alg = hl_alg_find(HL_BLAKE3);
+    const struct tree tree = {plan, ctx->state.w32 + KEY_AT, ctx->state.w32[MODE_AT]};
+    const hl_kernel *const kernel = hli_choose_one(plan->choice, alg->body);
+    const uint64_t nchunks = current_chunk(ctx);
+    const size_t held = (size_t)(ctx->nbytes - nchunks * HLI_CHUNK_NBYTES), nrest = hli_rest_of_block(alg, held);
+    const unsigned nbefore = nsubtrees(nchunks);
+    uint8_t value[CV_NBYTES];
+
+    if (nbefore == 0)
+        ctx->state.w32[LAST_FLAGS_AT] |= ROOT;
+    hli_hash_one(kernel, alg, &ctx->state, held - nrest, ctx->block, nrest, value);
+    join_subtrees(&tree, stream->subtrees, nbefore, value, digest);
+    if (plan->is_secret)
+        hli_forget_one(kernel);
+    hli_wipe(value, sizeof value);
+    hli_wipe(stream, sizeof *stream);
+}
+
+int hli_is_keyed_tree(const hl_ctx *ctx)
+{
+    return ctx->state.w32[MODE_AT] != 0;
+}
+
+static void begin_with_key(hl_blake3_ctx *stream, const uint8_t *key, uint32_t mode)
+{
+    uint32_t words[8];
+
+    for (unsigned i = 0; i < 8; i++)
+        words[i] = hli_load32(key + 4 * i, 0);
+    begin_stream(stream, words, mode);
+    hli_wipe(words, sizeof words);
+}
+
+hl_status hl_blake3_init(hl_blake3_ctx *stream, const void *key)
+{
+    if (stream == NULL)
+        return HL_ENULL;
+    if (hl_alg_find(HL_BLAKE3) == NULL) /* left out of the build */
+        return HL_EALG;
+    if (key != NULL)
+        begin_with_key(stream, key, KEYED_HASH);
+    else
+        begin_stream(stream, hli_blake3_iv, 0);
+    return HL_OK;
+}
+
+hl_status hl_blake3_init_derive_key(hl_blake3_ctx *stream, const void *context, size_t nbytes)
+{
+    const struct hli_plan plan = {.choice = hli_choice()};
+    uint8_t key[CV_NBYTES];
+
+    if (stream == NULL)
+        return HL_ENULL;
+    if (hl_alg_find(HL_BLAKE3) == NULL)
+        return HL_EALG;
+    const hl_status status = hli_check_slice(context, nbytes, 0);
+    if (status != HL_OK)
+        return status;
+    begin_stream(stream, hli_blake3_iv, CONTEXT);
+    hli_update_tree(&plan, &stream->ctx, context, nbytes);
+    hli_final_tree(&plan, &stream->ctx, key);
+    begin_with_key(stream, key, MATERIAL);
+    return HL_OK;
+}
+
+hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const void *data, size_t nbytes,
+                            uint8_t value[32])
+{
+    const size_t nchunks = nbytes / HLI_CHUNK_NBYTES;
+    const struct hli_plan plan = {.choice = hli_choice(),
+                                  .is_secret = stream != NULL && hli_is_keyed_tree(&stream->ctx)};
+    uint8_t subtrees[DEPTH][CV_NBYTES];
+
+    if (stream == NULL || data == NULL || value == NULL)
+        return HL_ENULL;
+    if (stream->ctx.alg != HL_BLAKE3)
+        return HL_ESTATE;
+    if (nbytes % HLI_CHUNK_NBYTES != 0 || nsubtrees(nchunks) != 1 || chunk % nchunks != 0 ||
+        chunk > HL_MESSAGE_MAX_NBYTES / HLI_CHUNK_NBYTES - nchunks)
+        return HL_ELENGTH;
+    hli_check_readable(data, nbytes);
+    const struct tree tree = {&plan, stream->ctx.state.w32 + KEY_AT, stream->ctx.state.w32[MODE_AT]};
+    const uint8_t *from = data;
+    for (uint64_t done = 0, n; done < nchunks; done += n, from += n * HLI_CHUNK_NBYTES) {
+        n = nchunks < MANY ? nchunks : MANY;
+        hash_chunks(&tree, subtrees, chunk, done, from, (size_t)n);
+    }
+    hli_copy(value, subtrees[0], CV_NBYTES);
+    if (plan.is_secret)
+        hli_wipe(subtrees, sizeof subtrees);
+    return HL_OK;
+}
+
+hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t value[32])
+{
+    if (stream == NULL || value == NULL)
+        return HL_ENULL;
+    if (stream->ctx.alg != HL_BLAKE3)
+        return HL_ESTATE;
+    hl_ctx *const ctx = &stream->ctx;
+    const struct hli_plan plan = {.choice = hli_choice(), .is_secret = hli_is_keyed_tree(ctx)};
+    const struct tree tree = {&plan, ctx->state.w32 + KEY_AT, ctx->state.w32[MODE_AT]};
+    const uint64_t before = current_chunk(ctx);
+    uint8_t values[2][CV_NBYTES];
+    if (nsubtrees(nchunks) != 1 || before % nchunks != 0 || nchunks > HL_MESSAGE_MAX_NBYTES / HLI_CHUNK_NBYTES - before)
+        return HL_ELENGTH;
+    if (ctx->nbytes != before * HLI_CHUNK_NBYTES) /* bytes are in the chunk */
+        return HL_ESTATE;
+    hli_copy(values[1], value, CV_NBYTES);
+    add_values(&tree, stream->subtrees, before / nchunks, values, 1);
+    begin_at(&tree, before + nchunks, CHUNK_START, CHUNK_END, ctx->state.w32);
+    ctx->nbytes += nchunks * HLI_CHUNK_NBYTES;
+    if (plan.is_secret)
+        hli_wipe(values, sizeof values);
+    return HL_OK;
+}
