@@ -210,65 +210,78 @@ static size_t nchunks_of(size_t nbytes)
     return nbytes == 0 ? 1 : (nbytes - 1) / HLI_CHUNK_NBYTES + 1;
 }
 
-/* Chunks that are not full, or the only one of their message: any messages for the lane driver. */
+/* Chunks that are not full, or the only one of their message: of any lengths. */
 struct partial {
     const struct tree *tree;
     size_t n;
-    hl_slice slices[PARTIAL];
-    uint32_t begins[PARTIAL][16];
-    uint8_t *to[PARTIAL];
+    uint32_t states[PARTIAL][16];
+    struct hli_item items[PARTIAL];
+    struct hli_ending endings[PARTIAL];
 };
 
-static HLI_NOINLINE void flush_partial(struct partial *partial)
+/* A chunk whose value goes to values[at]. last: the flags of its last block beside. */
+static void add_partial(struct partial *partial, const uint8_t *data, size_t nbytes, uint64_t chunk, uint32_t last,
+                        size_t at)
+{
+    const hl_alg_info *const alg = hl_alg_find(HL_BLAKE3);
+    const size_t i = partial->n++, nrest = hli_rest_of_block(alg, nbytes), nwhole = nbytes - nrest;
+    uint32_t *const state = partial->states[i];
+
+    begin_at(partial->tree, chunk, CHUNK_START, last, state);
+    partial->items[i] = (struct hli_item){state, data, nwhole / 64};
+    partial->endings[i] = (struct hli_ending){state, hli_after(data, nwhole), nrest, nbytes, at};
+}
+
+static HLI_NOINLINE void flush_partial(struct partial *partial, uint8_t values[][CV_NBYTES])
 {
     struct hli_plan plan = *partial->tree->plan;
-    uint8_t cvs[PARTIAL][CV_NBYTES];
+    const struct hli_ending *endings[PARTIAL];
+    struct hli_ends ends;
 
-    if (partial->n == 0)
-        return;
-    plan.first = (struct hli_pass){hl_alg_find(HL_BLAKE3), partial->begins, NULL, sizeof partial->begins[0], 0};
+    plan.first.alg = hl_alg_find(HL_BLAKE3);
     plan.second.alg = NULL;
-    plan.digests = cvs[0];
+    plan.digests = values[0];
     plan.digest_stride = CV_NBYTES;
-    hli_hash(&plan, &(hl_messages)HLI_SLICES_OF(partial->slices, partial->n));
+    hli_ends_init(&ends, &plan, partial->n, NULL);
     for (size_t i = 0; i < partial->n; i++)
-        hli_copy(partial->to[i], cvs[i], CV_NBYTES);
+        endings[i] = &partial->endings[i];
+    hli_advance(&plan, partial->items, partial->n, 0);
+    hli_finish(&ends, endings, partial->n);
     partial->n = 0;
     if (plan.is_secret) {
-        hli_wipe(cvs, sizeof cvs);
-        hli_wipe(partial->begins, sizeof partial->begins);
+        hli_wipe(partial->states, sizeof partial->states);
+        hli_forget(&plan, PARTIAL, hli_kernel(&plan, &plan.first, PARTIAL));
     }
 }
 
-/* Hashes the chunks of messages first .. first + n - 1, the first of each of number `before`. root: the last flags of a
- * message of one chunk beside. counts[i] = the number of chunks of message first + i. */
+/* values[..] = the chunks of messages first .. first + n - 1, the first of each of number `before`. root: the last flags
+ * of a message of one chunk beside. counts[i] = the number of chunks of message first + i. */
 static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_messages *all, size_t first, size_t n,
                                          uint64_t before, uint32_t root, uint8_t counts[], uint8_t values[][CV_NBYTES])
 {
     struct queue queue = {.tree = tree, .kind = &chunk_kind};
     struct partial partial;
+    size_t at = 0;
 
     partial.tree = tree;
     partial.n = 0;
     for (size_t i = 0; i < n; i++) {
         const hl_slice message = hli_message_at(all->layout, all, first + i);
         counts[i] = (uint8_t)nchunks_of(message.nbytes);
-        for (size_t c = 0; c < counts[i]; c++, values++) {
+        for (size_t c = 0; c < counts[i]; c++, at++) {
             const uint8_t *const data = hli_after(message.data, c * HLI_CHUNK_NBYTES);
             const size_t left = message.nbytes - c * HLI_CHUNK_NBYTES;
             if (left >= HLI_CHUNK_NBYTES && counts[i] > 1) {
-                add(&queue, data, before + c, *values);
+                add(&queue, data, before + c, values[at]);
                 continue;
             }
-            begin_at(tree, before + c, CHUNK_START, CHUNK_END | (counts[i] == 1 ? root : 0), partial.begins[partial.n]);
-            partial.slices[partial.n] = (hl_slice){data, left};
-            partial.to[partial.n++] = *values;
+            add_partial(&partial, data, left, before + c, counts[i] == 1 ? CHUNK_END | root : CHUNK_END, at);
             if (partial.n == PARTIAL)
-                flush_partial(&partial);
+                flush_partial(&partial, values);
         }
     }
     flush(&queue);
-    flush_partial(&partial);
+    flush_partial(&partial, values);
 }
 
 /* values[0 .. n - 1] = the values of messages first .. first + n - 1, which have at most BATCH chunks together. before,
@@ -325,28 +338,12 @@ static HLI_NOINLINE void hash_long(const struct tree *tree, const hl_slice *mess
         hli_wipe(subtrees, sizeof subtrees);
 }
 
-void hli_hash_tree(struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all)
+/* Messages of any lengths. */
+static HLI_NOINLINE void hash_any(const struct tree *tree, const hl_messages *all)
 {
-    const uint32_t *const iv = plan->first.alg->iv;
-    const struct tree tree = {plan, begin == NULL ? iv : begin->state.w32 + KEY_AT,
-                              begin == NULL ? 0 : begin->state.w32[MODE_AT]};
+    const struct hli_plan *const plan = tree->plan;
     uint8_t values[BATCH][CV_NBYTES];
-    size_t longest = all->nbytes;
 
-    if (all->layout != HL_ROWS)
-        for (size_t i = longest = 0; i < all->count; i++) {
-            const size_t nbytes = hli_message_at(all->layout, all, i).nbytes;
-            longest = nbytes > longest ? nbytes : longest;
-        }
-    if (longest <= HLI_CHUNK_NBYTES) {
-        uint32_t words[16];
-        begin_at(&tree, 0, CHUNK_START, CHUNK_END | ROOT, words);
-        plan->first.begin = words;
-        hli_hash(plan, all);
-        if (plan->is_secret)
-            hli_wipe(words, sizeof words);
-        return;
-    }
     for (size_t next = 0, n; next < all->count; next += n) {
         size_t nchunks = 0;
         for (n = 0; next + n < all->count && nchunks < BATCH; n++) {
@@ -356,27 +353,46 @@ void hli_hash_tree(struct hli_plan *plan, const hl_ctx *begin, const hl_messages
             nchunks += more;
         }
         if (n > 0) {
-            hash_batch(&tree, all, next, n, 0, ROOT, values);
+            hash_batch(tree, all, next, n, 0, ROOT, values);
         } else {
             const hl_slice message = hli_message_at(all->layout, all, next);
-            hash_long(&tree, &message, values);
+            hash_long(tree, &message, values);
             n = 1;
         }
-        uint8_t *const digests = plan->digests + next * plan->digest_stride;
-        if (plan->second.alg == NULL) {
-            for (size_t i = 0; i < n; i++)
-                hli_copy(digests + i * plan->digest_stride, values[i], plan->first.alg->digest_nbytes);
-        } else {
-            struct hli_plan again = *plan;
-            again.first = plan->second;
-            again.second.alg = NULL;
-            again.digests = digests;
-            hli_hash(&again, &(hl_messages){.layout = HL_ROWS, .count = n, .base = values, .stride = CV_NBYTES,
-                                            .nbytes = CV_NBYTES});
-        }
+        for (size_t i = 0; i < n; i++)
+            if (plan->second.alg == NULL)
+                hli_copy(plan->digests + (next + i) * plan->digest_stride, values[i], plan->first.alg->digest_nbytes);
+            else
+                hli_again_one(plan, next + i, values[i]);
     }
-    if (plan->is_secret)
+    if (plan->is_secret) {
         hli_wipe(values, sizeof values);
+        if (plan->second.alg != NULL)
+            hli_forget(plan, 1, hli_kernel(plan, &plan->second, 1));
+    }
+}
+
+void hli_hash_tree(struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all)
+{
+    const struct tree tree = {plan, begin == NULL ? plan->first.alg->iv : begin->state.w32 + KEY_AT,
+                              begin == NULL ? 0 : begin->state.w32[MODE_AT]};
+    size_t longest = all->nbytes;
+    uint32_t words[16];
+
+    if (all->layout != HL_ROWS)
+        for (size_t i = longest = 0; i < all->count; i++) {
+            const size_t nbytes = hli_message_at(all->layout, all, i).nbytes;
+            longest = nbytes > longest ? nbytes : longest;
+        }
+    if (longest > HLI_CHUNK_NBYTES) {
+        hash_any(&tree, all);
+        return;
+    }
+    begin_at(&tree, 0, CHUNK_START, CHUNK_END | ROOT, words);
+    plan->first.begin = words;
+    hli_hash(plan, all);
+    if (plan->is_secret)
+        hli_wipe(words, sizeof words);
 }
 
 /* ---- Streams ----------------------------------------------------------------------------------------------------- */
