@@ -392,6 +392,8 @@ static void check_one_choice(const hl_alg_info *alg)
         ONE_READ(hl_sha256d_rows(chunk, 3, 80, 20, found));
     if (test_alg(HL_SHA256, "hl_hash160_rows") && test_alg(HL_RIPEMD160, "hl_hash160_rows"))
         ONE_READ(hl_hash160_rows(chunk, 3, 33, 20, found));
+    if (!has_ctx(alg))
+        return;
     for (size_t i = 0; i < 3; i++)
         hl_init(all[i], alg->alg);
     ONE_READ(hl_update_many(all, messages, 3));

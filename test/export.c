@@ -221,6 +221,8 @@ int main(int argc, char **argv)
     test_start(argc, argv);
     check_format();
     for (size_t a = 0; a < hl_alg_count(); a++) {
+        if (!has_ctx(hl_alg_at(a))) /* blake3.c: hl_export refuses it */
+            continue;
         check_places(hl_alg_at(a));
         check_hostile(hl_alg_at(a));
     }

@@ -415,12 +415,29 @@ static uint64_t blake2_turn(uint64_t x, unsigned n, unsigned nbits)
     return (x >> n | x << (nbits - n)) & mask;
 }
 
-static void blake2_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, unsigned nbits, const uint64_t IV[8])
+/* One round, with the words of the message in that order. */
+static void blake2_round(uint64_t v[16], const uint64_t m[16], const uint8_t order[16], unsigned nbits)
 {
     static const unsigned turns[2][4] = {{16, 12, 8, 7}, {32, 24, 16, 63}};
     static const uint8_t places[8][4] = {{0, 4, 8, 12}, {1, 5, 9, 13}, {2, 6, 10, 14}, {3, 7, 11, 15},
                                          {0, 5, 10, 15}, {1, 6, 11, 12}, {2, 7, 8, 13}, {3, 4, 9, 14}};
     const unsigned *const R = turns[nbits == 64];
+    const uint64_t mask = nbits == 64 ? UINT64_MAX : UINT32_MAX;
+
+    for (int i = 0; i < 8; i++) {
+        uint64_t *const a = &v[places[i][0]], *const b = &v[places[i][1]], *const c = &v[places[i][2]];
+        uint64_t *const d = &v[places[i][3]];
+        for (int half = 0; half < 2; half++) {
+            *a = (*a + *b + m[order[2 * i + half]]) & mask;
+            *d = blake2_turn(*d ^ *a, R[2 * half], nbits);
+            *c = (*c + *d) & mask;
+            *b = blake2_turn(*b ^ *c, R[2 * half + 1], nbits);
+        }
+    }
+}
+
+static void blake2_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, unsigned nbits, const uint64_t IV[8])
+{
     const uint64_t nbytes = nbits * 2, mask = nbits == 64 ? UINT64_MAX : UINT32_MAX;
     uint64_t v[16], m[16];
 
@@ -436,16 +453,7 @@ static void blake2_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, uns
     v[13] ^= nbits == 32 ? S[9] : 0;
     v[14] ^= S[nbits == 32 ? 10 : 9];
     for (int round = 0; round < (nbits == 64 ? 12 : 10); round++)
-        for (int i = 0; i < 8; i++) {
-            uint64_t *const a = &v[places[i][0]], *const b = &v[places[i][1]], *const c = &v[places[i][2]];
-            uint64_t *const d = &v[places[i][3]];
-            for (int half = 0; half < 2; half++) {
-                *a = (*a + *b + m[blake2_sigma[round % 10][2 * i + half]]) & mask;
-                *d = blake2_turn(*d ^ *a, R[2 * half], nbits);
-                *c = (*c + *d) & mask;
-                *b = blake2_turn(*b ^ *c, R[2 * half + 1], nbits);
-            }
-        }
+        blake2_round(v, m, blake2_sigma[round % 10], nbits);
     for (int i = 0; i < 8; i++)
         S[i] ^= v[i] ^ v[i + 8];
 }
@@ -466,6 +474,89 @@ static void blake2s_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, un
 
     (void)block_nbytes;
     blake2_block(S, block, 32, IV);
+}
+
+/* ---- BLAKE3 (O'Connor, Aumasson, Neves, Wilcox-O'Hearn 2020) ---- */
+
+enum { B3_CHUNK_START = 1, B3_CHUNK_END = 2, B3_PARENT = 4, B3_ROOT = 8 };
+
+/* Section 2.2. Behind h the state has the counter t, in two words, the length b, the flags d, and flags that only the last
+ * block has. CHUNK_START is for one block. */
+static void blake3_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, unsigned block_nbytes)
+{
+    static const uint8_t permutation[16] = {2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8};
+    uint8_t order[16];
+    uint64_t m[16], v[16] = {S[0], S[1], S[2], S[3], S[4], S[5], S[6], S[7],
+                             0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, S[8], S[9], S[10], S[11]};
+
+    (void)block_nbytes;
+    for (int i = 0; i < 16; i++) {
+        m[i] = little_endian(block + 4 * i);
+        order[i] = (uint8_t)i;
+    }
+    for (int round = 0; round < 7; round++) {
+        blake2_round(v, m, order, 32);
+        for (int i = 0; i < 16; i++)
+            order[i] = permutation[order[i]];
+    }
+    for (int i = 0; i < 8; i++)
+        S[i] = v[i] ^ v[i + 8];
+    S[11] &= ~(uint64_t)B3_CHUNK_START;
+}
+
+/* Ends the current chunk, and has its chaining value. */
+static void blake3_end_chunk(struct reference_ctx *ctx, uint64_t flags, uint8_t value[32])
+{
+    const uint64_t nbytes = ctx->nbytes;
+    const unsigned held = nbytes == 0 ? 0 : (unsigned)((nbytes - 1) % 64) + 1;
+
+    memset(ctx->block + held, 0, 64 - held);
+    ctx->state[10] = held;
+    ctx->state[11] |= flags;
+    blake3_block(ctx->state, ctx->block, 64);
+    for (unsigned i = 0; i < 32; i++)
+        value[i] = (uint8_t)(ctx->state[i / 4] >> 8 * (i % 4));
+}
+
+/* value = the node of left and value. */
+static void blake3_join(const struct reference *ref, const uint8_t left[32], uint8_t value[32], uint64_t flags)
+{
+    struct reference_ctx node = {.ref = ref, .nbytes = 64};
+
+    memcpy(node.state, ref->iv, sizeof node.state);
+    node.state[11] = B3_PARENT;
+    memcpy(node.block, left, 32);
+    memcpy(node.block + 32, value, 32);
+    blake3_end_chunk(&node, flags, value);
+}
+
+/* Section 2.1: the chunks so far are complete; there will be more. Subtrees of one size are joined. */
+static void blake3_next_chunk(struct reference_ctx *ctx)
+{
+    uint64_t nchunks = ctx->nbytes / 1024;
+    unsigned n = 0;
+    uint8_t value[32];
+
+    for (uint64_t before = nchunks - 1; before != 0; before &= before - 1)
+        n++;
+    blake3_end_chunk(ctx, B3_CHUNK_END, value);
+    memcpy(ctx->state, ctx->ref->iv, sizeof ctx->state);
+    ctx->state[8] = (uint32_t)nchunks;
+    ctx->state[9] = nchunks >> 32;
+    for (; nchunks % 2 == 0; nchunks /= 2)
+        blake3_join(ctx->ref, ctx->subtrees[--n], value, 0);
+    memcpy(ctx->subtrees[n], value, 32);
+}
+
+static void blake3_final(struct reference_ctx *ctx, uint8_t digest[32])
+{
+    unsigned n = 0;
+
+    for (uint64_t before = ctx->nbytes == 0 ? 0 : (ctx->nbytes - 1) / 1024; before != 0; before &= before - 1)
+        n++;
+    blake3_end_chunk(ctx, n == 0 ? B3_CHUNK_END | B3_ROOT : B3_CHUNK_END, digest);
+    while (n-- > 0)
+        blake3_join(ctx->ref, ctx->subtrees[n], digest, n == 0 ? B3_ROOT : 0);
 }
 
 /* ---- FIPS 202 ---- */
@@ -619,6 +710,9 @@ static const struct reference references[] = {
     {"blake2s", 32, 64, 4, 12, 0,
      {0x6b08e647, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19, 0, 0, 0, 32},
      blake2s_block, 0, NULL, 0, 0, 1},
+    {"blake3", 32, 64, 4, 13, 0,
+     {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19, 0, 0, 64,
+      B3_CHUNK_START, B3_CHUNK_END | B3_ROOT}, blake3_block, 0, NULL, 0, 0, 2},
     SPONGE("sha3-224", 224, 448, 0x06, 0), /* FIPS 202 section 6.1 */
     SPONGE("sha3-256", 256, 512, 0x06, 0),
     SPONGE("sha3-384", 384, 768, 0x06, 0),
@@ -650,7 +744,9 @@ void reference_update(struct reference_ctx *ctx, const void *data, size_t nbytes
 
     for (size_t i = 0; i < nbytes; i++, ctx->nbytes++) {
         const unsigned at = (unsigned)(ctx->nbytes % block_nbytes);
-        if (ctx->ref->is_counted && at == 0 && ctx->nbytes > 0) /* the full block was not the last */
+        if (ctx->ref->is_counted == 2 && ctx->nbytes % 1024 == 0 && ctx->nbytes > 0)
+            blake3_next_chunk(ctx);
+        else if (ctx->ref->is_counted && at == 0 && ctx->nbytes > 0) /* the full block was not the last */
             ctx->ref->block(ctx->state, ctx->block, block_nbytes);
         ctx->block[at] = bytes[i];
         if (!ctx->ref->is_counted && at + 1 == block_nbytes)
@@ -691,6 +787,10 @@ void reference_final(struct reference_ctx *ctx, uint8_t *digest)
 
     if (ref->suffix != 0) {
         reference_final_long(ctx, digest, ref->digest_nbytes);
+        return;
+    }
+    if (ref->is_counted == 2) {
+        blake3_final(ctx, digest);
         return;
     }
     if (ref->is_counted) {

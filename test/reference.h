@@ -23,7 +23,8 @@ struct reference {
     void (*schedule)(uint64_t words[160], const uint8_t *block);
     unsigned suffix; /* of a sponge: the byte that follows the message; else 0 */
     int is_xof;
-    int is_counted; /* BLAKE2: word 8 of the state is the number of bytes; the last block is marked, and never empty */
+    int is_counted; /* BLAKE2: word 8 of the state is the number of bytes; the last block is marked, and never empty.
+                     * 2: BLAKE3, a tree of chunks of 1,024 bytes */
 };
 
 struct reference_ctx {
@@ -31,6 +32,7 @@ struct reference_ctx {
     uint64_t state[REFERENCE_NWORDS];
     uint64_t nbytes; /* so far; may be preset to a whole number of blocks */
     uint8_t block[REFERENCE_BLOCK_NBYTES];
+    uint8_t subtrees[54][32]; /* of a tree: before the current chunk */
 };
 
 const struct reference *reference_named(const char *name); /* NULL if there is none */

@@ -57,6 +57,8 @@ int test_kernel(const hl_kernel *kernel);
 const char *test_isa(size_t i, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The first algorithm with that body; NULL if the build leaves it out. */
 const hl_alg_info *body_alg(hl_body body);
+/* Whether hl_ctx has room for a stream; blake3.c tests those of BLAKE3. */
+#define has_ctx(alg) ((alg)->ending != HL_TREE)
 /* Whether the build has the algorithm. HL_ALGORITHMS may leave it out; what needs it is then counted as skipped. In a
  * build without that macro a missing algorithm ends the program. */
 int test_alg(hl_alg alg, const char *what);
