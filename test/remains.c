@@ -30,7 +30,8 @@ static uint8_t secret[SECRET_MAX_NBYTES];
 static size_t secret_nbytes;
 static hl_hmac_key key;
 static hl_hmac_ctx ctx, ctxs[COUNT], *all[COUNT];
-static hl_ctx *inner[COUNT]; /* of ctxs */
+static hl_blake3_ctx trees[COUNT];
+static hl_ctx *inner[COUNT]; /* of ctxs or trees */
 static hl_hmac_key keys[COUNT]; /* all equal, but separate */
 static hl_slice passwords[COUNT];
 static uint8_t exported[HL_EXPORT_MAX_NBYTES];
@@ -164,7 +165,7 @@ static void hide_bytes(const uint8_t *bytes, size_t nbytes, uint8_t pad)
 
 static void hide_state(const hl_state *state)
 {
-    const unsigned nwords = alg->ending == HL_COUNTED ? 8 : alg->nwords; /* counters are no secrets */
+    const unsigned nwords = alg->ending >= HL_COUNTED ? 8 : alg->nwords; /* counters are no secrets */
 
     for (unsigned w = 0; w < nwords; w++)
         hide_word(alg->word_nbytes == 8 ? state->w64[w] : state->w32[w], alg->word_nbytes);
@@ -173,10 +174,16 @@ static void hide_state(const hl_state *state)
 /* The state of the first hash after the whole blocks of data. */
 static void hide_state_after(const hl_ctx *from, const hl_slice *message)
 {
-    hl_ctx copy = *from;
+    static hl_blake3_ctx copy;
 
-    hl_update(&copy, message->data, message->nbytes);
-    hide_state(&copy.state);
+    if (has_ctx(alg))
+        copy.ctx = *from;
+    else
+        copy = *(const hl_blake3_ctx *)(const void *)from;
+    hl_update(&copy.ctx, message->data, message->nbytes);
+    hide_state(&copy.ctx.state);
+    if (!has_ctx(alg))
+        hide_bytes(copy.subtrees[0], sizeof copy.subtrees[0], 0);
 }
 
 /* The part of the states that the digest does not show, for each of its blocks. */
@@ -203,7 +210,7 @@ static void hide_all(void)
 
     memset(&hidden, 0, sizeof hidden);
     if (!has_hmac(alg)) {
-        hide_state(&ctxs[0].inner.state);
+        hide_state(&inner[0]->state);
         hide_bytes(secret, secret_nbytes, 0);
         return;
     }
@@ -327,7 +334,14 @@ static void prepare(const struct call *c)
     if (!has_hmac(alg)) { /* more than a block, so that the state is secret */
         secret_nbytes = alg->block_nbytes + (c->nbytes == 0 ? 0 : 48);
         memset(ctxs, 0, sizeof ctxs); /* another algorithm's longer block */
-        for (size_t i = 0; i < COUNT; i++) {
+        for (size_t i = 0; i < COUNT && !has_ctx(alg); i++) { /* the key itself, and a chunk if bytes follow */
+            secret_nbytes = 32;
+            hl_blake3_init(&trees[i], secret);
+            inner[i] = &trees[i].ctx;
+            if (c->kind >= STREAM_UPDATE)
+                hl_update(inner[i], pool, 1100 + 100 * (c->nbytes == 0));
+        }
+        for (size_t i = 0; i < COUNT && has_ctx(alg); i++) {
             const hl_blake2_parameters keyed = {.key = secret, .key_nbytes = 32};
             hl_init(&ctxs[i].inner, alg->alg);
             if (alg->ending == HL_COUNTED)
@@ -346,6 +360,7 @@ static void prepare(const struct call *c)
         keys[i] = key;
         passwords[i] = (hl_slice){secret, secret_nbytes};
         all[i] = &ctxs[i];
+        inner[i] = &ctxs[i].inner;
         hl_hmac_init(all[i], &key);
         if (c->kind == STREAMS_FINAL)
             hl_hmac_update(all[i], messages[i].data, messages[i].nbytes);
@@ -359,7 +374,7 @@ static void prepare(const struct call *c)
 
 static int is_defined(const struct call *c)
 {
-    if (alg->ending == HL_COUNTED && c->kind >= STREAM_UPDATE && c->kind <= STREAMS_FINAL)
+    if (alg->ending >= HL_COUNTED && c->kind >= STREAM_UPDATE && c->kind <= STREAMS_FINAL)
         return 1;
     return has_hmac(alg) ? c->kind != LONG : c->kind == BEGUN || c->kind == AGAIN ||
                                                      (c->kind == LONG && alg->ending == HL_XOF);
@@ -374,7 +389,7 @@ static hl_status make_call(const struct call *c)
 {
     hl_status status = HL_OK;
 
-    if (alg->ending == HL_COUNTED && c->kind >= STREAM_UPDATE) { /* with a key */
+    if (alg->ending >= HL_COUNTED && c->kind >= STREAM_UPDATE) { /* with a key */
         switch (c->kind) {
         case STREAM_UPDATE: CALL(hl_update(inner[0], messages[0].data, messages[0].nbytes)); break;
         case STREAM_FINAL: CALL(hl_final(inner[0], tags)); break;
@@ -391,11 +406,11 @@ static hl_status make_call(const struct call *c)
     case MANY_KEYS: CALL(hl_hmac_many_keys(keys, messages, c->count, tags)); break;
     case LONG:
     case AGAIN:
-    case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .is_secret = alg->ending != HL_COUNTED,
+    case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .is_secret = alg->ending < HL_COUNTED,
                                       .messages = {.count = c->count, .base = messages}, .digests = tags,
-                                      .begin = &ctxs[0].inner, .again = c->kind == AGAIN ? other_body() : 0,
+                                      .begin = inner[0], .again = c->kind == AGAIN ? other_body() : 0,
                                       .digest_nbytes = c->kind == LONG ? LONG_NBYTES : 0,
-                                      .begin_stride = c->nbytes != 0 ? sizeof ctxs[0] : 0})); break;
+                                      .begin_stride = c->nbytes != 0 && has_ctx(alg) ? sizeof ctxs[0] : 0})); break;
     case PBKDF2: CALL(hl_pbkdf2_many(alg->alg, passwords, messages, 3, c->count, tags, alg->digest_nbytes)); break;
     case STREAMS_UPDATE: CALL(hl_hmac_update_many(all, messages, c->count)); break;
     case STREAMS_FINAL: CALL(hl_hmac_final_many(all, c->count, tags)); break;
@@ -439,8 +454,8 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
         oracle_hmac(alg, secret, secret_nbytes, messages[0].data, messages[0].nbytes, tag);
         hide_bytes(tag, alg->digest_nbytes, 0);
     }
-    if (alg->ending == HL_COUNTED && c->kind >= STREAM_UPDATE)
-        hide_state_after(&ctxs[0].inner, &messages[0]);
+    if (alg->ending >= HL_COUNTED && c->kind >= STREAM_UPDATE)
+        hide_state_after(inner[0], &messages[0]);
     else if (c->kind == STREAM_UPDATE)
         hide_state_after(&ctx.inner, &messages[0]);
     if (c->kind == PBKDF2) /* the derived keys, which `tags` already has */
@@ -454,15 +469,17 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     if (c->kind == AGAIN) /* the digests that are hashed again */
         for (size_t i = 0; i < 2; i++) {
             uint8_t digest[HL_DIGEST_MAX_NBYTES];
-            hl_ctx begun = ctxs[0].inner;
-            hl_update(&begun, messages[i].data, messages[i].nbytes);
-            hl_final(&begun, digest);
+            hl_blake3_ctx begun = trees[0];
+            if (has_ctx(alg))
+                begun.ctx = *inner[0];
+            hl_update(&begun.ctx, messages[i].data, messages[i].nbytes);
+            hl_final(&begun.ctx, digest);
             hide_bytes(digest, alg->digest_nbytes, 0);
         }
     /* in the window of the lane driver */
     if ((c->kind == MANY || c->kind == MANY_KEYS || c->kind == BEGUN || c->kind == LONG) && c->nbytes == 0)
         for (size_t i = 9; i < 12; i++)
-            hide_state_after(&ctxs[0].inner, &messages[i]);
+            hide_state_after(inner[0], &messages[i]);
     memset(stack, PAINT, STACK_NBYTES);
     memset(&registers, 0, sizeof registers);
     if (pthread_create(&thread, attr, run_thread, &r) != 0) {

@@ -81,6 +81,8 @@ static HLI_NOINLINE void flush(struct queue *queue)
     union hli_lane_states states;
     uint32_t words[16];
 
+    if (n == 0)
+        return;
     begin_at(tree, 0, kind->flags, kind->last, words);
     if (kind->nblocks == 1)
         words[FLAGS_AT] |= kind->last;
@@ -104,7 +106,7 @@ static HLI_NOINLINE void flush(struct queue *queue)
         hli_edges_of(tree->plan).digests(pass.alg, &states, nlanes, (unsigned)count, queue->to + first);
     }
     queue->n = 0;
-    if (tree->plan->is_secret && kernel != NULL) {
+    if (tree->plan->is_secret) {
         hli_wipe(&states, sizeof states);
         hli_wipe(words, sizeof words);
         hli_forget(tree->plan, HLI_LANES, kernel);
