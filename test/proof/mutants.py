@@ -192,6 +192,7 @@ FORM_MUTANTS = [
     ("alone &= ~mask", "alone &= mask"),
     ("(y, count * c) for y", "(y, count) for y"),
     ("+ k) % widths[a >> 6]", "+ k) % 64"),
+    ("not int and x.span & y.span == 0", "not int and x.span & y.span & 1 == 0"),
     ("if x.span & y.span == 0:", "if x.span & y.span & 1 == 0:"),
     ("((low, 0), (high, 32))", "((low, 0), (high, 31))"),
     ("else xor(part, part.terms[0][1])", "else part"),

@@ -172,6 +172,9 @@ def conj(x, y):
         x, y = y, x
     if type(y) is int and x.span & ~y == 0:
         return x
+    # Outside of its span a word is 0: parts of a rotation are not multiplied, however many terms they have.
+    if type(y) is not int and x.span & y.span == 0:
+        return 0
     key = ("&", x, y)
     out = memo.get(key)
     if out is None:
