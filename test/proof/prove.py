@@ -502,9 +502,11 @@ def scheduled_differ(image, kernel):
     m = alone(image)
     state = with_states(m, body, kernel.nlanes)
     w = Arithmetic(standard.bits)
-    schedule = [variable(("schedule", i), standard.bits) for i in range(len(standard.k))]
-    if body == "ripemd160":  # each word of the block stands there ten times, and a kernel may take any of them
-        schedule = [w.add(x, k) for x, k in zip(standard.words(w, schedule[:16]), standard.k)]
+    # A word of the block may stand there more than once, and a kernel take it from any place. The other words may be
+    # any: that they are made of the block is not needed.
+    block = message_words(standard, 0, 0)
+    schedule = [w.add(x, k) if x in block else variable(("schedule", t), standard.bits)
+                for t, (x, k) in enumerate(zip(standard.words(w, block), standard.k))]
     m.call(kernel.scheduled, state, m.words(schedule, standard.bits // 8, 64, standard.bits // 8))
     return states_at(m, body, kernel.nlanes, state) != [standard.compress(w, state_words(standard, lane), schedule)
                                                          for lane in range(kernel.nlanes)], m.executed
