@@ -6,6 +6,7 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
     test/proof/prove.py [--all | --share N]
     test/proof/prove.py FILE...    only the kernels in a program, shared library, static library or object with symbols
+    test/proof/prove.py --body sm3 [FILE...]    only the kernels of a body, and the instructions in them
 
  1. The core is compiled for x86-64, AArch64, i686 and WebAssembly, and each kernel's machine code is run with unknown
     words for state and message, and an unknown number of blocks (machine.py, x86.py, a64.py, wasm.py, induction.py).
@@ -96,7 +97,7 @@ class Target:
         self.sources, in_part = ([x for pattern in of for x in sorted((CORE / "src").glob(pattern))]
                                  for of in ([*sources, *in_part], in_part))
         self.in_part = {x.name for x in in_part}
-        self.image = None
+        self.image = self.body = None  # body: if only one is proved
 
     def why_not(self):
         missing = [x for x in (self.cc[0], self.tool("objdump"), self.tool("as")) if shutil.which(x) is None]
@@ -120,7 +121,8 @@ class Target:
     def object(self, core, source, folder):
         """Compiles a file of the core."""
         out = folder / f"{self.name}-{source.parent.name}-{source.stem}.o"
-        part = [f"-DHL_ALGORITHMS={PART}"] if source.name in self.in_part else []
+        names = PART if source.name in self.in_part else self.body
+        part = [f"-DHL_ALGORITHMS={names}"] if names else []
         done = subprocess.run([*self.cc, "-O2", "-fno-stack-protector", "-fno-pic", f"-I{core}/include",
                                f"-I{core}/src", *part, "-c", source, "-o", out], capture_output=True, text=True)
         if done.returncode != 0:
@@ -391,9 +393,12 @@ def state_words(standard, lane):
     return [known_place(variable(("state", lane, i), standard.bits), lane, 0, i) for i in range(standard.nwords)]
 
 
+def message_word(standard, lane, nth, i, nwords):
+    return known_place(variable(("message", lane, nwords * nth + i), standard.bits), lane, ~nth, i)
+
+
 def message_words(standard, lane, nth, nwords=16):
-    return [known_place(variable(("message", lane, nwords * nth + i), standard.bits), lane, ~nth, i)
-            for i in range(nwords)]
+    return [message_word(standard, lane, nth, i, nwords) for i in range(nwords)]
 
 
 def known_place(word, *place):
@@ -423,7 +428,7 @@ def later(kernel, step):
         if lane is None:
             return None
         if nth < 0:
-            return message_words(standard, lane, ~nth + step, kernel.nwords)[i]
+            return message_word(standard, lane, ~nth + step, i, kernel.nwords)
         here, there = (state_after(kernel.body, lane, n, kernel.nwords)[i] for n in (nth, nth + step))
         return xor(there, words.constant_bits(here))
 
@@ -1111,13 +1116,14 @@ def main():
     options = argparse.ArgumentParser(description="Proves the core's machine code; the file's beginning says how.")
     options.add_argument("--all", action="store_true")
     options.add_argument("--share", type=int, default=1)
+    options.add_argument("--body", choices=BODIES)
     options.add_argument("files", nargs="*")
     options = options.parse_args()
     every = options.all
     gc.disable()  # nothing made here is a cycle
     failures = check() + words.check(20000 if every else 3000) + stale(CORE / "src", HERE)
     if options.files:
-        failures += files_proved(options.files)
+        failures += files_proved(options.files, options.body)
         for failure in failures:
             print(f"FAILED: {failure}")
         return bool(failures)
@@ -1129,13 +1135,15 @@ def main():
                 print(f"SKIPPED: {target.name}: {why}")
                 failures += [f"{target.name} was to be proved"] * bool(os.environ.get("HASHLOOM_REQUIRE"))
                 continue
+            target.body = options.body
             with ThreadPoolExecutor(os.cpu_count()) as pool:
                 target.objects = list(pool.map(lambda source, t=target: t.object(CORE, source, folder),
                                                target.sources))
             target.image = target.link(target.objects, folder)
-            target.kernels = kernels_of(target.image)
+            target.kernels = [k for k in kernels_of(target.image) if options.body in (None, k.body)]
             if not target.kernels:
-                failures.append(f"{target.name}: no kernel in the program")
+                failures += [f"{target.name}: no kernel in the program"] * (not options.body)
+                continue
             alike = collections.defaultdict(list)
             for kernel in target.kernels:
                 alike[kernel.isa if len(SIZES[kernel.body]) == 1 else kernel.body].append(kernel)
@@ -1144,7 +1152,7 @@ def main():
             for kernel in target.sample:
                 sizes = SIZES[kernel.body]
                 kernel.sizes = sampled(sizes, min(options.share, len(sizes)), kernel.name)
-            target.algorithms = algorithms_of(target.image) if target.has_table() else []
+            target.algorithms = algorithms_of(target.image) if target.has_table() and not options.body else []
             if target.algorithms and initial_values_of(target.algorithms) != initial_values():
                 failures.append(f"{target.name}: initial values")
             failures += [f"{target.name}: {a.name} is another sponge than the standard's" for a in target.algorithms
@@ -1152,7 +1160,8 @@ def main():
                                              any(a.iv))]
             targets.append(target)
         # The longest first.
-        proofs = [("whole", target, body) for target in targets if target.algorithms for body in BODIES] + [
+        proofs = [("kernels", target, options.body) for target in targets] if options.body else [
+            ("whole", target, body) for target in targets if target.algorithms for body in BODIES] + [
             ("kernels", target, body) for body in BODIES for target in targets] + [
             (what, target, None) for target in targets if target.algorithms for what in ("edges", "driver", "emulated")]
         counts = collections.Counter()
@@ -1180,15 +1189,15 @@ def main():
                 if counts["emulated", target.name]:
                     print(f"{target.name}: {counts['emulated', target.name]} emulated calls return what Python does")
         failures += silicon_failures(targets, executed, folder, every)
-        if failures == []:
+        if failures == [] and not options.body:
             failures += unnoticed(targets, folder, every, options.share)
     for failure in failures:
         print(f"FAILED: {failure}")
     return bool(failures)
 
 
-def files_proved(names):
-    """Proves the kernels in files, as they are there. Returns the failures."""
+def files_proved(names, body=None):
+    """Proves the kernels in files, or those of a body, as they are there. Returns the failures."""
     failures, executed = [], set()
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -1217,7 +1226,7 @@ def files_proved(names):
                 failures.append(f"{name}: cannot be read as {'a program' if is_linked else 'objects'}: {e}")
                 continue
             target.image.features = target.features()
-            kernels = kernels_of(target.image)
+            kernels = [k for k in kernels_of(target.image) if body in (None, k.body)]
             if not kernels:
                 failures.append(f"{name}: no kernel, or no symbols")
                 continue
