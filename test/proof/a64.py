@@ -609,6 +609,11 @@ def vector(name, ops):
         value = ops[1].value & FULL[a.width]
         value = value ^ FULL[a.width] if name == "mvni" else value
         return lambda m: a.set(m, (value,) * a.n)
+    if name in ("bic", "orr") and len(ops) == 2:  # with an immediate
+        value = ops[1].value & FULL[a.width]
+        f = conj if name == "bic" else disj
+        value = value ^ FULL[a.width] if name == "bic" else value
+        return lambda m: a.set(m, tuple(f(x, value) for x in a.get(m)))
     if name == "ld1r":
         return lambda m: a.set(m, (m.load(ops[1].address(m), a.width // 8),) * a.n)
     if name == "ld1":

@@ -195,7 +195,7 @@ def cases_of(algorithm):
     """The calls that an algorithm has."""
     only = ["squeezes"] if algorithm.is_xof else [] if algorithm.is_counted else \
         ["tags", "keys"] + ["search"] * (not algorithm.is_sponge)
-    return ["mixed", "whole", "streams", *only]
+    return ["mixed", "whole", *["streams"] * (not algorithm.is_tree), *only]
 
 
 def runs(machine, isas, algorithms, some, every, first=0):

@@ -64,7 +64,8 @@ from induction import NBLOCKS, Proof
 from machine import Fault, Image, Machine, command
 from mutants import (BLIND_EDGE_MUTANTS, BLIND_MUTANTS, EDGE_MUTANTS, EMULATED_MUTANTS, FORM_MUTANTS, GUARDS,
                      KERNEL_MUTANTS, LITERALS, MODEL_MUTANTS, stale)
-from standards import STANDARDS, after_block, check, initial_values, last_of, sponge_named
+from standards import (CHUNK_START, STANDARDS, after_block, blake3_root, check, initial_values, last_of,
+                       sponge_named)
 from words import FULL, add, cut, join, rol, shl, shr, split, swapped, variable, xor
 
 QEMU = ["qemu-aarch64", "-cpu", "max"]
@@ -304,7 +305,7 @@ class Algorithm:
         self.number, body, self.digest_nbytes, self.block_nbytes, _, self.word_nbytes, self.nwords, self.big_endian = (
             m.load(address + n + at, 4) for at in range(0, 32, 4))
         ending, self.suffix = (m.load(address + 2 * n + at, 4) for at in (32, 36))
-        self.is_sponge, self.is_xof, self.is_counted = ending in (1, 2), ending == 2, ending == 3
+        self.is_sponge, self.is_xof, self.is_counted, self.is_tree = ending in (1, 2), ending == 2, ending >= 3, ending == 4
         self.body = BODIES[body]
         self.iv = [m.load(m.load(address + n + 32, n) + i * self.word_nbytes, self.word_nbytes)
                    for i in range(self.nwords)]
@@ -691,6 +692,13 @@ def final_state(algorithm, state, blocks, compress, nbytes):
     return state
 
 
+def tree_node(algorithm, state, node, compress):
+    """The state after a chunk, which is bytes, or a node of two chaining values, which is words."""
+    is_chunk = state[11] & CHUNK_START
+    blocks = blocks_of(algorithm, padded(algorithm, node)) if is_chunk else [node]
+    return final_state(algorithm, state, blocks, compress, len(node) if is_chunk else algorithm.block_nbytes)
+
+
 def blocks_of(algorithm, values):
     every, n = words_of(STANDARDS[algorithm.body], values), algorithm.block_nbytes // algorithm.word_nbytes
     return [every[i : i + n] for i in range(0, len(every), n)]
@@ -699,7 +707,9 @@ def blocks_of(algorithm, values):
 def uninterpreted(body, state, block):
     """A block function of which nothing is known but that equal arguments have equal results."""
     key = (body, tuple(state), tuple(block))
-    return [variable((key, i), STANDARDS[body].bits) for i in range(len(state))]
+    after = [variable((key, i), STANDARDS[body].bits) for i in range(len(state))]
+    # BLAKE3: the driver reads what is beside the chaining value, which the block function leaves, but for CHUNK_START.
+    return [*after[:8], *state[8:11], state[11] & ~CHUNK_START, state[12]] if body == "blake3" else after
 
 
 LONG = 1 << 46  # messages from here on are so long that only their endings are in memory
@@ -803,8 +813,12 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
             blocks = blocks_of(algorithm, padded(algorithm, message, begins[i]))
             begin = advanced(algorithm, algorithm.iv, slices[2 * i], begins[i] // algorithm.block_nbytes,
                              runs) if begins[i] else algorithm.iv
-            known[key] = bytes_of(algorithm, final_state(algorithm, begin, blocks, compressed if few or whole is not None
-                                                         else uninterpreted, lengths[i]))
+            compress = compressed if few or whole is not None else uninterpreted
+            if algorithm.is_tree:
+                last = blake3_root(algorithm.iv, message, lambda state, node: tree_node(algorithm, state, node, compress))
+            else:
+                last = final_state(algorithm, begin, blocks, compress, lengths[i])
+            known[key] = bytes_of(algorithm, last)
         right.append(known[key])
     out = m.new(algorithm.digest_nbytes * len(lengths))
     arguments = algorithm.number, m.words(slices, image.word_nbytes), len(lengths), out
@@ -886,7 +900,8 @@ def runs_of_driver(kernels, algorithms, every, seed=0):
         isas = sorted({k.isa for k in kernels if k.body == algorithm.body})
         for isa in isas if every or algorithm in some else isas[-1:]:
             for count in (1, 2, 5, 20, 130) if every else (chance.choice((1, 3, 9, 20)),):
-                lengths = [chance.choice((chance.randrange(300), chance.randrange(20), 64, 128, 400))
+                of_trees = (1024, 1025, 4096, chance.randrange(6000)) if algorithm.is_tree else ()
+                lengths = [chance.choice((chance.randrange(300), chance.randrange(20), 64, 128, 400, *of_trees))
                            for _ in range(count)]
                 yield f"hl_hash_many, {algorithm.name}, {count} messages", \
                     lambda image, a=algorithm, i=isa, n=lengths: driver_differs(image, kernels, a, i, n)

@@ -1,4 +1,4 @@
-"""standards.py: the block functions of SHA-1, SHA-2, SHA-3, RIPEMD-160, MD5, SM3 and BLAKE2, written from the standards alone.
+"""standards.py: the block functions of SHA-1, SHA-2, SHA-3, RIPEMD-160, MD5, SM3, BLAKE2 and BLAKE3, written from the standards alone.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
@@ -7,7 +7,7 @@ compute. On Numbers it hashes, so that check() can compare this text with other 
 from their definitions.
 
 `words(w, block)` lists the words of the message that rounds take, in the order of the core's schedules; constant `k[t]`
-belongs to word t. `compress(w, state, wk)` takes the sums of both. Keccak and BLAKE2 have neither: their `compress` takes
+belongs to word t. `compress(w, state, wk)` takes the sums of both. Keccak and BLAKE have neither: their `compress` takes
 the block.
 
 `w.rename(xs)` says that the words are known from here on: what follows is a function of them alone. On expressions it
@@ -271,6 +271,21 @@ SIGMA = [
 ]
 
 
+def blake2_rounds(w, bits, turns, orders, v, block):
+    """RFC 7693 section 3.2, in place; the words of the block in these orders."""
+    def g(a, b, c, d, x, y):  # section 3.1
+        for word, (first, second) in ((x, turns[:2]), (y, turns[2:])):
+            v[a] = w.add(v[a], v[b], word)
+            v[d] = w.rol(w.xor(v[d], v[a]), bits - first)
+            v[c] = w.add(v[c], v[d])
+            v[b] = w.rol(w.xor(v[b], v[c]), bits - second)
+
+    for s in orders:
+        for n, at in enumerate(((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
+                                (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))):
+            g(*at, block[s[2 * n]], block[s[2 * n + 1]])
+
+
 def blake2(bits, nrounds, turns):
     """Behind the eight words of h, the offset counter t in one word of 64 bits or two of 32, the flag f as a mask, and the
     digest's length."""
@@ -286,26 +301,54 @@ def blake2(bits, nrounds, turns):
         v[12] = w.xor(v[12], count)
         v[13] = w.xor(v[13], rest[0]) if bits == 32 else v[13]
         v[14] = w.xor(v[14], rest[bits == 32])
-
-        def g(a, b, c, d, x, y):  # section 3.1
-            for word, (first, second) in ((x, turns[:2]), (y, turns[2:])):
-                v[a] = w.add(v[a], v[b], word)
-                v[d] = w.rol(w.xor(v[d], v[a]), bits - first)
-                v[c] = w.add(v[c], v[d])
-                v[b] = w.rol(w.xor(v[b], v[c]), bits - second)
-
-        for i in range(nrounds):
-            s = SIGMA[i % 10]
-            for n, at in enumerate(((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),
-                                    (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))):
-                g(*at, block[s[2 * n]], block[s[2 * n + 1]])
+        blake2_rounds(w, bits, turns, [SIGMA[i % 10] for i in range(nrounds)], v, block)
         return [*(w.xor(h[i], v[i], v[i + 8]) for i in range(8)), count, *rest]
 
     return Standard(bits, False, 11 + (bits == 32), None, None, compress)
 
 
+# BLAKE3: O'Connor, Aumasson, Neves, Wilcox-O'Hearn 2020, section 2
+CHUNK_START, CHUNK_END, PARENT, ROOT, CHUNK = 1, 2, 4, 8, 1024
+PERMUTATION = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8]
+
+
+def blake3():
+    """Behind h the counter t in two words, the length b, the flags d without CHUNK_START for the next block, and flags of
+    the last block."""
+    iv, orders = [fraction(p, 2, 32) for p in primes(4)], [list(range(16))]
+    for _ in range(6):
+        orders.append([orders[-1][i] for i in PERMUTATION])
+
+    def compress(w, state, block):
+        v = [*state[:8], *map(w.const, iv), *state[8:12]]
+        blake2_rounds(w, 32, (16, 12, 8, 7), orders, v, block)
+        flags = w.bits(lambda x, y: x & y, state[11], w.const(0xFFFFFFFF ^ CHUNK_START))
+        return [*(w.xor(v[i], v[i + 8]) for i in range(8)), *state[8:11], flags, state[12]]
+
+    return Standard(32, False, 13, None, None, compress)
+
+
+def blake3_root(iv, message, node):
+    """The root's state: node(state, its bytes) of chunks and nodes. Section 2.1; iv: of a message of one chunk."""
+    def state(chunk, flags, last):
+        return [*iv[:8], chunk, 0, 64, flags, last]
+
+    chunks = [message[at : at + CHUNK] for at in range(0, len(message), CHUNK)] or [message]
+    if len(chunks) == 1:
+        return node(iv, message)
+    level = [node(state(i, CHUNK_START, CHUNK_END), chunk)[:8] for i, chunk in enumerate(chunks)]
+    while len(level) > 1:
+        of_root = ROOT if len(level) == 2 else 0
+        pairs = [node(state(0, PARENT, of_root), level[i] + level[i + 1])[:8] for i in range(0, len(level) - 1, 2)]
+        level = pairs + level[len(level) // 2 * 2 :]
+    return level[0]
+
+
 def last_of(name, state, nbytes):
-    """The state before the last block of a message of nbytes: the counter is that of the bytes less a block."""
+    """The state before the last block of a message of nbytes: the counter is that of the bytes less a block. BLAKE3: of a
+    chunk."""
+    if name == "blake3":
+        return [*state[:10], (nbytes - 1) % 64 + 1 if nbytes else 0, state[11] | state[12], state[12]]
     bits = STANDARDS[name].bits
     count = nbytes - 2 * bits & (1 << 64) - 1
     counters = [count, (1 << 64) - 1] if bits == 64 else [count & 0xFFFFFFFF, count >> 32, 0xFFFFFFFF]
@@ -313,6 +356,7 @@ def last_of(name, state, nbytes):
 
 
 def blake2_digest(name, iv, message):
+    """Of BLAKE3, one chunk."""
     s, size = STANDARDS[name], STANDARDS[name].bits * 2
     numbers, state = Numbers(s.bits), iv
     blocks = [message[at : at + size] for at in range(0, len(message), size)] or [b""]
@@ -406,6 +450,7 @@ STANDARDS = {
     "sm3": Standard(32, True, 8, [0] * 128, sm3_words, sm3_compress),
     "blake2b": blake2(64, 12, (32, 24, 16, 63)),
     "blake2s": blake2(32, 10, (16, 12, 8, 7)),
+    "blake3": blake3(),
     "keccak": Standard(64, False, 25, None, None, keccak_compress),
 }
 
@@ -460,6 +505,7 @@ def initial_values():
     }
     for name, of, nbytes in (("blake2b", "sha512", 64), ("blake2b_256", "sha512", 32), ("blake2s", "sha256", 32)):
         ivs[name] = [ivs[of][0] ^ 0x01010000 ^ nbytes, *ivs[of][1:], *[0] * (2 + (of == "sha256")), nbytes]
+    ivs["blake3"] = [*ivs["sha256"], 0, 0, 64, CHUNK_START, CHUNK_END | ROOT]
     for t in ("224", "256"):
         start = [x ^ 0xA5A5A5A5A5A5A5A5 for x in ivs["sha512"]]
         made = digest("sha512", start, f"SHA-512/{t}".encode())
@@ -479,6 +525,11 @@ def check():
     for name in ("blake2b", "blake2s"):
         if any(blake2_digest(name, ivs[name], m) != hashlib.new(name, m).digest() for m in messages):
             errors.append(f"standards.py: {name} is not hashlib's")
+    # its authors' vectors
+    for n, right in ((0, "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"),
+                     (1023, "10108970eeda3eb932baac1428c7a2163b0e924c9a9e25b35bba72b28f70bd11")):
+        if blake2_digest("blake3", ivs["blake3"], bytes(i % 251 for i in range(n))).hex() != right:
+            errors.append(f"standards.py: BLAKE3 of {n} bytes is not its authors'")
     if digest("sm3", ivs["sm3"], b"abc").hex() != "66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0":
         errors.append("standards.py: SM3 of 'abc' is not that of appendix A")
     # appendix B
