@@ -176,7 +176,7 @@ WORDS = {
 # out repetitions, and tests that another part has too.
 FULL = {"program": "target/release/hashloom", "profile": "--release", "every": "--all", "proved": "--all",
         "huge": "--huge", "half": "", "test_all": "1"}
-SHORT = {"program": "target/debug/hashloom", "profile": "", "every": "", "proved": "--share 11", "huge": "",
+SHORT = {"program": "target/debug/hashloom", "profile": "", "every": "", "proved": "--share 16", "huge": "",
          "half": "--half", "test_all": ""}
 Part = collections.namedtuple("Part", "name levels after command files")
 
