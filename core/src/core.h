@@ -228,8 +228,8 @@ HLI_INLINE void hli_mark_lane(unsigned nwords, unsigned word_nbytes, void *state
 {
     if (nwords == NWORDS_OF_BLAKE3) {
         uint32_t *const word = (uint32_t *)states + HLI_COUNTER * nlanes + lane;
-        const uint32_t nbytes = (uint32_t)before + 64;
-        word[2 * nlanes] = nbytes == 0 ? 0 : (nbytes - 1) % 64 + 1;
+        const uint32_t last = (uint32_t)before + 63; /* the place of the last byte in the chunk, or -1: there is none */
+        word[2 * nlanes] = last % 64 + 1 - (last >> 31) * 64;
         word[3 * nlanes] |= word[4 * nlanes];
     } else if (word_nbytes == 8) {
         uint64_t *const word = (uint64_t *)states + HLI_COUNTER * nlanes + lane;
