@@ -108,6 +108,7 @@ struct List {
     is_bag: bool,
     /// Whether it is one of CRCs, after names.
     is_sfv: bool,
+    is_of_pacman: bool,
     /// The form of the last entry.
     form: Option<&'static Form>,
     /// Whether a line that is no entry is unread: the form has no other text.
@@ -118,6 +119,8 @@ struct List {
     has_length: bool,
     /// Results of earlier lines.
     more: Vec<Line<'static>>,
+    /// The parts of a line that goes on.
+    joined: Vec<u8>,
 }
 
 /// The place in a text that OpenPGP has signed.
@@ -184,6 +187,17 @@ pub enum Line<'a> {
     Bad(BadLine),
 }
 
+impl Line<'_> {
+    fn into_owned(self) -> Line<'static> {
+        match self {
+            Line::Entry(entry) => Line::Entry(Entry { name: entry.name.into_owned().into(), ..entry }),
+            Line::Blank => Line::Blank,
+            Line::Unread(why) => Line::Unread(why),
+            Line::Bad(why) => Line::Bad(why),
+        }
+    }
+}
+
 /// The checksums of a file.
 ///
 /// ```
@@ -204,6 +218,8 @@ pub struct Entry<'a> {
     pub is_tagged: bool,
     /// Number of bytes of the file, if the line has it.
     pub nbytes: Option<u64>,
+    /// Whether the file is right if one of its digests is, as for pip.
+    pub is_any: bool,
     /// The file's name, unescaped.
     pub name: Cow<'a, [u8]>,
     /// The folder that the name is relative to.
@@ -218,7 +234,7 @@ impl<'a> Entry<'a> {
     /// assert_eq!((entry.nbytes, &*entry.name), (None, &b"a"[..]));
     /// ```
     pub fn new(digests: Vec<(Algorithm, Hash)>, is_tagged: bool, name: Cow<'a, [u8]>) -> Entry<'a> {
-        Entry { digests, crcs: Vec::new(), is_tagged, nbytes: None, name, place: Place::Base }
+        Entry { digests, crcs: Vec::new(), is_tagged, nbytes: None, is_any: false, name, place: Place::Base }
     }
 
     fn push(&mut self, sum: Sum, hex: &[u8]) -> Option<()> {
@@ -379,6 +395,9 @@ impl fmt::Display for BadLine {
 }
 
 impl core::error::Error for BadLine {}
+
+/// Longer lines in several parts are not read.
+const JOINED_MAX_NBYTES: usize = 64 << 10;
 
 /// The least number of hexadecimal digits of a digest that is safe.
 const DIGITS_MIN: usize = 32;
@@ -568,9 +587,9 @@ impl Parser {
     /// ```
     pub fn more(&mut self, is_end: bool) -> Option<Line<'static>> {
         if is_end {
-            let end = std::mem::take(&mut self.list.layout).end();
-            let is_cut = self.list.signed.is_within();
-            self.list.signed = if is_cut { Signed::Done } else { self.list.signed };
+            let end = std::mem::take(&mut self.list.layout).end(&mut self.list.more);
+            let is_cut = self.list.signed.is_within() || !std::mem::take(&mut self.list.joined).is_empty();
+            self.list.signed = if self.list.signed.is_within() { Signed::Done } else { self.list.signed };
             // Lengths alone are no checksums.
             let is_bare = std::mem::take(&mut self.list.has_length) && !self.list.has_digest && !self.list.has_crc;
             self.list.more.extend(is_bare.then_some(Line::Unread(BadLine::NoDigest)));
@@ -596,7 +615,7 @@ impl Parser {
             Line::Entry(_) if self.coreutils.is_none() && line.contains(&0) => Line::Unread(BadLine::Ends),
             Line::Entry(entry) if self.has_lines(&entry.name) => Line::Unread(BadLine::Ends),
             Line::Blank | Line::Bad(_) if self.has_lines(line) => Line::Unread(BadLine::Ends),
-            Line::Bad(why) => self.judge(line, why),
+            Line::Bad(why) => self.judge(line.trim_ascii_end(), why),
             line => line,
         };
         self.list.note(&found);
@@ -608,6 +627,7 @@ impl Parser {
         let mut lines = text.split(|&byte| byte == b'\n').skip(1).peekable();
         self.end == 0 && lines.peek().is_some() && {
             let mut parser = Parser { end: b'\n', ..self.clone() };
+            parser.list.is_strict = false;
             lines.any(|line| matches!(parser.parse(line), Line::Entry(_) | Line::Unread(_)))
         }
     }
@@ -647,9 +667,36 @@ impl Parser {
             let nblanks = cut.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             line = &cut[..cut.len() - nblanks];
         }
-        if line.starts_with(b"#") && !line.starts_with(b"#mtree") {
+        let is_begun = !self.list.joined.is_empty();
+        // Lists of CRCs have another mark of comments.
+        let is_entry = || line.starts_with(b"#mtree") || self.list.is_sfv && digest_words(line, true).is_some();
+        if line.starts_with(b"#") && !is_begun && !is_entry() {
             return Line::Blank;
         }
+        if self.goes_on(line) {
+            self.list.joined.extend_from_slice(&line[..line.len() - 1]);
+            self.list.joined.push(b' ');
+            if self.list.joined.len() <= JOINED_MAX_NBYTES {
+                return Line::Blank;
+            }
+            self.list.joined.clear();
+            return Line::Unread(BadLine::Unfinished);
+        }
+        if is_begun {
+            let whole = [&std::mem::take(&mut self.list.joined)[..], line].concat();
+            return self.read_whole(&whole).into_owned();
+        }
+        self.read_whole(line)
+    }
+
+    /// Whether the next line is a part of this one, as in files of mtree and pip.
+    fn goes_on(&self, line: &[u8]) -> bool {
+        let nbackslashes = line.iter().rev().take_while(|byte| **byte == b'\\').count();
+        let is_begun = matches!(self.list.layout, Layout::Mtree(_)) || !self.list.joined.is_empty();
+        nbackslashes % 2 == 1 && self.end == b'\n' && (is_begun || forms::may_go_on(line))
+    }
+
+    fn read_whole<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
         if !matches!(self.list.layout, Layout::Lines) {
             let mut layout = std::mem::take(&mut self.list.layout);
             let found = layout.read(line, &mut self.list.more);
@@ -777,7 +824,11 @@ impl Parser {
             return Err(BadLine::Format);
         }
         let (algorithm, digest) = match base64 {
-            Some((algorithm, digest, _)) => (algorithm, digest),
+            Some((algorithm, digest, _)) => {
+                // No list with text between has base64.
+                self.list.is_strict = true;
+                (algorithm, digest)
+            }
             None => {
                 let Some(algorithm) = self.asked(ndigits) else { return Err(BadLine::Length { ndigits }) };
                 (algorithm, digest(algorithm, text).ok_or(BadLine::Format)?)

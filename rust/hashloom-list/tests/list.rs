@@ -311,7 +311,6 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         ("bad".into(), None),
         ("facade  a".into(), None),
         ("no checksum".into(), None),
-        ("Size (a.tar.gz) = 12345678 bytes".into(), None),
         ("TIMESTAMP = 1700000000".into(), None),
         ("$NetBSD: distinfo,v 1.1 2024/01/01 00:00:00 a Exp $".into(), None),
         ("Hash: SHA256".into(), None),

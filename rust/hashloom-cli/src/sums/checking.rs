@@ -126,6 +126,8 @@ pub(super) struct Counts {
 /// The digests and length that a list gives for a file.
 struct Listed {
     digests: Vec<(Algorithm, Hash)>,
+    /// Whether one digest must match, or all.
+    is_any: bool,
     nbytes: Option<u64>,
     crcs: Option<Crcs>,
     /// The name in the list, if the source has another one.
@@ -134,8 +136,10 @@ struct Listed {
 
 impl Listed {
     fn is_match(&self, hashed: &Hashed) -> bool {
+        let mut pairs = self.digests.iter().zip(&hashed.digests).map(|((_, listed), found)| listed == found);
         self.nbytes.is_none_or(|nbytes| nbytes == hashed.nbytes)
-            && self.digests.iter().map(|(_, digest)| digest).eq(&hashed.digests)
+            && self.digests.len() == hashed.digests.len()
+            && if self.is_any { pairs.any(|is| is) } else { pairs.all(|is| is) }
             && self.crcs.as_ref().is_none_or(Crcs::are_right)
     }
 
@@ -688,7 +692,7 @@ impl<'a> Reading<'a> {
     }
 
     fn request(&mut self, entry: Entry<'static>, mode: Mode) -> Request<Listed> {
-        let Entry { mut digests, crcs, is_tagged, nbytes, mut name, place, .. } = entry;
+        let Entry { mut digests, crcs, is_tagged, nbytes, is_any, mut name, place, .. } = entry;
         if let Place::Set(set) = &place {
             let whole = [set, &b"/"[..], &name].concat();
             let exists = |name: &[u8]| self.base.join(to_path(name)).symlink_metadata().is_ok();
@@ -727,7 +731,7 @@ impl<'a> Reading<'a> {
         self.nentries += 1;
         self.ntagged += u64::from(is_tagged);
         let methods = self.methods(&digests);
-        Request { source, methods, tag: Listed { digests, nbytes, crcs, name: listed } }
+        Request { source, methods, tag: Listed { digests, is_any, nbytes, crcs, name: listed } }
     }
 
     fn methods(&mut self, digests: &[(Algorithm, Hash)]) -> Arc<[Method]> {

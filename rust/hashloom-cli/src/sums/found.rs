@@ -55,7 +55,7 @@ fn of_list(path: &Path, grammar: &mut Grammar) -> Option<(&'static Form, u64)> {
         }
         form = grammar.parser().and_then(Parser::form).or(form);
         nbytes += lines.text().len();
-        if nbytes > FIRST_NBYTES && nentries <= nothers {
+        if nbytes > FIRST_NBYTES && nentries < nothers {
             return None;
         }
     }

@@ -191,10 +191,10 @@ struct Others {
 
 impl Others {
     /// The next step for a file.
-    fn step(&mut self, path: PathBuf, full: &[u8], is_link: bool) -> Option<Step<Wanted, Note>> {
+    fn step(&mut self, path: PathBuf, full: &[u8], is_file: bool) -> Option<Step<Wanted, Note>> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let Some((of, digest, is_in_place)) = form(full) else {
-            if !is_link {
+            if is_file {
                 self.files.entry(folder.to_owned()).or_insert_with(|| (path.clone(), 0)).1 += 1;
             }
             return None;
@@ -207,8 +207,8 @@ impl Others {
             self.with_objects.insert(folder.to_owned());
         }
         let failed = |why: &str| Some(Step::Note(Note::Failed(portable(&path).into_owned(), why.to_owned())));
-        if is_link && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            return failed("a link to something else than a file");
+        if !is_file && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return failed("neither a file nor a link to one");
         }
         if let More(program) = of {
             *self.more.entry(program).or_default() += 1;
@@ -253,8 +253,8 @@ impl Audit<'_> {
         let steps = steps.filter_map(|(folder, above, entry)| match entry {
             Ok(entry) => {
                 let full = above.join(entry.path.strip_prefix(folder).unwrap_or(&entry.path));
-                let (is_file, is_link) = (entry.file_type.is_file(), entry.file_type.is_symlink());
-                if is_file || is_link { others.step(entry.path, &portable(&full), is_link) } else { None }
+                let kind = entry.file_type;
+                if kind.is_dir() { None } else { others.step(entry.path, &portable(&full), kind.is_file()) }
             }
             Err(error) => Some(Step::Note(Note::Unread(trouble(&portable(&error.path), &error.problem.into())))),
         });

@@ -151,7 +151,8 @@ impl Lines {
 
 /// Parses a line.
 fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
-    if line.trim_ascii_start().starts_with(b"{") {
+    let begins = line.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    if begins.is_some_and(|rest| matches!(rest.first(), None | Some(b'"' | b'}'))) {
         return match json_lines::parse(line) {
             Ok(JsonLine::Entry(entry)) => Parsed::Entry(entry),
             Ok(JsonLine::Manifest) => Parsed::Manifest,

@@ -8,7 +8,7 @@ use hashloom::Algorithm;
 use hashloom_files::paths::to_path;
 
 use super::URL_SAFE;
-use super::layout::{Columns, Layout, Record, Section, cells};
+use super::layout::{Apk, Columns, Fields, Layout, Record, Section, cells};
 use super::mtree::Mtree;
 use super::unread::words;
 use super::write::Written;
@@ -109,13 +109,15 @@ pub static FORMS: &[Form] = &[
         "a.txt,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3\nRECORD,,\n"),
     form!("rpm", "rpm -qa --dump", "<path> <length> <time> <hex> <mode> …", "only regular files", "list", true, 0, rpm,
         "/x/a.txt 3 1700000000 ", hex!(sha256), " 0100644 root root 0 0 0 X\n"),
+    form!("apk", "apk", "Z:Q1<base64>", "below `R:<name>` and `F:<folder>`; links are left out; lib/apk/db/installed is of the folder above lib", "installed", true, b':', apk,
+        "C:Q1qZk+NkcGgWq6PiVxeFDCbJzQ2J0=\nP:x\nF:\nR:a.txt\nZ:Q1qZk+NkcGgWq6PiVxeFDCbJzQ2J0=\n"),
     form!("sri", "npm, browsers", "sha512-<base64>  <name>", "", "list", true, b'-', |_, line| prefixed(line, b'-'),
         "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=  a.txt\n"),
     form!("colon", "GitHub, OCI", "sha256:<hex>  <name>", "", "list", true, b':', |_, line| prefixed(line, b':'), "sha256:", hex!(sha256), "  a.txt\n"),
     form!("sizes", "md5deep -z", "<length>  <hex>  <name>", "also `<hex> <length> <name>`", "list", true, 0, sizes,
         "         3  ", hex!(sha256), "  a.txt\n"),
     form!("pip", "pip's requirements", "<file> --hash=sha256:<hex>",
-        "a requirement that names no file is not verified", "requirements.txt", false, b'=', pip, "./a.txt --hash=sha256:", hex!(sha256), "\n"),
+        "one of several digests must match; a requirement that names no file is not verified", "requirements.txt", false, b'=', pip, "./a.txt --hash=sha256:", hex!(sha256), "\n"),
     form!("certutil", "Windows' certutil", "SHA256 hash of <name>:", "and the digest below, with or without blanks", "list", true, b':', certutil,
         "SHA256 hash of a.txt:\r\n", hex!(sha256), "\r\nCertUtil: -hashfile command completed successfully.\r\n"),
     form!("gpg", "gpg --print-md", "<name>: <HEX> <HEX> …", "on several lines; also `<name>: SHA256 = <HEX> …` (--print-mds)", "list", true, b':', print_md,
@@ -208,6 +210,7 @@ pub(super) fn known_by_name(list: &mut List, path: &[u8]) {
         lower.ends_with(b".txt") && stem.strip_prefix(*before).is_some_and(|name| algorithm(name).is_some())
     });
     list.is_sfv = lower.ends_with(b".sfv");
+    list.is_of_pacman = name == b"mtree" && path.windows(14).any(|part| part == b"/pacman/local/");
     let form = match name {
         b"RECORD" => "record",
         b"Manifest" => "gentoo",
@@ -224,6 +227,8 @@ pub(super) fn nfolders_up(path: &[u8]) -> Option<usize> {
         [.., folder, b"RECORD"] if folder.ends_with(b".dist-info") => Some(1),
         [.., b"var", b"lib", b"dpkg", b"info", name] if name.ends_with(b".md5sums") => Some(4),
         [.., b"var", b"lib", b"pacman", b"local", _, b"mtree"] => Some(5),
+        [.., b"usr", b"lib", b"apk", b"db", b"installed"] => Some(4),
+        [.., b"lib", b"apk", b"db", b"installed"] => Some(3),
         [.., name] => {
             let mut list = List::default();
             known_by_name(&mut list, name);
@@ -288,7 +293,7 @@ fn tagged<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let (tag, rest) = line.split_at(line.iter().take_while(is_of_tag).count());
     let rest = after_blanks(rest).strip_prefix(b"(")?;
     let sum = Sum::named(tag);
-    if sum.is_none() && tag != b"SIZE" {
+    if sum.is_none() && !tag.eq_ignore_ascii_case(b"size") {
         return None;
     }
     let end = rest.iter().rposition(|byte| !matches!(byte, b' ' | b'\t')).map_or(0, |last| last + 1);
@@ -313,7 +318,7 @@ pub(super) fn tagged_rest(
             entry.digests.push((algorithm, digest));
         }
         Some(Sum::Crc(_)) => return Err(BadLine::Format),
-        None => entry.nbytes = Some(number(text).ok_or(BadLine::Format)?),
+        None => entry.nbytes = Some(number(text.strip_suffix(b" bytes").unwrap_or(text)).ok_or(BadLine::Format)?),
     }
     Ok(entry)
 }
@@ -338,19 +343,20 @@ fn mtree<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         return None;
     }
     let mut mtree = Mtree::default();
+    mtree.is_of_pacman = parser.list.is_of_pacman;
     let found = mtree.read(line, &mut parser.list.more);
     parser.list.layout = Layout::Mtree(mtree);
     Some(found)
 }
 
 fn debian<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
-    const FIRST: [&[u8]; 6] = [b"Format", b"Origin", b"Label", b"Suite", b"Codename", b"Source"];
+    const FIRST: [&[u8]; 7] = [b"Format", b"Origin", b"Label", b"Suite", b"Codename", b"Source", b"Date"];
     let (key, value) = line.split_at(line.iter().position(|&byte| byte == b':')?);
     let section = Section::of(key).filter(|_| value == b":");
     if section.is_none() && !(FIRST.contains(&key) && value.starts_with(b": ")) {
         return None;
     }
-    begin(parser, Layout::Fields(section.unwrap_or(Section::Other(Vec::new())), value == b":"))
+    begin(parser, Layout::Fields(Fields::new(section.unwrap_or(Section::Other(Vec::new())), value == b":")))
 }
 
 fn gentoo<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
@@ -416,7 +422,16 @@ fn record<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     Some(Line::Entry(Entry { nbytes, ..Entry::new(vec![(algorithm, digest)], true, name) }))
 }
 
+/// A record of a package begins with its digest.
+fn apk<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let is_first = [&b"C:Q1"[..], b"C:Q2"].iter().any(|first| line.starts_with(first));
+    is_first.then(|| begin(parser, Layout::Apk(Apk::default())))?
+}
+
 fn rpm<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    if line == b"(contains no files)" {
+        return Some(Line::Blank);
+    }
     if !line.starts_with(b"/") {
         return None;
     }
@@ -466,24 +481,36 @@ fn sizes<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     Some(Line::Entry(entry))
 }
 
+/// Whether the line may have further ones: a requirement of pip, or the first line of mtree.
+pub(super) fn may_go_on(line: &[u8]) -> bool {
+    let first = words(line).next().unwrap_or_default();
+    let has_version = || first[..first.len() - 1].windows(2).any(|two| two == b"==");
+    matches!(first, b"." | b"/set") || is_archive(first) || has_version()
+}
+
+fn is_archive(name: &[u8]) -> bool {
+    [&b".whl"[..], b".zip", b".gz", b".txt"].iter().any(|end| name.ends_with(end)) && !name.contains(&b'=')
+}
+
 fn pip<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let what = "a package, which has no file here";
     // Also a line of go.sum.
     if words(line).nth(2).is_some_and(|word| word.starts_with(b"h1:")) {
         return Some(Line::Unread(BadLine::NoFile("a Go module, not of a file")));
     }
-    let mut found = words(line).skip_while(|word| !word.starts_with(b"--hash="));
-    let hash = found.next()?.strip_prefix(b"--hash=")?;
+    let mut hashes = words(line).filter_map(|word| word.strip_prefix(b"--hash=")).peekable();
+    hashes.peek()?;
     let file = words(line).next()?;
-    let is_file =
-        [&b".whl"[..], b".zip", b".gz", b".txt"].iter().any(|end| file.ends_with(end)) && !file.contains(&b'=');
-    let at = hash.iter().position(|&byte| byte == b':').unwrap_or(hash.len());
-    let parts = algorithm(&hash[..at]).and_then(|algorithm| Some((algorithm, digest(algorithm, hash.get(at + 1..)?)?)));
-    // pip takes a file that matches any of several digests: such a line is not verified.
-    entry_or_unread(match parts.filter(|_| is_file && found.next().is_none()) {
-        Some(digest) => Ok(Entry::new(vec![digest], true, file.into())),
-        None => Err(BadLine::NoFile(what)),
-    })
+    let is_file = is_archive(file);
+    let mut entry = Entry { is_any: true, ..Entry::new(Vec::new(), true, file.into()) };
+    for hash in hashes.filter(|_| is_file) {
+        let (name, hex) = hash.split_at(hash.iter().position(|&byte| byte == b':').unwrap_or(hash.len()));
+        let sum = algorithm(name).map(Sum::Digest);
+        if sum.and_then(|sum| entry.push(sum, hex.get(1..)?)).is_none() {
+            return Some(Line::Unread(if sum.is_some() { BadLine::Format } else { BadLine::algorithm(name) }));
+        }
+    }
+    entry_or_unread(if is_file { Ok(entry) } else { Err(BadLine::NoFile(what)) })
 }
 
 fn certutil<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {

@@ -3,6 +3,7 @@
 //! Forms whose lines need those above them: columns with heads, records of several lines, sections.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use hashloom::Algorithm;
 
@@ -10,7 +11,7 @@ use super::forms::{Sum, algorithm, number, of_length};
 use super::mtree::Mtree;
 use super::unread::words;
 use super::xml::Xml;
-use super::{BadLine, Entry, Line, after_blanks, digest, hex_ndigits};
+use super::{BadLine, Entry, Line, after_blanks, digest, from_base64, hex_ndigits};
 
 /// No known digest has more hexadecimal digits.
 const DIGITS_MAX: usize = 128;
@@ -29,8 +30,8 @@ pub(super) enum Layout {
     PrintMd(Option<Record>),
     /// certutil, before a digest if there is a record.
     Certutil(Option<Record>),
-    /// Fields of Debian: the section, and whether any had digests.
-    Fields(Section, bool),
+    Fields(Fields),
+    Apk(Apk),
     Mtree(Mtree),
     Xml(Xml),
 }
@@ -41,6 +42,26 @@ pub(super) struct Record {
     pub(super) name: Vec<u8>,
     pub(super) algorithm: Vec<u8>,
     pub(super) hex: Vec<u8>,
+}
+
+/// Fields of Debian.
+#[derive(Debug, Clone)]
+pub(super) struct Fields {
+    section: Section,
+    /// Whether any section had digests.
+    has_digests: bool,
+    /// The files so far, which each section names again, and their numbers.
+    files: Vec<Entry<'static>>,
+    numbers: HashMap<Vec<u8>, usize>,
+}
+
+/// Records of Alpine's packages.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Apk {
+    folder: Vec<u8>,
+    /// The present file.
+    name: Vec<u8>,
+    is_link: bool,
 }
 
 /// A section of fields.
@@ -85,6 +106,8 @@ impl Layout {
         match self {
             Layout::Mtree(mtree) => return Some(mtree.read(line, more)),
             Layout::PrintMd(record) => return print_md_line(record, line, more),
+            Layout::Fields(fields) => return fields.read(line, more),
+            Layout::Apk(apk) => return Some(apk.read(line)),
             _ if line.is_empty() => return Some(Line::Blank),
             _ => {}
         }
@@ -104,20 +127,24 @@ impl Layout {
                 None if line.starts_with(b"CertUtil: ") => Some(Line::Blank),
                 None => None,
             },
-            Layout::Fields(section, has_digests) => field_line(section, has_digests, line),
             Layout::Xml(xml) => Some(xml.read(line)),
-            Layout::Mtree(_) | Layout::PrintMd(_) => None,
+            Layout::Mtree(_) | Layout::PrintMd(_) | Layout::Fields(_) | Layout::Apk(_) => None,
         }
     }
 
     /// What remains if the list ends here.
-    pub(super) fn end(self) -> Option<Line<'static>> {
+    pub(super) fn end(self, more: &mut Vec<Line<'static>>) -> Option<Line<'static>> {
         let is_within = match self {
+            Layout::Fields(mut fields) => {
+                fields.give(more);
+                false
+            }
             Layout::PrintMd(record) => return record.map(Record::finish),
             Layout::Properties(record) | Layout::Certutil(record) => record.is_some(),
             Layout::Mtree(mtree) => mtree.is_within(),
             Layout::Xml(xml) => xml.is_within,
-            Layout::Lines | Layout::Columns(_) | Layout::Fields(..) => false,
+            Layout::Apk(apk) => apk.is_within(),
+            Layout::Lines | Layout::Columns(_) => false,
         };
         is_within.then_some(Line::Unread(BadLine::Unfinished))
     }
@@ -378,6 +405,7 @@ pub(super) fn cells(line: &[u8], delimiter: u8) -> Option<Vec<Cow<'_, [u8]>>> {
 impl Section {
     /// The section of digests that a field begins.
     pub(super) fn of(key: &[u8]) -> Option<Section> {
+        key.first().filter(|byte| byte.is_ascii_uppercase())?;
         let is_files = key == b"Files";
         let name = key.strip_prefix(b"Checksums-").unwrap_or(key);
         let name = if name.eq_ignore_ascii_case(b"MD5Sum") || is_files { b"MD5" } else { name };
@@ -389,39 +417,114 @@ impl Section {
     }
 }
 
-fn field_line<'a>(section: &mut Section, has_digests: &mut bool, line: &'a [u8]) -> Option<Line<'a>> {
-    let bare = line.trim_ascii();
-    if bare.is_empty() {
-        return Some(Line::Blank);
+impl Fields {
+    pub(super) fn new(section: Section, has_digests: bool) -> Fields {
+        Fields { section, has_digests, files: Vec::new(), numbers: HashMap::new() }
     }
-    if matches!(line[0], b' ' | b'\t') {
-        let mut parts = words(bare);
-        return Some(match section {
-            Section::Digests(three, five) => {
-                let columns = five.as_ref().filter(|_| words(bare).count() == 5).unwrap_or(three);
-                // No name has a blank.
-                let is_whole = words(bare).count() == columns.columns.len();
-                let entry = columns.entry(bare).ok().filter(|_| is_whole);
-                entry.map_or(Line::Unread(BadLine::Form { name: "debian" }), Line::Entry)
-            }
-            Section::Other(key) => {
-                let is_hex = parts.next().is_some_and(|word| word.len() >= 32 && hex_ndigits(word) == word.len());
-                let is_digest = is_hex && parts.next().and_then(number).is_some() && parts.next().is_some();
-                if is_digest { Line::Unread(BadLine::algorithm(key)) } else { Line::Blank }
-            }
-        });
+
+    fn read<'a>(&mut self, line: &'a [u8], more: &mut Vec<Line<'static>>) -> Option<Line<'a>> {
+        let form = || Line::Unread(BadLine::Form { name: "debian" });
+        if line.is_empty() {
+            self.give(more);
+            return Some(Line::Blank);
+        }
+        if matches!(line[0], b' ' | b'\t') {
+            let bare = line.trim_ascii();
+            let mut parts = words(bare);
+            return Some(match &self.section {
+                Section::Digests(three, five) => {
+                    let columns = five.as_ref().filter(|_| words(bare).count() == 5).unwrap_or(three);
+                    // No name has a blank.
+                    let is_whole = words(bare).count() == columns.columns.len();
+                    match columns.entry(bare).ok().filter(|_| is_whole) {
+                        Some(entry) => {
+                            self.add(entry, more);
+                            Line::Blank
+                        }
+                        None => form(),
+                    }
+                }
+                Section::Other(key) => {
+                    let is_hex = parts.next().is_some_and(|word| word.len() >= 32 && hex_ndigits(word) == word.len());
+                    let is_digest = is_hex && parts.next().and_then(number).is_some() && parts.next().is_some();
+                    if is_digest { Line::Unread(BadLine::algorithm(key)) } else { Line::Blank }
+                }
+            });
+        }
+        let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-').unwrap_or(line.len());
+        let Some(value) = line[end..].strip_prefix(b":") else { return self.has_digests.then(form) };
+        let found = Section::of(&line[..end]);
+        let is_empty = value.trim_ascii().is_empty();
+        self.has_digests |= found.is_some();
+        let is_unread = found.is_some() && !is_empty;
+        self.section = found.filter(|_| is_empty).unwrap_or_else(|| Section::Other(line[..end.min(64)].to_vec()));
+        // The digest of a file that another field names, as in Packages.
+        Some(if is_unread { form() } else { Line::Blank })
     }
-    let end = line.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-').unwrap_or(line.len());
-    let Some(value) = line[end..].strip_prefix(b":") else {
-        return has_digests.then_some(Line::Unread(BadLine::Form { name: "debian" }));
-    };
-    let found = Section::of(&line[..end]);
-    let is_empty = value.trim_ascii().is_empty();
-    *has_digests |= found.is_some();
-    let is_unread = found.is_some() && !is_empty;
-    *section = found.filter(|_| is_empty).unwrap_or_else(|| Section::Other(line[..end.min(64)].to_vec()));
-    // The digest of a file that another field names, as in Packages.
-    Some(if is_unread { Line::Unread(BadLine::Form { name: "debian" }) } else { Line::Blank })
+
+    /// Adds a digest to those of its file, so that the file is read once.
+    fn add(&mut self, entry: Entry<'_>, more: &mut Vec<Line<'static>>) {
+        /// Files that wait for further digests.
+        const FILES_MAX: usize = 1 << 16;
+        let is_other = |file: &&mut Entry<'_>| {
+            file.nbytes == entry.nbytes && file.digests.iter().all(|(other, _)| *other != entry.digests[0].0)
+        };
+        let number = self.numbers.get(&*entry.name);
+        match number.and_then(|&number| self.files.get_mut(number)).filter(is_other) {
+            Some(file) => file.digests.extend(entry.digests),
+            None => {
+                self.numbers.insert(entry.name.to_vec(), self.files.len());
+                self.files.push(Entry { name: entry.name.into_owned().into(), ..entry });
+            }
+        }
+        if self.files.len() >= FILES_MAX {
+            self.give(more);
+        }
+    }
+
+    /// Gives the files, the first one last.
+    fn give(&mut self, more: &mut Vec<Line<'static>>) {
+        self.numbers.clear();
+        more.extend(self.files.drain(..).rev().map(Line::Entry));
+    }
+}
+
+impl Apk {
+    fn read<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
+        let form = || Line::Unread(BadLine::Form { name: "apk" });
+        let (key, value) = match line.split_first() {
+            Some((&key, [b':', value @ ..])) if key.is_ascii_alphabetic() => (key, value),
+            Some(_) => return form(),
+            None => (0, line),
+        };
+        if matches!(key, 0 | b'F' | b'R') && self.is_within() {
+            self.name.clear();
+            return Line::Unread(BadLine::NoDigest);
+        }
+        match key {
+            b'F' => self.folder = value.to_vec(),
+            b'R' => (self.name, self.is_link) = (value.to_vec(), false),
+            b'a' => self.is_link = value.ends_with(b":777"),
+            b'Z' if !self.is_link => {
+                let algorithm = if value.starts_with(b"Q1") { Algorithm::Sha1 } else { Algorithm::Sha256 };
+                let text = value.strip_prefix(b"Q1").or(value.strip_prefix(b"Q2"));
+                let digest = text.and_then(|text| from_base64(algorithm, text)).filter(|_| self.is_within());
+                let mut name = self.folder.clone();
+                name.extend_from_slice(if name.is_empty() { b"" } else { b"/" });
+                name.append(&mut self.name);
+                return digest.map_or_else(form, |digest| {
+                    Line::Entry(Entry::new(vec![(algorithm, digest)], true, name.into()))
+                });
+            }
+            _ => {}
+        }
+        Line::Blank
+    }
+
+    /// Whether the digest of a file must follow.
+    fn is_within(&self) -> bool {
+        !self.name.is_empty() && !self.is_link
+    }
 }
 
 impl Record {

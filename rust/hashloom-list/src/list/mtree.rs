@@ -8,19 +8,19 @@ use super::forms::{Sum, number};
 use super::unread::words;
 use super::{BadLine, DIGITS_MIN, Entry, Line, hex_ndigits};
 
-/// Longer paths, and lines in several parts, are not read.
+/// Longer paths are not read.
 const MAX_NBYTES: usize = 64 << 10;
 
 /// The place in a hierarchy.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Mtree {
-    /// The parts of a line that goes on.
-    joined: Vec<u8>,
     /// The path of the folder, with a slash, and where its parts begin.
     folder: Vec<u8>,
     begins: Vec<usize>,
     /// The type of entries that name none.
     kind: Vec<u8>,
+    /// Whether it is of a package that pacman has installed, whose own files (`.PKGINFO`) pacman does not unpack.
+    pub(super) is_of_pacman: bool,
 }
 
 impl Mtree {
@@ -28,19 +28,10 @@ impl Mtree {
         if line.is_empty() || line[0] == b'#' {
             return Line::Blank;
         }
-        if self.joined.len() + line.len() + self.folder.len() > MAX_NBYTES {
-            self.joined.clear();
+        if line.len() + self.folder.len() > MAX_NBYTES {
             return Line::Unread(BadLine::Form { name: "mtree" });
         }
-        let nbackslashes = line.iter().rev().take_while(|byte| **byte == b'\\').count();
-        if nbackslashes % 2 == 1 {
-            self.joined.extend_from_slice(&line[..line.len() - 1]);
-            self.joined.push(b' ');
-            return Line::Blank;
-        }
-        let mut joined = std::mem::take(&mut self.joined);
-        joined.extend_from_slice(line);
-        match self.entry(&joined, more) {
+        match self.entry(line, more) {
             Ok(Some(entry)) => Line::Entry(entry),
             Ok(None) => Line::Blank,
             Err(why) => Line::Unread(why),
@@ -49,7 +40,7 @@ impl Mtree {
 
     /// Whether more lines must follow.
     pub(super) fn is_within(&self) -> bool {
-        !self.joined.is_empty() || !self.folder.is_empty()
+        !self.folder.is_empty()
     }
 
     fn entry(&mut self, line: &[u8], more: &mut Vec<Line<'static>>) -> Result<Option<Entry<'static>>, BadLine> {
@@ -102,6 +93,9 @@ impl Mtree {
             let is_known = matches!(kind, b"dir" | b"link" | b"char" | b"block" | b"fifo" | b"socket");
             return if is_known && entry.digests.is_empty() { Ok(None) } else { Err(form) };
         }
+        if self.is_of_pacman && name.starts_with(b"./.") && name[3..].iter().all(u8::is_ascii_uppercase) {
+            return Ok(None);
+        }
         if entry.digests.is_empty() && entry.crcs.is_empty() {
             return Err(lacking.unwrap_or(BadLine::NoDigest));
         }
@@ -111,7 +105,7 @@ impl Mtree {
     }
 }
 
-/// A name without the escapes of vis(3): `\040`, `\s`, `\\`, `\#`, `\n`, and Gentoo's `\x20`.
+/// A name without the escapes of vis(3): `\040`, `\s`, `\\`, `\#`, `\n`, `\M-C`, and Gentoo's `\x20`.
 pub(super) fn unescaped(name: &[u8]) -> Option<Cow<'_, [u8]>> {
     if !name.contains(&b'\\') {
         return Some(Cow::Borrowed(name));
@@ -129,6 +123,9 @@ pub(super) fn unescaped(name: &[u8]) -> Option<Cow<'_, [u8]>> {
         let (byte, nbytes) = match letter {
             b'0'..=b'3' if rest.get(1).is_some_and(u8::is_ascii_digit) => (code(rest.get(..3), 8)?, 3),
             b'x' => (code(rest.get(1..3), 16)?, 3),
+            b'^' => (rest.get(1)? ^ 0x40, 2),
+            b'M' if rest.get(1) == Some(&b'-') => (rest.get(2)? | 0x80, 3),
+            b'M' if rest.get(1) == Some(&b'^') => ((rest.get(2)? ^ 0x40) | 0x80, 3),
             b'a' => (7, 1),
             b'b' => (8, 1),
             b't' => (b'\t', 1),

@@ -125,13 +125,10 @@ fn digest_ndigits(line: &[u8]) -> Option<usize> {
         return Some(ndigits);
     }
     let are_pairs = bytes_apart(line) >= DIGITS_MIN / 2;
-    // A digest with a letter or two that are wrong.
-    let is_damaged =
-        |part: &[u8]| part.len() >= DIGITS_MIN && part.iter().filter(|byte| !byte.is_ascii_hexdigit()).count() <= 2;
     // A single word in base64 is a line of a signature.
     let is_single = words(line).nth(1).is_none();
     let is_long = |part: &[u8]| is_digest(part, is_single) || is_digest(after_prefix(part), is_single);
-    if are_pairs || parts.clone().any(|part| is_long(part) || is_damaged(part)) {
+    if are_pairs || words(line).any(is_damaged) || parts.clone().any(is_long) {
         return Some(0);
     }
     let (first, last) = (parts.next()?, parts.next_back()?);
@@ -146,6 +143,19 @@ fn digest_ndigits(line: &[u8]) -> Option<usize> {
         // POSIX's cksum: a CRC, a length and a name.
         || words(line).take(2).all(is_number);
     is_short.then_some(0)
+}
+
+/// Whether a word is a digest with a letter or two that are wrong, or a part of one.
+fn is_damaged(word: &[u8]) -> bool {
+    const PART_NDIGITS: usize = DIGITS_MIN / 2;
+    let is_part = |part: &[u8]| {
+        part.len() >= PART_NDIGITS && [u8::is_ascii_digit, u8::is_ascii_alphabetic].iter().all(|is| part.iter().any(is))
+    };
+    let nothers = word.iter().filter(|byte| !byte.is_ascii_hexdigit()).count();
+    // A path or an address may have digits, too, but does not begin with so many.
+    let nparts = if word.contains(&b'/') { 1 } else { usize::MAX };
+    let has_part = || word.split(|byte| !byte.is_ascii_hexdigit()).take(nparts).any(is_part);
+    word.len() >= DIGITS_MIN && nothers <= 2 || has_part()
 }
 
 /// The number of hexadecimal digits if the word has nothing else.
