@@ -271,9 +271,8 @@ def s3(folder):
     equal("s3 ETag of moto", tree("s3", "-a", "md5", "-p", "5MiB", etag), expected)
     # zlib has one of the three CRCs; hashloom-tree tests the others.
     crcs = [zlib.crc32(data[i:i + (8 << 20)]).to_bytes(4, "big") for i in range(0, len(data), 8 << 20)]
-    composite, whole = (base64.b64encode(zlib.crc32(bytes).to_bytes(4, "big")).decode() for bytes in (b"".join(crcs), data))
+    composite = base64.b64encode(zlib.crc32(b"".join(crcs)).to_bytes(4, "big")).decode()
     equal("s3 CRC-32, composite", tree("s3", "-a", "crc32", path), f"{composite}-{len(crcs)}  {path}\n")
-    equal("s3 CRC-32", tree("s3", "-a", "crc32", "--full-object", path), f"{whole}  {path}\n")
     hole = folder / "hole"
     with open(hole, "wb") as file:
         file.truncate(10_001 * (5 << 20))
@@ -309,8 +308,11 @@ def ipfs(folder):
         if not is_small and not EVERY:
             continue
         path = content(folder, what, int(nbytes))
-        command = [kind.partition("-v2")[0]] if kind.startswith("commp") else ["cid", "--profile", kind]
-        command += ["--v2"] if kind == "commp-v2" else []
+        command = ["commp"] if kind.startswith("commp") else ["cid", "--profile", kind]
+        if kind == "commp-v2":
+            # The CID of version 1 has the same root, without the lengths.
+            root = b"\x01\x81\xe2\x03\x92\x20\x20" + base64.b32decode(root[1:].upper() + "=" * (-len(root[1:]) % 8))[-32:]
+            root = "b" + base64.b32encode(root).decode().lower().rstrip("=")
         for threads in (1, 2) if is_small else (2,):
             equal(f"{line} {threads} threads", tree(*command, "--threads", threads, path).split()[0], root)
         if is_small:

@@ -32,7 +32,6 @@ fn what_can_be_read_is_printed() {
     for wrong in [
         &["fsverity", "--block-size", "512", "abc"][..],
         &["s3", "--part-size", "1MiB", "abc"],
-        &["s3", "--algorithm", "sha1", "--full-object", "abc"],
         &["s3", "--etag", "900150983cd24fb0d6963f7d28e17f72", "abc"],
         &["cid", "--profile", "unixfs-v2-2035", "abc"],
         &["fsverity"],

@@ -20,4 +20,4 @@ pub use json::write_json;
 pub use list::{
     BadLine, Crc, Entry, FORMS, Form, Line, Parser, Place, Writer, Written, decoded, escaped, nearest, tag,
 };
-pub use par2::{Par2, Par2Error, Par2File};
+pub use par2::{Par2, Par2File};

@@ -7,8 +7,7 @@
 //! the MD5 and CRC-32 of each of its blocks; the last block is filled with zeros. Packets of other kinds are skipped.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 use hashloom::{Algorithm, hash};
 
@@ -64,46 +63,6 @@ pub struct Par2File {
     pub blocks: Option<Vec<[u8; 16]>>,
 }
 
-/// Why a PAR 2.0 file says nothing.
-///
-/// ```
-/// use hashloom_list::Par2Error;
-/// assert!(Par2Error::NoMain.to_string().contains("Main"));
-/// ```
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Par2Error {
-    /// The file cannot be read.
-    Io(io::Error),
-    /// There is no undamaged Main packet.
-    NoMain,
-    /// Undamaged packets contradict each other, or their format.
-    Contradiction(&'static str),
-    /// Packets take more memory than 64 MiB, or there is too much damage.
-    TooLong,
-}
-
-impl fmt::Display for Par2Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Par2Error::Io(error) => error.fmt(f),
-            Par2Error::NoMain => f.write_str("expected a Main packet, found none that is undamaged"),
-            Par2Error::Contradiction(what) => write!(f, "not a set of files: {what}"),
-            Par2Error::TooLong => f.write_str(
-                "expected up to 64 MiB of packets that describe files, found more, or damage in 65,536 places",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Par2Error {}
-
-impl From<io::Error> for Par2Error {
-    fn from(error: io::Error) -> Par2Error {
-        Par2Error::Io(error)
-    }
-}
-
 /// The undamaged packets of a file, without their heads.
 #[derive(Default)]
 struct Packets {
@@ -118,13 +77,14 @@ impl Par2 {
     /// Reads all packets.
     ///
     /// # Errors
-    /// [`Par2Error`] tells them.
+    /// Those of the reader; `InvalidData` if there is no undamaged Main packet, if undamaged packets contradict each other
+    /// or their format, if packets take more memory than 64 MiB, or if there is damage in more than 65,536 places.
     ///
     /// ```
-    /// use hashloom_list::{Par2, Par2Error};
-    /// assert!(matches!(Par2::read(std::io::Cursor::new([0; 99])), Err(Par2Error::NoMain)));
+    /// let error = hashloom_list::Par2::read(std::io::Cursor::new([0; 99])).unwrap_err();
+    /// assert_eq!(error.to_string(), "expected a Main packet, found none that is undamaged");
     /// ```
-    pub fn read(from: impl Read + Seek) -> Result<Par2, Par2Error> {
+    pub fn read(from: impl Read + Seek) -> io::Result<Par2> {
         let mut reader = BufReader::with_capacity(STEP_NBYTES as usize, from);
         let (mut packets, mut damaged, mut damaged_nbytes, mut at) = (Packets::default(), 0, 0, 0);
         let total_nbytes = reader.seek(SeekFrom::End(0))?;
@@ -154,7 +114,7 @@ impl Par2 {
             }
             damaged += 1;
             if damaged > DAMAGED_MAX || damaged_nbytes > TOTAL_MAX_NBYTES {
-                return Err(Par2Error::TooLong);
+                return Err(too_long());
             }
             reader.seek(SeekFrom::Start(at + 1))?;
             match find_magic(&mut reader)? {
@@ -164,6 +124,19 @@ impl Par2 {
         }
         packets.files(damaged)
     }
+}
+
+fn invalid(what: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what)
+}
+
+fn fault(what: &str) -> io::Error {
+    invalid(format!("not a set of files: {what}"))
+}
+
+fn too_long() -> io::Error {
+    let what = "expected up to 64 MiB of packets that describe files, found more, or damage in 65,536 places";
+    invalid(what.to_owned())
 }
 
 fn read(reader: impl Read, nbytes: u64) -> io::Result<Vec<u8>> {
@@ -210,29 +183,29 @@ impl Packets {
     }
 
     /// Adds an undamaged packet. Repeated packets must be alike.
-    fn add(&mut self, head: &[u8], body: Vec<u8>) -> Result<(), Par2Error> {
+    fn add(&mut self, head: &[u8], body: Vec<u8>) -> io::Result<()> {
         let set = array(&head[32..]);
         if *self.set.get_or_insert(set) != set {
-            return Err(Par2Error::Contradiction("it has packets of two sets"));
+            return Err(fault("it has packets of two sets"));
         }
         let old = match (head[56], body.len()) {
             (b'M', 12..) if md5(&[&body]) == set => self.main.get_or_insert_default(),
             (b'F', 57..) => self.descriptions.entry(array(&body)).or_default(),
             (b'I', 16..) => self.lists.entry(array(&body)).or_default(),
-            _ => return Err(Par2Error::Contradiction("a packet is not as its kind asks for")),
+            _ => return Err(fault("a packet is not as its kind asks for")),
         };
         if old.is_empty() {
             self.nbytes += body.len() as u64;
             *old = body;
         } else if *old != body {
-            return Err(Par2Error::Contradiction("two packets are about one file and differ"));
+            return Err(fault("two packets are about one file and differ"));
         }
-        if self.nbytes > TOTAL_MAX_NBYTES { Err(Par2Error::TooLong) } else { Ok(()) }
+        if self.nbytes > TOTAL_MAX_NBYTES { Err(too_long()) } else { Ok(()) }
     }
 
-    fn files(self, damaged: u64) -> Result<Par2, Par2Error> {
-        let fault = |what| Err(Par2Error::Contradiction(what));
-        let main = self.main.ok_or(Par2Error::NoMain)?;
+    fn files(self, damaged: u64) -> io::Result<Par2> {
+        let fault = |what| Err(fault(what));
+        let main = self.main.ok_or_else(|| invalid("expected a Main packet, found none that is undamaged".to_owned()))?;
         let (block_nbytes, ids) = (number(&main), main[12..].chunks_exact(16));
         if block_nbytes == 0 || block_nbytes % 4 != 0 || !ids.remainder().is_empty() {
             return fault("Main has no length of blocks that is a multiple of 4");

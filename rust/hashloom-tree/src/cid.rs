@@ -179,8 +179,8 @@ pub(super) fn base32(cid: &[u8]) -> String {
     format!("b{}", BASE32_NOPAD.encode(cid).to_ascii_lowercase())
 }
 
-/// Appends a number of multiformats and of protocol buffers.
-pub(super) fn varint(into: &mut Vec<u8>, mut value: u64) {
+/// Appends a number of protocol buffers.
+fn varint(into: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         into.push(value as u8 | 0x80);
         value >>= 7;

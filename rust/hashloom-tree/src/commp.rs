@@ -10,7 +10,7 @@ use hashloom::{hash, hash_rows};
 use hashloom_files::Source;
 use hashloom_files::run::Options;
 
-use super::cid::{base32, varint};
+use super::cid::base32;
 use super::{Input, TreeError};
 
 /// Bytes that become four leaves, and the bytes of these.
@@ -41,8 +41,6 @@ type Node = [u8; 32];
 pub struct Piece {
     /// The CID that deals have, `baga6ea4seaq…`.
     pub cid: String,
-    /// The CID of version 2, `bafkzcib…`, which has the lengths too.
-    pub cid_v2: String,
     /// The length of all leaves, which deals call the size of the piece.
     pub padded_nbytes: u64,
 }
@@ -59,13 +57,12 @@ pub struct Piece {
 /// use hashloom_tree::commp::commp;
 ///
 /// let piece = commp(Source::memory(""), &Options::new())?;
-/// assert_eq!(piece.cid_v2, "bafkzcibcp4bdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy");
+/// assert_eq!(piece.cid, "baga6ea4seaqdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy");
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 pub fn commp(source: impl Into<Source>, options: &Options) -> Result<Piece, TreeError> {
     let mut roots = Vec::new();
-    let nbytes =
-        Input::open(source.into())?.windows(WINDOW_NBYTES, options, window_root, |root| push(&mut roots, root))?;
+    Input::open(source.into())?.windows(WINDOW_NBYTES, options, window_root, |root| push(&mut roots, root))?;
     if roots.is_empty() {
         roots.push(window_root(0, &[]));
     }
@@ -77,16 +74,9 @@ pub fn commp(source: impl Into<Source>, options: &Options) -> Result<Piece, Tree
         roots.truncate(roots.len() - usize::from(is_beside));
         height += 1;
     }
-    let padded_nbytes = 32 << height;
     // Version 1, the codec fil-commitment-unsealed, the hash sha2-256-trunc254-padded, 32 bytes.
     let cid = base32(&[&[0x01, 0x81, 0xe2, 0x03, 0x92, 0x20, 32], &root[..]].concat());
-    // Version 1, the codec raw, the hash fr32-sha2-256-trunc254-padded-binary-tree.
-    let mut digest = Vec::new();
-    varint(&mut digest, padded_nbytes / 128 * QUAD_NBYTES as u64 - nbytes);
-    digest.push(height);
-    digest.extend_from_slice(&root);
-    let cid_v2 = base32(&[&[0x01, 0x55, 0x91, 0x20, digest.len() as u8], &digest[..]].concat());
-    Ok(Piece { cid, cid_v2, padded_nbytes })
+    Ok(Piece { cid, padded_nbytes: 32 << height })
 }
 
 /// Adds the next tree to trees of falling heights.

@@ -179,7 +179,7 @@ pub fn shown(digest: &Hash) -> String {
 /// use hashloom_files::Source;
 /// use hashloom_tree::s3::{Crc, crcs};
 ///
-/// assert_eq!(crcs(Source::memory("123456789"), Crc::Crc64Nvme, None, &Options::new())?.full_object, "rosUhgp5mIg=");
+/// assert_eq!(crcs(Source::memory("123456789"), Crc::Crc64Nvme, None, &Options::new())?.whole, "rosUhgp5mIg=");
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,16 +200,15 @@ pub enum Crc {
 /// use hashloom_tree::s3::{Crc, crcs};
 ///
 /// let found = crcs(Source::memory("123456789"), Crc::Crc32, Some(5 << 20), &Options::new())?;
-/// assert_eq!((found.full_object, found.parts), ("y/Q5Jg==".to_owned(), vec!["y/Q5Jg==".to_owned()]));
+/// assert_eq!((found.whole.as_str(), &found.parts[..]), ("U+ZELQ==-1", &["y/Q5Jg==".to_owned()][..]));
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Crcs {
-    /// The CRC of the whole object, S3's checksum type `FULL_OBJECT`.
-    pub full_object: String,
-    /// The CRC of the CRCs of all parts, `-`, the number of parts: S3's type `COMPOSITE`, which CRC-64/NVME lacks.
-    pub composite: String,
+    /// The CRC-64/NVME of the whole object (S3's type `FULL_OBJECT`); for others the CRC of the CRCs of all parts, `-`,
+    /// the number of parts (`COMPOSITE`).
+    pub whole: String,
     /// The CRC of each part.
     pub parts: Vec<String>,
 }
@@ -229,7 +228,7 @@ const WINDOW_NBYTES: usize = 4 << 20;
 /// use hashloom_tree::s3::{Crc, crcs};
 ///
 /// let found = crcs(Source::memory(vec![7; (5 << 20) + 1]), Crc::Crc32c, Some(5 << 20), &Options::new())?;
-/// assert!(found.composite.ends_with("-2"));
+/// assert!(found.whole.ends_with("-2"));
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 pub fn crcs(
@@ -272,8 +271,10 @@ pub fn crcs(
     let bytes = |crc: u64| crc.to_be_bytes()[8 - nbytes..].to_vec();
     let all: Vec<u8> = parts.iter().flat_map(|part| bytes(part.0)).collect();
     Ok(Crcs {
-        full_object: base64(&bytes(parts.iter().copied().reduce(append).unwrap_or_default().0)),
-        composite: format!("{}-{}", base64(&bytes(checksum(algorithm, &all))), parts.len()),
+        whole: match crc {
+            Crc::Crc64Nvme => base64(&bytes(parts.iter().copied().reduce(append).unwrap_or_default().0)),
+            _ => format!("{}-{}", base64(&bytes(checksum(algorithm, &all))), parts.len()),
+        },
         parts: all.chunks(nbytes).map(base64).collect(),
     })
 }

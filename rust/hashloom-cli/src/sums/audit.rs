@@ -82,13 +82,8 @@ impl Audit<'_> {
         may_miss: &(dyn Fn(&[u8]) -> bool + Sync),
     ) -> Option<Outcome> {
         let Audit { rules, options, console } = *self;
-        let (mut outcome, quotes) = (Outcome::default(), io::stdout().is_terminal());
+        let mut outcome = Outcome::default();
         console.begin_part();
-        let print = |name: &[u8], algorithm: &str, verdict: Verdict| {
-            if !(rules.status || rules.quiet && verdict == Verdict::Ok) {
-                console.print(|lines| verdict.write_named(lines, name, algorithm.to_owned(), rules.json, quotes));
-            }
-        };
         let say = |message: &[u8]| {
             if !rules.status {
                 console.message(message);
@@ -98,9 +93,8 @@ impl Audit<'_> {
             let (request, result) = match event {
                 Event::Hashed(request, result) => (request, result),
                 Event::Note(Note::Failed(name, why)) => {
-                    outcome.counts.nmismatched += 1;
                     say(&[&quoted(&name)[..], b": ", why.as_bytes()].concat());
-                    return print(&name, "", Verdict::Failed);
+                    return self.tell(&mut outcome, &name, "", Verdict::Failed);
                 }
                 Event::Note(Note::Unverified(message)) => {
                     outcome.nunverified += 1;
@@ -129,19 +123,27 @@ impl Audit<'_> {
                 Err(_) => Verdict::Unread,
             };
             outcome.counts.nbytes += result.as_ref().map_or(0, |hashed| hashed.nbytes);
-            *match verdict {
-                Verdict::Ok => &mut outcome.counts.nmatched,
-                Verdict::Failed => &mut outcome.counts.nmismatched,
-                Verdict::Changed => &mut outcome.nchanged,
-                Verdict::Unread => &mut outcome.counts.nunread,
-                Verdict::Unstable => &mut outcome.counts.nunstable,
-            } += 1;
             if let (Err(error), true) = (&result, verdict != Verdict::Changed) {
                 console.message(&trouble(&name, error.io()));
             }
-            print(&name, wanted.algorithm, verdict);
+            self.tell(&mut outcome, &name, wanted.algorithm, verdict);
         });
         is_done.then_some(outcome)
+    }
+
+    /// Counts and prints the verdict on a file.
+    pub fn tell(&self, outcome: &mut Outcome, name: &[u8], algorithm: &str, verdict: Verdict) {
+        *match verdict {
+            Verdict::Ok => &mut outcome.counts.nmatched,
+            Verdict::Failed => &mut outcome.counts.nmismatched,
+            Verdict::Changed => &mut outcome.nchanged,
+            Verdict::Unread => &mut outcome.counts.nunread,
+            Verdict::Unstable => &mut outcome.counts.nunstable,
+        } += 1;
+        let (rules, quotes) = (self.rules, io::stdout().is_terminal());
+        if !(rules.status || rules.quiet && verdict == Verdict::Ok) {
+            self.console.print(|lines| verdict.write_named(lines, name, algorithm.to_owned(), rules.json, quotes));
+        }
     }
 
     /// Prints the numbers. `nothing` is said if there was nothing to check.
@@ -157,7 +159,7 @@ impl Audit<'_> {
             let summary = Summary { counts: json, changed, not_covered: nnot_covered, bytes };
             self.console.print(|lines| json_line(lines, &summary));
         } else if !self.rules.status {
-            summarize(self.console, 0, *nunverified, counts);
+            summarize(self.console, 0, 0, counts);
         }
         if counts.nunstable > 0 {
             return End::Unstable;

@@ -126,10 +126,10 @@ PAR2 files:
   Names are relative to the folder of FILE.par2. `par2 repair` repairs files.
 
 Stores:
-  --names checks objects of git-lfs, git-annex, OCI images (also of containerd
-  and ollama), restic, borg 2, Hugging Face, DVC, Bazel, npm, pnpm, Nix's binary
-  caches, and ostree, anywhere below the folders. Links that are no objects are
-  skipped. Files whose names are no digests are counted.
+  --names checks objects of git-lfs, OCI images (also of containerd and ollama),
+  restic, borg 2, Hugging Face, DVC, Bazel, npm, Nix's binary caches, and ostree,
+  anywhere below the folders. Links that are no objects are skipped. Files whose
+  names are no digests are counted. Nobody sees that an object is missing.
 
 Installed packages:
   --dpkg checks the files in dpkg's md5sums. Configuration files that were

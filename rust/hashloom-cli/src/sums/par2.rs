@@ -6,7 +6,7 @@
 //! blocks that have moved, would tell nothing more.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek};
+use std::io::{Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use hashloom_files::paths::name::check_component;
 use hashloom_files::paths::{portable, to_path};
 use hashloom_files::pieces;
 use hashloom_files::pieces::files::{Cache, Files, Place, Presence, Trouble};
-use hashloom_files::pieces::job::{Content, Hashes, Job, Outcome};
+use hashloom_files::pieces::job::{self, Content, Hashes, Job};
 use hashloom_files::pieces::layout::{Layout, Spans};
-use hashloom_list::{Par2, Par2File};
-use serde::Serialize;
+use hashloom_list::Par2;
 
-use super::checking::{Base, Checker, Counts, CountsJson, Summary, Verdict, json_line, summarize};
+use super::audit::{Audit, Outcome};
+use super::checking::{Base, Checker, Verdict};
 use super::front::End;
 use super::summing::trouble;
-use crate::json::Named;
 use crate::quote::quoted;
+use crate::text::reason;
 use crate::units::plural;
 
 /// Opens a list that is a PAR 2.0 file.
@@ -38,6 +38,8 @@ pub fn open(list: &Path) -> Option<File> {
     file.read_exact(&mut magic).ok()?;
     file.rewind().ok().filter(|()| magic == *b"PAR2\0PKT").map(|()| file)
 }
+
+const MD5: &str = "md5";
 
 /// The blocks of all files, each file in blocks of its own.
 struct Blocks<'a> {
@@ -56,88 +58,63 @@ impl Job for Blocks<'_> {
         true
     }
 
-    fn settle(&self, block: usize, outcome: Outcome<'_>) {
-        let is_match = matches!(outcome, Outcome::Hashed(digests) if digests.whole == self.expected[block]);
+    fn settle(&self, block: usize, outcome: job::Outcome<'_>) {
+        let is_match = matches!(outcome, job::Outcome::Hashed(digests) if digests.whole == self.expected[block]);
         self.matches[block].store(is_match, Ordering::Relaxed);
     }
 
     fn finish(&self) {}
 }
 
-#[derive(Serialize)]
-struct Object<'a> {
-    #[serde(flatten)]
-    path: Named<'a>,
-    algorithm: &'static str,
-    state: &'static str,
-    blocks: usize,
-    /// The first and last of each run.
-    bad_blocks: Vec<[usize; 2]>,
-}
-
 /// Checks the files of a set.
 pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
     let Checker { rules, base, options, console, .. } = *checker;
-    let list_name = portable(list);
-    let told = |message: &str| console.message(&[&quoted(&list_name)[..], b": ", message.as_bytes()].concat());
-    let par2 = match Par2::read(file) {
-        Ok(par2) => par2,
-        Err(error) => {
-            told(&error.to_string());
-            return End::Wrong;
+    let audit = Audit { rules, options, console };
+    let about = |name: &[u8], why: &str| console.message(&[&quoted(name)[..], b": ", why.as_bytes()].concat());
+    let told = |why: &str| about(&portable(list), why);
+    let say = |name: &[u8], why: &str| {
+        if !rules.status {
+            about(name, why);
         }
     };
     let folder = match base {
         Base::Folder(folder) => folder,
         Base::Current | Base::List => list.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(".".as_ref()),
     };
-    console.begin_part();
-    let mut nunverified = par2.undescribed as u64;
-    let is_quiet = rules.status || rules.json;
-    let cure = "check one of its volumes (*.vol*.par2), which repeat this";
-    if par2.damaged > 0 {
-        told(&format!("{} damaged", plural(par2.damaged, "packet") + if par2.damaged == 1 { " is" } else { " are" }));
-    }
-    if par2.undescribed > 0 && !is_quiet {
-        told(&format!("it does not describe {}: {cure}", plural(nunverified, "file")));
-    }
-    let (mut files, mut counts) = (Vec::new(), Counts::default());
-    let quotes = io::stdout().is_terminal();
-    let tell = |file: &Par2File, verdict: Verdict, bad: &[Range<usize>]| {
-        if rules.json {
-            let bad_blocks = bad.iter().map(|run| [run.start, run.end - 1]).collect();
-            let blocks = file.blocks.as_ref().map_or(0, Vec::len);
-            let (path, state) = (Named::new("path", &file.name), verdict.state());
-            console.print(|lines| json_line(lines, &Object { path, algorithm: "md5", state, blocks, bad_blocks }));
-        } else if !(rules.status || rules.quiet && verdict == Verdict::Ok) {
-            console.print(|lines| verdict.write_named(lines, &file.name, String::new(), false, quotes));
-        }
-    };
-    for file in &par2.files {
-        let refused = file.name.split(|&byte| byte == b'/').find_map(|part| check_component(part).err());
-        if let Some(why) = refused {
-            counts.nunread += 1;
-            let why = format!(": not opened, as a part of the name {why}");
-            console.message(&[&quoted(&file.name)[..], why.as_bytes()].concat());
-            tell(file, Verdict::Unread, &[]);
-        } else if file.blocks.is_none() {
-            nunverified += 1;
-            if !is_quiet {
-                let why = format!(": not verified: its list of blocks is missing or damaged; {cure}");
-                console.message(&[&quoted(&file.name)[..], why.as_bytes()].concat());
-            }
-        } else {
-            files.push(file);
-        }
-    }
     let cache = Arc::<Cache>::default();
-    let root = match cache.root(folder) {
-        Ok(root) => root,
-        Err(error) => {
+    let (par2, root) = match (Par2::read(file), cache.root(folder)) {
+        (Ok(par2), Ok(root)) => (par2, root),
+        (Err(error), _) => {
+            told(&error.to_string());
+            return End::Wrong;
+        }
+        (_, Err(error)) => {
             console.message(&trouble(&portable(folder), &error));
             return End::Wrong;
         }
     };
+    console.begin_part();
+    let mut outcome = Outcome { nunverified: par2.undescribed as u64, ..Outcome::default() };
+    let cure = "check one of its volumes (*.vol*.par2), which repeat this";
+    if par2.damaged > 0 {
+        told(&format!("{} damaged", plural(par2.damaged, "packet") + if par2.damaged == 1 { " is" } else { " are" }));
+    }
+    if par2.undescribed > 0 {
+        say(&portable(list), &format!("it does not describe {}: {cure}", plural(outcome.nunverified, "file")));
+    }
+    let mut files = Vec::new();
+    for file in &par2.files {
+        let refused = file.name.split(|&byte| byte == b'/').find_map(|part| check_component(part).err());
+        if let Some(why) = refused {
+            about(&file.name, &format!("not opened, as a part of the name {why}"));
+            audit.tell(&mut outcome, &file.name, MD5, Verdict::Unread);
+        } else if file.blocks.is_none() {
+            outcome.nunverified += 1;
+            say(&file.name, &format!("not verified: its list of blocks is missing or damaged; {cure}"));
+        } else {
+            files.push(file);
+        }
+    }
     let mut spans = Spans::aligned(par2.block_nbytes);
     files.iter().for_each(|file| spans.push(file.nbytes, false));
     let path_of = |index: usize| -> PathBuf { to_path(&files[index].name) };
@@ -158,77 +135,45 @@ pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
             return End::Cancelled;
         }
     }
-    let mut troubles = job.content.files.take_troubles();
-    let mut first = 0;
+    let (mut troubles, mut matches) = (job.content.files.take_troubles(), job.matches.iter());
     for (index, file) in files.iter().enumerate() {
         let nblocks = file.blocks.as_ref().map_or(0, Vec::len);
-        let matches = &job.matches[first..first + nblocks];
-        first += nblocks;
-        let bad = runs(matches.iter().map(|is_match| !is_match.load(Ordering::Relaxed)));
-        let known = job.content.files.known(index);
-        let verdict = match known {
-            _ if job.content.files.is_unstable(index) => Verdict::Unstable,
-            Presence::Missing | Presence::Unknown | Presence::Failed => Verdict::Unread,
-            Presence::Present(_) if troubles.contains_key(&index) => Verdict::Unread,
-            Presence::Present(nbytes) if nbytes == file.nbytes && bad.is_empty() => Verdict::Ok,
-            Presence::Present(_) => Verdict::Failed,
-        };
-        let message = |why: &str| console.message(&[&quoted(&file.name)[..], b": ", why.as_bytes()].concat());
-        match verdict {
-            Verdict::Ok | Verdict::Changed => counts.nmatched += 1,
-            Verdict::Unstable => {
-                counts.nunstable += 1;
-                message("the file changes while it is read; try again when nothing writes to it");
+        let bad = runs(matches.by_ref().take(nblocks).map(|is_match| !is_match.load(Ordering::Relaxed)));
+        let (verdict, why) = match (job.content.files.known(index), troubles.remove(&index)) {
+            _ if job.content.files.is_unstable(index) => {
+                let why = "the file changes while it is read; try again when nothing writes to it";
+                (Verdict::Unstable, why.to_owned())
             }
-            Verdict::Unread if known == Presence::Missing && rules.ignore_missing => {
-                counts.nignored += 1;
+            (_, Some(Trouble::Open(error) | Trouble::Read { error, .. })) => (Verdict::Unread, reason(&error).to_string()),
+            (_, Some(Trouble::NotRegular(what))) => (Verdict::Unread, format!("expected a file, found {what}")),
+            (_, Some(Trouble::Outside(_))) => (Verdict::Unread, "not opened, as a link leads out of the folder".to_owned()),
+            (Presence::Present(nbytes), None) => {
+                outcome.counts.nbytes += nbytes.min(file.nbytes);
+                let mut why = bad_blocks(&bad, nblocks);
+                if nbytes != file.nbytes {
+                    why.insert(0, format!("expected {} bytes, found {nbytes}", file.nbytes));
+                }
+                (if why.is_empty() { Verdict::Ok } else { Verdict::Failed }, why.join("; "))
+            }
+            (Presence::Missing, None) if rules.ignore_missing => {
+                outcome.counts.nignored += 1;
                 continue;
             }
-            Verdict::Unread => {
-                counts.nunread += 1;
-                match troubles.remove(&index) {
-                    Some(Trouble::Open(error) | Trouble::Read { error, .. }) => {
-                        console.message(&trouble(&file.name, &error));
-                    }
-                    Some(Trouble::NotRegular(what)) => message(&format!("expected a file, found {what}")),
-                    Some(Trouble::Outside(_)) => message("not opened, as a link leads out of the folder"),
-                    None => message("the file is missing"),
-                }
-            }
-            Verdict::Failed => {
-                counts.nmismatched += 1;
-                if let (Presence::Present(nbytes), false) = (known, is_quiet || known == Presence::Present(file.nbytes))
-                {
-                    message(&format!("expected {} bytes, found {nbytes}", file.nbytes));
-                }
-                if !bad.is_empty() && !is_quiet {
-                    message(&shown(&bad, nblocks, par2.block_nbytes, file.nbytes));
-                }
-            }
+            (_, None) => (Verdict::Unread, "the file is missing".to_owned()),
+        };
+        match verdict {
+            Verdict::Ok => {}
+            Verdict::Failed => say(&file.name, &why),
+            _ => about(&file.name, &why),
         }
-        if let (Verdict::Ok | Verdict::Failed, Presence::Present(nbytes)) = (verdict, known) {
-            counts.nbytes += nbytes.min(file.nbytes);
-        }
-        tell(file, verdict, &bad);
+        audit.tell(&mut outcome, &file.name, MD5, verdict);
     }
-    if rules.json {
-        let (list, bytes) = (Named::new("list", &list_name), counts.nbytes);
-        let counts = CountsJson::new(&counts, nunverified);
-        console.print(|lines| json_line(lines, &Summary { list, counts, bytes, bad_lines: par2.damaged }));
-    } else if !rules.status {
-        summarize(console, 0, 0, &counts);
-        if counts.nmismatched + counts.nunread > 0 {
-            told("`par2 repair` with this file may restore what does not match");
-        }
-        if counts.nmatched == 0 {
-            told("no file was verified");
-        }
+    let counts = &outcome.counts;
+    if counts.nmismatched + counts.nunread > 0 {
+        say(&portable(list), "`par2 repair` with this file may restore what does not match");
     }
-    if counts.nunstable > 0 {
-        return End::Unstable;
-    }
-    let is_right = counts.nmatched > 0 && counts.nmismatched + counts.nunread + nunverified == 0;
-    End::of(is_right && (par2.damaged == 0 || !rules.strict))
+    let end = audit.end(&outcome, 0, "no file of the set was verified");
+    if end == End::Right && par2.damaged > 0 && rules.strict { End::Wrong } else { end }
 }
 
 /// The runs of true values.
@@ -243,17 +188,18 @@ fn runs(values: impl Iterator<Item = bool>) -> Vec<Range<usize>> {
     runs
 }
 
-/// The bad blocks, counted from 0, and their bytes.
-fn shown(bad: &[Range<usize>], nblocks: usize, block_nbytes: u64, nbytes: u64) -> String {
+/// Tells which blocks are bad, counted from 0.
+fn bad_blocks(bad: &[Range<usize>], nblocks: usize) -> Vec<String> {
     /// A file may have any number of runs.
     const SHOWN_MAX: usize = 8;
     let count: usize = bad.iter().map(Range::len).sum();
-    let run = |first: u64, last: u64| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    let listed =
-        |run: &dyn Fn(&Range<usize>) -> String| bad.iter().take(SHOWN_MAX).map(run).collect::<Vec<_>>().join(", ");
-    let blocks = listed(&|bad| run(bad.start as u64, bad.end as u64 - 1));
-    let bytes = listed(&|bad| run(bad.start as u64 * block_nbytes, (bad.end as u64 * block_nbytes).min(nbytes) - 1));
+    let run = |run: &Range<usize>| match run.len() {
+        1 => run.start.to_string(),
+        _ => format!("{}-{}", run.start, run.end - 1),
+    };
+    let shown = bad.iter().take(SHOWN_MAX).map(run).collect::<Vec<_>>().join(", ");
     let more = if bad.len() > SHOWN_MAX { ", …" } else { "" };
     let are = if count == 1 { "is" } else { "are" };
-    format!("{count} of {} {are} bad: {blocks}{more} (bytes {bytes}{more})", plural(nblocks as u64, "block"))
+    let told = format!("{count} of {} {are} bad: {shown}{more}", plural(nblocks as u64, "block"));
+    (count > 0).then_some(told).into_iter().collect()
 }

@@ -40,11 +40,6 @@ const SHA512: Of = File(Algorithm::Sha512);
 const FORMS: &[(&str, Of)] = &[
     // git-lfs
     ("lfs/objects/[2]/[2]/{}", SHA256),
-    // git-annex: a key with E ends as the file's name does
-    ("annex/objects/*/*/*/MD5*-s*--{}*", File(Algorithm::Md5)),
-    ("annex/objects/*/*/*/SHA1*-s*--{}*", File(Algorithm::Sha1)),
-    ("annex/objects/*/*/*/SHA256*-s*--{}*", SHA256),
-    ("annex/objects/*/*/*/SHA512*-s*--{}*", SHA512),
     // OCI image layouts, containerd; ollama
     ("blobs/sha256/{}", SHA256),
     ("blobs/sha512/{}", SHA512),
@@ -70,13 +65,10 @@ const FORMS: &[(&str, Of)] = &[
     ("cas/[2]/{}", SHA256),
     ("content_addressable/sha256/{}/file", SHA256),
     ("content_addressable/sha256/{}/id-*", NoObject),
-    // npm; pnpm
+    // npm
     ("content-v2/sha1/{2}/{2}/{}", File(Algorithm::Sha1)),
     ("content-v2/sha256/{2}/{2}/{}", SHA256),
     ("content-v2/sha512/{2}/{2}/{}", SHA512),
-    ("files/{2}/{}", SHA512),
-    ("files/{2}/{}-exec", SHA512),
-    ("files/{2}/*-index.json", NoObject),
     // binary caches of Nix
     ("nar/{}.nar", Nix(Algorithm::Sha256)),
     ("nar/{}.nar.*", Nix(Algorithm::Sha256)),

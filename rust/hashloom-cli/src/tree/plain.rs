@@ -65,16 +65,12 @@ pub struct S3 {
     #[arg(short, long, value_name = "BYTES", default_value = "8MiB")]
     part_size: Nbytes,
 
-    /// For crc32 and crc32c: print the checksum of the whole object, S3's type FULL_OBJECT
-    #[arg(long)]
-    full_object: bool,
-
     /// Also print the checksum of each part, before the line of the whole
     #[arg(long, conflicts_with = "json")]
     parts: bool,
 
     /// Try part sizes until one gives this ETag, such as 8d777f385d3dfec8815d20f7496026dc-12
-    #[arg(long, value_name = "ETAG", conflicts_with_all = ["algorithm", "part_size", "full_object", "parts"])]
+    #[arg(long, value_name = "ETAG", conflicts_with_all = ["algorithm", "part_size", "parts"])]
     etag: Option<String>,
 
     #[command(flatten)]
@@ -119,8 +115,7 @@ impl FromStr for Checksum {
 const S3_HELP: &str = "\
 What is printed:
   BASE64-N (HEX-N for md5), two blanks, FILE; N is the number of parts. The
-  checksum of a whole object has no -N: crc64nvme's, and others' with
-  --full-object.
+  checksum of a whole object, crc64nvme, has no -N.
   --parts first prints a line for each part: the part's checksum, two blanks,
   FILE, a colon, the part's number.
   The aws program cuts files longer than 8 MiB into parts of 8 MiB unless
@@ -215,18 +210,14 @@ pub struct Commp {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Print the CID of version 2 (FRC-0069), which also says both lengths
-    #[arg(long)]
-    v2: bool,
-
     #[command(flatten)]
     common: Common,
 }
 
 const COMMP_HELP: &str = "\
 What is printed:
-  the piece's CID (baga6ea4seaq...; with --v2 bafkzcib...), two blanks, the
-  padded size of the piece in bytes, two blanks, FILE
+  the piece's CID (baga6ea4seaq...), two blanks, the padded size of the piece
+  in bytes, two blanks, FILE
 
 Exit status:
   0    printed
@@ -234,8 +225,7 @@ Exit status:
   130  interrupted (Ctrl-C)
 
 Examples:
-  hashloom tree commp data.car
-  hashloom tree commp --v2 data.car";
+  hashloom tree commp data.car";
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -278,8 +268,7 @@ pub fn cid(arguments: &Cid) -> Result<u8, String> {
 pub fn commp(arguments: &Commp) -> Result<u8, String> {
     let work = Work::new(&arguments.common, &arguments.files);
     work.each(&arguments.files, |path| {
-        let commp::Piece { cid, cid_v2, padded_nbytes, .. } = work.file(path, commp::commp)?;
-        let root = if arguments.v2 { cid_v2 } else { cid };
+        let commp::Piece { cid: root, padded_nbytes, .. } = work.file(path, commp::commp)?;
         if !arguments.common.json {
             return Ok(format!("{root}  {padded_nbytes}  {}\n", display(path)));
         }
@@ -302,9 +291,6 @@ pub fn s3(arguments: &S3) -> Result<u8, String> {
     if let Some(etag) = &arguments.etag {
         return part_size(arguments, etag);
     }
-    if arguments.full_object && arguments.algorithm().is_some() {
-        return Err("--full-object: expected --algorithm crc64nvme, crc32 or crc32c; S3 has no other".to_owned());
-    }
     let work = Work::new(&arguments.common, &arguments.files);
     let part_nbytes = arguments.part_size.0;
     work.each(&arguments.files, |path| {
@@ -315,10 +301,9 @@ pub fn s3(arguments: &S3) -> Result<u8, String> {
                 (found.to_string(), Some(found.parts.iter().map(s3::shown).collect()))
             }
             Checksum::Crc(crc) => {
-                let is_whole = arguments.full_object || crc == Crc::Crc64Nvme;
-                let cut = (!is_whole || arguments.parts).then_some(part_nbytes);
+                let cut = (crc != Crc::Crc64Nvme || arguments.parts).then_some(part_nbytes);
                 let found = work.file(path, |source, options| s3::crcs(source, crc, cut, options))?;
-                (if is_whole { found.full_object } else { found.composite }, cut.map(|_| found.parts))
+                (found.whole, cut.map(|_| found.parts))
             }
         };
         let mut lines = String::new();
