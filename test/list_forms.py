@@ -140,22 +140,55 @@ def of_debian():
 
 
 def of_python():
-    """The RECORDs of this Python's packages; and one of a name that CSV quotes."""
+    """The RECORD of a package as Python reads it, with a name that CSV quotes; and a requirement of pip."""
     import importlib.metadata
     with tempfile.TemporaryDirectory() as top:
         os.makedirs(f"{top}/p-1.dist-info")
         os.chdir(top)
-        put({'a,"b.py': b"x", "c.py": b"y", "p-1.dist-info/METADATA": b"z"})
-        record = run("sum", "--format", "record", 'a,"b.py', "c.py", "p-1.dist-info/METADATA").stdout
-        put({"p-1.dist-info/RECORD": (record + "p-1.dist-info/RECORD,,\nc.pyc,,\n").encode()})
+        files = {'a,"b.py': b"x", "c.py": b"y", "p-1.dist-info/METADATA": b"z"}
+        put(files)
+        digest = lambda data: base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+        with open("p-1.dist-info/RECORD", "w", newline="") as file:
+            rows = [(name, f"sha256={digest(data)}", len(data)) for name, data in files.items()]
+            csv.writer(file).writerows([*rows, ("p-1.dist-info/RECORD", "", ""), ("c.pyc", "", "")])
         found = importlib.metadata.PathDistribution(pathlib.Path("p-1.dist-info")).files
-        equal("RECORD: importlib.metadata", [(str(f), f.size, f.hash and f.hash.value) for f in found][:1],
-              [('a,"b.py', 1, base64.urlsafe_b64encode(hashlib.sha256(b"x").digest()).decode().rstrip("="))])
-        done = run("check", "p-1.dist-info/RECORD")
-        equal("RECORD: names are of the folder above", (done.returncode, done.stdout.count(": OK")), (0, 3))
-        put({"p-1.dist-info/RECORD": (record + "c.py,,\n").encode()})
+        equal("RECORD: importlib.metadata", [str(file) for file in found][:3], list(files))
+        statuses("RECORD", "p-1.dist-info/RECORD", files)
+        with open("p-1.dist-info/RECORD", "a") as file:
+            file.write("c.py,,\n")
         equal("RECORD: a file without a digest", run("check", "p-1.dist-info/RECORD").returncode, 1)
-        equal("RECORD: csv", [row[0] for row in csv.reader(record.splitlines())][0], 'a,"b.py')
+        put({"a.whl": b"w"})
+        hashes = "".join(f" \\\n    --hash=sha256:{hashlib.sha256(data).hexdigest()}" for data in (b"other", b"w"))
+        put({"requirements.txt": f"./a.whl{hashes}\n    # via b\n".encode()})
+        equal("pip: one digest of several", run("check", "requirements.txt").stdout, "./a.whl: OK\n")
+        put({"a.whl": b"v"})
+        equal("pip: none of them", run("check", "requirements.txt").stdout, "./a.whl: FAILED\n")
+        put({"requirements.txt": f"a==1.0{hashes}\n".encode()})
+        check("pip: a package", "not verified" in run("check", "requirements.txt").stderr)
+        os.chdir("/")
+
+
+def of_packages():
+    """The databases of Alpine's and Arch's installed packages, and rpm's."""
+    with tempfile.TemporaryDirectory() as top:
+        os.chdir(top)
+        os.makedirs("usr/bin")
+        put({"usr/bin/a": b"1", "b": b"2"})
+        sha1 = lambda data: base64.b64encode(hashlib.sha1(data).digest()).decode()
+        os.makedirs("lib/apk/db")
+        put({"lib/apk/db/installed": (f"C:Q1{sha1(b'x')}\nP:a\nF:\nR:b\nZ:Q1{sha1(b'2')}\nF:usr/bin\nM:0:0:755\nR:a\na:0:0:755\n"
+                                      f"Z:Q1{sha1(b'1')}\nR:l\na:0:0:777\nZ:Q1{sha1(b'a')}\n\n").encode()})
+        statuses("apk", "lib/apk/db/installed", {"usr/bin/a": b"1", "b": b"2"})
+        put({"lib/apk/db/installed": f"C:Q1{sha1(b'x')}\nF:\nR:b\nR:c\n".encode()})
+        equal("apk: a file without a digest", run("check", "lib/apk/db/installed").returncode, 1)
+        if checks.has("bsdtar"):
+            put({".PKGINFO": b"p"})
+            os.makedirs("var/lib/pacman/local/a-1")
+            sh("bsdtar -czf var/lib/pacman/local/a-1/mtree --format=mtree --options='!all,use-set,type,size,sha256' .PKGINFO usr; rm .PKGINFO")
+            done = run("check", "var/lib/pacman/local/a-1/mtree")
+            equal("pacman: the package's own files are not there", (done.returncode, done.stdout), (0, "./usr/bin/a: OK\n"))
+        put({"dump": f"{top}/b 1 1700000000 {hashlib.sha256(b'2').hexdigest()} 0100644 root root 0 0 0 X\n(contains no files)\n".encode()})
+        statuses("rpm -qa --dump", "dump", {f"{top}/b": b"2"})
         os.chdir("/")
 
 
@@ -195,7 +228,7 @@ def written():
         os.mkdir(f"{top}/f")
         os.chdir(f"{top}/f")
         put({**BLANKS, "sub/x%\\\n": b"n"})
-        for name, list_name in [("mtree", "list"), ("bag", "manifest-sha256.txt"), ("sri", "list"), ("record", "list")]:
+        for name, list_name in [("mtree", "list"), ("bag", "manifest-sha256.txt"), ("sri", "list")]:
             done = run("sum", "--recursive", "--format", name, ".")
             is_whole = name in ("mtree", "bag")
             equal(f"--format {name}: status", done.returncode, 0 if is_whole else 1)
@@ -218,6 +251,7 @@ if __name__ == "__main__":
     of_programs()
     of_debian()
     of_python()
+    of_packages()
     of_sets()
     written()
     sys.exit(checks.end())

@@ -205,7 +205,8 @@ impl Packets {
 
     fn files(self, damaged: u64) -> io::Result<Par2> {
         let fault = |what| Err(fault(what));
-        let main = self.main.ok_or_else(|| invalid("expected a Main packet, found none that is undamaged".to_owned()))?;
+        let main =
+            self.main.ok_or_else(|| invalid("expected a Main packet, found none that is undamaged".to_owned()))?;
         let (block_nbytes, ids) = (number(&main), main[12..].chunks_exact(16));
         if block_nbytes == 0 || block_nbytes % 4 != 0 || !ids.remainder().is_empty() {
             return fault("Main has no length of blocks that is a multiple of 4");

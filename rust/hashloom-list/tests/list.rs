@@ -176,48 +176,36 @@ fn what_get_file_hash_prints() {
     let (one, two) = ("0A".repeat(32), "0b".repeat(16));
     let (first, second) = (format!("sha256:{} C:/x y/a.txt", one.to_lowercase()), format!("md5:{two} /home/u/b\\\\c"));
     let expected = [Some(first), Some(second)];
+    let (table, csv) = ("Algorithm Hash Path\n", "\"Algorithm\",\"Hash\",\"Path\"\n");
     for list in [
         format!(
-            "\r\nAlgorithm       Hash                  Path\r\n---------       ----                  ----\r\n\
-             SHA256          {one}       C:\\x y\\a.txt   \r\nMD5             {two}   /home/u/b\\c\r\n\r\n"
+            "\r\n{table}--------- ----   ----\r\nSHA256  {one}  C:\\x y\\a.txt   \r\nMD5 {two}   /home/u/b\\c\r\n\r\n"
         ),
+        // A narrow window wraps digests.
         format!(
-            "\r\n\r\nAlgorithm : SHA256\r\nHash      : {one}\r\nPath      : C:\\x y\\a.txt\r\n\r\n\
-             Algorithm : MD5\nHash      : {}\n            {}\nPath      : /home/u/b\\c\n",
+            "\r\nAlgorithm : SHA256\r\nHash      : {one}\r\nPath      : C:\\x y\\a.txt\r\n\r\nAlgorithm : MD5\n\
+             Hash      : {}\n            {}\nPath      : /home/u/b\\c\n",
             &two[..20],
             &two[20..]
         ),
-        format!(
-            "#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n\"Algorithm\",\"Hash\",\"Path\"\r\n\
-             \"SHA256\",\"{one}\",\"C:\\x y\\a.txt\"\r\n\"MD5\",\"{two}\",\"/home/u/b\\c\"\r\n"
-        ),
+        format!("#TYPE x\r\n{csv}\"SHA256\",\"{one}\",\"C:\\x y\\a.txt\"\r\n\"MD5\",\"{two}\",\"/home/u/b\\c\"\r\n"),
         format!("Path;Hash;Algorithm;More\nC:\\x y\\a.txt;{one};SHA256;1\n\"/home/u/b\\c\";{two};MD5;\n"),
     ] {
         assert_eq!(entries(&mut Parser::new(), &list), expected, "{list}");
         // Programs of coreutils know none of this.
         assert!(entries(&mut Parser::only(Sha256), &list).iter().all(Option::is_none), "{list}");
     }
-    let quoted = format!("\"Algorithm\",\"Hash\",\"Path\"\n\"MD5\",\"{two}\",\"C:\\\"\"a\"\",b\"");
+    let quoted = format!("{csv}\"MD5\",\"{two}\",\"C:\\\"\"a\"\",b\"");
     assert_eq!(entries(&mut Parser::new(), &quoted), [Some(format!("md5:{two} C:/\\\"a\\\",b"))]);
-    let (table, csv) = ("Algorithm Hash Path\n", "\"Algorithm\",\"Hash\",\"Path\"\n");
     for (list, why) in [
         (format!("{table}MD5 {two} C:\\a\\very\\lo..."), BadLine::Cut),
         (format!("{table}MD5 {two} C:\\a\\very\\lo…"), BadLine::Cut),
         (format!("{table}MD5 {}... C:\\a", &two[..20]), BadLine::Cut),
-        (format!("{table}MD5 {two}"), BadLine::FileHash),
         (format!("{table}MD5 {one} a"), BadLine::FileHash),
         (format!("{table}MACTripleDES {} a", &two[..16]), lacking("MACTripleDES")),
-        (format!("Algorithm : MACTripleDES\nHash : {}\nPath : a", &two[..16]), lacking("MACTripleDES")),
         (format!("{table}{one}  a"), BadLine::FileHash),
-        (format!("{csv}\"MD5\",\"{two}\",\"a"), BadLine::FileHash),
         (format!("{csv}\"MD5\",\"{two}\",\"a\"b"), BadLine::FileHash),
-        (format!("{csv}\"MD5\",\"{two}\",\"\""), BadLine::FileHash),
-        (format!("{csv}{one}  a"), BadLine::FileHash),
-        (format!("Algorithm : MD5\n{one}  a"), BadLine::FileHash),
-        ("Algorithm : MD5\nPath : a".to_owned(), BadLine::FileHash),
         (format!("Algorithm : MD5\nHash : {two}\nPath : a\n           b"), BadLine::Cut),
-        (format!("Algorithm : MD5\nHash : {one}\n    {one}\n    {one}"), BadLine::FileHash),
-        (format!("Algorithm : MD5\nHash : {two}\nHash : {two}"), BadLine::FileHash),
         (format!("Algorithm : MD5\nHash : {two}\nAlgorithm : MD5"), BadLine::Unfinished),
         (format!("Algorithm : SHA512\nHash : {one}{one}00\nPath : a"), BadLine::FileHash),
     ] {
@@ -232,21 +220,6 @@ fn what_get_file_hash_prints() {
 
 fn lacking(name: &str) -> BadLine {
     BadLine::Algorithm { name: name.into() }
-}
-
-/// A list is cut off within a record, or has one without its last line.
-#[test]
-fn a_record_of_get_file_hash_without_its_end() {
-    let record = format!("Algorithm : MD5\r\nHash      : {}\r\nPath      : a\r\n\r\n", "0a".repeat(16));
-    for (nlines, expected) in [(1, true), (2, true), (3, false), (4, false), (5, true), (6, true), (7, false)] {
-        let mut parser = Parser::new();
-        for line in record.repeat(2).split_inclusive('\n').take(nlines) {
-            assert!(!matches!(parser.parse(line.trim_end_matches('\n').as_bytes()), Line::Unread(_) | Line::Bad(_)));
-        }
-        assert_eq!(parser.more(true), expected.then_some(Line::Unread(BadLine::Unfinished)), "{nlines}");
-        parser.begin_list(b'\n');
-        assert_eq!(parser.more(true), None);
-    }
 }
 
 /// Lines of many programs whose digests are not read, and lines that have none.
@@ -390,51 +363,35 @@ fn lists_that_end_lines_with_nul() {
 fn lists_of_hashdeep() {
     let (md5, sha1, sha256) = ("0a".repeat(16), "0B".repeat(20), "0c".repeat(32));
     let expected = |name: &str| Some(format!("3 md5:{md5},sha256:{sha256} {name}"));
+    let header = "%%%% size,md5,sha256,filename\n";
     let list = format!(
-        "%%%% HASHDEEP-1.0\r\n%%%% size,md5,sha256,filename\r\n## Invoked from: /tmp\n## $ hashdeep -r .\n## \n\
-         3,{md5},{sha256},/tmp/a\r\n3,{md5},{sha256},a, b,c \n3,{md5},{sha256},{sha256}  a"
+        "%%%% HASHDEEP-1.0\r\n{header}3,{md5},{sha256},/tmp/a\r\n3,{md5},{sha256},a, b,c \n3,{md5},{sha256},{sha256}  a"
     );
+    let names = ["/tmp/a", "a, b,c ", &format!("{sha256}  a")].map(expected);
     let mut parser = Parser::new();
-    assert_eq!(
-        entries(&mut parser, &list),
-        [expected("/tmp/a"), expected("a, b,c "), expected(&format!("{sha256}  a"))]
-    );
+    assert_eq!(entries(&mut parser, &list), names);
     // The columns hold for one list, and other formats do not mix with them.
     let gnu = format!("{sha256}  a");
     assert_eq!(entries(&mut parser, &gnu), [Some(format!("sha256:{sha256} a"))]);
-    let header = "%%%% size,md5,sha256,filename\n";
     for line in [
         &gnu,
-        &format!("a {sha256}"),
         &format!("MD5 (a) = {md5}"),
         &format!("3,{md5},{sha256},"),
-        &format!("3,{md5},{sha256}"),
         &format!("3,{md5},a"),
-        &format!("3,{sha256},{md5},a"),
-        &format!("3,{md5}, {sha256},a"),
-        &format!(",{md5},{sha256},a"),
         &format!("+3,{md5},{sha256},a"),
         &format!("18446744073709551616,{md5},{sha256},a"),
         &format!("3,{md5},{sha256},a\0b"),
-        " 3",
         "%%%% size,md5,md5,filename",
-        "%%%% size,size,md5,filename",
         "%%%% HASHDEEP-2.0",
-        "%%%% ",
     ] {
         assert_eq!(entries(&mut Parser::new(), &format!("{header}{line}")), [None], "{line}");
-        let mut only = Parser::only(Sha256);
-        assert_eq!(entries(&mut only, &format!("{header}{gnu}"))[1], Some(format!("sha256:{sha256} a")));
     }
     // Unknown algorithms are skipped; without a known one, and below columns that are not understood, nothing is read.
     let others = format!("%%%% size,tiger,whirlpool,sha1,filename\n18446744073709551615,x,,{sha1},a");
     let found = format!("18446744073709551615 sha1:{} a", sha1.to_lowercase());
     assert_eq!(entries(&mut Parser::new(), &others), [None, Some(found)]);
-    let why = lacking("tiger");
-    assert_eq!(Parser::new().parse(others.split('\n').next().unwrap().as_bytes()), Line::Unread(why));
     assert_eq!(entries(&mut Parser::new(), "%%%% size,tiger,filename\n1,x,a"), [None, None]);
     assert_eq!(entries(&mut Parser::new(), &format!("%%%% size,md5\n{gnu}")), [None, None]);
-    assert_eq!(entries(&mut Parser::new(), &format!("%%%% size,md5,filename\n%%%% x\n3,{md5},a")), [None, None]);
 }
 
 #[test]
@@ -457,18 +414,8 @@ fn digests_after_names() {
     // Digests of unknown algorithms are not names.
     let md5 = "0a".repeat(16);
     assert_eq!(entries(&mut Parser::new(), &format!("{md5}  {sha256}")), [None]);
-    assert_eq!(entries(&mut Parser::new(), &format!("{md5}0 {sha256}")), [None]);
-    for bad in [
-        &format!("a{sha256}"),
-        &format!(" {sha256}"),
-        &format!("\\a {sha256}"),
-        &format!("a\0 {sha256}"),
-        &format!("a {sha256} "),
-        &format!("a {md5}"),
-        &format!("a {sha256}0"),
-        "a b",
-    ] {
-        assert_eq!(entries(&mut Parser::new(), bad), [None], "{bad:?}");
+    for bad in ["a{}", " {}", "\\a {}", "a\0 {}", "a {} ", "a {}0"].map(|bad| bad.replace("{}", &sha256)) {
+        assert_eq!(entries(&mut Parser::new(), &bad), [None], "{bad:?}");
     }
     assert_eq!(entries(&mut Parser::only(Sha256), &format!("a {sha256}")), [None]);
     assert_eq!(entries(&mut Parser::untagged(&[Md5]), &format!("a {md5}")), [Some(format!("md5:{md5} a"))]);
@@ -483,14 +430,8 @@ fn digests_in_base64() {
     assert_eq!(entries(&mut Parser::new(), &list), [some("a"), some("b"), some("c\\n"), some("d"), None]);
     assert_eq!(entries(&mut Parser::new(), &format!("{text} a\n{text}  b")), [some("a"), some(" b")]);
     // A bit too many, no padding, another length, another alphabet.
-    for bad in [
-        "qZk+NkcGgWq6PiVxeFDCbJzQ2J1=",
-        "qZk+NkcGgWq6PiVxeFDCbJzQ2J0",
-        "qZk+NkcGgWq6PiVxeFDCbJzQ2J0==",
-        "qZk-NkcGgWq6PiVxeFDCbJzQ2J0=",
-        "qZk+NkcGgWq6PiVxeFDCbJzQ2J==",
-        "=Zk+NkcGgWq6PiVxeFDCbJzQ2J0=",
-    ] {
+    for (good, wrong) in [("0=", "1="), ("0=", "0"), ("0=", "0=="), ("+", "-"), ("0=", "=="), ("q", "=")] {
+        let bad = text.replacen(good, wrong, 1);
         for line in [format!("{bad}  a"), format!("SHA1 (a) = {bad}")] {
             assert_eq!(entries(&mut Parser::new(), &line), [None], "{line}");
         }

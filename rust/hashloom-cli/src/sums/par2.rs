@@ -144,9 +144,13 @@ pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
                 let why = "the file changes while it is read; try again when nothing writes to it";
                 (Verdict::Unstable, why.to_owned())
             }
-            (_, Some(Trouble::Open(error) | Trouble::Read { error, .. })) => (Verdict::Unread, reason(&error).to_string()),
+            (_, Some(Trouble::Open(error) | Trouble::Read { error, .. })) => {
+                (Verdict::Unread, reason(&error).to_string())
+            }
             (_, Some(Trouble::NotRegular(what))) => (Verdict::Unread, format!("expected a file, found {what}")),
-            (_, Some(Trouble::Outside(_))) => (Verdict::Unread, "not opened, as a link leads out of the folder".to_owned()),
+            (_, Some(Trouble::Outside(_))) => {
+                (Verdict::Unread, "not opened, as a link leads out of the folder".to_owned())
+            }
             (Presence::Present(nbytes), None) => {
                 outcome.counts.nbytes += nbytes.min(file.nbytes);
                 let mut why = bad_blocks(&bad, nblocks);

@@ -108,7 +108,7 @@ What is printed:
   with other control characters is quoted for a shell on a terminal, as in
   'a'$'\\033''b'; a file or pipe gets these bytes as they are.
   --format writes the lines of a bag's manifest-ALGORITHM.txt, of BSD's mtree,
-  of a Python RECORD, and of subresource integrity (SRI).
+  and of subresource integrity (SRI).
   Each file is read once for all algorithms. Digests of shake128 and shake256
   have 32 and 64 bytes; lists with other lengths are not read.
 

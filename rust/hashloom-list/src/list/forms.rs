@@ -514,17 +514,11 @@ fn pip<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
 }
 
 fn certutil<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
-    let before = line.strip_suffix(b":")?;
-    let at = before.windows(9).position(|part| part == b" hash of ")?;
-    let name = Some(&before[at + 9..]).filter(|name| !name.is_empty())?;
-    let name = name.strip_prefix(b"file ").unwrap_or(name);
-    algorithm(&line[..at])?;
-    let record = Record { name: name.to_vec(), algorithm: line[..at].to_vec(), hex: Vec::new() };
-    begin(parser, Layout::Certutil(Some(record)))
+    begin(parser, Layout::Digits(Some(Record::certutil(line)?)))
 }
 
 fn print_md<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
-    begin(parser, Layout::PrintMd(Some(Record::print_md(line)?)))
+    begin(parser, Layout::Digits(Some(Record::print_md(line)?)))
 }
 
 fn file_hash<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {

@@ -26,10 +26,8 @@ pub(super) enum Layout {
     Columns(Columns),
     /// Get-FileHash: `Algorithm : SHA256`, `Hash      : …`, `Path      : …`
     Properties(Option<Record>),
-    /// gpg, within a record if there is one.
-    PrintMd(Option<Record>),
-    /// certutil, before a digest if there is a record.
-    Certutil(Option<Record>),
+    /// Digits on several lines, of gpg and certutil: within a record if there is one.
+    Digits(Option<Record>),
     Fields(Fields),
     Apk(Apk),
     Mtree(Mtree),
@@ -105,7 +103,7 @@ impl Layout {
     pub(super) fn read<'a>(&mut self, line: &'a [u8], more: &mut Vec<Line<'static>>) -> Option<Line<'a>> {
         match self {
             Layout::Mtree(mtree) => return Some(mtree.read(line, more)),
-            Layout::PrintMd(record) => return print_md_line(record, line, more),
+            Layout::Digits(record) => return digits_line(record, line, more),
             Layout::Fields(fields) => return fields.read(line, more),
             Layout::Apk(apk) => return Some(apk.read(line)),
             _ if line.is_empty() => return Some(Line::Blank),
@@ -115,20 +113,8 @@ impl Layout {
             Layout::Lines => None,
             Layout::Columns(columns) => Some(columns.read(line)),
             Layout::Properties(record) => Some(property_line(record, line).unwrap_or_else(Line::Unread)),
-            Layout::Certutil(record) => match record.take() {
-                Some(record) => {
-                    let hex: Vec<u8> = line.iter().copied().filter(|byte| *byte != b' ').collect();
-                    let digest =
-                        algorithm(&record.algorithm).and_then(|algorithm| Some((algorithm, digest(algorithm, &hex)?)));
-                    Some(digest.map_or(Line::Unread(BadLine::Form { name: "certutil" }), |digest| {
-                        Line::Entry(Entry::new(vec![digest], true, record.name.into()))
-                    }))
-                }
-                None if line.starts_with(b"CertUtil: ") => Some(Line::Blank),
-                None => None,
-            },
             Layout::Xml(xml) => Some(xml.read(line)),
-            Layout::Mtree(_) | Layout::PrintMd(_) | Layout::Fields(_) | Layout::Apk(_) => None,
+            Layout::Mtree(_) | Layout::Digits(_) | Layout::Fields(_) | Layout::Apk(_) => None,
         }
     }
 
@@ -139,8 +125,8 @@ impl Layout {
                 fields.give(more);
                 false
             }
-            Layout::PrintMd(record) => return record.map(Record::finish),
-            Layout::Properties(record) | Layout::Certutil(record) => record.is_some(),
+            Layout::Digits(record) => return record.map(Record::finish),
+            Layout::Properties(record) => record.is_some(),
             Layout::Mtree(mtree) => mtree.is_within(),
             Layout::Xml(xml) => xml.is_within,
             Layout::Apk(apk) => apk.is_within(),
@@ -512,9 +498,8 @@ impl Apk {
                 let mut name = self.folder.clone();
                 name.extend_from_slice(if name.is_empty() { b"" } else { b"/" });
                 name.append(&mut self.name);
-                return digest.map_or_else(form, |digest| {
-                    Line::Entry(Entry::new(vec![(algorithm, digest)], true, name.into()))
-                });
+                return digest
+                    .map_or_else(form, |digest| Line::Entry(Entry::new(vec![(algorithm, digest)], true, name.into())));
             }
             _ => {}
         }
@@ -558,6 +543,15 @@ impl Record {
         })
     }
 
+    /// The record that a line of certutil begins.
+    pub(super) fn certutil(line: &[u8]) -> Option<Record> {
+        let before = line.strip_suffix(b":")?;
+        let at = before.windows(9).position(|part| part == b" hash of ")?;
+        let name = Some(&before[at + 9..]).filter(|name| !name.is_empty())?;
+        let name = name.strip_prefix(b"file ").unwrap_or(name).to_vec();
+        algorithm(&line[..at]).map(|_| Record { name, algorithm: line[..at].to_vec(), hex: Vec::new() })
+    }
+
     /// Whether no more digits can follow.
     fn is_whole(&self) -> bool {
         algorithm(&self.algorithm).is_some_and(|algorithm| self.hex.len() >= 2 * algorithm.digest_nbytes())
@@ -577,16 +571,17 @@ impl Record {
 }
 
 /// The end of a record may show in the line below it only.
-fn print_md_line<'a>(open: &mut Option<Record>, line: &'a [u8], more: &mut Vec<Line<'static>>) -> Option<Line<'a>> {
+fn digits_line<'a>(open: &mut Option<Record>, line: &'a [u8], more: &mut Vec<Line<'static>>) -> Option<Line<'a>> {
     if let Some(mut record) = open.take() {
         let is_hex = words(line).all(|word| hex_ndigits(word) == word.len());
-        if line.starts_with(b" ") && is_hex && !record.is_whole() && record.hex.len() <= DIGITS_MAX {
+        let is_next = line.starts_with(b" ") || record.hex.is_empty();
+        if is_next && is_hex && !record.is_whole() && record.hex.len() <= DIGITS_MAX {
             words(line).for_each(|word| record.hex.extend_from_slice(word));
             *open = Some(record);
             return Some(Line::Blank);
         }
         more.push(record.finish());
     }
-    *open = Record::print_md(line);
-    (open.is_some() || line.is_empty()).then_some(Line::Blank)
+    *open = Record::print_md(line).or_else(|| Record::certutil(line));
+    (open.is_some() || line.is_empty() || line.starts_with(b"CertUtil: ")).then_some(Line::Blank)
 }

@@ -12,10 +12,10 @@ use hashloom_files::text::base64;
 /// ```
 /// use hashloom::Algorithm::Sha256;
 ///
-/// let form = hashloom_list::FORMS.iter().find(|form| form.name == "record").unwrap();
+/// let form = hashloom_list::FORMS.iter().find(|form| form.name == "sri").unwrap();
 /// let mut text = Vec::new();
 /// assert!((form.write.unwrap().file)(&mut text, &[(Sha256, hashloom::hash(Sha256, b""))], 0, b"a"));
-/// assert_eq!(text, b"a,sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU,0\n");
+/// assert_eq!(text, b"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=  a\n");
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -39,42 +39,19 @@ const OF_MTREE: &[Algorithm] =
 pub(super) const fn of(name: &str) -> Option<&'static Written> {
     match name.as_bytes() {
         b"sri" => Some(&Written { head: "", algorithms: SHA2, file: sri }),
-        b"record" => Some(&Written { head: "", algorithms: SHA2, file: record }),
         b"mtree" => Some(&Written { head: "#mtree\n. type=dir\n", algorithms: OF_MTREE, file: mtree }),
         b"bag" => Some(&Written { head: "", algorithms: &[], file: bag }),
         _ => None,
     }
 }
 
-fn has_control(name: &[u8]) -> bool {
-    name.iter().any(|byte| matches!(byte, 0 | b'\n' | b'\r'))
-}
-
 fn sri(into: &mut Vec<u8>, digests: &[(Algorithm, Hash)], _: u64, name: &[u8]) -> bool {
-    if has_control(name) {
+    if name.iter().any(|byte| matches!(byte, 0 | b'\n' | b'\r')) {
         return false;
     }
     for (algorithm, digest) in digests {
         let _ = write!(into, "{algorithm}-{}  ", base64(digest.as_ref()));
         into.extend_from_slice(&[name, b"\n"].concat());
-    }
-    true
-}
-
-fn record(into: &mut Vec<u8>, digests: &[(Algorithm, Hash)], nbytes: u64, name: &[u8]) -> bool {
-    if has_control(name) {
-        return false;
-    }
-    // A first character must not look like that of another form.
-    let is_plain = name.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"._/".contains(byte));
-    let name = match !is_plain || name.iter().any(|byte| matches!(byte, b',' | b'"')) {
-        true => [b"\"", &name.split(|&byte| byte == b'"').collect::<Vec<_>>().join(&b"\"\""[..])[..], b"\""].concat(),
-        false => name.to_vec(),
-    };
-    for (algorithm, digest) in digests {
-        let text = base64(digest.as_ref()).replace('+', "-").replace('/', "_");
-        into.extend_from_slice(&name);
-        let _ = writeln!(into, ",{algorithm}={},{nbytes}", text.trim_end_matches('='));
     }
     true
 }
