@@ -74,9 +74,20 @@ macro_rules! hex {
 
 /// A row of the table.
 macro_rules! form {
-    ($name:literal, $of:literal, $line:literal, $told:literal, $list:literal, $is_strict:literal, $mark:literal, $read:expr, $($example:expr),+) => {
-        Form { name: $name, of: $of, line: $line, told: $told, list: $list, is_strict: $is_strict, mark: $mark, read: $read,
-            write: write::of($name), example: concat!($($example),+) }
+    ($name:literal, $of:literal, $line:literal, $told:literal,
+        $list:literal, $is_strict:literal, $mark:literal, $read:expr, $($example:expr),+) => {
+        Form {
+            name: $name,
+            of: $of,
+            line: $line,
+            told: $told,
+            list: $list,
+            is_strict: $is_strict,
+            mark: $mark,
+            read: $read,
+            write: write::of($name),
+            example: concat!($($example),+),
+        }
     };
 }
 
@@ -87,50 +98,70 @@ pub static FORMS: &[Form] = &[
         "also `<hex> *<name>`, `<hex> <name>`; a backslash before the line: `\\n`, `\\r`, `\\\\` in the name",
         "SHA256SUMS", false, 0, gnu, hex!(sha256), "  a.txt\n"),
     form!("bsd", "BSD's sha256, openssl, distinfo", "SHA256 (<name>) = <hex>",
-        "also base64; any spelling of the algorithm; CRC32, CRC32C, CRC64NVME; `SIZE (<name>) = <length>`", "distinfo", false, b'(', tagged,
-        "SHA256 (a.txt) = ", hex!(sha256), "\nSIZE (a.txt) = 3\n"),
+        "also base64; any spelling of the algorithm; CRC32, CRC32C, CRC64NVME; `SIZE (<name>) = <length>`",
+        "distinfo", false, b'(', tagged, "SHA256 (a.txt) = ", hex!(sha256), "\nSIZE (a.txt) = 3\n"),
     form!("alone", "Maven, browsers' downloads", "<hex>",
-        "in a list NAME.sha256, of the file NAME beside it", "a.txt.sha256", false, 0, alone, hex!(sha256), "\n"),
-    form!("bag", "bagit", "<hex>  <name>", "in a list manifest-sha256.txt: `%0A`, `%0D`, `%25` in names. Beside bagit.txt names are of that folder",
+        "in a list NAME.sha256, of the file NAME beside it",
+        "a.txt.sha256", false, 0, alone, hex!(sha256), "\n"),
+    form!("bag", "bagit", "<hex>  <name>",
+        "in a list manifest-sha256.txt: `%0A`, `%0D`, `%25` in names. Beside bagit.txt names are of that folder",
         "manifest-sha256.txt", false, 0, bag, hex!(sha256), "  a.txt\n"),
     form!("hashdeep", "hashdeep", "<length>,<hex>,<hex>,<name>",
-        "below its line `%%%% size,md5,sha256,filename`; pieces (-p) are not verified", "list", true, b'%', hashdeep,
-        "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## x\n3,", hex!(md5), ",a.txt\n"),
+        "below its line `%%%% size,md5,sha256,filename`; pieces (-p) are not verified",
+        "list", true, b'%', hashdeep, "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## x\n3,", hex!(md5), ",a.txt\n"),
     form!("mtree", "BSD's mtree, pacman, bsdtar", "<name> size=<length> sha256digest=<hex>",
-        "begins with `#mtree`, `/set` or `.`; `\\040` and other escapes of vis in names; only files' lengths and digests are compared", "mtree", true, 0, mtree,
-        "#mtree\n/set type=file\n. type=dir\n    a.txt size=3 \\\n        sha256digest=", hex!(sha256), "\n..\n"),
+        "begins with `#mtree`, `/set` or `.`; vis's escapes in names, as `\\040`; only lengths and digests of files count",
+        "mtree", true, 0, mtree, "#mtree\n/set type=file\n. type=dir\n    a.txt size=3 \\\n        sha256digest=",
+        hex!(sha256), "\n..\n"),
     form!("debian", "dpkg's .dsc, .changes, .buildinfo; Release", " <hex> <length> <name>",
-        "below `Checksums-Sha256:`, `Files:`, `SHA256:` or the like", "a.dsc", false, b':', debian,
-        "Format: 1.0\nFiles:\n ", hex!(md5), " 3 a.txt\nChecksums-Sha256:\n ", hex!(sha256), " 3 a.txt\n"),
+        "below `Checksums-Sha256:`, `Files:`, `SHA256:` or the like",
+        "a.dsc", false, b':', debian, "Format: 1.0\nFiles:\n ", hex!(md5), " 3 a.txt\nChecksums-Sha256:\n ",
+        hex!(sha256), " 3 a.txt\n"),
     form!("gentoo", "Gentoo's Manifest", "DIST <name> <length> SHA512 <hex>",
-        "AUX is in the folder files; `\\x20` in names", "Manifest", true, 0, gentoo, "DIST a.txt 3 SHA512 ", hex!(sha512), "\n"),
+        "AUX is in the folder files; `\\x20` in names",
+        "Manifest", true, 0, gentoo, "DIST a.txt 3 SHA512 ", hex!(sha512), "\n"),
     form!("record", "Python's wheels", "<name>,sha256=<base64>,<length>",
-        "CSV; a list NAME.dist-info/RECORD is of the folder above NAME.dist-info", "RECORD", true, b',', record,
-        "a.txt,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3\nRECORD,,\n"),
-    form!("rpm", "rpm -qa --dump", "<path> <length> <time> <hex> <mode> …", "only regular files", "list", true, 0, rpm,
-        "/x/a.txt 3 1700000000 ", hex!(sha256), " 0100644 root root 0 0 0 X\n"),
-    form!("apk", "apk", "Z:Q1<base64>", "below `R:<name>` and `F:<folder>`; links are left out; lib/apk/db/installed is of the folder above lib", "installed", true, b':', apk,
+        "CSV; a list NAME.dist-info/RECORD is of the folder above NAME.dist-info",
+        "RECORD", true, b',', record, "a.txt,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3\nRECORD,,\n"),
+    form!("rpm", "rpm -qa --dump", "<path> <length> <time> <hex> <mode> …",
+        "only regular files",
+        "list", true, 0, rpm, "/x/a.txt 3 1700000000 ", hex!(sha256), " 0100644 root root 0 0 0 X\n"),
+    form!("apk", "apk", "Z:Q1<base64>",
+        "below `R:<name>` and `F:<folder>`; links are left out; lib/apk/db/installed is of the folder above lib",
+        "installed", true, b':', apk,
         "C:Q1qZk+NkcGgWq6PiVxeFDCbJzQ2J0=\nP:x\nF:\nR:a.txt\nZ:Q1qZk+NkcGgWq6PiVxeFDCbJzQ2J0=\n"),
-    form!("sri", "npm, browsers", "sha512-<base64>  <name>", "", "list", true, b'-', |_, line| prefixed(line, b'-'),
-        "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=  a.txt\n"),
-    form!("colon", "GitHub, OCI", "sha256:<hex>  <name>", "", "list", true, b':', |_, line| prefixed(line, b':'), "sha256:", hex!(sha256), "  a.txt\n"),
-    form!("sizes", "md5deep -z", "<length>  <hex>  <name>", "also `<hex> <length> <name>`", "list", true, 0, sizes,
-        "         3  ", hex!(sha256), "  a.txt\n"),
+    form!("sri", "npm, browsers", "sha512-<base64>  <name>", "",
+        "list", true, b'-', |_, line| prefixed(line, b'-'), "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=  a.txt\n"),
+    form!("colon", "GitHub, OCI", "sha256:<hex>  <name>", "",
+        "list", true, b':', |_, line| prefixed(line, b':'), "sha256:", hex!(sha256), "  a.txt\n"),
+    form!("sizes", "md5deep -z", "<length>  <hex>  <name>",
+        "also `<hex> <length> <name>`",
+        "list", true, 0, sizes, "         3  ", hex!(sha256), "  a.txt\n"),
     form!("pip", "pip's requirements", "<file> --hash=sha256:<hex>",
-        "one of several digests must match; a requirement that names no file is not verified", "requirements.txt", false, b'=', pip, "./a.txt --hash=sha256:", hex!(sha256), "\n"),
-    form!("certutil", "Windows' certutil", "SHA256 hash of <name>:", "and the digest below, with or without blanks", "list", true, b':', certutil,
-        "SHA256 hash of a.txt:\r\n", hex!(sha256), "\r\nCertUtil: -hashfile command completed successfully.\r\n"),
-    form!("gpg", "gpg --print-md", "<name>: <HEX> <HEX> …", "on several lines; also `<name>: SHA256 = <HEX> …` (--print-mds)", "list", true, b':', print_md,
+        "one of several digests must match; a requirement that names no file is not verified",
+        "requirements.txt", false, b'=', pip, "./a.txt --hash=sha256:", hex!(sha256), "\n"),
+    form!("certutil", "Windows' certutil", "SHA256 hash of <name>:",
+        "and the digest below, with or without blanks",
+        "list", true, b':', certutil, "SHA256 hash of a.txt:\r\n", hex!(sha256),
+        "\r\nCertUtil: -hashfile command completed successfully.\r\n"),
+    form!("gpg", "gpg --print-md", "<name>: <HEX> <HEX> …",
+        "on several lines; also `<name>: SHA256 = <HEX> …` (--print-mds)",
+        "list", true, b':', print_md,
         "a.txt: BA7816BF 8F01CFEA 414140DE 5DAE2223 B00361A3 96177A9C B410FF61\n       F20015AD\n"),
     form!("file-hash", "PowerShell's Get-FileHash", "Algorithm  Hash  Path",
-        "a table, properties or CSV; UTF-16 too; the folder that its paths have in common with files here is the current one", "list", false, 0, file_hash,
-        "Algorithm : SHA256\r\nHash      : ", hex!(sha256), "\r\nPath      : a.txt\r\n"),
+        "also properties or CSV; the folder that its paths have in common with files here is the current one",
+        "list", false, 0, file_hash, "Algorithm : SHA256\r\nHash      : ", hex!(sha256), "\r\nPath      : a.txt\r\n"),
     form!("dat", "clrmamepro, No-Intro, Redump", "<rom name=\"<name>\" size=\"<length>\" crc=\"<hex>\" sha1=\"<hex>\"/>",
-        "XML, one file a line, here or in a folder of its game; members of archives are not verified", "list", true, b'<', dat,
-        "<?xml version=\"1.0\"?>\n<datafile>\n<game name=\"A\">\n<rom name=\"a.txt\" size=\"3\" crc=\"352441c2\" sha1=\"", hex!(sha1), "\"/>\n</game>\n</datafile>\n"),
-    form!("sfv", "cksfv, rhash", "<name> <CRC-32>", "in a list NAME.sfv, or below a line that begins with `;`", "a.sfv", true, 0, crc_last, "a.txt 352441C2\n"),
-    form!("last", "rhash", "<name> <hex>", "also several digests; if no earlier line has the digest first", "list", false, 0, last,
-        "a.txt  ", hex!(sha1), "  ", hex!(sha256), "\n"),
+        "XML, one file a line, here or in a folder of its game; members of archives are not verified",
+        "list", true, b'<', dat,
+        "<?xml version=\"1.0\"?>\n<datafile>\n<game name=\"A\">\n<rom name=\"a.txt\" size=\"3\" crc=\"352441c2\" sha1=\"",
+        hex!(sha1), "\"/>\n</game>\n</datafile>\n"),
+    form!("sfv", "cksfv, rhash", "<name> <CRC-32>",
+        "in a list NAME.sfv, or below a line that begins with `;`",
+        "a.sfv", true, 0, crc_last, "a.txt 352441C2\n"),
+    form!("last", "rhash", "<name> <hex>",
+        "also several digests; if no earlier line has the digest first",
+        "list", false, 0, last, "a.txt  ", hex!(sha1), "  ", hex!(sha256), "\n"),
 ];
 
 /// A bit for each byte that is a mark of a form.
@@ -173,7 +204,8 @@ pub(super) fn algorithm(name: &[u8]) -> Option<Algorithm> {
         is_spelling(name, algorithm.name()) || algorithm.tags().iter().any(|tag| is_spelling(name, tag))
     };
     let is_name = (3..=20).contains(&name.len()) && name.iter().any(u8::is_ascii_digit);
-    let mut all = Algorithm::ALL.iter().filter(|_| is_name);
+    let begins = |algorithm: &&Algorithm| algorithm.name().as_bytes()[0] == name[0].to_ascii_lowercase();
+    let mut all = Algorithm::ALL.iter().filter(|algorithm| is_name && begins(algorithm));
     all.clone().find(has).or_else(|| all.find(is_spelled)).copied()
 }
 
@@ -493,6 +525,8 @@ fn is_archive(name: &[u8]) -> bool {
 }
 
 fn pip<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    // Most lines end here.
+    line.windows(2).find(|two| matches!(two, [b'-', b'-'] | [b'h', b'1']))?;
     let what = "a package, which has no file here";
     // Also a line of go.sum.
     if words(line).nth(2).is_some_and(|word| word.starts_with(b"h1:")) {

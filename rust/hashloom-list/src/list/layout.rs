@@ -416,12 +416,12 @@ impl Fields {
         }
         if matches!(line[0], b' ' | b'\t') {
             let bare = line.trim_ascii();
-            let mut parts = words(bare);
+            let (mut parts, nparts) = (words(bare), words(bare).count());
             return Some(match &self.section {
                 Section::Digests(three, five) => {
-                    let columns = five.as_ref().filter(|_| words(bare).count() == 5).unwrap_or(three);
+                    let columns = five.as_ref().filter(|_| nparts == 5).unwrap_or(three);
                     // No name has a blank.
-                    let is_whole = words(bare).count() == columns.columns.len();
+                    let is_whole = nparts == columns.columns.len();
                     match columns.entry(bare).ok().filter(|_| is_whole) {
                         Some(entry) => {
                             self.add(entry, more);
