@@ -26,13 +26,6 @@ use unread::digest_words;
 
 /// Reads the lines of lists.
 ///
-/// | line | format |
-/// |---|---|
-/// | `<hex>  <name>`, `<hex> *<name>` | GNU; the star says "read in binary mode", which means nothing on Unix |
-/// | `<hex> <name>` | BSD `-r`, if the first line of this kind in the list has one space |
-/// | `SHA256 (<name>) = <hex>` | BSD, GNU `--tag`; `SHA256(<name>)= <hex>`: OpenSSL |
-/// | `\` before any of these | in the name `\n`, `\r` and `\\` stand for a line feed, a carriage return, a backslash |
-///
 /// All [`FORMS`] are read, unless the parser is one for [only](Parser::only) one algorithm, or for those of
 /// [cksum](Parser::cksum), which also reads base64.
 ///
@@ -40,20 +33,16 @@ use unread::digest_words;
 /// line to the end of the list. If the first line without a tag can be read with the digest first, all lines of the list
 /// are read so, and otherwise with the digest last. A line that begins with 32 hexadecimal digits or more has the digest
 /// first. If one space follows the first of them, and then a number and a name, all lines have a length there. Base64 of
-/// hexadecimal digits alone is hexadecimal.
-/// Lines end with NUL in place of a line feed if [`decoded`] has found one. They have no escapes then, and a carriage
-/// return is part of the name. A list that has both ends is not read in part: [`BadLine::Ends`].
+/// hexadecimal digits alone is hexadecimal. Lines end with NUL in place of a line feed if [`decoded`] has found one. They
+/// have no escapes then, and a carriage return is part of the name.
 ///
 /// A line that names a digest, but cannot be read, is [`Line::Unread`]: a list that has one is not verified as a whole.
 /// The same holds for any line of a form that has no other text.
 ///
-/// Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped (with blanks
-/// before it, unless the rules are coreutils'), spaces and tabs at its start are skipped, digits may have any case. These are the rules of GNU coreutils 9.1, down to the
-/// corner cases: a list never mixes the formats with one space and with two, so that
-/// nobody gains from renaming a file to ` name`.
-///
-/// A parser remembers whether one space or two came first. Within a list it also remembers its form, and whether digests
-/// stand before or after names.
+/// Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped, with blanks
+/// before it unless the rules are coreutils', spaces and tabs at its start are skipped, digits may have any case. These
+/// are the rules of GNU coreutils 9.1, down to the corner cases: a list never mixes the formats with one space and with
+/// two, so that nobody gains from renaming a file to ` name`. A parser remembers which of them came first.
 ///
 /// ```
 /// use hashloom::Algorithm;
