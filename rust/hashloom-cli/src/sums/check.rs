@@ -124,10 +124,11 @@ const HELP: &str = "  {\"path\":<name>,…}
 Other sources:
   FILE.par2 has the MD5 of each block of its files; blocks are counted from 0.
   Names are relative to the folder of FILE.par2. `par2 repair` repairs files.
-  --names checks objects of git-lfs, OCI images (also of containerd and ollama),
-  restic, borg 2, Hugging Face, DVC, Bazel, npm, Nix's binary caches, and ostree,
-  anywhere below the folders. Links that are no objects are skipped. Files whose
-  names are no digests are counted. Nobody sees that an object is missing.
+  --names checks objects of git-lfs, OCI images (also of containerd and
+  ollama), restic, borg 2, Hugging Face, DVC, Bazel, npm, Nix's binary caches,
+  and ostree, anywhere below the folders. Links that are no objects are
+  skipped. Files whose names are no digests are counted. Nobody sees that an
+  object is missing.
   --dpkg checks the files in dpkg's md5sums. Configuration files that were
   changed or removed are CHANGED, which is no failure. Packages without md5sums
   are named. Diversions and path-exclude are known.
