@@ -497,13 +497,9 @@ fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
         [] => ((*last).to_owned(), *last),
         before => (format!("{} or {last}", before.join(", ")), "NAME"),
     };
-    let foreign = match nbytes {
-        32 => ", but may be of BLAKE3, which hashloom lacks",
-        _ => "",
-    };
     let hint = format!(
         "hint: no line names its algorithm, so digests of {nbytes} bytes ({} hexadecimal digits) count as \
-         {algorithm}{foreign}. If they are of {names}, name it: hashloom check --algorithm {name}",
+         {algorithm}. If they are of {names}, name it: hashloom check --algorithm {name}",
         2 * nbytes
     );
     let list = list.map_or(Vec::new(), |list| [b" ", &quoted(list)[..]].concat());
