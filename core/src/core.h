@@ -213,10 +213,13 @@ HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
 {
     return alg->ending >= HL_COUNTED;
 }
+#ifndef HLI_TREES
+#  define HLI_TREES HLI_ALG(blake3)
+#endif
 /* BLAKE3, of which the lane driver knows messages of up to HLI_CHUNK_NBYTES; blake3.c makes longer ones of these. */
 HLI_INLINE int hli_is_tree(const hl_alg_info *alg)
 {
-    return HLI_ALG(blake3) && alg->ending == HL_TREE;
+    return HLI_TREES && alg->ending == HL_TREE;
 }
 enum { HLI_CHUNK_NBYTES = 1024 };
 enum { NWORDS_OF_BLAKE3 = 13 };
