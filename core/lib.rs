@@ -179,7 +179,7 @@ pub struct hl_alg_info {
     pub big_endian: c_int,
     /// The initial state: `nwords` words in the machine's byte order.
     pub iv: *const c_void,
-    /// One of [`HL_STRENGTHENED`], [`HL_SPONGE`], [`HL_XOF`] and [`HL_COUNTED`].
+    /// One of [`HL_STRENGTHENED`], [`HL_SPONGE`], [`HL_XOF`], [`HL_COUNTED`] and [`HL_TREE`].
     pub ending: hl_ending,
     /// The byte that follows the message of a sponge; else 0.
     pub suffix: c_uint,
@@ -196,6 +196,8 @@ pub const HL_XOF: hl_ending = 2;
 /// By zeros up to the end of the block; the block function takes the number of bytes, and a mark of the last block (RFC 7693
 /// section 3.3).
 pub const HL_COUNTED: hl_ending = 3;
+/// Likewise, with flags; a message of more than 1,024 bytes is a tree of such messages (BLAKE3 section 2.1).
+pub const HL_TREE: hl_ending = 4;
 
 /// The parameters of a BLAKE2 (RFC 7693 section 2.5).
 #[repr(C)]
@@ -264,6 +266,17 @@ pub struct hl_ctx {
     pub alg: u32,
     /// 0.
     pub reserved: u32,
+}
+
+/// A running BLAKE3, begun by [`hl_blake3_init`]. Calls on streams take a pointer to its first field that may be used for
+/// the whole structure.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hl_blake3_ctx {
+    /// The current chunk.
+    pub ctx: hl_ctx,
+    /// The chaining values of the complete subtrees, the greatest first.
+    pub subtrees: [[u8; 32]; 54],
 }
 
 /// An HMAC key, ready for use: the states of both hashes after the block of the key. Wipe it when it is no longer
@@ -400,7 +413,8 @@ pub struct hl_job {
     pub is_secret: u32,
     /// 0.
     pub reserved: u32,
-    /// Bytes of each digest, if the (second) algorithm is an [`HL_XOF`]; 0: the usual ones.
+    /// Bytes of each digest, if the (second) algorithm is an [`HL_XOF`]; 0: the usual ones. [`HL_COUNTED`] and [`HL_TREE`]: up
+    /// to the digest's size.
     pub digest_nbytes: usize,
 }
 
@@ -511,7 +525,7 @@ unsafe extern "C" {
         digests: *mut u8,
     ) -> hl_status;
 
-    /// Begins a message. Bytes of the context that the algorithm never uses are not written.
+    /// Begins a message, of any algorithm but BLAKE3. Bytes of the context that the algorithm never uses are not written.
     pub fn hl_init(ctx: *mut hl_ctx, alg: hl_alg) -> hl_status;
     /// Begins a message of BLAKE2 with parameters, which may be null, and a digest of that length.
     pub fn hl_blake2_init(
@@ -520,6 +534,21 @@ unsafe extern "C" {
         digest_nbytes: usize,
         parameters: *const hl_blake2_parameters,
     ) -> hl_status;
+    /// Begins a message of BLAKE3, with a key of 32 bytes unless it is null.
+    pub fn hl_blake3_init(stream: *mut hl_blake3_ctx, key: *const c_void) -> hl_status;
+    /// Begins the material of a key that is derived in a context.
+    pub fn hl_blake3_init_derive_key(stream: *mut hl_blake3_ctx, context: *const c_void, nbytes: usize) -> hl_status;
+    /// `value` = the chaining value of a subtree of the message: 1,024 * 2^k bytes, from chunk number `chunk` of 1,024 bytes
+    /// on, a multiple of 2^k.
+    pub fn hl_blake3_subtree(
+        stream: *const hl_blake3_ctx,
+        chunk: u64,
+        data: *const c_void,
+        nbytes: usize,
+        value: *mut u8,
+    ) -> hl_status;
+    /// Appends that subtree of `nchunks` chunks in place of its bytes. The message may not end with it.
+    pub fn hl_blake3_add_subtree(stream: *mut hl_blake3_ctx, nchunks: u64, value: *const u8) -> hl_status;
     /// Appends data to the message.
     pub fn hl_update(ctx: *mut hl_ctx, data: *const c_void, nbytes: usize) -> hl_status;
     /// Writes the digest and wipes what the context held. Initialise the context again before its next use.

@@ -265,8 +265,4 @@ fixed! {
     Sm3, Sm3Core, "SM3", "GB/T 32905-2016",
     [u32; 8], 8, U40, U64, U32
 }
-fixed! {
-    Blake3, Blake3Core, "BLAKE3", "O'Connor, Aumasson, Neves, Wilcox-O'Hearn 2020: BLAKE3",
-    [u32; 13], 8, U60, U64, U32
-}
 // algorithms.py: end

@@ -5,6 +5,7 @@
 //! (`hashloom.h`: "nothing is kept after return"). Each further condition of a call is asserted here, once, so that the
 //! functions are sound whatever the modules above check.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
@@ -95,11 +96,44 @@ impl Word for u64 {
 /// A running computation of one algorithm; final only between `finalize` or `squeeze` and `reset` or drop.
 #[derive(Clone)]
 pub struct Ctx {
-    raw: sys::hl_ctx,
+    raw: Raw,
     algorithm: Algorithm,
     digest_nbytes: u8,
-    /// Whether it began with parameters of BLAKE2, with which it cannot begin anew.
+    /// Whether it began with a key or the like, with which it cannot begin anew.
     has_parameters: bool,
+}
+
+/// The context of BLAKE3 is eight times as long as that of the others: its place is on the heap.
+#[derive(Clone)]
+enum Raw {
+    Plain(sys::hl_ctx),
+    Tree(Box<sys::hl_blake3_ctx>),
+}
+
+impl Raw {
+    /// For calls that take contexts of both kinds.
+    #[inline]
+    fn as_mut_ptr(&mut self) -> *mut sys::hl_ctx {
+        match self {
+            Raw::Plain(ctx) => ctx,
+            Raw::Tree(tree) => (&raw mut **tree).cast(),
+        }
+    }
+
+    fn as_ptr(&self) -> *const sys::hl_ctx {
+        match self {
+            Raw::Plain(ctx) => ctx,
+            Raw::Tree(tree) => (&raw const **tree).cast(),
+        }
+    }
+
+    /// Panics if it is a tree.
+    fn plain(&mut self) -> &mut sys::hl_ctx {
+        match self {
+            Raw::Plain(ctx) => ctx,
+            Raw::Tree(_) => panic!("BLAKE3 has a context of its own"),
+        }
+    }
 }
 
 impl Ctx {
@@ -110,12 +144,54 @@ impl Ctx {
     }
 
     fn wiped(algorithm: Algorithm) -> Self {
-        Ctx { raw: WIPED, algorithm, digest_nbytes: algorithm.digest_nbytes() as u8, has_parameters: false }
+        let raw = match algorithm {
+            Algorithm::Blake3 => Raw::Tree(Box::new(WIPED_TREE)),
+            _ => Raw::Plain(WIPED),
+        };
+        Ctx { raw, algorithm, digest_nbytes: algorithm.digest_nbytes() as u8, has_parameters: false }
+    }
+
+    /// BLAKE3 with a key.
+    pub fn blake3_keyed(key: &[u8; 32]) -> Self {
+        // SAFETY: the key has 32 bytes.
+        Ctx::begun_tree(|tree| unsafe { sys::hl_blake3_init(tree, key.as_ptr().cast()) })
+    }
+
+    /// BLAKE3 of the material of a key.
+    pub fn blake3_derive_key(context: &str) -> Self {
+        // SAFETY: the context is a slice.
+        Ctx::begun_tree(|tree| unsafe { sys::hl_blake3_init_derive_key(tree, context.as_ptr().cast(), context.len()) })
+    }
+
+    fn begun_tree(begin: impl FnOnce(*mut sys::hl_blake3_ctx) -> sys::hl_status) -> Self {
+        let mut ctx = Ctx::wiped(Algorithm::Blake3);
+        ctx.has_parameters = true;
+        if let Raw::Tree(tree) = &mut ctx.raw {
+            check(begin(&mut **tree));
+        }
+        ctx
+    }
+
+    /// The chaining value of a subtree of the message. Panics unless the algorithm is BLAKE3, and `data` a subtree.
+    pub fn subtree(&self, chunk: u64, data: &[u8]) -> [u8; 32] {
+        let mut value = [0; 32];
+        let Raw::Tree(tree) = &self.raw else { panic!("{} is no tree: only BLAKE3 has subtrees", self.algorithm) };
+        // SAFETY: the stream is initialised; data is a slice; value has room.
+        check(unsafe { sys::hl_blake3_subtree(&**tree, chunk, data.as_ptr().cast(), data.len(), value.as_mut_ptr()) });
+        value
+    }
+
+    /// Appends a subtree. Panics unless the algorithm is BLAKE3, and the subtree fits.
+    pub fn add_subtree(&mut self, nchunks: u64, value: &[u8; 32]) {
+        let Raw::Tree(tree) = &mut self.raw else { panic!("{} is no tree: only BLAKE3 has subtrees", self.algorithm) };
+        // SAFETY: the stream is initialised and ours alone; value has 32 bytes.
+        check(unsafe { sys::hl_blake3_add_subtree(&mut **tree, nchunks, value.as_ptr()) });
     }
 
     /// BLAKE2. The caller has checked the lengths.
     pub fn blake2(algorithm: Algorithm, digest_nbytes: usize, parameters: Blake2Parameters<'_>) -> Self {
-        let mut ctx = Ctx { digest_nbytes: digest_nbytes as u8, has_parameters: true, ..Ctx::wiped(algorithm) };
+        let mut ctx = Ctx::wiped(algorithm);
+        (ctx.digest_nbytes, ctx.has_parameters) = (digest_nbytes as u8, true);
         let padded = |bytes: &[u8]| core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0));
         let raw = sys::hl_blake2_parameters {
             key: parameters.key.as_ptr().cast(),
@@ -124,8 +200,13 @@ impl Ctx {
             personal: padded(parameters.personal),
         };
         // SAFETY: the context is ours alone; the key is a slice.
-        check(unsafe { sys::hl_blake2_init(&mut ctx.raw, alg(algorithm), digest_nbytes, &raw) });
+        check(unsafe { sys::hl_blake2_init(ctx.raw.plain(), alg(algorithm), digest_nbytes, &raw) });
         ctx
+    }
+
+    /// Whether it is a BLAKE3 that has taken data.
+    pub fn is_begun_tree(&self) -> bool {
+        matches!(&self.raw, Raw::Tree(tree) if tree.ctx.nbytes > 0)
     }
 
     pub fn digest_nbytes(&self) -> usize {
@@ -142,35 +223,43 @@ impl Ctx {
 
     /// Panics if it has parameters.
     pub fn reset(&mut self) {
-        assert!(!self.has_parameters, "a BLAKE2 with parameters cannot begin anew: clone the hasher that has begun");
-        // SAFETY: the context is ours alone.
-        check(unsafe { sys::hl_init(&mut self.raw, alg(self.algorithm)) });
+        assert!(
+            !self.has_parameters,
+            "a hasher with a key or parameters cannot begin anew: clone it when it has begun"
+        );
+        check(match &mut self.raw {
+            // SAFETY: the context is ours alone.
+            Raw::Plain(ctx) => unsafe { sys::hl_init(ctx, alg(self.algorithm)) },
+            // SAFETY: likewise; there is no key.
+            Raw::Tree(tree) => unsafe { sys::hl_blake3_init(&mut **tree, ptr::null()) },
+        });
     }
 
     #[inline]
     pub fn update(&mut self, data: &[u8]) {
         // SAFETY: the context is initialised and ours alone; data is a slice.
-        check(unsafe { sys::hl_update(&mut self.raw, data.as_ptr().cast(), data.len()) });
+        check(unsafe { sys::hl_update(self.raw.as_mut_ptr(), data.as_ptr().cast(), data.len()) });
     }
 
     #[inline]
     pub fn finalize(&mut self, digest: &mut [u8]) {
         assert_eq!(digest.len(), self.digest_nbytes());
         // SAFETY: the context is ours alone; digest has room for one digest, asserted above.
-        check(unsafe { sys::hl_final(&mut self.raw, digest.as_mut_ptr()) });
+        check(unsafe { sys::hl_final(self.raw.as_mut_ptr(), digest.as_mut_ptr()) });
     }
 
     /// Writes the next bytes of the digest; the first call ends the message. Panics unless the algorithm is an XOF.
     pub fn squeeze(&mut self, digest: &mut [u8]) {
         // SAFETY: the context is ours alone; digest is a slice.
-        check(unsafe { sys::hl_squeeze(&mut self.raw, digest.as_mut_ptr(), digest.len()) });
+        check(unsafe { sys::hl_squeeze(self.raw.plain(), digest.as_mut_ptr(), digest.len()) });
     }
 
     /// The first `N` words of the state, which are of the algorithm's size, and the whole blocks hashed so far.
     #[cfg(feature = "digest")]
     pub fn midstate<W: Word, const N: usize>(&self) -> ([W; N], u64) {
-        let words = core::array::from_fn(|i| W::get(&self.raw.state, i));
-        (words, self.raw.nbytes / self.algorithm.block_nbytes() as u64)
+        let Raw::Plain(raw) = &self.raw else { panic!("BLAKE3 has a context of its own") };
+        let words = core::array::from_fn(|i| W::get(&raw.state, i));
+        (words, raw.nbytes / self.algorithm.block_nbytes() as u64)
     }
 
     /// The computation that has this state after `nblocks` blocks; `None` if no message is that long.
@@ -181,9 +270,10 @@ impl Ctx {
         if nbytes > sys::HL_MESSAGE_MAX_NBYTES {
             return None;
         }
-        ctx.raw.nbytes = nbytes;
+        let raw = ctx.raw.plain();
+        raw.nbytes = nbytes;
         for (i, word) in words.into_iter().enumerate() {
-            word.put(&mut ctx.raw.state, i);
+            word.put(&mut raw.state, i);
         }
         Some(ctx)
     }
@@ -195,10 +285,15 @@ const NO_STATE: sys::hl_state = [0; sys::HL_STATE_MAX_NBYTES / 8];
 const WIPED: sys::hl_ctx =
     sys::hl_ctx { state: NO_STATE, nbytes: 0, block: [0; sys::HL_BLOCK_MAX_NBYTES], alg: 0, reserved: 0 };
 
+const WIPED_TREE: sys::hl_blake3_ctx = sys::hl_blake3_ctx { ctx: WIPED, subtrees: [[0; 32]; 54] };
+
 #[cfg(feature = "zeroize")]
 impl Drop for Ctx {
     fn drop(&mut self) {
-        wipe(&mut self.raw, WIPED);
+        match &mut self.raw {
+            Raw::Plain(ctx) => wipe(ctx, WIPED),
+            Raw::Tree(tree) => wipe(&mut **tree, WIPED_TREE),
+        }
     }
 }
 
@@ -250,8 +345,9 @@ impl MacKey {
 
     fn after_key(&self, state: sys::hl_state) -> Ctx {
         let mut ctx = Ctx::new(self.algorithm);
-        ctx.raw.state = state;
-        ctx.raw.nbytes = self.algorithm.block_nbytes() as u64;
+        let raw = ctx.raw.plain();
+        raw.state = state;
+        raw.nbytes = self.algorithm.block_nbytes() as u64;
         ctx
     }
 }
@@ -422,7 +518,7 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
     let mut ctxs = Window::new();
     let mut slices = Window::new();
     for (hashers, chunks) in hashers.chunks_mut(WINDOW).zip(chunks.chunks(WINDOW)) {
-        let ctxs = ctxs.fill(hashers.iter_mut().map(|hasher| &raw mut hasher.ctx.raw));
+        let ctxs = ctxs.fill(hashers.iter_mut().map(|hasher| hasher.ctx.raw.as_mut_ptr()));
         let slices = slices.fill(chunks.iter().map(|chunk| slice(chunk.as_ref())));
         // SAFETY: both arrays have chunks.len() entries; the contexts are different and ours alone; the chunks live on.
         check(unsafe { sys::hl_update_many(ctxs.as_ptr(), slices.as_ptr(), chunks.len()) });
@@ -436,7 +532,7 @@ pub fn finalize_many(algorithm: Algorithm, hashers: &mut [Hasher], digests: &mut
     assert_eq!(hashers.len().checked_mul(digest_nbytes), Some(digests.len()));
     let mut ctxs = Window::new();
     for (hashers, digests) in hashers.chunks_mut(WINDOW).zip(digests.chunks_mut(WINDOW * digest_nbytes)) {
-        let window = ctxs.fill(hashers.iter_mut().map(|hasher| &raw mut hasher.ctx.raw));
+        let window = ctxs.fill(hashers.iter_mut().map(|hasher| hasher.ctx.raw.as_mut_ptr()));
         // SAFETY: the contexts are different and ours alone; digests has room for a digest each, asserted above.
         check(unsafe { sys::hl_final_many(window.as_ptr(), window.len(), digests.as_mut_ptr()) });
         hashers.iter_mut().for_each(Hasher::reset);
@@ -505,7 +601,7 @@ pub fn run_many<M: AsRef<[u8]>>(
             },
             digests,
             digest_stride: 0,
-            begin: begin.map_or(core::ptr::null(), |ctx| &raw const ctx.raw),
+            begin: begin.map_or(core::ptr::null(), |ctx| ctx.raw.as_ptr()),
             begin_stride: 0,
             keys: core::ptr::null(),
             key_stride: 0,

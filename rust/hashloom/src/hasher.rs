@@ -6,9 +6,12 @@ use core::fmt;
 use crate::many::{check_room, check_xof};
 use crate::{Algorithm, Blake2Parameters, Hash, ffi};
 
+/// Bytes in a chunk, the least subtree (BLAKE3 section 2.1).
+const BLAKE3_CHUNK_NBYTES: u64 = 1024;
+
 /// A message that arrives in parts, hashed with an algorithm chosen at run time.
 ///
-/// A hasher takes no heap and holds no reference. A clone goes on independently: the digest of a prefix is
+/// A hasher takes no heap, but for the tree of BLAKE3 (2 KiB), and holds no reference. A clone goes on independently: the digest of a prefix is
 /// `hasher.clone().finalize()`. To hash many streams at once use [`update_many`] and [`finalize_many`].
 ///
 /// ```
@@ -62,12 +65,106 @@ impl Hasher {
         Hasher { ctx: ffi::Ctx::blake2(algorithm, digest_nbytes, parameters) }
     }
 
+    /// Begins an empty message of BLAKE3 with a key: the digest is a MAC (BLAKE3 section 2.3, keyed_hash). The hasher cannot
+    /// be reset, as it does not keep the key: clone it.
+    ///
+    /// ```
+    /// use hashloom::Hasher;
+    ///
+    /// let keyed = Hasher::blake3_keyed(&[7; 32]);
+    /// let mut tag = keyed.clone();
+    /// tag.update(b"message");
+    ///
+    /// let mut tags = [0; 2 * 32];
+    /// keyed.hash_many(&["message", "another"], &mut tags);
+    /// assert_eq!(tag.finalize(), tags[..32]);
+    /// ```
+    pub fn blake3_keyed(key: &[u8; 32]) -> Self {
+        Hasher { ctx: ffi::Ctx::blake3_keyed(key) }
+    }
+
+    /// Begins the material of a key: the digest is the key that BLAKE3 derives from it in a context, a text which is
+    /// globally unique and fixed in a program (BLAKE3 section 2.3, derive_key). The hasher cannot be reset: clone it.
+    ///
+    /// ```
+    /// use hashloom::Hasher;
+    ///
+    /// let mut key = Hasher::blake3_derive_key("example.org 2026-11-27 session tokens v1");
+    /// key.update(b"material");
+    /// assert_eq!(key.finalize().as_ref().len(), 32);
+    /// ```
+    pub fn blake3_derive_key(context: &str) -> Self {
+        Hasher { ctx: ffi::Ctx::blake3_derive_key(context) }
+    }
+
+    /// The value of a subtree of this message of BLAKE3, for threads that share a long message: `data` is the message's from
+    /// byte `at` on. [`add_blake3_subtree`](Self::add_blake3_subtree) appends it. What the hasher has taken does not matter;
+    /// its key does.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm is not BLAKE3, `data` does not have 1,024 * 2<sup>k</sup> bytes, or `at` is no multiple of their
+    /// number.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher, hash};
+    ///
+    /// const PART: usize = 1 << 16;
+    /// let message = vec![7; 5 * PART];
+    /// let mut hasher = Hasher::new(Algorithm::Blake3);
+    /// // A message does not end with a subtree: the last part is appended as it is.
+    /// let (parts, rest) = message.split_at(4 * PART);
+    /// let values: Vec<_> = std::thread::scope(|scope| {
+    ///     let hash = |(i, part)| hasher.blake3_subtree((i * PART) as u64, part);
+    ///     let threads: Vec<_> = parts.chunks(PART).enumerate().map(|part| scope.spawn(move || hash(part))).collect();
+    ///     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    /// });
+    /// values.iter().for_each(|value| hasher.add_blake3_subtree(PART as u64, value));
+    /// hasher.update(rest);
+    /// assert_eq!(hasher.finalize(), hash(Algorithm::Blake3, &message));
+    /// ```
+    #[must_use]
+    pub fn blake3_subtree(&self, at: u64, data: &[u8]) -> [u8; 32] {
+        self.check_subtree(at, data.len() as u64);
+        self.ctx.subtree(at / BLAKE3_CHUNK_NBYTES, data)
+    }
+
+    /// Appends a subtree of `nbytes` bytes with that [value](Self::blake3_subtree) in place of its bytes. The message may not
+    /// end with a subtree: more must follow before the digest.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm is not BLAKE3, `nbytes` is not 1,024 * 2<sup>k</sup>, or the message so far is not all of subtrees, each
+    /// a multiple of `nbytes`. After the last subtree: a call for the digest.
+    ///
+    /// ```
+    /// use hashloom::{Algorithm, Hasher, hash};
+    ///
+    /// let mut hasher = Hasher::new(Algorithm::Blake3);
+    /// hasher.add_blake3_subtree(1024, &hasher.blake3_subtree(0, &[7; 1024]));
+    /// hasher.update(&[7]);
+    /// assert_eq!(hasher.finalize(), hash(Algorithm::Blake3, &[7; 1025]));
+    /// ```
+    pub fn add_blake3_subtree(&mut self, nbytes: u64, value: &[u8; 32]) {
+        self.check_subtree(0, nbytes);
+        self.ctx.add_subtree(nbytes / BLAKE3_CHUNK_NBYTES, value);
+    }
+
+    #[track_caller]
+    fn check_subtree(&self, at: u64, nbytes: u64) {
+        assert!(self.algorithm() == Algorithm::Blake3, "{} is no tree: BLAKE3 has subtrees", self.algorithm());
+        assert!(
+            nbytes >= BLAKE3_CHUNK_NBYTES && nbytes.is_power_of_two() && at % nbytes == 0,
+            "{nbytes} bytes at {at} are no subtree: their number must be 1,024 * 2^k, and divide their place"
+        );
+    }
+
     /// The digests of many messages, each after what this one has so far, side by side in lanes.
     ///
     /// # Panics
     ///
     /// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes, or a message grows beyond 2<sup>61</sup> − 1
-    /// bytes.
+    /// bytes. If the algorithm is BLAKE3 and this message is not empty: only a key is common.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher, hash};
@@ -79,6 +176,10 @@ impl Hasher {
     /// assert_eq!(hash(Algorithm::Sha256, b"common second"), digests[32..]);
     /// ```
     pub fn hash_many<M: AsRef<[u8]>>(&self, messages: &[M], digests: &mut [u8]) {
+        assert!(
+            !self.ctx.is_begun_tree(),
+            "Hasher::hash_many: BLAKE3 has no message in common: hash before any update"
+        );
         ffi::run_many(self.algorithm(), Some(&self.ctx), messages, self.digest_nbytes(), digests);
     }
 
@@ -146,7 +247,8 @@ impl Hasher {
     ///
     /// # Panics
     ///
-    /// If the hasher has [parameters of BLAKE2](Self::blake2).
+    /// If the hasher has [parameters of BLAKE2](Self::blake2) or is a [keyed](Self::blake3_keyed) or
+    /// [deriving](Self::blake3_derive_key) BLAKE3.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher, hash};
@@ -167,7 +269,8 @@ impl Hasher {
     ///
     /// # Panics
     ///
-    /// If the hasher has [parameters of BLAKE2](Self::blake2).
+    /// If the hasher has [parameters of BLAKE2](Self::blake2) or is a [keyed](Self::blake3_keyed) or
+    /// [deriving](Self::blake3_derive_key) BLAKE3.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher, hash};
@@ -317,7 +420,7 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
 /// # Panics
 ///
 /// If `digests` does not have exactly `hashers.len() * digest_nbytes` bytes, the hashers do not all have one algorithm, or one
-/// has parameters of BLAKE2; no hasher has changed then.
+/// has a key or parameters; no hasher has changed then.
 ///
 /// ```
 /// use hashloom::{Algorithm, Hasher, finalize_many, hash};
@@ -333,7 +436,7 @@ pub fn finalize_many(hashers: &mut [Hasher], digests: &mut [u8]) {
         Some(algorithm) => {
             check_room(algorithm, hashers.len(), digests);
             let are_plain = !hashers.iter().any(|hasher| hasher.ctx.has_parameters());
-            assert!(are_plain, "finalize_many: a hasher has parameters of BLAKE2: finalize each");
+            assert!(are_plain, "finalize_many: a hasher has a key or parameters: finalize each");
             ffi::finalize_many(algorithm, hashers, digests);
         }
         None => assert!(digests.is_empty(), "finalize_many: no hashers but room for {} bytes", digests.len()),

@@ -4,7 +4,7 @@
 //! A hash is a serial chain of steps, which leaves most of a wide CPU idle. This crate puts message *i* into
 //! lane *i* of a SIMD register, so that one instruction advances up to 16 messages. At run time it chooses the CPU's
 //! fastest kernel for the number of messages. Every digest is the standard one. The algorithms are SHA-1, SHA-2, SHA-3,
-//! SHAKE, RIPEMD-160 and MD5: see [`Algorithm`].
+//! SHAKE, BLAKE2, BLAKE3, SM3, RIPEMD-160 and MD5: see [`Algorithm`].
 //!
 //! ```
 //! use hashloom::{Algorithm, hash_many};
@@ -23,6 +23,7 @@
 //! | rows hashed twice, as Bitcoin does with keys and headers | [`hash160_rows`], [`sha256d_rows`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
+//! | one long message on several threads (BLAKE3) | [`Hasher::blake3_subtree`] |
 //! | digests of any length, of SHAKE | [`xof`], [`xof_many`], [`Hasher::finalize_xof`] |
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`], [`pbkdf2_many_until`] |

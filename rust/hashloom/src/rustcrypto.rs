@@ -205,8 +205,4 @@ fixed! {
     Sm3, Sm3Core, "SM3", "sm3::Sm3",
     "The standard is GB/T 32905-2016.", oid "1.2.156.10197.1.401"
 }
-fixed! {
-    Blake3, Blake3Core, "BLAKE3", "blake3::Blake3",
-    "The standard is O'Connor, Aumasson, Neves, Wilcox-O'Hearn 2020: BLAKE3."
-}
 // algorithms.py: end

@@ -147,5 +147,4 @@ mac!(HmacSha3_384, Sha3_384, U104, U48);
 mac!(HmacSha3_512, Sha3_512, U72, U64);
 mac!(HmacKeccak256, Keccak256, U136, U32);
 mac!(HmacSm3, Sm3, U64, U32);
-mac!(HmacBlake3, Blake3, U64, U32);
 // algorithms.py: end
