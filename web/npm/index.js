@@ -262,8 +262,8 @@ class Hashloom {
         const core = this.#core;
         return {
             name, alg, size: length ?? digestSize, isOther: length !== undefined, functions: core.hl_update_many, key: undefined,
-            ctxSize: core.ctx_nbytes(),
-            begin: (ctx) => core.hl_init(ctx, alg),
+            ctxSize: core.ctx_nbytes(alg),
+            begin: (ctx) => core.begin(ctx, alg),
             whole: (slices, count, digests) => core.hl_hash_many(alg, slices, count, digests),
             updateMany: core.hl_update_many,
             finalMany: core.hl_final_many,

@@ -1,4 +1,5 @@
-/* module.c: what index.js needs of the core beside hashloom.h: where its memory begins, and the sizes of what it keeps.
+/* module.c: what index.js needs of the core beside hashloom.h: where its memory begins, and the sizes and the
+ * beginning of what it keeps.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -13,9 +14,15 @@ EXPORT void *heap(void)
     return &__heap_base;
 }
 
-EXPORT size_t ctx_nbytes(void)
+EXPORT size_t ctx_nbytes(hl_alg alg)
 {
-    return sizeof(hl_ctx);
+    return hl_alg_find(alg)->ending == HL_TREE ? sizeof(hl_blake3_ctx) : sizeof(hl_ctx);
+}
+
+/* ctx: room for ctx_nbytes(alg). */
+EXPORT hl_status begin(void *ctx, hl_alg alg)
+{
+    return hl_alg_find(alg)->ending == HL_TREE ? hl_blake3_init(ctx, NULL) : hl_init(ctx, alg);
 }
 
 EXPORT size_t hmac_ctx_nbytes(void)

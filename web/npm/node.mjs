@@ -24,7 +24,7 @@ const ncompared = await test(load, {
     hmacNames: names.filter((name) => !name.startsWith('shake')),
     digest: (name, bytes, length) =>
         crypto.createHash(name, name.startsWith('shake') ? { outputLength: length } : {}).update(bytes).digest(),
-    vectors: ['hash-wasm', 'noble-hashes'].flatMap((name) =>
+    vectors: ['blake3', 'hash-wasm', 'noble-hashes'].flatMap((name) =>
         Object.entries(JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')))),
     hmac: (name, key, bytes) => crypto.createHmac(name, key).update(bytes).digest(),
 });

@@ -8,7 +8,7 @@ const all = { sha1: 'SHA-1', sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-
 const names = globalThis.crypto?.subtle ? all : {};
 
 async function vectors() {
-    const files = ['hash-wasm', 'noble-hashes'].map(async (name) => (await fetch(`${name}.json`)).json());
+    const files = ['blake3', 'hash-wasm', 'noble-hashes'].map(async (name) => (await fetch(`${name}.json`)).json());
     return (await Promise.all(files)).flatMap(Object.entries);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Tests the npm package: test.py PACKAGE [--require]. It is installed as npm installs what `npm pack` packs, by import and
 by require(). It is tested in Node, beside Node's crypto, and in headless Chromium, Firefox and WebKitGTK, beside
-crypto.subtle; everywhere beside the vectors of hash-wasm and noble-hashes; in Deno and Bun, bundled by esbuild, its types
+crypto.subtle; everywhere beside the vectors of hash-wasm, noble-hashes and BLAKE3; in Deno and Bun, bundled by esbuild, its types
 by tsc, and itself by publint and attw, where these are installed. --require: it is a failure if Node or Chromium is
 missing. HASHLOOM_TEST_ALL=1: npm fetches the programs that are not installed."""
 
@@ -111,8 +111,8 @@ def main() -> int:
             print("skipped: packing by npm, which is not installed: the folder is tested as it is")
             shutil.copytree(arguments.package, installed)
         nbytes = sum((installed / name).stat().st_size for name in ("index.js", "module.js"))
-        if nbytes > 140_000:
-            failed.append(f"{nbytes} bytes of JavaScript: expected at most 140,000")
+        if nbytes > 155_000:
+            failed.append(f"{nbytes} bytes of JavaScript: expected at most 155,000")
         (pathlib.Path(folder) / "package.json").write_text('{"dependencies": {"hashloom": "*"}}')
         for path in [*(HERE / name for name in ("test.mjs", "hostile.mjs", "node.mjs", "page.mjs")),
                      *(ROOT / "vectors/npm").glob("*.json")]:
