@@ -447,13 +447,14 @@ def go_xofs():
 
 
 def python_constructors():
-    """Those with parameters have a mark."""
-    with_parameters = [a for a in in_order() if a.is_counted and a.constant == a.body.constant]
+    """Those with parameters have a mark: BLAKE2, BLAKE3."""
+    marks = {a: "@" if a.is_counted else "&" for a in in_order()
+             if a.ending in ("COUNTED", "TREE") and a.constant == a.body.constant}
     for a in in_order():
-        if a not in with_parameters:
+        if a not in marks:
             yield f"    {a.hashlib} = {a.camel},"
-    for a in with_parameters:
-        yield f"    @ {a.hashlib} = {a.camel},"
+    for a, mark in marks.items():
+        yield f"    {mark} {a.hashlib} = {a.camel},"
 
 
 def python_imports():
@@ -474,6 +475,12 @@ def python_stubs():
             yield f"def {a.hashlib}("
             yield '    data: _Data = b"", *, digest_size: int | None = None, key: _Data = b"", salt: _Data = b"",'
             yield '    person: _Data = b"", usedforsecurity: bool = True, string: _Data | None = None'
+            yield f") -> {kind}: ..."
+            continue
+        if a.ending == "TREE":
+            yield f"def {a.hashlib}("
+            yield '    data: _Data = b"", *, key: _Data | None = None, derive_key_context: str | None = None,'
+            yield '    usedforsecurity: bool = True'
             yield f") -> {kind}: ..."
             continue
         yield f"def {a.hashlib}({arguments}) -> {kind}: ..."

@@ -252,13 +252,55 @@ fn blake2_hasher(algorithm: Algorithm, digest_size: Option<i64>, given: [Given<'
     Ok(Hasher::blake2(algorithm, nbytes, Blake2Parameters { key, salt, personal }))
 }
 
+/// Returns a hash object of BLAKE3, begun with `data`, as that of the package blake3 with these arguments. Digests have 32
+/// bytes.
+///
+/// `key`: 32 bytes; the digest is then a MAC. `derive_key_context`: the data are the material of a key, and the digest is
+/// the key that is derived from it in this context, a text that is globally unique. Either of the two.
+///
+/// ValueError: the key does not have 32 bytes, or a context is given too.
+///
+/// >>> import pyhashloom
+/// >>> pyhashloom.blake3(b"abc", key=bytes(32)).hexdigest()[:16]
+/// '6da54495d8152f2b'
+#[pyfunction]
+#[pyo3(
+    signature = (data = Given(None), *, key = Given(None), derive_key_context = None, usedforsecurity = Given(None)),
+    text_signature = "(data=b'', *, key=None, derive_key_context=None, usedforsecurity=True)"
+)]
+fn blake3<'py>(
+    py: Python<'py>,
+    data: Given<'py>,
+    key: Given<'py>,
+    derive_key_context: Option<&str>,
+    usedforsecurity: Given<'py>,
+) -> PyResult<Bound<'py, Hash>> {
+    let _ = usedforsecurity;
+    let wrong = |message: String| Err(PyValueError::new_err(message));
+    let key = key.0.filter(|key| !key.is_none());
+    let hasher = match (&key, derive_key_context) {
+        (Some(_), Some(_)) => return wrong("give either key or derive_key_context".into()),
+        (Some(key), None) => {
+            let key = Data::of(key)?;
+            let Ok(key) = key.bytes().try_into() else {
+                return wrong(format!("key has {} bytes: expected 32", key.bytes().len()));
+            };
+            Hasher::blake3_keyed(key)
+        }
+        (None, Some(context)) => Hasher::blake3_derive_key(context),
+        (None, None) => Hasher::new(Algorithm::Blake3),
+    };
+    construct(py, hasher, data, Given(None))
+}
+
 macro_rules! constructors {
-    ($($name:ident = $algorithm:ident,)* $(@ $blake2:ident = $of:ident,)*) => {
+    ($($name:ident = $algorithm:ident,)* $(@ $blake2:ident = $of:ident,)* $(& $tree:ident = $of_tree:ident,)*) => {
         /// hashlib's spelling of an algorithm's name.
         pub fn python_name(algorithm: Algorithm) -> &'static str {
             match algorithm {
                 $(Algorithm::$algorithm => stringify!($name),)*
                 $(Algorithm::$of => stringify!($blake2),)*
+                $(Algorithm::$of_tree => stringify!($tree),)*
                 other => other.name(),
             }
         }
@@ -325,6 +367,7 @@ macro_rules! constructors {
             module.add_function(wrap_pyfunction!(new, module)?)?;
             $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
             $(module.add_function(wrap_pyfunction!($blake2, module)?)?;)*
+            $(module.add_function(wrap_pyfunction!($tree, module)?)?;)*
             module.add("algorithms", Algorithm::ALL.iter().map(|&algorithm| python_name(algorithm)).collect::<Vec<_>>())
         }
     };
@@ -350,8 +393,8 @@ constructors!(
     shake_256 = Shake256,
     sm3 = Sm3,
     blake2b_256 = Blake2b256,
-    blake3 = Blake3,
     @ blake2b = Blake2b,
     @ blake2s = Blake2s,
+    & blake3 = Blake3,
     // algorithms.py: end
 );

@@ -198,7 +198,10 @@ def blake2s(
     data: _Data = b"", *, digest_size: int | None = None, key: _Data = b"", salt: _Data = b"",
     person: _Data = b"", usedforsecurity: bool = True, string: _Data | None = None
 ) -> Hash: ...
-def blake3(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
+def blake3(
+    data: _Data = b"", *, key: _Data | None = None, derive_key_context: str | None = None,
+    usedforsecurity: bool = True
+) -> Hash: ...
 # algorithms.py: end
 def new(
     name: str, data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None
