@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hashloom::Algorithm::{self, Ripemd160, Sha1, Sha256, Sha512};
-use hashloom::{HmacKey, hash, hmac};
+use hashloom::Algorithm::{self, Blake3, Ripemd160, Sha1, Sha256, Sha512};
+use hashloom::{Hash, Hasher, HmacKey, hash, hmac};
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_files::{FileError, Hashed, Method, Request, Source, Stamp, hash_files};
 use heard::heard;
@@ -240,10 +240,49 @@ fn a_long_file_before_many_short_ones() {
     assert_eq!(summary.nfiles, 3002);
 }
 
+/// Files whose subtrees several threads hash, beside others, with a key and without.
+#[test]
+fn long_files_of_blake3() {
+    let folder = tempfile::tempdir().unwrap();
+    let subtree = 256 << 10;
+    let mut lengths = vec![3 << 20, 100, (4 << 20) - 1, 11 << 20];
+    for around in [4 << 20, (5 << 20) + subtree] {
+        lengths.extend([around, around + 1, around + 1025, around + subtree - 1]);
+    }
+    let contents: Vec<Vec<u8>> = lengths.iter().enumerate().map(|(i, &nbytes)| bytes(nbytes, i)).collect();
+    let paths: Vec<PathBuf> = (0..contents.len()).map(|i| folder.path().join(format!("file {i}"))).collect();
+    paths.iter().zip(&contents).for_each(|(path, content)| fs::write(path, content).unwrap());
+    let keyed = Hasher::blake3_keyed(&[7; 32]);
+    let of_keyed = |content: &[u8]| {
+        let mut hasher = keyed.clone();
+        hasher.update(content);
+        hasher.finalize()
+    };
+    for nthreads in [1, 2, 5] {
+        for (method, expected) in [
+            (Blake3.into(), &(|content: &[u8]| hash(Blake3, content)) as &dyn Fn(&[u8]) -> Hash),
+            (Method::After(keyed.clone()), &of_keyed),
+        ] {
+            let (results, summary) = run(&paths, &[method].into(), &Options::new().threads(nthreads));
+            for (result, content) in results.iter().zip(&contents) {
+                let hashed = result.as_ref().unwrap();
+                assert_eq!(hashed.digests, [expected(content)], "{} bytes, {nthreads} threads", content.len());
+                assert_eq!((hashed.nbytes, hashed.nread), (content.len() as u64, content.len() as u64));
+            }
+            assert_eq!(summary.nbytes, lengths.iter().sum::<usize>() as u64);
+        }
+    }
+}
+
 /// Hashes a file with one thread. In each read, `change` is called when this many bytes are hashed, until `change`
 /// returns false.
 #[cfg(unix)]
-fn changed_after(path: &Path, nbytes: u64, change: &mut (dyn FnMut() -> bool + Send)) -> Result<Hashed, FileError> {
+fn changed_after(
+    path: &Path,
+    algorithm: Algorithm,
+    nbytes: u64,
+    change: &mut (dyn FnMut() -> bool + Send),
+) -> Result<Hashed, FileError> {
     let state = Mutex::new((change, nbytes, false));
     let progress = |now: Progress| {
         let now = now.nbytes;
@@ -255,7 +294,8 @@ fn changed_after(path: &Path, nbytes: u64, change: &mut (dyn FnMut() -> bool + S
         }
     };
     let options = Options::new().threads(1);
-    let (mut results, _) = heard(&options, progress, |options| run(&[path.to_owned()], &methods(&[Sha256]), options));
+    let (mut results, _) =
+        heard(&options, progress, |options| run(&[path.to_owned()], &methods(&[algorithm]), options));
     assert!(state.into_inner().unwrap().2 || results[0].is_err(), "the change was made in time");
     results.remove(0)
 }
@@ -269,7 +309,8 @@ fn a_file_that_changes_is_read_again() {
     let content = bytes(8 << 20, 5);
     let open = || OpenOptions::new().write(true).open(&path).unwrap();
     type Change<'a> = (&'a str, Box<dyn Fn() + Sync + 'a>);
-    let changes: [Change; 6] = [
+    let changes: [Change; 7] = [
+        ("truncated after a subtree", Box::new(|| open().set_len(3 << 20).unwrap())),
         ("truncated", Box::new(|| open().set_len(3_000_001).unwrap())),
         ("truncated in its last page", Box::new(|| open().set_len((8 << 20) - 500).unwrap())),
         ("appended to", Box::new(|| open().write_all_at(b"more", 8 << 20).unwrap())),
@@ -290,20 +331,20 @@ fn a_file_that_changes_is_read_again() {
             }),
         ),
     ];
-    for (what, change) in &changes {
+    for ((what, change), algorithm) in changes.iter().flat_map(|change| [(change, Sha256), (change, Blake3)]) {
         fs::write(&path, &content).unwrap();
-        let hashed = changed_after(&path, 2 << 20, &mut || {
+        let hashed = changed_after(&path, algorithm, 2 << 20, &mut || {
             change();
             false
         });
         let now = fs::read(&path).unwrap();
         assert_ne!(now, content, "{what}");
         let hashed = hashed.unwrap();
-        assert_eq!(hashed.digests[0], hash(Sha256, &now), "{what}");
+        assert_eq!(hashed.digests[0], hash(algorithm, &now), "{what}");
         assert_eq!((hashed.nbytes, hashed.stamp.unwrap().nbytes), (now.len() as u64, now.len() as u64), "{what}");
     }
     fs::write(&path, &content).unwrap();
-    let removed = changed_after(&path, 2 << 20, &mut || {
+    let removed = changed_after(&path, Sha256, 2 << 20, &mut || {
         fs::remove_file(&path).unwrap();
         false
     });
@@ -315,17 +356,19 @@ fn a_file_that_changes_is_read_again() {
 fn a_file_that_always_changes_is_unstable() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    fs::write(&path, bytes(8 << 20, 5)).unwrap();
-    let mut nchanges = 0;
-    let hashed = changed_after(&path, 2 << 20, &mut || {
-        nchanges += 1;
-        OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&[nchanges], 0).unwrap();
-        true
-    });
-    assert!(nchanges >= 3, "{nchanges}");
-    let error = hashed.unwrap_err();
-    assert!(matches!(error, FileError::Unstable(_)), "{error:?}");
-    assert!(error.to_string().contains("try again when nothing writes to it"), "{error}");
+    for algorithm in [Sha256, Blake3] {
+        fs::write(&path, bytes(8 << 20, 5)).unwrap();
+        let mut nchanges = 0;
+        let hashed = changed_after(&path, algorithm, 2 << 20, &mut || {
+            nchanges += 1;
+            OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&[nchanges], 0).unwrap();
+            true
+        });
+        assert!(nchanges >= 3, "{nchanges}");
+        let error = hashed.unwrap_err();
+        assert!(matches!(error, FileError::Unstable(_)), "{error:?}");
+        assert!(error.to_string().contains("try again when nothing writes to it"), "{error}");
+    }
 }
 
 /// Many small files, one of which changes while the others are hashed; files are opened with a ring and without.

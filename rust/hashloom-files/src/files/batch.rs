@@ -12,6 +12,7 @@
 
 mod disks;
 mod links;
+mod trees;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -21,9 +22,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use self::disks::{Disks, Parked, ToPark};
+use self::trees::Trees;
 use self::whole::Whole;
 use super::request::{FileError, Hashed, Request, Summary};
-use crate::lanes::{self, CHUNK_MAX_NBYTES, Client, Places};
+use crate::lanes::{self, CHUNK_MAX_NBYTES, Chunk, Client, Places, State};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
 use crate::read::readers::Readers;
@@ -61,6 +63,7 @@ fn run_with<T: Send>(
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
         supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
         disks,
+        trees: Trees::default(),
         nwaiting: AtomicUsize::new(0),
         results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
         handed_out: AtomicU64::new(0),
@@ -86,6 +89,8 @@ struct Run<'a, T, I, F> {
     supply: Mutex<Supply<T, I>>,
     /// The disks that seek, and the requests for them. A thread without work waits for one of their changes.
     disks: &'a Disks<T>,
+    /// Files of which a thread without work hashes parts.
+    trees: Trees,
     /// Number of threads without work.
     nwaiting: AtomicUsize,
     results: Mutex<Results<T, F>>,
@@ -166,6 +171,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     fn wait(&self, _nchanges: u64, lanes: &mut Vec<Lane<T>>) -> bool {
+        let mut subtree = Vec::new();
         let mut supply = lock(&self.supply);
         supply.idle += 1;
         self.nwaiting.fetch_add(1, Ordering::Relaxed);
@@ -186,6 +192,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             drop(supply);
             // A thread that waits for a disk is not idle. Whatever stops the pool notifies nobody.
             match is_busy {
+                _ if self.trees.help(&mut subtree) => self.readers().tell_all(),
                 true => self.readers().wait(nchanges),
                 false => self.pool.idle(|| self.readers().wait(nchanges)),
             }
@@ -345,8 +352,13 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                     }
                     Err(lane) => lane,
                 };
-                lane.go_on(self.options.is_limited());
-                let Some(lane) = self.disks.links.join(lane) else { continue };
+                let Some(mut lane) = self.disks.links.join(lane) else { continue };
+                if self.share(&mut lane) {
+                    // The chunk is a part of the first subtree.
+                    lane.chunk = Chunk::NOTHING;
+                } else {
+                    lane.go_on(self.options.is_limited());
+                }
                 places.count(lane.chunk.nbytes() as usize);
                 lanes.push(lane);
             }
@@ -361,6 +373,16 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 self.open(Lane::of(number, request), true, own, places, lanes);
             }
         }
+    }
+
+    /// Lets other threads hash parts of a file that has been opened, if they can.
+    fn share(&self, lane: &mut Lane<T>) -> bool {
+        let may_share = matches!(lane.state, State::Reading) && !self.options.is_limited();
+        let is_shared = may_share && lane.message.share(&self.trees);
+        if is_shared && self.nwaiting.load(Ordering::Relaxed) > 0 {
+            self.readers().tell_all();
+        }
+        is_shared
     }
 
     /// Opens a file by itself and reads its first chunk, unless it `may_be_parked` and readers should read it.
@@ -385,6 +407,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             };
         }
         let Some(mut lane) = self.disks.links.join(lane) else { return };
+        self.share(&mut lane);
         lane.read(own, places, self.pool);
         lanes.push(lane);
     }
@@ -422,11 +445,13 @@ struct Worker<T> {
     nbatches: u64,
     /// Requests to park.
     gathered: Vec<ToPark<T>>,
+    /// Empty until a subtree is read.
+    subtree: Vec<u8>,
 }
 
 impl<T> Default for Worker<T> {
     fn default() -> Worker<T> {
-        Worker { ring: None, nbatches: 0, gathered: Vec::new() }
+        Worker { ring: None, nbatches: 0, gathered: Vec::new(), subtree: Vec::new() }
     }
 }
 

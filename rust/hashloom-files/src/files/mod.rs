@@ -41,7 +41,8 @@ pub use watched::Watched;
 ///
 /// The digest of a file is a serial chain, so the lanes hold files side by side: [`hash_files`] reads many files at a
 /// time, a chunk of each, on every thread. Small files are read whole and hashed together; a longer file advances by a
-/// chunk in each round. Several digests of a file are computed from one read.
+/// chunk in each round. Several digests of a file are computed from one read. If the only digest of a long file is
+/// BLAKE3's, which is a tree, threads without work hash parts of the file.
 ///
 /// ```
 /// use hashloom::Algorithm;

@@ -5,7 +5,7 @@
 use hashloom::{Algorithm, Hash, Hasher, finalize_many, hash_many, update_many};
 
 use super::lane::{Lane, Message};
-use super::{Leaves, Places};
+use super::{Chunk, Leaves, Places};
 
 /// A result to compute from a message: a digest, or a MAC, with or without bytes around those of the message.
 pub trait Form {
@@ -110,11 +110,23 @@ fn hash_parts<M: Message>(
     let mut hashers: Vec<Hasher> = which.iter().map(|&(index, slot)| take_hasher(&mut lanes[index], slot)).collect();
     let chunks: Vec<&[u8]> = which.iter().map(|&(index, _)| lanes[index].chunk.bytes(places)).collect();
     update_many(&mut hashers, &chunks);
+    for (&(index, _), hasher) in which.iter().zip(&mut hashers) {
+        if let Chunk::Subtrees(nbytes, values) = &lanes[index].chunk {
+            values.iter().for_each(|value| hasher.add_blake3_subtree(*nbytes, value));
+        }
+    }
     for (&(index, slot), hasher) in which.iter().zip(&mut hashers).take(nending) {
         lanes[index].message.forms()[slot].append_end(hasher, lanes[index].end());
     }
     let mut digests = vec![0; nending * algorithm.digest_nbytes()];
-    finalize_many(&mut hashers[..nending], &mut digests);
+    if algorithm == Algorithm::Blake3 {
+        // Each has its own tree, and may have a key, with which no hasher begins anew.
+        for (hasher, digest) in hashers.iter().zip(digests.chunks_exact_mut(algorithm.digest_nbytes())) {
+            digest.copy_from_slice(hasher.clone().finalize().as_ref());
+        }
+    } else {
+        finalize_many(&mut hashers[..nending], &mut digests);
+    }
     for (&(index, slot), bytes) in which.iter().zip(digests.chunks_exact(algorithm.digest_nbytes())) {
         let Lane { message, hashing, .. } = &mut lanes[index];
         hashing.set(slot, message.forms().len(), message.forms()[slot].finish(Hash::new(algorithm, bytes)));

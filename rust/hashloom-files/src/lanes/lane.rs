@@ -108,7 +108,7 @@ impl<M: Message> Lane<M> {
 
     /// Whether the chunk is to be hashed.
     pub(super) fn is_hashed(&self) -> bool {
-        matches!(self.state, State::Reading | State::Ended(_))
+        matches!(self.state, State::Reading | State::Ended(Verdict::Whole))
     }
 
     /// Number of bytes up to the end of the chunk.

@@ -106,6 +106,8 @@ pub(crate) enum Chunk {
     Memory(Arc<dyn AsRef<[u8]> + Send + Sync>, Range<usize>),
     /// A range of a buffer that a reader has filled.
     Part(Arc<Buffer>, Range<usize>),
+    /// Subtrees that are hashed already: the length of each, and their values.
+    Subtrees(u64, Vec<[u8; 32]>),
 }
 
 impl Chunk {
@@ -115,13 +117,14 @@ impl Chunk {
         match self {
             Chunk::Place(range) | Chunk::Memory(_, range) | Chunk::Part(_, range) => range.len() as u64,
             Chunk::Zeros(nbytes) => *nbytes as u64,
+            Chunk::Subtrees(nbytes, values) => nbytes * values.len() as u64,
         }
     }
 
     /// Number of bytes that were read from a file.
     pub(crate) fn nbytes_read(&self) -> u64 {
         match self {
-            Chunk::Place(_) | Chunk::Part(..) => self.nbytes(),
+            Chunk::Place(_) | Chunk::Part(..) | Chunk::Subtrees(..) => self.nbytes(),
             Chunk::Zeros(_) | Chunk::Memory(..) => 0,
         }
     }
@@ -132,6 +135,7 @@ impl Chunk {
             Chunk::Zeros(nbytes) => &ZEROS[..*nbytes],
             Chunk::Memory(memory, range) => &(**memory).as_ref()[range.clone()],
             Chunk::Part(buffer, range) => &buffer.bytes()[range.clone()],
+            Chunk::Subtrees(..) => &[],
         }
     }
 }

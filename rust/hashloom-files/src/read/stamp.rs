@@ -243,7 +243,7 @@ pub(crate) enum Verdict {
 /// Whether a file is on a file system that makes files while they are read and gives other lengths: 4096 bytes or less
 /// for files in /sys.
 #[cfg(target_os = "linux")]
-fn is_made_while_read(file: &File) -> bool {
+pub(crate) fn is_made_while_read(file: &File) -> bool {
     // proc, sysfs, cgroup, cgroup2, debugfs, tracefs, securityfs, pstore, bpf, configfs, efivarfs, selinuxfs, resctrl
     const MAGIC: [u32; 13] = [
         0x9fa0,
@@ -264,7 +264,7 @@ fn is_made_while_read(file: &File) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_made_while_read(_file: &File) -> bool {
+pub(crate) fn is_made_while_read(_file: &File) -> bool {
     false
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::disks::{Disks, ToPark};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
+use super::trees::{SUBTREE_NBYTES, Tree, Trees};
 use super::{Lane, Worker};
 use crate::files::request::{FileError, Hashed, Method, Request};
 use crate::files::source::{Source, read_from, stdin};
@@ -18,7 +19,7 @@ use crate::read::ahead::{LANE_NBYTES, read_ahead};
 use crate::read::evidence::{self, Before};
 use crate::read::open::read_at_once;
 use crate::read::ring::FirstRead;
-use crate::read::stamp::{READINGS_MAX, Stamp, Verdict};
+use crate::read::stamp::{READINGS_MAX, Stamp, Verdict, is_made_while_read};
 use crate::read::stream;
 use crate::run::Options;
 use crate::run::pool::Pool;
@@ -41,6 +42,8 @@ pub(super) struct Whole<T> {
     asked: u64,
     /// For a long file that readers read.
     fetched: Option<Arc<Fetched>>,
+    /// For a long file whose subtrees other threads hash too, until the last.
+    tree: Option<Arc<Tree>>,
     /// For the first of a file's names: the others wait for it.
     lead: Option<Box<Lead<T>>>,
 }
@@ -76,11 +79,19 @@ impl<T> Message for Whole<T> {
         self.is_stream
     }
 
-    fn read(&mut self, at: u64, _own: &mut Worker<T>, places: &mut Places, pool: &Pool) -> (Chunk, State<FileError>) {
+    fn read(&mut self, at: u64, own: &mut Worker<T>, places: &mut Places, pool: &Pool) -> (Chunk, State<FileError>) {
         if let Input::Read(..) = &self.input {
             if let Input::Read(part, verdict) = std::mem::replace(&mut self.input, Input::Nothing) {
                 return (part.chunk(part.range().clone()), State::Ended(verdict));
             }
+        }
+        if let Some(tree) = &self.tree {
+            let is_left = tree.hash_next(&mut own.subtree);
+            if let Some(values) = tree.take() {
+                let state = if values.is_empty() && !is_left { State::Waiting } else { State::Reading };
+                return (Chunk::Subtrees(SUBTREE_NBYTES, values), state);
+            }
+            self.tree = None;
         }
         let mut most = usize::MAX;
         let end = self.stamp().map_or(0, |stamp| stamp.nbytes);
@@ -205,6 +216,18 @@ impl<T> Whole<T> {
         (names(file) > 1 && evidence::is_trusted(file)).then_some(stamp)
     }
 
+    /// Shares the subtrees of an opened file of which nothing is read, if the file is long and all its digests are trees.
+    pub(super) fn share(&mut self, trees: &Trees) -> bool {
+        let found =
+            self.stamp().zip(self.file()).zip(if self.forms().len() == 1 { self.forms().first() } else { None });
+        // A file system that makes files while they are read need not keep to the length.
+        let found = found.filter(|((_, file), _)| !self.is_stream && !is_made_while_read(file));
+        let tree = found.and_then(|((stamp, file), method)| Tree::new(file, stamp.nbytes, method));
+        tree.iter().for_each(|tree| trees.add(tree));
+        self.tree = tree;
+        self.tree.is_some()
+    }
+
     pub(super) fn lead(&mut self, lead: Lead<T>) {
         self.lead = Some(Box::new(lead));
     }
@@ -255,6 +278,7 @@ impl<T> Lane<T> {
             before: None,
             asked: 0,
             fetched: None,
+            tree: None,
             lead: None,
         })
     }

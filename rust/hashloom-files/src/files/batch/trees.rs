@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Long files whose digest is a tree, as BLAKE3's: threads without work of their own hash subtrees of them. One thread alone
+//! gains too: many chunks fill the lanes.
+//!
+//! The thread that has the file in a lane hashes a subtree in each round, and appends the values of all, in order, to the
+//! lane's hasher. The end of the file, after the last subtree, is read as that of any file. A subtree that cannot be read
+//! whole ends the sharing: the lane goes on from there, and finds out why.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex, Weak};
+
+use hashloom::{Algorithm, Hasher};
+
+use crate::files::request::Method;
+use crate::lanes::Form;
+use crate::read::ahead::{LANE_NBYTES, read_ahead};
+use crate::read::buffer::zeros;
+use crate::read::open::read_at_once;
+use crate::run::lock;
+
+/// Bytes in a subtree: they stay in the second-level cache between the read and the hash.
+pub(crate) const SUBTREE_NBYTES: u64 = 256 << 10;
+
+/// The least length of a file whose subtrees are shared.
+const WORTH_NBYTES: u64 = 4 << 20;
+
+/// A value of a subtree.
+pub(crate) type Value = [u8; 32];
+
+/// A file whose subtrees any thread may hash.
+pub(super) struct Tree {
+    file: Arc<File>,
+    /// The hasher that has the key.
+    hasher: Hasher,
+    state: Mutex<State>,
+}
+
+/// Subtrees have numbers from 0 on.
+struct State {
+    /// The subtree to hash next, and the first that is not to be hashed.
+    next: u64,
+    end: u64,
+    /// Number of subtrees that threads hash now.
+    nunderway: usize,
+    /// Number of values that the lane has, and those that wait for an earlier one.
+    ntaken: u64,
+    waiting: BTreeMap<u64, Value>,
+}
+
+impl Tree {
+    /// `None` if the file, of which nothing is read, is too short, or no digest of it is a tree.
+    pub(super) fn new(file: &Arc<File>, nbytes: u64, method: &Method) -> Option<Arc<Tree>> {
+        if method.algorithm() != Algorithm::Blake3 || nbytes < WORTH_NBYTES {
+            return None;
+        }
+        // A message does not end with a subtree.
+        let end = nbytes.saturating_sub(1) / SUBTREE_NBYTES;
+        let state = State { next: 0, end, nunderway: 0, ntaken: 0, waiting: BTreeMap::new() };
+        Some(Arc::new(Tree { file: file.clone(), hasher: method.hasher(), state: Mutex::new(state) }))
+    }
+
+    /// Hashes the next subtree. False if there is none, or no memory for it.
+    pub(super) fn hash_next(&self, buffer: &mut Vec<u8>) -> bool {
+        if buffer.is_empty() {
+            *buffer = zeros(SUBTREE_NBYTES as usize).unwrap_or_default();
+        }
+        let mut state = lock(&self.state);
+        if state.next >= state.end {
+            return false;
+        }
+        if buffer.is_empty() {
+            state.end = state.next;
+            return false;
+        }
+        let number = state.next;
+        state.next += 1;
+        state.nunderway += 1;
+        drop(state);
+        let value = self.value(number * SUBTREE_NBYTES, buffer);
+        let mut state = lock(&self.state);
+        state.nunderway -= 1;
+        match value {
+            Some(value) => _ = state.waiting.insert(number, value),
+            None => state.end = state.end.min(number),
+        }
+        true
+    }
+
+    /// The value of the subtree at `offset`; `None` if it cannot be read.
+    fn value(&self, offset: u64, buffer: &mut [u8]) -> Option<Value> {
+        if offset % LANE_NBYTES == 0 {
+            read_ahead(&self.file, offset + SUBTREE_NBYTES..offset + 2 * LANE_NBYTES);
+        }
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match read_at_once(&self.file, &mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => return None,
+                Ok(nbytes) => filled += nbytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        Some(self.hasher.blake3_subtree(offset, buffer))
+    }
+
+    /// The values that follow those taken before; `None` if there will be no more.
+    pub(super) fn take(&self) -> Option<Vec<Value>> {
+        let mut state = lock(&self.state);
+        let mut values = Vec::new();
+        let State { ntaken, waiting, .. } = &mut *state;
+        while let Some(value) = waiting.remove(ntaken) {
+            values.push(value);
+            *ntaken += 1;
+        }
+        let is_over = state.next >= state.end && state.nunderway == 0;
+        (!is_over || !values.is_empty()).then_some(values)
+    }
+}
+
+/// The files whose subtrees may be hashed.
+#[derive(Default)]
+pub(super) struct Trees(Mutex<Vec<Weak<Tree>>>);
+
+impl Trees {
+    pub(super) fn add(&self, tree: &Arc<Tree>) {
+        lock(&self.0).push(Arc::downgrade(tree));
+    }
+
+    /// Hashes a subtree of one of the files. False if there is none.
+    pub(super) fn help(&self, buffer: &mut Vec<u8>) -> bool {
+        loop {
+            let Some(tree) = lock(&self.0).first().cloned() else { return false };
+            if tree.upgrade().is_some_and(|tree| tree.hash_next(buffer)) {
+                return true;
+            }
+            lock(&self.0).retain(|other| !Weak::ptr_eq(other, &tree));
+        }
+    }
+}
