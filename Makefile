@@ -9,7 +9,7 @@ HASHLOOM := target/release/hashloom
 # Manual pages and completions, which the program generates.
 SHARE := target/release/share
 # The programs that it can be called as. They are not installed beside it: see install-links.
-STAND_INS := b2sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum sha3sum md5 rmd160 sha1 sha224 \
+STAND_INS := b2sum b3sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum sha3sum md5 rmd160 sha1 sha224 \
 	sha256 sha384 sha512 sha512t224 sha512t256 digest mac
 ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom

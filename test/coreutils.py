@@ -34,8 +34,8 @@ from checks import check, equal as expect
 PROGRAMS = ["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"]
 LOCALES = ["C", "C.UTF-8"]
 VERSION = b"(GNU coreutils) 9.1\n"
-# The programs of perl's modules, with what --version says, and BusyBox.
-OTHERS = {"shasum": b"6.02\n", "sha3sum": b"1.05\n"}
+# The programs of perl's modules, and b3sum, with what --version says.
+OTHERS = {"shasum": b"6.02\n", "sha3sum": b"1.05\n", "b3sum": b"b3sum 1.2.0\n"}
 MEMORY = 64 << 20
 
 # Names of files; each file exists.
@@ -661,9 +661,53 @@ def check_bsd(folder):
     expect("sha256 -p", found[1] == big + hashlib.sha256(big).hexdigest().encode() + b"\n", True)
 
 
+def check_b3sum(folder):
+    """b3sum of BLAKE3's authors: the status and the standard output. Messages have other words."""
+    genuine = genuine_programs["b3sum"]
+
+    def both(options, stdin=b""):
+        found = [run(it, "b3sum", options, folder, "C.UTF-8", stdin, False, {}) for it in (genuine, hashloom)]
+        what = f"b3sum {options} {stdin[:100]}"
+        check(what, found[0][:2] == found[1][:2] and bool(found[0][2]) == bool(found[1][2]), shown(found))
+        return found[0][1]
+
+    key, names = bytes(range(32)), [name for name in NAMES if name.isascii() or b"\xc3\xa9" in name]
+    big = folder / "big"
+    big.write_bytes(random.Random(3).randbytes((5 << 20) + 12345))
+    for options in [[], ["--no-names"], ["-l", "5"], ["--length=32"], ["-l0"], ["--derive-key", "a context"], ["--derive-key="],
+                    ["--num-threads", "2"], ["--num-threads=0", "--no-mmap"]]:  # fmt: skip
+        both(options, b"abc")
+        both([*options, "-", "big", "a", "missing", "folder", "empty"], b"abc")
+        both([*options, "--", *names])
+    for options, stdin in [(["--keyed", "a", "big"], key), (["--keyed", "a"], key[:31]), (["--keyed", "a"], key + b"x"),
+                           (["--keyed"], key), (["--raw", "big"], b""), (["--raw", "-l", "7"], b"abc"), (["--raw", "a", "big"], b""),
+                           (["--keyed", "--derive-key", "x", "a"], key), (["--quiet", "a"], b""), (["-l", "x"], b""),
+                           (["--num-threads", "x", "a"], b""), (["--zero"], b"")]:  # fmt: skip
+        both(options, stdin)
+    for option in [["-l", "3"], ["--raw"], ["--no-names"], ["--keyed"], ["--derive-key", "x"]]:
+        both(["-c", *option, "a"], key)
+    listed = both(["--", *names])
+    a = both(["--no-names", "a"]).strip()
+    for text in [listed, b"", b"\n", a + b"  a", a + b"  a\n\n", a + b" a\n", a.upper() + b"  a\n", a[1:] + b"  a\n", a + b"0  a\n",
+                 a + b"  \n", a + b" *a\n", b"\\" + a + b"  a\n", b"\\" + a + b"  back\\x\n", b"\\" + a + b"  back\\\\slash\n",
+                 a + b"  a\0b\n", a + b"  folder\n" + a + b"  a\n" + a + b"  missing\nbad\n" + a + b"  big",
+                 a + b"  -\n"]:  # fmt: skip
+        (folder / "list").write_bytes(text)
+        for options in [["-c"], ["--check", "--quiet"]]:
+            both([*options, "list"])
+            both(options, text)
+    tagged = run(hashloom, "b3sum", ["--tag", "--", *NAMES], folder, "C", b"", False, {})
+    (folder / "list").write_bytes(tagged[1])
+    found = run(hashloom, "b3sum", ["-c", "--quiet", "list"], folder, "C", b"", False, {})
+    expect("b3sum --tag, and --check", (tagged[0], tagged[1].count(b"BLAKE3 ("), found), (0, len(NAMES), (0, b"", b"")))
+    for options in [["-l", "33", "a"], ["--tag", "--raw", "a"]]:
+        status, out, errors = run(hashloom, "b3sum", options, folder, "C", b"", False, {})
+        check(f"b3sum {options}: {status} {out} {errors}", (status, out) == (1, b"") and errors)
+
+
 def check_names(folder):
     """Every name prints its help and its version, and names itself."""
-    for program in [*PROGRAMS, "cksum", "shasum", "sha3sum", "md5", "sha512t256"]:
+    for program in [*PROGRAMS, "b3sum", "cksum", "shasum", "sha3sum", "md5", "sha512t256"]:
         for option, start in [("--help", f"Usage: {program} "), ("--version", f"{program} (hashloom) ")]:
             status, out, errors = run(hashloom, program, [option], folder, "C", b"", False, {})
             is_right = (status, errors) == (0, b"") and out.startswith(start.encode())
@@ -677,6 +721,7 @@ CHECKS = [
         check_streams, check_long_list, check_cksum,
     ]),
     (["shasum"], "Digest::SHA 6.02 of perl", [check_shasum]),
+    (["b3sum"], "b3sum 1.2.0", [check_b3sum]),
     (["sha3sum"], "Digest::SHA3 1.05 of perl", [check_sha3sum]),
     ([], "", [check_newer_cksum, check_bsd, check_names]),
 ]  # fmt: skip

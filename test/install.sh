@@ -41,7 +41,7 @@ pages() { # FOLDER PREFIX
 from=("HASHLOOM=$program" "SHARE=$built/share")
 make --silent share "${from[@]}"
 make --silent install install-links "${from[@]}" "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
-stand_ins="b2sum cksum digest mac md5 md5sum rmd160 sha1 sha1sum sha224 sha224sum sha256 sha256sum sha384 sha384sum sha3sum
+stand_ins="b2sum b3sum cksum digest mac md5 md5sum rmd160 sha1 sha1sum sha224 sha224sum sha256 sha256sum sha384 sha384sum sha3sum
 sha512 sha512sum sha512t224 sha512t256 shasum"
 {
     echo usr/bin/hashloom 755

@@ -70,6 +70,7 @@ fsverity          fsverity                    test,trees                    -
 xxd               xxd                         test                          -
 shasum            perl                        test                          -
 sha3sum           libdigest-sha3-perl         test                          -
+b3sum             b3sum                       test                          -
 busybox           busybox                     test,sums                     -
 mandoc            mandoc                      test                          -
 groff             groff-base                  test                          -

@@ -93,7 +93,9 @@ fn refusals() {
     };
     let mut keyed = Hasher::blake3_keyed(KEY);
     for call in [Hasher::reset as fn(&mut Hasher), |hasher| _ = hasher.finalize_reset()] {
-        assert!(text(&mut || call(&mut keyed.clone())).starts_with("a hasher with a key or parameters cannot begin anew"));
+        assert!(
+            text(&mut || call(&mut keyed.clone())).starts_with("a hasher with a key or parameters cannot begin anew")
+        );
     }
     assert!(text(&mut || finalize_many(&mut [keyed.clone()], &mut [0; 32])).ends_with("finalize each"));
     let value = keyed.blake3_subtree(0, &[0; 1024]);

@@ -119,7 +119,8 @@ pub fn run(algorithm: Algorithm, tag: &str, arguments: &[OsString], work: &Work<
     let (format, output, known) = (Format::Own(&write), None, None);
     let Work { console, options, .. } = *work;
     let algorithms = &[algorithm];
-    let end = Summer { algorithms, format, folder_hint: "", output, known, options, console }.sum(items.into_iter());
+    let end = Summer { algorithms, method: None, format, folder_hint: "", output, known, options, console }
+        .sum(items.into_iter());
     Ok(match end {
         End::Right if differs.load(Ordering::Relaxed) => 2,
         End::Right => 0,

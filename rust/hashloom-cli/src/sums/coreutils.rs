@@ -312,7 +312,9 @@ impl Wanted {
         // coreutils does not notice that a file is the output.
         let (output, known) = (None, None);
         let Work { console, options, .. } = *work;
-        let summer = Summer { algorithms: &[algorithm], format, folder_hint: "", output, known, options, console };
+        let method = None;
+        let summer =
+            Summer { algorithms: &[algorithm], method, format, folder_hint: "", output, known, options, console };
         summer.sum(items) == End::Right
     }
 }

@@ -2,11 +2,12 @@
 
 //! Checksums of files: `hashloom sum`, `hashloom check`, and the programs that the binary can be called as.
 //!
-//! The front ends are `sum` and `check` on the one hand, those of `programs` on the other: `coreutils`, `shasum` and
-//! `bsd`, whose options `options` parses. They share `summing` and `checking`, which hand files to the engine, and
+//! The front ends are `sum` and `check` on the one hand, those of `programs` on the other: `coreutils`, `shasum`,
+//! `bsd` and `b3sum`, whose options `options` parses. They share `summing` and `checking`, which hand files to the engine, and
 //! `console`, which prints. `check` also has `par2`, and `stores` and `dpkg`, whose files `audit` checks.
 
 mod audit;
+mod b3sum;
 mod bsd;
 pub mod check;
 mod checking;

@@ -21,9 +21,14 @@ pub enum Choice {
     Bits,
     Check,
     Debug,
+    DeriveKey,
     Help,
     IgnoreMissing,
+    Keyed,
     Length,
+    NoMmap,
+    NoNames,
+    NumThreads,
     Passthrough,
     Quiet,
     Raw,
@@ -44,7 +49,15 @@ pub enum Choice {
 
 impl Choice {
     fn takes_value(self) -> bool {
-        matches!(self, Choice::Algorithm | Choice::Expected | Choice::Length | Choice::String)
+        matches!(
+            self,
+            Choice::Algorithm
+                | Choice::DeriveKey
+                | Choice::Expected
+                | Choice::Length
+                | Choice::NumThreads
+                | Choice::String
+        )
     }
 }
 

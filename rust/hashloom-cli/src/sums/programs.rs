@@ -12,10 +12,10 @@ use std::io::{ErrorKind, Write};
 use hashloom::Algorithm;
 use hashloom_files::run::{Cancel, Options};
 
-use super::bsd;
 use super::coreutils::{self, Program};
 use super::options::Other;
 use super::shasum;
+use super::{b3sum, bsd};
 use crate::exit::EXIT_PIPE;
 use crate::printing::Console;
 use crate::stdio::{self, Stderr};
@@ -27,11 +27,13 @@ enum Family {
     Shasum(&'static shasum::Kind),
     /// The text is the tag of its lines.
     Bsd(Algorithm, &'static str),
+    B3sum,
 }
 
 /// The programs that hashloom can stand in for, besides digest and mac.
-const PROGRAMS: [(&str, Family); 19] = [
+const PROGRAMS: [(&str, Family); 20] = [
     ("b2sum", Family::Coreutils(Program::Of(Algorithm::Blake2b))),
+    ("b3sum", Family::B3sum),
     ("cksum", Family::Coreutils(Program::Cksum)),
     ("md5sum", Family::Coreutils(Program::Of(Algorithm::Md5))),
     ("sha1sum", Family::Coreutils(Program::Of(Algorithm::Sha1))),
@@ -69,7 +71,7 @@ pub struct Work<'a> {
     pub console: &'a Console<'a>,
     pub stop: &'a Cancel,
     pub options: &'a Options,
-    isa: Option<&'a str>,
+    pub isa: Option<&'a str>,
 }
 
 impl Work<'_> {
@@ -85,13 +87,14 @@ impl Family {
             Family::Coreutils(program) => coreutils::help(called, program),
             Family::Shasum(kind) => shasum::help(called, kind),
             Family::Bsd(_, tag) => bsd::help(called, tag),
+            Family::B3sum => b3sum::help(called),
         }
     }
 
     /// The line after a message about wrong usage.
     fn hint(self, called: &str) -> String {
         match self {
-            Family::Coreutils(_) => format!("Try '{called} --help' for more information.\n"),
+            Family::Coreutils(_) | Family::B3sum => format!("Try '{called} --help' for more information.\n"),
             Family::Shasum(_) => format!("Type {called} -h for help\n"),
             Family::Bsd(..) => bsd::usage(called),
         }
@@ -104,6 +107,7 @@ impl Family {
             Family::Coreutils(Program::Cksum) => "the one of GNU coreutils 9.10",
             Family::Shasum(kind) => kind.original,
             Family::Bsd(..) => "the one of FreeBSD",
+            Family::B3sum => "the one of BLAKE3's authors, 1.2.0",
         }
     }
 }
@@ -121,6 +125,7 @@ pub fn called(program: &str, arguments: &[OsString], isa: Option<&str>) -> Optio
             Family::Coreutils(program) => coreutils::run(program, arguments, &work),
             Family::Shasum(kind) => shasum::run(kind, arguments, &work),
             Family::Bsd(algorithm, tag) => bsd::run(algorithm, tag, arguments, &work),
+            Family::B3sum => b3sum::run(arguments, &work),
         };
         let shown = String::from_utf8_lossy(called);
         let print = |text: String| {

@@ -152,7 +152,8 @@ pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Resu
         let write = |into: &mut Vec<u8>, name: &[u8], digest: &Hash| write(into, name, digest, mark, tag);
         let items = files.into_iter().map(|file| mode.item(file));
         let (format, output, known) = (Format::Own(&write), None, None);
-        Summer { algorithms: &[algorithm], format, folder_hint: "", output, known, options, console }.sum(items)
+        Summer { algorithms: &[algorithm], method: None, format, folder_hint: "", output, known, options, console }
+            .sum(items)
     };
     Ok(u8::from(end != End::Right))
 }

@@ -221,7 +221,8 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
             known.iter().flat_map(|known| &known.warnings).for_each(|warning| console.message(warning));
             let known = known.as_ref();
             let output = stamp_of_stdout().map(|stamp| Identity::from(&stamp));
-            Summer { algorithms: &algorithms, format, folder_hint, output, known, options, console }.sum(items)
+            Summer { algorithms: &algorithms, method: None, format, folder_hint, output, known, options, console }
+                .sum(items)
         },
     )
 }

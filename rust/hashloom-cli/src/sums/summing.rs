@@ -69,6 +69,8 @@ impl Tag {
 /// Sums files.
 pub struct Summer<'a> {
     pub algorithms: &'a [Algorithm],
+    /// If given, what is computed instead of the digest of the one algorithm.
+    pub method: Option<Method>,
     pub format: Format<'a>,
     /// Appended to the message that a path is a folder.
     pub folder_hint: &'static str,
@@ -83,7 +85,10 @@ pub struct Summer<'a> {
 impl Summer<'_> {
     pub fn sum(&self, items: impl Iterator<Item = Item> + Send) -> End {
         let Summer { algorithms, format, known, output, console, .. } = *self;
-        let methods: Arc<[Method]> = algorithms.iter().map(|&algorithm| algorithm.into()).collect();
+        let methods: Arc<[Method]> = match &self.method {
+            Some(method) => [method.clone()].into(),
+            None => algorithms.iter().map(|&algorithm| algorithm.into()).collect(),
+        };
         let hash = |source, tag| Step::Hash(Request { source, methods: Arc::clone(&methods), tag });
         let steps = items.map(|item| match item {
             Item::File(source) => hash(source, Tag { is_named: true, name: None }),

@@ -229,7 +229,11 @@ pub(super) fn known_by_name(list: &mut List, path: &[u8]) {
     let without_sums = |word: &'_ [u8]| {
         let word = word.strip_suffix(b"s").filter(|word| word.ends_with(b"sum")).unwrap_or(word).to_vec();
         let word = word.strip_suffix(b"sum").map_or(word.clone(), <[u8]>::to_vec);
-        if word == b"b2" { b"blake2b".to_vec() } else { word }
+        match &word[..] {
+            b"b2" => b"blake2b".to_vec(),
+            b"b3" => b"blake3".to_vec(),
+            _ => word,
+        }
     };
     let after = |byte: u8| stem.iter().position(|other| *other == byte).map(|at| &stem[at + 1..]);
     let last = stem.iter().rposition(|&byte| byte == b'.').map(|at| &stem[at + 1..]);
