@@ -10,9 +10,9 @@ import pyhashloom
 
 NAMES = sorted(pyhashloom.algorithms_guaranteed)
 OF_HASHLIB = [name for name in NAMES if name in hashlib.algorithms_available]
-# The digests of these may have any length; the other ones but BLAKE2 are also for HMAC and PBKDF2.
+# The digests of these may have any length; the other ones but BLAKE2 and BLAKE3 are also for HMAC and PBKDF2.
 XOFS = [name for name in NAMES if pyhashloom.new(name).digest_size == 0]
-FOR_HMAC = [name for name in OF_HASHLIB if name not in XOFS and not name.startswith("blake2")]
+FOR_HMAC = [name for name in OF_HASHLIB if name not in XOFS and not name.startswith("blake")]
 
 
 def length_of(name):

@@ -72,6 +72,31 @@ def test_wrong_parameters_of_blake2(wrong):
         pyhashloom.blake2b(b"abc", **wrong)
 
 
+@given(st.sampled_from([0, 1, 1024, 1025, 5000, 300_000]), st.binary(max_size=300), st.binary(max_size=300),
+       st.sampled_from(["", "key", "context"]), st.binary(min_size=32, max_size=32), st.text(max_size=99))
+def test_blake3(repeated, message, more, which, key, context):
+    """Beside the package blake3, by BLAKE3's authors."""
+    blake3 = pytest.importorskip("blake3").blake3
+    parameters = {"": {}, "key": {"key": key}, "context": {"derive_key_context": context}}[which]
+    message = (message or b"x") * (repeated // max(len(message), 1))
+    ours, theirs = pyhashloom.blake3(message, **parameters), blake3(message, **parameters)
+    copy = ours.copy()
+    ours.update(more)
+    theirs.update(more)
+    assert ours.digest() == theirs.digest() and ours.hexdigest() == theirs.hexdigest()
+    copy.update(more)
+    assert copy.digest() == theirs.digest()
+    assert (ours.name, ours.digest_size, ours.block_size) == (theirs.name, theirs.digest_size, theirs.block_size)
+    messages = [message, more, message + more]
+    assert list(pyhashloom.many("blake3", messages)) == [blake3(each).digest() for each in messages]
+
+
+@pytest.mark.parametrize("wrong", [{"key": bytes(31)}, {"key": b""}, {"key": bytes(32), "derive_key_context": ""}])
+def test_wrong_parameters_of_blake3(wrong):
+    with pytest.raises(ValueError, match="expected 32|either"):
+        pyhashloom.blake3(b"abc", **wrong)
+
+
 @pytest.mark.parametrize("name", XOFS)
 def test_lengths_of_digests(name):
     ours, theirs = pyhashloom.new(name, b"abc"), hashlib.new(name, b"abc")
