@@ -92,7 +92,8 @@ impl Tree {
     /// The value of the subtree at `offset`; `None` if it cannot be read.
     fn value(&self, offset: u64, buffer: &mut [u8]) -> Option<Value> {
         if offset % LANE_NBYTES == 0 {
-            read_ahead(&self.file, offset + SUBTREE_NBYTES..offset + 2 * LANE_NBYTES);
+            let asked = if offset == 0 { SUBTREE_NBYTES } else { offset + LANE_NBYTES };
+            read_ahead(&self.file, asked..offset + 2 * LANE_NBYTES);
         }
         let mut filled = 0;
         while filled < buffer.len() {
