@@ -480,7 +480,7 @@ def python_stubs():
         if a.ending == "TREE":
             yield f"def {a.hashlib}("
             yield '    data: _Data = b"", *, key: _Data | None = None, derive_key_context: str | None = None,'
-            yield '    usedforsecurity: bool = True'
+            yield '    usedforsecurity: bool = True, string: _Data | None = None'
             yield f") -> {kind}: ..."
             continue
         yield f"def {a.hashlib}({arguments}) -> {kind}: ..."

@@ -262,11 +262,12 @@ fn blake2_hasher(algorithm: Algorithm, digest_size: Option<i64>, given: [Given<'
 ///
 /// >>> import pyhashloom
 /// >>> pyhashloom.blake3(b"abc", key=bytes(32)).hexdigest()[:16]
-/// '6da54495d8152f2b'
+/// 'a77fc933cbb22a37'
 #[pyfunction]
 #[pyo3(
-    signature = (data = Given(None), *, key = Given(None), derive_key_context = None, usedforsecurity = Given(None)),
-    text_signature = "(data=b'', *, key=None, derive_key_context=None, usedforsecurity=True)"
+    signature = (data = Given(None), *, key = Given(None), derive_key_context = None, usedforsecurity = Given(None),
+        string = Given(None)),
+    text_signature = "(data=b'', *, key=None, derive_key_context=None, usedforsecurity=True, string=None)"
 )]
 fn blake3<'py>(
     py: Python<'py>,
@@ -274,6 +275,7 @@ fn blake3<'py>(
     key: Given<'py>,
     derive_key_context: Option<&str>,
     usedforsecurity: Given<'py>,
+    string: Given<'py>,
 ) -> PyResult<Bound<'py, Hash>> {
     let _ = usedforsecurity;
     let wrong = |message: String| Err(PyValueError::new_err(message));
@@ -290,7 +292,7 @@ fn blake3<'py>(
         (None, Some(context)) => Hasher::blake3_derive_key(context),
         (None, None) => Hasher::new(Algorithm::Blake3),
     };
-    construct(py, hasher, data, Given(None))
+    construct(py, hasher, data, string)
 }
 
 macro_rules! constructors {

@@ -200,7 +200,7 @@ def blake2s(
 ) -> Hash: ...
 def blake3(
     data: _Data = b"", *, key: _Data | None = None, derive_key_context: str | None = None,
-    usedforsecurity: bool = True
+    usedforsecurity: bool = True, string: _Data | None = None
 ) -> Hash: ...
 # algorithms.py: end
 def new(
