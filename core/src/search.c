@@ -144,6 +144,8 @@ static void lay_out(const struct search *s, struct segment *seg)
         seg->table_size *= s->base;
         seg->ninner++;
     }
+    /* Behind the last nonce: lanes without one take these, and a branch depends on all lanes. */
+    hli_zero(seg->table + seg->table_size, HLI_LANES * sizeof *seg->table);
 }
 
 /* Words t of a block in every lane = the words of these bytes. */
