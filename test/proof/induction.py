@@ -9,7 +9,8 @@ end of a loop.
 
 There, induction. What the machine holds now, and held one turn before, is generalised. A number that has grown by d in
 that turn has grown by i * d after i turns more. A word that is now made of states and blocks whose numbers are higher
-by `step` goes on to be so. What is neither is forgotten: it becomes a word of which nothing is known. From this
+by `step` goes on to be so; and a sum of both kinds, in both ways: the distance from a state's counter of bytes to its
+last value, say. What is neither is forgotten: it becomes a word of which nothing is known. From this
 machine, i being unknown, each way must lead to the same place, where all is as it is for i + 1, or to the function's
 end with the right states. The words of states are atoms (words.close): they may be any.
 """
@@ -143,13 +144,15 @@ class Proof:
                 m.cells[i + nth] = part
 
     def growth(self, was, now, nbits):
-        """By what a number has grown, if both are numbers or addresses, and nothing else is unknown of them."""
+        """The number by which a sum is now another one than it was, or None."""
         if type(was) is int and type(now) is int:
             return words.signed(now - was, nbits)
-        if nbits != self.nbits:
+        if was == now:
+            return 0
+        if was is None or nbits != self.nbits:
             return None
         (c, p), (d, q) = words.linear(was, nbits), words.linear(now, nbits)
-        return words.signed(d - c, nbits) if p == q and p.keys() <= {self.n, *self.m.counting.anywhere} else None
+        return words.signed(d - c, nbits) if p == q else None
 
     def steps(self, before, now):
         """By how many blocks a turn may go on: as the number of those that are left, and pointers, say."""
@@ -169,21 +172,19 @@ class Proof:
             raise Fault("a state or a stack of which some bytes are missing")
         later, known = self.later(step), {}
 
-        def is_later(was, value):
+        def gone_on(value):
             try:
-                return words.substituted(was, later, known, depth) == value
+                return words.substituted(value, later, known, depth)
             except words.Unknown:
-                return False
+                return None
 
         a, b = self.contents(before), self.contents(now)
-        kept = {}  # what goes on: how much a number grows, or None
-        for place in a.keys() & b.keys():
-            kept[place] = self.growth(a[place], b[place], place[1])
-            if kept[place] is None and not is_later(a[place], b[place]):
-                del kept[place]
+        # What goes on, and how much a number in it grows beside.
+        kept = {place: self.growth(gone_on(a[place]), b[place], place[1]) for place in a.keys() & b.keys()}
+        kept = {place: grown for place, grown in kept.items() if grown is not None}
         try:
             while True:
-                lost = self.lost(now, b, kept, step, is_later)
+                lost = self.lost(now, b, kept, step, gone_on)
                 if not lost:
                     return True
                 for place in lost:
@@ -192,7 +193,7 @@ class Proof:
             self.why = e
             return False
 
-    def lost(self, now, contents, kept, step, is_later):
+    def lost(self, now, contents, kept, step, gone_on):
         """Goes on from all turns. Returns what does not go on as it should."""
         m = now.copy()
         for name in ("cf", "zf", "sf", "of"):
@@ -227,8 +228,8 @@ class Proof:
                 raise Fault("a turn with fewer blocks than it takes")
             there = self.contents(m)
             for place, grown in kept.items():
-                value, goes_on = general[place], there.get(place)
-                if not (is_later(value, goes_on) if grown is None else goes_on == add(place[1], value, grown)):
+                value = gone_on(general[place])
+                if value is None or there.get(place) != (add(place[1], value, grown) if grown else value):
                     lost.add(place)
         return lost
 

@@ -415,8 +415,9 @@ def state_after(body, lane, nblocks, nwords=16):
     if key not in expected:
         expected[key] = compressed(body, state_after(body, lane, nblocks - 1, nwords),
                                    message_words(standard, lane, nblocks - 1, nwords))
-        for i, x in enumerate(expected[key]):
-            known_place(x, lane, nblocks, i)
+        for i, (x, begin) in enumerate(zip(expected[key], state_words(standard, lane))):
+            if words.linear(x, standard.bits)[1] != {begin: 1}:  # a counter goes on as a sum
+                known_place(x, lane, nblocks, i)
     return expected[key]
 
 
