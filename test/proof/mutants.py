@@ -95,6 +95,8 @@ KERNEL_MUTANTS = [
     ("x86/avx2.c", "alg/keccak.lanes.h", "keccak_chi(b3, b4, b0,", "keccak_chi(b3, b0, b4,"),
     ("generic/scalar.c", "alg/keccak.lanes.h", "block_nbytes / 8)", "block_nbytes / 8 - 1)"),
     ("alg/constants.c", "alg/constants.c", "0x8000000080008081", "0x8000000080008080"),
+    ("generic/scalar.c", "alg/blake.lanes.h", "ROUND(12, 13, 9, 11, 15", "ROUND(13, 12, 9, 11, 15"),
+    ("generic/scalar.c", "alg/blake.lanes.h", "splat)(~UINT32_C(1))", "splat)(~UINT32_C(0))"),
     ("arm/sha3.c", "lanes/sha3.h", "vbcaxq_u64(x, z, y)", "vbcaxq_u64(x, y, z)"),
     ("arm/neon.c", "lanes/neon.h", "vbicq_u64(z, y)", "vbicq_u64(y, z)"),
     ("x86/avx512.c", "lanes/avx512.h", "n < 8 ? (1u << n) - 1 : 0xff", "0xff"),
@@ -170,6 +172,7 @@ BLIND_EDGE_MUTANTS = [
     ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
     ("hash.c", "core.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
     ("hash.c", "hash.c", "few->data + first, few->nbytes + first,", "few->data + first, few->nbytes,"),
+    ("blake3.c", "blake3.c", "set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);", ""),
     ("ragged.c", "ragged.c", "left[l] -= nblocks;",
      'left[l] -= nblocks; __asm__ volatile("vzeroupper" ::: "memory");'),
 ]
