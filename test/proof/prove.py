@@ -1021,7 +1021,8 @@ def edge_mutant(targets, folder, source, *change):
     if change not in (x[1:] for x in BLIND_EDGE_MUTANTS):
         runs = [*runs_of_edges(image, algorithms, False), *runs_of_driver(kernels, algorithms, True)]
     # Those that can notice the change first.
-    runs.sort(key=lambda run: (Path(source).stem not in run[0], ("in groups" in run[0]) != ("few" in change[1]),
+    of_source = "hli_" if source == "edges.c" else Path(source).stem
+    runs.sort(key=lambda run: (of_source not in run[0], ("in groups" in run[0]) != ("few" in change[1]),
                                "lengths" not in run[0]))
     return not any(unproved(image, [run], set()) for run in runs)
 
