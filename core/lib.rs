@@ -273,10 +273,12 @@ pub struct hl_ctx {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hl_blake3_ctx {
-    /// The current chunk.
+    /// The key and the number of the current chunk.
     pub ctx: hl_ctx,
     /// The chaining values of the complete subtrees, the greatest first.
     pub subtrees: [[u8; 32]; 54],
+    /// The bytes behind them, not hashed yet.
+    pub chunk: [u8; 1024],
 }
 
 /// An HMAC key, ready for use: the states of both hashes after the block of the key. Wipe it when it is no longer

@@ -167,7 +167,9 @@ static void hide_state(const hl_state *state)
 {
     const unsigned nwords = alg->ending >= HL_COUNTED ? 8 : alg->nwords; /* counters are no secrets */
 
-    for (unsigned w = 0; w < nwords; w++)
+    const unsigned first = has_ctx(alg) ? 0 : 16; /* BLAKE3: the key; chunks have no state of their own */
+
+    for (unsigned w = first; w < first + nwords; w++)
         hide_word(alg->word_nbytes == 8 ? state->w64[w] : state->w32[w], alg->word_nbytes);
 }
 

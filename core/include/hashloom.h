@@ -263,6 +263,7 @@ HL_CALL hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, 
 typedef struct hl_blake3_ctx {
     hl_ctx  ctx;
     uint8_t subtrees[54][32]; /* chaining values of the complete subtrees, the greatest first */
+    uint8_t chunk[1024];      /* the bytes behind them, not hashed yet */
 } hl_blake3_ctx;
 
 /* Begins a message of BLAKE3. key: NULL, or 32 bytes: the digest is then a MAC (BLAKE3 section 2.3, keyed_hash). Many

@@ -347,7 +347,9 @@ hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes)
     if (status != HL_OK)
         return status;
     hli_check_readable(data, nbytes);
-    return hli_hold(info, ctx, data, nbytes) ? HL_OK : update_blocks(info, ctx, data, nbytes);
+    /* A tree has a chunk in place of a block. The first comparison is hli_hold's own. */
+    const int may_hold = info->block_shift != 0 || !hli_is_tree(info);
+    return may_hold && hli_hold(info, ctx, data, nbytes) ? HL_OK : update_blocks(info, ctx, data, nbytes);
 }
 
 /* Set in a context's algorithm once its digest is being squeezed; nbytes is then the number of bytes written so far. */

@@ -8,7 +8,8 @@
  * chunks, of one message or many, are in lanes together.
  *
  * A stream has the chaining values of the complete subtrees before its current chunk, the greatest first, as the one bits
- * of the number of chunks. The current chunk is never complete: it may be the last one, which ends otherwise.
+ * of the number of chunks; and the bytes of that chunk. A full one waits there for more: it may be the last, which ends
+ * otherwise, and beside others it is hashed in lanes.
  */
 #include "blake3.h"
 #include "job.h"
@@ -28,6 +29,13 @@ struct tree {
     const uint32_t *key;         /* 8 words */
     uint32_t mode;               /* KEYED_HASH, CONTEXT, MATERIAL or none of them */
 };
+
+/* Overwrites what the functions below have left under the caller's frame: up to 19 KiB (gcc 12.2, x86-64). */
+static void forget(const struct hli_plan *plan)
+{
+    if (plan->is_secret)
+        hli_burn((size_t)20 << 10);
+}
 
 /* last: the flags of the last block beside. */
 static void begin_at(const struct tree *tree, uint64_t chunk, uint32_t flags, uint32_t last, uint32_t words[])
@@ -77,7 +85,6 @@ static HLI_NOINLINE void flush(struct queue *queue)
     const struct kind *const kind = queue->kind;
     const struct hli_pass pass = {.alg = hl_alg_find(HL_BLAKE3)};
     const size_t n = queue->n;
-    const hl_kernel *kernel = NULL;
     union hli_lane_states states;
     uint32_t words[16];
 
@@ -87,7 +94,7 @@ static HLI_NOINLINE void flush(struct queue *queue)
     if (kind->nblocks == 1)
         words[FLAGS_AT] |= kind->last;
     for (size_t first = 0, count; first < n; first += count) {
-        kernel = hli_kernel(tree->plan, &pass, n - first);
+        const hl_kernel *const kernel = hli_kernel(tree->plan, &pass, n - first);
         const unsigned nlanes = kernel->nlanes;
         const uint8_t **const msg = queue->data + first;
         count = n - first < nlanes ? n - first : nlanes;
@@ -109,7 +116,6 @@ static HLI_NOINLINE void flush(struct queue *queue)
     if (tree->plan->is_secret) {
         hli_wipe(&states, sizeof states);
         hli_wipe(words, sizeof words);
-        hli_forget(tree->plan, HLI_LANES, kernel);
     }
 }
 
@@ -190,15 +196,18 @@ static HLI_NOINLINE void add_values(const struct tree *tree, uint8_t subtrees[][
 }
 
 /* Hashes n = 1 .. MANY complete chunks, which are not the last ones, behind `before` of a tree that begins with chunk
- * `first`. */
+ * `first`. If `held` is not NULL, the first of them is there, and `data` begins with the second one. */
 static HLI_NOINLINE void hash_chunks(const struct tree *tree, uint8_t subtrees[][CV_NBYTES], uint64_t first,
-                                     uint64_t before, const uint8_t *data, size_t n)
+                                     uint64_t before, const uint8_t *held, const uint8_t *data, size_t n)
 {
     uint8_t values[1 + MANY][CV_NBYTES];
     struct queue queue = {.tree = tree, .kind = &chunk_kind};
 
-    for (size_t i = 0; i < n; i++)
-        add(&queue, data + i * HLI_CHUNK_NBYTES, first + before + i, values[1 + i]);
+    for (size_t i = 0; i < n; i++) {
+        add(&queue, held != NULL ? held : data, first + before + i, values[1 + i]);
+        data = held != NULL ? data : data + HLI_CHUNK_NBYTES;
+        held = NULL;
+    }
     flush(&queue);
     add_values(tree, subtrees, before, values, n);
     if (tree->plan->is_secret)
@@ -250,10 +259,8 @@ static HLI_NOINLINE void flush_partial(struct partial *partial, uint8_t values[]
     hli_advance(&plan, partial->items, partial->n, 0);
     hli_finish(&ends, endings, partial->n);
     partial->n = 0;
-    if (plan.is_secret) {
+    if (plan.is_secret)
         hli_wipe(partial->states, sizeof partial->states);
-        hli_forget(&plan, PARTIAL, hli_kernel(&plan, &plan.first, PARTIAL));
-    }
 }
 
 /* values[..] = the chunks of messages first .. first + n - 1, the first of each of number `before`. root: the last flags
@@ -331,7 +338,7 @@ static HLI_NOINLINE void hash_long(const struct tree *tree, const hl_slice *mess
 
     for (; left > BATCH; left -= n, nchunks += n, data += n * HLI_CHUNK_NBYTES) {
         n = left > MANY ? MANY : BATCH;
-        hash_chunks(tree, subtrees, 0, nchunks, data, n);
+        hash_chunks(tree, subtrees, 0, nchunks, NULL, data, n);
     }
     const hl_slice rest = {data, message->nbytes - (size_t)nchunks * HLI_CHUNK_NBYTES};
     hash_batch(tree, &(hl_messages)HLI_SLICES_OF(&rest, 1), 0, 1, nchunks, 0, value);
@@ -367,11 +374,9 @@ static HLI_NOINLINE void hash_any(const struct tree *tree, const hl_messages *al
             else
                 hli_again_one(plan, next + i, values[i]);
     }
-    if (plan->is_secret) {
+    if (plan->is_secret)
         hli_wipe(values, sizeof values);
-        if (plan->second.alg != NULL)
-            hli_forget(plan, 1, hli_kernel(plan, &plan->second, 1));
-    }
+    forget(plan);
 }
 
 void hli_hash_tree(struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all)
@@ -405,55 +410,50 @@ static uint64_t current_chunk(const hl_ctx *ctx)
     return ctx->state.w32[CHUNK_AT] | (uint64_t)ctx->state.w32[CHUNK_AT + 1] << 32;
 }
 
+static void set_chunk(hl_ctx *ctx, uint64_t chunk)
+{
+    ctx->state.w32[CHUNK_AT] = (uint32_t)chunk;
+    ctx->state.w32[CHUNK_AT + 1] = (uint32_t)(chunk >> 32);
+}
+
 static void begin_stream(hl_blake3_ctx *stream, const void *key, uint32_t mode)
 {
     const hl_alg_info *const alg = hl_alg_find(HL_BLAKE3);
-    uint32_t *const words = stream->ctx.state.w32;
 
     hli_begin_one(alg, &stream->ctx, alg->iv, 0);
-    hli_copy(words + KEY_AT, key, CV_NBYTES);
-    words[MODE_AT] = mode;
-    begin_at(&(struct tree){NULL, words + KEY_AT, mode}, 0, CHUNK_START, CHUNK_END, words);
+    hli_copy(stream->ctx.state.w32 + KEY_AT, key, CV_NBYTES);
+    stream->ctx.state.w32[MODE_AT] = mode;
 }
 
 void hli_update_tree(const struct hli_plan *plan, hl_ctx *ctx, const uint8_t *data, size_t nbytes)
 {
     hl_blake3_ctx *const stream = (hl_blake3_ctx *)(void *)ctx;
-    const hl_alg_info *const alg = hl_alg_find(HL_BLAKE3);
     const struct tree tree = {plan, ctx->state.w32 + KEY_AT, ctx->state.w32[MODE_AT]};
-    const hl_kernel *const kernel = hli_choose_one(plan->choice, alg->body);
     uint64_t nchunks = current_chunk(ctx);
-    const size_t held = (size_t)(ctx->nbytes - nchunks * HLI_CHUNK_NBYTES), room = HLI_CHUNK_NBYTES - held;
+    size_t held = (size_t)(ctx->nbytes - nchunks * HLI_CHUNK_NBYTES);
+    const size_t room = HLI_CHUNK_NBYTES - held;
 
-    ctx->nbytes = held; /* of this chunk, until the end */
-    if (nbytes > room) {
-        if (held != 0) { /* completes the chunk */
-            uint8_t values[2][CV_NBYTES];
-            if (room > 0)
-                hli_update_one(kernel, alg, ctx, data, room);
-            const size_t nrest = hli_rest_of_block(alg, HLI_CHUNK_NBYTES);
-            hli_hash_one(kernel, alg, &ctx->state, HLI_CHUNK_NBYTES - nrest, ctx->block, nrest, values[1]);
-            add_values(&tree, stream->subtrees, nchunks++, values, 1);
-            data += room;
-            nbytes -= room;
-            if (plan->is_secret)
-                hli_wipe(values, sizeof values);
-        }
-        while (nbytes > HLI_CHUNK_NBYTES) {
-            const size_t most = (nbytes - 1) / HLI_CHUNK_NBYTES, n = most < MANY ? most : MANY;
-            hash_chunks(&tree, stream->subtrees, 0, nchunks, data, n);
-            nchunks += n;
-            data += n * HLI_CHUNK_NBYTES;
-            nbytes -= n * HLI_CHUNK_NBYTES;
-        }
-        begin_at(&tree, nchunks, CHUNK_START, CHUNK_END, ctx->state.w32);
-        ctx->nbytes = 0;
+    ctx->nbytes += nbytes;
+    if (nbytes > room && held != 0) { /* the chunk is complete */
+        hli_copy(stream->chunk + held, data, room);
+        data += room;
+        nbytes -= room;
+        held = HLI_CHUNK_NBYTES;
     }
-    if (!hli_hold(alg, ctx, data, nbytes))
-        hli_update_one(kernel, alg, ctx, data, nbytes);
-    ctx->nbytes += nchunks * HLI_CHUNK_NBYTES;
-    if (plan->is_secret)
-        hli_forget_one(kernel);
+    while (held + nbytes > HLI_CHUNK_NBYTES) {
+        const size_t most = (held != 0) + (nbytes - 1) / HLI_CHUNK_NBYTES, n = most < MANY ? most : MANY;
+        const size_t nhashed = (n - (held != 0)) * HLI_CHUNK_NBYTES;
+        hash_chunks(&tree, stream->subtrees, 0, nchunks, held != 0 ? stream->chunk : NULL, data, n);
+        nchunks += n;
+        data += nhashed;
+        nbytes -= nhashed;
+        held = 0;
+    }
+    if (nchunks != current_chunk(ctx))
+        forget(plan);
+    set_chunk(ctx, nchunks);
+    if (nbytes > 0)
+        hli_copy(stream->chunk + held, data, nbytes);
 }
 
 int hli_may_end_tree(const hl_ctx *ctx)
@@ -468,16 +468,15 @@ void hli_final_tree(const struct hli_plan *plan, hl_ctx *ctx, uint8_t *digest)
     const struct tree tree = {plan, ctx->state.w32 + KEY_AT, ctx->state.w32[MODE_AT]};
     const hl_kernel *const kernel = hli_choose_one(plan->choice, alg->body);
     const uint64_t nchunks = current_chunk(ctx);
-    const size_t held = (size_t)(ctx->nbytes - nchunks * HLI_CHUNK_NBYTES), nrest = hli_rest_of_block(alg, held);
     const unsigned nbefore = nsubtrees(nchunks);
     uint8_t value[CV_NBYTES];
+    uint32_t words[16];
 
-    if (nbefore == 0)
-        ctx->state.w32[LAST_FLAGS_AT] |= ROOT;
-    hli_hash_one(kernel, alg, &ctx->state, held - nrest, ctx->block, nrest, value);
+    begin_at(&tree, nchunks, CHUNK_START, nbefore == 0 ? CHUNK_END | ROOT : CHUNK_END, words);
+    hli_hash_one(kernel, alg, words, 0, stream->chunk, (size_t)(ctx->nbytes - nchunks * HLI_CHUNK_NBYTES), value);
     join_subtrees(&tree, stream->subtrees, nbefore, value, digest);
-    if (plan->is_secret)
-        hli_forget_one(kernel);
+    forget(plan);
+    hli_wipe(words, sizeof words);
     hli_wipe(value, sizeof value);
     hli_wipe(stream, sizeof *stream);
 }
@@ -549,11 +548,12 @@ hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const v
     const uint8_t *from = data;
     for (uint64_t done = 0, n; done < nchunks; done += n, from += n * HLI_CHUNK_NBYTES) {
         n = nchunks < MANY ? nchunks : MANY;
-        hash_chunks(&tree, subtrees, chunk, done, from, (size_t)n);
+        hash_chunks(&tree, subtrees, chunk, done, NULL, from, (size_t)n);
     }
     hli_copy(value, subtrees[0], CV_NBYTES);
     if (plan.is_secret)
         hli_wipe(subtrees, sizeof subtrees);
+    forget(&plan);
     return HL_OK;
 }
 
@@ -574,9 +574,10 @@ hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const u
         return HL_ESTATE;
     hli_copy(values[1], value, CV_NBYTES);
     add_values(&tree, stream->subtrees, before / nchunks, values, 1);
-    begin_at(&tree, before + nchunks, CHUNK_START, CHUNK_END, ctx->state.w32);
+    set_chunk(ctx, before + nchunks);
     ctx->nbytes += nchunks * HLI_CHUNK_NBYTES;
     if (plan.is_secret)
         hli_wipe(values, sizeof values);
+    forget(&plan);
     return HL_OK;
 }

@@ -286,7 +286,7 @@ const NO_STATE: sys::hl_state = [0; sys::HL_STATE_MAX_NBYTES / 8];
 const WIPED: sys::hl_ctx =
     sys::hl_ctx { state: NO_STATE, nbytes: 0, block: [0; sys::HL_BLOCK_MAX_NBYTES], alg: 0, reserved: 0 };
 
-const WIPED_TREE: sys::hl_blake3_ctx = sys::hl_blake3_ctx { ctx: WIPED, subtrees: [[0; 32]; 54] };
+const WIPED_TREE: sys::hl_blake3_ctx = sys::hl_blake3_ctx { ctx: WIPED, subtrees: [[0; 32]; 54], chunk: [0; 1024] };
 
 #[cfg(feature = "zeroize")]
 impl Drop for Ctx {
