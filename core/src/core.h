@@ -214,7 +214,11 @@ HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
     return alg->ending >= HL_COUNTED;
 }
 #ifndef HLI_TREES
-#  define HLI_TREES HLI_ALG(blake3)
+#  if HLI_ALG(blake3)
+#    define HLI_TREES 1
+#  else
+#    define HLI_TREES 0
+#  endif
 #endif
 /* BLAKE3, of which the lane driver knows messages of up to HLI_CHUNK_NBYTES; blake3.c makes longer ones of these. */
 HLI_INLINE int hli_is_tree(const hl_alg_info *alg)
