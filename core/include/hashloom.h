@@ -273,13 +273,14 @@ HL_CALL hl_status hl_blake3_init(hl_blake3_ctx *stream, const void *key);
  * unique and contains nothing else (BLAKE3 section 2.3, derive_key). */
 HL_CALL hl_status hl_blake3_init_derive_key(hl_blake3_ctx *stream, const void *context, size_t nbytes);
 
-/* For threads: value = the chaining value of a subtree of the message, with the stream's key. It has nbytes = 1,024 * 2^k,
- * and begins with chunk number `chunk` of 1,024 bytes, a multiple of 2^k; else HL_ELENGTH. The stream is only read. */
+/* For threads: value, 32 bytes, = the chaining value of a subtree of the message, with the stream's key. The subtree has
+ * nbytes = 1,024 * 2^k, and begins with chunk number `chunk` of 1,024 bytes, a multiple of 2^k; else HL_ELENGTH. The stream
+ * is only read. */
 HL_CALL hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const void *data, size_t nbytes,
-                                    uint8_t value[32]);
+                                    uint8_t *value);
 /* Appends that subtree of nchunks = 2^k chunks in place of its bytes. The message so far must be a multiple of it, all of
  * subtrees (HL_ESTATE), and may not end with it: hl_update or a further subtree follows, or hl_final is HL_ESTATE. */
-HL_CALL hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t value[32]);
+HL_CALL hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t *value);
 
 /* Appends data to the message. */
 HL_CALL hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);

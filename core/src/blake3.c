@@ -529,7 +529,7 @@ hl_status hl_blake3_init_derive_key(hl_blake3_ctx *stream, const void *context, 
 }
 
 hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const void *data, size_t nbytes,
-                            uint8_t value[32])
+                            uint8_t *value)
 {
     const size_t nchunks = nbytes / HLI_CHUNK_NBYTES;
     const struct hli_plan plan = {.choice = hli_choice(),
@@ -557,7 +557,7 @@ hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const v
     return HL_OK;
 }
 
-hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t value[32])
+hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t *value)
 {
     if (stream == NULL || value == NULL)
         return HL_ENULL;

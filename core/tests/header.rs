@@ -116,6 +116,10 @@ fn structures() {
                 let of = in_rust(&field[..names], name.starts_with('*'));
                 let name = name.trim_start_matches('*');
                 expected.push(match name.split_once('[') {
+                    Some((name, lengths)) if lengths.contains("][") => {
+                        let (outer, inner) = lengths.split_once("][").unwrap();
+                        format!("pub {name}: [[{of}; {inner}; {outer}]")
+                    }
                     Some((name, length)) => format!("pub {name}: [{of}; {}", length),
                     None => format!("pub {name}: {of}"),
                 });
