@@ -387,7 +387,9 @@ fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyRes
         Line::Entry(entry) if *entry.name == *b"-" => {
             wrong.append((number, "the name - is standard input: it cannot be checked here"))
         }
-        Line::Entry(entry) if entry.is_any => wrong.append((number, "pip takes one of its digests: check it by the program")),
+        Line::Entry(entry) if entry.is_any => {
+            wrong.append((number, "pip takes one of its digests: check it by the program"))
+        }
         // No CRC is computed here.
         Line::Entry(entry) if entry.digests.is_empty() => wrong.append((number, BadLine::NoDigest.to_string())),
         Line::Entry(entry) => {
