@@ -28,7 +28,8 @@ fn seal(set: [u8; 16], kind: &[u8; 16], body: &[u8]) -> Vec<u8> {
 fn likely(numbers: &mut Numbers<'_>) -> (Vec<(&'static [u8; 16], Vec<u8>)>, Par2) {
     let block_nbytes = [4, 8, 64, 1 << 40][numbers.next() % 4];
     let mut par2 = Par2 { block_nbytes, files: Vec::new(), undescribed: 0, damaged: 0 };
-    let (mut main, mut bodies) = ([&block_nbytes.to_le_bytes()[..], &[numbers.next() as u8, 0, 0, 0]].concat(), Vec::new());
+    let (mut main, mut bodies) =
+        ([&block_nbytes.to_le_bytes()[..], &[numbers.next() as u8, 0, 0, 0]].concat(), Vec::new());
     for first in b'a'..b'a' + numbers.next() as u8 % 5 {
         let (nbytes, name) = (numbers.next() as u64 % 200, vec![first; 1 + numbers.next() % 6]);
         let (digest, block) = ([numbers.next() as u8 % 2; 16], [numbers.next() as u8; 20]);
