@@ -101,7 +101,7 @@ fn padded(algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
 fn a_kernel_by_itself() {
     let data = data(16 * STEP + 1000);
     each_kernel(|kernel, algorithm| {
-        if described(algorithm).ending == hashloom_sys::HL_COUNTED {
+        if described(algorithm).ending >= hashloom_sys::HL_COUNTED {
             return; // The last block is marked in the state, which these functions do not offer.
         }
         let block_nbytes = algorithm.block_nbytes();
