@@ -18,6 +18,7 @@ static const hl_alg_info algs[] = {
      SHIFT(block_nbytes, ending), WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
 #include "algorithms.def"
 };
+_Static_assert((int)NWORDS_OF_BLAKE3 == (int)NWORDS_BLAKE3, "core.h knows BLAKE3 by the number of its words");
 #define ALG_COUNT (sizeof algs / sizeof algs[0])
 
 size_t hl_alg_count(void)
@@ -111,8 +112,7 @@ static HLI_NOINLINE hl_status hash_tree(const hl_alg_info *info, const void *dat
     struct hli_plan plan = {.choice = hli_choice(), .first = {.alg = info, .begin = info->iv}, .digests = digest,
                             .digest_stride = info->digest_nbytes};
 
-    hli_hash_tree(&plan, NULL,
-                  &(hl_messages){.layout = HL_ROWS, .count = 1, .base = data, .nbytes = nbytes});
+    hli_hash_tree(&plan, NULL, &(hl_messages){.layout = HL_ROWS, .count = 1, .base = data, .nbytes = nbytes});
     return HL_OK;
 }
 

@@ -19,8 +19,8 @@ enum { CV_NBYTES = 32, DEPTH = 54 };
 enum { PARTIAL = 32, BATCH = 128, MANY = 256 }; /* chunks in lanes together: not full, of whole messages, of one message */
 enum { CHUNK_START = 1, CHUNK_END = 2, PARENT = 4, ROOT = 8, KEYED_HASH = 16, CONTEXT = 32, MATERIAL = 64 };
 
-/* Where the words of a state lie (alg/blake.lanes.h), and those that only streams have: the key and the flags in which
- * every chunk and node begins. */
+/* The places of words in a state (alg/blake.lanes.h). Streams alone have the last two: the key, and the flags of every chunk
+ * and node. */
 enum { CHUNK_AT = HLI_COUNTER, NBYTES_AT = 10, FLAGS_AT = 11, LAST_FLAGS_AT = 12, KEY_AT = 16, MODE_AT = 24 };
 
 /* All nodes of a call have this. */
@@ -48,7 +48,7 @@ static void begin_at(const struct tree *tree, uint64_t chunk, uint32_t flags, ui
     words[LAST_FLAGS_AT] = last;
 }
 
-/* What full chunks, or nodes, have in common: whole blocks, and the flags of the first and the last one. */
+/* The number of whole blocks of a full chunk or of a node, and the flags of its first and of its last block. */
 struct kind {
     uint32_t nblocks, flags, last;
 };
@@ -167,7 +167,8 @@ static unsigned nsubtrees(uint64_t nchunks)
     return n;
 }
 
-/* Adds n = 1 .. MANY complete subtrees of one size, which are not the last ones, behind `before` of that size. Their values are values[1 .. n]; values[0] is room. */
+/* Adds n = 1 .. MANY complete subtrees of one size, which are not the last ones, behind `before` of that size. Their values
+ * are values[1 .. n]; values[0] is room. */
 static HLI_NOINLINE void add_values(const struct tree *tree, uint8_t subtrees[][CV_NBYTES], uint64_t before,
                                     uint8_t values[][CV_NBYTES], size_t n)
 {

@@ -83,7 +83,8 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
     unsigned differ = 0;
     for (unsigned i = 0; i < 4; i++)
         differ |= bytes[i] ^ magic[i];
-    if (differ != 0 || info == NULL || hli_is_tree(info) || nbytes != export_nbytes(info, outer != NULL) || length > HL_MESSAGE_MAX_NBYTES ||
+    if (differ != 0 || info == NULL || hli_is_tree(info) || nbytes != export_nbytes(info, outer != NULL) ||
+        length > HL_MESSAGE_MAX_NBYTES ||
         (outer != NULL && (length < info->block_nbytes || !hli_has_hmac(info))))
         return HL_EIMPORT;
     const size_t nheld = hli_rest_of_block(info, length);

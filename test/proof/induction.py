@@ -179,7 +179,7 @@ class Proof:
                 return None
 
         a, b = self.contents(before), self.contents(now)
-        # What goes on, and how much a number in it grows beside.
+        # The words that go on, and by how much a number in each of them grows.
         kept = {place: self.growth(gone_on(a[place]), b[place], place[1]) for place in a.keys() & b.keys()}
         kept = {place: grown for place, grown in kept.items() if grown is not None}
         try:
