@@ -185,7 +185,7 @@ typedef enum hl_status {
     HL_ESTATE,  /* a context or key was not initialised, is already final, or has another algorithm than the others */
     HL_EISA,    /* an instruction set is unknown, or this machine lacks it */
     HL_EKERNEL, /* the given kernel does not implement the algorithm's body */
-    HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message */
+    HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message. hl_slh_verify: the signature does not */
     HL_EJOB,    /* hl_run: a field is of a later version, or two fields contradict each other */
     HL_EIMPORT, /* the bytes are not an exported stream of this kind, or are of a later version */
     HL_ESTOPPED /* the caller's function ended the call */
@@ -507,14 +507,148 @@ typedef struct hl_job {
     const hl_kernel   *kernel;        /* only this kernel, as in hl_hash_many_with */
     uint32_t           is_secret;     /* 1: leave nothing of states on the stack and in registers. Keys imply it. */
     uint32_t           reserved;
-    size_t             digest_nbytes; /* bytes of each digest, if the (second) algorithm is an HL_XOF; 0: the usual ones.
-                                       * HL_COUNTED: up to the digest size; with `begin` that of its streams, or 0.
-                                       * HL_TREE: the first bytes of the digest. For any other algorithm it is 0 or the digest size */
+    size_t             digest_nbytes; /* bytes of each digest of the last algorithm; 0: the usual ones. Up to the digest
+                                       * size: the first bytes of the digest (FIPS 180-4 section 7); HL_COUNTED: a digest
+                                       * of that length, with `begin` that of its streams, or 0. An HL_XOF: any number.
+                                       * Not with keys. */
 } hl_job;
 
 /* Runs a job. HL_EJOB if nbytes is less than the size of this structure, if fields of a later version are not zero, or
  * if fields exclude each other. After an error nothing has been written. */
 HL_CALL hl_status hl_run(const hl_job *job);
+
+/* ---- Chains: a digest that is hashed again and again ------------------------------------------------------------- */
+
+/* Rows of one message each, in place. A row is hashed nsteps[i] times; each time the first digest_nbytes of the digest
+ * replace the bytes at digest_at, and the byte at count_at becomes one more. One-time signatures are made of such chains
+ * (SLH-DSA: FIPS 205 section 5; LMS: RFC 8554 section 4; XMSS: RFC 8391 section 3.1). Begin with zeros and set nbytes,
+ * alg, rows, stride, row_nbytes, count, digest_nbytes and one kind of steps. */
+typedef struct hl_chain {
+    size_t         nbytes;        /* sizeof(hl_chain): tells which fields the caller's version has */
+    uint32_t       alg;           /* an hl_alg that is neither HL_COUNTED nor HL_TREE */
+    uint32_t       all_steps;     /* the steps of every row, if nsteps is NULL */
+    const uint8_t *nsteps;        /* nsteps[i]: the steps of row i. Rows with many steps first take the least time. */
+    uint8_t       *rows;
+    size_t         stride;        /* bytes from one row to the next, at least row_nbytes */
+    size_t         row_nbytes;    /* of each row: as much as one block takes with its padding, at most (HL_ELENGTH) */
+    size_t         count;
+    size_t         digest_at, digest_nbytes;
+    size_t         count_at;      /* the place of the byte that counts, outside of the digest; it must not pass 255
+                                   * (HL_ELENGTH). No byte counts if it is row_nbytes or more. */
+    const hl_ctx  *begin;         /* NULL, or a stream of alg with whole blocks, which each row continues each time */
+    uint32_t       is_secret;     /* 1: leave nothing of states on the stack and in registers */
+    uint32_t       reserved;
+} hl_chain;
+
+/* Runs the chains, many rows side by side. HL_EJOB if a place is out of its row or a field is of a later version. After
+ * an error nothing has been written. */
+HL_CALL hl_status hl_chains(const hl_chain *chain);
+
+/* ---- SLH-DSA: signatures made of hashes alone (FIPS 205) --------------------------------------------------------- */
+
+/* The parameter sets, FIPS 205 section 11. `s`: small signatures; `f`: fast to sign. */
+typedef enum hl_slh {
+    HL_SLH_SHA2_128S = 1,
+    HL_SLH_SHAKE_128S,
+    HL_SLH_SHA2_128F,
+    HL_SLH_SHAKE_128F,
+    HL_SLH_SHA2_192S,
+    HL_SLH_SHAKE_192S,
+    HL_SLH_SHA2_192F,
+    HL_SLH_SHAKE_192F,
+    HL_SLH_SHA2_256S,
+    HL_SLH_SHAKE_256S,
+    HL_SLH_SHA2_256F,
+    HL_SLH_SHAKE_256F
+} hl_slh;
+
+typedef struct hl_slh_info {
+    const char *name;             /* "SLH-DSA-SHA2-128s" */
+    const char *oid;              /* RFC 9909: "2.16.840.1.101.3.4.3.20" */
+    hl_slh      set;
+    uint32_t    n;                /* bytes of a hash, and of each of a key's parts: 16, 24, 32 */
+    uint32_t    h, d, a, k;       /* FIPS 205 table 2: height, layers; height and number of FORS trees */
+    uint32_t    is_shake;         /* 1: SHAKE256; 0: SHA-256, and if n > 16 SHA-512 */
+    size_t      public_nbytes;    /* 2 n: PK.seed, PK.root */
+    size_t      secret_nbytes;    /* 4 n: SK.seed, SK.prf, PK.seed, PK.root */
+    size_t      signature_nbytes; /* 7,856 to 49,856 */
+} hl_slh_info;
+
+/* Set i, i = 0 .. 11; NULL beyond. */
+HL_API const hl_slh_info *hl_slh_at(size_t i);
+/* The description of one set; NULL if it is not in enum hl_slh. */
+HL_API const hl_slh_info *hl_slh_find(hl_slh set);
+/* By its name, in any case; NULL if there is none. */
+HL_API const hl_slh_info *hl_slh_named(const char *name);
+
+/* How a message becomes what is signed. */
+typedef enum hl_slh_form {
+    HL_SLH_PURE = 0,    /* slh_sign: the message, behind the context (FIPS 205 section 10.2.1) */
+    HL_SLH_PREHASH = 1, /* hash_slh_sign: a digest of the message, behind the context (section 10.2.2) */
+    HL_SLH_INTERNAL = 2 /* slh_sign_internal: the message alone (section 9.2), for protocols that say so */
+} hl_slh_form;
+
+typedef struct hl_slh_message {
+    const void *data;          /* with HL_SLH_PREHASH the digest of the message: nbytes is its size. SHAKE128: 32 bytes,
+                                * SHAKE256: 64 */
+    size_t      nbytes;
+    const void *context;       /* 0 to 255 bytes (HL_ELENGTH) that tell what the signature is for; not with
+                                * HL_SLH_INTERNAL (HL_EJOB) */
+    size_t      context_nbytes;
+    uint32_t    form;          /* an hl_slh_form */
+    uint32_t    prehash;       /* with HL_SLH_PREHASH: an hl_alg, one of SHA-2, SHA-3 and SHAKE (HL_EALG) */
+} hl_slh_message;
+
+/* What a call works with. */
+typedef struct hl_slh_work {
+    void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time; wiped after calls
+                                         * that have secrets */
+    size_t  scratch_nbytes;             /* HL_ELENGTH if it is less */
+    int   (*is_stopped)(void *context); /* asked every few milliseconds; unless it answers 0, the call returns
+                                         * HL_ESTOPPED, and what it was to write is zeros. NULL: not asked. It must return:
+                                         * it may not leave by longjmp or an exception. */
+    void   *context;
+} hl_slh_work;
+HL_API size_t hl_slh_scratch_nbytes(void);
+
+/* The key of three secret random seeds of n bytes: seeds = SK.seed, SK.prf, PK.seed (slh_keygen_internal). Writes
+ * secret_nbytes; the last public_nbytes of them are the public key. */
+HL_CALL hl_status hl_slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const hl_slh_work *work);
+/* Signs. randomness: n fresh random bytes (hedged, what FIPS 205 advises), or NULL (deterministic: PK.seed in their
+ * place). The signature is verified before the call returns: HL_ESTATE, and zeros, if the machine erred, or if the
+ * secret key's public part does not belong to it. */
+HL_CALL hl_status hl_slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_message *message,
+                              const uint8_t *randomness, uint8_t *signature, const hl_slh_work *work);
+/* HL_OK if the signature is one of the message and the key, else HL_ETAG. A length that is not signature_nbytes is
+ * HL_ETAG, too. */
+HL_CALL hl_status hl_slh_verify(hl_slh set, const uint8_t *public_key, const hl_slh_message *message,
+                                const uint8_t *signature, size_t signature_nbytes, const hl_slh_work *work);
+/* Many messages and one key. randomness: count * n bytes, or NULL. Signature i is at signatures + i *
+ * signature_nbytes. */
+HL_CALL hl_status hl_slh_sign_many(hl_slh set, const uint8_t *secret, const hl_slh_message *messages, size_t count,
+                                   const uint8_t *randomness, uint8_t *signatures, const hl_slh_work *work);
+/* Many signatures, side by side. The key of signature i is at public_keys + i * key_stride (0: one key). valid[i] = 1 or
+ * 0. HL_OK if all are valid, else HL_ETAG. */
+HL_CALL hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_stride,
+                                     const hl_slh_message *messages, const uint8_t *const signatures[],
+                                     const size_t signature_nbytes[], size_t count, uint8_t *valid,
+                                     const hl_slh_work *work);
+
+/* One key or one signature by many threads. hl_slh_begin_keygen or hl_slh_begin_sign fills in the task; then
+ * hl_slh_part(task, i, ...) for each i = 0 .. task->nparts - 1, in any order, by any threads, each with a scratch of its
+ * own; then hl_slh_end. A part takes about half a millisecond. The task points at the caller's secret and signature. It
+ * is as secret as the key: hl_slh_end wipes it, or hl_slh_drop, for a task that is given up. */
+typedef struct hl_slh_task {
+    uint32_t set;    /* an hl_slh, or 0: not begun, or ended */
+    uint32_t nparts;
+    uint64_t private_words[2040];
+} hl_slh_task;
+HL_CALL hl_status hl_slh_begin_keygen(hl_slh_task *task, hl_slh set, const uint8_t *seeds, uint8_t *secret);
+HL_CALL hl_status hl_slh_begin_sign(hl_slh_task *task, hl_slh set, const uint8_t *secret,
+                                    const hl_slh_message *message, const uint8_t *randomness, uint8_t *signature);
+HL_CALL hl_status hl_slh_part(hl_slh_task *task, uint32_t part, void *scratch, size_t scratch_nbytes);
+HL_CALL hl_status hl_slh_end(hl_slh_task *task, void *scratch, size_t scratch_nbytes);
+HL_API void hl_slh_drop(hl_slh_task *task);
 
 /* ---- Search: nonces whose digest is low enough ------------------------------------------------------------------- */
 

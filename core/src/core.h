@@ -322,6 +322,12 @@ HLI_INLINE size_t hli_state_nbytes(const hl_alg_info *alg)
     return (size_t)alg->nwords * alg->word_nbytes;
 }
 
+/* Whether a digest has 16, 20, 24, 28, 32, 48 or 64 bytes: those that words are written for. */
+HLI_INLINE int hli_is_even(size_t digest_nbytes)
+{
+    return digest_nbytes <= 64 && digest_nbytes % 4 == 0 && (UINT32_C(0x111f0) >> digest_nbytes / 4 & 1) != 0;
+}
+
 /* Number of blocks that the last nrest bytes of a message (less than a block) take with their padding. */
 HLI_INLINE unsigned hli_ending_nblocks(const hl_alg_info *alg, size_t nrest)
 {
@@ -394,6 +400,18 @@ extern const uint8_t hli_last_first[32] HLI_HIDDEN;
  * machine's byte order. Aligned like the state. */
 typedef void hli_words_fn(void *state, const void *words);
 
+/* A block of each lane that is hashed again and again (chain.c): each time the digest's first bytes replace those at
+ * `at`, and the byte at count_at becomes one more. */
+struct hli_links {
+    unsigned nsteps;       /* 1 or more */
+    unsigned block_nbytes;
+    unsigned at, nbytes;   /* the place of the digest, and how much of it is put there */
+    unsigned count_at;     /* block_nbytes: none */
+};
+/* From the padded blocks at msg, which it only reads, to the states after the last hash. Each hash begins in the states
+ * `begin`. Both are in the kernel's layout. 0, and nothing is done, if the function is not for these places. */
+typedef int hli_chain_fn(const struct hli_links *links, const void *begin, void *states, const uint8_t *const msg[]);
+
 enum {
     HLI_FEW = 4,   /* messages that may take less time one after the other */
     HLI_SHORT = 15 /* messages that go in groups, if they take equally many blocks */
@@ -422,6 +440,8 @@ enum { HLI_WHOLE_NBLOCKS = 6 }; /* of any */
 HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 /* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */
 HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
+/* The kernel's function for chains; NULL if it has none. */
+HLI_HIDDEN hli_chain_fn *hli_chain_of(const hl_kernel *kernel);
 /* Writes zeros into this machine's vector registers, as far as callees may change them. */
 HLI_HIDDEN void hli_clear_vectors(void);
 /* The functions that begin and end messages under that choice. */

@@ -223,11 +223,15 @@ HLI_INLINE void hli_write_words(const void *state, unsigned nlanes, uint8_t *to,
         to[i] = (uint8_t)(*word >> 8 * i);
 }
 
-/* Writes the first nbytes, any number, of a state of little-endian words of 32 bits. */
-HLI_INLINE void hli_write_odd(const void *state, unsigned nlanes, uint8_t *to, unsigned nbytes)
+/* Writes the first nbytes, any number, of a state. */
+HLI_INLINE void hli_write_odd(unsigned word_nbytes, int big_endian, const void *state, unsigned nlanes, uint8_t *to,
+                              unsigned nbytes)
 {
-    for (unsigned i = 0; i < nbytes; i++)
-        to[i] = (uint8_t)(((const uint32_t *)state)[i / 4 * nlanes] >> 8 * (i % 4));
+    for (unsigned i = 0; i < nbytes; i++) {
+        const unsigned w = i / word_nbytes * nlanes, b = i % word_nbytes;
+        const uint64_t word = word_nbytes == 8 ? ((const uint64_t *)state)[w] : ((const uint32_t *)state)[w];
+        to[i] = (uint8_t)(word >> 8 * (big_endian ? word_nbytes - 1 - b : b));
+    }
 }
 
 /* The digest's bytes 8 * i .. 8 * i + 7. */
@@ -249,7 +253,7 @@ HLI_INLINE void hli_write_pair(unsigned word_nbytes, int big_endian, const void 
                                             hli_digest_bytes(word_nbytes, big_endian, state, nlanes, at / 8 + 1)));
 }
 
-/* Writes a digest of 16 to 32, 48 or 64 bytes (a multiple of 4) from a state at least as long. */
+/* Writes a digest of 16 to 32, 48 or 64 bytes (a multiple of 4: hli_is_even) from a state at least as long. */
 HLI_INLINE void hli_write_digest(unsigned word_nbytes, int big_endian, const void *state, unsigned nlanes,
                                  uint8_t *digest, unsigned nbytes)
 {
@@ -277,12 +281,12 @@ HLI_INLINE void hli_write_lane(const hl_alg_info *alg, const void *state, unsign
 {
     if (alg->word_nbytes == 8 && !alg->big_endian)
         hli_write_words(state, nlanes, digest, nbytes);
+    else if (__builtin_expect(!hli_is_even(nbytes), 0))
+        hli_write_odd(alg->word_nbytes, alg->big_endian, state, nlanes, digest, nbytes);
     else if (alg->word_nbytes == 8)
         hli_write_digest(8, 1, state, nlanes, digest, nbytes);
     else if (alg->big_endian)
         hli_write_digest(4, 1, state, nlanes, digest, nbytes);
-    else if (nbytes % 4 != 0 || nbytes < 16)
-        hli_write_odd(state, nlanes, digest, nbytes);
     else
         hli_write_digest(4, 0, state, nlanes, digest, nbytes);
 }

@@ -177,12 +177,12 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
         digest_nbytes = of_stream;
     }
     if (digest_nbytes != 0 && digest_nbytes != plan.digest_stride) {
-        const int is_shorter = hli_is_counted(last->alg) && digest_nbytes < last->alg->digest_nbytes;
+        const int is_shorter = digest_nbytes < last->alg->digest_nbytes;
         if ((last->alg->ending != HL_XOF && !is_shorter) || keys != NULL)
             return HL_EJOB;
         if (digest_nbytes > UINT32_MAX || count > SIZE_MAX / digest_nbytes)
             return HL_ELENGTH;
-        if (is_shorter && !hli_is_tree(last->alg)) {
+        if (is_shorter && last->alg->ending == HL_COUNTED) {
             hli_counted_begin(last->alg, (unsigned)digest_nbytes, &other_begin);
             last->begin = &other_begin;
         }

@@ -43,6 +43,7 @@
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_##function; \
     HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##scheduled; \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
+#define CHAIN(body, row, function, isa) HLI_HIDDEN HLI_ANY_STACK hli_chain_fn hli_##function;
 #define EDGES(isa) \
     HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##isa;

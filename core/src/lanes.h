@@ -78,7 +78,9 @@ HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
     const hl_alg_info *alg = pass->alg;
 
     return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES &&
-           (alg->ending < HL_XOF || alg->digest_nbytes == 32 || alg->digest_nbytes == 64);
+           (alg->ending >= HL_XOF ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
+            : hli_state_nbytes(alg) >= 32 ? hli_is_even(alg->digest_nbytes)
+                                          : alg->digest_nbytes == hli_state_nbytes(alg));
 }
 
 /* Describes whole messages of a pass to such a function: nblocks with the padding, whose schedule may be given. */

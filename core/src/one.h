@@ -132,7 +132,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     hl_state state;
 
     if (nbytes == 64 && nbefore == 0 && alg->body == HL_BODY_SHA256 && kernel->nlanes == 1 &&
-        hli_whole_of(kernel) != NULL) { /* a node; copies, or all would be in memory throughout */
+        hli_whole_of(kernel) != NULL && hli_is_even(alg->digest_nbytes)) { /* a node; copies, or all would be in memory throughout */
         const struct hli_whole whole = {begin, 0, 1, hli_sha256_schedule_64, alg->digest_nbytes, 1, 64, 0};
         const uint8_t *const node = data;
         uint8_t *const to = digest;
@@ -151,7 +151,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
         if (nbefore == 64 && kernel->nlanes == 1 && kernel->scheduled != NULL &&
             alg->body == HL_BODY_SHA256) { /* a node of two digests */
             kernel->scheduled(&state, hli_sha256_schedule_64);
-            hli_write_digest(4, 1, &state, 1, digest, alg->digest_nbytes);
+            hli_write_lane(alg, &state, 1, digest, alg->digest_nbytes);
             return;
         }
     }

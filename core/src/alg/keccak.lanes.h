@@ -131,6 +131,38 @@ LV_KERNEL void LV_NAME(keccak_blocks)(void *state, const uint8_t *const msg[], s
     }
 }
 
+#if LV64_LANES > 1 && !LV_ONLY
+/* Places of whole words, as SHAKE256 has them in SLH-DSA (FIPS 205 section 11.1), and a state of zeros before each hash. */
+LV_KERNEL int LV_NAME(keccak_chain)(const struct hli_links *links, const void *begin, void *states,
+                                    const uint8_t *const msg[])
+{
+    const unsigned i = links->at / 8, n = links->nbytes / 8, count = links->count_at / 8;
+    uint64_t block[25 * LV64_LANES] __attribute__((aligned(64))), *const s = states, any = 0;
+
+    for (unsigned j = 0; j < 25 * LV64_LANES; j++) {
+        any |= ((const uint64_t *)begin)[j];
+        block[j] = 0;
+    }
+    if (links->at % 8 != 0 || links->nbytes % 8 != 0 || any != 0)
+        return 0;
+    keccak_absorb(block, msg, 0, links->block_nbytes / 8);
+    for (unsigned left = links->nsteps;; left--) {
+        LV_UNROLL(25)
+        for (unsigned j = 0; j < 25; j++)
+            lv64_store(s + j * LV64_LANES, lv64_load(block + j * LV64_LANES));
+        keccak_permute(s, 0);
+        if (left == 1)
+            return 1;
+        for (unsigned j = 0; j < n; j++)
+            lv64_store(block + (i + j) * LV64_LANES, lv64_load(s + j * LV64_LANES));
+        if (links->count_at < links->block_nbytes)
+            lv64_store(block + count * LV64_LANES,
+                       lv64_add(lv64_load(block + count * LV64_LANES),
+                                lv64_splat(UINT64_C(1) << 8 * (links->count_at % 8))));
+    }
+}
+#endif
+
 #if LV_STAGES || defined(LV_WHOLES)
 LV_FN void keccak_xor(uint64_t *state, unsigned i, uint64_t word)
 {

@@ -211,6 +211,54 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 
 LV_WHOLE(lv, NAMED, 8, NROUNDS, 1)
 
+#if SHA2_WORD == 32 && LANES > 1
+/* Words i to i + n - 1 of the block w = the first words of the states, moved back by `by` bytes, a literal: the last word
+ * then reaches into the next. The bytes before and behind stay. */
+#  define BEHIND(x, by) lv32_shr(lv32_rol(x, 8 * (by)), 8 * (by))
+#  define PUT(by) \
+    do { \
+        lv32 before = lv32_xor(w[i], BEHIND(w[i], by)); \
+        for (unsigned j = 0; j < n; j++) { \
+            const lv32 x = lv32_load(s + j * LANES), moved = lv32_shr(x, 8 * (by)); \
+            w[i + j] = lv32_xor(before, moved); \
+            before = lv32_xor(lv32_ror(x, 8 * (by)), moved); \
+        } \
+        w[i + n] = lv32_xor(before, BEHIND(w[i + n], by)); \
+    } while (0)
+
+LV_KERNEL int NAME(chain)(const struct hli_links *links, const void *begin, void *state, const uint8_t *const msg[])
+{
+    uint32_t *const s = state;
+    const unsigned i = links->at / 4, n = links->nbytes / 4;
+    lv32 w[LV_CHAIN_ROOM(NROUNDS)];
+
+    if (links->nbytes % 4 != 0)
+        return 0;
+    lv32_load_block(w, msg, 0, 1);
+    for (unsigned left = links->nsteps;; left--) {
+        for (unsigned j = 0; j < 8; j++)
+            lv32_store(s + j * LANES, lv32_load((const uint32_t *)begin + j * LANES));
+        LV_CHAIN_BLOCK(sha256, w);
+        if (left == 1)
+            return 1;
+        if (links->count_at < 64)
+            w[links->count_at / 4] = lv32_add(w[links->count_at / 4],
+                                              lv32_splat(UINT32_C(0x1000000) >> 8 * (links->count_at % 4)));
+        switch (links->at % 4) {
+        case 0:
+            for (unsigned j = 0; j < n; j++)
+                w[i + j] = lv32_load(s + j * LANES);
+            break;
+        case 1: PUT(1); break;
+        case 2: PUT(2); break;
+        default: PUT(3);
+        }
+    }
+}
+#  undef BEHIND
+#  undef PUT
+#endif
+
 #if LANES == 1
 void NAME(schedule)(const uint8_t block[], void *schedule)
 {

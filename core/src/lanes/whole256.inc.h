@@ -84,7 +84,7 @@ LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uin
     }
 }
 
-/* The first 16, 20, 28 or 32 bytes of x. */
+/* The first 16, 20, 24, 28 or 32 bytes of x. */
 LV_FN void store_first(uint8_t *to, __m256i x, size_t nbytes)
 {
     const __m128i low = _mm256_castsi256_si128(x), high = _mm256_extracti128_si256(x, 1);
@@ -94,6 +94,8 @@ LV_FN void store_first(uint8_t *to, __m256i x, size_t nbytes)
         _mm_storeu_si128((__m128i *)(to + 16), high);
     else if (nbytes == 28)
         _mm_storeu_si128((__m128i *)(to + 12), _mm_alignr_epi8(high, low, 12));
+    else if (nbytes == 24)
+        _mm_storel_epi64((__m128i *)(to + 16), high);
     else if (nbytes == 20)
         hli_store32(to + 16, (uint32_t)_mm_cvtsi128_si32(high), 0);
 }

@@ -306,12 +306,80 @@ SHA_FN void sha256_whole_sha(unsigned N, load_padded_fn *load_padded, const stru
         _mm_storeu_si128((__m128i *)digests[l], first);
         if (whole->digest_nbytes == 32) {
             _mm_storeu_si128((__m128i *)(digests[l] + 16), second);
-        } else { /* SHA-224 */
-            _mm_storel_epi64((__m128i *)(digests[l] + 16), second);
-            hli_store32(digests[l] + 24, (uint32_t)_mm_extract_epi32(second, 2), 0);
+        } else { /* SHA-224, and digests of 16, 20 or 24 bytes */
+            const size_t nbytes_left = whole->digest_nbytes - 16;
+            if (nbytes_left >= 8)
+                _mm_storel_epi64((__m128i *)(digests[l] + 16), second);
+            if (nbytes_left % 8 != 0)
+                hli_store32(digests[l] + 12 + nbytes_left,
+                            (uint32_t)(nbytes_left == 4 ? _mm_cvtsi128_si32(second) : _mm_extract_epi32(second, 2)), 0);
         }
     }
 }
+
+/* N chains (hli_chain_fn): the digest lies in quadruples 1 and 2 of the block, and, if it has more than 16 bytes, in
+ * quadruple 3; the byte that counts in quadruple 1. Two shuffles each move a half of the digest to its place: byte b of a
+ * quadruple, or of a half, is byte b ^ 3 of the register, which has words. */
+SHA_FN int sha256_chain_sha(unsigned N, const struct hli_links *links, const uint32_t *begin,
+                            uint32_t *state, const uint8_t *const msg[])
+{
+    const __m128i swap = sha256_swap();
+    __m128i abef[4], cdgh[4], abef0[4], cdgh0[4], rings[4][4], last[4], kept[4][3], words0[4], moves[2][2];
+    uint8_t first[32], second[32], keep[48], one[16] = {0};
+
+    if (links->at < 16 || links->at >= 32 || (links->count_at < 64 && links->count_at / 16 != 1))
+        return 0;
+    for (unsigned b = 0; b < 48; b++) {
+        const unsigned i = 16 + b - links->at; /* byte of the digest */
+        keep[b ^ 3] = i < links->nbytes ? 0 : 0xff;
+        if (b < 32) {
+            first[b ^ 3] = i < 16 && i < links->nbytes ? (uint8_t)(i ^ 3) : 0x80;
+            second[b ^ 3] = i < 16 && i + 16 < links->nbytes ? (uint8_t)(i ^ 3) : 0x80;
+        }
+    }
+    if (links->count_at < 64)
+        one[links->count_at % 16 ^ 3] = 1;
+    for (unsigned b = 0; b < 2; b++) {
+        moves[0][b] = _mm_loadu_si128((const __m128i *)first + b);
+        moves[1][b] = _mm_loadu_si128((const __m128i *)second + b);
+    }
+    sha256_load(N, begin, abef0, cdgh0);
+    EACH_MESSAGE(l) {
+        load_block(rings[l], &last[l], msg[l], swap);
+        words0[l] = rings[l][0];
+        UNROLLED(3)
+        for (unsigned i = 0; i < 3; i++)
+            kept[l][i] = _mm_and_si128(rings[l][1 + i], _mm_loadu_si128((const __m128i *)keep + i));
+    }
+    for (unsigned left = links->nsteps;; left--) {
+        EACH_MESSAGE(l) {
+            abef[l] = abef0[l];
+            cdgh[l] = cdgh0[l];
+        }
+        sha256_64_rounds(N, abef, cdgh, rings, last, NULL);
+        sha256_add(N, abef, cdgh, abef0, cdgh0);
+        if (left == 1)
+            break;
+        EACH_MESSAGE(l) {
+            const __m128i front = REVERSED(_mm_unpackhi_epi64(cdgh[l], abef[l]));
+            const __m128i back = REVERSED(_mm_unpacklo_epi64(cdgh[l], abef[l]));
+            kept[l][0] = _mm_add_epi32(kept[l][0], _mm_loadu_si128((const __m128i *)one));
+            rings[l][0] = words0[l];
+            rings[l][1] = _mm_or_si128(kept[l][0], _mm_shuffle_epi8(front, moves[0][0]));
+            rings[l][2] = _mm_or_si128(kept[l][1], _mm_or_si128(_mm_shuffle_epi8(front, moves[0][1]),
+                                                                _mm_shuffle_epi8(back, moves[1][0])));
+            last[l] = rings[l][3] = _mm_or_si128(kept[l][2], _mm_shuffle_epi8(back, moves[1][1]));
+        }
+    }
+    sha256_store(N, state, abef, cdgh);
+    return 1;
+}
+
+#define INSTANCE_CHAIN(name, n) \
+    SHA_TARGET int hli_##name(const struct hli_links *links, const void *begin, void *states, const uint8_t *const msg[]) \
+    { \
+        return sha256_chain_sha(n, links, begin, states, msg); \
+    }
 
 /* ---- SHA-1: ABCD, the first letter in the highest lane, and E in the highest lane of its own register. ---- */
 

@@ -1,0 +1,165 @@
+/* chain.c: a digest that is hashed again and again in its row, with a byte that counts.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The rows of a call go through the lanes in groups, in their order. A group takes as many steps as its shortest row
+ * has left, then goes on without that row. The kernel's function for chains (hli_chain_fn) keeps digest and counter in
+ * the lanes from step to step; other kernels read each block from memory, where the digest of the step before was
+ * written.
+ */
+#include "chain.h"
+#include "job.h"
+
+/* Burned in addition to the stack below the driver: the frames of hli_run_chains and of hl_chains. */
+enum { CHAINS_NBYTES = 13 << 10 };
+
+/* Advances n blocks by nsteps. Idle lanes work on the first. */
+static void step(const struct hli_chains *chains, const hl_kernel *kernel, uint8_t *const blocks[], const size_t at[],
+                 unsigned n, unsigned nsteps)
+{
+    const hl_alg_info *alg = chains->plan.first.alg;
+    const struct hli_edges edges = hli_edges_of(&chains->plan);
+    hli_chain_fn *const chain = hli_chain_of(kernel);
+    struct hli_links links = chains->links;
+    union hli_lane_states begin, states;
+    const uint8_t *msg[HLI_LANES];
+    uint8_t *to[HLI_LANES];
+
+    links.nsteps = nsteps;
+    hli_begin_lanes(&chains->plan.first, kernel->nlanes, at, n, &begin);
+    for (unsigned l = 0; l < kernel->nlanes; l++) {
+        msg[l] = blocks[l < n ? l : 0];
+        to[l] = blocks[l < n ? l : 0] + links.at;
+    }
+    if (chain != NULL && chain(&links, &begin, &states, msg)) {
+        edges.digests(alg, &states, kernel->nlanes, n, to);
+    } else {
+        for (unsigned left = nsteps; left > 0; left--) {
+            hli_copy(&states, &begin, kernel->nlanes * hli_state_nbytes(alg));
+            hli_advance_lanes(kernel, alg, &states, msg, 1);
+            edges.digests(alg, &states, kernel->nlanes, n, to);
+            for (unsigned l = 0; left > 1 && links.count_at < links.block_nbytes && l < n; l++)
+                blocks[l][links.count_at]++;
+        }
+        nsteps = 1; /* is still to be counted */
+    }
+    for (unsigned l = 0; links.count_at < links.block_nbytes && l < n; l++)
+        blocks[l][links.count_at] = (uint8_t)(blocks[l][links.count_at] + nsteps);
+}
+
+HLI_NOINLINE void hli_run_chains(const struct hli_chains *chains, uint8_t *const blocks[], const uint8_t *nsteps,
+                                 unsigned all_steps, size_t count)
+{
+    const struct hli_plan *plan = &chains->plan;
+
+    for (size_t i = 0; i < count;) {
+        const unsigned nlanes = hli_kernel(plan, &plan->first, count - i)->nlanes;
+        unsigned n = count - i < nlanes ? (unsigned)(count - i) : nlanes, left[HLI_LANES];
+        uint8_t *active[HLI_LANES];
+        size_t at[HLI_LANES];
+        for (unsigned l = 0; l < n; l++) {
+            at[l] = i + l;
+            active[l] = blocks[i + l];
+            left[l] = nsteps == NULL ? all_steps : nsteps[i + l];
+        }
+        i += n;
+        for (unsigned shortest = 0;;) {
+            unsigned nleft = 0;
+            for (unsigned l = 0; l < n; l++)
+                if (left[l] > shortest) {
+                    at[nleft] = at[l];
+                    active[nleft] = active[l];
+                    left[nleft++] = left[l] - shortest;
+                }
+            n = nleft;
+            if (n == 0)
+                break;
+            shortest = left[0];
+            for (unsigned l = 1; l < n; l++)
+                shortest = left[l] < shortest ? left[l] : shortest;
+            for (unsigned l = 0; l < n;) {
+                const hl_kernel *kernel = hli_kernel(plan, &plan->first, n - l);
+                const unsigned nhere = n - l < kernel->nlanes ? n - l : kernel->nlanes;
+                step(chains, kernel, active + l, at + l, nhere, shortest);
+                l += nhere;
+            }
+        }
+    }
+}
+
+/* The rows as padded blocks, a few at a time, and back. */
+static HLI_NOINLINE void run_rows(const struct hli_chains *chains, const hl_chain *job, uint64_t nbefore)
+{
+    const hl_alg_info *alg = chains->plan.first.alg;
+    struct hli_tails tails;
+    uint8_t *blocks[HLI_LANES];
+    const unsigned room = (unsigned)(sizeof tails / hli_tail_nbytes(alg));
+
+    for (size_t i = 0; i < job->count;) {
+        const unsigned n = job->count - i < room ? (unsigned)(job->count - i) : room;
+        uint8_t *const rows = job->rows + i * job->stride;
+        for (unsigned r = 0; r < n; r++) {
+            const uint8_t *const row = rows + r * job->stride;
+            blocks[r] = hli_tail(alg, &tails, r);
+            hli_pad_scalar(alg, 1, &row, &job->row_nbytes, nbefore, 1, blocks[r]);
+        }
+        hli_run_chains(chains, blocks, job->nsteps == NULL ? NULL : job->nsteps + i, job->all_steps, n);
+        for (unsigned r = 0; r < n; r++)
+            hli_copy(rows + r * job->stride, blocks[r], job->row_nbytes);
+        i += n;
+    }
+    if (job->is_secret != 0)
+        hli_wipe(&tails, sizeof tails);
+}
+
+hl_status hl_chains(const hl_chain *job)
+{
+    if (job == NULL)
+        return HL_ENULL;
+    if (job->nbytes < sizeof *job || job->is_secret > 1 || job->reserved != 0)
+        return HL_EJOB;
+    for (size_t i = sizeof *job; i < job->nbytes; i++) /* fields of a later version, unknown here */
+        if (((const uint8_t *)job)[i] != 0)
+            return HL_EJOB;
+    const hl_alg_info *info = hl_alg_find((hl_alg)job->alg);
+    struct hli_chains chains;
+
+    if (info == NULL || hli_is_counted(info))
+        return HL_EALG;
+    const size_t nbytes = job->row_nbytes, digest_nbytes = job->digest_nbytes, at = job->digest_at;
+    hl_alg_info truncated = *info;
+    hl_status status = hli_check_call(info, NULL, job->count, job->rows, &chains.plan);
+    if (status != HL_OK)
+        return status;
+    if (nbytes > hli_longest_in_one_block(info))
+        return HL_ELENGTH;
+    if (digest_nbytes == 0 || digest_nbytes > info->digest_nbytes || at > nbytes || digest_nbytes > nbytes - at ||
+        job->stride < nbytes || (job->count_at >= at && job->count_at < at + digest_nbytes))
+        return HL_EJOB;
+    const hl_messages rows = {HL_ROWS, 0, job->count, job->rows, job->stride, nbytes};
+    uint64_t nbefore = 0;
+    if (job->begin != NULL) {
+        if (job->begin->alg != (uint32_t)info->alg || job->begin->nbytes > HL_MESSAGE_MAX_NBYTES - nbytes)
+            return HL_ESTATE;
+        if (hli_rest_of_block(info, job->begin->nbytes) != 0)
+            return HL_EJOB;
+        nbefore = job->begin->nbytes;
+    }
+    status = hli_check_rows(&rows, nbefore);
+    for (size_t i = 0; status == HL_OK && job->count_at < nbytes && i < job->count; i++)
+        if ((job->nsteps == NULL ? job->all_steps : job->nsteps[i]) >
+            UINT8_MAX - (unsigned)job->rows[i * job->stride + job->count_at])
+            status = HL_ELENGTH;
+    if (status != HL_OK)
+        return status;
+    truncated.digest_nbytes = (uint32_t)digest_nbytes;
+    chains.plan.first.alg = &truncated;
+    if (job->begin != NULL)
+        chains.plan.first.begin = &job->begin->state;
+    chains.links = (struct hli_links){0, info->block_nbytes, (unsigned)at, (unsigned)digest_nbytes,
+                                      job->count_at < nbytes ? (unsigned)job->count_at : info->block_nbytes};
+    run_rows(&chains, job, nbefore);
+    if (job->is_secret != 0)
+        hli_burn((size_t)HLI_MANY_NBYTES + HL_KERNEL_STACK_NBYTES + CHAINS_NBYTES);
+    return HL_OK;
+}
