@@ -221,19 +221,13 @@ const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **wo
 
 hli_chain_fn *hli_chain_of(const hl_kernel *kernel)
 {
-    static const struct {
-        unsigned row;
-        hli_chain_fn *chain;
-    } all[] = {
-#define CHAIN(body, row, function, isa) {ROW_##row, BUILT(body, isa, hli_##function)},
+    static hli_chain_fn *const chains[ROW_COUNT] = {
+#define CHAIN(body, row, function, isa) [ROW_##row] = BUILT(body, isa, hli_##function),
 #include "registry.def"
-        {ROW_COUNT, 0}};
+    };
     const struct hli_row *const rows = hli_rows;
 
-    for (unsigned i = 0; all[i].row != ROW_COUNT; i++)
-        if (&rows[all[i].row].kernel == kernel)
-            return all[i].chain;
-    return NULL;
+    return chains[hli_row_of(kernel) - rows];
 }
 
 struct hli_edges hli_choose_edges(uint32_t word)

@@ -82,6 +82,7 @@ struct scratch {
     uint8_t rows[ROWS * ROW_NBYTES] __attribute__((aligned(64)));
     uint8_t wide[LEAVES * WIDE_NBYTES] __attribute__((aligned(64)));
     uint8_t nodes[FORS_LEAVES * MAX_N];
+    uint8_t models[LEAVES * ROW_NBYTES]; /* of rows */
     uint16_t order[MAX_CHAINS];
     uint8_t digits[MAX_CHAINS];
     hl_slh_task task;
@@ -185,6 +186,31 @@ static void set_key(struct slh *s, const uint8_t *pk_seed, const uint8_t *sk_see
     s->h.first.begin_nbytes = s->h_alg.block_nbytes;
 }
 
+/* A value has 16, 24 or 32 bytes: two copies of 16, of which the second may overlap the first. */
+HLI_INLINE void copy_value(const struct slh *s, uint8_t *to, const uint8_t *from)
+{
+    const unsigned second = s->set->n - 16;
+
+    hli_copy(to, from, 16);
+    if (second != 0)
+        hli_copy(to + second, from + second, 16);
+}
+
+/* A copy of a row up to its first value, and something behind. */
+HLI_INLINE void copy_head(uint8_t *row, const uint8_t *from)
+{
+    hli_copy(row, from, 64);
+}
+
+/* A copy of a padded row of one value. */
+HLI_INLINE void copy_block(const struct slh *s, uint8_t *row, const uint8_t *from)
+{
+    if (s->set->is_shake)
+        hli_copy(row, from, ROW_NBYTES);
+    else
+        hli_copy(row, from, 64);
+}
+
 /* Begins a row: PK.seed, and an address whose words are zeros. */
 static void put_address(const struct slh *s, uint8_t *row, const uint8_t *pk_seed, unsigned layer, uint64_t tree,
                         unsigned type)
@@ -199,7 +225,7 @@ static void put_address(const struct slh *s, uint8_t *row, const uint8_t *pk_see
 
 HLI_INLINE void put_value(const struct slh *s, uint8_t *row, const uint8_t *value)
 {
-    hli_copy(row + s->value, value, s->set->n);
+    copy_value(s, row + s->value, value);
 }
 
 /* Pads a row of one value to a block. */
@@ -325,7 +351,8 @@ static void climb(const struct slh *s, const struct forest *f, struct scratch *s
             for (uint32_t r = 0; r < nrows; r++) {
                 uint8_t *row = scratch->rows + r * ROW_NBYTES;
                 put_node(s, f, row, first / 2 + i + r, z + 1);
-                hli_copy(row + s->value, nodes + 2 * (i + r) * (size_t)n, 2 * n);
+                copy_value(s, row + s->value, nodes + 2 * (i + r) * (size_t)n);
+                copy_value(s, row + s->value + n, nodes + (2 * (i + r) + 1) * (size_t)n);
             }
             hash_rows(s, scratch->rows, ROW_NBYTES, 2, nrows, nodes + i * (size_t)n);
         }
@@ -337,15 +364,18 @@ static void fors_leaves(const struct slh *s, const struct forest *f, struct scra
                         uint32_t count, uint8_t *leaves)
 {
     const unsigned n = s->set->n;
+    uint8_t *const model = scratch->models;
 
+    put_node(s, f, model, 0, 0);
+    model[s->type] = FORS_PRF;
+    put_value(s, model, s->sk_seed);
+    pad(s, model);
     for (uint32_t i = 0; i < count; i += ROWS) {
         const uint32_t nrows = (uint32_t)minimum(count - i, ROWS);
         for (uint32_t r = 0; r < nrows; r++) {
             uint8_t *row = scratch->rows + r * s->stride;
-            put_node(s, f, row, first + i + r, 0);
-            row[s->type] = FORS_PRF;
-            put_value(s, row, s->sk_seed);
-            pad(s, row);
+            copy_block(s, row, model);
+            hli_store32(row + s->word3, first + i + r, 1);
         }
         hash_blocks(s, scratch->rows, NULL, 1, 0, nrows);
         for (uint32_t r = 0; r < nrows; r++) {
@@ -353,11 +383,11 @@ static void fors_leaves(const struct slh *s, const struct forest *f, struct scra
             const uint32_t number = first + i + r, tree = number >> f->height;
             row[s->type] = FORS_TREE;
             if ((number & ((UINT32_C(1) << f->height) - 1)) == f->place->fors[tree])
-                hli_copy(part_of(s, f, tree), row + s->value, n);
+                copy_value(s, part_of(s, f, tree), row + s->value);
         }
         hash_blocks(s, scratch->rows, NULL, 1, 0, nrows);
         for (uint32_t r = 0; r < nrows; r++)
-            hli_copy(leaves + (i + r) * (size_t)n, scratch->rows + r * s->stride + s->value, n);
+            copy_value(s, leaves + (i + r) * (size_t)n, scratch->rows + r * s->stride + s->value);
     }
 }
 
@@ -400,7 +430,6 @@ HLI_INLINE uint8_t *public_value(const struct slh *s, struct scratch *scratch, s
 static void tree_leaves(const struct slh *s, const struct forest *f, struct scratch *scratch, uint32_t first,
                         uint32_t count, uint8_t *leaves)
 {
-    const unsigned n = s->set->n;
     const uint32_t nchains = count * s->len;
     uint32_t leaf = 0, chain = 0;
 
@@ -408,19 +437,23 @@ static void tree_leaves(const struct slh *s, const struct forest *f, struct scra
         const uint32_t nrows = (uint32_t)minimum(nchains - i, ROWS);
         uint32_t l = leaf, c = chain;
         for (uint32_t r = 0; r < nrows; r++) {
-            const uint32_t number = first + l, layer = f->first + (number >> f->height);
-            const uint32_t index = number & ((UINT32_C(1) << f->height) - 1);
-            const uint64_t tree = tree_at(s, f->place, layer);
-            put_chain(s, scratch->rows + r * s->stride, layer, tree, index, c);
-            if (c == 0)
+            uint8_t *row = scratch->rows + r * s->stride;
+            if (c == 0) {
+                const uint32_t number = first + l, layer = f->first + (number >> f->height);
+                const uint32_t index = number & ((UINT32_C(1) << f->height) - 1);
+                const uint64_t tree = tree_at(s, f->place, layer);
+                put_chain(s, scratch->models, layer, tree, index, 0);
                 put_public(s, scratch, l, s->pk_seed, layer, tree, index);
+            }
+            copy_block(s, row, scratch->models);
+            row[s->word2 + 3] = (uint8_t)c;
             if (++c == s->len)
                 l++, c = 0;
         }
         begin_chains(s, scratch->rows, nrows);
         hash_blocks(s, scratch->rows, NULL, 15, 1, nrows);
         for (uint32_t r = 0; r < nrows; r++) {
-            hli_copy(public_value(s, scratch, leaf, chain), scratch->rows + r * s->stride + s->value, n);
+            copy_value(s, public_value(s, scratch, leaf, chain), scratch->rows + r * s->stride + s->value);
             if (++chain == s->len)
                 leaf++, chain = 0;
         }
@@ -680,6 +713,13 @@ static void climb_paths(const struct slh *s, struct scratch *scratch, const stru
     const unsigned n = s->set->n;
     const size_t count = (size_t)g->count * steps->each;
 
+    for (unsigned i = 0; i < g->count; i++) {
+        uint8_t *model = scratch->models + i * ROW_NBYTES;
+        put_address(s, model, g->keys[i], steps->layer, tree_at(s, &g->places[i], steps->layer),
+                    steps->is_fors ? FORS_TREE : TREE);
+        if (steps->is_fors)
+            hli_store32(model + s->word1, g->places[i].leaf, 1);
+    }
     for (unsigned z = 1; z <= steps->height; z++)
         for (size_t i = 0; i < count; i += ROWS) {
             const size_t nrows = minimum(count - i, ROWS);
@@ -694,14 +734,11 @@ static void climb_paths(const struct slh *s, struct scratch *scratch, const stru
                 uint8_t *row = scratch->rows + r * ROW_NBYTES;
                 const unsigned is_right = leaf >> (z - 1) & 1;
                 owners[r] = (uint16_t)owner;
-                put_address(s, row, g->keys[owner], steps->layer, tree_at(s, f.place, steps->layer),
-                            f.is_fors ? FORS_TREE : TREE);
-                if (f.is_fors)
-                    hli_store32(row + s->word1, f.place->leaf, 1);
-                hli_store32(row + s->word2, z, 1);
+                copy_head(row, scratch->models + owner * ROW_NBYTES);
+                row[s->word2 + 3] = (uint8_t)z;
                 hli_store32(row + s->word3, (f.is_fors ? tree << across : 0) + (leaf >> z), 1);
-                hli_copy(row + s->value + is_right * n, node, n);
-                hli_copy(row + s->value + (1 - is_right) * n, sibling, n);
+                copy_value(s, row + s->value + is_right * n, node);
+                copy_value(s, row + s->value + (1 - is_right) * n, sibling);
             }
             hash_rows_of(s, scratch, g, owners, scratch->rows, ROW_NBYTES, 2, nrows, scratch->nodes + i * n);
         }
@@ -729,7 +766,7 @@ static void verify_fors(const struct slh *s, struct scratch *scratch, struct gro
         }
         hash_blocks_of(s, scratch, g, owners, scratch->rows, NULL, nrows);
         for (size_t r = 0; r < nrows; r++)
-            hli_copy(scratch->nodes + (i + r) * n, scratch->rows + r * s->stride + s->value, n);
+            copy_value(s, scratch->nodes + (i + r) * n, scratch->rows + r * s->stride + s->value);
     }
     climb_paths(s, scratch, g, &(struct steps){1, k, 0, s->set->a});
     for (unsigned i = 0; i < g->count; i++) {
@@ -752,7 +789,11 @@ static void verify_layer(const struct slh *s, struct scratch *scratch, struct gr
 
     for (unsigned i = 0; i < g->count; i++) {
         const struct place *place = &g->places[i];
+        uint8_t *model = scratch->models + i * ROW_NBYTES;
         digits_of(s, g->values + i * n, scratch->digits + i * s->len);
+        put_address(s, model, g->keys[i], layer, tree_at(s, place, layer), WOTS_HASH);
+        hli_store32(model + s->word1, leaf_at(s, place, layer), 1);
+        pad(s, model);
         put_public(s, scratch, i, g->keys[i], layer, tree_at(s, place, layer), leaf_at(s, place, layer));
     }
     sort(scratch->digits, count, 1, scratch->order);
@@ -766,17 +807,15 @@ static void verify_layer(const struct slh *s, struct scratch *scratch, struct gr
             uint8_t *row = scratch->rows + r * s->stride;
             owners[r] = (uint16_t)owner;
             nsteps[r] = (uint8_t)(15 - digit);
-            put_address(s, row, g->keys[owner], layer, tree_at(s, f.place, layer), WOTS_HASH);
-            hli_store32(row + s->word1, leaf_at(s, f.place, layer), 1);
-            hli_store32(row + s->word2, chain, 1);
+            copy_block(s, row, scratch->models + owner * ROW_NBYTES);
+            row[s->word2 + 3] = (uint8_t)chain;
             row[s->word3 + 3] = (uint8_t)digit;
             put_value(s, row, part_of(s, &f, 0) + chain * (size_t)n);
-            pad(s, row);
         }
         hash_blocks_of(s, scratch, g, owners, scratch->rows, nsteps, nrows);
         for (size_t r = 0; r < nrows; r++)
-            hli_copy(public_value(s, scratch, scratch->order[i + r] / s->len, scratch->order[i + r] % s->len),
-                     scratch->rows + r * s->stride + s->value, n);
+            copy_value(s, public_value(s, scratch, scratch->order[i + r] / s->len, scratch->order[i + r] % s->len),
+                       scratch->rows + r * s->stride + s->value);
     }
     for (unsigned i = 0; i < g->count; i++)
         owners[i] = (uint16_t)i;

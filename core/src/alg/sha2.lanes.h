@@ -212,33 +212,98 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 LV_WHOLE(lv, NAMED, 8, NROUNDS, 1)
 
 #if SHA2_WORD == 32 && LANES > 1
+/* Rounds 4 to 63 of the block w behind the first four, which have left `fourth`, and the sum with the state `begin`. w
+ * has room for LINKED_ROOM words; all behind the 16 first ones are written, or, in a ring, these. */
+LV_FN void sha256_linked(const uint32_t *begin, const uint32_t *fourth, uint32_t *s, lv32 *w)
+{
+    const uint32_t *k = hli_sha256_k;
+    lv32 a = lv32_load(fourth), b = lv32_load(fourth + LANES), c = lv32_load(fourth + 2 * LANES),
+         d = lv32_load(fourth + 3 * LANES), e = lv32_load(fourth + 4 * LANES), f = lv32_load(fourth + 5 * LANES),
+         g = lv32_load(fourth + 6 * LANES), h = lv32_load(fourth + 7 * LANES);
+#  ifdef lv32_and
+    lv32 bc = lv32_xor(f, g);
+#  endif
+#  define ROUNDS4(WK) \
+      do { \
+          ROUND(WK(4), e, f, g, h, a, b, c, d); \
+          ROUND(WK(5), d, e, f, g, h, a, b, c); \
+          ROUND(WK(6), c, d, e, f, g, h, a, b); \
+          ROUND(WK(7), b, c, d, e, f, g, h, a); \
+      } while (0)
+#  if LV_STAGES || defined(LV_WRITTEN_OUT)
+#    define LINKED_ROOM 16
+    LV_RELOAD(k);
+    LV_UNROLL(5)
+    for (unsigned t0 = 0; t0 < NROUNDS; t0 += 16) {
+        if (t0 == 0)
+            ROUNDS4(COMPUTED);
+        else
+            ROUNDS8(COMPUTED, 0);
+        ROUNDS8(COMPUTED, 8);
+    }
+#  else
+#    define LINKED_ROOM NROUNDS
+    const uint32_t *const last = k + NROUNDS - 16, *const end = k + NROUNDS;
+    for (unsigned t = 0; t < 4; t++)
+        w[t + 16] = SCHEDULE(w[t], w[t + 1], w[t + 9], w[t + 14]);
+    ROUNDS4(COMPUTING);
+    for (k += 8, w += 8; k < last; k += AT_ONCE, w += AT_ONCE)
+        ROUNDS(COMPUTING);
+    for (; k < end; k += AT_ONCE, w += AT_ONCE)
+        ROUNDS(COMPUTED);
+#  endif
+#  undef ROUNDS4
+#  define ADD(i, x) lv32_store(s + (i) * LANES, lv32_add(lv32_load(begin + (i) * LANES), x))
+    ADD(0, a), ADD(1, b), ADD(2, c), ADD(3, d), ADD(4, e), ADD(5, f), ADD(6, g), ADD(7, h);
+#  undef ADD
+}
+
 /* Words i to i + n - 1 of the block w = the first words of the states, moved back by `by` bytes, a literal: the last word
  * then reaches into the next. The bytes before and behind stay. */
 #  define BEHIND(x, by) lv32_shr(lv32_rol(x, 8 * (by)), 8 * (by))
 #  define PUT(by) \
-    do { \
-        lv32 before = lv32_xor(w[i], BEHIND(w[i], by)); \
-        for (unsigned j = 0; j < n; j++) { \
-            const lv32 x = lv32_load(s + j * LANES), moved = lv32_shr(x, 8 * (by)); \
-            w[i + j] = lv32_xor(before, moved); \
-            before = lv32_xor(lv32_ror(x, 8 * (by)), moved); \
-        } \
-        w[i + n] = lv32_xor(before, BEHIND(w[i + n], by)); \
-    } while (0)
+      do { \
+          lv32 before = lv32_xor(w[i], BEHIND(w[i], by)); \
+          for (unsigned j = 0; j < n; j++) { \
+              const lv32 x = lv32_load(s + j * LANES), moved = lv32_shr(x, 8 * (by)); \
+              w[i + j] = lv32_xor(before, moved); \
+              before = lv32_xor(lv32_ror(x, 8 * (by)), moved); \
+          } \
+          w[i + n] = lv32_xor(before, BEHIND(w[i + n], by)); \
+      } while (0)
 
-LV_KERNEL int NAME(chain)(const struct hli_links *links, const void *begin, void *state, const uint8_t *const msg[])
+#  define FIRST(t) lv32_add(w[t], lv32_splat(k[t]))
+/* The first four words stay from step to step, and the rounds with them. */
+LV_KERNEL int NAME(chain)(const struct hli_links *links, const void *states, void *state, const uint8_t *const msg[])
 {
-    uint32_t *const s = state;
     const unsigned i = links->at / 4, n = links->nbytes / 4;
-    lv32 w[LV_CHAIN_ROOM(NROUNDS)];
+    const uint32_t *const begin = states, *k = hli_sha256_k;
+    uint32_t fourth[8 * LANES] __attribute__((aligned(64))), *s = (uint32_t *)(uintptr_t)begin;
+    lv32 w[LINKED_ROOM];
 
-    if (links->nbytes % 4 != 0)
+    if (links->nbytes % 4 != 0 || links->at < 16 || links->count_at < 16)
         return 0;
     lv32_load_block(w, msg, 0, 1);
-    for (unsigned left = links->nsteps;; left--) {
+    {
+        LOAD_STATE();
+        ROUND(FIRST(0), a, b, c, d, e, f, g, h);
+        ROUND(FIRST(1), h, a, b, c, d, e, f, g);
+        ROUND(FIRST(2), g, h, a, b, c, d, e, f);
+        ROUND(FIRST(3), f, g, h, a, b, c, d, e);
+        const lv32 all[8] = {a, b, c, d, e, f, g, h};
         for (unsigned j = 0; j < 8; j++)
-            lv32_store(s + j * LANES, lv32_load((const uint32_t *)begin + j * LANES));
-        LV_CHAIN_BLOCK(sha256, w);
+            lv32_store(fourth + j * LANES, all[j]);
+    }
+    s = state;
+    for (unsigned left = links->nsteps;; left--) {
+#  if LINKED_ROOM == 16
+        lv32 ring[16];
+        for (unsigned j = 0; j < 16; j++)
+            ring[j] = w[j];
+        sha256_linked(begin, fourth, s, ring);
+#  else
+        sha256_linked(begin, fourth, s, w);
+#  endif
         if (left == 1)
             return 1;
         if (links->count_at < 64)
@@ -256,7 +321,9 @@ LV_KERNEL int NAME(chain)(const struct hli_links *links, const void *begin, void
     }
 }
 #  undef BEHIND
+#  undef FIRST
 #  undef PUT
+#  undef LINKED_ROOM
 #endif
 
 #if LANES == 1

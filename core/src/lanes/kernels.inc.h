@@ -186,25 +186,6 @@ struct given {
       }
 #endif
 
-/* In a function for chains: hashes the block w, which stays; it has room for LV_CHAIN_ROOM(nrounds) words. */
-#if LV_STAGES
-#  define LV_CHAIN_ROOM(nrounds)  16
-#  define LV_CHAIN_BLOCK(name, w) \
-      LV_PASTE(name, last)(state, NULL, NULL, &(struct given){NULL, NULL, 0, w, 0})
-#elif defined(LV_WRITTEN_OUT)
-#  define LV_CHAIN_ROOM(nrounds) 16
-#  define LV_CHAIN_BLOCK(name, w) \
-      do { \
-          lv32 ring[16]; \
-          for (unsigned j = 0; j < 16; j++) \
-              ring[j] = (w)[j]; \
-          LV_PASTE(name, block)(state, ring, NULL, 0, NULL, 0); \
-      } while (0)
-#else
-#  define LV_CHAIN_ROOM(nrounds)  (nrounds)
-#  define LV_CHAIN_BLOCK(name, w) LV_PASTE(name, block)(state, w, NULL, 0, NULL, 0)
-#endif
-
 /* Makes name##_whole, and if blocks are staged name##_words. nwords: the words of the state; room: as in LV_BLOCKS. */
 #define LV_BEGIN_WHOLE(lv, nwords) \
     LV_PASTE(lv, word) state[(nwords) * LV_PASTE(lv, nlanes)] __attribute__((aligned(64))); \
