@@ -250,6 +250,59 @@ static void check_import(const hl_alg_info *alg)
         fail(alg, "hl_update after hl_import", 0, 1, nbytes);
 }
 
+/* Digests that are cut, of the first n messages, all of one length. */
+static void check_cut(const hl_alg_info *alg, const uint8_t *base, size_t stride, size_t row_nbytes, size_t n)
+{
+    const size_t size = next_byte() % alg->digest_nbytes + 1;
+    uint8_t *const digests = digest_memory.end - n * size, right[HL_DIGEST_MAX_NBYTES];
+    const hl_job job = {.nbytes = sizeof job, .alg = (uint32_t)alg->alg, .digest_nbytes = size, .digests = digests,
+                        .messages = {.layout = HL_ROWS, .count = n, .base = base, .stride = stride, .nbytes = row_nbytes}};
+
+    memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
+    if (hl_run(&job) != HL_OK || (digests != digest_memory.begin && digests[-1] != 0xa5))
+        fail(alg, "hl_run of cut digests", 0, n, size);
+    for (size_t i = 0; i < n; i += 1 + n / 16) {
+        oracle_long(alg, base + i * stride, row_nbytes, right, size);
+        if (memcmp(digests + i * size, right, size) != 0)
+            fail(alg, "hl_run of cut digests", i, n, size);
+    }
+}
+
+/* Chains in rows at the end of digest_memory, beside a loop over the reference. */
+static void check_chains(const hl_alg_info *alg)
+{
+    enum { MAX_ROWS = 40 };
+    static uint8_t right[MAX_ROWS * (HL_BLOCK_MAX_NBYTES + 60)];
+    uint8_t nsteps[MAX_ROWS], digest[HL_DIGEST_MAX_NBYTES];
+    const size_t most = alg->block_nbytes - 1 - (alg->ending == HL_STRENGTHENED ? alg->block_nbytes / 8 : 0);
+    const size_t size = next_byte() % (alg->digest_nbytes < most ? alg->digest_nbytes : most) + 1;
+    const size_t nbytes = size + next_byte() % (most - size + 1), at = next_byte() % (nbytes - size + 1);
+    const size_t stride = nbytes + next_byte() % 60, count = next_byte() % MAX_ROWS + 1;
+    const size_t outside = nbytes - size, place = outside == 0 ? 0 : next_byte() % outside;
+    const size_t count_at = outside == 0 || next_byte() % 4 == 0 ? nbytes + place : place < at ? place : place + size;
+    uint8_t *const rows = digest_memory.end - ((count - 1) * stride + nbytes);
+
+    for (size_t i = 0; i < (count - 1) * stride + nbytes; i++)
+        rows[i] = right[i] = (uint8_t)(input.bytes[i % INPUT_MAX_NBYTES] + i);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *const row = right + i * stride;
+        if (count_at < nbytes)
+            row[count_at] = rows[i * stride + count_at] &= 127;
+        nsteps[i] = (uint8_t)(next_byte() % 20);
+        for (unsigned step = 0; step < nsteps[i]; step++) {
+            oracle(alg, row, nbytes, digest);
+            memcpy(row + at, digest, size);
+            if (count_at < nbytes)
+                row[count_at]++;
+        }
+    }
+    const hl_chain chain = {.nbytes = sizeof chain, .alg = (uint32_t)alg->alg, .nsteps = nsteps, .rows = rows,
+                            .stride = stride, .row_nbytes = nbytes, .count = count, .digest_at = at,
+                            .digest_nbytes = size, .count_at = count_at, .is_secret = (uint32_t)(size % 2)};
+    if (hl_chains(&chain) != HL_OK || memcmp(rows, right, (count - 1) * stride + nbytes) != 0)
+        fail(alg, "hl_chains", 0, count, nbytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
 {
@@ -308,6 +361,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     DIGESTS();
     check(alg, "hl_hash_rows", hl_hash_rows(alg->alg, base, stride, row_nbytes, nrows, row_digests), row_digests,
           nrows);
+    if (alg->ending < HL_COUNTED) { /* BLAKE2 has other digests of other lengths */
+        check_cut(alg, base, stride, row_nbytes, nrows);
+        check_chains(alg);
+    }
 #undef DIGESTS
     hl_restrict(0);
     return 0;
