@@ -229,7 +229,7 @@ pub const HL_ESTATE: hl_status = 4;
 pub const HL_EISA: hl_status = 5;
 /// The given kernel does not implement the algorithm's body.
 pub const HL_EKERNEL: hl_status = 6;
-/// [`hl_hmac_verify`]: the tag does not belong to the message.
+/// [`hl_hmac_verify`], [`hl_slh_verify`]: the tag or signature does not belong to the message.
 pub const HL_ETAG: hl_status = 7;
 /// [`hl_run`]: a field is of a later version, or two fields contradict each other.
 pub const HL_EJOB: hl_status = 8;
@@ -415,9 +415,172 @@ pub struct hl_job {
     pub is_secret: u32,
     /// 0.
     pub reserved: u32,
-    /// Bytes of each digest, if the (second) algorithm is an [`HL_XOF`]; 0: the usual ones. [`HL_COUNTED`] and [`HL_TREE`]: up
-    /// to the digest's size.
+    /// Bytes of each digest of the (second) algorithm; 0: the usual ones. Up to the digest's size: its first bytes, and of an
+    /// [`HL_COUNTED`] a digest of that length. An [`HL_XOF`]: any number. Not with keys.
     pub digest_nbytes: usize,
+}
+
+/// Rows that [`hl_chains`] hashes again and again in place. Zero in a field means that the chains have no such part.
+///
+/// ```
+/// use hashloom_sys::*;
+/// use std::mem;
+///
+/// // A row of a byte that counts, and of 16 bytes that are hashed three times.
+/// let mut row = [0; 17];
+/// // SAFETY: a chain may be all zeros.
+/// let mut chain: hl_chain = unsafe { mem::zeroed() };
+/// chain.nbytes = mem::size_of::<hl_chain>();
+/// chain.alg = HL_SHA256;
+/// (chain.rows, chain.stride, chain.row_nbytes, chain.count) = (row.as_mut_ptr(), 17, 17, 1);
+/// (chain.digest_at, chain.digest_nbytes, chain.count_at) = (1, 16, 0);
+/// chain.all_steps = 3;
+/// // SAFETY: the row can be read and written.
+/// assert_eq!(unsafe { hl_chains(&chain) }, HL_OK);
+/// assert_eq!(row[0], 3);
+/// ```
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_chain {
+    /// `size_of::<hl_chain>()`.
+    pub nbytes: usize,
+    /// An [`hl_alg`] that is neither an [`HL_COUNTED`] nor an [`HL_TREE`].
+    pub alg: u32,
+    /// The steps of every row, if `nsteps` is NULL.
+    pub all_steps: u32,
+    /// NULL, or the steps of each row. Rows with many steps first take the least time.
+    pub nsteps: *const u8,
+    /// The first row.
+    pub rows: *mut u8,
+    /// Bytes from one row to the next, at least `row_nbytes`.
+    pub stride: usize,
+    /// Bytes in each row: one block with its padding at most.
+    pub row_nbytes: usize,
+    /// Number of rows.
+    pub count: usize,
+    /// The place in each row where its digest is written.
+    pub digest_at: usize,
+    /// The bytes of each digest that are written.
+    pub digest_nbytes: usize,
+    /// The place of the byte that becomes one more with each step, at most 255; none counts if it is `row_nbytes` or more.
+    pub count_at: usize,
+    /// NULL, or a stream of whole blocks that each row continues each time.
+    pub begin: *const hl_ctx,
+    /// 1: nothing of states stays on the stack and in registers.
+    pub is_secret: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// A parameter set of SLH-DSA (FIPS 205 section 11). `s`: small signatures; `f`: fast to sign.
+pub type hl_slh = c_uint;
+/// SLH-DSA-SHA2-128s.
+pub const HL_SLH_SHA2_128S: hl_slh = 1;
+/// SLH-DSA-SHAKE-128s.
+pub const HL_SLH_SHAKE_128S: hl_slh = 2;
+/// SLH-DSA-SHA2-128f.
+pub const HL_SLH_SHA2_128F: hl_slh = 3;
+/// SLH-DSA-SHAKE-128f.
+pub const HL_SLH_SHAKE_128F: hl_slh = 4;
+/// SLH-DSA-SHA2-192s.
+pub const HL_SLH_SHA2_192S: hl_slh = 5;
+/// SLH-DSA-SHAKE-192s.
+pub const HL_SLH_SHAKE_192S: hl_slh = 6;
+/// SLH-DSA-SHA2-192f.
+pub const HL_SLH_SHA2_192F: hl_slh = 7;
+/// SLH-DSA-SHAKE-192f.
+pub const HL_SLH_SHAKE_192F: hl_slh = 8;
+/// SLH-DSA-SHA2-256s.
+pub const HL_SLH_SHA2_256S: hl_slh = 9;
+/// SLH-DSA-SHAKE-256s.
+pub const HL_SLH_SHAKE_256S: hl_slh = 10;
+/// SLH-DSA-SHA2-256f.
+pub const HL_SLH_SHA2_256F: hl_slh = 11;
+/// SLH-DSA-SHAKE-256f.
+pub const HL_SLH_SHAKE_256F: hl_slh = 12;
+
+/// The description of one parameter set.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_slh_info {
+    /// "SLH-DSA-SHA2-128s", NUL-terminated, static.
+    pub name: *const c_char,
+    /// "2.16.840.1.101.3.4.3.20" (RFC 9909), NUL-terminated, static.
+    pub oid: *const c_char,
+    /// Its number.
+    pub set: hl_slh,
+    /// Bytes of a hash, and of each of a key's parts: 16, 24, 32.
+    pub n: u32,
+    /// The height of the hypertree.
+    pub h: u32,
+    /// Its layers.
+    pub d: u32,
+    /// The height of the FORS trees.
+    pub a: u32,
+    /// Their number.
+    pub k: u32,
+    /// 1: SHAKE256; 0: SHA-256, and if `n` > 16 SHA-512.
+    pub is_shake: u32,
+    /// 2 `n`: PK.seed, PK.root.
+    pub public_nbytes: usize,
+    /// 4 `n`: SK.seed, SK.prf, PK.seed, PK.root.
+    pub secret_nbytes: usize,
+    /// 7,856 to 49,856.
+    pub signature_nbytes: usize,
+}
+
+/// How a message becomes what is signed.
+pub type hl_slh_form = c_uint;
+/// The message, behind the context (FIPS 205 section 10.2.1).
+pub const HL_SLH_PURE: hl_slh_form = 0;
+/// A digest of the message, behind the context (section 10.2.2).
+pub const HL_SLH_PREHASH: hl_slh_form = 1;
+/// The message alone (section 9.2), for protocols that say so.
+pub const HL_SLH_INTERNAL: hl_slh_form = 2;
+
+/// A message to sign or verify.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_slh_message {
+    /// The message; with [`HL_SLH_PREHASH`] its digest.
+    pub data: *const c_void,
+    /// Its length in bytes.
+    pub nbytes: usize,
+    /// What the signature is for. Not with [`HL_SLH_INTERNAL`].
+    pub context: *const c_void,
+    /// 0 to 255.
+    pub context_nbytes: usize,
+    /// An [`hl_slh_form`].
+    pub form: u32,
+    /// With [`HL_SLH_PREHASH`]: an [`hl_alg`], one of SHA-2, SHA-3 and SHAKE.
+    pub prehash: u32,
+}
+
+/// What a call of SLH-DSA works with.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hl_slh_work {
+    /// Room for one call at a time; wiped after calls that have secrets.
+    pub scratch: *mut c_void,
+    /// At least [`hl_slh_scratch_nbytes`].
+    pub scratch_nbytes: usize,
+    /// Called every few milliseconds; the call ends with [`HL_ESTOPPED`] when it does not return 0.
+    pub is_stopped: Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>,
+    /// For `is_stopped`.
+    pub context: *mut c_void,
+}
+
+/// One key or one signature, made by many threads in `nparts` parts. It points at the caller's secret and signature, and
+/// is as secret as the key.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hl_slh_task {
+    /// An [`hl_slh`], or 0: not begun, or ended.
+    pub set: u32,
+    /// Number of parts.
+    pub nparts: u32,
+    /// For the library.
+    pub private_words: [u64; 2040],
 }
 
 /// The most significant digit of a nonce, or byte of a digest, comes first.
@@ -665,6 +828,77 @@ unsafe extern "C" {
     ) -> hl_status;
     /// Runs the job.
     pub fn hl_run(job: *const hl_job) -> hl_status;
+    /// Hashes rows again and again in place.
+    pub fn hl_chains(chain: *const hl_chain) -> hl_status;
+
+    /// Parameter set `i`; NULL beyond the last.
+    pub safe fn hl_slh_at(i: usize) -> *const hl_slh_info;
+    /// The description of one set; NULL if `set` is not an [`hl_slh`].
+    pub safe fn hl_slh_find(set: hl_slh) -> *const hl_slh_info;
+    /// The set of that name (NUL-terminated, in any case); NULL if there is none.
+    pub fn hl_slh_named(name: *const c_char) -> *const hl_slh_info;
+    /// Bytes of scratch that a call of SLH-DSA takes.
+    pub safe fn hl_slh_scratch_nbytes() -> usize;
+    /// The key of three secret random seeds of `n` bytes: SK.seed, SK.prf, PK.seed.
+    pub fn hl_slh_keygen(set: hl_slh, seeds: *const u8, secret: *mut u8, work: *const hl_slh_work) -> hl_status;
+    /// Signs, with `n` fresh random bytes, or none (NULL: deterministic), and verifies the signature.
+    pub fn hl_slh_sign(
+        set: hl_slh,
+        secret: *const u8,
+        message: *const hl_slh_message,
+        randomness: *const u8,
+        signature: *mut u8,
+        work: *const hl_slh_work,
+    ) -> hl_status;
+    /// [`HL_OK`] if the signature is one of the message and the key, else [`HL_ETAG`].
+    pub fn hl_slh_verify(
+        set: hl_slh,
+        public_key: *const u8,
+        message: *const hl_slh_message,
+        signature: *const u8,
+        signature_nbytes: usize,
+        work: *const hl_slh_work,
+    ) -> hl_status;
+    /// Signs many messages. `randomness`: `count * n` bytes, or NULL.
+    pub fn hl_slh_sign_many(
+        set: hl_slh,
+        secret: *const u8,
+        messages: *const hl_slh_message,
+        count: usize,
+        randomness: *const u8,
+        signatures: *mut u8,
+        work: *const hl_slh_work,
+    ) -> hl_status;
+    /// Verifies many signatures: `valid[i]` = 1 or 0; [`HL_OK`] if all are valid, else [`HL_ETAG`]. The key of signature `i`
+    /// is at `public_keys + i * key_stride` (0: one key).
+    pub fn hl_slh_verify_many(
+        set: hl_slh,
+        public_keys: *const u8,
+        key_stride: usize,
+        messages: *const hl_slh_message,
+        signatures: *const *const u8,
+        signature_nbytes: *const usize,
+        count: usize,
+        valid: *mut u8,
+        work: *const hl_slh_work,
+    ) -> hl_status;
+    /// Begins the key of three seeds.
+    pub fn hl_slh_begin_keygen(task: *mut hl_slh_task, set: hl_slh, seeds: *const u8, secret: *mut u8) -> hl_status;
+    /// Begins a signature.
+    pub fn hl_slh_begin_sign(
+        task: *mut hl_slh_task,
+        set: hl_slh,
+        secret: *const u8,
+        message: *const hl_slh_message,
+        randomness: *const u8,
+        signature: *mut u8,
+    ) -> hl_status;
+    /// Makes one part. Any threads may make different parts at once, each with a scratch of its own.
+    pub fn hl_slh_part(task: *mut hl_slh_task, part: u32, scratch: *mut c_void, scratch_nbytes: usize) -> hl_status;
+    /// Ends the task when all parts are made, and wipes it.
+    pub fn hl_slh_end(task: *mut hl_slh_task, scratch: *mut c_void, scratch_nbytes: usize) -> hl_status;
+    /// Wipes a task that is given up.
+    pub fn hl_slh_drop(task: *mut hl_slh_task);
     /// Tries the nonces of a search in order, and writes the first `room` of those found to `nonces`, and their number
     /// to `nfound`.
     pub fn hl_search(job: *const hl_search_job, nonces: *mut u64, room: usize, nfound: *mut usize) -> hl_status;

@@ -40,7 +40,7 @@ fn parameter(text: &str) -> String {
     let (of, name) = text.rsplit_once([' ', '*']).unwrap();
     let (of, name, is_array) = (of.trim(), name.trim_end_matches("[]"), name.ends_with("[]"));
     match (of.strip_suffix(" *const"), text.contains('*')) {
-        (Some(of), _) => format!("{name}: *const *mut {of}"),
+        (Some(of), _) => format!("{name}: *const {}", in_rust(of, true)),
         (None, is_pointer) => format!("{name}: {}", in_rust(of, is_pointer || is_array)),
     }
 }
@@ -101,6 +101,9 @@ fn in_rust(of: &str, is_pointer: bool) -> String {
     if is_pointer && !name.contains("_fn") { format!("*{mutability} {name}") } else { name.to_owned() }
 }
 
+/// The only type of a function that a structure has: `int (*)(void *context)`.
+const CALLBACK: &str = r#"Option<unsafe extern "C" fn(context: *mut c_void) -> c_int>"#;
+
 /// `#[repr(C)]` does the rest: a structure with the fields of the header has its layout.
 #[test]
 fn structures() {
@@ -111,6 +114,11 @@ fn structures() {
         for field in fields.split_once('}').unwrap().0.split(';').filter(|field| !field.trim().is_empty()) {
             let field = field.split_whitespace().collect::<Vec<_>>().join(" ");
             // `uint64_t first, last` are two fields, and the last word before them ends the type.
+            if let Some((_, function)) = field.split_once("(*") {
+                let name = function.split_once(')').unwrap().0;
+                expected.push(format!("pub {name}: {CALLBACK}"));
+                continue;
+            }
             let names = field.find(", ").map_or(field.as_str(), |at| &field[..at]).rfind(' ').unwrap();
             for name in field[names + 1..].split(", ") {
                 let of = in_rust(&field[..names], name.starts_with('*'));
