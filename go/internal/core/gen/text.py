@@ -67,7 +67,7 @@ KERNELS = "hli_rows"  # their table, in registry.c
 
 
 def leave_out(arch, path):
-    """Leaves rows out of the registry.def at this path."""
+    """Leaves rows out of the registry.def at this path, and the functions for chains of their kernels."""
     with open(path) as file:
         lines = file.read().split("\n")
     for pattern in LEFT_OUT[arch]:
@@ -75,6 +75,11 @@ def leave_out(arch, path):
         if not rows or not all(re.search(r"\)( /\*.*\*/)?$", row) for row in rows):
             die(f"registry.def has no rows of one line each that match {pattern}")
         lines = [line for line in lines if line not in rows]
+    rest = "\n".join(lines)
+    kernels = set(re.findall(r"^KERNEL2?\(\w+, (\w+)", rest, re.M))
+    kernels |= {f"{name}_{isa}" for name, isa in re.findall(r"^LANES2?\(\w+, (\w+), (\w+)", rest, re.M)}
+    lines = [line for line in lines
+             if not (chain := re.match(r"CHAIN\(\w+, (\w+),", line)) or chain.group(1) in kernels]
     with open(path, "w") as file:
         file.write("\n".join(lines))
 
