@@ -17,7 +17,7 @@ LINKS = $(ROOT)/libexec/hashloom
 ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-peers
-.PHONY: bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks fuzz mutants deny install install-links uninstall clean
+.PHONY: bench-slh bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins web web-site npm
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo '                    tests each in a clean folder (part of test-all)'
 	@echo 'make bench          beside OpenSSL, and torrents beside sha1sum; make bench-kernels: each kernel'
 	@echo 'make bench-peers    beside every other library and crate; make bench-compilers: gcc beside clang'
+	@echo 'make bench-slh      SLH-DSA beside sphincsplus (SPHINCSPLUS_DIR) and two crates, some minutes'
 	@echo 'make bench-never    ratio to the best of what it replaces, for every call, number, length and lesser CPU: half an'
 	@echo '                    hour; ARGS=--quick: six minutes'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
@@ -190,6 +191,9 @@ bench-peers:
 	@tools/setup.sh bench-peers
 	@bench/never/run.py --quick --sides --tiers here
 
+bench-slh:
+	@bench/slh/run.sh
+
 # ARGS: options of bench/never/run.py.
 bench-never:
 	@tools/setup.sh bench-never
@@ -261,4 +265,4 @@ uninstall:
 	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true
 
 clean:
-	rm -rf build target bench/peers/target test/fuse/target
+	rm -rf build target bench/peers/target bench/slh/target test/fuse/target

@@ -72,8 +72,9 @@ certificates | all | | rustfmt --edition 2024 --check test/proof/checker.rs || e
     pip install --quiet --disable-pip-version-check capstone iced-x86; python test/proof/certify.py {every}
     {core} tools/algorithms.py test/proof/*
 # A workspace of its own, with other people's crates, C libraries and compilers.
-peers-format | check quick all | | cargo fmt {peers} --check
-    bench/peers/*.rs
+peers-format | check quick all | | \
+    cargo fmt {peers} --check && cargo fmt --manifest-path bench/slh/Cargo.toml --check
+    bench/peers/*.rs bench/slh/*.rs
 peers | all | +program | bench/peers/run.sh --quick
     bench/peers/* bench/never/*
 # The profile and the folder are those of the part before, so that the C of the crates is compiled once.
