@@ -179,10 +179,11 @@ typedef enum hl_status {
     HL_OK = 0,
     HL_EALG,    /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF,
                  * HL_COUNTED or HL_TREE, hl_search with these and SHA-3, hl_squeeze with others than an HL_XOF, hl_init
-                 * and hl_export with an HL_TREE */
+                 * and hl_export with an HL_TREE, hl_chains with an HL_COUNTED or HL_TREE; or a set is not in enum hl_slh */
     HL_ENULL,   /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH, /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
-    HL_ESTATE,  /* a context or key was not initialised, is already final, or has another algorithm than the others */
+    HL_ESTATE,  /* a context, key or task was not initialised, is already final, or has another algorithm than the others;
+                 * hl_slh_sign: what it made is not right */
     HL_EISA,    /* an instruction set is unknown, or this machine lacks it */
     HL_EKERNEL, /* the given kernel does not implement the algorithm's body */
     HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message. hl_slh_verify: the signature does not */
