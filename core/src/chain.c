@@ -111,7 +111,7 @@ HLI_NOINLINE void hli_run_chains(const struct hli_chains *chains, uint8_t *const
     for (size_t i = 0; i < count;) {
         use_kernel(&run, count - i > HLI_LANES ? many : hli_kernel(plan, &plan->first, count - i));
         const unsigned nlanes = run.kernel->nlanes, n = count - i < nlanes ? (unsigned)(count - i) : nlanes;
-        if (nsteps == NULL && plan->first.begin_stride == 0) { /* all end together */
+        if (nsteps == NULL && all_steps != 0 && plan->first.begin_stride == 0) { /* all end together */
             step(&run, blocks + i, NULL, n, all_steps);
             i += n;
             continue;
