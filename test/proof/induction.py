@@ -31,10 +31,11 @@ NBLOCKS = 12  # so many of a message are in memory: more than any way reads
 
 
 class Proof:
-    def __init__(self, m, block_nbytes, reads):
-        """m: a machine that nothing has begun in. reads(lane, nth): called when a block is read."""
+    def __init__(self, m, block_nbytes, reads, nbits=None):
+        """m: a machine that nothing has begun in. reads(lane, nth): called when a block is read. nbits: of the number
+        of blocks, if not those of an address."""
         self.m, self.block_nbytes, self.reads = m, block_nbytes, reads
-        self.nbits = 8 * m.image.word_nbytes
+        self.nbits = nbits or 8 * m.image.word_nbytes
         self.n, self.i = (variable((name, self.nbits), self.nbits) for name in ("blocks", "turns"))
         self.most = (1 << self.nbits - 1) // block_nbytes - 1  # no object is larger than half of the address space
         m.counting = Counting(self.nbits)
@@ -106,12 +107,13 @@ class Proof:
 
     def contents(self, m):
         """A dictionary of places: values of as many bits as the key says."""
-        found = {("r", self.nbits, name): x for name, x in (m.r.items() if type(m.r) is dict else enumerate(m.r))}
+        found = {("r", self.nbits, name, j): part for name, x in (m.r.items() if type(m.r) is dict else enumerate(m.r))
+                 for j, part in enumerate(self.parts(m, x))}
         for i, register in m.v.items():
             found |= {("v", 64, i, j): x for j, x in enumerate(m.image.isa.lanes(register, 64, 8))}
         found |= {("k", 64, i): x for i, x in m.k.items()} if type(m.k) is dict else {}
         if m.compared:
-            found |= {("compared", self.nbits, i): x for i, x in enumerate(m.compared[1:3])}
+            found |= {("compared", m.compared[0], i): x for i, x in enumerate(m.compared[1:3])}
         each = self.nbits // 32
         may_change = [(STACK - STACK_NBYTES, STACK + STACK_NBYTES), *m.areas]
         for i in m.cells:
@@ -125,10 +127,14 @@ class Proof:
                 found["half", 32, i] = m.cells[i]
         return found
 
+    def parts(self, m, x):
+        nbits = 8 * m.image.word_nbytes
+        return words.split(x, self.nbits, nbits) if nbits > self.nbits else (x,)
+
     def put(self, m, place, value):
         kind, _, i, *j = place
         if kind == "r":
-            m.r[i] = value
+            m.r[i] = join((*self.parts(m, m.r[i])[: j[0]], value, *self.parts(m, m.r[i])[j[0] + 1 :]), self.nbits)
         elif kind == "v":
             lanes = list(m.image.isa.lanes(m.v[i], 64, 8))
             lanes[j[0]] = value

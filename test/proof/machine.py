@@ -160,7 +160,7 @@ class Machine:
         if relation is None or self.compared is None:
             raise Fault("a branch depends on data")
         nbits, x, y, is_difference = self.compared
-        if nbits != 8 * self.image.word_nbytes or relation == "<" and not is_difference:
+        if self.counting and nbits != self.counting.nbits or relation == "<" and not is_difference:
             raise Fault("a branch depends on data")
         return int(self.compare(relation, *((y, x) if swaps else (x, y))) == if_so)
 

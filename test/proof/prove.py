@@ -66,7 +66,7 @@ from mutants import (BLIND_EDGE_MUTANTS, BLIND_MUTANTS, EDGE_MUTANTS, EMULATED_M
                      KERNEL_MUTANTS, LITERALS, MODEL_MUTANTS, stale)
 from standards import (CHUNK_START, STANDARDS, after_block, blake3_root, check, initial_values, last_of,
                        sponge_named)
-from words import FULL, add, cut, join, rol, shl, shr, split, swapped, variable, xor
+from words import FULL, add, conj, cut, join, rol, shl, shr, split, swapped, variable, xor
 
 QEMU = ["qemu-aarch64", "-cpu", "max"]
 SEED = int(os.environ.get("HASHLOOM_SEED", "1"))
@@ -221,7 +221,7 @@ class Kernel:
         self.body, self.nlanes = BODIES[m.load(address + 16, 4)], m.load(address + 20, 4)
         self.isa = self.isas = m.load(address + 24, 4)
         self.blocks, self.scheduled = m.load(address + 32, 8), m.load(address + 40, 8)
-        self.whole = returned(m, "hli_whole_of", address)
+        self.whole, self.chain = (returned(m, f"hli_{what}_of", address) for what in ("whole", "chain"))
         found = m.new(8)
         if returned(m, "hli_choose_words", self.isa, BODIES.index(self.body), found) == address:
             self.words = m.load(found, 8)
@@ -293,7 +293,8 @@ def kernels_of(image):
             kernel.name, kernel.body = name[4:], name.split("_")[1]
             *kernel.isas, kernel.nlanes = known[kernel.name]
             kernel.isa, kernel.blocks, kernel.whole = 0, address, 0
-            kernel.scheduled = image.symbols.get(name.replace("_blocks_", "_scheduled_"), 0)
+            kernel.scheduled, kernel.chain = (image.symbols.get(name.replace("_blocks_", f"_{what}_"), 0)
+                                              for what in ("scheduled", "chain"))
             kernels.append(kernel)
     return kernels
 
@@ -551,6 +552,88 @@ def runs_of_kernel(kernel):
         yield f"scheduled of {kernel.name}", lambda image: scheduled_differ(image, kernel)
     if kernel.words:
         yield f"words of {kernel.name}", lambda image: words_differ(image, kernel)
+
+
+# The places of SLH-DSA's chains (FIPS 205 sections 4.2 and 11), and of SHA-256 every alignment: where the digest is put,
+# how many bytes of it, and which byte counts; none, if it is behind the block.
+CHAINS = {
+    "sha256": (64, [*((22, n, count) for count in (21, 64) for n in (16, 24, 32)), (24, 16, 21), (25, 24, 21),
+                    (23, 32, 21)]),
+    "keccak": (136, [(n + 32, n, count) for n in (16, 24, 32) for count in (n + 31, 136)]),
+}
+MOST_STEPS = 5  # that the standard takes before the machine
+
+
+def chain_differs(image, kernel, at, nbytes, count_at):
+    """For every number of steps. The byte that counts and what is above it in its word are one number."""
+    body, standard, m = kernel.body, STANDARDS[kernel.body], alone(image)
+    bits, size = standard.bits, CHAINS[body][0]
+    nth, counts = count_at // (bits // 8), count_at < size
+    low = count_at % (bits // 8) * 8
+    low = bits - 8 - low if standard.big_endian else low  # the bits below the number
+    begins = [[0] * 25 if body == "keccak" else [variable(("begin", lane, i), 32) for i in range(8)]
+              for lane in range(kernel.nlanes)]
+
+    def block(lane, count, digest):
+        found = [variable(("message", lane, i), bits) for i in range(8 * size // bits)]
+        if counts:
+            found[nth] = xor(conj(found[nth], (1 << low) - 1), shl(count, low))
+        values = [x for word in in_memory(standard, found) for x in split(word, 8, bits)]
+        return words_of(standard, values[:at] + digest + values[at + len(digest) :])
+
+    blocks, after = [], []  # the first blocks; the states after each step
+    for lane, begin in enumerate(begins):
+        count, digest = variable(("count", lane), bits - low), []
+        for step in range(MOST_STEPS):
+            words_now = block(lane, count, digest)
+            blocks += [words_now] if step == 0 else []
+            after += [[]] if step == 0 else []
+            after[lane].append(compressed(body, begin, words_now))
+            count = add(bits - low, count, 1)
+            for i, word in enumerate((*after[lane][step], *[count] * counts)):
+                known_place(word, lane, step, i)
+            after[lane][step] += [count] * counts
+            digest = [x for word in in_memory(standard, after[lane][step][:8])
+                      for x in split(word, 8, bits)][:nbytes]
+
+    def later(step):
+        def word(number):
+            lane, now, i = places.get(number, (None,) * 3)
+            if lane is None or now + step >= MOST_STEPS:
+                return None
+            return xor(after[lane][now + step][i], words.constant_bits(after[lane][now][i]))
+
+        return word
+
+    def is_right(m, nsteps):
+        made = [of[:8] for of in states_at(m, body, kernel.nlanes, state)]  # the words of a digest
+        return m.counting.decide("==", cut(image.isa.result(m), 32), 1) and nsteps <= MOST_STEPS and made == [
+            of[nsteps - 1][:8] for of in after]
+
+    proof = Proof(m, 1, None, 32)
+    state = m.new(len(begins[0]) * bits // 8 * kernel.nlanes, 128, state_alignment(standard, kernel.nlanes))
+    begin = with_states(m, body, kernel.nlanes, lambda _, lane: begins[lane])
+    m.areas.pop()
+    data = [m.words(in_memory(standard, of), bits // 8, 64, at_of(lane)) for lane, of in enumerate(blocks)]
+    m.begin(kernel.chain, m.words([proof.n, size, at, nbytes, count_at], 4, 64, 4), begin, state,
+            m.words(data, image.word_nbytes))
+    proof.prove(is_right, later)
+    return False, m.executed
+
+
+@within_isa
+def runs_of_chains(kernel):
+    for place in CHAINS[kernel.body][1] if kernel.chain else ():
+        def differs(image, place=place):
+            forget()
+            words.splits = True
+            try:
+                return chain_differs(image, kernel, *place)
+            finally:
+                words.splits = False
+                forget()
+
+        yield f"chain of {kernel.name}, places {place}", differs
 
 
 # Forms that one run has computed are kept for the next, up to this number: those of all lengths of whole messages would
@@ -940,7 +1023,7 @@ def target_of(source, targets):
 def moved(kernel, image, was):
     """The kernel in another image."""
     other = copy.copy(kernel)
-    for field in ("blocks", "scheduled", "words"):
+    for field in ("blocks", "scheduled", "words", "chain"):
         address = getattr(kernel, field)
         setattr(other, field, image.symbols.get(was[address]) if address else 0)
     return other if other.blocks else None

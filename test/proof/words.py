@@ -18,6 +18,9 @@ from operators import ALL, operators
 FULL = {n: (1 << n) - 1 for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)}
 
 
+splits = False  # whether a constant is added to the upper bits of a word alone, if its lower bits are 0
+
+
 class TooLong(Exception):
     """Of a value that is not what was renamed: its terms become more with each operation."""
 
@@ -385,6 +388,10 @@ def summed(n, terms, constant):
             return xor(x, constant)
         if constant == 0 and count & count - 1 == 0:
             return cut(shl(x, count.bit_length() - 1), n)
+        for k in (n - 8, n - 16, n - 32) if splits and count == 1 else ():
+            if k > 0 and constant & (1 << k) - 1 == 0:  # the lower bits stay
+                upper = summed(n - k, [(shr(x, k), 1)], constant >> k)
+                return xor(conj(x, (1 << k) - 1), shl(upper, k))
     if constant & 1 == 0 and not any(count & 1 for count in counts.values()):
         return cut(shl(summed(n, [(x, count >> 1) for x, count in counts.items()], constant >> 1), 1), n)
     total &= FULL[128]
