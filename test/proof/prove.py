@@ -62,8 +62,8 @@ import words
 import x86
 from induction import NBLOCKS, Proof
 from machine import Fault, Image, Machine, command
-from mutants import (BLIND_EDGE_MUTANTS, BLIND_MUTANTS, EDGE_MUTANTS, EMULATED_MUTANTS, FORM_MUTANTS, GUARDS,
-                     KERNEL_MUTANTS, LITERALS, MODEL_MUTANTS, stale)
+from mutants import (BLIND_EDGE_MUTANTS, BLIND_MUTANTS, CHAIN_MUTANTS, EDGE_MUTANTS, EMULATED_MUTANTS,
+                     FORM_MUTANTS, GUARDS, KERNEL_MUTANTS, LITERALS, MODEL_MUTANTS, stale)
 from standards import (CHUNK_START, STANDARDS, after_block, blake3_root, check, initial_values, last_of,
                        sponge_named)
 from words import FULL, add, conj, cut, join, rol, shl, shr, split, swapped, variable, xor
@@ -162,8 +162,9 @@ class NpmModule(Target):
 
     def link(self, objects, folder):
         out, is_whole = folder / "module.wasm", len(objects) == len(self.sources)
+        chains = [f"--export-if-defined=hli_{name}" for name in CHAIN_NAMES]  # nothing in the module calls them yet
         # The last options are those that count.
-        npm.link(objects, out, *[] if is_whole else ["--no-gc-sections", "--unresolved-symbols=ignore-all"])
+        npm.link(objects, out, *chains, *[] if is_whole else ["--no-gc-sections", "--unresolved-symbols=ignore-all"])
         image = wasm.Module(out, wasm)
         if is_whole:
             image.zeros_until(returned(machine(image), "heap"))
@@ -249,6 +250,9 @@ def rows():
     of_functions = re.findall(r"^KERNEL\w*\(\w+, (\w+),.*?(\w+), (\d+)", text, re.M)
     return {f"{name}_blocks_{isa}": (isa, int(n)) for name, isa, n in of_lanes} | {
         name: (isa, int(n)) for name, isa, n in of_functions}
+
+
+CHAIN_NAMES = re.findall(r"^CHAIN\(\w+, \w+, (\w+),", (CORE / "src" / "registry.def").read_text(), re.M)
 
 
 @functools.cache
@@ -1061,6 +1065,15 @@ def kernel_mutant(targets, folder, source, *change):
     return not any(unproved(image, [run], set()) for *_, run in sorted(runs, key=lambda x: x[:2]))
 
 
+def chain_mutant(targets, folder, source, *change):
+    changed = changed_kernels(targets, folder, source, *change)
+    if changed is None:
+        return None
+    image, kernels = changed
+    kernels.sort(key=lambda k: (k.body[:4] not in change[0], k.nlanes))
+    return not any(unproved(image, [run], set()) for k in kernels for run in runs_of_chains(k))
+
+
 @contextlib.contextmanager
 def another(file, old, new):
     """A line of the prover is another one: the functions that it changes have other code for a while."""
@@ -1261,7 +1274,9 @@ def main():
                                              any(a.iv))]
             targets.append(target)
         # The longest first.
-        proofs = [("kernels", target, options.body) for target in targets] if options.body else [
+        proofs = [(what, target, options.body) for target in targets for what in ("kernels", "chains")
+                  if what == "kernels" or options.body in CHAINS] if options.body else [
+            ("chains", target, body) for body in CHAINS for target in targets] + [
             ("whole", target, body) for target in targets if target.algorithms for body in BODIES] + [
             ("kernels", target, body) for body in BODIES for target in targets] + [
             (what, target, None) for target in targets if target.algorithms for what in ("edges", "driver", "emulated")]
@@ -1283,6 +1298,8 @@ def main():
             if not any(x.startswith(target.name) for x in failures):
                 print(f"{target.name}: {len(target.sample)} of {len(target.kernels)} kernels are their standards, for "
                       "every state, message and number of blocks")
+                if counts["chains", target.name]:
+                    print(f"{target.name}: {counts['chains', target.name]} chains of hashes, for every number of steps")
                 if target.algorithms:
                     print(f"{target.name}: padding and digests of {counts['edges', target.name]} shapes, "
                           f"{counts['whole', target.name]} calls for whole messages and "
@@ -1335,7 +1352,8 @@ def files_proved(names, body=None):
             def proved(kernel, image=target.image):
                 forget()
                 texts = set()
-                return unproved(image, list(runs_of_kernel(kernel)), texts), texts
+                chains = sampled(runs_of_chains(kernel), 3, kernel.name)
+                return unproved(image, [*runs_of_kernel(kernel), *chains], texts), texts
 
             wrong = []
             for some, texts in side_by_side(proved, kernels):
@@ -1359,6 +1377,9 @@ def runs_of(what, target, body, every):
                 for run in runs_of_kernel(kernel)]
         has_schedule = target.has_table() and f"hli_{body}_schedule_scalar" in target.image.symbols
         return runs + [(f"schedule of {body}", lambda image: schedule_differs(image, body))] * has_schedule
+    if what == "chains":
+        runs = [run for kernel in target.kernels if kernel.body == body for run in runs_of_chains(kernel)]
+        return runs if every or target.body else sampled(runs, 3, f"{target.name} chains")
     if what == "edges":
         return list(runs_of_edges(target.image, target.algorithms, every))
     if what == "emulated":
@@ -1384,6 +1405,7 @@ def unnoticed(targets, folder, every, share):
              ("lines that only emulated calls reach", emulated_mutant, of(4 // part, EMULATED_MUTANTS)),
              ("lines that one guard notices", guard_mutant, GUARDS if share == 1 else of(len(GUARDS) // part, GUARDS)),
              ("lines of kernels", kernel_mutant, of(4, KERNEL_MUTANTS)),
+             ("lines of chains", chain_mutant, of(4 // part, CHAIN_MUTANTS)),
              ("lines of the normal form", form_mutant, of(4, FORM_MUTANTS)),
              ("models of instructions", model_mutant, of(2, MODEL_MUTANTS))]
     todo = [(what, run, mutant) for what, run, of in kinds for mutant in of]

@@ -509,9 +509,11 @@ def check(nruns=120, seed=1):
     """Compares values in normal form with numbers: the same random operations on both, on words of one width and on
     parts of them of other widths. Values whose normal form is one must be one number for all inputs. Returns the
     errors."""
+    global splits
     chance, errors = random.Random(seed), []
     for run in range(nruns):
         reset()
+        splits = run % 2 == 1
         n = chance.choice((32, 64))
         numbers = [atom(("check", i), n) for i in range(3)]
         extremes = FULL[n], 1, 0, 1 << n - 1
@@ -534,6 +536,8 @@ def check(nruns=120, seed=1):
                 lambda: (f"({how} + {how_y})", add(n, x, y), each(lambda a, b, c: a + b & FULL[n])),
                 lambda: (f"({how} - {how_y})", sub(n, x, y), each(lambda a, b, c: a - b & FULL[n])),
                 lambda: (f"({how} + {how_y}) % 2**32", add(32, x, y), each(lambda a, b, c: a + b & FULL[32])),
+                lambda: (f"({how} + {bits} * 2**{n - 9})", add(n, x, bits << n - 9),
+                         each(lambda a, b, c: a + (bits << n - 9) & FULL[n])),
                 lambda: (f"({how} ^ {how_y})", xor(x, y), each(lambda a, b, c: a ^ b)),
                 lambda: (f"({how} & {how_y})", conj(x, y), each(lambda a, b, c: a & b)),
                 lambda: (f"({how} | {how_y})", disj(x, y), each(lambda a, b, c: a | b)),
@@ -564,4 +568,5 @@ def check(nruns=120, seed=1):
             if same.setdefault(value, (results, name))[0] != results:
                 errors.append(f"words.py: {name} and {same[value][1]} are one value, and differ")
     reset()
+    splits = False
     return errors
