@@ -92,7 +92,8 @@ python | quick all | program | test/python.sh {level}
     python/* test/python.sh rust/*/src/* docs/rows.md vectors/rows/*
 # Users run optimised code, and compilers have bugs: all random cases.
 crates-optimised | all | program | cargo test --quiet --release --workspace --exclude hashloom-gpu \
-    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom-list/sign --tests --locked
+    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom/signature,hashloom-list/sign \
+    --tests --locked
 # Without std the crate has the same kernels, which the part crates tests.
 crate-without-std | quick all | crates | \
     cargo test --quiet --package hashloom --no-default-features --locked --lib --test many --test streams
@@ -168,7 +169,7 @@ WORDS = {
     "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
     "cli": "rust/hashloom-cli/src/*",
     "python": "build/venv/bin/python",
-    "workspace": "--quiet --workspace --exclude hashloom-gpu --features hashloom/digest --locked",
+    "workspace": "--quiet --workspace --exclude hashloom-gpu --features hashloom/digest,hashloom/signature --locked",
     "peers": "--manifest-path bench/peers/Cargo.toml",
     "fuse": "--quiet --locked --manifest-path test/fuse/Cargo.toml",
     "require": "--require" if os.environ.get("HASHLOOM_REQUIRE") else "",

@@ -5,6 +5,8 @@
 //! (`hashloom.h`: "nothing is kept after return"). Each further condition of a call is asserted here, once, so that the
 //! functions are sound whatever the modules above check.
 
+pub mod slh;
+
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int, c_void};

@@ -27,13 +27,14 @@
 //! | digests of any length, of SHAKE | [`xof`], [`xof_many`], [`Hasher::finalize_xof`] |
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`], [`pbkdf2_many_until`] |
+//! | signatures made of hashes alone (SLH-DSA, FIPS 205) | [`slh_dsa`] |
 //! | nonces whose digest is low enough (proof of work) | [`search`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
 //! | the list of kernels, and a choice among them | [`kernels`] |
 //! | files, hash trees, torrents, manifests of folders | the crates `hashloom-files`, `-tree`, `-torrent`, `-list` |
 //!
 //! These rules hold for every function of the table. Lengths are in bytes, and a length may be zero. No function
-//! allocates memory (except [`hash_many`], as described there) or reads a file or an environment variable. Any number of
+//! allocates memory (except [`hash_many`] and [`slh_dsa`], as described there) or reads a file or an environment variable. Any number of
 //! threads may call at once. A message may have up to 2<sup>61</sup> − 1 bytes; a longer one, which takes years to hash,
 //! is a panic.
 //!
@@ -46,7 +47,9 @@
 //!   `sha1`, `sha2`, `sha3` 0.11, `md-5`, `ripemd`, `sm3` and `hmac`: `Sha256`, `Shake128`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
 //!   hashes many messages ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
 //! - `oid`: `digest::const_oid::AssociatedOid` for these types.
-//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts do so even without this feature.
+//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts and SLH-DSA's keys do so even without this
+//!   feature.
+//! - `getrandom`, `signature`, `pkcs8`: for [`slh_dsa`].
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(missing_docs, unsafe_code)]
 
@@ -69,6 +72,7 @@ mod rustcrypto;
 #[cfg(feature = "digest")]
 mod rustcrypto_mac;
 pub mod search;
+pub mod slh_dsa;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 pub use blake2::Blake2Parameters;
