@@ -67,6 +67,7 @@ mod scan;
 pub mod signature;
 #[cfg(feature = "sign")]
 mod signer;
+mod slh;
 mod writer;
 
 pub use compare::{Comparison, Counts, Difference, Status};

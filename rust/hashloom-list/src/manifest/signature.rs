@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Signatures of manifests, in the format of [minisign](https://jedisct1.github.io/minisign/).
+//! Signatures of manifests: those of [minisign](https://jedisct1.github.io/minisign/), and those of SLH-DSA (FIPS 205),
+//! which quantum computers do not break. An SLH-DSA key is a PEM file, as OpenSSL 3.5 writes it.
 //!
 //! The last line of a manifest shows decay only: whoever changes the manifest can make that line anew. A signature
 //! covers all bytes of a file, and a *trusted comment*, one line of text.
@@ -31,8 +32,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use ct_codecs::{Base64, Decoder};
+use hashloom::slh_dsa::VerifyingKey;
+use hashloom::slh_dsa::pkcs8::DecodePublicKey;
 use hashloom_files::paths::display;
-use minisign_verify::{Error, Signature, StreamVerifier};
+use minisign_verify::{Error, StreamVerifier};
+
+use super::slh;
 
 #[cfg(feature = "sign")]
 pub use super::signer::{Signer, SignerError};
@@ -40,9 +45,9 @@ pub use super::signer::{Signer, SignerError};
 /// The greatest length of a file of signatures or of a key, in bytes.
 ///
 /// ```
-/// assert_eq!(hashloom_list::manifest::signature::FILE_MAX_NBYTES, 64 << 10);
+/// assert_eq!(hashloom_list::manifest::signature::FILE_MAX_NBYTES, 512 << 10);
 /// ```
-pub const FILE_MAX_NBYTES: usize = 64 << 10;
+pub const FILE_MAX_NBYTES: usize = 512 << 10;
 
 /// The greatest number of signatures in a file.
 ///
@@ -51,8 +56,11 @@ pub const FILE_MAX_NBYTES: usize = 64 << 10;
 /// ```
 pub const SIGNATURES_MAX: usize = 4;
 
-/// Lines of a signature: an untrusted comment, the signature, the trusted comment, the signature of both.
+/// Lines of a signature of minisign: an untrusted comment, the signature, the trusted comment, the signature of both.
 const NLINES: usize = 4;
+
+/// Lines of a signature of SLH-DSA, which covers the trusted comment too.
+const NLINES_SLH: usize = 3;
 
 /// A public key.
 ///
@@ -67,12 +75,19 @@ const NLINES: usize = 4;
 /// ```
 #[derive(Debug, Clone)]
 pub struct PublicKey {
-    key: minisign_verify::PublicKey,
+    key: Key,
     id: String,
 }
 
+#[derive(Debug, Clone)]
+enum Key {
+    Minisign(minisign_verify::PublicKey),
+    SlhDsa(VerifyingKey),
+}
+
 impl PublicKey {
-    /// Reads a key: its base64, or the content of minisign's file, which has a line before it.
+    /// Reads a key of minisign: its base64, or the content of minisign's file, which has a line before it. Or a key of
+    /// SLH-DSA: a PEM text of the label `PUBLIC KEY`.
     ///
     /// # Errors
     /// [`SignatureError::NotAKey`].
@@ -81,6 +96,14 @@ impl PublicKey {
     /// assert!(hashloom_list::manifest::signature::PublicKey::parse("").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<PublicKey, SignatureError> {
+        match slh::label(text) {
+            Some("PUBLIC KEY") => {
+                let key = VerifyingKey::from_public_key_pem(text);
+                return Ok(PublicKey::of(key.map_err(|error| SignatureError::NotAKey(error.to_string()))?));
+            }
+            Some(label) => return Err(SignatureError::NotAKey(format!("it is a {}", label.to_lowercase()))),
+            None => {}
+        }
         let key = text.trim();
         let key = key.lines().nth(1).unwrap_or(key).trim();
         let bad = |error: Error| SignatureError::NotAKey(error.to_string());
@@ -88,10 +111,33 @@ impl PublicKey {
         // Two bytes of the algorithm, eight of the number, the key.
         let bytes = Base64::decode_to_vec(key, None).unwrap_or_default();
         let number = bytes.get(2..10).and_then(|number| number.try_into().ok()).map_or(0, u64::from_le_bytes);
-        Ok(PublicKey { key: parsed, id: format!("{number:016X}") })
+        Ok(PublicKey { key: Key::Minisign(parsed), id: format!("{number:016X}") })
     }
 
-    /// The number of the key, as minisign prints it. Anybody can make another key with this number.
+    /// A key of SLH-DSA.
+    pub(super) fn of(key: VerifyingKey) -> PublicKey {
+        let number = u64::from_be_bytes(slh::number(&key));
+        PublicKey { key: Key::SlhDsa(key), id: format!("{number:016X}") }
+    }
+
+    /// What follows the name of a file in the name of its signatures' file: `.minisig` or `.slhsig`.
+    ///
+    /// ```
+    /// use hashloom_list::manifest::signature::PublicKey;
+    ///
+    /// let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
+    /// assert_eq!(key.suffix(), ".minisig");
+    /// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
+    /// ```
+    pub fn suffix(&self) -> &'static str {
+        match &self.key {
+            Key::Minisign(_) => ".minisig",
+            Key::SlhDsa(_) => ".slhsig",
+        }
+    }
+
+    /// The number of the key, as minisign prints it; of an SLH-DSA key the first 8 bytes of the SHA-256 of its DER form.
+    /// Anybody can make another key with a number of minisign's.
     ///
     /// ```
     /// use hashloom_list::manifest::signature::PublicKey;
@@ -131,13 +177,23 @@ impl PublicKey {
         let mut fault = SignatureError::OtherKey { expected: self.id.clone() };
         let mut streams = Vec::new();
         for (_, signature) in &signatures.0 {
-            match self.key.verify_stream(signature) {
+            match self.stream(signature) {
                 Ok(stream) => streams.push((signature, stream)),
-                Err(Error::UnsupportedLegacyMode) => fault = SignatureError::Legacy,
+                Err(Some(Error::UnsupportedLegacyMode)) => fault = SignatureError::Legacy,
                 Err(_) => {}
             }
         }
         if streams.is_empty() { Err(fault) } else { Ok(Verifier { id: &self.id, streams }) }
+    }
+
+    fn stream<'a>(&'a self, signature: &'a Signature) -> Result<Stream<'a>, Option<Error>> {
+        match (&self.key, signature) {
+            (Key::Minisign(key), Signature::Minisign(signature)) => Ok(Stream::Minisign(key.verify_stream(signature)?)),
+            (Key::SlhDsa(key), Signature::SlhDsa(signature)) => {
+                slh::Stream::new(key, signature).map(Stream::SlhDsa).ok_or(None)
+            }
+            _ => Err(None),
+        }
     }
 
     /// Checks that one of the signatures is one of these bytes by this key.
@@ -171,8 +227,44 @@ impl PublicKey {
 #[derive(Clone)]
 pub struct Signatures(Vec<(String, Signature)>);
 
+#[derive(Clone)]
+enum Signature {
+    Minisign(minisign_verify::Signature),
+    SlhDsa(slh::Signature),
+}
+
+impl Signature {
+    fn comment(&self) -> &str {
+        match self {
+            Signature::Minisign(signature) => signature.trusted_comment(),
+            Signature::SlhDsa(signature) => signature.comment(),
+        }
+    }
+}
+
+enum Stream<'a> {
+    Minisign(StreamVerifier<'a>),
+    SlhDsa(slh::Stream<'a>),
+}
+
+impl Stream<'_> {
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Stream::Minisign(stream) => stream.update(bytes),
+            Stream::SlhDsa(stream) => stream.update(bytes),
+        }
+    }
+
+    fn verify(self) -> bool {
+        match self {
+            Stream::Minisign(mut stream) => stream.finalize().is_ok(),
+            Stream::SlhDsa(stream) => stream.verify(),
+        }
+    }
+}
+
 impl Signatures {
-    /// Reads the content of a `.minisig` file. An empty text has no signatures.
+    /// Reads the content of a `.minisig` or `.slhsig` file. An empty text has no signatures.
     ///
     /// # Errors
     /// [`SignatureError::NotASignature`], [`SignatureError::TooMany`].
@@ -182,16 +274,26 @@ impl Signatures {
     /// ```
     pub fn parse(text: &str) -> Result<Signatures, SignatureError> {
         let lines: Vec<&str> = text.trim_end().lines().collect();
-        if lines.len() > SIGNATURES_MAX * NLINES {
-            return Err(SignatureError::TooMany);
+        let (mut rest, mut found) = (&lines[..], Vec::new());
+        while !rest.is_empty() {
+            if found.len() == SIGNATURES_MAX {
+                return Err(SignatureError::TooMany);
+            }
+            let is_slh = rest.get(1).is_some_and(|line| slh::Signature::is_one(line));
+            let (one, others) = rest.split_at(rest.len().min(if is_slh { NLINES_SLH } else { NLINES }));
+            let text = one.join("\n") + "\n";
+            let bad = |why| SignatureError::NotASignature { line: lines.len() - rest.len() + 1, why };
+            let signature = match is_slh {
+                true => Signature::SlhDsa(slh::Signature::decode(one).map_err(bad)?),
+                false => {
+                    let signature = minisign_verify::Signature::decode(&text);
+                    Signature::Minisign(signature.map_err(|error| bad(error.to_string()))?)
+                }
+            };
+            found.push((text, signature));
+            rest = others;
         }
-        let one = |(number, lines): (usize, &[&str])| {
-            let text = lines.join("\n") + "\n";
-            let bad =
-                |error: Error| SignatureError::NotASignature { line: number * NLINES + 1, why: error.to_string() };
-            Signature::decode(&text).map_err(bad).map(|signature| (text, signature))
-        };
-        lines.chunks(NLINES).enumerate().map(one).collect::<Result<_, _>>().map(Signatures)
+        Ok(Signatures(found))
     }
 
     /// Number of signatures.
@@ -236,10 +338,10 @@ impl Signatures {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn without_wrong(&self, key: &PublicKey, mut bytes: impl Read) -> io::Result<String> {
-        let mut own: Vec<(&str, StreamVerifier<'_>)> = Vec::new();
+        let mut own: Vec<(&str, Stream<'_>)> = Vec::new();
         let mut kept = Vec::new();
         for (text, signature) in &self.0 {
-            match key.key.verify_stream(signature) {
+            match key.stream(signature) {
                 Ok(stream) => own.push((text, stream)),
                 Err(_) => kept.push(&text[..]),
             }
@@ -255,7 +357,7 @@ impl Signatures {
                 }
             }
         }
-        let right = own.into_iter().filter_map(|(text, mut stream)| stream.finalize().is_ok().then_some(text));
+        let right = own.into_iter().filter_map(|(text, stream)| stream.verify().then_some(text));
         let kept: Vec<&str> = right.chain(kept).take(SIGNATURES_MAX - 1).collect();
         Ok(kept.concat())
     }
@@ -281,7 +383,7 @@ impl fmt::Debug for Signatures {
 #[must_use]
 pub struct Verifier<'a> {
     id: &'a str,
-    streams: Vec<(&'a Signature, StreamVerifier<'a>)>,
+    streams: Vec<(&'a Signature, Stream<'a>)>,
 }
 
 impl Verifier<'_> {
@@ -310,10 +412,9 @@ impl Verifier<'_> {
     /// }
     /// ```
     pub fn finish(self) -> Result<Signed, SignatureError> {
-        let right =
-            self.streams.into_iter().find_map(|(signature, mut stream)| stream.finalize().ok().map(|()| signature));
+        let right = self.streams.into_iter().find_map(|(signature, stream)| stream.verify().then_some(signature));
         let signed =
-            |signature: &Signature| Signed { key: self.id.to_owned(), comment: signature.trusted_comment().to_owned() };
+            |signature: &Signature| Signed { key: self.id.to_owned(), comment: signature.comment().to_owned() };
         right.map(signed).ok_or(SignatureError::Wrong)
     }
 }
@@ -437,9 +538,9 @@ pub enum SignatureError {
 impl fmt::Display for SignatureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SignatureError::NotAKey(why) => write!(f, "expected a public key of minisign: {why}"),
+            SignatureError::NotAKey(why) => write!(f, "expected a public key of minisign or SLH-DSA: {why}"),
             SignatureError::NotASignature { line, why } => {
-                write!(f, "expected a signature of minisign from line {line} on: {why}")
+                write!(f, "expected a signature of minisign or SLH-DSA from line {line} on: {why}")
             }
             SignatureError::TooMany => write!(f, "expected up to {SIGNATURES_MAX} signatures, found more"),
             SignatureError::OtherKey { expected } => write!(f, "it is not one by the key {expected}"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Makes signatures. The secret key is minisign's, as is the code that signs.
+//! Makes signatures. The secret key is minisign's, as is the code that signs, or one of SLH-DSA.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -8,16 +8,19 @@ use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ct_codecs::{Base64, Decoder};
+use hashloom::slh_dsa::SigningKey;
+use hashloom::slh_dsa::pkcs8::DecodePrivateKey;
 use hashloom::{Algorithm, HmacKey, hmac};
 use minisign::{PError, SecretKey, SecretKeyBox};
 use zeroize::Zeroizing;
 
 use super::signature::PublicKey;
+use super::slh;
 
 /// The place of the secret in the bytes of a key.
 const SECRET: Range<usize> = 62..126;
 
-/// A secret key of minisign.
+/// A secret key of minisign, or of SLH-DSA.
 ///
 /// ```
 /// use hashloom_list::manifest::signature::{Signatures, Signer};
@@ -33,12 +36,18 @@ const SECRET: Range<usize> = 62..126;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Signer {
-    key: SecretKey,
+    key: Key,
     public: PublicKey,
 }
 
+enum Key {
+    Minisign(SecretKey),
+    SlhDsa(SigningKey),
+}
+
 impl Signer {
-    /// Reads the content of minisign's file of a secret key; a key with a password needs the password.
+    /// Reads the content of minisign's file of a secret key; a key with a password needs the password. Or a key of SLH-DSA: a
+    /// PEM text of the label `PRIVATE KEY`.
     ///
     /// # Errors
     /// [`SignerError::NotAKey`], [`SignerError::Password`] if there is none, [`SignerError::WrongPassword`].
@@ -50,6 +59,18 @@ impl Signer {
     /// ```
     pub fn parse(text: &str, password: Option<&str>) -> Result<Signer, SignerError> {
         let bad = |why: &dyn fmt::Display| SignerError::NotAKey(why.to_string());
+        match slh::label(text) {
+            Some("PRIVATE KEY") => {
+                let key = SigningKey::from_pkcs8_pem(text).map_err(|error| bad(&error))?;
+                let public = PublicKey::of(key.verifying_key());
+                return Ok(Signer { key: Key::SlhDsa(key), public });
+            }
+            Some("ENCRYPTED PRIVATE KEY") => {
+                return Err(bad(&"it has a password. `openssl pkey -in KEY -out NEW` writes it without one"));
+            }
+            Some(label) => return Err(bad(&format_args!("it is a {}", label.to_lowercase()))),
+            None => {}
+        }
         let line = text.lines().nth(1).unwrap_or_default();
         let key = if line.starts_with("RWQAA") {
             // minisign leaves the checksum of a key without a password empty, which the crate takes for damage. A damaged
@@ -65,7 +86,7 @@ impl Signer {
         };
         let public = minisign::PublicKey::from_secret_key(&key).map_err(|error| bad(&error))?;
         let public = PublicKey::parse(&public.to_base64()).map_err(|error| bad(&error))?;
-        Ok(Signer { key, public })
+        Ok(Signer { key: Key::Minisign(key), public })
     }
 
     /// The public half of the key.
@@ -80,7 +101,7 @@ impl Signer {
         &self.public
     }
 
-    /// Signs the bytes of a file: the content of its `.minisig` file. The trusted comment has minisign's words, the time
+    /// Signs the bytes of a file: the content of its `.minisig` or `.slhsig` file. The trusted comment has minisign's words, the time
     /// and `hashed`, around `parts`: names and values with colons between them, separated by tabs.
     ///
     /// # Errors
@@ -96,9 +117,13 @@ impl Signer {
     pub fn sign(&self, bytes: impl Read, parts: &str) -> io::Result<String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let comment = format!("timestamp:{}\t{parts}\thashed", now.as_secs());
+        let key = match &self.key {
+            Key::Minisign(key) => key,
+            Key::SlhDsa(key) => return slh::sign(key, bytes, &comment),
+        };
         let failed = |error: PError| io::Error::other(error.to_string());
-        let public = minisign::PublicKey::from_secret_key(&self.key).map_err(failed)?;
-        let signed = minisign::sign(Some(&public), &self.key, bytes, Some(&comment), Some("signature from hashloom"));
+        let public = minisign::PublicKey::from_secret_key(key).map_err(failed)?;
+        let signed = minisign::sign(Some(&public), key, bytes, Some(&comment), Some("signature from hashloom"));
         signed.map(|signature| signature.into_string()).map_err(failed)
     }
 
@@ -115,8 +140,13 @@ impl Signer {
     /// ```
     pub fn state_key(&self) -> Zeroizing<[u8; 32]> {
         const LABEL: &[u8] = b"hashloom: the key of states of unfinished manifests, 1";
-        let bytes = Zeroizing::new(self.key.to_bytes());
-        let key = HmacKey::new(Algorithm::Sha256, bytes.get(SECRET).unwrap_or_default());
+        let key = match &self.key {
+            Key::Minisign(key) => {
+                let bytes = Zeroizing::new(key.to_bytes());
+                HmacKey::new(Algorithm::Sha256, bytes.get(SECRET).unwrap_or_default())
+            }
+            Key::SlhDsa(key) => HmacKey::new(Algorithm::Sha256, key.as_bytes()),
+        };
         let mut state_key = Zeroizing::new([0; 32]);
         state_key.copy_from_slice(hmac(&key, LABEL).as_ref());
         state_key
@@ -132,8 +162,8 @@ impl fmt::Debug for Signer {
 impl Drop for Signer {
     fn drop(&mut self) {
         // The key of minisign's crate overwrites nothing when it is dropped.
-        if let Ok(zeros) = SecretKey::from_bytes(&[0; 158]) {
-            self.key = zeros;
+        if let (Key::Minisign(key), Ok(zeros)) = (&mut self.key, SecretKey::from_bytes(&[0; 158])) {
+            *key = zeros;
         }
         std::hint::black_box(&mut self.key);
     }
@@ -160,7 +190,7 @@ pub enum SignerError {
 impl fmt::Display for SignerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SignerError::NotAKey(why) => write!(f, "expected a secret key of minisign: {why}"),
+            SignerError::NotAKey(why) => write!(f, "expected a secret key of minisign or SLH-DSA: {why}"),
             SignerError::Password => f.write_str("the key has a password"),
             SignerError::WrongPassword => f.write_str("the password is wrong, or the key is damaged"),
         }
