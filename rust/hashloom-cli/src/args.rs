@@ -11,6 +11,7 @@ use crate::isa::Isa;
 use crate::kernels::Kernels;
 use crate::manifest::Manifest;
 use crate::pow::Pow;
+use crate::slh::Slh;
 use crate::solaris::digest::Digest;
 use crate::solaris::mac::Mac;
 use crate::sums::check::Check;
@@ -61,6 +62,12 @@ pub enum Command {
     Tree {
         #[command(subcommand)]
         command: Tree,
+    },
+    /// Make keys, and sign and verify files, with signatures that rest on hashes alone: SLH-DSA, FIPS 205
+    #[command(arg_required_else_help = true)]
+    Slh {
+        #[command(subcommand)]
+        command: Slh,
     },
     Address(Address),
     Work(Pow),

@@ -30,6 +30,7 @@ mod printing;
 mod progress;
 mod quote;
 mod secrets;
+mod slh;
 mod solaris;
 mod stdio;
 mod style;
@@ -198,6 +199,10 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Tree { command } => {
             restrict(isa, &command.algorithms())?;
             tree::run(command)
+        }
+        Command::Slh { command } => {
+            restrict(isa, &[Algorithm::Sha256, Algorithm::Sha512, Algorithm::Shake256])?;
+            slh::run(command)
         }
         Command::Address(options) => {
             restrict(isa, &[Algorithm::Sha256, Algorithm::Ripemd160])?;

@@ -62,6 +62,16 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_with(path, false, |mut file| file.write_all(bytes))
 }
 
+/// The same as [`write_new`] for a secret: only the owner can read the file, from its first byte on.
+pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let Place::File(path) = place::find(path)? else {
+        return Err(io::Error::other("expected a regular file, found something else"));
+    };
+    let pending = Pending(Kind::File { temporary: Temporary::new(&path, true)?, path });
+    pending.file().write_all(bytes)?;
+    pending.end(false)
+}
+
 /// The same as [`write`], or as [`write_new`] unless `replace`, for contents too long for memory: `write` gets the new
 /// file.
 pub fn write_with(path: &Path, replace: bool, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
@@ -178,8 +188,10 @@ impl Pending {
                 return close(file);
             }
         };
-        if let Ok(old) = path.symlink_metadata() {
-            keep_owner(temporary.file(), &old)?;
+        if replace {
+            if let Ok(old) = path.symlink_metadata() {
+                keep_owner(temporary.file(), &old)?;
+            }
         }
         temporary.file().sync_all()?;
         // Some file systems report a failed write only when the file is closed. The other descriptor keeps the lock.

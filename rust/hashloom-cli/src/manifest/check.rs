@@ -117,10 +117,11 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     check_folder(folder)?;
     let (trusted, signature) = match &arguments.trusted_key {
         Some(key) => {
+            let key = signature::public_key(key)?;
             let signature = match &arguments.signature {
                 Some(signature) => signature.clone(),
                 None if is_stream => return Err("--trusted-key: name the signature with --signature".into()),
-                None => signature::beside(&arguments.manifest),
+                None => signature::beside(&arguments.manifest, &key),
             };
             (Some(Trusted::open(key, &signature)?), Some(signature))
         }

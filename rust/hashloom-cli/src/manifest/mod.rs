@@ -141,7 +141,7 @@ fn places_below(root: &Path, file: &Path) -> Vec<PathBuf> {
 }
 
 /// Appends to a file name: `FILE.partial` of `FILE`.
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

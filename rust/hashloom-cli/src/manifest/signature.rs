@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Signatures of manifests in the format of minisign: `FILE.minisig` beside FILE.
+//! Signatures of manifests: `FILE.minisig` beside FILE, or `FILE.slhsig` if the key is one of SLH-DSA.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -19,9 +19,9 @@ use crate::solaris::key::ask;
 use crate::text::{display, failed, reason};
 use crate::{input, output, secrets, style};
 
-/// Returns the file of the signature of a file, where minisign looks for it.
-pub fn beside(file: &Path) -> PathBuf {
-    with_suffix(file, ".minisig")
+/// Returns the file of the signature of a file by this key, where minisign looks for its own.
+pub fn beside(file: &Path, key: &PublicKey) -> PathBuf {
+    with_suffix(file, key.suffix())
 }
 
 /// A right signature of a manifest, and whether its comment names what is looked at.
@@ -65,7 +65,7 @@ impl Signed {
 }
 
 /// Reads a file of a few lines. The memory does not grow, as growing leaves copies of a secret behind.
-fn read(path: &Path) -> Result<String, String> {
+pub fn read(path: &Path) -> Result<String, String> {
     let mut text = String::with_capacity(FILE_MAX_NBYTES + 32);
     let read = File::open(path).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_string(&mut text));
     read.map_err(|error| failed(path, &error))?;
@@ -185,30 +185,32 @@ pub struct Trusted {
 const TRIES: usize = 3;
 
 /// Returns the place of the signature of a file.
-fn place(manifest: &Path) -> Result<PathBuf, String> {
+fn place(manifest: &Path, key: &PublicKey) -> Result<PathBuf, String> {
     match manifest.as_os_str() == "-" || output::path_is_special(manifest) {
         true => Err(format!("{}: expected a file, which has its signature beside it", name(manifest))),
-        false => Ok(beside(manifest)),
+        false => Ok(beside(manifest, key)),
     }
 }
 
 impl Trusted {
-    /// `key` is a file, or the key itself in base64.
-    pub fn open(key: &Path, signature: &Path) -> Result<Trusted, String> {
+    /// The signature in a file of its own.
+    pub fn open(key: PublicKey, signature: &Path) -> Result<Trusted, String> {
         let missing = ": the manifest is not signed, or the signature is elsewhere (--signature)";
-        Trusted::new(public_key(key)?, signature, missing, "")
+        Trusted::new(key, signature, missing, "")
     }
 
     /// The same for the signature beside a manifest.
     pub fn beside(key: &Path, manifest: &Path) -> Result<Trusted, String> {
-        let signature = place(manifest).map_err(|message| format!("--trusted-key: {message}"))?;
-        Trusted::new(public_key(key)?, &signature, ": the manifest is not signed", "")
+        let key = public_key(key)?;
+        let signature = place(manifest, &key).map_err(|message| format!("--trusted-key: {message}"))?;
+        Trusted::new(key, &signature, ": the manifest is not signed", "")
     }
 
     /// The signature beside OLD, which must be one by the key of `signer`.
     pub fn by(signer: &Signer, old: &Path) -> Result<Trusted, String> {
         let cure = ": with --sign, OLD must be signed by the same key: check OLD and sign it, or leave out --update";
-        Trusted::new(signer.0.public_key().clone(), &place(old)?, cure, cure)
+        let key = signer.0.public_key();
+        Trusted::new(key.clone(), &place(old, key)?, cure, cure)
     }
 
     /// `missing` and `wrong`: what to do, as the end of a message.
@@ -217,7 +219,7 @@ impl Trusted {
         let text = read(signature).map_err(|message| format!("{message}{missing}"))?;
         let signatures = Signatures::parse(&text).map_err(|error| format!("{name}: {error}{missing}"))?;
         if signatures.is_empty() {
-            return Err(format!("{name}: expected a signature of minisign, found nothing{missing}"));
+            return Err(format!("{name}: expected a signature of minisign or SLH-DSA, found nothing{missing}"));
         }
         Ok(Trusted { key, path: signature.to_owned(), text, wrong })
     }
@@ -228,7 +230,7 @@ impl Trusted {
         let (mut text, mut found) = (self.text.clone(), self.verify_by(&self.text, manifest));
         for _ in 1..TRIES {
             let newer = if found.is_err() { read(&self.path).ok() } else { None };
-            match newer.filter(|newer| *newer != text && place(manifest).is_ok()) {
+            match newer.filter(|newer| *newer != text && place(manifest, &self.key).is_ok()) {
                 Some(newer) => text = newer,
                 None => break,
             }

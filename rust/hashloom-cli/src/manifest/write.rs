@@ -196,7 +196,7 @@ fn to_file(
     }
     let partial = partial(file);
     let signature = signer.map(|signer| {
-        let path = signature::beside(file);
+        let path = signature::beside(file, signer.public_key());
         // What this command left if it was ended after it wrote the signature.
         let is_left = !output::exists(file) && output::exists(&partial) && signer.has_left(&path);
         (signer, path, is_left)

@@ -41,6 +41,8 @@ use super::slh;
 
 #[cfg(feature = "sign")]
 pub use super::signer::{Signer, SignerError};
+#[doc(hidden)]
+pub use super::slh::why_no_key;
 
 /// The greatest length of a file of signatures or of a key, in bytes.
 ///
@@ -96,13 +98,10 @@ impl PublicKey {
     /// assert!(hashloom_list::manifest::signature::PublicKey::parse("").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<PublicKey, SignatureError> {
-        match slh::label(text) {
-            Some("PUBLIC KEY") => {
-                let key = VerifyingKey::from_public_key_pem(text);
-                return Ok(PublicKey::of(key.map_err(|error| SignatureError::NotAKey(error.to_string()))?));
-            }
-            Some(label) => return Err(SignatureError::NotAKey(format!("it is a {}", label.to_lowercase()))),
-            None => {}
+        if slh::label(text).is_some() {
+            let key = VerifyingKey::from_public_key_pem(text);
+            let bad = |error| SignatureError::NotAKey(slh::why_no_key(text, "PUBLIC KEY", &error));
+            return key.map(PublicKey::of).map_err(bad);
         }
         let key = text.trim();
         let key = key.lines().nth(1).unwrap_or(key).trim();

@@ -59,17 +59,11 @@ impl Signer {
     /// ```
     pub fn parse(text: &str, password: Option<&str>) -> Result<Signer, SignerError> {
         let bad = |why: &dyn fmt::Display| SignerError::NotAKey(why.to_string());
-        match slh::label(text) {
-            Some("PRIVATE KEY") => {
-                let key = SigningKey::from_pkcs8_pem(text).map_err(|error| bad(&error))?;
-                let public = PublicKey::of(key.verifying_key());
-                return Ok(Signer { key: Key::SlhDsa(key), public });
-            }
-            Some("ENCRYPTED PRIVATE KEY") => {
-                return Err(bad(&"it has a password. `openssl pkey -in KEY -out NEW` writes it without one"));
-            }
-            Some(label) => return Err(bad(&format_args!("it is a {}", label.to_lowercase()))),
-            None => {}
+        if slh::label(text).is_some() {
+            let key = SigningKey::from_pkcs8_pem(text);
+            let key = key.map_err(|error| bad(&slh::why_no_key(text, "PRIVATE KEY", &error)))?;
+            let public = PublicKey::of(key.verifying_key());
+            return Ok(Signer { key: Key::SlhDsa(key), public });
         }
         let line = text.lines().nth(1).unwrap_or_default();
         let key = if line.starts_with("RWQAA") {

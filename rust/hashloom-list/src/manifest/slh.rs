@@ -25,6 +25,18 @@ const ALGORITHM: &[u8; 2] = b"SL";
 const UNTRUSTED: &str = "untrusted comment:";
 const TRUSTED: &str = "trusted comment: ";
 
+/// Why a PEM text is no key of the label that was wanted, in words for people.
+pub fn why_no_key(text: &str, wanted: &str, error: &dyn std::fmt::Display) -> String {
+    match label(text) {
+        Some("ENCRYPTED PRIVATE KEY") if wanted == "PRIVATE KEY" => {
+            "it has a password; `openssl pkey -in KEY -out NEW` writes it without one".into()
+        }
+        Some(label) if label != wanted => format!("it is a {}", label.to_lowercase()),
+        Some(_) => error.to_string(),
+        None => format!("it has no line -----BEGIN {wanted}-----"),
+    }
+}
+
 /// The first label of a PEM text, such as `PUBLIC KEY`.
 pub fn label(text: &str) -> Option<&str> {
     text.trim_start().strip_prefix("-----BEGIN ")?.split_once("-----").map(|(label, _)| label)
