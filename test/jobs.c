@@ -107,19 +107,18 @@ static void check_short_form(const hl_alg_info *alg, const hl_job *job)
           is_hash160 ? "hl_hash160_rows" : "hl_sha256d_rows", rows->count, rows->nbytes);
 }
 
-/* Digests of any length: of the algorithm itself, of streams, and of a second algorithm, side by side and apart. */
+/* Digests of any length, or shorter ones: of the algorithm itself, of streams, and of a second algorithm, side by side and apart. */
 static void check_long(const hl_alg_info *alg, hl_job job)
 {
-    const size_t lengths[] = {1, random_below(LONG_MAX_NBYTES) + 1, alg->block_nbytes, alg->block_nbytes + 1,
-                              LONG_MAX_NBYTES};
-
     for (size_t a = 0; a <= hl_alg_count(); a++) {
         job.again = a == hl_alg_count() ? 0 : (uint32_t)hl_alg_at(a)->alg;
         const hl_alg_info *last = last_alg(alg, &job);
-        if (last->ending != HL_XOF)
-            continue;
         const unsigned kind = (unsigned)random_below(4);
+        const size_t most = last->ending == HL_XOF ? LONG_MAX_NBYTES : last->digest_nbytes;
+        const size_t lengths[] = {1, random_below(most) + 1, 16, alg->block_nbytes, alg->block_nbytes + 1, most};
         job.digest_nbytes = lengths[random_below(sizeof lengths / sizeof lengths[0])];
+        if (last->ending >= HL_COUNTED || job.digest_nbytes > most)
+            continue;
         job.digest_stride = random_below(2) == 0 ? 0 : job.digest_nbytes + GAP;
         job.begin = kind < 2 ? NULL : &items[0].begun;
         job.begin_stride = kind == 3 ? sizeof items[0] : 0;
@@ -297,8 +296,6 @@ static void check_refused(const hl_alg_info *alg)
             REFUSED(HL_ELENGTH, job.again = again, job.digest_nbytes = SIZE_MAX / 2 + 1);
             REFUSED(HL_ELENGTH, job.again = again, job.digest_nbytes = 500, job.messages.count = SIZE_MAX / 500 + 1);
         } else {
-            if (last->ending < HL_COUNTED)
-                REFUSED(HL_EJOB, job.again = again, job.digest_nbytes = 1);
             REFUSED(HL_EJOB, job.again = again, job.digest_nbytes = last->digest_nbytes + 1);
             REFUSED(HL_EJOB, job.again = again, job.digest_nbytes = SIZE_MAX);
         }
