@@ -849,6 +849,13 @@ static struct scratch *scratch_in(void *memory, size_t nbytes)
     return memory == NULL || nbytes < hl_slh_scratch_nbytes() ? NULL : (struct scratch *)at;
 }
 
+/* Nothing else in a scratch is secret, once a call is done: nodes are what signatures show, or hashes of secrets. */
+static void wipe_rows(struct scratch *scratch)
+{
+    hli_wipe(scratch->rows, sizeof scratch->rows);
+    hli_wipe(scratch->models, sizeof scratch->models);
+}
+
 static struct forest forest_of(const struct slh *s, const struct task *t, int is_fors)
 {
     return (struct forest){is_fors, is_fors ? s->set->a : s->tree_height, is_fors ? 0 : t->first_layer, &t->place,
@@ -957,7 +964,7 @@ hl_status hl_slh_part(hl_slh_task *task, uint32_t part, void *memory, size_t nby
     if (part >= task->nparts)
         return HL_EJOB;
     do_part(&s, private_of(task), part, scratch);
-    hli_wipe(scratch->rows, sizeof scratch->rows);
+    wipe_rows(scratch);
     forget();
     return HL_OK;
 }
@@ -1019,7 +1026,7 @@ hl_status hl_slh_end(hl_slh_task *task, void *memory, size_t nbytes)
         hli_wipe(t->signature, s.set->signature_nbytes);
         status = HL_ESTATE;
     }
-    hli_wipe(scratch->rows, sizeof scratch->rows);
+    wipe_rows(scratch);
     hl_slh_drop(task);
     forget();
     return status;
