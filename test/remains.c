@@ -138,8 +138,8 @@ static struct {
     uint32_t words32[512];
     uint64_t words64[512];
     size_t nwords32, nwords64;
-    uint8_t bytes[8][SECRET_MAX_NBYTES + HL_BLOCK_MAX_NBYTES];
-    size_t nbytes[8];
+    uint8_t bytes[24][SECRET_MAX_NBYTES + HL_BLOCK_MAX_NBYTES];
+    size_t nbytes[24];
     size_t nstrings;
 } hidden;
 
@@ -324,7 +324,8 @@ static const struct call {
     } while (0)
 
 struct result {
-    const struct call *call;
+    const struct call *call; /* NULL: the call of SLH-DSA */
+    unsigned slh;
     hl_status status;
     const uint8_t *frame;
 };
@@ -425,12 +426,125 @@ static hl_status make_call(const struct call *c)
     return status;
 }
 
+/* ---- SLH-DSA and chains ---- */
+
+static struct {
+    uint8_t scratch[200000], signature[49856], secret[128], seeds[96], rows[COUNT * 144];
+    hl_slh_task task;
+    hl_chain chain;
+} slh;
+static const hl_slh_info *set;
+static const hl_slh_message slh_message = {"message", 7, NULL, 0, HL_SLH_INTERNAL, 0};
+static const hl_slh_work slh_work = {slh.scratch, sizeof slh.scratch, NULL, NULL};
+
+/* A value of n bytes, and its words in a block of SHA-256. Not if the signature shows it. */
+static void hide_value(const uint8_t *value)
+{
+    for (size_t i = 0; i + set->n <= sizeof slh.signature; i++)
+        if (memcmp(slh.signature + i, value, set->n) == 0)
+            return;
+    hide_bytes(value, set->n, 0);
+    for (size_t i = 2; i + 4 <= set->n && !set->is_shake; i += 4) /* values are at 22, FIPS 205 section 11.2 */
+        hidden.words32[hidden.nwords32++] = (uint32_t)value[i] << 24 | (uint32_t)value[i + 1] << 16 |
+                                            (uint32_t)value[i + 2] << 8 | value[i + 3];
+}
+
+/* PRF, FIPS 205 section 11: the secret value at an address whose words are these. */
+static void hide_secret(unsigned layer, uint64_t tree, unsigned type, unsigned word1, unsigned word2, unsigned word3)
+{
+    const hl_alg_info *f = hl_alg_find(set->is_shake ? HL_SHAKE256 : HL_SHA256);
+    const unsigned before = set->is_shake ? set->n + 4 : 65; /* the last byte of the layer is at before - 1 */
+    const unsigned behind = before + (set->is_shake ? 12 : 8), at = behind + (set->is_shake ? 4 : 1);
+    uint8_t input[160] = {0}, value[64];
+
+    memcpy(input, slh.seeds + 2 * set->n, set->n);
+    input[before - 1] = (uint8_t)layer;
+    for (unsigned i = 0; i < 8; i++)
+        input[behind - 1 - i] = (uint8_t)(tree >> 8 * i);
+    input[at - 1] = (uint8_t)type;
+    input[at + 3] = (uint8_t)word1, input[at + 7] = (uint8_t)word2;
+    input[at + 10] = (uint8_t)(word3 >> 8), input[at + 11] = (uint8_t)word3;
+    memcpy(input + at + 12, slh.seeds, set->n);
+    oracle(f, input, at + 12 + set->n, value);
+    hide_value(value);
+}
+
+static void hide_slh(void)
+{
+    const unsigned leaves = 1u << set->h / set->d;
+
+    memset(&hidden, 0, sizeof hidden);
+    hide_value(slh.seeds), hide_value(slh.seeds + set->n);
+    if (!set->is_shake) { /* the key of PRF_msg */
+        alg = hl_alg_find(set->n == 16 ? HL_SHA256 : HL_SHA512);
+        hl_hmac_key_init(&key, alg->alg, slh.seeds + set->n, set->n);
+        hide_state(&key.inner), hide_state(&key.outer);
+    }
+    for (unsigned i = 0; i < 4; i++) /* chains of the top layer's first and last keys */
+        hide_secret(set->d - 1, 0, 5, i / 2 * (leaves - 1), i % 2 * (2 * set->n + 2), 0);
+    if (set->is_shake) { /* FORS: the first and the last of all trees. Section 9.2 says where they are */
+        uint8_t digest[49], input[3 * 32 + 7];
+        const unsigned nfors = (set->k * set->a + 7) / 8, ntree = (set->h - set->h / set->d + 7) / 8;
+        uint64_t tree = 0;
+        memcpy(input, slh.signature, set->n), memcpy(input + set->n, slh.secret + 2 * set->n, 2 * set->n);
+        memcpy(input + 3 * set->n, slh_message.data, 7);
+        oracle_long(hl_alg_find(HL_SHAKE256), input, 3 * set->n + 7, digest, sizeof digest);
+        for (unsigned i = 0; i < ntree; i++)
+            tree = tree << 8 | digest[nfors + i];
+        tree &= (UINT64_C(1) << (set->h - set->h / set->d)) - 1; /* not of 256s */
+        hide_secret(0, tree, 6, digest[nfors + ntree] & (leaves - 1), 0, 0);
+        hide_secret(0, tree, 6, digest[nfors + ntree] & (leaves - 1), 0, (set->k << set->a) - 1);
+    }
+}
+
+enum { SLH_KEYGEN, SLH_SIGN, SLH_BEGIN_KEYGEN, SLH_BEGIN_SIGN, SLH_FORS, SLH_LAST, SLH_END, SLH_CHAINS, SLH_CALLS };
+static const char *const slh_calls[] = {"hl_slh_keygen", "hl_slh_sign", "hl_slh_begin_keygen", "hl_slh_begin_sign",
+                                        "hl_slh_part, the first", "hl_slh_part, the last", "hl_slh_end", "hl_chains"};
+
+static void prepare_slh(unsigned what)
+{
+    hl_slh_keygen(set->set, slh.seeds, slh.secret, &slh_work);
+    hl_slh_begin_sign(&slh.task, set->set, slh.secret, &slh_message, NULL, slh.signature);
+    for (uint32_t i = 0; i < slh.task.nparts; i++)
+        if (what == SLH_END || what == SLH_KEYGEN)
+            hl_slh_part(&slh.task, i, slh.scratch, sizeof slh.scratch);
+    if (what == SLH_KEYGEN) /* the signature, which shows some values */
+        hl_slh_end(&slh.task, slh.scratch, sizeof slh.scratch);
+    if (what == SLH_BEGIN_KEYGEN || what == SLH_BEGIN_SIGN)
+        hl_slh_drop(&slh.task);
+    slh.chain = (hl_chain){.nbytes = sizeof slh.chain, .alg = set->is_shake ? HL_SHAKE256 : HL_SHA256, .all_steps = 3,
+                           .rows = slh.rows, .stride = 144, .row_nbytes = set->is_shake ? 2 * set->n + 32u : 22u + set->n,
+                           .count = COUNT, .digest_at = set->is_shake ? set->n + 32u : 22, .digest_nbytes = set->n,
+                           .count_at = 21, .is_secret = 1};
+    memset(slh.rows, 0, sizeof slh.rows);
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(slh.rows + 144 * i + slh.chain.digest_at, slh.seeds, set->n);
+    memset(slh.scratch, 0, sizeof slh.scratch);
+}
+
+static hl_status make_slh_call(unsigned what)
+{
+    hl_status status = HL_OK;
+
+    switch (what) {
+    case SLH_KEYGEN: CALL(hl_slh_keygen(set->set, slh.seeds, slh.secret, &slh_work)); break;
+    case SLH_SIGN: CALL(hl_slh_sign(set->set, slh.secret, &slh_message, NULL, slh.signature, &slh_work)); break;
+    case SLH_BEGIN_KEYGEN: CALL(hl_slh_begin_keygen(&slh.task, set->set, slh.seeds, slh.secret)); break;
+    case SLH_BEGIN_SIGN: CALL(hl_slh_begin_sign(&slh.task, set->set, slh.secret, &slh_message, NULL, slh.signature)); break;
+    case SLH_FORS: CALL(hl_slh_part(&slh.task, 0, slh.scratch, sizeof slh.scratch)); break;
+    case SLH_LAST: CALL(hl_slh_part(&slh.task, slh.task.nparts - 1, slh.scratch, sizeof slh.scratch)); break;
+    case SLH_END: CALL(hl_slh_end(&slh.task, slh.scratch, sizeof slh.scratch)); break;
+    default: CALL(hl_chains(&slh.chain)); break;
+    }
+    return status;
+}
+
 static void *run_thread(void *arg)
 {
     struct result *r = arg;
 
     LOAD_VECTORS(); /* zeros: a thread begins with the registers of the thread that made it */
-    r->status = make_call(r->call);
+    r->status = r->call != NULL ? make_call(r->call) : make_slh_call(r->slh);
     /* No function call here: its frame would overwrite the call's. */
     for (size_t i = 0; i < STACK_NBYTES / 8; i++)
         left[i] = ((volatile uint64_t *)(void *)stack)[i];
@@ -438,11 +552,30 @@ static void *run_thread(void *arg)
     return NULL;
 }
 
+static void run_and_search(struct result *r, const char *what, hl_status right, const pthread_attr_t *attr)
+{
+    pthread_t thread;
+
+    memset(stack, PAINT, STACK_NBYTES);
+    memset(&registers, 0, sizeof registers);
+    if (pthread_create(&thread, attr, run_thread, r) != 0) {
+        perror("pthread_create");
+        exit(2);
+    }
+    pthread_join(thread, NULL);
+    CHECK(r->status == right, "%s: %s", what, hl_strerror(r->status));
+    size_t at = 0, n = count_remains((const uint8_t *)left, STACK_NBYTES, &at);
+    CHECK(n == 0, "%s: %zu words or runs, %zu bytes below the caller", what, n, (size_t)(r->frame - (stack + at)));
+    n = count_remains(registers.vectors[0], sizeof registers.vectors, &at);
+    CHECK(n == 0, "%s: %zu in vector registers, the first in %zu", what, n, at / 64);
+    n = count_remains((const uint8_t *)registers.general, sizeof registers.general, &at);
+    CHECK(n == 0, "%s: %zu in general registers", what, n);
+}
+
 /* Prepared here, on the stack of another thread, so that the search does not find data of the test itself. */
 static void check_call(const struct call *c, const pthread_attr_t *attr)
 {
     struct result r = {.call = c};
-    pthread_t thread;
 
     prepare(c);
     make_call(c); /* one call before the measured one: the dynamic linker looks up memcpy, and saves registers for that
@@ -482,20 +615,22 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     if ((c->kind == MANY || c->kind == MANY_KEYS || c->kind == BEGUN || c->kind == LONG) && c->nbytes == 0)
         for (size_t i = 9; i < 12; i++)
             hide_state_after(inner[0], &messages[i]);
-    memset(stack, PAINT, STACK_NBYTES);
-    memset(&registers, 0, sizeof registers);
-    if (pthread_create(&thread, attr, run_thread, &r) != 0) {
-        perror("pthread_create");
-        exit(2);
-    }
-    pthread_join(thread, NULL);
-    CHECK(r.status == (c->kind == VERIFY && c->count == 0 ? HL_ETAG : HL_OK), "%s: %s", c->what, hl_strerror(r.status));
-    size_t at = 0, n = count_remains((const uint8_t *)left, STACK_NBYTES, &at);
-    CHECK(n == 0, "%s: %zu words or runs, %zu bytes below the caller", c->what, n, (size_t)(r.frame - (stack + at)));
-    n = count_remains(registers.vectors[0], sizeof registers.vectors, &at);
-    CHECK(n == 0, "%s: %zu in vector registers, the first in %zu", c->what, n, at / 64);
-    n = count_remains((const uint8_t *)registers.general, sizeof registers.general, &at);
-    CHECK(n == 0, "%s: %zu in general registers", c->what, n);
+    run_and_search(&r, c->what, c->kind == VERIFY && c->count == 0 ? HL_ETAG : HL_OK, attr);
+}
+
+static void check_slh_call(unsigned what, const pthread_attr_t *attr)
+{
+    struct result r = {.slh = what};
+    size_t at = 0;
+
+    prepare_slh(SLH_KEYGEN);
+    hide_slh();
+    prepare_slh(what);
+    make_slh_call(what);
+    prepare_slh(what);
+    run_and_search(&r, slh_calls[what], HL_OK, attr);
+    const size_t n = count_remains(slh.scratch, sizeof slh.scratch, &at);
+    CHECK(n == 0, "%s: %zu words or runs, the first at %zu of the scratch", slh_calls[what], n, at);
 }
 
 int main(int argc, char **argv)
@@ -532,6 +667,18 @@ int main(int argc, char **argv)
             for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++)
                 if (is_defined(&calls[c]))
                     check_call(&calls[c], &attr);
+        }
+    random_fill(slh.seeds, sizeof slh.seeds);
+    static const hl_slh sets[] = {HL_SLH_SHAKE_128F, HL_SLH_SHA2_192F, HL_SLH_SHA2_128F, HL_SLH_SHAKE_256F};
+    for (size_t s = 0; s < (test_all ? sizeof sets / sizeof *sets : 2); s++)
+        for (size_t i = 0; i <= hl_isa_count(); i++) {
+            set = hl_slh_find(sets[s]);
+            if (hl_slh_keygen(set->set, slh.seeds, slh.secret, &slh_work) == HL_EALG)
+                continue;
+            const char *isa = test_isa(i, "what %s leaves behind", set->name);
+            test_case("what %s leaves behind, %s", set->name, isa == NULL ? "skipped" : isa);
+            for (unsigned c = 0; isa != NULL && c < SLH_CALLS; c++)
+                check_slh_call(c, &attr);
         }
     hl_restrict(0);
     return test_end();
