@@ -17,7 +17,7 @@ struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
     enum { MANY, ROWS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, AGAIN_SPONGE, BEGUN, BEGUN_WHOLE, BEGUN_EACH, PBKDF2, SEARCH,
-           SQUEEZE, LONG, FEW, FORMS, BLOCKS, SCHEDULED } form;
+           SQUEEZE, LONG, FEW, CHAINS, SLH_KEYGEN, SLH_SIGN, SLH_VERIFY, FORMS, BLOCKS, SCHEDULED } form;
     size_t used;
 };
 
@@ -91,6 +91,39 @@ static __attribute__((noinline)) void make_call(const struct call *c)
         for (size_t n = 1; n < 20; n++)
             hl_hash_rows(a, messages[0].data, 10, n * 20, n, digests);
         break;
+    case CHAINS:
+        for (size_t i = 0; i < COUNT; i++)
+            digests[i * 144 + 15] = 0;
+        hl_init(&ctxs[0], a);
+        hl_update(&ctxs[0], messages[0].data, c->alg->block_nbytes);
+        for (unsigned k = 0; k < 4; k++)
+            hl_chains(&(hl_chain){.nbytes = sizeof(hl_chain), .alg = (uint32_t)a, .rows = digests, .stride = 144,
+                                  .row_nbytes = 40 + k % 2, .count = COUNT, .all_steps = 3, .digest_at = 16 + k % 2,
+                                  .digest_nbytes = 16, .count_at = 15, .begin = k / 2 ? &ctxs[0] : NULL, .is_secret = 1});
+        break;
+    case SLH_KEYGEN:
+    case SLH_SIGN:
+    case SLH_VERIFY: {
+        static uint8_t scratch[200000], secret[20][128], signature[49856];
+        static const uint8_t *signatures[20];
+        static size_t lengths[20];
+        static hl_slh_message prehash[20];
+        const hl_slh_work work = {scratch, sizeof scratch, NULL, NULL};
+        for (hl_slh set = is_sponge(c->alg) ? HL_SLH_SHAKE_128F : HL_SLH_SHA2_128F; set <= HL_SLH_SHAKE_256F; set += 4) {
+            if (c->form == SLH_KEYGEN)
+                hl_slh_keygen(set, messages[0].data, secret[0], &work);
+            for (unsigned i = 0; i < 20; i++) {
+                prehash[i] = (hl_slh_message){digests, 32, digests, 255, HL_SLH_PREHASH, HL_SHA256};
+                signatures[i] = signature, lengths[i] = hl_slh_find(set)->signature_nbytes;
+                secret[i][64] = (uint8_t)i;
+            }
+            if (c->form == SLH_SIGN)
+                hl_slh_sign(set, secret[0], prehash, NULL, signature, &work);
+            if (c->form == SLH_VERIFY)
+                hl_slh_verify_many(set, secret[0] + 32, sizeof *secret, prehash, signatures, lengths, 20, digests, &work);
+        }
+        break;
+    }
     case PBKDF2: hl_pbkdf2_many(a, messages, messages, 2, COUNT, digests, c->alg->digest_nbytes); break;
     case SEARCH: {
         uint64_t nonces[3];
@@ -132,6 +165,10 @@ static int is_defined(const struct call *c)
     case SQUEEZE:
     case LONG: return c->alg->ending == HL_XOF;
     case BEGUN_EACH: return has_ctx(c->alg);
+    case CHAINS: return c->alg->ending < HL_COUNTED;
+    case SLH_KEYGEN:
+    case SLH_SIGN:
+    case SLH_VERIFY: return c->alg->alg == HL_SHA256 || c->alg->alg == HL_SHAKE256;
     default: return 1;
     }
 }
@@ -168,7 +205,8 @@ int main(int argc, char **argv)
                                              "streams of HMAC", "hl_run, hash of hash", "hl_run, SHA-3 of hash",
                                              "hl_run, from a prefix", "hl_run, from whole blocks",
                                              "hl_run, from a prefix each", "hl_pbkdf2_many", "hl_search", "hl_squeeze",
-                                             "hl_run, long digests", "hl_hash_rows, few"};
+                                             "hl_run, long digests", "hl_hash_rows, few", "hl_chains", "hl_slh_keygen",
+                                             "hl_slh_sign", "hl_slh_verify_many"};
     struct call most = {0};
     size_t most_of_kernels = 0;
     pthread_attr_t attr;

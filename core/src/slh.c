@@ -77,6 +77,22 @@ struct slh {
     const uint8_t *pk_seed, *sk_seed;
 };
 
+/* Where a signature's trees and leaves are. */
+struct place {
+    uint64_t tree;             /* of layer 0 */
+    uint32_t leaf;
+    uint16_t fors[MAX_TREES];  /* the leaf of each FORS tree */
+};
+
+/* Signatures of one call, up to LEAVES. */
+struct group {
+    unsigned count;
+    const uint8_t *keys[LEAVES], *signatures[LEAVES];
+    struct place places[LEAVES];
+    uint8_t values[LEAVES * MAX_N]; /* what the next layer signs */
+    int is_one_key;
+};
+
 /* Memory of a call. */
 struct scratch {
     uint8_t rows[ROWS * ROW_NBYTES] __attribute__((aligned(64)));
@@ -87,13 +103,7 @@ struct scratch {
     uint8_t digits[MAX_CHAINS];
     hl_slh_task task;
     struct seeded seeded[LEAVES];
-};
-
-/* Where a signature's trees and leaves are. */
-struct place {
-    uint64_t tree;             /* of layer 0 */
-    uint32_t leaf;
-    uint16_t fors[MAX_TREES];  /* the leaf of each FORS tree */
+    struct group group;
 };
 
 /* The private words of a task. */
@@ -245,12 +255,16 @@ static void pad(const struct slh *s, uint8_t *row)
 
 /* F and PRF: replaces the value of each row by its hash, nsteps[i] times, or all_steps times. The counted ones begin at
  * the hash address in the row. */
-static void hash_blocks(const struct slh *s, uint8_t *rows, const uint8_t *nsteps, unsigned all_steps, int is_counted,
-                        size_t count)
+static void hash_blocks(const struct slh *s, const void *const begins[], uint8_t *rows, const uint8_t *nsteps,
+                        unsigned all_steps, int is_counted, size_t count)
 {
     struct hli_chains chains = s->f;
     uint8_t *blocks[ROWS];
 
+    if (begins != NULL) {
+        chains.plan.first.begins = begins;
+        chains.plan.first.begin_stride = offsetof(struct seeded, f);
+    }
     for (size_t i = 0; i < count; i++)
         blocks[i] = rows + i * s->stride;
     if (!is_counted)
@@ -259,12 +273,16 @@ static void hash_blocks(const struct slh *s, uint8_t *rows, const uint8_t *nstep
 }
 
 /* H and T_l: value i = the hash of row i, which has nvalues values. */
-static void hash_rows(const struct slh *s, const uint8_t *rows, size_t stride, unsigned nvalues, size_t count,
-                      uint8_t *values)
+static void hash_rows(const struct slh *s, const void *const begins[], const uint8_t *rows, size_t stride,
+                      unsigned nvalues, size_t count, uint8_t *values)
 {
     const hl_messages messages = {HL_ROWS, 0, count, rows, stride, s->value + nvalues * s->set->n};
     struct hli_plan plan = s->h;
 
+    if (begins != NULL) {
+        plan.first.begins = begins;
+        plan.first.begin_stride = offsetof(struct seeded, h);
+    }
     plan.digests = values;
     hli_hash(&plan, &messages);
 }
@@ -354,7 +372,7 @@ static void climb(const struct slh *s, const struct forest *f, struct scratch *s
                 copy_value(s, row + s->value, nodes + 2 * (i + r) * (size_t)n);
                 copy_value(s, row + s->value + n, nodes + (2 * (i + r) + 1) * (size_t)n);
             }
-            hash_rows(s, scratch->rows, ROW_NBYTES, 2, nrows, nodes + i * (size_t)n);
+            hash_rows(s, NULL, scratch->rows, ROW_NBYTES, 2, nrows, nodes + i * (size_t)n);
         }
     }
 }
@@ -377,7 +395,7 @@ static void fors_leaves(const struct slh *s, const struct forest *f, struct scra
             copy_block(s, row, model);
             hli_store32(row + s->word3, first + i + r, 1);
         }
-        hash_blocks(s, scratch->rows, NULL, 1, 0, nrows);
+        hash_blocks(s, NULL, scratch->rows, NULL, 1, 0, nrows);
         for (uint32_t r = 0; r < nrows; r++) {
             uint8_t *row = scratch->rows + r * s->stride;
             const uint32_t number = first + i + r, tree = number >> f->height;
@@ -385,7 +403,7 @@ static void fors_leaves(const struct slh *s, const struct forest *f, struct scra
             if ((number & ((UINT32_C(1) << f->height) - 1)) == f->place->fors[tree])
                 copy_value(s, part_of(s, f, tree), row + s->value);
         }
-        hash_blocks(s, scratch->rows, NULL, 1, 0, nrows);
+        hash_blocks(s, NULL, scratch->rows, NULL, 1, 0, nrows);
         for (uint32_t r = 0; r < nrows; r++)
             copy_value(s, leaves + (i + r) * (size_t)n, scratch->rows + r * s->stride + s->value);
     }
@@ -406,7 +424,7 @@ static void put_chain(const struct slh *s, uint8_t *row, unsigned layer, uint64_
 /* Makes the secret values of chains, after which the rows are those of the chains' hashes. */
 static void begin_chains(const struct slh *s, uint8_t *rows, size_t count)
 {
-    hash_blocks(s, rows, NULL, 1, 0, count);
+    hash_blocks(s, NULL, rows, NULL, 1, 0, count);
     for (size_t r = 0; r < count; r++)
         rows[r * s->stride + s->type] = WOTS_HASH;
 }
@@ -451,14 +469,14 @@ static void tree_leaves(const struct slh *s, const struct forest *f, struct scra
                 l++, c = 0;
         }
         begin_chains(s, scratch->rows, nrows);
-        hash_blocks(s, scratch->rows, NULL, 15, 1, nrows);
+        hash_blocks(s, NULL, scratch->rows, NULL, 15, 1, nrows);
         for (uint32_t r = 0; r < nrows; r++) {
             copy_value(s, public_value(s, scratch, leaf, chain), scratch->rows + r * s->stride + s->value);
             if (++chain == s->len)
                 leaf++, chain = 0;
         }
     }
-    hash_rows(s, scratch->wide, WIDE_NBYTES, s->len, count, leaves);
+    hash_rows(s, NULL, scratch->wide, WIDE_NBYTES, s->len, count, leaves);
 }
 
 /* The digits of a value of n bytes, base 16, and of their checksum (section 5.2). */
@@ -508,7 +526,7 @@ static void sign_roots(const struct slh *s, const struct forest *f, struct scrat
                       chain);
         }
         begin_chains(s, scratch->rows, nrows);
-        hash_blocks(s, scratch->rows, nsteps, 0, 1, nrows);
+        hash_blocks(s, NULL, scratch->rows, nsteps, 0, 1, nrows);
         for (size_t r = 0; r < nrows; r++) {
             const unsigned layer = scratch->order[i + r] / s->len, chain = scratch->order[i + r] % s->len;
             hli_copy(part_of(s, f, layer) + chain * (size_t)n, scratch->rows + r * s->stride + s->value, n);
@@ -655,14 +673,16 @@ static hl_status find_place(const struct slh *s, const uint8_t *randomizer, cons
 
 /* ---- Verification ------------------------------------------------------------------------------------------------ */
 
-/* Signatures of one call, up to LEAVES. */
-struct group {
-    unsigned count;
-    const uint8_t *keys[LEAVES], *signatures[LEAVES];
-    struct place places[LEAVES];
-    uint8_t values[LEAVES * MAX_N]; /* what the next layer signs */
-    int is_one_key;
-};
+/* The states that rows of these signatures begin with; NULL: one for all. */
+static const void *const *begins_of(const struct slh *s, const struct scratch *scratch, const struct group *g,
+                                    const uint16_t owners[], size_t count, const void *begins[])
+{
+    if (g->is_one_key || s->set->is_shake)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        begins[i] = &scratch->seeded[owners[i]];
+    return begins;
+}
 
 /* The hashes of rows that belong to these signatures. */
 static void hash_rows_of(const struct slh *s, const struct scratch *scratch, const struct group *g,
@@ -670,36 +690,16 @@ static void hash_rows_of(const struct slh *s, const struct scratch *scratch, con
                          uint8_t *values)
 {
     const void *begins[ROWS];
-    struct slh own;
 
-    if (g->is_one_key || s->set->is_shake) {
-        hash_rows(s, rows, stride, nvalues, count, values);
-        return;
-    }
-    own = *s;
-    for (size_t i = 0; i < count; i++)
-        begins[i] = &scratch->seeded[owners[i]];
-    own.h.first.begins = begins;
-    own.h.first.begin_stride = offsetof(struct seeded, h);
-    hash_rows(&own, rows, stride, nvalues, count, values);
+    hash_rows(s, begins_of(s, scratch, g, owners, count, begins), rows, stride, nvalues, count, values);
 }
 
 static void hash_blocks_of(const struct slh *s, const struct scratch *scratch, const struct group *g,
                            const uint16_t owners[], uint8_t *rows, const uint8_t *nsteps, size_t count)
 {
     const void *begins[ROWS];
-    struct slh own;
 
-    if (g->is_one_key || s->set->is_shake) {
-        hash_blocks(s, rows, nsteps, 1, nsteps != NULL, count);
-        return;
-    }
-    own = *s;
-    for (size_t i = 0; i < count; i++)
-        begins[i] = &scratch->seeded[owners[i]];
-    own.f.plan.first.begins = begins;
-    own.f.plan.first.begin_stride = offsetof(struct seeded, f);
-    hash_blocks(&own, rows, nsteps, 1, nsteps != NULL, count);
+    hash_blocks(s, begins_of(s, scratch, g, owners, count, begins), rows, nsteps, 1, nsteps != NULL, count);
 }
 
 /* One step up the paths: node i of scratch->nodes, which is number numbers(i) of its height z, becomes its parent. Of each
@@ -988,7 +988,7 @@ static HLI_NOINLINE int finish(struct slh *s, struct task *t, struct scratch *sc
     put_address(s, scratch->wide, s->pk_seed, 0, t->place.tree, FORS_ROOTS);
     hli_store32(scratch->wide + s->word1, t->place.leaf, 1);
     hli_copy(scratch->wide + s->value, t->nodes, s->set->k * (size_t)n);
-    hash_rows(s, scratch->wide, WIDE_NBYTES, s->set->k, 1, pk_fors);
+    hash_rows(s, NULL, scratch->wide, WIDE_NBYTES, s->set->k, 1, pk_fors);
     for (unsigned layer = 0; layer < s->set->d; layer++)
         signed_by[layer] = layer == 0 ? pk_fors : roots + (layer - 1) * (size_t)n;
     sign_roots(s, &trees, scratch, signed_by);
@@ -997,8 +997,9 @@ static HLI_NOINLINE int finish(struct slh *s, struct task *t, struct scratch *sc
 
 /* Whether the signature that was just made is right: a machine that erred would give a forger a second signature of a
  * one-time key. It does not find every such error (Castelnovi, Martinelli, Prest 2018). */
-static HLI_NOINLINE int is_right(struct slh *s, struct scratch *scratch, const struct task *t, struct group *g)
+static HLI_NOINLINE int is_right(struct slh *s, struct scratch *scratch, const struct task *t)
 {
+    struct group *const g = &scratch->group;
     uint8_t valid;
 
     g->count = 1;
@@ -1012,7 +1013,6 @@ static HLI_NOINLINE int is_right(struct slh *s, struct scratch *scratch, const s
 hl_status hl_slh_end(hl_slh_task *task, void *memory, size_t nbytes)
 {
     struct scratch *const scratch = scratch_in(memory, nbytes);
-    struct group group;
     struct slh s;
     hl_status status = open_task(&s, task);
 
@@ -1022,7 +1022,7 @@ hl_status hl_slh_end(hl_slh_task *task, void *memory, size_t nbytes)
         return memory == NULL ? HL_ENULL : HL_ELENGTH;
     struct task *t = private_of(task);
     finish(&s, t, scratch);
-    if (t->signature != NULL && !is_right(&s, scratch, t, &group)) {
+    if (t->signature != NULL && !is_right(&s, scratch, t)) {
         hli_wipe(t->signature, s.set->signature_nbytes);
         status = HL_ESTATE;
     }
@@ -1158,7 +1158,6 @@ hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_
     const hl_slh_info *info = hl_slh_find(set);
     hl_status status = check_work(work);
     struct framed framed;
-    struct group group;
     struct slh s;
     int all = 1;
 
@@ -1176,6 +1175,7 @@ hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_
     if (status != HL_OK)
         return status;
     struct scratch *const scratch = scratch_in(work->scratch, work->scratch_nbytes);
+    struct group *const g = &scratch->group;
     for (size_t i = 0; i < count; i++)
         valid[i] = 0;
     for (size_t i = 0; i < count;) {
@@ -1186,22 +1186,22 @@ hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_
                 valid[j] = 0;
             return HL_ESTOPPED;
         }
-        for (group.count = 0; i < count && group.count < LEAVES; i++) {
+        for (g->count = 0; i < count && g->count < LEAVES; i++) {
             const uint8_t *key = hli_nth(public_keys, i, key_stride);
             if (signature_nbytes[i] != info->signature_nbytes) {
                 all = 0;
                 continue;
             }
             if (frame(&messages[i], &framed) != HL_OK ||
-                find_place(&s, signatures[i], key, &framed, &group.places[group.count]) != HL_OK)
+                find_place(&s, signatures[i], key, &framed, &g->places[g->count]) != HL_OK)
                 return HL_ESTATE; /* does not happen: checked above */
-            owners[group.count] = i;
-            group.keys[group.count] = key;
-            group.signatures[group.count++] = signatures[i];
+            owners[g->count] = i;
+            g->keys[g->count] = key;
+            g->signatures[g->count++] = signatures[i];
         }
-        if (group.count != 0)
-            verify_group(&s, scratch, &group, are_valid);
-        for (unsigned j = 0; j < group.count; j++) {
+        if (g->count != 0)
+            verify_group(&s, scratch, g, are_valid);
+        for (unsigned j = 0; j < g->count; j++) {
             valid[owners[j]] = are_valid[j];
             all &= are_valid[j];
         }
