@@ -124,6 +124,34 @@ static void check_calls(const hl_alg_info *alg)
     PUBLIC(data), PUBLIC(secret), PUBLIC(tags);
 }
 
+/* Key generation, the parts of a signature, and chains. What a signature shows decides the way from hl_slh_end on, and
+ * its randomizer the places of leaves: SK.prf counts as public once the key is made. */
+static void check_slh(hl_slh set)
+{
+    static uint8_t scratch[200000], key[64], signature[17088], rows[COUNT * 40];
+    static hl_slh_task task;
+    const hl_slh_message message = {"abc", 3, NULL, 0, HL_SLH_PURE, 0};
+    const hl_slh_work work = {scratch, sizeof scratch, NULL, NULL};
+
+    if (hl_alg_find(HL_SHA256) == NULL || hl_alg_find(HL_SHAKE256) == NULL)
+        return;
+    VALGRIND_MAKE_MEM_UNDEFINED(data, 32);
+    QUIET(hl_slh_keygen(set, data, key, &work));
+    VALGRIND_MAKE_MEM_DEFINED(key + 16, 48);
+    QUIET(hl_slh_begin_sign(&task, set, key, &message, NULL, signature));
+    for (uint32_t part = 0; part < task.nparts; part++)
+        QUIET(hl_slh_part(&task, part, scratch, sizeof scratch));
+    hl_slh_drop(&task);
+    SECRET(rows);
+    for (size_t i = 0; i < COUNT; i++)
+        VALGRIND_MAKE_MEM_DEFINED(rows + i * 40 + 21, 1);
+    QUIET(hl_chains(&(hl_chain){.nbytes = sizeof(hl_chain), .alg = set == HL_SLH_SHA2_128F ? HL_SHA256 : HL_SHAKE256,
+                                .rows = rows, .stride = 40, .row_nbytes = 40, .count = COUNT, .all_steps = 5,
+                                .digest_at = 22 + 2 * (set == HL_SLH_SHAKE_128F), .digest_nbytes = 16, .count_at = 21,
+                                .is_secret = 1}));
+    PUBLIC(data), PUBLIC(key), PUBLIC(signature), PUBLIC(scratch), PUBLIC(rows), PUBLIC(task);
+}
+
 static void check_equal(void)
 {
     static uint8_t a[100], b[100];
@@ -185,6 +213,10 @@ int main(int argc, char **argv)
         for (size_t a = 0; a < hl_alg_count(); a++) {
             test_case("constant time, %s, %s", isa, hl_alg_at(a)->name);
             check_calls(hl_alg_at(a));
+        }
+        for (hl_slh set = HL_SLH_SHA2_128F; set <= HL_SLH_SHAKE_128F; set++) {
+            test_case("constant time, %s, %s", isa, hl_slh_find(set)->name);
+            check_slh(set);
         }
     }
     hl_restrict(0);

@@ -208,6 +208,43 @@ static int child_keys(void)
     return run_threads(run_key);
 }
 
+/* One signature by all threads, some of which restrict between their parts. */
+static struct {
+    hl_slh_task task;
+    atomic_uint part;
+    uint8_t scratch[THREADS][200000], secret[64], signature[17088], right[17088];
+} slh;
+
+static void *run_part(void *arg)
+{
+    const unsigned thread = (unsigned)(uintptr_t)arg;
+
+    for (unsigned part; (part = atomic_fetch_add(&slh.part, 1)) < slh.task.nparts;) {
+        if (thread % 4 == 0)
+            hl_restrict(part % 2 ? several : 0);
+        wrong[thread] |= hl_slh_part(&slh.task, part, slh.scratch[thread], sizeof slh.scratch[thread]) != HL_OK;
+    }
+    return NULL;
+}
+
+static int child_slh(void)
+{
+    const hl_slh set = body_alg(HL_BODY_KECCAK) != NULL ? HL_SLH_SHAKE_128F : HL_SLH_SHA2_128F;
+    const hl_slh_message message = {"abc", 3, NULL, 0, HL_SLH_PURE, 0};
+    const hl_slh_work work = {slh.scratch[0], sizeof slh.scratch[0], NULL, NULL};
+
+    several = of_several_lanes();
+    const hl_status status = hl_slh_keygen(set, random_pool(48), slh.secret, &work);
+    if (status == HL_EALG) /* a build without its hash */
+        return 0;
+    if (hl_slh_sign(set, slh.secret, &message, NULL, slh.right, &work) != HL_OK ||
+        hl_slh_begin_sign(&slh.task, set, slh.secret, &message, NULL, slh.signature) != HL_OK)
+        return 1;
+    const int any_wrong = run_threads(run_part);
+    return any_wrong || hl_slh_end(&slh.task, slh.scratch[0], sizeof slh.scratch[0]) != HL_OK ||
+           memcmp(slh.signature, slh.right, sizeof slh.right) != 0;
+}
+
 static int child_streams(void)
 {
     pool = random_pool(64);
@@ -250,10 +287,10 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "--child") == 0) {
         round_number = atoi(argv[2]);
         random_restart((uint64_t)round_number);
-        return round_number > ROUNDS ? child_keys() : round_number == ROUNDS ? child_streams() : child();
+        return round_number > ROUNDS + 1 ? child_slh() : round_number > ROUNDS ? child_keys() : round_number == ROUNDS ? child_streams() : child();
     }
     test_start(argc, argv);
-    for (int i = 0; i <= ROUNDS + 1; i++) {
+    for (int i = 0; i <= ROUNDS + 2; i++) {
         char number[12], option[] = "--child", emulator[300] = "", *args[16];
         size_t nargs = 0;
         int status;
@@ -263,7 +300,9 @@ int main(int argc, char **argv)
             test_skip("streams while others restrict (every instruction set here has kernels of one lane)");
             continue;
         }
-        if (i > ROUNDS)
+        if (i > ROUNDS + 1)
+            test_case("one signature by %d threads, some of which restrict", THREADS);
+        else if (i > ROUNDS)
             test_case("keys, tags, hashes and searches in %d threads, some of which restrict", THREADS);
         else if (i == ROUNDS)
             test_case("streams of their own in %d threads, some of which restrict", THREADS);
