@@ -721,8 +721,18 @@ def padding_differs(image, function, algorithm, lengths):
     return any([m.load(out + size * i + j, 1) for j in range(len(x))] != x for i, x in enumerate(expected)), m.executed
 
 
-def digests_differ(image, function, algorithm, nlanes, n):
+def cut_to(m, algorithm, nbytes):
+    """The algorithm with shorter digests, as a call describes it."""
+    out, n = copy.copy(algorithm), algorithm.pointer_nbytes
+    described = [m.load(algorithm.address + i, 1) for i in range(2 * n + 40)]
+    described[n + 8 : n + 12] = nbytes.to_bytes(4, "little")
+    out.address, out.digest_nbytes = m.bytes(described), nbytes
+    return out
+
+
+def digests_differ(image, function, algorithm, nlanes, n, nbytes=None):
     m = machine(image)
+    algorithm = cut_to(m, algorithm, nbytes) if nbytes else algorithm
     state = with_states(m, algorithm.body, nlanes)
     out = [m.new(algorithm.digest_nbytes, 64, 1 + 3 * lane) for lane in range(n)]
     m.call(function, algorithm.address, state, nlanes, n, m.words(out, image.word_nbytes))
@@ -770,6 +780,11 @@ def all_runs_of_edges(image, algorithms, every):
                     for n in range(1, nlanes + 1) if every else {1, nlanes}:
                         yield f"{function}, {algorithm.name}, {n} of {nlanes}", \
                             lambda image, f=function, a=algorithm, l=nlanes, n=n: digests_differ(image, f, a, l, n)
+                    for nbytes in (16, 24) if not algorithm.is_counted and algorithm in samples(algorithms) else ():
+                        if nbytes < algorithm.digest_nbytes:
+                            yield f"{function}, {algorithm.name} cut to {nbytes} bytes, {nlanes}", \
+                                lambda image, f=function, a=algorithm, l=nlanes, n=nbytes: digests_differ(
+                                    image, f, a, l, l, n)
 
 
 def final_state(algorithm, state, blocks, compress, nbytes):
