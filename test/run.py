@@ -120,6 +120,9 @@ behind | quick all | +program | python3 test/behind.py {program} {require}
     test/behind.py rust/hashloom-files/src/read/*
 manifests | check quick all | +program | test/manifest.py {program}
     test/manifest.py rust/hashloom-list/src/manifest/*
+# Without --require: an OpenSSL with SLH-DSA came in 2025.
+slh-of-openssl | check quick all | +program | test/slh_openssl.py {program}
+    test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-cli/src/slh.rs
 malformed-torrents | check quick all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
 list-forms | check quick all | +program | python3 test/list_forms.py {program} {require}

@@ -333,7 +333,7 @@ impl Listing {
     }
 }
 
-/// Whether a text is a public key of minisign.
+/// Whether a text is a public key of minisign or SLH-DSA.
 #[pyfunction]
 fn is_public_key(text: &str) -> bool {
     PublicKey::parse(text).is_ok()

@@ -53,7 +53,7 @@ class SignatureError(ManifestError):
 
 @dataclass(frozen=True)
 class Signature:
-    """A right signature of a manifest, in the format of minisign."""
+    """A right signature of a manifest, by a key of minisign or SLH-DSA."""
 
     key: str
     """The number of the public key, as minisign prints it."""
@@ -294,9 +294,10 @@ def _check(
     if signature is None and trusted_key is not None:
         if file is None:
             raise SignatureError("a manifest that is given by its bytes needs a signature: give it by signature=")
-        signature = file + ".minisig"
-    if trusted_key is not None and signature is not None:
+    if trusted_key is not None:
         key = trusted_key if isinstance(trusted_key, str) and is_public_key(trusted_key) else _text(trusted_key)
+        if signature is None:
+            signature = f"{file}{'.slhsig' if key.lstrip().startswith('-----BEGIN') else '.minisig'}"
         if isinstance(signature, (str, os.PathLike)):
             without += _places_below(root, os.fspath(signature))
             try:
@@ -401,9 +402,9 @@ def check(
     `progress` and Ctrl-C are those of write. Raises ManifestError for bytes that are not a manifest, FileError if the
     folder cannot be listed, OSError if the manifest cannot be read.
 
-    `trusted_key` is a public key of minisign: the path of its file, or the key itself in base64. The manifest must then
-    have a signature by this key, or nothing is read: SignatureError. The signature is in MANIFEST.minisig, or
-    `signature` is its path or its bytes. The report's `signature` says what the signature's comment names: a manifest
+    `trusted_key` is a public key of minisign or SLH-DSA: the path of its file, or the key itself in base64 or PEM. The
+    manifest must then have a signature by this key, or nothing is read: SignatureError. The signature is in
+    MANIFEST.minisig, of an SLH-DSA key in MANIFEST.slhsig, or `signature` is its path or its bytes. The report's `signature` says what the signature's comment names: a manifest
     or a folder of another name is no error, as copies have other names.
     """
     return _check(manifest, folder, _here(threads, progress), trusted_key, signature)

@@ -45,7 +45,7 @@ enum What {
         #[arg(value_name = "SHELL", value_enum)]
         shell: Shell,
     },
-    /// Print a signature in the format of minisign, as tools/sign.sh does for the checksums of a release
+    /// Print a signature, as tools/sign.sh does for the checksums of a release
     #[command(hide = true)]
     Signature {
         /// The file that is signed

@@ -297,7 +297,7 @@ fn a_signature_is_there_while_a_manifest_is_replaced() {
     }
     // Signatures by other keys are kept until the new manifest is there, as nobody here can check them.
     for (text, why) in [
-        ([&both[..], "x\n"].concat(), "expected a signature of minisign from line 9 on"),
+        ([&both[..], "x\n"].concat(), "expected a signature of minisign or SLH-DSA from line 9 on"),
         (both.repeat(3), "expected up to 4 signatures, found more"),
     ] {
         write(folder, "m.minisig", text);
@@ -459,7 +459,7 @@ fn digests_of_an_old_manifest_need_its_signature() {
         (&right.0, None, "old.minisig: No such file or directory"),
         (&right.0, Some(&others), "the signature is wrong: it is not one by the key C0371020E1BC610F"),
         (&right.0, Some(&before.1), "the signature is wrong: it is not one of this content"),
-        (&right.0, Some(&String::new()), "expected a signature of minisign, found nothing"),
+        (&right.0, Some(&String::new()), "expected a signature of minisign or SLH-DSA, found nothing"),
     ] {
         write(folder, "old", old);
         fs::remove_file(folder.join("old.minisig")).unwrap();

@@ -39,13 +39,13 @@ pub struct Check {
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
-    /// Check the signature of FILE first, by this public key of minisign: a file, or the key itself in base64. If the
+    /// Check the signature of FILE first, by this public key of minisign (a file, or the key itself in base64) or of SLH-DSA (a PEM file). If the
     /// signature is missing or wrong, that is an error, and nothing in DIR is read. If it names another folder or another
     /// manifest, that is a warning: copies have other names
     #[arg(long, value_name = "KEY")]
     trusted_key: Option<PathBuf>,
 
-    /// The signature of FILE [default: FILE.minisig]
+    /// The signature of FILE [default: FILE.minisig, for a key of SLH-DSA FILE.slhsig]
     #[arg(long, value_name = "SIGNATURE", requires = "trusted_key")]
     signature: Option<PathBuf>,
 

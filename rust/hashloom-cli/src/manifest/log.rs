@@ -43,7 +43,7 @@ pub struct Add {
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
 
-    /// Sign LOG with this secret key of minisign. The entries that LOG has must be signed by the same key
+    /// Sign LOG with this secret key of minisign or SLH-DSA. The entries that LOG has must be signed by the same key
     #[arg(long, value_name = "KEY")]
     sign: PathBuf,
 
@@ -55,7 +55,7 @@ pub struct Add {
 const ADD_HELP: &str = "\
 The log:
   Text: a first line with the format, a JSON object for each manifest, with the
-  date and the SHA-256 of its file, and a signature of minisign. Its trusted
+  date and the SHA-256 of its file, and a signature of minisign or SLH-DSA. Its trusted
   comment has the head of the log: the number of entries and the root of their
   tree (RFC 6962). Several runs may add to a log at the same time. A manifest
   that is the newest entry already is not added again.
@@ -87,7 +87,7 @@ pub struct Check {
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
 
-    /// The public key of minisign by which LOG must be signed: a file, or the key itself in base64
+    /// The public key by which LOG must be signed: of minisign a file or the key itself in base64, of SLH-DSA a PEM file
     #[arg(long, value_name = "KEY")]
     trusted_key: PathBuf,
 }
@@ -117,7 +117,7 @@ pub struct Prove {
     #[arg(value_name = "NEW")]
     new: PathBuf,
 
-    /// Check the signatures of both, by this public key of minisign: a file, or the key itself in base64
+    /// Check the signatures of both, by this public key: of minisign a file or the key itself in base64, of SLH-DSA a PEM file
     #[arg(long, value_name = "KEY")]
     trusted_key: Option<PathBuf>,
 }

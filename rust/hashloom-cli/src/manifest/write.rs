@@ -67,8 +67,9 @@ pub struct Write {
     #[arg(long, value_name = "OLD")]
     update: Option<PathBuf>,
 
-    /// Sign the manifest with this secret key of minisign (`minisign -G` makes one), into FILE.minisig. hashloom asks for
-    /// the password of the key at the terminal. An OLD must have a signature by the same key, OLD.minisig
+    /// Sign the manifest with this secret key: of minisign (`minisign -G` makes one), into FILE.minisig, or of SLH-DSA
+    /// (`hashloom slh keygen`), into FILE.slhsig. hashloom asks for the password of the key at the terminal. An OLD must
+    /// have a signature by the same key
     #[arg(long, value_name = "KEY", requires = "output")]
     sign: Option<PathBuf>,
 

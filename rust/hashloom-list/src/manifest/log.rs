@@ -16,7 +16,7 @@
 //!
 //! `sha256` is that of the manifest's file. The trusted comment has the *head* of the log: the number of its entries and
 //! the root of their tree (RFC 6962 section 2.1), whose entries are the lines without the first and without their line
-//! feeds. The signature is minisign's, of the lines that begin with `{`. A log is only ever made longer.
+//! feeds. The signature is minisign's or one of SLH-DSA, of the lines that begin with `{`. A log is only ever made longer.
 //!
 //! Who puts back a whole older log puts back its signature too. Only a copy of the log, or of its head, that is kept
 //! elsewhere shows that: [`Log::extends`].
@@ -412,7 +412,7 @@ impl fmt::Display for LogError {
             LogError::TooLong => write!(f, "expected a log of up to {LOG_MAX_NBYTES} bytes: begin a new one"),
             LogError::Line { line, why } => write!(f, "line {line}: {why}"),
             LogError::Entry(expected) => write!(f, "expected {expected}"),
-            LogError::Unsigned => f.write_str("expected one signature of minisign after the entries"),
+            LogError::Unsigned => f.write_str("expected one signature after the entries"),
             LogError::Signature(error) => write!(f, "the signature of the log is wrong: {error}"),
             LogError::Head => {
                 f.write_str("the signature is not one of a log with these entries: its size or root differs")
