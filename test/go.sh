@@ -64,7 +64,7 @@ emulated() {
 }
 
 # The core's own tests of all lengths take minutes under qemu.
-packages=(. ./hmac ./pbkdf2 ./md5 ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search
+packages=(. ./hmac ./pbkdf2 ./md5 ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search ./slhdsa
     ./compat/...    ./internal/ripemd160 ./internal/serve)
 [ "$level" = quick ] || packages+=(./internal/core)
 

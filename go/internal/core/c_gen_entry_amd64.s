@@ -4210,6 +4210,75 @@ L874:
 	MOVQ DX, (R8)
 	RET
 
+TEXT ·hli_chain_of(SB), NOSPLIT, $0-0
+	PCALIGN $64
+	LEAQ hli_rows<>+1200(SB), AX
+	CMPQ DI, AX
+	JEQ L888
+	ADDQ $80, AX
+	CMPQ DI, AX
+	JEQ L889
+	ADDQ $80, AX
+	CMPQ DI, AX
+	JEQ L890
+	ADDQ $80, AX
+	CMPQ DI, AX
+	JEQ L891
+	ADDQ $80, AX
+	CMPQ DI, AX
+	JEQ L892
+	ADDQ $160, AX
+	CMPQ DI, AX
+	JEQ L893
+	ADDQ $160, AX
+	CMPQ DI, AX
+	JEQ L894
+	ADDQ $2160, AX
+	CMPQ DI, AX
+	JEQ L895
+	ADDQ $80, AX
+	CMPQ DI, AX
+	JEQ L896
+	XORL AX, AX
+	LEAQ hli_rows<>+4160(SB), DX
+	CMPQ DI, DX
+	JEQ L898
+	RET
+L888:
+	XORL AX, AX
+L886:
+	SHLQ $4, AX
+	LEAQ all_0<>+0(SB), DX
+	MOVQ 8(DX)(AX*1), AX
+	RET
+L894:
+	MOVL $6, AX
+	JMP L886
+L898:
+	MOVL $9, AX
+	JMP L886
+L889:
+	MOVL $1, AX
+	JMP L886
+L890:
+	MOVL $2, AX
+	JMP L886
+L891:
+	MOVL $3, AX
+	JMP L886
+L892:
+	MOVL $4, AX
+	JMP L886
+L893:
+	MOVL $5, AX
+	JMP L886
+L895:
+	MOVL $7, AX
+	JMP L886
+L896:
+	MOVL $8, AX
+	JMP L886
+
 TEXT ·hli_choose_edges(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	TESTB $16, DI
@@ -4955,6 +5024,29 @@ L1068:
 	CMOVLNE AX, DX
 	MOVQ 32(R12), BX
 	JMP L1018
+
+DATA all_0<>+0(SB)/8, $0xf
+DATA all_0<>+8(SB)/8, $·hli_sha256_chain_sse2(SB)
+DATA all_0<>+16(SB)/8, $0x10
+DATA all_0<>+24(SB)/8, $·hli_sha256_chain_avx2(SB)
+DATA all_0<>+32(SB)/8, $0x11
+DATA all_0<>+40(SB)/8, $·hli_sha256_chain_avx512vl(SB)
+DATA all_0<>+48(SB)/8, $0x12
+DATA all_0<>+56(SB)/8, $·hli_sha256_chain_avx512(SB)
+DATA all_0<>+64(SB)/8, $0x13
+DATA all_0<>+72(SB)/8, $·hli_sha256_chain_sha_x2(SB)
+DATA all_0<>+80(SB)/8, $0x15
+DATA all_0<>+88(SB)/8, $·hli_sha256_chain_sha_x4(SB)
+DATA all_0<>+96(SB)/8, $0x17
+DATA all_0<>+104(SB)/8, $·hli_sha256_chain_sha_avx512vl_x4(SB)
+DATA all_0<>+112(SB)/8, $0x32
+DATA all_0<>+120(SB)/8, $·hli_keccak_chain_avx2(SB)
+DATA all_0<>+128(SB)/8, $0x33
+DATA all_0<>+136(SB)/8, $·hli_keccak_chain_avx512vl(SB)
+DATA all_0<>+144(SB)/8, $0x34
+DATA all_0<>+152(SB)/8, $·hli_keccak_chain_avx512(SB)
+DATA all_0<>+160(SB)/8, $0x38
+GLOBL all_0<>(SB), RODATA, $176
 
 GLOBL answers<>(SB), NOPTR, $6480
 

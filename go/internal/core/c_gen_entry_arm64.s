@@ -3254,6 +3254,37 @@ L742:
 	RET
 LFE118:
 
+TEXT ·hli_chain_of(SB), NOSPLIT, $0-0
+	PCALIGN $64
+LFB119:
+	MOVD $hli_rows<>+480(SB), R2
+	MOVD R0, R1
+	CMP R2, R0
+	BEQ L746
+	MOVD $hli_rows<>+560(SB), R0
+	CMP R0, R1
+	BEQ L747
+	MOVD $hli_rows<>+2000(SB), R2
+	MOVD ZR, R0
+	CMP R2, R1
+	BEQ L749
+	RET
+L746:
+	MOVWU ZR, R1
+L744:
+	UBFIZ $4, R1, $2, R1
+	MOVD $all_0<>+0(SB), R0
+	ADD R1, R0, R0
+	MOVD 8(R0), R0
+	RET
+L749:
+	MOVZW $2, R1
+	JMP L744
+L747:
+	MOVZW $1, R1
+	JMP L744
+LFE119:
+
 TEXT ·hli_choose_edges(SB), NOSPLIT, $0-0
 	PCALIGN $64
 LFB120:
@@ -3668,6 +3699,15 @@ L877:
 	ADD $63, R2, R2
 	JMP L854
 LFE166:
+
+DATA all_0<>+0(SB)/8, $0x6
+DATA all_0<>+8(SB)/8, $·hli_sha256_chain_neon(SB)
+DATA all_0<>+16(SB)/8, $0x7
+DATA all_0<>+24(SB)/8, $·hli_sha256_chain_sha3(SB)
+DATA all_0<>+32(SB)/8, $0x19
+DATA all_0<>+40(SB)/8, $·hli_keccak_chain_sha3(SB)
+DATA all_0<>+48(SB)/8, $0x1b
+GLOBL all_0<>(SB), RODATA, $64
 
 GLOBL answers<>(SB), NOPTR, $6480
 

@@ -20,3 +20,14 @@ TEXT ·enter(SB), 0, $8-24
 	CALL ·hli_go(SB)
 	MOVQ AX, ret+16(FP)
 	RET
+
+// func enterSLH(c *slhCall, s *scratch)
+TEXT ·enterSLH(SB), 0, $8-16
+	NO_LOCAL_POINTERS
+	MOVQ c+0(FP), DI
+	MOVQ s+8(FP), SI
+	LEAQ scratch_stack(SI), R12
+	ADDQ $const_stackSize, R12
+	ANDQ $~63, R12
+	CALL ·hli_go_slh(SB)
+	RET

@@ -20,3 +20,14 @@ TEXT ·enter(SB), 0, $8-24
 	CALL ·hli_go(SB)
 	MOVD R0, ret+16(FP)
 	RET
+
+// func enterSLH(c *slhCall, s *scratch)
+TEXT ·enterSLH(SB), 0, $8-16
+	NO_LOCAL_POINTERS
+	MOVD c+0(FP), R0
+	MOVD s+8(FP), R1
+	ADD  $scratch_stack, R1, R26
+	ADD  $const_stackSize, R26
+	AND  $~63, R26
+	CALL ·hli_go_slh(SB)
+	RET

@@ -46,7 +46,7 @@ NAMES = {
     "movzwq": "MOVWQZX", "movslq": "MOVLQSX", "movsbl": "MOVBLSX", "movabsq": "MOVQ", "ud2": "UNDEF",
     "paddd": "PADDL", "psubd": "PSUBL", "psrld": "PSRLL", "pslld": "PSLLL", "psrldq": "PSRLO", "pslldq": "PSLLO",
     "punpckldq": "PUNPCKLLQ", "punpckhdq": "PUNPCKHLQ", "pcmpeqd": "PCMPEQL", "pcmpgtd": "PCMPGTL",
-    "bswap": "BSWAP", "sall": "SHLL", "salq": "SHLQ", "salw": "SHLW", "salb": "SHLB", "sal": "SHL",
+    "cltq": "CDQE", "bswap": "BSWAP", "sall": "SHLL", "salq": "SHLQ", "salw": "SHLW", "salb": "SHLB", "sal": "SHL",
 }
 # Instructions that gcc, or assembly within C, writes without the size of their operands.
 UNSIZED = {

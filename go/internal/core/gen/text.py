@@ -6,8 +6,8 @@
 
   text.py [--check] [amd64|arm64 ...]      gcc and aarch64-linux-gnu-gcc; CC names another for a single one
 
-Each function of C that Go's one call of the core (hli_go in entry.c) can reach becomes a function of Go's without a
-frame. C's stack is memory in the frame of `enter`, and a register that Go does not use points at it (STACK in amd64.py
+Each function of C that Go's calls of the core (hli_go in entry.c, hli_go_slh in slh.c) can reach becomes a function of
+Go's without a frame. C's stack is memory in the frame of `enter`, and a register that Go does not use points at it (STACK in amd64.py
 and arm64.py); Go's own stack has nothing but the return addresses, so that Go finds the callers of every instruction.
 gcc keeps no register for its caller, as Go does not either. The table of kernels begins without their addresses. A
 function link_<body> writes those of one block function into it, so that Go's linker leaves out kernels that a program
@@ -90,9 +90,9 @@ def compile(arch, cc, folder):
     shutil.copytree(HERE, os.path.join(folder, "gen"))
     leave_out(arch, os.path.join(folder, "core/src/registry.def"))
     sources = sorted(glob.glob("core/src/*.c", root_dir=folder) + glob.glob("core/src/*/*.c", root_dir=folder))
-    for part in ("registry", "plan", "blake3"):  # of entry.c; a block function that is left out
+    for part in ("registry", "plan", "slh", "blake3"):  # of the files in gen; a block function that is left out
         sources.remove(f"core/src/{part}.c")
-    sources.append("gen/entry.c")
+    sources += ["gen/entry.c", "gen/slh.c"]
 
     def unit(source):
         name = re.sub("[/.-]", "_", source.removeprefix("core/src/").removesuffix(".c"))
@@ -122,8 +122,8 @@ NAMES = """\
 
 package core
 
-// Functions of C find their arguments where C has them. Go calls hli_go alone, by enter. The functions link_* make the
-// kernels of a block function known to the core.
+// Functions of C find their arguments where C has them. Go calls hli_go and hli_go_slh alone, by enter and enterSLH. The
+// functions link_* make the kernels of a block function known to the core.
 
 """
 
@@ -213,7 +213,7 @@ def make(arch, cc):
         compiler = run([*cc, "--version"]).splitlines()[0]
         program = Program(arch, units)
         entry = program.functions["hli_go"]
-        reached, queue = {}, [(entry, "hli_go")]
+        reached, queue = {}, [(program.functions[name], name) for name in ("hli_go", "hli_go_slh")]
         while queue:
             unit, name = queue.pop()
             if name not in reached.setdefault(unit.name, set()):
