@@ -115,8 +115,8 @@ func (p *set) digits(value []byte) []uint32 {
 	return append(digits, sum>>8, sum>>4&15, sum&15)
 }
 
-// climb hashes the leaves of a tree to its root, which it returns, and writes the path of leaf `index` to path. first is
-// the number of the first leaf. It writes over the leaves.
+// climb hashes the leaves of a tree to its root, which it returns, and writes the path of leaf `index`. first is the
+// number of the first leaf. It writes over the leaves.
 func (h *hasher) climb(nodes []byte, at address, first, index uint32, path []byte) []byte {
 	for at.word2 = 1; len(nodes) > h.n; at.word2++ {
 		copy(path, nodes[int(index^1)*h.n:][:h.n])

@@ -3,10 +3,9 @@
 // Package slhdsa signs by SLH-DSA (FIPS 205, SPHINCS+): signatures that rest on a hash function alone, which no quantum
 // computer is known to break. It has the shape of the standard library's crypto/mldsa.
 //
-// A signature is up to two million hashes of a few bytes. On amd64 and arm64 they are computed side by side in the lanes
-// of SIMD registers: on an Intel CPU with AVX-512 a signature of [SHA2_128s] takes some 50 milliseconds, of [SHA2_128f]
-// two. Elsewhere, and with the build tag purego or noasm, everything is pure Go, one hash after another, which takes
-// many times as long.
+// A signature is up to two million hashes of a few bytes. On amd64 and arm64 they are computed side by side in the
+// lanes of SIMD registers. Elsewhere, and with the build tag purego or noasm, everything is pure Go, one hash after
+// another, which takes many times as long.
 //
 // A call runs on its goroutine until it is done. Garbage collections and other goroutines wait for it a millisecond at
 // most (a few for SHAKE on CPUs without AVX2 or SHA-3 instructions). Keys may be used by any number of goroutines at
@@ -123,7 +122,7 @@ func (params Parameters) PublicKeySize() int { return 2 * params.set.n }
 // SignatureSize returns the bytes of a signature.
 func (params Parameters) SignatureSize() int { return params.set.signatureSize }
 
-var errNoParameters = errors.New("slhdsa: the parameters are none of SLH-DSA: take those of a function such as SHA2_128s")
+var errNoParameters = errors.New("slhdsa: no parameters of SLH-DSA: take those of SHA2_128s or another function")
 
 // Options contains the choices for a signature and its verification, which must be the same for both.
 type Options struct {
@@ -180,7 +179,7 @@ func NewPrivateKey(params Parameters, encoding []byte) (*PrivateKey, error) {
 		return nil, errNoParameters
 	}
 	if len(encoding) != params.PrivateKeySize() {
-		return nil, fmt.Errorf("slhdsa: a private key of %d bytes, want %d (%v)", len(encoding), params.PrivateKeySize(), params)
+		return nil, fmt.Errorf("slhdsa: a private key of %d bytes, want %d (%v)", len(encoding), 4*params.set.n, params)
 	}
 	secret := bytes.Clone(encoding)
 	return &PrivateKey{params, &PublicKey{params, bytes.Clone(secret[2*params.set.n:])}, secret}, nil
@@ -204,8 +203,8 @@ func (sk *PrivateKey) PublicKey() *PublicKey { return sk.public }
 // Sign signs the message with fresh randomness from the system, as FIPS 205 advises. rand is ignored. opts is nil, an
 // *[Options], or a hash function, which means Options with that Hash.
 //
-// The signature is verified before Sign returns. The error says what is wrong with opts; or that the signature is wrong:
-// then the machine erred, or the public part of the key does not belong to it.
+// The signature is verified before Sign returns. The error says what is wrong with opts, or that the signature is
+// wrong: the machine erred, or the public part of the key does not belong to it.
 func (sk *PrivateKey) Sign(_ io.Reader, message []byte, opts crypto.SignerOpts) ([]byte, error) {
 	randomness := make([]byte, sk.params.set.n)
 	rand.Read(randomness)
@@ -252,7 +251,7 @@ func NewPublicKey(params Parameters, encoding []byte) (*PublicKey, error) {
 		return nil, errNoParameters
 	}
 	if len(encoding) != params.PublicKeySize() {
-		return nil, fmt.Errorf("slhdsa: a public key of %d bytes, want %d (%v)", len(encoding), params.PublicKeySize(), params)
+		return nil, fmt.Errorf("slhdsa: a public key of %d bytes, want %d (%v)", len(encoding), 2*params.set.n, params)
 	}
 	return &PublicKey{params, bytes.Clone(encoding)}, nil
 }
@@ -285,8 +284,8 @@ func Verify(pk *PublicKey, message, signature []byte, opts *Options) error {
 }
 
 // VerifyMany sets valid[i] to whether signatures[i] is one of messages[i] by keys[i], or by the only key. Several are
-// verified side by side, which gains most with the sets of small signatures. All keys have the same parameters. The error
-// says what is wrong with keys or opts; then nothing is valid. VerifyMany panics if slices differ in length.
+// verified side by side, which gains most with the sets of small signatures. All keys have the same parameters. The
+// error says what is wrong with keys or opts; then nothing is valid. VerifyMany panics if slices differ in length.
 func VerifyMany(valid []bool, keys []*PublicKey, messages, signatures [][]byte, opts *Options) error {
 	if len(messages) != len(valid) || len(signatures) != len(valid) || (len(keys) != len(valid) && len(keys) != 1) {
 		panic(fmt.Sprintf("slhdsa: VerifyMany: %d results, %d keys, %d messages, %d signatures", len(valid), len(keys),

@@ -249,7 +249,7 @@ func TestKeysAndOptions(t *testing.T) {
 	}
 	public := key.PublicKey()
 	for text, call := range map[string]func() error{
-		"none of SLH-DSA": func() error { _, err := GenerateKey(Parameters{}); return err },
+		"no parameters of SLH-DSA: ": func() error { _, err := GenerateKey(Parameters{}); return err },
 		"63 bytes, want 64 (SLH-DSA-SHA2-128f)": func() error {
 			_, err := NewPrivateKey(SHA2_128f(), key.Bytes()[1:])
 			return err

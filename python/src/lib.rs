@@ -6,7 +6,7 @@
 //! columns. digests.rs: what a column of digests gives Python. long.rs: digests of long values. rows.rs: the bytes of a
 //! table's rows. memory.rs: memory for long results. signals.rs: signals of Python. work.rs: threads of the engine.
 //! files.rs: files and torrents. manifest.rs: manifests and lists. tree.rs: hash trees. pbkdf2.rs: keys from passwords.
-//! streams.rs: messages that arrive in parts. state.rs: the journal of objects.
+//! slh_dsa.rs: signatures. streams.rs: messages that arrive in parts. state.rs: the journal of objects.
 //!
 //! The module needs no interpreter lock: its objects are frozen, and a mutex guards what changes in them.
 
@@ -26,6 +26,7 @@ mod memory;
 mod pbkdf2;
 mod rows;
 mod signals;
+mod slh_dsa;
 mod source;
 mod state;
 mod streams;
@@ -44,6 +45,7 @@ fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     files::add(module)?;
     tree::add(module)?;
     pbkdf2::add(module)?;
+    slh_dsa::add(module)?;
     manifest::add(module)?;
     streams::add(module)?;
     state::add(module)

@@ -18,6 +18,7 @@ import pyhashloom.polars
 import pyhashloom.store
 import pyhashloom.torrent
 import pyhashloom.tree
+from pyhashloom import slh_dsa
 
 
 def uses() -> None:
@@ -70,6 +71,14 @@ def uses() -> None:
     expression: polars.Expr = pyhashloom.polars.Digests(polars.col("a")).sha256()
     derived: list[bytes] = pyhashloom.pbkdf2_hmac_many("sha256", [bytearray(b"b")], iter(listed), 1000, 32, threads=2)
     derived.append(pyhashloom.pbkdf2_hmac("sha256", memoryview(b"a"), b"salt", 1000, dklen=None))
+    signing: slh_dsa.SigningKey = slh_dsa.SigningKey.from_seeds("SLH-DSA-SHA2-128f", bytearray(48), threads=0)
+    by_hashes: list[bytes] = signing.sign_many(iter(listed), context=b"c", prehash=None, deterministic=True, threads=2)
+    by_hashes.append(signing.sign_internal(signing.sign(b"m", prehash="sha256", context=memoryview(b"c")), listed[0]))
+    public = slh_dsa.VerifyingKey.from_pem(signing.verifying_key.to_pem())
+    valid: list[bool] = public.verify_many(iter(listed), by_hashes) + slh_dsa.verify_many({public}, listed, by_hashes)
+    valid += [public.verify(b"m", by_hashes[0], context=b"c"), public == slh_dsa.VerifyingKey.from_der(public.to_der())]
+    again = slh_dsa.SigningKey.from_bytes("SLH-DSA-SHA2-128s", slh_dsa.SigningKey.from_der(signing.to_der()).to_bytes())
+    names |= set(slh_dsa.parameter_sets)
     root: bytes | None = pyhashloom.tree.bep52(pathlib.Path("a"), threads=1, progress=print)
     shown: str = str(pyhashloom.tree.s3("a", name="md5", part_nbytes=5 << 20))
     sealed: pyhashloom.tree.Sealed = pyhashloom.tree.fsverity(
@@ -85,6 +94,7 @@ def uses() -> None:
     checked: pyhashloom.store.StoreReport = pyhashloom.store.check_manifest(made_of.content, "s3://bucket")
     print(objects, checked.vouched, pyhashloom.store.check_upload("a", "s3://bucket/a").is_same)
     same: bool = pyhashloom.hmac.compare_digest(tags[0], pyhashloom.hmac.digest(b"key", b"", "sha1"))
+    print(again.parameter_set, valid, again.verifying_key)
     print(text, numbers, free.hexdigest(length=10))
     print(hexed, joined, filled, twice, names, same, mac.copy().name, h.name, series, expression, len(next(reader)))
 
@@ -102,5 +112,7 @@ def errors() -> None:
     pyhashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
     pyhashloom.column("sha256", [b"a"])  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.pbkdf2_hmac("sha256", "password", b"", 1)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    key = slh_dsa.SigningKey.generate(128)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    key.verifying_key.sign(b"m")  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
     pyhashloom.tree.bep52(5)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     pyhashloom.hmac.compare_digest("a", b"a")  # type: ignore[call-overload] # pyright: ignore

@@ -42,8 +42,8 @@ type slhTask struct {
 	_           [2040]uint64
 }
 
-// slhWork is the memory of a key or a signature in the making. It is on the heap, where nothing moves: the task points to
-// the secret and to what is made.
+// slhWork is the memory of a key or a signature in the making. It is on the heap, where nothing moves: the task points
+// to the secret and to what is made.
 type slhWork struct {
 	task      slhTask
 	memory    [104_200]byte // hl_slh_scratch_nbytes() of the C core

@@ -12,10 +12,11 @@ Many messages: many(name, messages) for lists and iterables, rows(name, array) f
 Arrow, files(name, paths) for files. pyhashloom.hmac has HMAC, pbkdf2_hmac and pbkdf2_hmac_many derive keys from
 passwords, pyhashloom.torrent checks torrents, pyhashloom.manifest folders, pyhashloom.tree has hash trees.
 Messages that arrive in parts: update_many(hashes, chunks), streams(name, files), streams_async(name, bodies);
-pyhashloom.store has objects in buckets.
+pyhashloom.store has objects in buckets. pyhashloom.slh_dsa signs by SLH-DSA.
 """
 
 from . import hmac as hmac
+from . import slh_dsa as slh_dsa
 from ._column import column
 from ._files import FileDigest, FileError, files
 from ._hashloom import (
@@ -87,6 +88,7 @@ __all__ = [
     "pbkdf2_hmac_many",
     "rows",
     "sha256d",
+    "slh_dsa",
     "streams",
     "streams_async",
     "update_many",

@@ -19,6 +19,8 @@ __all__ = [
     "HashXOF",
     "Journal",
     "Listing",
+    "SigningKey",
+    "VerifyingKey",
     "__version__",
     "algorithms",
     "column",
@@ -37,6 +39,8 @@ __all__ = [
     "pbkdf2_hmac_many",
     "rows",
     "sha256d",
+    "slh_dsa_parameter_sets",
+    "slh_dsa_verify_many",
     "torrent_create",
     "torrent_verify",
     "tree_bep52",
@@ -170,6 +174,89 @@ class HMAC:
     def digest(self) -> bytes: ...
     def hexdigest(self) -> str: ...
     def copy(self) -> HMAC: ...
+
+@final
+class SigningKey:
+    """A secret key of SLH-DSA, with its public half."""
+
+    @staticmethod
+    def generate(parameter_set: str, *, threads: int = 1) -> SigningKey: ...
+    @staticmethod
+    def from_seeds(parameter_set: str, seeds: _Data, *, threads: int = 1) -> SigningKey: ...
+    @staticmethod
+    def from_bytes(parameter_set: str, data: _Data) -> SigningKey: ...
+    @staticmethod
+    def from_pem(pem: str | _Data) -> SigningKey: ...
+    @staticmethod
+    def from_der(der: _Data) -> SigningKey: ...
+    def to_bytes(self) -> bytes: ...
+    def to_pem(self) -> str: ...
+    def to_der(self) -> bytes: ...
+    @property
+    def verifying_key(self) -> VerifyingKey: ...
+    @property
+    def parameter_set(self) -> str: ...
+    def sign(
+        self,
+        message: _Data,
+        *,
+        context: _Data | None = None,
+        prehash: str | None = None,
+        deterministic: bool = False,
+        threads: int = 1,
+    ) -> bytes: ...
+    def sign_many(
+        self,
+        messages: Iterable[_Data],
+        *,
+        context: _Data | None = None,
+        prehash: str | None = None,
+        deterministic: bool = False,
+        threads: int = 1,
+    ) -> list[bytes]: ...
+    def sign_internal(self, message: _Data, randomness: _Data | None = None) -> bytes: ...
+
+@final
+class VerifyingKey:
+    """A public key of SLH-DSA."""
+
+    @staticmethod
+    def from_bytes(parameter_set: str, data: _Data) -> VerifyingKey: ...
+    @staticmethod
+    def from_pem(pem: str | _Data) -> VerifyingKey: ...
+    @staticmethod
+    def from_der(der: _Data) -> VerifyingKey: ...
+    def to_bytes(self) -> bytes: ...
+    def to_pem(self) -> str: ...
+    def to_der(self) -> bytes: ...
+    @property
+    def parameter_set(self) -> str: ...
+    def verify(
+        self, message: _Data, signature: _Data, *, context: _Data | None = None, prehash: str | None = None
+    ) -> bool: ...
+    def verify_many(
+        self,
+        messages: Iterable[_Data],
+        signatures: Iterable[_Data],
+        *,
+        context: _Data | None = None,
+        prehash: str | None = None,
+        threads: int = 1,
+    ) -> list[bool]: ...
+    def verify_internal(self, message: _Data, signature: _Data) -> bool: ...
+    def __hash__(self) -> int: ...
+
+slh_dsa_parameter_sets: list[str]
+
+def slh_dsa_verify_many(
+    keys: Iterable[VerifyingKey],
+    messages: Iterable[_Data],
+    signatures: Iterable[_Data],
+    *,
+    context: _Data | None = None,
+    prehash: str | None = None,
+    threads: int = 1,
+) -> list[bool]: ...
 
 # algorithms.py: python_stubs
 def sha1(data: _Data = b"", *, usedforsecurity: bool = True, string: _Data | None = None) -> Hash: ...
