@@ -8,7 +8,7 @@
 // another, which takes many times as long.
 //
 // A call runs on its goroutine until it is done. Garbage collections and other goroutines wait for it a millisecond at
-// most (a few for SHAKE on CPUs without AVX2 or SHA-3 instructions). Keys may be used by any number of goroutines at
+// most (some ten for SHAKE on CPUs without AVX2 or SHA-3 instructions). Keys may be used by any number of goroutines at
 // once. What a call leaves of a secret key in its own memory is overwritten.
 package slhdsa
 
@@ -310,6 +310,9 @@ func VerifyMany(valid []bool, keys []*PublicKey, messages, signatures [][]byte, 
 	return nil
 }
 
+// groupChains is the number of chains of signatures that one call of the core verifies: a millisecond's work.
+const groupChains = 4000
+
 // verify is slh_verify_internal.
 func verify(valid []bool, keys []*PublicKey, messages [][][]byte, signatures [][]byte) {
 	if len(valid) == 0 {
@@ -317,36 +320,29 @@ func verify(valid []bool, keys []*PublicKey, messages [][][]byte, signatures [][
 	}
 	p := keys[0].params.set
 	p.use()
-	most := max(1, min(core.SLHGroup, groupChains/(p.d*p.len())))
-	group := struct {
-		keys, signatures [][]byte
-		places           []core.SLHPlace
-		at               []int
-	}{}
-	var areValid [core.SLHGroup]bool
+	var at []int // the signatures of the right length, which are the following ones
+	var itsKeys, its [][]byte
+	var places []core.SLHPlace
 	for i, signature := range signatures {
 		if len(signature) == p.signatureSize {
 			key := keys[min(i, len(keys)-1)].key
-			group.keys, group.signatures = append(group.keys, key), append(group.signatures, signature)
-			group.places = append(group.places, p.placeOf(signature[:p.n], key, messages[i]))
-			group.at = append(group.at, i)
-		}
-		if len(group.at) == most || (i == len(signatures)-1 && len(group.at) > 0) {
-			if core.Enabled {
-				core.SLHVerify(p.id, group.keys, group.signatures, group.places, areValid[:])
-			} else {
-				for j := range group.at {
-					areValid[j] = p.verify(group.keys[j], &group.places[j], group.signatures[j])
-				}
-			}
-			for j, at := range group.at {
-				valid[at] = areValid[j]
-			}
-			group.keys, group.signatures = group.keys[:0], group.signatures[:0]
-			group.places, group.at = group.places[:0], group.at[:0]
+			at, itsKeys, its = append(at, i), append(itsKeys, key), append(its, signature)
+			places = append(places, p.placeOf(signature[:p.n], key, messages[i]))
 		}
 	}
+	areValid := make([]bool, len(at))
+	most := max(1, min(core.SLHGroup, groupChains/(p.d*p.len())))
+	for first := 0; first < len(at); first += most {
+		end := min(first+most, len(at))
+		if core.Enabled {
+			core.SLHVerify(p.id, itsKeys[first:end], its[first:end], places[first:end], areValid[first:end])
+			continue
+		}
+		for i := first; i < end; i++ {
+			areValid[i] = p.verify(itsKeys[i], &places[i], its[i])
+		}
+	}
+	for i, isValid := range areValid {
+		valid[at[i]] = isValid
+	}
 }
-
-// groupChains is the number of chains of signatures that one call of the core verifies: a millisecond's work.
-const groupChains = 4000
