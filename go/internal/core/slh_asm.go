@@ -46,7 +46,7 @@ type slhTask struct {
 // to the secret and to what is made.
 type slhWork struct {
 	task      slhTask
-	memory    [104_200]byte // hl_slh_scratch_nbytes() of the C core
+	memory    [108_671]byte // hl_slh_scratch_nbytes() of the C core
 	secret    [4 * 32]byte
 	made      [4 * 32]byte
 	signature []byte

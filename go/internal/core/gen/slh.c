@@ -44,21 +44,21 @@ static hl_status verify(const struct slh_call *c)
 {
     const hl_slh_info *info = hl_slh_find((hl_slh)c->set);
     struct scratch *const scratch = scratch_in(c->memory, c->memory_nbytes);
-    struct group group;
     struct slh s;
 
     if (info == NULL || open(&s, info) != HL_OK)
         return HL_EALG;
     if (scratch == NULL || c->count > LEAVES)
         return HL_ELENGTH;
-    group.count = (unsigned)c->count;
-    for (unsigned i = 0; i < group.count; i++) {
-        group.keys[i] = c->keys[i];
-        group.signatures[i] = c->signatures[i];
-        group.places[i] = c->places[i];
+    struct group *const g = &scratch->group;
+    g->count = (unsigned)c->count;
+    for (unsigned i = 0; i < g->count; i++) {
+        g->keys[i] = c->keys[i];
+        g->signatures[i] = c->signatures[i];
+        g->places[i] = c->places[i];
     }
-    if (group.count != 0)
-        verify_group(&s, scratch, &group, c->valid);
+    if (g->count != 0)
+        verify_group(&s, scratch, g, c->valid);
     return HL_OK;
 }
 
