@@ -52,8 +52,8 @@ Parameter sets:
   times as fast to make. With SHAKE in place of SHA2 the same sizes.
 
 The files:
-  PKCS#8 and SubjectPublicKeyInfo (RFC 9909), which OpenSSL 3.5 reads and writes.
-  The secret key has no password: keep it where nobody else can read it.
+  PKCS#8 and SubjectPublicKeyInfo (RFC 9909), as OpenSSL 3.5 has them. The secret
+  key has no password: keep it where nobody else can read it.
 
 Exit status:
   0    written
@@ -99,8 +99,9 @@ pub struct Sign {
 }
 
 const SIGN_HELP: &str = "\
-Each signature is verified before it is written. A FILE has 1 GiB at most, as the
-whole of it is in memory: sign a list of checksums or a manifest of longer ones.
+Each signature is verified before it is written. A FILE has 1 GiB at most, as
+the whole of it is in memory: sign a list of checksums or a manifest of longer
+ones.
 
 Exit status:
   0    all written

@@ -132,10 +132,10 @@ fn what_is_wrong_is_an_error() {
     bad(right.replacen("\"sha256\"", "\"sha1\"", 1).as_bytes(), "line 2: unknown field");
     bad(right.replacen("untrusted", "{", 1).as_bytes(), "line 4: ");
     let lines: Vec<&str> = right.lines().collect();
-    bad((lines[..3].join("\n") + "\n").as_bytes(), "expected one signature of minisign after the entries");
+    bad((lines[..3].join("\n") + "\n").as_bytes(), "expected one signature after the entries");
     bad(lines[..3].join("\n").as_bytes(), "line 3: it is cut off");
-    bad((right.clone() + &lines[3..].join("\n")).as_bytes(), "expected one signature of minisign");
-    bad([right.as_bytes(), b"\xff"].concat().as_slice(), "expected one signature of minisign");
+    bad((right.clone() + &lines[3..].join("\n")).as_bytes(), "expected one signature");
+    bad([right.as_bytes(), b"\xff"].concat().as_slice(), "expected one signature");
     bad([lines[0], "\n", &" ".repeat(17 << 20)].concat().as_bytes(), "expected a log of up to 16777216 bytes");
     // A signature by the right key that is none of a log: minisign's own, without a head.
     for place in (0..right.len() - 1).step_by(17) {

@@ -55,10 +55,10 @@ pub struct Add {
 const ADD_HELP: &str = "\
 The log:
   Text: a first line with the format, a JSON object for each manifest, with the
-  date and the SHA-256 of its file, and a signature of minisign or SLH-DSA. Its trusted
-  comment has the head of the log: the number of entries and the root of their
-  tree (RFC 6962). Several runs may add to a log at the same time. A manifest
-  that is the newest entry already is not added again.
+  date and the SHA-256 of its file, and a signature of minisign or SLH-DSA. Its
+  trusted comment has the head of the log: the number of entries and the root of
+  their tree (RFC 6962). Several runs may add to a log at the same time. A
+  manifest that is the newest entry already is not added again.
 
 What a log shows:
   Each manifest of an archive has a right signature, also one of last year that
