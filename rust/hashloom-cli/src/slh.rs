@@ -52,8 +52,8 @@ Parameter sets:
   times as fast to make. With SHAKE in place of SHA2 the same sizes.
 
 The files:
-  PKCS#8 and SubjectPublicKeyInfo (RFC 9909), as OpenSSL 3.5 has them. The secret
-  key has no password: keep it where nobody else can read it.
+  PKCS#8 and SubjectPublicKeyInfo (RFC 9909), as OpenSSL 3.5 has them. The
+  secret key has no password: keep it where nobody else can read it.
 
 Exit status:
   0    written
