@@ -310,6 +310,12 @@ def boolean(m, a, b, f, writes):
         a.set(m, value)
 
 
+def bit_test(m, a, b):
+    x, k = a.get(m), b.get(m)
+    known(x, k)
+    m.cf, m.of, m.sf, m.compared = x >> k % a.width & 1, None, None, None
+
+
 def step(m, a, by):
     cf = m.cf
     arithmetic(m, a, Immediate(by), True, False)
@@ -521,7 +527,7 @@ GENERAL = {
     "andn": andn, "bzhi": bzhi,
     "mul": lambda m, a: wide(m, a, mul), "div": lambda m, a: wide(m, a, div),
     "imul": lambda m, a, b, c=None: three(m, a, b, c) if c else multiply(m, a, a.get(m), b.get(m)),
-    "tzcnt": tzcnt,
+    "tzcnt": tzcnt, "bt": bit_test,
     "bsf": lambda m, a, b: bits_of(m, a, b, lambda x: (x & -x).bit_length() - 1, a.get(m)),
     "bsr": lambda m, a, b: bits_of(m, a, b, lambda x: x.bit_length() - 1, a.get(m)),
     "lzcnt": lambda m, a, b: bits_of(m, a, b, lambda x: a.width - x.bit_length(), a.width),
@@ -1072,7 +1078,7 @@ ONE_LANE = {name for name, features in VECTORS.items() if features.split()[2] ==
 # The other instructions; the first lines are what each CPU has that the core is compiled for. There tzcnt is bsf, which
 # differs for 0 alone.
 OTHERS = {name: features.split() for features, names in {
-    "": "adc add and bsf bsr bswap bts call cdqe cmp cmpxchg cs data16 dec div endbr32 endbr64 imul inc jmp lea leave "
+    "": "adc add and bsf bsr bswap bt bts call cdqe cmp cmpxchg cs data16 dec div endbr32 endbr64 imul inc jmp lea leave "
         "mov movabs movsx movsxd movzx mul neg nop nopl nopw not or pop push rep repz ret rol ror sar sbb shl shld shr "
         "shrd sub test tzcnt xchg xor " + " ".join(x + y for y in CONDITIONS for x in ("j", "set", "cmov")),
     "SSE": "prefetcht0", "SSE2": "lfence", "PREFETCHW": "prefetchw", "MOVBE": "movbe", "LZCNT": "lzcnt",
