@@ -48,6 +48,8 @@ ALLOWED = {
     "web/npm/package.json": "words that people search for",
     "web/npm/page.mjs": "the algorithms of crypto.subtle",
     "core/src/alg/constants.c": "constants of standards, each beside its digests",
+    "core/src/slh.c": "the hash functions of FIPS 205",
+    "go/slhdsa/message.go": "the hash functions of FIPS 205",
     "core/src/core.h": "constants of standards: a new block function brings its own",
     "drop-in/pkcs11/cryptoki.h": "numbers of PKCS #11",
     "drop-in/pkcs11/mechanism.c": "numbers of PKCS #11 for PBKDF2",

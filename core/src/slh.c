@@ -970,7 +970,7 @@ hl_status hl_slh_part(hl_slh_task *task, uint32_t part, void *memory, size_t nby
 }
 
 /* What is left when all parts are done. */
-static HLI_NOINLINE int finish(struct slh *s, struct task *t, struct scratch *scratch)
+static HLI_NOINLINE void finish(struct slh *s, struct task *t, struct scratch *scratch)
 {
     const unsigned n = s->set->n;
     const struct forest fors = forest_of(s, t, 1), trees = forest_of(s, t, 0);
@@ -982,7 +982,7 @@ static HLI_NOINLINE int finish(struct slh *s, struct task *t, struct scratch *sc
     if (t->signature == NULL) {
         hli_copy(t->made, t->secret, 3 * n);
         hli_copy(t->made + 3 * n, roots, n);
-        return 1;
+        return;
     }
     climb(s, &fors, scratch, t->nodes, 0, t->nfors >> part_height(&fors), part_height(&fors), fors.height);
     put_address(s, scratch->wide, s->pk_seed, 0, t->place.tree, FORS_ROOTS);
@@ -992,7 +992,6 @@ static HLI_NOINLINE int finish(struct slh *s, struct task *t, struct scratch *sc
     for (unsigned layer = 0; layer < s->set->d; layer++)
         signed_by[layer] = layer == 0 ? pk_fors : roots + (layer - 1) * (size_t)n;
     sign_roots(s, &trees, scratch, signed_by);
-    return 1;
 }
 
 /* Whether the signature that was just made is right: a machine that erred would give a forger a second signature of a
@@ -1050,12 +1049,16 @@ const hl_slh_info *hl_slh_find(hl_slh set)
     return hl_slh_at((size_t)set - 1);
 }
 
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
 const hl_slh_info *hl_slh_named(const char *name)
 {
     for (size_t i = 0; name != NULL && i < SET_COUNT; i++) {
         const char *a = name, *b = sets[i].name;
-        /* Letters of both cases differ in one bit; digits and hyphens have it. */
-        while (*a != '\0' && ((unsigned char)*a | 0x20) == ((unsigned char)*b | 0x20))
+        while (*a != '\0' && lower(*a) == lower(*b))
             a++, b++;
         if (*a == '\0' && *b == '\0')
             return &sets[i];
