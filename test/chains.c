@@ -161,8 +161,11 @@ int main(int argc, char **argv)
     const uint8_t *prefix = random_pool(2 * HL_BLOCK_MAX_NBYTES);
     for (size_t a = 0; a < hl_alg_count(); a++) {
         const hl_alg_info *alg = hl_alg_at(a);
-        if (!has_chains(alg))
+        if (!has_chains(alg)) {
+            test_case("%s: has no chains", alg->name);
+            CHECK(hl_chains(&(hl_chain){.nbytes = sizeof(hl_chain), .alg = (uint32_t)alg->alg}) == HL_EALG, "refused");
             continue;
+        }
         for (size_t i = 0; i <= hl_isa_count(); i++) {
             const char *isa = test_isa(i, "chains of %s", alg->name);
             if (isa == NULL)
