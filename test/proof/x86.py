@@ -501,6 +501,8 @@ def double_shift(m, kind, a, b, c):
         value = xor(cut(shl(x, k), n), shr(y, n - k))
         a.set(m, value)
         flags_of(m, value, n, None, None)
+    else:
+        a.set(m, a.get(m))  # of 32 bits: the upper half becomes zeros
 
 
 GENERAL = {
