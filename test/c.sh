@@ -195,12 +195,12 @@ done
 if [ $level = quick ]; then
     # The libraries of a release. The steps above have compiled most of their objects.
     # Every kernel and call, but not every repetition (test.h), and some of the programs.
-    mapfile -t some < <(sample 4 streams export jobs hmac blake2 blake3 pbkdf2 slh search stack choice threads)
+    mapfile -t some < <(sample 4 streams export jobs hmac blake2 blake3 pbkdf2 chains slh search stack choice threads)
     HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-8} step "gcc: tests, static library, 1/8: ${some[*]}" \
         suite_of "oracle cavp lengths kernels api remains constant_time fuzz ${some[*]}" gcc \
         -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
     export HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-32}
-    mapfile -t some < <(sample 6 cavp lengths streams export jobs hmac blake2 blake3 pbkdf2 slh search stack)
+    mapfile -t some < <(sample 6 cavp lengths streams export jobs hmac blake2 blake3 pbkdf2 chains slh search stack)
     mapfile -t kinds < <(sample 1 shared debug tsan)
     [[ ${kinds[*]} != *shared* ]] ||
         step "clang: tests, shared library, 1/32: ${some[*]::3}" suite_of "oracle kernels api ${some[*]::3}" \
