@@ -558,10 +558,11 @@ static hl_status frame(const hl_slh_message *m, struct framed *to)
         return HL_EJOB;
     if (m->context_nbytes > 255)
         return HL_ELENGTH;
-    if ((m->data == NULL && m->nbytes != 0) || (m->context == NULL && m->context_nbytes != 0))
+    if (m->context == NULL && m->context_nbytes != 0)
         return HL_ENULL;
-    if (m->nbytes > HL_MESSAGE_MAX_NBYTES - 1024) /* before it come a key's block, the head, the context */
-        return HL_ELENGTH;
+    const hl_status status = hli_check_slice(m->data, m->nbytes, 1024); /* a key's block, the head, the context */
+    if (status != HL_OK)
+        return status;
     hli_check_readable(m->data, m->nbytes);
     to->nparts = 0;
     if (m->form != HL_SLH_INTERNAL) {
