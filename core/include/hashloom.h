@@ -600,7 +600,7 @@ typedef struct hl_slh_message {
     uint32_t    prehash;       /* with HL_SLH_PREHASH: an hl_alg, one of SHA-2, SHA-3 and SHAKE (HL_EALG) */
 } hl_slh_message;
 
-/* What a call works with. */
+/* The memory of a call, and the question whether the call is to stop. */
 typedef struct hl_slh_work {
     void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time; wiped after calls
                                          * that have secrets */

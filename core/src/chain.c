@@ -13,7 +13,7 @@
 /* Burned in addition to the stack below the driver: the frames of hli_run_chains and of hl_chains. */
 enum { CHAINS_NBYTES = 13 << 10 };
 
-/* What stays the same from step to step. */
+/* These stay the same from step to step. */
 struct run {
     const struct hli_chains *chains;
     struct hli_edges edges;

@@ -7,7 +7,7 @@
 
 #include "lanes.h"
 
-/* What all chains of a call share. */
+/* All chains of a call share these. */
 struct hli_chains {
     struct hli_plan plan;    /* its first pass has the algorithm with digests of links.nbytes, and the state in which each
                               * hash begins */

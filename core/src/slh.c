@@ -64,7 +64,7 @@ struct seeded {
     hl_state f, h;
 };
 
-/* What the hashes of a call share. */
+/* All hashes of a call share this. */
 struct slh {
     const hl_slh_info *set;
     unsigned len, tree_height;
@@ -138,11 +138,17 @@ static void forget(void)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
+/* The algorithm of H, T_l, H_msg and PRF_msg (section 11). */
+static hl_alg wide_alg(const hl_slh_info *set)
+{
+    return set->is_shake ? HL_SHAKE256 : set->n == 16 ? HL_SHA256 : HL_SHA512;
+}
+
 /* Both hashes of a set, and the places of a row. */
 static hl_status open(struct slh *s, const hl_slh_info *set)
 {
     const hl_alg f = set->is_shake ? HL_SHAKE256 : HL_SHA256;
-    const hl_alg h = set->is_shake ? HL_SHAKE256 : set->n == 16 ? HL_SHA256 : HL_SHA512;
+    const hl_alg h = wide_alg(set);
     /* FIPS 205 section 11.2: a short address lacks the upper bytes of layer, tree and type. */
     const unsigned at = set->is_shake ? set->n + 3 : 0, tree = set->is_shake ? at + 5 : 1;
 
@@ -238,19 +244,12 @@ HLI_INLINE void put_value(const struct slh *s, uint8_t *row, const uint8_t *valu
     copy_value(s, row + s->value, value);
 }
 
-/* Pads a row of one value to a block. */
+/* Pads a row of one value to a block, in place. */
 static void pad(const struct slh *s, uint8_t *row)
 {
-    const unsigned end = s->value + s->set->n;
+    const uint8_t *const rest = row;
 
-    hli_zero(row + end, s->stride - end);
-    if (s->set->is_shake) {
-        row[end] = 0x1f;
-        row[s->f_alg.block_nbytes - 1] |= 0x80;
-    } else {
-        row[end] = 0x80;
-        hli_store32(row + 60, (64 + end) * 8, 1);
-    }
+    hli_pad_scalar(&s->f_alg, 1, &rest, &(const size_t){s->value + s->set->n}, s->f.plan.first.begin_nbytes, 1, row);
 }
 
 /* F and PRF: replaces the value of each row by its hash, nsteps[i] times, or all_steps times. The counted ones begin at
@@ -587,18 +586,12 @@ static hl_status frame(const hl_slh_message *m, struct framed *to)
     return HL_OK;
 }
 
-/* The algorithm of H_msg and PRF_msg (section 11). */
-static hl_alg message_alg(const hl_slh_info *set)
-{
-    return set->is_shake ? HL_SHAKE256 : set->n == 16 ? HL_SHA256 : HL_SHA512;
-}
-
 /* randomizer = PRF_msg(SK.prf, randomness, message). */
 static hl_status randomize(const struct slh *s, const uint8_t *sk_prf, const uint8_t *randomness,
                            const struct framed *message, uint8_t *randomizer)
 {
     const unsigned n = s->set->n;
-    const hl_alg alg = message_alg(s->set);
+    const hl_alg alg = wide_alg(s->set);
     uint8_t tag[HL_DIGEST_MAX_NBYTES];
     hl_hmac_key key;
     hl_hmac_ctx mac;
@@ -640,7 +633,7 @@ static hl_status find_place(const struct slh *s, const uint8_t *randomizer, cons
     const unsigned n = set->n, tree_bits = set->h - s->tree_height;
     const unsigned nfors = (set->k * set->a + 7) / 8, ntree = (tree_bits + 7) / 8, nleaf = (s->tree_height + 7) / 8;
     const unsigned ndigest = nfors + ntree + nleaf;
-    const hl_alg alg = message_alg(set);
+    const hl_alg alg = wide_alg(set);
     uint8_t digest[2 * HL_DIGEST_MAX_NBYTES], seed[2 * MAX_N + HL_DIGEST_MAX_NBYTES + 4];
     const unsigned nseed = 2 * n + (n == 16 ? 32 : 64);
     uint64_t tree = 0;
@@ -970,7 +963,7 @@ hl_status hl_slh_part(hl_slh_task *task, uint32_t part, void *memory, size_t nby
     return HL_OK;
 }
 
-/* What is left when all parts are done. */
+/* Does the rest of a task, when all its parts are done. */
 static HLI_NOINLINE void finish(struct slh *s, struct task *t, struct scratch *scratch)
 {
     const unsigned n = s->set->n;
