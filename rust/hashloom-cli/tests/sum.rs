@@ -360,7 +360,7 @@ fn a_command_without_its_first_word_and_other_programs_names_are_tips() {
     let cases = [
         (&["create", "a"][..], "torrent create"),
         (&["edit", "a"], "torrent edit"),
-        (&["verify", "a"], "torrent verify', 'tree dmverity verify"),
+        (&["verify", "a"], "torrent verify', 'tree dmverity verify', 'slh verify"),
         (&["diff", "a", "a"], "manifest diff"),
         (&["sha256sum", "a"], "sum --algorithm sha256"),
         (&["sha256sum", "-c", "a"], "check --algorithm sha256"),
