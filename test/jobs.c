@@ -72,6 +72,34 @@ static void expect(const hl_alg_info *alg, const hl_job *job, size_t i)
     }
 }
 
+/* A job of rows whose digests have just been checked, with digests that overlap rows: the same, or HL_EJOB and nothing
+ * written if a digest overlaps the row behind its own. */
+static void check_in_place(hl_job job, size_t size, size_t stride, const char *what)
+{
+    enum { LEAD = 100 };
+    static uint8_t layer[LEAD + COUNT * (MESSAGE_MAX_NBYTES + 20 + LONG_MAX_NBYTES + GAP)], kept[sizeof layer];
+    const hl_messages *rows = &job.messages;
+    const size_t last = rows->stride < size ? 0 : rows->stride - size, places[] = {0, last, random_below(last + 2)};
+    const size_t at = LEAD + places[random_below(3)] - (random_below(2) == 0 ? 0 : random_below(LEAD));
+    const int is_refused = stride > rows->stride || at + size > LEAD + rows->stride;
+
+    if (rows->count < 2 || rows->nbytes == 0 || at >= LEAD + (rows->count - 1) * rows->stride + rows->nbytes ||
+        at + (rows->count - 1) * stride + size <= LEAD)
+        return; /* no overlap */
+    memset(layer, POISON, sizeof layer);
+    memcpy(layer + LEAD, rows->base, (rows->count - 1) * rows->stride + rows->nbytes);
+    memcpy(kept, layer, sizeof layer);
+    job.messages.base = layer + LEAD;
+    job.digests = layer + at;
+    CHECK(hl_run(&job) == (is_refused ? HL_EJOB : HL_OK), "%s, in place: a digest each %zu bytes, at %zu", what, stride, at);
+    for (size_t i = 0; !is_refused && i < rows->count; i++) {
+        CHECK(memcmp(layer + at + i * stride, digests + i * stride, size) == 0, "%s, in place: row %zu of %zu, %zu bytes",
+              what, i, rows->count, rows->nbytes);
+        memcpy(layer + at + i * stride, kept + at + i * stride, size);
+    }
+    CHECK(memcmp(layer, kept, sizeof layer) == 0, "%s, in place: written beside the digests", what);
+}
+
 static void check_job(const hl_alg_info *alg, const hl_job *job, const char *what)
 {
     const size_t size = size_of(alg, job);
@@ -87,6 +115,8 @@ static void check_job(const hl_alg_info *alg, const hl_job *job, const char *wha
         CHECK(stride == size || digests[i * stride + size] == POISON, "%s: written beside digest %zu", what, i);
     }
     CHECK(digests[job->messages.count * stride] == POISON, "%s: written beyond the digests", what);
+    if (job->messages.layout == HL_ROWS)
+        check_in_place(*job, size, stride, what);
 }
 
 /* A job whose digests have just been checked: the call that is its short form, if it has one, writes the same. */

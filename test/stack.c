@@ -16,8 +16,8 @@ enum { STACK_NBYTES = 1 << 20, PROMISED_NBYTES = 32 << 10, COUNT = 1000, PAINT =
 struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
-    enum { MANY, ROWS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, AGAIN_SPONGE, BEGUN, BEGUN_WHOLE, BEGUN_EACH, PBKDF2, SEARCH,
-           SQUEEZE, LONG, FEW, CHAINS, SLH_KEYGEN, SLH_SIGN, SLH_VERIFY, FORMS, BLOCKS, SCHEDULED } form;
+    enum { MANY, ROWS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, AGAIN_SPONGE, BEGUN, BEGUN_WHOLE, BEGUN_EACH, IN_PLACE,
+           PBKDF2, SEARCH, SQUEEZE, LONG, FEW, CHAINS, SLH_KEYGEN, SLH_SIGN, SLH_VERIFY, FORMS, BLOCKS, SCHEDULED } form;
     size_t used;
 };
 
@@ -78,6 +78,17 @@ static __attribute__((noinline)) void make_call(const struct call *c)
                          .begin_stride = c->form == BEGUN_EACH ? sizeof ctxs[0] : 0});
         break;
     }
+    case IN_PLACE: /* alone, again, behind a prefix; with room before the rows, and without */
+        if (has_ctx(c->alg)) {
+            hl_init(&ctxs[0], a);
+            hl_update(&ctxs[0], messages[0].data, 3);
+        }
+        for (unsigned k = 0; k < 6; k++)
+            hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .again = k % 3 == 1 ? again : 0,
+                             .messages = {.layout = HL_ROWS, .count = COUNT, .base = digests, .stride = 130, .nbytes = 130},
+                             .digests = digests, .digest_stride = k < 3 ? 0 : 130, .is_secret = 1,
+                             .begin = k % 3 == 2 && has_ctx(c->alg) ? &ctxs[0] : NULL});
+        break;
     case LONG:
         hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .digest_nbytes = LONG_NBYTES,
                          .messages = {.count = COUNT, .base = messages}, .digests = digests});
@@ -204,7 +215,7 @@ int main(int argc, char **argv)
     static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hmac_many", "streams",
                                              "streams of HMAC", "hl_run, hash of hash", "hl_run, SHA-3 of hash",
                                              "hl_run, from a prefix", "hl_run, from whole blocks",
-                                             "hl_run, from a prefix each", "hl_pbkdf2_many", "hl_search", "hl_squeeze",
+                                             "hl_run, from a prefix each", "hl_run, in place", "hl_pbkdf2_many", "hl_search", "hl_squeeze",
                                              "hl_run, long digests", "hl_hash_rows, few", "hl_chains", "hl_slh_keygen",
                                              "hl_slh_sign", "hl_slh_verify_many"};
     struct call most = {0};

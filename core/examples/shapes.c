@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODE_NBYTES = 64, DIGEST_NBYTES = HL_SHA256_DIGEST_NBYTES, AT_ONCE = 128 };
+enum { NODE_NBYTES = 64, DIGEST_NBYTES = HL_SHA256_DIGEST_NBYTES };
 
 /* The shapes have no way to report an error. The possible ones are a NULL pointer, and a library without SHA-256. */
 static void must(hl_status status)
@@ -20,32 +20,13 @@ static void must(hl_status status)
     }
 }
 
-static void hash_rows(unsigned char *output, const unsigned char *input, uint64_t count, int twice)
+/* A layer of a tree: digests of 64 bytes each, hashed once or twice. The output may begin where the input does. */
+static void hash_layer(unsigned char *output, const unsigned char *input, uint64_t count, int twice)
 {
     if (count > SIZE_MAX / NODE_NBYTES)
         must(HL_ELENGTH);
     must(twice ? hl_sha256d_rows(input, NODE_NBYTES, NODE_NBYTES, (size_t)count, output)
                : hl_hash_rows(HL_SHA256, input, NODE_NBYTES, NODE_NBYTES, (size_t)count, output));
-}
-
-/* A layer of a tree: digests of 64 bytes each, hashed once or twice. The output may begin where the input does, as some
- * callers hash a layer in place. hashloom's digests must not overlap messages: those of 128 nodes then go through the
- * stack, and lie before all nodes that are still to be read. */
-static void hash_layer(unsigned char *output, const unsigned char *input, uint64_t count, int twice)
-{
-    uint8_t digests[AT_ONCE * DIGEST_NBYTES];
-
-    if ((uintptr_t)output + count * DIGEST_NBYTES <= (uintptr_t)input ||
-        (uintptr_t)input + count * NODE_NBYTES <= (uintptr_t)output) {
-        hash_rows(output, input, count, twice);
-        return;
-    }
-    while (count > 0) {
-        const size_t n = count < AT_ONCE ? (size_t)count : AT_ONCE;
-        hash_rows(digests, input, n, twice);
-        memcpy(output, digests, n * DIGEST_NBYTES);
-        output += n * DIGEST_NBYTES, input += n * NODE_NBYTES, count -= n;
-    }
 }
 
 /* hashtree, of Prysm and other clients of Ethereum: SHA-256 of nodes of 64 bytes. */

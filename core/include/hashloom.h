@@ -15,7 +15,9 @@
  *   lengths     In bytes. Zero is a length like any other; the data pointer may then be NULL.
  *               A message may have up to HL_MESSAGE_MAX_NBYTES bytes (FIPS 180-4 allows 2^64 - 1 bits).
  *   alignment   Messages and digests may have any alignment.
- *   overlap     Messages may overlap each other. Digests must not overlap messages.
+ *   overlap     Messages may overlap each other. Digests must not overlap messages, but for rows (HL_ROWS): digest i may
+ *               overlap rows 0 .. i, as where a layer of a tree is hashed in place. A digest that overlaps a later row is
+ *               HL_EJOB.
  *   errors      HL_OK (0) or an hl_status. Arguments are checked before anything is written: an error leaves digests
  *               and contexts unchanged.
  *   digests     Digest i of a call is written at digests + i * digest size, in the byte order of the standard. It
@@ -216,7 +218,9 @@ typedef struct hl_slice {
 HL_CALL hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests);
 
 /* Messages of one length at a regular distance: message i is nbytes bytes at base + i * stride. Use it for pieces of a
- * buffer (stride == nbytes), columns of a table (stride > nbytes), and overlapping windows (stride < nbytes). */
+ * buffer (stride == nbytes), columns of a table (stride > nbytes), overlapping windows (stride < nbytes), and layers of a
+ * tree, which may be hashed in place: hl_hash_rows(HL_SHA256, layer, 64, 64, n / 2, layer). For nodes with a prefix give
+ * hl_run a stream that holds it, as `begin`. */
 HL_CALL hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
                               uint8_t *digests);
 

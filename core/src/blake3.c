@@ -247,7 +247,6 @@ static void add_partial(struct partial *partial, const uint8_t *data, size_t nby
 static HLI_NOINLINE void flush_partial(struct partial *partial, uint8_t values[][CV_NBYTES])
 {
     struct hli_plan plan = *partial->tree->plan;
-    const struct hli_ending *endings[PARTIAL];
     struct hli_ends ends;
 
     plan.first.alg = hl_alg_find(HL_BLAKE3);
@@ -255,10 +254,8 @@ static HLI_NOINLINE void flush_partial(struct partial *partial, uint8_t values[]
     plan.digests = values[0];
     plan.digest_stride = CV_NBYTES;
     hli_ends_init(&ends, &plan, partial->n, NULL);
-    for (size_t i = 0; i < partial->n; i++)
-        endings[i] = &partial->endings[i];
     hli_advance(&plan, partial->items, partial->n, 0);
-    hli_finish(&ends, endings, partial->n);
+    hli_finish(&ends, partial->endings, NULL, partial->n);
     partial->n = 0;
     if (plan.is_secret)
         hli_wipe(partial->states, sizeof partial->states);

@@ -449,6 +449,12 @@ HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
 /* schedule = the schedule that a kernel's scheduled() takes for this block. */
 HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 
+/* Element i of streams or keys, which are stride bytes apart. If stride is 0, there is only one. */
+HLI_INLINE const void *hli_nth(const void *first, size_t i, size_t stride)
+{
+    return (const uint8_t *)first + i * stride;
+}
+
 /* One hash over all messages of a call. */
 struct hli_pass {
     const hl_alg_info *alg; /* NULL: the call has no such pass */
@@ -484,6 +490,14 @@ HLI_INLINE void hli_burn(size_t nbytes)
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
+/* The same for rows that digests overlap; `begin` is NULL unless messages continue streams that hold bytes, or is a
+ * tree's. HL_EJOB if a digest overlaps the row behind its own. Changes plan and rows. */
+HLI_HIDDEN hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nbytes, const hl_ctx *begin,
+                                       size_t begin_stride, hl_messages *rows);
+/* Short messages from `first` on that are equally long and continue one stream: what it holds and each of them are put
+ * together, and go the way of whole messages. Returns their number; 0 if that does not pay. */
+HLI_HIDDEN size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
+                                  size_t first);
 /* The same for messages that continue streams, one for all or one each, as in hl_job: on copies of these. */
 HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                             const hl_messages *messages);

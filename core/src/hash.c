@@ -7,6 +7,7 @@
  * All others wait in a window on the stack, the longest first (ragged.c). The window is refilled while long messages go
  * on. Endings are collected and hashed with full lanes (lanes.c).
  */
+#include "blake3.h"
 #include "one.h"
 #include "registry.h"
 
@@ -25,7 +26,7 @@ struct batch {
 /* Results of one step that the next step can use again. A length of UINT64_MAX: none yet. */
 struct step {
     uint64_t padded_nbytes;       /* length of the messages that the padding below ends */
-    uint8_t padding[2 * 128];     /* the ending of every message of padded_nbytes, which is a whole number of blocks */
+    uint8_t padding[176];         /* the ending of every message of padded_nbytes, which is a whole number of blocks */
     int has_schedule;
     uint64_t schedule[80];        /* the padding's message schedule */
 };
@@ -284,14 +285,10 @@ static void join_window(const struct hli_pass *pass, struct window *window, cons
 static HLI_NOINLINE void run_window(struct hli_ends *ends, struct window *window, int more)
 {
     const hl_alg_info *alg = ends->plan->first.alg;
-    const struct hli_ending *done[HLI_WINDOW];
-    size_t ndone = 0, nkept = 0;
+    size_t nkept = 0;
 
     hli_advance(ends->plan, window->items, window->n, more);
-    for (size_t i = 0; i < window->n; i++)
-        if (window->items[i].nblocks == 0)
-            done[ndone++] = &window->endings[i];
-    hli_finish(ends, done, ndone);
+    hli_finish(ends, window->endings, window->items, window->n);
     for (size_t i = 0; i < window->n; i++) {
         if (window->items[i].nblocks == 0)
             continue;
@@ -331,8 +328,10 @@ static void sort_batch(struct batch *batch, size_t n)
     }
 }
 
-/* `wide` is the best kernel for all messages if they are long. */
-static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
+/* `wide` is the best kernel for all messages if they are long. The window is empty; messages of one length
+ * that it has room for leave it as it is. */
+static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all,
+                                  struct window *window)
 {
     const struct hli_pass *pass = &plan->first;
     const hl_alg_info *alg = pass->alg;
@@ -342,18 +341,16 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
     const size_t capacity = window_room(alg);
     struct hli_ends ends;
     struct step step;
-    struct window window;
     struct batch batch;
     size_t next = 0, nkept = 0, kept_differ = 0; /* batch[0 .. nkept - 1] wait for others of their shape */
     int window_used = 0;
 
     hli_ends_init(&ends, plan, all->count, wide);
     step.padded_nbytes = UINT64_MAX;
-    window.n = 0;
-    while (next < all->count || window.n > 0) {
+    while (next < all->count || window->n > 0) {
         if (wide_whole != NULL) { /* also after messages of other shapes */
             next += hash_wholes(&ends, wide_whole, &step, all, next);
-            if (next == all->count && nkept == 0 && window.n == 0)
+            if (next == all->count && nkept == 0 && window->n == 0)
                 break;
         }
         /* For fewer messages the change of kernel does not pay: the ones left over at the end would cost what the
@@ -361,7 +358,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         if (wide_short == NULL)
             wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
 
-        const size_t room = capacity - window.n - nkept, left = all->count - next, nnew = left < room ? left : room;
+        const size_t room = capacity - window->n - nkept, left = all->count - next, nnew = left < room ? left : room;
         const size_t n = nkept + nnew;
         const int more = nnew < left;
         int is_sorted = 0;
@@ -385,7 +382,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
             while (end < n && batch.shapes[end] == shape)
                 end++;
             const int is_ending = shape >> 2 == 0;
-            const int nothing_else = !more && (is_ending || (end - i == n && window.n == 0));
+            const int nothing_else = !more && (is_ending || (end - i == n && window->n == 0));
             while (i < end) {
                 const int is_short = is_ending || (shape >> 2 <= SHORT_NBLOCKS && end - i >= wide_short->nlanes);
                 const int is_whole = wide_whole != NULL && hli_shape_nblocks(shape) <= whole_nblocks;
@@ -397,22 +394,31 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
             }
             for (; i < end; i++) {
                 if (!is_ending) {
-                    join_window(pass, &window, &batch, i);
+                    join_window(pass, window, &batch, i);
                     continue;
                 }
                 move_message(&batch, nkept++, i); /* never overwrites a message still to come: nkept <= i */
                 kept_differ |= shape ^ batch.shapes[0];
             }
         }
-        if (window.n > 0) {
-            run_window(&ends, &window, more);
+        if (window->n > 0) {
+            run_window(&ends, window, more);
             window_used = 1;
         }
     }
     hli_ends_close(&ends);
     if (plan->is_secret && window_used) /* the only secrets in this frame; the rest is pointers and lengths */
-        hli_wipe(&window.states, sizeof window.states);
+        hli_wipe(&window->states, sizeof window->states);
     hli_forget(plan, all->count, wide);
+}
+
+/* The window is not in the frame of other ways. */
+static HLI_NOINLINE void hash_window(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
+{
+    struct window window;
+
+    window.n = 0;
+    hash_all(plan, wide, all, &window);
 }
 
 /* One message after the other. */
@@ -634,7 +640,13 @@ HLI_INLINE int goes_straight(const struct hli_plan *plan, const hl_messages *all
 #endif
 }
 
-void hli_hash(struct hli_plan *plan, const hl_messages *all)
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* `window` is empty, or NULL. */
+HLI_INLINE void hash_in(struct hli_plan *plan, const hl_messages *all, struct window *window)
 {
     const hl_kernel *kernel;
     hl_messages rest;
@@ -660,9 +672,124 @@ void hli_hash(struct hli_plan *plan, const hl_messages *all)
     }
     kernel = hli_kernel(plan, &plan->first, all->count);
     if (all->count > 1 && kernel->nlanes > 1) {
-        hash_all(plan, kernel, all);
+        if (window == NULL)
+            hash_window(plan, kernel, all);
+        else
+            hash_all(plan, kernel, all, window);
         return;
     }
     hash_apart(plan, kernel, all);
     hli_forget(plan, 1, kernel);
+}
+
+void hli_hash(struct hli_plan *plan, const hl_messages *all)
+{
+    hash_in(plan, all, NULL);
+}
+
+HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all, size_t first)
+{
+    struct window window; /* its states stay unused, so that there is room for messages */
+    uint8_t *const room = (uint8_t *)window.states;
+    const size_t nheld = hli_rest_of_block(plan->first.alg, begin->nbytes), left = all->count - first;
+    const size_t message_nbytes = hli_message_at(all->layout, all, first).nbytes, nbytes = nheld + message_nbytes;
+    struct hli_plan part = *plan;
+    size_t n = 0;
+
+    if (message_nbytes > sizeof window.states / HLI_LANES - nheld)
+        return 0;
+    const size_t fit = sizeof window.states / nbytes, most = smaller(fit, window_room(plan->first.alg));
+    for (; n < left && n < most; n++) {
+        const hl_slice message = hli_message_at(all->layout, all, first + n);
+        if (message.nbytes != message_nbytes)
+            break;
+        uint8_t *const to = room + n * nbytes;
+        if (nheld <= 8 && message_nbytes == 64) { /* a node of a tree: no calls of memcpy */
+            hli_copy(to, begin->block, 8);
+            hli_copy(to + nheld, message.data, 64);
+            continue;
+        }
+        hli_copy(to, begin->block, nheld);
+        if (message_nbytes != 0) /* data may be NULL */
+            hli_copy(to + nheld, message.data, message_nbytes);
+    }
+    if (n < HLI_FEW && n < left) /* more fit beside others */
+        return 0;
+    if (n > HLI_LANES && n < left)
+        n -= n % HLI_LANES;
+    window.n = 0;
+    part.first.begin = &begin->state;
+    part.first.begin_nbytes = begin->nbytes - nheld;
+    part.digests = plan->digests + first * plan->digest_stride;
+    hash_in(&part, &(hl_messages){HL_ROWS, 0, n, room, nbytes, nbytes}, &window);
+    if (plan->is_secret)
+        hli_wipe(room, sizeof window.states);
+    return n;
+}
+
+/* Hashes as many rows as the window has room for, at most, and writes their digests when all have been read. Returns
+ * their number. */
+static HLI_NOINLINE size_t hash_and_move(struct hli_plan *plan, size_t digest_nbytes, hl_messages *rows)
+{
+    struct window window; /* its states stay unused, so that there is room for digests */
+    uint8_t *const room = (uint8_t *)window.states, *to = plan->digests;
+    const size_t stride = plan->digest_stride, fit = sizeof window.states / digest_nbytes;
+
+    window.n = 0;
+    rows->count = smaller(rows->count, smaller(window_room(plan->first.alg), fit));
+    if (rows->count > 1) {
+        plan->digests = room;
+        plan->digest_stride = digest_nbytes;
+    } else { /* it is written when its row has been read */
+        rows->count = 1;
+    }
+    hash_in(plan, rows, &window);
+    if (rows->count == 1)
+        return 1;
+    for (size_t i = 0; i < rows->count; i++, to += stride)
+        if (digest_nbytes == 32) /* no call of memcpy */
+            hli_copy(to, room + i * 32, 32);
+        else
+            hli_copy(to, room + i * digest_nbytes, digest_nbytes);
+    return rows->count;
+}
+
+HLI_NOINLINE hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nbytes, const hl_ctx *begin,
+                                         size_t begin_stride, hl_messages *rows)
+{
+    enum { FEW = 32 };
+    const size_t stride = plan->digest_stride;
+    const int is_tree = hli_is_tree(plan->first.alg);
+
+    if (rows->count > 1 &&
+        (stride > rows->stride || (uintptr_t)plan->digests + digest_nbytes > (uintptr_t)rows->base + rows->stride))
+        return HL_EJOB;
+    if (begin != NULL && !is_tree) { /* it reads each group of rows before it writes their digests */
+        hli_hash_on(plan, begin, begin_stride, rows);
+        return HL_OK;
+    }
+    for (size_t left = rows->count, n; left > 0; left -= n) {
+        /* So many digests lie before the rows that are left: as many as there have been rows, if they are half as long. */
+        uint8_t *const digests = plan->digests;
+        const uintptr_t row = (uintptr_t)rows->base, digest = (uintptr_t)digests;
+        const size_t before = digest < row ? (row - digest) / stride : 0;
+        n = smaller(left, before);
+        rows->count = left;
+        if (!is_tree && n < left && n < FEW) {
+            n = hash_and_move(plan, digest_nbytes, rows);
+        } else {
+            rows->count = n = n == 0 ? 1 : n;
+            if (is_tree)
+                hli_hash_tree(plan, begin, rows);
+            else
+                hli_hash(plan, rows);
+        }
+        rows->base = (const uint8_t *)rows->base + n * rows->stride;
+        plan->digests = digests + n * stride;
+        plan->digest_stride = stride;
+        plan->first.begin = hli_nth(plan->first.begin, n, plan->first.begin_stride);
+        if (plan->second.alg != NULL)
+            plan->second.begin = hli_nth(plan->second.begin, n, plan->second.begin_stride);
+    }
+    return HL_OK;
 }

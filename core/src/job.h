@@ -133,17 +133,19 @@ HLI_INLINE hl_status hli_check_messages(const hl_messages *all, uint64_t before)
     }
 }
 
-/* Element i of a job's streams or keys, which are stride bytes apart. If stride is 0, there is only one. */
-HLI_INLINE const void *hli_nth(const void *first, size_t i, size_t stride)
+/* Whether digests overlap rows. */
+HLI_INLINE int hli_overlap(const struct hli_plan *plan, size_t digest_nbytes, const hl_messages *rows)
 {
-    return (const uint8_t *)first + i * stride;
-}
+    const uintptr_t from = (uintptr_t)rows->base, to = (uintptr_t)plan->digests;
 
+    return rows->nbytes != 0 && from < to + (rows->count - 1) * plan->digest_stride + digest_nbytes &&
+           to < from + (rows->count - 1) * rows->stride + rows->nbytes;
+}
 /* Inline, because most fields are known to each caller, and many programs hash one message a call. */
 HLI_INLINE hl_status hli_run(const hl_job *job)
 {
     const hl_hmac_key *const keys = job->keys;
-    const hl_ctx *const begin = job->begin;
+    const hl_ctx *begin = job->begin;
     const hl_alg_info *info = hl_alg_find((hl_alg)(keys != NULL ? keys->alg : job->alg)), *again = NULL;
     hl_messages all = job->messages;
     const size_t count = all.count;
@@ -227,19 +229,19 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     plan.is_secret = keys != NULL || job->is_secret != 0 || is_keyed;
     if (all.layout == HL_ROWS && all.nbytes == 0) /* base may be NULL, and C allows no addition to NULL */
         all.stride = 0;
-    if (hli_is_tree(info)) {
-        hli_hash_tree(&plan, begin, &all);
-        return HL_OK;
-    }
-    if (begin != NULL && (job->begin_stride != 0 || hli_rest_of_block(info, begin->nbytes) != 0)) {
-        hli_hash_on(&plan, begin, job->begin_stride, &all);
-        return HL_OK;
-    }
-    if (begin != NULL) { /* one stream of whole blocks: a state to begin in */
-        plan.first.begin = &begin->state;
+    if (begin != NULL && !hli_is_tree(info) && job->begin_stride == 0 && hli_rest_of_block(info, begin->nbytes) == 0) {
+        plan.first.begin = &begin->state; /* one stream of whole blocks: a state to begin in */
         plan.first.begin_nbytes = begin->nbytes;
+        begin = NULL;
     }
-    hli_hash(&plan, &all);
+    if (all.layout == HL_ROWS && hli_overlap(&plan, last->alg->digest_nbytes, &all))
+        return hli_hash_in_place(&plan, last->alg->digest_nbytes, begin, job->begin_stride, &all);
+    if (hli_is_tree(info))
+        hli_hash_tree(&plan, begin, &all);
+    else if (begin != NULL)
+        hli_hash_on(&plan, begin, job->begin_stride, &all);
+    else
+        hli_hash(&plan, &all);
     return HL_OK;
 }
 

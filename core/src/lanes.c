@@ -88,7 +88,8 @@ HLI_NOINLINE void hli_squeeze(struct hli_edges edges, const hl_kernel *kernel, c
     }
 }
 
-HLI_NOINLINE void hli_finish(struct hli_ends *ends, const struct hli_ending *const endings[], size_t n)
+HLI_NOINLINE void hli_finish(struct hli_ends *ends, const struct hli_ending endings[], const struct hli_item items[],
+                             size_t n)
 {
     const struct hli_plan *plan = ends->plan;
     const hl_alg_info *alg = plan->first.alg;
@@ -100,14 +101,14 @@ HLI_NOINLINE void hli_finish(struct hli_ends *ends, const struct hli_ending *con
     for (unsigned nblocks = 1; nblocks <= 2; nblocks++) {
         size_t left = 0;
         for (size_t i = 0; i < n; i++)
-            left += hli_ending_nblocks(alg, endings[i]->nrest) == nblocks;
+            left += (items == NULL || items[i].nblocks == 0) && hli_ending_nblocks(alg, endings[i].nrest) == nblocks;
         for (size_t i = 0; left > 0;) {
             const hl_kernel *kernel = hli_kernel(plan, &plan->first, left);
             const unsigned nlanes = kernel->nlanes, nstep = left < nlanes ? (unsigned)left : nlanes;
             const void *state = NULL;
             for (unsigned l = 0; l < nstep; i++) {
-                const struct hli_ending *e = endings[i];
-                if (hli_ending_nblocks(alg, e->nrest) != nblocks)
+                const struct hli_ending *e = &endings[i];
+                if ((items != NULL && items[i].nblocks != 0) || hli_ending_nblocks(alg, e->nrest) != nblocks)
                     continue;
                 ends->edges.pad(alg, nblocks, &e->rest, &e->nrest, e->nbytes - e->nrest, 1, hli_tail(alg, &tails, l));
                 state = e->state;

@@ -324,9 +324,6 @@ struct hli_ending {
     size_t at;
 };
 
-/* Hashes the endings, those of one block first, with full lanes as long as there are enough. */
-HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending *const endings[], size_t n);
-
 /* Number of blocks of a message with its padding. */
 HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
 {
@@ -376,6 +373,11 @@ struct hli_item {
     const uint8_t *data;
     size_t nblocks;
 };
+
+/* Hashes the endings, those of one block first, with full lanes as long as there are enough. items: NULL, or items[i] is
+ * what comes before ending i, which is left out unless that is through. */
+HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending endings[], const struct hli_item items[],
+                           size_t n);
 
 /* Advances items (at most HLI_WINDOW) by the first pass's kernels until all are done. If `more` messages are there to
  * fill lanes with, it stops earlier, when a lane stands idle. On return each item describes what is left of it. */
@@ -441,7 +443,7 @@ HLI_HIDDEN int hli_spares_power(const struct hli_plan *plan, const hl_messages *
 
 /* Depth to which the stack is burned below the driver's calls that hashed secrets, in addition to the kernel's own
  * stack: after one message in a kernel of one lane, and after all else. test/remains.c searches for what these miss. */
-enum { HLI_ONE_NBYTES = 1056, HLI_MANY_NBYTES = 6880 };
+enum { HLI_ONE_NBYTES = 1056, HLI_MANY_NBYTES = 6080 };
 
 /* Overwrites what one message has left below the caller's frame. */
 HLI_INLINE void hli_forget_one(const hl_kernel *kernel)

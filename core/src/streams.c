@@ -80,7 +80,6 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
 {
     const hl_alg_info *alg = plan->first.alg;
     struct hli_ending endings[HLI_WINDOW];
-    const struct hli_ending *all[HLI_WINDOW];
     struct hli_ends ends;
     const hl_kernel *kernel = hli_kernel(plan, &plan->first, count);
 
@@ -96,9 +95,8 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
             hl_ctx *ctx = ctxs[start + i];
             endings[i] = (struct hli_ending){&ctx->state, ctx->block, hli_rest_of_block(alg, ctx->nbytes), ctx->nbytes,
                                              start + i};
-            all[i] = &endings[i];
         }
-        hli_finish(&ends, all, n);
+        hli_finish(&ends, endings, NULL, n);
         for (size_t i = 0; i < n; i++)
             hli_wipe_one(alg, ctxs[start + i]);
     }
@@ -106,22 +104,31 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
     hli_forget(plan, count, kernel);
 }
 
+/* Messages from `first` on, at most as many as there are lanes. Returns their number. */
+static HLI_NOINLINE size_t hash_copies(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
+                                       const hl_messages *all, size_t first)
+{
+    hl_ctx ctxs[HLI_LANES], *each[HLI_LANES]; /* 6 KiB of stack */
+    hl_slice messages[HLI_LANES];
+    struct hli_plan part = *plan;
+    const size_t left = all->count - first, n = left < HLI_LANES ? left : HLI_LANES;
+
+    for (size_t i = 0; i < n; i++) {
+        ctxs[i] = *(const hl_ctx *)hli_nth(begin, first + i, begin_stride);
+        each[i] = &ctxs[i];
+        messages[i] = hli_message_at(all->layout, all, first + i);
+    }
+    part.digests = plan->digests + first * plan->digest_stride;
+    hli_update(&part, each, messages, n);
+    hli_final(&part, each, n); /* wipes the copies */
+    return n;
+}
+
 void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
 {
-    enum { COUNT = HLI_LANES }; /* 6 KiB of stack */
-    hl_ctx ctxs[COUNT], *each[COUNT];
-    hl_slice messages[COUNT];
-    struct hli_plan part = *plan;
-
-    for (size_t start = 0; start < all->count; start += COUNT) {
-        const size_t n = all->count - start < COUNT ? all->count - start : COUNT;
-        for (size_t i = 0; i < n; i++) {
-            ctxs[i] = *(const hl_ctx *)(const void *)((const uint8_t *)begin + (start + i) * begin_stride);
-            each[i] = &ctxs[i];
-            messages[i] = hli_message_at(all->layout, all, start + i);
-        }
-        part.digests = plan->digests + start * plan->digest_stride;
-        hli_update(&part, each, messages, n);
-        hli_final(&part, each, n); /* wipes the copies */
+    for (size_t first = 0, n; first < all->count; first += n) {
+        n = begin_stride == 0 ? hli_hash_joined(plan, begin, all, first) : 0;
+        if (n == 0)
+            n = hash_copies(plan, begin, begin_stride, all, first);
     }
 }
