@@ -63,3 +63,19 @@ func SHA256dRows(dst [][SHA256dSize]byte, rows []byte, rowLen int) {
 	flat := digest.CheckRows("bitcoin", "SHA256dRows", dst, rows, rowLen)
 	core.SumAgainRows(core.UseSHA256(core.SHA256), core.SHA256, flat, rows, len(dst), rowLen, rowLen)
 }
+
+// SHA256dPairs hashes a layer of a Merkle tree: it sets node i of dst to the SHA256d of nodes 2*i and 2*i+1 of src. A
+// layer is a [][32]byte, or the bytes of its nodes behind each other.
+//
+// dst may have more room than src has pairs, and may begin where src does: SHA256dPairs(layer, layer). It panics if dst
+// has less room, src has an odd number of nodes, or node i of dst overlaps a later pair than i.
+func SHA256dPairs[T []byte | [][SHA256dSize]byte](dst, src T) {
+	above, layer := digest.CheckPairs("bitcoin: SHA256dPairs", dst, src)
+	if len(above) == SHA256dSize {
+		sum := SHA256d(layer)
+		copy(above, sum[:])
+		return
+	}
+	core.SumAgainRows(core.UseSHA256(core.SHA256), core.SHA256, above, layer, len(above)/SHA256dSize,
+		2*SHA256dSize, 2*SHA256dSize)
+}

@@ -8,7 +8,7 @@
 #include "textflag.h"
 
 TEXT use_kernel<>(SB), NOSPLIT, $0-0
-LFB96:
+LFB97:
 	MOVD R0, R4
 	MOVD.W R30, -48(R26)
 	MOVD 24(R0), R0
@@ -109,10 +109,10 @@ L8:
 	CMPW R8, R2
 	BHI L7
 	JMP L1
-LFE96:
+LFE97:
 
 TEXT step<>(SB), NOSPLIT, $0-0
-LFB97:
+LFB98:
 	MOVD (R0), R14
 	SUB $2048, R26, R26
 	MOVD 24(R0), R5
@@ -350,10 +350,10 @@ L44:
 L53:
 	MOVZW $1, R11
 	JMP L56
-LFE97:
+LFE98:
 
 TEXT ·hli_run_chains(SB), NOSPLIT, $0-0
-LFB99:
+LFB100:
 	SUB $2176, R26, R26
 	MOVD R0, R5
 	MOVD R4, R6
@@ -629,4 +629,4 @@ L139:
 	MOVD R5, (R8)
 	MOVD R4, 128(R26)
 	JMP L85
-LFE99:
+LFE100:

@@ -3916,7 +3916,7 @@ TEXT ·hl_slh_part(SB), NOSPLIT, $0-0
 	MOVQ BP, DI
 	REP
 	STOSQ
-	MOVL $27360, DI
+	MOVL $26560, DI
 	CALL ·hli_burn_stack(SB)
 	CALL ·hli_clear_registers(SB)
 	MOVL 60(R12), BX
@@ -4021,7 +4021,7 @@ L542:
 	XORL SI, SI
 	MOVQ BP, DI
 	CALL ·memset(SB)
-	MOVL $27360, DI
+	MOVL $26560, DI
 	CALL ·hli_burn_stack(SB)
 	CALL ·hli_clear_registers(SB)
 	MOVL 40(R12), BX
