@@ -420,6 +420,17 @@ pub struct hl_job {
     pub digest_nbytes: usize,
 }
 
+/// How two nodes of a Merkle tree become one, and what an odd node becomes.
+pub type hl_merkle = c_uint;
+/// RFC 6962 section 2.1.
+pub const HL_MERKLE_RFC6962: hl_merkle = 1;
+/// Bitcoin's blocks.
+pub const HL_MERKLE_BITCOIN: hl_merkle = 2;
+/// SSZ, BEP 52.
+pub const HL_MERKLE_ZEROS: hl_merkle = 3;
+/// The most layers above the leaves.
+pub const HL_MERKLE_DEPTH_MAX: c_uint = 64;
+
 /// Rows that [`hl_chains`] hashes again and again in place. Zero in a field means that the chains have no such part.
 ///
 /// ```
@@ -828,6 +839,25 @@ unsafe extern "C" {
     ) -> hl_status;
     /// Runs the job.
     pub fn hl_run(job: *const hl_job) -> hl_status;
+    /// `above` = the layer above a layer of `count` nodes of 32 bytes, which it may be itself, with `height` layers below.
+    pub fn hl_merkle_layer(
+        rule: hl_merkle,
+        height: c_uint,
+        nodes: *const u8,
+        count: usize,
+        above: *mut u8,
+    ) -> hl_status;
+    /// `root` = the root above `count` leaves, which are lost; `proof`: NULL, or the nodes beside the path of leaf `index`.
+    pub fn hl_merkle_root(
+        rule: hl_merkle,
+        depth: c_uint,
+        nodes: *mut u8,
+        count: usize,
+        root: *mut u8,
+        index: usize,
+        proof: *mut u8,
+        nproof: *mut usize,
+    ) -> hl_status;
     /// Hashes rows again and again in place.
     pub fn hl_chains(chain: *const hl_chain) -> hl_status;
 

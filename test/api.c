@@ -468,6 +468,59 @@ static void check_context_errors(const hl_alg_info *alg)
 #undef REFUSE_CTX
 }
 
+/* The proof of each leaf leads to the root, as its definition says, and the root is that of layers. */
+static void check_merkle(void)
+{
+    enum { LEAVES = 40, NODE = 32 };
+    uint8_t leaves[LEAVES * NODE], nodes[sizeof leaves], root[NODE], proof[HL_MERKLE_DEPTH_MAX * NODE];
+    size_t nproof;
+
+    test_case("hl_merkle_root, hl_merkle_layer");
+    random_fill(leaves, sizeof leaves);
+    for (hl_merkle rule = HL_MERKLE_RFC6962; rule <= HL_MERKLE_ZEROS; rule++)
+        for (size_t n = 1; n <= LEAVES; n++)
+            for (size_t i = 0; i < n; i++) {
+                const unsigned depth = rule == HL_MERKLE_ZEROS && i % 2 ? 7 : 0;
+                size_t at = i, left = n, used = 0;
+                uint8_t node[1 + 2 * NODE] = {1};
+                memcpy(nodes, leaves, sizeof leaves);
+                CHECK(hl_merkle_root(rule, depth, nodes, n, root, i, proof, &nproof) == HL_OK, "rule %d, leaf %zu of %zu",
+                      (int)rule, i, n);
+                memcpy(node + 1, leaves + i * NODE, NODE);
+                for (; left > 1 || used < nproof; at /= 2, left -= left / 2) {
+                    if (rule == HL_MERKLE_RFC6962 && (at ^ 1) >= left)
+                        continue;
+                    const uint8_t *const beside = proof + used++ * NODE;
+                    if (at % 2 != 0)
+                        memcpy(node + 1 + NODE, node + 1, NODE);
+                    memcpy(at % 2 != 0 ? node + 1 : node + 1 + NODE, beside, NODE);
+                    const int is_prefixed = rule == HL_MERKLE_RFC6962;
+                    uint8_t above[NODE];
+                    hl_hash(HL_SHA256, node + !is_prefixed, sizeof node - !is_prefixed, above);
+                    memcpy(node + 1, above, NODE);
+                    if (rule == HL_MERKLE_BITCOIN)
+                        hl_hash(HL_SHA256, above, NODE, node + 1);
+                }
+                CHECK(used == nproof && memcmp(node + 1, root, NODE) == 0, "rule %d, leaf %zu of %zu: the proof",
+                      (int)rule, i, n);
+                if (depth != 0)
+                    continue;
+                memcpy(nodes, leaves, sizeof leaves);
+                unsigned height = 0;
+                for (left = n; left > 1; left -= left / 2)
+                    CHECK(hl_merkle_layer(rule, height++, nodes, left, nodes) == HL_OK, "a layer");
+                CHECK(memcmp(nodes, root, NODE) == 0, "rule %d, %zu leaves: layers", (int)rule, n);
+            }
+    CHECK(hl_merkle_root((hl_merkle)4, 0, nodes, 1, root, 0, NULL, NULL) == HL_EALG, "no rule");
+    CHECK(hl_merkle_root(HL_MERKLE_ZEROS, 2, nodes, 5, root, 0, NULL, NULL) == HL_ELENGTH, "too small");
+    CHECK(hl_merkle_root(HL_MERKLE_ZEROS, 65, nodes, 5, root, 0, NULL, NULL) == HL_ELENGTH, "too deep");
+    CHECK(hl_merkle_root(HL_MERKLE_BITCOIN, 3, nodes, 5, root, 0, NULL, NULL) == HL_ELENGTH, "a depth of Bitcoin");
+    CHECK(hl_merkle_root(HL_MERKLE_BITCOIN, 0, nodes, 5, root, 5, proof, &nproof) == HL_ELENGTH, "no such leaf");
+    CHECK(hl_merkle_root(HL_MERKLE_BITCOIN, 0, NULL, 5, root, 0, NULL, NULL) == HL_ENULL, "no leaves");
+    CHECK(hl_merkle_layer(HL_MERKLE_ZEROS, 0, nodes, SIZE_MAX, nodes) == HL_ELENGTH, "a length that fits no memory");
+    CHECK(hl_merkle_layer(HL_MERKLE_BITCOIN, 0, nodes, 4, nodes + 64) == HL_EJOB, "over pairs to be hashed");
+}
+
 int main(int argc, char **argv)
 {
     test_start(argc, argv);
@@ -486,6 +539,8 @@ int main(int argc, char **argv)
         if (has_ctx(alg))
             check_context_errors(alg);
     }
+    if (hl_alg_find(HL_SHA256) != NULL)
+        check_merkle();
     test_case("hl_kernel_chosen for no algorithm");
     CHECK(hl_kernel_chosen(OFF_TABLE, 1) == NULL && hl_kernel_chosen((hl_alg)0, 1) == NULL, "not NULL");
     return test_end();

@@ -522,6 +522,32 @@ typedef struct hl_job {
  * if fields exclude each other. After an error nothing has been written. */
 HL_CALL hl_status hl_run(const hl_job *job);
 
+/* ---- Merkle trees of SHA-256, a layer at a time ------------------------------------------------------------------- */
+
+/* A layer is nodes of 32 bytes, one behind the other: digests of leaves, or the layer above another. How two nodes become
+ * one, and what an odd node at the end becomes: */
+typedef enum hl_merkle {
+    HL_MERKLE_RFC6962 = 1, /* SHA-256 of a byte 1 and the two; it goes up as it is. RFC 6962 section 2.1, RFC 9162:
+                            * Certificate Transparency, CometBFT. (A leaf there is SHA-256 of a byte 0 and its data.) */
+    HL_MERKLE_BITCOIN = 2, /* SHA-256 of SHA-256 of the two; it is paired with itself. (So a tree that ends with nodes twice
+                            * has the root of one without them: CVE-2012-2459) */
+    HL_MERKLE_ZEROS = 3    /* SHA-256 of the two; it is paired with the root of as high a tree whose leaves are zeros. SSZ of
+                            * Ethereum, BEP 52 */
+} hl_merkle;
+#define HL_MERKLE_DEPTH_MAX 64
+
+/* above[0 .. (count + 1) / 2 - 1] = the layer above a layer of `count` nodes, side by side in lanes. above may be `nodes`:
+ * in place. height: the layers below `nodes`, 0 to HL_MERKLE_DEPTH_MAX, which HL_MERKLE_ZEROS needs to know. Without nodes
+ * nothing is written. */
+HL_CALL hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count, uint8_t *above);
+/* root = the root above `count` leaves of 32 bytes each. All layers are made in place: the leaves are lost. root may be
+ * `nodes`. depth: 0, or, for HL_MERKLE_ZEROS, the number of layers above the leaves (SSZ: log2 of the limit), with room for
+ * the leaves; else HL_ELENGTH. Without leaves the root is SHA-256 of nothing (RFC 6962), or zeros.
+ * proof: NULL, or room for HL_MERKLE_DEPTH_MAX nodes: the *nproof nodes beside the path of leaf number `index`, from below;
+ * where RFC 6962 pairs nothing there is none. */
+HL_CALL hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root,
+                                 size_t index, uint8_t *proof, size_t *nproof);
+
 /* ---- Chains: a digest that is hashed again and again ------------------------------------------------------------- */
 
 /* Rows of one message each, in place. A row is hashed nsteps[i] times; each time the first digest_nbytes of the digest

@@ -5,6 +5,7 @@
 //! (`hashloom.h`: "nothing is kept after return"). Each further condition of a call is asserted here, once, so that the
 //! functions are sound whatever the modules above check.
 
+pub mod merkle;
 pub mod slh;
 
 use alloc::boxed::Box;

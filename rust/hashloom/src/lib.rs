@@ -21,6 +21,7 @@
 //! | many messages, each a slice, such as the values of an Apache Arrow column | [`hash_many`] |
 //! | pieces of a buffer, a column of a table, nodes of a tree | [`hash_rows`] |
 //! | rows hashed twice, as Bitcoin does with keys and headers | [`hash160_rows`], [`sha256d_rows`] |
+//! | layers of a Merkle tree, also in place; whole trees | [`hash_pairs`], [`hash_pairs_in_place`]; [`merkle`] |
 //! | one message that arrives in parts | [`Hasher`] |
 //! | many messages that arrive in parts, such as files | [`update_many`], [`finalize_many`] |
 //! | one long message on several threads (BLAKE3) | [`Hasher::blake3_subtree`] |
@@ -66,6 +67,7 @@ mod hasher;
 mod hmac;
 pub mod kernels;
 mod many;
+pub mod merkle;
 mod pbkdf2;
 #[cfg(feature = "digest")]
 mod rustcrypto;
@@ -85,7 +87,9 @@ pub use digest::Digest;
 pub use hash::{Hash, ParseHashError};
 pub use hasher::{Hasher, XofReader, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
-pub use many::{hash, hash_many, hash_rows, hash160_rows, sha256d_rows, xof, xof_many};
+pub use many::{
+    hash, hash_many, hash_pairs, hash_pairs_in_place, hash_rows, hash160_rows, sha256d_rows, xof, xof_many,
+};
 pub use pbkdf2::{Stopped, pbkdf2, pbkdf2_many, pbkdf2_many_until};
 #[cfg(feature = "digest")]
 pub use rustcrypto::*;

@@ -135,6 +135,68 @@ pub fn hash_rows(
     ffi::hash_rows(algorithm, checked_rows("hash_rows", data, stride, row_nbytes, count), digests);
 }
 
+/// Hashes a layer of a Merkle tree: `above[i]` is the digest of `prefix` and the nodes `2 * i` and `2 * i + 1` of `layer`.
+/// RFC 6962 has a prefix of a byte 1, SSZ and BEP 52 none. An odd node at the end is left to the caller.
+///
+/// # Panics
+///
+/// If `N` is not the algorithm's `digest_nbytes`, `above` does not have half as many nodes as `layer`, or BLAKE3 is to have
+/// a prefix.
+///
+/// ```
+/// use hashloom::{Algorithm, hash, hash_pairs};
+///
+/// let layer = [[7; 32], [8; 32]];
+/// let mut above = [[0; 32]];
+/// hash_pairs(Algorithm::Keccak256, &[1], &layer, &mut above);
+/// assert_eq!(hash(Algorithm::Keccak256, &[&[1], layer.as_flattened()].concat()), above[0][..]);
+/// ```
+pub fn hash_pairs<const N: usize>(algorithm: Algorithm, prefix: &[u8], layer: &[[u8; N]], above: &mut [[u8; N]]) {
+    check_nodes::<N>(algorithm, prefix);
+    assert!(
+        above.len() == layer.len() / 2,
+        "above has room for {} nodes, the layer has {}, of which half as many become",
+        above.len(),
+        layer.len()
+    );
+    ffi::merkle::hash_pairs(algorithm, prefix, layer, above);
+}
+
+/// [`hash_pairs`] in place: the nodes above are written over the first half of the layer, which is returned.
+///
+/// # Panics
+///
+/// As [`hash_pairs`].
+///
+/// ```
+/// use hashloom::{Algorithm, hash_pairs_in_place};
+///
+/// let mut layer = &mut [[7; 32]; 8][..];
+/// while layer.len() > 1 {
+///     layer = hash_pairs_in_place(Algorithm::Sha256, &[], layer);
+/// }
+/// let root = layer[0];
+/// # assert_ne!(root, [7; 32]);
+/// ```
+pub fn hash_pairs_in_place<'a, const N: usize>(
+    algorithm: Algorithm,
+    prefix: &[u8],
+    layer: &'a mut [[u8; N]],
+) -> &'a mut [[u8; N]] {
+    check_nodes::<N>(algorithm, prefix);
+    ffi::merkle::hash_pairs_in_place(algorithm, prefix, layer);
+    let npairs = layer.len() / 2;
+    &mut layer[..npairs]
+}
+
+/// Panics unless a layer's nodes are digests of the algorithm, and it can have the prefix.
+#[track_caller]
+fn check_nodes<const N: usize>(algorithm: Algorithm, prefix: &[u8]) {
+    let nbytes = algorithm.digest_nbytes();
+    assert!(N == nbytes, "nodes of {N} bytes, but digests of {algorithm} have {nbytes}");
+    assert!(prefix.is_empty() || algorithm != Algorithm::Blake3, "nodes of BLAKE3 have no prefix here");
+}
+
 /// RIPEMD-160 of SHA-256 of rows, as Bitcoin hashes public keys and scripts ("hash160"): the digest of the `i`-th row is
 /// written to the `i`-th 20 bytes of `digests`. The rows are those of [`hash_rows`].
 ///

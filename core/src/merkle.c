@@ -1,0 +1,113 @@
+/* merkle.c: Merkle trees of SHA-256, a layer at a time.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#include "core.h"
+
+enum { NODE = HL_SHA256_DIGEST_NBYTES };
+
+/* above[i] = the node above pair i. prefix: NULL, or what comes before each pair. */
+static hl_status hash_pairs(hl_merkle rule, const hl_ctx *prefix, const uint8_t *pairs, size_t count, uint8_t *above)
+{
+    if (rule == HL_MERKLE_BITCOIN)
+        return hl_sha256d_rows(pairs, 2 * NODE, 2 * NODE, count, above);
+    return hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = HL_SHA256, .digests = above, .begin = prefix,
+                            .messages = {HL_ROWS, 0, count, pairs, 2 * NODE, 2 * NODE}});
+}
+
+static hl_status hash_pair(hl_merkle rule, const uint8_t *left, const uint8_t *right, uint8_t *node)
+{
+    uint8_t pair[2 * NODE];
+
+    hli_copy(pair, left, NODE);
+    hli_copy(pair + NODE, right, NODE);
+    return hash_pairs(rule, NULL, pair, 1, node);
+}
+
+/* zeros: the root of a tree of zeros as high as the layer. count >= 1. */
+static hl_status hash_layer(hl_merkle rule, const uint8_t *zeros, const uint8_t *nodes, size_t count, uint8_t *above)
+{
+    static const uint8_t one = 1; /* RFC 6962 section 2.1 */
+    const int is_prefixed = rule == HL_MERKLE_RFC6962;
+    const size_t npairs = count / 2;
+    const uint8_t *const odd = nodes + (count - 1) * NODE;
+    uint8_t *const to = above + npairs * NODE;
+    hl_ctx prefix;
+    hl_status status = HL_OK;
+
+    if (is_prefixed) {
+        status = hl_init(&prefix, HL_SHA256);
+        if (status == HL_OK)
+            status = hl_update(&prefix, &one, 1);
+    }
+    if (status == HL_OK && npairs > 0)
+        status = hash_pairs(rule, is_prefixed ? &prefix : NULL, nodes, npairs, above);
+    if (status != HL_OK || count % 2 == 0)
+        return status;
+    if (!is_prefixed)
+        return hash_pair(rule, odd, rule == HL_MERKLE_ZEROS ? zeros : odd, to);
+    for (unsigned i = 0; i < NODE; i++)
+        to[i] = odd[i];
+    return HL_OK;
+}
+
+/* The depth is one that a call of such nodes may have. */
+static hl_status check(hl_merkle rule, unsigned depth, const uint8_t *nodes, size_t count, const uint8_t *to)
+{
+    if (rule < HL_MERKLE_RFC6962 || rule > HL_MERKLE_ZEROS)
+        return HL_EALG;
+    if (to == NULL || (nodes == NULL && count != 0))
+        return HL_ENULL;
+    return depth > HL_MERKLE_DEPTH_MAX || count > SIZE_MAX / NODE ? HL_ELENGTH : HL_OK;
+}
+
+hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count, uint8_t *above)
+{
+    uint8_t zeros[NODE] = {0};
+    hl_status status = check(rule, height, nodes, count, above);
+
+    if (status != HL_OK || count == 0)
+        return status;
+    for (unsigned h = 0; status == HL_OK && count % 2 != 0 && rule == HL_MERKLE_ZEROS && h < height; h++)
+        status = hash_pair(rule, zeros, zeros, zeros);
+    return status == HL_OK ? hash_layer(rule, zeros, nodes, count, above) : status;
+}
+
+hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root, size_t index,
+                         uint8_t *proof, size_t *nproof)
+{
+    const int is_padded = rule == HL_MERKLE_ZEROS;
+    uint8_t zeros[NODE] = {0};
+    hl_status status = check(rule, depth, nodes, count, root);
+    size_t n = 0;
+
+    if (status != HL_OK)
+        return status;
+    if (proof != NULL && nproof == NULL)
+        return HL_ENULL;
+    if ((proof != NULL && index >= count) || (depth != 0 && !is_padded) ||
+        (depth != 0 && depth < 8 * sizeof count && count > (size_t)1 << depth))
+        return HL_ELENGTH;
+    if (count == 0 && rule == HL_MERKLE_RFC6962)
+        return hl_hash(HL_SHA256, NULL, 0, root);
+    for (unsigned height = 0; status == HL_OK && (count > 1 || height < depth); height++) {
+        const size_t beside = index ^ 1;
+        if (proof != NULL && beside < count)
+            hli_copy(proof + n++ * NODE, nodes + beside * NODE, NODE);
+        else if (proof != NULL && rule != HL_MERKLE_RFC6962)
+            hli_copy(proof + n++ * NODE, is_padded ? zeros : nodes + index * NODE, NODE);
+        if (count > 0)
+            status = hash_layer(rule, zeros, nodes, count, nodes);
+        if (status == HL_OK && is_padded)
+            status = hash_pair(rule, zeros, zeros, zeros);
+        count -= count / 2;
+        index /= 2;
+    }
+    if (status != HL_OK)
+        return status;
+    if (proof != NULL)
+        *nproof = n;
+    if (root != nodes)
+        hli_copy(root, count == 0 ? zeros : nodes, NODE);
+    return HL_OK;
+}
