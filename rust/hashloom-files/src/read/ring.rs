@@ -14,7 +14,8 @@
 //!
 //! The rule of this module: while the kernel works on a request, the memory that the request points to stays.
 //! [`Ring::complete`] therefore returns only when all submitted requests are done. If the kernel cannot report that, for instance for lack
-//! of memory, the ring is [`Lost`], and the memory of its requests is leaked: neither freed nor used again.
+//! of memory or because its threads get no CPU, the ring is [`Lost`], and the memory of its requests is leaked: neither
+//! freed nor used again.
 //!
 //! A pipe would keep all other files of its batch waiting, and its writer may wait for one of them to be read. A request
 //! that takes longer than [`PATIENCE`], or than the pool goes on, is therefore cancelled, which takes no byte from a
@@ -28,12 +29,13 @@ mod os {
     use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
+    use std::time::Instant;
 
     use io_uring::squeue::Entry;
     use io_uring::types::{Fd, SubmitArgs, Timespec};
     use io_uring::{IoUring, Probe, opcode};
 
-    use super::{FirstRead, Lost, PATIENCE, SLOTS};
+    use super::{FirstRead, LAST_PATIENCE, Lost, PATIENCE, SLOTS};
     use crate::read::evidence::Before;
     use crate::read::hot::Hot;
     use crate::run::pool::{LOOK, Pool};
@@ -238,27 +240,14 @@ mod os {
                 }
             }
             let look = Timespec::from(LOOK);
-            let mut nlooks_left = PATIENCE.as_millis() / LOOK.as_millis();
-            let mut ntries_left = nlooks_left;
-            let mut is_patient = true;
+            let mut since = None;
             let mut is_pending: [bool; SLOTS] = submitted;
             while nleft > 0 {
-                let args = SubmitArgs::new().timespec(&look);
-                let waited = match is_patient {
-                    true => self.ring.submitter().submit_with_args(nleft, &args),
-                    false => self.ring.submit_and_wait(nleft),
-                };
+                let waited = self.ring.submitter().submit_with_args(nleft, &SubmitArgs::new().timespec(&look));
                 match waited.map_err(|error| error.raw_os_error()) {
-                    Ok(_) | Err(Some(libc::EINTR)) => {}
+                    Ok(_) | Err(Some(libc::EINTR | libc::ETIME)) => {}
                     // The system lacks something that others may give back.
-                    Err(Some(libc::EAGAIN | libc::EBUSY)) if ntries_left > 0 => {
-                        ntries_left -= 1;
-                        std::thread::sleep(LOOK);
-                    }
-                    Err(Some(libc::ETIME)) => {
-                        nlooks_left = nlooks_left.saturating_sub(1);
-                        is_patient = nlooks_left > 0 && !pool.must_stop();
-                    }
+                    Err(Some(libc::EAGAIN | libc::EBUSY)) => std::thread::sleep(LOOK),
                     // The kernel may still write to the requests' memory, and does not report when it has ended.
                     Err(code) => return Err(Lost(code.unwrap_or(libc::EIO))),
                 }
@@ -270,7 +259,16 @@ mod os {
                         is_pending[completion.user_data() as usize] = false;
                     }
                 }
-                if !is_patient && !std::mem::replace(&mut has_cancelled, true) {
+                if nleft == 0 {
+                    break;
+                }
+                let waited = since.get_or_insert_with(Instant::now).elapsed();
+                // Nor can every request be cancelled: the thread that works on it may have no CPU.
+                if waited >= PATIENCE + LAST_PATIENCE {
+                    return Err(Lost(libc::ETIMEDOUT));
+                }
+                if !has_cancelled && (waited >= PATIENCE || pool.must_stop()) {
+                    has_cancelled = true;
                     for slot in (0..SLOTS).filter(|&slot| is_pending[slot]) {
                         let cancel = opcode::AsyncCancel::new(slot as u64).build().user_data(u64::MAX);
                         // SAFETY: the requests point to nothing.
@@ -321,6 +319,10 @@ use crate::read::stamp::Verdict;
 /// How long a batch waits for a request: longer than any healthy disk takes.
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// How long it then waits for the cancelled requests. Later the ring is lost, and all is read by plain calls.
+#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
+const LAST_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Largest number of files in a batch.
 #[cfg_attr(
