@@ -24,8 +24,8 @@ use crate::work::{Work, work_once};
 /// The kind of an error, its number, its text and the bytes read before it.
 pub type Reason = (&'static str, Option<i32>, String, u64);
 
-/// The digest and the bytes of a file, or the reason why there are none.
-type Hashed = Result<(Hash, u64), Reason>;
+/// The digests and the bytes of a file, or the reason why there are none.
+type Hashed = Result<(Vec<Hash>, u64), Reason>;
 
 /// The results of files, in the order of their paths.
 #[pyclass(frozen, module = "pyhashloom._hashloom")]
@@ -34,9 +34,10 @@ struct Files(Work<Hashed>);
 #[pymethods]
 impl Files {
     #[new]
-    #[pyo3(signature = (name, paths, threads, progress))]
-    fn new(name: &str, paths: Vec<OsString>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Files> {
-        let methods: Arc<[Method]> = [Method::from(algorithm(name)?)].into();
+    #[pyo3(signature = (names, paths, threads, progress))]
+    fn new(names: Vec<String>, paths: Vec<OsString>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Files> {
+        let methods: Arc<[Method]> =
+            names.iter().map(|name| algorithm(name).map(Method::from)).collect::<PyResult<_>>()?;
         let work = Work::start(threads, progress, move |options, results| {
             let requests = paths.into_iter().map(|path| Request {
                 source: Source::Path(path.into()),
@@ -45,7 +46,7 @@ impl Files {
             });
             hash_files(requests, options, |_, result| {
                 let result = match result {
-                    Ok(hashed) => Ok((hashed.digests[0], hashed.nbytes)),
+                    Ok(hashed) => Ok((hashed.digests.to_vec(), hashed.nbytes)),
                     Err(error) => Err(described(&error)),
                 };
                 // After an interruption nobody wants the result.
@@ -62,8 +63,9 @@ impl Files {
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         match self.0.next(py)? {
             None => Ok(None),
-            Some(Ok((digest, nbytes))) => {
-                (PyBytes::new(py, digest.as_ref()), nbytes, py.None()).into_pyobject(py).map(Some)
+            Some(Ok((digests, nbytes))) => {
+                let digests = PyTuple::new(py, digests.iter().map(|digest| PyBytes::new(py, digest.as_ref())))?;
+                (digests, nbytes, py.None()).into_pyobject(py).map(Some)
             }
             Some(Err(error)) => (py.None(), 0, error).into_pyobject(py).map(Some),
         }

@@ -32,6 +32,13 @@ def test_files(tmp_path):
             assert [file.nbytes for file in results] == [len(content) for content in contents]
             assert all(file.error is None for file in results)
             assert results[0].hexdigest == hashlib.new(name, contents[0]).hexdigest()
+            assert results[1].digests == (results[1].digest,)
+    names = ["sha256", "md5", "sha512"]
+    for file, content in zip(pyhashloom.files(names, paths), contents, strict=True):
+        assert file.digests == tuple(hashlib.new(name, content).digest() for name in names)
+    for wrong in [], ["sha256", "sha257"]:
+        with pytest.raises(ValueError):
+            pyhashloom.files(wrong, paths)
 
 
 def test_paths_of_all_kinds(tmp_path):

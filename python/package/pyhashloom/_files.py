@@ -10,7 +10,7 @@ from ._hashloom import Files
 # Type checkers take this name for true. Other modules need not wait for the import of collections.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 class FileError(OSError):
@@ -41,7 +41,7 @@ class FileError(OSError):
 class FileDigest:
     """The result for a file: its digest, or the error that there is instead."""
 
-    __slots__ = ("_digest", "error", "nbytes", "path")
+    __slots__ = ("_digest", "_more", "error", "nbytes", "path")
 
     path: str
     """The path, as text (os.fsdecode)."""
@@ -50,9 +50,12 @@ class FileDigest:
     error: FileError | None
     """Why there is no digest."""
 
-    def __init__(self, path: str, digest: bytes | None, nbytes: int, error: FileError | None) -> None:
+    def __init__(
+        self, path: str, digest: bytes | None, nbytes: int, error: FileError | None, more: tuple[bytes, ...] = ()
+    ) -> None:
         self.path = path
         self._digest = digest
+        self._more = more
         self.nbytes = nbytes
         self.error = error
 
@@ -62,6 +65,11 @@ class FileDigest:
         if self._digest is None:
             raise self.error or RuntimeError("neither digest nor error")
         return self._digest
+
+    @property
+    def digests(self) -> tuple[bytes, ...]:
+        """The digests of all algorithms that were asked for, in their order. Raises the error if there is one."""
+        return self.digest, *self._more
 
     @property
     def hexdigest(self) -> str:
@@ -74,7 +82,7 @@ class FileDigest:
 
 
 def files(
-    name: str,
+    name: str | Sequence[str],
     paths: Iterable[str | bytes | os.PathLike[str] | os.PathLike[bytes]],
     *,
     threads: int = 0,
@@ -82,29 +90,35 @@ def files(
 ) -> Iterator[FileDigest]:
     """Returns an iterator over the digests of files, many hashed at a time, in the order of their paths.
 
+    `name` is an algorithm or several, all of which hash what is read once: `digest` is the first one's, `digests` are all.
     A file that cannot be read does not stop the others: its result has the error. `threads` is the largest number of
     threads; 0 means one for each CPU. `progress` is called with the bytes hashed so far and None, up to 20 times a
     second, by the thread that takes the results. Ctrl-C, an exception of `progress` and the end of the iterator's life
-    stop the work. `paths` is read whole before the work begins. ValueError: there is no such algorithm.
+    stop the work. `paths` is read whole before the work begins. ValueError: there is no such algorithm, or none is named.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "abc")
     >>> _ = open(path, "wb").write(b"abc")
     >>> [(file.hexdigest[:16], file.nbytes) for file in files("sha256", [path])]
     [('ba7816bf8f01cfea', 3)]
+    >>> [digest.hex()[:8] for digest in next(files(["sha512", "md5"], [path])).digests]
+    ['ddaf35a1', '90015098']
     """
     if isinstance(paths, (str, bytes, os.PathLike)):
         raise TypeError("paths is one path: give a list of paths")
+    names = [name] if isinstance(name, str) else list(name)
+    if not names:
+        raise ValueError("no algorithm is named")
     texts = [os.fsdecode(path) for path in paths]
-    return _results(texts, Files(name, texts, threads, progress))
+    return _results(texts, Files(names, texts, threads, progress))
 
 
 def _results(paths: list[str], work: Files) -> Iterator[FileDigest]:
     try:
-        for path, (digest, nbytes, error) in zip(paths, work):
-            if error is None:
-                yield FileDigest(path, digest, nbytes, None)
-            else:
+        for path, (digests, nbytes, error) in zip(paths, work):
+            if digests is not None:
+                yield FileDigest(path, digests[0], nbytes, None, digests[1:])
+            elif error is not None:
                 kind, errno, text, offset = error
                 yield FileDigest(path, None, 0, FileError(kind, errno, text, path, offset))
         # The end of the work, which also reports the last progress.
