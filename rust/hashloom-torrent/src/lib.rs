@@ -41,7 +41,8 @@ pub use verify::{
     Report, Trouble, Verdicts, VerifyError, clients_rename, verify, verify_many, verify_pieces,
 };
 
-// The examples in the guide as documentation tests.
+// The examples in the guides as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/rust.md")]
+#[doc = include_str!("../../../docs/shapes-rust.md")]
 struct Guide;
