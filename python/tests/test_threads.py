@@ -128,10 +128,10 @@ def test_one_iterator(tmp_path):
     for i, path in enumerate(paths):
         path.write_bytes(b"%d" % i)
     # The iterator of the module; pyhashloom.files is a generator, which Python itself guards.
-    files, found = pyhashloom._files.Files("sha1", [str(path) for path in paths], 2, None), []
-    hammer(lambda: found.extend(digest for digest, _, _ in files))
+    files, found = pyhashloom._files.Files(["sha1"], [str(path) for path in paths], 2, None), []
+    hammer(lambda: found.extend(digest for (digest,), _, _ in files))
     assert sorted(found) == sorted(hashlib.sha1(b"%d" % i).digest() for i in range(400))
-    files = pyhashloom._files.Files("sha1", [str(path) for path in paths], 2, None)
+    files = pyhashloom._files.Files(["sha1"], [str(path) for path in paths], 2, None)
     hammer(lambda: list(files), files.close)
 
 
