@@ -118,24 +118,8 @@ func (h *Hash) ReadAll(ctx context.Context, r io.Reader) (total int64, err error
 	buffer := buffers.Get().(*[bufferLen]byte)
 	defer buffers.Put(buffer)
 	for err == nil {
-		n, nempty := 0, 0
-		for n < len(buffer) && err == nil {
-			if err = ctx.Err(); err != nil {
-				err = context.Cause(ctx)
-				break
-			}
-			var nread int
-			nread, err = r.Read(buffer[n:])
-			if nread < 0 || nread > len(buffer)-n {
-				return total, fmt.Errorf("hashloom: %T.Read returned %d for a buffer of %d bytes", r, nread, len(buffer)-n)
-			}
-			n += nread
-			if nread > 0 {
-				nempty = 0
-			} else if nempty++; nempty == 100 && err == nil {
-				err = io.ErrNoProgress
-			}
-		}
+		var n int
+		n, err = ReadFull(ctx, r, buffer[:])
 		if _, failed := h.Write(buffer[:n]); failed != nil {
 			return total, failed
 		}
@@ -145,6 +129,29 @@ func (h *Hash) ReadAll(ctx context.Context, r io.Reader) (total int64, err error
 		err = nil
 	}
 	return total, err
+}
+
+// ReadFull reads until buffer is full, the end or another error, of which it returns the bytes before it. It looks
+// before each read, of at most 1 MiB, whether ctx has ended.
+func ReadFull(ctx context.Context, r io.Reader, buffer []byte) (n int, err error) {
+	for nempty := 0; n < len(buffer) && err == nil; {
+		if ctx.Err() != nil {
+			return n, context.Cause(ctx)
+		}
+		room := buffer[n:min(n+1<<20, len(buffer))]
+		var nread int
+		nread, err = r.Read(room)
+		if nread < 0 || nread > len(room) {
+			return n, fmt.Errorf("hashloom: %T.Read returned %d for a buffer of %d bytes", r, nread, len(room))
+		}
+		n += nread
+		if nread > 0 {
+			nempty = 0
+		} else if nempty++; nempty == 100 && err == nil {
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
 }
 
 // Sum appends the digests of all hashes, or nothing after a Write that failed.
