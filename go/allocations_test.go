@@ -48,7 +48,7 @@ func TestAllocations(t *testing.T) {
 	prefix := sha256.New()
 	var server hashloom.Server
 	served := server.NewHash(sha256.New(), md5.New())
-	continues := map[string]bool{"AppendSumsFrom": true, "Search": true, "hmac": true}
+	continues := map[string]bool{"AppendSumsFrom": true, "AppendSum": true, "Search": true, "hmac": true}
 	onHeap := map[string]bool{"hmac": true}
 	isOld := strings.HasPrefix(runtime.Version(), "go1.25")
 	for name, f := range map[string]func(){
@@ -67,6 +67,7 @@ func TestAllocations(t *testing.T) {
 			room = hashloom.AppendSums(room[:0], hs3)
 		},
 		"Server":         func() { served.Write(rows) },
+		"AppendSum":      func() { room, _ = server.AppendSum(room[:0], prefix, rows) },
 		"WriteMany":      func() { hashloom.WriteMany(hs, msgs); hashloom.WriteMany(hs, long) },
 		"AppendSums":     func() { room = hashloom.AppendSums(room[:0], hs) },
 		"AppendSumsFrom": func() { room = hashloom.AppendSumsFrom(room[:0], prefix, msgs) },

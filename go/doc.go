@@ -14,17 +14,17 @@
 // A suffix names a variant, as in the standard library: SumMany224, SumRows512_256, SumManySHAKE128. Running hashes of
 // MD5, SHA-1, SHA-2 and SHA-3 are the standard library's own objects. This package has what works on many of them:
 // [WriteMany], [AppendSums] and [AppendSumsFrom], and [Server] for messages that arrive on goroutines of their own,
-// such as uploads. Package [hmac] has HMAC with a key prepared once, and package [pbkdf2] keys from passwords. Package
-// [slhdsa] signs by SLH-DSA. Package [bitcoin] has RIPEMD-160 of SHA-256 and SHA-256 of SHA-256, and package [search]
-// finds nonces whose digest is low enough.
+// such as uploads. [SumBlocks] has the digests of the blocks of a reader. Package [hmac] has HMAC with a key prepared
+// once, and package [pbkdf2] keys from passwords. Package [slhdsa] signs by SLH-DSA. Package [bitcoin] has RIPEMD-160
+// of SHA-256 and SHA-256 of SHA-256, and package [search] finds nonces whose digest is low enough.
 //
 // # Speed
 //
 // Many messages per call are what makes this module fast: eight or more, better 16 or a multiple. Messages may have any
 // lengths; neighbours of similar length are fastest. A call runs on the goroutine that makes it: split work among
-// goroutines to use more CPUs. No call but SumReaders and SumFiles of [Server] starts a goroutine. No call allocates
-// memory in the long run, except that a result that is appended may grow, that [AppendSumsFrom] clones the hash for each
-// of fewer than eight messages, and that package [slhdsa] does.
+// goroutines to use more CPUs. No call but [SumBlocks], and those of [Server], starts a goroutine. No call allocates
+// memory in the long run, except that a result that is appended may grow, that [AppendSumsFrom] clones the hash for
+// each of fewer than eight messages, and that SumBlocks and package [slhdsa] do.
 //
 // One message goes to the standard library, and so do chunks of less than 512 bytes in [WriteMany]: bench/go.sh of the
 // repository measures that no such call takes longer than there.

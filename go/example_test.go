@@ -90,6 +90,23 @@ func ExampleServer_SumFiles() {
 	// Output: 48 true true
 }
 
+// A message that lies in memory, such as a chunk of a backup, on each of many goroutines.
+func ExampleServer_AppendSum() {
+	server, function := hashloom.NewServer(context.Background()), sha256.New()
+	name, err := server.AppendSum(make([]byte, 0, sha256.Size), function, []byte("hello world"))
+	fmt.Printf("%.4x %v\n", name, err)
+	// Output: b94d27b9 <nil>
+}
+
+// Two goroutines share lanes, on a machine with any number of CPUs.
+func ExampleServer_SetCPUs() {
+	var server hashloom.Server
+	server.SetCPUs(1)
+	sums, err := server.SumReaders(context.Background(), md5.New, strings.NewReader("one"), strings.NewReader("two"))
+	fmt.Printf("%.4x %.4x %v\n", sums[0], sums[1], err)
+	// Output: f97c5d29 b8a9f715 <nil>
+}
+
 func ExampleServer_Close() {
 	server := hashloom.NewServer(context.Background())
 	h := server.NewHash(sha256.New())

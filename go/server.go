@@ -16,10 +16,10 @@ import (
 	"github.com/hashloom/hashloom/go/internal/serve"
 )
 
-// Server hashes what many goroutines write, such as the handlers of uploads, in lanes side by side: each message has a
-// running hash from [Server.NewHash], and its Write takes part in a batch with the Writes of other goroutines. It
-// needs no goroutine of its own, so that there is nothing to stop. The zero Server is ready for use. Any number of
-// goroutines may use one Server at once. A Server must not be copied.
+// Server hashes what many goroutines write, such as the handlers of uploads, or one goroutine in turn, in lanes side by
+// side: each message has a running hash from [Server.NewHash], and its Write takes part in a batch with the Writes to
+// other hashes. No goroutine of it outlives the bytes that it hashes, so that there is nothing to stop. The zero Server
+// is ready for use. Any number of goroutines may use one Server at once. A Server must not be copied.
 type Server struct {
 	serve serve.Server
 }
@@ -33,14 +33,29 @@ func NewServer(ctx context.Context) *Server {
 	return &Server{serve.Server{Context: ctx}}
 }
 
+// SetCPUs sets how many goroutines hash at once, at most; 0 stands for GOMAXPROCS, which is how a Server begins. Fewer
+// goroutines have fuller lanes, so that hashing takes less CPU time and, where the program has nothing else to do,
+// longer: with SetCPUs(1) the Writes of 2 goroutines share lanes however many CPUs there are. It may be called at any
+// time. It panics if n is negative.
+func (s *Server) SetCPUs(n int) {
+	if n < 0 {
+		panic(fmt.Sprintf("hashloom: SetCPUs: %d", n))
+	}
+	s.serve.SetCPUs(n)
+}
+
 // NewHash returns a [hash.Hash] for one message, which hs hash at once, such as NewHash(sha256.New(), md5.New()). From
 // then on hs belong to it. They may have been written to. Hashes of this module and of the standard library's MD5,
 // SHA-1, SHA-2 and SHA-3 run in lanes; a hash of any other package takes part beside them.
 //
-// Write blocks until the bytes are hashed, and copies nothing. If more goroutines write to hashes of the server than
-// there are CPUs, it puts the bytes into lanes beside theirs; else, and below 4 KiB, it is a Write of hs. Write fails
-// only after the server was closed or its context has ended. Then it hashes nothing of its bytes, all later Writes fail
-// too, and Sum appends nothing until Reset: a message that lacks bytes has no digest.
+// If more goroutines write to hashes of the server than there are CPUs, Write puts the bytes into lanes beside theirs,
+// and blocks until they are hashed. If few goroutines write to many hashes, eight or more that have had no Sum, Write
+// copies up to 4 MiB and returns: another goroutine hashes the copies of many messages at once, and Sum hashes what is
+// left. The copies of a server have at most 64 MiB, of which a message that is given up may keep its part. Else, and
+// below 4 KiB, it is a Write of hs.
+//
+// Write fails only after the server was closed or its context has ended. Then it hashes nothing of its bytes, all later
+// Writes fail too, and Sum appends nothing until Reset: a message that lacks bytes has no digest.
 //
 // Sum appends the digests of hs behind each other, in their order, and Size is the number of their bytes. The hash
 // implements [io.ReaderFrom], which reads 64 KiB at a time, and if all of hs do, [hash.Cloner],
@@ -51,8 +66,18 @@ func NewServer(ctx context.Context) *Server {
 // It panics if one of hs is nil.
 func (s *Server) NewHash(hs ...hash.Hash) hash.Hash { return s.serve.NewHash(hs) }
 
-// Close makes all later Writes fail with [ErrServerClosed]. Writes that have begun are hashed, and Sum and Reset still
-// work. Close may be called many times. It returns nil.
+// AppendSum appends the digest of one message that lies in memory, data, and returns the result: beside the messages of
+// other goroutines, as a Write and a Sum of a hash of [Server.NewHash], but without an allocation. h gives the hash
+// function, such as a variable that holds sha256.New(); what has been written to h comes before data. AppendSum does
+// not change h, which any number of goroutines may use for it at once.
+//
+// It fails as Write does, and if h is no [hash.Cloner]; then it appends nothing.
+func (s *Server) AppendSum(b []byte, h hash.Hash, data []byte) ([]byte, error) {
+	return s.serve.AppendSum(b, h, data)
+}
+
+// Close makes all later Writes fail with [ErrServerClosed]. Bytes of Writes that have begun are hashed, and
+// Sum and Reset still work. Close may be called many times. It returns nil.
 func (s *Server) Close() error {
 	s.serve.Close()
 	return nil

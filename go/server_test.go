@@ -77,76 +77,98 @@ func (m message) sum() (sum []byte) {
 	return sum
 }
 
-// Random writes of many goroutines to hashes of all algorithms, with each instruction set.
+// Random writes of many goroutines to hashes of all algorithms, with each instruction set; and of few goroutines, each to
+// many hashes in turn.
 func TestServerAgainstStandardLibrary(t *testing.T) {
 	defer settled(t, runtime.NumGoroutine())
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	source := randomBytes(rand.New(rand.NewPCG(1, 2)), 300_000)
-	nmessages, nsteps := 40, 40
+	nmessages, nsteps := 48, 40
 	if testing.Short() {
-		nmessages, nsteps = 20, 10
+		nmessages, nsteps = 24, 6
 	}
 	var s hashloom.Server
 	seed := uint64(0)
-	eachISA(t, func(isa string) {
-		seed++
-		var group sync.WaitGroup
-		for i := range nmessages {
-			group.Go(func() {
-				rng := rand.New(rand.NewPCG(seed, uint64(i)))
-				m := newMessage(&s, rng)
-				for range nsteps {
-					switch rng.IntN(12) {
-					case 0:
-						m.h.Reset()
-						for _, oracle := range m.oracles {
-							oracle.Reset()
-						}
-					case 1:
-						if clone, err := m.h.(hash.Cloner).Clone(); err == nil {
-							m.h.Write(source[:rng.IntN(20000)]) // the clone does not see that
-							m.h = clone
-						} else if !errors.Is(err, errors.ErrUnsupported) {
-							t.Error(err)
-						}
-					case 2:
-						state, err := m.h.(encoding.BinaryMarshaler).MarshalBinary()
-						m.h.Write(source[:rng.IntN(20000)])
-						if err == nil {
-							err = m.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
-						}
-						if err != nil {
-							t.Error(err)
-						}
-					case 3:
-						reader := bytes.NewReader(source[:rng.IntN(200_000)])
-						for _, oracle := range m.oracles {
-							io.Copy(oracle, io.NewSectionReader(reader, 0, 1<<20))
-						}
-						if n, err := io.Copy(m.h, iotest.HalfReader(reader)); n != reader.Size() || err != nil {
-							t.Errorf("io.Copy: %d, %v", n, err)
-						}
-					default:
-						most := []int{100, 5000, 70_000, len(source)}[rng.IntN(4)]
-						start := rng.IntN(len(source))
-						chunk := source[start:min(start+rng.IntN(most), len(source))]
-						for _, oracle := range m.oracles {
-							oracle.Write(chunk)
-						}
-						if n, err := m.h.Write(chunk); n != len(chunk) || err != nil {
-							t.Errorf("Write: %d, %v", n, err)
+	for _, ngoroutines := range []int{nmessages, 1, 3} {
+		eachISA(t, func(isa string) {
+			seed++
+			runtime.GOMAXPROCS([]int{2, 1, 16}[seed%3])
+			s.SetCPUs(int(seed / 3 % 3))
+			var group sync.WaitGroup
+			for i := range ngoroutines {
+				group.Go(func() {
+					rng := rand.New(rand.NewPCG(seed, uint64(i)))
+					ms := make([]message, nmessages/ngoroutines)
+					for i := range ms {
+						ms[i] = newMessage(&s, rng)
+					}
+					for range nsteps {
+						for i := range ms {
+							ms[i].step(t, rng, source)
 						}
 					}
-					if want := m.sum(); rng.IntN(4) == 0 && !bytes.Equal(m.h.Sum(nil), want) {
-						t.Errorf("%q: %x, want %x", isa, m.h.Sum(nil), want)
+					for i := range ms[:len(ms)*3/4] { // the others are given up
+						ms[i].check(t)
 					}
-				}
-				if want := m.sum(); !bytes.Equal(m.h.Sum(nil), want) || m.h.Size() != len(want) {
-					t.Errorf("%q: %x, want %x", isa, m.h.Sum(nil), want)
-				}
-			})
+				})
+			}
+			group.Wait()
+		})
+	}
+}
+
+// step does anything to a message.
+func (m *message) step(t *testing.T, rng *rand.Rand, source []byte) {
+	switch rng.IntN(24) {
+	case 0:
+		m.h.Reset()
+		for _, oracle := range m.oracles {
+			oracle.Reset()
 		}
-		group.Wait()
-	})
+	case 1:
+		if clone, err := m.h.(hash.Cloner).Clone(); err == nil {
+			m.h.Write(source[:rng.IntN(20000)]) // the clone does not see that
+			m.h = clone
+		} else if !errors.Is(err, errors.ErrUnsupported) {
+			t.Error(err)
+		}
+	case 2:
+		state, err := m.h.(encoding.BinaryMarshaler).MarshalBinary()
+		m.h.Write(source[:rng.IntN(20000)])
+		if err == nil {
+			err = m.h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	case 3:
+		reader := bytes.NewReader(source[:rng.IntN(200_000)])
+		for _, oracle := range m.oracles {
+			io.Copy(oracle, io.NewSectionReader(reader, 0, 1<<20))
+		}
+		if n, err := io.Copy(m.h, iotest.HalfReader(reader)); n != reader.Size() || err != nil {
+			t.Errorf("io.Copy: %d, %v", n, err)
+		}
+	case 4, 5:
+		m.check(t)
+	default:
+		most := []int{100, 5000, 70_000, len(source)}[rng.IntN(4)]
+		start := rng.IntN(len(source))
+		chunk := bytes.Clone(source[start:min(start+rng.IntN(most), len(source))])
+		for _, oracle := range m.oracles {
+			oracle.Write(chunk)
+		}
+		if n, err := m.h.Write(chunk); n != len(chunk) || err != nil {
+			t.Errorf("Write: %d, %v", n, err)
+		}
+		clear(chunk) // Write keeps nothing of it
+	}
+}
+
+func (m *message) check(t *testing.T) {
+	if got, want := m.h.Sum(nil), m.sum(); !bytes.Equal(got, want) || m.h.Size() != len(want) {
+		t.Errorf("%T: %x, want %x", m.oracles, got, want)
+	}
 }
 
 // A thousand goroutines, on many and on one CPU, while the garbage collector runs all the time.
@@ -257,6 +279,81 @@ func TestServerEnds(t *testing.T) {
 		begun.Wait()
 		test.end(s, cancel)
 		group.Wait()
+	}
+}
+
+// What was written before Close has its digest, even if it was copied.
+func TestServerEndsWithCopies(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	s := hashloom.NewServer(context.Background())
+	hs := make([]hash.Hash, 40)
+	chunk := make([]byte, 10_000)
+	for range 3 {
+		for i := range hs {
+			hs[i] = s.NewHash(sha256.New())
+			hs[i].Write(chunk)
+		}
+	}
+	s.Close()
+	want := stdsha256.Sum256(chunk)
+	for i, h := range hs {
+		if i%2 == 0 {
+			if n, err := h.Write(chunk); n != 0 || err != hashloom.ErrServerClosed || h.Sum(nil) != nil {
+				t.Errorf("%d, %v, %x", n, err, h.Sum(nil))
+			}
+			h.Reset()
+			if got := h.Sum(nil); !bytes.Equal(got, stdsha256.New().Sum(nil)) {
+				t.Errorf("%x after Reset", got)
+			}
+		} else if got := h.Sum(nil); !bytes.Equal(got, want[:]) {
+			t.Errorf("%x, want %x", got, want)
+		}
+	}
+}
+
+// Messages of many goroutines in one call each, by all algorithms and behind a prefix.
+func TestServerAppendSum(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	source := randomBytes(rand.New(rand.NewPCG(9, 10)), 300_000)
+	s := hashloom.NewServer(context.Background())
+	var group sync.WaitGroup
+	for i := range variants {
+		v := &variants[i]
+		ours, theirs := v.new(), v.oracle()
+		salted := v.new()
+		salted.Write(source[:99])
+		for j := range 8 {
+			group.Go(func() {
+				rng := rand.New(rand.NewPCG(uint64(i), uint64(j)))
+				for range 20 {
+					data := source[:rng.IntN([]int{100, 10_000, len(source)}[rng.IntN(3)])]
+					for _, h := range []hash.Hash{ours, theirs, salted} {
+						oracle := v.oracle()
+						if h == salted {
+							oracle.Write(source[:99])
+						}
+						oracle.Write(data)
+						want := oracle.Sum([]byte("before"))
+						if got, err := s.AppendSum([]byte("before"), h, data); err != nil || !bytes.Equal(got, want) {
+							t.Errorf("%s: %x, %v, want %x", v.name, got, err, want)
+						}
+					}
+				}
+			})
+		}
+	}
+	group.Wait()
+	for _, h := range []hash.Hash{fnv.New64a(), nil} {
+		sum, err := s.AppendSum([]byte("before"), h, source)
+		if _, ok := h.(hash.Cloner); !ok && (!errors.Is(err, errors.ErrUnsupported) || string(sum) != "before") {
+			t.Errorf("%T: %x, %v", h, sum, err)
+		}
+	}
+	panics(t, "after Read", func() { s.AppendSum(nil, forged(t), source) })
+	s.Close()
+	sum, err := s.AppendSum([]byte("before"), sha256.New(), source)
+	if err != hashloom.ErrServerClosed || string(sum) != "before" {
+		t.Errorf("%x, %v", sum, err)
 	}
 }
 
@@ -413,6 +510,7 @@ func TestServerMisuse(t *testing.T) {
 	var s hashloom.Server
 	for text, call := range map[string]func(){
 		"hash 2 of 3 is nil": func() { s.NewHash(sha256.New(), nil, md5.New()) },
+		"SetCPUs: -1":        func() { s.SetCPUs(-1) },
 		"newHash is nil":     func() { s.SumFiles(context.Background(), nil, "server_test.go") },
 	} {
 		panics(t, text, call)
@@ -445,17 +543,21 @@ func TestServerMisuse(t *testing.T) {
 	}
 }
 
-// A state of crypto/sha3 that no message leads to panics where it is written to, and the server goes on.
-func TestServerForgedState(t *testing.T) {
+func forged(t *testing.T) hash.Hash {
 	state, _ := stdsha3.New256().MarshalBinary()
 	state[len(state)-1] = 1 // a digest that has been read
 	read := stdsha3.New256()
 	if err := read.UnmarshalBinary(state); err != nil {
 		t.Fatal(err)
 	}
+	return read
+}
+
+// A state of crypto/sha3 that no message leads to panics where it is written to, and the server goes on.
+func TestServerForgedState(t *testing.T) {
 	var s hashloom.Server
 	for range 3 {
-		panics(t, "after Read", func() { s.NewHash(read).Write(make([]byte, 100_000)) })
+		panics(t, "after Read", func() { s.NewHash(forged(t)).Write(make([]byte, 100_000)) })
 	}
 	h := s.NewHash(sha3.New256())
 	h.Write(make([]byte, 100_000))

@@ -12,7 +12,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/hashloom/hashloom/go/internal/core"
 	"github.com/hashloom/hashloom/go/internal/digest"
 )
 
@@ -24,6 +26,14 @@ type Server struct {
 	Context  context.Context
 	isClosed atomic.Bool
 	queue    queue
+	sums     [core.NAlgs]sync.Pool // of *Hash, for AppendSum
+}
+
+// SetCPUs sets how many goroutines hash at once, at most, or GOMAXPROCS for 0.
+func (s *Server) SetCPUs(n int) {
+	s.queue.mu.Lock()
+	s.queue.most, s.queue.roundEnd = n, time.Time{}
+	s.queue.mu.Unlock()
 }
 
 // Batches returns the number of batches, and of chunks in them.
@@ -54,6 +64,9 @@ type Hash struct {
 	others []hash.Hash // those that have no lanes
 	job    job         // with those that have
 	err    error       // of the Write that failed
+
+	isCopied bool   // bytes that are perhaps not hashed yet
+	room     []byte // for a state
 }
 
 // NewHash takes hashes over.
@@ -80,7 +93,7 @@ func (h *Hash) set(hashes []hash.Hash) {
 	}
 }
 
-// Write returns when p has been hashed. After an error nothing of p has been.
+// Write returns when p has been hashed or copied. After an error nothing of p has been.
 func (h *Hash) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,20 +103,64 @@ func (h *Hash) Write(p []byte) (int, error) {
 	if h.err = h.server.check(); h.err != nil {
 		return 0, h.err
 	}
-	for rest := p; len(rest) > 0; {
-		h.job.chunk = rest[:min(len(rest), pieceLen)]
-		rest = rest[len(h.job.chunk):]
-		for _, other := range h.others {
-			other.Write(h.job.chunk)
+	for _, other := range h.others {
+		other.Write(p)
+	}
+	if len(h.job.hashes) > 0 && len(p) >= leastLen {
+		h.isCopied = h.server.queue.do(&h.job, p)
+		return len(p), nil
+	}
+	rest := p
+	if h.isCopied {
+		rest = h.server.queue.append(&h.job, p)
+	}
+	for len(rest) > 0 {
+		rest = rest[h.job.writePiece(rest):]
+	}
+	return len(p), nil
+}
+
+// AppendSum appends the digest of what has been written to h, followed by data.
+func (s *Server) AppendSum(b []byte, h hash.Hash, data []byte) ([]byte, error) {
+	var alg core.Alg // or none
+	if digest.HasLanes(h) {
+		alg = digest.AlgOf(h)
+	}
+	one, _ := s.sums[alg].Get().(*Hash)
+	if one == nil {
+		clones, err := cloneAll("AppendSum", []hash.Hash{h})
+		if err != nil {
+			return b, err
 		}
-		if len(h.job.hashes) > 0 && len(h.job.chunk) >= leastLen {
-			h.server.queue.do(&h.job)
-		} else {
-			write([]*job{&h.job})
+		one = s.NewHash(clones)
+		one.job.isWhole = true
+	} else {
+		var err error
+		if one.room, err = h.(core.State).AppendBinary(one.room[:0]); err != nil {
+			return b, err
+		}
+		if err = one.hashes[0].(core.State).UnmarshalBinary(one.room); err != nil {
+			return b, err
 		}
 	}
-	h.job.chunk = nil
-	return len(p), nil
+	_, err := one.Write(data)
+	if err == nil {
+		b = one.Sum(b)
+	}
+	if alg != 0 {
+		one.err = nil
+		s.sums[alg].Put(one)
+	}
+	return b, err
+}
+
+// finish locks h, and returns when all bytes are hashed.
+func (h *Hash) finish() {
+	h.mu.Lock()
+	if h.isCopied || h.job.open > 0 {
+		h.server.queue.finish(&h.job)
+		h.isCopied = false
+	}
 }
 
 const bufferLen = 64 << 10
@@ -156,7 +213,7 @@ func ReadFull(ctx context.Context, r io.Reader, buffer []byte) (n int, err error
 
 // Sum appends the digests of all hashes, or nothing after a Write that failed.
 func (h *Hash) Sum(b []byte) []byte {
-	h.mu.Lock()
+	h.finish()
 	defer h.mu.Unlock()
 	if h.err == nil {
 		for _, each := range h.hashes {
@@ -168,7 +225,7 @@ func (h *Hash) Sum(b []byte) []byte {
 
 // Reset begins a new message. The error of a Write that failed is forgotten.
 func (h *Hash) Reset() {
-	h.mu.Lock()
+	h.finish()
 	defer h.mu.Unlock()
 	for _, each := range h.hashes {
 		each.Reset()
@@ -203,24 +260,24 @@ func (h *Hash) all() []hash.Hash {
 
 // Clone returns an independent copy, of the same server.
 func (h *Hash) Clone() (hash.Cloner, error) {
-	h.mu.Lock()
+	h.finish()
 	defer h.mu.Unlock()
 	if h.err != nil {
 		return nil, h.err
 	}
-	clones, err := cloneAll(h.hashes)
+	clones, err := cloneAll("Clone", h.hashes)
 	if err != nil {
 		return nil, err
 	}
 	return h.server.NewHash(clones), nil
 }
 
-func cloneAll(hashes []hash.Hash) ([]hash.Hash, error) {
+func cloneAll(call string, hashes []hash.Hash) ([]hash.Hash, error) {
 	clones := make([]hash.Hash, len(hashes))
 	for i, h := range hashes {
 		cloner, ok := h.(hash.Cloner)
 		if !ok {
-			return nil, fmt.Errorf("hashloom: Clone: %T is not a hash.Cloner: %w", h, errors.ErrUnsupported)
+			return nil, fmt.Errorf("hashloom: %s: %T is not a hash.Cloner: %w", call, h, errors.ErrUnsupported)
 		}
 		clone, err := cloner.Clone()
 		if err != nil {
@@ -236,7 +293,7 @@ func (h *Hash) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 
 // AppendBinary appends the states of the hashes.
 func (h *Hash) AppendBinary(b []byte) ([]byte, error) {
-	h.mu.Lock()
+	h.finish()
 	defer h.mu.Unlock()
 	if h.err != nil {
 		return nil, h.err
@@ -258,9 +315,9 @@ func (h *Hash) AppendBinary(b []byte) ([]byte, error) {
 // UnmarshalBinary accepts what MarshalBinary of a hash over the same algorithms returned. After an error nothing has
 // changed.
 func (h *Hash) UnmarshalBinary(b []byte) error {
-	h.mu.Lock()
+	h.finish()
 	defer h.mu.Unlock()
-	hashes, err := cloneAll(h.hashes)
+	hashes, err := cloneAll("Clone", h.hashes)
 	if err != nil {
 		return err
 	}

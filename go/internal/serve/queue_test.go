@@ -25,11 +25,11 @@ func (b blocker) Write(p []byte) (int, error) {
 }
 
 func newJob(hashes ...hash.Hash) *job {
-	return &job{hashes: hashes, chunk: make([]byte, 1000), wake: make(chan struct{}, 1)}
+	return &job{hashes: hashes, wake: make(chan struct{}, 1)}
 }
 
-// wait waits until the queue is as it should be.
-func (q *queue) wait(isReady func() bool) {
+// until waits until the queue is as it should be.
+func (q *queue) until(isReady func() bool) {
 	for {
 		q.mu.Lock()
 		ready := isReady()
@@ -51,17 +51,17 @@ func TestBatches(t *testing.T) {
 		b := blocker{nil, make(chan struct{}), make(chan struct{})}
 		var group sync.WaitGroup
 		for range test.nleaders {
-			group.Go(func() { q.do(newJob(b)) })
+			group.Go(func() { q.do(newJob(b), make([]byte, 1000)) })
 			<-b.begun
 		}
 		sums := make([]hash.Hash, test.njobs)
 		for i := range sums {
 			sums[i] = sha256.New()
-			group.Go(func() { q.do(newJob(sums[i])) })
+			group.Go(func() { q.do(newJob(sums[i]), make([]byte, 1000)) })
 		}
-		q.wait(func() bool { return len(q.jobs) == test.njobs })
+		q.until(func() bool { return len(q.jobs) == test.njobs })
 		b.end <- struct{}{} // one leader leaves; the others still block
-		q.wait(func() bool { return q.njobs == test.njobs+test.nleaders && q.nleaders == test.nleaders-1 })
+		q.until(func() bool { return q.njobs == test.njobs+test.nleaders && q.nleaders == test.nleaders-1 })
 		if n := q.nbatches - test.nleaders; n != test.nbatches {
 			t.Errorf("%d leaders, %d jobs: %d batches, want %d", test.nleaders, test.njobs, n, test.nbatches)
 		}
@@ -85,13 +85,13 @@ func TestPause(t *testing.T) {
 	q.roundEnd, q.limit = time.Now().Add(time.Hour), 1
 	b := blocker{nil, make(chan struct{}), make(chan struct{})}
 	var group sync.WaitGroup
-	group.Go(func() { q.do(newJob(b)) })
+	group.Go(func() { q.do(newJob(b), make([]byte, 1000)) })
 	<-b.begun
 	q.mu.Lock()
 	q.pauseEnd = time.Now().Add(time.Hour)
 	q.mu.Unlock()
 	for range 10 {
-		q.do(newJob(sha1.New()))
+		q.do(newJob(sha1.New()), make([]byte, 1000))
 	}
 	close(b.end)
 	group.Wait()
@@ -114,4 +114,99 @@ func TestDebt(t *testing.T) {
 			t.Errorf("%+v", &q)
 		}
 	}
+}
+
+// What one goroutine writes to many hashes in turn is copied, within bounds, and hashed in full batches.
+func TestCopies(t *testing.T) {
+	var q queue
+	q.roundEnd, q.round, q.limit, q.lastMost = time.Now().Add(time.Hour), 1, 2, 16
+	jobs, chunk := make([]*job, 17), make([]byte, pieceLen)
+	sums := make([]hash.Hash, len(jobs))
+	for i := range jobs {
+		sums[i] = sha256.New()
+		jobs[i] = newJob(sums[i])
+	}
+	for i, j := range jobs[:15] {
+		if !q.do(j, chunk[:5000]) || !q.do(j, chunk[5000:]) || q.ncopies != i+1 || q.nbatches != 0 {
+			t.Fatalf("write %d: %+v", i, &q)
+		}
+	}
+	q.do(jobs[15], chunk)
+	q.until(func() bool { return q.ncopies == 0 && q.nleaders == 0 })
+	if q.nbatches != 1 || q.njobs != 16 {
+		t.Errorf("%d batches of %d chunks", q.nbatches, q.njobs)
+	}
+	most := 0
+	for range 9 {
+		for _, j := range jobs[:15] { // one too few for a goroutine to begin
+			q.do(j, make([]byte, 1<<20))
+			most = max(most, q.ncopies)
+		}
+	}
+	if most != 15*mostOfOne {
+		t.Errorf("%d copies, want %d", most, 15*mostOfOne)
+	}
+	for range 20 {
+		q.do(jobs[15], chunk) // lanes are full
+	}
+	q.do(jobs[16], chunk) // given up
+	for _, i := range []int{15, 0, 3} {
+		q.finish(jobs[i])
+		want := sha256.New()
+		want.Write(chunk)
+		for range 9 * 16 {
+			if i < 15 {
+				want.Write(chunk)
+			}
+		}
+		for range 20 {
+			if i == 15 {
+				want.Write(chunk)
+			}
+		}
+		if got := sums[i].Sum(nil); string(got) != string(want.Sum(nil)) {
+			t.Errorf("message %d: %x", i, got)
+		}
+	}
+	for _, j := range jobs {
+		q.finish(j)
+	}
+	q.until(func() bool { return q.nleaders == 0 })
+	if q.ncopies != 0 || q.ncopied != 0 || q.nopen != 0 || q.nbytes != 0 || len(q.jobs) != 0 || q.nwriters != 0 {
+		t.Errorf("%+v", &q)
+	}
+}
+
+// A goroutine that hashes for others does not keep them from writing, until there is no memory for more.
+func TestCopiesBehindAHash(t *testing.T) {
+	var q queue
+	q.roundEnd, q.round, q.limit, q.lastMost = time.Now().Add(time.Hour), 1, 1, 16
+	b := blocker{nil, make(chan struct{}), make(chan struct{})}
+	jobs, chunk := make([]*job, 16), make([]byte, pieceLen)
+	for i := range jobs {
+		jobs[i] = newJob(b)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for range 1 + fewCopies + 1 {
+			for _, j := range jobs {
+				q.do(j, chunk)
+			}
+		}
+	})
+	<-b.begun
+	q.until(func() bool { return jobs[0].waits })
+	if want := 16 * (1 + fewCopies); q.ncopies != want || len(jobs[0].copies) != fewCopies {
+		t.Errorf("%d copies, want %d", q.ncopies, want)
+	}
+	go func() {
+		for range b.begun {
+		}
+	}()
+	close(b.end)
+	group.Wait()
+	for _, j := range jobs {
+		q.finish(j)
+	}
+	close(b.begun)
 }
