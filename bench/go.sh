@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # go.sh: the Go module beside the standard library, other modules and the C library, on one CPU: the least ns of many
 # short runs, and the ratio to hashloom's; about four minutes. First come the calls that the standard library has too; a
-# row that takes longer than there is a failure of the run (go/internal/peers/never). At the end uploads, on all CPUs.
+# row that takes longer than there is a failure of the run (go/internal/peers/never). At the end uploads, of many
+# goroutines and of one that writes in turn, on all CPUs.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #

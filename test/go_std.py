@@ -6,9 +6,9 @@ SPDX-License-Identifier: MIT OR Apache-2.0
     test/go_std.py [argument of go test]...
 
 The tests of crypto/md5, crypto/sha1, crypto/sha256, crypto/sha512 and crypto/sha3 come from the Go installation, those
-of golang.org/x/crypto/ripemd160 and of github.com/1lann/sha256-simd from Go's module cache (the module
-go/internal/peers requires them). Nothing of them is kept: `go test -overlay` shows them to the compiler inside of our
-packages, with these changes:
+of golang.org/x/crypto/ripemd160, of github.com/1lann/sha256-simd and of github.com/minio/md5-simd (those that know its
+exported names alone) from Go's module cache (the module go/internal/peers requires them). Nothing of them is kept: `go
+test -overlay` shows them to the compiler inside of our packages, with these changes:
 
   * the import of the package itself is ours;
   * crypto/internal/cryptotest and internal/testhash, which only the standard library may import, are our internal/
@@ -81,7 +81,8 @@ def main():
     goroot = pathlib.Path(output("env", "GOROOT")) / "src"
     folders = {name: goroot / "crypto" / name for name in ["md5", "sha1", "sha256", "sha512", "sha3"]}
     for name, module, folder in [("ripemd160", "golang.org/x/crypto", "ripemd160"),
-                                 ("compat/sha256simd", "github.com/1lann/sha256-simd", ".")]:
+                                 ("compat/sha256simd", "github.com/1lann/sha256-simd", "."),
+                                 ("compat/md5simd", "github.com/minio/md5-simd", ".")]:
         # Without a network this fails, and the list says so.
         subprocess.run(["go", "mod", "download", "-C", "internal/peers", module], cwd=ROOT, capture_output=True)
         listed = subprocess.run(["go", "list", "-C", "internal/peers", "-m", "-f", "{{.Dir}}", module], text=True,
@@ -103,7 +104,8 @@ def main():
             overlay[str(ROOT / path)] = str(source)
 
         sources = {f"{name}/std_{path.name}": path
-                   for name, folder in folders.items() for path in folder.glob("*_test.go")}
+                   for name, folder in folders.items() for path in folder.glob("*_test.go")
+                   if name != "compat/md5simd" or not path.name.endswith("_amd64_test.go")}  # its assembly's own
         packages = sorted(folders)
         for name in packages:
             if not any(path.startswith(f"{name}/") for path in sources):

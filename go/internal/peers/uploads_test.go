@@ -20,8 +20,11 @@ import (
 
 	md5simd "github.com/minio/md5-simd"
 
+	hashloom "github.com/hashloom/hashloom/go"
+	compat "github.com/hashloom/hashloom/go/compat/md5simd"
 	"github.com/hashloom/hashloom/go/internal/serve"
 	"github.com/hashloom/hashloom/go/md5"
+	"github.com/hashloom/hashloom/go/sha1"
 	"github.com/hashloom/hashloom/go/sha256"
 )
 
@@ -49,6 +52,9 @@ type upload interface {
 	io.Writer
 	Sum(b []byte) []byte
 }
+
+// The options of minio-go take functions of this type.
+var _ = func(s compat.Server) func() md5simd.Hasher { return func() md5simd.Hasher { return s.NewHash() } }
 
 // BenchmarkUploads hashes uploads that lie in memory: each has a goroutine, which reads 64 KiB at a time. It reports
 // the CPU time, and how many chunks a batch has.
@@ -107,6 +113,70 @@ func BenchmarkUploads(b *testing.B) {
 				measure("md5-simd", func() upload { return server.NewHash() }, nil)
 				server.Close()
 			}
+		}
+	}
+}
+
+// BenchmarkUploadsInTurn hashes 16 messages that one goroutine writes to in turn, as benchmarks of minio/sha256-simd's
+// server do. It reports the CPU time.
+func BenchmarkUploadsInTurn(b *testing.B) {
+	for _, alg := range []struct {
+		name string
+		new  func() hash.Hash
+	}{{"sha1", sha1.New}, {"sha256", sha256.New}, {"md5", md5.New}} {
+		for _, n := range []int{64 << 10, 512 << 10, 1 << 20, 5 << 20} {
+			chunk := make([]byte, n)
+			for _, by := range []string{"hashloom", "std"} {
+				b.Run(fmt.Sprintf("size=%d/alg=%s/by=%s", n, alg.name, by), func(b *testing.B) {
+					var server serve.Server
+					var hs [16]hash.Hash
+					all := func() {
+						for i := range hs {
+							if hs[i] = alg.new(); by == "hashloom" {
+								hs[i] = server.NewHash([]hash.Hash{hs[i]})
+							}
+							hs[i].Write(chunk)
+						}
+						for _, h := range hs {
+							h.Sum(nil)
+						}
+					}
+					all() // memory that is touched for the first time
+					begun := cpuTime()
+					for b.Loop() {
+						all()
+					}
+					b.ReportMetric(float64(cpuTime()-begun)/float64(b.N), "cpu-ns/op")
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkBlocks hashes the blocks of a reader over 128 MiB in memory.
+func BenchmarkBlocks(b *testing.B) {
+	content := make([]byte, 128<<20)
+	for _, alg := range []struct {
+		name string
+		new  func() hash.Hash
+	}{{"sha1", sha1.New}, {"sha256", sha256.New}} {
+		for _, blockLen := range []int{16 << 10, 128 << 10, 4 << 20} {
+			b.Run(fmt.Sprintf("size=%d/alg=%s/by=hashloom", blockLen, alg.name), func(b *testing.B) {
+				for b.Loop() {
+					hashloom.SumBlocks(b.Context(), bytes.NewReader(content), -1, int64(blockLen), 0, alg.new)
+				}
+			})
+			b.Run(fmt.Sprintf("size=%d/alg=%s/by=std", blockLen, alg.name), func(b *testing.B) {
+				block, h := make([]byte, blockLen), alg.new()
+				for b.Loop() {
+					for r := bytes.NewReader(content); r.Len() > 0; {
+						n, _ := io.ReadFull(r, block)
+						h.Reset()
+						h.Write(block[:n])
+						h.Sum(nil)
+					}
+				}
+			})
 		}
 	}
 }
