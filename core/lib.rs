@@ -26,6 +26,8 @@ pub const COMPILER: &str = env!("HASHLOOM_COMPILER");
 
 /// An algorithm: one of the constants below. The values are part of the ABI.
 pub type hl_alg = c_uint;
+/// SHA-1 that finds collision attacks: see `hashloom.h`.
+pub const HL_SHA1DC: hl_alg = 63;
 // algorithms.py: rust_sys_constants
 /// SHA-1: FIPS 180-4 section 6.1. For existing formats only.
 pub const HL_SHA1: hl_alg = 1;
@@ -115,6 +117,8 @@ pub const HL_BLAKE2S_DIGEST_NBYTES: usize = 32;
 /// Bytes in a BLAKE3 digest.
 pub const HL_BLAKE3_DIGEST_NBYTES: usize = 32;
 // algorithms.py: end
+/// Bytes in a digest of SHA-1 that finds attacks: SHA-1's 20, then 1 if an attack was found, then zeros.
+pub const HL_SHA1DC_DIGEST_NBYTES: usize = 24;
 /// Room for any digest of this and later versions, in bytes.
 pub const HL_DIGEST_MAX_NBYTES: usize = 64;
 /// Room for one block of any algorithm of this and later versions, in bytes.

@@ -354,6 +354,30 @@ def go_constants():
         yield f"\t{a.constant:{width}} Alg = {a.id}"
 
 
+def sha1dc(row):
+    """The rows of that name in the table of SHA-1 with a verdict: their columns."""
+    with open(os.path.join(ROOT, "core/src/alg/sha1dc.def"), encoding="utf-8") as file:
+        text = re.sub(r"/\*.*?\*/|^#.*?$", "", file.read(), flags=re.S | re.M)
+    return [re.split(r",\s*", columns) for columns in re.findall(rf"\b{row}\(([^)]*)\)", text)]
+
+
+def go_sha1dc_vectors():
+    texts = [f"{{{', '.join(columns)}}}," for columns in sha1dc("VECTOR")]
+    for i in range(0, len(texts), 8):
+        yield "\t" + " ".join(texts[i:i + 8])
+
+
+def go_sha1dc_differences():
+    for _, *words in sha1dc("DIFFERENCES"):
+        yield from textwrap.wrap("{" + ", ".join(words) + "},", 110, initial_indent="\t", subsequent_indent="\t\t")
+
+
+def go_sha1dc_conditions():
+    first = dict(sha1dc("KIND"))
+    for kind, *columns in sha1dc("CONDITION"):
+        yield f"\t{{{first[kind]}, {', '.join(columns)}}},"
+
+
 def go_rows():
     width = max(len(a.constant) for a in in_go()) + 1
     for a in in_go():
@@ -513,6 +537,7 @@ WRITERS = {
     "docs/pkcs11.md": [md_pkcs11],
     "rust/hashloom-gpu/src/shader.rs": [gpu_bodies],
     "go/internal/core/alg.go": [go_constants, go_rows],
+    "go/internal/core/sha1dc.go": [go_sha1dc_vectors, go_sha1dc_differences, go_sha1dc_conditions],
     "go/sha3/sha3.go": [go_sha3],
     "go/variants_test.go": [go_sha3_variants],
     "go/xof_test.go": [go_xofs],

@@ -62,6 +62,28 @@ static void SHA256_Final(unsigned char *digest, SHA256_CTX *context)
     must(hl_final(context, digest));
 }
 
+/* git's SHA-1, of sha1dc: the last call says whether the message is half of a collision. */
+typedef hl_ctx SHA1_CTX;
+
+static void SHA1DCInit(SHA1_CTX *context)
+{
+    must(hl_init(context, HL_SHA1DC));
+}
+
+static void SHA1DCUpdate(SHA1_CTX *context, const char *data, size_t nbytes)
+{
+    must(hl_update(context, data, nbytes));
+}
+
+static int SHA1DCFinal(unsigned char digest[HL_SHA1_DIGEST_NBYTES], SHA1_CTX *context)
+{
+    uint8_t checked[HL_SHA1DC_DIGEST_NBYTES];
+
+    must(hl_final(context, checked));
+    memcpy(digest, checked, HL_SHA1_DIGEST_NBYTES);
+    return checked[HL_SHA1_DIGEST_NBYTES];
+}
+
 /* ---- Each shape against one message at a time ------------------------------------------------------------------- */
 
 enum { NODES = 1000 };
@@ -86,6 +108,7 @@ int main(void)
 {
     int all = 1;
     SHA256_CTX context, clone;
+    SHA1_CTX object;
 
     fill();
     for (size_t i = 0; i < NODES; i++)
@@ -114,5 +137,12 @@ int main(void)
     SHA256_Update(&clone, nodes + 70, 30);
     SHA256_Final(nodes, &clone);
     all &= is_right("SHA256_Final", nodes, DIGEST_NBYTES);
+
+    fill();
+    must(hl_hash(HL_SHA1, nodes, 100, expected));
+    SHA1DCInit(&object);
+    SHA1DCUpdate(&object, (const char *)nodes, 100);
+    const int is_attack = SHA1DCFinal(nodes, &object);
+    all &= is_right("SHA1DCFinal", nodes, HL_SHA1_DIGEST_NBYTES) & !is_attack;
     return all ? 0 : 1;
 }

@@ -71,6 +71,7 @@ extern "C" {
  * accidental damage. HMAC with them is not known to be broken, but nothing new should use it.
  */
 typedef enum hl_alg {
+    HL_SHA1DC      = 63,  /* SHA-1 that finds collision attacks, see below */
     /* algorithms.py: c_enum */
     HL_SHA1        = 1, /* FIPS 180-4 section 6.1. For existing formats only */
     HL_SHA256      = 2, /* FIPS 180-4 section 6.2 */
@@ -119,6 +120,7 @@ typedef enum hl_alg {
 #define HL_BLAKE2S_DIGEST_NBYTES     32
 #define HL_BLAKE3_DIGEST_NBYTES      32
 /* algorithms.py: end */
+#define HL_SHA1DC_DIGEST_NBYTES     24  /* SHA-1's 20, and a verdict */
 #define HL_DIGEST_MAX_NBYTES        64  /* room for any digest of this and later versions */
 #define HL_BLOCK_MAX_NBYTES         168 /* room for any block of this and later versions */
 #define HL_STATE_MAX_NBYTES         200 /* room for any state of this and later versions */
@@ -170,10 +172,27 @@ typedef struct hl_alg_info {
 /* Algorithm i, i = 0 .. hl_alg_count() - 1; NULL beyond. */
 HL_API size_t hl_alg_count(void);
 HL_API const hl_alg_info *hl_alg_at(size_t i);
-/* The description of one algorithm; NULL if alg is not in enum hl_alg. */
+/* The description of one algorithm; NULL if alg is not in enum hl_alg, and of HL_SHA1DC. */
 HL_API const hl_alg_info *hl_alg_find(hl_alg alg);
 /* The algorithm of that name ("sha256"; exact, lower case); NULL if there is none. */
 HL_API const hl_alg_info *hl_alg_named(const char *name);
+
+/* HL_SHA1DC is SHA-1, and says of each message whether it holds blocks made by a known collision attack, for Git and
+ * others that must go on with SHA-1. Its digests have 24 bytes. The first 20 are the plain digest of SHA-1, also of an
+ * attack (sha1dc of M. Stevens, which Git uses, can give such a message another digest; this does not). Byte 20 is 1 if
+ * an attack was found, or else 0. The others are zeros.
+ *
+ * A found attack means that the message is one of two with the same digest: the other one was computed, and collides. A
+ * false alarm has a chance of about 2^-160 a block. Attacks are found that use one of 32 disturbance vectors, which are
+ * those of all published collisions (SHAttered 2017, "SHA-1 is a Shambles" 2020) and of any attack that is known to be
+ * practical. Collisions of SHA-1 with fewer steps, of use to nobody, are not looked for. Sources: M. Stevens,
+ * "Counter-cryptanalysis", CRYPTO 2013; M. Stevens and D. Shumow, "Speeding up detection of SHA-1 collision attacks
+ * using unavoidable attack conditions", USENIX Security 2017.
+ *
+ * These calls take HL_SHA1DC: hl_hash, hl_hash_many, hl_hash_rows, hl_hash_many_with, hl_kernel_chosen, hl_run without
+ * keys, `again` and is_secret (how long a call takes depends on the messages), hl_init with hl_update, hl_final and
+ * their _many, hl_export and hl_import. Others do not know it (HL_EALG), and it is not among those of hl_alg_at. Kernels
+ * are those of SHA-1. */
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 

@@ -17,9 +17,12 @@ static const hl_alg_info algs[] = {
     {name, HL_##NAME, HL_BODY_##body, digest_nbytes, block_nbytes, \
      SHIFT(block_nbytes, ending), WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
 #include "algorithms.def"
+#if HLI_ALG(sha1) /* behind those that are counted */
+    {"sha1dc", HL_SHA1DC, HL_BODY_SHA1, HL_SHA1DC_DIGEST_NBYTES, 64, 6, 4, 6, 1, hli_sha1_iv, STRENGTHENED},
+#endif
 };
 _Static_assert((int)NWORDS_OF_BLAKE3 == (int)NWORDS_BLAKE3, "core.h knows BLAKE3 by the number of its words");
-#define ALG_COUNT (sizeof algs / sizeof algs[0])
+enum { NALGS = sizeof algs / sizeof algs[0], ALG_COUNT = NALGS - HLI_ALG(sha1) };
 
 size_t hl_alg_count(void)
 {
@@ -34,7 +37,7 @@ const hl_alg_info *hl_alg_at(size_t i)
 HLI_INLINE const hl_alg_info *find(uint32_t alg)
 {
 #ifdef HL_ALGORITHMS
-    for (size_t i = 0; i < ALG_COUNT; i++)
+    for (size_t i = 0; i < NALGS; i++)
         if ((uint32_t)algs[i].alg == alg)
             return &algs[i];
     return NULL;
@@ -42,7 +45,7 @@ HLI_INLINE const hl_alg_info *find(uint32_t alg)
     const hl_alg_info *info = algs;
 
     if (alg - 1 >= ALG_COUNT)
-        return NULL;
+        return alg == HL_SHA1DC ? info + ALG_COUNT : NULL;
     info += alg - 1;
     HLI_NEW_POINTER(info); /* else gcc computes the place again for each field */
     return info->alg == (hl_alg)alg ? info : NULL;
@@ -51,7 +54,12 @@ HLI_INLINE const hl_alg_info *find(uint32_t alg)
 
 const hl_alg_info *hl_alg_find(hl_alg alg)
 {
-    return find((uint32_t)alg);
+    return alg == HL_SHA1DC ? NULL : find((uint32_t)alg);
+}
+
+const hl_alg_info *hli_alg_find(uint32_t alg)
+{
+    return find(alg);
 }
 
 const hl_alg_info *hl_alg_named(const char *name)
@@ -64,7 +72,7 @@ const hl_alg_info *hl_alg_named(const char *name)
 
 const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {
-    const hl_alg_info *info = hl_alg_find(alg);
+    const hl_alg_info *info = find((uint32_t)alg);
 
     return info == NULL ? NULL : hli_choose(hli_choice(), info->body, nmessages, 0);
 }

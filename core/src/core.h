@@ -184,10 +184,18 @@ extern const uint32_t hli_blake3_iv[16] HLI_HIDDEN;  /* 13 words, likewise */
 extern const uint32_t hli_sm3_iv[8] HLI_HIDDEN;
 extern const uint32_t hli_sm3_k[64] HLI_HIDDEN;
 
+/* SHA-1 that finds collision attacks (sha1dc.c): its state has a sixth word, which is HLI_IS_ATTACK after a block of an
+ * attack, 0 before. Its blocks all take hli_advance_lanes. */
+HLI_INLINE int hli_finds_attacks(const hl_alg_info *alg)
+{
+    return HLI_ALG(sha1) && alg->alg == HL_SHA1DC;
+}
+#define HLI_IS_ATTACK UINT32_C(0x01000000) /* big-endian: a byte, 1, behind SHA-1's digest */
+
 /* HMAC and PBKDF2 are defined for hash functions only (FIPS 198-1, FIPS 202 section 7). */
 HLI_INLINE int hli_has_hmac(const hl_alg_info *alg)
 {
-    return alg->ending <= HL_SPONGE;
+    return alg->ending <= HL_SPONGE && !hli_finds_attacks(alg);
 }
 
 /* The arguments of a kernel (hl_blocks_fn) whose blocks have one size. */
@@ -337,7 +345,7 @@ HLI_INLINE unsigned hli_ending_nblocks(const hl_alg_info *alg, size_t nrest)
 /* The schedule of the block that ends messages of nbytes, if a table has it; otherwise NULL. */
 HLI_INLINE const void *hli_known_schedule(const hl_alg_info *alg, uint64_t nbytes)
 {
-    if (nbytes != 64)
+    if (nbytes != 64 || hli_finds_attacks(alg))
         return NULL;
     return alg->body == HL_BODY_SHA256 ? hli_sha256_schedule_64
            : alg->body == HL_BODY_SHA1 ? hli_sha1_schedule_64
@@ -417,6 +425,9 @@ enum {
     HLI_SHORT = 15 /* messages that go in groups, if they take equally many blocks */
 };
 
+/* api.c: hl_alg_find, which knows HL_SHA1DC too. */
+HLI_HIDDEN const hl_alg_info *hli_alg_find(uint32_t alg);
+
 /* registry.c and plan.c */
 /* The place of the column of costs in the choice word: 3 bits. */
 #define CHOICE_TUNE 28
@@ -442,6 +453,22 @@ HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
 /* The kernel's function for chains; NULL if it has none. */
 HLI_HIDDEN hli_chain_fn *hli_chain_of(const hl_kernel *kernel);
+/* The state after that number of steps is the same for both blocks of an attack by a vector with k. */
+#define HLI_SHA1DC_STEP(k) ((k) < 50 ? 58u : 65u)
+/* possible[i] = the disturbance vectors, by their rows in alg/sha1dc.def, that the block at msg[i] leaves possible. As
+ * many blocks as the function has lanes; possible is aligned to the lanes. */
+typedef void hli_possible_fn(const uint8_t *const msg[], uint32_t *possible);
+/* A row of registry.def, whose head says what the numbers are. */
+struct hli_detector {
+    hli_possible_fn *possible;
+    uint8_t nlanes, from, isa;
+};
+extern const struct hli_detector hli_detectors[] HLI_HIDDEN;
+/* The best one for that number of blocks under that choice. */
+HLI_HIDDEN const struct hli_detector *hli_choose_detector(uint32_t choice, size_t nblocks);
+/* Advances all lanes of HL_SHA1DC (sha1dc.c). */
+HLI_HIDDEN void hli_sha1dc_advance(const hl_kernel *kernel, uint32_t *states, const uint8_t *const msg[],
+                                   size_t nblocks);
 /* Writes zeros into this machine's vector registers, as far as callees may change them. */
 HLI_HIDDEN void hli_clear_vectors(void);
 /* The functions that begin and end messages under that choice. */

@@ -44,7 +44,7 @@ static const uint8_t *get_state(const hl_alg_info *info, const uint8_t *from, hl
 static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *outer, uint8_t *bytes, size_t room,
                                             size_t *nbytes)
 {
-    const hl_alg_info *info = hl_alg_find((hl_alg)ctx->alg);
+    const hl_alg_info *info = hli_alg_find(ctx->alg);
     uint8_t *at = bytes;
 
     if (info != NULL && hli_is_tree(info))
@@ -77,7 +77,7 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
     if (nbytes < HEAD_NBYTES)
         return HL_EIMPORT;
     hli_check_readable(bytes, nbytes);
-    const hl_alg_info *info = hl_alg_find((hl_alg)hli_load32(bytes + 4, 1));
+    const hl_alg_info *info = hli_alg_find(hli_load32(bytes + 4, 1));
     const uint64_t length = hli_load64(bytes + 8, 1);
     const uint8_t *magic = outer != NULL ? hmac_magic : stream_magic;
     unsigned differ = 0;
@@ -92,6 +92,8 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
     for (size_t i = nheld; i < info->block_nbytes; i++)
         differ |= block[i];
     if (differ != 0)
+        return HL_EIMPORT;
+    if (hli_finds_attacks(info) && (hli_load32(bytes + HEAD_NBYTES + 20, 1) & ~HLI_IS_ATTACK) != 0)
         return HL_EIMPORT;
 
     if (hli_is_counted(info)) { /* the counter, no mark, and a length */

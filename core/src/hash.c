@@ -46,7 +46,7 @@ static const void *shared_padding(struct step *step, const hl_alg_info *alg, con
         step->padded_nbytes = ndone;
         step->has_schedule = 0;
     }
-    if (kernel->scheduled == NULL || !(step->has_schedule || pays))
+    if (kernel->scheduled == NULL || hli_finds_attacks(alg) || !(step->has_schedule || pays))
         return NULL;
     if (!step->has_schedule)
         hli_schedule(alg->body, step->padding, step->schedule);

@@ -57,7 +57,7 @@ HLI_INLINE hl_status hli_check_array(const void *ctxs, size_t count)
 HLI_INLINE hl_status hli_check_stream(const hl_ctx *ctx, int is_hmac, const hl_alg_info **info)
 {
     if (*info == NULL)
-        *info = hl_alg_find((hl_alg)ctx->alg);
+        *info = hli_alg_find(ctx->alg);
     if (*info == NULL || ctx->alg != (uint32_t)(*info)->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
     /* HMAC: its key's block */
@@ -146,7 +146,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
 {
     const hl_hmac_key *const keys = job->keys;
     const hl_ctx *begin = job->begin;
-    const hl_alg_info *info = hl_alg_find((hl_alg)(keys != NULL ? keys->alg : job->alg)), *again = NULL;
+    const hl_alg_info *info = hli_alg_find(keys != NULL ? keys->alg : job->alg), *again = NULL;
     hl_messages all = job->messages;
     const size_t count = all.count;
     struct hli_plan plan;
@@ -157,6 +157,8 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
         return HL_ESTATE;
     if (job->kernel != NULL && (job->kernel->isas & hl_isas_available()) == 0)
         return HL_EISA;
+    if (info != NULL && hli_finds_attacks(info) && (job->again != 0 || job->is_secret != 0))
+        return HL_EJOB;
     hl_status status = hli_check_call(info, job->kernel, count, job->digests, &plan);
     if (status != HL_OK)
         return status;

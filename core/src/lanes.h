@@ -77,7 +77,7 @@ HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
 {
     const hl_alg_info *alg = pass->alg;
 
-    return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES &&
+    return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES && !hli_finds_attacks(alg) &&
            (alg->ending >= HL_XOF ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
             : hli_state_nbytes(alg) >= 32 ? hli_is_even(alg->digest_nbytes)
                                           : alg->digest_nbytes == hli_state_nbytes(alg));
@@ -187,6 +187,12 @@ HLI_INLINE void hli_mark_last(const hl_alg_info *alg, void *states, unsigned nla
 HLI_INLINE void hli_advance_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *states,
                                   const uint8_t *const msg[], size_t nblocks)
 {
+#if HLI_ALG(sha1)
+    if (__builtin_expect(hli_finds_attacks(alg), 0)) {
+        hli_sha1dc_advance(kernel, states, msg, nblocks);
+        return;
+    }
+#endif
     kernel->blocks(states, msg, nblocks, alg->block_nbytes);
 }
 

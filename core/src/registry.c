@@ -242,6 +242,22 @@ struct hli_edges hli_choose_edges(uint32_t word)
     return best;
 }
 
+const struct hli_detector hli_detectors[] = {
+    {HLI_ALG(sha1) ? hli_sha1dc_possible_scalar : 0, 1, 1, ISA_scalar},
+#define DETECT(isa, nlanes, from) {HLI_ALG(sha1) && HLI_ISA(isa) ? hli_sha1dc_possible_##isa : 0, nlanes, from, ISA_##isa},
+#include "registry.def"
+};
+
+const struct hli_detector *hli_choose_detector(uint32_t word, size_t nblocks)
+{
+    const struct hli_detector *const all = hli_detectors, *best = all;
+
+    for (const struct hli_detector *row = all + 1; row < all + sizeof hli_detectors / sizeof hli_detectors[0]; row++)
+        if (row->possible != NULL && (word >> row->isa & 1) != 0 && (nblocks >= row->from || best == all))
+            best = row;
+    return best;
+}
+
 void hli_clear_vectors(void)
 {
     const uint32_t available = hli_choice() >> CHOICE_AVAILABLE; /* also those that this build leaves out */
