@@ -6,6 +6,7 @@
 //! functions are sound whatever the modules above check.
 
 pub mod merkle;
+pub mod sha1dc;
 pub mod slh;
 
 use alloc::boxed::Box;

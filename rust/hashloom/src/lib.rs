@@ -29,6 +29,7 @@
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`], [`pbkdf2_many_until`] |
 //! | signatures made of hashes alone (SLH-DSA, FIPS 205) | [`slh_dsa`] |
+//! | SHA-1 of data that an attacker may have made, such as Git's objects | [`sha1dc`] |
 //! | nonces whose digest is low enough (proof of work) | [`search`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
 //! | the list of kernels, and a choice among them | [`kernels`] |
@@ -74,6 +75,7 @@ mod rustcrypto;
 #[cfg(feature = "digest")]
 mod rustcrypto_mac;
 pub mod search;
+pub mod sha1dc;
 pub mod slh_dsa;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
