@@ -34,6 +34,9 @@ const (
 	SHAKE256   Alg = 15
 	KECCAK_256 Alg = 16
 	// algorithms.py: end
+
+	// SHA1DC is SHA-1 with a verdict: 20 bytes, then 1 if the message is half of a collision, then three zeros.
+	SHA1DC Alg = 63
 )
 
 // MaxSize is the size of the longest digest in bytes, but for an XOF's.
@@ -74,6 +77,7 @@ var rows = [...]row{
 	SHAKE256:   {"shake256", "SHAKE256", "keccak", 64, 136, 8, 25, 0x1f, true},
 	KECCAK_256: {"keccak-256", "Keccak-256", "keccak", 32, 136, 8, 25, 0x01, false},
 	// algorithms.py: end
+	SHA1DC: {"sha1dc", "SHA-1 with a verdict", "sha1", 24, 64, 4, 6, 0x00, false},
 }
 
 // Info describes an algorithm.
@@ -104,7 +108,7 @@ var (
 	spongeMagics = map[byte]string{0x06: "sha\x08", 0x1f: "sha\x09", 0x01: "sha\x0b"}
 )
 
-// All has every algorithm that a package of this module offers.
+// All has every algorithm that a package of this module offers, but SHA1DC.
 var All = offered()
 
 func offered() (all []Alg) {
@@ -114,7 +118,9 @@ func offered() (all []Alg) {
 		if info.IsSponge() {
 			info.Magic = spongeMagics[row.Suffix] + string([]byte{byte(row.BlockSize)})
 		}
-		if info.Package != "" {
+		if Alg(i) == SHA1DC {
+			info.Package = "sha1cd"
+		} else if info.Package != "" {
 			all = append(all, Alg(i))
 		}
 	}

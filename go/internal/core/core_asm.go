@@ -192,6 +192,7 @@ var choosing sync.Mutex
 // need. A program has only the kernels of the functions that it calls.
 
 func UseSHA1(alg Alg) Alg      { return use(alg, link_sha1) }
+func UseSHA1DC() Alg           { return use(SHA1DC, func() { link_sha1(); link_sha1dc() }) }
 func UseSHA256(alg Alg) Alg    { return use(alg, link_sha256) }
 func UseSHA512(alg Alg) Alg    { return use(alg, link_sha512) }
 func UseRIPEMD160(alg Alg) Alg { return use(alg, link_ripemd160) }
@@ -216,7 +217,7 @@ func useFirst(alg Alg, link func()) {
 	link()
 	_, _, allowed := isas(0)
 	restrict(allowed) // what is chosen depends on the kernels that are known
-	for _, alg := range All {
+	for _, alg := range append([]Alg{alg}, All...) {
 		if alg.Info().Body == body {
 			c := call{op: opInit, alg: alg, begin: &fresh[alg]}
 			c.run()

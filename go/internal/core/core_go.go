@@ -35,6 +35,7 @@ type Key struct {
 // Nothing must be made known to a core.
 
 func UseSHA1(alg Alg) Alg      { return alg }
+func UseSHA1DC() Alg           { return SHA1DC }
 func UseSHA256(alg Alg) Alg    { return alg }
 func UseSHA512(alg Alg) Alg    { return alg }
 func UseRIPEMD160(alg Alg) Alg { return alg }
@@ -48,7 +49,7 @@ func Sum(alg Alg, dst, msg []byte) {
 		sum := ripemd160.Sum(msg)
 		copy(dst, sum[:])
 	case !sumStandard(alg, dst, msg):
-		h := newSponge(alg)
+		h := newHash(alg)
 		h.Write(bytes.Clone(msg)) // so that messages and digests of other algorithms may be on the caller's stack
 		copy(dst, h.Sum(nil))
 	}

@@ -55,6 +55,8 @@ func newHash(alg Alg) State {
 		h = sha3.New384()
 	case SHA3_512:
 		h = sha3.New512()
+	case SHA1DC:
+		return newSHA1DC()
 	default:
 		return newSponge(alg)
 	}

@@ -145,11 +145,11 @@ static size_t share_of(const struct call *c, const hl_alg_info *info, size_t n)
 static void set_costs(struct call *c)
 {
     const uint32_t word = hli_choice();
-    const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
+    const hl_alg_info *info = hli_alg_find(c->alg);
     const hl_kernel *many = hli_choose(word, info->body, SIZE_MAX, 0), *one = hli_choose(word, info->body, 1, 0);
-    const unsigned tune = word >> CHOICE_TUNE & 7;
-    const uint32_t of_many = hli_row_of(many)->cost[tune] * UNITS / many->nlanes;
-    const uint32_t of_one = hli_row_of(one)->cost[tune] * UNITS / one->nlanes;
+    const unsigned tune = word >> CHOICE_TUNE & 7, times = hli_finds_attacks(info) ? 4 : 1; /* what its search takes */
+    const uint32_t of_many = times * hli_row_of(many)->cost[tune] * UNITS / many->nlanes;
+    const uint32_t of_one = times * hli_row_of(one)->cost[tune] * UNITS / one->nlanes;
 
     c->costs = (uint64_t)of_one << 32 | of_many;
     c->longest = share_of(c, info, LANES) - 64;
@@ -182,7 +182,7 @@ static hl_status take_slot(struct call *c, struct slot *slot)
 static HLI_NOINLINE hl_status end_slots(struct call *c, hl_hmac_ctx *const done[], const size_t at[], size_t n)
 {
     uint8_t digests[SLOTS * HL_DIGEST_MAX_NBYTES];
-    const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
+    const hl_alg_info *info = hli_alg_find(c->alg);
     const size_t nbytes = info->digest_nbytes;
     hl_ctx *inner[SLOTS];
     hl_status status = HL_OK;
@@ -291,7 +291,7 @@ static size_t group_of(const struct call *c, hl_slice slices[GROUP], hl_job *job
 
 static HLI_NOINLINE uint64_t sum(struct call *c, struct slots *slots)
 {
-    const hl_alg_info *info = hl_alg_find((hl_alg)c->alg);
+    const hl_alg_info *info = hli_alg_find(c->alg);
     hl_slice group[GROUP];
     hl_job job = {0};
 
@@ -323,7 +323,7 @@ static HLI_NOINLINE uint64_t sum(struct call *c, struct slots *slots)
 static HLI_NOINLINE uint64_t update(struct call *c)
 {
     const size_t left = c->count - c->next, n = left < STREAMS ? left : STREAMS;
-    const hl_alg_info *info = n == 0 || c->ctxs[c->next] == NULL ? NULL : hl_alg_find((hl_alg)c->ctxs[c->next]->alg);
+    const hl_alg_info *info = n == 0 || c->ctxs[c->next] == NULL ? NULL : hli_alg_find(c->ctxs[c->next]->alg);
     hl_ctx *ctxs[STREAMS];
     hl_slice chunks[STREAMS];
     size_t nactive = 0, share;
@@ -371,7 +371,7 @@ static HLI_NOINLINE uint64_t peek(struct call *c)
             copies[i] = *c->ctxs[c->next + i];
             all[i] = &copies[i];
         }
-        const hl_alg_info *info = hl_alg_find((hl_alg)copies[0].alg);
+        const hl_alg_info *info = hli_alg_find(copies[0].alg);
         c->status = info == NULL ? HL_ESTATE
                                  : hl_final_many(all, n, c->dst + c->next * info->digest_nbytes);
         if (c->status != HL_OK)

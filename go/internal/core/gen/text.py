@@ -9,8 +9,8 @@
 Each function of C that Go's calls of the core (hli_go in entry.c, hli_go_slh in slh.c) can reach becomes a function of
 Go's without a frame. C's stack is memory in the frame of `enter`, and a register that Go does not use points at it (STACK in amd64.py
 and arm64.py); Go's own stack has nothing but the return addresses, so that Go finds the callers of every instruction.
-gcc keeps no register for its caller, as Go does not either. The table of kernels begins without their addresses. A
-function link_<body> writes those of one block function into it, so that Go's linker leaves out kernels that a program
+gcc keeps no register for its caller, as Go does not either. The tables of kernels begin without their addresses. A
+function link_<body> writes those of one block function into one, so that Go's linker leaves out kernels that a program
 does not use. An instruction that Go's assembler does not know stands as
 its bytes, with gcc's words beside it.
 
@@ -59,11 +59,13 @@ LEFT_OUT = {
     "amd64": [
         r"ISA\(ssse3,", r"LANES\(\w+, \w+, avx,", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx512vl)_x1,",
         r"LANES\(SHA512, sha512, sse2,",
-        r"KERNEL\(KECCAK, keccak_blocks_(sse2|avx),", NO_PACKAGE,
+        r"KERNEL\(KECCAK, keccak_blocks_(sse2|avx),", r"DETECT\(avx,", NO_PACKAGE,
     ],
-    "arm64": [r"KERNEL\(KECCAK, keccak_blocks_neon,", NO_PACKAGE],
+    "arm64": [r"DETECT\(sha3,", r"KERNEL\(KECCAK, keccak_blocks_neon,", NO_PACKAGE],
 }
-KERNELS = "hli_rows"  # their table, in registry.c
+# The tables in registry.c: of kernels, and of what SHA-1 with a verdict has beside them.
+KERNELS, DETECTORS = "hli_rows", "hli_detectors"
+TABLES = (KERNELS, DETECTORS)
 
 
 def leave_out(arch, path):
@@ -172,16 +174,18 @@ class Program:
             for name in left:
                 done.add(name)
                 lines += [""] + self.data_lines(unit, *data[name], symbol)
-                if name == KERNELS:
-                    for body, addresses in self.kernels(unit).items():
+                if name in TABLES:
+                    for body, addresses in self.kernels(unit, name).items():
                         lines += ["", f"TEXT ·link_{body}(SB), NOSPLIT, $0-0"]
                         lines += self.target.store((symbol(name, at), symbol(of)) for at, of in addresses)
         return lines, mentioned
 
     @staticmethod
-    def kernels(unit):
-        """Returns by block function the places of its kernels in their table, and the kernels."""
-        found, body, table = {}, None, unit.data[KERNELS].addresses
+    def kernels(unit, name):
+        """Returns by block function the places of its kernels in a table, and the kernels."""
+        found, body, table = {}, None, unit.data[name].addresses
+        if name == DETECTORS:
+            return {"sha1dc": [(at, of) for at, (of, _) in sorted(table.items())]}
         for at, (of, _) in sorted(table.items()):
             if of in unit.data:  # the kernel's name, sha1_blocks_avx2, or its instruction set
                 text = unit.data[of].contents.decode()
@@ -196,10 +200,10 @@ class Program:
         contents = data.contents + bytes(-len(data.contents) % 8)
         if owner is not unit and data.addresses:
             die(f"{unit.source}: {data.name} has addresses and is used in two files")
-        is_writable = data.is_writable or data.name == KERNELS
+        is_writable = data.is_writable or data.name in TABLES
         for at in range(0, len(contents), 8):
             number = int.from_bytes(contents[at:at + 8], "little")
-            if at in data.addresses and (data.name != KERNELS or data.addresses[at][0] in owner.data):
+            if at in data.addresses and (data.name not in TABLES or data.addresses[at][0] in owner.data):
                 lines.append(f"DATA {name}<>+{at}(SB)/8, ${symbol(*data.addresses[at])}")
             elif number != 0:
                 lines.append(f"DATA {name}<>+{at}(SB)/8, $0x{number:x}")
@@ -228,7 +232,7 @@ def make(arch, cc):
                 files[f"c_{unit.name}_{arch}.s"] = head + "\n".join(lines) + "\n"
         names = [name for unit in units for name in unit.functions
                  if name in reached.get(unit.name, ()) and unit.functions[name].is_global]
-        names += [f"link_{body}" for body in program.kernels(entry)]
+        names += [f"link_{body}" for table in TABLES for body in program.kernels(entry, table)]
         files[f"c_{arch}.go"] = NAMES + "".join(f"func {name}()\n" for name in sorted(names))
         TARGETS[arch].verify()
         return files
