@@ -51,6 +51,15 @@ func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(
 // SumPairs writes the digest of prefix and each pair of nodes of layer to above, which CheckPairs returned.
 func SumPairs(alg core.Alg, above, layer, prefix []byte) {
 	const size = 2 * NodeSize
+	if len(layer) == size && len(prefix) <= NodeSize { // the short way of one message
+		if len(prefix) > 0 {
+			var message [NodeSize + size]byte
+			n := copy(message[:], prefix)
+			layer = message[:n+copy(message[n:], layer)]
+		}
+		core.Sum(alg, above, layer)
+		return
+	}
 	if len(prefix) == 0 {
 		core.SumRows(alg, above, layer, len(layer)/size, size, size)
 		return
