@@ -17,7 +17,7 @@ LINKS = $(ROOT)/libexec/hashloom
 ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-peers
-.PHONY: bench-slh bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks fuzz mutants deny install install-links uninstall clean
+.PHONY: bench-slh bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks adopters fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins web web-site npm
 
 help:
@@ -40,6 +40,7 @@ help:
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
 	@echo "make bench-disks    modelled disks and this machine's, beside other programs, hours; ARGS='--quick --models hdd'"
+	@echo "make adopters       what projects of others gain, in their own benchmarks; WITHOUT=avx512; ARGS='btcd --rounds 9'"
 	@echo 'make fuzz           fuzz every parser, verify, proofs and the C library, 10 minutes each'
 	@echo "make mutants        small changes of the sources that no test notices, hours; ARGS='--every 20': a sample of the core"
 	@echo 'make deny           licences, duplicates, sources and known vulnerabilities of the dependencies'
@@ -218,6 +219,10 @@ bench-trees: build
 bench-disks: build
 	@tools/setup.sh bench-disks
 	@bench/disks/run.py $(HASHLOOM) $(ARGS)
+
+# Needs the network. ARGS: projects and options of bench/adopters/run.py.
+adopters:
+	@bench/adopters/run.py $(ARGS)
 
 bench-compilers:
 	@tools/setup.sh bench-compilers
