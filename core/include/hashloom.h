@@ -178,11 +178,12 @@ HL_API const hl_alg_info *hl_alg_find(hl_alg alg);
 HL_API const hl_alg_info *hl_alg_named(const char *name);
 
 /* HL_SHA1DC is SHA-1, and says of each message whether it holds blocks made by a known collision attack, for Git and
- * others that must go on with SHA-1. Its digests have 24 bytes. The first 20 are the plain digest of SHA-1, also of an
- * attack (sha1dc of M. Stevens, which Git uses, can give such a message another digest; this does not). Byte 20 is 1 if
- * an attack was found, or else 0. The others are zeros.
+ * others that must go on with SHA-1. Its digests have 24 bytes. The first 20 are the digest of SHA-1; of an attack they are
+ * the "safe hash" of sha1dc by M. Stevens and D. Shumow, which Git uses: the blocks found are hashed twice more, so that the
+ * two messages have different digests even for callers that do not look at the verdict. Byte 20 is that verdict: 1 if an
+ * attack was found, or else 0. The others are zeros.
  *
- * A found attack means that the message is one of two with the same digest: the other one was computed, and collides. A
+ * A found attack means that the message is one of two with the same digest of SHA-1: the other one was computed. A
  * false alarm has a chance of about 2^-160 a block. Attacks are found that use one of 32 disturbance vectors, which are
  * those of all published collisions (SHAttered 2017, "SHA-1 is a Shambles" 2020) and of any attack that is known to be
  * practical. Collisions of SHA-1 with fewer steps, of use to nobody, are not looked for. Sources: M. Stevens,

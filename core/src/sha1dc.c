@@ -136,6 +136,25 @@ static HLI_NOINLINE int is_attack(uint32_t possible, const uint8_t *block, const
     return 0;
 }
 
+/* Takes the block of an attack into the state twice more, as sha1dc does: the two messages then have different digests. */
+static HLI_NOINLINE void part(const uint8_t *block, uint32_t state[5])
+{
+    uint32_t w[NSTEPS], s[5];
+
+    for (unsigned t = 0; t < 16; t++)
+        w[t] = hli_load32(block + 4 * t, 1);
+    expand(w);
+    for (unsigned again = 0; again < 2; again++) {
+        hli_copy(s, state, sizeof s);
+        step(0, s, w, 0, NSTEPS);
+        step(1, s, w, 0, NSTEPS);
+        step(2, s, w, 0, NSTEPS);
+        step(3, s, w, 0, NSTEPS);
+        for (unsigned i = 0; i < 5; i++)
+            state[i] += s[i];
+    }
+}
+
 /* Advances all lanes by one block, and tries those lanes that have a vector left. */
 static void advance_and_try(const hl_kernel *kernel, uint32_t *states, const uint8_t *const msg[],
                             const uint32_t possible[])
@@ -152,8 +171,12 @@ static void advance_and_try(const hl_kernel *kernel, uint32_t *states, const uin
             ends[0][i] = before[i * nlanes + l];
             ends[1][i] = states[i * nlanes + l];
         }
-        if (is_attack(possible[l], msg[l], ends[0], ends[1]))
-            states[VERDICT * nlanes + l] = HLI_IS_ATTACK;
+        if (!is_attack(possible[l], msg[l], ends[0], ends[1]))
+            continue;
+        part(msg[l], ends[1]);
+        for (unsigned i = 0; i < 5; i++)
+            states[i * nlanes + l] = ends[1][i];
+        states[VERDICT * nlanes + l] = HLI_IS_ATTACK;
     }
 }
 

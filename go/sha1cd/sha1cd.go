@@ -3,11 +3,11 @@
 // Package sha1cd computes SHA-1 and finds collision attacks, for Git and others that must go on with SHA-1: of one
 // message with the API of github.com/pjbgit/sha1cd, and of many messages at once.
 //
-// The digests are the plain ones of SHA-1, also of an attack. (That package can give such a message another digest.) An
-// attack is found if it uses one of 32 disturbance vectors, which are those of all published collisions and of any attack
-// that is known to be practical: M. Stevens, "Counter-cryptanalysis", 2013; M. Stevens and D. Shumow, "Speeding up
-// detection of SHA-1 collision attacks using unavoidable attack conditions", 2017. A false alarm has a chance of about
-// 2^-160 a block.
+// The digests are those of SHA-1. An attack gets another one, as from that package: its blocks are hashed twice more, so
+// that the two messages differ even for callers that do not ask. An attack is found if it uses one of 32 disturbance
+// vectors, which are those of all published collisions and of any attack that is known to be practical: M. Stevens,
+// "Counter-cryptanalysis", 2013; M. Stevens and D. Shumow, "Speeding up detection of SHA-1 collision attacks using
+// unavoidable attack conditions", 2017. A false alarm has a chance of about 2^-160 a block.
 //
 // The rules for all calls are those of the package [github.com/hashloom/hashloom/go].
 package sha1cd
@@ -42,7 +42,7 @@ type sum struct {
 	ctx core.Ctx
 }
 
-// New returns a new [CollisionResistantHash]. Its Sum is that of [crypto/sha1].
+// New returns a new [CollisionResistantHash]. Its Sum is that of [crypto/sha1], but of an attack.
 func New() hash.Hash {
 	s := new(sum)
 	s.Reset()

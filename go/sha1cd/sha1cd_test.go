@@ -35,20 +35,33 @@ func ExampleNew() {
 
 // attacks has the published pairs, then a collision of fewer steps, which is none.
 func attacks(t *testing.T) (all [][]byte) {
-	for _, name := range []string{"shattered-1", "shattered-2", "shambles-1", "shambles-2", "reduced"} {
+	for i, name := range []string{"shattered-1", "shattered-2", "shambles-1", "shambles-2", "reduced"} {
 		data, err := os.ReadFile("../../vectors/sha1dc/" + name + ".bin")
 		if err != nil {
 			t.Skip("skipped: no vectors beside the module: ", err)
 		}
 		all = append(all, data)
+		if i < len(safeSums) {
+			safe[string(data)] = safeSums[i]
+		}
 	}
 	return all
 }
 
+// safe has the digests of the published pairs by sha1dc (commit b4a7b0b).
+var safe = map[string]string{}
+
+var safeSums = []string{"7117b3cb9225aaf0d8ef1a40e493957b0bf8693d", "29f38ae9fd98e2931120fa0bf213e024250d3f6a",
+	"4f3d9be4a472c4dae83c6314aa6c36a064c1fd14", "9ed5d77a4f48be1dbf3e9e15650733eb850897f2"}
+
 func check(t *testing.T, what string, sum []byte, found bool, msg []byte, isAttack bool) {
 	t.Helper()
-	if right := sha1.Sum(msg); string(right[:]) != string(sum) || found != isAttack {
-		t.Errorf("%s: %d bytes: %x, %v; not %x, %v", what, len(msg), sum, found, right, isAttack)
+	right := fmt.Sprintf("%x", sha1.Sum(msg))
+	if isAttack {
+		right = safe[string(msg)]
+	}
+	if fmt.Sprintf("%x", sum) != right || found != isAttack {
+		t.Errorf("%s: %d bytes: %x, %v; not %s, %v", what, len(msg), sum, found, right, isAttack)
 	}
 }
 

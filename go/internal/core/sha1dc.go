@@ -229,7 +229,15 @@ func (d *sha1dc) hash() {
 		for i := range last {
 			is = is && first[i]+last[i] == before[i]+end[i]
 		}
-		d.found = d.found || is
+		if is { // the block is hashed twice more
+			d.found = true
+			for range 2 {
+				for i, word := range dcSteps(d.state, &w, 0, 80) {
+					d.state[i] += word
+				}
+			}
+			break
+		}
 	}
 }
 

@@ -13,12 +13,13 @@
 //! assert_eq!(checked[1].digest()[..4], [0xe6, 0x9d, 0xe2, 0x9b]);
 //! ```
 //!
-//! The digests are the plain ones of SHA-1, also of an attack. (The crate `sha1-checked` can give such a message another
-//! digest; this module does not.) An attack is found if it uses one of 32 disturbance vectors, which are those of all
-//! published collisions and of any attack that is known to be practical: M. Stevens, "Counter-cryptanalysis", 2013; M.
-//! Stevens and D. Shumow, "Speeding up detection of SHA-1 collision attacks using unavoidable attack conditions", 2017.
-//! A false alarm has a chance of about 2<sup>−160</sup> a block. How long a call takes depends on the messages: hash no
-//! secrets. A message longer than 2<sup>61</sup> − 1 bytes is a panic.
+//! The digests are those of SHA-1. An attack gets another one, as from the crate `sha1-checked` and from Git's sha1dc: its
+//! blocks are hashed twice more, so that the two messages differ even for callers that do not ask. An attack is found if it
+//! uses one of 32 disturbance vectors, which are those of all published collisions and of any attack that is known to be
+//! practical: M. Stevens, "Counter-cryptanalysis", 2013; M. Stevens and D. Shumow, "Speeding up detection of SHA-1
+//! collision attacks using unavoidable attack conditions", 2017. A false alarm has a chance of about 2<sup>−160</sup> a
+//! block. How long a call takes depends on the messages: hash no secrets. A message longer than 2<sup>61</sup> − 1 bytes is
+//! a panic.
 
 use crate::ffi::sha1dc as ffi;
 
@@ -28,7 +29,7 @@ use crate::ffi::sha1dc as ffi;
 pub struct Checked(pub(crate) [u8; 24]);
 
 impl Checked {
-    /// The digest.
+    /// The digest. Of an attack it is not that of SHA-1.
     #[must_use]
     pub fn digest(&self) -> &[u8; 20] {
         self.0.first_chunk().expect("24 bytes")
