@@ -250,33 +250,59 @@ fn field_of(schema: &FFI_ArrowSchema) -> PyResult<Field> {
     let field = Field::try_from(&copied(schema, 0, &mut 0)?).map_err(as_type_error)?;
     match field.data_type() {
         // The name of a table is no part of a column's.
-        DataType::Struct(columns) => columns.iter().try_for_each(|column| refuse_unions(column, ""))?,
-        _ => refuse_unions(&field, "")?,
+        DataType::Struct(columns) if field.extension_type_name().is_none() => {
+            columns.iter().try_for_each(|column| refuse(column, ""))?
+        }
+        _ => refuse(&field, "")?,
     }
     Ok(field)
 }
 
-/// TypeError if the field, or one below it, is a union: the types of its members would not be in a digest.
-fn refuse_unions(field: &Field, path: &str) -> PyResult<()> {
+/// TypeError if the type of the field, or of one below it, says what its values are and its bytes do not: equal digests
+/// would not mean equal values.
+fn refuse(field: &Field, path: &str) -> PyResult<()> {
     let path = match (path, field.name().as_str()) {
         ("", name) => name.to_owned(),
+        (path, "") => path.to_owned(),
         (path, name) => format!("{path}.{name}"),
     };
+    let unfit = match (field.extension_type_name(), field.data_type()) {
+        (_, DataType::Union(..)) => Some("a union cannot be hashed: make it a struct of its members"),
+        (Some("pandas.period"), _) => {
+            Some("a period's bytes do not say its frequency: take .dt.to_timestamp() or .astype(\"str\")")
+        }
+        (Some("pandas.interval"), _) => Some(
+            "an interval's bytes do not say which sides are closed: take .astype(\"str\"), or its sides as columns",
+        ),
+        _ => None,
+    };
+    if let Some(unfit) = unfit {
+        return Err(PyTypeError::new_err(format!("column {path:?}: {unfit}")));
+    }
     match field.data_type() {
-        DataType::Union(..) => Err(PyTypeError::new_err(format!(
-            "column {path:?}: a union cannot be hashed: make it a struct of its members"
-        ))),
-        DataType::Struct(fields) => fields.iter().try_for_each(|field| refuse_unions(field, &path)),
+        DataType::Struct(fields) => fields.iter().try_for_each(|field| refuse(field, &path)),
         DataType::List(field)
         | DataType::LargeList(field)
         | DataType::ListView(field)
         | DataType::LargeListView(field)
         | DataType::FixedSizeList(field, _)
         | DataType::Map(field, _)
-        | DataType::RunEndEncoded(_, field) => refuse_unions(field, &path),
-        DataType::Dictionary(_, values) => refuse_unions(&Field::new("", (**values).clone(), true), &path),
+        | DataType::RunEndEncoded(_, field) => refuse(field, &path),
+        DataType::Dictionary(_, values) => {
+            let extension = field.metadata().get(VALUES_EXTENSION).map(String::as_str);
+            refuse(&encoded(field, extension, Field::new("", (**values).clone(), true)), &path)
+        }
         _ => Ok(()),
     }
+}
+
+/// The values of a dictionary or of runs, with the extension that they are: their own one, or that of the whole, as
+/// some libraries have it.
+pub fn encoded(whole: &Field, own: Option<&str>, values: Field) -> Field {
+    let name = own.or(whole.extension_type_name()).map(|name| (EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned()));
+    let mut metadata = values.metadata().clone();
+    metadata.extend(name);
+    values.with_metadata(metadata)
 }
 
 /// What an object with `__arrow_c_array__` or `__arrow_c_stream__` gives: its type and name, and its arrays as they

@@ -28,7 +28,7 @@ use crate::hex;
 use crate::long::{LONG_NBYTES, Long, hash_long};
 use crate::many::Function;
 use crate::memory;
-use crate::rows::{self, Bad, Values};
+use crate::rows::{self, Bad, Numbers, Values};
 use crate::signals::{Signals, TICK};
 use crate::source::{Source, Taken};
 
@@ -53,10 +53,12 @@ pub enum Cells<'a> {
     Views(&'a [u128], &'a [Buffer]),
     /// Values of one length.
     Rows(usize, &'a [u8]),
+    /// Integers, whose bytes are those of a value in a row, so that their width does not matter.
+    Integers(Numbers<'a>, &'a ArrayData),
 }
 
 impl Cells<'_> {
-    /// The bytes of value `i`; `None` if they are not in the array's buffers.
+    /// The bytes of value `i`; `None` if they are not in the array's buffers, and of integers.
     pub fn get(&self, i: usize) -> Option<&[u8]> {
         match *self {
             Cells::Offsets32(offsets, values) => between(offsets, values, i),
@@ -77,6 +79,7 @@ impl Cells<'_> {
                 let start = i.checked_mul(nbytes)?;
                 values.get(start..start.checked_add(nbytes)?)
             }
+            Cells::Integers(..) => None,
         }
     }
 
@@ -90,6 +93,7 @@ impl Cells<'_> {
                 eq(*a, *b) && x.len() == y.len() && x.iter().zip(*y).all(|(x, y)| eq(x.as_slice(), y.as_slice()))
             }
             (Cells::Rows(a, x), Cells::Rows(b, y)) => a == b && eq(*x, *y),
+            (Cells::Integers(_, a), Cells::Integers(_, b)) => a.ptr_eq(b),
             _ => false,
         }
     }
@@ -181,9 +185,7 @@ impl<'a> Chunk<'a> {
                 keys = Some(found);
                 values.cells
             }
-            // The bytes of integers as they lie in memory: Arrow's little-endian form on little-endian machines.
-            #[cfg(target_endian = "little")]
-            kind if kind.is_integer() => rows(kind.primitive_width().unwrap_or(0)),
+            kind if kind.is_integer() => Cells::Integers(Numbers::new(kind, array), array),
             kind => return Err(not_supported(kind)),
         };
         Ok(Chunk { cells, nulls, keys, nrows: array.len() })
@@ -193,10 +195,23 @@ impl<'a> Chunk<'a> {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
-    fn get(&self, row: usize) -> Option<&[u8]> {
+    /// The place of a row's value among the cells.
+    fn place(&self, row: usize) -> Option<usize> {
         match &self.keys {
-            Some(keys) => self.cells.get(keys.get(row)?),
-            None => self.cells.get(row),
+            Some(keys) => keys.get(row),
+            None => Some(row),
+        }
+    }
+
+    fn get(&self, row: usize) -> Option<&[u8]> {
+        self.cells.get(self.place(row)?)
+    }
+
+    /// The integers, if the values are some.
+    fn integers(&self) -> Option<Numbers<'a>> {
+        match self.cells {
+            Cells::Integers(numbers, _) => Some(numbers),
+            _ => None,
         }
     }
 
@@ -630,7 +645,8 @@ impl<'a> Group<'a> {
             let value_of = |(chunk, begin): (&'m Chunk<'m>, usize), row: usize| {
                 chunk.get(begin + (row - start)).ok_or(Stop::BadRow(Bad::Place, row))
             };
-            if let (Some(column), true) = (segment.column(), plan.salt.is_empty()) {
+            let integers = segment.column().and_then(|(chunk, begin)| Some((chunk, begin, chunk.integers()?)));
+            if let (Some(column), None, true) = (segment.column(), integers, plan.salt.is_empty()) {
                 let mut push = |row: usize| {
                     let value = value_of(column, row)?;
                     longest = longest.max(value.len());
@@ -646,7 +662,8 @@ impl<'a> Group<'a> {
                 }
             } else {
                 for row in here.filter(|&row| !self.is_null(row)) {
-                    let value = segment.column().map(|column| value_of(column, row)).transpose()?;
+                    let column = segment.column().filter(|_| integers.is_none());
+                    let value = column.map(|column| value_of(column, row)).transpose()?;
                     match value.filter(|value| plan.salt.len() + value.len() > LONG_NBYTES) {
                         Some(value) => long.push(Long { place: ends.len(), parts: [&plan.salt, value] }),
                         None => {
@@ -657,7 +674,14 @@ impl<'a> Group<'a> {
                                 (None, Content::Rows(values)) => {
                                     append_row(values, row - start, text).map_err(|bad| Stop::BadRow(bad, row))?;
                                 }
-                                (None, Content::Column(..)) => {}
+                                (None, Content::Column(..)) => {
+                                    if let Some((chunk, begin, numbers)) = integers {
+                                        let place = chunk.place(begin + (row - start)).ok_or(Bad::Place);
+                                        place
+                                            .and_then(|place| numbers.append(place, text))
+                                            .map_err(|bad| Stop::BadRow(bad, row))?;
+                                    }
+                                }
                             }
                         }
                     }

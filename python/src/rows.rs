@@ -9,13 +9,12 @@ use std::ops::Range;
 
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer, i256};
 use arrow_data::ArrayData;
-use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use half::f16;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::arrow::VALUES_EXTENSION;
+use crate::arrow::{VALUES_EXTENSION, encoded};
 use crate::digester::{Cells as Strings, from_offset};
 
 // The first byte of a value. docs/rows.md has the table.
@@ -81,7 +80,8 @@ impl From<TryReserveError> for Bad {
 }
 
 /// Integers of up to 64 bits.
-enum Numbers<'a> {
+#[derive(Clone, Copy)]
+pub enum Numbers<'a> {
     I8(&'a [i8]),
     I16(&'a [i16]),
     I32(&'a [i32]),
@@ -94,7 +94,7 @@ enum Numbers<'a> {
 
 impl<'a> Numbers<'a> {
     /// `kind` is the type of the numbers: of a dictionary, that of its keys.
-    fn new(kind: &DataType, array: &'a ArrayData) -> Numbers<'a> {
+    pub fn new(kind: &DataType, array: &'a ArrayData) -> Numbers<'a> {
         match (kind, kind.primitive_width()) {
             (DataType::UInt8, _) => Numbers::U8(from_offset(array)),
             (DataType::UInt16, _) => Numbers::U16(from_offset(array)),
@@ -120,6 +120,18 @@ impl<'a> Numbers<'a> {
             Numbers::U32(numbers) => (*numbers.get(i)?).into(),
             Numbers::U64(numbers) => (*numbers.get(i)?).try_into().ok()?,
         })
+    }
+
+    /// Appends number `i` as a value of a row.
+    pub fn append(&self, i: usize, out: &mut Vec<u8>) -> Result<(), Bad> {
+        if out.capacity() - out.len() < SHORT_NBYTES {
+            room(SHORT_NBYTES, out)?;
+        }
+        match self {
+            Numbers::U64(numbers) => integer(INTEGER, (*at(numbers, i)?).into(), out),
+            _ => short(INTEGER, self.get(i).ok_or(Bad::Place)?, out),
+        }
+        Ok(())
     }
 
     fn place(&self, i: usize) -> Option<usize> {
@@ -371,15 +383,6 @@ impl<'a> Values<'a> {
         }
         Ok(())
     }
-}
-
-/// The values of a dictionary or of runs, with the extension that they are: their own one, or that of the whole, as
-/// some libraries have it.
-fn encoded(whole: &Field, own: Option<&str>, values: Field) -> Field {
-    let name = own.or(whole.extension_type_name()).map(|name| (EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned()));
-    let mut metadata = values.metadata().clone();
-    metadata.extend(name);
-    values.with_metadata(metadata)
 }
 
 /// The head of a row of this number of columns, which is that of a struct.

@@ -199,6 +199,8 @@ def main():
         row = encode((parse(value),))
         listed.append({"what": what, "row": [value], "types": kinds, "bytes": row.hex(),
                        "sha256": hashlib.sha256(row).hexdigest()})
+        if type(parse(value)) is int:
+            listed[-1]["alone"] = hashlib.sha256(encode(parse(value))).hexdigest()
     row = [{"integer": "1"}, {"text": "a@example.com"}, None, {"decimal": "19.90"}]
     encoded = encode(tuple(map(parse, row)))
     listed.append({"what": "a row of four columns", "row": row, "types": [], "bytes": encoded.hex(),

@@ -79,11 +79,18 @@ def test_digests_of_any_length():
 
 
 @pytest.mark.parametrize("kind", INTEGERS, ids=str)
-def test_integers_are_their_little_endian_bytes(kind):
+def test_integers_are_values_of_rows(kind):
     is_signed = pa.types.is_signed_integer(kind)
     values = [0, None, 1, 2 ** (kind.bit_width - is_signed) - 1] + [-1, -(2 ** (kind.bit_width - 1))] * is_signed
-    want = [None if v is None else v.to_bytes(kind.bit_width // 8, "little", signed=is_signed) for v in values]
-    assert listed(pyhashloom.column("sha1", pa.array(values, kind)[1:])) == [digest(v, "sha1") for v in want[1:]]
+    array = pa.array(values, kind)
+    for salt in b"", b"salt":
+        want = [None if v is None else digest(salt + encode(v), "sha1") for v in values]
+        assert listed(pyhashloom.column("sha1", array[1:], salt=salt)) == want[1:]
+        # Each value of a dictionary is hashed once, or the dictionary has more values than rows.
+        for times in 1, 9:
+            encoded = pa.array(values * times, kind).dictionary_encode()
+            for start in 1, -1:
+                assert listed(pyhashloom.column("sha1", encoded[start:], salt=salt)) == (want * times)[start:]
 
 
 def test_fixed_size_binary_null_and_dictionaries():
@@ -184,8 +191,8 @@ def test_salt_and_key(values, secret):
     array = pa.array(values, pa.binary())
     want = [None if v is None else digest(secret + v) for v in values]
     assert listed(pyhashloom.column("sha256", array, salt=secret)) == want
-    want = [None if v is None else hmac.digest(secret, v, "sha256") for v in values]
-    assert listed(pyhashloom.column("sha256", array, key=secret)) == want
+    want = [None if v is None else hmac.digest(secret or b"k", v, "sha256") for v in values]
+    assert listed(pyhashloom.column("sha256", array, key=secret or b"k")) == want
 
 
 @pytest.mark.parametrize("threads, output", sample(4, [0, 1, 2, 7, 1000], ["hex", "binary"]))
@@ -216,7 +223,8 @@ def test_empty_columns():
     (("sha256", pa.array([b"a"])), {"key": b"k", "length": 20}, ValueError, "a length or a key"),
     (("sha256", pa.array([b"a"]), pa.array([b"a", b"b"])), {}, ValueError, "different lengths"),
     (("sha256", pa.array([b"a"])), {"output": "base64"}, ValueError, "'hex' or 'binary'"),
-    (("sha256", pa.array([b"a"])), {"salt": b"", "key": b""}, ValueError, "found both"),
+    (("sha256", pa.array([b"a"])), {"salt": b"", "key": b"k"}, ValueError, "found both"),
+    (("sha256", pa.array([b"a"])), {"key": b""}, ValueError, "key is empty"),
     (("hash160", pa.array([b"a"])), {"key": b"k"}, ValueError, "HMAC"),
     (("sha256", pa.array([b"a"])), {"salt": "text"}, TypeError, "encoded"),
 ])
@@ -309,7 +317,7 @@ def test_the_values_of_a_field_of_a_table():
     want = [digest(value) for value in table["a"].to_pylist()]
     column = pyhashloom.column("sha256", table, field="a")
     assert listed(column) == want and column.name == "a"
-    assert listed(pyhashloom.column("sha256", table, field="n")) == [digest(n.to_bytes(8, "little")) for n in table["n"].to_pylist()]
+    assert listed(pyhashloom.column("sha256", table, field="n")) == [digest(encode(n)) for n in table["n"].to_pylist()]
     assert listed(pyhashloom.column("sha256", table, field="t")) == listed(pyhashloom.column("sha256", table["t"]))
     (batch,) = table[3:9].combine_chunks().to_batches()
     assert listed(pyhashloom.column("sha256", batch, field="a")) == want[3:9]
