@@ -12,9 +12,9 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-const SIMPLE: c_int = 0;
 const WITH_FORMAT: c_int = 0x4;
-const WITH_STRIDES: c_int = 0x10 | 0x8;
+const WITH_SHAPE: c_int = 0x8;
+const WITH_STRIDES: c_int = 0x10 | WITH_SHAPE;
 
 /// `Py_buffer`, unchanged since Python 3.3.
 #[repr(C)]
@@ -78,9 +78,10 @@ impl<'py> Buffer<'py> {
         unsafe { PyObject_CheckBuffer(object.as_ptr()) != 0 }
     }
 
-    /// The bytes of a buffer without gaps, whatever its dimensions.
+    /// The bytes of a buffer without gaps, whatever its dimensions. Objects are refused: their bytes are addresses.
     pub fn contiguous(object: &Bound<'py, PyAny>) -> PyResult<Self> {
-        Buffer::get(object, SIMPLE)
+        let buffer = Buffer::get(object, WITH_FORMAT | WITH_SHAPE)?;
+        if buffer.has_objects() { Err(holds_objects()) } else { Ok(buffer) }
     }
 
     /// A buffer with its dimensions.
@@ -95,21 +96,21 @@ impl<'py> Buffer<'py> {
     /// Whether the items are pointers to Python objects, as in numpy's arrays of dtype object.
     pub fn has_objects(&self) -> bool {
         // SAFETY: a format that is not NULL is a string that lives as long as the view.
-        !self.view.format.is_null() && unsafe { CStr::from_ptr(self.view.format) }.to_bytes().contains(&b'O')
+        let format = (!self.view.format.is_null()).then(|| unsafe { CStr::from_ptr(self.view.format) }.to_bytes());
+        // Between colons are names of fields.
+        format.is_some_and(|format| format.split(|&byte| byte == b':').step_by(2).any(|kinds| kinds.contains(&b'O')))
     }
 
     /// All bytes of a buffer from [`contiguous`](Buffer::contiguous).
     fn bytes(&self) -> &[u8] {
-        // SAFETY: an exporter of PyBUF_SIMPLE gives nbytes bytes at buf, valid until the release.
+        // SAFETY: an exporter without PyBUF_STRIDES gives nbytes bytes at buf, valid until the release.
         unsafe { slice(self.view.buf, self.view.nbytes as usize) }
     }
 
     /// The rows of a buffer with two dimensions.
     pub fn rows(&self) -> PyResult<Rows<'_>> {
         if self.has_objects() {
-            return Err(PyTypeError::new_err(
-                "the array holds Python objects, not bytes: give a list of bytes instead",
-            ));
+            return Err(holds_objects());
         }
         let view = &*self.view;
         assert!(view.ndim == 2 && !view.shape.is_null() && !view.strides.is_null());
@@ -129,6 +130,10 @@ impl<'py> Buffer<'py> {
         // SAFETY: the exporter's own shape and strides say that these bytes belong to the buffer.
         Ok(Rows { data: unsafe { slice(view.buf, span) }, stride, nbytes, count })
     }
+}
+
+fn holds_objects() -> PyErr {
+    PyTypeError::new_err("the array holds Python objects, not bytes: give a list of bytes instead")
 }
 
 impl Drop for Buffer<'_> {

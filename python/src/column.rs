@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Columns of digests, by way of Arrow's PyCapsule interface: the function `column`, and the classes that it returns.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use arrow_data::ArrayData;
@@ -8,8 +9,9 @@ use arrow_schema::{DataType, Field};
 use hashloom::HmacKey;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyCapsule, PyList, PySlice, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyList, PySlice, PyTuple};
 
 use crate::arrow;
 use crate::buffer::Data;
@@ -28,6 +30,23 @@ use crate::work::nthreads;
 struct Column {
     arrays: Vec<ArrayData>,
     field: Arc<Field>,
+    /// The index of pandas that the values had.
+    index: Option<Py<PyAny>>,
+}
+
+/// An array of a column as pickle has it: the number of rows, a byte for each row that is 1 if it is not null (None if
+/// no row is), and the digests, without those of nulls if they are texts.
+type Pickled<'py> = (usize, Option<Bound<'py, PyBytes>>, Bound<'py, PyBytes>);
+
+impl Column {
+    fn is_hex(&self) -> bool {
+        *self.field.data_type() == DataType::Utf8
+    }
+
+    /// The bytes of all rows; `None` for nulls.
+    fn values(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        self.arrays.iter().flat_map(|array| (0..array.len()).map(|row| digests::bytes(array, row)))
+    }
 }
 
 #[pymethods]
@@ -61,17 +80,22 @@ impl Column {
         digests::convert(this, "numpy_array")?.call1((this, dtype, copy))
     }
 
-    /// A digest (text or bytes; None for a null), or the column of a slice.
-    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let nrows = self.__len__();
+    /// A digest (text or bytes; None for a null), the column of a slice, or numpy's array of what a mask or an array of
+    /// numbers chooses.
+    fn __getitem__<'py>(this: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (column, py) = (this, this.py());
+        let this = this.get();
+        let nrows = this.__len__();
         if let Ok(slice) = key.cast::<PySlice>() {
+            let index =
+                this.index.as_ref().map(|index| index.bind(py).get_item(slice).map(Bound::unbind)).transpose()?;
             let slice = slice.indices(nrows as isize)?;
             if slice.step != 1 {
                 return Err(PyValueError::new_err("a slice with a step other than 1: take it from to_pylist()"));
             }
             let (mut skip, mut left) = (slice.start as usize, slice.slicelength);
             let mut arrays = Vec::new();
-            for array in &self.arrays {
+            for array in &this.arrays {
                 let first = skip.min(array.len());
                 let taken = left.min(array.len() - first);
                 if taken > 0 {
@@ -80,16 +104,19 @@ impl Column {
                 (skip, left) = (skip - first, left - taken);
             }
             if arrays.is_empty() {
-                arrays.push(ArrayData::new_empty(self.field.data_type()));
+                arrays.push(ArrayData::new_empty(this.field.data_type()));
             }
-            return Ok(Bound::new(py, Column { arrays, field: self.field.clone() })?.into_any());
+            return Ok(Bound::new(py, Column { arrays, field: this.field.clone(), index })?.into_any());
+        }
+        if key.hasattr("__len__")? {
+            return digests::convert(column, "numpy_array")?.call1((column, py.None(), py.None()))?.get_item(key);
         }
         let index: isize = key.extract()?;
         let row = if index < 0 { nrows.checked_add_signed(index) } else { usize::try_from(index).ok() };
         let mut row = row
             .filter(|&row| row < nrows)
             .ok_or_else(|| PyIndexError::new_err(format!("row {index} of a column with {nrows} rows")))?;
-        for array in &self.arrays {
+        for array in &this.arrays {
             if row < array.len() {
                 return Ok(digests::value(py, array, row));
             }
@@ -113,12 +140,87 @@ impl Column {
         Ok(list)
     }
 
+    /// The same as to_pylist().
+    fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.to_pylist(py)
+    }
+
+    /// numpy's array of objects: texts or bytes, None for nulls.
+    fn to_numpy<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = this.py();
+        digests::convert(this, "numpy_array")?.call1((this, py.None(), py.None()))
+    }
+
+    /// A pyarrow.ChunkedArray, without a copy of the digests.
+    fn to_arrow<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        digests::convert(this, "arrow_array")?.call1((this, this.py().None()))
+    }
+
+    /// == and != are those of numpy: an array with a bool for each row. A null equals a null.
+    fn __richcmp__<'py>(
+        this: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        compared: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match compared {
+            CompareOp::Eq => digests::convert(this, "equal")?.call1((this, other, true)),
+            CompareOp::Ne => digests::convert(this, "equal")?.call1((this, other, false)),
+            _ => Ok(this.py().NotImplemented().into_bound(this.py())),
+        }
+    }
+
+    /// Whether the other is a column of the same digests, in the same order. A null equals a null.
+    fn equals(&self, other: &Bound<'_, PyAny>) -> bool {
+        let Ok(other) = other.cast::<Column>() else { return false };
+        let other = other.get();
+        self.is_hex() == other.is_hex() && self.__len__() == other.__len__() && self.values().eq(other.values())
+    }
+
+    /// A byte for each row of two columns of one length: 1 if the digests are equal.
+    fn _equal<'py>(&self, py: Python<'py>, other: &Column) -> Bound<'py, PyBytes> {
+        let equal: Vec<u8> = self.values().zip(other.values()).map(|(one, other)| (one == other).into()).collect();
+        PyBytes::new(py, &equal)
+    }
+
+    #[getter]
+    fn _index(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.index.as_ref().map(|index| index.clone_ref(py))
+    }
+
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, column) = (this.py(), this.get());
+        let pickled = |array: &ArrayData| -> Pickled<'py> {
+            let nulls = array.nulls().map(|nulls| nulls.iter().map(u8::from).collect::<Vec<_>>());
+            let nulls = nulls.map(|nulls| PyBytes::new(py, &nulls));
+            (array.len(), nulls, PyBytes::new(py, digests::all(array)))
+        };
+        let arrays: Vec<_> = column.arrays.iter().map(pickled).collect();
+        let nbytes = match column.field.data_type() {
+            DataType::FixedSizeBinary(nbytes) => Some(*nbytes),
+            _ => None,
+        };
+        let arguments = (column.name(), nbytes, arrays, column._index(py)).into_pyobject(py)?;
+        Ok((this.get_type().getattr("_of")?, arguments))
+    }
+
+    /// The column that was pickled.
+    #[staticmethod]
+    fn _of(name: &str, nbytes: Option<i32>, arrays: Vec<Pickled<'_>>, index: Option<Py<PyAny>>) -> PyResult<Column> {
+        let kind = nbytes.map_or(DataType::Utf8, DataType::FixedSizeBinary);
+        let array = |(nrows, valid, values): Pickled<'_>| {
+            digests::array(&kind, nrows, valid.as_ref().map(|valid| valid.as_bytes()), values.as_bytes())
+                .ok_or_else(|| PyValueError::new_err("the pickle of a Column is damaged"))
+        };
+        let arrays = arrays.into_iter().map(array).collect::<PyResult<_>>()?;
+        Ok(Column { arrays, field: Arc::new(Field::new(name, kind, true)), index })
+    }
+
     /// A polars.Series, without a copy of the digests.
     fn to_polars<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         digests::convert(this, "to_polars")?.call1((this,))
     }
 
-    /// A pandas.Series with a new index. It needs pyarrow.
+    /// A pandas.Series with the index of what was hashed, if that was of pandas. It needs pyarrow.
     fn to_pandas<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         digests::convert(this, "to_pandas")?.call1((this,))
     }
@@ -133,10 +235,16 @@ impl Column {
         self.field.name()
     }
 
+    /// pandas leaves `series == column` to this class, whose priority is higher than that of a frame.
+    #[classattr]
+    fn __pandas_priority__() -> u32 {
+        5000
+    }
+
     /// The form of the digests: "hex" or "binary".
     #[getter]
     fn output(&self) -> &'static str {
-        if *self.field.data_type() == DataType::Utf8 { "hex" } else { "binary" }
+        if self.is_hex() { "hex" } else { "binary" }
     }
 
     fn __len__(&self) -> usize {
@@ -186,6 +294,9 @@ struct ColumnReader {
     /// None: a stream of the interface has it.
     digester: Mutex<Option<Digester>>,
     field: Arc<Field>,
+    /// The index of pandas that the values have, and the number of rows that were read.
+    index: Option<Py<PyAny>>,
+    nread: AtomicUsize,
 }
 
 impl ColumnReader {
@@ -246,8 +357,11 @@ impl ColumnReader {
         let next = |digester: &mut Option<Digester>| {
             digester.as_mut().ok_or_else(read_before)?.next(false, &mut Signals::new())
         };
-        let array = py.detach(|| self.with(next))?;
-        Ok(array.map(|array| Column { arrays: vec![array], field: self.field.clone() }))
+        let Some(array) = py.detach(|| self.with(next))? else { return Ok(None) };
+        let first = self.nread.fetch_add(array.len(), Ordering::Relaxed) as isize;
+        let rows = PySlice::new(py, first, first + array.len() as isize, 1);
+        let index = self.index.as_ref().map(|index| index.bind(py).get_item(rows).map(Bound::unbind)).transpose()?;
+        Ok(Some(Column { arrays: vec![array], field: self.field.clone(), index }))
     }
 
     fn __repr__(&self) -> String {
@@ -286,7 +400,9 @@ fn sources(arguments: &Bound<'_, PyTuple>, field: Option<&str>) -> PyResult<Vec<
 /// Returns the digests of an Arrow column's values, or of the rows of a table or of several columns, as an Arrow column;
 /// with stream=True as a reader of parts of one.
 #[pyfunction]
-#[pyo3(signature = (name, /, *columns, output="hex", salt=None, key=None, length=None, threads=0, stream=false, field=None))]
+#[pyo3(signature = (
+    name, /, *columns, output="hex", salt=None, key=None, length=None, threads=0, stream=false, field=None, index=None
+))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
 fn column<'py>(
     py: Python<'py>,
@@ -299,6 +415,7 @@ fn column<'py>(
     threads: usize,
     stream: bool,
     field: Option<&str>,
+    index: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let is_hex = match output {
         "hex" => true,
@@ -310,6 +427,9 @@ fn column<'py>(
     let nthreads = nthreads(threads);
     let salt = salt.map(|salt| Data::named(&salt, "salt")).transpose()?;
     let key = key.map(|key| Data::named(&key, "key")).transpose()?;
+    if key.as_ref().is_some_and(|key| key.bytes().is_empty()) {
+        return Err(PyValueError::new_err("the key is empty: everybody has it. Leave it out if none is wanted"));
+    }
     let digest = match &key {
         None => Digest::Plain(Function::named(name, length)?),
         Some(_) if length.is_some() => {
@@ -334,7 +454,8 @@ fn column<'py>(
     let field = Arc::new(Field::new(name, plan.kind(), true));
     let mut digester = Digester::new(sources, plan, nthreads);
     if stream {
-        return Ok(Bound::new(py, ColumnReader { digester: Mutex::new(Some(digester)), field })?.into_any());
+        let reader = ColumnReader { digester: Mutex::new(Some(digester)), field, index, nread: AtomicUsize::new(0) };
+        return Ok(Bound::new(py, reader)?.into_any());
     }
     let mut arrays = py.detach(|| {
         let mut signals = Signals::new();
@@ -343,7 +464,7 @@ fn column<'py>(
     if arrays.is_empty() {
         arrays.push(ArrayData::new_empty(field.data_type()));
     }
-    Ok(Bound::new(py, Column { arrays, field })?.into_any())
+    Ok(Bound::new(py, Column { arrays, field, index })?.into_any())
 }
 
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -66,6 +66,8 @@ def uses() -> None:
     values: list[str | bytes | None] = column[1:].to_pylist() + [column[0]] + list(column)
     series = pyhashloom.polars.SeriesDigests(series).digest("sha256", output="binary")
     print(values, column.name, column.output, column.to_polars(), column.to_pandas(), numpy.asarray(column))
+    print(column[column != column[::1]], column == "a", column.equals(column), column.to_list(), column.to_numpy())
+    pyhashloom.column("sha256", polars.LazyFrame({"a": [1]}), field="a").to_arrow()
     reader: pyhashloom.ColumnReader = pyhashloom.column("sha256", polars.Series(["a"]), stream=True)
     pyhashloom.duckdb.register(duckdb.connect(), "tag_", key=b"k")
     expression: polars.Expr = pyhashloom.polars.Digests(polars.col("a")).sha256()
@@ -110,7 +112,7 @@ def errors() -> None:
     pyhashloom.shake_256(b"abc").digest()  # type: ignore[call-arg] # pyright: ignore
     pyhashloom.many("sha256", [b""], output=b"hex")  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
-    pyhashloom.column("sha256", [b"a"])  # type: ignore[call-overload] # pyright: ignore
+    pyhashloom.column("sha256", [b"a"])  # type: ignore[arg-type] # pyright: ignore
     pyhashloom.pbkdf2_hmac("sha256", "password", b"", 1)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     key = slh_dsa.SigningKey.generate(128)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     key.verifying_key.sign(b"m")  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]

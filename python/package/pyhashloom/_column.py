@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
-    from ._hashloom import _ArrowArray, _ArrowStream
+    from ._hashloom import _Columns
 
     _Result = TypeVar("_Result", covariant=True)
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     def column(
         name: str,
         /,
-        *columns: _ArrowStream | _ArrowArray,
+        *columns: _Columns,
         output: Literal["hex", "binary"] = "hex",
         salt: Buffer | None = None,
         key: Buffer | None = None,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     def column(
         name: str,
         /,
-        *columns: _ArrowStream | _ArrowArray,
+        *columns: _Columns,
         output: Literal["hex", "binary"] = "hex",
         salt: Buffer | None = None,
         key: Buffer | None = None,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 def column(
     name: str,
     /,
-    *columns: _ArrowStream | _ArrowArray,
+    *columns: _Columns,
     output: Literal["hex", "binary"] = "hex",
     salt: Buffer | None = None,
     key: Buffer | None = None,
@@ -73,29 +73,29 @@ def column(
 ) -> Any:
     """Returns a column with the digest of each value of a column, or of each row of several columns or of a table.
 
-    Columns are whatever has Arrow's PyCapsule interface (pyarrow, polars, DuckDB and others), and those of pandas. A
-    pandas index is hashed too if ``index`` says so, as the last column. The bytes of a value are those of the text or
-    bytes, or of the integer (little-endian); the bytes of a row are those of docs/rows.md, whatever its types.
+    Columns are whatever has Arrow's PyCapsule interface (pyarrow, polars, DuckDB and others), those of pandas, datasets
+    and scanners of pyarrow, lists and iterators of its record batches, and lazy frames of polars. A pandas index is
+    hashed too if ``index`` says so, as the last column; the result has it in any case, for to_pandas(). The bytes of a
+    value are those of the text or bytes, or of the integer as in a row; the bytes of a row are those of docs/rows.md,
+    whatever its types.
 
     ``output`` is "hex" for texts of hexadecimal digits or "binary". ``salt`` is put before each value; with ``key`` the
     digests are tags of HMAC. ``length``: bytes of a digest of SHAKE. ``threads``: the most threads; 0 means one for
     each CPU. ``field`` names the column of a table, frame or reader whose values are hashed, and not the rows.
     ``stream`` makes a ColumnReader: digests of one of the producer's arrays at a time, as they are asked for.
 
-    TypeError: no column, or a type that has no digest. ValueError: columns of different lengths, a damaged array, a
-    name or output that there is not, a salt and a key.
+    TypeError: no column, or a type that has no digest. ValueError: columns of different lengths or pandas indexes, a
+    damaged array, a name or output that there is not, a salt and a key, an empty key.
 
     >>> import pyarrow
     >>> column("sha1", pyarrow.array(["abc", None])).to_pylist()
     ['a9993e364706816aba3e25717850c26c9cd0d89d', None]
     """
-    from ._convert import from_pandas
+    from ._convert import arguments
 
-    values = [from_pandas(value, index) for value in columns]
-    if index and not any(found is not value for found, value in zip(values, columns)):
-        raise ValueError("index=True, but no column is of pandas: nothing else has an index")
+    values, labels = arguments(columns, index, field)
     return _column(name, *values, output=output, salt=salt, key=key, length=length, threads=threads, stream=stream,
-                   field=field)
+                   field=field, index=labels)
 
 
 class Methods(_Namespace["_Result"]):

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import html
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from typing import Any
 
 from ._hashloom import Column
@@ -24,6 +26,29 @@ def numpy_array(column: Column, dtype: Any, copy: bool | None) -> Any:
     return values if dtype is None else values.astype(dtype)
 
 
+def equal(column: Column, other: Any, wanted: bool) -> Any:
+    """Column.__eq__, or if not wanted __ne__: numpy's array of bools, of a value or of as many as the column has."""
+    import numpy
+
+    if isinstance(other, (Column, str, bytes)):
+        output = other.output if isinstance(other, Column) else "hex" if isinstance(other, str) else "binary"
+        if output != column.output:
+            raise TypeError(f"digests of output {column.output!r} are not comparable with {output!r}: make both alike")
+    is_array = hasattr(other, "__len__") and not isinstance(other, (str, bytes))
+    if is_array and len(other) != len(column):
+        raise ValueError(f"a column of {len(column)} digests, compared with {len(other)} values: expected as many")
+    if isinstance(other, Column):
+        equals = numpy.frombuffer(bytearray(column._equal(other)), dtype=bool)
+    else:
+        if _index(other) is not None:
+            other = _pyarrow().Array.from_pandas(other)  # its nulls are None
+        if hasattr(other, "to_pylist"):
+            other = other.to_pylist()
+        others = other if is_array else repeat(other)
+        equals = numpy.fromiter((one == each for one, each in zip(column, others)), dtype=bool, count=len(column))
+    return equals if wanted else ~equals
+
+
 def arrow_array(column: Column, kind: Any) -> Any:
     """Column.__arrow_array__."""
     array = _pyarrow().chunked_array(column)
@@ -38,10 +63,11 @@ def to_polars(column: Column) -> Any:
 
 
 def to_pandas(column: Column, *, like: Any = None) -> Any:
-    """Column.to_pandas. ``like``: the Series that the values came from, with its index, name and kind of dtype."""
+    """Column.to_pandas. ``like``: the Series that the values came from, with its name and kind of
+    dtype."""
     import pandas
 
-    index, name = (None, column.name or None) if like is None else (like.index, like.name)
+    name = column.name or None if like is None else like.name
     array = arrow_array(column, None)
     is_text = column.output == "hex"
     if like is not None and isinstance(like.dtype, pandas.ArrowDtype):
@@ -52,7 +78,7 @@ def to_pandas(column: Column, *, like: Any = None) -> Any:
         values = pandas.array(array, dtype="str")
     else:
         values = numpy_array(column, None, None)
-    return pandas.Series(values, index=index, name=name)
+    return pandas.Series(values, index=column._index, name=name)
 
 
 def to_html(column: Column) -> str:
@@ -73,17 +99,121 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def from_pandas(value: Any, index: bool) -> Any:
-    """What ``column`` hashes of its argument: a frame or a series of pandas without its index, if that is not wanted.
-    All others stay as they are."""
+def arguments(columns: tuple[Any, ...], index: bool, field: str | None) -> tuple[list[Any], Any]:
+    """What ``column`` hashes of its arguments, and the index that those of pandas have."""
+    values, labels, first = [], None, 0
+    for place, value in enumerate(columns, 1):
+        own = _index(value)
+        if own is not None and labels is not None and own is not labels and not labels.equals(own):
+            cure = "align them, or reset_index(drop=True)"
+            raise ValueError(f"columns {first} and {place} have different indexes: {cure}")
+        if own is not None and labels is None:
+            labels, first = own, place
+        if own is None:
+            values.append(_from_others(value, field))
+            continue
+        pyarrow = _pyarrow()
+        try:
+            values.append(_from_pandas(value, index))
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as error:
+            reason = ": ".join(map(str, error.args))
+            raise TypeError(f"column {place}: {reason}: cast it, as by .astype(str)") from error
+    if index and labels is None:
+        raise ValueError("index=True, but no column is of pandas: nothing else has an index")
+    return values, labels
+
+
+def _index(value: Any) -> Any:
+    """The index of a frame or series of pandas; of an index, itself."""
     # Whoever has an object of pandas has imported it.
     pandas = sys.modules.get("pandas")
     if pandas is None or not hasattr(pandas, "Index"):
-        return value
+        return None
+    if isinstance(value, (pandas.DataFrame, pandas.Series)):
+        return value.index
+    return value if isinstance(value, pandas.Index) else None
+
+
+def _from_pandas(value: Any, index: bool) -> Any:
+    """A frame, series or index of pandas in Arrow, without its index, if that is not wanted."""
+    import pandas
+
     if isinstance(value, pandas.Series) and index:
         value = value.to_frame("" if value.name is None else value.name)
     if isinstance(value, pandas.DataFrame):
-        return _pyarrow().Table.from_pandas(value, preserve_index=index)
-    if isinstance(value, (pandas.Series, pandas.Index)):
-        return _pyarrow().Array.from_pandas(value)
-    return value
+        table = _pyarrow().Table.from_pandas(value, preserve_index=index)
+        for place, dtype in enumerate(value.dtypes):
+            if dtype == object:
+                _refuse_sets(value.iloc[:, place], table.schema.field(place))
+        return table
+    array = _pyarrow().Array.from_pandas(value)
+    if value.dtype == object:
+        _refuse_sets(value, _pyarrow().field("" if value.name is None else str(value.name), array.type))
+    return array
+
+
+def _refuse_sets(values: Any, field: Any) -> None:
+    if _has_sets(values, field.type):
+        raise TypeError(
+            f"column {field.name!r}: a set has no order, and its digest would be another in each process: sort it, as "
+            "by .map(sorted)"
+        )
+
+
+def _has_sets(values: Iterable[Any], kind: Any) -> bool:
+    """Whether a value that Arrow takes for a list is a set."""
+    types = _pyarrow().types
+    if types.is_list(kind):
+        values = [value for value in values if hasattr(value, "__iter__")]
+        is_one = any(isinstance(value, (set, frozenset)) for value in values)
+        return is_one or (types.is_nested(kind.value_type) and _has_sets(chain.from_iterable(values), kind.value_type))
+    if types.is_struct(kind):
+        values = [value for value in values if isinstance(value, dict)]
+        return any(_has_sets((value.get(field.name) for value in values), field.type) for field in kind)
+    return False
+
+
+def _from_others(value: Any, field: str | None) -> Any:
+    """What has Arrow's interface for a dataset, a scanner, record batches in a list or iterator, or a lazy frame. All
+    others stay as they are. TypeError for polars' Object, whose Arrow form has addresses instead of values."""
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(value, (polars.Series, polars.DataFrame, polars.LazyFrame)):
+        if isinstance(value, polars.LazyFrame):
+            value = (value if field is None else value.select(field)).collect()
+        schema = {value.name: value.dtype} if isinstance(value, polars.Series) else value.schema
+        for name, dtype in schema.items():
+            if dtype == polars.Object and field in (None, name):
+                raise TypeError(
+                    f"column {name!r}: an Object of polars has no bytes but the addresses of its values: "
+                    f"cast it, as by pl.col({name!r}).map_elements(str, return_dtype=pl.String), or for UUIDs by "
+                    "map_elements(lambda value: value.bytes, return_dtype=pl.Binary)"
+                )
+        return value
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
+        return value
+    if hasattr(value, "scanner") and hasattr(value, "schema"):
+        value = value.scanner(columns=None if field is None else [field])
+    if hasattr(value, "to_reader"):
+        return value.to_reader()
+    return _reader(value) if isinstance(value, (list, tuple, Iterator)) else value
+
+
+def _reader(value: Any) -> Any:
+    """A reader of record batches or tables of one schema; the value itself if the first in it is none."""
+    values = iter(value)
+    first = next(values, None)
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is None or not isinstance(first, (pyarrow.RecordBatch, pyarrow.Table)):
+        return value
+    wanted = first.schema
+
+    def batches() -> Iterator[Any]:
+        for place, batch in enumerate(chain([first], values)):
+            if not isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table)):
+                raise TypeError(f"batch {place}: expected a record batch of pyarrow, found {type(batch).__name__}")
+            # A reader believes that all batches have its types.
+            if not batch.schema.equals(wanted):
+                raise ValueError(f"batch {place} has other columns than the first: {batch.schema}; expected {wanted}")
+            yield from batch.to_batches() if isinstance(batch, pyarrow.Table) else [batch]
+
+    return pyarrow.RecordBatchReader.from_batches(wanted, batches())

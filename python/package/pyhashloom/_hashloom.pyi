@@ -3,7 +3,7 @@
 # typing_extensions along; where numpy is not installed they take its arrays for Any.
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, final, overload
 
 import numpy
@@ -94,6 +94,13 @@ class _ArrowStream(Protocol):
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
 
+_Bools: TypeAlias = numpy.typing.NDArray[numpy.bool_]
+
+class _Lazy(Protocol):
+    def collect_schema(self) -> Any: ...
+
+_Columns: TypeAlias = _ArrowStream | _ArrowArray | _Lazy | Iterable[_ArrowArray] | Iterable[_ArrowStream]
+
 @final
 class Column:
     """A column of digests, by the Arrow PyCapsule interface."""
@@ -106,10 +113,29 @@ class Column:
     def null_count(self) -> int: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[str | bytes | None]: ...
+    # numpy's arrays have __index__, too.
+    @overload
+    def __getitem__(  # type: ignore[overload-overlap] # pyright: ignore
+        self, key: Sequence[int] | numpy.typing.NDArray[Any], /
+    ) -> numpy.typing.NDArray[Any]: ...
     @overload
     def __getitem__(self, key: SupportsIndex, /) -> str | bytes | None: ...
     @overload
     def __getitem__(self, key: slice, /) -> Column: ...
+    def __eq__(self, other: object, /) -> _Bools: ...  # type: ignore[override] # pyright: ignore
+    def __ne__(self, other: object, /) -> _Bools: ...  # type: ignore[override] # pyright: ignore
+    __pandas_priority__: int
+    __hash__: None  # type: ignore[assignment] # pyright: ignore
+    def equals(self, other: object) -> bool: ...
+    def to_list(self) -> list[str | bytes | None]: ...
+    def to_numpy(self) -> numpy.typing.NDArray[Any]: ...
+    def to_arrow(self) -> Any: ...
+    def _equal(self, other: Column) -> bytes: ...
+    @staticmethod
+    def _of(name: str, nbytes: int | None, arrays: list[tuple[int, bytes | None, bytes]], index: Any) -> Column: ...
+    @property
+    def _index(self) -> Any: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     def to_pylist(self) -> list[str | bytes | None]: ...
     def to_pandas(self) -> Any: ...
     def to_polars(self) -> Any: ...
@@ -404,7 +430,7 @@ def rows(
 def column(
     name: str,
     /,
-    *columns: _ArrowStream | _ArrowArray,
+    *columns: _Columns,
     output: Literal["hex", "binary"] = "hex",
     salt: _Data | None = None,
     key: _Data | None = None,
@@ -412,6 +438,7 @@ def column(
     threads: int = 0,
     stream: bool = False,
     field: str | None = None,
+    index: Any = None,
 ) -> Any: ...
 def hmac_new(
     key: _Data, msg: _Data | None = None, digestmod: _Digestmod | None = None

@@ -9,6 +9,7 @@
 'a9993e364706816aba3e25717850c26c9cd0d89d'
 """
 
+import contextlib
 from typing import Any
 
 import duckdb
@@ -24,7 +25,7 @@ def register(
 ) -> None:
     """Adds functions to a connection: ``hl_sha256(text)`` and, for BLOB, ``hl_sha256_blob(bytes)``, and the same of
     each algorithm. The result is hexadecimal digits, and NULL for NULL. With ``salt`` or ``key`` they are those of
-    pyhashloom.column; another prefix keeps such functions apart.
+    pyhashloom.column; another prefix keeps such functions apart. Functions that were added before are replaced.
     """
 
     def function(name: str) -> Any:
@@ -34,7 +35,10 @@ def register(
 
         return of_array
 
+    column("sha256", pyarrow.array([], pyarrow.string()), salt=salt, key=key)  # errors are raised here, not by a query
     create: Any = connection.create_function  # its types do not know the names of types and kinds
     for name in sorted(algorithms_guaranteed):
         for kind, ending in ("VARCHAR", ""), ("BLOB", "_blob"):
+            with contextlib.suppress(duckdb.InvalidInputException):
+                connection.remove_function(prefix + name + ending)
             create(prefix + name + ending, function(name), [kind], "VARCHAR", type="arrow")

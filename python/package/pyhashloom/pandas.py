@@ -51,4 +51,4 @@ class FrameDigests(Methods[Any]):
         self._frame = frame
 
     def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> Any:
-        return to_pandas(of(self._frame)).set_axis(self._frame.index)
+        return to_pandas(of(self._frame))

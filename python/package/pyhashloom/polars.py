@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Digests in polars: ``import pyhashloom.polars`` adds ``hashloom`` to expressions, series and frames.
+"""Digests in polars: ``import pyhashloom.polars`` adds ``hashloom`` to expressions, series, frames and lazy frames.
 
 >>> import polars as pl
 >>> import pyhashloom.polars
@@ -22,7 +22,7 @@ import polars as pl
 from ._column import Methods
 from ._hashloom import Column
 
-__all__ = ["Digests", "FrameDigests", "SeriesDigests"]
+__all__ = ["Digests", "FrameDigests", "LazyFrameDigests", "SeriesDigests"]
 
 
 @pl.api.register_expr_namespace("hashloom")
@@ -37,6 +37,7 @@ class Digests(Methods[pl.Expr]):
         self._expression = expression
 
     def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> pl.Expr:
+        of(pl.Series([], dtype=pl.String))  # a wrong name or key is an error here, and not of the query
         kind: Any = pl.String if output == "hex" else pl.Binary
         values = self._expression
         return values.map_batches(lambda series: pl.Series(of(series)), return_dtype=kind, is_elementwise=True)
@@ -69,4 +70,20 @@ class FrameDigests(Methods[pl.Series]):
         self._frame = frame
 
     def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> pl.Series:
-        return pl.Series(name, of(self._frame))
+        return pl.Series(of(self._frame)).alias(name)
+
+
+@pl.api.register_lazyframe_namespace("hashloom")
+class LazyFrameDigests(Methods[pl.LazyFrame]):
+    """A digest for each row of a lazy frame: a lazy frame of one column, which has the name of the algorithm.
+
+    >>> pl.LazyFrame({"x": [1, 2]}).hashloom.sha256().collect().equals(
+    ...     pl.DataFrame({"x": [1, 2]}).hashloom.sha256().to_frame())
+    True
+    """
+
+    def __init__(self, frame: pl.LazyFrame) -> None:
+        self._frame = frame
+
+    def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> pl.LazyFrame:
+        return self._frame.select(Digests(pl.struct(pl.all()))._digest(of, name, output).alias(name))

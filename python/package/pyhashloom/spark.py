@@ -14,11 +14,25 @@ from typing import Literal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DateType,
+    FractionalType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 from . import column
 
 __all__ = ["with_digest"]
+
+# Types whose values have digests in rows only.
+_NOT_ALONE = (ArrayType, BooleanType, DateType, FractionalType, MapType, TimestampType)
 
 
 def with_digest(
@@ -35,13 +49,20 @@ def with_digest(
     (``struct("price")``), make a digest of each row, of any types.
 
     The frame's rows go to Python and back as Arrow (mapInArrow), with all their columns: select what is needed first.
-    ValueError if a column is missing or ``into`` exists; a type that has no digest fails the job with a TypeError.
+    ValueError if a column is missing or ``into`` exists, or name or key is wrong; TypeError for a type without digest.
     """
     missing = [wanted for wanted in columns if wanted not in frame.columns]
     if missing or not columns:
         raise ValueError(f"no column {missing[0]!r}: there are {frame.columns}" if columns else "expected a column")
     if into in frame.columns:
         raise ValueError(f"the column {into!r} exists already: choose another name with into=")
+    # Errors are raised here, and not in the job.
+    column(name, pa.array([], pa.string()), output=output, salt=salt, key=key)
+    if len(columns) == 1 and isinstance(only := frame.schema[columns[0]].dataType, _NOT_ALONE):
+        raise TypeError(
+            f"the column {columns[0]!r} is of {only.simpleString()}, which has no digest alone: cast it, or give "
+            f"struct({columns[0]})"
+        )
     kind = StringType() if output == "hex" else BinaryType()
     schema = StructType([*frame.schema.fields, StructField(into, kind, True)])
 

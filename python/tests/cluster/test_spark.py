@@ -148,4 +148,4 @@ def test_errors(spark):
     with pytest.raises(ValueError, match="expected a column"):
         pyhashloom.spark.with_digest(frame)
     with pytest.raises(Exception, match="cast it"):
-        pyhashloom.spark.with_digest(frame.selectExpr("id / 2.5 as x"), "x").collect()
+        pyhashloom.spark.with_digest(frame.selectExpr("id / 2.5 as x"), "x")
