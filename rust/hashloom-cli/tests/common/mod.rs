@@ -267,5 +267,14 @@ pub fn is_trusted(folder: &Path) -> bool {
 /// Opens the progress of checks of torrents that is kept in a file.
 pub fn checkpoint(path: &Path) -> hashloom_torrent::Checkpoint {
     use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
-    Checkpoint::new(State::at(path, Checkpoint::SUBJECT).unwrap())
+    // A process that another test is starting has this one's files, and the lock, until it runs its program.
+    let began = std::time::Instant::now();
+    loop {
+        match State::at(path, Checkpoint::SUBJECT) {
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock && began.elapsed().as_secs() < 20 => {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            state => return Checkpoint::new(state.unwrap()),
+        }
+    }
 }
