@@ -130,7 +130,7 @@ pub const HL_MESSAGE_MAX_NBYTES: u64 = (1 << 61) - 1;
 /// Room for any exported stream of this and later versions, in bytes.
 pub const HL_EXPORT_MAX_NBYTES: usize = 640;
 /// The stack that one call of any kernel takes at most, in bytes, in an optimised build.
-pub const HL_KERNEL_STACK_NBYTES: usize = 5120;
+pub const HL_KERNEL_STACK_NBYTES: usize = 5376;
 /// The most messages that one call of a kernel advances.
 pub const HL_LANES_MAX: usize = 16;
 

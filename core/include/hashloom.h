@@ -193,7 +193,7 @@ HL_API const hl_alg_info *hl_alg_named(const char *name);
  * These calls take HL_SHA1DC: hl_hash, hl_hash_many, hl_hash_rows, hl_hash_many_with, hl_kernel_chosen, hl_run without
  * keys, `again` and is_secret (how long a call takes depends on the messages), hl_init with hl_update, hl_final and
  * their _many, hl_export and hl_import. Others do not know it (HL_EALG), and it is not among those of hl_alg_at. Kernels
- * are those of SHA-1. */
+ * are those of SHA-1. A library compiled with HL_NO_SHA1DC lacks it. */
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 
@@ -473,7 +473,7 @@ typedef struct hl_kernel {
 #define HL_LANES_MAX 16
 /* Upper bound of the stack of one call of any kernel, in an optimised build. Callers with small stacks, such as Go, can
  * reserve it. */
-#define HL_KERNEL_STACK_NBYTES 5120
+#define HL_KERNEL_STACK_NBYTES 5376
 
 /* Kernel i, i = 0 .. hl_kernel_count() - 1, whether this machine can run it or not; NULL beyond. A kernel may be called
  * if (kernel->isas & hl_isas_available()) != 0. One that the build leaves out (HL_ALGORITHMS, HL_ISAS) has no functions,

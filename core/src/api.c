@@ -17,12 +17,12 @@ static const hl_alg_info algs[] = {
     {name, HL_##NAME, HL_BODY_##body, digest_nbytes, block_nbytes, \
      SHIFT(block_nbytes, ending), WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
 #include "algorithms.def"
-#if HLI_ALG(sha1) /* behind those that are counted */
+#if HLI_SHA1DC /* behind those that are counted */
     {"sha1dc", HL_SHA1DC, HL_BODY_SHA1, HL_SHA1DC_DIGEST_NBYTES, 64, 6, 4, 6, 1, hli_sha1_iv, STRENGTHENED},
 #endif
 };
 _Static_assert((int)NWORDS_OF_BLAKE3 == (int)NWORDS_BLAKE3, "core.h knows BLAKE3 by the number of its words");
-enum { NALGS = sizeof algs / sizeof algs[0], ALG_COUNT = NALGS - HLI_ALG(sha1) };
+enum { NALGS = sizeof algs / sizeof algs[0], ALG_COUNT = NALGS - HLI_SHA1DC };
 
 size_t hl_alg_count(void)
 {

@@ -186,9 +186,16 @@ extern const uint32_t hli_sm3_k[64] HLI_HIDDEN;
 
 /* SHA-1 that finds collision attacks (sha1dc.c): its state has a sixth word, which is HLI_IS_ATTACK after a block of an
  * attack, 0 before. Its blocks all take hli_advance_lanes. */
+#ifndef HLI_SHA1DC
+#  if HLI_ALG(sha1) && !defined(HL_NO_SHA1DC)
+#    define HLI_SHA1DC 1
+#  else
+#    define HLI_SHA1DC 0
+#  endif
+#endif
 HLI_INLINE int hli_finds_attacks(const hl_alg_info *alg)
 {
-    return HLI_ALG(sha1) && alg->alg == HL_SHA1DC;
+    return HLI_SHA1DC && alg->alg == HL_SHA1DC;
 }
 #define HLI_IS_ATTACK UINT32_C(0x01000000) /* big-endian: a byte, 1, behind SHA-1's digest */
 

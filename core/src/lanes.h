@@ -449,7 +449,7 @@ HLI_HIDDEN int hli_spares_power(const struct hli_plan *plan, const hl_messages *
 
 /* Depth to which the stack is burned below the driver's calls that hashed secrets, in addition to the kernel's own
  * stack: after one message in a kernel of one lane, and after all else. test/remains.c searches for what these miss. */
-enum { HLI_ONE_NBYTES = 1056, HLI_MANY_NBYTES = 6080 };
+enum { HLI_ONE_NBYTES = 1056, HLI_MANY_NBYTES = 5824 };
 
 /* Overwrites what one message has left below the caller's frame. */
 HLI_INLINE void hli_forget_one(const hl_kernel *kernel)

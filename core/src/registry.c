@@ -243,8 +243,8 @@ struct hli_edges hli_choose_edges(uint32_t word)
 }
 
 const struct hli_detector hli_detectors[] = {
-    {HLI_ALG(sha1) ? hli_sha1dc_possible_scalar : 0, 1, 1, ISA_scalar},
-#define DETECT(isa, nlanes, from) {HLI_ALG(sha1) && HLI_ISA(isa) ? hli_sha1dc_possible_##isa : 0, nlanes, from, ISA_##isa},
+    {HLI_SHA1DC ? hli_sha1dc_possible_scalar : 0, 1, 1, ISA_scalar},
+#define DETECT(isa, nlanes, from) {HLI_SHA1DC && HLI_ISA(isa) ? hli_sha1dc_possible_##isa : 0, nlanes, from, ISA_##isa},
 #include "registry.def"
 };
 

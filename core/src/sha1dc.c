@@ -13,7 +13,7 @@
  */
 #include "lanes.h"
 
-#if HLI_ALG(sha1)
+#if HLI_SHA1DC
 
 #if !defined(__clang__)
 /* gcc 12 would load two words at once that were just stored one by one, which no CPU forwards, and would add the

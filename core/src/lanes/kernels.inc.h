@@ -265,7 +265,9 @@ struct given {
 #endif
 #if HLI_ALG(sha1) && !LV_ONLY
 #  include "../alg/sha1.lanes.h"
-#  include "../alg/sha1dc.lanes.h"
+#  if HLI_SHA1DC
+#    include "../alg/sha1dc.lanes.h"
+#  endif
 #endif
 #define SHA2_WORD 32
 #if HLI_ALG(sha256) && !LV_ONLY
