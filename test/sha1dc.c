@@ -353,8 +353,12 @@ static void check_refusals(void)
 int main(int argc, char **argv)
 {
     test_start(argc, argv);
-    if (!test_alg(HL_SHA1, "SHA-1 that finds collision attacks"))
+    if (!test_alg(HL_SHA1, "SHA-1 that finds collision attacks")) {
+        hl_ctx ctx;
+        test_case("a library without SHA-1");
+        CHECK(hl_init(&ctx, HL_SHA1DC) == HL_EALG, "it is there");
         return test_end();
+    }
     test_case("vectors/sha1dc");
     for (size_t f = 0; f < NFILES; f++) {
         char path[400];
