@@ -714,14 +714,15 @@ HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *b
             hli_copy(to + nheld, message.data, message_nbytes);
     }
     if (n < HLI_FEW && n < left) /* more fit beside others */
-        return 0;
+        n = 0;
     if (n > HLI_LANES && n < left)
         n -= n % HLI_LANES;
     window.n = 0;
     part.first.begin = &begin->state;
     part.first.begin_nbytes = begin->nbytes - nheld;
     part.digests = plan->digests + first * plan->digest_stride;
-    hash_in(&part, &(hl_messages){HL_ROWS, 0, n, room, nbytes, nbytes}, &window);
+    if (n != 0)
+        hash_in(&part, &(hl_messages){HL_ROWS, 0, n, room, nbytes, nbytes}, &window);
     if (plan->is_secret)
         hli_wipe(room, sizeof window.states);
     return n;
