@@ -33,9 +33,26 @@ async function forAll(items, atOnce, work) {
     await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, one));
 }
 
-// A small file, whole. A file that was changed, moved or made shorter since it was chosen is an error.
-async function readWhole(file, nbytes) {
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    if (bytes.length !== nbytes) throw new DOMException("the file has another length", "NotReadableError");
-    return bytes;
+// Small files, whole. What is asked for at once is read by one call: for each call the browser opens a pipe to another
+// process. A file that was changed, moved or made shorter since it was chosen is an error.
+let wanted = [];
+function readWhole(file, nbytes) {
+    return new Promise((resolve, reject) => {
+        if (wanted.push({ file, nbytes, resolve, reject }) === 1) queueMicrotask(readWanted);
+    });
+}
+
+async function readWanted() {
+    const own = wanted, length = own.reduce((sum, { nbytes }) => sum + nbytes, 0);
+    wanted = [];
+    const whole = own.length === 1 ? null : await new Blob(own.map(({ file }) => file)).arrayBuffer().catch(() => null);
+    let at = 0;
+    for (const { file, nbytes, resolve, reject } of own) {
+        if (whole?.byteLength === length) resolve(new Uint8Array(whole, at, nbytes));
+        else file.arrayBuffer().then((bytes) => {
+            if (bytes.byteLength !== nbytes) throw new DOMException("the file has another length", "NotReadableError");
+            resolve(new Uint8Array(bytes));
+        }).catch(reject);
+        at += nbytes;
+    }
 }
