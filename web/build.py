@@ -12,6 +12,7 @@ import base64
 import hashlib
 import json
 import pathlib
+import re
 import struct
 import sys
 import zlib
@@ -41,14 +42,15 @@ MARGIN = 0.2
 def page(module, head="", of_site=""):
     """The page's text and its policy."""
     script, worker = ("".join((HERE / name).read_text() for name in names).strip()
-                      for names in (["shared.js", "page.js", "make.js", "several.js", "installed.js"],
+                      for names in (["shared.js", "page.js", "digests.js", "make.js", "several.js", "installed.js"],
                                     ["shared.js", "worker.js"]))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (f"default-src 'none'; script-src 'sha256-{digest}' 'wasm-unsafe-eval'; "
               f"worker-src blob:{' ' + chr(39) + 'self' + chr(39) if of_site else ''}; "
               f"style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'{of_site}")
     text = (HERE / "page.html").read_text()
-    for name, value in [("CSP", policy), ("HEAD", head), ("STYLE", (HERE / "page.css").read_text().strip()),
+    version = re.search('^version = "(.*)"$', (HERE.parent / "Cargo.toml").read_text(), re.M)[1]
+    for name, value in [("CSP", policy), ("HEAD", head), ("VERSION", version), ("STYLE", (HERE / "page.css").read_text().strip()),
                         ("SCRIPT", script), ("WORKER", worker),
                         ("WASM", base64.b64encode(module).decode())]:
         assert text.count(f"@{name}@") == 1, f"page.html must have @{name}@ once"

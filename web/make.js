@@ -68,8 +68,8 @@ async function makeOf(own) {
     const worker = new Worker(workerUrl);
     own.workers.push(worker);
     try {
-        const { made, hashes } = await ask(worker, { compiled, source: bytes, digests: digests.buffer }, []);
-        own.made = { bytes: made, hashes, name: torrent.name };
+        const { made, hashes, magnet } = await ask(worker, { compiled, source: bytes, digests: digests.buffer }, []);
+        own.made = { bytes: made, hashes, magnet };
     } catch (error) {
         own.why = error.message;
     }

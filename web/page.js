@@ -17,9 +17,9 @@ const PIECES_MAX = 2048, FILES_MAX = 256;
 const VERDICTS = ["not checked", "right", "wrong", "file missing or too short", "unreadable"];
 const COLOURS = ["unchecked", "right", "wrong", "absent", "unreadable"];
 // Kinds of verdicts on files, in the order of the table, and their classes and names.
-const BAD = 0, GONE = 1, DOUBT = 2, NONE = 3, EXTRA = 4, OK = 5, HIDDEN = 6;
+const BAD = 0, GONE = 1, DOUBT = 2, NONE = 3, EXTRA = 4, OK = 5, NOT_GIVEN = 6, HIDDEN = 7;
 const CLASSES = ["bad", "gone", "doubt", "", "", "ok"];
-const KINDS = ["not right", "missing", "cannot be told", "not checked", "extra", "right"];
+const KINDS = ["not right", "missing", "cannot be told", "not checked", "extra", "right", "not given"];
 // Chromium and WebKit compare a file with the disk at each read; Firefox keeps the length and time that a file had when
 // it was chosen, and reads whatever is there. WebKit compares whole seconds: a file that was written shortly before
 // may be written once more within the same one.
@@ -41,8 +41,8 @@ let check = null;
 
 // ---- Torrents and lists ----
 
-// Reads the torrent or list in a worker, which `stopReading` ends. `algorithm`: of lines that name none, -1 if unknown.
-async function setSource(file, algorithm = -1) {
+// Reads the torrent or list in a worker, which `stopReading` ends.
+async function setSource(file) {
     stopReading();
     cancel();
     setSeveral(null);
@@ -50,7 +50,7 @@ async function setSource(file, algorithm = -1) {
     const own = reading = { name: file.name, worker: null };
     describe();
     try {
-        const made = await readSource(own, file, algorithm);
+        const made = await readSource(own, file);
         if (own !== reading) return;
         source = made;
     } catch (error) {
@@ -67,15 +67,15 @@ function stopReading() {
     reading = null;
 }
 
-async function readSource(own, file, algorithm) {
+async function readSource(own, file) {
     if (file.size > SOURCE_MAX_NBYTES) {
         throw new Error(`a torrent or list has at most ${size(SOURCE_MAX_NBYTES)}; is this one of the files to check?`);
     }
     const bytes = await file.arrayBuffer(), compiled = await module;
     if (own !== reading) return null;
     own.worker = new Worker(workerUrl);
-    const rest = await ask(own.worker, { compiled, parse: bytes, name: file.name, algorithm }, [bytes]);
-    return { name: file.name, file, compiled, algorithm, ...rest };
+    const rest = await ask(own.worker, { compiled, parse: bytes, name: file.name }, [bytes]);
+    return { name: file.name, file, compiled, ...rest };
 }
 
 // Asks a worker one thing.
@@ -141,49 +141,7 @@ const looksLikeSource = (name) =>
     /\.torrent$|sums?(\.txt)?$|\.(hash|hashes|digests?|checksums?)$/i.test(name) ||
     ALGORITHMS.includes(name.toLowerCase().replace(/^.*\./s, ""));
 
-// ---- Digests without a list ----
-
-// All algorithms: { name, tag, nbytes }.
-const algorithms = module.then((compiled) => WebAssembly.instantiate(compiled)).then(({ exports: core }) => {
-    core.algorithms();
-    const bytes = new Uint8Array(core.memory.buffer, core.answer_at(), core.answer_nbytes());
-    return JSON.parse(new TextDecoder().decode(bytes));
-});
-algorithms.then((all) => {
-    $("wanted").append(...all.map(({ tag }, i) => new Option(tag, i)), new Option("every algorithm", "all"));
-    $("wanted").value = all.findIndex(({ name }) => name === "sha256");
-});
-
-// A list of the given files that has no digests yet.
-$("digest").onclick = async () => {
-    const all = await algorithms, wanted = $("wanted").value;
-    const digests = all.map(({ tag }, algorithm) => ({ algorithm, tag, hex: null }))
-        .filter(({ algorithm }) => wanted === "all" || algorithm === Number(wanted));
-    const entries = [...given.keys()].map((name) => ({ name, told: true, digests }));
-    stopReading();
-    cancel();
-    setSeveral(null);
-    sourceProblem = "";
-    const list = { isNew: true, entries, bad: [], nbad: 0, algorithms: all };
-    source = { name: "Digests", compiled: await module, list };
-    await ready();
-};
-
-// Names relative to the folder that all files are in.
-function namesInFolder() {
-    const names = check.rows.map(({ name }) => name), top = names[0].slice(0, names[0].indexOf("/") + 1);
-    return names.every((name) => name.startsWith(top)) ? names.map((name) => name.slice(top.length)) : names;
-}
-
-// The list as sha256sum writes it, or with tags if there are several algorithms.
-function listText() {
-    const names = namesInFolder(), isOne = check.rows[0].digests.length === 1;
-    return check.rows.flatMap((row, i) => (row.digested || []).map(({ algorithm, hex }) => {
-        const name = names[i].replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\r", "\\r");
-        const escape = name === names[i] ? "" : "\\", { tag } = check.source.list.algorithms[algorithm];
-        return isOne ? `${escape}${hex}  ${name}\n` : `${escape}${tag} (${name}) = ${hex}\n`;
-    })).join("");
-}
+// ---- Saving ----
 
 function save(name, content) {
     const link = document.createElement("a");
@@ -192,10 +150,6 @@ function save(name, content) {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-$("save").onclick = () => {
-    const { digests } = check.rows[0];
-    save(digests.length === 1 ? `${digests[0].tag.replaceAll("/", "-")}SUMS` : "CHECKSUMS", listText());
-};
 $("report").onclick = () => {
     save("hashloom-report.json", JSON.stringify(several ? reportOfAll() : report(check), null, 1));
 };
@@ -215,24 +169,6 @@ function report(check) {
         }),
     };
 }
-
-// Compares what somebody pastes with all digests that were computed.
-$("vendor").oninput = () => {
-    const hex = $("vendor").value.match(/[0-9a-f]{32,128}/i)?.[0].toLowerCase() ?? "", { list } = check.source;
-    const same = check.rows.find((row) => row.digested?.some((digest) => digest.hex === hex));
-    const isKnown = check.rows[0].digests.some(({ algorithm }) => 2 * list.algorithms[algorithm].nbytes === hex.length);
-    $("same").className = same ? "ok" : hex && isKnown ? "bad" : "";
-    $("same").textContent = !hex ? ""
-        : same ? `It is that of ${shown(same.name)}`
-        : isKnown ? "No file has this digest"
-        : `It has ${hex.length} digits: choose its algorithm, and compute digests by it`;
-};
-
-$("paste").hidden = !navigator.clipboard?.readText;
-$("paste").onclick = async () => {
-    $("vendor").value = await navigator.clipboard.readText();
-    $("vendor").oninput();
-};
 
 // ---- Choosing and dropping ----
 
@@ -263,7 +199,12 @@ async function setFiles(list, keepsSource = false) {
 // Starts the check once there is everything. A folder that holds its own list or torrent needs no other.
 async function ready() {
     const isFree = source === null && !several && !reading && !sourceProblem && !listing;
+    if (isFree && given.size > 0 && pasted?.list) return beginOf("The digest that was pasted", pasted.list, true);
     const found = isFree && given.size > 1 ? ownSources() : [];
+    if (isFree && given.size > 0 && found.length === 0) {
+        $("wanted").value = isLoose() ? "usual" : "sha256";
+        if (isLoose()) return begin("usual", true);
+    }
     if (found.length === 1) return setSource(found[0].file);
     $("several").hidden = found.length === 0;
     $("own").replaceChildren(new Option("choose one", ""), ...found.map(({ path }) => new Option(shown(path), path)));
@@ -285,6 +226,7 @@ const ALL = "\0";
 
 // Says what there is so far, and what is missing.
 function describe() {
+    compare();
     if (!check || check.ended) for (const id of ["work", "pieces", "verdicts", "notes"]) $(id).hidden = true;
     const problem = sourceProblem || listing?.problem || "";
     if ($("error").textContent !== problem) $("error").textContent = problem;
@@ -298,22 +240,17 @@ function describe() {
     $("found").textContent = several
         ? `${several.items.length} torrents and lists. ${content || "Now choose the folder with the files."}`
         : reading ? `Reading ${reading.name}\u2026`
-        : source !== null ? `${what}: ${contents()}. ${content || "Now choose the folder with the files."}`
-        : content ? `${content} Now choose the torrent or list.` : "";
+        : source?.file || source?.making ? `${what}: ${contents()}. ${content || "Now choose the files."}`
+        : content && (listing || source?.list?.isPasted) ? content
+        : content ? `${content} To check ${given.size === 1 ? "it" : "them"}, paste a digest, or choose a torrent or list.`
+        : "";
+    $("how").hidden = $("example").hidden = $("found").textContent !== "";
     $("stop").hidden = !reading;
     $("without").hidden = given.size === 0 || reading !== null || several !== null || Boolean(source?.file);
     document.title = `${problem ? "Error \u2013 " : ""}hashloom: check files`;
-    const isGuess = ({ algorithm, list }) => algorithm >= 0 || list.entries.some(({ told }) => !told);
-    const guessed = source?.list && !several && isGuess(source);
-    $("guess").hidden = !guessed;
-    if (!guessed) return;
-    const options = [["-1", "by the number of digits"], ...source.list.algorithms.map(({ tag }, i) => [`${i}`, tag])];
-    $("algorithm").replaceChildren(...options.map(([value, text]) => new Option(text, value)));
-    $("algorithm").value = source.algorithm;
 }
 
 function contents() {
-    if (source.list?.isNew) return "no list";
     if (source.list) return `${count(source.list.entries.length, "checksum")}`;
     const { torrent } = source, visible = torrent.flags.reduce((sum, flag) => sum + (flag & PADDING ? 0 : 1), 0);
     return `${torrent.version} torrent, ${count(visible, "file")}, ${count(torrent.piece_count, "piece")} of ` +
@@ -331,7 +268,6 @@ $("own").onchange = () => {
     if (item) setSource(item.file);
     else if ($("own").value === ALL) setAll(ownSources().map(({ file }) => file));
 };
-$("algorithm").onchange = () => setSource(source.file, Number($("algorithm").value));
 $("stop").onclick = () => {
     if (several) return cancelAll();
     sourceProblem = `${reading.name}: reading was cancelled`;
@@ -357,7 +293,14 @@ addEventListener("drop", async (event) => {
     $("zone").classList.remove("over");
     // The items are valid only until this function returns, so all are asked for at once.
     const dropped = [...event.dataTransfer.items].filter((item) => item.kind === "file").map(droppedItem);
+    const text = dropped.length === 0 ? event.dataTransfer.getData("text/plain") : "";
     const tops = (await Promise.all(dropped)).filter((top) => top !== null);
+    if (text) await paste(text);
+    else await takeTops(tops);
+});
+
+// Takes torrents and lists, and the files to check.
+async function takeTops(tops) {
     const sources = tops.filter((top) => top.kind === "file" && looksLikeSource(top.name));
     const others = tops.filter((top) => !sources.includes(top));
     const both = [];
@@ -369,7 +312,7 @@ addEventListener("drop", async (event) => {
     if (sources.length > 0) both.push(Promise.all(sources.map((one) => one.getFile())).then(setSources));
     if (both.length === 0) describe();
     await Promise.all(both);
-});
+}
 
 // A dropped file or folder as a FileSystemHandle, or what is needed of one. Chromium reads dropped folders of a page
 // from file:// only through handles, which leave out files whose names might do harm elsewhere, as x*y and x.lnk.
@@ -408,17 +351,28 @@ function handleOf(entry) {
 
 // Walks a folder without recursion: a stranger's folder may be deep.
 async function walk(top, items, own) {
-    const left = [[top.name, top]];
+    const left = [[top.name, top]], first = items.length;
     while (left.length > 0 && own === listing) {
         const [path, handle] = left.pop();
-        if (handle.kind === "file") items.push({ path, file: await handle.getFile(), handle });
+        if (handle.kind === "file") items.push({ path, file: null, handle });
         else for await (const one of handle.values()) left.push([`${path}/${one.name}`, one]);
     }
+    await forAll(items.slice(first), READS, async (item) => {
+        if (own === listing) item.file = await item.handle.getFile();
+    });
 }
 
 // ---- Finding the files ----
 
 const under = (prefix, path) => given.get(prefix + path);
+
+// The row of a file that is right if it has the digests of any entry.
+function rowOfAny(item, index) {
+    const { entries } = source.list, digests = new Map(entries.flatMap((entry) => entry.digests).map((digest) =>
+        [digest.algorithm, digest]));
+    return { index, name: item.path, path: item.path, item, entries, isAny: true,
+             told: entries.every(({ told }) => told), digests: [...digests.values()] };
+}
 
 // The folder among those given that has most of the first 100 files, and their number; the earlier one if several have
 // as many.
@@ -479,12 +433,23 @@ function findFiles() {
         prefix = source.prefix ?? bestPrefix(wanted, single ? null : name)[0];
         const only = single && given.size === 1 ? given.values().next().value : undefined;
         for (const row of visible) row.item = source.making && single ? only : under(prefix, row.path) || only;
+    } else if (source.list.isPasted) {
+        [rows, prefix] = [[...given.values()].map(rowOfAny), ""];
     } else {
-        const names = source.list.entries.map(({ name }) => name);
-        const paths = source.list.isNew ? names : pathsInFolder(names);
-        rows = source.list.entries.map((entry, index) => ({ ...entry, index, path: paths[index] }));
+        const { entries, isNew } = source.list, names = entries.map(({ name }) => name);
+        const paths = isNew ? names : pathsInFolder(names);
+        rows = entries.map((entry, index) => ({ ...entry, index, path: paths[index], entries: isNew ? [] : [entry] }));
         [prefix] = bestPrefix(paths.filter((path) => path !== null), null);
         for (const row of rows) row.item = row.path === null ? undefined : under(prefix, row.path);
+        if (!isNew && isLoose()) {
+            // A single file is what a single line is of; other files are looked up by their digests.
+            const used = new Set(rows.map((row) => row.item));
+            const others = [...given.values()].filter((item) => !used.has(item) && !looksLikeSource(item.path));
+            if (rows.length === 1 && given.size === 1 && others.length === 1) {
+                Object.assign(rows[0], { item: others[0], listed: rows[0].name, name: others[0].path });
+            }
+            else if (!several) rows.push(...others.map((item, i) => rowOfAny(item, rows.length + i)));
+        }
     }
     const used = new Set(rows.map((row) => row.item));
     const extra = [...given.values()].filter((item) =>
@@ -504,7 +469,8 @@ async function start() {
         pieces: torrent ? new Uint8Array(torrent.piece_count) : null, failed: new Map(),
         workers: [], busy: 0,
         kinds: Uint8Array.from(lines, (line) => (line.extra ? EXTRA : line.padding ? HIDDEN : NONE)), page: 0,
-        shown: [], proven: new Set(), unsure: 0, byPage: false,
+        shown: [], proven: new Set(), tried: new Set(), unsure: 0, byPage: false,
+        isLoose: !torrent && isLoose(),
         digests: making ? new Uint8Array(torrent.piece_count * torrent.digests_nbytes) : null, made: null,
     };
     own.over = new Promise((tell) => (own.tellOver = tell));
@@ -512,9 +478,8 @@ async function start() {
     present();
     check.timer = setInterval(show, 200);
     if (!await look(own)) return;
-    own.total = torrent ? rows.reduce((sum, row) => sum + (row.padding ? 0 : row.nbytes), 0)
-        : rows.reduce((sum, row) => sum + (row.found ? row.found.nbytes : 0), 0);
-    own.batches = torrent ? pieceBatches() : fileBatches(rows);
+    own.total = torrent ? rows.reduce((sum, row) => sum + (row.padding ? 0 : row.nbytes), 0) : 0;
+    own.batches = torrent ? pieceBatches() : fileBatches(own, jobsOf(rows));
     const { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes } = torrent || {};
     const plan = torrent && { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes };
     for (let i = 0; i < NWORKERS; i++) {
@@ -524,22 +489,28 @@ async function start() {
         worker.onerror = (event) => own === check && !own.ended && broken(event.message);
         worker.postMessage({ compiled, source: torrent && bytes, plan, byPage: own.byPage });
     }
-    // A worker always has a second batch at hand. One that waits for this thread idles a sixth of the time.
-    for (const worker of [...own.workers, ...own.workers]) next(worker);
+    nextAll(own);
     if (own.busy === 0) await finish();
+}
+
+// A worker always has a second batch at hand. One that waits for this thread idles a sixth of the time.
+function nextAll(own) {
+    for (const worker of [...own.workers, ...own.workers]) next(worker);
 }
 
 // Shows the check from its beginning, or one that has ended.
 function present() {
     const { pieces, source: { torrent, list, making } } = check;
     $("filter").value = "all";
-    $("search").value = $("vendor").value = $("same").textContent = "";
+    $("search").value = "";
     $("work").hidden = $("verdicts").hidden = false;
     $("pieces").hidden = !pieces || Boolean(making);
-    const notes = torrent ? torrent.notes : list.bad;
+    const notes = torrent ? torrent.notes : [...list.remarks.map((remark) => `The list: ${remark}`), ...list.bad];
     $("notes").hidden = notes.length === 0;
     $("note-list").replaceChildren(...notes.map((note) => element("li", shown(note))));
     check.shown = [];
+    $("verdicts").className = list?.isNew ? "digests" : "";
+    $("choosing").hidden = check.lines.length <= 10;
     presentButtons();
     show();
 }
@@ -549,8 +520,9 @@ function presentButtons() {
     $("cancel").hidden = ended !== null;
     $("again").hidden = $("report").hidden = ended === null;
     $("again").textContent = making ? "Make it again" : "Check again";
-    $("save").hidden = $("compare").hidden = !(list?.isNew && ended !== null && !cancelled);
-    $("save-torrent").hidden = made === null;
+    $("save").hidden = !(list?.isNew && ended !== null && !cancelled);
+    $("save-torrent").hidden = $("magnet").hidden = made === null;
+    if (made) $("magnet").replaceChildren(...linesToCopy([{ tag: "Magnet link", hex: made.magnet }]));
 }
 
 // Takes the lengths and times of all files, and with them the browser notes what a read has to find. Says whether the
@@ -599,16 +571,34 @@ function pieceBatches() {
     })();
 }
 
+// The digests that the files of a list need, but for those that are known of the same files as they are.
+function jobsOf(rows) {
+    const jobs = [];
+    for (const row of rows) {
+        if (!row.item) continue;
+        const { known } = row.item, { nbytes, time } = row.found;
+        if (known?.nbytes === nbytes && known.time === time) takeDigests(row, known.digested);
+        const wanted = row.digests.map(({ algorithm }) => algorithm)
+            .filter((algorithm) => !row.digested?.some((one) => one.algorithm === algorithm));
+        if (wanted.length > 0) jobs.push({ row, algorithms: [...new Set(wanted)] });
+        else judge(row);
+    }
+    // Algorithms of few long files are for different workers.
+    const isFew = jobs.length < NWORKERS && jobs.every(({ row }) => row.found.nbytes > SMALL_NBYTES);
+    return isFew ? jobs.flatMap(({ row, algorithms }) => algorithms.map((one) => ({ row, algorithms: [one] }))) : jobs;
+}
+
 // Groups of files of similar lengths: as many as there are lanes, or more if they are small.
-function* fileBatches(rows) {
-    const found = rows.filter((row) => row.item).sort((a, b) => b.found.nbytes - a.found.nbytes);
-    const fair = Math.max(LANES, Math.min(FILES_MAX, Math.ceil(found.length / NWORKERS / 2)));
-    for (let at = 0; at < found.length;) {
-        const messages = [], longest = found[at].found.nbytes;
-        for (; at < found.length && messages.length < fair; at++) {
-            if (messages.length >= LANES && (messages.length + 1) * longest > ROOM_NBYTES / 2) break;
-            const { index, item, found: { nbytes }, digests } = found[at];
-            const algorithms = digests.map((digest) => digest.algorithm);
+function* fileBatches(own, jobs) {
+    for (const { row } of jobs) own.total += row.found.nbytes;
+    jobs.sort((a, b) => b.row.found.nbytes - a.row.found.nbytes);
+    const share = Math.ceil(jobs.length / NWORKERS), least = Math.min(LANES, share);
+    const fair = Math.max(least, Math.min(FILES_MAX, Math.ceil(share / 2)));
+    for (let at = 0; at < jobs.length;) {
+        const messages = [], longest = jobs[at].row.found.nbytes;
+        for (; at < jobs.length && messages.length < fair; at++) {
+            if (messages.length >= least && (messages.length + 1) * longest > ROOM_NBYTES / 2) break;
+            const { row: { index, item, found: { nbytes } }, algorithms } = jobs[at];
             messages.push({ index, ...ownFile(item.file), size: nbytes, algorithms });
         }
         yield { messages };
@@ -654,7 +644,10 @@ function answered(worker, data) {
         for (const { index, digests, error, atOnce } of data.hashed) {
             const row = check.rows[index];
             if (error) check.failed.set(index, error);
-            else [row.digested, row.atOnce] = [digests, atOnce];
+            else {
+                row.atOnce = atOnce && !row.digested;
+                takeDigests(row, digests);
+            }
             judge(row);
         }
     }
@@ -688,7 +681,11 @@ function cancel() {
 }
 
 async function finish() {
-    const own = check;
+    const own = check, more = trials(own);
+    if (more.length > 0) {
+        own.batches = fileBatches(own, more);
+        return nextAll(own);
+    }
     for (const worker of own.workers) worker.terminate();
     await recheck(own);
     if (own === check && !own.ended && own.source.making) await makeOf(own);
@@ -699,10 +696,13 @@ function end() {
     for (const worker of check.workers) worker.terminate();
     clearInterval(check.timer);
     check.ended = performance.now();
-    // A line without an algorithm is of the one by which another line of the list is right.
-    for (const row of check.pieces ? [] : check.rows) {
-        if (!row.told && row.digested && wrongDigests(row).length === 0) check.proven.add(row.digests[0].algorithm);
+    for (const row of check.rows) {
+        if (row.digested && !check.cancelled && !check.failed.has(row.index)) row.item.known = { ...row.found, digested: row.digested };
     }
+    check.anyMet = check.rows.some((row) => row.met);
+    // Entries whose files were found by their digests.
+    const byDigest = new Set(check.rows.filter((row) => row.isAny).map((row) => row.met));
+    for (const row of check.rows) row.isGiven = !row.item && byDigest.has(row.entries?.[0]);
     for (const row of check.rows) judge(row);
     show();
     presentButtons();
@@ -730,7 +730,7 @@ async function recheck(own) {
 $("cancel").onclick = cancel;
 $("save-torrent").onclick = () => save(`${fileName(check.source.torrent.name)}.torrent`, check.made.bytes);
 $("again").onclick = () => setFiles(async (items) => {
-    items.push(...check.given);
+    for (const item of check.given) items.push({ ...item, known: null });
     await forAll(items.filter((item) => item.handle), READS, async (item) => {
         // A file that is gone is told by its verdict.
         item.file = await item.handle.getFile().catch(() => item.file);
@@ -743,9 +743,6 @@ const reasonOf = (reason) => reason === "NotFoundError"
     ? "moved, deleted or changed since it was chosen; choose it again"
     : "changed while it was read, or not readable; check again, or choose it again";
 
-const wrongDigests = (row) => row.digests.filter(({ algorithm, hex }) =>
-    !row.digested.some((digest) => digest.algorithm === algorithm && digest.hex === hex));
-
 // The verdict on a file: [kind, text].
 function verdictOf(row, of = check) {
     const { item, found, nbytes } = row;
@@ -753,6 +750,7 @@ function verdictOf(row, of = check) {
     if (row.padding) return [HIDDEN, ""];
     if (row.symlink) return [NONE, "nothing to check"];
     if (row.path === null) return [GONE, "the list names a place outside of the folder; not read"];
+    if (!item && of.isLoose) return row.isGiven ? [HIDDEN, ""] : [NOT_GIVEN, "not given"];
     if (!item) return [GONE, "missing"];
     if (of.failed.has(row.index)) return [BAD, reasonOf(of.failed.get(row.index))];
     if (!found) return [NONE, of.ended ? "not checked" : "waiting"];
@@ -776,23 +774,38 @@ function verdictOf(row, of = check) {
     } else {
         if (!row.digested) return [NONE, of.ended ? "not checked" : "waiting"];
         if (of.source.list.isNew) {
-            const { list } = of.source, one = row.digested.length === 1;
-            const line = ({ algorithm, hex }) => `${one ? "" : `${list.algorithms[algorithm].tag} `}${hex}`;
-            return [NONE, row.digested.map(line).join("\n")];
+            const own = digestsOf(row), one = row.digests.length === 1;
+            return [NONE, own.map(({ tag, hex }) => `${one ? "" : `${tag} `}${hex}`).join("\n")];
         }
-        const wrong = wrongDigests(row), tags = wrong.map(({ tag }) => tag).join(", ");
-        if (wrong.length > 0 && !row.told && !of.proven.has(wrong[0].algorithm)) {
-            if (!of.ended) return [NONE, "waiting"];
-            return [DOUBT, `cannot be checked: not its ${tags}, but the list does not name its algorithm, ` +
-                           `which may be another one with ${4 * wrong[0].hex.length} bits`];
+        if (!row.met) {
+            const isWhole = row.digests.every(({ algorithm }) => row.digested.some((one) => one.algorithm === algorithm));
+            if (!isWhole || !ending && !row.told) return [NONE, of.ended ? "not checked" : "waiting"];
+            return unmet(row, of);
         }
-        if (row.digested.length === 0 || wrong.length > 0) return [BAD, `damaged: not the list's ${tags}`];
         if (!ending) return [NONE, of.ended ? "not checked" : "waiting"];
     }
     if (nbytes !== undefined && found.nbytes > nbytes) {
         return [BAD, `too long: ${count(found.nbytes - nbytes, "byte")} more than expected, the rest is right`];
     }
-    return [OK, "OK"];
+    const listed = row.isAny ? row.met.name : row.listed;
+    return [OK, listed ? `OK: ${shown(listed)} of the list` : "OK"];
+}
+
+// The verdict on a file whose digests are not those of the list.
+function unmet(row, of) {
+    const { isPasted, entries } = of.source.list, [{ hex: { length } }] = row.digests;
+    if (row.isAny && (!isPasted || of.anyMet)) {
+        return [EXTRA, isPasted ? "it has other digests" : "not in the list, by its name or its digest"];
+    }
+    const wrong = row.digests.filter(({ algorithm, hex }) => isPasted ||
+        !row.digested.some((one) => one.algorithm === algorithm && one.hex === hex));
+    const tags = wrong.map(({ tag }) => tag).join(", ");
+    if (row.told || row.digested.some(({ algorithm }) => of.proven.has(algorithm))) {
+        return [BAD, isPasted ? `not right: its ${tags} is ${digestsOf(row)[0]?.hex}` : `damaged: not the list's ${tags}`];
+    }
+    if (isPasted || entries.length === 1) return [BAD, `not right: its ${tags} is ${digestsOf(row)[0].hex}`];
+    return [DOUBT, `cannot be checked: not its ${tags}, but the list does not name its algorithm, which may be another ` +
+                   `one with ${4 * length} bits: of this page's none is right`];
 }
 
 function judge(row) {
@@ -875,7 +888,8 @@ function show() {
     // A screen reader says the end, not each percent.
     $("verdict").setAttribute("aria-live", check.ended ? "polite" : "off");
     if ($("verdict").textContent !== verdict) $("verdict").textContent = verdict;
-    $("rate").textContent = `${size(check.done)} in ${seconds.toFixed(1)} s, ` +
+    $("progress").hidden = check.ended !== null;
+    $("rate").textContent = check.done === 0 ? "" : `${size(check.done)} in ${seconds.toFixed(1)} s, ` +
         `${size(check.done / seconds)}/s, ${count(NWORKERS, "worker")}` +
         (left > 0 ? `, ${duration(left)} left` : "");
     if (check.pieces) {
@@ -885,16 +899,20 @@ function show() {
     }
     showRows(counts);
     const nfiles = counts[BAD] + counts[GONE] + counts[DOUBT] + counts[NONE] + counts[OK] - symlinks();
-    const { nbad } = check.source.list || { nbad: 0 };
-    const { isNew } = check.source.list || {}, { making } = check.source;
+    const { nbad, isNew, isPasted } = check.source.list || { nbad: 0 }, { making } = check.source;
     const summary = check.summary = !check.ended ? "" : [
         several ? `${shown(check.source.name)}:` : "",
         check.cancelled ? "Stopped before the end." : "",
-        making ? summaryOfMade(check) : isNew ? ""
+        making ? summaryOfMade(check) : isNew || isPasted || nfiles === 0 || counts[OK] === 1 && nfiles === 1 ? ""
             : `${counts[OK].toLocaleString("en")} of ${count(nfiles, "file")} OK.`,
         check.pieces && !making
             ? `${check.counts[RIGHT].toLocaleString("en")} of ${count(check.pieces.length, "piece")} right.` : "",
         check.extra.length > 0 ? `${count(check.extra.length, "extra file")}.` : "",
+        isPasted && check.ended ? pastedBy() : "",
+        counts[NOT_GIVEN] > 0
+            ? `${count(counts[NOT_GIVEN], "other")} of the list ${counts[NOT_GIVEN] === 1 ? "was" : "were"} not given.` : "",
+        nstrange(counts) > 0 ? `${count(nstrange(counts), "given file")} ${isPasted ? "with other digests"
+            : "not in the list"}.` : "",
         nbad > 0 ? `${count(nbad, "line")} of the list could not be read.` : "",
     ].filter((text) => text).join(" ");
     if ($("summary").textContent !== summary) $("summary").textContent = summary;
@@ -907,31 +925,43 @@ function show() {
 }
 
 const symlinks = () => (check.nsymlinks ??= check.rows.reduce((sum, row) => sum + (row.symlink ? 1 : 0), 0));
+// Files that were given one by one and that the list does not have.
+const nstrange = (counts) => counts[EXTRA] - check.extra.length;
 
 // The verdict on everything: [class, text].
 function headline(counts, part) {
-    const bad = counts[BAD], gone = counts[GONE], doubt = counts[DOUBT], none = counts[NONE] - symlinks();
-    const { nbad } = check.source.list || { nbad: 0 }, { making } = check.source;
+    const bad = counts[BAD], gone = counts[GONE], doubt = counts[DOUBT], right = counts[OK];
+    const none = counts[NONE] - symlinks(), strange = nstrange(counts);
+    const { nbad, isNew, isPasted } = check.source.list || { nbad: 0 }, { making } = check.source;
+    const nameOf = (kind) => shown(check.lines[check.kinds.indexOf(kind)].name);
     const wrong = [bad > 0 ? `${count(bad, "file")} ${making ? "changed or not readable" : "not right"}` : "",
                    gone > 0 ? `${gone.toLocaleString("en")} missing` : "",
                    doubt > 0 && bad + gone > 0 ? `${doubt.toLocaleString("en")} cannot be told` : ""]
         .filter((text) => text).join(", ");
     const state = bad > 0 ? "bad" : gone + doubt > 0 ? "gone" : "";
     if (!check.ended) {
-        const what = making ? "Making a torrent" : "Checking";
+        const what = making ? "Making a torrent" : isNew ? "Computing digests" : "Checking";
         return [state, `${what}: ${Math.floor(100 * part)} %${wrong ? `, so far ${wrong}` : ""}`];
     }
     if (check.cancelled) return [state || "gone", `Stopped before the end${wrong ? `: ${wrong}` : ""}`];
     if (making && !check.made) return ["bad", `No torrent was made${wrong ? `: ${wrong}` : ""}`];
     if (making) return ["ok", `The torrent is made${check.unsure > 0 ? ", as read" : ""}`];
-    if (wrong) return [state, wrong[0].toUpperCase() + wrong.slice(1)];
-    if (check.source.list?.isNew) return ["", `Digests of ${count(none, "file")}`];
+    if (wrong) {
+        if (bad > 1 && isPasted) return ["bad", "No file has this digest"];
+        const isOne = bad === 1 && gone + doubt + none + right + strange === 0;
+        return [state, isOne ? `${nameOf(BAD)} is not right` : wrong[0].toUpperCase() + wrong.slice(1)];
+    }
+    if (isNew) return ["", none === 1 ? `Digests of ${nameOf(NONE)}` : `Digests of ${count(none, "file")}`];
     if (doubt > 0) return ["gone", `${count(doubt, "file")} cannot be checked`];
     if (none > 0) return ["gone", `${count(none, "file")} not checked`];
-    if (counts[OK] === 0) return ["gone", "Nothing to check"];
-    const all = counts[OK] === 1 ? "The file is" : `All ${count(counts[OK], "file")} are`;
-    const right = `${all} right${check.unsure > 0 ? ", as read" : ""}`;
-    return nbad > 0 ? ["gone", `${right}, but ${count(nbad, "line")} of the list could not be read`] : ["ok", right];
+    if (right === 0) {
+        return ["gone", strange === 0 ? "Nothing to check" : strange > 1 ? `No file of ${strange} is in the list`
+            : `${nameOf(EXTRA)} is not in the list`];
+    }
+    const all = right === 1 ? `${nameOf(OK)} is` : `All ${count(right, "file")} are`;
+    const isRight = `${all} right${check.unsure > 0 ? ", as read" : ""}`;
+    if (strange > 0 && !isPasted) return ["gone", `${isRight}, ${count(strange, "other")} not in the list`];
+    return nbad > 0 ? ["gone", `${isRight}, but ${count(nbad, "line")} of the list could not be read`] : ["ok", isRight];
 }
 
 function duration(seconds) {
@@ -966,22 +996,17 @@ function showRows(counts) {
             const line = document.createElement("tr");
             const verdict = element("td", ""), nbytes = element("td", "", "number");
             line.append(verdict, element("td", shown(check.lines[index].name)), nbytes);
-            if (check.source.list?.isNew) {
-                const copy = element("button", "Copy");
-                copy.type = "button";
-                copy.onclick = async () => {
-                    await navigator.clipboard.writeText(verdict.textContent);
-                    copy.textContent = "Copied";
-                };
-                line.cells[1].append(copy);
-            }
             return { index, line, verdict, nbytes };
         });
         $("rows").replaceChildren(...check.shown.map(({ line }) => line));
     }
     for (const { index, line, verdict, nbytes } of check.shown) {
         const row = check.lines[index], [kind, text] = verdictOf(row);
-        if (verdict.textContent !== text) verdict.textContent = text;
+        if (verdict.dataset.text !== text) {
+            verdict.dataset.text = text;
+            const digests = check.source.list?.isNew && row.digested && kind === NONE ? digestsOf(row) : [];
+            verdict.replaceChildren(...(digests.length > 0 ? linesToCopy(digests) : [text]));
+        }
         const length = (row.nbytes ?? row.found?.nbytes)?.toLocaleString("en") ?? "";
         if (nbytes.textContent !== length) nbytes.textContent = length;
         line.className = CLASSES[kind];

@@ -42,7 +42,7 @@ async function startAll() {
         source = null;
         describe();
         try {
-            const made = await readSource(read, item.file, -1);
+            const made = await readSource(read, item.file);
             if (own !== several || own.stopped || read !== reading) return endAll(own);
             stopReading();
             source = made;

@@ -792,24 +792,23 @@ class Tests(Shown):
             path.write_text("".join(f"{digest}  {file}\n" for file, digest in digests.items()))
             return path
 
+        # What has as many digits is tried: on the shortest files, then all are of the algorithm that is right.
         for name, algorithm in [("sums.txt", "blake2b"), ("list", "blake2s"), ("list", "sha3_512"),
                                 ("B2SUMS", "blake2b")]:
             verdicts, summary = self.choose(listed(name, algorithm), top)
-            assert all(text.startswith("cannot be checked: not its SHA") for text in verdicts.values()), verdicts
-            assert self.text("#verdict") == "2 files cannot be checked" and summary.startswith("0 of 2 "), summary
-            assert self.browser.run("document.getElementById('work').className") == "gone"
+            assert set(verdicts.values()) == {"OK"} and summary.startswith("2 of 2 "), (name, algorithm, verdicts)
+            assert self.choose(listed(name, algorithm, "b"), top)[0] == {"a": "OK", "b": "damaged: not the list's SHA" +
+                   ("256" if algorithm == "blake2s" else "512")}, (name, algorithm)
+        verdicts, summary = self.choose(listed("sums.txt", "blake2b", "ab"), top)
+        assert all(text.startswith("cannot be checked: not its SHA512") for text in verdicts.values()), verdicts
+        assert self.text("#verdict") == "2 files cannot be checked" and summary.startswith("0 of 2 "), summary
+        assert self.browser.run("document.getElementById('work').className") == "gone"
         self.picture("cannot-be-checked")
-        # The list's name names the algorithm, or a right line does, or the person who checks.
+        # The list's name names the algorithm, or a right line does.
         for name, algorithm, wrong in [("SHA512SUMS", "blake2b", "ab"), ("sums.txt", "sha512", "a")]:
             verdicts, _ = self.choose(listed(name, algorithm, wrong), top)
             assert verdicts["a"] == "damaged: not the list's SHA512", (name, verdicts)
             assert (verdicts["b"] == "OK") == (wrong == "a"), verdicts
-        verdicts, _ = self.choose(listed("list", "sha3_512", "a"), top)
-        assert verdicts["b"] == "OK" or verdicts["b"].startswith("cannot"), verdicts
-        self.browser.run("(() => { const field = document.getElementById('algorithm'); field.value = [...field.options]"
-                         ".find((option) => option.text === 'SHA3-512').value; field.onchange(); })()")
-        self.until("source !== null && check.source === source")
-        assert self.wait()[0] == {"a": "damaged: not the list's SHA3-512", "b": "OK"}
         (self.folder / "list").write_text(f"WHIRLPOOL (a) = {'0' * 128}\nSHA256 (b) = {sha256(files['b']).hex()}\n")
         verdicts, summary = self.choose(self.folder / "list", top)
         assert verdicts == {"b": "OK", "a": "extra: not named"} or verdicts["b"] == "OK", verdicts
@@ -823,7 +822,7 @@ class Tests(Shown):
         self.browser.choose("#folder", [top])
         self.until("check !== null")
         verdicts, summary = self.wait()
-        assert verdicts == {"a": "OK"} and self.text("#verdict") == "The file is right", (verdicts, summary)
+        assert verdicts == {"a": "OK"} and self.text("#verdict") == "a is right", (verdicts, summary)
         assert self.text("#found").startswith("SHA256SUMS of the folder itself: 1 checksum."), self.text("#found")
         # One of several is the choice of who checks.
         (top / "SHA1SUMS").write_text(f"{hashlib.sha1(b'other').hexdigest()}  a\n")
@@ -855,33 +854,131 @@ class Tests(Shown):
         self.until("check !== null && check.ended")
         verdicts = dict(self.table())
         assert self.text("#verdict") == "Digests of 4 files" and len(verdicts) == 4, verdicts
-        assert verdicts["without/sub/bCopy"] == sha256(files["sub/b"]).hex(), verdicts
+        assert verdicts["without/sub/b"] == f"SHA256{sha256(files['sub/b']).hex()}Copy", verdicts
         name, text = self.saved("save")
         assert name == "SHA256SUMS", name
         (self.folder / "saved").write_text(text)
         run = subprocess.run(["sha256sum", "--check", "--strict", "../saved"], cwd=top, capture_output=True, text=True)
         assert run.returncode == 0 and run.stdout.count(": OK") == 4, (run, text)
-        self.input("#vendor", f"SHA256: {sha256(files['a']).hex().upper()} ")
-        assert self.text("#same") == "It is that of without/a"
         self.browser.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
-        index = [name for name, _ in self.table()].index("without/sub/bCopy")
+        index = [name for name, _ in self.table()].index("without/sub/b")
         self.browser.run(f"document.querySelectorAll('#rows button')[{index}].click()")
         self.until(f"document.querySelectorAll('#rows button')[{index}].textContent === 'Copied'")
-        self.browser.run("document.getElementById('paste').click()")
-        self.until("document.getElementById('same').textContent === 'It is that of without/sub/b'")
-        self.input("#vendor", sha256(b"other").hex())
-        assert self.text("#same") == "No file has this digest"
-        self.input("#vendor", "0" * 40)
-        assert "choose its algorithm" in self.text("#same")
         self.picture("digests")
         self.browser.run("document.getElementById('again').click()")
         self.until("check.ended && check.given.length === 4")
         assert self.text("#verdict") == "Digests of 4 files"
+        # The digest that was copied is that of one file.
+        self.browser.run("document.getElementById('paste').click()")
+        self.until("check.source.list.isPasted && check.ended")
+        assert self.text("#verdict") == "without/sub/b is right" and self.text("#summary") == (
+            "By SHA256. 3 given files with other digests."), self.text("#summary")
         self.browser.run("document.getElementById('wanted').value = 'all'; document.getElementById('digest').click()")
         self.until("check.rows[0].digests.length > 10 && check.ended")
         name, text = self.saved("save")
         assert name == "CHECKSUMS" and f"SHA3-512 (a) = {hashlib.sha3_512(files['a']).hexdigest()}\n" in text, text
         assert f"MD5 (sub/b) = {hashlib.md5(files['sub/b']).hexdigest()}\n" in text, text
+
+    def pasted(self, text):
+        """The headline, its class, the summary and what stands beside the field, after a text was pasted."""
+        self.browser.run(f"paste({text!r}).then(() => 0)")
+        self.until("!reading && !listing && (!check || check.ended)")
+        return [self.text(one) for one in ["#verdict", "#summary", "#same"]] + [
+            self.browser.run("document.getElementById('work').hidden ? '' : document.getElementById('work').className")]
+
+    def test_file_alone(self):
+        """A file shows its digests at once. A digest in any form is compared; one that is not whole is told."""
+        top, data = self.folder / "alone", noise(700_001, 3)
+        write(top, {"film.iso": data, "other.iso": b"x"})
+        right = {name: hashlib.new(name, data).hexdigest() for name in
+                 ["sha256", "sha1", "md5", "sha512", "sha384", "sha3_256", "blake2b", "sha224"]}
+        self.open()
+        assert self.pasted(right["md5"])[2] == "32 digits, as of MD5. Now choose the file."
+        self.browser.run("paste('').then(() => 0)")
+        self.browser.choose("#files", [top / "film.iso"])
+        self.until("check !== null && check.ended")
+        assert dict(self.table()) == {"film.iso": "".join(f"{name.upper()}{right[name]}Copy" for name in
+                                                          ["sha256", "sha1", "md5", "sha512"])}, self.table()
+        self.picture("alone")
+
+        def base64_of(name):
+            return base64.b64encode(bytes.fromhex(right[name])).decode()
+
+        digits = right["sha256"]
+        for text, by in [
+            *((digits, name.upper().replace("_", "-").replace("BLAKE2B", "BLAKE2b")) for name, digits in right.items()),
+            (f"SHA256 (film.iso) = {digits}", "SHA256"), (f"sha256:{digits.upper()}", "SHA256"),
+            (f"SHA-256 Checksum:  {digits}\n", "SHA256"), (f"{digits}  film.iso", "SHA256"),
+            (f"{digits} *md5.iso", "SHA256"), (":".join(re.findall("..", digits)), "SHA256"),
+            (f"md5.iso: {digits}", "SHA256"), (f"film.iso: {' '.join(re.findall('.{8}', digits[:32]))}\n          "
+                                               f"{' '.join(re.findall('.{8}', digits[32:].upper()))}", "SHA256"),
+            (f"sha384-{base64_of('sha384')}", "SHA384"), (f"sha256-{base64_of('md5')} sha512-{base64_of('sha512')}", None),
+            (f"sha1-{base64_of('sha1')} sha512-{base64_of('sha512')}", "SHA512"), (base64_of("sha1"), "SHA1"),
+            (f"SHA3-256 (a) = {right['sha3_256']}", "SHA3-256"), (f"MD5: {right['md5']}", "MD5"),
+            (f"0x{digits}", "SHA256"), (f"`{digits}`", "SHA256"), (f"--hash=sha256:{digits}", "SHA256"),
+        ]:
+            verdict, summary, same, state = self.pasted(text)
+            if by:
+                assert (verdict, state) == ("film.iso is right", "ok") and summary.startswith(f"By {by}"), (text, summary)
+            else:
+                assert state != "ok" and same == "This is no digest of SHA256.", (text, verdict, same)
+        wrong = right["sha256"].translate(str.maketrans("0123456789abcdef", "123456789abcdef0"))
+        for text in [wrong, f"SHA256: {wrong}", f"{wrong}  film.iso", f"sha1:{right['sha256'][:40]}",
+                     f"SHA512: {right['blake2b']}"]:
+            verdict, summary, _, state = self.pasted(text)
+            assert (verdict, state) == ("film.iso is not right", "bad"), (text, verdict)
+        assert "By none of SHA256, " in self.pasted(wrong)[1] and "BLAKE3" in self.text("#summary")
+        for text, words in [(digits[1:], "63 digits, but SHA256 has 64: 1 missing."), (f"{digits}0", "1 too many."),
+                            (f"MD5: {digits[:-3]}", "61 digits"), ("O" + digits[1:], "“o” is no hexadecimal digit (place 1)"),
+                            ("hello", "This is no digest."), ("1234", "4 digits: no algorithm of this page has so many.")]:
+            _, _, same, state = self.pasted(text)
+            assert words in same and state != "ok", (text, same, state)
+        # A list is a list, also when it is pasted. What stands in a field stays there.
+        assert self.pasted(f"{digits}  film.iso\n{wrong}  more.iso\n")[:2] == [
+            "film.iso is right", "1 other of the list was not given."]
+        # A digest that is pasted while a list counts is looked for, and takes nothing away.
+        assert self.pasted(digits)[2] == "It is that of film.iso." and self.pasted(wrong)[2].startswith("No file")
+        assert self.text("#verdict") == "film.iso is right"
+
+        # Digests that are known are of the file as it was.
+        self.open()
+        self.browser.choose("#files", [top / "film.iso"])
+        self.until("check !== null && check.ended")
+        (top / "film.iso").write_bytes(noise(700_001, 5))
+        verdict, _, _, state = self.pasted(digits)
+        assert (verdict, state) == ("film.iso is not right", "bad") and "changed" in self.table()[0][1], self.table()
+
+    def test_list_of_more(self):
+        """The one file that somebody has of a list, or of a digest alone, whatever its name."""
+        top, data = self.folder / "one of five", noise(300_001, 4)
+        names = ["a.iso", "b.iso", "film.iso", "c.iso", "d.iso"]
+        write(top, {"film.iso": data, "film (1).iso": data, "other.iso": b"x", "film.iso.sha256": sha256(data).hex().encode(),
+                    "SHA256SUMS": "".join(f"{sha256(data if name == 'film.iso' else name.encode()).hex()}  {name}\n"
+                                          for name in names).encode()})
+        signed = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n"
+        ends = "-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"
+        (top / "SHA256SUMS.asc").write_text(signed + (top / "SHA256SUMS").read_text() + ends)
+        rest = "4 others of the list were not given."
+        for source, given, verdict, summary, state in [
+            ("SHA256SUMS", ["film.iso"], "film.iso is right", rest, "ok"),
+            ("SHA256SUMS.asc", ["film.iso"], "film.iso is right", rest, "ok"),
+            ("SHA256SUMS", ["film (1).iso"], "film (1).iso is right", rest, "ok"),
+            ("SHA256SUMS", ["other.iso"], "other.iso is not in the list", "5 others", "gone"),
+            ("SHA256SUMS", ["film.iso", "other.iso"], "film.iso is right, 1 other not in the list", "", "gone"),
+            ("film.iso.sha256", ["film.iso"], "film.iso is right", "", "ok"),
+            ("film.iso.sha256", ["film (1).iso"], "film (1).iso is right", "", "ok"),
+            ("film.iso.sha256", ["other.iso"], "other.iso is not right", "", "bad"),
+        ]:
+            self.open()
+            self.browser.choose("#source", [top / source])
+            self.browser.choose("#files", [top / name for name in given])
+            self.until("source !== null && check?.source === source")
+            found = self.wait()[1]
+            assert (self.text("#verdict"), self.browser.run("document.getElementById('work').className")) == (
+                verdict, state) and summary in found, (source, given, self.text("#verdict"), found)
+            assert ("signature was not checked" in self.text("#note-list")) == source.endswith(".asc")
+        # In a folder what is missing is missing.
+        assert "missing" in self.choose(top / "SHA256SUMS", top)[0]["a.iso"]
 
     def test_report(self):
         source, folder = self.made("v1")
@@ -933,6 +1030,8 @@ class Tests(Shown):
             ends = [info[:end] for end in range(len(info) + 1) if info[end - 1:end] == b"e"]
             assert hashes and {hash for end in ends for hash in [hashlib.sha1(end).hexdigest(), sha256(end).hex()]
                                }.issuperset(hashes), hashes
+            magnet = self.browser.run("document.querySelector('#magnet code').textContent")
+            assert magnet.startswith("magnet:?xt=urn:bt") and all(hash in magnet for hash in hashes), magnet
             assert self.text("#verdict") == "The torrent is made"
             self.make(fields | {"name": "other"}, "#files", [top / "large"])
             assert self.torrent_made()[1] == made_by(self.program, top / "large", output, [*options, "--name", "other"])
@@ -1241,12 +1340,12 @@ class Tests(Shown):
         source, folder = self.made("v1")
         every = os.environ.get("HASHLOOM_TEST_ALL") == "1"
         for dark in [False, True]:
-            for state in ["start", "right", "wrong", "error", "making", "several"] if every or self.screenshots else [
+            for state in ["start", "alone", "right", "wrong", "error", "making", "several"] if every or self.screenshots else [
                     "wrong", "several"]:
                 if state == "wrong":
                     (folder / "z.bin").write_bytes(noise(40_000, 99))
                     (folder / "empty").unlink(missing_ok=True)
-                if state in ("start", "error"):
+                if state in ("start", "alone", "error"):
                     self.open()
                 elif state == "making":
                     self.make({}, "#folder", [folder])
@@ -1261,6 +1360,9 @@ class Tests(Shown):
                 else:
                     write(folder, {"z.bin": noise(40_000, 4), "empty": b""}) if state == "right" else None
                     self.choose(source, folder)
+                if state == "alone":
+                    self.browser.choose("#files", [folder / "z.bin"])
+                    self.until("check !== null && check.ended")
                 if state == "error":
                     self.browser.choose("#source", [folder / "z.bin"])
                     self.wait_error()
@@ -1279,8 +1381,12 @@ class Tests(Shown):
         (folder / "z.bin").write_bytes(noise(40_000, 99))
         self.browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
         try:
-            for state in ["checked", "made", "several"]:
-                if state == "checked":
+            for state in ["alone", "checked", "made", "several"]:
+                if state == "alone":
+                    self.open()
+                    self.browser.choose("#files", [folder / "z.bin"])
+                    self.until("check !== null && check.ended")
+                elif state == "checked":
                     self.choose(source, folder)
                 elif state == "made":
                     self.make({}, "#folder", [folder])
@@ -1290,7 +1396,7 @@ class Tests(Shown):
                     self.overall()
                 self.picture(f"phone-{state}")
                 wide = self.browser.run(
-                    "[...document.querySelectorAll('*')].filter((one) => "
+                    "[...document.querySelectorAll('*')].filter((one) => !one.matches('code') && "
                     "one.getBoundingClientRect().right > 360).map((one) => one.outerHTML.slice(0, 60))")
                 assert wide == [], (state, wide)
                 # Text that sticks out of its element widens the page alone.

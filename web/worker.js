@@ -82,7 +82,7 @@ function columns(torrent) {
 }
 
 // Reads a torrent or list and answers { torrent, bytes }, { list, bytes } or { error }.
-function parse({ compiled, parse: bytes, name, algorithm }) {
+function parse({ compiled, parse: bytes, name }) {
     return withModule(compiled, () => {
         const nameBytes = new TextEncoder().encode(name);
         putInRoom(bytes, nameBytes.buffer);
@@ -94,7 +94,7 @@ function parse({ compiled, parse: bytes, name, algorithm }) {
             if (torrent.error) return postMessage({ error: torrent.error });
             return postMessage({ torrent, bytes }, [bytes, ...columns(torrent)]);
         }
-        core.read_list(bytes.byteLength, nameBytes.length, algorithm);
+        core.read_list(bytes.byteLength, nameBytes.length);
         const list = json();
         if (list.entries.length > 0) return postMessage({ list, bytes }, [bytes]);
         const why = list.bad.length > 0 ? ` (${list.bad[0]})` : "";
@@ -122,7 +122,8 @@ function finishDraft({ compiled, source, digests }) {
         const made = answer();
         putInRoom(made.buffer);
         core.read_torrent(made.length);
-        return postMessage({ made, hashes: json().hashes }, [made.buffer]);
+        const { hashes, magnet } = json();
+        return postMessage({ made, hashes, magnet }, [made.buffer]);
     });
 }
 

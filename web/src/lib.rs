@@ -109,7 +109,8 @@ fn describe(torrent: &Torrent) -> Vec<u8> {
         .truth("single", torrent.is_single_file())
         .number("piece_nbytes", torrent.piece_nbytes())
         .number("piece_count", torrent.piece_count() as u64)
-        .list("hashes", hashes.into_iter().flatten());
+        .list("hashes", hashes.into_iter().flatten())
+        .text("magnet", torrent.magnet().as_bytes());
     columns(json, || torrent.files().map(|file| (file.path, file.offset, file.nbytes, file.attributes)))
         .list("notes", torrent.notes().iter().map(|note| json::text(note.to_string().as_bytes())))
         .end()
@@ -210,15 +211,14 @@ pub extern "C" fn finish_draft(nbytes: usize) -> u32 {
     })
 }
 
-/// The algorithms for lines that name none, the first of them for digests of its length: `chosen`, then those that the
-/// name of the list names, as SHA3-256SUMS and x.rmd160 do, before all others. Also the number of those that are told.
-fn untagged(list_name: &[u8], chosen: Option<Algorithm>) -> (Vec<Algorithm>, usize) {
+/// The algorithms for lines that name none, the first of them for digests of its length: those that the name of the list
+/// names, as SHA3-256SUMS and x.rmd160 do, before all others. Also the number of those that are told.
+fn untagged(list_name: &[u8]) -> (Vec<Algorithm>, usize) {
     let name = String::from_utf8_lossy(list_name).to_lowercase();
     // sha512-224 is in the name, and so is sha512: the longer one is meant.
     let told = |algorithm: &Algorithm| {
         let names = algorithm.tags().iter().copied().chain([algorithm.name()]);
-        let named = names.filter(|known| name.contains(&known.to_lowercase())).map(str::len).max();
-        if chosen == Some(*algorithm) { Some(usize::MAX) } else { named }
+        names.filter(|known| name.contains(&known.to_lowercase())).map(str::len).max()
     };
     let mut algorithms = Algorithm::ALL.to_vec();
     algorithms.sort_by_key(|algorithm| Reverse(told(algorithm)));
@@ -226,14 +226,14 @@ fn untagged(list_name: &[u8], chosen: Option<Algorithm>) -> (Vec<Algorithm>, usi
     (algorithms, ntold)
 }
 
-/// Reads the list of checksums in the room, which its name follows. `chosen` is the algorithm of lines that name none,
-/// or a number too high. The answer is JSON: its entries, its bad lines, and all algorithms.
+/// Reads the list of checksums in the room, which its name follows. The answer is JSON: its entries, its bad lines,
+/// remarks on it, and all algorithms.
 #[unsafe(no_mangle)]
-pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
+pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize) {
     /// The first bad lines are told.
     const BAD_MAX: usize = 20;
     with(|state| {
-        let (algorithms, ntold) = untagged(&state.input[nbytes..][..name_nbytes], Algorithm::ALL.get(chosen).copied());
+        let (algorithms, ntold) = untagged(&state.input[nbytes..][..name_nbytes]);
         let mut parser = Parser::untagged(&algorithms);
         let (mut entries, mut bad, mut nbad) = (Vec::new(), Vec::new(), 0);
         let (mut text, mut end) = (Vec::new(), b'\n');
@@ -254,7 +254,7 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
             Line::Blank => {}
             // The page computes no CRC.
             Line::Entry(entry) if entry.digests.is_empty() => tell(number, BadLine::NoDigest),
-            Line::Entry(entry) => entries.push(describe_entry(&entry, number, &algorithms[..ntold])),
+            Line::Entry(entry) => entries.push(describe_entry(&entry, &algorithms[..ntold])),
             Line::Unread(why) | Line::Bad(why) => tell(number, why),
         };
         let mut nlines = 0;
@@ -272,6 +272,7 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize, chosen: usize) {
             .list("entries", entries.into_iter())
             .list("bad", bad.into_iter())
             .number("nbad", nbad)
+            .list("remarks", parser.remarks().map(|remark| json::text(remark.as_bytes())))
             .list("algorithms", describe_algorithms())
             .end();
     });
@@ -293,7 +294,7 @@ pub extern "C" fn algorithms() {
 }
 
 /// `told`: the algorithms that lines without a tag are of, by the name of the list.
-fn describe_entry(entry: &hashloom_list::Entry<'_>, line: u64, told: &[Algorithm]) -> Vec<u8> {
+fn describe_entry(entry: &hashloom_list::Entry<'_>, told: &[Algorithm]) -> Vec<u8> {
     let digests = entry.digests.iter().map(|(algorithm, hash)| {
         Json::object()
             .number("algorithm", index_of(*algorithm) as u64)
@@ -302,7 +303,7 @@ fn describe_entry(entry: &hashloom_list::Entry<'_>, line: u64, told: &[Algorithm
             .end()
     });
     let is_told = entry.is_tagged || entry.digests.iter().all(|(algorithm, _)| told.contains(algorithm));
-    let json = Json::object().text("name", &entry.name).number("line", line).truth("told", is_told);
+    let json = Json::object().text("name", &entry.name).truth("told", is_told).truth("any", entry.is_any);
     let json = json.list("digests", digests);
     match entry.nbytes {
         Some(nbytes) => json.number("nbytes", nbytes).end(),
