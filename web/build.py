@@ -50,7 +50,8 @@ def page(module, head="", of_site=""):
               f"style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'{of_site}")
     text = (HERE / "page.html").read_text()
     version = re.search('^version = "(.*)"$', (HERE.parent / "Cargo.toml").read_text(), re.M)[1]
-    for name, value in [("CSP", policy), ("HEAD", head), ("VERSION", version), ("STYLE", (HERE / "page.css").read_text().strip()),
+    style = (HERE / "page.css").read_text().strip()
+    for name, value in [("CSP", policy), ("HEAD", head), ("VERSION", version), ("STYLE", style),
                         ("SCRIPT", script), ("WORKER", worker),
                         ("WASM", base64.b64encode(module).decode())]:
         assert text.count(f"@{name}@") == 1, f"page.html must have @{name}@ once"

@@ -12,15 +12,16 @@ const algorithms = module.then((compiled) => WebAssembly.instantiate(compiled)).
 });
 algorithms.then((all) => {
     const usual = new Option(USUAL.map((name) => all.find((one) => one.name === name).tag).join(", "), "usual");
-    $("wanted").append(usual, ...all.map(({ tag, name }) => new Option(tag, name)), new Option("every algorithm", "all"));
+    const each = all.map(({ tag, name }) => new Option(tag, name));
+    $("wanted").append(usual, ...each, new Option("every algorithm", "all"));
     $("wanted").value = "sha256";
 });
 
 // The files whose paths have no folder were chosen one by one.
 const isLoose = () => [...given.keys()].every((path) => !path.includes("/"));
 
-// A list of the given files that has no digests yet, of one algorithm or several. What nobody asked for (`isAuto`) gives
-// way to what was chosen meanwhile.
+// A list of the given files that has no digests yet, of one algorithm or several. What nobody asked for (`isAuto`)
+// gives way to what was chosen meanwhile.
 async function begin(wanted, isAuto) {
     const all = await algorithms;
     const names = wanted === "usual" ? USUAL : wanted === "all" ? all.map(({ name }) => name) : [wanted];
@@ -100,8 +101,8 @@ const namesOf = (all) => all.flatMap(({ tag, name }, of) => [tag, name].map((one
     .map(([name, of]) => ({ pattern: name.match(/[a-z]+|\d+/gi).join("[-_/ ]?"), of }))
     .sort((a, b) => b.pattern.length - a.pattern.length);
 
-// Reads a digest as pages, programs and mails show it: hexadecimal or base64, in groups, behind its algorithm (SRI, OCI,
-// BSD's tags), before or behind a name. Answers { digests, told } or { problem }.
+// Reads a digest as pages, programs and mails show it: hexadecimal or base64, in groups, behind its algorithm (SRI,
+// OCI, BSD's tags), before or behind a name. Answers { digests, told } or { problem }.
 function readDigest(text, all) {
     const trimmed = text.trim().replace(/^["'`<]+|["'`>]+$/g, ""), names = namesOf(all);
     const of = (name) => names.find(({ pattern }) => new RegExp(`^${pattern}$`, "i").test(name))?.of;
@@ -186,13 +187,14 @@ function compare() {
 
 // By which algorithm a file has the digest, and what that is worth; or those that were tried.
 function pastedBy() {
-    const { met, digested = [] } = check.rows.find((row) => row.met) ?? check.rows[0], all = check.source.list.algorithms;
+    const { met, digested = [] } = check.rows.find((row) => row.met) ?? check.rows[0];
+    const { algorithms: all, entries: [{ digests }] } = check.source.list;
     if (!met) {
-        const lengths = check.source.list.entries[0].digests.map(({ hex }) => hex.length);
-        const tried = digested.filter(({ hex }) => lengths.includes(hex.length)).map(({ algorithm }) => all[algorithm].tag);
+        const tried = digested.filter(({ hex }) => digests.some((one) => one.hex.length === hex.length))
+            .map(({ algorithm }) => all[algorithm].tag);
         return tried.length > 1 ? `By none of ${tried.join(", ")}.` : "";
     }
-    const by = digested.find(({ hex }) => met.digests.some((one) => one.hex === hex)), { name, tag } = all[by.algorithm];
+    const by = digested.find(({ hex }) => digests.some((one) => one.hex === hex)), { name, tag } = all[by.algorithm];
     const isBroken = name === "md5" || name === "sha1";
     return `By ${tag}${isBroken ? ", which finds accidents, but not each change that was made on purpose" : ""}.`;
 }
@@ -211,9 +213,13 @@ addEventListener("paste", (event) => {
 
 // ---- Trying algorithms ----
 
+// Whether the digest of a row's file by this algorithm is known.
+const isBy = ({ digested = [] }, algorithm) => digested.some((one) => one.algorithm === algorithm);
+
 // Whether a file's digests are those of an entry of a list: one of them, if the entry says so.
 function meets({ told, any, digests }, digested) {
-    const is = ({ algorithm, hex }) => digested.some((one) => one.hex === hex && (!told || one.algorithm === algorithm));
+    const is = ({ algorithm, hex }) =>
+        digested.some((one) => one.hex === hex && (!told || one.algorithm === algorithm));
     return digests.length > 0 && (any ? digests.some(is) : digests.every(is));
 }
 
@@ -224,8 +230,9 @@ function takeDigests(row, digests) {
         meets(entry, row.digested)) ?? null;
 }
 
-// Lines that name no algorithm are of the first one with digests of this length, or of another one. Once a file is right
-// by one, the others are of the same; until then all are tried, on the shortest files. Answers what is to be hashed.
+// Lines that name no algorithm are of the first one with digests of this length, or of another one. Once a file is
+// right by one, the others are of the same; until then all are tried, on the shortest files. Answers what is to be
+// hashed.
 const TRIED = 3;
 function trials(own) {
     const { isNew, algorithms: all } = own.source.list ?? { isNew: true };
@@ -239,7 +246,7 @@ function trials(own) {
     }
     for (const row of own.rows) {
         if (row.told || !row.digested || row.met || own.failed.has(row.index)) continue;
-        row.lengths ??= [...new Set(row.entries.flatMap(({ digests }) => digests.map(({ hex }) => hex.length / 2)))].join();
+        row.lengths ??= [...new Set(row.entries.flatMap(({ digests }) => digests).map(({ hex }) => hex.length / 2))].join();
         groups.set(row.lengths, [...(groups.get(row.lengths) ?? []), row]);
     }
     for (const [lengths, rows] of groups) {
@@ -250,8 +257,7 @@ function trials(own) {
         const some = isFirst ? rows.sort((a, b) => a.found.nbytes - b.found.nbytes).slice(0, TRIED)
             : proven.length > 0 ? rows : [];
         for (const row of some) {
-            const missing = (isFirst ? fit : proven).filter((algorithm) => !row.digested.some((one) =>
-                one.algorithm === algorithm));
+            const missing = (isFirst ? fit : proven).filter((algorithm) => !isBy(row, algorithm));
             if (missing.length > 0) jobs.push({ row, algorithms: missing });
         }
     }
@@ -264,7 +270,9 @@ $("example").onclick = () => {
     const file = (name, text) => new File([text], name);
     const digest = "4aabb1a78f07c53ed15e923bc84f0399e9c8efe98ba6d67e79ef927f07b0e65a";
     const lines = ["right.txt", "changed.txt", "missing.txt"].map((name) => `${digest}  ${name}\n`);
-    setFiles(async (items) => items.push({ path: "example/right.txt", file: file("right.txt", "Made by many hands.\n") },
-        { path: "example/changed.txt", file: file("changed.txt", "Made by many hands!\n") }));
+    const right = file("right.txt", "Made by many hands.\n"), changed = file("changed.txt", "Made by many hands!\n");
+    setFiles(async (items) => {
+        for (const one of [right, changed]) items.push({ path: `example/${one.name}`, file: one });
+    });
     setSource(file("SHA256SUMS", lines.join("")));
 };

@@ -242,8 +242,8 @@ function describe() {
         : reading ? `Reading ${reading.name}\u2026`
         : source?.file || source?.making ? `${what}: ${contents()}. ${content || "Now choose the files."}`
         : content && (listing || source?.list?.isPasted) ? content
-        : content ? `${content} To check ${given.size === 1 ? "it" : "them"}, paste a digest, or choose a torrent or list.`
-        : "";
+        : content
+            ? `${content} To check ${given.size === 1 ? "it" : "them"}, paste a digest, or choose a torrent or list.` : "";
     $("how").hidden = $("example").hidden = $("found").textContent !== "";
     $("stop").hidden = !reading;
     $("without").hidden = given.size === 0 || reading !== null || several !== null || Boolean(source?.file);
@@ -579,7 +579,7 @@ function jobsOf(rows) {
         const { known } = row.item, { nbytes, time } = row.found;
         if (known?.nbytes === nbytes && known.time === time) takeDigests(row, known.digested);
         const wanted = row.digests.map(({ algorithm }) => algorithm)
-            .filter((algorithm) => !row.digested?.some((one) => one.algorithm === algorithm));
+            .filter((algorithm) => !isBy(row, algorithm));
         if (wanted.length > 0) jobs.push({ row, algorithms: [...new Set(wanted)] });
         else judge(row);
     }
@@ -697,7 +697,8 @@ function end() {
     clearInterval(check.timer);
     check.ended = performance.now();
     for (const row of check.rows) {
-        if (row.digested && !check.cancelled && !check.failed.has(row.index)) row.item.known = { ...row.found, digested: row.digested };
+        const { digested, item, found, index } = row;
+        if (digested && !check.cancelled && !check.failed.has(index)) item.known = { ...found, digested };
     }
     check.anyMet = check.rows.some((row) => row.met);
     // Entries whose files were found by their digests.
@@ -778,7 +779,7 @@ function verdictOf(row, of = check) {
             return [NONE, own.map(({ tag, hex }) => `${one ? "" : `${tag} `}${hex}`).join("\n")];
         }
         if (!row.met) {
-            const isWhole = row.digests.every(({ algorithm }) => row.digested.some((one) => one.algorithm === algorithm));
+            const isWhole = row.digests.every(({ algorithm }) => isBy(row, algorithm));
             if (!isWhole || !ending && !row.told) return [NONE, of.ended ? "not checked" : "waiting"];
             return unmet(row, of);
         }
@@ -801,11 +802,12 @@ function unmet(row, of) {
         !row.digested.some((one) => one.algorithm === algorithm && one.hex === hex));
     const tags = wrong.map(({ tag }) => tag).join(", ");
     if (row.told || row.digested.some(({ algorithm }) => of.proven.has(algorithm))) {
-        return [BAD, isPasted ? `not right: its ${tags} is ${digestsOf(row)[0]?.hex}` : `damaged: not the list's ${tags}`];
+        const own = digestsOf(row)[0]?.hex;
+        return [BAD, isPasted ? `not right: its ${tags} is ${own}` : `damaged: not the list's ${tags}`];
     }
     if (isPasted || entries.length === 1) return [BAD, `not right: its ${tags} is ${digestsOf(row)[0].hex}`];
-    return [DOUBT, `cannot be checked: not its ${tags}, but the list does not name its algorithm, which may be another ` +
-                   `one with ${4 * length} bits: of this page's none is right`];
+    return [DOUBT, `cannot be checked: not its ${tags}, but the list does not name its algorithm, which may be ` +
+                   `another one with ${4 * length} bits: of this page's none is right`];
 }
 
 function judge(row) {
@@ -900,6 +902,7 @@ function show() {
     showRows(counts);
     const nfiles = counts[BAD] + counts[GONE] + counts[DOUBT] + counts[NONE] + counts[OK] - symlinks();
     const { nbad, isNew, isPasted } = check.source.list || { nbad: 0 }, { making } = check.source;
+    const absent = counts[NOT_GIVEN];
     const summary = check.summary = !check.ended ? "" : [
         several ? `${shown(check.source.name)}:` : "",
         check.cancelled ? "Stopped before the end." : "",
@@ -909,8 +912,7 @@ function show() {
             ? `${check.counts[RIGHT].toLocaleString("en")} of ${count(check.pieces.length, "piece")} right.` : "",
         check.extra.length > 0 ? `${count(check.extra.length, "extra file")}.` : "",
         isPasted && check.ended ? pastedBy() : "",
-        counts[NOT_GIVEN] > 0
-            ? `${count(counts[NOT_GIVEN], "other")} of the list ${counts[NOT_GIVEN] === 1 ? "was" : "were"} not given.` : "",
+        absent > 0 ? `${count(absent, "other")} of the list ${absent === 1 ? "was" : "were"} not given.` : "",
         nstrange(counts) > 0 ? `${count(nstrange(counts), "given file")} ${isPasted ? "with other digests"
             : "not in the list"}.` : "",
         nbad > 0 ? `${count(nbad, "line")} of the list could not be read.` : "",
@@ -961,7 +963,8 @@ function headline(counts, part) {
     const all = right === 1 ? `${nameOf(OK)} is` : `All ${count(right, "file")} are`;
     const isRight = `${all} right${check.unsure > 0 ? ", as read" : ""}`;
     if (strange > 0 && !isPasted) return ["gone", `${isRight}, ${count(strange, "other")} not in the list`];
-    return nbad > 0 ? ["gone", `${isRight}, but ${count(nbad, "line")} of the list could not be read`] : ["ok", isRight];
+    if (nbad > 0) return ["gone", `${isRight}, but ${count(nbad, "line")} of the list could not be read`];
+    return ["ok", isRight];
 }
 
 function duration(seconds) {

@@ -912,14 +912,16 @@ class Tests(Shown):
             (f"{digits} *md5.iso", "SHA256"), (":".join(re.findall("..", digits)), "SHA256"),
             (f"md5.iso: {digits}", "SHA256"), (f"film.iso: {' '.join(re.findall('.{8}', digits[:32]))}\n          "
                                                f"{' '.join(re.findall('.{8}', digits[32:].upper()))}", "SHA256"),
-            (f"sha384-{base64_of('sha384')}", "SHA384"), (f"sha256-{base64_of('md5')} sha512-{base64_of('sha512')}", None),
+            (f"sha384-{base64_of('sha384')}", "SHA384"),
+            (f"sha256-{base64_of('md5')} sha512-{base64_of('sha512')}", None),
             (f"sha1-{base64_of('sha1')} sha512-{base64_of('sha512')}", "SHA512"), (base64_of("sha1"), "SHA1"),
             (f"SHA3-256 (a) = {right['sha3_256']}", "SHA3-256"), (f"MD5: {right['md5']}", "MD5"),
             (f"0x{digits}", "SHA256"), (f"`{digits}`", "SHA256"), (f"--hash=sha256:{digits}", "SHA256"),
         ]:
             verdict, summary, same, state = self.pasted(text)
             if by:
-                assert (verdict, state) == ("film.iso is right", "ok") and summary.startswith(f"By {by}"), (text, summary)
+                assert (verdict, state) == ("film.iso is right", "ok"), (text, verdict)
+                assert summary.startswith(f"By {by}"), (text, summary)
             else:
                 assert state != "ok" and same == "This is no digest of SHA256.", (text, verdict, same)
         wrong = right["sha256"].translate(str.maketrans("0123456789abcdef", "123456789abcdef0"))
@@ -929,8 +931,10 @@ class Tests(Shown):
             assert (verdict, state) == ("film.iso is not right", "bad"), (text, verdict)
         assert "By none of SHA256, " in self.pasted(wrong)[1] and "BLAKE3" in self.text("#summary")
         for text, words in [(digits[1:], "63 digits, but SHA256 has 64: 1 missing."), (f"{digits}0", "1 too many."),
-                            (f"MD5: {digits[:-3]}", "61 digits"), ("O" + digits[1:], "“o” is no hexadecimal digit (place 1)"),
-                            ("hello", "This is no digest."), ("1234", "4 digits: no algorithm of this page has so many.")]:
+                            (f"MD5: {digits[:-3]}", "61 digits"),
+                            ("O" + digits[1:], "“o” is no hexadecimal digit (place 1)"),
+                            ("hello", "This is no digest."),
+                            ("1234", "4 digits: no algorithm of this page has so many.")]:
             _, _, same, state = self.pasted(text)
             assert words in same and state != "ok", (text, same, state)
         # A list is a list, also when it is pasted. What stands in a field stays there.
@@ -952,7 +956,8 @@ class Tests(Shown):
         """The one file that somebody has of a list, or of a digest alone, whatever its name."""
         top, data = self.folder / "one of five", noise(300_001, 4)
         names = ["a.iso", "b.iso", "film.iso", "c.iso", "d.iso"]
-        write(top, {"film.iso": data, "film (1).iso": data, "other.iso": b"x", "film.iso.sha256": sha256(data).hex().encode(),
+        write(top, {"film.iso": data, "film (1).iso": data, "other.iso": b"x",
+                    "film.iso.sha256": sha256(data).hex().encode(),
                     "SHA256SUMS": "".join(f"{sha256(data if name == 'film.iso' else name.encode()).hex()}  {name}\n"
                                           for name in names).encode()})
         signed = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n"
@@ -1340,8 +1345,8 @@ class Tests(Shown):
         source, folder = self.made("v1")
         every = os.environ.get("HASHLOOM_TEST_ALL") == "1"
         for dark in [False, True]:
-            for state in ["start", "alone", "right", "wrong", "error", "making", "several"] if every or self.screenshots else [
-                    "wrong", "several"]:
+            states = ["start", "alone", "right", "wrong", "error", "making", "several"]
+            for state in states if every or self.screenshots else ["wrong", "several"]:
                 if state == "wrong":
                     (folder / "z.bin").write_bytes(noise(40_000, 99))
                     (folder / "empty").unlink(missing_ok=True)
