@@ -5,6 +5,7 @@ The protocol (https://chromedevtools.github.io/devtools-protocol) is JSON, each 
 reads from descriptor 3 and writes to descriptor 4. Nothing besides Python's own library is needed.
 """
 
+import fcntl
 import json
 import os
 import select
@@ -29,8 +30,8 @@ class Browser:
         self.back, from_browser = os.pipe()
 
         def descriptors():
-            # dup2 onto itself would keep the close-on-exec mark, and 3 or 4 may be one of the pipes.
-            ends = os.dup(to_browser), os.dup(from_browser)
+            # dup2 onto itself would keep the close-on-exec mark, and 3 or 4 may be one of the pipes, or free.
+            ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (to_browser, from_browser)]
             os.dup2(ends[0], 3)
             os.dup2(ends[1], 4)
 
