@@ -479,7 +479,7 @@ async function start() {
     check.timer = setInterval(show, 200);
     if (!await look(own)) return;
     own.total = torrent ? rows.reduce((sum, row) => sum + (row.padding ? 0 : row.nbytes), 0) : 0;
-    own.batches = torrent ? pieceBatches() : fileBatches(own, jobsOf(rows));
+    own.batches = torrent ? pieceBatches() : fileBatches(own, jobsOf(own));
     const { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes } = torrent || {};
     const plan = torrent && { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes };
     for (let i = 0; i < NWORKERS; i++) {
@@ -571,13 +571,15 @@ function pieceBatches() {
     })();
 }
 
-// The digests that the files of a list need, but for those that are known of the same files as they are.
-function jobsOf(rows) {
-    const jobs = [];
+// The digests that the files of a list need, but for those that are known of the same files as they are. A browser that
+// cannot tell reads anew, unless a digest that was pasted is compared with those that the page shows.
+function jobsOf(own) {
+    const jobs = [], { rows, source: { list } } = own;
     for (const row of rows) {
         if (!row.item) continue;
         const { known } = row.item, { nbytes, time } = row.found;
-        if (known?.nbytes === nbytes && known.time === time) takeDigests(row, known.digested);
+        const isSame = known?.nbytes === nbytes && known.time === time;
+        if (isSame && (list.isPasted || !isUnsure(own, row))) takeDigests(row, known.digested);
         const wanted = row.digests.map(({ algorithm }) => algorithm)
             .filter((algorithm) => !isBy(row, algorithm));
         if (wanted.length > 0) jobs.push({ row, algorithms: [...new Set(wanted)] });

@@ -1519,6 +1519,24 @@ class Engines(Shown):
                     verdicts = self.check(source, paths, url)
                     assert set(verdicts.values()) == {"OK"} and len(verdicts) == 4, (is_served, source, verdicts)
 
+    def engine_alone(self):
+        """Digests at once, one of them pasted; a list afterwards is not checked by what was known of other bytes."""
+        (_, source), paths = self.made("v1")
+        self.engine.open(self.page.as_uri())
+        self.engine.choose("#files", [paths[1], paths[2]])
+        self.until("!document.getElementById('save').hidden")
+        data = paths[2].read_bytes()
+        assert sha256(data).hex() in dict(self.table())["small"], self.table()
+        self.engine.run("(() => { const field = document.getElementById('vendor'); "
+                        f"field.value = '{sha256(data).hex()}'; field.dispatchEvent(new Event('input')); }})()")
+        self.until("document.getElementById('verdict').textContent.startsWith('small is right')")
+        paths[2].write_bytes(data[::-1])
+        self.engine.choose("#source", [source])
+        self.until("document.getElementById('found').textContent.startsWith('SHA256SUMS') && "
+                   "!document.getElementById('again').hidden && !document.getElementById('work').hidden")
+        verdicts = dict(self.table())
+        assert verdicts["one"] == "OK" and verdicts["small"] != "OK", verdicts
+
     def engine_several(self):
         sources, paths = self.made("v2")
         self.engine.open(self.page.as_uri())
