@@ -27,7 +27,7 @@ use crate::work::nthreads;
 /// A column of digests. It has the Arrow PyCapsule interface: pyarrow.chunked_array(column), polars.Series(column) and
 /// pandas.Series(pyarrow…) take it without a copy.
 #[pyclass(frozen, module = "pyhashloom", name = "Column")]
-struct Column {
+pub struct Column {
     arrays: Vec<ArrayData>,
     field: Arc<Field>,
     /// The index of pandas that the values had.
@@ -44,7 +44,7 @@ impl Column {
     }
 
     /// The bytes of all rows; `None` for nulls.
-    fn values(&self) -> impl Iterator<Item = Option<&[u8]>> {
+    pub fn values(&self) -> impl Iterator<Item = Option<&[u8]>> {
         self.arrays.iter().flat_map(|array| (0..array.len()).map(|row| digests::bytes(array, row)))
     }
 }
@@ -247,7 +247,7 @@ impl Column {
         if self.is_hex() { "hex" } else { "binary" }
     }
 
-    fn __len__(&self) -> usize {
+    pub fn __len__(&self) -> usize {
         self.arrays.iter().map(|array| array.len()).sum()
     }
 

@@ -59,6 +59,7 @@ from ._hashloom import (
     # algorithms.py: end
 )
 from ._streams import streams, streams_async
+from ._tables import TableDiff, diff, table_digest
 
 algorithms_guaranteed: set[str] = set(algorithms)
 """The names of all algorithms, on every system, in hashlib's spelling."""
@@ -75,10 +76,12 @@ __all__ = [
     "FileError",
     "Hash",
     "HashXOF",
+    "TableDiff",
     "__version__",
     "algorithms_available",
     "algorithms_guaranteed",
     "column",
+    "diff",
     "files",
     "hash160",
     "hmac",
@@ -91,6 +94,7 @@ __all__ = [
     "slh_dsa",
     "streams",
     "streams_async",
+    "table_digest",
     "update_many",
     # algorithms.py: python_all
     "blake2b",

@@ -10,15 +10,23 @@ from ._hashloom import column as _column
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Generic, Literal, TypeVar, overload
+    from typing import Any, Generic, Literal, TypedDict, TypeVar, overload
 
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Unpack
 
-    from ._hashloom import _Columns
+    from ._hashloom import _Columns, _Schema
 
     _Result = TypeVar("_Result", covariant=True)
 
     class _Namespace(Generic[_Result]): ...
+
+    class _Options(TypedDict, total=False):
+        output: Literal["hex", "binary"]
+        salt: Buffer | None
+        key: Buffer | None
+        length: int | None
+        schema: _Schema | None
+
 else:
 
     class _Namespace:
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
         index: bool = False,
         stream: Literal[False] = False,
         field: str | None = None,
+        schema: _Schema | None = None,
     ) -> Column: ...
     @overload
     def column(
@@ -55,6 +64,7 @@ if TYPE_CHECKING:
         index: bool = False,
         stream: Literal[True],
         field: str | None = None,
+        schema: _Schema | None = None,
     ) -> ColumnReader: ...
 
 
@@ -70,6 +80,7 @@ def column(
     index: bool = False,
     stream: bool = False,
     field: str | None = None,
+    schema: _Schema | None = None,
 ) -> Any:
     """Returns a column with the digest of each value of a column, or of each row of several columns or of a table.
 
@@ -83,9 +94,12 @@ def column(
     digests are tags of HMAC. ``length``: bytes of a digest of SHAKE. ``threads``: the most threads; 0 means one for
     each CPU. ``field`` names the column of a table, frame or reader whose values are hashed, and not the rows.
     ``stream`` makes a ColumnReader: digests of one of the producer's arrays at a time, as they are asked for.
+    ``schema`` casts the columns of a table first: a mapping of names to types of pyarrow or their names; or a schema, or
+    a table that has it, whose order of columns is taken too. A cast that loses a value is an error.
 
     TypeError: no column, or a type that has no digest. ValueError: columns of different lengths or pandas indexes, a
-    damaged array, a name or output that there is not, a salt and a key, an empty key.
+    damaged array, a name or output that there is not, a salt and a key, an empty key. UserWarning: floats of pandas that
+    are all whole, as integers are where one is missing.
 
     >>> import pyarrow
     >>> column("sha1", pyarrow.array(["abc", None])).to_pylist()
@@ -93,48 +107,50 @@ def column(
     """
     from ._convert import arguments
 
-    values, labels = arguments(columns, index, field)
+    values, labels = arguments(columns, index, field, schema)
     return _column(name, *values, output=output, salt=salt, key=key, length=length, threads=threads, stream=stream,
                    field=field, index=labels)
 
 
 class Methods(_Namespace["_Result"]):
-    """The digests that the namespaces of polars and pandas have: md5() and so on are short for digest("md5")."""
+    """The digests that the namespaces of polars and pandas have: md5(key=...) and so on are short for digest("md5", ...).
+    """
 
     __slots__ = ()
 
-    def digest(
-        self,
-        name: str,
-        *,
-        output: Literal["hex", "binary"] = "hex",
-        salt: bytes | None = None,
-        key: bytes | None = None,
-        length: int | None = None,
-    ) -> _Result:
-        """Digests by the algorithm of this name, hash160 or sha256d; the parameters are those of pyhashloom.column."""
+    def digest(self, name: str, **options: Unpack[_Options]) -> _Result:
+        """Digests by the algorithm of this name, hash160 or sha256d; the parameters output, salt, key, length, and
+        schema for frames, are those of pyhashloom.column."""
 
         def of(values: Any) -> Column:
-            return column(name, values, output=output, salt=salt, key=key, length=length)
+            return column(name, values, **options)
 
-        return self._digest(of, name, output)
+        return self._digest(of, name, options.get("output", "hex"))
 
     def _digest(self, of: Callable[[Any], Column], name: str, output: str) -> _Result:
         """The result for what the namespace is of."""
         raise NotImplementedError
 
-    def md5(self) -> _Result:
-        """MD5 in hexadecimal digits."""
-        return self.digest("md5")
+    def md5(self, **options: Unpack[_Options]) -> _Result:
+        """MD5."""
+        return self.digest("md5", **options)
 
-    def sha1(self) -> _Result:
-        """SHA-1 in hexadecimal digits."""
-        return self.digest("sha1")
+    def sha1(self, **options: Unpack[_Options]) -> _Result:
+        """SHA-1."""
+        return self.digest("sha1", **options)
 
-    def sha256(self) -> _Result:
-        """SHA-256 in hexadecimal digits."""
-        return self.digest("sha256")
+    def sha256(self, **options: Unpack[_Options]) -> _Result:
+        """SHA-256."""
+        return self.digest("sha256", **options)
 
-    def sha512(self) -> _Result:
-        """SHA-512 in hexadecimal digits."""
-        return self.digest("sha512")
+    def sha512(self, **options: Unpack[_Options]) -> _Result:
+        """SHA-512."""
+        return self.digest("sha512", **options)
+
+    def sha3_256(self, **options: Unpack[_Options]) -> _Result:
+        """SHA3-256."""
+        return self.digest("sha3_256", **options)
+
+    def sha3_512(self, **options: Unpack[_Options]) -> _Result:
+        """SHA3-512."""
+        return self.digest("sha3_512", **options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from typing import Any
@@ -99,8 +100,10 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def arguments(columns: tuple[Any, ...], index: bool, field: str | None) -> tuple[list[Any], Any]:
+def arguments(columns: tuple[Any, ...], index: bool, field: str | None, schema: Any) -> tuple[list[Any], Any]:
     """What ``column`` hashes of its arguments, and the index that those of pandas have."""
+    if schema is not None and len(columns) != 1:
+        raise TypeError("schema takes one table, frame or stream of record batches")
     values, labels, first = [], None, 0
     for place, value in enumerate(columns, 1):
         own = _index(value)
@@ -110,17 +113,47 @@ def arguments(columns: tuple[Any, ...], index: bool, field: str | None) -> tuple
         if own is not None and labels is None:
             labels, first = own, place
         if own is None:
-            values.append(_from_others(value, field))
+            values.append(_from_others(value, field if schema is None else None))
             continue
         pyarrow = _pyarrow()
         try:
             values.append(_from_pandas(value, index))
+            if schema is None and field is None and (len(columns) > 1 or hasattr(value, "columns")):
+                _warn_of_whole_floats(value if hasattr(value, "columns") else value.to_frame())
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as error:
             reason = ": ".join(map(str, error.args))
             raise TypeError(f"column {place}: {reason}: cast it, as by .astype(str)") from error
     if index and labels is None:
         raise ValueError("index=True, but no column is of pandas: nothing else has an index")
+    if schema is not None:
+        from ._tables import followed
+
+        values = [followed(values[0], schema)]
     return values, labels
+
+
+def _warn_of_whole_floats(frame: Any) -> None:
+    """Warns of columns of pandas that may be integers: pandas makes floats of these where one is missing."""
+    import numpy
+
+    def is_whole(values: Any) -> bool:
+        values = values[~numpy.isnan(values)]
+        return bool(numpy.all(numpy.isfinite(values) & (values == numpy.trunc(values))))
+
+    found = []
+    for place, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
+        if isinstance(dtype, numpy.dtype) and dtype.kind == "f":
+            values = frame.iloc[:, place].to_numpy()
+            if is_whole(values[:1000]) and is_whole(values) and not numpy.isnan(values).all():
+                found.append(str(name))
+    if not found:
+        return
+    caller, level = sys._getframe(), 1
+    while caller.f_back is not None and caller.f_globals.get("__name__", "").startswith("pyhashloom."):
+        caller, level = caller.f_back, level + 1
+    cure = f"give schema={{{found[0]!r}: 'int64'}} if these are integers, 'float64' if not"
+    text = f"columns {found}: all floats are whole or missing, and 1.0 has another digest than the integer 1: {cure}"
+    warnings.warn(text, UserWarning, stacklevel=level)
 
 
 def _index(value: Any) -> Any:
@@ -134,7 +167,7 @@ def _index(value: Any) -> Any:
     return value if isinstance(value, pandas.Index) else None
 
 
-def _from_pandas(value: Any, index: bool) -> Any:
+def _from_pandas(value: Any, index: bool = False) -> Any:
     """A frame, series or index of pandas in Arrow, without its index, if that is not wanted."""
     import pandas
 
@@ -144,33 +177,37 @@ def _from_pandas(value: Any, index: bool) -> Any:
         table = _pyarrow().Table.from_pandas(value, preserve_index=index)
         for place, dtype in enumerate(value.dtypes):
             if dtype == object:
-                _refuse_sets(value.iloc[:, place], table.schema.field(place))
+                _refuse(value.iloc[:, place], table.schema.field(place))
         return table
     array = _pyarrow().Array.from_pandas(value)
     if value.dtype == object:
-        _refuse_sets(value, _pyarrow().field("" if value.name is None else str(value.name), array.type))
+        _refuse(value, _pyarrow().field("" if value.name is None else str(value.name), array.type))
     return array
 
 
-def _refuse_sets(values: Any, field: Any) -> None:
-    if _has_sets(values, field.type):
-        raise TypeError(
-            f"column {field.name!r}: a set has no order, and its digest would be another in each process: sort it, as "
-            "by .map(sorted)"
-        )
+def _refuse(values: Any, field: Any) -> None:
+    if reason := _unfit(values, field.type):
+        raise TypeError(f"column {field.name!r}: {reason}")
 
 
-def _has_sets(values: Iterable[Any], kind: Any) -> bool:
-    """Whether a value that Arrow takes for a list is a set."""
+def _unfit(values: Iterable[Any], kind: Any) -> str | None:
+    """Why Arrow's values of this type would not tell objects apart: sets among lists, and zones that are lost."""
     types = _pyarrow().types
+    if types.is_timestamp(kind) or types.is_time(kind):
+        has_zone = {value.tzinfo is not None for value in values if hasattr(value, "tzinfo") and value == value}
+        if len(has_zone) > 1:
+            return "some times have a zone, and some have none: convert them, or cast by .astype(str)"
+        is_lost = True in has_zone and types.is_time(kind)
+        return "times of day with a zone lose it in Arrow: cast by .astype(str)" if is_lost else None
     if types.is_list(kind):
         values = [value for value in values if hasattr(value, "__iter__")]
-        is_one = any(isinstance(value, (set, frozenset)) for value in values)
-        return is_one or (types.is_nested(kind.value_type) and _has_sets(chain.from_iterable(values), kind.value_type))
+        if any(isinstance(value, (set, frozenset)) for value in values):
+            return "a set has no order, and its digest would be another in each process: sort it, as by .map(sorted)"
+        return _unfit(chain.from_iterable(values), kind.value_type)
     if types.is_struct(kind):
         values = [value for value in values if isinstance(value, dict)]
-        return any(_has_sets((value.get(field.name) for value in values), field.type) for field in kind)
-    return False
+        return next(filter(None, (_unfit((value.get(field.name) for value in values), field.type) for field in kind)), None)
+    return None
 
 
 def _from_others(value: Any, field: str | None) -> Any:
@@ -179,8 +216,9 @@ def _from_others(value: Any, field: str | None) -> Any:
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(value, (polars.Series, polars.DataFrame, polars.LazyFrame)):
         if isinstance(value, polars.LazyFrame):
-            value = (value if field is None else value.select(field)).collect()
-        schema = {value.name: value.dtype} if isinstance(value, polars.Series) else value.schema
+            value = value if field is None else value.select(field)
+        is_lazy = isinstance(value, polars.LazyFrame)
+        schema = {value.name: value.dtype} if isinstance(value, polars.Series) else value.collect_schema()
         for name, dtype in schema.items():
             if dtype == polars.Object and field in (None, name):
                 raise TypeError(
@@ -188,7 +226,10 @@ def _from_others(value: Any, field: str | None) -> Any:
                     f"cast it, as by pl.col({name!r}).map_elements(str, return_dtype=pl.String), or for UUIDs by "
                     "map_elements(lambda value: value.bytes, return_dtype=pl.Binary)"
                 )
-        return value
+        if not is_lazy:
+            return value
+        # Before polars 1.34 a lazy frame is collected whole.
+        return value.collect_batches() if hasattr(value, "collect_batches") else value.collect()
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
         return value
     if hasattr(value, "scanner") and hasattr(value, "schema"):

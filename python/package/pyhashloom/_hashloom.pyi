@@ -3,7 +3,7 @@
 # typing_extensions along; where numpy is not installed they take its arrays for Any.
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, final, overload
 
 import numpy
@@ -13,6 +13,7 @@ from typing_extensions import Buffer, disjoint_base
 __all__ = [
     "Column",
     "ColumnReader",
+    "Differ",
     "Files",
     "HMAC",
     "Hash",
@@ -41,6 +42,7 @@ __all__ = [
     "sha256d",
     "slh_dsa_parameter_sets",
     "slh_dsa_verify_many",
+    "sorted_digests",
     "torrent_create",
     "torrent_verify",
     "tree_bep52",
@@ -99,7 +101,21 @@ _Bools: TypeAlias = numpy.typing.NDArray[numpy.bool_]
 class _Lazy(Protocol):
     def collect_schema(self) -> Any: ...
 
+class _Typed(Protocol):
+    def __arrow_c_schema__(self) -> Any: ...
+
 _Columns: TypeAlias = _ArrowStream | _ArrowArray | _Lazy | Iterable[_ArrowArray] | Iterable[_ArrowStream]
+_Schema: TypeAlias = Mapping[str, Any] | _Typed | _ArrowStream | _Lazy | str | os.PathLike[str]
+
+@final
+class Differ:
+    """Rows of two tables as digests."""
+
+    def __new__(cls) -> Differ: ...
+    def add(self, is_second: bool, keys: Column, wholes: Column) -> None: ...
+    def compare(self) -> tuple[tuple[bytes, bytes], tuple[bytes, bytes], tuple[bytes, bytes], int, int]: ...
+
+def sorted_digests(column: Column) -> bytes: ...
 
 @final
 class Column:

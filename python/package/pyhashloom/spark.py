@@ -14,25 +14,14 @@ from typing import Literal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DateType,
-    FractionalType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql.types import BinaryType, IntegralType, StringType, StructField, StructType
 
 from . import column
 
 __all__ = ["with_digest"]
 
-# Types whose values have digests in rows only.
-_NOT_ALONE = (ArrayType, BooleanType, DateType, FractionalType, MapType, TimestampType)
+# Types whose values have digests, others only in rows; a struct is a row.
+_ALONE = (BinaryType, IntegralType, StringType, StructType)
 
 
 def with_digest(
@@ -58,7 +47,7 @@ def with_digest(
         raise ValueError(f"the column {into!r} exists already: choose another name with into=")
     # Errors are raised here, and not in the job.
     column(name, pa.array([], pa.string()), output=output, salt=salt, key=key)
-    if len(columns) == 1 and isinstance(only := frame.schema[columns[0]].dataType, _NOT_ALONE):
+    if len(columns) == 1 and not isinstance(only := frame.schema[columns[0]].dataType, _ALONE):
         raise TypeError(
             f"the column {columns[0]!r} is of {only.simpleString()}, which has no digest alone: cast it, or give "
             f"struct({columns[0]})"
