@@ -182,7 +182,8 @@ def test_a_file_that_changes_between_the_two_readings(tmp_path):
             yield pa.record_batch({"id": [1, 2, 4]})
             write(ids)  # the first table was read
 
-        with pytest.raises(RuntimeError, match="changed while"):
+        # pyarrow may find it first.
+        with pytest.raises((RuntimeError, OSError), match="changed while|deserialize"):
             pyhashloom.diff(path, other(), key="id")
 
 
@@ -237,8 +238,7 @@ def test_a_schema_is_followed_and_loses_nothing():
     with pytest.warns(UserWarning, match=r"columns \['id'\].*schema=.'id': 'int64'") as told:
         assert of(frame).to_list() != of(pa.table(ids, ["id", "rate", "none"])).to_list()
     assert told[0].filename == __file__
-    import pyhashloom.pandas  # noqa: F401
-
+    pytest.importorskip("pyhashloom.pandas")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plain = of(pa.table(ids, ["id", "rate", "none"])).to_list()

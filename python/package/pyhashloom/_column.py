@@ -108,8 +108,15 @@ def column(
     from ._convert import arguments
 
     values, labels = arguments(columns, index, field, schema)
-    return _column(name, *values, output=output, salt=salt, key=key, length=length, threads=threads, stream=stream,
-                   field=field, index=labels)
+    try:
+        return _column(name, *values, output=output, salt=salt, key=key, length=length, threads=threads, stream=stream,
+                       field=field, index=labels)
+    except ValueError as error:
+        # pyarrow adds the traceback of a cast.
+        text, detail, _ = str(error).partition(". Detail: Python exception: Traceback")
+        if schema is None or not detail:
+            raise
+        raise ValueError(text.removeprefix("Invalid: ")) from None
 
 
 class Methods(_Namespace["_Result"]):

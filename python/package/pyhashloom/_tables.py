@@ -42,7 +42,11 @@ def _plain(kind: Any) -> Any:
         return _pyarrow().bool_()
     if hasattr(kind, "storage_type"):
         return _plain(kind.storage_type)
-    return _plain(kind.value_type) if types.is_dictionary(kind) or types.is_run_end_encoded(kind) else kind
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return _plain(kind.value_type)
+    # Arrow casts no views.
+    views = {_pyarrow().string_view(): _pyarrow().large_string(), _pyarrow().binary_view(): _pyarrow().large_binary()}
+    return views.get(kind, kind)
 
 
 def _kind(kind: Any) -> Any:
