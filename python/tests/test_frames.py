@@ -57,6 +57,7 @@ def test_an_error_in_polars_names_the_cure():
 
 def test_duckdb_functions():
     duckdb = pytest.importorskip("duckdb", reason="SKIPPED: duckdb is not installed")
+    pa = pytest.importorskip("pyarrow", reason="SKIPPED: pyarrow is not installed")
     import pyhashloom.duckdb
 
     connection = duckdb.connect()
@@ -73,6 +74,16 @@ def test_duckdb_functions():
         assert ours == theirs == digest(email)
         assert blob == digest(email, "sha1")
         assert tag == (email if email is None else hmac.digest(b"k", email.encode(), "sha256").hex())
+    assert connection.sql("select hl_sha1('\\xAA'::blob), hl_sha1(NULL)").fetchall() == [
+        (hashlib.sha1(b"\xaa").hexdigest(), None)]
+    table = pa.table({"n": pa.array([42, None], pa.int8()), "email": [None, "a"]})
+    want = [*zip(pyhashloom.column("sha256", table), pyhashloom.column("sha256", table["n"]))]
+    connection.register("two", table)
+    for row in "two", "n, email", "struct_pack(n, email)":
+        assert connection.sql(f"select hl_sha256({row}), hl_sha256(n) from two").fetchall() == want
+    for wrong in "1.5", "true", "date '2026-01-01'":
+        with pytest.raises(Exception, match="cannot be hashed alone"):
+            connection.sql(f"select hl_sha256({wrong})").fetchall()
 
 
 def test_a_column_in_python():
@@ -173,6 +184,16 @@ def test_namespaces_of_polars():
     categories = frame["email"].cast(pl.Categorical)
     assert pl.Series(pyhashloom.column("sha256", categories)).to_list() == want
     assert frame.lazy().hashloom.sha256().collect()["sha256"].to_list() == frame.hashloom.sha256().to_list()
+    tags = [None if v is None else hmac.digest(b"k", v.encode(), "sha3_256").hex() for v in VALUES]
+    assert frame["email"].hashloom.sha3_256(key=b"k").to_list() == tags
+    assert frame.select(pl.col("email").hashloom.sha3_256(key=b"k"))["email"].to_list() == tags
+    assert pyhashloom.column("sha3_256", frame["email"].to_pandas(), key=b"k").to_list() == tags
+    # A lazy frame is not collected whole.
+    parts = frame.lazy().with_columns(pl.col("email").map_batches(lambda series: series, is_elementwise=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pl.LazyFrame, "collect", None)
+        assert pyhashloom.column("sha256", parts).to_list() == frame.hashloom.sha256().to_list()
+        assert pyhashloom.column("sha256", parts, field="email").to_list() == want
     rows = frame.hashloom.digest("sha256", output="binary")
     assert rows.to_list() == pyhashloom.column("sha256", frame, output="binary").to_pylist()
 

@@ -68,6 +68,15 @@ def uses() -> None:
     print(values, column.name, column.output, column.to_polars(), column.to_pandas(), numpy.asarray(column))
     print(column[column != column[::1]], column == "a", column.equals(column), column.to_list(), column.to_numpy())
     pyhashloom.column("sha256", polars.LazyFrame({"a": [1]}), field="a").to_arrow()
+    frame = polars.DataFrame({"a": [1]})
+    typed: pyhashloom.Column = pyhashloom.column("sha256", frame, schema={"a": "int8"})
+    typed = pyhashloom.column("sha256", frame.lazy(), schema=frame)
+    typed = pyhashloom.column("sha256", frame, schema=frame.schema)
+    found: pyhashloom.TableDiff = pyhashloom.diff("a.parquet", pathlib.Path("b.parquet"), key=["a"], schema=frame.lazy())
+    found = pyhashloom.diff(frame, iter([frame]), key="a")
+    rows: bytes = pyhashloom.table_digest("sha256", frame.lazy(), key=bytearray(b"k"), threads=1)
+    print(typed, found.equal, found.added, found.removed, found.changed, found.unchanged, found.repeated, rows)
+    series = pyhashloom.polars.FrameDigests(frame).sha3_256(key=b"k", output="binary")
     reader: pyhashloom.ColumnReader = pyhashloom.column("sha256", polars.Series(["a"]), stream=True)
     pyhashloom.duckdb.register(duckdb.connect(), "tag_", key=b"k")
     expression: polars.Expr = pyhashloom.polars.Digests(polars.col("a")).sha256()
@@ -113,6 +122,8 @@ def errors() -> None:
     pyhashloom.many("sha256", [b""], output=b"hex")  # type: ignore[call-overload] # pyright: ignore
     pyhashloom.files("sha256", [5])  # type: ignore[list-item] # pyright: ignore
     pyhashloom.column("sha256", [b"a"])  # type: ignore[arg-type] # pyright: ignore
+    pyhashloom.diff(5, "a")  # type: ignore[arg-type] # pyright: ignore
+    pyhashloom.polars.Digests(polars.col("a")).md5(keys=b"k")  # type: ignore[call-arg] # pyright: ignore
     pyhashloom.pbkdf2_hmac("sha256", "password", b"", 1)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     key = slh_dsa.SigningKey.generate(128)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     key.verifying_key.sign(b"m")  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]

@@ -52,6 +52,8 @@ def with_digest(
             f"the column {columns[0]!r} is of {only.simpleString()}, which has no digest alone: cast it, or give "
             f"struct({columns[0]})"
         )
+    if variants := [wanted for wanted in columns if frame.schema[wanted].dataType.typeName() == "variant"]:
+        raise TypeError(f"the column {variants[0]!r} is of variant, whose equal values have other bytes: cast it")
     kind = StringType() if output == "hex" else BinaryType()
     schema = StructType([*frame.schema.fields, StructField(into, kind, True)])
 
