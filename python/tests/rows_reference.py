@@ -193,6 +193,11 @@ def vectors():
         "map": [[{"text": "bb"}, {"integer": "1"}], [{"text": "c"}, None]]}, ["map_(string(), int8())"]
 
 
+def table_digest(rows):
+    digests = sorted(hashlib.sha256(encode(tuple(map(parse, row)))).digest() for row in rows)
+    return hashlib.sha256(b"\x11" + b"".join(digests)).hexdigest()
+
+
 def main():
     listed = []
     for what, value, kinds in vectors():
@@ -207,6 +212,10 @@ def main():
                    "sha256": hashlib.sha256(encoded).hexdigest()})
     print('{\n"form": "hashloom rows 1",\n"license": "MIT OR Apache-2.0",\n"vectors": [')
     print(",\n".join(json.dumps(one) for one in listed))
+    print('],\n"tables": [')
+    rows = [[{"integer": "1"}, {"text": "a"}], [{"integer": "2"}, None], [{"integer": "1"}, {"text": "a"}]]
+    tables = [{"rows": some, "sha256": table_digest(some)} for some in (rows[:0], rows[:1], rows[:2], rows, rows[1:])]
+    print(",\n".join(json.dumps(one) for one in tables))
     print("]\n}")
 
 

@@ -6,20 +6,24 @@ import datetime
 import functools
 import hashlib
 import hmac
+import json
 import math
+import pathlib
 import warnings
 from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows_reference import encode
+from rows_reference import encode, parse
 
 import pyhashloom
 
 pa = pytest.importorskip("pyarrow", reason="SKIPPED: tables: pyarrow is not installed")
 import pyarrow.compute  # noqa: E402
 import pyarrow.parquet  # noqa: E402
+
+VECTORS = pathlib.Path(__file__).parents[2] / "vectors/rows/rows.json"
 
 # What is equal in a row is equal here: a null, one NaN, one zero; kinds are apart.
 VALUES = {
@@ -71,7 +75,8 @@ def test_a_diff_beside_plain_python(first, others, keys, nrows, random):
     one, other = table_of(first), table_of(second, names)
     other = pa.Table.from_batches(other.to_batches(max_chunksize=nrows), other.schema)
     want = naive(first, second, keys or NAMES)
-    for argument in other, other.to_reader(), other.to_batches() or other:
+    frame = pytest.importorskip("polars").from_arrow(other)  # it has views
+    for argument in other, other.to_reader(), other.to_batches() or other, frame:
         found = pyhashloom.diff(one, argument, key=keys or None)
         got = [keys_of(part, keys or NAMES) for part in (found.added, found.removed, found.changed)]
         assert (*got, found.unchanged, found.repeated) == want
@@ -81,6 +86,13 @@ def test_a_diff_beside_plain_python(first, others, keys, nrows, random):
         of_rows = sorted(hashlib.sha1(encoded(row, NAMES)).digest() for row in rows)
         assert digest == hashlib.sha1(b"\x11" + b"".join(of_rows)).digest()
     assert (digests[0] == digests[1]) == pyhashloom.diff(one, other).equal
+
+
+def test_vectors():
+    for vector in json.loads(VECTORS.read_text())["tables"] if VECTORS.exists() else []:
+        rows = [tuple(map(parse, row)) for row in vector["rows"]]
+        table = pa.table({"n": pa.array([n for n, _ in rows], pa.int8()), "t": [t for _, t in rows]})
+        assert pyhashloom.table_digest("sha256", table).hex() == vector["sha256"]
 
 
 def layouts(table, tmp_path):
@@ -126,6 +138,8 @@ def test_libraries_layouts_and_files_make_no_difference(tmp_path):
     assert pyhashloom.table_digest("sha256", pa.concat_tables([table, table[:1]])) != digest
     assert pyhashloom.table_digest("md5", table[:0]) == hashlib.md5(b"\x11").digest()
     assert pyhashloom.diff(table[:0], table[:0]).equal and not pyhashloom.diff(table[:0], table).equal
+    views = pa.table({"x": pa.array([["a"], ["b"], None], pa.list_(pa.string_view()))})
+    assert pyhashloom.diff(views, views[1:]).removed.equals(views[:1])
 
 
 def tmp_path_of(path):

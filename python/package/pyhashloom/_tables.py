@@ -44,9 +44,13 @@ def _plain(kind: Any) -> Any:
         return _plain(kind.storage_type)
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return _plain(kind.value_type)
-    # Arrow casts no views.
-    views = {_pyarrow().string_view(): _pyarrow().large_string(), _pyarrow().binary_view(): _pyarrow().large_binary()}
-    return views.get(kind, kind)
+    return _no_view(kind)
+
+
+def _no_view(kind: Any) -> Any:
+    """Of a view, of which pyarrow has few functions, the type with offsets."""
+    pyarrow = _pyarrow()
+    return {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}.get(kind, kind)
 
 
 def _kind(kind: Any) -> Any:
@@ -199,6 +203,15 @@ def _dataset(path: str | os.PathLike[str]) -> Any:
     return pyarrow.dataset.dataset(os.fspath(path), format="ipc" if is_ipc else "parquet")
 
 
+def _taken(batch: Any, places: list[int]) -> list[Any]:
+    """These rows of a batch."""
+    pyarrow = _pyarrow()
+    try:
+        return [batch.take(pyarrow.array(places, pyarrow.int64()))]
+    except pyarrow.ArrowNotImplementedError:  # of views in nested types
+        return [batch.slice(place, 1) for place in places]
+
+
 class _Side:
     """A table that is read, and whose key columns are read again or were kept."""
 
@@ -237,13 +250,17 @@ class _Side:
         """The keys of the rows at these places, which have these digests."""
         pyarrow = _pyarrow()
         wanted, parts, first, start = memoryview(places).cast("Q"), [], 0, 0
-        schema = pyarrow.schema([self.schema.field(name) for name in keys])
+        fields = [self.schema.field(name) for name in keys]
+        schema = pyarrow.schema([field.with_type(_no_view(field.type)) for field in fields])
         if len(wanted):
             for batch in self._kept if self.is_kept else self._open(keys):
-                batch = batch.select(keys)
                 end = bisect_left(wanted, start + len(batch), first)
                 if end > first:
-                    parts.append(batch.take(pyarrow.array([place - start for place in wanted[first:end]], pyarrow.int64())))
+                    columns = [batch.column(field.name) for field in schema]
+                    columns = [one.cast(field.type) if one.type != field.type else one
+                               for one, field in zip(columns, schema, strict=True)]  # fmt: skip
+                    batch = pyarrow.RecordBatch.from_arrays(columns, schema=schema)
+                    parts += _taken(batch, [place - start for place in wanted[first:end]])
                 first, start = end, start + len(batch)
         found = pyarrow.Table.from_batches(parts, schema)
         if b"".join(digest[:16] for digest in _digests(found, salt)) != digests:
