@@ -3,8 +3,8 @@
 //!
 //! buffer.rs: the bytes of Python objects. hash.rs: hash objects. mac.rs: HMAC. many.rs: many messages in a call.
 //! arrow.rs: Arrow arrays of other libraries. source.rs: rows of these. digester.rs: their digests. column.rs: these as
-//! columns. digests.rs: what a column of digests gives Python. diff.rs: two tables compared by these. long.rs: digests of
-//! long values. rows.rs: the bytes of a table's rows. memory.rs: memory for long results. signals.rs: signals of Python.
+//! columns. digests.rs: what a column of digests gives Python. diff.rs: tables compared by these. long.rs: digests of
+//! long values. rows.rs: the bytes of a table's rows. memory.rs: memory for long results. signals.rs: Python's signals.
 //! work.rs: threads of the engine. files.rs: files and torrents. manifest.rs: manifests and lists. tree.rs: hash trees.
 //! pbkdf2.rs: keys from passwords. slh_dsa.rs: signatures. streams.rs: messages that arrive in parts. state.rs: the
 //! journal of objects.

@@ -72,7 +72,7 @@ def uses() -> None:
     typed: pyhashloom.Column = pyhashloom.column("sha256", frame, schema={"a": "int8"})
     typed = pyhashloom.column("sha256", frame.lazy(), schema=frame)
     typed = pyhashloom.column("sha256", frame, schema=frame.schema)
-    found: pyhashloom.TableDiff = pyhashloom.diff("a.parquet", pathlib.Path("b.parquet"), key=["a"], schema=frame.lazy())
+    found: pyhashloom.TableDiff = pyhashloom.diff("a.parquet", pathlib.Path("b"), key=["a"], schema=frame.lazy())
     found = pyhashloom.diff(frame, iter([frame]), key="a")
     rows: bytes = pyhashloom.table_digest("sha256", frame.lazy(), key=bytearray(b"k"), threads=1)
     print(typed, found.equal, found.added, found.removed, found.changed, found.unchanged, found.repeated, rows)

@@ -94,12 +94,12 @@ def column(
     digests are tags of HMAC. ``length``: bytes of a digest of SHAKE. ``threads``: the most threads; 0 means one for
     each CPU. ``field`` names the column of a table, frame or reader whose values are hashed, and not the rows.
     ``stream`` makes a ColumnReader: digests of one of the producer's arrays at a time, as they are asked for.
-    ``schema`` casts the columns of a table first: a mapping of names to types of pyarrow or their names; or a schema, or
-    a table that has it, whose order of columns is taken too. A cast that loses a value is an error.
+    ``schema`` casts the columns of a table first: a mapping of names to types of pyarrow or their names; or a schema,
+    or a table that has it, whose order of columns is taken too. A cast that loses a value is an error.
 
     TypeError: no column, or a type that has no digest. ValueError: columns of different lengths or pandas indexes, a
-    damaged array, a name or output that there is not, a salt and a key, an empty key. UserWarning: floats of pandas that
-    are all whole, as integers are where one is missing.
+    damaged array, a name or output that there is not, a salt and a key, an empty key, a cast that loses a value.
+    UserWarning: floats of pandas that are all whole, as integers are where one is missing.
 
     >>> import pyarrow
     >>> column("sha1", pyarrow.array(["abc", None])).to_pylist()
@@ -120,8 +120,7 @@ def column(
 
 
 class Methods(_Namespace["_Result"]):
-    """The digests that the namespaces of polars and pandas have: md5(key=...) and so on are short for digest("md5", ...).
-    """
+    """The digests that the namespaces of polars and pandas have: md5() and so on are short for digest("md5")."""
 
     __slots__ = ()
 

@@ -206,7 +206,8 @@ def _unfit(values: Iterable[Any], kind: Any) -> str | None:
         return _unfit(chain.from_iterable(values), kind.value_type)
     if types.is_struct(kind):
         values = [value for value in values if isinstance(value, dict)]
-        return next(filter(None, (_unfit((value.get(field.name) for value in values), field.type) for field in kind)), None)
+        reasons = (_unfit((value.get(field.name) for value in values), field.type) for field in kind)
+        return next(filter(None, reasons), None)
     return None
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import pathlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     _Table = _Columns | str | os.PathLike[str]
 
-# What an integer or text is a reading of, only if a unit or zone is added.
+# Kinds that a number is a reading of only with a unit.
 _TIMES = {"date", "time", "timestamp", "instant", "duration", "interval"}
 
 # Kinds of values, and how the names of Arrow's types end.
@@ -49,8 +49,8 @@ def _plain(kind: Any) -> Any:
 
 def _no_view(kind: Any) -> Any:
     """Of a view, of which pyarrow has few functions, the type with offsets."""
-    pyarrow = _pyarrow()
-    return {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}.get(kind, kind)
+    pa = _pyarrow()
+    return {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(kind, kind)
 
 
 def _kind(kind: Any) -> Any:
@@ -79,6 +79,13 @@ def _fits(one: Any, other: Any) -> bool:
     return len(one) == len(other) and all(map(_fits, one, other))
 
 
+def _leaves(kind: Any) -> set[Any]:
+    """The kinds of the values in nested ones."""
+    if not isinstance(kind, tuple):
+        return {kind}
+    return set().union(*(_leaves(part[1] if kind[0] == "struct" else part) for part in kind[1:]))
+
+
 def _target(own: Any, wanted: Any, path: str) -> Any:
     """The type that values are cast to, in order that their digests are those of the wanted type."""
     pyarrow = _pyarrow()
@@ -91,9 +98,10 @@ def _target(own: Any, wanted: Any, path: str) -> Any:
             raise ValueError(f"column {path!r}: it has other fields than the schema: {own}; expected {wanted}")
         fields = [(own.field(field.name), field) for field in wanted]
         return pyarrow.struct([(to.name, _target(of.type, to.type, f"{path}.{to.name}")) for of, to in fields])
-    if "instant" in (one, other):
+    leaves, others = _leaves(one), _leaves(other)
+    if ("instant" in leaves) != ("instant" in others):
         raise ValueError(f"column {path!r}: {own} is no {wanted}: only one of them says the zone; convert it yourself")
-    if (one in _TIMES) != (other in _TIMES) and "text" not in (one, other):
+    if leaves.isdisjoint(_TIMES) != others.isdisjoint(_TIMES) and "text" not in leaves | others:
         raise ValueError(f"column {path!r}: {own} is no {wanted}: only one of them says the unit; convert it yourself")
     return _plain(wanted)
 
@@ -116,8 +124,8 @@ def _cast(array: Any, to: Any, path: str) -> Any:
     digests = [_column("md5", pyarrow.record_batch([one], [""])) for one in (plain, back)]
     if not digests[0].equals(digests[1]):
         place = next(i for i, (one, other) in enumerate(zip(*digests, strict=True)) if one != other)
-        value = plain[place].as_py()
-        raise ValueError(f"column {path!r}: {value!r} of {own} becomes {result[place].as_py()!r} as {to}: cast it yourself")
+        one, other = plain[place].as_py(), result[place].as_py()
+        raise ValueError(f"column {path!r}: {one!r} of {own} becomes {other!r} as {to}: cast it yourself")
     return result
 
 
@@ -140,7 +148,7 @@ def _schema_of(schema: _Schema) -> Any:
         kinds = {name: pyarrow.type_for_alias(kind) if isinstance(kind, str) else kind for name, kind in value.items()}
         for name, kind in kinds.items():
             if not isinstance(kind, pyarrow.DataType):
-                raise TypeError(f"schema: {name!r}: expected a type of pyarrow or its name, found {type(kind).__name__}")
+                raise TypeError(f"schema: {name!r}: expected a type of pyarrow, found {type(kind).__name__}")
         return kinds
     if not hasattr(value, "__arrow_c_stream__"):
         expected = "a schema of pyarrow, a table, or a mapping of names to types"
@@ -238,7 +246,12 @@ class _Side:
         value = _from_others(value, None)
         if not hasattr(value, "__arrow_c_stream__"):
             raise TypeError(f"expected a table, a frame, a reader or a path, found {type(value).__name__}")
-        return pyarrow.RecordBatchReader.from_stream(value) if self._schema is None else followed(value, self._schema)
+        if self._schema is not None:
+            return followed(value, self._schema)
+        try:
+            return pyarrow.RecordBatchReader.from_stream(value)
+        except pyarrow.ArrowInvalid as error:
+            raise TypeError(f"expected a table, a frame, a reader or a path, found {error}") from error
 
     def read(self, names: list[str], keys: list[str]) -> Iterator[Any]:
         for batch in self._reader:
@@ -343,10 +356,10 @@ def diff(
         one, other = (each.field(name).type for each in schemas)
         if not _fits(_kind(one), _kind(other)):
             raise ValueError(
-                f"column {name!r} is {one} in the first table and {other} in the second, whose values have other bytes: "
-                f"cast one, or give schema={{{name!r}: a type}} or the schema of one of them"
+                f"column {name!r} is {one} in the first table and {other} in the second, whose values have other "
+                f"bytes: cast one, or give schema={{{name!r}: a type}} or the schema of one of them"
             )
-    keys = names if key is None else [key] if isinstance(key, str) else list(key)
+    keys = names if key is None else [key] if isinstance(key, str) or not isinstance(key, Iterable) else list(key)
     if missing := [name for name in keys if name not in names]:
         raise ValueError(f"key: no column {missing[0]!r}: there are {names}")
     if not keys or len({*keys}) < len(keys):
@@ -370,8 +383,8 @@ def table_digest(
     """The digest of all rows of a table, in any order: that of docs/rows.md. Equal tables have equal digests, whichever
     library, files or partitions hold them; a row that is there twice counts twice.
 
-    ``table`` is that of diff, ``name``, ``key``, ``schema`` and ``threads`` are those of pyhashloom.column. The order of
-    columns counts, and their names do not. Memory: about 100 bytes a row.
+    ``table`` is that of diff; ``name``, ``key``, ``schema`` and ``threads`` are those of pyhashloom.column. The order
+    of columns counts, and their names do not. Memory: about 100 bytes a row.
 
     >>> import pyarrow
     >>> one, other = pyarrow.table({"x": [1, 2]}), pyarrow.table({"x": [2, 1]})

@@ -8,8 +8,9 @@
 {7: '08168cd80dfd534a', 8: 'e8f39b3e1382367d'}
 >>> frame["row"] = frame.hashloom.digest("sha256", key=b"a secret of 32 random bytes")
 
-The methods are digest(name), md5(), sha1(), sha256() and sha512(); the parameters are those of pyhashloom.column. A
-frame has one digest for each row. The results have the index of what was hashed; the index itself is not hashed.
+The methods are digest(name), md5(), sha1(), sha256(), sha512(), sha3_256() and sha3_512(); the parameters are those of
+pyhashloom.column. A frame has one digest for each row. The results have the index of what was hashed; the index itself
+is not hashed.
 """
 
 from collections.abc import Callable
