@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import json
 import math
+import os
 import pathlib
 import warnings
 from decimal import Decimal
@@ -66,7 +67,7 @@ def keys_of(table, keys):
 
 
 @given(ROWS, ROWS, st.lists(st.sampled_from(NAMES), unique=True), st.integers(1, 5), st.randoms())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=600 if os.environ.get("HASHLOOM_TEST_ALL") else 60, deadline=None)
 def test_a_diff_beside_plain_python(first, others, keys, nrows, random):
     # A second table with some rows of the first, in another order, other chunks, and other order of columns.
     second = [row for row in first if random.random() < 0.7] + others[:4]
@@ -253,11 +254,14 @@ def test_a_schema_is_followed_and_loses_nothing():
     with pytest.warns(UserWarning, match=r"columns \['id'\].*schema=.'id': 'int64'") as told:
         assert of(frame).to_list() != of(pa.table(ids, ["id", "rate", "none"])).to_list()
     assert told[0].filename == __file__
+    with pytest.warns(UserWarning, match=r"columns \['id'\]"):
+        of(frame, schema={"rate": "float64"})
     pytest.importorskip("pyhashloom.pandas")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plain = of(pa.table(ids, ["id", "rate", "none"])).to_list()
-        assert of(frame, schema={"id": "int64"}).to_list() == plain
+        assert of(frame, schema={"id": "int64"}).to_list() == plain == of(frame, schema=pa.schema(
+            [("id", pa.int64()), ("rate", pa.float64()), ("none", pa.null())])).to_list()
         assert frame.hashloom.sha256(schema={"id": "int64"}).to_list() == plain
         assert len(of(frame, schema={"id": "float64"})) == len(of(frame[["rate", "none"]])) == 3
         assert pyhashloom.diff(frame, pa.table(ids, ["id", "rate", "none"]), schema={"id": "int64"}).equal

@@ -10,7 +10,8 @@
 One message: md5, sha1, sha256, sha3_256, shake_128 and the others of algorithms_guaranteed, and new(name).
 Many messages: many(name, messages) for lists and iterables, rows(name, array) for arrays, column(name, columns) for
 Arrow, files(name, paths) for files. pyhashloom.hmac has HMAC, pbkdf2_hmac and pbkdf2_hmac_many derive keys from
-passwords, pyhashloom.torrent checks torrents, pyhashloom.manifest folders, pyhashloom.tree has hash trees.
+passwords, pyhashloom.torrent checks torrents, pyhashloom.manifest folders, pyhashloom.tree has hash trees. diff and
+table_digest compare tables.
 Messages that arrive in parts: update_many(hashes, chunks), streams(name, files), streams_async(name, bodies);
 pyhashloom.store has objects in buckets. pyhashloom.slh_dsa signs by SLH-DSA.
 """
@@ -59,7 +60,19 @@ from ._hashloom import (
     # algorithms.py: end
 )
 from ._streams import streams, streams_async
-from ._tables import TableDiff, diff, table_digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._tables import TableDiff, diff, table_digest
+else:
+
+    def __getattr__(name):
+        """What few programs need, and takes ten times as long to import as the rest."""
+        if name not in ("TableDiff", "diff", "table_digest"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from . import _tables
+
+        return getattr(_tables, name)
 
 algorithms_guaranteed: set[str] = set(algorithms)
 """The names of all algorithms, on every system, in hashlib's spelling."""

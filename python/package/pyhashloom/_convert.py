@@ -113,13 +113,13 @@ def arguments(columns: tuple[Any, ...], index: bool, field: str | None, schema: 
         if own is not None and labels is None:
             labels, first = own, place
         if own is None:
-            values.append(_from_others(value, field if schema is None else None))
+            values.append(_from_others(value, None if schema is not None else field))
             continue
         pyarrow = _pyarrow()
         try:
             values.append(_from_pandas(value, index))
-            if schema is None and field is None and (len(columns) > 1 or hasattr(value, "columns")):
-                _warn_of_whole_floats(value if hasattr(value, "columns") else value.to_frame())
+            if field is None and (len(columns) > 1 or hasattr(value, "columns")):
+                _warn_of_whole_floats(value if hasattr(value, "columns") else value.to_frame(), schema)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as error:
             reason = ": ".join(map(str, error.args))
             raise TypeError(f"column {place}: {reason}: cast it, as by .astype(str)") from error
@@ -132,9 +132,12 @@ def arguments(columns: tuple[Any, ...], index: bool, field: str | None, schema: 
     return values, labels
 
 
-def _warn_of_whole_floats(frame: Any) -> None:
+def _warn_of_whole_floats(frame: Any, schema: Any) -> None:
     """Warns of columns of pandas that may be integers: pandas makes floats of these where one is missing."""
     import numpy
+
+    if not isinstance(schema, (dict, type(None))):
+        return
 
     def is_whole(values: Any) -> bool:
         values = values[~numpy.isnan(values)]
@@ -142,7 +145,7 @@ def _warn_of_whole_floats(frame: Any) -> None:
 
     found = []
     for place, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
-        if isinstance(dtype, numpy.dtype) and dtype.kind == "f":
+        if isinstance(dtype, numpy.dtype) and dtype.kind == "f" and str(name) not in (schema or ()):
             values = frame.iloc[:, place].to_numpy()
             if is_whole(values[:1000]) and is_whole(values) and not numpy.isnan(values).all():
                 found.append(str(name))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import hmac
 from ._convert import _from_others, _from_pandas, _index, _pyarrow
-from ._hashloom import Column, Differ, many, sorted_digests
+from ._hashloom import Differ, many, sorted_digests
 from ._hashloom import column as _column
 
 if TYPE_CHECKING:
