@@ -234,7 +234,6 @@ class _Side:
             value = pyarrow.table(value)
         self.is_kept = not isinstance(value, pyarrow.Table) and not hasattr(value, "scanner")
         self._value, self._schema = value, schema
-        self._kept: list[Any] = []
         self._reader = self._open()
         self.schema = self._reader.schema
 
@@ -254,10 +253,14 @@ class _Side:
             raise TypeError(f"expected a table, a frame, a reader or a path, found {error}") from error
 
     def read(self, names: list[str], keys: list[str]) -> Iterator[Any]:
-        for batch in self._reader:
-            if self.is_kept:
-                self._kept.append(batch.select(keys))
-            yield batch.select(names)
+        # A copy: a column of another library's batch keeps all columns in memory.
+        copy, kept = _pyarrow().BufferOutputStream(), _pyarrow().schema([self.schema.field(name) for name in keys])
+        with _pyarrow().ipc.new_stream(copy, kept) as writer:
+            for batch in self._reader:
+                if self.is_kept:
+                    writer.write_batch(batch.select(keys))
+                yield batch.select(names)
+        self._kept = copy.getvalue()
 
     def rows(self, keys: list[str], places: bytes, digests: bytes, salt: bytes) -> Any:
         """The keys of the rows at these places, which have these digests."""
@@ -266,7 +269,7 @@ class _Side:
         fields = [self.schema.field(name) for name in keys]
         schema = pyarrow.schema([field.with_type(_no_view(field.type)) for field in fields])
         if len(wanted):
-            for batch in self._kept if self.is_kept else self._open(keys):
+            for batch in pyarrow.ipc.open_stream(self._kept) if self.is_kept else self._open(keys):
                 end = bisect_left(wanted, start + len(batch), first)
                 if end > first:
                     columns = [batch.column(field.name) for field in schema]

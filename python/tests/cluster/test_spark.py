@@ -149,3 +149,10 @@ def test_errors(spark):
         pyhashloom.spark.with_digest(frame)
     with pytest.raises(Exception, match="cast it"):
         pyhashloom.spark.with_digest(frame.selectExpr("id / 2.5 as x"), "x")
+    for kind in "timestamp_ntz'2026-01-01'", "interval '1' second", "null", "parse_json('1')":
+        with pytest.raises(TypeError, match="'x' is of .* (cast it|no digest alone)"):
+            pyhashloom.spark.with_digest(frame.selectExpr(f"{kind} as x"), "x")
+    with pytest.raises(TypeError, match="'x' is of variant"):
+        pyhashloom.spark.with_digest(frame.selectExpr("parse_json('1') as x", "id"), "x", "id")
+    with pytest.raises(ValueError, match="sha99"):
+        pyhashloom.spark.with_digest(frame, "id", name="sha99")
