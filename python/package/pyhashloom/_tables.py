@@ -131,29 +131,17 @@ def _cast(array: Any, to: Any, path: str) -> Any:
 
 def _schema_of(schema: _Schema) -> Any:
     """The schema of a table, or the types that a mapping names."""
-    pyarrow = _pyarrow()
-    if isinstance(schema, pyarrow.Schema):
-        return schema
-    if _index(schema) is not None:
-        return pyarrow.Schema.from_pandas(schema, preserve_index=False)
-    if isinstance(schema, (str, os.PathLike)):
-        return _dataset(schema).schema
-    value: Any = schema
-    if hasattr(value, "collect_schema"):
-        value = value.collect_schema()
-    value = value.schema if hasattr(value, "schema") else value
-    if hasattr(value, "__arrow_c_schema__"):
-        return pyarrow.schema(value)
-    if isinstance(value, Mapping):
+    pyarrow, value = _pyarrow(), schema.collect_schema() if hasattr(schema, "collect_schema") else schema
+    if isinstance(value, Mapping) and not hasattr(value, "__arrow_c_schema__"):
         kinds = {name: pyarrow.type_for_alias(kind) if isinstance(kind, str) else kind for name, kind in value.items()}
         for name, kind in kinds.items():
             if not isinstance(kind, pyarrow.DataType):
                 raise TypeError(f"schema: {name!r}: expected a type of pyarrow, found {type(kind).__name__}")
         return kinds
-    if not hasattr(value, "__arrow_c_stream__"):
-        expected = "a schema of pyarrow, a table, or a mapping of names to types"
-        raise TypeError(f"schema: expected {expected}, found {type(schema).__name__}")
-    return pyarrow.RecordBatchReader.from_stream(value).schema
+    for one in value, getattr(value, "schema", None):
+        if isinstance(one, pyarrow.Schema):
+            return one
+    return pyarrow.schema(value) if hasattr(value, "__arrow_c_schema__") else _Side(value, None, "schema: ").schema
 
 
 def followed(table: Any, schema: _Schema) -> Any:
@@ -223,7 +211,7 @@ def _taken(batch: Any, places: list[int]) -> list[Any]:
 class _Side:
     """A table that is read, and whose key columns are read again or were kept."""
 
-    def __init__(self, table: _Table, schema: _Schema | None) -> None:
+    def __init__(self, table: Any, schema: _Schema | None, of: str = "") -> None:
         pyarrow = _pyarrow()
         value: Any = _dataset(table) if isinstance(table, (str, os.PathLike)) else table
         if _index(value) is not None:
@@ -233,7 +221,7 @@ class _Side:
         elif isinstance(value, pyarrow.RecordBatch):
             value = pyarrow.table(value)
         self.is_kept = not isinstance(value, pyarrow.Table) and not hasattr(value, "scanner")
-        self._value, self._schema = value, schema
+        self._value, self._schema, self._of = value, schema, of
         self._reader = self._open()
         self.schema = self._reader.schema
 
@@ -244,13 +232,13 @@ class _Side:
             value = value.scanner(columns=columns if self._schema is None else None).to_reader()
         value = _from_others(value, None)
         if not hasattr(value, "__arrow_c_stream__"):
-            raise TypeError(f"expected a table, a frame, a reader or a path, found {type(value).__name__}")
+            raise TypeError(f"{self._of}expected a table, frame, reader or path, found {type(value).__name__}")
         if self._schema is not None:
             return followed(value, self._schema)
         try:
             return pyarrow.RecordBatchReader.from_stream(value)
         except pyarrow.ArrowInvalid as error:
-            raise TypeError(f"expected a table, a frame, a reader or a path, found {error}") from error
+            raise TypeError(f"{self._of}expected a table, frame, reader or path, found {error}") from error
 
     def read(self, names: list[str], keys: list[str]) -> Iterator[Any]:
         # A copy: a column of another library's batch keeps all columns in memory.
@@ -347,7 +335,7 @@ def diff(
     >>> found, found.changed.to_pylist()
     (<pyhashloom.TableDiff: 1 added, 1 removed, 1 changed, 1 unchanged>, [{'id': 2}])
     """
-    sides = [_Side(first, schema), _Side(second, schema)]
+    sides = [_Side(first, schema, "the first table: "), _Side(second, schema, "the second table: ")]
     schemas = [side.schema for side in sides]
     names = schemas[0].names
     for one, which in zip(schemas, ("the first table", "the second table"), strict=True):
