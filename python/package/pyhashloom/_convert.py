@@ -214,14 +214,15 @@ def _unfit(values: Iterable[Any], kind: Any) -> str | None:
     return None
 
 
+def _is_arrow(value: Any) -> bool:
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
 def _from_others(value: Any, field: str | None) -> Any:
     """What has Arrow's interface for a dataset, a scanner, record batches in a list or iterator, or a lazy frame. All
     others stay as they are. TypeError for polars' Object, whose Arrow form has addresses instead of values."""
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(value, (polars.Series, polars.DataFrame, polars.LazyFrame)):
-        if isinstance(value, polars.LazyFrame):
-            value = value if field is None else value.select(field)
-        is_lazy = isinstance(value, polars.LazyFrame)
         schema = {value.name: value.dtype} if isinstance(value, polars.Series) else value.collect_schema()
         for name, dtype in schema.items():
             if dtype == polars.Object and field in (None, name):
@@ -230,11 +231,14 @@ def _from_others(value: Any, field: str | None) -> Any:
                     f"cast it, as by pl.col({name!r}).map_elements(str, return_dtype=pl.String), or for UUIDs by "
                     "map_elements(lambda value: value.bytes, return_dtype=pl.Binary)"
                 )
-        if not is_lazy:
+        if field in schema and not isinstance(value, polars.Series):
+            value = value.select(field)
+        if not isinstance(value, polars.LazyFrame):
             return value
-        # Before polars 1.34 a lazy frame is collected whole.
-        return value.collect_batches() if hasattr(value, "collect_batches") else value.collect()
-    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
+        # In older polars there are no batches, or none with Arrow's interface.
+        is_batched = hasattr(value, "collect_batches") and _is_arrow(polars.LazyFrame().collect_batches())
+        return value.collect_batches() if is_batched else value.collect()
+    if _is_arrow(value):
         return value
     if hasattr(value, "scanner") and hasattr(value, "schema"):
         value = value.scanner(columns=None if field is None else [field])
