@@ -163,6 +163,7 @@ def test_what_a_diff_refuses():
         (twice, table, {}, "the first table has 2 columns of the name 'id'"),
         (table, twice, {}, "the second table has 2 columns of the name 'id'"),
         (no_columns, no_columns, {}, "the first table has no columns"),
+        (reader := table.to_reader(), reader, {}, "can be read once"),
     ]
     for one, other, keywords, message in cases:
         with pytest.raises(ValueError, match=message):

@@ -335,6 +335,8 @@ def diff(
     >>> found, found.changed.to_pylist()
     (<pyhashloom.TableDiff: 1 added, 1 removed, 1 changed, 1 unchanged>, [{'id': 2}])
     """
+    if first is second and hasattr(first, "__next__"):
+        raise ValueError("both tables are the same reader, which can be read once: give two")
     sides = [_Side(first, schema, "the first table: "), _Side(second, schema, "the second table: ")]
     schemas = [side.schema for side in sides]
     names = schemas[0].names
