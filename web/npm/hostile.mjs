@@ -110,11 +110,7 @@ export function hostile(hashloom, same, refused) {
     same(hashloom.many('sha1', messages, hex), [ofAbc], 'an iterator of its own');
     let asked = 0;
     const lying = { get length() { return [20, undefined, -1][asked++]; } };
-    try {
-        same(hashloom.hash('shake128', 'abc', lying).length % 16, 0, 'a length that changes');
-    } catch (error) {
-        same(error.name, 'RangeError', 'a length that changes');
-    }
+    same(hashloom.hash('shake128', 'abc', lying).length, 20, 'a length that changes');
 
     refused(() => hashloom.many('sha1', {}), 'TypeError', 'no array');
     refused(() => hashloom.many('sha1', 5), 'TypeError', 'no array');
@@ -127,6 +123,64 @@ export function hostile(hashloom, same, refused) {
     for (const name of ['__proto__', 'constructor', 'SHA1', '', null, undefined, 1, Symbol('sha1'), ['sha1']]) {
         refused(() => hashloom.hash(name, 'abc'), 'RangeError', 'no algorithm');
     }
+
+    // Habits of node:crypto and slips that once gave another result without a word: arguments too many, options that are
+    // no plain object or that the call does not know, texts in place of lists.
+    const [stream, mac] = [hashloom.createHash('shake256'), hashloom.createHmac('sha1', 'key')];
+    const calls = {
+        digestSize: ['sha1'], blockSize: ['sha1'], createHash: ['shake256'], createHmac: ['sha1', 'key'], equal: ['a', 'a'],
+        updateMany: [[], []], hashPairs: ['sha1', new Uint8Array(40), new Uint8Array(20)],
+    };
+    const optional = {
+        hash: ['shake128', 'a'], many: ['shake128', ['a']], rows: ['shake128', 'a', 1], hmac: ['sha1', 'key', 'a'],
+        hmacMany: ['sha1', 'key', ['a']], merkleRoot: ['zeros', new Uint8Array(64)],
+    };
+    const others = [5, 'hex', null, { output: 'hex' }, () => 0];
+    const surplus = [...Object.entries(calls).map(([name, given]) => (other) => hashloom[name](...given, other)),
+        ...Object.entries(optional).map(([name, given]) => (other) => hashloom[name](...given, undefined, other)),
+        (other) => stream.update('a', other), (other) => stream.digest({}, other), (other) => stream.copy(other)];
+    for (const call of surplus) {
+        for (const other of others) refused(() => call(other), 'TypeError', 'expected at most');
+        call(undefined);
+    }
+    const withOptions = [...Object.entries(optional).map(([name, given]) => (options) => hashloom[name](...given, options)),
+        (options) => stream.digest(options), (options) => mac.digest(options)];
+    class Options { output = 'hex'; }
+    for (const call of withOptions) {
+        for (const options of ['hex', 'base64', '', new String('hex'), 3, 20n, null, true, ['hex'], new Map(), new Date(),
+            new Uint8Array(4), () => 'hex', Symbol('hex'), new Options(), Object.create(hex)]) {
+            refused(() => call(options), 'TypeError', 'expected a plain object');
+        }
+        for (const name of ['outputs', 'encoding', 'outputLength', '', 'Output']) {
+            refused(() => call({ [name]: undefined }), 'TypeError', `no option ${name}`);
+        }
+        refused(() => call({ output: 'base64' }), 'RangeError', 'no output base64');
+        refused(() => call({ output: new String('hex') }), 'RangeError', 'no output String object');
+        refused(() => call({ output: null }), 'RangeError', 'no output null');
+        call({ output: undefined });
+        call({ __proto__: null, output: 'hex' });
+    }
+    for (const name of ['hash', 'hmac', 'merkleRoot']) {
+        refused(() => hashloom[name](...optional[name], { output: 'joined' }), 'RangeError', 'no output joined');
+    }
+    refused(() => hashloom.hmac('sha1', 'key', 'a', { length: 20 }), 'TypeError', 'no option length');
+    refused(() => hashloom.hmacMany('sha1', 'key', ['a'], { length: 20 }), 'TypeError', 'no option length');
+    none(new String('abc'), 'is String object');
+    none(5n, 'is BigInt');
+    refused(() => hashloom.updateMany([stream, stream.copy(), stream.copy()], 'abc'), 'TypeError', 'chunks is one message');
+    refused(() => hashloom.updateMany([stream], abc()), 'TypeError', 'chunks is one message');
+    refused(() => hashloom.updateMany(stream, ['a']), 'TypeError', 'hashes is no array');
+    refused(() => hashloom.hmacMany('sha1', 'key', 'abc'), 'TypeError', 'messages is one message');
+    const part = abc();
+    refused(() => hashloom.updateMany([stream, stream.copy()], (function* () {
+        yield part;
+        gone(part);
+        yield 'x';
+    })()), 'TypeError', 'chunk 0 has lost its bytes');
+    const out = new Short(20);
+    same(hashloom.equal(hashloom.hashPairs('sha1', new Uint8Array(40), out), hashloom.hash('sha1', new Uint8Array(40))), true,
+        'an out that lies');
+    refused(() => hashloom.hashPairs('sha1', new Uint8Array(40), gone(new Uint8Array(20))), 'TypeError', 'out has lost');
 
     // A digest ends nothing: hashes go on, and copies are apart.
     const hash = hashloom.createHash('sha1').update('ab');

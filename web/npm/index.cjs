@@ -2,4 +2,4 @@
 // The entry for require().
 'use strict';
 
-exports.load = async () => (await import('./index.js')).load();
+exports.load = async (...none) => (await import('./index.js')).load(...none);

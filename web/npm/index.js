@@ -25,6 +25,13 @@ const ABREAST = 20;
 
 const PAGE_NBYTES = 1 << 16;
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+/** What `output` may be. */
+const [ONE, MANY] = [['bytes', 'hex'], ['bytes', 'hex', 'joined']];
+const DEFAULTS = { output: 'bytes', length: undefined, depth: undefined };
+/** Rules of Merkle trees, as hashloom.h numbers them. */
+const RULES = new Map([['rfc6962', 1], ['bitcoin', 2], ['zeros', 3]]);
+const NODE_NBYTES = 32;
+const DEPTH_MAX = 64;
 const encoder = new TextEncoder();
 
 // What the classes below share, and nobody else sees.
@@ -34,7 +41,8 @@ const [UPDATE, BEGIN, FINAL, CHECK_LENGTH] = ['update', 'begin', 'final', 'lengt
 let loaded;
 
 /** Compiles the module, once in each thread. */
-export function load() {
+export async function load(...none) {
+    only(0, none);
     if (!loaded) {
         loaded = start();
         // A failure, such as a policy of the page, may be mended: the next call tries again.
@@ -45,18 +53,19 @@ export function load() {
 
 async function start() {
     const { default: text } = await import('./module.js');
-    const bytes = await inflate(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)));
-    const { instance } = await WebAssembly.instantiate(bytes, {});
-    return new Hashloom(instance.exports);
-}
-
-async function inflate(bytes) {
-    if (typeof DecompressionStream === 'undefined') {
-        // Older Bun. Not import(): a bundler for browsers would look for the module.
-        return globalThis.process.getBuiltinModule('node:zlib').inflateRawSync(bytes);
+    // Not import(): a bundler for browsers would look for the module.
+    const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
+    if (zlib) {
+        // Node 20, one CPU: 10 ms in all. By streams it takes 70 ms, and the call below compiles all functions at once.
+        const compiled = new WebAssembly.Module(zlib.inflateRawSync(globalThis.Buffer.from(text, 'base64')));
+        return new Hashloom(new WebAssembly.Instance(compiled, {}).exports);
     }
+    const letters = atob(text);
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    const { instance } = await WebAssembly.instantiate(await new Response(stream).arrayBuffer(), {});
+    return new Hashloom(instance.exports);
 }
 
 // The properties as the language made them: a message may have others of these names, and lie.
@@ -81,8 +90,61 @@ function isBuffer(data) {
     });
 }
 
+/** What a value is, in an error's text. It may be a secret: not the value itself. */
+function kindOf(value) {
+    if (value === null) return 'null';
+    const kind = Object.prototype.toString.call(value).slice(8, -1);
+    return typeof value === 'object' ? `${kind} object` : kind;
+}
+
+/** A name or a number in an error's text. */
+const shown = (value) => ['object', 'function'].includes(typeof value) ? kindOf(value) : String(value).slice(0, 50);
+
+/** Refuses arguments behind the `count` that a call takes: those of node:crypto's calls mean something there. */
+function only(count, others) {
+    const i = others.length === 0 ? -1 : others.findIndex((other) => other !== undefined);
+    if (i >= 0) {
+        throw new TypeError(`argument ${count + i + 1} is ${kindOf(others[i])}: expected at most ${count} (texts are UTF-8, ` +
+            "{ output: 'hex' } tells a digest's form)");
+    }
+}
+
+/** The options of a call, each read once. `forms`: what its output may be; `more`: another option that it takes. */
+function optionsOf(given, forms, more) {
+    if (given === undefined) return DEFAULTS;
+    const above = typeof given === 'object' && given !== null && Object.getPrototypeOf(given);
+    if (above === false || (above !== null && Object.getPrototypeOf(above) !== null)) {
+        throw new TypeError(`options is ${kindOf(given)}: expected a plain object, such as { output: 'hex' }`);
+    }
+    const options = { ...DEFAULTS };
+    for (const name of Object.keys(given)) {
+        if (name !== 'output' && name !== more) {
+            throw new TypeError(`no option ${shown(name)}: expected output${more ? ` or ${more}` : ''}`);
+        }
+        const value = given[name];
+        if (value !== undefined) options[name] = value;
+    }
+    if (!forms.includes(options.output)) {
+        throw new RangeError(`no output ${shown(options.output)}: expected ${forms.join(' or ')}`);
+    }
+    return options;
+}
+
+/** The members of an array or of another iterable, which is no message. No code but this module's runs afterwards. */
+function listOf(list, what, of) {
+    if (!Array.isArray(list)) {
+        if (typeof list === 'string' || ArrayBuffer.isView(list) || isBuffer(list)) {
+            throw new TypeError(`${what} is one message: give an array of ${of}`);
+        }
+        if (typeof list?.[Symbol.iterator] !== 'function') {
+            throw new TypeError(`${what} is no array, and cannot be iterated: give an array of ${of}`);
+        }
+    }
+    return Array.from(list);
+}
+
 /** The bytes of a message: text is UTF-8, a view has the bytes that it shows. */
-function bytesOf(data, what) {
+function bytesOf(data, what, i = '') {
     if (typeof data === 'string') return encoder.encode(data);
     try {
         if (ArrayBuffer.isView(data)) {
@@ -99,15 +161,14 @@ function bytesOf(data, what) {
         }
     } catch (error) {
         if (!(error instanceof TypeError)) throw error;
-        throw new TypeError(`${what} has lost its bytes: its buffer was transferred or made smaller`);
+        throw new TypeError(`${what}${i} has lost its bytes: its buffer was transferred or made smaller`);
     }
-    const kind = data === null ? 'null' : Object.prototype.toString.call(data).slice(8, -1);
-    throw new TypeError(`${what} is ${kind}: expected a string, an ArrayBuffer or a view of one`);
+    throw new TypeError(`${what}${i} is ${kindOf(data)}: expected a string, an ArrayBuffer or a view of one`);
 }
 
 /** Like bytesOf, but an Uint8Array stays itself: a view of it takes as long as a short hash. Its length is lengthOf. */
-function messageOf(data, what) {
-    return tagGetter.call(data) === 'Uint8Array' && lengthOf(data) > 0 ? data : bytesOf(data, what);
+function messageOf(data, what, i) {
+    return tagGetter.call(data) === 'Uint8Array' && lengthOf(data) > 0 ? data : bytesOf(data, what, i);
 }
 
 /** The hexadecimal digits of bytes. */
@@ -118,10 +179,29 @@ function hexOf(bytes) {
 }
 
 /** One digest in the form that `output` names. */
-function inForm(digest, output = 'bytes') {
-    if (output === 'bytes') return digest;
-    if (output === 'hex') return hexOf(digest);
-    throw new RangeError(`no output ${String(output)}: expected bytes or hex`);
+const inForm = (digest, output) => output === 'hex' ? hexOf(digest) : digest;
+
+/** Digests of `size` bytes each in the form that `output` names. */
+function allInForm(joined, size, output) {
+    if (output === 'joined') return joined;
+    return Array.from({ length: joined.length / size }, (_, i) => {
+        const digest = joined.subarray(i * size, (i + 1) * size);
+        return output === 'hex' ? hexOf(digest) : digest.slice();
+    });
+}
+
+/** Bytes that are no text: its digits would be taken for nodes. */
+function nodesOf(data, what) {
+    if (typeof data === 'string') throw new TypeError(`${what} is String: expected an ArrayBuffer or a view of one`);
+    return bytesOf(data, what);
+}
+
+/** The rows in bytes. */
+function countRows({ length }, rowLength) {
+    if (!Number.isSafeInteger(rowLength) || rowLength < 1 || length % rowLength !== 0) {
+        throw new RangeError(`${length} bytes are not a whole number of rows of ${shown(rowLength)} bytes`);
+    }
+    return length / rowLength;
 }
 
 class Hashloom {
@@ -150,72 +230,127 @@ class Hashloom {
     }
 
     /** Bytes in a digest. */
-    digestSize(algorithm) {
+    digestSize(algorithm, ...none) {
+        only(1, none);
         return this.#named(algorithm).digestSize;
     }
 
     /** Bytes in a block. */
-    blockSize(algorithm) {
+    blockSize(algorithm, ...none) {
+        only(1, none);
         return this.#named(algorithm).blockSize;
     }
 
     /** The digest of one message. */
-    hash(algorithm, data, options) {
-        if (options?.length !== undefined) {
-            return inForm(this.many(algorithm, [data], { length: options.length })[0], options.output);
-        }
+    hash(algorithm, data, options, ...none) {
+        only(3, none);
+        const { output, length: size } = optionsOf(options, ONE, 'length');
         const { alg, digestSize } = this.#named(algorithm);
         const message = messageOf(data, 'data');
         const length = lengthOf(message);
-        if (length > LONG_NBYTES) return inForm(this.many(algorithm, [message])[0], options?.output);
+        if (length > LONG_NBYTES || size !== undefined) {
+            return inForm(this.#many(this.#digests(algorithm, size), [message], 'joined'), output);
+        }
         const begin = this.#heap + DIGEST_MAX_NBYTES;
         this.#room(DIGEST_MAX_NBYTES + length);
         this.#bytes.set(message, begin);
         this.#check(this.#core.hl_hash(alg, begin, length, this.#heap));
-        const digest = this.#bytes.slice(this.#heap, this.#heap + digestSize);
-        return options === undefined ? digest : inForm(digest, options.output);
+        return inForm(this.#bytes.slice(this.#heap, this.#heap + digestSize), output);
     }
 
     /** The digest of each message. */
-    many(algorithm, messages, options = {}) {
-        return this.#many(this.#digests(algorithm, options), messages, options);
+    many(algorithm, messages, options, ...none) {
+        only(3, none);
+        const { output, length } = optionsOf(options, MANY, 'length');
+        const kind = this.#digests(algorithm, length);
+        return this.#many(kind, listOf(messages, 'messages', 'messages, or call hash or rows'), output);
     }
 
     /** The digest of each `rowLength` bytes of data. */
-    rows(algorithm, data, rowLength, options = {}) {
+    rows(algorithm, data, rowLength, options, ...none) {
+        only(4, none);
+        const { output, length } = optionsOf(options, MANY, 'length');
+        const kind = this.#digests(algorithm, length);
         const bytes = bytesOf(data, 'data');
-        if (!Number.isSafeInteger(rowLength) || rowLength < 1 || bytes.length % rowLength !== 0) {
-            throw new RangeError(`${bytes.length} bytes are not a whole number of rows of ${rowLength} bytes`);
+        const joined = new Uint8Array(countRows(bytes, rowLength) * kind.size);
+        if (rowLength < LONG_NBYTES && !kind.isOther) {
+            this.#rows(kind, bytes, rowLength, joined);
+        } else {
+            const list = [];
+            for (let at = 0; at < bytes.length; at += rowLength) list.push(bytes.subarray(at, at + rowLength));
+            this.#long(kind, list, [...list.keys()], joined);
         }
-        const rows = [];
-        for (let at = 0; at < bytes.length; at += rowLength) rows.push(bytes.subarray(at, at + rowLength));
-        return this.many(algorithm, rows, options);
+        return allInForm(joined, kind.size, output);
+    }
+
+    /** Digests of pairs of digests, in `out`, which may be the data's first half. */
+    hashPairs(algorithm, data, out, ...none) {
+        only(3, none);
+        const kind = this.#digests(algorithm);
+        const bytes = nodesOf(data, 'data');
+        const nbytes = countRows(bytes, 2 * kind.size) * kind.size;
+        if (out === undefined) out = new Uint8Array(nbytes);
+        if (tagGetter.call(out) !== 'Uint8Array') throw new TypeError(`out is ${kindOf(out)}: expected a Uint8Array`);
+        const to = bytesOf(out, 'out');
+        if (to.length !== nbytes) throw new RangeError(`out has ${to.length} bytes: expected ${nbytes}`);
+        this.#rows(kind, bytes, 2 * kind.size, to);
+        return out;
+    }
+
+    /** The root of a Merkle tree of SHA-256 above leaves of 32 bytes, side by side. */
+    merkleRoot(rule, leaves, options, ...none) {
+        only(3, none);
+        const { output, depth } = optionsOf(options, ONE, 'depth');
+        const number = RULES.get(rule);
+        if (number === undefined) throw new RangeError(`no rule ${shown(rule)}: expected ${[...RULES.keys()].join(' or ')}`);
+        const bytes = nodesOf(leaves, 'leaves');
+        const count = countRows(bytes, NODE_NBYTES);
+        if (depth !== undefined) {
+            if (rule !== 'zeros') throw new RangeError(`depth is ${shown(depth)}, but only trees of zeros have one: leave it out`);
+            if (!Number.isSafeInteger(depth) || depth < 0 || depth > DEPTH_MAX || count > 2 ** depth) {
+                throw new RangeError(`depth is ${shown(depth)}: expected 0 to ${DEPTH_MAX}, with room for ${count} leaves`);
+            }
+        }
+        const begin = this.#heap + NODE_NBYTES;
+        this.#room(NODE_NBYTES + bytes.length);
+        this.#bytes.set(bytes, begin);
+        this.#check(this.#core.hl_merkle_root(number, depth ?? 0, begin, count, this.#heap, 0, 0, 0));
+        return inForm(this.#bytes.slice(this.#heap, begin), output);
     }
 
     /** The HMAC of one message. */
-    hmac(algorithm, key, data, { output } = {}) {
-        return inForm(this.hmacMany(algorithm, key, [data])[0], output);
+    hmac(algorithm, key, data, options, ...none) {
+        only(4, none);
+        const { output } = optionsOf(options, ONE);
+        const kind = this.#tags(algorithm, key);
+        return inForm(this.#many(kind, [messageOf(data, 'data')], 'joined'), output);
     }
 
     /** The HMAC of each message. */
-    hmacMany(algorithm, key, messages, options = {}) {
-        return this.#many(this.#tags(algorithm, key), messages, options);
+    hmacMany(algorithm, key, messages, options, ...none) {
+        only(4, none);
+        const { output } = optionsOf(options, MANY);
+        const kind = this.#tags(algorithm, key);
+        return this.#many(kind, listOf(messages, 'messages', 'messages, or call hmac'), output);
     }
 
     /** A hash of a message that arrives in parts. */
-    createHash(algorithm) {
-        return new Hash(this, this.#digests(algorithm, {}));
+    createHash(algorithm, ...none) {
+        only(1, none);
+        return new Hash(this, this.#digests(algorithm));
     }
 
     /** An HMAC of a message that arrives in parts. */
-    createHmac(algorithm, key) {
+    createHmac(algorithm, key, ...none) {
+        only(2, none);
         return new Hash(this, this.#tags(algorithm, key));
     }
 
     /** Gives each hash object its part, all side by side in lanes. The objects have one algorithm and are all different. */
-    updateMany(hashes, chunks) {
-        const objects = [...hashes];
-        const parts = Array.from(chunks, (chunk, i) => bytesOf(chunk, `chunk ${i}`));
+    updateMany(hashes, chunks, ...none) {
+        only(2, none);
+        const objects = listOf(hashes, 'hashes', 'hash objects');
+        const parts = listOf(chunks, 'chunks', 'chunks').map((chunk, i) => bytesOf(chunk, 'chunk ', i));
         if (objects.length !== parts.length) {
             throw new RangeError(`${objects.length} hash objects, but ${parts.length} chunks`);
         }
@@ -232,7 +367,8 @@ class Hashloom {
     }
 
     /** Whether both are equal, in a time that depends only on their lengths. */
-    equal(a, b) {
+    equal(a, b, ...none) {
+        only(2, none);
         const [left, right] = [bytesOf(a, 'a'), bytesOf(b, 'b')];
         if (left.length !== right.length) return false;
         let difference = 0;
@@ -243,20 +379,20 @@ class Hashloom {
     /** Whether digests of an algorithm may have this number of bytes. */
     [CHECK_LENGTH](name, length) {
         const isXof = this.#algorithms.get(name)?.isXof;
-        if (!isXof) throw new RangeError(`length is ${length}, but digests of ${name} have one length: leave it out`);
+        if (!isXof) throw new RangeError(`length is ${shown(length)}, but digests of ${name} have one length: leave it out`);
         if (!Number.isSafeInteger(length) || length < 1 || length > LENGTH_MAX) {
-            throw new RangeError(`length is ${length}: expected 1 to ${LENGTH_MAX}`);
+            throw new RangeError(`length is ${shown(length)}: expected 1 to ${LENGTH_MAX}`);
         }
     }
 
     #named(name) {
         const found = this.#algorithms.get(name);
-        if (!found) throw new RangeError(`no algorithm ${String(name)}: expected ${this.algorithms.join(', ')}`);
+        if (!found) throw new RangeError(`no algorithm ${shown(name)}: expected ${this.algorithms.join(', ')}`);
         return found;
     }
 
     /** How an algorithm's digests are made. `length` is for digests of any length. */
-    #digests(algorithm, { length }) {
+    #digests(algorithm, length) {
         const { name, alg, digestSize } = this.#named(algorithm);
         if (length !== undefined) this[CHECK_LENGTH](name, length);
         const core = this.#core;
@@ -315,25 +451,9 @@ class Hashloom {
         }
     }
 
-    #many(kind, messages, { output = 'bytes' }) {
-        if (!['bytes', 'hex', 'joined'].includes(output)) {
-            throw new RangeError(`no output ${String(output)}: expected bytes, hex or joined`);
-        }
-        if (!Array.isArray(messages)) {
-            if (typeof messages === 'string' || ArrayBuffer.isView(messages) || isBuffer(messages)) {
-                throw new TypeError('messages is one message: give an array of messages, or call rows or hash');
-            }
-            if (typeof messages?.[Symbol.iterator] !== 'function') {
-                throw new TypeError('messages is no array, and cannot be iterated: give an array of messages');
-            }
-        }
-        // While the messages are collected, their buffers may still change. Afterwards no code but this runs.
-        const list = Array.from(messages, (message, i) => messageOf(message, `message ${i}`));
+    #many(kind, list, output) {
         const lengths = Array(list.length);
-        for (let i = 0; i < list.length; i++) {
-            lengths[i] = lengthOf(list[i]);
-            if (lengths[i] === 0) bytesOf(list[i], `message ${i}`);
-        }
+        for (let i = 0; i < list.length; i++) lengths[i] = lengthOf(list[i] = messageOf(list[i], 'message ', i));
         const joined = new Uint8Array(list.length * kind.size);
         const long = [];
         for (let i = 0; i < list.length;) {
@@ -349,13 +469,24 @@ class Hashloom {
             }
         }
         if (long.length > 0) this.#long(kind, list, long, joined);
-        if (output === 'joined') return joined;
-        const digests = Array(list.length);
-        for (let i = 0; i < digests.length; i++) {
-            const digest = joined.subarray(i * kind.size, (i + 1) * kind.size);
-            digests[i] = output === 'hex' ? hexOf(digest) : digest.slice();
+        return allInForm(joined, kind.size, output);
+    }
+
+    /** Rows of one length, with digests of the usual one. */
+    #rows({ alg, size }, bytes, rowLength, to) {
+        const atOnce = Math.ceil(BATCH_NBYTES / (rowLength + size));
+        const count = to.length / size;
+        // The digests may come where later rows are.
+        const joined = count > atOnce && to.buffer === bytes.buffer ? new Uint8Array(to.length) : to;
+        for (let i = 0; i < count; i += atOnce) {
+            const n = Math.min(atOnce, count - i);
+            const begin = this.#heap + n * size;
+            this.#room(n * (size + rowLength));
+            this.#bytes.set(bytes.subarray(i * rowLength, (i + n) * rowLength), begin);
+            this.#check(this.#core.hl_hash_rows(alg, begin, rowLength, rowLength, n, this.#heap));
+            joined.set(this.#bytes.subarray(this.#heap, begin), i * size);
         }
-        return digests;
+        if (joined !== to) to.set(joined);
     }
 
     /** Whole messages, from `first` to before `end`. */
@@ -482,20 +613,24 @@ class Hash {
     }
 
     /** Appends to the message. */
-    update(data) {
+    update(data, ...none) {
+        only(1, none);
         this[OWNER][UPDATE]([this], [bytesOf(data, 'data')]);
         return this;
     }
 
     /** The digest of the message so far. */
-    digest({ output, length } = {}) {
+    digest(options, ...none) {
+        only(1, none);
+        const { output, length } = optionsOf(options, ONE, 'length');
         if (length !== undefined) this[OWNER][CHECK_LENGTH](this[KIND].name, length);
         const digest = this[OWNER][FINAL](this[KIND], this[STATE], length);
         return inForm(digest, output);
     }
 
     /** Another object in the same state. */
-    copy() {
+    copy(...none) {
+        only(0, none);
         return new Hash(this[OWNER], this[KIND], this[STATE].slice());
     }
 }

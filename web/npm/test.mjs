@@ -64,6 +64,14 @@ export async function test(load, { names, hmacNames, digest, hmac, vectors }) {
         const data = bytes(70 * 1000);
         const pieces = Array.from({ length: 70 }, (_, i) => data.subarray(1000 * i, 1000 * (i + 1)));
         same(hashloom.rows(name, data, 1000, { output: 'hex' }), await want(pieces), `rows, ${name}`);
+        same(hex(hashloom.rows(name, data.subarray(0, 7000), 7, { output: 'joined' })),
+            (await want(Array.from({ length: 1000 }, (_, i) => data.subarray(7 * i, 7 * i + 7)))).join(''), `short rows, ${name}`);
+        const pair = 2 * hashloom.digestSize(name);
+        const above = hashloom.rows(name, data.subarray(0, 33 * pair), pair, { output: 'joined' });
+        same(hashloom.hashPairs(name, data.subarray(0, 33 * pair)), above, `pairs, ${name}`);
+        const layer = data.slice(0, 33 * pair);
+        const half = layer.subarray(0, above.length);
+        same(hashloom.hashPairs(name, layer, half) === half && hex(half), hex(above), `pairs in place, ${name}`);
         if (name.startsWith('shake')) {
             for (const length of [1, 200, 5000]) {
                 const expected = hex(await digest(name, pieces[1], length));
@@ -107,6 +115,38 @@ export async function test(load, { names, hmacNames, digest, hmac, vectors }) {
         same(messages.map(parts), expected, `vectors of ${name}, in parts`);
     }
     hostile(hashloom, same, refused);
+    // More pairs than fit the module at once, in place and at the end of their own bytes.
+    const many = pool.slice(0, 64 * 65_000);
+    const above = hashloom.hashPairs('sha256', many);
+    for (const at of [0, 32 * 65_000, 99]) {
+        const layer = many.slice();
+        same(hashloom.equal(hashloom.hashPairs('sha256', layer, layer.subarray(at, at + above.length)), above), true,
+            `pairs at ${at} of their bytes`);
+    }
+    // Merkle trees as hashloom.h defines them, node by node.
+    const sha256 = async (...parts) => new Uint8Array(await digest('sha256', Uint8Array.from(parts.flatMap((part) => [...part]))));
+    const rules = {
+        rfc6962: [(left, right) => sha256([1], left, right), (odd) => odd],
+        bitcoin: [async (left, right) => sha256(await sha256(left, right)), (odd, zeros, pair) => pair(odd, odd)],
+        zeros: [sha256, (odd, zeros, pair) => pair(odd, zeros)],
+    };
+    for (const [rule, [pair, alone]] of Object.entries(rules)) {
+        for (const count of [0, 1, 2, 3, 7, 32, 45]) {
+            for (const depth of rule === 'zeros' ? [undefined, 6, 9] : [undefined]) {
+                let nodes = Array.from({ length: count }, (_, i) => pool.subarray(32 * i, 32 * i + 32));
+                let zeros = new Uint8Array(32);
+                for (let height = 0; nodes.length > 1 || height < depth; height++) {
+                    const pairs = nodes.filter((_, i) => i % 2 === 0);
+                    nodes = await Promise.all(pairs.map((left, i) =>
+                        2 * i + 1 < nodes.length ? pair(left, nodes[2 * i + 1]) : alone(left, zeros, pair)));
+                    zeros = await pair(zeros, zeros);
+                }
+                const none = rule === 'rfc6962' ? await sha256() : zeros;
+                const root = hashloom.merkleRoot(rule, pool.subarray(0, 32 * count), { depth, output: 'hex' });
+                same(root, hex(nodes[0] ?? none), `root of ${count} leaves, ${rule}, depth ${depth}`);
+            }
+        }
+    }
     // Views show some bytes of a buffer; text is UTF-8.
     const words = Uint16Array.of(1, 2, 3, 4);
     const shown = [new DataView(words.buffer, 2, 4), words.subarray(1, 3), new Uint8Array(words.buffer, 2, 4)];
@@ -130,6 +170,17 @@ export async function test(load, { names, hmacNames, digest, hmac, vectors }) {
     refused(() => hashloom.hmac('shake128', 'k', ''), 'RangeError', 'HMAC is not defined');
     refused(() => hashloom.rows('sha1', 'abc', 2), 'RangeError', 'whole number of rows');
     refused(() => hashloom.rows('sha1', 'abc', 0), 'RangeError', 'whole number of rows');
+    refused(() => hashloom.hashPairs('sha1', new Uint8Array(41)), 'RangeError', 'whole number of rows of 40');
+    refused(() => hashloom.hashPairs('sha1', '0'.repeat(40)), 'TypeError', 'data is String');
+    refused(() => hashloom.hashPairs('sha1', new Uint8Array(80), new Uint8Array(20)), 'RangeError', 'expected 40');
+    refused(() => hashloom.hashPairs('sha1', new Uint8Array(80), new DataView(new ArrayBuffer(40))), 'TypeError', 'a Uint8Array');
+    refused(() => hashloom.merkleRoot('sha256', pool.subarray(0, 64)), 'RangeError', 'no rule sha256');
+    refused(() => hashloom.merkleRoot('zeros', '0'.repeat(64)), 'TypeError', 'leaves is String');
+    refused(() => hashloom.merkleRoot('zeros', new Uint8Array(33)), 'RangeError', 'whole number of rows of 32');
+    refused(() => hashloom.merkleRoot('bitcoin', pool.subarray(0, 64), { depth: 1 }), 'RangeError', 'leave it out');
+    for (const depth of [-1, 1.5, NaN, 65, 1, 0, '9', null, 9n]) {
+        refused(() => hashloom.merkleRoot('zeros', pool.subarray(0, 96), { depth }), 'RangeError', 'with room for 3 leaves');
+    }
     refused(() => hashloom.updateMany([hash, hash], ['', '']), 'RangeError', 'twice');
     refused(() => hashloom.updateMany([hash], []), 'RangeError', '1 hash objects, but 0 chunks');
     refused(() => hashloom.updateMany([hash, hashloom.createHash('md5')], ['', '']), 'TypeError', 'another algorithm');

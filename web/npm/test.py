@@ -30,6 +30,13 @@ BROWSER_SECONDS = 300
 # npm fetches these tools with HASHLOOM_TEST_ALL=1.
 PROGRAMS = ["bun@1", "deno@2", "esbuild@0.28", "typescript@7", "publint@0.3", "@arethetypeswrong/cli@0.18"]
 PAGE = "<!doctype html><body><script type=module src=page.mjs></script>"
+# Since TypeScript 5.7 these calls refuse what may be shared memory.
+TYPED_BUFFERS = """import { load } from 'hashloom';
+const hashloom = await load();
+const bytes: Uint8Array<ArrayBuffer> = hashloom.many('sha1', ['a'], { output: 'joined' });
+new Blob([bytes, hashloom.hash('sha1', 'a'), hashloom.hashPairs('sha1', bytes)]);
+await crypto.subtle.digest('SHA-1', hashloom.createHash('sha1').digest());
+"""
 BUNDLED = """import { load } from 'hashloom';
 load().then((hashloom) => console.log(hashloom.many('sha256', ['abc', ''], { output: 'hex' }).join()));
 """
@@ -51,7 +58,15 @@ const long: string = hash.digest({ output: 'hex', length: 5 });
 hashloom.hash('sha257', 'a');
 // @ts-expect-error: a number is no message
 hashloom.many('sha1', [5]);
-console.log(digests, texts, joined, one, text, long, hash.digest().length);
+// @ts-expect-error: nor is a text an array of messages
+hashloom.many('sha1', 'abc');
+// @ts-expect-error: nor a form an object
+hash.digest('hex');
+// @ts-expect-error: the form of HMAC is its length
+hashloom.hmac('sha1', 'key', 'a', { length: 5 });
+const above: Uint8Array = hashloom.hashPairs('sha1', new Uint8Array(40), joined), root: string =
+    hashloom.merkleRoot('zeros', new Uint8Array(96), { depth: 2, output: 'hex' });
+console.log(digests, texts, joined, one, text, long, hash.digest().length, above, root);
 """
 
 
@@ -128,9 +143,11 @@ def main() -> int:
             elif program == "node":
                 skip("in Node: it is not installed: apt-get install nodejs")
         if shutil.which("tsc"):
+            has_kinds = tuple(map(int, command("tsc", "--version").split()[-1].split(".")[:2])) >= (5, 7)
             (pathlib.Path(folder) / "typed.mts").write_text(TYPED)
+            (pathlib.Path(folder) / "buffers.mts").write_text(TYPED_BUFFERS if has_kinds else "")
             step("types", lambda: command("tsc", "--strict", "--noEmit", "--module", "nodenext", "--target", "es2022",
-                                          "typed.mts") or "right")
+                                          "typed.mts", "buffers.mts") or "right")
         if shutil.which("esbuild"):
             (pathlib.Path(folder) / "app.mjs").write_text(BUNDLED)
             for platform, form in [("browser", "esm"), ("browser", "iife"), ("node", "esm"), ("node", "cjs")]:
