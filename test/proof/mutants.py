@@ -104,6 +104,9 @@ KERNEL_MUTANTS = [
     ("wasm/simd128.c", "lanes/simd128.h", "bitselect(z, y, wasm_v128_xor", "bitselect(y, z, wasm_v128_xor"),
     ("wasm/simd128.c", "lanes/simd128.h", "shuffle(t1, t3, 1, 3)", "shuffle(t1, t3, 1, 2)"),
     ("wasm/simd128_mixed.c", "lanes/simd128_mixed.h", "(msg[2] + offset", "(msg[1] + offset"),
+    ("wasm/single.c", "wasm/single_sha2.inc.h", "lv32_shr(y, 3)", "lv32_shr(y, 4)"),
+    ("wasm/single.c", "wasm/single_sha2.inc.h", "upper, none, 4, 4, 0, 2", "upper, none, 4, 4, 2, 0"),
+    ("wasm/single.c", "wasm/single_sha1.inc.h", "x, 0, 0, 0, 4), 2)", "x, 0, 0, 0, 4), 1)"),
 ]
 # The same for chains: the digest's place, the count, the last step, what each step begins with.
 CHAIN_MUTANTS = [

@@ -16,8 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 CLANG = [os.environ.get("WASM_CC", "clang"), "--target=wasm32"]
-# Compiled and linked apart, and linked without -O, with which clang would run binaryen's wasm-opt if there is one. All
-# but the kernels is compiled for size: an eighth of the module, and no call takes longer for it.
+# Compiled and linked apart, and linked without -O, with which clang would run binaryen's wasm-opt if there is one.
 FLAGS = ["-std=c11", "-O3", "-ffreestanding", "-fvisibility=hidden", "-ffunction-sections", "-mbulk-memory", "-msimd128",
          "-DHL_NO_SHA1DC"]
 EXPORTS = ["heap", "xof", "begin", "ctx_nbytes", "hmac_ctx_nbytes", "hmac_key_nbytes", "hl_alg_count", "hl_alg_at", "hl_strerror",
@@ -31,6 +30,11 @@ def linker() -> list[str]:
     return [f"-fuse-ld={path}" for path in sorted(pathlib.Path(sysroot).glob("lib/rustlib/*/bin/gcc-ld/wasm-ld"))][:1]
 
 
+def flags(source: pathlib.Path) -> list[str]:
+    """All but the kernels is compiled for size: an eighth of the module, and no call takes longer for it."""
+    return FLAGS if source.parent.name in ("generic", "wasm") else [*FLAGS, "-Os"]
+
+
 def link(objects: list[pathlib.Path], out: pathlib.Path, *options: str) -> None:
     subprocess.run([*CLANG, "-nostdlib", *linker(), *map(str, sorted(objects)), "-o", str(out),
                     "-Wl,--no-entry,--gc-sections,--stack-first,-z,stack-size=262144",
@@ -38,14 +42,13 @@ def link(objects: list[pathlib.Path], out: pathlib.Path, *options: str) -> None:
 
 
 def module() -> bytes:
-    kernels = sorted((ROOT / "core/src").glob("*/*.c"))
-    others = [*sorted((ROOT / "core/src").glob("*.c")), HERE / "module.c"]
+    sources = sorted((ROOT / "core/src").glob("*.c")) + sorted((ROOT / "core/src").glob("*/*.c"))
     with tempfile.TemporaryDirectory() as work:
-        for sources, size in (kernels, []), (others, ["-Os"]):
-            subprocess.run([*CLANG, *FLAGS, *size, "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'core/include'}", "-c",
-                            *map(str, sources)], check=True, cwd=work)
+        for source in (*sources, HERE / "module.c"):
+            subprocess.run([*CLANG, *flags(source), "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'core/include'}", "-c",
+                            str(source)], check=True, cwd=work)
         objects = list(pathlib.Path(work).glob("*.o"))
-        assert len(objects) == len(kernels) + len(others), "two sources of one name"
+        assert len(objects) == len(sources) + 1, "two sources of one name"
         out = pathlib.Path(work) / "module.wasm"
         link(objects, out, "--strip-all")
         return out.read_bytes()

@@ -20,6 +20,8 @@ const DIGEST_MAX_NBYTES = 64;
 const LENGTH_MAX = 1 << 20;
 /** Bytes of parts of messages in the module at once: they fit a core's cache. */
 const PARTS_NBYTES = 512 << 10;
+/** Bytes of a part of one message: more leave the core's nearest caches while they are copied. */
+const PART_NBYTES = 64 << 10;
 /** Long messages side by side: lanes are four or five, in few cases two, three or eight. */
 const ABREAST = 20;
 
@@ -248,7 +250,7 @@ class Hashloom {
         const { alg, digestSize } = this.#named(algorithm);
         const message = messageOf(data, 'data');
         const length = lengthOf(message);
-        if (length > LONG_NBYTES || size !== undefined) {
+        if (length > PART_NBYTES || size !== undefined) {
             return inForm(this.#many(this.#digests(algorithm, size), [message], 'joined'), output);
         }
         const begin = this.#heap + DIGEST_MAX_NBYTES;
@@ -547,7 +549,7 @@ class Hashloom {
     #update(objects, parts) {
         const kind = objects[0][KIND];
         const count = objects.length;
-        const share = Math.max(128, PARTS_NBYTES / count & ~127);
+        const share = Math.max(128, Math.min(PART_NBYTES, PARTS_NBYTES / count) & ~127);
         const longest = parts.reduce((most, part) => Math.max(most, part.length), 0);
         const size = kind.ctxSize + 15 & ~15;
         const slicesAt = this.#heap;
