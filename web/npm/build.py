@@ -19,8 +19,8 @@ CLANG = [os.environ.get("WASM_CC", "clang"), "--target=wasm32"]
 # Compiled and linked apart, and linked without -O, with which clang would run binaryen's wasm-opt if there is one.
 FLAGS = ["-std=c11", "-O3", "-ffreestanding", "-fvisibility=hidden", "-ffunction-sections", "-mbulk-memory", "-msimd128",
          "-DHL_NO_SHA1DC"]
-EXPORTS = ["heap", "xof", "begin", "ctx_nbytes", "hmac_ctx_nbytes", "hmac_key_nbytes", "hl_alg_count", "hl_alg_at", "hl_strerror",
-           "hl_hash", "hl_hash_many", "hl_hash_rows", "hl_merkle_root", "hl_update_many", "hl_final_many", "hl_squeeze",
+EXPORTS = ["heap", "describe", "explain", "begin", "ctx_nbytes", "hmac_ctx_nbytes", "hmac_key_nbytes", "hl_alg_count",
+           "hl_hash", "hl_hash_many", "hl_hash_rows", "merkle_root", "hl_update_many", "hl_final_many", "hl_squeeze",
            "hl_hmac_key_init", "hl_hmac_init", "hl_hmac_many", "hl_hmac_update_many", "hl_hmac_final_many"]
 
 
@@ -61,8 +61,12 @@ def main() -> None:
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
     text = base64.b64encode(deflate.compress(module()) + deflate.flush()).decode()
     (out / "module.js").write_text(f"export default '{text}';\n")
-    for name in "index.js", "index.cjs", "index.d.ts", "package.json", "README.md":
+    for name in ("index.js", "index.cjs", "index.d.ts", "node.js", "node.cjs", "native.cjs", "module.c", "module.h",
+                 "package.json", "README.md"):
         shutil.copy(HERE / name, out)
+    shutil.copytree(HERE / "native", out / "native")
+    for name in "include", "src":
+        shutil.copytree(ROOT / "core" / name, out / "native/core" / name)
     shutil.copy(HERE / "index.d.ts", out / "index.d.cts")
     for name in "LICENSE-MIT", "LICENSE-APACHE":
         shutil.copy(ROOT / name, out)

@@ -66,6 +66,8 @@ export interface Hash {
 /** The module, compiled. All calls are synchronous. */
 export interface Hashloom {
     readonly algorithms: Algorithm[];
+    /** What computes: WebAssembly, or the addon for Node (`native/build.cjs`). */
+    readonly engine: 'wasm' | 'native';
     /** Bytes in a digest. */
     digestSize(algorithm: Algorithm): number;
     /** Bytes in a block. */

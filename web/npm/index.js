@@ -26,6 +26,8 @@ const PART_NBYTES = 64 << 10;
 const ABREAST = 20;
 
 const PAGE_NBYTES = 1 << 16;
+/** The addon's memory at first, which the system gives as it is used: more than all calls but merkleRoot take. */
+const ADDON_NBYTES = 8 << 20;
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 /** What `output` may be. */
 const [ONE, MANY] = [['bytes', 'hex'], ['bytes', 'hex', 'joined']];
@@ -41,6 +43,12 @@ const [OWNER, KIND, STATE] = [Symbol('owner'), Symbol('kind'), Symbol('state')];
 const [UPDATE, BEGIN, FINAL, CHECK_LENGTH] = ['update', 'begin', 'final', 'length'].map(Symbol);
 
 let loaded;
+let native;
+
+/** Called by node.js alone: the addon, or null. */
+export function use(addon) {
+    native = addon;
+}
 
 /** Compiles the module, once in each thread. */
 export async function load(...none) {
@@ -54,6 +62,13 @@ export async function load(...none) {
 }
 
 async function start() {
+    if (native) {
+        const memory = {
+            buffer: native.memory(ADDON_NBYTES),
+            grow(npages) { this.buffer = native.memory(this.buffer.byteLength + npages * PAGE_NBYTES); },
+        };
+        return new Hashloom({ ...native, memory });
+    }
     const { default: text } = await import('./module.js');
     // Not import(): a bundler for browsers would look for the module.
     const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
@@ -186,10 +201,11 @@ const inForm = (digest, output) => output === 'hex' ? hexOf(digest) : digest;
 /** Digests of `size` bytes each in the form that `output` names. */
 function allInForm(joined, size, output) {
     if (output === 'joined') return joined;
-    return Array.from({ length: joined.length / size }, (_, i) => {
-        const digest = joined.subarray(i * size, (i + 1) * size);
-        return output === 'hex' ? hexOf(digest) : digest.slice();
-    });
+    const digests = Array(joined.length / size);
+    for (let i = 0; i < digests.length; i++) {
+        digests[i] = inForm(joined.slice(i * size, (i + 1) * size), output);
+    }
+    return digests;
 }
 
 /** Bytes that are no text: its digits would be taken for nodes. */
@@ -218,12 +234,16 @@ class Hashloom {
         this.#heap = core.heap() + 63 & ~63;
         this.#refresh();
         for (let i = 0; i < core.hl_alg_count(); i++) {
-            const [name, alg, , digestSize, blockSize, , , , , , ending] = this.#words.subarray(core.hl_alg_at(i) >> 2);
-            let end = name;
-            while (this.#bytes[end] !== 0) end++;
-            const text = String.fromCharCode(...this.#bytes.subarray(name, end));
-            this.#algorithms.set(text, { name: text, alg, digestSize, blockSize, isXof: ending === core.xof() });
+            core.describe(i, this.#heap);
+            const [alg, digestSize, blockSize, isXof] = this.#words.subarray(this.#heap >> 2);
+            const name = this.#text(this.#heap + 16);
+            this.#algorithms.set(name, { name, alg, digestSize, blockSize, isXof: isXof === 1 });
         }
+    }
+
+    /** What computes: `wasm`, or `native`, the addon for Node. */
+    get engine() {
+        return this.#core.hash_view ? 'native' : 'wasm';
     }
 
     /** The names of all algorithms. */
@@ -250,13 +270,17 @@ class Hashloom {
         const { alg, digestSize } = this.#named(algorithm);
         const message = messageOf(data, 'data');
         const length = lengthOf(message);
-        if (length > PART_NBYTES || size !== undefined) {
+        if (size !== undefined || (length > PART_NBYTES && !this.#core.hash_view)) {
             return inForm(this.#many(this.#digests(algorithm, size), [message], 'joined'), output);
         }
-        const begin = this.#heap + DIGEST_MAX_NBYTES;
-        this.#room(DIGEST_MAX_NBYTES + length);
-        this.#bytes.set(message, begin);
-        this.#check(this.#core.hl_hash(alg, begin, length, this.#heap));
+        if (this.#core.hash_view) {
+            this.#check(this.#core.hash_view(alg, message, this.#heap));
+        } else {
+            const begin = this.#heap + DIGEST_MAX_NBYTES;
+            this.#room(DIGEST_MAX_NBYTES + length);
+            this.#bytes.set(message, begin);
+            this.#check(this.#core.hl_hash(alg, begin, length, this.#heap));
+        }
         return inForm(this.#bytes.slice(this.#heap, this.#heap + digestSize), output);
     }
 
@@ -316,7 +340,7 @@ class Hashloom {
         const begin = this.#heap + NODE_NBYTES;
         this.#room(NODE_NBYTES + bytes.length);
         this.#bytes.set(bytes, begin);
-        this.#check(this.#core.hl_merkle_root(number, depth ?? 0, begin, count, this.#heap, 0, 0, 0));
+        this.#check(this.#core.merkle_root(number, depth ?? 0, begin, count, this.#heap));
         return inForm(this.#bytes.slice(this.#heap, begin), output);
     }
 
@@ -433,10 +457,13 @@ class Hashloom {
 
     #check(status) {
         if (status !== 0) {
-            let [at, text] = [this.#core.hl_strerror(status), ''];
-            for (; this.#bytes[at] !== 0; at++) text += String.fromCharCode(this.#bytes[at]);
-            throw new Error(text);
+            this.#core.explain(status, this.#heap);
+            throw new Error(this.#text(this.#heap));
         }
+    }
+
+    #text(at) {
+        return String.fromCharCode(...this.#bytes.subarray(at, this.#bytes.indexOf(0, at)));
     }
 
     #refresh() {
@@ -479,8 +506,10 @@ class Hashloom {
         const atOnce = Math.ceil(BATCH_NBYTES / (rowLength + size));
         const count = to.length / size;
         // The digests may come where later rows are.
-        const joined = count > atOnce && to.buffer === bytes.buffer ? new Uint8Array(to.length) : to;
-        for (let i = 0; i < count; i += atOnce) {
+        const isLater = to.buffer === bytes.buffer && to.byteOffset > bytes.byteOffset;
+        const joined = isLater ? new Uint8Array(to.length) : to;
+        if (this.#core.rows_view) this.#check(this.#core.rows_view(alg, bytes, rowLength, joined));
+        else for (let i = 0; i < count; i += atOnce) {
             const n = Math.min(atOnce, count - i);
             const begin = this.#heap + n * size;
             this.#room(n * (size + rowLength));

@@ -4,7 +4,7 @@
 by require(). It is tested in Node, beside Node's crypto, and in headless Chromium, Firefox and WebKitGTK, beside
 crypto.subtle; everywhere beside the vectors of hash-wasm, noble-hashes and BLAKE3; in Deno and Bun, bundled by esbuild, its types
 by tsc, and itself by publint and attw, where these are installed. --require: it is a failure if Node or Chromium is
-missing. HASHLOOM_TEST_ALL=1: npm fetches the programs that are not installed."""
+missing, and the addon is compiled, too (a minute), and tested in Node. HASHLOOM_TEST_ALL=1: so it is, and npm fetches the programs that are not installed."""
 
 import argparse
 import functools
@@ -103,6 +103,16 @@ def main() -> int:
             raise RuntimeError(f"{found} instead of {OF_BUNDLED}")
         return "right"
 
+    def addon():
+        command("node", str(installed / "native/build.cjs"))
+        found = command("node", "node.mjs", "native")
+        (installed / "native/hashloom.node").write_text("no addon")
+        done = subprocess.run(["node", "node.mjs"], cwd=folder, capture_output=True, text=True)
+        (installed / "native/hashloom.node").unlink()
+        if done.returncode != 0 or "goes on with WebAssembly" not in done.stderr:
+            raise RuntimeError(f"one that cannot be loaded: {done.stdout}{done.stderr}")
+        return found
+
     def in_browser(engine, url):
         engine.open(url)
         deadline = time.monotonic() + BROWSER_SECONDS
@@ -142,6 +152,13 @@ def main() -> int:
                 step(f"{program} {command(program, '--version').splitlines()[0]}", lambda: command(*words, "node.mjs"))
             elif program == "node":
                 skip("in Node: it is not installed: apt-get install nodejs")
+        cc = os.environ.get("CC", "cc").split()[0]
+        if not arguments.require and os.environ.get("HASHLOOM_TEST_ALL") != "1":
+            print("SKIPPED: npm package's addon: --require or HASHLOOM_TEST_ALL=1 compile it, which takes a minute")
+        elif shutil.which("node") and shutil.which(cc):
+            step("addon", addon)
+        else:
+            skip(f"'s addon: node or {cc} is not installed")
         if shutil.which("tsc"):
             has_kinds = tuple(map(int, command("tsc", "--version").split()[-1].split(".")[:2])) >= (5, 7)
             (pathlib.Path(folder) / "typed.mts").write_text(TYPED)
