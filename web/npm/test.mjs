@@ -157,6 +157,11 @@ export async function test(load, { names, hmacNames, digest, hmac, vectors }) {
     same([hashloom.equal('a', Uint8Array.of(97)), hashloom.equal('a', 'b'), hashloom.equal('a', 'ab')],
         [true, false, false], 'equal');
 
+    const streamed = hashloom.createHash('sha256');
+    const reader = new Blob([pool]).stream().getReader();
+    for (let part; !(part = await reader.read()).done;) streamed.update(part.value);
+    same(streamed.digest({ output: 'hex' }), hashloom.hash('sha256', pool, { output: 'hex' }), 'a Blob');
+
     const hash = hashloom.createHash('sha1');
     refused(() => hashloom.hash('sha257', ''), 'RangeError', 'no algorithm sha257');
     refused(() => hashloom.many('sha1', 'abc'), 'TypeError', 'messages is one message');
