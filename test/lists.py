@@ -46,6 +46,7 @@ ALLOWED = {
     "rust/hashloom-cli/src/sums/stores.rs": "the algorithms of stores",
     "tools/demo.sh": "examples",
     "bench/adopters/desync.go": "the hash functions of another project",
+    "bench/npm.mjs": "the functions of other packages",
     "web/npm/package.json": "words that people search for",
     "web/npm/page.mjs": "the algorithms of crypto.subtle",
     "core/src/alg/constants.c": "constants of standards, each beside its digests",
