@@ -40,13 +40,13 @@ export type Algorithm =
 /** `bytes`: an array of Uint8Array. `hex`: an array of texts. `joined`: one Uint8Array with all digests. */
 export type Output = 'bytes' | 'hex' | 'joined';
 
-/** `output`: the form of the result; `bytes` if it is not given. `length`: bytes of a digest of SHAKE, 1 to 1,048,576. A text,
- * which has a length, is no object. */
+/** `output`: the form of the result; `bytes` if it is not given. `length`: bytes of a digest of SHAKE, 1 to 1,048,576.
+ * A text, which has a length, is no object. */
 export type Options<O extends Output = Output> = { output?: O; length?: number } & object;
 
-/** How two nodes of SHA-256 become one, and what an odd one at the end becomes: `rfc6962`: a byte 1 stands before two; it goes
- * up as it is. `bitcoin`: hashed twice; paired with itself (CVE-2012-2459). `zeros`: paired with the root of as high a tree of
- * zeros, as in SSZ of Ethereum and BEP 52. */
+/** How two nodes of SHA-256 become one, and what an odd one at the end becomes. `rfc6962`: a byte 1 stands before two; it
+ * goes up as it is. `bitcoin`: hashed twice; paired with itself (CVE-2012-2459). `zeros`: paired with the root of as high
+ * a tree of zeros, as in SSZ of Ethereum and BEP 52. */
 export type MerkleRule = 'rfc6962' | 'bitcoin' | 'zeros';
 
 type Digests<O> = O extends 'joined' ? Bytes : O extends 'hex' ? string[] : Bytes[];
@@ -79,11 +79,11 @@ export interface Hashloom {
     /** The digest of each `rowLength` bytes of data, such as the pieces of a torrent. RangeError if some are left. */
     rows<O extends Output = 'bytes'>(
         algorithm: Algorithm, data: Data, rowLength: number, options?: Options<O>): Digests<O>;
-    /** The digest of each two digests that follow each other, in one copy. `out` may be the data's own first half, for layers
-     * of trees in place. Returns it, or a new Uint8Array. */
+    /** The digest of each two digests that follow each other, in one copy. `out` may be the data's own first half, for
+     * layers of trees in place. Returns it, or a new Uint8Array. */
     hashPairs(algorithm: Algorithm, data: Buffers): Bytes;
     hashPairs<T extends Uint8Array>(algorithm: Algorithm, data: Buffers, out: T): T;
-    /** The root of a Merkle tree of SHA-256 above leaves of 32 bytes, side by side. `depth`: of a tree of `zeros`, 0 to 64. */
+    /** The root of a Merkle tree of SHA-256 above leaves of 32 bytes. `depth`: of a tree of `zeros`, 0 to 64. */
     merkleRoot<O extends 'bytes' | 'hex' = 'bytes'>(
         rule: MerkleRule, leaves: Buffers,
         options?: { output?: O; depth?: number }): Digest<O>;

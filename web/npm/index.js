@@ -328,11 +328,11 @@ class Hashloom {
         only(3, none);
         const { output, depth } = optionsOf(options, ONE, 'depth');
         const number = RULES.get(rule);
-        if (number === undefined) throw new RangeError(`no rule ${shown(rule)}: expected ${[...RULES.keys()].join(' or ')}`);
+        if (number === undefined) throw new RangeError(`no rule ${shown(rule)}: expected ${[...RULES.keys()].join(', ')}`);
         const bytes = nodesOf(leaves, 'leaves');
         const count = countRows(bytes, NODE_NBYTES);
         if (depth !== undefined) {
-            if (rule !== 'zeros') throw new RangeError(`depth is ${shown(depth)}, but only trees of zeros have one: leave it out`);
+            if (rule !== 'zeros') throw new RangeError(`depth is ${shown(depth)}, but only zeros have one: leave it out`);
             if (!Number.isSafeInteger(depth) || depth < 0 || depth > DEPTH_MAX || count > 2 ** depth) {
                 throw new RangeError(`depth is ${shown(depth)}: expected 0 to ${DEPTH_MAX}, with room for ${count} leaves`);
             }
