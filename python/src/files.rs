@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files through the engine: the calls behind `pyhashloom.files` and `pyhashloom.torrent`.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::{fs, io};
 
 use hashloom::Hash;
 use hashloom_files::text::reason;
-use hashloom_files::{FileError, Method, Request, Source, hash_files};
+use hashloom_files::{FileError, Hashed, Method, Request, Source, hash_files};
 use hashloom_torrent::{
     Builder, Check, CreateError, FileTrouble, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, Version,
     verify_many,
@@ -25,11 +26,11 @@ use crate::work::{Work, work_once};
 pub type Reason = (&'static str, Option<i32>, String, u64);
 
 /// The digests and the bytes of a file, or the reason why there are none.
-type Hashed = Result<(Vec<Hash>, u64), Reason>;
+type Answer = Result<(Vec<Hash>, u64), Reason>;
 
 /// The results of files, in the order of their paths.
 #[pyclass(frozen, module = "pyhashloom._hashloom")]
-struct Files(Work<Hashed>);
+struct Files(Work<Answer>);
 
 #[pymethods]
 impl Files {
@@ -38,19 +39,27 @@ impl Files {
     fn new(names: Vec<String>, paths: Vec<OsString>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Files> {
         let methods: Arc<[Method]> =
             names.iter().map(|name| algorithm(name).map(Method::from)).collect::<PyResult<_>>()?;
+        let is_short = is_short(&paths);
+        let requests = paths.into_iter().map(move |path| Request {
+            source: Source::Path(path.into()),
+            methods: methods.clone(),
+            tag: (),
+        });
+        let hashed = |result: Result<Hashed, FileError>| match result {
+            Ok(hashed) => Ok((hashed.digests, hashed.nbytes)),
+            Err(error) => Err(described(&error)),
+        };
+        if is_short {
+            return Ok(Files(Work::later(progress, move |options| {
+                let mut results = VecDeque::new();
+                hash_files(requests, options, |_, result| results.push_back(hashed(result)));
+                results
+            })));
+        }
         let work = Work::start(threads, progress, move |options, results| {
-            let requests = paths.into_iter().map(|path| Request {
-                source: Source::Path(path.into()),
-                methods: methods.clone(),
-                tag: (),
-            });
             hash_files(requests, options, |_, result| {
-                let result = match result {
-                    Ok(hashed) => Ok((hashed.digests.to_vec(), hashed.nbytes)),
-                    Err(error) => Err(described(&error)),
-                };
                 // After an interruption nobody wants the result.
-                let _ = results.send(result);
+                let _ = results.send(hashed(result));
             });
         })?;
         Ok(Files(work))
@@ -75,6 +84,18 @@ impl Files {
     fn close(&self, py: Python<'_>) {
         self.0.stop(py);
     }
+}
+
+/// Whether files are hashed sooner than threads begin: one, which one thread hashes anyway, or few and short ones.
+fn is_short(paths: &[OsString]) -> bool {
+    const COUNT: usize = 64;
+    const NBYTES: u64 = 1 << 20;
+    let nbytes = |path| match fs::metadata(path) {
+        Ok(metadata) => Some(metadata.len()).filter(|_| metadata.is_file()),
+        Err(_) => Some(0),
+    };
+    let add = |sum: u64, path| Some(sum.saturating_add(nbytes(path)?)).filter(|&sum| sum <= NBYTES);
+    paths.len() == 1 || paths.len() <= COUNT && paths.iter().try_fold(0, add).is_some()
 }
 
 pub fn described(error: &FileError) -> Reason {

@@ -13,18 +13,32 @@ pub struct Signals {
     next: Instant,
 }
 
+impl Default for Signals {
+    fn default() -> Signals {
+        Signals { next: Instant::now() + TICK }
+    }
+}
+
 impl Signals {
     pub fn new() -> Signals {
-        Signals { next: Instant::now() + TICK }
+        Signals::default()
+    }
+
+    /// Whether the last look was long ago. The next one is then due a tick from now.
+    pub fn is_due(&mut self) -> bool {
+        let now = Instant::now();
+        let is_due = now >= self.next;
+        if is_due {
+            self.next = now + TICK;
+        }
+        is_due
     }
 
     /// Lets Python handle signals, if the last look was long ago: the error of a handler, such as KeyboardInterrupt.
     pub fn check(&mut self) -> PyResult<()> {
-        let now = Instant::now();
-        if now < self.next {
+        if !self.is_due() {
             return Ok(());
         }
-        self.next = now + TICK;
         attached(|py| py.check_signals()).unwrap_or(Ok(()))
     }
 }

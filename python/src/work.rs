@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Work of the engine on threads of its own, while the caller's thread looks at signals and reports progress.
+//! Work of the engine on threads of its own, while the caller's thread looks at signals and reports progress; or on the
+//! caller's thread, which does so in between, where starting a thread would take longer than the work.
 
+use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{JoinHandle, ThreadId};
 use std::time::Instant;
 
 use hashloom_files::run::{Cancel, Options};
@@ -13,7 +15,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 
-use crate::signals::TICK;
+use crate::signals::{Signals, TICK, attached};
 
 /// Results that may wait for the caller; then the threads wait too.
 const WAITING: usize = 1024;
@@ -27,17 +29,34 @@ pub struct Work<T> {
     /// The process that has the threads.
     process: u32,
     cancel: Cancel,
-    progress: Option<Py<PyAny>>,
-    reached: Arc<Reached>,
+    teller: Arc<Teller>,
 }
 
 struct State<T> {
     receiver: Option<Receiver<T>>,
     thread: Option<JoinHandle<()>>,
-    told: Instant,
+    /// Work that the caller's thread will do, and its results.
+    own: Option<Box<dyn FnOnce() -> VecDeque<T> + Send>>,
+    done: VecDeque<T>,
 }
 
+/// Tells the caller how far the work is.
+struct Teller {
+    progress: Option<Py<PyAny>>,
+    reached: Arc<Reached>,
+    told: Mutex<Instant>,
+    own: Mutex<Own>,
+}
+
+/// The caller's thread while it works itself.
 #[derive(Default)]
+struct Own {
+    thread: Option<ThreadId>,
+    signals: Signals,
+    /// Why it stopped.
+    error: Option<PyErr>,
+}
+
 struct Reached {
     nbytes: AtomicU64,
     /// u64::MAX: not known.
@@ -84,17 +103,25 @@ impl<T: Send + 'static> Work<T> {
         work: impl FnOnce(&Options, &SyncSender<T>) + Send + 'static,
     ) -> PyResult<Self> {
         let (sender, receiver) = sync_channel(WAITING);
-        let (cancel, reached) = (Cancel::new(), Arc::<Reached>::default());
-        let told = reached.clone();
-        let options = Options::new().threads(threads).cancel(&cancel).progress(move |progress| {
-            told.nbytes.fetch_max(progress.nbytes, Ordering::Relaxed);
-            told.total_nbytes.store(progress.total_nbytes.unwrap_or(u64::MAX), Ordering::Relaxed);
-        });
-        reached.total_nbytes.store(u64::MAX, Ordering::Relaxed);
+        let (teller, cancel) = (Teller::new(progress), Cancel::new());
+        let options = teller.options(threads, &cancel);
         let thread = std::thread::Builder::new().name("hashloom-0".into()).spawn(move || work(&options, &sender))?;
-        let state = State { receiver: Some(receiver), thread: Some(thread), told: Instant::now() };
-        let state = ManuallyDrop::new(Mutex::new(state));
-        Ok(Work { state, process: std::process::id(), cancel, progress, reached })
+        let state = State { receiver: Some(receiver), thread: Some(thread), own: None, done: VecDeque::new() };
+        Ok(Work::of(state, cancel, teller))
+    }
+
+    /// Has the thread that takes the first result do `work`, which returns all results.
+    pub fn later(progress: Option<Py<PyAny>>, work: impl FnOnce(&Options) -> VecDeque<T> + Send + 'static) -> Self {
+        let teller = Teller::new(progress);
+        let asked = teller.clone();
+        let cancel = Cancel::asking(move || asked.must_stop());
+        let options = teller.options(1, &cancel);
+        let own: Option<Box<dyn FnOnce() -> VecDeque<T> + Send>> = Some(Box::new(move || work(&options)));
+        Work::of(State { receiver: None, thread: None, own, done: VecDeque::new() }, cancel, teller)
+    }
+
+    fn of(state: State<T>, cancel: Cancel, teller: Arc<Teller>) -> Self {
+        Work { state: ManuallyDrop::new(Mutex::new(state)), process: std::process::id(), cancel, teller }
     }
 
     /// Returns the next result, or None at the end. A signal or an error of the callback stops the work.
@@ -111,7 +138,7 @@ impl<T: Send + 'static> Work<T> {
                 Next::Tick => (false, None),
                 Next::End => (true, None),
             };
-            self.tell(py, is_end).and_then(|()| py.check_signals()).inspect_err(|_| self.stop(py))?;
+            self.teller.tell(py, is_end).and_then(|()| py.check_signals()).inspect_err(|_| self.stop(py))?;
             if is_end || result.is_some() {
                 return Ok(result);
             }
@@ -120,6 +147,17 @@ impl<T: Send + 'static> Work<T> {
 
     fn wait(&self) -> PyResult<Next<T>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(work) = state.own.take() {
+            self.teller.own().thread = Some(std::thread::current().id());
+            let done = work();
+            if let Some(error) = self.teller.own().error.take() {
+                return Err(error);
+            }
+            state.done = done;
+        }
+        if let Some(result) = state.done.pop_front() {
+            return Ok(Next::Result(result));
+        }
         let Some(receiver) = &state.receiver else { return Ok(Next::End) };
         match receiver.recv_timeout(TICK) {
             Ok(result) => Ok(Next::Result(result)),
@@ -136,14 +174,38 @@ impl<T: Send + 'static> Work<T> {
         }
     }
 
+    /// Stops the work and waits for its threads.
+    pub fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.end());
+    }
+}
+
+impl Teller {
+    fn new(progress: Option<Py<PyAny>>) -> Arc<Teller> {
+        Arc::new(Teller {
+            progress,
+            reached: Arc::new(Reached { nbytes: 0.into(), total_nbytes: u64::MAX.into() }),
+            told: Mutex::new(Instant::now()),
+            own: Mutex::default(),
+        })
+    }
+
+    fn options(&self, threads: usize, cancel: &Cancel) -> Options {
+        let reached = self.reached.clone();
+        Options::new().threads(threads).cancel(cancel).progress(move |progress| {
+            reached.nbytes.fetch_max(progress.nbytes, Ordering::Relaxed);
+            reached.total_nbytes.store(progress.total_nbytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+        })
+    }
+
     fn tell(&self, py: Python<'_>, is_end: bool) -> PyResult<()> {
         let Some(progress) = &self.progress else { return Ok(()) };
         {
-            let mut state = self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-            if !is_end && state.told.elapsed() < TICK {
+            let mut told = self.told.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+            if !is_end && told.elapsed() < TICK {
                 return Ok(());
             }
-            state.told = Instant::now();
+            *told = Instant::now();
         }
         let nbytes = self.reached.nbytes.load(Ordering::Relaxed);
         let total = match self.reached.total_nbytes.load(Ordering::Relaxed) {
@@ -153,9 +215,21 @@ impl<T: Send + 'static> Work<T> {
         progress.call1(py, (nbytes, total)).map(drop)
     }
 
-    /// Stops the work and waits for its threads.
-    pub fn stop(&self, py: Python<'_>) {
-        py.detach(|| self.end());
+    fn own(&self) -> MutexGuard<'_, Own> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a signal or the callback stops the caller's own work. Threads that read for it ask too.
+    fn must_stop(&self) -> bool {
+        let mut own = self.own();
+        if own.thread != Some(std::thread::current().id()) || !own.signals.is_due() {
+            return own.error.is_some();
+        }
+        drop(own);
+        let error = attached(|py| self.tell(py, false).and_then(|()| py.check_signals()).err()).flatten();
+        let must_stop = error.is_some();
+        self.own().error = error;
+        must_stop
     }
 }
 
@@ -171,7 +245,8 @@ impl<T> Work<T> {
         self.cancel.cancel();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // A thread that waits for room among the results goes on.
-        state.receiver = None;
+        (state.receiver, state.own) = (None, None);
+        state.done.clear();
         if let Some(thread) = state.thread.take() {
             // Nobody is left to hear of a panic.
             let _ = thread.join();

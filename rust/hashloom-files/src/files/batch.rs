@@ -54,8 +54,8 @@ fn run_with<T: Send>(
     disks: &Disks<T>,
 ) -> Summary {
     // More threads than messages would have nothing to do, and each thread has a file open.
-    let most = requests.size_hint().1.unwrap_or(usize::MAX).min(open_max());
-    let nthreads = options.nthreads().min(most).max(1);
+    let nrequests = requests.size_hint().1.unwrap_or(usize::MAX);
+    let nthreads = options.nthreads().min(nrequests).min(open_max()).max(1);
     let pool = &Pool::new(nthreads, options);
     let run = Run {
         pool,
@@ -69,7 +69,9 @@ fn run_with<T: Send>(
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
     };
-    lanes::run(&run, pool, ROUND_MAX, CHUNK_MAX_NBYTES);
+    // A file that a ring gives back takes a second place, and one that is alone takes four.
+    let nplaces = nrequests.saturating_mul(2).saturating_add(4).min(ROUND_MAX);
+    lanes::run(&run, pool, nplaces, CHUNK_MAX_NBYTES);
     let mut results = unlocked(run.results);
     // In a cancelled run, results may still wait for a request that has no result.
     for (request, result) in std::mem::take(&mut results.waiting).into_values().flatten() {

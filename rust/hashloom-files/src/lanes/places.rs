@@ -14,6 +14,9 @@ use crate::read::ring::Lost;
 /// 0.151, 128 KiB 0.158.
 pub(crate) const CHUNK_MAX_NBYTES: usize = 32 << 10;
 
+/// Bytes read at once of a message that is alone on its thread, for which a round costs as much as for many.
+const ALONE_NBYTES: usize = 128 << 10;
+
 /// Zeros that stand for holes and padding, so that no place must be filled with zeros.
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
 
@@ -26,6 +29,8 @@ pub(crate) struct Places {
     /// Number of places taken, and of bytes of this round, in places or elsewhere.
     ntaken: usize,
     nbytes: usize,
+    /// Number of places for the chunk of a message that is alone in this round, or 1.
+    nplaces: usize,
 }
 
 impl Places {
@@ -33,7 +38,7 @@ impl Places {
     pub(crate) fn new(count: usize, chunk_nbytes: usize) -> Option<Places> {
         let bytes = zeros(count * stride(chunk_nbytes) + 64)?;
         let start = bytes.as_ptr().align_offset(64).min(64);
-        Some(Places { bytes, start, chunk_nbytes, ntaken: 0, nbytes: 0 })
+        Some(Places { bytes, start, chunk_nbytes, ntaken: 0, nbytes: 0, nplaces: 1 })
     }
 
     /// Length of a place.
@@ -41,9 +46,10 @@ impl Places {
         self.chunk_nbytes
     }
 
-    /// Begins a round.
-    pub(crate) fn clear(&mut self) {
-        (self.ntaken, self.nbytes) = (0, 0);
+    /// Begins a round, for a message that is alone or for others.
+    pub(crate) fn clear(&mut self, is_alone: bool) {
+        let most = (ALONE_NBYTES / self.chunk_nbytes).min(self.bytes.len() / stride(self.chunk_nbytes));
+        (self.ntaken, self.nbytes, self.nplaces) = (0, 0, if is_alone { most.max(1) } else { 1 });
     }
 
     /// Number of places taken in this round.
@@ -66,6 +72,14 @@ impl Places {
         let start = self.start + self.ntaken * stride(self.chunk_nbytes);
         self.ntaken += 1;
         (start, &mut self.bytes[start..][..self.chunk_nbytes])
+    }
+
+    /// Like [`Places::next`], with the bytes of several places if the message is alone.
+    pub(crate) fn next_long(&mut self) -> (usize, &mut [u8]) {
+        let count = if self.ntaken == 0 { self.nplaces } else { 1 };
+        let (start, _) = self.next();
+        self.ntaken += count - 1;
+        (start, &mut self.bytes[start..][..count * self.chunk_nbytes])
     }
 
     /// Takes the next `count` places. Returns the results of `read`, and the offsets of the places.

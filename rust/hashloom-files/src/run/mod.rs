@@ -76,10 +76,17 @@ pub struct Progress {
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<Flag>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Flag {
     is_set: AtomicBool,
     parent: Option<Cancel>,
+    ask: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl fmt::Debug for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flag").field("is_set", &self.is_set).field("parent", &self.parent).finish_non_exhaustive()
+    }
 }
 
 impl Cancel {
@@ -90,6 +97,16 @@ impl Cancel {
     /// ```
     pub fn new() -> Cancel {
         Cancel::default()
+    }
+
+    /// A flag that is set when `ask` first returns true. Each thread at work calls it, many times a second; the caller's
+    /// thread can look there at what it otherwise would miss, such as signals.
+    ///
+    /// ```
+    /// assert!(hashloom_files::run::Cancel::asking(|| true).is_cancelled());
+    /// ```
+    pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Cancel {
+        Cancel(Arc::new(Flag { ask: Some(Box::new(ask)), ..Flag::default() }))
     }
 
     /// Sets the flag. It stays set.
@@ -113,12 +130,15 @@ impl Cancel {
     /// assert!(cancel.is_cancelled());
     /// ```
     pub fn is_cancelled(&self) -> bool {
+        if self.0.ask.as_ref().is_some_and(|ask| !self.0.is_set.load(Ordering::Relaxed) && ask()) {
+            self.cancel();
+        }
         self.0.is_set.load(Ordering::Relaxed) || self.0.parent.as_ref().is_some_and(Cancel::is_cancelled)
     }
 
     /// A flag of its own that also counts as set when this one is.
     pub fn child(&self) -> Cancel {
-        Cancel(Arc::new(Flag { is_set: AtomicBool::new(false), parent: Some(self.clone()) }))
+        Cancel(Arc::new(Flag { parent: Some(self.clone()), ..Flag::default() }))
     }
 }
 

@@ -110,7 +110,7 @@ impl<T> Message for Whole<T> {
                 Err(end) => most = usize::try_from(end.min(fetched_end) - at).unwrap_or(usize::MAX),
             }
         }
-        let (start, row) = places.next();
+        let (start, row) = places.next_long();
         let row_nbytes = row.len().min(most);
         let row = &mut row[..row_nbytes];
         if let Source::Memory(bytes) = &self.request.source {
