@@ -27,6 +27,7 @@ mod many;
 mod memory;
 mod pbkdf2;
 mod rows;
+mod shared;
 mod signals;
 mod slh_dsa;
 mod source;
@@ -40,6 +41,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _hashloom(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    shared::look(module.py())?;
     hash::add(module)?;
     many::add(module)?;
     mac::add(module)?;

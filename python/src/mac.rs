@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! HMAC: the calls behind the module `pyhashloom.hmac`.
 
-use std::sync::{Mutex, PoisonError};
-
 use hashloom::{Algorithm, Hmac, HmacKey, equal};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::buffer::Data;
-use crate::hash::{self, Hash, python_name, work_on};
+use crate::hash::{self, Hash, python_name};
 use crate::hex;
 use crate::many::{Function, hash_all};
+use crate::shared::Shared;
 
 /// The algorithm of a name, or of a constructor such as `pyhashloom.sha256` or `hashlib.sha256`.
 fn chosen(digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<Algorithm> {
@@ -56,13 +54,13 @@ fn key(secret: &Bound<'_, PyAny>, digestmod: Option<&Bound<'_, PyAny>>) -> PyRes
 /// An HMAC object, as those of the module hmac. Any number of threads may use it at once.
 #[pyclass(frozen, name = "HMAC", module = "pyhashloom.hmac")]
 pub struct Mac {
-    mac: Mutex<Hmac>,
+    mac: Shared<Hmac>,
     algorithm: Algorithm,
 }
 
 impl Mac {
     fn now(&self, py: Python<'_>) -> Hmac {
-        self.mac.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner).clone()
+        self.mac.with(py, |mac| mac.clone())
     }
 }
 
@@ -73,7 +71,7 @@ impl Mac {
     fn update(&self, py: Python<'_>, msg: &Bound<'_, PyAny>) -> PyResult<()> {
         let data = Data::named(msg, "msg")?;
         let bytes = data.bytes();
-        work_on(py, &self.mac, bytes.len(), |mac| mac.update(bytes));
+        self.mac.work(py, bytes.len(), |mac| mac.update(bytes));
         Ok(())
     }
 
@@ -89,7 +87,7 @@ impl Mac {
 
     /// Returns an HMAC object in the same state.
     fn copy(&self, py: Python<'_>) -> Mac {
-        Mac { mac: Mutex::new(self.now(py)), algorithm: self.algorithm }
+        Mac { mac: Shared::new(self.now(py)), algorithm: self.algorithm }
     }
 
     /// The name, such as hmac-sha256.
@@ -132,7 +130,7 @@ fn hmac_new(
     digestmod: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Mac> {
     let key = self::key(key, digestmod)?;
-    let mac = Mac { algorithm: key.algorithm(), mac: Mutex::new(Hmac::new(&key)) };
+    let mac = Mac { algorithm: key.algorithm(), mac: Shared::new(Hmac::new(&key)) };
     if let Some(msg) = msg {
         mac.update(py, msg)?;
     }

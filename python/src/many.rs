@@ -12,10 +12,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyTuple};
 
 use crate::buffer::{Buffer, Data, Held, Rows, at};
-use crate::hash::{DETACH_NBYTES, known, unknown, xof_nbytes};
+use crate::hash::{known, unknown, xof_nbytes};
 use crate::hex;
 use crate::long::{Long, hash_long};
 use crate::memory::{self, Growing};
+use crate::shared::DETACH_NBYTES;
 use crate::signals::Signals;
 use crate::work::nthreads;
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Many messages that arrive in parts: hash objects, advanced side by side in lanes.
 
-use std::sync::{Mutex, PoisonError};
-
 use hashloom::Hasher;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::buffer::Data;
 use crate::hash::{Hash, python_name};
+use crate::shared::{Locked, Without};
 
 /// The hash objects of an iterable, all of one algorithm.
 fn hash_objects<'py>(hashes: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Hash>>> {
@@ -59,15 +58,14 @@ fn update_many(py: Python<'_>, hashes: &Bound<'_, PyAny>, chunks: &Bound<'_, PyA
             same[1], same[0]
         )));
     }
-    let ordered: Vec<(&Mutex<Hasher>, &[u8])> =
-        order.iter().map(|&i| (hashes[i].get().state(), data[i].bytes())).collect();
+    let ordered: Vec<(Without<'_, Hasher>, &[u8])> =
+        order.iter().map(|&i| (hashes[i].get().state().without(py), data[i].bytes())).collect();
     py.detach(|| {
-        let mut states: Vec<_> =
-            ordered.iter().map(|(state, _)| state.lock().unwrap_or_else(PoisonError::into_inner)).collect();
-        let mut hashers: Vec<Hasher> = states.iter().map(|state| Hasher::clone(state)).collect();
+        let mut states: Vec<Locked<'_, Hasher>> = ordered.iter().map(|(state, _)| state.lock()).collect();
+        let mut hashers: Vec<Hasher> = states.iter_mut().map(|state| state.work(|hasher| hasher.clone())).collect();
         let chunks: Vec<&[u8]> = ordered.iter().map(|&(_, chunk)| chunk).collect();
         hashloom::update_many(&mut hashers, &chunks);
-        states.iter_mut().zip(hashers).for_each(|(state, hasher)| **state = hasher);
+        states.iter_mut().zip(hashers).for_each(|(state, hashed)| state.work(|hasher| *hasher = hashed));
     });
     Ok(())
 }

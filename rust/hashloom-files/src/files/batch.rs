@@ -69,8 +69,8 @@ fn run_with<T: Send>(
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
     };
-    // A file that a ring gives back takes a second place, and one that is alone takes four.
-    let nplaces = nrequests.saturating_mul(2).saturating_add(4).min(ROUND_MAX);
+    // A file that a ring gives back takes a second place.
+    let nplaces = if nrequests < WORTH_A_RING { nrequests.max(1) } else { nrequests.saturating_mul(2).min(ROUND_MAX) };
     lanes::run(&run, pool, nplaces, CHUNK_MAX_NBYTES);
     let mut results = unlocked(run.results);
     // In a cancelled run, results may still wait for a request that has no result.

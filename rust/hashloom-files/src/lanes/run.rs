@@ -60,7 +60,7 @@ fn work<C: Client>(client: &C, pool: &Pool, mut places: Places, start_readers: &
     let mut own = <C::Message as Message>::Own::default();
     let (mut lanes, mut ended, mut hashers) = (Vec::new(), Vec::new(), Vec::new());
     while !pool.must_stop() {
-        places.clear(lanes.len() == 1 && !pool.is_limited());
+        places.clear(lanes.len() == 1);
         let nchanges = client.readers().nchanges();
         let stream = lanes.iter().position(Lane::is_stream);
         for (index, lane) in lanes.iter_mut().enumerate() {

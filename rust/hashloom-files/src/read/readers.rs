@@ -174,8 +174,8 @@ impl<Q: Queue> Readers<Q> {
 
     /// Tells waiting threads of a change.
     pub(crate) fn tell_all(&self) {
-        let _state = self.lock();
-        self.tell();
+        let state = self.lock();
+        self.tell(&state);
     }
 
     /// Whether there is something to read, or was.
@@ -208,10 +208,12 @@ impl<Q: Queue> Readers<Q> {
         }
     }
 
-    /// Tells waiting threads of a change. `state` must be locked.
-    fn tell(&self) {
+    /// Tells waiting threads of a change. The system is only called if there are some.
+    fn tell(&self, state: &State<Q>) {
         self.nchanges.fetch_add(1, Ordering::Release);
-        self.changed.notify_all();
+        if state.nwaiting > 0 {
+            self.changed.notify_all();
+        }
     }
 
     /// Ends all readers. What is not read is left to the threads that hash.
@@ -219,8 +221,11 @@ impl<Q: Queue> Readers<Q> {
         let mut state = self.lock();
         state.is_over = true;
         state.disks.iter_mut().for_each(|disk| disk.queue.give_up());
-        self.work.notify_all();
-        self.tell();
+        // Readers start when there is something to read.
+        if self.is_used() {
+            self.work.notify_all();
+        }
+        self.tell(&state);
     }
 
     /// Works off tasks until the end. `read` returns what is then noted in the disk's queue, and that returns true if
@@ -233,7 +238,7 @@ impl<Q: Queue> Readers<Q> {
                 let disk = &mut state.disks[disk];
                 disk.nreading -= 1;
                 if note(&mut disk.queue) {
-                    self.tell();
+                    self.tell(&state);
                 }
             }
         });
@@ -263,14 +268,14 @@ impl<Q: Queue> Readers<Q> {
                             disk.nreading += 1;
                             return Some((index, task));
                         }
-                        self.tell();
+                        self.tell(&state);
                         continue;
                     }
                     // Without memory there is nothing to wait for.
                     None if !self.buffers.has_memory() => return None,
                     None => {
                         if !self.is_full.swap(true, Ordering::Relaxed) {
-                            self.tell();
+                            self.tell(&state);
                         }
                         self.give_up_if_stuck(&mut state);
                         if state.is_polled { LOOK } else { MOMENT }
@@ -296,7 +301,7 @@ impl<Q: Queue> Readers<Q> {
         } else if since.elapsed() > PATIENCE && state.nwaiting > 0 {
             state.full = None;
             state.disks.iter_mut().for_each(|disk| disk.queue.give_up());
-            self.tell();
+            self.tell(state);
         }
     }
 }

@@ -110,7 +110,9 @@ impl<T> Message for Whole<T> {
                 Err(end) => most = usize::try_from(end.min(fetched_end) - at).unwrap_or(usize::MAX),
             }
         }
-        let (start, row) = places.next_long();
+        // At the end, one byte more tells that there is none.
+        let wanted = if pool.is_limited() { 0 } else { end.saturating_sub(at).saturating_add(1) };
+        let (start, row) = places.next_long(wanted);
         let row_nbytes = row.len().min(most);
         let row = &mut row[..row_nbytes];
         if let Source::Memory(bytes) = &self.request.source {
@@ -220,9 +222,12 @@ impl<T> Whole<T> {
     pub(super) fn share(&mut self, trees: &Trees) -> bool {
         let found =
             self.stamp().zip(self.file()).zip(if self.forms().len() == 1 { self.forms().first() } else { None });
-        // A file system that makes files while they are read need not keep to the length.
-        let found = found.filter(|((_, file), _)| !self.is_stream && !is_made_while_read(file));
-        let tree = found.and_then(|((stamp, file), method)| Tree::new(file, stamp.nbytes, method));
+        let found = found.filter(|_| !self.is_stream);
+        let tree = found.and_then(|((stamp, file), method)| {
+            let tree = Tree::new(file, stamp.nbytes, method)?;
+            // A file system that makes files while they are read need not keep to the length.
+            (!is_made_while_read(file)).then_some(tree)
+        });
         tree.iter().for_each(|tree| trees.add(tree));
         self.tree = tree;
         self.tree.is_some()
