@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::buffer::{Data, Held};
 use crate::files::file_error;
-use crate::hash::algorithm;
+use crate::hash::{algorithm, unknown};
 use crate::work::work_once;
 
 /// Readings of a file that changes each time before giving up, as in the program.
@@ -110,6 +110,26 @@ fn tree_s3<'py>(
     (bytes(py, &found.digest), parts, found.to_string()).into_pyobject(py)
 }
 
+/// Returns the CRC of an upload and those of its parts, in base64.
+#[pyfunction]
+#[pyo3(signature = (data, name, part_nbytes, threads, progress))]
+fn tree_s3_crc(
+    data: &Bound<'_, PyAny>,
+    name: &str,
+    part_nbytes: Option<u64>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Vec<String>)> {
+    let crc = match name {
+        "crc64nvme" => s3::Crc::Crc64Nvme,
+        "crc32c" => s3::Crc::Crc32c,
+        "crc32" => s3::Crc::Crc32,
+        _ => return Err(unknown(name, "")),
+    };
+    let found = hashed(data, threads, progress, move |source, options| s3::crcs(source, crc, part_nbytes, options))?;
+    Ok((found.whole, found.parts))
+}
+
 /// Returns the fields of `pyhashloom.tree.Sealed`.
 #[pyfunction]
 #[pyo3(signature = (data, name, block_nbytes, salt, threads, progress))]
@@ -137,5 +157,6 @@ fn tree_fsverity<'py>(
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tree_bep52, module)?)?;
     module.add_function(wrap_pyfunction!(tree_s3, module)?)?;
+    module.add_function(wrap_pyfunction!(tree_s3_crc, module)?)?;
     module.add_function(wrap_pyfunction!(tree_fsverity, module)?)
 }

@@ -19,6 +19,7 @@ import pyhashloom._objects  # noqa: E402
 import pyhashloom._versions  # noqa: E402
 import pyhashloom.manifest  # noqa: E402
 import pyhashloom.store as store  # noqa: E402
+import pyhashloom.tree  # noqa: E402
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
 
 
@@ -102,6 +103,48 @@ def test_sums(faulty, tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     for url in (str(tmp_path), f"file://{tmp_path}"):
         assert [(one.path, one.digest) for one in store.sums("sha256", url)] == [(str(tmp_path / "a"), sha256(b"abc"))]
+
+
+def test_several_algorithms_and_globs(faulty, tmp_path):
+    faulty.pipe({f"/bucket/{path}": path.encode() for path in ("a.gz", "b.gz", "c", "x/a.gz", "x/y/[1].gz", "*")})
+    calls = []
+    Faulty.fault = staticmethod(lambda path, start, end: calls.append(path))
+    (one,) = store.sums(["sha256", "md5"], "faulty://bucket/c", journal=tmp_path / "journal")
+    assert one.digests == (sha256(b"c"), hashlib.md5(b"c").digest()) and calls == ["/bucket/c"]
+    (one,) = store.sums(["sha256", "md5"], "faulty://bucket/c", journal=tmp_path / "journal")
+    assert one.digests == (sha256(b"c"), hashlib.md5(b"c").digest()) and one.source == "journal" and len(calls) == 1
+    for glob, expected in (
+        ("*.gz", ["a.gz", "b.gz"]),
+        ("**/*.gz", ["a.gz", "b.gz", "x/a.gz", "x/y/[1].gz"]),
+        ("[ab].gz", ["a.gz", "b.gz"]),
+        ("x/?.gz", ["x/a.gz"]),
+        ("x/*/[[]*", ["x/y/[1].gz"]),
+    ):
+        found = by_path(store.sums("sha256", f"faulty://bucket/{glob}"))
+        assert sorted(found) == [f"bucket/{path}" for path in expected]
+        assert all(one.digest == sha256(path.removeprefix("bucket/").encode()) for path, one in found.items())
+    # In a list there are no globs.
+    assert [one.digest for one in store.sums("sha256", ["faulty://bucket/*"])] == [sha256(b"*")]
+    with pytest.raises(pyhashloom.FileError, match="these globs name no object"):
+        list(store.sums("sha256", "faulty://bucket/*.zip"))
+    with pytest.raises(ValueError, match="no algorithm is named"):
+        store.sums([], "faulty://bucket")
+
+
+def test_a_manifest_among_the_objects(faulty):
+    faulty.pipe({"/bucket/a": b"abc"})
+    written = store.write_manifest("faulty://bucket")
+    assert list(written.versions) == ["a"] and "size=3" in written.versions["a"]
+    faulty.pipe({"/bucket/list": written.content})
+    report = store.check_manifest("faulty://bucket/list", "faulty://bucket")
+    assert report.is_same and [read.path for read in report.reads] == ["a"]
+    faulty.pipe({"/bucket/a": b"abd"})
+    report = store.check_manifest("faulty://bucket/list", "faulty://bucket", range_nbytes=10)
+    assert differences(report) == [("changed", "a")]
+    with pytest.raises(pyhashloom.FileError, match="faulty://bucket/missing"):
+        store.check_manifest("faulty://bucket/missing", "faulty://bucket")
+    with pytest.raises(pyhashloom.manifest.ManifestError):
+        store.check_manifest("faulty://bucket/a", "faulty://bucket")
 
 
 def test_an_object_that_is_longer_than_its_length(faulty, monkeypatch):
@@ -774,6 +817,44 @@ def test_uploads(bucket, tmp_path):
         check("missing")
     with pytest.raises(ValueError, match="only S3 tells checksums"):
         store.check_upload(tmp_path / "file", "memory://a")
+
+
+@pytest.mark.parametrize("name", ["crc64nvme", "crc32c", "crc32"])
+def test_uploads_with_a_crc(bucket, tmp_path, monkeypatch, name):
+    """Uploads that S3 encrypts by KMS have no other checksum. What S3 says of them stands in for it."""
+    content = os.urandom((5 << 20) + 1_000)
+    (tmp_path / "file").write_bytes(content)
+    bucket.put("a", content)
+    whole = str(pyhashloom.tree.s3(content, name=name, part_nbytes=None))
+    parts = str(pyhashloom.tree.s3(content, name=name, part_nbytes=5 << 20))
+    head, told = pyhashloom._objects.Store.head, {}
+
+    async def said(self, one, **more):
+        found = {key: value for key, value in (await head(self, one)).items() if not key.startswith("Checksum")}
+        etag = '"0123-2"' if told["parts"] else '"0123"'
+        first = {"ContentLength": 5 << 20} if more and told["parts"] else {}
+        field = pyhashloom._objects.CRC_FIELDS[name]
+        return {**found, "ETag": etag, "ServerSideEncryption": "aws:kms", field: told["crc"], **first}
+
+    monkeypatch.setattr(pyhashloom._objects.Store, "head", said)
+
+    def check(crc, is_in_parts):
+        told.update(crc=crc, parts=is_in_parts)
+        found = store.check_upload(tmp_path / "file", "s3://bucket/a", storage_options=bucket.options)
+        return found.is_same, found.checksum
+
+    assert check(whole, False) == check(whole, True) == (True, name)
+    if "-" in parts:
+        assert check(parts, True) == (True, f"{name} of parts of {5 << 20} bytes")
+    (tmp_path / "file").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert check(whole, True) == (False, name)
+    (tmp_path / "file").write_bytes(content + b"x")
+    assert check(whole, False) == (False, name)
+    # A CRC vouches for no digest.
+    written = store.write_manifest("s3://bucket/", storage_options=bucket.options)
+    told.update(crc=whole, parts=False)
+    report = store.check_manifest(written.content, "s3://bucket/", trust_store=True, storage_options=bucket.options)
+    assert report.vouched == [] and [read.path for read in report.reads] == ["a"]
 
 
 # ---- What a hostile store says

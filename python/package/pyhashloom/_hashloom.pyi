@@ -48,6 +48,7 @@ __all__ = [
     "tree_bep52",
     "tree_fsverity",
     "tree_s3",
+    "tree_s3_crc",
     "update_many",
     # algorithms.py: python_all
     "blake2b",
@@ -562,6 +563,9 @@ def tree_bep52(data: _PathOrData, threads: int, progress: _Progress | None) -> b
 def tree_s3(
     data: _PathOrData, name: str, part_nbytes: int, threads: int, progress: _Progress | None
 ) -> tuple[bytes, list[bytes], str]: ...
+def tree_s3_crc(
+    data: _PathOrData, name: str, part_nbytes: int | None, threads: int, progress: _Progress | None
+) -> tuple[str, list[str]]: ...
 def tree_fsverity(
     data: _PathOrData, name: str, block_nbytes: int, salt: _Data, threads: int, progress: _Progress | None
 ) -> tuple[bytes, bytes, int, bytes, bytes, str]: ...

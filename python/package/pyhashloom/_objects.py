@@ -52,6 +52,7 @@ _READINGS = 3
 
 # S3's names of its checksums.
 CHECKSUM_FIELDS = {"sha256": "ChecksumSHA256", "sha1": "ChecksumSHA1"}
+CRC_FIELDS = {"crc64nvme": "ChecksumCRC64NVME", "crc32c": "ChecksumCRC32C", "crc32": "ChecksumCRC32"}
 
 # Results that may wait for the caller; then no object is begun.
 _WAITING = 1024
@@ -484,6 +485,26 @@ class Store:
             raise self.error(error, top.path) from error
         if is_empty and not (self.is_s3 and not top.key):
             raise self.error(FileNotFoundError(2, "there is no such object, and none below it"), top.path)
+
+    async def matching(self, url: str) -> AsyncGenerator[Object, None]:
+        """What is below a URL; if globs are in it, the objects that they name."""
+        magic = None if self.is_http else re.search("[*?[]", url)
+        if magic is None:
+            folder, wanted = url, None
+        else:
+            folder = url[: url.rfind("/", 0, magic.start()) + 1]
+            if self.is_s3 and not self.named(folder).bucket:
+                raise ValueError(f"{url}: no glob can stand for a bucket: name it")
+            wanted = re.compile(fsspec.utils.glob_translate(url[len(folder) :]))
+        before = self.path_of(folder).rstrip("/") + "/" if folder else ""
+        is_empty = True
+        async with contextlib.aclosing(self.below(folder or ".")) as listed:
+            async for one in listed:
+                if wanted is None or wanted.match(one.path[len(before) :]):
+                    is_empty = False
+                    yield one
+        if is_empty and wanted is not None:
+            raise self.error(FileNotFoundError(2, "these globs name no object"), url)
 
     async def _list_s3(self, top: Object, is_folder: bool) -> AsyncGenerator[Object, None]:
         bucket, key = top.bucket, top.key

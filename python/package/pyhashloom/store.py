@@ -34,6 +34,7 @@ from ._files import FileDigest, FileError, files
 from ._hashloom import Journal, Listing, new
 from ._objects import (
     CHECKSUM_FIELDS,
+    CRC_FIELDS,
     Limits,
     Store,
     UntiedError,
@@ -88,8 +89,9 @@ class ObjectDigest(FileDigest):
         error: FileError | None,
         source: _Source | None,
         version: str,
+        more: tuple[bytes, ...] = (),
     ) -> None:
-        super().__init__(path, digest, nbytes, error)
+        super().__init__(path, digest, nbytes, error, more)
         self.source = source
         self.version = version
 
@@ -113,6 +115,8 @@ class StoreWritten(Written):
 
     journaled: list[str]
     """The objects that an earlier call with the same journal has read, below the URL."""
+    versions: dict[str, str]
+    """The version of each object that the digests are of, below the URL. A manifest does not have it."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +190,7 @@ class _Hasher:
 
 
 def sums(
-    name: str,
+    name: str | Sequence[str],
     url: str | Iterable[str],
     *,
     journal: _Path | None = None,
@@ -198,31 +202,38 @@ def sums(
 ) -> Iterator[ObjectDigest]:
     """Returns an iterator over the digests of objects, in the order in which they end.
 
-    `url` is an object, or whatever is below it; or a list of objects. An object that cannot be read does not stop the
-    others: its result has the error. An object that changes while it is read is read again, and its error has the kind
+    `name` is an algorithm or several, all of which hash what is read once: `digests` of a result are all. `url` is an
+    object, or whatever is below it; or a list of objects. In a URL alone, `*`, `?` and `[...]` stand for characters but a
+    slash, and `**` for folders: those objects, by their names; none in a list. An object that cannot be read does not stop the others: its result has the
+    error. An object that changes while it is read is read again, and its error has the kind
     "unstable" after the third time. FileError if the objects cannot be listed.
 
     `journal` is a file. Digests are added to it as they come, and the next call with the same file, `name` and `url`
     reads only objects that are new or of another version.
     """
-    new(name)
+    names = [name] if isinstance(name, str) else list(name)
+    if not names:
+        raise ValueError("no algorithm is named")
+    for one_name in names:
+        new(one_name)
     limits = Limits(requests, memory_nbytes, range_nbytes, retries)
     top, urls = _several(url)
 
     async def work(give: Callable[[ObjectDigest], Awaitable[None]]) -> None:
         async with Store(top, storage_options or {}, limits) as store:
-            with _opened(journal, top if urls is None else "a list", [name]) as known:
-                hasher = _Hasher(store, [name], known, False)
+            with _opened(journal, top if urls is None else "a list", names) as known:
+                hasher = _Hasher(store, names, known, False)
 
                 async def digest(one: Object) -> ObjectDigest:
                     answer = await hasher(one)
                     one, url = answer.found, store.url_of(answer.found.path)
                     if answer.digests is None:
                         return ObjectDigest(url, None, 0, answer.error, None, one.version)
-                    return ObjectDigest(url, answer.digests[0], one.nbytes, None, answer.source, one.version)
+                    first, *more = answer.digests
+                    return ObjectDigest(url, first, one.nbytes, None, answer.source, one.version, tuple(more))
 
                 named = [store.named(url, is_object=True) for url in urls or ()]
-                objects = store.below(top) if urls is None else of_list(named)
+                objects = store.matching(top) if urls is None else of_list(named)
                 await each(objects, digest, give, limits.requests)
 
     return results(work)
@@ -242,6 +253,7 @@ def _settled(
     options: _Options | None,
     limits: Limits,
     progress: Callable[[int, int], object] | None,
+    without: str | None = None,
 ) -> tuple[Listing, dict[bytes, FileError], dict[bytes, _Answer]]:
     """Lists and hashes what is below a URL. Returns the troubles, and the answers for what has digests. An object that
     is listed and cannot be had is in the listing as unread; one that is gone now is not, and a trouble."""
@@ -253,7 +265,10 @@ def _settled(
         async with Store(top, options or {}, limits) as store:
             prefix = store.named(top).path.rstrip("/") + "/"
             objects: dict[bytes, Object] = {}
+            own = store.path_of(without) if without is not None else None
             async for one in store.below(top):
+                if one.path == own:
+                    continue
                 if not one.path.startswith(prefix):
                     raise store.error(
                         NotADirectoryError(20, "it is an object, and a manifest has what is below one"), one.path
@@ -289,6 +304,32 @@ def _settled(
         if progress is not None:
             progress(count, len(indexes))
     return begun[0], dict(sorted(troubles.items())), dict(sorted(answers.items()))
+
+
+def _fetched(url: str, options: _Options, limits: Limits) -> bytes:
+    """The bytes of an object, all of one version."""
+
+    async def work(give: Callable[[bytes], Awaitable[None]]) -> None:
+        async with Store(url, options, limits) as store:
+            parts: list[bytes] = []
+
+            def begin(_: Object) -> Callable[[bytes], Awaitable[object]]:
+                parts.clear()
+
+                async def take(chunk: bytes) -> None:
+                    parts.append(chunk)
+
+                return take
+
+            one = store.named(url, is_object=True)
+            try:
+                await store.read(one, begin)
+            except Exception as error:
+                raise store.error(error, one.path) from error
+            await give(b"".join(parts))
+
+    (content,) = results(work)
+    return content
 
 
 def _taken(answers: dict[bytes, _Answer], source: _Source) -> list[str]:
@@ -336,7 +377,8 @@ def write_manifest(
         url, lambda objects: Listing.of(objects, names, wanted, None), journal, False, storage_options, limits, progress
     )
     journaled = _taken(answers, "journal")
-    return StoreWritten(listing.write(), list(troubles.values()), list(_reads(answers).values()), journaled)
+    versions = {os.fsdecode(path): answer.found.version for path, answer in answers.items()}
+    return StoreWritten(listing.write(), list(troubles.values()), list(_reads(answers).values()), journaled, versions)
 
 
 def check_manifest(
@@ -352,18 +394,24 @@ def check_manifest(
     range_nbytes: int = 8 << 20,
     retries: int = 5,
 ) -> StoreReport:
-    """Compares the objects below a URL with a manifest, given by its path or its bytes.
+    """Compares the objects below a URL with a manifest, given by its path, its bytes, or the URL of an object, which is
+    then no part of what is compared.
 
     All objects are read, unless `trust_store` is true: then an object is not read if S3 tells a checksum of the whole
     object for each algorithm of the manifest. These are SHA-256 and SHA-1 of uploads with such a checksum in one part,
     and the ETag as MD5 of uploads in one part without a key of the customer's or of KMS. `vouched` of the report has
-    these objects: S3 computed their checksums when they were uploaded, and nobody has looked at the bytes since.
+    these objects: S3 computed their checksums when they were uploaded, and nobody has looked at the bytes since. A CRC
+    (CRC64NVME, CRC32, CRC32C) never stands in for a digest, as anybody can make other bytes that have it.
 
     A manifest of a folder on a disk can be checked too; its symbolic links and empty folders are then removed, as
     objects have none. The rest is that of write_manifest. Raises ManifestError for bytes that are not a manifest.
     """
     limits = Limits(requests, memory_nbytes, range_nbytes, retries)
-    content, _ = manifests._content(manifest)
+    is_remote = isinstance(manifest, str) and "://" in manifest
+    if is_remote:
+        content: bytes | Buffer = _fetched(str(manifest), storage_options or {}, limits)
+    else:
+        content, _ = manifests._content(manifest)
     listing, troubles, answers = _settled(
         url,
         lambda objects: Listing.of(objects, [], ([], [], None, None), content),
@@ -372,6 +420,7 @@ def check_manifest(
         storage_options,
         limits,
         progress,
+        str(manifest) if is_remote else None,
     )
     report = manifests._compared(listing, troubles, _reads(answers))
     return StoreReport(
@@ -403,10 +452,12 @@ def check_upload(
 ) -> Upload:
     """Compares a file with an object of S3 without reading the object: by its length, and by the checksum that S3
     computed when the object was uploaded, at once or in parts of equal length. `checksum` of the result says which one:
-    by MD5, the ETag, two files that somebody made for it are the same.
+    a SHA-256 or SHA-1 where there is one, or else the ETag as MD5, or else a CRC (crc64nvme, crc32c, crc32). By MD5, two
+    files that somebody made for it are the same; by a CRC, any file that somebody changed on purpose may be: it shows
+    damage alone.
 
     ValueError if S3 has no checksum that can be computed from the file: that is so for an object encrypted by KMS
-    without a SHA-256 or SHA-1. FileError if one of the two cannot be read.
+    without any of these. FileError if one of the two cannot be read.
     """
 
     async def asked(store: Store) -> tuple[str, str, int, int]:
@@ -421,12 +472,17 @@ def check_upload(
             raise store.error(error, one.path) from error
         for name, digest in checksums_of(one, head).items():
             return name, digest.hex(), 0, one.nbytes
-        if part_nbytes := first.get("ContentLength", 0):
-            for name, field in CHECKSUM_FIELDS.items():
-                if "-" in head.get(field, ""):
-                    return name, head[field], part_nbytes, one.nbytes
-            if is_etag_md5(head):
-                return "md5", one.etag.strip('"'), part_nbytes, one.nbytes
+        part_nbytes = first.get("ContentLength", 0)
+        for name, field in CHECKSUM_FIELDS.items():
+            if part_nbytes and "-" in head.get(field, ""):
+                return name, head[field], part_nbytes, one.nbytes
+        if part_nbytes and is_etag_md5(head):
+            return "md5", one.etag.strip('"'), part_nbytes, one.nbytes
+        for name, field in CRC_FIELDS.items():
+            # A composite one has a minus sign and the number of parts behind it.
+            if found := head.get(field):
+                if part_nbytes or "-" not in found:
+                    return name, found, part_nbytes if "-" in found else 0, one.nbytes
         raise ValueError(f"{url}: S3 has no checksum of it that can be computed from a file: read it by sums")
 
     async def work(give: Callable[[tuple[str, str, int, int]], Awaitable[None]]) -> None:
@@ -435,8 +491,8 @@ def check_upload(
 
     ((name, found, part_nbytes, nbytes),) = results(work)
     is_long = os.stat(path).st_size == nbytes
-    if part_nbytes:
-        expected = str(tree.s3(path, name=name, part_nbytes=part_nbytes, threads=threads)) if is_long else ""
+    if part_nbytes or name in CRC_FIELDS:
+        expected = str(tree.s3(path, name=name, part_nbytes=part_nbytes or None, threads=threads)) if is_long else ""
     else:
         (file,) = files(name, [path], threads=threads)
         expected = file.hexdigest

@@ -16,6 +16,7 @@ parameter a format does not allow.
 """
 
 import os
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -81,19 +82,26 @@ def s3(
     data: "str | os.PathLike[str] | Buffer",
     *,
     name: str = "sha256",
-    part_nbytes: int = 8 << 20,
+    part_nbytes: int | None = 8 << 20,
     threads: int = 0,
     progress: _Progress | None = None,
 ) -> Composite:
     """Returns the checksum that Amazon S3 shows for an object uploaded in parts, or, with name="md5", its ETag.
 
-    `name` is sha256, sha1 or md5. `part_nbytes` is the part size of the upload: 5 MiB to 5 GiB, for at most 10,000
-    parts.
+    `name` is sha256, sha1 or md5; or crc64nvme, crc32c or crc32, which show damage alone: anybody can change an object and
+    keep its CRC. `part_nbytes` is the part size of the upload: 5 MiB to 5 GiB, for at most 10,000 parts. None is for a
+    CRC of the whole object, whatever its parts (S3's type FULL_OBJECT).
 
     >>> str(s3(b"abc", name="md5"))
     'af5da9f45af7a300e3aded972f8ff687-1'
+    >>> str(s3(b"123456789", name="crc64nvme", part_nbytes=None)), str(s3(b"123456789", name="crc32"))
+    ('rosUhgp5mIg=', '7kxlUA==-1')
     """
-    return Composite(*compiled.tree_s3(data, name, part_nbytes, threads, progress))
+    if name in ("crc64nvme", "crc32c", "crc32"):
+        whole, parts = compiled.tree_s3_crc(data, name, part_nbytes, threads, progress)
+        text = parts[0] if part_nbytes is None else whole
+        return Composite(b64decode(text.partition("-")[0]), [b64decode(part) for part in parts], text)
+    return Composite(*compiled.tree_s3(data, name, part_nbytes or 0, threads, progress))
 
 
 @dataclass(frozen=True)
