@@ -7,7 +7,7 @@
 #
 # quick: one Python: python3, or the one that PYTHON names, with a wheel of a debug build. all: every Python from 3.10
 # on that is found, all with the same optimised wheel; python3.14t, which is free-threaded, with a wheel of its own;
-# clusters of Dask and Spark; an S3 server; and the source distribution.
+# clusters of Dask and Spark; an S3 server; model_signing; and the source distribution.
 # Others than those in PATH and in pyenv's folder are named by HASHLOOM_PYTHONS, paths with blanks between. demo: only
 # builds the wheel and runs bench/columns.py with it.
 #
@@ -117,6 +117,13 @@ store() {
             "$logs/store/bin/python" -m doctest "$root/docs/store.md")
 }
 
+# OpenSSF Model Signing. Its version 1.1.1 needs pyOpenSSL, and does not say so.
+models() {
+    environment "$logs/models" "$python" model-signing pyopenssl pytest &&
+        into "$logs/models" &&
+        (cd "$logs" && "$logs/models/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_model.py")
+}
+
 # Spark and Dask with workers in processes of their own.
 cluster() {
     environment "$logs/cluster" "$python" --requirement "$root/python/tests/cluster/requirements.txt" &&
@@ -139,7 +146,8 @@ types() {
 
 examples() {
     (cd "$logs" && "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules \
-        --ignore-glob='*/pyhashloom/spark.py' --ignore-glob='*/pyhashloom/dask.py' --pyargs pyhashloom &&
+        --ignore-glob='*/pyhashloom/spark.py' --ignore-glob='*/pyhashloom/dask.py' \
+        --ignore-glob='*/pyhashloom/model.py' --pyargs pyhashloom &&
         "$logs/$(basename "$python")/bin/python" -c \
             'import doctest, pyhashloom._hashloom as m; f, n = doctest.testmod(m); assert n > 50 and not f' &&
         "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/docs/rows.md" \
@@ -190,6 +198,7 @@ if [ "$level" = all ]; then
         skip "cluster: java is not installed: apt-get install default-jre-headless"
     fi
     step "S3: moto" store
+    step "models: model_signing" models
     step "lint" linted
     step "a column of 3 GiB" huge
     for name in python3.1{0,1,2,3,4}; do
@@ -207,6 +216,6 @@ if [ "$level" = all ]; then
     fi
     step "source distribution" source_distribution
 else
-    skip "S3, Dask, Spark, other versions of Python and free-threaded ones: make test-all, where they are found"
+    skip "S3, models, Dask, Spark, other versions of Python and free-threaded ones: make test-all, where they are found"
 fi
 end_steps "the Python package"

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::{fs, io};
 
-use hashloom::Hash;
+use hashloom::{Algorithm, Hash, Hasher};
 use hashloom_files::text::reason;
 use hashloom_files::{FileError, Hashed, Method, Request, Source, hash_files};
 use hashloom_torrent::{
@@ -37,29 +37,46 @@ impl Files {
     #[new]
     #[pyo3(signature = (names, paths, threads, progress))]
     fn new(names: Vec<String>, paths: Vec<OsString>, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<Files> {
-        let methods: Arc<[Method]> =
-            names.iter().map(|name| algorithm(name).map(Method::from)).collect::<PyResult<_>>()?;
+        let is_blob: Vec<bool> = names.iter().map(|name| matches!(name.as_str(), "git_blob" | "git-blob")).collect();
+        let of = |(name, is_blob): (&String, &bool)| if *is_blob { Ok(Algorithm::Sha1) } else { algorithm(name) };
+        let algorithms: Vec<Algorithm> = names.iter().zip(&is_blob).map(of).collect::<PyResult<_>>()?;
+        let plain: Arc<[Method]> = algorithms.into_iter().map(Method::from).collect();
+        let has_blobs = is_blob.contains(&true);
         let is_short = is_short(&paths);
-        let requests = paths.into_iter().map(move |path| Request {
-            source: Source::Path(path.into()),
-            methods: methods.clone(),
-            tag: (),
+        // The length comes first in a blob of git, so it is asked for before the file is opened.
+        let requests = paths.into_iter().map(move |path| match has_blobs {
+            false => Request { source: Source::Path(path.into()), methods: plain.clone(), tag: None },
+            true => {
+                let told = fs::metadata(&path).map_or(Some(0), |it| Some(it.len()).filter(|_| it.is_file()));
+                let mut hasher = Hasher::new(Algorithm::Sha1);
+                hasher.update(format!("blob {}\0", told.unwrap_or(0)).as_bytes());
+                let method = |(method, is_blob): (&Method, &bool)| match is_blob {
+                    true => Method::After(hasher.clone()),
+                    false => method.clone(),
+                };
+                let methods = plain.iter().zip(&is_blob).map(method).collect();
+                Request { source: Source::Path(path.into()), methods, tag: Some(told) }
+            }
         });
-        let hashed = |result: Result<Hashed, FileError>| match result {
+        let hashed = |request: Request<Option<Option<u64>>>, result: Result<Hashed, FileError>| match result {
+            Ok(hashed) if request.tag.is_some_and(|told| told != Some(hashed.nbytes)) => {
+                let text = "the length of a git blob comes first, and the file is no regular one, or has changed since";
+                Err(("unstable", None, text.to_string(), 0))
+            }
             Ok(hashed) => Ok((hashed.digests, hashed.nbytes)),
             Err(error) => Err(described(&error)),
         };
         if is_short {
             return Ok(Files(Work::later(progress, move |options| {
                 let mut results = VecDeque::new();
-                hash_files(requests, options, |_, result| results.push_back(hashed(result)));
+                hash_files(requests, options, |request, result| results.push_back(hashed(request, result)));
                 results
             })));
         }
         let work = Work::start(threads, progress, move |options, results| {
-            hash_files(requests, options, |_, result| {
+            hash_files(requests, options, |request, result| {
                 // After an interruption nobody wants the result.
-                let _ = results.send(hashed(result));
+                let _ = results.send(hashed(request, result));
             });
         })?;
         Ok(Files(work))

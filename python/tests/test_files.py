@@ -8,6 +8,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -65,6 +66,54 @@ def test_errors_of_files(tmp_path):
     copied = pickle.loads(pickle.dumps(error))
     assert (str(copied), copied.kind, copied.errno) == (str(error), error.kind, error.errno)
     assert folder.error is not None and folder.error.errno == errno.EISDIR
+
+
+def test_git_blobs(tmp_path):
+    """Beside other digests, from one read; the length of what cannot have one is never guessed."""
+    contents = {"a": b"abc", "empty": b"", "long": os.urandom(3_000_000)}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    names = ["sha256", "git_blob", "sha1", "git-blob"]
+    os.link(tmp_path / "long", tmp_path / "linked")
+    paths = [tmp_path / name for name in (*contents, "linked", "missing")]
+    *found, missing = pyhashloom.files(names, [*paths[:-1], tmp_path, paths[-1]])
+    *found, folder = found
+    for file, content in zip(found, [*contents.values(), contents["long"]], strict=True):
+        blob = hashlib.sha1(b"blob %d\0" % len(content) + content).digest()
+        assert file.digests == (hashlib.sha256(content).digest(), blob, hashlib.sha1(content).digest(), blob)
+    assert folder.error.errno == errno.EISDIR and missing.error.errno == errno.ENOENT
+    if os.path.exists("/proc/self/stat"):
+        (made,) = pyhashloom.files(["git_blob"], ["/proc/self/stat"])
+        assert made.error.kind == "unstable" and "length of a git blob" in str(made.error)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="SKIPPED: pipes: this system has none")
+def test_one_file_that_is_a_pipe_is_read_by_the_caller(tmp_path):
+    """No thread is begun for one path, so the caller's own looks at signals and tells the progress."""
+    waiting, told = pipe(tmp_path), []
+    writer = threading.Timer(0.3, lambda: waiting.write_bytes(b"abc"))
+    writer.start()
+    (file,) = pyhashloom.files("sha1", [waiting], progress=lambda *of: told.append(of))
+    writer.join()
+    assert file.digest == hashlib.sha1(b"abc").digest() and len(told) > 2 and told[-1] == (3, None)
+
+    def fail(nbytes, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        list(pyhashloom.files("sha1", [waiting], progress=fail))
+
+
+def test_lengths_around_those_of_reads(tmp_path):
+    """Of one file, read by itself, and of few, which are not alone."""
+    content = os.urandom((1 << 19) + 70_000)
+    for at in (1 << 15, 1 << 16, 1 << 18, (1 << 18) + (1 << 15), 1 << 19):
+        for nbytes in (at - 1, at, at + 1):
+            (tmp_path / "a").write_bytes(content[:nbytes])
+            for paths in [tmp_path / "a"], [tmp_path / "a"] * 2, [tmp_path / "a"] * 5:
+                files = list(pyhashloom.files(["md5", "sha256"], paths))
+                expected = hashlib.md5(content[:nbytes]).digest(), hashlib.sha256(content[:nbytes]).digest()
+                assert [file.digests for file in files] == [expected] * len(paths)
 
 
 def test_wrong_calls():
