@@ -48,8 +48,8 @@ impl<T: Send> Shared<T> {
     pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut T) -> R) -> R {
         let is_alone = HAS_ONE_LOCK.load(Ordering::Relaxed) && self.nwithout.load(Ordering::Relaxed) == 0;
         let _locked = (!is_alone).then(|| self.lock.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner));
-        // SAFETY: either this thread has the mutex, as all others that get here without the interpreter's lock, or it has
-        // the interpreter's only lock until `work` returns, and no thread is at work without it.
+        // SAFETY: either this thread has the mutex, as all others that get here without the interpreter's lock, or it
+        // has the interpreter's only lock until `work` returns, and no thread is at work without it.
         work(unsafe { &mut *self.value.get() })
     }
 

@@ -22,7 +22,8 @@ DOCUMENT = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
 @pytest.fixture
 def folder(tmp_path):
     folder = tmp_path / "model"
-    for path in ("config.json", "weights/1.safetensors", "weights/2.safetensors", "z/empty", ".git/x", ".gitignore", "ü b"):
+    weights = ("weights/1.safetensors", "weights/2.safetensors")
+    for path in ("config.json", *weights, "z/empty", ".git/x", ".gitignore", "ü b"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(b"" if "empty" in path else path.encode() * 9_999)
     return folder

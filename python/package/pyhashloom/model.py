@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """One pass over the folder of a model: what model_signing (OpenSSF Model Signing) signs, and other digests beside it.
 
-`Hashing` takes the place of `model_signing.hashing.Config`, in signing and in verifying. model_signing decides which files
-there are and what is signed; pyhashloom reads them, each once, many at a time.
+`Hashing` takes the place of `model_signing.hashing.Config`, in signing and in verifying. model_signing decides which
+files there are and what is signed; pyhashloom reads them, each once, many at a time.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _Path = str | bytes | os.PathLike[Any]
 class Hashing(model_signing.hashing.Config):  # type: ignore[misc, unused-ignore]
     """A configuration of model_signing whose files pyhashloom hashes. All methods of model_signing's own are there.
 
-    `more` are algorithms that hash what is read too, as `git_blob` and `md5`. Shards are hashed by model_signing, without
-    them. `threads` is the largest number of threads; 0 means one for each CPU. `progress` is called with the bytes hashed
-    so far and None, up to 20 times a second.
+    `more` are algorithms that hash what is read too, as `git_blob` and `md5`. Shards are hashed by model_signing,
+    without them. `threads` is the largest number of threads; 0 means one for each CPU. `progress` is called with the
+    bytes hashed so far and None, up to 20 times a second.
     """
 
     files: dict[str, FileDigest]
@@ -58,8 +58,9 @@ class Hashing(model_signing.hashing.Config):  # type: ignore[misc, unused-ignore
         return noted
 
     def hash(self, model_path: _Path, *, files_to_hash: Iterable[_Path] | None = None) -> Any:
-        """Returns the manifest of the model, a model_signing.manifest.Manifest. Raises FileError for a file that cannot be
-        read whole, or changes each time: there is no manifest without it."""
+        """Returns the manifest of the model, a model_signing.manifest.Manifest.
+
+        Raises FileError for a file that cannot be read whole, or changes each time: there is no manifest without it."""
         self.files = {}
         top = pathlib.Path(os.fsdecode(model_path))
         wanted = None if files_to_hash is None else [pathlib.Path(os.fsdecode(path)) for path in files_to_hash]

@@ -203,10 +203,10 @@ def sums(
     """Returns an iterator over the digests of objects, in the order in which they end.
 
     `name` is an algorithm or several, all of which hash what is read once: `digests` of a result are all. `url` is an
-    object, or whatever is below it; or a list of objects. In a URL alone, `*`, `?` and `[...]` stand for characters but a
-    slash, and `**` for folders: those objects, by their names; none in a list. An object that cannot be read does not stop the others: its result has the
-    error. An object that changes while it is read is read again, and its error has the kind
-    "unstable" after the third time. FileError if the objects cannot be listed.
+    object, or whatever is below it; or a list of objects. In a URL alone, `*`, `?` and `[...]` stand for characters but
+    a slash, and `**` for folders: those objects, by their names; none in a list. An object that cannot be read does not
+    stop the others: its result has the error. An object that changes while it is read is read again, and its error has
+    the kind "unstable" after the third time. FileError if the objects cannot be listed.
 
     `journal` is a file. Digests are added to it as they come, and the next call with the same file, `name` and `url`
     reads only objects that are new or of another version.
@@ -452,9 +452,9 @@ def check_upload(
 ) -> Upload:
     """Compares a file with an object of S3 without reading the object: by its length, and by the checksum that S3
     computed when the object was uploaded, at once or in parts of equal length. `checksum` of the result says which one:
-    a SHA-256 or SHA-1 where there is one, or else the ETag as MD5, or else a CRC (crc64nvme, crc32c, crc32). By MD5, two
-    files that somebody made for it are the same; by a CRC, any file that somebody changed on purpose may be: it shows
-    damage alone.
+    a SHA-256 or SHA-1 where there is one, or else the ETag as MD5, or else a CRC (crc64nvme, crc32c, crc32). By MD5,
+    two files that somebody made for it are the same; by a CRC, any file that somebody changed on purpose may be: it
+    shows damage alone.
 
     ValueError if S3 has no checksum that can be computed from the file: that is so for an object encrypted by KMS
     without any of these. FileError if one of the two cannot be read.

@@ -88,9 +88,9 @@ def s3(
 ) -> Composite:
     """Returns the checksum that Amazon S3 shows for an object uploaded in parts, or, with name="md5", its ETag.
 
-    `name` is sha256, sha1 or md5; or crc64nvme, crc32c or crc32, which show damage alone: anybody can change an object and
-    keep its CRC. `part_nbytes` is the part size of the upload: 5 MiB to 5 GiB, for at most 10,000 parts. None is for a
-    CRC of the whole object, whatever its parts (S3's type FULL_OBJECT).
+    `name` is sha256, sha1 or md5; or crc64nvme, crc32c or crc32, which show damage alone: anybody can change an object
+    and keep its CRC. `part_nbytes` is the part size of the upload: 5 MiB to 5 GiB, for at most 10,000 parts. None is
+    for a CRC of the whole object, whatever its parts (S3's type FULL_OBJECT).
 
     >>> str(s3(b"abc", name="md5"))
     'af5da9f45af7a300e3aded972f8ff687-1'

@@ -14,9 +14,9 @@ use crate::read::ring::Lost;
 /// 0.151, 128 KiB 0.158.
 pub(crate) const CHUNK_MAX_NBYTES: usize = 32 << 10;
 
-/// Bytes read at once of a message that is alone on its thread, for which a round costs as much as for many. CPU time of
-/// hashlib.file_digest, SHA-256 of 128 MiB in the page cache, divided by that of files(): 32 KiB 0.957, 64 KiB 0.970,
-/// 128 KiB 0.981, 256 KiB 1.004.
+/// Bytes read at once of a message that is alone on its thread, for which a round costs as much as for many. CPU time
+/// of hashlib.file_digest, SHA-256 of 128 MiB in the page cache, divided by that of files(): 32 KiB 0.957, 64 KiB
+/// 0.970, 128 KiB 0.981, 256 KiB 1.004.
 const ALONE_NBYTES: usize = 256 << 10;
 
 /// Zeros that stand for holes and padding, so that no place must be filled with zeros.

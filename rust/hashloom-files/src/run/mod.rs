@@ -99,8 +99,8 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// A flag that is set when `ask` first returns true. Each thread at work calls it, many times a second; the caller's
-    /// thread can look there at what it otherwise would miss, such as signals.
+    /// A flag that is set when `ask` first returns true. Each thread at work calls it, many times a second; the
+    /// caller's thread can look there at what it otherwise would miss, such as signals.
     ///
     /// ```
     /// assert!(hashloom_files::run::Cancel::asking(|| true).is_cancelled());
