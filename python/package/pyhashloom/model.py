@@ -66,9 +66,11 @@ class Hashing(model_signing.hashing.Config):  # type: ignore[misc, unused-ignore
         wanted = None if files_to_hash is None else [pathlib.Path(os.fsdecode(path)) for path in files_to_hash]
         walked = super().hash(top, files_to_hash=wanted)
         parameters = walked.serialization_type
-        if parameters["method"] != "files":
-            return walked
         found = list(walked.resource_descriptors())
+        if parameters["method"] != "files":
+            if not all(one.digest.digest_value for one in found):
+                raise NotImplementedError(f"this version of model_signing hashes {parameters['method']!r} in another way")
+            return walked
         kind = model_signing.manifest.SerializationType.from_args(parameters)
         names = [found[0].digest.algorithm if found else "sha256", *self._more]
         paths = [top / one.identifier for one in found]
