@@ -69,7 +69,7 @@ class Hashing(model_signing.hashing.Config):  # type: ignore[misc, unused-ignore
         found = list(walked.resource_descriptors())
         if parameters["method"] != "files":
             if not all(one.digest.digest_value for one in found):
-                raise NotImplementedError(f"this version of model_signing hashes {parameters['method']!r} in another way")
+                raise NotImplementedError(f"model_signing hashes by {parameters['method']} in a way not known here")
             return walked
         kind = model_signing.manifest.SerializationType.from_args(parameters)
         names = [found[0].digest.algorithm if found else "sha256", *self._more]
