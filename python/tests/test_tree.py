@@ -63,6 +63,13 @@ def test_values_of_other_programs():
     assert str(tree.fsverity(ALICE)) == "sha256:ac6bc4ebbdfc5ea40b71399cc5c2486a791367a02a4a5f88692cde11e7bb9822"
     assert str(tree.s3(ALICE)) == "SM6EYOL4uGVaJtPnYVlL0w40lt3xWckH6MSD+nha+zc=-1"
     assert tree.bep52(ALICE).hex() == "f6a7594316fc9d596be837d929f9798e1879a817621de7da1b1c4041cac5f76b"
+    # The check values of the three CRCs, of the digits 1 to 9.
+    for name, value in ("crc64nvme", "ae8b14860a799888"), ("crc32c", "e3069283"), ("crc32", "cbf43926"):
+        for part_nbytes in None, 5 << 20:
+            found = tree.s3(b"123456789", name=name, part_nbytes=part_nbytes)
+            is_composite = "64" not in name and part_nbytes is not None
+            assert found.parts == [bytes.fromhex(value)] and ("-1" in str(found)) == is_composite
+            assert part_nbytes or found.digest == found.parts[0]
     assert str(tree.s3(ALICE, name="md5")) == hashlib.md5(hashlib.md5(ALICE.read_bytes()).digest()).hexdigest() + "-1"
     # The root of a file of one block is the digest of the block.
     assert tree.fsverity(bytes(65536), block_nbytes=65536, name="sha512").root == hashlib.sha512(bytes(65536)).digest()
@@ -74,6 +81,8 @@ def test_values_of_other_programs():
     (lambda: tree.fsverity(b"", salt=bytes(33)), "salt", "up to 32 bytes, found 33"),
     (lambda: tree.s3(b"", name="sha512"), "name", "expected sha1 or sha256 or md5"),
     (lambda: tree.s3(b"", part_nbytes=1), "part_nbytes", "5 MiB to 5 GiB"),
+    (lambda: tree.s3(b"", part_nbytes=None), "part_nbytes", "5 MiB to 5 GiB"),
+    (lambda: tree.s3(b"", name="crc32c", part_nbytes=1), "part_nbytes", "5 MiB to 5 GiB"),
 ])
 def test_parameters(call, parameter, text):
     with pytest.raises(tree.TreeError, match=text) as raised:
@@ -96,7 +105,7 @@ def test_files_that_cannot_be_read(tmp_path):
         with pytest.raises(TypeError):
             tree.bep52(wrong)
     with pytest.raises(ValueError, match="unsupported hash type"):
-        tree.s3(b"", name="crc32")
+        tree.s3(b"", name="crc16")
     with pytest.raises(OverflowError):
         tree.s3(b"", part_nbytes=-1)
 

@@ -19,6 +19,9 @@ pub(crate) const CHUNK_MAX_NBYTES: usize = 32 << 10;
 /// 0.970, 128 KiB 0.981, 256 KiB 1.004.
 const ALONE_NBYTES: usize = 256 << 10;
 
+/// The system copies whole pages to whole pages.
+const PAGE_NBYTES: usize = 4 << 10;
+
 /// Zeros that stand for holes and padding, so that no place must be filled with zeros.
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
 
@@ -87,8 +90,8 @@ impl Places {
         if self.start + wanted > self.bytes.len() {
             // Nothing is in any place. The others of this round, if any, find as many as before.
             let others_nbytes = if self.is_single { 0 } else { self.bytes.len() };
-            let Some(bytes) = zeros(others_nbytes + count * stride + 64) else { return self.next() };
-            (self.start, self.bytes) = (bytes.as_ptr().align_offset(64).min(64), bytes);
+            let Some(bytes) = zeros(others_nbytes + count * stride + PAGE_NBYTES) else { return self.next() };
+            (self.start, self.bytes) = (bytes.as_ptr().align_offset(PAGE_NBYTES).min(PAGE_NBYTES), bytes);
         }
         self.ntaken += count;
         (self.start, &mut self.bytes[self.start..][..wanted])
