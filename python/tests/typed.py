@@ -92,6 +92,7 @@ def uses() -> None:
     names |= set(slh_dsa.parameter_sets)
     root: bytes | None = pyhashloom.tree.bep52(pathlib.Path("a"), threads=1, progress=print)
     shown: str = str(pyhashloom.tree.s3("a", name="md5", part_nbytes=5 << 20))
+    shown += str(pyhashloom.tree.s3(b"a", name="crc32c", part_nbytes=None))
     sealed: pyhashloom.tree.Sealed = pyhashloom.tree.fsverity(
         bytearray(b"a"), name="sha512", block_nbytes=1024, salt=b"s"
     )
@@ -99,7 +100,7 @@ def uses() -> None:
     pyhashloom.update_many([h, pyhashloom.md5()], (b"a", bytearray(b"b")))
     objects: list[tuple[str, str | None, str]] = [
         (one.hexdigest, one.source, one.version)
-        for one in pyhashloom.store.sums("sha256", "s3://bucket", journal="a", storage_options={"anon": True})
+        for one in pyhashloom.store.sums(["sha256", "md5"], "s3://bucket", journal="a", storage_options={"anon": True})
     ]
     made_of: pyhashloom.manifest.Written = pyhashloom.store.write_manifest("s3://bucket", algorithms=["sha1"])
     checked: pyhashloom.store.StoreReport = pyhashloom.store.check_manifest(made_of.content, "s3://bucket")
