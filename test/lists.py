@@ -47,6 +47,7 @@ ALLOWED = {
     "tools/demo.sh": "examples",
     "bench/adopters/desync.go": "the hash functions of another project",
     "bench/npm.mjs": "the functions of other packages",
+    "web/digests.js": "what a file is shown with at once, and other names of three",
     "web/npm/package.json": "words that people search for",
     "web/npm/page.mjs": "the algorithms of crypto.subtle",
     "core/src/alg/constants.c": "constants of standards, each beside its digests",

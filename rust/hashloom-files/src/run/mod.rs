@@ -83,6 +83,9 @@ struct Flag {
     ask: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
+// A panic leaves no part of a flag half-written: what `ask` has in it is that of who gave it.
+impl std::panic::RefUnwindSafe for Flag {}
+
 impl fmt::Debug for Flag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Flag").field("is_set", &self.is_set).field("parent", &self.parent).finish_non_exhaustive()
