@@ -388,6 +388,8 @@ def summed(n, terms, constant):
             return xor(x, constant)
         if constant == 0 and count & count - 1 == 0:
             return cut(shl(x, count.bit_length() - 1), n)
+        if count == full:
+            return xor(summed(n, [(x, 1)], -constant - 1), full)  # c - x = ~(x - c - 1)
         for k in (n - 8, n - 16, n - 32) if splits and count == 1 else ():
             if k > 0 and constant & (1 << k) - 1 == 0:  # the lower bits stay
                 upper = summed(n - k, [(shr(x, k), 1)], constant >> k)
