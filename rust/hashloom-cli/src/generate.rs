@@ -85,8 +85,11 @@ pub fn run(arguments: &Generate, mut program: Command) -> Result<u8, String> {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut program, "hashloom", &mut script);
             let mut script = String::from_utf8(script).map_err(|error| error.to_string())?;
-            if *shell == Shell::Bash {
-                offer_files(&mut script, &program, "hashloom");
+            match shell {
+                Shell::Bash => offer_files(&mut script, &program, "hashloom"),
+                // Behind two colons zsh sees the files alone, and completes no option after the first one.
+                Shell::Zsh => script = script.replace("'*::", "'*:"),
+                _ => {}
             }
             output::print(|out| out.write_all(script.as_bytes()))?;
         }
