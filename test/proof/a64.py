@@ -401,6 +401,7 @@ GENERAL = {
     "csinc": lambda m, a, b, c, e: a.set(m, b.get(m) if holds(m, e) else add(a.width, c.get(m), 1)),
     "cinc": lambda m, a, b, e: a.set(m, add(a.width, b.get(m), 1) if holds(m, e) else b.get(m)),
     "cset": lambda m, a, e: a.set(m, int(holds(m, e))),
+    "csetm": lambda m, a, e: a.set(m, FULL[a.width] if holds(m, e) else 0),
     "sbfiz": signed_field, "ubfx": field, "bfi": insert,
     "ubfiz": lambda m, a, b, low, n: a.set(m, shl(conj(b.get(m), (1 << n.value) - 1), low.value)),
     "ldr": load, "ldur": load, "ldrb": lambda m, a, b: load(m, a, b, 1), "ldurb": lambda m, a, b: load(m, a, b, 1),
@@ -643,10 +644,10 @@ def bitwise(m, f, a, ops):
 FEATURES = {r"sha1\w+": "SHA1", r"sha256\w+": "SHA2", r"sha512\w+": "SHA512", "eor3|bcax|rax1|xar": "SHA3"}
 BASE = set("""
 add addv adr adrp and ands asr autiasp b bfi bic bics bif bit bl blr br bsl bti cbnz cbz ccmp cinc clz cmeq cmhi cmhs
-cmn cmp cnt csel cset csinc dup eon eor ext fmov ins ld1 ld1r ldaxr ldp ldr ldrb ldrh ldur ldurb ldurh ldxr lsl lsr madd
-mov movi movk movz msub mul mvn mvni neg nop not orn orr paciasp prfm rbit ret rev rev16 rev32 rev64 ror sbfiz shl sli
-smov sri st1 stlxr stp str strb strh stur sturb sturh stxr sub subs sxtw tbnz tbz trn1 trn2 tst uaddlv ubfiz ubfx udiv
-umaddl umov umulh umull ushr usra uzp1 uzp2 xtn zip1 zip2
+cmn cmp cnt csel cset csetm csinc dup eon eor ext fmov ins ld1 ld1r ldaxr ldp ldr ldrb ldrh ldur ldurb ldurh ldxr lsl
+lsr madd mov movi movk movz msub mul mvn mvni neg nop not orn orr paciasp prfm rbit ret rev rev16 rev32 rev64 ror sbfiz
+shl sli smov sri st1 stlxr stp str strb strh stur sturb sturh stxr sub subs sxtw tbnz tbz trn1 trn2 tst uaddlv ubfiz
+ubfx udiv umaddl umov umulh umull ushr usra uzp1 uzp2 xtn zip1 zip2
 """.split()) | {f"b.{condition}" for condition in CONDITIONS}
 
 

@@ -425,6 +425,9 @@ def linear(x, n):
         return signed(sums[x.sum][2], n), {y: signed(c, n) for y, c in sums[x.sum][1].items()}
     y, k = unshifted(x, n)
     bits = constant_bits(x)
+    if bits == FULL[n]:  # ~y = -1 - y
+        constant, parts = linear(xor(x, bits), n)
+        return signed(-1 - constant, n), {y: -count for y, count in parts.items()}
     if k == bits == 0:
         return 0, {x: 1}
     constant, parts = linear(y if k else xor(x, bits), n)
