@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a file is shown with at once, and what digests of a length are taken for at first.
+// The algorithms whose digests a file shows at once, and the first guess for a digest that names no algorithm.
 const USUAL = ["sha256", "sha1", "md5", "sha512"], PREFERRED = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
 // All algorithms: { name, tag, nbytes }.
 const algorithms = module.then((compiled) => WebAssembly.instantiate(compiled)).then(({ exports: core }) => {
@@ -91,7 +91,7 @@ function linesToCopy(lines) {
 
 // ---- A digest that is pasted ----
 
-// What was pasted: { list, told } or { problem }; null if nothing was.
+// The pasted text as it was read: { list, told } or { problem }; null if nobody pasted one.
 let pasted = null;
 
 // The names of algorithms in a text, with or without marks between letters and numbers: { pattern, of }, longest first.
@@ -110,7 +110,7 @@ function readDigest(text, all) {
     if (sri.every((one) => one && of(one[1]) !== undefined)) {
         const read = sri.map(([, name, base64]) => digestOf(all, of(name), base64));
         const problem = read.find((one) => one.problem);
-        // Of several algorithms the strongest counts (Subresource Integrity, "get the strongest metadata").
+        // The strongest of several algorithms counts (Subresource Integrity, "get the strongest metadata").
         const most = Math.max(...read.map(({ hex }) => hex?.length));
         return problem ?? { digests: read.filter(({ hex }) => hex.length === most), told: true };
     }
@@ -137,7 +137,7 @@ function digestOf(all, of, text) {
     const place = hex.search(/[^0-9a-f]/);
     if (place < 0 && lengths.includes(hex.length / 2)) return found(hex);
     const base64 = text.replace(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/");
-    // Of base64 a third is hexadecimal by chance.
+    // A third of the letters in base64 are hexadecimal digits by chance.
     const isNearly = hex.length > 24 && hex.replace(/[0-9a-f]/g, "").length < hex.length / 4;
     if (place >= 0 && !isNearly && /^[\w+/]+={0,2}$/.test(base64) && base64.replace(/=+$/, "").length % 4 !== 1) {
         const bytes = Array.from(atob(base64), (letter) => letter.charCodeAt(0).toString(16).padStart(2, "0"));
@@ -246,7 +246,8 @@ function trials(own) {
     }
     for (const row of own.rows) {
         if (row.told || !row.digested || row.met || own.failed.has(row.index)) continue;
-        row.lengths ??= [...new Set(row.entries.flatMap(({ digests }) => digests).map(({ hex }) => hex.length / 2))].join();
+        const digests = row.entries.flatMap((entry) => entry.digests);
+        row.lengths ??= [...new Set(digests.map(({ hex }) => hex.length / 2))].join();
         groups.set(row.lengths, [...(groups.get(row.lengths) ?? []), row]);
     }
     for (const [lengths, rows] of groups) {

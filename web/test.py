@@ -792,7 +792,7 @@ class Tests(Shown):
             path.write_text("".join(f"{digest}  {file}\n" for file, digest in digests.items()))
             return path
 
-        # What has as many digits is tried: on the shortest files, then all are of the algorithm that is right.
+        # The page tries all algorithms with as many digits on the shortest files, then the right one on all files.
         for name, algorithm in [("sums.txt", "blake2b"), ("list", "blake2s"), ("list", "sha3_512"),
                                 ("B2SUMS", "blake2b")]:
             verdicts, summary = self.choose(listed(name, algorithm), top)

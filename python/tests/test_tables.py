@@ -26,7 +26,7 @@ import pyarrow.parquet  # noqa: E402
 
 VECTORS = pathlib.Path(__file__).parents[2] / "vectors/rows/rows.json"
 
-# What is equal in a row is equal here: a null, one NaN, one zero; kinds are apart.
+# Values that are equal in a row are equal in a comparison: nulls, all NaN, both zeros. Values of other kinds differ.
 VALUES = {
     "n": (pa.int64(), st.sampled_from([None, 0, 1, -1, 255, 2**40])),
     "f": (pa.float64(), st.sampled_from([None, 0.0, -0.0, 1.0, 0.1, math.nan, math.inf])),
@@ -222,7 +222,7 @@ def test_a_schema_is_followed_and_loses_nothing():
     kinds = {"id": "int64", "price": pa.decimal128(5, 2), "day": "date32", "s": table.schema.field("s").type}
     assert of(floats.select(table.column_names), schema=kinds).to_list() == want
     assert of(floats, field="id", schema={"id": "int8"}).to_list() == of(table["id"]).to_list()
-    # What cannot be followed, or loses something: by name.
+    # A schema that cannot be followed, or that loses a value, is an error that names the column.
     strings = pa.table({"x": ["007", "8"]})
     cases = [
         (strings, {"x": "int64"}, "'x': '007' of string becomes 7"),
