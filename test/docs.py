@@ -16,6 +16,8 @@ target/release/hashloom. These are the blocks of a file:
                         fmt.Print... is what that prints
     ```rust             a documentation test of a crate, which includes the whole file (`cargo test`)
     ```pycon            doctests of Python: test/python.sh runs them
+    ```ini              a unit of systemd, named by its first line # NAME.service: systemd-analyze verifies those of a
+                        file together, with the program in place of /usr/local/bin/hashloom
     ```toml, ```cmake   shown only
 
 In an expected output `...` stands for any text, on a line of its own for any number of lines. Times, rates and dates
@@ -227,6 +229,24 @@ def check_rust(block, crates):
         fail(block.where(), f"Rust that no crate tests: include {block.name} in the documentation tests of one")
 
 
+def check_units(blocks, program):
+    """The units of a file, each in a file of its own, name each other."""
+    if blocks and not shutil.which("systemd-analyze"):
+        not_run.extend((block.where(), "no systemd-analyze here") for block in blocks)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for block in blocks:
+            paths.append(pathlib.Path(folder, re.match(r"# (\S+)\n", block.text())[1]))
+            paths[-1].write_text(block.text().replace("/usr/local/bin/hashloom", program))
+        for block, path in zip(blocks, paths):
+            verified = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True)
+            if path.name in verified.stderr:
+                fail(block.where(), verified.stderr)
+            elif verified.returncode:
+                not_run.append((block.where(), f"systemd-analyze: {verified.stderr.strip()}"))
+
+
 def check_keys(blocks, text):
     """Each key of a printed JSON object must be explained: it must stand somewhere in the file, in backticks."""
     explained = set(re.findall(r"`…?(?:[\w-]+(?:\[\])?\.)*(?:[\w-]+\[\]\.)*([\w-]+)`", text))
@@ -269,7 +289,7 @@ def check_file(path, program, shared):
     check_links(path, text)
     for source in ROOT.glob("rust/*/src/lib.rs"):
         crates += source.read_text()
-    commands, fragments, go, nother = [], [], [], 0
+    commands, fragments, go, units, nother = [], [], [], [], 0
     with tempfile.TemporaryDirectory(prefix="hashloom-docs-") as work:
         work = pathlib.Path(work)
         copy, docs, bin, home = (work / name for name in ("hashloom", "docs", "bin", "home"))
@@ -299,6 +319,8 @@ def check_file(path, program, shared):
             elif block.language == "rust":
                 check_rust(block, crates)
                 nother += 1
+            elif block.language == "ini":
+                units.append(block)
             elif block.language == "pycon":
                 nother += 1
             elif block.language not in SHOWN:
@@ -313,12 +335,13 @@ def check_file(path, program, shared):
     if fragments:
         check_fragments(fragments, shared)
     check_go(go)
+    check_units(units, program)
     if path == "docs/json.md":
         check_keys(blocks, text)
     # A line that goes on from the one before, and a comment, is no command.
     text = "".join(block.text() for block in commands).replace("\\\n", "")
     ncommands = sum(bool(line.strip()) and not line.startswith(("#", " ")) for line in text.splitlines())
-    return len(commands), ncommands, nother + len(fragments) + len(go), blocks
+    return len(commands), ncommands, nother + len(fragments) + len(go) + len(units), blocks
 
 
 def rewrite(path, blocks):
@@ -365,7 +388,7 @@ def main():
         print(f"SKIPPED: {what}")
     nblocks, ncommands, nexamples = totals
     print(f"{len(names)} files: {ncommands} commands in {nblocks} blocks, {nexamples} examples in C, Rust, Go, "
-          f"Python, {len(not_run)} blocks not run; links of {len(only_linked)} more; {len(failures)} failures")
+          f"Python, units, {len(not_run)} blocks not run; links of {len(only_linked)} more; {len(failures)} failures")
     return 1 if failures or (skipped and arguments.require) else 0
 
 
