@@ -4,7 +4,8 @@
 """What the benchmarks of whole commands share.
 
 All commands of a row take turns (A B C A B C ...), so that a slow moment of the machine affects all alike. The least
-time of each command counts, and ratios compare these. Every command must be right in every round. If the row names a
+time of each command is printed. A ratio is the median of those of the rounds; where half of the rounds differ by a tenth
+and more, as on a busy machine, it is the range of that half. Every command must be right in every round. If the row names a
 file to damage, the command must also notice one changed byte. A command that is wrong is reported and left out."""
 
 import argparse
@@ -14,6 +15,7 @@ import os
 import random
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,18 +39,26 @@ LIMIT_SECONDS = 600
 
 @dataclass
 class Least:
-    """The least times of a command, and its peak memory, after several runs."""
-    wall: float = float("inf")
-    cpu: float = float("inf")
+    """The times of a command, and its peak memory, after several runs."""
+    walls: list = field(default_factory=list)
+    cpus: list = field(default_factory=list)
     peak_nbytes: int = 0
 
     def add(self, result):
-        self.wall = min(self.wall, result.wall)
-        self.cpu = min(self.cpu, result.cpu)
+        self.walls.append(result.wall)
+        self.cpus.append(result.cpu)
         self.peak_nbytes = max(self.peak_nbytes, result.peak_nbytes)
 
+    @property
+    def wall(self):
+        return min(self.walls)
+
+    @property
+    def cpu(self):
+        return min(self.cpus)
+
     def __bool__(self):
-        return self.wall < float("inf")
+        return bool(self.walls)
 
 
 @dataclass
@@ -171,11 +181,18 @@ def race(name, title, nbytes, entrants, cpus, rounds, damage=None):
             print(f"| {entrant.name:<31}| {entrant.failure} |")
         elif least:
             print(f"| {entrant.name:<31}| {least.wall:6.3f} | {least.cpu:5.3f} | {nbytes / least.cpu * 1e-9:12.2f} | "
-                  f"{least.peak_nbytes / (1 << 20):8.0f} | {least.wall / ours.wall:12.2f}, {least.cpu / ours.cpu:5.2f}"
-                  "       |", flush=True)
+                  f"{least.peak_nbytes / (1 << 20):8.0f} | {ratio(least.walls, ours.walls):>12}, "
+                  f"{ratio(least.cpus, ours.cpus):<11} |", flush=True)
     for entrant in entrants:
         if damage and entrant.blind:
             print(f"{entrant.name} was not tested with damage: {entrant.blind}")
+
+
+def ratio(times, ours):
+    """The ratio of the times of two commands in the same rounds, as a text."""
+    ratios = sorted(time / our for time, our in zip(times, ours))
+    low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
+    return f"{statistics.median(ratios):.2f}" if high < 1.1 * low else f"{low:.2f}-{high:.2f}"
 
 
 @contextmanager

@@ -85,7 +85,7 @@ show 1 'hashloom torrent verify torrents/*.torrent --data books'
 
 cd "$root"
 title 'The race: SHA-1 of a 485 MiB image in pieces of 256 KiB, one CPU, all in memory'
-bench/torrents.py "$program" image --rounds 3 --dir build/bench
+bench/torrents.py "$program" image --rounds 5 --dir build/bench
 
 title 'Go: 4,096 messages of 1 KiB, one CPU, crypto/sha256 beside hashloom'
 if go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])'; then
