@@ -30,6 +30,7 @@ use crate::tree::Tree;
 /// core.
 #[derive(Debug, Parser)]
 #[command(name = "hashloom", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(override_usage = "hashloom <COMMAND>\n       hashloom <PATH>...", after_help = EXAMPLES, after_long_help = format!("{WITHOUT}\n\n{EXAMPLES}"))]
 pub struct Arguments {
     #[command(flatten)]
     pub isa: Isa,
@@ -38,15 +39,26 @@ pub struct Arguments {
     pub command: Command,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  hashloom film.iso           check it against the list beside it, if any
+  hashloom sum *.iso > SHA256SUMS
+  hashloom check SHA256SUMS";
+
+const WITHOUT: &str = "\
+Without a command:
+  hashloom looks at PATH, says which command is meant, and runs it. A list, a
+  manifest, a torrent or a PAR2 file is checked; a torrent without content is
+  shown. A file is checked against the lists beside it that name it, such as
+  SHA256SUMS and FILE.sha256, and against FILE.torrent; a folder against the
+  lists in it, FOLDER.manifest and FOLDER.torrent. If there is none of these,
+  checksums are printed. A signature is not checked, but named. Options go to
+  the command.";
+
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one")]
 pub enum Command {
-    /// Work with torrents
-    #[command(arg_required_else_help = true)]
-    Torrent {
-        #[command(subcommand)]
-        command: TorrentCommand,
-    },
+    #[command(alias = "hash")]
     Sum(Sum),
     Check(Check),
     /// Record the files of a folder, and later see what has changed
@@ -55,8 +67,12 @@ pub enum Command {
         #[command(subcommand)]
         command: Manifest,
     },
-    Digest(Digest),
-    Mac(Mac),
+    /// Work with torrents
+    #[command(arg_required_else_help = true)]
+    Torrent {
+        #[command(subcommand)]
+        command: TorrentCommand,
+    },
     /// Compute Merkle roots of files: fs-verity, dm-verity, RFC 6962 and others
     #[command(arg_required_else_help = true)]
     Tree {
@@ -69,19 +85,23 @@ pub enum Command {
         #[command(subcommand)]
         command: Slh,
     },
+    Digest(Digest),
+    Mac(Mac),
     Address(Address),
     Work(Pow),
-    Generate(Generate),
     Kernels(Kernels),
     Bench(Bench),
+    Generate(Generate),
 }
 
 #[derive(Debug, Subcommand)]
 pub enum TorrentCommand {
     Create(Box<Create>),
+    #[command(alias = "check")]
     Verify(Verify),
     Find(Find),
     Link(Link),
+    #[command(alias = "info")]
     Show(Show),
     Edit(Edit),
 }

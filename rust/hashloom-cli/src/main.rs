@@ -14,6 +14,7 @@ mod filters;
 mod generate;
 #[cfg(feature = "gpu")]
 mod gpu;
+mod guess;
 mod input;
 mod interrupt;
 mod isa;
@@ -86,7 +87,10 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
         error.remove(ContextKind::InvalidValue);
     }
     let meant = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) => meant_by(name),
+        Some(ContextValue::String(name)) => match instead(name) {
+            Some(done) => return done,
+            None => meant_by(name),
+        },
         _ => vec![],
     };
     if !meant.is_empty() {
@@ -98,6 +102,28 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     let text = if console::colors_enabled_stderr() { text.ansi().to_string() } else { text.to_string() };
     let _ = write!(io::stderr(), "{}", text.replacen("error:", "hashloom:", 1));
     Ok(EXIT_ERROR)
+}
+
+/// Does what a first word asks for that is no command: the work of the program of this name, or of the command that is
+/// obvious for the file or folder of this name.
+fn instead(name: &str) -> Option<Result<u8, String>> {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let (options, words) = arguments.split_at(arguments.iter().position(|word| word == name)?);
+    if name.ends_with("sum") && options.is_empty() {
+        if let Some(status) = sums::programs::called(name, words, isa::of_environment().as_deref()) {
+            return Some(Ok(status));
+        }
+    }
+    let as_typed = |arguments: Vec<OsString>| {
+        let words = [OsString::from("hashloom")].into_iter().chain(arguments);
+        Arguments::try_parse_from(words).map_or_else(misused, |arguments| run(&arguments))
+    };
+    match Path::new(name).symlink_metadata() {
+        Ok(_) => Some(guess::run(options, words, as_typed)),
+        Err(error) if name.contains(['/', '.']) => Some(Err(text::failed(Path::new(name), &error))),
+        Err(_) if name == "version" => Some(as_typed(vec!["--version".into()])),
+        Err(_) => None,
+    }
 }
 
 /// Returns the commands that a user may have meant who left out the first words of a command, or named an algorithm.

@@ -19,6 +19,12 @@ pub struct Name(fn(Algorithm) -> bool);
 /// Reads the name of any algorithm.
 pub const ANY: Name = Name(|_| true);
 
+/// Returns true for the name of an algorithm, as [`ANY`] reads it, or of a program such as sha256sum.
+pub fn is_any(name: &str) -> bool {
+    let name = OsStr::new(name.strip_suffix("sum").unwrap_or(name));
+    ANY.parse_ref(&Command::new("hashloom"), None, name).is_ok()
+}
+
 /// Reads the name of an algorithm that nonces can be searched with.
 pub const SEARCHABLE: Name = Name(Search::takes);
 

@@ -11,6 +11,11 @@ pub fn error() -> StyledObject<&'static str> {
     style("hashloom:").for_stderr().red().bold()
 }
 
+/// The beginning of a note on standard error.
+pub fn note() -> StyledObject<&'static str> {
+    style("hashloom:").for_stderr().dim()
+}
+
 /// The beginning of a warning on standard error.
 pub fn warning() -> StyledObject<&'static str> {
     style("hashloom: warning:").for_stderr().yellow().bold()

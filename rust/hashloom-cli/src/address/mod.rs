@@ -121,6 +121,9 @@ Examples:
 const HASHED_NBYTES: usize = 256 << 10;
 const CONVERTED_NBYTES: usize = 64 << 10;
 
+/// The shortest address.
+const ITEM_MIN_NBYTES: usize = 26;
+
 /// More threads than one machine has use for.
 const THREADS_MAX: usize = 128;
 
@@ -174,6 +177,15 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
         }
     };
     let files = or_stdin(&arguments.files);
+    // The word is not shown: it may be a secret key.
+    let is_item = |word: &str| word.len() >= ITEM_MIN_NBYTES && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if files.iter().any(|file| file.to_str().is_some_and(is_item) && file.symlink_metadata().is_err()) {
+        return Err(
+            "a key or an address is no argument, which others can see, but a line of a FILE or of standard input: \
+                    `echo KEY | hashloom address`, `echo ADDRESS | hashloom address --decode`"
+                .into(),
+        );
+    }
     // A program that writes lines and reads the answers waits for the header first.
     let header = match files.first().is_some_and(|first| first.as_os_str() == "-") {
         true => output::print(|out| out.write_all(header.as_bytes())).map(|()| String::new())?,

@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::paths::{to_bytes, to_path};
-use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Scan, Status};
+use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Reader, Scan, Status};
 
 use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
 use super::signature::{self, Trusted};
@@ -17,7 +17,7 @@ use super::{Opened, again, name, open, places_below, scan};
 use crate::doubts;
 use crate::exit::EXIT_INTERRUPTED;
 use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
-use crate::input::check_folder;
+use crate::input::{Kept, check_folder};
 use crate::output::{self, Progress, Same};
 use crate::progress::Bar;
 use crate::style;
@@ -34,8 +34,8 @@ pub struct Check {
     #[arg(value_name = "FILE")]
     manifest: PathBuf,
 
-    /// The folder that the manifest describes, wherever the folder is now [default: the folder that FILE lies in, if
-    /// anything that FILE lists is there]
+    /// The folder that the manifest describes, wherever the folder is now [default: the folder that FILE lies in, or
+    /// NAME beside a FILE called NAME.manifest, if anything that FILE lists is there]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
@@ -106,13 +106,38 @@ pub fn names(algorithms: &[Algorithm]) -> String {
     algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
 }
 
+/// The folder that a manifest describes by its place and name: the one that it lies in, unless nothing of that but
+/// something of the folder of its name is listed.
+fn of_name(manifest: &Path) -> PathBuf {
+    let (around, beside) = (output::folder(manifest), manifest.with_extension(""));
+    if manifest.extension().is_none() || !beside.is_dir() {
+        return around.to_owned();
+    }
+    let mut is_beside = false;
+    let look = |input| {
+        // Faults of the manifest are told when it is read for the check.
+        for entry in Reader::new(input).into_iter().flatten().map_while(Result::ok) {
+            let is_in = |folder: &Path| folder.join(to_path(&entry.path)).symlink_metadata().is_ok();
+            if is_in(around) {
+                return Ok(false);
+            }
+            is_beside = is_beside || is_in(&beside);
+        }
+        Ok(is_beside)
+    };
+    match Kept::open(manifest, look) {
+        Ok((_, Ok(true))) => beside,
+        _ => around.to_owned(),
+    }
+}
+
 /// Returns the exit status.
 pub fn run(arguments: &Check) -> Result<u8, String> {
     let is_stream = arguments.manifest.as_os_str() == "-" || output::path_is_special(&arguments.manifest);
     let folder = match &arguments.folder {
         Some(folder) => folder,
         None if is_stream => return Err(format!("{}: name the folder as DIR", name(&arguments.manifest))),
-        None => output::folder(&arguments.manifest),
+        None => &of_name(&arguments.manifest),
     };
     check_folder(folder)?;
     let (trusted, signature) = match &arguments.trusted_key {

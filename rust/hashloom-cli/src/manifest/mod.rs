@@ -25,7 +25,9 @@ use crate::text::{display, reason};
 
 #[derive(Debug, Subcommand)]
 pub enum Manifest {
+    #[command(alias = "create")]
     Write(write::Write),
+    #[command(alias = "verify")]
     Check(check::Check),
     Diff(diff::Diff),
     /// Keep a signed log of an archive's manifests, and tell an old manifest from the newest

@@ -3,18 +3,19 @@
 //! The lists in a folder that somebody wants to check.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use hashloom_files::paths::portable;
-use hashloom_list::{Form, Parser};
+use hashloom_list::{Entry, Form, Parser};
 
 use super::text_lines::{Grammar, Lines, Parsed};
 use crate::quote::quoted;
 use crate::text::{display, failed};
 use crate::units::plural;
 
-/// A list has an entry within as many bytes.
-const FIRST_NBYTES: usize = 64 << 10;
+/// A list is recognised by as many bytes.
+const FIRST_NBYTES: u64 = 64 << 10;
 
 /// Tells which files of a folder are lists, and how to check them.
 pub fn told(folder: &Path, parser: &Parser) -> Vec<u8> {
@@ -25,7 +26,7 @@ pub fn told(folder: &Path, parser: &Parser) -> Vec<u8> {
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
     paths.sort_unstable();
     let grammar = &mut Grammar::Any(parser.clone());
-    let found: Vec<_> = paths.iter().filter_map(|path| Some((path, of_list(path, grammar)?))).collect();
+    let found: Vec<_> = paths.iter().filter_map(|path| Some((path, of_list(path, grammar, |_| ())?))).collect();
     let mut text = format!("{}: expected a list of checksums, found a folder", display(folder)).into_bytes();
     if found.is_empty() {
         text.extend_from_slice(b" without lists; `hashloom manifest` records and checks whole folders");
@@ -42,22 +43,36 @@ pub fn told(folder: &Path, parser: &Parser) -> Vec<u8> {
     [text, command].concat()
 }
 
-/// The form of a list and the number of its entries. `None` if it is no list.
-fn of_list(path: &Path, grammar: &mut Grammar) -> Option<(&'static Form, u64)> {
-    let mut lines = Lines::begin(File::open(path).ok()?, path, grammar).ok()?;
-    let (mut nentries, mut nothers, mut nbytes, mut form) = (0, 0, 0, None);
-    while let Some((parsed, _)) = lines.next(grammar).ok()? {
+/// The form of a list and the number of its entries; `each` sees them. `None` if it is no list. Of a long file that does
+/// not begin as a list, the rest is not read.
+pub fn of_list(path: &Path, grammar: &mut Grammar, each: impl FnMut(&Entry<'_>)) -> Option<(&'static Form, u64)> {
+    let open = || File::open(path).ok();
+    if path.metadata().ok()?.len() > FIRST_NBYTES {
+        entries(open()?.take(FIRST_NBYTES), path, grammar, |_| ())?;
+    }
+    entries(open()?, path, grammar, each)
+}
+
+fn entries(
+    list: impl Read + Send + 'static,
+    path: &Path,
+    grammar: &mut Grammar,
+    mut each: impl FnMut(&Entry<'_>),
+) -> Option<(&'static Form, u64)> {
+    let mut lines = Lines::begin(list, path, grammar).ok()?;
+    let (mut nentries, mut nothers, mut form) = (0, 0, None);
+    // The check tells of what cannot be read.
+    while let Ok(Some((parsed, _))) = lines.next(grammar) {
         match parsed {
-            Parsed::Entry(_) => nentries += 1,
+            Parsed::Entry(entry) => {
+                nentries += 1;
+                each(&entry);
+            }
             Parsed::Bad(_) => nothers += 1,
             Parsed::Manifest => return None,
             Parsed::Blank | Parsed::Unread(_) => {}
         }
         form = grammar.parser().and_then(Parser::form).or(form);
-        nbytes += lines.text().len();
-        if nbytes > FIRST_NBYTES && nentries < nothers {
-            return None;
-        }
     }
     form.filter(|_| nentries > nothers).map(|form| (form, nentries))
 }
