@@ -5,6 +5,7 @@
 mod openssl;
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use clap::Args;
 use hashloom::Algorithm;
@@ -25,7 +26,7 @@ use openssl::OpenSsl;
 ///
 /// Hashes many messages of each size, and one message alone, with the kernel that hashloom chooses; the command
 /// openssl, if it is installed, measures itself. Everything runs on one thread, with the data in the caches. It takes
-/// half a minute.
+/// a minute.
 #[derive(Debug, Args)]
 #[command(arg = isa::shown(), after_long_help = HELP)]
 pub struct Bench {
@@ -38,7 +39,7 @@ pub struct Bench {
     #[arg(short, long = "size", value_name = "BYTES", value_parser = size, default_values = ["64", "1KiB", "16KiB"])]
     pub sizes: Vec<usize>,
 
-    /// Leave OpenSSL out, which takes a second for each row
+    /// Leave OpenSSL out, which takes two seconds for each row
     #[arg(long)]
     pub no_openssl: bool,
 
@@ -66,8 +67,9 @@ What is printed:
   each.
 
 How rows are timed:
-  A row is timed --rounds times, and the fastest round counts. OpenSSL follows,
-  with its own messages of the same size.
+  As OpenSSL times itself: on average of a second of CPU time. Half of the
+  second comes before OpenSSL, half after it, so that a busy machine slows both.
+  Without OpenSSL a row is timed --rounds times, and the fastest round counts.
 
 Exit status:
   0  timed
@@ -159,14 +161,14 @@ impl Report {
         let data = timing::random_bytes(all.iter().map(|messages| messages.nbytes()).max().unwrap_or(0));
         let openssl = (!arguments.no_openssl).then(|| OpenSsl::find("openssl"));
         let effort = &arguments.effort;
-        // OpenSSL takes a second for each row.
-        let second = if matches!(openssl, Some(Ok(_))) { (1.0 / effort.time.as_secs_f64()).ceil() as u64 } else { 0 };
+        let openssl_program = openssl.as_ref().and_then(|openssl| openssl.as_ref().ok());
+        let nticks = if openssl_program.is_some() { 1 } else { effort.ticks(1) };
         let nrows = (algorithms.len() * all.len()) as u64;
-        let bar = Bar::new(nrows * (effort.ticks(1) + second), "timing {wide_bar} {percent:>3}%  {eta} left");
+        let bar = Bar::new(nrows * nticks, "timing {wide_bar} {percent:>3}%  {eta} left");
         let mut results = Vec::new();
         for algorithm in algorithms {
             for &messages in &all {
-                let seconds = time(algorithm, messages, &data, effort, &bar);
+                let (seconds, openssl_speed) = time(algorithm, messages, &data, effort, openssl_program, &bar);
                 let mut row = Row {
                     algorithm: algorithm.name(),
                     messages,
@@ -177,15 +179,13 @@ impl Report {
                     ratio: None,
                     absent: None,
                 };
-                if let Some(Ok(openssl)) = &openssl {
-                    match openssl.speed(algorithm, messages.nbytes) {
-                        Ok(speed) => {
-                            row.openssl_gb_per_s = Some(1e-9 * speed);
-                            row.ratio = Some(row.gb_per_s / (1e-9 * speed));
-                        }
-                        Err(why) => row.absent = Some(why),
+                match openssl_speed {
+                    Some(Ok(speed)) => {
+                        row.openssl_gb_per_s = Some(1e-9 * speed);
+                        row.ratio = Some(row.gb_per_s / (1e-9 * speed));
                     }
-                    (0..second).for_each(|_| bar.advance());
+                    Some(Err(why)) => row.absent = Some(why),
+                    None => {}
                 }
                 results.push(row);
             }
@@ -255,12 +255,29 @@ impl Messages {
     }
 }
 
-/// Returns the seconds that the messages take.
-fn time(algorithm: Algorithm, messages: Messages, data: &[u8], effort: &Effort, bar: &Bar) -> f64 {
+/// Half of the time that OpenSSL takes.
+const HALF: Duration = Duration::from_millis(500);
+
+/// Returns the seconds that the messages take, and the bytes a second of OpenSSL.
+fn time(
+    algorithm: Algorithm,
+    messages: Messages,
+    data: &[u8],
+    effort: &Effort,
+    openssl: Option<&OpenSsl>,
+    bar: &Bar,
+) -> (f64, Option<Result<f64, String>>) {
     let slices: Vec<&[u8]> = data.chunks_exact(messages.nbytes).take(messages.count).collect();
     let mut digests = vec![0; messages.count * algorithm.digest_nbytes()];
-    let work: Work<'_> = Box::new(|| hashloom::hash_many(algorithm, &slices, &mut digests));
-    timing::race(&mut [work], effort, || bar.advance())[0]
+    let mut work: Work<'_> = Box::new(|| hashloom::hash_many(algorithm, &slices, &mut digests));
+    let Some(openssl) = openssl else {
+        return (timing::race(&mut [work], effort, || bar.advance())[0], None);
+    };
+    let before = timing::average(&mut work, HALF);
+    let speed = openssl.speed(algorithm, messages.nbytes);
+    let after = timing::average(&mut work, HALF);
+    bar.advance();
+    ((before + after) / 2.0, Some(speed))
 }
 
 /// Returns one algorithm for each block function: the one whose digest is the whole state; the others are as fast. Of

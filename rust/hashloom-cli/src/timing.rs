@@ -48,6 +48,33 @@ pub fn race(works: &mut [Work<'_>], effort: &Effort, mut tick: impl FnMut()) -> 
     least
 }
 
+/// Returns the seconds of CPU time that one call of the work takes, on average of as many calls as fit into `wanted`.
+pub fn average(work: &mut Work<'_>, wanted: Duration) -> f64 {
+    let (start, mut ncalls) = (cpu_time(), 0_u32);
+    loop {
+        work();
+        ncalls += 1;
+        let taken = cpu_time() - start;
+        if taken >= wanted {
+            return taken.as_secs_f64() / f64::from(ncalls);
+        }
+    }
+}
+
+/// The CPU time of this thread; on Windows, where nothing tells it, the time.
+fn cpu_time() -> Duration {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+    }
+    #[cfg(not(unix))]
+    {
+        static START: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
+        START.elapsed()
+    }
+}
+
 impl Effort {
     pub fn ticks(&self, nworks: usize) -> u64 {
         (u64::from(self.rounds) + 1) * nworks as u64
