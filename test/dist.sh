@@ -6,8 +6,9 @@
 #
 #   test/dist.sh [FOLDER]     FOLDER: build/dist
 #
-# Also packs the crates, and installs the program from the packed ones and from its folder. A missing static program is
-# named and skipped; HASHLOOM_REQUIRE=1 makes that a failure.
+# Also packs the crates, and installs the program from the packed ones and from its folder; builds or reads what is in
+# packaging/ by the programs that take it. A missing static program or RPM package is named and skipped;
+# HASHLOOM_REQUIRE=1 makes that a failure. Programs of other systems are named and skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 repository=$PWD
@@ -87,6 +88,72 @@ done
 echo "crates: installed from the folder and from packed crates"
 rm -rf "$work/target" "$work/registry"
 
+# works PACKAGE: what it has installed into $root: programs, pages, completions.
+works() {
+    local share=$root/usr/share page
+    right "$root/usr/bin/hashloom"
+    [ "$(printf abc | clean "$root/usr/libexec/hashloom/sha1sum")" = "$sha1_of_abc  -" ] ||
+        fail "$1: sha1sum prints another digest"
+    page=$(clean man -M "$share/man" --where hashloom-torrent-verify)
+    [ "$page" = "$share/man/man1/hashloom-torrent-verify.1.gz" ] || fail "$1: man finds ${page:-no page}"
+    clean man -M "$share/man" hashloom >"$work/page"
+    grep -q 'hashloom-kernels(1)' "$work/page" || fail "$1: man shows no page"
+    [ -f "$share/bash-completion/completions/hashloom" ] || fail "$1: no completions for bash"
+    [ -f "$share/fish/vendor_completions.d/hashloom.fish" ] || fail "$1: no completions for fish"
+}
+sha1_of_abc=a9993e364706816aba3e25717850c26c9cd0d89d
+
+# files: those in $root, but for the databases of packages.
+files() {
+    (cd "$root" && find . -path ./var/lib -prune -o \( -type f -o -type l \) -print | sort)
+}
+
+# missing WHAT: says that the release lacks it.
+missing() {
+    echo "SKIPPED: $1: $dist has none"
+    [ -z "${HASHLOOM_REQUIRE-}" ] || exit 1
+}
+
+# lint PROGRAM ARGUMENT...: by a program that a system may lack.
+lint() {
+    if command -v "$1" >/dev/null; then quiet clean "$@"; else echo "SKIPPED: packaging: $1 is not installed"; fi
+}
+
+# image FOLDER: its Dockerfile makes an image of the folder that an ordinary user can run.
+image() {
+    local recipe=$1/Dockerfile said= status=0 engine= entry user data=$work/data alone=$work/alone
+    entry=$(sed -n 's/^ENTRYPOINT \["\(.*\)"\]$/\1/p' "$recipe") user=$(sed -n 's/^USER \([0-9]*\):[0-9]*$/\1/p' "$recipe")
+    mkdir "$data"
+    printf abc >"$data/abc"
+    # A root with no other file, not even /proc.
+    mkdir -p "$alone$(sed -n 's/^WORKDIR //p' "$recipe")"
+    cp "$1/hashloom" "$alone$entry"
+    cp "$data/abc" "$alone/data"
+    if [ ${#without_network[@]} -gt 0 ]; then
+        said=$(env -i "$(command -v unshare)" --map-user="$user" --map-group="$user" --root "$alone" --wd /data "$entry" \
+            sum -a sha1 abc)
+        [ "$said" = "$sha1_of_abc  abc" ] || fail "$1: alone, as user $user, the program prints: $said"
+    fi
+    if docker info >/dev/null 2>&1; then
+        engine=docker
+    elif podman info >/dev/null 2>&1; then
+        engine="podman --root $work/images --runroot $work/containers --storage-driver vfs"
+    else
+        echo "SKIPPED: packaging/Dockerfile: neither docker nor podman works here"
+        return
+    fi
+    quiet $engine build --tag "hashloom:$version-test" "$1"
+    said=$($engine run --rm --network none --volume "$data:/data:ro" "hashloom:$version-test" sum -a sha1 abc \
+        2>"$work/log") || status=$?
+    case $status in
+    0) [ "$said" = "$sha1_of_abc  abc" ] || fail "the image prints: $said" ;;
+    # The engine's own errors.
+    125 | 126) echo "SKIPPED: packaging/Dockerfile: built, not run: $(tail -n 1 "$work/log")" ;;
+    *) fail "the image: $(cat "$work/log")" ;;
+    esac
+    $engine rmi "hashloom:$version-test" >/dev/null
+}
+
 # The Debian package.
 package=$(echo "$dist/hashloom_${version/-/\~}-0upstream1_"*.deb)
 [ -f "$package" ] || fail "no Debian package in $dist"
@@ -101,30 +168,42 @@ dpkg-query --status "${names[@]}" >"$root/var/lib/dpkg/status"
 dpkg_in_root() {
     quiet clean dpkg --root="$root" --force-not-root --log=/dev/null "$@"
 }
-files() {
-    (cd "$root" && find . -path ./var/lib/dpkg -prune -o \( -type f -o -type l \) -print | sort)
-}
 dpkg_in_root --install "$package"
-right "$root/usr/bin/hashloom"
-[ "$(printf abc | clean "$root/usr/libexec/hashloom/sha1sum")" = "a9993e364706816aba3e25717850c26c9cd0d89d  -" ] ||
-    fail "$package: sha1sum prints another digest"
-share=$root/usr/share
-[ "$(clean man -M "$share/man" --where hashloom-torrent-verify)" = "$share/man/man1/hashloom-torrent-verify.1.gz" ] ||
-    fail "$package: man does not find the page"
-clean man -M "$share/man" hashloom >"$work/page"
-grep -q 'hashloom-kernels(1)' "$work/page" || fail "$package: man shows no page"
+works "$package"
 for page in README.md.gz changelog.gz changelog.Debian.gz LICENSES-CRATES.gz; do
-    gzip --test "$share/doc/hashloom/$page"
+    gzip --test "$root/usr/share/doc/hashloom/$page"
 done
-[ -f "$share/doc/hashloom/copyright" ] || fail "$package: no copyright"
-[ -f "$share/bash-completion/completions/hashloom" ] || fail "$package: no completions for bash"
-[ -f "$share/fish/vendor_completions.d/hashloom.fish" ] || fail "$package: no completions for fish"
+[ -f "$root/usr/share/doc/hashloom/copyright" ] || fail "$package: no copyright"
 # shellcheck disable=SC2016
 clean zsh -f -c 'for folder in $fpath; do [ ! -f $1$folder/_hashloom ] || exit 0; done; exit 1' - "$root" ||
     fail "$package: zsh does not find its completions"
 dpkg_in_root --purge hashloom
 [ -z "$(files)" ] || fail "$package leaves files behind: $(files)"
 echo "${package##*/}: no complaint of lintian; installed, called and removed; depends on $depends"
+
+# The RPM package. The root has no glibc, so its dependencies are only read.
+package=$(echo "$dist/hashloom-${version/-/\~}-1."*.rpm)
+if [ -f "$package" ]; then
+    root=$work/rpm
+    mkdir "$root"
+    rpm_in_root() {
+        quiet clean rpm --root="$root" --dbpath=/var/lib/rpm "$@"
+    }
+    depends=$(clean rpm --query --requires --package "$package" | sed -n 's/^\(libc\.so\.6(GLIBC_[^)]*\).*/\1)/p' |
+        sort --version-sort | tail -n 1)
+    [ -n "$depends" ] || fail "$package does not depend on glibc"
+    rpm_in_root --install --nodeps "$package"
+    rpm_in_root --verify --nodeps hashloom
+    works "$package"
+    [ -f "$root/usr/share/zsh/site-functions/_hashloom" ] || fail "$package: no completions for zsh"
+    [ "$(find "$root/usr/share/licenses" -type f -size +0 | wc -l)" = 3 ] || fail "$package: no licences"
+    if readelf --section-headers --wide "$root/usr/bin/hashloom" | grep symtab; then fail "$package: not stripped"; fi
+    rpm_in_root --erase hashloom
+    [ -z "$(files)" ] || fail "$package leaves files behind: $(files)"
+    echo "${package##*/}: installed, called and removed; depends on $depends"
+else
+    missing "the RPM package"
+fi
 
 # The static program: no loader, no libraries, every kernel.
 archive=hashloom-$version-$target.tar.gz
@@ -134,21 +213,63 @@ if [ -f "$dist/$archive" ]; then
     if readelf --program-headers --dynamic --wide "$program" | grep -E 'INTERP|NEEDED'; then
         fail "$archive: the program is not static"
     fi
-    # A root with no other file, not even /proc.
-    mkdir "$work/alone"
-    cp "$program" "$work/alone"
-    if [ ${#without_network[@]} -gt 0 ]; then
-        line=$(printf abc | env -i "$(command -v unshare)" --map-root-user --root "$work/alone" /hashloom sum -a sha1)
-        [ "$line" = "a9993e364706816aba3e25717850c26c9cd0d89d  -" ] || fail "$archive: alone, the program prints: $line"
-    fi
+    image "${program%/*}"
     right "$program"
     cd "$tree"
     quiet "${lean[@]}" cargo test --locked --package hashloom --test kernels --target "$target"
     echo "$archive: static; every kernel is right"
 else
-    echo "SKIPPED: the static program: $dist has no $archive"
-    [ -z "${HASHLOOM_REQUIRE-}" ] || exit 1
+    missing "the static program"
 fi
+
+# What registries take. A release also has a program for Windows.
+mkdir "$work/release"
+cp "$dist/SHA256SUMS" "$work/release"
+windows=hashloom-$version-x86_64-pc-windows-gnu.zip
+if [[ $version = *-* ]]; then
+    if "$tree/tools/packages.sh" "$work/release" "$work/packages" 2>"$work/log"; then fail "packages.sh takes a pre-release"; fi
+    echo "SKIPPED: packaging/templates: $version is no release"
+else
+    [ "$("$tree/tools/packages.sh" "$work/release" "$work/packages")" = "SKIPPED: winget: the release has no $windows" ] &&
+        [ ! -e "$work/packages/winget" ] || fail "packages.sh does not name what is missing for winget"
+    sed -n '1s/  .*/  '"$windows/p" "$dist/SHA256SUMS" >>"$work/release/SHA256SUMS"
+    quiet "$tree/tools/packages.sh" "$work/release" "$work/packages"
+    if grep -r @ "$work/packages"; then fail "packages.sh leaves words in a template"; fi
+    cd "$work/packages"
+    lint ruby -ryaml -e 'ARGV.each { |name| YAML.load_file(name).fetch("ManifestVersion") }' winget/*
+    lint ruby -c homebrew/hashloom.rb
+    lint brew style homebrew/hashloom.rb
+    lint winget validate winget
+    lint namcap aur/PKGBUILD
+    if command -v makepkg >/dev/null && [ ${#without_network[@]} -gt 0 ]; then
+        cd aur
+        cp "$dist/hashloom-$version.tar.gz" .
+        # Without optimisation, as the packages above have it. makepkg works for no root.
+        ordinary=(clean CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off PKGEXT=.pkg.tar
+            unshare --map-user=1000 --map-group=1000 makepkg)
+        "${ordinary[@]}" --printsrcinfo | diff .SRCINFO - || fail "makepkg writes another .SRCINFO (>)"
+        quiet "${ordinary[@]}" --nodeps
+        root=$work/aur
+        mkdir "$root"
+        tar --extract --file "hashloom-$version-1-$(uname -m).pkg.tar" --directory "$root"
+        works PKGBUILD
+        echo "PKGBUILD: built by makepkg, called"
+    else
+        echo "SKIPPED: packaging: PKGBUILD: makepkg is not installed, or unshare is not permitted"
+    fi
+fi
+
+# The flake, with a nixpkgs that hands back what it is given.
+cd "$tree"
+# shellcheck disable=SC2016
+lint nix-instantiate --store dummy:// --eval --strict --expr '
+    let nixpkgs.lib.genAttrs = names: f: builtins.listToAttrs (map (name: { inherit name; value = f name; }) names);
+        nixpkgs.legacyPackages.x86_64-linux = {
+          rustPlatform.buildRustPackage = given: given; installShellFiles = 0; lib.licenses = { mit = 0; asl20 = 0; }; };
+        flake = import '"$tree"'/packaging/flake.nix;
+        given = ((flake.outputs { self = 0; inherit nixpkgs; }).packages.x86_64-linux).default;
+    in assert given.version == "'"$version"'"; assert builtins.pathExists given.cargoLock.lockFile; given'
+echo "SKIPPED: packaging: flake.nix: only evaluated: a build takes nixpkgs from the network"
 
 # The checksums, of all files.
 cd "$dist"

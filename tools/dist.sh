@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# dist.sh: makes what a release carries: a source archive with the sources of all crates; a Debian package and a static
-# program, both built from that archive without a network; and their checksums. The kernels in both programs are proved
-# (test/proof) before they are stripped. test/dist.sh tests them.
+# dist.sh: makes what a release carries: a source archive with the sources of all crates; a Debian package, an RPM package
+# and a static program, built from that archive without a network; and their checksums. The kernels in the programs are
+# proved (test/proof) before they are stripped. test/dist.sh tests them.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -51,6 +51,13 @@ if [ $level = all ]; then
     quiet dpkg-buildpackage --build=binary --no-sign
     quiet test/proof/prove.py target/release/hashloom
     cp "$work"/build/*.deb "$work/dist"
+    if command -v rpmbuild >/dev/null; then
+        # The program is that of the Debian package. Debian's rpm does not know what is installed.
+        quiet rpmbuild -bb --build-in-place --nodeps --without build --define "_topdir $work/rpm" packaging/hashloom.spec
+        cp "$work"/rpm/RPMS/*/*.rpm "$work/dist"
+    else
+        echo "SKIPPED: the RPM package: rpmbuild is missing: sudo apt-get install rpm"
+    fi
     if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
         echo "SKIPPED: the static program: Rust's standard library is missing: rustup target add $target"
     elif ! command -v musl-gcc >/dev/null; then
@@ -59,6 +66,7 @@ if [ $level = all ]; then
         quiet cargo build --release --locked --package hashloom-cli --target "$target"
         quiet test/proof/prove.py "target/$target/release/hashloom"
         (cd "$tree" && tools/pack.sh "target/$target/release/hashloom" "$work/packed/$name-$target")
+        cp "$tree/packaging/Dockerfile" "$work/packed/$name-$target"
         archive "$work/packed/$name-$target" "$work/dist/$name-$target.tar.gz"
     fi
     (cd "$work/dist" && "$tree/target/release/hashloom" sum --algorithm sha256 hashloom* >"$work/SHA256SUMS")

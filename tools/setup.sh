@@ -106,6 +106,7 @@ dpkg-buildpackage  dpkg-dev                   dist                          dist
 dh                debhelper                   dist                          dist
 lintian           lintian                     dist                          dist
 musl-gcc          musl-tools                  dist                          dist
+rpmbuild          rpm                         dist                          -
 unshare           util-linux                  dist                          dist
 aria2c            aria2                       clients
 mktorrent         mktorrent                   torrents
