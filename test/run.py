@@ -14,9 +14,9 @@ status: 0 if everything passed.
 
 PARTS at a time: one more than there are CPUs, as some mostly wait. The output of a part is in build/parts/NAME.log (of
 check: build/check), and is printed whole when the part ends. The last lines name what was skipped, the times and the
-parts that failed. A part that takes more than 100 minutes, or in test-all five days (LIMIT: seconds), is stopped, and
-its output ends with the commands that were running. Samples are taken by HASHLOOM_SEED: a new one for each run, which
-is printed.
+parts that failed. A part is stopped if it uses more than 100 minutes of CPU time, or in test-all five days (LIMIT:
+seconds), or none for 20 minutes (IDLE: seconds), and its output ends with the commands that were running. Samples are
+taken by HASHLOOM_SEED: a new one for each run, which is printed.
 """
 
 import collections
@@ -154,6 +154,15 @@ pkcs11 | quick all | openssl-provider | test/pkcs11_module.sh {level}
     drop-in/pkcs11/* test/pkcs11_* bench/Pkcs11.java {core}
 offered | check quick all | | test/offered.sh {level}
     *.sh *.py *.c .ci/run .github/* *Cargo.lock *Cargo.toml core/include/* fuzz/*
+# This program's own limits, on parts that never end.
+limits | check quick all | | \
+    diff <(LIMIT=1 IDLE=8 PARTS=9 test/run.py limits | grep -E '^(STOPPED|FAILED)' | sed 's/\. These.*//' | sort) \
+    <(printf '%s\n' 'FAILED: sleeps' 'FAILED: spins' 'STOPPED: sleeps: no CPU time for 8 s' \
+    'STOPPED: spins: more than 1 s of CPU time')
+    test/run.py
+sleeps | limits | | sleep 5000 & wait
+spins | limits | | (while :; do :; done) & wait
+ends | limits | | true
 # Two optimised builds of all crates and three others: about 40 minutes on two busy CPUs.
 dist | all | | make --silent dist
 fresh | all | | test/fresh.sh
@@ -246,7 +255,8 @@ def read_parts(level, changed):
 
 class Running:
     def __init__(self, part, logs):
-        self.part, self.log, self.began, self.is_stopped = part, logs / f"{part.name}.log", time.time(), False
+        self.part, self.log, self.stopped, self.cpu = part, logs / f"{part.name}.log", None, 0
+        self.began = self.looked = self.moved = time.monotonic()
         with open(self.log, "wb") as log:
             command = f'root=$PWD; . test/ccache.sh; {part.command}'
             self.process = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -258,21 +268,47 @@ class Running:
         except ProcessLookupError:
             pass
 
-    def has_ended(self, limit):
-        """Whether it has ended. Stops it after its time."""
-        seconds = time.time() - self.began
+    def cpu_time(self):
+        """Seconds of its processes, and of those that they have waited for."""
+        ticks = 0
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_bytes().rpartition(b")")[2].split()
+            except OSError: # the process has ended
+                continue
+            if int(fields[3]) == self.process.pid: # the session
+                ticks += sum(map(int, fields[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def look(self, limit, idle):
+        """Stops it after its CPU time, or if it has used none for so long that it hangs."""
+        cpu = self.cpu_time()
+        if cpu != self.cpu:
+            self.cpu, self.moved = cpu, self.looked
+        if cpu > limit:
+            why = f"more than {limit} s of CPU time"
+        elif self.looked - self.moved > idle:
+            why = f"no CPU time for {idle} s"
+        else:
+            return
+        self.stopped = self.looked
+        with open(self.log, "a", encoding="utf-8") as log:
+            log.write(f"\nSTOPPED: {self.part.name}: {why}. These were running:\n")
+            log.flush()
+            subprocess.run(["ps", "-o", "args=", "-s", str(self.process.pid)], stdout=log)
+        self.kill(signal.SIGTERM)
+
+    def has_ended(self, limit, idle):
+        """Whether it has ended. Looks at it every two seconds."""
+        now = time.monotonic()
         pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
         if pid:
-            self.process.returncode = 124 if self.is_stopped else os.waitstatus_to_exitcode(status)
-            self.seconds, self.cpu = seconds, usage.ru_utime + usage.ru_stime
-        elif seconds > limit and not self.is_stopped:
-            self.is_stopped = True
-            with open(self.log, "a", encoding="utf-8") as log:
-                log.write(f"\nSTOPPED: {self.part.name}: more than {limit} s. These were running:\n")
-                log.flush()
-                subprocess.run(["ps", "-o", "args=", "-s", str(self.process.pid)], stdout=log)
-            self.kill(signal.SIGTERM)
-        if self.is_stopped and (pid or seconds > limit + 10):
+            self.process.returncode = 124 if self.stopped else os.waitstatus_to_exitcode(status)
+            self.seconds, self.cpu = now - self.began, usage.ru_utime + usage.ru_stime
+        elif not self.stopped and now - self.looked > 2:
+            self.looked = now
+            self.look(limit, idle)
+        if self.stopped and (pid or now - self.stopped > 10):
             self.kill(signal.SIGKILL)
         return bool(pid)
 
@@ -280,6 +316,7 @@ class Running:
 def run(parts, logs, level):
     """Runs the parts, each after those that it names. Returns them as they ended."""
     limit = int(os.environ.get("LIMIT") or {"quick": 6000, "check": 4500}.get(level, 432000))
+    idle = int(os.environ.get("IDLE") or 1200)
     at_once = int(os.environ.get("PARTS") or os.cpu_count() + 1)
     waiting, running, ended = list(parts.values()), [], []
     try:
@@ -292,7 +329,7 @@ def run(parts, logs, level):
             if not running:
                 sys.exit(f"run.py: never started: {' '.join(part.name for part in waiting)}")
             time.sleep(0.05)
-            for one in [one for one in running if one.has_ended(limit)]:
+            for one in [one for one in running if one.has_ended(limit, idle)]:
                 running.remove(one)
                 ended.append(one)
                 if level != "check" or one.process.returncode != 0:
@@ -324,7 +361,8 @@ def report(ended, longer):
 
 def main():
     level, *wanted = sys.argv[1:] or ["list"]
-    if level not in ("quick", "all", "check", "fuzz", "list") or level in ("check", "list") and len(wanted) > 1:
+    levels = ("quick", "all", "check", "fuzz", "list", "limits")
+    if level not in levels or level in ("check", "list") and len(wanted) > 1:
         sys.exit(__doc__)
     os.chdir(pathlib.Path(__file__).parent.parent)
     os.environ.setdefault("HASHLOOM_SEED", str(random.randrange(1 << 15)))
@@ -357,7 +395,7 @@ def main():
         os.environ["CARGO_INCREMENTAL"] = "0" # a build from clean gains nothing from what the compiler keeps
     os.environ.update({"quick": {"PROPTEST_CASES": "32"}, "check": {"PROPTEST_CASES": "8"}}.get(level, {}))
     print(f"== Expected of this CPU: {os.environ['HASHLOOM_EXPECT'] or 'nothing'}; HASHLOOM_SEED={seed}", flush=True)
-    logs = pathlib.Path("build/check" if level == "check" else "build/parts")
+    logs = pathlib.Path("build") / {"check": "check", "limits": "limits"}.get(level, "parts")
     subprocess.run(["rm", "-rf", logs], check=True)
     logs.mkdir(parents=True)
     return report(run({name: part for name, part in parts.items() if name in needed}, logs, level), longer)
