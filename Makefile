@@ -57,9 +57,12 @@ help:
 
 build:
 	@tools/setup.sh build
-	@test -e $(HASHLOOM) || echo 'make: building the program, once: about three minutes of CPU time'
+	@test -e $(HASHLOOM) || echo 'make: building the program, once: about seven minutes of CPU time'
 	cargo build --release --locked --package hashloom-cli
 	@$(MAKE) --no-print-directory share
+	@# Not for make demo and others that build first.
+	@$(if $(filter 0build,$(MAKELEVEL)$(MAKECMDGOALS)),printf '%s\n' 'Next: $(HASHLOOM) sum FILE...' \
+	    '      sudo make install      into $(PREFIX) (or make install PREFIX=$$HOME/.local)' '      make demo',:)
 
 # Needs the built program.
 share:

@@ -85,6 +85,9 @@ show 1 'hashloom torrent verify torrents/*.torrent --data books'
 
 cd "$root"
 title 'The race: SHA-1 of a 485 MiB image in pieces of 256 KiB, one CPU, all in memory'
+[ -e build/bench/image-485M.bin ] ||
+    printf '(First the image is made, of random bytes: build/bench/image-485M.bin, which stays for the next race.)\n'
+printf '(Each program then reads the image five times; the table comes at the end.)\n'
 bench/torrents.py "$program" image --rounds 5 --dir build/bench
 
 title 'Go: 4,096 messages of 1 KiB, one CPU, crypto/sha256 beside hashloom'
