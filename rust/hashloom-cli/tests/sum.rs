@@ -392,6 +392,64 @@ fn interrupted_there_are_whole_lines_only() {
     assert_eq!((status(&output), String::from_utf8(lines).unwrap(), stderr(&output)), (130, expected, ""));
 }
 
+/// Each pipe is opened for writing when the line of the one before has come. The last is never written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_line_comes_as_soon_as_its_file_ends() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::CommandExt;
+
+    let folder = folder(&["a", "b", "c"]);
+    let names = ["a", "one", "b", "two", "c", "last"];
+    ["one", "two", "last"].iter().for_each(|name| make_fifo(folder.path().join(name)));
+    let list = names.map(|name| format!("{}  {name}\n", sha256(name))).concat();
+    fs::write(folder.path().join("list"), list).unwrap();
+    let sum = |name: &str| format!("{}  {name}\n", sha256(name));
+    let json = |name: &str| {
+        let (sha1, sha256) = (sha1(name), sha256(name));
+        format!(
+            "{{\"path\":\"{name}\",\"length\":{},\"digests\":{{\"sha1\":\"{sha1}\",\"sha256\":\"{sha256}\"}}}}\n",
+            name.len()
+        )
+    };
+    type Line<'a> = &'a dyn Fn(&str) -> String;
+    let cases: [(&str, &[&str], Line<'_>); 6] = [
+        ("hashloom", &["sum", "--threads", "1"], &sum),
+        ("hashloom", &["sum", "--threads", "5"], &sum),
+        ("hashloom", &["sum", "--rate", "1G", "--threads", "2"], &sum),
+        ("hashloom", &["sum", "--json", "-a", "sha1,sha256"], &json),
+        ("hashloom", &["check", "list"], &|name| format!("{name}: OK\n")),
+        ("sha256sum", &[], &sum),
+    ];
+    for (program, arguments, line) in cases {
+        let files: &[&str] = if arguments.contains(&"list") { &[] } else { &names };
+        let mut command = hashloom();
+        command.arg0(program).current_dir(&folder).args(arguments).args(files).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (told, lines) = std::sync::mpsc::channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let reader = std::thread::spawn(move || output.lines().for_each(|line| drop(told.send(line.unwrap() + "\n"))));
+        for name in &names[..5] {
+            if ["one", "two"].contains(name) {
+                // Opened when the program has it open.
+                fs::write(folder.path().join(name), name).unwrap();
+            }
+            // Nobody waits for ever for a line that is late.
+            let found = lines.recv_timeout(std::time::Duration::from_secs(60));
+            if found.as_ref() != Ok(&line(name)) {
+                child.kill().unwrap();
+                panic!("{program} {arguments:?}: {name}: {found:?}");
+            }
+        }
+        // Signals are caught, and the program still ends by them.
+        let killed = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        assert_eq!(status(&child.wait_with_output().unwrap()), 128 + 15, "{program} {arguments:?}");
+        reader.join().unwrap();
+        assert!(lines.recv().is_err());
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn one_signal_ends_what_waits_for_a_pipe() {

@@ -203,6 +203,25 @@ fn pipes_of_one_writer_are_read_in_order() {
     }
 }
 
+/// Side by side, all files would be drawn before the first ends.
+#[test]
+fn under_a_limit_the_first_file_is_read_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..12).map(|i| folder.path().join(format!("{i}"))).collect();
+    paths.iter().for_each(|path| fs::write(path, bytes(4 * CHUNK, 1)).unwrap());
+    for nthreads in [1, 4] {
+        let ndrawn = AtomicUsize::new(0);
+        let requests = paths.iter().map(|path| Request::digest(path, Sha256)).inspect(|_| {
+            ndrawn.fetch_add(1, Ordering::Relaxed);
+        });
+        let mut first = None;
+        let options = Options::new().threads(nthreads).rate(8 << 20);
+        let summary = hash_files(requests, &options, |_, _| _ = first.get_or_insert(ndrawn.load(Ordering::Relaxed)));
+        assert_eq!(summary.nfiles, 12);
+        assert!(first < Some(12), "{nthreads} threads: {first:?}");
+    }
+}
+
 #[test]
 fn macs_are_those_of_the_whole_messages() {
     let folder = tempfile::tempdir().unwrap();

@@ -65,6 +65,7 @@ fn run_with<T: Send>(
         disks,
         trees: Trees::default(),
         nwaiting: AtomicUsize::new(0),
+        nopen: Mutex::new(0),
         results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
@@ -95,6 +96,8 @@ struct Run<'a, T, I, F> {
     trees: Trees,
     /// Number of threads without work.
     nwaiting: AtomicUsize,
+    /// Under a limit on the bytes read in a second, the number of files that the threads have open, or may open now.
+    nopen: Mutex<usize>,
     results: Mutex<Results<T, F>>,
     /// Number of results handed out.
     handed_out: AtomicU64,
@@ -154,7 +157,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                     continue;
                 }
             }
-            let most = self.lanes_max.saturating_sub(nopen).min(room(places));
+            let most = self.reserve(own, lanes, self.lanes_max.saturating_sub(nopen).min(room(places)));
             if most == 0 {
                 break;
             }
@@ -169,6 +172,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
             }
             self.begin(drawn, own, places, lanes);
         }
+        self.reserve(own, lanes, 0);
         self.disks.park(&mut own.gathered);
     }
 
@@ -183,8 +187,9 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 *lanes = std::mem::take(&mut supply.given);
                 break false;
             }
-            let may_draw = supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX;
-            if self.disks.has_some() || !supply.exhausted && may_draw && self.disks.has_room() {
+            let may_open = self.options.width().is_none_or(|width| *lock(&self.nopen) < width);
+            let may_draw = supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX && may_open;
+            if self.disks.has_some(may_open) || !supply.exhausted && may_draw && self.disks.has_room() {
                 break false;
             }
             let is_busy = self.disks.is_busy();
@@ -257,6 +262,19 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         supply.next += drawn.len() as u64;
         supply.exhausted = drawn.len() < most;
         drawn
+    }
+
+    /// Counts the files that this thread has open, and `most` that it is to open, or as many of these as a limit on the
+    /// bytes read in a second leaves. Returns their number.
+    fn reserve(&self, own: &mut Worker<T>, lanes: &[Lane<T>], most: usize) -> usize {
+        let Some(width) = self.options.width() else { return most };
+        let count = lanes.iter().filter(|lane| !lane.has_ended() && !lane.is_stream()).count();
+        let mut nopen = lock(&self.nopen);
+        *nopen -= own.nopen;
+        let most = most.min(width.saturating_sub(*nopen + count));
+        own.nopen = count + most;
+        *nopen += own.nopen;
+        most
     }
 
     /// Draws requests and gathers those for disks that seek, until enough are gathered or others are drawn, at most
@@ -445,6 +463,8 @@ struct Worker<T> {
     /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
     nbatches: u64,
+    /// Number of this thread's files among those that [`Run::nopen`] counts.
+    nopen: usize,
     /// Requests to park.
     gathered: Vec<ToPark<T>>,
     /// Empty until a subtree is read.
@@ -453,7 +473,7 @@ struct Worker<T> {
 
 impl<T> Default for Worker<T> {
     fn default() -> Worker<T> {
-        Worker { ring: None, nbatches: 0, gathered: Vec::new(), subtree: Vec::new() }
+        Worker { ring: None, nbatches: 0, nopen: 0, gathered: Vec::new(), subtree: Vec::new() }
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) trait Message: Sized {
     }
 
     /// The next chunk, from byte `at` of the message on, and what comes after it. A chunk is less than a whole one only
-    /// if the message ends, or the pool stops.
+    /// if the message ends, is a stream that has no more bytes yet, or the pool stops.
     fn read(&mut self, at: u64, own: &mut Self::Own, places: &mut Places, pool: &Pool)
     -> (Chunk, State<Self::Failure>);
 

@@ -37,6 +37,8 @@ pub(crate) struct Places {
     /// Whether there is no other message: in this round, and in any.
     is_alone: bool,
     is_single: bool,
+    /// Whether nothing can be hashed in this round until a stream has bytes.
+    is_idle: bool,
 }
 
 impl Places {
@@ -44,7 +46,16 @@ impl Places {
     pub(crate) fn new(count: usize, chunk_nbytes: usize) -> Option<Places> {
         let bytes = zeros(count * stride(chunk_nbytes) + 64)?;
         let start = bytes.as_ptr().align_offset(64).min(64);
-        Some(Places { bytes, start, chunk_nbytes, ntaken: 0, nbytes: 0, is_alone: false, is_single: count == 1 })
+        Some(Places {
+            bytes,
+            start,
+            chunk_nbytes,
+            ntaken: 0,
+            nbytes: 0,
+            is_alone: false,
+            is_single: count == 1,
+            is_idle: false,
+        })
     }
 
     /// Length of a place.
@@ -54,7 +65,17 @@ impl Places {
 
     /// Begins a round, of one message that is alone or of others.
     pub(crate) fn clear(&mut self, is_alone: bool) {
-        (self.ntaken, self.nbytes, self.is_alone) = (0, 0, is_alone);
+        (self.ntaken, self.nbytes, self.is_alone, self.is_idle) = (0, 0, is_alone, false);
+    }
+
+    /// From now on a stream may wait for its bytes: there is nothing else to do.
+    pub(crate) fn idle(&mut self) {
+        self.is_idle = true;
+    }
+
+    /// Whether a stream may wait for its bytes.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.is_idle
     }
 
     /// Number of places taken in this round.

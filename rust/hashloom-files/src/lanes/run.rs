@@ -63,10 +63,12 @@ fn work<C: Client>(client: &C, pool: &Pool, mut places: Places, start_readers: &
         places.clear(lanes.len() == 1);
         let nchanges = client.readers().nchanges();
         let stream = lanes.iter().position(Lane::is_stream);
-        for (index, lane) in lanes.iter_mut().enumerate() {
-            if !lane.is_stream() || stream == Some(index) {
-                lane.read(&mut own, &mut places, pool);
+        lanes.iter_mut().filter(|lane| !lane.is_stream()).for_each(|lane| lane.read(&mut own, &mut places, pool));
+        if let Some(stream) = stream {
+            if lanes.iter().all(|lane| lane.is_stream() || lane.is_waiting()) {
+                places.idle();
             }
+            lanes[stream].read(&mut own, &mut places, pool);
         }
         client.take(&mut own, &mut places, &mut lanes);
         if client.readers().is_used() {

@@ -51,9 +51,11 @@ impl Kind {
 }
 
 impl Device {
-    /// Devices for tests: a hard disk, and one that hides what it is.
+    /// Devices for tests: a hard disk, an SSD, and one that hides what it is.
     #[cfg(all(test, unix))]
     pub(crate) const DISK: Device = Device { number: 0, kind: Kind::Disk };
+    #[cfg(all(test, unix))]
+    pub(crate) const FLASH: Device = Device { number: 2, kind: Kind::Parallel };
     #[cfg(test)]
     pub(crate) const HIDDEN: Device = Device { number: 1, kind: Kind::Unknown };
 

@@ -18,7 +18,7 @@
 //! freed nor used again.
 //!
 //! A pipe would keep all other files of its batch waiting, and its writer may wait for one of them to be read. A request
-//! that takes longer than [`PATIENCE`], or than the pool goes on, is therefore cancelled, which takes no byte from a
+//! that keeps it waiting for [`PATIENCE`], or longer than the pool goes on, is therefore cancelled, which takes no byte from a
 //! pipe, and left to plain calls. A pipe is also opened before it has a writer, and then seems to be at its end: the
 //! caller looks again if the first read finds nothing.
 
@@ -252,7 +252,7 @@ mod os {
                     Err(code) => return Err(Lost(code.unwrap_or(libc::EIO))),
                 }
                 for completion in self.ring.completion() {
-                    nleft -= 1;
+                    (nleft, since) = (nleft - 1, None);
                     // Results of cancellations have no slot.
                     if let Some(result) = results.get_mut(completion.user_data() as usize) {
                         *result = completion.result();
@@ -316,9 +316,10 @@ pub(crate) use os::Ring;
 use crate::read::evidence::Before;
 use crate::read::stamp::Verdict;
 
-/// How long a batch waits for a request: longer than any healthy disk takes.
+/// How long a batch waits after the last request that was done: most disks take less for the next one. What takes longer
+/// is read by plain calls, while the files that are done are handed out.
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// How long it then waits for the cancelled requests. Later the ring is lost, and all is read by plain calls.
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]

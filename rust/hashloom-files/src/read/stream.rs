@@ -46,12 +46,13 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Waits a short while for data or for the end. A pipe that no writer has opened yet is not at its end, though a read
-/// would say so.
+/// Whether there is data, or the end; if not, this `may_wait` a short while. A pipe that no writer has opened yet is not
+/// at its end, though a read would say so.
 #[cfg(unix)]
-pub fn is_ready(stream: impl std::os::fd::AsFd) -> bool {
+pub fn is_ready(stream: impl std::os::fd::AsFd, may_wait: bool) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let look = Timespec { tv_sec: 0, tv_nsec: crate::run::pool::LOOK.as_nanos() as _ };
+    let look = if may_wait { crate::run::pool::LOOK.as_nanos() } else { 0 };
+    let look = Timespec { tv_sec: 0, tv_nsec: look as _ };
     // If polling fails, reading reports the error.
     match poll(&mut [PollFd::new(&stream, PollFlags::IN)], Some(&look)) {
         Ok(0) | Err(rustix::io::Errno::INTR) => false,
@@ -61,7 +62,7 @@ pub fn is_ready(stream: impl std::os::fd::AsFd) -> bool {
 
 /// This system does not tell; a read waits.
 #[cfg(not(unix))]
-pub fn is_ready<S>(_stream: S) -> bool {
+pub fn is_ready<S>(_stream: S, _may_wait: bool) -> bool {
     true
 }
 
@@ -80,7 +81,7 @@ pub struct Patient(pub Arc<File>);
 impl Read for Patient {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let interrupted = io::ErrorKind::Interrupted;
-        if !is_ready(&*self.0) {
+        if !is_ready(&*self.0, true) {
             return Err(interrupted.into());
         }
         match (&*self.0).read(into) {

@@ -255,6 +255,11 @@ impl Options {
         }
     }
 
+    /// Largest number of files that should be open side by side under the limit, if there is one.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.rate.as_ref().map(|rate| rate.width())
+    }
+
     /// Whether there is a limit on the bytes read in a second.
     pub fn is_limited(&self) -> bool {
         self.rate.is_some()

@@ -7,7 +7,8 @@
 //! file on such a disk is found not to be in memory, requests are looked at before their files are opened. Those for
 //! such a disk are parked, many at a time. [Readers] open them in the order of the inodes, which is about that of the
 //! places on the disk, and read ahead of the threads that hash: short files whole, a long one in parts, which several
-//! readers may read. A thread takes the files whose bytes have come.
+//! readers may read. Where it costs little, they open them in the order of the requests, in which results are handed out.
+//! A thread takes the files whose bytes have come.
 //!
 //! What readers cannot read whole is left to the threads, which find out why: a file that fails or is no regular file
 //! any more is begun again by a thread, and the rest of a long file is read by its lane.
@@ -42,6 +43,12 @@ const PARKED_MAX: usize = 1 << 14;
 
 /// The time for which requests are gathered before the readers get them, so that many are sorted.
 const GATHERING: Duration = Duration::from_millis(50);
+
+/// Length from which a file may be anywhere on a disk: moving the heads takes less than a tenth of the time of reading.
+const FAR_NBYTES: u64 = 16 << 20;
+
+/// Once in this time a shorter file may be anywhere, too.
+const TURN: Duration = Duration::from_secs(1);
 
 /// Largest number of files that a reader opens at once on a device that hides what it is: see [`Device::part_nbytes`].
 const FEW: usize = 8;
@@ -83,6 +90,8 @@ pub(super) struct Parked<T> {
     requests: BTreeMap<(u64, u64), (u64, Request<T>)>,
     /// The inode and number of the request that was taken last.
     last: (u64, u64),
+    /// The time at which the earliest request was taken last.
+    turned: Instant,
     /// Long files that were begun.
     long: VecDeque<Long>,
     /// Whether a reader opens a file that is probably long. The others wait, as they are to read on in it.
@@ -213,6 +222,8 @@ impl<T: Send> Disks<T> {
             let parked = self.readers.change(device, |parked| {
                 while let Some(ToPark { inode, nbytes, number, request, .. }) = found.next_if(|it| it.device == device)
                 {
+                    // Where heads need not move, files come in the order of the requests.
+                    let inode = if device.seeks() { inode } else { 0 };
                     parked.requests.insert((inode, number), (nbytes, request));
                 }
             });
@@ -226,13 +237,14 @@ impl<T: Send> Disks<T> {
         }
     }
 
-    /// Whether a thread would get something from [`Disks::take`], [`Disks::take_single`] or [`Disks::take_left`].
-    pub(super) fn has_some(&self) -> bool {
+    /// Whether a thread would get something from [`Disks::take`] or, if it may open more files, from
+    /// [`Disks::take_single`] or [`Disks::take_left`].
+    pub(super) fn has_some(&self, may_open: bool) -> bool {
         let is_watched = self.are_watched();
         self.is_busy()
             && (!lock(&self.fetched).is_empty()
-                || !lock(&self.single).is_empty()
-                || self.readers.any(|parked| parked.is_left(is_watched)))
+                || may_open
+                    && (!lock(&self.single).is_empty() || self.readers.any(|parked| parked.is_left(is_watched))))
     }
 
     /// Whether requests wait for their disks.
@@ -396,7 +408,7 @@ impl<T> Default for Parked<T> {
     fn default() -> Parked<T> {
         let (requests, long) = (BTreeMap::new(), VecDeque::new());
         let open_max = (open_max() / nreaders().max(1)).clamp(1, SHORT_MAX);
-        Parked { requests, last: (0, 0), long, is_opening: false, open_max, is_given_up: false }
+        Parked { requests, last: (0, 0), turned: Instant::now(), long, is_opening: false, open_max, is_given_up: false }
     }
 }
 
@@ -408,7 +420,7 @@ impl<T: Send> Queue for Parked<T> {
     }
 
     fn next(&mut self, device: Device, buffer: Buffer) -> Option<Task<T>> {
-        if let Some(long) = self.long.iter_mut().find(|long| long.goes_on()) {
+        if let Some(long) = self.long.iter_mut().filter(|long| long.goes_on()).min_by_key(|long| long.number) {
             let range = long.next..long.nbytes.min(long.next + device.part_nbytes());
             long.next = range.end;
             let number = (long.number, long.tasks.begin(range.end));
@@ -417,6 +429,7 @@ impl<T: Send> Queue for Parked<T> {
         let mut room = device.part_nbytes();
         let most = if device.takes_many() { self.open_max } else { self.open_max.min(FEW) };
         let mut requests = Vec::new();
+        self.take_turn(device);
         while requests.len() < most {
             let next = self.requests.range(self.last..).next().or_else(|| self.requests.first_key_value());
             let Some((&key, &(nbytes, _))) = next else { break };
@@ -459,6 +472,18 @@ impl Long {
 }
 
 impl<T> Parked<T> {
+    /// Has the earliest request come next if that costs little: its result is the one that is waited for.
+    fn take_turn(&mut self, device: Device) {
+        let earliest = match device.seeks() {
+            true => self.requests.iter().min_by_key(|((_, number), _)| *number),
+            false => self.requests.iter().next(),
+        };
+        let Some((&key, &(nbytes, _))) = earliest else { return };
+        if !device.seeks() || nbytes >= FAR_NBYTES || self.turned.elapsed() >= TURN {
+            (self.last, self.turned) = (key, Instant::now());
+        }
+    }
+
     /// Notes that a part of a long file was read, or is left to its lane.
     fn finish(&mut self, number: u64, task: u64) {
         // After the end nobody looks any more.
@@ -550,6 +575,12 @@ mod tests {
         assert!(files.is_waiting());
         assert_eq!((begun(&mut files), begun(&mut files)), (vec![2, 0, 1, 3], vec![]));
         assert!(!files.is_waiting());
+        // Once in a while, or if its file is very long, the earliest comes first.
+        let mut files = parked(&[(30, 9), (10, SHORT_NBYTES), (40, SHORT_NBYTES)]);
+        files.turned -= TURN;
+        assert_eq!([begun(&mut files), begun(&mut files), begun(&mut files)], [[0], [2], [1]]);
+        let mut files = parked(&[(30, FAR_NBYTES), (20, FAR_NBYTES), (10, SHORT_NBYTES)]);
+        assert_eq!([begun(&mut files), begun(&mut files), begun(&mut files)], [[0], [1], [2]]);
         let mut files = parked(&[(1, 9), (2, SHORT_NBYTES), (3, 9), (4, PART_NBYTES + 1), (5, 9)]);
         assert_eq!([begun(&mut files), begun(&mut files), begun(&mut files), begun(&mut files)], [[0], [1], [2], [3]]);
         assert!(!files.is_waiting(), "others are to read on in a long file");
@@ -575,9 +606,9 @@ mod tests {
         disks.readers.change(Device::DISK, |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
         disks.nheld.store(3, Ordering::Relaxed);
         let numbers = |most| disks.take_left(most).into_iter().map(|(number, _)| number).collect::<Vec<_>>();
-        assert!(disks.has_some());
+        assert!(disks.has_some(true));
         assert_eq!((numbers(2), numbers(2), numbers(2)), (vec![1, 0], vec![2], vec![]));
-        assert!(!disks.is_busy() && !disks.has_some());
+        assert!(!disks.is_busy() && !disks.has_some(true));
     }
 
     #[test]
@@ -593,15 +624,27 @@ mod tests {
         assert!(disks.look(2, request("/")).is_err());
         let mut gathered = vec![disks.look(3, request(name)).ok().unwrap()];
         disks.park(&mut gathered);
-        assert!(disks.is_busy() && gathered.is_empty() && !disks.has_some());
+        assert!(disks.is_busy() && gathered.is_empty() && !disks.has_some(true));
+        // Where no heads move, the order is that of the requests.
+        let to_park = |number, inode| {
+            let (device, request) = (Device::FLASH, request(name));
+            ToPark { device, inode, nbytes: 9, number, request }
+        };
+        disks.park(&mut vec![to_park(7, 1), to_park(6, 2)]);
+        let mut keys = Vec::new();
+        disks.readers.any(|parked| {
+            keys.extend(parked.requests.keys().copied());
+            false
+        });
+        assert_eq!(keys[1..], [(0, 6), (0, 7)]);
         disks.readers.end();
-        assert!(disks.has_some(), "without readers the threads read");
+        assert!(disks.has_some(true), "without readers the threads read");
         gathered.push(disks.look(4, request(name)).ok().unwrap());
         disks.park(&mut gathered);
         assert!(!disks.are_watched());
         // A request that no reader had is taken apart from a request that a reader has left.
         assert!(disks.take_single().is_some() && disks.take_single().is_none());
-        assert_eq!(disks.take_left(9).len(), 1);
+        assert_eq!(disks.take_left(9).len(), 3);
         assert!(!disks.is_busy());
     }
 

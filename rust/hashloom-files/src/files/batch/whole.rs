@@ -112,6 +112,7 @@ impl<T> Message for Whole<T> {
         }
         // At the end, one byte more tells that there is none.
         let wanted = if pool.is_limited() { 0 } else { end.saturating_sub(at).saturating_add(1) };
+        let may_wait = places.is_idle();
         let (start, row) = places.next_long(wanted);
         let row_nbytes = row.len().min(most);
         let row = &mut row[..row_nbytes];
@@ -124,11 +125,9 @@ impl<T> Message for Whole<T> {
         let mut filled = 0;
         let mut end = None;
         while filled < row.len() && end.is_none() {
-            if self.is_stream && pool.must_stop() {
+            // What has come is hashed, and files that have ended are handed out, before the thread waits for more.
+            if self.is_stream && (pool.must_stop() || !self.input.is_ready(may_wait && filled == 0)) {
                 break;
-            }
-            if self.is_stream && !self.input.is_ready() {
-                continue;
             }
             let offset = at + filled as u64;
             match self.read_once(&mut row[filled..], offset) {
@@ -384,11 +383,11 @@ impl<T> Lane<T> {
 }
 
 impl Input {
-    /// Whether a read would not wait, as far as a short wait can tell.
-    fn is_ready(&self) -> bool {
+    /// Whether a read would not wait. If it would, this may wait for a short while.
+    fn is_ready(&self, may_wait: bool) -> bool {
         match self {
-            Input::File(file) => stream::is_ready(&**file),
-            Input::Stdin(stdin) => stream::is_ready(stdin),
+            Input::File(file) => stream::is_ready(&**file, may_wait),
+            Input::Stdin(stdin) => stream::is_ready(stdin, may_wait),
             Input::Nothing | Input::Read(..) | Input::Own => true,
         }
     }
