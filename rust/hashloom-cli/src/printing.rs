@@ -8,7 +8,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hashloom_files::run::{Cancel, join};
 
@@ -32,6 +32,8 @@ struct State {
     lines: Vec<u8>,
     lost: Lost,
     is_over: bool,
+    /// The time at which the present part of the work began.
+    begun: Instant,
 }
 
 /// Output that could not be written.
@@ -45,7 +47,8 @@ pub struct Lost {
 
 impl<'a> Console<'a> {
     pub fn new(program: &'a [u8], stop: &'a Cancel, bar: Option<&'a Bar>) -> Console<'a> {
-        let state = State { lines: Vec::with_capacity(2 * Lines::FULL_NBYTES), lost: Lost::default(), is_over: false };
+        let lines = Vec::with_capacity(2 * Lines::FULL_NBYTES);
+        let state = State { lines, lost: Lost::default(), is_over: false, begun: Instant::now() };
         // A bar and lines on one terminal must take turns.
         let bar = bar.filter(|bar| bar.is_shown());
         Console { program, stop, bar, state: Mutex::new(state), changed: Condvar::new() }
@@ -86,9 +89,15 @@ impl<'a> Console<'a> {
 
     /// Begins a part of the work, which counts its bytes from 0: the bar goes on from where it is.
     pub fn begin_part(&self) {
+        self.lock().begun = Instant::now();
         if let Some(bar) = self.bar {
             bar.begin_part();
         }
+    }
+
+    /// The time since the present part of the work began.
+    pub fn elapsed(&self) -> Duration {
+        self.lock().begun.elapsed()
     }
 
     /// Writes a message to standard error, after all lines printed so far.

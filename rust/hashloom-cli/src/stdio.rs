@@ -122,22 +122,27 @@ pub fn write_lines(lines: &[u8], end: u8) -> io::Result<()> {
 }
 
 /// The number of bytes that one write to standard output may have.
-#[cfg(unix)]
 fn write_max_nbytes() -> usize {
-    use rustix::fs::{FileType, fstat};
-    static IS_PIPE: OnceLock<bool> = OnceLock::new();
-    let is_pipe = *IS_PIPE.get_or_init(|| {
-        fstat(rustix::stdio::stdout()).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
-    });
-    match is_pipe {
+    match is_stdout_pipe() {
+        #[cfg(unix)]
         true => rustix::pipe::PIPE_BUF,
-        false => usize::MAX,
+        _ => usize::MAX,
     }
 }
 
+/// Whether standard output is a pipe.
+#[cfg(unix)]
+pub fn is_stdout_pipe() -> bool {
+    use rustix::fs::{FileType, fstat};
+    static IS_PIPE: OnceLock<bool> = OnceLock::new();
+    *IS_PIPE.get_or_init(|| {
+        fstat(rustix::stdio::stdout()).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
+    })
+}
+
 #[cfg(not(unix))]
-fn write_max_nbytes() -> usize {
-    usize::MAX
+pub fn is_stdout_pipe() -> bool {
+    false
 }
 
 /// Begins the program: any use of a closed one of the three fails from now on, also by a name such as /dev/stdin.

@@ -13,7 +13,7 @@ use hashloom_files::Stamp;
 use hashloom_files::paths::to_path;
 use hashloom_files::run::HeldBack;
 use hashloom_files::state::State;
-use hashloom_files::walk::Filter;
+use hashloom_files::walk::{Filter, Walk};
 use hashloom_list::manifest::{Found, Reader, Scan, Scanned, Totals, Writer};
 
 use super::signature::{self, Signer, Trusted};
@@ -331,6 +331,13 @@ struct Without {
     file: Option<Stamp>,
 }
 
+/// Returns the total length of the files that the filter wants now.
+fn total_nbytes(folder: &Path, filter: &Filter) -> u64 {
+    let files = Walk::new(folder).filter(filter.clone()).files().flatten();
+    let lengths = files.filter_map(|path| path.symlink_metadata().ok()).map(|metadata| metadata.len());
+    lengths.filter(|&nbytes| filter.wants_length(nbytes)).sum()
+}
+
 /// The totals of the scan, and the cause that held it back.
 type Read = (Scanned, Option<HeldBack>);
 
@@ -347,6 +354,10 @@ fn write<W: io::Write + Send>(
     failed: &(dyn Fn(io::Error) -> String + Sync),
 ) -> Result<Written<W>, String> {
     let bar = Bar::of_bytes(arguments.quiet);
+    bar.set_total_later({
+        let (folder, filter) = (arguments.folder.clone(), chosen.filter.clone());
+        move || Some(total_nbytes(&folder, &filter))
+    });
     let task = Scan::new(&arguments.folder).algorithms(chosen.algorithms).filter(chosen.filter.clone());
     let task = without.paths.into_iter().fold(task, Scan::leave_out);
     let task = without.file.into_iter().fold(task, Scan::leave_out_file);

@@ -159,7 +159,7 @@ impl Audit<'_> {
             let summary = Summary { counts: json, changed, not_covered: nnot_covered, bytes };
             self.console.print(|lines| json_line(lines, &summary));
         } else if !self.rules.status {
-            summarize(self.console, 0, 0, counts);
+            summarize(self.console, self.rules, 0, 0, counts);
         }
         if counts.nunstable > 0 {
             return End::Unstable;

@@ -35,7 +35,7 @@ use crate::output::Identity;
 use crate::printing::Console;
 use crate::quote::{for_terminal, quoted};
 use crate::text::reason;
-use crate::units::plural;
+use crate::units::{duration, plural, size};
 
 /// The lines to print, and the outcomes that count as failures.
 #[derive(Debug, Clone, Copy, Default)]
@@ -308,7 +308,7 @@ impl Checker<'_> {
             let summary = Summary { list: Named::new("list", list_name), counts: json, bytes: nbytes, bad_lines: nbad };
             console.print(|lines| json_line(lines, &summary));
         } else if !rules.status {
-            summarize(console, nbad, nunverified, &counts);
+            summarize(console, rules, nbad, nunverified, &counts);
             let may_be_another = self.guesses && ntagged == 0 && counts.nmatched == 0 && !lists_itself;
             let hint = |algorithm| hint(algorithm, (!is_stdin).then_some(list_name));
             if let Some(hint) = counts.mismatched.filter(|_| may_be_another).and_then(hint) {
@@ -471,7 +471,7 @@ impl Verdict {
     }
 }
 
-pub(super) fn summarize(console: &Console<'_>, nbad: u64, nunverified: u64, counts: &Counts) {
+pub(super) fn summarize(console: &Console<'_>, rules: Rules, nbad: u64, nunverified: u64, counts: &Counts) {
     let warn = |count: u64, text: String| {
         if count > 0 {
             console.message(format!("WARNING: {text}").as_bytes());
@@ -484,6 +484,19 @@ pub(super) fn summarize(console: &Console<'_>, nbad: u64, nunverified: u64, coun
     warn(counts.nunread, format!("{} could not be read", plural(counts.nunread, "listed file")));
     warn(counts.nunstable, format!("{} changed each time that it was read", plural(counts.nunstable, "listed file")));
     warn(counts.nmismatched, format!("{} did NOT match", plural(counts.nmismatched, "computed checksum")));
+    // Whoever watches many lines wants their number. In a file or a pipe, the output is that of `sha256sum --check`.
+    let nfiles = counts.nmatched + counts.nmismatched + counts.nunread + counts.nunstable;
+    if rules.lenient && !rules.quiet && nfiles > 1 && io::stderr().is_terminal() {
+        let parts = [
+            (counts.nmismatched, "FAILED"),
+            (counts.nunread, "not read"),
+            (counts.nunstable, "UNSTABLE"),
+            (nunverified, "not verified"),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}"));
+        let (parts, nbytes, time) = (parts.collect::<String>(), size(counts.nbytes), duration(console.elapsed()));
+        console.message(format!("{} OK{parts}: {nbytes} in {time}", counts.nmatched).as_bytes());
+    }
 }
 
 /// The cure for a list without tags: its digests may be of another algorithm than their length tells. `None` if no other
