@@ -165,7 +165,7 @@ impl<'a> Printer<'a> {
             return Ok(());
         }
         let line = summary(counts, done);
-        said(writeln!(self.out, "{line}").and_then(|()| self.out.flush()))
+        said(writeln!(self.out, "{}", style::fitted(&line)).and_then(|()| self.out.flush()))
     }
 
     fn json(&self, difference: &Difference, error: Option<&str>) -> Result<String, String> {

@@ -310,17 +310,17 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Read, el
     }
     writeln!(out, "{}: {}, {}", display(file), parts.join(", "), size(totals.nbytes))?;
     let speed = rate(done.nbytes, elapsed).map_or(String::new(), |rate| format!(", {rate}"));
-    write!(out, "read {} in {}{speed}{}", size(done.nbytes), duration(elapsed), by(*held_back))?;
+    let mut line = format!("read {} in {}{speed}{}", size(done.nbytes), duration(elapsed), by(*held_back));
     if done.nresumed > 0 {
-        write!(out, "; {} taken over from the interrupted run", plural(done.nresumed, "file"))?;
+        line += &format!("; {} taken over from the interrupted run", plural(done.nresumed, "file"));
     }
     if done.nold > 0 {
-        write!(out, "; {} taken over from OLD, by length and time alone", plural(done.nold, "file"))?;
+        line += &format!("; {} taken over from OLD, by length and time alone", plural(done.nold, "file"));
     }
     if done.nothers > 0 {
-        write!(out, "; {} left out that are neither file, link nor folder", done.nothers)?;
+        line += &format!("; {} left out that are neither file, link nor folder", done.nothers);
     }
-    writeln!(out)
+    writeln!(out, "{}", style::fitted(&line))
 }
 
 /// The output, which is no part of the manifest.

@@ -632,9 +632,10 @@ fn print(
         writeln!(out, "  like       {}, all pieces compared; {hash}", display(like))?;
     }
     tree(out, plan)?;
-    write!(out, "  {}    {}", style::good("written"), display(&task.output))?;
-    write!(out, ", {} in {}", size(created.bytes.len() as u64), duration(elapsed))?;
-    writeln!(out, "{}", read_at(created.nbytes_read, elapsed, held_back))
+    let (nbytes, speed) = (size(created.bytes.len() as u64), read_at(created.nbytes_read, elapsed, held_back));
+    let line =
+        format!("  {}    {}, {nbytes} in {}{speed}", style::good("written"), display(&task.output), duration(elapsed));
+    writeln!(out, "{}", style::fitted(&line))
 }
 
 /// Number of lines of the tree of files.

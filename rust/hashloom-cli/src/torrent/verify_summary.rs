@@ -100,18 +100,17 @@ pub fn verdict(
             writeln!(out, "  {name}  {count:>width$} {noun}  {:>10}  {:>6}", size(nbytes), percent(nbytes, total))?;
         }
     }
-    writeln!(out)?;
-    let verdict = word(report, exact).bold();
-    write!(out, "{verdict}: ")?;
+    let mut line = Vec::new();
+    write!(line, "{}: ", word(report, exact).bold())?;
     match report.is_of_all() {
-        true => write!(out, "{} of {}", report.have(), plural(report.pieces.len() as u64, "piece"))?,
-        false => checked(out, report)?,
+        true => write!(line, "{} of {}", report.have(), plural(report.pieces.len() as u64, "piece"))?,
+        false => checked(&mut line, report)?,
     }
-    write!(out, ", {} ({})", size(have), percent(have, total))?;
-    long(out, report)?;
-    write!(out, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed, held_back))?;
-    taken_over(out, report)?;
-    writeln!(out)
+    write!(line, ", {} ({})", size(have), percent(have, total))?;
+    long(&mut line, report)?;
+    write!(line, " in {}{}", duration(report.elapsed), read_at(report.nbytes_read, report.elapsed, held_back))?;
+    taken_over(&mut line, report)?;
+    writeln!(out, "\n{}", style::fitted(&String::from_utf8_lossy(&line)))
 }
 
 /// Writes the number of pieces that an earlier run has checked, if there are any.
@@ -245,23 +244,25 @@ pub fn total(
 ) -> io::Result<()> {
     let torrents = plural(count, "torrent");
     let are = |some: u64| if some == 1 { "is" } else { "are" };
+    let mut line = Vec::new();
     match count - complete {
-        0 if in_part > 0 => write!(out, "\n{}: {complete} of {torrents}", style::good("part right").bold())?,
-        0 => write!(out, "\n{}: {complete} of {torrents}", style::good("complete").bold())?,
+        0 if in_part > 0 => write!(line, "{}: {complete} of {torrents}", style::good("part right").bold())?,
+        0 => write!(line, "{}: {complete} of {torrents}", style::good("complete").bold())?,
         _ if interrupted => {
             let verdict = style::bad("interrupted").bold();
-            write!(out, "\n{verdict}: {complete} of {torrents} {} complete", are(complete))?;
+            write!(line, "{verdict}: {complete} of {torrents} {} complete", are(complete))?;
         }
         wrong if in_part > 0 => {
-            write!(out, "\n{}: {wrong} of {torrents} {} not right", style::bad("part wrong").bold(), are(wrong))?;
+            write!(line, "{}: {wrong} of {torrents} {} not right", style::bad("part wrong").bold(), are(wrong))?;
         }
-        wrong => write!(out, "\n{wrong} of {torrents} {} {}", are(wrong), style::bad("not complete").bold())?,
+        wrong => write!(line, "{wrong} of {torrents} {} {}", are(wrong), style::bad("not complete").bold())?,
     }
     if in_part > 0 {
-        write!(out, ", {in_part} checked in part,")?;
+        write!(line, ", {in_part} checked in part,")?;
     }
-    write!(out, " in {}", duration(elapsed))?;
-    writeln!(out, "{}", read_at(nbytes_read, elapsed, held_back))
+    write!(line, " in {}", duration(elapsed))?;
+    write!(line, "{}", read_at(nbytes_read, elapsed, held_back))?;
+    writeln!(out, "\n{}", style::fitted(&String::from_utf8_lossy(&line)))
 }
 
 /// Prints the files that are not as they should be: first those that are missing, too short, too long or unreadable, as
