@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fresh.sh: does on a minimal system what README.md tells a new user, as printed: the commands of "Install", "Try it" and
-# the C example, the Rust, Go and Python examples in a new project each, `make drop-ins`, `make web`.
+# fresh.sh: does on a minimal system what README.md tells a new user, as printed: the commands of "From source" and
+# "Try it", the example of docs/c.md, the Rust, Go and Python examples in a new project each, `make drop-ins`, `make web`.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -119,17 +119,11 @@ get_rust() {
     fi
 }
 
-# block HEADING LANGUAGE: the first such block of README's section.
+# block FILE LANGUAGE: the first such block of a document.
 block() {
-    awk -v heading="## $1" -v fence="\`\`\`$2" '/^## / {here = $0 == heading} $0 == "```" && on {exit} on {print}
-        here && $0 == fence {on = 1}' "$home/hashloom/README.md"
-}
-
-# A command of a section that stands alone in its block.
-line_of() { # HEADING
     local found
-    found=$(block "$1" sh)
-    [ -n "$found" ] || fail "README.md: no commands in the section $1"
+    found=$(awk -v fence="\`\`\`$2" '$0 == "```" && on {exit} on {print} $0 == fence {on = 1}' "$home/hashloom/$1")
+    [ -n "$found" ] || fail "$1: no block of $2"
     echo "$found"
 }
 
@@ -157,9 +151,9 @@ inside() {
     as_user "$home" "git config --global url./srv/hashloom.insteadOf $repository && git config --global safe.directory '*'"
     [ -x /opt/host-go/bin/go ] && path=$path:/opt/host-go/bin
 
-    block_of_install=$(awk '/^## Install/ {here = 1} here && $0 == "```" && on {exit} on {print}
+    block_of_install=$(awk '/^### From source/ {here = 1} here && $0 == "```" && on {exit} on {print}
         here && $0 == "```sh" {on = 1}' /srv/README.md)
-    [[ $block_of_install == "git clone $repository && cd hashloom"* ]] || fail "README.md: Install begins otherwise"
+    [[ $block_of_install == "git clone $repository && cd hashloom"* ]] || fail "README.md: From source begins otherwise"
     must "$home" "$(head -n 1 <<<"$block_of_install")"
     folder=$home/hashloom
     names_for_root "$folder" "make drop-ins"
@@ -175,22 +169,21 @@ inside() {
         tells "$folder" "$(sed 's/  *#.*//' <<<"$line")"
     done < <(tail -n +2 <<<"$block_of_install")
     must "$home" "hashloom sum -a sha256 hashloom/LICENSE-MIT && test -e /usr/local/share/man/man1/hashloom-sum.1"
-    # The commands and outputs of README.md, the C example among them.
-    must "$folder" "python3 test/docs.py target/release/hashloom README.md"
+    must "$folder" "python3 test/docs.py target/release/hashloom README.md docs/c.md"
     sed -n '/SKIPPED:/p' /tmp/said
 
     project=$(project rust-project)
     must "$project" "cargo init --quiet --name example"
-    must "$project" "$(line_of "From Rust")"
-    { echo 'fn main() {'; block "From Rust" rust; echo '}'; } >"$project/src/main.rs"
+    must "$project" "$(block docs/rust.md sh)"
+    { echo 'fn main() {'; block README.md rust; echo '}'; } >"$project/src/main.rs"
     must "$project" "cargo run --quiet"
 
     project=$(project go-project)
     if as_user "$project" "go version" 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])'; then
         must "$project" "go mod init example"
-        { printf 'package main\n\nimport "fmt"\n'; block "From Go" go | grep ^import; echo 'func main() {'
-            block "From Go" go | grep -v ^import; echo '}'; } >"$project/main.go"
-        must "$project" "$(line_of "From Go")"
+        { printf 'package main\n\nimport "fmt"\n'; block README.md go | grep ^import; echo 'func main() {'
+            block README.md go | grep -v ^import; echo '}'; } >"$project/main.go"
+        must "$project" "$(block docs/go.md sh)"
         must "$project" "[ \"\$(go run .)\" = true ]"
     else
         echo "SKIPPED: the Go example: Go 1.25 or later is not installed"
@@ -199,8 +192,8 @@ inside() {
     project=$(project python-project)
     # Only the folder of the build is not the user's own: most of the wheel was built by make demo-python.
     as_user "$folder" true
-    must "$project" "export CARGO_TARGET_DIR=$folder/target/python; $(line_of "From Python")"
-    block "From Python" pycon >"$project/example.txt"
+    must "$project" "export CARGO_TARGET_DIR=$folder/target/python; $(block docs/python.md sh)"
+    block README.md pycon >"$project/example.txt"
     must "$project" ".venv/bin/python -m doctest example.txt"
 
     tells "$folder" "make web"
