@@ -11,11 +11,11 @@
  * for AVX-512 also opmasks, the upper halves of zmm0-15, and zmm16-31. */
 enum { STATE_NONE = 0, STATE_YMM = 0x06, STATE_ZMM = 0xe6 };
 
-static uint32_t saved_state(void)
+static uint32_t saved_state(uint32_t ecx)
 {
-    uint32_t eax, ebx, ecx, edx;
+    uint32_t eax, edx;
 
-    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
+    if (!(ecx & bit_OSXSAVE))
         return 0;
     /* Assembly, as the intrinsic _xgetbv() needs -mxsave. */
     __asm__ volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
@@ -31,28 +31,37 @@ static int is_zen5(uint32_t eax)
     return family == 0x1a && (model < 0x20 || (model >= 0x40 && model < 0x50));
 }
 
+/* A hypervisor answers each cpuid, in 1 to 20 us: a leaf is asked once, for all rows that follow each other. */
 struct hli_machine hli_detect(void)
 {
-    struct hli_machine machine = {0, HLI_TUNE_INTEL};
-    const uint32_t saved = saved_state();
-    uint32_t EAX, EBX, ECX, EDX;
+    struct hli_machine machine = {0, HLI_TUNE_INTEL_PLAIN};
+    uint32_t EAX, EBX, ECX, EDX, vendor, model, saved, asked_leaf = 1, asked_subleaf = 0;
+    /* 0 where there is no cpuid at all. */
+    const uint32_t highest = __get_cpuid_max(0, &vendor);
 
-    /* __get_cpuid_count checks the highest leaf and, on i386, whether there is a cpuid at all. */
+    if (highest == 0)
+        return machine;
+    __cpuid(1, EAX, EBX, ECX, EDX);
+    model = EAX;
+    saved = saved_state(ECX);
 #  define FEATURE(name, linux_name, leaf, subleaf, reg, bit, state) \
-      if (__get_cpuid_count(leaf, subleaf, &EAX, &EBX, &ECX, &EDX) && (reg >> (bit) & 1) != 0 && \
-          (saved & STATE_##state) == STATE_##state) \
+      if (asked_leaf != (leaf) || asked_subleaf != (subleaf)) { \
+          asked_leaf = (leaf); \
+          asked_subleaf = (subleaf); \
+          EAX = EBX = ECX = EDX = 0; \
+          if (asked_leaf <= highest) \
+              __cpuid_count(asked_leaf, asked_subleaf, EAX, EBX, ECX, EDX); \
+      } \
+      if ((reg >> (bit) & 1) != 0 && (saved & STATE_##state) == STATE_##state) \
           machine.features |= HLI_F(name);
 #  include "features.def"
 #  undef FEATURE
 
     /* "AuthenticAMD", and "HygonGenuine", whose cores are Zen's. The first four letters are enough. */
-    if (__get_cpuid(0, &EAX, &EBX, &ECX, &EDX) && (EBX == signature_AMD_ebx || EBX == 0x6f677948)) {
-        machine.tune = HLI_TUNE_AMD;
-        if (__get_cpuid(1, &EAX, &EBX, &ECX, &EDX) && is_zen5(EAX))
-            machine.tune = HLI_TUNE_ZEN5;
-    } else if ((machine.features & HLI_F(SHA)) == 0) {
-        machine.tune = HLI_TUNE_INTEL_PLAIN;
-    }
+    if (vendor == signature_AMD_ebx || vendor == 0x6f677948)
+        machine.tune = is_zen5(model) ? HLI_TUNE_ZEN5 : HLI_TUNE_AMD;
+    else if ((machine.features & HLI_F(SHA)) != 0)
+        machine.tune = HLI_TUNE_INTEL;
     return machine;
 }
 #elif HLI_ARM64
