@@ -4,13 +4,15 @@
 //!
 //! One system call for each line, to a file, would take 8% of the time of files of 16 KiB. Lines are collected instead.
 //! They are written when there are many, before a message, and when the oldest has waited for a moment, so that a
-//! reader sees them as they come. Only whole lines are written.
+//! reader sees them as they come. Only whole lines are written. The first is written at once: the thread that writes
+//! those that have waited starts with the second, as many runs print just one.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hashloom_files::run::{Cancel, join};
+use hashloom_files::run::Cancel;
 
 use crate::progress::Bar;
 use crate::stdio::{Lines, Stderr, write_lines};
@@ -21,19 +23,39 @@ const PATIENCE: Duration = Duration::from_millis(20);
 pub struct Console<'a> {
     /// The name of the program, the prefix of messages.
     program: &'a [u8],
+    shared: Arc<Shared>,
+}
+
+/// What the thread that writes has too.
+struct Shared {
     /// Is set when the output has no reader any more.
-    stop: &'a Cancel,
-    bar: Option<&'a Bar>,
+    stop: Cancel,
+    bar: Option<Bar>,
     state: Mutex<State>,
-    changed: Condvar,
+    /// Lines have come; and the work is over.
+    came: Condvar,
+    over: Condvar,
 }
 
 struct State {
     lines: Vec<u8>,
     lost: Lost,
-    is_over: bool,
     /// The time at which the present part of the work began.
     begun: Instant,
+    printer: Printer,
+}
+
+/// The thread that writes lines that have waited.
+#[derive(Default)]
+enum Printer {
+    /// Nothing was printed.
+    #[default]
+    Idle,
+    /// The next line starts it.
+    Wanted,
+    /// It writes; `None` if it could not start: then lines are late, not lost.
+    Runs(Option<JoinHandle<()>>),
+    Over,
 }
 
 /// Output that could not be written.
@@ -46,75 +68,84 @@ pub struct Lost {
 }
 
 impl<'a> Console<'a> {
-    pub fn new(program: &'a [u8], stop: &'a Cancel, bar: Option<&'a Bar>) -> Console<'a> {
-        let lines = Vec::with_capacity(2 * Lines::FULL_NBYTES);
-        let state = State { lines, lost: Lost::default(), is_over: false, begun: Instant::now() };
+    pub fn new(program: &'a [u8], stop: &Cancel, bar: Option<&Bar>) -> Console<'a> {
         // A bar and lines on one terminal must take turns.
-        let bar = bar.filter(|bar| bar.is_shown());
-        Console { program, stop, bar, state: Mutex::new(state), changed: Condvar::new() }
+        let bar = bar.filter(|bar| bar.is_shown()).cloned();
+        let state =
+            State { lines: Vec::new(), lost: Lost::default(), begun: Instant::now(), printer: Printer::default() };
+        let (stop, state) = (stop.clone(), Mutex::new(state));
+        Console { program, shared: Arc::new(Shared { stop, bar, state, came: Condvar::new(), over: Condvar::new() }) }
     }
 
     /// Runs `work`, which prints.
     pub fn run<R>(self, work: impl FnOnce(&Console<'_>) -> R) -> (R, Lost) {
-        let result = std::thread::scope(|scope| {
-            // If this thread cannot start, lines are late, not lost.
-            let named = std::thread::Builder::new().name("printer".into());
-            let printer = named.spawn_scoped(scope, || self.keep_flushing()).ok();
-            // A panic drops this too; else the thread would wait for ever.
-            let end = End(&self);
-            let result = work(&self);
-            drop(end);
-            join(printer);
-            result
-        });
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (result, state.lost)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        // A panic drops this too; else the thread would wait for ever.
+        let end = End(&self.shared);
+        let result = work(&self);
+        drop(end);
+        let lost = std::mem::take(&mut self.shared.lock().lost);
+        (result, lost)
     }
 
     /// Prints the whole lines that `write` appends.
     pub fn print(&self, write: impl FnOnce(&mut Vec<u8>)) {
-        let mut state = self.lock();
+        let shared = &self.shared;
+        let mut state = shared.lock();
         let is_first = state.lines.is_empty();
         write(&mut state.lines);
-        if state.lines.len() >= Lines::FULL_NBYTES {
-            self.flush(&mut state);
-        } else if is_first {
-            self.changed.notify_all();
+        if state.lines.is_empty() {
+            return;
+        }
+        match state.printer {
+            Printer::Idle => {
+                state.printer = Printer::Wanted;
+                shared.flush(&mut state);
+            }
+            Printer::Wanted => {
+                let printer = Arc::clone(shared);
+                let named = Builder::new().name("printer".into());
+                state.printer = Printer::Runs(named.spawn(move || printer.keep_flushing()).ok());
+            }
+            _ if state.lines.len() >= Lines::FULL_NBYTES => shared.flush(&mut state),
+            _ if is_first => shared.came.notify_all(),
+            _ => {}
         }
     }
 
     /// Begins a part of the work, which counts its bytes from 0: the bar goes on from where it is.
     pub fn begin_part(&self) {
-        self.lock().begun = Instant::now();
-        if let Some(bar) = self.bar {
+        self.shared.lock().begun = Instant::now();
+        if let Some(bar) = &self.shared.bar {
             bar.begin_part();
         }
     }
 
     /// The time since the present part of the work began.
     pub fn elapsed(&self) -> Duration {
-        self.lock().begun.elapsed()
+        self.shared.lock().begun.elapsed()
     }
 
     /// Writes a message to standard error, after all lines printed so far.
     pub fn message(&self, message: &[u8]) {
-        let mut state = self.lock();
-        self.flush(&mut state);
+        let mut state = self.shared.lock();
+        self.shared.flush(&mut state);
         let line = [self.program, b": ", message, b"\n"].concat();
         let write = || Stderr.write_all(&line);
-        let written = self.bar.map_or_else(write, |bar| bar.suspend(write));
+        let written = self.shared.bar.as_ref().map_or_else(write, |bar| bar.suspend(write));
         state.lost.messages |= written.is_err();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn flush(&self, state: &mut State) {
         let Some(&end) = state.lines.last() else { return };
         if state.lost.lines.is_none() {
             let write = || write_lines(&state.lines, end);
-            let written = match self.bar {
+            let written = match &self.bar {
                 Some(bar) if io::stdout().is_terminal() => bar.suspend(write),
                 _ => write(),
             };
@@ -128,28 +159,39 @@ impl<'a> Console<'a> {
 
     fn keep_flushing(&self) {
         let mut state = self.lock();
-        while !state.is_over {
+        while !state.is_over() {
             if state.lines.is_empty() {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self.came.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            drop(state);
-            std::thread::sleep(PATIENCE);
-            state = self.lock();
+            let waited = self.over.wait_timeout_while(state, PATIENCE, |state| !state.is_over());
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
             self.flush(&mut state);
         }
     }
 }
 
+impl State {
+    fn is_over(&self) -> bool {
+        matches!(self.printer, Printer::Over)
+    }
+}
+
 /// Dropping this prints the remaining lines, and ends the thread.
-struct End<'a>(&'a Console<'a>);
+struct End<'a>(&'a Shared);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         self.0.flush(&mut state);
-        state.is_over = true;
-        self.0.changed.notify_all();
+        let printer = std::mem::replace(&mut state.printer, Printer::Over);
+        drop(state);
+        self.0.came.notify_all();
+        self.0.over.notify_all();
+        if let Printer::Runs(Some(printer)) = printer {
+            // See hashloom_files::run::join for why it is not left alone.
+            let _ = printer.join();
+        }
     }
 }
 

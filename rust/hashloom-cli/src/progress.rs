@@ -33,7 +33,7 @@ impl Bar {
     fn begin(length: u64, template: &str, is_quiet: bool) -> Bar {
         // What goes into a pipe may come out on this terminal, as of `| tee` or `| grep`, and would be printed into the bar.
         let is_shown = !is_quiet && io::stderr().is_terminal() && !stdio::is_stdout_pipe();
-        let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden()).with_style(style(template));
+        let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         let shown = bar.downgrade();
         let show = move || {
             std::thread::sleep(QUIET_TIME);
@@ -44,6 +44,7 @@ impl Bar {
             }
         };
         if is_shown {
+            bar.set_style(style(template));
             // If no thread can be started, there is no bar.
             let _ = std::thread::Builder::new().name("bar".into()).spawn(show);
         }

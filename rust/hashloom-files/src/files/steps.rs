@@ -10,6 +10,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use hashloom::Algorithm;
+
 use super::{FileError, Hashed, Request, Source, hash_files};
 use crate::run::Options;
 
@@ -81,10 +83,11 @@ pub enum Event<T, N> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn hash_steps<T: Send, N: Send>(
-    mut steps: impl Iterator<Item = Step<T, N>> + Send,
+    steps: impl Iterator<Item = Step<T, N>> + Send,
     options: &Options,
     mut each: impl FnMut(Event<T, N>) + Send,
 ) -> bool {
+    let mut steps = steps.fuse().peekable();
     // Each run of the engine counts from 0; what is told goes on.
     let (before, now) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let options = &match options.has_progress() {
@@ -102,6 +105,11 @@ pub fn hash_steps<T: Send, N: Send>(
     while !is_at_end {
         let mut notes = Vec::new();
         let mut is_first = true;
+        // A single file needs no other thread, and no room for others, unless threads can share it.
+        held = held.or_else(|| steps.next());
+        let needs_one = |request: &Request<T>| request.methods.iter().all(|of| of.algorithm() != Algorithm::Blake3);
+        let is_single = matches!(&held, Some(Step::Hash(request)) if needs_one(request)) && steps.peek().is_none();
+        let (most, single) = if is_single { (1, options.clone().threads(1)) } else { (usize::MAX, options.clone()) };
         let names_nbytes = AtomicUsize::new(0);
         let requests = std::iter::from_fn(|| {
             while notes.len() < NOTES_MAX && names_nbytes.load(Ordering::Relaxed) < NAMES_MAX_NBYTES {
@@ -125,7 +133,7 @@ pub fn hash_steps<T: Send, N: Send>(
             }
             None
         });
-        let summary = hash_files(requests, options, |request, result| {
+        let summary = hash_files(requests.take(most), &single, |request, result| {
             let Request { source, methods, tag: (notes, tag) } = request;
             names_nbytes.fetch_sub(name_nbytes(&source), Ordering::Relaxed);
             notes.into_iter().for_each(|note| each(Event::Note(note)));
@@ -134,6 +142,7 @@ pub fn hash_steps<T: Send, N: Send>(
         if summary.cancelled {
             return false;
         }
+        is_at_end |= is_single;
         before.fetch_add(now.swap(0, Ordering::Relaxed), Ordering::Relaxed);
         notes.into_iter().for_each(|note| each(Event::Note(note)));
     }
