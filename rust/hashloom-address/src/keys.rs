@@ -2,7 +2,7 @@
 
 //! Public keys from lines, rows and secret keys.
 
-use secp256k1::{All, PublicKey, Secp256k1, XOnlyPublicKey};
+use secp256k1::{All, Parity, PublicKey, Secp256k1};
 
 use crate::hex;
 use crate::input::{Block, LINE_MAX_NBYTES};
@@ -62,8 +62,8 @@ pub struct Keys {
     pub x_only: Vec<u8>,
     pub compressed: Vec<u8>,
     pub uncompressed: Vec<u8>,
-    /// The points of all keys, if they are wanted.
-    pub points: Vec<XOnlyPublicKey>,
+    /// The points of all keys, each with an even y, if they are wanted.
+    pub points: Vec<PublicKey>,
 }
 
 impl Keys {
@@ -89,15 +89,18 @@ impl Keys {
         })
     }
 
-    /// Appends a key. `point`: whether it must be a point of the curve.
-    fn push(&mut self, key: &[u8], number: u64, must_be_point: bool) -> Result<(), String> {
+    /// Appends a key.
+    fn push(&mut self, key: &[u8], number: u64, plan: &Plan) -> Result<(), String> {
         let form = Form::of(key)?;
-        if must_be_point {
+        if plan.must_be_points {
             let point = match form {
-                Form::XOnly => key.try_into().ok().and_then(|x| XOnlyPublicKey::from_byte_array(x).ok()),
-                _ => PublicKey::from_slice(key).ok().map(|key| key.x_only_public_key().0),
+                // 02: y is even.
+                Form::XOnly => PublicKey::from_slice(&[&[2], key].concat()),
+                _ => PublicKey::from_slice(key),
             };
-            self.points.push(point.ok_or("the key is not a point of the curve secp256k1")?);
+            let point = point.map_err(|_| "the key is not a point of the curve secp256k1")?;
+            let is_odd = point.x_only_public_key().1 == Parity::Odd;
+            self.points.push(if is_odd { point.negate(&plan.secp) } else { point });
         }
         self.order.push((form, number));
         match form {
@@ -116,14 +119,14 @@ impl Keys {
         match plan.source {
             Source::Rows(nbytes) => {
                 for (number, row) in (block.first..).zip(block.bytes().chunks_exact(nbytes)) {
-                    take(number, self.push(row, number, plan.must_be_points));
+                    take(number, self.push(row, number, plan));
                 }
             }
             Source::Lines => {
                 let mut bytes = [0; Form::Uncompressed.nbytes()];
                 for (number, line) in (block.first..).zip(block.lines()) {
                     let key = from_hex(line, &mut bytes);
-                    take(number, key.and_then(|key| self.push(key, number, plan.must_be_points)));
+                    take(number, key.and_then(|key| self.push(key, number, plan)));
                 }
             }
             Source::Secrets(network) => {
@@ -132,8 +135,8 @@ impl Keys {
                     take(
                         number,
                         key.and_then(|(key, form)| match form {
-                            Form::Uncompressed => self.push(&key.serialize_uncompressed(), number, plan.must_be_points),
-                            _ => self.push(&key.serialize(), number, plan.must_be_points),
+                            Form::Uncompressed => self.push(&key.serialize_uncompressed(), number, plan),
+                            _ => self.push(&key.serialize(), number, plan),
                         }),
                     );
                 }
