@@ -2,7 +2,10 @@
 
 //! The command line.
 
-use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::address::Address;
 use crate::bench::Bench;
@@ -55,7 +58,31 @@ Without a command:
   checksums are printed. A signature is not checked, but named. Options go to
   the command.";
 
+impl Arguments {
+    /// Reads a command line, which begins with the name of the program. To make the options of all commands takes longer
+    /// than to hash a small file: only those of the wanted command are made. Help and errors may tell of other commands,
+    /// and come from a second reading.
+    pub fn read(words: &[OsString]) -> Result<Arguments, clap::Error> {
+        Arguments::try_parse_from(words).or_else(|error| {
+            if error.kind() == ErrorKind::DisplayVersion {
+                return Err(error);
+            }
+            let mut whole = Arguments::whole();
+            let matches = whole.try_get_matches_from_mut(words)?;
+            Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut whole))
+        })
+    }
+
+    /// The definition of the command line with the options of all commands.
+    pub fn whole() -> clap::Command {
+        let mut whole = Arguments::command();
+        whole.build();
+        whole
+    }
+}
+
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 #[allow(clippy::large_enum_variant, reason = "there is one")]
 pub enum Command {
     #[command(alias = "hash")]
@@ -95,6 +122,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum TorrentCommand {
     Create(Box<Create>),
     #[command(alias = "check")]
@@ -108,8 +136,6 @@ pub enum TorrentCommand {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn check(command: &clap::Command) {
@@ -129,6 +155,6 @@ mod tests {
     #[test]
     fn help_that_is_broken_into_lines_fits_80_columns() {
         Arguments::command().debug_assert();
-        check(&Arguments::command());
+        check(&Arguments::whole());
     }
 }

@@ -28,7 +28,7 @@ use openssl::OpenSsl;
 /// openssl, if it is installed, measures itself. Everything runs on one thread, with the data in the caches. It takes
 /// a minute.
 #[derive(Debug, Args)]
-#[command(arg = isa::shown(), after_long_help = HELP)]
+#[command(mut_arg("isa", isa::shown), after_long_help = HELP)]
 pub struct Bench {
     /// Time this algorithm; can be given several times
     /// [default: one for each block function]

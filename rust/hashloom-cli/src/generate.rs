@@ -28,6 +28,7 @@ pub struct Generate {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum What {
     /// Write a manual page for each command into DIR, which is created if missing
     Man {

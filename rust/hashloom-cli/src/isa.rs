@@ -14,11 +14,9 @@ pub struct Isa {
     pub isa: Option<String>,
 }
 
-/// Returns the option of [`Isa`] for a command that shows it, as the last of its options.
-pub fn shown() -> clap::Arg {
-    let hidden = Isa::augment_args(clap::Command::new("hashloom"));
-    let isa = hidden.get_arguments().find(|arg| arg.get_id() == "isa");
-    isa.cloned().unwrap_or_else(|| clap::Arg::new("isa")).hide(false).display_order(900)
+/// Shows the option of [`Isa`] in the help of a command, as the last of its options.
+pub fn shown(isa: clap::Arg) -> clap::Arg {
+    isa.hide(false).display_order(900)
 }
 
 /// Returns what `--isa` would say, for programs that lack this option.

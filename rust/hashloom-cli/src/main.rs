@@ -48,9 +48,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
 
+use clap::CommandFactory;
 use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser};
 use hashloom::Algorithm;
 
 use args::{Arguments, Command, TorrentCommand};
@@ -62,13 +62,18 @@ static MEMORY: memory::OrExit = memory::OrExit;
 
 fn main() {
     stdio::begin();
-    let as_hashloom = || Arguments::try_parse().map_or_else(misused, |arguments| run(&arguments));
+    let as_hashloom = || as_hashloom(&std::env::args_os().collect::<Vec<_>>());
     let status = as_other_program().map_or_else(as_hashloom, Ok).unwrap_or_else(|message| {
         // Not eprintln!, which panics if standard error is full or has no reader: the exit status must still tell.
         let _ = writeln!(io::stderr(), "{} {message}", style::error());
         EXIT_ERROR
     });
     exit::end(status)
+}
+
+/// Runs a command line of hashloom, which begins with the name of the program. Returns the exit status.
+fn as_hashloom(words: &[OsString]) -> Result<u8, String> {
+    Arguments::read(words).map_or_else(misused, |arguments| run(&arguments))
 }
 
 /// Prints the help or the version, if asked for instead of a command, or what is wrong with the usage.
@@ -114,10 +119,7 @@ fn instead(name: &str) -> Option<Result<u8, String>> {
             return Some(Ok(status));
         }
     }
-    let as_typed = |arguments: Vec<OsString>| {
-        let words = [OsString::from("hashloom")].into_iter().chain(arguments);
-        Arguments::try_parse_from(words).map_or_else(misused, |arguments| run(&arguments))
-    };
+    let as_typed = |arguments: Vec<OsString>| as_hashloom(&[vec![OsString::from("hashloom")], arguments].concat());
     match Path::new(name).symlink_metadata() {
         Ok(_) => Some(guess::run(options, words, as_typed)),
         Err(error) if name.contains(['/', '.']) => Some(Err(text::failed(Path::new(name), &error))),
@@ -129,13 +131,13 @@ fn instead(name: &str) -> Option<Result<u8, String>> {
 /// Returns the commands that a user may have meant who left out the first words of a command, or named an algorithm.
 fn meant_by(name: &str) -> Vec<String> {
     fn below(command: &clap::Command, path: &str, name: &str, meant: &mut Vec<String>) {
-        for inner in command.get_subcommands() {
+        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
             let path = format!("{path}{}", inner.get_name());
             meant.extend((inner.get_name() == name).then(|| path.clone()));
             below(inner, &format!("{path} "), name, meant);
         }
     }
-    let program = Arguments::command();
+    let program = Arguments::whole();
     let mut meant = Vec::new();
     below(&program, "", name, &mut meant);
     let algorithm = names::ANY.parse_ref(&program, None, OsStr::new(name.strip_suffix("sum").unwrap_or(name)));

@@ -20,6 +20,7 @@ use crate::work::Threads;
 use crate::{input, interrupt, output, secrets, style};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Slh {
     Keygen(Keygen),
     Sign(Sign),

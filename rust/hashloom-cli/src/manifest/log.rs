@@ -23,6 +23,7 @@ use crate::units::date;
 use crate::{output, style};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     Add(Add),
     Check(Check),

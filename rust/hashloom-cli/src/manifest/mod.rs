@@ -24,6 +24,7 @@ use crate::progress::Bar;
 use crate::text::{display, reason};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Manifest {
     #[command(alias = "create")]
     Write(write::Write),

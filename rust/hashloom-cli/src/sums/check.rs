@@ -25,7 +25,7 @@ use crate::{isa, names};
 /// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, and of many other programs (see --help), and
 /// the blocks of PAR2 files. Tells for each file whether it still has its checksum, in the words of `sha256sum --check`.
 #[derive(Debug, Args)]
-#[command(after_long_help = help(), args_override_self = true, arg = isa::shown())]
+#[command(after_long_help = help(), args_override_self = true, mut_arg("isa", isa::shown))]
 pub struct Check {
     /// The lists; - is standard input [default: -]
     #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]

@@ -35,7 +35,7 @@ use crate::work::Work;
 ///
 /// Many files are hashed at once, on every core. The output is in the order of the arguments.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, args_override_self = true, arg = isa::shown())]
+#[command(after_long_help = HELP, args_override_self = true, mut_arg("isa", isa::shown))]
 pub struct Sum {
     /// The files; with --recursive also folders; - is standard input [default: -]
     #[arg(value_name = "PATH", value_parser = any_path())]

@@ -22,6 +22,7 @@ use crate::text::{display, reason};
 use crate::units::plural;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     Format(Format),
     Verify(Verify),

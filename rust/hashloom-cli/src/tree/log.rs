@@ -18,6 +18,7 @@ use crate::numbers::{Nbytes, whole};
 use crate::output;
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     Root(Root),
     ProveInclusion(ProveInclusion),

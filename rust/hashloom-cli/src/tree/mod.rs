@@ -28,6 +28,7 @@ use crate::text::{display, failed};
 use crate::{stdio, style};
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Tree {
     Fsverity(fsverity::Fsverity),
     /// Make or check the root hash and hash file of a read-only block device, as veritysetup does
