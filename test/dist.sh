@@ -170,6 +170,13 @@ dpkg_in_root() {
 }
 dpkg_in_root --install "$package"
 works "$package"
+# What the system reads and relocates before the program begins: a sixth more than there was in November 2026.
+program=$root/usr/bin/hashloom
+nbytes=$(stat --format %s "$program")
+nrelocations=$(readelf --relocs --wide "$program" | grep -c RELATIVE)
+[ "$nbytes" -le 11500000 ] || fail "$package: the program has $nbytes bytes, more than 11500000"
+[ "$nrelocations" -le 7500 ] || fail "$package: the program has $nrelocations relocations, more than 7500"
+! readelf --dynamic --wide "$program" | grep 'NEEDED.*libgcc_s' || fail "$package: the program loads libgcc_s"
 for page in README.md.gz changelog.gz changelog.Debian.gz LICENSES-CRATES.gz; do
     gzip --test "$root/usr/share/doc/hashloom/$page"
 done
