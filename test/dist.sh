@@ -170,7 +170,7 @@ dpkg_in_root() {
 }
 dpkg_in_root --install "$package"
 works "$package"
-# What the system reads and relocates before the program begins: a sixth more than there was in November 2026.
+# The system reads and relocates the program before it begins. The bounds are a sixth above the sizes of November 2026.
 program=$root/usr/bin/hashloom
 nbytes=$(stat --format %s "$program")
 nrelocations=$(readelf --relocs --wide "$program" | grep -c RELATIVE)
@@ -229,7 +229,7 @@ else
     missing "the static program"
 fi
 
-# What registries take. A release also has a program for Windows.
+# The files for registries. A release also has a program for Windows.
 mkdir "$work/release"
 cp "$dist/SHA256SUMS" "$work/release"
 windows=hashloom-$version-x86_64-pc-windows-gnu.zip

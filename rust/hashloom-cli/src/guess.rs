@@ -105,7 +105,7 @@ fn takes_many(command: &[&str]) -> bool {
     [CHECK, CHECK_THERE, CHECK_ONE, SHOW, SUM, SUM_ALL].contains(&command)
 }
 
-/// What is obvious for this path.
+/// Returns the commands for a path.
 fn of(path: &Path) -> Vec<Plan> {
     let plan = |command, paths: &[&Path]| Plan {
         command,
@@ -140,7 +140,7 @@ fn of(path: &Path) -> Vec<Plan> {
     if plans.is_empty() { vec![plan(SUM, &[path])] } else { plans }
 }
 
-/// What is obvious for a file that tells what other files are.
+/// Returns the command for a file that describes others: a list, manifest, torrent or PAR2 file.
 fn of_file(path: &Path, plan: impl Fn(&'static [&'static str], &[&Path]) -> Plan) -> Option<Plan> {
     if par2::open(path).is_some() {
         return Some(plan(CHECK, &[path]));
@@ -167,7 +167,7 @@ fn of_file(path: &Path, plan: impl Fn(&'static [&'static str], &[&Path]) -> Plan
     Some(plan(if nhere >= nthere { CHECK } else { CHECK_THERE }, &[path]))
 }
 
-/// What is obvious for a folder.
+/// Returns the commands for a folder.
 fn of_folder(path: &Path, plan: impl Fn(&'static [&'static str], &[&Path]) -> Plan) -> Vec<Plan> {
     let beside = |suffix| path.file_name().map(|_| with_suffix(path, suffix)).filter(|file| file.is_file());
     let mut plans = Vec::new();

@@ -26,7 +26,7 @@ pub struct Console<'a> {
     shared: Arc<Shared>,
 }
 
-/// What the thread that writes has too.
+/// The part that the work shares with the thread that writes.
 struct Shared {
     /// Is set when the output has no reader any more.
     stop: Cancel,

@@ -31,7 +31,7 @@ impl Bar {
     }
 
     fn begin(length: u64, template: &str, is_quiet: bool) -> Bar {
-        // What goes into a pipe may come out on this terminal, as of `| tee` or `| grep`, and would be printed into the bar.
+        // A pipe may lead to this terminal, as that of `| tee` or `| grep` does: its lines would be printed into the bar.
         let is_shown = !is_quiet && io::stderr().is_terminal() && !stdio::is_stdout_pipe();
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         let shown = bar.downgrade();
