@@ -88,12 +88,17 @@ class Image:
         self.next = dict(zip(addresses, [*addresses[1:], None]))
 
     def relocate(self, relocations):
-        """What the loader does: addresses in a program that may be anywhere are relative to 0."""
+        """What the loader does: addresses in a program that may be anywhere are relative to 0, and memcpy and memset of
+        another library get an address, where Machine.hooks has what they do."""
         segments = [(address, bytearray(segment)) for address, segment in self.segments]
-        for place, value in re.findall(r"^([0-9a-f]+) .*_RELATIV\S*\s+([0-9a-f]+)$", relocations, re.M):
+        values = [(int(place, 16), int(value, 16)) for place, value in
+                  re.findall(r"^([0-9a-f]+) .*_RELATIV\S*\s+([0-9a-f]+)$", relocations, re.M)]
+        for place, name in re.findall(r"^([0-9a-f]+) .* 0+ (memcpy|memset)(?:@\S*)? \+ 0$", relocations, re.M):
+            values.append((int(place, 16), self.symbols.setdefault(name, IMPORTED + 16 * len(self.symbols))))
+        for place, value in values:
             for address, segment in segments:
-                if address <= int(place, 16) < address + len(segment):
-                    struct.pack_into("<Q", segment, int(place, 16) - address, int(value, 16))
+                if address <= place < address + len(segment):
+                    struct.pack_into("<Q", segment, place - address, value)
         self.segments = [(address, bytes(segment)) for address, segment in segments]
 
     def instruction(self, pc):
@@ -108,6 +113,7 @@ class Image:
 
 
 STOP = 0x7FFF0000  # where the first function returns to
+IMPORTED = 0x7F000000  # from here on, at multiples of 16: functions of other libraries
 STACK = 0x6FFFFFF0  # a multiple of 16, as the ABIs say, and of no more
 STACK_NBYTES = 0x40000
 MOST_DECISIONS = 1 << 22
