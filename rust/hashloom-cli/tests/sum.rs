@@ -7,7 +7,7 @@
 mod common;
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -396,7 +396,6 @@ fn interrupted_there_are_whole_lines_only() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_line_comes_as_soon_as_its_file_ends() {
-    use std::io::{BufRead, BufReader};
     use std::os::unix::process::CommandExt;
 
     let folder = folder(&["a", "b", "c"]);
@@ -467,6 +466,34 @@ fn one_signal_ends_what_waits_for_a_pipe() {
         let output = child.wait_with_output().unwrap();
         assert_eq!((status(&output), stdout(&output), stderr(&output)), (128 + 15, "", ""), "{arguments:?}");
         drop(writer);
+    }
+}
+
+/// Each name is written when the line of the one before has come.
+#[test]
+fn a_file_does_not_wait_for_the_next_name() {
+    let folder = folder(&["a", "b", "c", "d"]);
+    for threads in ["1", "3"] {
+        let mut command = hashloom();
+        command.current_dir(&folder).args(["sum", "--threads", threads, "--files0-from", "-"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (told, lines) = std::sync::mpsc::channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let reader = std::thread::spawn(move || output.lines().for_each(|line| drop(told.send(line.unwrap()))));
+        let mut names = child.stdin.take().unwrap();
+        for name in ["a", "b", "c", "d"] {
+            // Slower than any name of a list, so that no thread draws the next one with it.
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            names.write_all(format!("{name}\0").as_bytes()).unwrap();
+            let found = lines.recv_timeout(std::time::Duration::from_secs(60));
+            if found.as_ref() != Ok(&format!("{}  {name}", sha256(name))) {
+                child.kill().unwrap();
+                panic!("{threads} threads: {name}: {found:?}");
+            }
+        }
+        drop(names);
+        assert!(child.wait().unwrap().success());
+        reader.join().unwrap();
     }
 }
 

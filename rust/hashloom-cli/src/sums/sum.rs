@@ -243,7 +243,11 @@ impl Wanted {
             None => Box::new(self.paths.clone().into_iter().map(source).map(Item::File)),
         };
         let (recursive, follow, filter) = (self.recursive, self.follow, Arc::clone(&self.filter));
-        Ok(Box::new(named.flat_map(move |item| below(item, recursive, follow, &filter))))
+        // Without folders, an iterator that knows its length keeps it.
+        Ok(match recursive {
+            true => Box::new(named.flat_map(move |item| below(item, recursive, follow, &filter))),
+            false => Box::new(named.filter_map(move |item| below(item, recursive, follow, &filter).next())),
+        })
     }
 
     /// Returns the total length of the files now, or `None` if a name leads to no regular file, such as a pipe.

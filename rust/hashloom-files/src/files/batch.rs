@@ -18,8 +18,8 @@ mod whole;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use self::disks::{Disks, Parked, ToPark};
 use self::trees::Trees;
@@ -62,6 +62,7 @@ fn run_with<T: Send>(
         options,
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
         supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
+        is_slow: AtomicBool::new(true),
         disks,
         trees: Trees::default(),
         nwaiting: AtomicUsize::new(0),
@@ -90,6 +91,8 @@ struct Run<'a, T, I, F> {
     /// Largest number of files that a thread keeps open from one round to the next.
     lanes_max: usize,
     supply: Mutex<Supply<T, I>>,
+    /// Whether the request drawn last was waited for; true before the first.
+    is_slow: AtomicBool,
     /// The disks that seek, and the requests for them. A thread without work waits for one of their changes.
     disks: &'a Disks<T>,
     /// Files of which a thread without work hashes parts.
@@ -158,19 +161,29 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
                 }
             }
             let most = self.reserve(own, lanes, self.lanes_max.saturating_sub(nopen).min(room(places)));
-            if most == 0 {
+            // Files that are there do not wait for a request that is not.
+            let is_slow = self.is_slow.load(Ordering::Relaxed);
+            if most == 0 || is_slow && !lanes.is_empty() {
                 break;
             }
+            let most = if is_slow { 1 } else { most };
             if let Some(lane) = self.disks.take_single() {
                 self.open(lane, false, own, places, lanes);
                 continue;
             }
-            let drawn = if self.disks.are_watched() { self.draw_and_park(own, most) } else { self.draw(most) };
+            let may_wait = lanes.is_empty();
+            let drawn = match self.disks.are_watched() {
+                true => self.draw_and_park(own, most, may_wait),
+                false => self.draw(most, may_wait),
+            };
             let drawn = if drawn.is_empty() { self.disks.take_left(most) } else { drawn };
             if drawn.is_empty() {
                 break;
             }
             self.begin(drawn, own, places, lanes);
+            if is_slow {
+                break;
+            }
         }
         self.reserve(own, lanes, 0);
         self.disks.park(&mut own.gathered);
@@ -236,7 +249,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     fn fail(&self) {
         while !self.pool.must_stop() {
-            let drawn = self.draw(1);
+            let drawn = self.draw(1, true);
             if drawn.is_empty() {
                 return;
             }
@@ -252,15 +265,28 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
     Run<'_, T, I, F>
 {
-    fn draw(&self, most: usize) -> Vec<(u64, Request<T>)> {
+    /// Draws at most `most` requests, fewer if they come slowly: a file whose name is piped in is hashed before the next
+    /// name has come. A thread that has files to hash does not wait until another thread has drawn.
+    fn draw(&self, most: usize, may_wait: bool) -> Vec<(u64, Request<T>)> {
         // After a panic of the iterator no thread asks it for more.
-        let Ok(mut supply) = self.supply.lock() else { return Vec::new() };
+        let supply = if may_wait { self.supply.lock().ok() } else { self.supply.try_lock().ok() };
+        let Some(mut supply) = supply else { return Vec::new() };
         let nmore = (self.handed_out.load(Ordering::Acquire) + WAITING_MAX).saturating_sub(supply.next);
-        let most = most.min(nmore as usize);
-        let first = supply.next;
-        let drawn: Vec<_> = (first..).zip(supply.requests.by_ref().take(most)).collect();
-        supply.next += drawn.len() as u64;
-        supply.exhausted = drawn.len() < most;
+        let (mut drawn, mut is_slow) = (Vec::new(), false);
+        let since = Instant::now();
+        for _ in 0..most.min(nmore as usize) {
+            let Some(request) = supply.requests.next() else {
+                supply.exhausted = true;
+                break;
+            };
+            drawn.push((supply.next, request));
+            supply.next += 1;
+            is_slow = since.elapsed() > PATIENCE;
+            if is_slow {
+                break;
+            }
+        }
+        self.is_slow.store(is_slow, Ordering::Relaxed);
         drawn
     }
 
@@ -279,10 +305,10 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Draws requests and gathers those for disks that seek, until enough are gathered or others are drawn, at most
     /// `most`.
-    fn draw_and_park(&self, own: &mut Worker<T>, most: usize) -> Vec<(u64, Request<T>)> {
+    fn draw_and_park(&self, own: &mut Worker<T>, most: usize, may_wait: bool) -> Vec<(u64, Request<T>)> {
         let since = Instant::now();
         while self.disks.may_gather(&own.gathered, since) && !self.pool.must_stop() {
-            let drawn = self.draw(most);
+            let drawn = self.draw(most, may_wait);
             if drawn.is_empty() {
                 break;
             }
@@ -297,7 +323,8 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Gives half of the open files away, for a thread that has none.
     fn give(&self, lanes: &mut Vec<Lane<T>>) {
-        let mut supply = lock(&self.supply);
+        // Another thread may wait for a request.
+        let Ok(mut supply) = self.supply.try_lock() else { return };
         if supply.given.is_empty() {
             supply.given.extend(lanes.drain(lanes.len().div_ceil(2)..));
             drop(supply);
@@ -476,6 +503,9 @@ impl<T> Default for Worker<T> {
         Worker { ring: None, nbatches: 0, nopen: 0, gathered: Vec::new(), subtree: Vec::new() }
     }
 }
+
+/// Longest time to wait for requests once there is one.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Number of bytes to read in a round; the last files may exceed it.
 const ROUND_NBYTES: usize = 512 << 10;

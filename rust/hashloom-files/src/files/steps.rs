@@ -87,7 +87,7 @@ pub fn hash_steps<T: Send, N: Send>(
     options: &Options,
     mut each: impl FnMut(Event<T, N>) + Send,
 ) -> bool {
-    let mut steps = steps.fuse().peekable();
+    let mut steps = steps.fuse();
     // Each run of the engine counts from 0; what is told goes on.
     let (before, now) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let options = &match options.has_progress() {
@@ -108,7 +108,8 @@ pub fn hash_steps<T: Send, N: Send>(
         // A single file needs no other thread, and no room for others, unless threads can share it.
         held = held.or_else(|| steps.next());
         let needs_one = |request: &Request<T>| request.methods.iter().all(|of| of.algorithm() != Algorithm::Blake3);
-        let is_single = matches!(&held, Some(Step::Hash(request)) if needs_one(request)) && steps.peek().is_none();
+        let is_last = steps.size_hint().1 == Some(0);
+        let is_single = is_last && matches!(&held, Some(Step::Hash(request)) if needs_one(request));
         let (most, single) = if is_single { (1, options.clone().threads(1)) } else { (usize::MAX, options.clone()) };
         let names_nbytes = AtomicUsize::new(0);
         let requests = std::iter::from_fn(|| {
