@@ -265,8 +265,8 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
     Run<'_, T, I, F>
 {
-    /// Draws at most `most` requests, fewer if they come slowly: a file whose name is piped in is hashed before the next
-    /// name has come. A thread that has files to hash does not wait until another thread has drawn.
+    /// Draws at most `most` requests, fewer if they come slowly: a file whose name is piped in is hashed before the
+    /// next name has come. A thread that has files to hash does not wait until another thread has drawn.
     fn draw(&self, most: usize, may_wait: bool) -> Vec<(u64, Request<T>)> {
         // After a panic of the iterator no thread asks it for more.
         let supply = if may_wait { self.supply.lock().ok() } else { self.supply.try_lock().ok() };
