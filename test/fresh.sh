@@ -171,6 +171,9 @@ inside() {
     must "$home" "hashloom sum -a sha256 hashloom/LICENSE-MIT && test -e /usr/local/share/man/man1/hashloom-sum.1"
     must "$folder" "python3 test/docs.py target/release/hashloom README.md docs/c.md"
     sed -n '/SKIPPED:/p' /tmp/said
+    # Whoever copies the core compiles it as the rest of a program, debug builds too, by the system's compiler.
+    must "$folder" "mkdir build/levels && cd build/levels && for level in -O0 -O1 -Os; do \
+        cc \$level -Werror -I../../core/include -c ../../core/src/*.c ../../core/src/*/*.c || exit; done"
 
     project=$(project rust-project)
     must "$project" "cargo init --quiet --name example"

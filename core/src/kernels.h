@@ -19,6 +19,11 @@
 #    pragma GCC target("no-power8-fusion-sign")
 #  endif
 #  pragma GCC optimize("O3", "no-tree-reassoc", "no-schedule-insns2")
+#  if __GNUC__ >= 13 && (defined(__x86_64__) || defined(__i386__))
+/* Below -O2, "O3" turns on -munroll-only-small-loops in functions with an array as a parameter, and not in the others,
+ * which are then not inlined: the same error. A choice of the target makes all alike. */
+#    pragma GCC target("tune=generic")
+#  endif
 #endif
 
 /* A 32-bit caller's stack may be aligned to only 4 bytes (-mpreferred-stack-boundary=2, Windows, older binaries).
