@@ -271,7 +271,7 @@ HLI_INLINE hl_status check_contexts(hl_ctx *const ctxs[], size_t count, size_t n
 
 hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, size_t count)
 {
-    const hl_alg_info *info;
+    const hl_alg_info *info = NULL; /* gcc -Os does not see that it is set */
     struct hli_plan plan;
 
     if (count == 0)

@@ -1115,7 +1115,7 @@ hl_status hl_slh_sign_many(hl_slh set, const uint8_t *secret, const hl_slh_messa
     const hl_slh_info *info = hl_slh_find(set);
     hl_status status = check_work(work);
     struct framed framed;
-    size_t total;
+    size_t total = 0;
 
     if (status == HL_OK && info == NULL)
         status = HL_EALG;
