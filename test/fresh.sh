@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fresh.sh: does on a minimal system what README.md tells a new user, as printed: the commands of "From source",
-# the example of docs/c.md, the Rust, Go and Python examples in a new project each, `make drop-ins`, `make web`.
+# fresh.sh: does on a minimal system what README.md tells a new user, as printed: the commands of "From source" and of
+# "Your files", the example of docs/c.md, the Rust, Go and Python examples in a new project each, `make drop-ins`, `make web`.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -171,6 +171,15 @@ inside() {
     must "$home" "hashloom sum -a sha256 hashloom/LICENSE-MIT && test -e /usr/local/share/man/man1/hashloom-sum.1"
     must "$folder" "python3 test/docs.py target/release/hashloom README.md docs/c.md"
     sed -n '/SKIPPED:/p' /tmp/said
+    # Files of the names that "Your files" has. hashloom writes over no torrent.
+    project=$(project own)
+    must "$project" "mkdir -p photos ~/Downloads ~/Videos && seq 9999 >film.mkv && cp film.mkv ~/Downloads && \
+        cp film.mkv ~/Videos/renamed.mkv && seq 1000 >debian-13.iso && seq 500 >photos/1.jpg && \
+        hashloom torrent create film.mkv -o film.torrent"
+    while read -r line; do
+        [[ $line != *" create "* ]] || must "$project" "rm film.torrent"
+        must "$project" "$(sed 's/  *#.*//' <<<"$line")"
+    done < <(block README.md sh)
     # Whoever copies the core compiles it as the rest of a program, debug builds too, by the system's compiler.
     must "$folder" "mkdir build/levels && cd build/levels && for level in -O0 -O1 -Os; do \
         cc \$level -Werror -I../../core/include -c ../../core/src/*.c ../../core/src/*/*.c || exit; done"
