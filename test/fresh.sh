@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # fresh.sh: does on a minimal system what README.md tells a new user, as printed: the commands of "From source" and of
-# "Your files", the example of docs/c.md, the Rust, Go and Python examples in a new project each, `make drop-ins`, `make web`.
+# "Your files", the example of docs/c.md, the Rust, Go and Python examples in a new project each, `make drop-ins` and
+# `make web`.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
