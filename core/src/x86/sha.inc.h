@@ -335,8 +335,10 @@ SHA_FN int sha256_chain_sha(unsigned N, const struct hli_links *links, const uin
         first[b ^ 3] = i < 16 && i < links->nbytes ? (uint8_t)(i ^ 3) : 0x80;
         second[b ^ 3] = i < 16 && i + 16 < links->nbytes ? (uint8_t)(i ^ 3) : 0x80;
     }
-    for (unsigned b = 0; b < 48; b++)
-        keep[b ^ 3] = 16 + b - links->at < links->nbytes ? 0 : 0xff;
+    for (unsigned b = 0; b < 48; b++) {
+        const unsigned i = 16 + b - links->at;
+        keep[b ^ 3] = i < links->nbytes ? 0 : 0xff;
+    }
     if (links->count_at < 64)
         one[links->count_at % 16 ^ 3] = 1;
     for (unsigned b = 0; b < 2; b++) {

@@ -62,7 +62,7 @@ fn run_with<T: Send>(
         options,
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
         supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
-        is_slow: AtomicBool::new(true),
+        is_slow: AtomicBool::new(false),
         disks,
         trees: Trees::default(),
         nwaiting: AtomicUsize::new(0),
@@ -91,7 +91,7 @@ struct Run<'a, T, I, F> {
     /// Largest number of files that a thread keeps open from one round to the next.
     lanes_max: usize,
     supply: Mutex<Supply<T, I>>,
-    /// Whether the request drawn last was waited for; true before the first.
+    /// Whether the request drawn last was waited for.
     is_slow: AtomicBool,
     /// The disks that seek, and the requests for them. A thread without work waits for one of their changes.
     disks: &'a Disks<T>,

@@ -31,6 +31,8 @@ pub(crate) struct Places {
     /// Offset of the first place in `bytes`, at a multiple of 64 in memory.
     start: usize,
     chunk_nbytes: usize,
+    /// Number of places for chunks.
+    count: usize,
     /// Number of places taken, and of bytes of this round, in places or elsewhere.
     ntaken: usize,
     nbytes: usize,
@@ -50,6 +52,7 @@ impl Places {
             bytes,
             start,
             chunk_nbytes,
+            count,
             ntaken: 0,
             nbytes: 0,
             is_alone: false,
@@ -108,10 +111,12 @@ impl Places {
         if count < 2 || self.ntaken > 0 || !(self.is_alone || self.is_single) {
             return self.next();
         }
-        if self.start + wanted > self.bytes.len() {
-            // Nothing is in any place. The others of this round, if any, find as many as before.
-            let others_nbytes = if self.is_single { 0 } else { self.bytes.len() };
-            let Some(bytes) = zeros(others_nbytes + count * stride + PAGE_NBYTES) else { return self.next() };
+        // Others that come in this round find as many places as without it.
+        let nothers = if self.is_single { 0 } else { self.count };
+        let nbytes = (count + nothers) * stride;
+        if self.start + nbytes > self.bytes.len() {
+            // Nothing is in any place.
+            let Some(bytes) = zeros(nbytes + PAGE_NBYTES) else { return self.next() };
             (self.start, self.bytes) = (bytes.as_ptr().align_offset(PAGE_NBYTES).min(PAGE_NBYTES), bytes);
         }
         self.ntaken += count;
@@ -223,5 +228,26 @@ impl Part {
     fn place(&self, range: Range<u64>) -> Range<usize> {
         let at = |pos| self.start + (pos - self.range.start) as usize;
         at(range.start)..at(range.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_find_their_places_behind_a_long_one() {
+        let mut places = Places::new(2, CHUNK_MAX_NBYTES).unwrap();
+        for wanted in [40_000, 131_000, 200_000, 40_000] {
+            places.clear(true);
+            let (start, long) = places.next_long(wanted);
+            let mut end = start + long.len();
+            assert_eq!(long.len() as u64, wanted);
+            for _ in 0..2 {
+                let (start, place) = places.next();
+                assert!(start >= end && place.len() == CHUNK_MAX_NBYTES);
+                end = start + place.len();
+            }
+        }
     }
 }
