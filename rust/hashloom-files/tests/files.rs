@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use hashloom::Algorithm::{self, Blake3, Ripemd160, Sha1, Sha256, Sha512};
 use hashloom::{Hash, Hasher, HmacKey, hash, hmac};
 use hashloom_files::run::{Cancel, Options, Progress};
-use hashloom_files::{FileError, Hashed, Method, Request, Source, Stamp, hash_files};
+use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, hash_files, hash_steps};
 use heard::heard;
 
 const CHUNK: usize = 32 << 10;
@@ -603,4 +603,31 @@ fn hard_links_whose_first_name_fails_or_is_cancelled() {
         let summary = hash_files(requests, &options, |_, _| ndone += 1);
         assert!(summary.cancelled && ndone < 200, "{ndone}");
     }
+}
+
+/// An iterator that says wrongly that it is at its end.
+struct AtItsEnd<I>(I);
+
+impl<I: Iterator> Iterator for AtItsEnd<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(0))
+    }
+}
+
+#[test]
+fn a_wrong_hint_loses_no_step() {
+    let step = |text: &'static str| Step::<(), ()>::Hash(Request::digest(Source::memory(text), Sha1));
+    let mut found = Vec::new();
+    let is_done = hash_steps(AtItsEnd(["a", "b", "c"].into_iter().map(step)), &Options::new(), |event| {
+        let Event::Hashed(_, result) = event else { unreachable!() };
+        found.push(result.unwrap().digests[0]);
+    });
+    assert!(is_done);
+    assert_eq!(found, ["a", "b", "c"].map(|text| hash(Sha1, text.as_bytes())));
 }

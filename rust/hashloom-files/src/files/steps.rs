@@ -143,7 +143,11 @@ pub fn hash_steps<T: Send, N: Send>(
         if summary.cancelled {
             return false;
         }
-        is_at_end |= is_single;
+        if is_single {
+            // A hint that was wrong loses no step.
+            held = steps.next();
+            is_at_end = held.is_none();
+        }
         before.fetch_add(now.swap(0, Ordering::Relaxed), Ordering::Relaxed);
         notes.into_iter().for_each(|note| each(Event::Note(note)));
     }
