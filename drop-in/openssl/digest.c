@@ -1,4 +1,4 @@
-/* digest.c: the digests of the provider, from algorithms.def. Those of the Keccak permutation: sponge.h.
+/* digest.c: the digests of the provider, from algorithms.def. Those of the Keccak permutation and BLAKE2: sponge.h.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -239,13 +239,6 @@ static int sha1_set_ctx_params(void *context, const OSSL_PARAM params[])
     return ssl3_secret(digest, secret->data);
 }
 
-static int no_ctx_params(void *context, const OSSL_PARAM params[])
-{
-    (void)context;
-    (void)params;
-    return 1;
-}
-
 #ifdef OSSL_FUNC_DIGEST_COPYCTX
 #  define COPYCTX(kind) FUNCTION(OSSL_FUNC_DIGEST_COPYCTX, (kind) == HL_STRENGTHENED ? digest_copyctx : sponge_copyctx),
 #else
@@ -255,8 +248,9 @@ static int no_ctx_params(void *context, const OSSL_PARAM params[])
 #  define OSSL_FUNC_DIGEST_SQUEEZE 14 /* OpenSSL 3.3; earlier versions pass over it */
 #endif
 
-#define VOID(function)     ((void (*)(void))(function))
-#define SSL3_OR_XOF(alg, kind, ssl3, xof, none) ((alg) == HL_SHA1 ? (ssl3) : (kind) == HL_XOF ? (xof) : (none))
+#define VOID(function)  ((void (*)(void))(function))
+#define IS_SIZED(kind) ((kind) == HL_XOF || (kind) == HL_COUNTED)
+#define SIZED_PARAMS(kind, none) ((kind) == HL_XOF ? xof_ctx_params : (kind) == HL_COUNTED ? sized_ctx_params : (none))
 
 /* The functions of one algorithm. An entry with number 0 ends a table. The identifiers of the SHA family have no
  * parameters, those of the others have NULL. */
@@ -267,10 +261,10 @@ static int no_ctx_params(void *context, const OSSL_PARAM params[])
     }                                                                                                                  \
     static int init_##NAME(void *context, const OSSL_PARAM params[])                                                   \
     {                                                                                                                  \
-        return ((kind) == HL_STRENGTHENED                                                                              \
-                    ? digest_init(context, ROW_##NAME, (size_t)NWORDS_##body * WORD_NBYTES_##body)                     \
-                    : sponge_init(context, HL_##NAME)) &&                                                             \
-               SSL3_OR_XOF(HL_##NAME, kind, sha1_set_ctx_params, xof_set_ctx_params, no_ctx_params)(context, params);  \
+        if ((kind) != HL_STRENGTHENED)                                                                                 \
+            return sponge_init(context, params);                                                                       \
+        return digest_init(context, ROW_##NAME, (size_t)NWORDS_##body * WORD_NBYTES_##body) &&                         \
+               (HL_##NAME != HL_SHA1 || sha1_set_ctx_params(context, params));                                         \
     }                                                                                                                  \
     static int update_##NAME(void *context, const unsigned char *data, size_t nbytes)                                  \
     {                                                                                                                  \
@@ -281,8 +275,7 @@ static int no_ctx_params(void *context, const OSSL_PARAM params[])
     {                                                                                                                  \
         return (kind) == HL_STRENGTHENED ? digest_final(context, out, out_nbytes, room, digest_nbytes,                 \
                                                         WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body)       \
-                                         : sponge_final(context, out, out_nbytes, room, HL_##NAME,                     \
-                                                        (kind) == HL_XOF ? 0 : (digest_nbytes));                       \
+                                         : sponge_final(context, out, out_nbytes, room);                               \
     }                                                                                                                  \
     static int squeeze_##NAME(void *context, unsigned char *out, size_t *out_nbytes, size_t nbytes)                    \
     {                                                                                                                  \
@@ -306,12 +299,11 @@ static int no_ctx_params(void *context, const OSSL_PARAM params[])
         FUNCTION(OSSL_FUNC_DIGEST_GETTABLE_PARAMS, digest_gettable_params),                                            \
         FUNCTION((kind) == HL_XOF ? OSSL_FUNC_DIGEST_SQUEEZE : OSSL_FUNC_DIGEST_DIGEST,                                \
                  (kind) == HL_XOF ? VOID(squeeze_##NAME) : VOID(digest_##NAME)),                                       \
-        FUNCTION(SSL3_OR_XOF(HL_##NAME, kind, OSSL_FUNC_DIGEST_SET_CTX_PARAMS, OSSL_FUNC_DIGEST_SET_CTX_PARAMS, 0),    \
-                 (kind) == HL_XOF ? xof_set_ctx_params : sha1_set_ctx_params),                                         \
-        FUNCTION(OSSL_FUNC_DIGEST_SETTABLE_CTX_PARAMS,                                                                 \
-                 (kind) == HL_XOF ? xof_ctx_params : sha1_settable_ctx_params),                               \
-        FUNCTION((kind) == HL_XOF ? OSSL_FUNC_DIGEST_GET_CTX_PARAMS : 0, xof_get_ctx_params),                          \
-        FUNCTION(OSSL_FUNC_DIGEST_GETTABLE_CTX_PARAMS, xof_ctx_params), {0, NULL}};
+        FUNCTION(IS_SIZED(kind) || HL_##NAME == HL_SHA1 ? OSSL_FUNC_DIGEST_SET_CTX_PARAMS : 0,                         \
+                 IS_SIZED(kind) ? sized_set_ctx_params : sha1_set_ctx_params),                                         \
+        FUNCTION(OSSL_FUNC_DIGEST_SETTABLE_CTX_PARAMS, SIZED_PARAMS(kind, sha1_settable_ctx_params)),                  \
+        FUNCTION(IS_SIZED(kind) ? OSSL_FUNC_DIGEST_GET_CTX_PARAMS : 0, sized_get_ctx_params),                          \
+        FUNCTION(OSSL_FUNC_DIGEST_GETTABLE_CTX_PARAMS, SIZED_PARAMS(kind, NULL)), {0, NULL}};
 
 #define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...)                                 \
     DIGEST(NAME, body, digest_nbytes, block_nbytes, ending)

@@ -124,11 +124,16 @@ static int set_digest(struct kdf *kdf, const OSSL_PARAM params[])
                  hlp_get_text(kdf->provider, params, OSSL_ALG_PARAM_ENGINE, &engine);
     const hl_alg alg = is_set && digest != NULL ? hlp_alg_named(digest) : (hl_alg)0;
 
-    if (is_set && (alg == 0 || properties != NULL)) { /* an unknown digest is an error of this call */
+    /* An unknown digest is an error of this call; a SHAKE one of the derivation, from OpenSSL 3.4 on of this call. */
+    int is_xof = alg != 0 && hl_alg_find(alg)->ending == HL_XOF;
+    if (is_set && (alg == 0 || properties != NULL)) {
         EVP_MD *md = digest == NULL ? NULL : EVP_MD_fetch(kdf->provider->child, digest, properties);
         is_set = md != NULL || engine != NULL ? 1 : FAIL(kdf->provider, REASON_NO_DIGEST);
+        is_xof = md != NULL && (EVP_MD_get_flags(md) & EVP_MD_FLAG_XOF) != 0;
         EVP_MD_free(md);
     }
+    if (is_set && is_xof && !hlp_is_before(4))
+        is_set = FAIL(kdf->provider, HL_EALG);
     forget_digest(kdf);
     kdf->alg = is_set ? alg : (hl_alg)0;
     if (!is_set) { /* then there is no digest, as in the default provider */
@@ -269,13 +274,13 @@ static const OSSL_PARAM *kdf_gettable_ctx_params(void *context, void *provider)
     return params;
 }
 
-/* A key has any length. -2 stands for "no such parameter". */
+/* A key has any length. -2 stands for "no such parameter", until OpenSSL 3.4. */
 static int kdf_get_ctx_params(void *context, OSSL_PARAM params[])
 {
     OSSL_PARAM *size = OSSL_PARAM_locate(params, OSSL_KDF_PARAM_SIZE);
 
     (void)context;
-    return size == NULL ? -2 : OSSL_PARAM_set_size_t(size, SIZE_MAX);
+    return size != NULL ? OSSL_PARAM_set_size_t(size, SIZE_MAX) : hlp_is_before(4) ? -2 : 1;
 }
 
 static const OSSL_DISPATCH pbkdf2[] = {

@@ -43,6 +43,7 @@ enum reason {
     REASON_NO_OTHER,
     REASON_PARAMETER,
     REASON_NO_LENGTH,
+    REASON_SIZE,
     REASON_NO_PASSWORD,
     REASON_NO_SALT,
     REASON_SALT_LENGTH,
@@ -64,6 +65,12 @@ unsigned char *hlp_copy_secret(const void *secret, size_t nbytes);
 
 /* *value = a copy of the parameter; NULL if there is none, or if it is empty. Returns 0 after an error. */
 int hlp_get_text(const struct provider *provider, const OSSL_PARAM params[], const char *name, char **value);
+
+/* Whether the OpenSSL that has loaded the module is older than 3.minor: its default provider answers otherwise. */
+static inline int hlp_is_before(unsigned minor)
+{
+    return OPENSSL_version_major() == 3 && OPENSSL_version_minor() < minor;
+}
 
 /* An entry of a dispatch table. */
 #define FUNCTION(id, function) {id, (void (*)(void))(function)}
