@@ -521,6 +521,52 @@ static void check_merkle(void)
     CHECK(hl_merkle_layer(HL_MERKLE_BITCOIN, 0, nodes, 4, nodes + 64) == HL_EJOB, "over pairs to be hashed");
 }
 
+/* Each place of what a call writes over its nodes: the right bytes and nothing beside them, or HL_EJOB and no change. */
+static void check_merkle_overlap(void)
+{
+    enum { NODES = 9, NODE = 32, LEAD = 3 * NODE, ROOM = LEAD + 13 * NODE, PROOF = HL_MERKLE_DEPTH_MAX * NODE };
+    static uint8_t before[PROOF + ROOM + PROOF], after[sizeof before], expected[sizeof before], proof[PROOF];
+    const size_t at = PROOF + LEAD; /* of the nodes */
+    size_t nproof = 0, nsame = 0;
+
+    test_case("hl_merkle_layer, hl_merkle_root: overlap");
+    random_fill(before, sizeof before);
+    for (hl_merkle rule = HL_MERKLE_RFC6962; rule <= HL_MERKLE_ZEROS; rule++)
+        for (size_t n = 1; n <= NODES; n++) {
+            uint8_t layer[NODES * NODE], leaves[NODES * NODE], root[NODE];
+            CHECK(hl_merkle_layer(rule, 1, before + at, n, layer) == HL_OK, "apart");
+            memcpy(leaves, before + at, sizeof leaves);
+            CHECK(hl_merkle_root(rule, 0, leaves, n, root, n / 2, proof, &nproof) == HL_OK, "apart");
+            for (size_t to = PROOF; to <= PROOF + ROOM - (n + 1) / 2 * NODE; to++) {
+                const int is_refused = n / 2 > 1 && to > at + NODE && to < at + n / 2 * 2 * NODE;
+                memcpy(after, before, sizeof after);
+                memcpy(expected, before, sizeof expected);
+                if (!is_refused)
+                    memcpy(expected + to, layer, (n + 1) / 2 * NODE);
+                CHECK(hl_merkle_layer(rule, 1, after + at, n, after + to) == (is_refused ? HL_EJOB : HL_OK),
+                      "rule %d, %zu nodes at %zu, the layer at %zu", (int)rule, n, at, to);
+                CHECK(memcmp(after, expected, sizeof after) == 0, "rule %d, %zu nodes at %zu, the layer at %zu: bytes",
+                      (int)rule, n, at, to);
+                memcpy(after, before, sizeof after);
+                CHECK(hl_merkle_root(rule, 0, after + at, n, after + to, 0, NULL, NULL) == HL_OK &&
+                          memcmp(after + to, root, NODE) == 0, "rule %d, %zu nodes at %zu, the root at %zu", (int)rule, n,
+                      at, to);
+            }
+            for (size_t to = 0; to <= sizeof before - PROOF; to += to % 96 == 95 ? 33 : 1) {
+                const int is_refused = to + PROOF > at && to < at + n * NODE;
+                memcpy(after, before, sizeof after);
+                CHECK(hl_merkle_root(rule, 0, after + at, n, leaves, n / 2, after + to, &nproof) ==
+                          (is_refused ? HL_EJOB : HL_OK), "rule %d, %zu nodes at %zu, the proof at %zu", (int)rule, n, at,
+                      to);
+                CHECK(memcmp(is_refused ? after : after + to, is_refused ? before : proof,
+                             is_refused ? sizeof after : nproof * NODE) == 0, "the proof at %zu", to);
+                nsame += !is_refused;
+            }
+            CHECK(hl_merkle_root(rule, 0, leaves, n, proof + PROOF - 1, 0, proof, &nproof) == HL_EJOB, "a root in the proof");
+        }
+    CHECK(nsame > 0, "proofs beside the nodes");
+}
+
 int main(int argc, char **argv)
 {
     test_start(argc, argv);
@@ -539,8 +585,10 @@ int main(int argc, char **argv)
         if (has_ctx(alg))
             check_context_errors(alg);
     }
-    if (hl_alg_find(HL_SHA256) != NULL)
+    if (hl_alg_find(HL_SHA256) != NULL) {
         check_merkle();
+        check_merkle_overlap();
+    }
     test_case("hl_kernel_chosen for no algorithm");
     CHECK(hl_kernel_chosen(OFF_TABLE, 1) == NULL && hl_kernel_chosen((hl_alg)0, 1) == NULL, "not NULL");
     return test_end();

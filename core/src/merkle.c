@@ -30,11 +30,12 @@ static hl_status hash_layer(hl_merkle rule, const uint8_t *zeros, const uint8_t 
     static const uint8_t one = 1; /* RFC 6962 section 2.1 */
     const int is_prefixed = rule == HL_MERKLE_RFC6962;
     const size_t npairs = count / 2;
-    const uint8_t *const odd = nodes + (count - 1) * NODE;
     uint8_t *const to = above + npairs * NODE;
+    uint8_t odd[NODE]; /* a copy: nodes above the pairs may be written over it */
     hl_ctx prefix;
     hl_status status = HL_OK;
 
+    hli_copy(odd, nodes + (count - 1) * NODE, NODE);
     if (is_prefixed) {
         status = hl_init(&prefix, HL_SHA256);
         if (status == HL_OK)
@@ -46,8 +47,7 @@ static hl_status hash_layer(hl_merkle rule, const uint8_t *zeros, const uint8_t 
         return status;
     if (!is_prefixed)
         return hash_pair(rule, odd, rule == HL_MERKLE_ZEROS ? zeros : odd, to);
-    for (unsigned i = 0; i < NODE; i++)
-        to[i] = odd[i];
+    hli_copy(to, odd, NODE);
     return HL_OK;
 }
 
@@ -59,6 +59,11 @@ static hl_status check(hl_merkle rule, unsigned depth, const uint8_t *nodes, siz
     if (to == NULL || (nodes == NULL && count != 0))
         return HL_ENULL;
     return depth > HL_MERKLE_DEPTH_MAX || count > SIZE_MAX / NODE ? HL_ELENGTH : HL_OK;
+}
+
+static int overlap(const uint8_t *a, size_t a_nbytes, const uint8_t *b, size_t b_nbytes)
+{
+    return (uintptr_t)a < (uintptr_t)b + b_nbytes && (uintptr_t)b < (uintptr_t)a + a_nbytes;
 }
 
 hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count, uint8_t *above)
@@ -88,6 +93,9 @@ hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t 
     if ((proof != NULL && index >= count) || (depth != 0 && !is_padded) ||
         (depth != 0 && depth < 8 * sizeof count && count > (size_t)1 << depth))
         return HL_ELENGTH;
+    if (proof != NULL && (overlap(proof, HL_MERKLE_DEPTH_MAX * NODE, nodes, count * NODE) ||
+                          overlap(proof, HL_MERKLE_DEPTH_MAX * NODE, root, NODE)))
+        return HL_EJOB;
     if (count == 0 && rule == HL_MERKLE_RFC6962)
         return hl_hash(HL_SHA256, NULL, 0, root);
     for (unsigned height = 0; status == HL_OK && (count > 1 || height < depth); height++) {
@@ -107,7 +115,8 @@ hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t 
         return status;
     if (proof != NULL)
         *nproof = n;
-    if (root != nodes)
-        hli_copy(root, count == 0 ? zeros : nodes, NODE);
+    if (count > 0)
+        hli_copy(zeros, nodes, NODE); /* root may overlap them */
+    hli_copy(root, zeros, NODE);
     return HL_OK;
 }

@@ -79,6 +79,47 @@ func TestSumPairs(t *testing.T) {
 	}
 }
 
+// Every place of dst over src: right, with nothing written beside dst, or a panic and no change where node i of dst
+// overlaps a later pair.
+func TestSumPairsOverlap(t *testing.T) {
+	const before = 100
+	for name, pairs := range map[string]func(dst, src []byte){
+		"SHA-256":         func(dst, src []byte) { sha256.SumPairs(dst, src) },
+		"SHA-256, prefix": func(dst, src []byte) { sha256.SumPairs(dst, src, 1) },
+		"long prefix":     func(dst, src []byte) { sha256.SumPairs(dst, src, make([]byte, 99)...) },
+		"Keccak":          func(dst, src []byte) { sha3.SumPairsLegacyKeccak256(dst, src) },
+		"Keccak, prefix":  func(dst, src []byte) { sha3.SumPairsLegacyKeccak256(dst, src, 1) },
+		"SHA256d":         func(dst, src []byte) { bitcoin.SHA256dPairs(dst, src) },
+	} {
+		for n := 1; n < 5; n++ {
+			original := make([]byte, 2*before+64*n)
+			for i := range original {
+				original[i] = byte(i * 37)
+			}
+			want := make([]byte, 32*n)
+			pairs(want, original[before:][:64*n])
+			for at := range len(original) - 32*n + 1 {
+				buffer, expected := slices.Clone(original), slices.Clone(original)
+				refused := n > 1 && at > before+32 && at < before+64*n
+				if !refused {
+					copy(expected[at:], want)
+				}
+				func() {
+					defer func() {
+						if (recover() != nil) != refused {
+							t.Errorf("%s, %d pairs, dst %d bytes behind src: panic %v", name, n, at-before, !refused)
+						}
+					}()
+					pairs(buffer[at:][:32*n], buffer[before:][:64*n])
+				}()
+				if !slices.Equal(buffer, expected) {
+					t.Fatalf("%s, %d pairs, dst %d bytes behind src: wrong", name, n, at-before)
+				}
+			}
+		}
+	}
+}
+
 func TestSumPairsPanics(t *testing.T) {
 	layer := make([]byte, 6*32)
 	for name, f := range map[string]func(){
