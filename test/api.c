@@ -468,6 +468,63 @@ static void check_context_errors(const hl_alg_info *alg)
 #undef REFUSE_CTX
 }
 
+/* Digests at each place over rows: the right ones and nothing beside them, or HL_EJOB and no change. */
+static void check_rows_overlap(const char *name, hl_status (*call)(hl_alg, const void *, size_t, size_t, size_t, uint8_t *),
+                               hl_alg alg, size_t size)
+{
+    enum { MOST = 40, ROOM = MOST * 73 + 2 * MOST * HL_DIGEST_MAX_NBYTES };
+    static const struct { size_t nbytes, stride; } shapes[] = {{64, 64}, {64, 65}, {33, 40}, {20, 72}, {1, 32}, {60, 20}};
+    static const size_t counts[] = {1, 2, 3, 5, MOST};
+    static uint8_t before[ROOM], after[ROOM], expected[ROOM], apart[MOST * HL_DIGEST_MAX_NBYTES];
+
+    random_fill(before, sizeof before);
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            const size_t n = counts[c], stride = shapes[s].stride, rows = n * size;
+            const size_t span = (n - 1) * stride + shapes[s].nbytes;
+            CHECK(call(alg, before + rows, stride, shapes[s].nbytes, n, apart) == HL_OK, "apart");
+            for (size_t at = 0; at <= rows + span; at += n == MOST && at % 32 == 1 ? 15 : 1) {
+                const int is_refused = n > 1 && at + n * size > rows && at < rows + span &&
+                                       (size > stride || at + size > rows + stride);
+                memcpy(after, before, sizeof after);
+                memcpy(expected, before, sizeof expected);
+                if (!is_refused)
+                    memcpy(expected + at, apart, n * size);
+                CHECK(call(alg, after + rows, stride, shapes[s].nbytes, n, after + at) == (is_refused ? HL_EJOB : HL_OK) &&
+                          memcmp(after, expected, sizeof after) == 0,
+                      "%s: %zu rows of %zu bytes, each %zu, at %zu, digests at %zu", name, n, shapes[s].nbytes, stride,
+                      rows, at);
+            }
+        }
+}
+
+static hl_status hash160_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+{
+    (void)alg;
+    return hl_hash160_rows(base, stride, nbytes, count, digests);
+}
+
+static hl_status sha256d_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+{
+    (void)alg;
+    return hl_sha256d_rows(base, stride, nbytes, count, digests);
+}
+
+/* A job of HMACs, or of messages that continue a stream of one byte. */
+static hl_status run_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+{
+    hl_job job = {.nbytes = sizeof job, .alg = (uint32_t)alg, .digests = digests,
+                  .messages = {.layout = HL_ROWS, .count = count, .base = base, .stride = stride, .nbytes = nbytes}};
+    hl_hmac_key key;
+    hl_ctx ctx;
+
+    if (hl_hmac_key_init(&key, alg, "key", 3) == HL_OK)
+        job.keys = &key;
+    else if (hl_init(&ctx, alg) == HL_OK && hl_update(&ctx, "1", 1) == HL_OK)
+        job.begin = &ctx;
+    return hl_run(&job);
+}
+
 /* The proof of each leaf leads to the root, as its definition says, and the root is that of layers. */
 static void check_merkle(void)
 {
@@ -581,11 +638,17 @@ int main(int argc, char **argv)
         check_empty(alg);
         test_case("%s: errors", alg->name);
         check_errors(alg);
+        test_case("%s: digests over rows", alg->name);
+        check_rows_overlap(alg->name, hl_hash_rows, alg->alg, alg->digest_nbytes);
+        check_rows_overlap("hl_run", run_rows, alg->alg, alg->digest_nbytes);
         test_case("%s: bad contexts", alg->name);
         if (has_ctx(alg))
             check_context_errors(alg);
     }
     if (hl_alg_find(HL_SHA256) != NULL) {
+        check_rows_overlap("hl_sha256d_rows", sha256d_rows, HL_SHA256, HL_SHA256_DIGEST_NBYTES);
+        if (hl_alg_find(HL_RIPEMD160) != NULL)
+            check_rows_overlap("hl_hash160_rows", hash160_rows, HL_SHA256, HL_RIPEMD160_DIGEST_NBYTES);
         check_merkle();
         check_merkle_overlap();
     }

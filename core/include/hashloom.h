@@ -16,8 +16,9 @@
  *               A message may have up to HL_MESSAGE_MAX_NBYTES bytes (FIPS 180-4 allows 2^64 - 1 bits).
  *   alignment   Messages and digests may have any alignment.
  *   overlap     Messages may overlap each other. What a call writes must not overlap what the call reads or writes
- *               besides, but for rows (HL_ROWS): digest i may overlap rows 0 .. i, as where a layer of a tree is hashed in
- *               place. A digest that overlaps a later row is HL_EJOB.
+ *               besides, but for rows (HL_ROWS), as where a layer of a tree is hashed in place: digests may lie over the
+ *               rows and between them, if digest i ends before row i + 1 begins, and digests are no further apart than
+ *               rows. Otherwise HL_EJOB.
  *   errors      HL_OK (0) or an hl_status. Arguments are checked before anything is written: an error leaves digests
  *               and contexts unchanged.
  *   digests     Digest i of a call is written at digests + i * digest size, in the byte order of the standard. It
