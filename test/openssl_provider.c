@@ -312,6 +312,200 @@ static void find_digest(EVP_MD *md, void *unused)
     CHECK(ndigests < MOST_DIGESTS && (digests[ndigests++] = strdup(name)) != NULL, "%s", name);
 }
 
+/* What a length does that EVP_DigestInit_ex2 or, later, EVP_MD_CTX_set_params gets. */
+enum answer {
+    NONE,    /* the provider lacks the digest */
+    IGNORED, /* the digest has its usual length, and the call reports it */
+    OBEYED,
+    REFUSED, /* the call fails, or, if it succeeds, EVP_DigestFinal_ex */
+    ANY      /* ours: as the default provider */
+};
+static const struct {
+    const char *digest, *key;
+    size_t value;
+    int is_later;
+    enum answer theirs[4]; /* OpenSSL 3.0 and 3.1, 3.2, 3.3, 3.4 and later */
+    enum answer ours;
+} lengths[] = {
+    {"SHA1", "size", 16, 0, {IGNORED, IGNORED, IGNORED, IGNORED}, ANY},
+    {"SHA1", "size", 16, 1, {IGNORED, IGNORED, IGNORED, IGNORED}, ANY},
+    {"SHA256", "size", 16, 0, {IGNORED, IGNORED, IGNORED, IGNORED}, ANY},
+    {"SHA256", "size", 16, 1, {REFUSED, REFUSED, REFUSED, REFUSED}, ANY},
+    {"SHA256", "xoflen", 16, 0, {IGNORED, IGNORED, IGNORED, IGNORED}, ANY},
+    {"SHA256", "xoflen", 16, 1, {REFUSED, REFUSED, REFUSED, REFUSED}, ANY},
+    {"SHA3-256", "size", 16, 0, {IGNORED, IGNORED, IGNORED, IGNORED}, ANY},
+    {"SHA3-256", "xoflen", 16, 1, {REFUSED, REFUSED, REFUSED, REFUSED}, ANY},
+    {"KECCAK-256", "size", 16, 0, {NONE, IGNORED, IGNORED, IGNORED}, IGNORED},
+    {"SHAKE128", "xoflen", 100, 0, {OBEYED, OBEYED, OBEYED, OBEYED}, ANY},
+    {"SHAKE128", "xoflen", 100, 1, {OBEYED, OBEYED, OBEYED, OBEYED}, ANY},
+    {"SHAKE128", "xoflen", 0, 0, {OBEYED, OBEYED, OBEYED, REFUSED}, ANY},
+    {"SHAKE256", "size", 100, 0, {IGNORED, IGNORED, IGNORED, OBEYED}, OBEYED},
+    {"SHAKE256", "size", 100, 1, {IGNORED, IGNORED, IGNORED, OBEYED}, OBEYED},
+    {"BLAKE2B-512", "size", 16, 0, {IGNORED, OBEYED, OBEYED, OBEYED}, OBEYED},
+    {"BLAKE2B-512", "size", 16, 1, {REFUSED, REFUSED, REFUSED, REFUSED}, ANY},
+    {"BLAKE2B-512", "size", 1, 0, {IGNORED, OBEYED, OBEYED, OBEYED}, OBEYED},
+    {"BLAKE2B-512", "size", 0, 0, {IGNORED, REFUSED, REFUSED, REFUSED}, REFUSED},
+    {"BLAKE2B-512", "size", 65, 0, {IGNORED, REFUSED, REFUSED, REFUSED}, REFUSED},
+    {"BLAKE2B-512", "size", SIZE_MAX, 0, {IGNORED, REFUSED, REFUSED, REFUSED}, REFUSED},
+    {"BLAKE2S-256", "size", 16, 0, {IGNORED, IGNORED, OBEYED, OBEYED}, OBEYED},
+    {"BLAKE2S-256", "size", 16, 1, {REFUSED, REFUSED, REFUSED, REFUSED}, ANY},
+    {"BLAKE2S-256", "size", 33, 0, {IGNORED, IGNORED, REFUSED, REFUSED}, REFUSED},
+    {"BLAKE2B-256", "size", 16, 0, {NONE, NONE, NONE, NONE}, OBEYED},
+    {"BLAKE2B-256", "size", 33, 0, {NONE, NONE, NONE, NONE}, REFUSED},
+    {"BLAKE2B-512", "xoflen", 16, 1, {REFUSED, IGNORED, IGNORED, IGNORED}, ANY},
+    {"BLAKE2S-256", "xoflen", 16, 1, {REFUSED, REFUSED, IGNORED, IGNORED}, ANY},
+};
+
+static enum answer answer_of(const char *provider, size_t row, uint8_t found[XOF_MAX])
+{
+    char query[40];
+    size_t value = lengths[row].value;
+    OSSL_PARAM params[2] = {OSSL_PARAM_construct_size_t(lengths[row].key, &value), OSSL_PARAM_construct_end()};
+    unsigned nbytes = XOF_MAX;
+
+    snprintf(query, sizeof query, "provider=%s", provider);
+    EVP_MD *md = EVP_MD_fetch(NULL, lengths[row].digest, query);
+    if (md == NULL)
+        return NONE;
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    memset(found, 0xa5, XOF_MAX);
+    const int done = EVP_DigestInit_ex2(ctx, md, lengths[row].is_later ? NULL : params) &&
+                     (!lengths[row].is_later || EVP_MD_CTX_set_params(ctx, params)) &&
+                     EVP_DigestUpdate(ctx, message, 1000) && EVP_DigestFinal_ex(ctx, found, &nbytes);
+    if (!done)
+        nbytes = 0;
+    for (size_t i = nbytes; i < XOF_MAX; i++)
+        CHECK(found[i] == 0xa5, "%s, %s %zu: byte %zu is written", query, lengths[row].key, value, i);
+    const int is_obeyed = done && nbytes == value;
+    CHECK(!done || is_obeyed || (int)nbytes == EVP_MD_get_size(md), "%s, %s %zu: %u bytes", query, lengths[row].key, value,
+          nbytes);
+    EVP_MD_CTX_free(ctx);
+    EVP_MD_free(md);
+    ERR_clear_error();
+    return !done ? REFUSED : is_obeyed ? OBEYED : IGNORED;
+}
+
+/* A length that is not obeyed is an error, but where the default provider ignores a parameter that the digest lacks. */
+static void lengths_by_parameter(void)
+{
+    const unsigned minor = OPENSSL_version_major() > 3 ? 4 : OPENSSL_version_minor();
+    const unsigned version = minor < 2 ? 0 : minor < 4 ? minor - 1 : 3;
+    uint8_t found[2][XOF_MAX];
+
+    for (size_t row = 0; row < sizeof lengths / sizeof *lengths; row++) {
+        const enum answer theirs = answer_of("default", row, found[0]), ours = answer_of("hashloom", row, found[1]);
+        CHECK(theirs == lengths[row].theirs[version], "%s, %s %zu: the default provider answers %d", lengths[row].digest,
+              lengths[row].key, lengths[row].value, (int)theirs);
+        CHECK(ours == (lengths[row].ours == ANY ? theirs : lengths[row].ours) ||
+                  (version == 1 && lengths[row].ours == ANY && ours == REFUSED),
+              "%s, %s %zu: answer %d", lengths[row].digest, lengths[row].key, lengths[row].value, (int)ours);
+        CHECK(ours != theirs || memcmp(found[0], found[1], XOF_MAX) == 0, "%s, %s %zu", lengths[row].digest,
+              lengths[row].key, lengths[row].value);
+    }
+}
+
+/* Random lengths of random types in random calls, of which neither provider may refuse what the other takes. Before
+ * OpenSSL 3.4 the providers differ where `lengths` says. */
+static void length_case(const char *name, EVP_MD *const md[2], uint64_t *seed)
+{
+    enum { GUARD = 0xa5 };
+    const int is_modern = OPENSSL_version_major() > 3 || OPENSSL_version_minor() >= 4;
+    static const size_t values[] = {0, 1, 15, 16, 20, 28, 32, 33, 48, 63, 64, 65, 200, 256 + 16};
+    EVP_MD_CTX *ctx[2] = {EVP_MD_CTX_new(), EVP_MD_CTX_new()};
+    int is_begun = 0, done[2] = {1, 1};
+
+    for (int step = 0; step < 12 && done[0]; step++) {
+        uint8_t found[2][XOF_MAX];
+        size_t value = values[below(seed, sizeof values / sizeof *values)];
+        int number = below(seed, 8) == 0 ? -1 : (int)value;
+        uint32_t word = (uint32_t)value;
+        const char *const key = !is_modern || below(seed, 2) ? "xoflen" : "size";
+        const uint32_t kind = below(seed, 8), call = is_begun ? below(seed, 7) : 0, at = below(seed, 100);
+        const int has_param = (is_modern || is_xof(md[1])) && below(seed, 3) != 0;
+        OSSL_PARAM params[3] = {kind == 0   ? OSSL_PARAM_construct_int(key, &number)
+                                : kind == 1 ? OSSL_PARAM_construct_uint32(key, &word)
+                                : kind == 2 ? OSSL_PARAM_construct_octet_string(key, &value, sizeof value)
+                                            : OSSL_PARAM_construct_size_t(key, &value),
+                                OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
+        if (kind == 7)
+            params[1] = OSSL_PARAM_construct_size_t(is_modern ? "size" : "unknown", &value);
+        for (int p = 0; p < 2; p++) {
+            unsigned nbytes = 0;
+            size_t got[2] = {0, 0};
+            OSSL_PARAM get[3] = {OSSL_PARAM_construct_size_t("size", &got[0]),
+                                 OSSL_PARAM_construct_size_t("xoflen", &got[1]), OSSL_PARAM_construct_end()};
+            memset(found[p], GUARD, XOF_MAX);
+            switch (call) {
+            case 0:
+            case 1: done[p] = EVP_DigestInit_ex2(ctx[p], md[p], has_param ? params : NULL) > 0; break;
+            case 2: done[p] = !has_param || EVP_MD_CTX_set_params(ctx[p], params) > 0; break;
+            case 3: done[p] = EVP_DigestUpdate(ctx[p], message + at, value); break;
+            case 4: {
+                EVP_MD_CTX *copy = EVP_MD_CTX_new();
+                done[p] = EVP_MD_CTX_copy_ex(copy, ctx[p]);
+                EVP_MD_CTX_free(ctx[p]);
+                ctx[p] = copy;
+                break;
+            }
+            case 5:
+                done[p] = !is_modern || EVP_MD_CTX_get_params(ctx[p], get) > 0;
+                memcpy(found[p], got, sizeof got);
+                break;
+            case 6:
+                done[p] = at % 4 == 0 ? EVP_DigestFinalXOF(ctx[p], found[p], value < 64 ? 64 : value) > 0
+                                      : EVP_DigestFinal_ex(ctx[p], found[p], &nbytes) > 0;
+                memcpy(found[p] + XOF_MAX - sizeof nbytes, &nbytes, sizeof nbytes);
+                break;
+            }
+        }
+        is_begun = call != 6;
+        CHECK(done[0] == done[1] && (!done[0] || memcmp(found[0], found[1], XOF_MAX) == 0),
+              "%s, step %d, call %u, %s of kind %u, %zu: %d, not %d", name, step, call, key, kind, value, done[1], done[0]);
+    }
+    EVP_MD_CTX_free(ctx[0]);
+    EVP_MD_CTX_free(ctx[1]);
+    ERR_clear_error();
+}
+
+/* Parameters that HMAC and PBKDF2 lack change nothing, as in the default provider; other functions take them. */
+static void foreign_parameters(void)
+{
+    static const char *const keys[] = {"size", "xof", "custom", "salt", "iv", "cipher", "c-rounds", "nobody's"};
+
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        uint8_t found[2][2][100];
+        memset(found, 0xa5, sizeof found);
+        for (int p = 0; p < 2; p++) {
+            const char *provider = p == 0 ? "default" : "hashloom";
+            EVP_MAC *mac = fetch_mac(NULL, "HMAC", provider);
+            EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac);
+            size_t value = 16, nbytes = 0;
+            OSSL_PARAM params[3] = {text("digest", "SHA256"), OSSL_PARAM_construct_size_t(keys[k], &value),
+                                    OSSL_PARAM_construct_end()};
+            CHECK(EVP_MAC_init(ctx, message, 20, params) && EVP_MAC_CTX_set_params(ctx, params + 1), "HMAC, %s", keys[k]);
+            CHECK(EVP_MAC_CTX_get_mac_size(ctx) == 32 && !EVP_MAC_final(ctx, found[p][0], &nbytes, 31), "HMAC, %s", keys[k]);
+            CHECK(EVP_MAC_update(ctx, message, 9) && EVP_MAC_final(ctx, found[p][0], &nbytes, 32) && nbytes == 32,
+                  "HMAC, %s", keys[k]);
+            EVP_MAC_CTX_free(ctx);
+            EVP_MAC_free(mac);
+            EVP_KDF *kdf = fetch_kdf(NULL, "PBKDF2", provider);
+            EVP_KDF_CTX *kdf_ctx = EVP_KDF_CTX_new(kdf);
+            OSSL_PARAM of_kdf[4] = {OSSL_PARAM_construct_octet_string("pass", message, 9), params[1],
+                                    OSSL_PARAM_construct_octet_string("salt", message, 9), OSSL_PARAM_construct_end()};
+            OSSL_PARAM get[2] = {OSSL_PARAM_construct_size_t(keys[k], &value), OSSL_PARAM_construct_end()};
+            if (strcmp(keys[k], "salt") != 0)
+                CHECK(EVP_KDF_derive(kdf_ctx, found[p][1], 50, of_kdf) > 0, "PBKDF2, %s", keys[k]);
+            const int got = EVP_KDF_CTX_get_params(kdf_ctx, get);
+            memcpy(found[p][1] + 60, &got, sizeof got);
+            memcpy(found[p][1] + 70, &value, sizeof value);
+            EVP_KDF_CTX_free(kdf_ctx);
+            EVP_KDF_free(kdf);
+            ERR_clear_error();
+        }
+        CHECK(memcmp(found[0], found[1], sizeof found[0]) == 0, "%s", keys[k]);
+    }
+}
+
 static void cases(uint64_t seed, int count)
 {
     static const char *const tls[] = {"SHA1", "SHA-224", "sha256", "SHA2-384", "1.3.14.3.2.26", "SHA512"};
@@ -322,6 +516,8 @@ static void cases(uint64_t seed, int count)
         EVP_MD *const md[2] = {fetch_md(NULL, digests[d], "default"), fetch_md(NULL, digests[d], "hashloom")};
         for (int i = 0; i < count; i++)
             digest_case(digests[d], md, &seed);
+        for (int i = 0; i < count; i++)
+            length_case(digests[d], md, &seed);
         for (int i = 0; i < count / 3 && !is_xof(md[1]); i++)
             hmac_case(digests[d], mac, &seed);
         for (int i = 0; i < count / 3; i++)
@@ -355,9 +551,11 @@ static void same_properties(void)
 {
     for (int d = 0; d < ndigests; d++) {
         EVP_MD *ours = fetch_md(NULL, digests[d], "hashloom"), *theirs = fetch_md(NULL, digests[d], "default");
+        /* 3.3.1 did not know yet that SHAKE has no parameters in an algorithm identifier. */
+        const unsigned long unlike = is_xof(theirs) ? EVP_MD_FLAG_DIGALGID_ABSENT : 0;
         CHECK(EVP_MD_get_size(ours) == EVP_MD_get_size(theirs) &&
               EVP_MD_get_block_size(ours) == EVP_MD_get_block_size(theirs) &&
-                  EVP_MD_get_flags(ours) == EVP_MD_get_flags(theirs) &&
+                  (EVP_MD_get_flags(ours) | unlike) == (EVP_MD_get_flags(theirs) | unlike) &&
                       EVP_MD_get_type(ours) == EVP_MD_get_type(theirs) &&
                   strcmp(EVP_MD_get0_name(ours), EVP_MD_get0_name(theirs)) == 0, "%s", digests[d]);
         CHECK(EVP_MD_names_do_all(theirs, name_is_known, ours) && EVP_MD_names_do_all(ours, name_is_known, theirs),
@@ -799,6 +997,8 @@ int main(int argc, char **argv)
     CHECK(ndigests > 0, "digests");
     ncases = argc > 2 ? atoi(argv[2]) : 300;
     same_properties();
+    lengths_by_parameter();
+    foreign_parameters();
     ssl3();
     misuse_of_hmac();
     misuse_of_pbkdf2();

@@ -168,6 +168,8 @@ static int sponge_final(struct sponge *sponge, unsigned char *out, size_t *out_n
         return FAIL(sponge->provider, REASON_NO_LENGTH);
     if (room < nbytes && !(is_xof && hlp_is_before(4)))
         return FAIL(sponge->provider, REASON_ROOM);
+    if (sponge->nbytes < nbytes && hlp_is_before(2)) /* size came too late; from 3.2 on it is the room that is passed */
+        return FAIL(sponge->provider, REASON_SIZE);
     if (!sponge_done(sponge, is_xof ? hl_squeeze(&sponge->stream, out, nbytes) : hl_final(&sponge->stream, out)))
         return 0;
     *out_nbytes = nbytes;
