@@ -468,12 +468,15 @@ static void check_context_errors(const hl_alg_info *alg)
 #undef REFUSE_CTX
 }
 
+typedef hl_status rows_call(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests);
+
 /* Digests at each place over rows: the right ones and nothing beside them, or HL_EJOB and no change. */
-static void check_rows_overlap(const char *name, hl_status (*call)(hl_alg, const void *, size_t, size_t, size_t, uint8_t *),
-                               hl_alg alg, size_t size)
+static void check_rows_overlap(const char *name, rows_call *call, hl_alg alg, size_t size)
 {
     enum { MOST = 40, ROOM = MOST * 73 + 2 * MOST * HL_DIGEST_MAX_NBYTES };
-    static const struct { size_t nbytes, stride; } shapes[] = {{64, 64}, {64, 65}, {33, 40}, {20, 72}, {1, 32}, {60, 20}};
+    static const struct {
+        size_t nbytes, stride;
+    } shapes[] = {{64, 64}, {64, 65}, {33, 40}, {20, 72}, {1, 32}, {60, 20}};
     static const size_t counts[] = {1, 2, 3, 5, MOST};
     static uint8_t before[ROOM], after[ROOM], expected[ROOM], apart[MOST * HL_DIGEST_MAX_NBYTES];
 
@@ -490,21 +493,23 @@ static void check_rows_overlap(const char *name, hl_status (*call)(hl_alg, const
                 memcpy(expected, before, sizeof expected);
                 if (!is_refused)
                     memcpy(expected + at, apart, n * size);
-                CHECK(call(alg, after + rows, stride, shapes[s].nbytes, n, after + at) == (is_refused ? HL_EJOB : HL_OK) &&
-                          memcmp(after, expected, sizeof after) == 0,
+                CHECK(call(alg, after + rows, stride, shapes[s].nbytes, n, after + at) ==
+                              (is_refused ? HL_EJOB : HL_OK) && memcmp(after, expected, sizeof after) == 0,
                       "%s: %zu rows of %zu bytes, each %zu, at %zu, digests at %zu", name, n, shapes[s].nbytes, stride,
                       rows, at);
             }
         }
 }
 
-static hl_status hash160_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+static hl_status hash160_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
+                              uint8_t *digests)
 {
     (void)alg;
     return hl_hash160_rows(base, stride, nbytes, count, digests);
 }
 
-static hl_status sha256d_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
+static hl_status sha256d_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
+                              uint8_t *digests)
 {
     (void)alg;
     return hl_sha256d_rows(base, stride, nbytes, count, digests);
@@ -578,7 +583,7 @@ static void check_merkle(void)
     CHECK(hl_merkle_layer(HL_MERKLE_BITCOIN, 0, nodes, 4, nodes + 64) == HL_EJOB, "over pairs to be hashed");
 }
 
-/* Each place of what a call writes over its nodes: the right bytes and nothing beside them, or HL_EJOB and no change. */
+/* Each place over the nodes of what a call writes: the right bytes and nothing beside them, or HL_EJOB, no change. */
 static void check_merkle_overlap(void)
 {
     enum { NODES = 9, NODE = 32, LEAD = 3 * NODE, ROOM = LEAD + 13 * NODE, PROOF = HL_MERKLE_DEPTH_MAX * NODE };
@@ -606,20 +611,21 @@ static void check_merkle_overlap(void)
                       (int)rule, n, at, to);
                 memcpy(after, before, sizeof after);
                 CHECK(hl_merkle_root(rule, 0, after + at, n, after + to, 0, NULL, NULL) == HL_OK &&
-                          memcmp(after + to, root, NODE) == 0, "rule %d, %zu nodes at %zu, the root at %zu", (int)rule, n,
-                      at, to);
+                          memcmp(after + to, root, NODE) == 0, "rule %d, %zu nodes at %zu, the root at %zu",
+                      (int)rule, n, at, to);
             }
             for (size_t to = 0; to <= sizeof before - PROOF; to += to % 96 == 95 ? 33 : 1) {
                 const int is_refused = to + PROOF > at && to < at + n * NODE;
                 memcpy(after, before, sizeof after);
                 CHECK(hl_merkle_root(rule, 0, after + at, n, leaves, n / 2, after + to, &nproof) ==
-                          (is_refused ? HL_EJOB : HL_OK), "rule %d, %zu nodes at %zu, the proof at %zu", (int)rule, n, at,
-                      to);
+                          (is_refused ? HL_EJOB : HL_OK), "rule %d, %zu nodes at %zu, the proof at %zu", (int)rule,
+                      n, at, to);
                 CHECK(memcmp(is_refused ? after : after + to, is_refused ? before : proof,
                              is_refused ? sizeof after : nproof * NODE) == 0, "the proof at %zu", to);
                 nsame += !is_refused;
             }
-            CHECK(hl_merkle_root(rule, 0, leaves, n, proof + PROOF - 1, 0, proof, &nproof) == HL_EJOB, "a root in the proof");
+            CHECK(hl_merkle_root(rule, 0, leaves, n, proof + PROOF - 1, 0, proof, &nproof) == HL_EJOB,
+                  "a root in the proof");
         }
     CHECK(nsame > 0, "proofs beside the nodes");
 }

@@ -377,8 +377,8 @@ static enum answer answer_of(const char *provider, size_t row, uint8_t found[XOF
     for (size_t i = nbytes; i < XOF_MAX; i++)
         CHECK(found[i] == 0xa5, "%s, %s %zu: byte %zu is written", query, lengths[row].key, value, i);
     const int is_obeyed = done && nbytes == value;
-    CHECK(!done || is_obeyed || (int)nbytes == EVP_MD_get_size(md), "%s, %s %zu: %u bytes", query, lengths[row].key, value,
-          nbytes);
+    CHECK(!done || is_obeyed || (int)nbytes == EVP_MD_get_size(md), "%s, %s %zu: %u bytes", query, lengths[row].key,
+          value, nbytes);
     EVP_MD_CTX_free(ctx);
     EVP_MD_free(md);
     ERR_clear_error();
@@ -394,8 +394,8 @@ static void lengths_by_parameter(void)
 
     for (size_t row = 0; row < sizeof lengths / sizeof *lengths; row++) {
         const enum answer theirs = answer_of("default", row, found[0]), ours = answer_of("hashloom", row, found[1]);
-        CHECK(theirs == lengths[row].theirs[version], "%s, %s %zu: the default provider answers %d", lengths[row].digest,
-              lengths[row].key, lengths[row].value, (int)theirs);
+        CHECK(theirs == lengths[row].theirs[version], "%s, %s %zu: the default provider answers %d",
+              lengths[row].digest, lengths[row].key, lengths[row].value, (int)theirs);
         CHECK(ours == (lengths[row].ours == ANY ? theirs : lengths[row].ours) ||
                   (version == 1 && lengths[row].ours == ANY && ours == REFUSED),
               "%s, %s %zu: answer %d", lengths[row].digest, lengths[row].key, lengths[row].value, (int)ours);
@@ -460,7 +460,8 @@ static void length_case(const char *name, EVP_MD *const md[2], uint64_t *seed)
         }
         is_begun = call != 6;
         CHECK(done[0] == done[1] && (!done[0] || memcmp(found[0], found[1], XOF_MAX) == 0),
-              "%s, step %d, call %u, %s of kind %u, %zu: %d, not %d", name, step, call, key, kind, value, done[1], done[0]);
+              "%s, step %d, call %u, %s of kind %u, %zu: %d, not %d", name, step, call, key, kind, value, done[1],
+              done[0]);
     }
     EVP_MD_CTX_free(ctx[0]);
     EVP_MD_CTX_free(ctx[1]);
@@ -482,8 +483,10 @@ static void foreign_parameters(void)
             size_t value = 16, nbytes = 0;
             OSSL_PARAM params[3] = {text("digest", "SHA256"), OSSL_PARAM_construct_size_t(keys[k], &value),
                                     OSSL_PARAM_construct_end()};
-            CHECK(EVP_MAC_init(ctx, message, 20, params) && EVP_MAC_CTX_set_params(ctx, params + 1), "HMAC, %s", keys[k]);
-            CHECK(EVP_MAC_CTX_get_mac_size(ctx) == 32 && !EVP_MAC_final(ctx, found[p][0], &nbytes, 31), "HMAC, %s", keys[k]);
+            CHECK(EVP_MAC_init(ctx, message, 20, params) && EVP_MAC_CTX_set_params(ctx, params + 1), "HMAC, %s",
+                  keys[k]);
+            CHECK(EVP_MAC_CTX_get_mac_size(ctx) == 32 && !EVP_MAC_final(ctx, found[p][0], &nbytes, 31), "HMAC, %s",
+                  keys[k]);
             CHECK(EVP_MAC_update(ctx, message, 9) && EVP_MAC_final(ctx, found[p][0], &nbytes, 32) && nbytes == 32,
                   "HMAC, %s", keys[k]);
             EVP_MAC_CTX_free(ctx);

@@ -16,9 +16,9 @@
  *               A message may have up to HL_MESSAGE_MAX_NBYTES bytes (FIPS 180-4 allows 2^64 - 1 bits).
  *   alignment   Messages and digests may have any alignment.
  *   overlap     Messages may overlap each other. What a call writes must not overlap what the call reads or writes
- *               besides, but for rows (HL_ROWS), as where a layer of a tree is hashed in place: digests may lie over the
- *               rows and between them, if digest i ends before row i + 1 begins, and digests are no further apart than
- *               rows. Otherwise HL_EJOB.
+ *               besides, but for rows (HL_ROWS), as where a layer of a tree is hashed in place: digests may lie over
+ *               the rows and between them, if digest i ends before row i + 1 begins, and digests are no further apart
+ *               than rows. Otherwise HL_EJOB.
  *   errors      HL_OK (0) or an hl_status. Arguments are checked before anything is written: an error leaves digests
  *               and contexts unchanged.
  *   digests     Digest i of a call is written at digests + i * digest size, in the byte order of the standard. It
@@ -558,12 +558,13 @@ typedef enum hl_merkle {
 #define HL_MERKLE_DEPTH_MAX 64
 
 /* above[0 .. (count + 1) / 2 - 1] = the layer above a layer of `count` nodes, side by side in lanes. above may be `nodes`:
- * in place. A node above that overlaps a later pair is HL_EJOB, as for rows. height: the layers below `nodes`, 0 to HL_MERKLE_DEPTH_MAX, which HL_MERKLE_ZEROS needs to know. Without nodes
- * nothing is written. */
+ * in place. A node above that overlaps a later pair is HL_EJOB, as for rows. height: the layers below `nodes`, 0 to
+ * HL_MERKLE_DEPTH_MAX, which HL_MERKLE_ZEROS needs to know. Without nodes nothing is written. */
 HL_CALL hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count, uint8_t *above);
 /* root = the root above `count` leaves of 32 bytes each. All layers are made in place: the leaves are lost. root may
- * lie anywhere in `nodes`. depth: 0, or, for HL_MERKLE_ZEROS, the number of layers above the leaves (SSZ: log2 of the limit), with room for
- * the leaves; else HL_ELENGTH. Without leaves the root is SHA-256 of nothing (RFC 6962), or zeros.
+ * lie anywhere in `nodes`. depth: 0, or, for HL_MERKLE_ZEROS, the number of layers above the leaves (SSZ: log2 of the
+ * limit), with room for the leaves; else HL_ELENGTH. Without leaves the root is SHA-256 of nothing (RFC 6962), or
+ * zeros.
  * proof: NULL, or room for HL_MERKLE_DEPTH_MAX nodes: the *nproof nodes beside the path of leaf number `index`, from below;
  * where RFC 6962 pairs nothing there is none. That room must be apart from the leaves and the root: HL_EJOB. */
 HL_CALL hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root,

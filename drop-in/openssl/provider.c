@@ -28,7 +28,7 @@ static const OSSL_ITEM reasons[] = {
     {REASON_NO_OTHER, (void *)"this HMAC or PBKDF2 needs another provider beside hashloom: activate default too"},
     {REASON_PARAMETER, (void *)"a parameter has the wrong type"},
     {REASON_NO_LENGTH, (void *)"the digest has no length: call EVP_DigestFinalXOF, or set the parameter xoflen"},
-    {REASON_SIZE, (void *)"BLAKE2 has no digest of that length: size is 1 to the usual length, set by EVP_DigestInit_ex2"},
+    {REASON_SIZE, (void *)"BLAKE2 has no such digest: size is 1 to the usual length, set by EVP_DigestInit_ex2"},
     {REASON_NO_PASSWORD, (void *)"PBKDF2 has no password: set the parameter pass"},
     {REASON_NO_SALT, (void *)"PBKDF2 has no salt: set the parameter salt"},
     {REASON_SALT_LENGTH, (void *)"a salt is shorter than 16 bytes, the least with pkcs5 = 0"},
