@@ -2,13 +2,16 @@
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The algorithms whose digests a file shows at once, and the first guess for a digest that names no algorithm.
-const USUAL = ["sha256", "sha1", "md5", "sha512"], PREFERRED = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+// The algorithms whose digests a file shows at once.
+const USUAL = ["sha256", "sha1", "md5", "sha512"];
+// The engine, for what takes no time.
+const engine = module.then((compiled) => WebAssembly.instantiate(compiled)).then(({ exports: core }) => core);
+const answerOf = (core) => JSON.parse(new TextDecoder().decode(
+    new Uint8Array(core.memory.buffer, core.answer_at(), core.answer_nbytes())));
 // All algorithms: { name, tag, nbytes }.
-const algorithms = module.then((compiled) => WebAssembly.instantiate(compiled)).then(({ exports: core }) => {
+const algorithms = engine.then((core) => {
     core.algorithms();
-    const bytes = new Uint8Array(core.memory.buffer, core.answer_at(), core.answer_nbytes());
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return answerOf(core);
 });
 algorithms.then((all) => {
     const usual = new Option(USUAL.map((name) => all.find((one) => one.name === name).tag).join(", "), "usual");
@@ -94,74 +97,23 @@ function linesToCopy(lines) {
 // The pasted text as it was read: { list, told } or { problem }; null if nobody pasted one.
 let pasted = null;
 
-// The names of algorithms in a text, with or without marks between letters and numbers: { pattern, of }, longest first.
-const namesOf = (all) => all.flatMap(({ tag, name }, of) => [tag, name].map((one) => [one, of]))
-    .concat(["sha256", "sha512", "ripemd160"].map((name) => [name.replace("sha", "sha2-").replace("ripe", "r"),
-        all.findIndex((one) => one.name === name)]))
-    .map(([name, of]) => ({ pattern: name.match(/[a-z]+|\d+/gi).join("[-_/ ]?"), of }))
-    .sort((a, b) => b.pattern.length - a.pattern.length);
-
-// Reads a digest as pages, programs and mails show it: hexadecimal or base64, in groups, behind its algorithm (SRI,
-// OCI, BSD's tags), before or behind a name. Answers { digests, told } or { problem }.
-function readDigest(text, all) {
-    const trimmed = text.trim().replace(/^["'`<]+|["'`>]+$/g, ""), names = namesOf(all);
-    const of = (name) => names.find(({ pattern }) => new RegExp(`^${pattern}$`, "i").test(name))?.of;
-    const sri = trimmed.split(/\s+/).map((word) => /^(sha\d+)-([\w+/]+={0,2})$/i.exec(word));
-    if (sri.every((one) => one && of(one[1]) !== undefined)) {
-        const read = sri.map(([, name, base64]) => digestOf(all, of(name), base64));
-        const problem = read.find((one) => one.problem);
-        // The strongest of several algorithms counts (Subresource Integrity, "get the strongest metadata").
-        const most = Math.max(...read.map(({ hex }) => hex?.length));
-        return problem ?? { digests: read.filter(({ hex }) => hex.length === most), told: true };
-    }
-    const line = trimmed.replace(/^\\?([0-9a-f]{32,})[ \t]+\*?\S*[^\s0-9a-f].*$/i, "$1");
-    const tagged = new RegExp(`(?:^|[^a-z0-9])(${names.map(({ pattern }) => pattern).join("|")})(?![a-z0-9])` +
-        "(?:\\s*\\(.*\\))?[^:=]*[:=]\\s*(\\S.*)$", "is").exec(line);
-    const isAlone = /^[0-9a-f\s:.-]+$/i.test(line);
-    const rest = isAlone ? line : line.replace(/^.*?[:=]\s*(?=[0-9a-f\s:.-]+$)/is, "");
-    const untold = digestOf(all, undefined, rest), told = tagged && !isAlone && digestOf(all, of(tagged[1]), tagged[2]);
-    if (told && (!told.problem || untold.problem)) return told.problem ? told : { digests: [told], told: true };
-    return untold.problem ? untold : { digests: [untold], told: false };
-}
-
-// The digest of an algorithm, or of the first one with digests of its length: { algorithm, tag, hex } or { problem }.
-function digestOf(all, of, text) {
-    const hex = text.replace(/[\s:.-]|^0x/gi, "").toLowerCase();
-    const lengths = of === undefined ? [...new Set(all.map(({ nbytes }) => nbytes))] : [all[of].nbytes];
-    const preferred = (nbytes) => of ?? [({ name }) => PREFERRED.includes(name), () => true]
-        .map((is) => all.findIndex((one) => one.nbytes === nbytes && is(one))).find((at) => at >= 0);
-    const found = (hex) => {
-        const algorithm = preferred(hex.length / 2);
-        return { algorithm, tag: all[algorithm].tag, hex };
-    };
-    const place = hex.search(/[^0-9a-f]/);
-    if (place < 0 && lengths.includes(hex.length / 2)) return found(hex);
-    const base64 = text.replace(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/");
-    // A third of the letters in base64 are hexadecimal digits by chance.
-    const isNearly = hex.length > 24 && hex.replace(/[0-9a-f]/g, "").length < hex.length / 4;
-    if (place >= 0 && !isNearly && /^[\w+/]+={0,2}$/.test(base64) && base64.replace(/=+$/, "").length % 4 !== 1) {
-        const bytes = Array.from(atob(base64), (letter) => letter.charCodeAt(0).toString(16).padStart(2, "0"));
-        if (lengths.includes(bytes.length)) return found(bytes.join(""));
-    }
-    if (place >= 0) {
-        return { problem: !isNearly ? `This is no digest${of === undefined ? "" : ` of ${all[of].tag}`}`
-            : `\u201c${shown(hex[place])}\u201d is no hexadecimal digit (place ${place + 1})` };
-    }
-    const near = lengths.map((nbytes) => hex.length - 2 * nbytes).reduce((a, b) => (Math.abs(b) < Math.abs(a) ? b : a));
-    const { tag, nbytes } = all[preferred((hex.length - near) / 2)], ndigits = count(hex.length, "digit");
-    return { problem: Math.abs(near) > 4 && of === undefined ? `${ndigits}: no algorithm of this page has so many`
-        : `${ndigits}, but ${tag} has ${2 * nbytes}: ${Math.abs(near)} ${near < 0 ? "missing" : "too many"}` };
+// Reads the digest of one file, as pages, programs and mails show it. Answers { digests, told, any } or { problem }.
+async function readDigest(text) {
+    const core = await engine, bytes = new TextEncoder().encode(text), at = core.room(bytes.length);
+    new Uint8Array(core.memory.buffer, at, bytes.length).set(bytes);
+    core.read_digest(bytes.length);
+    const { problem, ...read } = answerOf(core);
+    return problem ? { problem: problem[0].toUpperCase() + problem.slice(1) } : read;
 }
 
 // Takes what was pasted: a digest of one of the files, or the lines of a list. A check by a list or torrent goes on.
 async function paste(text) {
     const all = await algorithms, lines = text.split("\n").filter((line) => line.trim() !== "");
     $("vendor").value = lines.length > 1 && text.length > 200 ? "" : text.trim();
-    const read = text.trim() === "" ? null : readDigest(text, all);
+    const read = text.trim() === "" ? null : await readDigest(text);
     if (read?.problem && lines.length > 1) return setSource(new File([text], "the pasted list"));
     pasted = !read || read.problem ? read
-        : { told: read.told, list: { isPasted: true, algorithms: all, any: true,
-            entries: [{ name: null, told: read.told, any: true, digests: read.digests }] } };
+        : { told: read.told, list: { isPasted: true, algorithms: all, any: true, entries: [{ ...read, name: null }] } };
     if (!source?.file && !source?.making && !several) {
         [source, sourceProblem] = [null, ""];
         cancel();
@@ -173,7 +125,7 @@ async function paste(text) {
 // Says what became of the digest that was pasted.
 function compare() {
     const list = pasted?.list, [entry] = list?.entries ?? [];
-    const is = list && check?.rows.find((row) => row.digested?.some(({ hex }) => hex === entry.digests[0].hex));
+    const is = list && check?.rows.find(({ digested }) => digested && meets(entry, digested));
     const other = list && source && !source.list?.isPasted;
     const tags = entry?.digests.map(({ tag }) => tag).join(", ");
     $("same").className = pasted?.problem ? "bad" : other && is ? "ok" : "";
@@ -188,15 +140,16 @@ function compare() {
 // By which algorithm a file has the digest, and what that is worth; or those that were tried.
 function pastedBy() {
     const { met, digested = [] } = check.rows.find((row) => row.met) ?? check.rows[0];
-    const { algorithms: all, entries: [{ digests }] } = check.source.list;
+    const { algorithms: all, entries: [{ digests, any }] } = check.source.list;
     if (!met) {
         const tried = digested.filter(({ hex }) => digests.some((one) => one.hex.length === hex.length))
             .map(({ algorithm }) => all[algorithm].tag);
-        return tried.length > 1 ? `By none of ${tried.join(", ")}.` : "";
+        return tried.length > 1 && any ? `By none of ${tried.join(", ")}.` : "";
     }
-    const by = digested.find(({ hex }) => digests.some((one) => one.hex === hex)), { name, tag } = all[by.algorithm];
-    const isBroken = name === "md5" || name === "sha1";
-    return `By ${tag}${isBroken ? ", which finds accidents, but not each change that was made on purpose" : ""}.`;
+    const right = digested.filter(({ hex }) => digests.some((one) => one.hex === hex));
+    const by = right.map(({ algorithm }) => all[algorithm]), tags = by.map(({ tag }) => tag).join(", ");
+    const isBroken = by.every(({ name }) => name === "md5" || name === "sha1");
+    return `By ${tags}${isBroken ? ", which finds accidents, but not each change that was made on purpose" : ""}.`;
 }
 
 $("vendor").oninput = () => paste($("vendor").value);

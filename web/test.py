@@ -917,6 +917,8 @@ class Tests(Shown):
             (f"sha1-{base64_of('sha1')} sha512-{base64_of('sha512')}", "SHA512"), (base64_of("sha1"), "SHA1"),
             (f"SHA3-256 (a) = {right['sha3_256']}", "SHA3-256"), (f"MD5: {right['md5']}", "MD5"),
             (f"0x{digits}", "SHA256"), (f"`{digits}`", "SHA256"), (f"--hash=sha256:{digits}", "SHA256"),
+            (f"SHA256  {digits.upper()}  C:\\film.iso", "SHA256"), (f"<td>MD5</td><td>{right['md5']}</td>", "MD5"),
+            (f"MD5: {right['md5']}\nSHA-512: {right['sha512']}", "MD5, SHA512."),
         ]:
             verdict, summary, same, state = self.pasted(text)
             if by:
@@ -926,7 +928,7 @@ class Tests(Shown):
                 assert state != "ok" and same == "This is no digest of SHA256.", (text, verdict, same)
         wrong = right["sha256"].translate(str.maketrans("0123456789abcdef", "123456789abcdef0"))
         for text in [wrong, f"SHA256: {wrong}", f"{wrong}  film.iso", f"sha1:{right['sha256'][:40]}",
-                     f"SHA512: {right['blake2b']}"]:
+                     f"SHA512: {right['blake2b']}", f"MD5: {right['md5']}\nSHA-256: {wrong}"]:
             verdict, summary, _, state = self.pasted(text)
             assert (verdict, state) == ("film.iso is not right", "bad"), (text, verdict)
         assert "By none of SHA256, " in self.pasted(wrong)[1] and "BLAKE3" in self.text("#summary")
@@ -934,7 +936,9 @@ class Tests(Shown):
                             (f"MD5: {digits[:-3]}", "61 digits"),
                             ("O" + digits[1:], "“o” is no hexadecimal digit (place 1)"),
                             ("hello", "This is no digest."),
-                            ("1234", "4 digits: no algorithm of this page has so many.")]:
+                            (f"{digits} {wrong}", "These are several digests"),
+                            ("crc32: 352441c2", "This page computes no CRC."),
+                            ("1234", "4 digits: no algorithm has so many.")]:
             _, _, same, state = self.pasted(text)
             assert words in same and state != "ok", (text, same, state)
         # A list is a list, also when it is pasted. What stands in a field stays there.

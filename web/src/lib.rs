@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::io::Read;
 
 use hashloom::{Algorithm, Hasher, finalize_many, update_many};
-use hashloom_list::{BadLine, Line, Parser};
+use hashloom_list::{BadLine, Line, Parser, read_digest as parse_digest};
 use hashloom_torrent::{Attributes, Builder, Draft, PieceDigests, Pieces, Torrent, Version};
 
 use json::Json;
@@ -275,6 +275,23 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize) {
             .list("remarks", parser.remarks().map(|remark| json::text(remark.as_bytes())))
             .list("algorithms", describe_algorithms())
             .end();
+    });
+}
+
+/// Reads the digest of one file in the text in the room. The answer is JSON: an entry as those of a list, or `problem`. If
+/// the text names no algorithm, the entry has the digest of the usual one of its length.
+#[unsafe(no_mangle)]
+pub extern "C" fn read_digest(nbytes: usize) {
+    with(|state| {
+        let problem = |text: String| Json::object().text("problem", text.as_bytes()).end();
+        state.answer = match parse_digest(&String::from_utf8_lossy(&state.input[..nbytes])) {
+            Err(why) => problem(why.to_string()),
+            Ok(entry) if !entry.crcs.is_empty() => problem("this page computes no CRC".to_owned()),
+            Ok(mut entry) => {
+                entry.digests.truncate(if entry.is_tagged { usize::MAX } else { 1 });
+                describe_entry(&entry, &[])
+            }
+        };
     });
 }
 

@@ -4,6 +4,7 @@
 //! | input | call |
 //! |---|---|
 //! | lists of checksums | [`Parser`], [`Writer`]; all forms are told there |
+//! | the digest of one file, as somebody copied it | [`read_digest`] |
 //! | the files of a folder, now and later | [`manifest`] |
 //! | signatures of manifests | [`manifest::signature`]; the feature `sign` makes them |
 //! | a signed log of manifests | [`manifest::log`] |
@@ -18,6 +19,7 @@ mod par2;
 
 pub use json::write_json;
 pub use list::{
-    BadLine, Crc, Entry, FORMS, Form, Line, Parser, Place, Writer, Written, decoded, escaped, nearest, tag,
+    BadDigest, BadLine, Crc, Entry, FORMS, Form, Line, Parser, Place, Writer, Written, decoded, escaped, nearest,
+    read_digest, tag,
 };
 pub use par2::{Par2, Par2File};

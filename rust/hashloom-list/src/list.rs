@@ -6,6 +6,7 @@ use std::fmt;
 
 use hashloom::{Algorithm, Hash};
 
+mod digest;
 mod encoding;
 mod forms;
 mod layout;
@@ -15,6 +16,7 @@ mod write;
 mod writer;
 mod xml;
 
+pub use digest::{BadDigest, read_digest};
 pub use encoding::decoded;
 pub use forms::{FORMS, Form, nearest};
 pub use write::Written;

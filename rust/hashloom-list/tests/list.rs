@@ -654,3 +654,145 @@ fn cksum() {
     let _ = parser.parse(b"bad");
     assert_eq!(parser.last_tag(), Some(Sha256));
 }
+
+/// A digest as pages, programs and mails show it: the algorithms it may be of, of `abc`.
+#[test]
+fn digests_as_somebody_copied_them() {
+    use Algorithm::Blake2b;
+    use hashloom::hash;
+    use hashloom_list::{BadDigest, read_digest};
+    let hex = |algorithm| hash(algorithm, b"abc").to_string();
+    let base64 = |algorithm| {
+        let mut line = Vec::new();
+        Writer::gnu().base64(true).write(&mut line, &hash(algorithm, b"abc"), algorithm, b"");
+        String::from_utf8(line).unwrap().trim_end().to_owned()
+    };
+    let (md5, sha1, sha256, sha512) = (hex(Md5), hex(Sha1), hex(Sha256), hex(Sha512));
+    let grouped = |hex: &str, by: usize, mark: &str| {
+        hex.as_bytes().chunks(by).map(|group| std::str::from_utf8(group).unwrap()).collect::<Vec<_>>().join(mark)
+    };
+    let upper = sha256.to_uppercase();
+    let told = [
+        (format!("sha256:{upper}"), Sha256),
+        (format!("SHA256 (my sha1 (1).iso) = {sha256}"), Sha256),
+        (format!("SHA2-256(stdin)= {sha256}\n"), Sha256),
+        (format!("SHA-256 Checksum:  {sha256}"), Sha256),
+        (format!("SHA 256: {sha256}"), Sha256),
+        (format!("SHA256-Hash von film.iso:\r\n{sha256}\r\n"), Sha256),
+        (format!("--hash=sha256:{sha256}"), Sha256),
+        (format!("docker.io/x/y@sha256:{sha256}"), Sha256),
+        (format!("SHA256  {upper}  C:\\one.iso"), Sha256),
+        (format!("Algorithm : SHA256\r\nHash      : {upper}\r\nPath      : C:\\md5\\one.iso\r\n"), Sha256),
+        (format!("MD5 hash of sha256.iso:\r\n{}\r\nCertUtil: -hashfile ended.\r\n", grouped(&md5, 2, " ")), Md5),
+        (format!("<tr><td>SHA3-256</td><td class=\"x\"><code>{}</code></td></tr>", hex(Sha3_256)), Sha3_256),
+        (format!("SHA512: {}", grouped(&sha512, 64, "\n")), Sha512),
+        (format!("sha384-{}", base64(Sha384)), Sha384),
+        (format!("<script src=\"a.js\" integrity=\"sha384-{}\">", base64(Sha384)), Sha384),
+        (format!("sha1-{} sha512-{}", base64(Sha1), base64(Sha512)), Sha512),
+        (format!("Content-MD5: {}", base64(Md5)), Md5),
+        (format!("{} (SHA3-256)", hex(Sha3_256)), Sha3_256),
+        (format!("BLAKE2b: {}", hex(Blake2b)), Blake2b),
+        (format!("SHA256: {sha256}\nsame again: {upper}"), Sha256),
+    ];
+    for (text, algorithm) in told {
+        let read = read_digest(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!((read.digests, read.is_tagged), (vec![(algorithm, hash(algorithm, b"abc"))], true), "{text}");
+    }
+    let untold = [
+        (sha256.clone(), Sha256),
+        (upper.clone(), Sha256),
+        (format!("0x{sha256}"), Sha256),
+        (format!("`{sha256}`"), Sha256),
+        (format!("\u{feff}\u{201c}{sha256}\u{201d}."), Sha256),
+        (grouped(&sha256, 8, " "), Sha256),
+        (grouped(&sha256, 2, ":"), Sha256),
+        (grouped(&sha256, 4, "-"), Sha256),
+        (grouped(&sha256, 2, ", 0x"), Sha256),
+        (grouped(&sha512, 80, "\n"), Sha512),
+        (format!("film.iso: {}", grouped(&sha256, 8, "\n  ")), Sha256),
+        (format!("{sha256}  face"), Sha256),
+        (format!("\\{sha256} *md5.iso"), Sha256),
+        (format!("md5.iso: {sha256}"), Sha256),
+        (format!("{sha256}  {}.iso", sha256.replace('b', "c")), Sha256),
+        (format!("1234  {sha1}  2024-01-02 film.iso"), Sha1),
+        (format!("<code>{md5}</code>"), Md5),
+        (base64(Sha1), Sha1),
+        (base64(Sha256).trim_end_matches('=').to_owned(), Sha256),
+    ];
+    for (text, first) in untold {
+        let read = read_digest(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(read.digests[0], (first, hash(first, b"abc")), "{text}");
+        let all = Algorithm::ALL.iter().filter(|other| other.digest_nbytes() == first.digest_nbytes()).count();
+        assert_eq!((read.digests.len(), read.is_any, read.is_tagged), (all, true, false), "{text}");
+    }
+    // A file must have all digests that a page shows of it.
+    let read = read_digest(&format!("MD5: {md5}\nSHA-1: {sha1}\nCRC32: 352441C2")).unwrap();
+    assert_eq!((read.digests.len(), read.is_any), (2, false));
+    assert_eq!(read.crcs, [(hashloom_list::Crc::Crc32, 0x3524_41c2)]);
+
+    let other = sha256.replace('b', "c");
+    let bad = [
+        (sha256[1..].to_owned(), "63 digits, but SHA256 has 64: 1 missing"),
+        (format!("{sha256}0"), "65 digits, but SHA256 has 64: 1 too many"),
+        (format!("MD5: {}", &sha256[..61]), "61 digits, but MD5 has 32: 29 too many"),
+        (format!("MD5: {sha256}"), "64 digits, but MD5 has 32: 32 too many"),
+        (format!("SHA256: {}\nMD5: {md5}", &sha256[1..]), "63 digits, but SHA256 has 64: 1 missing"),
+        (format!("O{}", &sha256[1..]), "\u{201c}o\u{201d} is no hexadecimal digit (place 1)"),
+        (format!("SHA256: O{}", &sha256[1..]), "\u{201c}o\u{201d} is no hexadecimal digit (place 1)"),
+        (grouped(&format!("{}G", &sha256[1..]), 8, " "), "\u{201c}g\u{201d} is no hexadecimal digit (place 64)"),
+        (grouped(&format!("O{}", &sha256[1..]), 8, " "), "\u{201c}o\u{201d} is no hexadecimal digit (place 1)"),
+        (
+            grouped(&format!("{}S{}", &sha256[..40], &sha256[41..]), 4, " "),
+            "\u{201c}s\u{201d} is no hexadecimal digit (place 41)",
+        ),
+        (format!("{}  x\n{md5}  x", &sha256[1..]), "63 digits, but SHA256 has 64: 1 missing"),
+        (format!("O{}  x\n{md5}  x", &sha256[1..]), "\u{201c}o\u{201d} is no hexadecimal digit (place 1)"),
+        ("hello".to_owned(), "this is no digest"),
+        ("".to_owned(), "this is no digest"),
+        ("352441c2".to_owned(), "8 digits: if it is a CRC, put its name before it, as in crc32:"),
+        ("1234".to_owned(), "4 digits: no algorithm has so many"),
+        (format!("sha256-{} sha512-{}", base64(Md5), base64(Sha512)), "this is no digest of SHA256"),
+        ("SHA256:".to_owned(), "this is no digest of SHA256"),
+        (format!("SHA256: {}", base64(Md5)), "this is no digest of SHA256"),
+        (format!("SHA256: {} MD5: {md5}", base64(Md5)), "this is no digest of SHA256"),
+    ];
+    for (text, why) in bad {
+        assert_eq!(read_digest(&text).map_err(|error| error.to_string()), Err(why.to_owned()), "{text}");
+    }
+    let several = [
+        format!("{sha256}\n{other}"),
+        format!("{sha256}  a\n{other}  b"),
+        format!("{sha256}  {other}"),
+        format!("SHA256: {sha256} {other}"),
+        format!("SHA256: {sha256}\nSHA256: {other}"),
+        format!("SHA256 (a) = {sha256}\nSHA1 (b) = {sha1}"),
+        format!("{sha256} {sha1}"),
+        format!("SHA256: {sha256}\nor {sha1}"),
+        format!("{md5} {}", md5.replace('9', "8")),
+    ];
+    for text in several {
+        assert_eq!(read_digest(&text), Err(BadDigest::Several), "{text}");
+    }
+}
+
+proptest! {
+    /// Texts of the parts that the reader knows: it ends, and what it takes for a digest is whole in the text.
+    #[test]
+    fn copied_digests_are_in_the_text(parts in prop::collection::vec(prop::sample::select(vec![
+        "sha256", "SHA-512/256", "MD5", "crc32", "hash of ", "(", ") = ", "=", ": ", "-", "\n", "  ", " ", "0x", "@", "<b>",
+        "</td>", "<a href=\"", "&nbsp;", "\u{200b}", "\u{2013}", "\u{fc}", "film.iso", "352441c2", "0123456789abcdef",
+        "0123456789abcdef0123456789abcdef", "a9993e364706816aba3e25717850c26c9cd0d89d", "O0g1", "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=",
+    ]), 0..24)) {
+        let text = parts.concat();
+        if let Ok(entry) = hashloom_list::read_digest(&text) {
+            prop_assert!(!entry.digests.is_empty() || !entry.crcs.is_empty());
+            let between = ["<b>", "</td>", "&nbsp;", "0x"];
+            let bare = between.iter().fold(text.clone(), |text, one| text.replace(one, ""));
+            let digits: String = bare.chars().filter(char::is_ascii_hexdigit).collect();
+            for (algorithm, hash) in entry.digests {
+                prop_assert_eq!(algorithm.digest_nbytes(), hash.as_ref().len());
+                prop_assert!(text.contains("qZk+") || digits.contains(&hash.to_string()), "{}", text);
+            }
+        }
+    }
+}
