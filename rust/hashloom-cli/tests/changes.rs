@@ -103,6 +103,10 @@ fn sums_of_a_file_that_changes() {
     let object: Value = serde_json::from_str(stdout(&output).lines().next().unwrap()).unwrap();
     assert_eq!((&object["path"], &object["state"]), (&"c/f".into(), &"unstable".into()));
 
+    let sums = fs::read_to_string(folder.path().join("SUMS")).unwrap();
+    let output = run(&["sum", "--expect", &sums[..64], "c/f"]);
+    output.ends(2).is(2, "c/f: UNSTABLE\n", &format!("hashloom: {why}\n"));
+
     // coreutils says the same of a file that cannot be read.
     let called = |arguments: &[&str]| {
         let run = || slow().arg0("sha256sum").current_dir(folder.path()).args(arguments).output().unwrap();

@@ -1026,3 +1026,47 @@ fn digests_that_are_not_verified() {
     let (code, _, message) = check(&format!("{a}  a\n{a}  b\n{a}  a\0"), &["--ignore-missing"]);
     assert!(code == 1 && message.contains("some lines of the list end with NUL"), "{message}");
 }
+
+#[test]
+fn a_file_is_compared_with_a_copied_digest() {
+    let folder = folder(&["a.iso", "b"]);
+    let (sha256, sha1) = (sha256("a.iso"), sha1("a.iso"));
+    let expect = |digest: &str, file: &str| run(folder.path(), &["sum", "--expect", digest, file]);
+    for digest in [
+        sha256.clone(),
+        format!("SHA256  {}  C:\\one.iso", sha256.to_uppercase()),
+        format!("<tr><td>SHA-256</td><td><code>{sha256}</code></td></tr>"),
+        format!("--hash=sha256:{sha256}"),
+    ] {
+        expect(&digest, "a.iso").done().prints("a.iso: OK (sha256)\n");
+        expect(&digest, "b").ends(1).prints("b: FAILED\n").says("b: it").says(if digest == sha256 {
+            "blake3"
+        } else {
+            "its sha256 is"
+        });
+    }
+    run_with(folder.path(), &["sum", "--expect", &sha256], b"a.iso").prints("-: OK (sha256)\n");
+    let weak = expect(&sha1, "a.iso");
+    weak.ends(0)
+        .prints("a.iso: OK (sha1)\n")
+        .tells("hashloom: a.iso: sha1 finds accidents, but not each change that was made on purpose\n");
+    // A named algorithm is the only one, and each of several counts.
+    expect(&format!("RIPEMD-160: {sha1}"), "a.iso").ends(1).prints("a.iso: FAILED\n");
+    let both = format!("SHA-1: {sha1}\nSHA-256: {sha256}\n");
+    expect(&both, "a.iso").done().prints("a.iso: OK (sha1, sha256)\n");
+    expect(&both.replace(&sha1, &"0".repeat(40)), "a.iso").ends(1).prints("a.iso: FAILED\n").says(&sha1);
+    let crc = expect("CRC32: a3830348", "nothing");
+    crc.ends(1).prints("nothing: FAILED open or read\n");
+    fs::write(folder.path().join("abc"), "abc").unwrap();
+    expect("crc-32 352441C2", "abc").ends(0).prints("abc: OK (crc32)\n").says("accidents");
+    expect("crc-32 352441C3", "abc").ends(1).prints("abc: FAILED\n").says("it has another crc32");
+    let json = run(folder.path(), &["sum", "--json", "--expect", &both, "a.iso"]);
+    json.done().prints("{\"path\":\"a.iso\",\"algorithm\":\"sha1,sha256\",\"state\":\"ok\"}\n");
+
+    expect(&sha256[1..], "a.iso").refused("63 digits, but SHA256 has 64: 1 missing");
+    expect(&format!("{sha256} {}", sha256.replace('a', "b")), "a.iso").refused("these are several digests");
+    expect(&sha1[..8], "a.iso").refused("crc32:");
+    run(folder.path(), &["sum", "--expect", &sha256, "a.iso", "b"]).refused("give one PATH");
+    run(folder.path(), &["sum", "--expect", &sha256, "--expect", &sha1, "a.iso"]).refused("give one DIGEST");
+    run(folder.path(), &["sum", "--expect", &sha256, "-a", "md5", "a.iso"]).ends(2);
+}

@@ -4,7 +4,8 @@
 //!
 //! The front ends are `sum` and `check` on the one hand, those of `programs` on the other: `coreutils`, `shasum`,
 //! `bsd` and `b3sum`, whose options `options` parses. They share `summing` and `checking`, which hand files to the engine, and
-//! `console`, which prints. `check` also has `par2`, and `stores` and `dpkg`, whose files `audit` checks.
+//! `console`, which prints. `sum` also has `expect`,
+//! `check` also `par2`, and `stores` and `dpkg`, whose files `audit` checks.
 
 mod audit;
 mod b3sum;
@@ -14,6 +15,7 @@ mod checking;
 mod coreutils;
 mod crc;
 mod dpkg;
+mod expect;
 mod format;
 pub mod found;
 pub mod front;

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueHint};
+use clap::{ArgAction, Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_files::Source;
 use hashloom_files::paths::{portable, to_path};
 use hashloom_files::walk::{Filter, Order, Walk, WalkError};
 use hashloom_list::{FORMS, Writer};
 
+use super::expect;
 use super::format::Format;
 use super::front;
 use super::known::Known;
@@ -67,6 +68,14 @@ pub struct Sum {
     /// Print only files whose digest is in no LIST; can be given several times; - is standard input
     #[arg(long, value_name = "LIST", conflicts_with = "known", value_hint = ValueHint::FilePath)]
     unknown: Vec<PathBuf>,
+
+    /// Compare one PATH with DIGEST, as somebody copied it: hexadecimal or base64, in groups, behind the name of its
+    /// algorithm, in a line of a list, in HTML
+    #[arg(long, value_name = "DIGEST", action = ArgAction::Append, allow_hyphen_values = true, conflicts_with_all = [
+        "algorithms", "files0_from", "recursive", "include", "exclude", "min_size", "max_size", "known", "unknown", "tag",
+        "base64", "binary", "zero", "format",
+    ])]
+    expect: Vec<String>,
 
     /// Print lines in the format of the BSD programs, which name the algorithm
     #[arg(long)]
@@ -133,11 +142,21 @@ Known files:
   Only digests of --algorithm count; give just one. Each line takes the memory
   of one digest: 32 bytes for SHA-256.
 
+A digest that somebody copied:
+  --expect prints `<name>: OK (<algorithm>)` or `<name>: FAILED`, and then which
+  digest the file has. A DIGEST that names its algorithm is compared with that
+  one; without a name all algorithms with as many digits are tried in one read.
+  Of digests of several algorithms the file must have all; of those of SRI, one
+  of the strongest algorithm. CRC32 counts only by its name. Two digests of which
+  nothing says that they are of one file, or one that lacks a digit, are an error.
+
 Exit status:
   0    all files were read
   1    a file could not be read; the others are printed
   2    wrong usage, the output cannot be written, or a file changed each of the
        three times that it was read
+  With --expect 0 says that the file has the digest, and 1 that it has not, or
+  could not be read
   With --known or --unknown the status is grep's: 0 if a file was printed, 1 if
   none was, 2 also if a file could not be read or a LIST names a digest that was
   not compared
@@ -149,6 +168,7 @@ Examples:
   hashloom sum --algorithm sha1,sha256 --recursive photos
   hashloom sum --recursive photos --include '*.jpg' --exclude /drafts/
   hashloom sum --recursive incoming --unknown archive.sha256
+  hashloom sum --expect 'SHA-256: ba7816bf…' debian.iso
   hashloom sum --json --recursive . | jq -r 'select(.length > 1e9) | .path'
   find . -newer stamp -type f -print0 | hashloom sum --files0-from -";
 
@@ -165,6 +185,16 @@ impl Sum {
 
 /// Returns the exit status.
 pub fn run(arguments: &Sum) -> Result<u8, String> {
+    match &arguments.expect[..] {
+        [] => {}
+        [digest] => {
+            let Ok([path]) = <[PathBuf; 1]>::try_from(or_stdin(&arguments.paths)) else {
+                return Err("--expect compares one file: give one PATH".into());
+            };
+            return expect::run(digest, path, arguments.json, &arguments.work);
+        }
+        _ => return Err("--expect: give one DIGEST".into()),
+    }
     let mut algorithms = Vec::new();
     for &algorithm in &arguments.algorithms {
         if !algorithms.contains(&algorithm) {
