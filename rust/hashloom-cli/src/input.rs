@@ -305,6 +305,7 @@ mod decoders {
 
 /// The bytes of a file as they are, which can be read several times, also if they came through a pipe. If the file
 /// changes after it was opened, its end is an error.
+#[derive(Clone)]
 pub struct Kept {
     file: Arc<Bytes>,
 }
@@ -361,6 +362,13 @@ impl Kept {
         }
     }
 
+    /// Keeps what `write` writes.
+    pub fn of<T>(write: impl FnOnce(&File) -> Result<T, String>) -> Result<(Kept, T), String> {
+        let file = temporary().map_err(|error| reason(&error).to_string())?;
+        let written = write(&file)?;
+        Ok((Kept { file: Arc::new(Bytes::Own(file)) }, written))
+    }
+
     fn spool<T>(
         reader: impl Read + Send + 'static,
         look: impl FnOnce(Input) -> Result<T, String>,
@@ -382,7 +390,7 @@ fn temporary() -> io::Result<File> {
 }
 
 /// Says that the folder for temporary files is to blame, not what is read.
-fn not_kept(error: io::Error) -> io::Error {
+pub fn not_kept(error: io::Error) -> io::Error {
     let (folder, name) = (std::env::temp_dir(), if cfg!(windows) { "TMP" } else { "TMPDIR" });
     let why = reason(&error);
     io::Error::other(format!("it cannot be kept in {}: {why}; set {name} to another folder", display(&folder)))

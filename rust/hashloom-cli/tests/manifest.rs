@@ -653,3 +653,90 @@ fn check_and_diff_print_the_same_words() {
         }
     }
 }
+
+#[test]
+fn two_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, old, new) = (folder.path(), folder.path().join("old"), folder.path().join("new"));
+    for side in [&old, &new] {
+        write(side.join("same"), "same");
+        write(side.join("sub/rotten"), if side == &old { "right" } else { "wrong" });
+        write(side.join("changed"), if side == &old { "1" } else { "12" });
+        write(side.join("ignored/index"), side.as_os_str().as_encoded_bytes());
+    }
+    write(old.join("letter"), "moved");
+    write(new.join("Letter"), "moved");
+    write(old.join("gone"), "gone");
+    fs::create_dir(new.join("empty")).unwrap();
+    let time = mtime(&old.join("sub/rotten"));
+    File::options().write(true).open(new.join("sub/rotten")).unwrap().set_modified(time).unwrap();
+    let expected = [
+        "changed changed",
+        "changed ignored/index",
+        "touched same",
+        "rotted sub/rotten",
+        "removed gone",
+        "moved letter Letter",
+        "added empty",
+    ];
+    let without = |left_out: &[&str]| -> Vec<String> {
+        expected.iter().filter(|line| !left_out.contains(line)).map(|line| (*line).to_owned()).collect()
+    };
+    let of = |arguments: &[&str]| {
+        let (status, mut found) = differences(folder, arguments);
+        found.retain(|line| !line.starts_with("touched"));
+        (status, found)
+    };
+    let (whole, some) = (without(&["touched same"]), without(&["touched same", "changed ignored/index"]));
+    assert_eq!(of(&["diff", "old", "new"]), (1, whole.clone()));
+    done(folder, &["write", "old", "-q", "-o", "old.manifest", "-a", "sha1,blake3"]);
+    assert_eq!(of(&["diff", "old.manifest", "new"]), (1, whole));
+    // The manifest may lie in the folder, and its filters hold.
+    done(folder, &["write", "new", "-q", "-o", "new/.manifest", "--exclude", "ignored/", "--max-size", "4"]);
+    write(new.join("same"), "much longer");
+    let found = of(&["diff", "new/.manifest", "new"]);
+    assert_eq!(found, (1, vec!["changed same".to_owned()]));
+    write(new.join("same"), "same");
+    fs::rename(new.join(".manifest"), folder.join("new.manifest")).unwrap();
+    let some: Vec<_> = some.into_iter().filter(|line| !line.contains("rotten") && !line.contains("letter")).collect();
+    assert_eq!(of(&["diff", "old", "new.manifest"]), (1, some));
+
+    let output = run(folder, &["diff", "old", "old"]);
+    assert_eq!((status(&output), stdout(&output)), (2, ""));
+    output.refused("old and old are the same folder");
+    run(folder, &["diff", "old", "old/sub"]).refused("old/sub lies in old");
+    run(folder, &["diff", "old/sub", "old"]).refused("old/sub lies in old");
+    run(folder, &["diff", "old", "new", "--trusted-key", "key"]).refused("a folder has no signature");
+    run(folder, &["diff", "old", "nothing"]).refused("nothing: No such file or directory");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("old", folder.join("link")).unwrap();
+        run(folder, &["diff", "link", "old"]).refused("link and old are the same folder");
+        std::os::unix::fs::symlink("same", old.join("link")).unwrap();
+        make_fifo(old.join("fifo"));
+    }
+    fs::create_dir(folder.join("empty")).unwrap();
+    let output = run(folder, &["diff", "old", "empty"]);
+    output.ends(1).has("removed     letter\n");
+    if cfg!(unix) {
+        output.has("removed     link\n").has("1 left out that are neither file, link nor folder");
+    }
+    run(folder, &["diff", "empty", "empty/../new", "--quiet"]).is(1, "", "");
+    done(folder, &["write", "old", "-q", "-o", "again.manifest"]);
+    assert_eq!(differences(folder, &["diff", "old", "again.manifest"]), (0, vec![]));
+}
+
+/// A file that cannot be read on either side leaves the result open.
+#[test]
+#[cfg(unix)]
+fn two_folders_of_which_one_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for side in ["a", "b"] {
+        write(folder.path().join(side).join("file"), "x");
+    }
+    common::mode(&folder.path().join("a/file"), 0);
+    for (arguments, state) in [(["a", "b"], "unrecorded"), (["b", "a"], "unreadable")] {
+        let output = common::unprivileged(folder.path(), &["manifest", "diff", arguments[0], arguments[1]]);
+        output.ends(2).has(state).says("a/file: Permission denied");
+    }
+}

@@ -147,7 +147,7 @@ pub fn run(arguments: &Write) -> Result<u8, String> {
             // Not locked: messages of other threads would wait for the lock.
             let out = BufWriter::with_capacity(1 << 16, Stdout);
             let without = Without { paths: Vec::new(), file: output::stamp_of_stdout() };
-            let (_, _, status) = write(arguments, chosen, update, None, without, out, &failed)?;
+            let (_, _, status) = write(arguments.into(), chosen, (update, None), None, without, out, &failed)?;
             Ok(status)
         }
     }
@@ -160,13 +160,30 @@ fn open_old(arguments: &Write, old: &Path, signer: Option<&Signer>) -> Result<Op
     open(old, trusted.as_ref(), Some(&arguments.folder), arguments.quiet, |_| Ok(()))
 }
 
-type Update = Reader<Input>;
+pub(super) type Update = Reader<Input>;
 
 /// The content that the user wants in the manifest.
 #[derive(Clone, Copy)]
-struct Chosen<'a> {
-    algorithms: &'a [Algorithm],
-    filter: &'a Filter,
+pub(super) struct Chosen<'a> {
+    pub(super) algorithms: &'a [Algorithm],
+    pub(super) filter: &'a Filter,
+}
+
+/// A folder, and how it is read.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) folder: &'a Path,
+    /// The manifest, unless it goes to standard output or is kept without a name.
+    pub(super) output: Option<&'a Path>,
+    pub(super) quiet: bool,
+    pub(super) work: &'a Work,
+}
+
+impl<'a> From<&'a Write> for Task<'a> {
+    fn from(arguments: &'a Write) -> Task<'a> {
+        let Write { folder, output, quiet, work, .. } = arguments;
+        Task { folder, output: output.as_deref(), quiet: *quiet, work }
+    }
 }
 
 fn to_file(
@@ -187,7 +204,7 @@ fn to_file(
         let pending = Pending::begin(file).map_err(failed)?;
         let out = BufWriter::with_capacity(1 << 16, pending.file());
         let without = Without { paths: without, file: None };
-        let (done, _, status) = write(arguments, chosen, update, None, without, out, &failed)?;
+        let (done, _, status) = write(arguments.into(), chosen, (update, None), None, without, out, &failed)?;
         let written = done.map(|(out, _)| out.into_inner().map(drop).map_err(|error| failed(error.into_error())));
         if let Some(written) = written {
             written?;
@@ -269,7 +286,7 @@ fn spooled(
     let stamp = if cfg!(windows) && !without.is_empty() { Stamp::of_file(&spool).map_err(failed)? } else { None };
     let out = BufWriter::with_capacity(1 << 16, spool);
     let without = Without { paths: without, file: stamp };
-    let (spool, done, status) = write(arguments, chosen, update, Some(state), without, out, &failed)?;
+    let (spool, done, status) = write(arguments.into(), chosen, (update, None), Some(state), without, out, &failed)?;
     let Some((out, totals)) = spool else { return Ok((status, None)) };
     let mut spool = out.into_inner().map_err(|error| failed(error.into_error()))?;
     spool.rewind().map_err(failed)?;
@@ -324,11 +341,11 @@ fn print(out: &mut impl io::Write, file: &Path, totals: &Totals, done: &Read, el
 }
 
 /// The output, which is no part of the manifest.
-struct Without {
+pub(super) struct Without {
     /// Paths in the folder.
-    paths: Vec<PathBuf>,
+    pub(super) paths: Vec<PathBuf>,
     /// A file that is known by its identity.
-    file: Option<Stamp>,
+    pub(super) file: Option<Stamp>,
 }
 
 /// Returns the total length of the files that the filter wants now.
@@ -339,35 +356,37 @@ fn total_nbytes(folder: &Path, filter: &Filter) -> u64 {
 }
 
 /// The totals of the scan, and the cause that held it back.
-type Read = (Scanned, Option<HeldBack>);
+pub(super) type Read = (Scanned, Option<HeldBack>);
 
-type Written<W> = (Option<(W, Totals)>, Read, u8);
+pub(super) type Written<W> = (Option<(W, Totals)>, Read, u8);
 
-/// Returns the output if it is complete, the summary, and the exit status.
-fn write<W: io::Write + Send>(
-    arguments: &Write,
+/// Returns the output if it is complete, the summary, and the exit status. `update`, `listed`: the manifests of
+/// [`Scan::update`] and [`Scan::listed`].
+pub(super) fn write<W: io::Write + Send>(
+    of: Task<'_>,
     chosen: Chosen<'_>,
-    update: Option<Update>,
+    (update, listed): (Option<Update>, Option<Update>),
     state: Option<State>,
     without: Without,
     out: W,
     failed: &(dyn Fn(io::Error) -> String + Sync),
 ) -> Result<Written<W>, String> {
-    let bar = Bar::of_bytes(arguments.quiet);
+    let bar = Bar::of_bytes(of.quiet);
     bar.set_total_later({
-        let (folder, filter) = (arguments.folder.clone(), chosen.filter.clone());
+        let (folder, filter) = (of.folder.to_owned(), chosen.filter.clone());
         move || Some(total_nbytes(&folder, &filter))
     });
-    let task = Scan::new(&arguments.folder).algorithms(chosen.algorithms).filter(chosen.filter.clone());
+    let task = Scan::new(of.folder).algorithms(chosen.algorithms).filter(chosen.filter.clone());
     let task = without.paths.into_iter().fold(task, Scan::leave_out);
     let task = without.file.into_iter().fold(task, Scan::leave_out_file);
     let task = state.into_iter().fold(task, Scan::state);
     let task = update.into_iter().fold(task, Scan::update);
+    let task = listed.into_iter().fold(task, Scan::listed);
     let mut writer = Writer::filtered(out, chosen.algorithms, chosen.filter).map_err(|error| failed(error.into()))?;
-    let partial = arguments.output.as_deref().map(partial);
-    let done = scan(task, partial.as_deref(), arguments.work.options(), &bar, |Found { entry, error, .. }| {
+    let partial = of.output.map(partial);
+    let done = scan(task, partial.as_deref(), of.work.options(), &bar, |Found { entry, error, .. }| {
         if let Some(error) = error {
-            let path = arguments.folder.join(to_path(&entry.path));
+            let path = of.folder.join(to_path(&entry.path));
             bar.suspend(|| {
                 let _ = writeln!(io::stderr(), "{} {}: {error}", style::error(), display(&path));
             });
@@ -375,11 +394,11 @@ fn write<W: io::Write + Send>(
         writer.write(&entry).map_err(|error| failed(error.into()))
     });
     let (done, held_back) = done?;
-    for path in done.left_out.iter().filter(|_| arguments.output.is_none()) {
-        let path = display(&arguments.folder.join(to_path(path))).to_string();
+    for path in done.left_out.iter().filter(|_| of.output.is_none()) {
+        let path = display(&of.folder.join(to_path(path))).to_string();
         let _ = writeln!(io::stderr(), "{} {path}: it is the output itself, and left out", style::warning());
     }
-    if !arguments.quiet {
+    if !of.quiet {
         doubts::tell(&done.doubts, "file", "read");
     }
     if done.cancelled {
