@@ -1026,3 +1026,25 @@ fn digests_that_are_not_verified() {
     let (code, _, message) = check(&format!("{a}  a\n{a}  b\n{a}  a\0"), &["--ignore-missing"]);
     assert!(code == 1 && message.contains("some lines of the list end with NUL"), "{message}");
 }
+
+/// A line above, far from the beginning of a file, too. What a pipe has given by then stays printed.
+#[test]
+fn lines_outside_of_a_signed_text() {
+    let folder = folder(&["a", "b"]);
+    let line = |name: &str| format!("{}  {name}\n", sha256(name));
+    let signed = format!(
+        "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n{}-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n",
+        line("a")
+    );
+    let (blanks, json) = ("\n".repeat(100_000), json!({ "path": "b", "digests": { "sha256": sha256("b") } }));
+    for above in [line("b"), line("b") + &blanks, format!("{json}\n{blanks}")] {
+        fs::write(folder.path().join("list"), above.clone() + &signed).unwrap();
+        let output = run(folder.path(), &["check", "list"]);
+        output.ends(1).prints("a: OK\n").says("list: 1: not verified: the list has digests outside the text");
+        output.says("gpg --decrypt list | hashloom check");
+        run(folder.path(), &["sum", "--known", "list", "a", "b"])
+            .says("list: 1: not compared: the list has digests outside");
+        let output = run_with(folder.path(), &["check"], (above + &signed).as_bytes());
+        output.ends(1).says("not verified: the list has digests outside the text");
+    }
+}

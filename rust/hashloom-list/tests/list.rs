@@ -654,3 +654,49 @@ fn cksum() {
     let _ = parser.parse(b"bad");
     assert_eq!(parser.last_tag(), Some(Sha256));
 }
+
+/// Only lines of the text that OpenPGP has signed count.
+#[test]
+fn what_is_outside_of_a_signed_text() {
+    let line = |name: &str| format!("{}  {name}", hashloom::hash(Sha256, name.as_bytes()));
+    let (begin, sign) = ("-----BEGIN PGP SIGNED MESSAGE-----", "-----BEGIN PGP SIGNATURE-----");
+    let end = "-----END PGP SIGNATURE-----";
+    let signed = |head: &str| format!("{begin}{head}\n\n{}\n- -- x\n{sign}\nComment: x\n\niQ\n=9ZbA\n{end}", line("a"));
+    let (plain, evil) = (signed("\nHash: SHA512, SHA256"), line("b"));
+    let names = |text: &str| {
+        let (found, is_unread, _) = read_all("list", text);
+        (found.iter().map(|one| one[..1].to_owned()).collect::<String>(), is_unread)
+    };
+    for right in [&plain, &signed(" \t\r\nHash: SHA1\r"), &signed(""), &format!("x\n\n{plain}\nbye\n# {evil}")] {
+        assert_eq!(names(right), ("a".into(), false), "{right}");
+    }
+    for (wrong, found) in [
+        (format!("{plain}\n{evil}"), "a"),
+        (format!("{plain}\n{}", plain.replace(&line("a"), &evil)), "a"),
+        (format!("{plain}\nSHA256 (b) = {}", &evil[..64]), "a"),
+        (format!("{plain}\nb 352441C2"), "a"),
+        (format!("{plain}\n{{\"path\":\"b\",\"digests\":{{\"sha256\":\"{}\"}}}}", &evil[..64]), "a"),
+        (format!("{plain}\nSHA256 hash of b:"), "a"),
+        (plain.replace(sign, &format!("{sign}\n{evil}")), "a"),
+        (plain.replace(sign, &format!("{begin}\n\n{evil}\n{sign}")), "a"),
+        (plain.replace(sign, &format!("-----BEGIN X-----\n{evil}\n{sign}")), "a"),
+        (signed(&format!("\nHash: {evil}")), ""),
+        (signed("\nNotDashEscaped: x"), ""),
+        (signed("\nComment: x"), ""),
+        (signed(&format!("\n{evil}")), ""),
+        (plain.replace(end, ""), "a"),
+        (plain[..plain.find(sign).unwrap()].to_owned(), "a"),
+        // These lines were given before anything could tell.
+        (format!("{evil}\n{plain}"), "ab"),
+        (format!("TIGER (b) = {evil}\n{plain}"), "a"),
+        (format!("Checksums-Sha256:\n {} 3 b\n{plain}", &evil[..64]), "b"),
+    ] {
+        assert_eq!(names(&wrong), (found.into(), true), "{wrong}");
+    }
+    let mut parser = Parser::new();
+    parser.expect_signed();
+    let text = format!("{evil}\n{plain}");
+    let lines: Vec<_> = text.lines().map(|line| parser.parse(line.as_bytes())).collect();
+    assert_eq!(lines[0], Line::Unread(BadLine::Unsigned));
+    assert_eq!(lines.iter().filter(|line| matches!(line, Line::Entry(_))).count(), 1);
+}

@@ -71,7 +71,7 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Ru
     let (mut total, mut grammar) = (0_u64, Grammar::Any(parser));
     for list in lists.iter() {
         let file = File::open(list).ok().filter(|_| list.is_file() && par2::open(list).is_none())?;
-        let lines = Lines::begin(file, list, &mut grammar).ok()?;
+        let lines = Lines::begin_file(file, list, &mut grammar).ok()?;
         let forms = OtherForms::default();
         let mut reading = Reading::new(lines, list, base, &mut grammar, rules, &forms);
         while let Some(step) = reading.next() {
@@ -199,7 +199,7 @@ impl Checker<'_> {
             match File::open(list) {
                 Ok(file) => {
                     itself = Stamp::of_file(&file).ok().flatten().map(|stamp| Identity::from(&stamp));
-                    Watched::new(file).and_then(|file| Lines::begin(file, list, grammar))
+                    Watched::new(file).and_then(|file| Lines::begin_file(file, list, grammar))
                 }
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
@@ -319,6 +319,8 @@ impl Checker<'_> {
                 console.message(&[&quoted(list_name)[..], cure].concat());
             }
             for remark in remarks {
+                let named = if is_stdin { "LIST".into() } else { String::from_utf8_lossy(&quoted(list_name)).into_owned() };
+                let remark = remark.replace("LIST", &named);
                 console.message(&[&quoted(list_name)[..], b": ", remark.as_bytes()].concat());
             }
             if rules.lenient && counts.nignored > 0 {

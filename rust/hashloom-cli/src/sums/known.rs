@@ -100,7 +100,7 @@ impl Others {
 fn each(list: &Path, algorithm: Algorithm, mut each: impl FnMut(&[u8])) -> Result<Others, String> {
     let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", display(list));
     let grammar = &mut Grammar::Any(Parser::untagged(&[algorithm]));
-    let begun = input::raw(list).and_then(|input| Lines::begin(input, list, grammar));
+    let begun = input::raw(list).and_then(|input| Lines::begin_file(input, list, grammar));
     let mut lines = begun.map_err(|error| failed(&reason(&error)))?;
     let mut others = Others::default();
     // A file may have a line for each algorithm: the number of its first line, and whether one was of this algorithm.
