@@ -655,6 +655,102 @@ fn cksum() {
     assert_eq!(parser.last_tag(), Some(Sha256));
 }
 
+/// Fragments of files, beside those of [`FORMS`], that people paste into lists.
+const FRAGMENTS: &[&str] = &[
+    "<?xml version=\"1.0\"?>",
+    "<?xml version=\"1.0\"",
+    "<!-- a comment",
+    "<datafile>\n<header>\n<name>x</name>\n</header>",
+    "<game name=\"x\">\n<description>x</description>",
+    "Format: 1.8\nDescription:\n x",
+    "Source: x\nChanges:\n x\n .",
+    "Date: x\nX-Unknown:",
+    "Origin: x\nSHA3-999:",
+    "#mtree\n/set type=dir",
+    "/set type=link uname=",
+    ". type=dir\n./x type=dir",
+    "C:Q1qZk+NkcGgWq6PiVxeFDCbJzQ2J0=\nP:x",
+    "x==1.0 \\",
+    "./x.whl \\",
+    "Algorithm : SHA256",
+    "Algorithm : SHA256\nHash : 00",
+    "Algorithm Hash Path",
+    "SHA256 hash of x:",
+    "CertUtil: done",
+    "x: BA7816BF 8F01CFEA",
+    "%%%% HASHDEEP-1.0",
+    "%%%% size,md5,filename",
+    "%%%% size,tiger,filename",
+    "-----BEGIN PGP SIGNED MESSAGE-----",
+    "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n",
+    "-----BEGIN PGP SIGNED MESSAGE-----\n\n-----BEGIN PGP SIGNATURE-----",
+    "-----BEGIN PGP SIGNED MESSAGE-----\n\n-----BEGIN PGP SIGNATURE-----\n-----END PGP SIGNATURE-----",
+    "-----BEGIN PGP SIGNATURE-----",
+    "TIMESTAMP 2024-01-01T00:00:00Z",
+    "RECORD,,",
+    "(contains no files)",
+    "/x 0 0 00000000000000000000000000000000 0100644 root root 0 0 0 X",
+    "{",
+    "[",
+    "; x",
+    "\"x\": {",
+];
+
+/// The lines of a plain list, in the ways that programs write one.
+fn plain_lists() -> Vec<Vec<String>> {
+    let sums = ["b", "c d", "f.pyc"].map(|name| (name, hashloom::hash(Sha256, name.as_bytes()).to_string()));
+    let ways: [fn(&str, &str) -> String; 8] = [
+        |name, hex| format!("{hex}  {name}"),
+        |name, hex| format!("{hex} *{name}"),
+        |name, hex| format!("  {hex}  {name}"),
+        |name, hex| format!("{hex} {name}"),
+        |name, hex| format!("SHA256 ({name}) = {hex}"),
+        |name, hex| format!("{name} {hex}"),
+        |name, hex| format!("sha256:{hex}  {name}"),
+        |name, hex| {
+            format!(
+                "{name}: {}",
+                hex.as_bytes().chunks(8).map(|eight| str::from_utf8(eight).unwrap()).collect::<Vec<_>>().join(" ")
+            )
+        },
+    ];
+    ways.iter().map(|line| sums.iter().map(|(name, hex)| line(name, hex)).collect()).collect()
+}
+
+/// Whatever stands between the lines of a list: each of them is verified, or the list is not right as a whole.
+#[test]
+fn no_digest_is_passed_over_among_lines_of_other_forms() {
+    let digest = |name: &str| format!("{name} sha256 {}", hashloom::hash(Sha256, name.as_bytes()));
+    let (names, mut nright) = (["b", "c d", "f.pyc"], 0);
+    let mut fragments: Vec<String> = FRAGMENTS.iter().map(|&text| text.to_owned()).collect();
+    for form in FORMS {
+        let lines: Vec<&str> = form.example.lines().collect();
+        fragments.extend(
+            (0..lines.len())
+                .flat_map(|from| (from + 1..=lines.len()).map(move |to| (from, to)))
+                .map(|(from, to)| lines[from..to].join("\n")),
+        );
+    }
+    for list in plain_lists() {
+        for fragment in &fragments {
+            for at in 0..=list.len() {
+                let text = [&list[..at], &[fragment.clone()], &list[at..]].concat().join("\n");
+                let (found, is_unread, _) = read_all("list", &text);
+                // A file of another name is not there.
+                let is_here = |one: &String| {
+                    names.iter().any(|name| *one == digest(name))
+                        || one.starts_with("a.txt ") && one.split(' ').count() == 3
+                };
+                let is_right = !is_unread && !found.is_empty() && found.iter().all(is_here);
+                let is_whole = names.iter().all(|name| found.contains(&digest(name)));
+                assert!(!is_right || is_whole, "{text}\n{found:?}");
+                nright += u32::from(is_right);
+            }
+        }
+    }
+    assert!(nright > 100, "{nright}");
+}
+
 /// Only lines of the text that OpenPGP has signed count.
 #[test]
 fn what_is_outside_of_a_signed_text() {

@@ -10,7 +10,7 @@ use hashloom_files::paths::to_path;
 use super::URL_SAFE;
 use super::layout::{Apk, Columns, Fields, Layout, Record, Section, cells};
 use super::mtree::Mtree;
-use super::unread::words;
+use super::unread::{ignored, words};
 use super::write::Written;
 use super::xml::Xml;
 use super::{
@@ -402,7 +402,8 @@ fn gentoo<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let kind = words.next()?;
     let is_manifest = || parser.list.form.is_some_and(|form| form.name == "gentoo");
     if !KINDS.contains(&kind) {
-        return (matches!(kind, b"TIMESTAMP" | b"IGNORE" | b"OPTIONAL") && is_manifest()).then_some(Line::Blank);
+        let is_known = matches!(kind, b"TIMESTAMP" | b"IGNORE" | b"OPTIONAL") && words.count() == 1;
+        return (is_known && is_manifest()).then_some(Line::Blank);
     }
     let name = words.next()?;
     let nbytes = number(words.next()?)?;
@@ -445,7 +446,7 @@ fn record<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         let is_left_out = file.starts_with(b"RECORD") || file.ends_with(b".pyc");
         let is_lacking = parts.map(|(tag, _)| BadLine::algorithm(tag));
         return match (is_record, &label[..], &nbytes[..]) {
-            (_, b"", b"") if is_left_out => Some(Line::Blank),
+            (_, b"", b"") if is_left_out => Some(ignored(&name, "record")),
             (true, ..) => Some(Line::Unread(is_lacking.unwrap_or(BadLine::NoDigest))),
             _ => None,
         };
@@ -481,7 +482,7 @@ fn rpm<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let [nbytes, hex, mode] = [words[at], words[at + 2], words[at + 3]];
     // Folders and links have no digest; neither have files that rpm does not keep.
     if hex.iter().all(|&byte| byte == b'0') {
-        return Some(Line::Blank);
+        return Some(ignored(&words[at + 4..].join(&b' '), "rpm"));
     }
     if !mode.starts_with(b"0100") {
         return Some(Line::Unread(BadLine::Form { name: "rpm" }));
