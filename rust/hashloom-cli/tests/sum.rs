@@ -1048,3 +1048,17 @@ fn lines_outside_of_a_signed_text() {
         output.ends(1).says("not verified: the list has digests outside the text");
     }
 }
+
+#[test]
+fn a_length_is_no_check_of_bytes() {
+    let folder = folder(&["a"]);
+    let check = |list: &str| run_with(folder.path(), &["check"], list.as_bytes());
+    check("SIZE (a) = 1\n").ends(1).prints("").says("only the length of a is known");
+    let list = format!("SHA256 (a) = {}\nSize (a) = 1 bytes\n", sha256("a"));
+    check(&list).ends(0).prints("a: OK\n");
+    check(&list.replace("= 1 ", "= 2 ")).ends(1).prints("a: OK\na: FAILED\n");
+    fs::write(folder.path().join("a"), "b").unwrap();
+    check(&list).ends(1).prints("a: FAILED\n");
+    let output = run_with(folder.path(), &["check", "--json"], list.as_bytes());
+    assert_eq!(stdout(&output).lines().filter(|line| line.contains("\"path\"")).count(), 1);
+}

@@ -2,7 +2,9 @@
 //! Lists of checksums, as `sha256sum` and the BSD programs print them and `sha256sum --check` reads them.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 
 use hashloom::{Algorithm, Hash};
 
@@ -107,7 +109,7 @@ struct List {
     has_any: bool,
     has_digest: bool,
     has_crc: bool,
-    has_length: bool,
+    lengths: Lengths,
     /// Results of earlier lines.
     more: Vec<Line<'static>>,
     /// The parts of a line that goes on.
@@ -126,6 +128,38 @@ enum Signed {
     Signature,
     /// Below the first text that is signed; any other is another's.
     Below,
+}
+
+/// The files of lines with one digest or a length, by hashes of their names that nobody can foresee.
+#[derive(Debug, Clone, Default)]
+struct Lengths {
+    state: RandomState,
+    /// Files that have a digest.
+    digested: HashSet<u64>,
+    /// Files that have only a length so far, and their names.
+    bare: HashMap<u64, String>,
+}
+
+impl Lengths {
+    /// Notes a line. An error if too many files have a length only.
+    fn note(&mut self, entry: &Entry<'_>) -> Result<(), BadLine> {
+        /// A length that comes after as many others is not checked.
+        const FILES_MAX: usize = 1 << 16;
+        let key = self.state.hash_one(&entry.name);
+        if !entry.digests.is_empty() || !entry.crcs.is_empty() {
+            self.bare.remove(&key);
+            if self.digested.len() < FILES_MAX {
+                self.digested.insert(key);
+            }
+        } else if !self.digested.contains(&key) {
+            let name = unread::shown_name(&entry.name);
+            if self.bare.len() >= FILES_MAX {
+                return Err(BadLine::OnlyLength { name });
+            }
+            self.bare.insert(key, name);
+        }
+        Ok(())
+    }
 }
 
 /// The lists that a program of coreutils reads.
@@ -335,6 +369,11 @@ pub enum BadLine {
     Ends,
     /// The line is not within the text of the list that OpenPGP has signed.
     Unsigned,
+    /// The list has the length of a file, but no digest of it.
+    OnlyLength {
+        /// The file's name, as it can be shown.
+        name: String,
+    },
 }
 
 impl fmt::Display for BadLine {
@@ -363,6 +402,7 @@ impl fmt::Display for BadLine {
                 "some lines of the list end with NUL and some with a line feed; make the list anew, without --zero",
             ),
             BadLine::Unsigned => f.write_str("the list has digests outside the text that OpenPGP has signed"),
+            BadLine::OnlyLength { name } => write!(f, "only the length of {name} is known, which tells nothing of its bytes"),
             BadLine::Escape => f.write_str("a backslash in the name that is followed by none of n, r and \\"),
         }
     }
@@ -599,9 +639,8 @@ impl Parser {
             let is_open = matches!(self.list.signed, Signed::Headers | Signed::Text | Signed::Signature);
             self.list.signed = if is_open { Signed::Below } else { self.list.signed };
             let is_cut = is_open || !std::mem::take(&mut self.list.joined).is_empty();
-            // Lengths alone are no checksums.
-            let is_bare = std::mem::take(&mut self.list.has_length) && !self.list.has_digest && !self.list.has_crc;
-            self.list.more.extend(is_bare.then_some(Line::Unread(BadLine::NoDigest)));
+            let bare = std::mem::take(&mut self.list.lengths).bare.into_values();
+            self.list.more.extend(bare.map(|name| Line::Unread(BadLine::OnlyLength { name })));
             self.list.more.extend(end.or(is_cut.then_some(Line::Unread(BadLine::Unfinished))));
         }
         self.list.more.pop().inspect(|line| self.list.note(line))
@@ -721,7 +760,9 @@ impl Parser {
             }
             Signed::Above if Parser::begins_signed(line) => (Signed::Headers, Err(Line::Blank)),
             Signed::Headers if bare.is_empty() => (Signed::Text, Err(Line::Blank)),
-            Signed::Headers if bare.strip_prefix(b"Hash: ").is_some_and(|hashes| unread::words(hashes).all(is_hash)) => {
+            Signed::Headers
+                if bare.strip_prefix(b"Hash: ").is_some_and(|hashes| unread::words(hashes).all(is_hash)) =>
+            {
                 (Signed::Headers, Err(Line::Blank))
             }
             Signed::Text if bare == b"-----BEGIN PGP SIGNATURE-----" => (Signed::Signature, Err(Line::Blank)),
@@ -926,7 +967,6 @@ impl List {
             Line::Entry(entry) => {
                 self.has_digest |= !entry.digests.is_empty();
                 self.has_crc |= !entry.crcs.is_empty();
-                self.has_length |= entry.nbytes.is_some();
                 // Lines above the first one of a form may have been of that form.
                 if self.is_strict && std::mem::take(&mut self.nbad) > 0 {
                     self.more.push(Line::Unread(BadLine::Form { name: self.form.map_or("", |form| form.name) }));

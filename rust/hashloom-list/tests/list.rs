@@ -796,3 +796,21 @@ fn what_is_outside_of_a_signed_text() {
     assert_eq!(lines[0], Line::Unread(BadLine::Unsigned));
     assert_eq!(lines.iter().filter(|line| matches!(line, Line::Entry(_))).count(), 1);
 }
+
+/// A length is no check of bytes: a file that has nothing else is named, wherever its other lines may stand.
+#[test]
+fn lengths_beside_digests() {
+    let sum = |name: &str| format!("SHA256 ({name}) = {}", "0a".repeat(32));
+    let size = |name: &str| format!("SIZE ({name}) = 3 bytes");
+    let unread = |lines: &[String]| read_all("list", &lines.join("\n")).1;
+    for right in [vec![sum("a"), size("a")], vec![size("a"), sum("a")], vec![sum("a"), sum("b"), size("b"), size("a")]]
+    {
+        assert!(!unread(&right), "{right:?}");
+    }
+    for wrong in [vec![size("a")], vec![sum("a"), size("b")], vec![size("b"), sum("a"), size("a")]] {
+        assert!(unread(&wrong), "{wrong:?}");
+    }
+    let mut parser = Parser::new();
+    assert!(matches!(parser.parse(size("x y").as_bytes()), Line::Entry(_)));
+    assert_eq!(parser.more(true), Some(Line::Unread(BadLine::OnlyLength { name: "x y".into() })));
+}

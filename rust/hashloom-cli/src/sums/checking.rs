@@ -135,6 +135,11 @@ struct Listed {
 }
 
 impl Listed {
+    /// Whether the list has only the file's length here. The length tells nothing of the bytes.
+    fn is_bare(&self) -> bool {
+        self.digests.is_empty() && self.crcs.as_ref().is_none_or(|crcs| crcs.names().next().is_none())
+    }
+
     fn is_match(&self, hashed: &Hashed) -> bool {
         let mut pairs = self.digests.iter().zip(&hashed.digests).map(|((_, listed), found)| listed == found);
         self.nbytes.is_none_or(|nbytes| nbytes == hashed.nbytes)
@@ -250,6 +255,9 @@ impl Checker<'_> {
             Event::Hashed(request, Ok(hashed)) => {
                 let is_match = request.tag.is_match(&hashed);
                 counts.nbytes += hashed.nbytes;
+                if is_match && request.tag.is_bare() {
+                    return;
+                }
                 *if is_match { &mut counts.nmatched } else { &mut counts.nmismatched } += 1;
                 if !is_match && counts.mismatched.is_none() {
                     counts.mismatched = request.tag.digests.first().map(|&(algorithm, _)| algorithm);
@@ -319,7 +327,8 @@ impl Checker<'_> {
                 console.message(&[&quoted(list_name)[..], cure].concat());
             }
             for remark in remarks {
-                let named = if is_stdin { "LIST".into() } else { String::from_utf8_lossy(&quoted(list_name)).into_owned() };
+                let named =
+                    if is_stdin { "LIST".into() } else { String::from_utf8_lossy(&quoted(list_name)).into_owned() };
                 let remark = remark.replace("LIST", &named);
                 console.message(&[&quoted(list_name)[..], b": ", remark.as_bytes()].concat());
             }

@@ -110,6 +110,8 @@ fn each(list: &Path, algorithm: Algorithm, mut each: impl FnMut(&[u8])) -> Resul
         let next = lines.next(grammar).map_err(|error| failed(&reason(&error)))?;
         let Some((parsed, _)) = next else { break };
         match parsed {
+            // A length.
+            Parsed::Entry(entry) if entry.digests.is_empty() && entry.crcs.is_empty() => {}
             Parsed::Entry(entry) => {
                 let digests = entry.digests.iter().filter(|(of, _)| *of == algorithm);
                 let is_it = digests.map(|(_, digest)| each(digest.as_ref())).count() > 0;

@@ -323,7 +323,7 @@ fn alone<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     Some(Line::Entry(Entry { place: Place::List, ..Entry::new(vec![(algorithm, digest)], true, name.clone().into()) }))
 }
 
-fn tagged<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+fn tagged<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let (line, is_escaped) = bare(line);
     let is_of_tag = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_/".contains(byte);
     let (tag, rest) = line.split_at(line.iter().take_while(is_of_tag).count());
@@ -333,7 +333,8 @@ fn tagged<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         return None;
     }
     let end = rest.iter().rposition(|byte| !matches!(byte, b' ' | b'\t')).map_or(0, |last| last + 1);
-    entry_or_unread(tagged_rest(sum, &rest[..end], is_escaped, true))
+    let entry = tagged_rest(sum, &rest[..end], is_escaped, true);
+    entry_or_unread(entry.and_then(|entry| parser.list.lengths.note(&entry).map(|()| entry)))
 }
 
 /// `<name>) = <hex>`; without a checksum it is a length.
