@@ -137,6 +137,9 @@ fn a_list_of_another_algorithm_gets_a_hint() {
         fs::write(folder.path().join("l"), &text).unwrap();
         assert_eq!(check(&["l"]), failed(""), "{text}");
     }
+    // So does the name of the list. What is wrong was verified.
+    fs::write(folder.path().join("SHA1SUMS"), format!("{0}  a\n{0}  b\n", "0".repeat(40))).unwrap();
+    assert_eq!(check(&["--ignore-missing", "SHA1SUMS"]), failed(""));
     // A line that matches shows that the algorithm is right. Files that are missing show nothing.
     let a = sha1("a");
     fs::write(folder.path().join("l"), format!("{a}  a\n{a}  b\n")).unwrap();
@@ -202,15 +205,14 @@ fn lists_of_windows() {
 fn verdicts_and_why_a_line_is_bad() {
     let folder = folder(&["a", "b"]);
     let (a, wrong) = (sha256("a"), "0".repeat(64));
-    let list = format!("{a}  a\n{wrong}  b\n{a}  gone\nbad\n{}  x\n\\{a}  \\q\n{a}  -\n", "0".repeat(32));
+    let list = format!("{a}  a\n{wrong}  b\n{a}  gone\nbad\n{}  x\n\\{a}  \\q\n{a}  -\n", "0".repeat(48));
     let output = run_with(folder.path(), &["check", "--warn"], list.as_bytes());
     output.ends(1).prints("a: OK\nb: FAILED\ngone: FAILED open or read\n");
     let expected = "\
 hashloom: gone: No such file or directory
 hashloom: 'standard input': 4: improperly formatted checksum line: neither `<hex>  <name>` nor \
 `SHA256 (<name>) = <hex>`
-hashloom: 'standard input': 5: not verified: a digest of 32 hexadecimal digits, which no algorithm asked for has; name \
-it: --algorithm md5
+hashloom: 'standard input': 5: not verified: a digest of 48 hexadecimal digits, which no algorithm asked for has
 hashloom: 'standard input': 6: not verified: a backslash in the name that is followed by none of n, r and \\
 hashloom: 'standard input': 7: not verified: the list itself is standard input
 hashloom: WARNING: 1 line is improperly formatted
@@ -983,7 +985,7 @@ fn a_list_that_is_cut_off() {
 fn digests_that_are_not_verified() {
     let folder = folder(&["a", "b"]);
     let a = sha256("a");
-    let (tiger, md5) = (format!("TIGER (b) = {}", "0".repeat(128)), format!("{}  b", "0".repeat(32)));
+    let (tiger, untagged) = (format!("TIGER (b) = {}", "0".repeat(128)), format!("{}  b", "0".repeat(48)));
     let dist = format!("DIST b 1 WHIRLPOOL {0}", "0".repeat(128));
     let cut = format!("{}  b", "0".repeat(63));
     let json = r#"{"path":"b","digests":{"tiger":"00"}}"#.to_owned();
@@ -992,7 +994,7 @@ fn digests_that_are_not_verified() {
         |list: &str, options: &[&str]| run_with(folder.path(), &[&["check"], options].concat(), list.as_bytes()).all();
     for (line, why) in [
         (&tiger, "a digest of TIGER, which hashloom lacks\n"),
-        (&md5, "name it: --algorithm md5\n"),
+        (&untagged, "a digest of 48 hexadecimal digits"),
         (&dist, "a digest of WHIRLPOOL, which hashloom lacks"),
         (&cut, "a digest of 63 hexadecimal digits"),
         (&json, "unknown algorithm"),

@@ -431,7 +431,7 @@ pub fn tag(algorithm: Algorithm) -> &'static str {
 
 impl Parser {
     /// A parser for lines of any algorithm. If a line names none, its algorithm is the one of these that has digests of
-    /// that length: SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
+    /// that length: MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
     ///
     /// See [`Parser`] for an example.
     ///
@@ -440,8 +440,7 @@ impl Parser {
     /// assert_eq!(Parser::new().parse(b""), Line::Blank);
     /// ```
     pub fn new() -> Parser {
-        let by_length = [Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512];
-        Parser { guesses: true, ..Parser::untagged(&by_length) }
+        Parser { guesses: true, ..Parser::untagged(&forms::BY_LENGTH) }
     }
 
     /// A parser for lines of any algorithm. If a line names none, its algorithm is the first of `algorithms` that has
@@ -589,6 +588,18 @@ impl Parser {
     /// ```
     pub fn nfolders_up(path: &[u8]) -> Option<usize> {
         forms::nfolders_up(path)
+    }
+
+    /// The algorithm that the name of the list tells.
+    ///
+    /// ```
+    /// # use hashloom_list::Parser;
+    /// let mut parser = Parser::new();
+    /// parser.begin_named(b'\n', b"MD5SUMS");
+    /// assert_eq!(parser.named(), Some(hashloom::Algorithm::Md5));
+    /// ```
+    pub fn named(&self) -> Option<Algorithm> {
+        self.list.named
     }
 
     /// The form of the last entry, if it has a name among [`FORMS`].
@@ -898,7 +909,7 @@ impl Parser {
             let sum = match (self.asked(word.len()), word.len()) {
                 (Some(algorithm), _) => Some(Sum::Digest(algorithm)),
                 (None, 8) => Some(Sum::Crc(Crc::Crc32)),
-                // Beside another digest MD5 is no danger.
+                // Beside another digest MD5 needs no question.
                 (None, 32) if words.len() > 1 => Some(Sum::Digest(Algorithm::Md5)),
                 _ => None,
             };

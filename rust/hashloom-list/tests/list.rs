@@ -107,10 +107,10 @@ fn algorithms_by_length_and_by_name() {
         Line::Unread(bad) | Line::Bad(bad) => Err(bad),
         Line::Blank => panic!("{line:?} is blank"),
     };
-    for (nbytes, expected) in [(20, Sha1), (28, Sha224), (32, Sha256), (48, Sha384), (64, Sha512)] {
+    for (nbytes, expected) in [(16, Md5), (20, Sha1), (28, Sha224), (32, Sha256), (48, Sha384), (64, Sha512)] {
         assert_eq!(algorithm(&mut Parser::new(), "{}  a", nbytes), Ok(expected));
     }
-    assert_eq!(algorithm(&mut Parser::new(), "{}  a", 16), Err(BadLine::Length { ndigits: 32 }));
+    assert_eq!(algorithm(&mut Parser::new(), "{}  a", 24), Err(BadLine::Length { ndigits: 48 }));
     let mut parser = Parser::untagged(&[Sha512_256, Ripemd160]);
     assert_eq!(algorithm(&mut parser, "{}  a", 20), Ok(Ripemd160));
     assert_eq!(algorithm(&mut parser, "{}  a", 32), Ok(Sha512_256));
@@ -225,7 +225,7 @@ fn lacking(name: &str) -> BadLine {
 /// Lines of many programs whose digests are not read, and lines that have none.
 #[test]
 fn a_line_that_names_a_digest_is_not_a_bad_one() {
-    let [md5, sha1, sha256, sha512] = [16, 20, 32, 64].map(|nbytes| "0a".repeat(nbytes));
+    let [other, sha1, sha256, sha512] = [24, 20, 32, 64].map(|nbytes| "0a".repeat(nbytes));
     let tag = |name: &str, digest: &str| (format!("{name} (a) = {digest}"), Some(lacking(name)));
     let (format, length) = (Some(BadLine::Format), |ndigits| Some(BadLine::Length { ndigits }));
     let cases = [
@@ -246,14 +246,12 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         ("SHA256 (a".into(), format.clone()),
         (format!("SHA256 (a) {sha256}"), format.clone()),
         // Lengths that no algorithm asked for has.
-        (format!("{md5}  a"), length(32)),
+        (format!("{other}  a"), length(48)),
         (format!("{sha256}0  a"), length(65)),
-        (format!("{}  a", "0a".repeat(24)), length(48)),
         ("e8b7be43  a".into(), length(8)),
-        (format!("a  {md5}"), length(32)),
-        (md5.clone(), length(32)),
+        (format!("a  {other}"), length(48)),
+        (other.clone(), length(48)),
         (sha256.clone(), format.clone()),
-        ("DMF1ucDxtqgxw5niaXcmYQ==  a".into(), Some(BadLine::Base64 { nbytes: 16 })),
         ("ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs *".into(), format.clone()),
         ("0oCwxA==  a".into(), format.clone()),
         (format!("\\{sha256}  a\\q"), Some(BadLine::Escape)),
@@ -261,23 +259,23 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         (format!("DIST a 5 TIGER {sha512}"), Some(lacking("TIGER"))),
         ("a.rar E8B7BE43".into(), format.clone()),
         ("a b.rar 20240101".into(), format.clone()),
-        (format!("e8b7be43  {md5}  {sha1}  a"), length(8)),
+        (format!("e8b7be43  {other}  {sha1}  a"), length(8)),
         ("1220704766 5 a".into(), Some(BadLine::Length { ndigits: 10 })),
         ("70476 5 a".into(), format.clone()),
         ("XXH3_e8b7be43e8b7be43  a".into(), format.clone()),
         ("tiger-yY3tTGkqlaU16DtKIYVyqQ/CE2MRyQwT1hIb8Jf5SK9g1Q8B6KJvYZ0aZxV2a9oN  a".into(), format.clone()),
         ("sha256:0ssi1wpaf7plaswqqjwigppsg5fyh99vdlb9kzl7c9lng89ndq1i a".into(), format.clone()),
-        (format!("sha256={md5}"), length(32)),
-        (format!("MD5sum: {md5}"), length(32)),
+        (format!("sha256={other}"), length(48)),
+        (format!("MD5sum: {other}"), length(48)),
         (format!("SHA1: {sha1}"), format.clone()),
-        (format!("ed2k://|file|a|5|{md5}|/"), length(32)),
+        (format!("ed2k://|file|a|5|{other}|/"), length(48)),
         (format!("magnet:?xl=5&dn=a&xt=urn:btih:{sha1}"), format.clone()),
-        (format!("[{{\"path\":\"a\",\"md5\":\"{md5}\"}}]"), length(32)),
-        (format!("<S N=\"Hash\">{md5}</S>"), length(32)),
-        (format!("a,5,{md5}"), length(32)),
+        (format!("[{{\"path\":\"a\",\"md5\":\"{other}\"}}]"), length(48)),
+        (format!("<S N=\"Hash\">{other}</S>"), length(48)),
+        (format!("a,5,{other}"), length(48)),
         ("a,5,e8b7be43".into(), format.clone()),
         ("magnet:?xl=1&dn=b&xt=urn:sha1:5hlr6xxhzeww3spjf7622f5yxveudd4y".into(), format.clone()),
-        (format!("0x{md5}  a"), length(32)),
+        (format!("0x{other}  a"), length(48)),
         ("92-EB-5F-FE-E6-AE-2F-EC-3A-D7-1C-77-75-31-57-8F a".into(), format.clone()),
         // None of them has a digest.
         ("hello".into(), None),
@@ -304,8 +302,10 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         };
         assert_eq!(found, expected, "{line}");
     }
+    let base64 = Parser::untagged(&[Sha1]).parse(b"DMF1ucDxtqgxw5niaXcmYQ==  a");
+    assert_eq!(base64, Line::Unread(BadLine::Base64 { nbytes: 16 }));
     // What a parser does not ask for, it does not call bad.
-    for line in [format!("MD5 (a) = {md5}"), format!("{md5}  a"), format!("%%%% {sha256}"), format!("a {sha256}")] {
+    for line in [format!("MD5 (a) = {other}"), format!("{other}  a"), format!("%%%% {sha256}"), format!("a {sha256}")] {
         assert!(matches!(Parser::only(Sha256).parse(line.as_bytes()), Line::Unread(_)), "{line}");
     }
     for (name, text) in
@@ -412,8 +412,8 @@ fn digests_after_names() {
     let list = format!("a {sha256}\n{both}\n{sha1}  b");
     assert_eq!(entries(&mut Parser::new(), &list), [some("a", &sha256), some(&sha256, &sha1), None]);
     // Digests of unknown algorithms are not names.
-    let md5 = "0a".repeat(16);
-    assert_eq!(entries(&mut Parser::new(), &format!("{md5}  {sha256}")), [None]);
+    let (md5, other) = ("0a".repeat(16), "0a".repeat(24));
+    assert_eq!(entries(&mut Parser::new(), &format!("{other}  {sha256}")), [None]);
     for bad in ["a{}", " {}", "\\a {}", "a\0 {}", "a {} ", "a {}0"].map(|bad| bad.replace("{}", &sha256)) {
         assert_eq!(entries(&mut Parser::new(), &bad), [None], "{bad:?}");
     }

@@ -32,7 +32,7 @@ pub struct Check {
     lists: Vec<PathBuf>,
 
     /// The algorithms of lines that name none, separated by commas
-    /// [default: from the number of hex digits: sha1, sha224, sha256, sha384, sha512]
+    /// [default: from the number of hex digits: md5, sha1, sha224, sha256, sha384, sha512]
     #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
 

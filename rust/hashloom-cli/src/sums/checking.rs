@@ -317,7 +317,8 @@ impl Checker<'_> {
             console.print(|lines| json_line(lines, &summary));
         } else if !rules.status {
             summarize(console, rules, nbad, nunverified, &counts);
-            let may_be_another = self.guesses && ntagged == 0 && counts.nmatched == 0 && !lists_itself;
+            let is_named = self.grammar.parser().and_then(Parser::named) == counts.mismatched;
+            let may_be_another = self.guesses && ntagged == 0 && counts.nmatched == 0 && !lists_itself && !is_named;
             let hint = |algorithm| hint(algorithm, (!is_stdin).then_some(list_name));
             if let Some(hint) = counts.mismatched.filter(|_| may_be_another).and_then(hint) {
                 console.message(&hint);
@@ -342,7 +343,8 @@ impl Checker<'_> {
                 let have = if nforms == 1 { "has its name" } else { "have their names" };
                 console.message(format!("{files} {have} in another Unicode form here than in the list").as_bytes());
             }
-            if rules.ignore_missing && counts.nmatched == 0 {
+            let is_wrong = rules.lenient && counts.nmismatched + counts.nunread + counts.nunstable > 0;
+            if rules.ignore_missing && counts.nmatched == 0 && !is_wrong {
                 console.message(&[&shown_name[..], b": no file was verified"].concat());
             }
         }

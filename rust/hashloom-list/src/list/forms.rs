@@ -209,10 +209,12 @@ pub(super) fn algorithm(name: &[u8]) -> Option<Algorithm> {
     all.clone().find(has).or_else(|| all.find(is_spelled)).copied()
 }
 
-/// The algorithm that digests of this length have where MD5 is one of them.
+/// The algorithms that digests are of whose length alone tells.
+pub(super) const BY_LENGTH: [Algorithm; 6] =
+    [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512];
+
 pub(super) fn of_length(ndigits: usize) -> Option<Algorithm> {
-    use Algorithm::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
-    [Md5, Sha1, Sha224, Sha256, Sha384, Sha512].into_iter().find(|algorithm| 2 * algorithm.digest_nbytes() == ndigits)
+    BY_LENGTH.into_iter().find(|algorithm| 2 * algorithm.digest_nbytes() == ndigits)
 }
 
 pub(super) fn number(text: &[u8]) -> Option<u64> {
