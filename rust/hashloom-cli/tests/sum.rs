@@ -805,6 +805,17 @@ fn files_with_known_digests() {
     let output =
         run_with(folder.path(), &["sum", "--json", "a", "sub/c", "--known", "-"], format!("{a}  a\n").as_bytes());
     assert_eq!((status(&output), stdout(&output).matches("\"path\":\"a\"").count()), (0, 1));
+    // Any digest of several algorithms counts.
+    write("lists/three", &format!("{a}  x\n{}  y\nSHA1 (z) = {}\n", sha1("sub/b"), sha1("other")));
+    let known = |option| {
+        let words = ["sum", "-r", "sub", "a", "-a", "sha1,sha256", "--json", option, "lists/three"];
+        let output = run(folder.path(), &words);
+        let names =
+            stdout(&output).lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["path"].to_string());
+        (status(&output), names.collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(known("--known"), (0, r#""sub/b" "a""#.to_owned()));
+    assert_eq!(known("--unknown"), (0, r#""sub/c""#.to_owned()));
     // Lines that are not checksums are told, as some known files may be in them.
     write("lists/odd", &format!("{a}  x\nhello\n{}\n{}  y\n", "x".repeat(100_000), "00".repeat(20)));
     let (code, names, message) = with(&["--known", "lists/odd"]);
@@ -857,7 +868,6 @@ fn files_with_known_digests() {
         (&["a", "--known", "lists"], "--known: lists: Is a directory"),
         (&["a", "--unknown", "lists/empty"], "--unknown: lists/empty: there is no digest of sha256. --algorithm names"),
         (&["a", "--known", "lists/gnu", "-a", "sha512"], "there is no digest of sha512"),
-        (&["a", "--known", "lists/gnu", "-a", "sha1,sha256"], "--known compares the digests of one algorithm"),
         (&["a", "--known", "lists/manifest"], "expected a list of checksums, found a manifest"),
         (&["a", "--known", "lists/gnu", "--unknown", "lists/gnu"], "cannot be used with"),
         (&["--known", "-"], "--known -: standard input can be read only once"),
@@ -1063,4 +1073,19 @@ fn a_length_is_no_check_of_bytes() {
     check(&list).ends(1).prints("a: FAILED\n");
     let output = run_with(folder.path(), &["check", "--json"], list.as_bytes());
     assert_eq!(stdout(&output).lines().filter(|line| line.contains("\"path\"")).count(), 1);
+}
+
+/// Lists of old programs: names in a code page are explained, and the byte 0x1a ends a text of DOS.
+#[cfg(unix)]
+#[test]
+fn lists_of_old_windows() {
+    let folder = folder(&["a"]);
+    let line = |name: &[u8]| [sha256("a").as_bytes(), b" *", name, b"\r\n"].concat();
+    let check = |list: &[u8], options: &[&str]| run_with(folder.path(), &[&["check"], options].concat(), list);
+    check(&[&line(b"a")[..], b"\x1a"].concat(), &[]).done().prints("a: OK\n");
+    check(&[&line(b"a")[..], b"hello\x1a"].concat(), &[]).ends(1).says("cut off");
+    let list = [line(b"a"), line(b"M\xf6")].concat();
+    check(&list, &[]).ends(1).says("not UTF-8").says("iconv -f CP1252 -t UTF-8 LIST | hashloom check");
+    check(&list, &["--ignore-missing"]).ends(0).says("not UTF-8");
+    assert!(!stderr(&check(&line("\u{f6}".as_bytes()), &[])).contains("UTF-8"));
 }

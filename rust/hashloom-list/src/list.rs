@@ -99,6 +99,8 @@ struct List {
     is_bag: bool,
     /// Whether it is one of CRCs, after names.
     is_sfv: bool,
+    /// Whether its name says so.
+    is_called_sfv: bool,
     is_of_pacman: bool,
     /// The form of the last entry.
     form: Option<&'static Form>,

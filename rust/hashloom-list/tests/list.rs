@@ -814,3 +814,19 @@ fn lengths_beside_digests() {
     assert!(matches!(parser.parse(size("x y").as_bytes()), Line::Entry(_)));
     assert_eq!(parser.more(true), Some(Line::Unread(BadLine::OnlyLength { name: "x y".into() })));
 }
+
+/// Old programs leave out zeros. Elsewhere than in a list of that name such a word is part of a text.
+#[test]
+fn crcs_without_zeros_at_their_front() {
+    let read = |name: &str, list: &str| read_all(name, list).0;
+    for name in ["x.sfv", "x.crc32"] {
+        assert_eq!(
+            read(name, "; x\na b 2C1\nc 352441C2\nd 0\n"),
+            ["a b CRC32 000002c1", "c CRC32 352441c2", "d CRC32 00000000"]
+        );
+    }
+    assert_eq!(read("list", "; x\nc 2C1"), [""; 0]);
+    for line in ["2C1", " 2C1", "a 352441C20", "a 2G1", "\\a 2C1", "a\t", "a 0x2C1"] {
+        assert_eq!(read("x.sfv", line), [""; 0], "{line}");
+    }
+}

@@ -220,7 +220,7 @@ impl Checker<'_> {
         let (forms, options) = (OtherForms::default(), self.options);
         let mut reading = Reading::new(lines, list, self.base, &mut self.grammar, rules, &forms);
         console.begin_part();
-        let (mut counts, mut lists_itself) = (Counts::default(), false);
+        let (mut counts, mut lists_itself, mut nnot_utf8) = (Counts::default(), false, 0);
         let quotes = rules.lenient && io::stdout().is_terminal();
         let tell = |request: &Request<Listed>, verdict: Verdict| {
             if !rules.status {
@@ -268,8 +268,9 @@ impl Checker<'_> {
                     tell(&request, if is_match { Verdict::Ok } else { Verdict::Failed });
                 }
             }
-            Event::Hashed(_, Err(error)) if rules.ignore_missing && error.io().kind() == ErrorKind::NotFound => {
+            Event::Hashed(request, Err(error)) if rules.ignore_missing && error.io().kind() == ErrorKind::NotFound => {
                 counts.nignored += 1;
+                nnot_utf8 += u64::from(str::from_utf8(&request.tag.name(&request.source)).is_err());
             }
             Event::Hashed(request, Err(error)) => {
                 // coreutils has no word for unstable files.
@@ -277,6 +278,8 @@ impl Checker<'_> {
                 let is_unstable = rules.lenient && has_changed;
                 *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
                 console.message(&trouble(&request.tag.place(&request.source), error.io()));
+                let name = request.tag.name(&request.source);
+                nnot_utf8 += u64::from(error.io().kind() == ErrorKind::NotFound && str::from_utf8(&name).is_err());
                 tell(&request, if is_unstable { Verdict::Unstable } else { Verdict::Unread });
             }
         });
@@ -327,16 +330,21 @@ impl Checker<'_> {
                 let cure = b": it lists itself, and no list can have its own digest: remove that line";
                 console.message(&[&quoted(list_name)[..], cure].concat());
             }
+            let named = if is_stdin { Cow::Borrowed(&b"LIST"[..]) } else { quoted(list_name) };
             for remark in remarks {
-                let named =
-                    if is_stdin { "LIST".into() } else { String::from_utf8_lossy(&quoted(list_name)).into_owned() };
-                let remark = remark.replace("LIST", &named);
+                let remark = remark.replace("LIST", &String::from_utf8_lossy(&named));
                 console.message(&[&quoted(list_name)[..], b": ", remark.as_bytes()].concat());
             }
             if rules.lenient && counts.nignored > 0 {
                 let ignored = plural(counts.nignored, "listed file");
                 let are = if counts.nignored == 1 { "is" } else { "are" };
                 console.message(format!("{ignored} {are} missing and not checked").as_bytes());
+            }
+            if rules.lenient && nnot_utf8 > 0 {
+                let why =
+                    "names of missing files are not UTF-8, perhaps those of an old Windows (CP1252) or DOS (CP850)";
+                let cure = format!("{why}: iconv -f CP1252 -t UTF-8 ");
+                console.message(&[cure.as_bytes(), &named, b" | hashloom check"].concat());
             }
             if nforms > 0 {
                 let files = plural(nforms, "file");

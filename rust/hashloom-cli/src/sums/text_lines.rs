@@ -154,6 +154,10 @@ impl Lines {
             return Ok(cut.or_else(|| grammar.more(true)).map(|parsed| (parsed, Mode::Bytes)));
         };
         self.number += 1;
+        // DOS ends a text so.
+        if !read.is_ended && self.end == b'\n' && grammar.is_lenient() && self.line.last() == Some(&0x1a) {
+            self.line.pop();
+        }
         let (mut parsed, mode) = grammar.parse(&self.line);
         if read.is_too_long {
             let why = "it is too long".to_owned();

@@ -157,7 +157,7 @@ pub static FORMS: &[Form] = &[
         "<?xml version=\"1.0\"?>\n<datafile>\n<game name=\"A\">\n<rom name=\"a.txt\" size=\"3\" crc=\"352441c2\" sha1=\"",
         hex!(sha1), "\"/>\n</game>\n</datafile>\n"),
     form!("sfv", "cksfv, rhash", "<name> <CRC-32>",
-        "in a list NAME.sfv, or below a line that begins with `;`",
+        "in a list NAME.sfv or NAME.crc32, also without zeros at its front; or below a line that begins with `;`",
         "a.sfv", true, 0, crc_last, "a.txt 352441C2\n"),
     form!("last", "rhash", "<name> <hex>",
         "also several digests; if no earlier line has the digest first",
@@ -247,7 +247,8 @@ pub(super) fn known_by_name(list: &mut List, path: &[u8]) {
     list.is_bag = [&b"manifest-"[..], b"tagmanifest-"].iter().any(|before| {
         lower.ends_with(b".txt") && stem.strip_prefix(*before).is_some_and(|name| algorithm(name).is_some())
     });
-    list.is_sfv = lower.ends_with(b".sfv");
+    list.is_called_sfv = [&b".sfv"[..], b".crc32"].iter().any(|end| lower.ends_with(end));
+    list.is_sfv = list.is_called_sfv;
     list.is_of_pacman = name == b"mtree" && path.windows(14).any(|part| part == b"/pacman/local/");
     let form = match name {
         b"RECORD" => "record",
@@ -590,10 +591,21 @@ fn crc_last<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         return None;
     }
     let (line, is_escaped) = bare(line);
-    parser.digests_last(line, is_escaped).filter(|entry| !entry.crcs.is_empty()).map(|entry| {
-        parser.list.is_digest_last = Some(true);
-        Line::Entry(entry)
-    })
+    let may_be_short = parser.list.is_called_sfv && !is_escaped;
+    let short = || short_crc(line).filter(|_| may_be_short);
+    let entry = parser.digests_last(line, is_escaped).filter(|entry| !entry.crcs.is_empty()).or_else(short)?;
+    parser.list.is_digest_last = Some(true);
+    Some(Line::Entry(entry))
+}
+
+/// A CRC without its zeros at the front, as old programs write one.
+fn short_crc(line: &[u8]) -> Option<Entry<'_>> {
+    let at = line.iter().rposition(|byte| matches!(byte, b' ' | b'\t'))?;
+    let (name, hex) = (line[..at].trim_ascii_end(), &line[at + 1..]);
+    let is_short = (1..2 * Crc::Crc32.nbytes()).contains(&hex.len()) && !name.is_empty() && !name.contains(&0);
+    let mut entry = Entry::new(Vec::new(), false, name.into());
+    entry.push(Sum::Crc(Crc::Crc32), &[&b"0000000"[is_short.then(|| hex.len() - 1)?..], hex].concat())?;
+    Some(entry)
 }
 
 fn last<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
