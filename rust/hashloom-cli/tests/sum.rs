@@ -1089,3 +1089,23 @@ fn lists_of_old_windows() {
     check(&list, &["--ignore-missing"]).ends(0).says("not UTF-8");
     assert!(!stderr(&check(&line("\u{f6}".as_bytes()), &[])).contains("UTF-8"));
 }
+
+/// One file is no two names' file.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_in_another_case() {
+    let folder = folder(&["Sub/\u{c4}.TXT", "x"]);
+    let line = |name: &str| format!("{}  {name}\n", sha256("Sub/\u{c4}.TXT"));
+    let check =
+        |list: &str, options: &[&str]| run_with(folder.path(), &[&["check"], options].concat(), list.as_bytes());
+    let list = line("sub/\u{e4}.txt");
+    check(&list, &[]).ends(1);
+    check(&list, &["--ignore-case"])
+        .ends(0)
+        .prints("sub/\u{e4}.txt: OK\n")
+        .says("1 file has its name in another case or Unicode form here than in the list");
+    check(&(list.clone() + &line("SUB/\u{e4}.txt")), &["--ignore-case"]).ends(1);
+    fs::write(folder.path().join("X"), "").unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    check(&list, &["--ignore-case"]).ends(1).says("No such file");
+}

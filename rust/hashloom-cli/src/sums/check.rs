@@ -45,12 +45,16 @@ pub struct Check {
     relative_to_list: bool,
 
     /// Instead of lists, check stores: folders whose files have the digests of their contents as names
-    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_missing", "strict", "warn"])]
+    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
     names: bool,
 
     /// Check the files of all installed packages of Debian; with -C those of the system below DIR
-    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_missing", "strict", "warn"])]
+    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
     dpkg: bool,
+
+    /// Find files whose names differ in case from those of the list, as lists from Windows may have them
+    #[arg(long)]
+    ignore_case: bool,
 
     /// Ignore listed files that are missing
     #[arg(long)]
@@ -149,6 +153,7 @@ Examples:
   hashloom check --ignore-missing --quiet SHA256SUMS SHA512SUMS
   hashloom check --algorithm ripemd160 old.list
   hashloom check -C /mnt/copy SHA256SUMS
+  hashloom check venv/lib/python3*/site-packages/*.dist-info/RECORD
   find / -name SHA256SUMS -exec hashloom check --relative-to-list {} +
   curl -s https://example.org/SHA256SUMS | hashloom check --ignore-missing
   hashloom check photos.par2
@@ -159,6 +164,7 @@ Examples:
 pub fn run(arguments: &Check) -> Result<u8, String> {
     let rules = Rules {
         ignore_missing: arguments.ignore_missing,
+        ignore_case: arguments.ignore_case,
         quiet: arguments.quiet,
         status: arguments.status,
         strict: arguments.strict,

@@ -52,6 +52,8 @@ pub struct Rules {
     pub warn: bool,
     /// An object is printed for each file, and no summary.
     pub json: bool,
+    /// Files are found whose names differ from those of the list in case only.
+    pub ignore_case: bool,
     /// Names may be of Windows, messages say why a line is bad, and a digest that is not verified counts.
     pub lenient: bool,
 }
@@ -72,7 +74,7 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Ru
     for list in lists.iter() {
         let file = File::open(list).ok().filter(|_| list.is_file() && par2::open(list).is_none())?;
         let lines = Lines::begin_file(file, list, &mut grammar).ok()?;
-        let forms = OtherForms::default();
+        let forms = OtherForms::new(rules);
         let mut reading = Reading::new(lines, list, base, &mut grammar, rules, &forms);
         while let Some(step) = reading.next() {
             if let Step::Hash(request) = step {
@@ -217,7 +219,7 @@ impl Checker<'_> {
             Err(error) => return self.not_read(list_name, &error),
         };
         let (rules, console, kind) = (self.rules, self.console, self.kind);
-        let (forms, options) = (OtherForms::default(), self.options);
+        let (forms, options) = (OtherForms::new(rules), self.options);
         let mut reading = Reading::new(lines, list, self.base, &mut self.grammar, rules, &forms);
         console.begin_part();
         let (mut counts, mut lists_itself, mut nnot_utf8) = (Counts::default(), false, 0);
@@ -349,7 +351,8 @@ impl Checker<'_> {
             if nforms > 0 {
                 let files = plural(nforms, "file");
                 let have = if nforms == 1 { "has its name" } else { "have their names" };
-                console.message(format!("{files} {have} in another Unicode form here than in the list").as_bytes());
+                let forms = if rules.ignore_case { "another case or Unicode form" } else { "another Unicode form" };
+                console.message(format!("{files} {have} in {forms} here than in the list").as_bytes());
             }
             let is_wrong = rules.lenient && counts.nmismatched + counts.nunread + counts.nunstable > 0;
             if rules.ignore_missing && counts.nmatched == 0 && !is_wrong {
@@ -556,7 +559,7 @@ fn server(path: &Path) -> Option<OsString> {
 enum Refused {
     /// This system gives its name another meaning.
     Name(BadComponent),
-    /// The file was checked for another name of the list, in another Unicode form. This name has no file of its own.
+    /// The file was checked for another name of the list, in another Unicode form or case. This name has no file of its own.
     CheckedBefore,
 }
 
@@ -567,7 +570,7 @@ impl Read for Refused {
                 "not opened, as a part of the name {why}; if it may be, give that server a drive letter, or put the list there"
             ),
             Refused::Name(why) => format!("not opened, as a part of the name {why}"),
-            Refused::CheckedBefore => "the list has this name in two Unicode forms, and one file is there".to_owned(),
+            Refused::CheckedBefore => "the list has this name in two forms, and one file is there".to_owned(),
         };
         Err(io::Error::new(io::ErrorKind::InvalidInput, why))
     }
@@ -776,27 +779,34 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Finds files whose names in the list are there in another Unicode form only. No file is taken for two names.
-#[derive(Default)]
-struct OtherForms(Mutex<Paths>);
+/// Finds files whose names in the list are there in another Unicode form, or case, only. No file is taken for two names.
+struct OtherForms {
+    ignores_case: bool,
+    paths: Mutex<Paths>,
+}
 
 #[derive(Default)]
 struct Paths {
     forms: Forms,
-    /// Hashes of all paths of the list that are not ASCII.
+    /// Hashes of all paths of the list that another may stand for.
     listed: HashSet<u64>,
     /// Hashes of the paths that were found for others, and of these.
     found: HashMap<u64, u64>,
 }
 
 impl OtherForms {
+    fn new(rules: Rules) -> OtherForms {
+        let forms = if rules.ignore_case { Forms::ignoring_case() } else { Forms::default() };
+        OtherForms { ignores_case: rules.ignore_case, paths: Mutex::new(Paths { forms, ..Paths::default() }) }
+    }
+
     /// Notes a path of the list. Returns whether its file was taken for another path.
     fn is_taken(&self, path: &Path) -> bool {
         let bytes = path.as_os_str().as_encoded_bytes();
-        if bytes.is_ascii() {
+        if bytes.is_ascii() && !self.ignores_case {
             return false;
         }
-        let mut paths = lock(&self.0);
+        let mut paths = lock(&self.paths);
         let own = fingerprint(bytes);
         paths.listed.insert(own);
         paths.found.contains_key(&own)
@@ -807,7 +817,7 @@ impl OtherForms {
     fn hash(&self, request: &Request<Listed>, options: &Options) -> Option<Result<Hashed, FileError>> {
         let Source::Path(path) = &request.source else { return None };
         let found = {
-            let mut paths = lock(&self.0);
+            let mut paths = lock(&self.paths);
             let found = paths.forms.find(Path::new(""), path)?;
             let key = |path: &Path| fingerprint(path.as_os_str().as_encoded_bytes());
             let (other, own) = (key(&found), key(path));
@@ -826,7 +836,7 @@ impl OtherForms {
 
     /// Number of files that were found.
     fn count(&self) -> u64 {
-        lock(&self.0).found.len() as u64
+        lock(&self.paths).found.len() as u64
     }
 }
 
