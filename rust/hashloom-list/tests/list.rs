@@ -830,3 +830,19 @@ fn crcs_without_zeros_at_their_front() {
         assert_eq!(read("x.sfv", line), [""; 0], "{line}");
     }
 }
+
+/// A name before a colon is no algorithm's.
+#[test]
+fn names_before_a_colon() {
+    let hex = "0a".repeat(32);
+    let read = |line: &str| entries(&mut Parser::new(), &line.replace("{}", &hex)).pop().flatten();
+    for (line, name) in [("a: {}", "a"), ("a: b: {}\r", "a: b"), ("A b.zip:  {}", "A b.zip"), ("SHA256 {} a b", "a b")]
+    {
+        assert_eq!(read(line), Some(format!("sha256:{hex} {name}")), "{line}");
+    }
+    for line in
+        ["SHA256: {}", "sha512sum: {}", "a (SHA-256): {}", "a MD5: {}", ": {}", " a: {}", "a: {}0", "a:{}", "SHA1 {} a"]
+    {
+        assert_eq!(read(line), None, "{line}");
+    }
+}

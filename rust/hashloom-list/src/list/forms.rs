@@ -134,6 +134,11 @@ pub static FORMS: &[Form] = &[
         "list", true, b'-', |_, line| prefixed(line, b'-'), "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=  a.txt\n"),
     form!("colon", "GitHub, OCI", "sha256:<hex>  <name>", "",
         "list", true, b':', |_, line| prefixed(line, b':'), "sha256:", hex!(sha256), "  a.txt\n"),
+    form!("cpan", "CPAN's SIGNATURE", "SHA256 <hex> <name>", "",
+        "SIGNATURE", false, 0, cpan, "SHA256 ", hex!(sha256), " a.txt\n"),
+    form!("name-colon", "notes of releases", "<name>: <hex>",
+        "unless the name is that of an algorithm",
+        "list", false, b':', name_colon, "a.txt: ", hex!(sha256), "\n"),
     form!("sizes", "md5deep -z", "<length>  <hex>  <name>",
         "also `<hex> <length> <name>`",
         "list", true, 0, sizes, "         3  ", hex!(sha256), "  a.txt\n"),
@@ -508,6 +513,24 @@ fn prefixed(line: &[u8], separator: u8) -> Option<Line<'_>> {
     let name = &line[end + 1..];
     let name = if name.len() > 1 { name.strip_prefix(b" ").or(name.strip_prefix(b"*")).unwrap_or(name) } else { name };
     (!name.is_empty()).then(|| Line::Entry(Entry::new(vec![(algorithm, digest)], true, name.into())))
+}
+
+fn cpan<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let mut parts = line.splitn(3, |&byte| byte == b' ');
+    let [tag, hex, name] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+    let algorithm = algorithm(tag).filter(|_| !name.trim_ascii().is_empty() && !name.contains(&0))?;
+    Some(Line::Entry(Entry::new(vec![(algorithm, digest(algorithm, hex)?)], true, name.into())))
+}
+
+fn name_colon<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let colon = line.windows(2).rposition(|two| two == b": ")?;
+    let (name, hex) = (&line[..colon], line[colon + 2..].trim_ascii());
+    let is_of_tag = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_/".contains(byte);
+    let last = name.split(|byte| !is_of_tag(byte)).rfind(|word| !word.is_empty()).unwrap_or_default();
+    let is_tag = [&b"sums"[..], b"sum", b""].iter().any(|end| last.strip_suffix(*end).and_then(Sum::named).is_some());
+    let is_name = !is_tag && !name.is_empty() && name[0] != b' ' && name[0] != b'\\' && !name.contains(&0);
+    let algorithm = parser.asked(hex.len()).filter(|_| is_name)?;
+    Some(Line::Entry(Entry::new(vec![(algorithm, digest(algorithm, hex)?)], false, name.into())))
 }
 
 fn sizes<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
