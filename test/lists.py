@@ -66,7 +66,6 @@ ALLOWED = {
     "go/internal/core/alg.go": "the first bytes of states that Go's standard library marshals",
     "python/pyproject.toml": "words to find the package by",
     "rust/hashloom-cli/src/solaris/digest.rs": "examples in a help text",
-    "rust/hashloom-list/src/list.rs": "what a line of 40 to 128 digits without a tag means, by agreement",
     "rust/hashloom-list/src/list/forms.rs": "examples of foreign formats, and what a number of digits means, by agreement",
     "rust/hashloom-list/src/list/write.rs": "the algorithms of mtree and of SRI",
     "rust/hashloom-list/src/list/xml.rs": "attributes of DAT lists",

@@ -23,9 +23,9 @@ from checks import check, equal, run_part
 RANDOM = random.Random(53)
 
 
-def run(*words, cwd=None, **env):
+def run(*words, cwd=None, data=None, **env):
     env = {**os.environ, "LC_ALL": "C", "HOME": str(cwd), **env}
-    done = subprocess.run([str(word) for word in words], cwd=cwd, env=env, capture_output=True)
+    done = subprocess.run([str(word) for word in words], cwd=cwd, env=env, input=data, capture_output=True)
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
@@ -44,6 +44,10 @@ def hexed(name):
     return lambda data: hashlib.new(name, data).hexdigest()
 
 
+def blake3(data):
+    return run(HASHLOOM, "b3sum", "--no-names", "-", data=data)[1].strip()
+
+
 def blob(data):
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
@@ -53,11 +57,15 @@ def nix(data):
     return "".join("0123456789abcdfghijklmnpqrsvwxyz"[number >> 5 * i & 31] for i in reversed(range(52)))
 
 
+# An object of restic.
+R = 5
+
 # An object's path in each form, with the digest as d, and the digest.
 FORMS = [
     ("g/lfs/objects/{d[0]}{d[1]}/{d[2]}{d[3]}/{d}", hexed("sha256")),
     ("o/blobs/sha256/{d}", hexed("sha256")),
     ("o/blobs/sha512/{d}", hexed("sha512")),
+    ("o/blobs/blake3/{d}", blake3),
     ("ollama/blobs/sha256-{d}", hexed("sha256")),
     ("r/data/{d[0]}{d[1]}/{d}", hexed("sha256")),
     *((f"r/{folder}/{{d}}", hexed("sha256")) for folder in ("index", "snapshots", "keys", "locks")),
@@ -99,7 +107,7 @@ def forms(folder):
         code, out, error = hashloom("--names", "--quiet", folder)
         equal(f"damaged: {path}", (code, out), (1, f"{path}: FAILED\n"))
         path.write_bytes(data)
-    inner = objects[4].parent
+    inner = objects[R].parent
     equal("a folder within a store", hashloom("--names", "-q", inner)[:2], (0, ""))
     linked = folder / "linked"
     linked.symlink_to(inner.parent.parent)
@@ -119,14 +127,19 @@ def forms(folder):
     code, out, error = hashloom("--names", folder)
     check("a file among objects without a digest", code == 1 and f"{stray}" in error, error)
     stray.unlink()
-    moved = inner.parent / ("ff" if inner.name != "ff" else "00") / objects[4].name
+    for lacking in ("o/blobs/sha999/" + "0" * 64, "npm/content-v2/sha999/00/11/" + "0" * 60, "o/blobs/blake3/" + "0" * 60):
+        stray = put(folder / lacking, b"x")
+        code, out, error = hashloom("--names", "-q", folder)
+        check(f"an algorithm that is not known: {lacking[:20]}", code == 1 and str(stray) in error + out, error)
+        stray.unlink()
+    moved = inner.parent / ("ff" if inner.name != "ff" else "00") / objects[R].name
     moved.parent.mkdir()
-    objects[4].rename(moved)
+    objects[R].rename(moved)
     code, out, error = hashloom("--names", "-q", folder)
     check("in the folder of another digest", code == 1 and "in the folder of another digest" in error, error)
-    moved.rename(objects[4])
-    link = objects[4].parent / ("0" * 62 + "11")
-    link.symlink_to(objects[4])
+    moved.rename(objects[R])
+    link = objects[R].parent / ("0" * 62 + "11")
+    link.symlink_to(objects[R])
     equal("an object that is a link", hashloom("--names", "-q", inner)[0], 1)
     link.unlink()
     link.symlink_to("/dev/zero")

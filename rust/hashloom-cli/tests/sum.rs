@@ -137,6 +137,9 @@ fn a_list_of_another_algorithm_gets_a_hint() {
         fs::write(folder.path().join("l"), &text).unwrap();
         assert_eq!(check(&["l"]), failed(""), "{text}");
     }
+    // So does the name of the list. What is wrong was verified.
+    fs::write(folder.path().join("SHA1SUMS"), format!("{0}  a\n{0}  b\n", "0".repeat(40))).unwrap();
+    assert_eq!(check(&["--ignore-missing", "SHA1SUMS"]), failed(""));
     // A line that matches shows that the algorithm is right. Files that are missing show nothing.
     let a = sha1("a");
     fs::write(folder.path().join("l"), format!("{a}  a\n{a}  b\n")).unwrap();
@@ -202,15 +205,14 @@ fn lists_of_windows() {
 fn verdicts_and_why_a_line_is_bad() {
     let folder = folder(&["a", "b"]);
     let (a, wrong) = (sha256("a"), "0".repeat(64));
-    let list = format!("{a}  a\n{wrong}  b\n{a}  gone\nbad\n{}  x\n\\{a}  \\q\n{a}  -\n", "0".repeat(32));
+    let list = format!("{a}  a\n{wrong}  b\n{a}  gone\nbad\n{}  x\n\\{a}  \\q\n{a}  -\n", "0".repeat(48));
     let output = run_with(folder.path(), &["check", "--warn"], list.as_bytes());
     output.ends(1).prints("a: OK\nb: FAILED\ngone: FAILED open or read\n");
     let expected = "\
 hashloom: gone: No such file or directory
 hashloom: 'standard input': 4: improperly formatted checksum line: neither `<hex>  <name>` nor \
 `SHA256 (<name>) = <hex>`
-hashloom: 'standard input': 5: not verified: a digest of 32 hexadecimal digits, which no algorithm asked for has; name \
-it: --algorithm md5
+hashloom: 'standard input': 5: not verified: a digest of 48 hexadecimal digits, which no algorithm asked for has
 hashloom: 'standard input': 6: not verified: a backslash in the name that is followed by none of n, r and \\
 hashloom: 'standard input': 7: not verified: the list itself is standard input
 hashloom: WARNING: 1 line is improperly formatted
@@ -803,6 +805,17 @@ fn files_with_known_digests() {
     let output =
         run_with(folder.path(), &["sum", "--json", "a", "sub/c", "--known", "-"], format!("{a}  a\n").as_bytes());
     assert_eq!((status(&output), stdout(&output).matches("\"path\":\"a\"").count()), (0, 1));
+    // Any digest of several algorithms counts.
+    write("lists/three", &format!("{a}  x\n{}  y\nSHA1 (z) = {}\n", sha1("sub/b"), sha1("other")));
+    let known = |option| {
+        let words = ["sum", "-r", "sub", "a", "-a", "sha1,sha256", "--json", option, "lists/three"];
+        let output = run(folder.path(), &words);
+        let names =
+            stdout(&output).lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["path"].to_string());
+        (status(&output), names.collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(known("--known"), (0, r#""sub/b" "a""#.to_owned()));
+    assert_eq!(known("--unknown"), (0, r#""sub/c""#.to_owned()));
     // Lines that are not checksums are told, as some known files may be in them.
     write("lists/odd", &format!("{a}  x\nhello\n{}\n{}  y\n", "x".repeat(100_000), "00".repeat(20)));
     let (code, names, message) = with(&["--known", "lists/odd"]);
@@ -855,7 +868,6 @@ fn files_with_known_digests() {
         (&["a", "--known", "lists"], "--known: lists: Is a directory"),
         (&["a", "--unknown", "lists/empty"], "--unknown: lists/empty: there is no digest of sha256. --algorithm names"),
         (&["a", "--known", "lists/gnu", "-a", "sha512"], "there is no digest of sha512"),
-        (&["a", "--known", "lists/gnu", "-a", "sha1,sha256"], "--known compares the digests of one algorithm"),
         (&["a", "--known", "lists/manifest"], "expected a list of checksums, found a manifest"),
         (&["a", "--known", "lists/gnu", "--unknown", "lists/gnu"], "cannot be used with"),
         (&["--known", "-"], "--known -: standard input can be read only once"),
@@ -983,7 +995,7 @@ fn a_list_that_is_cut_off() {
 fn digests_that_are_not_verified() {
     let folder = folder(&["a", "b"]);
     let a = sha256("a");
-    let (tiger, md5) = (format!("TIGER (b) = {}", "0".repeat(128)), format!("{}  b", "0".repeat(32)));
+    let (tiger, untagged) = (format!("TIGER (b) = {}", "0".repeat(128)), format!("{}  b", "0".repeat(48)));
     let dist = format!("DIST b 1 WHIRLPOOL {0}", "0".repeat(128));
     let cut = format!("{}  b", "0".repeat(63));
     let json = r#"{"path":"b","digests":{"tiger":"00"}}"#.to_owned();
@@ -992,7 +1004,7 @@ fn digests_that_are_not_verified() {
         |list: &str, options: &[&str]| run_with(folder.path(), &[&["check"], options].concat(), list.as_bytes()).all();
     for (line, why) in [
         (&tiger, "a digest of TIGER, which hashloom lacks\n"),
-        (&md5, "name it: --algorithm md5\n"),
+        (&untagged, "a digest of 48 hexadecimal digits"),
         (&dist, "a digest of WHIRLPOOL, which hashloom lacks"),
         (&cut, "a digest of 63 hexadecimal digits"),
         (&json, "unknown algorithm"),
@@ -1069,4 +1081,75 @@ fn a_file_is_compared_with_a_copied_digest() {
     run(folder.path(), &["sum", "--expect", &sha256, "a.iso", "b"]).refused("give one PATH");
     run(folder.path(), &["sum", "--expect", &sha256, "--expect", &sha1, "a.iso"]).refused("give one DIGEST");
     run(folder.path(), &["sum", "--expect", &sha256, "-a", "md5", "a.iso"]).ends(2);
+}
+
+/// A line above, far from the beginning of a file, too. What a pipe has given by then stays printed.
+#[test]
+fn lines_outside_of_a_signed_text() {
+    let folder = folder(&["a", "b"]);
+    let line = |name: &str| format!("{}  {name}\n", sha256(name));
+    let signed = format!(
+        "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n{}-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n",
+        line("a")
+    );
+    let (blanks, json) = ("\n".repeat(100_000), json!({ "path": "b", "digests": { "sha256": sha256("b") } }));
+    for above in [line("b"), line("b") + &blanks, format!("{json}\n{blanks}")] {
+        fs::write(folder.path().join("list"), above.clone() + &signed).unwrap();
+        let output = run(folder.path(), &["check", "list"]);
+        output.ends(1).prints("a: OK\n").says("list: 1: not verified: the list has digests outside the text");
+        output.says("gpg --decrypt list | hashloom check");
+        run(folder.path(), &["sum", "--known", "list", "a", "b"])
+            .says("list: 1: not compared: the list has digests outside");
+        let output = run_with(folder.path(), &["check"], (above + &signed).as_bytes());
+        output.ends(1).says("not verified: the list has digests outside the text");
+    }
+}
+
+#[test]
+fn a_length_is_no_check_of_bytes() {
+    let folder = folder(&["a"]);
+    let check = |list: &str| run_with(folder.path(), &["check"], list.as_bytes());
+    check("SIZE (a) = 1\n").ends(1).prints("").says("only the length of a is known");
+    let list = format!("SHA256 (a) = {}\nSize (a) = 1 bytes\n", sha256("a"));
+    check(&list).ends(0).prints("a: OK\n");
+    check(&list.replace("= 1 ", "= 2 ")).ends(1).prints("a: OK\na: FAILED\n");
+    fs::write(folder.path().join("a"), "b").unwrap();
+    check(&list).ends(1).prints("a: FAILED\n");
+    let output = run_with(folder.path(), &["check", "--json"], list.as_bytes());
+    assert_eq!(stdout(&output).lines().filter(|line| line.contains("\"path\"")).count(), 1);
+}
+
+/// Lists of old programs: names in a code page are explained, and the byte 0x1a ends a text of DOS.
+#[cfg(unix)]
+#[test]
+fn lists_of_old_windows() {
+    let folder = folder(&["a"]);
+    let line = |name: &[u8]| [sha256("a").as_bytes(), b" *", name, b"\r\n"].concat();
+    let check = |list: &[u8], options: &[&str]| run_with(folder.path(), &[&["check"], options].concat(), list);
+    check(&[&line(b"a")[..], b"\x1a"].concat(), &[]).done().prints("a: OK\n");
+    check(&[&line(b"a")[..], b"hello\x1a"].concat(), &[]).ends(1).says("cut off");
+    let list = [line(b"a"), line(b"M\xf6")].concat();
+    check(&list, &[]).ends(1).says("not UTF-8").says("iconv -f CP1252 -t UTF-8 LIST | hashloom check");
+    check(&list, &["--ignore-missing"]).ends(0).says("not UTF-8");
+    assert!(!stderr(&check(&line("\u{f6}".as_bytes()), &[])).contains("UTF-8"));
+}
+
+/// One file is no two names' file.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_in_another_case() {
+    let folder = folder(&["Sub/\u{c4}.TXT", "x"]);
+    let line = |name: &str| format!("{}  {name}\n", sha256("Sub/\u{c4}.TXT"));
+    let check =
+        |list: &str, options: &[&str]| run_with(folder.path(), &[&["check"], options].concat(), list.as_bytes());
+    let list = line("sub/\u{e4}.txt");
+    check(&list, &[]).ends(1);
+    check(&list, &["--ignore-case"])
+        .ends(0)
+        .prints("sub/\u{e4}.txt: OK\n")
+        .says("1 file has its name in another case or Unicode form here than in the list");
+    check(&(list.clone() + &line("SUB/\u{e4}.txt")), &["--ignore-case"]).ends(1);
+    fs::write(folder.path().join("X"), "").unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    check(&list, &["--ignore-case"]).ends(1).says("No such file");
 }

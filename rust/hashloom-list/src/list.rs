@@ -2,7 +2,9 @@
 //! Lists of checksums, as `sha256sum` and the BSD programs print them and `sha256sum --check` reads them.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 
 use hashloom::{Algorithm, Hash};
 
@@ -99,52 +101,68 @@ struct List {
     is_bag: bool,
     /// Whether it is one of CRCs, after names.
     is_sfv: bool,
+    /// Whether its name says so.
+    is_called_sfv: bool,
     is_of_pacman: bool,
     /// The form of the last entry.
     form: Option<&'static Form>,
     /// Whether a line that is no entry is unread: the form has no other text.
     is_strict: bool,
     nbad: u64,
+    /// Whether a line had a checksum, read or not.
+    has_any: bool,
     has_digest: bool,
     has_crc: bool,
-    has_length: bool,
+    lengths: Lengths,
     /// Results of earlier lines.
     more: Vec<Line<'static>>,
     /// The parts of a line that goes on.
     joined: Vec<u8>,
 }
 
-/// The place in a text that OpenPGP has signed.
+/// The place in a list that has a text that OpenPGP has signed in the clear (RFC 9580 section 7).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Signed {
+    /// No such text is known.
     #[default]
     No,
+    Above,
     Headers,
     Text,
     Signature,
-    Done,
+    /// Below the first text that is signed; any other is another's.
+    Below,
 }
 
-impl Signed {
-    /// Returns the line of the signed text, if the line is one.
-    fn text<'a>(&mut self, line: &'a [u8]) -> Option<&'a [u8]> {
-        let bare = line.trim_ascii_end();
-        let (next, text) = match *self {
-            Signed::No if bare == b"-----BEGIN PGP SIGNED MESSAGE-----" => (Signed::Headers, None),
-            Signed::Headers if bare.is_empty() => (Signed::Text, None),
-            Signed::Headers => (Signed::Headers, None),
-            Signed::Text if bare == b"-----BEGIN PGP SIGNATURE-----" => (Signed::Signature, None),
-            Signed::Text => (Signed::Text, Some(line.strip_prefix(b"- ").unwrap_or(line))),
-            Signed::Signature if bare == b"-----END PGP SIGNATURE-----" => (Signed::Done, None),
-            Signed::Signature => (Signed::Signature, None),
-            other => (other, Some(line)),
-        };
-        *self = next;
-        text
-    }
+/// The files of lines with one digest or a length, by hashes of their names that nobody can foresee.
+#[derive(Debug, Clone, Default)]
+struct Lengths {
+    state: RandomState,
+    /// Files that have a digest.
+    digested: HashSet<u64>,
+    /// Files that have only a length so far, and their names.
+    bare: HashMap<u64, String>,
+}
 
-    fn is_within(self) -> bool {
-        !matches!(self, Signed::No | Signed::Done)
+impl Lengths {
+    /// Notes a line. An error if too many files have a length only.
+    fn note(&mut self, entry: &Entry<'_>) -> Result<(), BadLine> {
+        /// A length that comes after as many others is not checked.
+        const FILES_MAX: usize = 1 << 16;
+        let key = self.state.hash_one(&entry.name);
+        if !entry.digests.is_empty() || !entry.crcs.is_empty() {
+            self.bare.remove(&key);
+            if self.digested.len() < FILES_MAX {
+                self.digested.insert(key);
+            }
+        } else if !self.digested.contains(&key) {
+            let name = unread::shown_name(&entry.name);
+            if self.bare.len() >= FILES_MAX {
+                return Err(BadLine::OnlyLength { name });
+            }
+            self.bare.insert(key, name);
+        }
+        Ok(())
     }
 }
 
@@ -353,6 +371,13 @@ pub enum BadLine {
     Unfinished,
     /// Some lines end with NUL, and some with a line feed.
     Ends,
+    /// The line is not within the text of the list that OpenPGP has signed.
+    Unsigned,
+    /// The list has the length of a file, but no digest of it.
+    OnlyLength {
+        /// The file's name, as it can be shown.
+        name: String,
+    },
 }
 
 impl fmt::Display for BadLine {
@@ -380,6 +405,8 @@ impl fmt::Display for BadLine {
             BadLine::Ends => f.write_str(
                 "some lines of the list end with NUL and some with a line feed; make the list anew, without --zero",
             ),
+            BadLine::Unsigned => f.write_str("the list has digests outside the text that OpenPGP has signed"),
+            BadLine::OnlyLength { name } => write!(f, "only the length of {name} is known, which tells nothing of its bytes"),
             BadLine::Escape => f.write_str("a backslash in the name that is followed by none of n, r and \\"),
         }
     }
@@ -408,7 +435,7 @@ pub fn tag(algorithm: Algorithm) -> &'static str {
 
 impl Parser {
     /// A parser for lines of any algorithm. If a line names none, its algorithm is the one of these that has digests of
-    /// that length: SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
+    /// that length: MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
     ///
     /// See [`Parser`] for an example.
     ///
@@ -417,8 +444,7 @@ impl Parser {
     /// assert_eq!(Parser::new().parse(b""), Line::Blank);
     /// ```
     pub fn new() -> Parser {
-        let by_length = [Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512];
-        Parser { guesses: true, ..Parser::untagged(&by_length) }
+        Parser { guesses: true, ..Parser::untagged(&forms::BY_LENGTH) }
     }
 
     /// A parser for lines of any algorithm. If a line names none, its algorithm is the first of `algorithms` that has
@@ -525,6 +551,39 @@ impl Parser {
         }
     }
 
+    /// Whether a text that OpenPGP has signed in the clear begins with this line.
+    ///
+    /// ```
+    /// assert!(hashloom_list::Parser::begins_signed(b"-----BEGIN PGP SIGNED MESSAGE----- \r"));
+    /// ```
+    pub fn begins_signed(line: &[u8]) -> bool {
+        line.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----"
+    }
+
+    /// Tells at the beginning of a list that OpenPGP has signed a text in it. Digests above that text are unread; without
+    /// this call they are read, and the line that begins the text is unread.
+    ///
+    /// ```
+    /// use hashloom_list::{BadLine, Line, Parser};
+    ///
+    /// let mut parser = Parser::new();
+    /// parser.expect_signed();
+    /// let line = b"a9993e364706816aba3e25717850c26c9cd0d89d  abc";
+    /// assert_eq!(parser.parse(line), Line::Unread(BadLine::Unsigned));
+    /// ```
+    pub fn expect_signed(&mut self) {
+        self.list.signed = Signed::Above;
+    }
+
+    /// Whether the list has a text that OpenPGP has signed, and the next line is outside of it.
+    ///
+    /// ```
+    /// assert!(!hashloom_list::Parser::new().is_outside());
+    /// ```
+    pub fn is_outside(&self) -> bool {
+        !matches!(self.list.signed, Signed::No | Signed::Text)
+    }
+
     /// The number of folders above the one that the list is in, to which names are relative if the user names no folder.
     /// `None` if the name of the list does not tell.
     ///
@@ -533,6 +592,18 @@ impl Parser {
     /// ```
     pub fn nfolders_up(path: &[u8]) -> Option<usize> {
         forms::nfolders_up(path)
+    }
+
+    /// The algorithm that the name of the list tells.
+    ///
+    /// ```
+    /// # use hashloom_list::Parser;
+    /// let mut parser = Parser::new();
+    /// parser.begin_named(b'\n', b"MD5SUMS");
+    /// assert_eq!(parser.named(), Some(hashloom::Algorithm::Md5));
+    /// ```
+    pub fn named(&self) -> Option<Algorithm> {
+        self.list.named
     }
 
     /// The form of the last entry, if it has a name among [`FORMS`].
@@ -557,7 +628,8 @@ impl Parser {
     /// assert!(parser.remarks().next().unwrap().contains("accidents"));
     /// ```
     pub fn remarks(&self) -> impl Iterator<Item = &'static str> {
-        let signature = "its OpenPGP signature was not checked; gpg --verify checks it";
+        let signature = "its OpenPGP signature was not checked; to check it, and what it is of: \
+                         gpg --decrypt LIST | hashloom check";
         let crc = "it has CRCs only: they find accidents, but no change that was made on purpose";
         let of = |is: bool, remark| is.then_some(remark).into_iter();
         of(self.list.signed != Signed::No, signature).chain(of(self.list.has_crc && !self.list.has_digest, crc))
@@ -579,11 +651,11 @@ impl Parser {
     pub fn more(&mut self, is_end: bool) -> Option<Line<'static>> {
         if is_end {
             let end = std::mem::take(&mut self.list.layout).end(&mut self.list.more);
-            let is_cut = self.list.signed.is_within() || !std::mem::take(&mut self.list.joined).is_empty();
-            self.list.signed = if self.list.signed.is_within() { Signed::Done } else { self.list.signed };
-            // Lengths alone are no checksums.
-            let is_bare = std::mem::take(&mut self.list.has_length) && !self.list.has_digest && !self.list.has_crc;
-            self.list.more.extend(is_bare.then_some(Line::Unread(BadLine::NoDigest)));
+            let is_open = matches!(self.list.signed, Signed::Headers | Signed::Text | Signed::Signature);
+            self.list.signed = if is_open { Signed::Below } else { self.list.signed };
+            let is_cut = is_open || !std::mem::take(&mut self.list.joined).is_empty();
+            let bare = std::mem::take(&mut self.list.lengths).bare.into_values();
+            self.list.more.extend(bare.map(|name| Line::Unread(BadLine::OnlyLength { name })));
             self.list.more.extend(end.or(is_cut.then_some(Line::Unread(BadLine::Unfinished))));
         }
         self.list.more.pop().inspect(|line| self.list.note(line))
@@ -611,6 +683,17 @@ impl Parser {
         };
         self.list.note(&found);
         found
+    }
+
+    /// Notes an entry that the caller has read from a line of the list in another way.
+    ///
+    /// ```
+    /// use hashloom_list::{Entry, Parser};
+    /// Parser::new().note_entry(&Entry::new(Vec::new(), true, b"a"[..].into()));
+    /// ```
+    pub fn note_entry(&mut self, entry: &Entry<'_>) {
+        self.list.has_any = true;
+        self.list.has_digest |= !entry.digests.is_empty();
     }
 
     /// Whether below the first line of a text there are lines of checksums, where all lines should end with NUL.
@@ -648,10 +731,10 @@ impl Parser {
     /// Reads a line of any form.
     fn read_any<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
         let mut line = line;
-        if line.first() == Some(&b'-') || self.list.signed.is_within() {
-            match self.list.signed.text(line) {
-                Some(text) => line = text,
-                None => return Line::Blank,
+        if line.first() == Some(&b'-') || self.list.signed != Signed::No {
+            match self.signed(line) {
+                Ok(text) => line = text,
+                Err(outside) => return outside,
             }
         }
         if let Some(cut) = line.strip_suffix(b"\r").filter(|_| self.end == b'\n') {
@@ -678,6 +761,49 @@ impl Parser {
             return self.read_whole(&whole).into_owned();
         }
         self.read_whole(line)
+    }
+
+    /// The line that a line of the signed text stands for, or what becomes of a line that is not of that text.
+    fn signed<'a>(&mut self, line: &'a [u8]) -> Result<&'a [u8], Line<'static>> {
+        let bare = line.trim_ascii_end();
+        let is_hash = |word: &[u8]| word.len() < DIGITS_MIN / 2;
+        let (next, text) = match self.list.signed {
+            Signed::No if Parser::begins_signed(line) => {
+                let is_first = !self.list.has_any && matches!(self.list.layout, Layout::Lines);
+                let is_first = is_first && self.list.joined.is_empty();
+                (Signed::Headers, Err(if is_first { Line::Blank } else { Line::Unread(BadLine::Unsigned) }))
+            }
+            Signed::Above if Parser::begins_signed(line) => (Signed::Headers, Err(Line::Blank)),
+            Signed::Headers if bare.is_empty() => (Signed::Text, Err(Line::Blank)),
+            Signed::Headers
+                if bare.strip_prefix(b"Hash: ").is_some_and(|hashes| unread::words(hashes).all(is_hash)) =>
+            {
+                (Signed::Headers, Err(Line::Blank))
+            }
+            Signed::Text if bare == b"-----BEGIN PGP SIGNATURE-----" => (Signed::Signature, Err(Line::Blank)),
+            // gpg takes no other header, and no hyphen without the escape.
+            Signed::Headers => (Signed::Below, Err(Line::Unread(BadLine::Unsigned))),
+            Signed::Text if line.starts_with(b"-") && !line.starts_with(b"- ") => {
+                (Signed::Below, Err(Line::Unread(BadLine::Unsigned)))
+            }
+            Signed::Text => (Signed::Text, Ok(line.strip_prefix(b"- ").unwrap_or(line))),
+            Signed::Signature if bare == b"-----END PGP SIGNATURE-----" => (Signed::Below, Err(Line::Blank)),
+            Signed::Signature if line.starts_with(b"Comment: ") => (Signed::Signature, Err(Line::Blank)),
+            Signed::No => (Signed::No, Ok(line)),
+            other if self.names_digest(line) => (other, Err(Line::Unread(BadLine::Unsigned))),
+            other => (other, Err(Line::Blank)),
+        };
+        self.list.signed = next;
+        text
+    }
+
+    /// Whether the line, or a record that begins with it, has a digest.
+    fn names_digest(&self, line: &[u8]) -> bool {
+        let List { named, ref beside, is_sfv, .. } = *self.list;
+        let list = Box::new(List { named, beside: beside.clone(), is_sfv, ..List::default() });
+        let untagged = self.untagged.clone();
+        let mut parser = Parser { untagged, coreutils: None, is_reversed: None, list, ..*self };
+        !matches!(parser.parse(line), Line::Blank | Line::Bad(_)) || parser.more(true).is_some()
     }
 
     /// Whether the next line is a part of this one, as in files of mtree and pip.
@@ -787,7 +913,7 @@ impl Parser {
             let sum = match (self.asked(word.len()), word.len()) {
                 (Some(algorithm), _) => Some(Sum::Digest(algorithm)),
                 (None, 8) => Some(Sum::Crc(Crc::Crc32)),
-                // Beside another digest MD5 is no danger.
+                // Beside another digest MD5 needs no question.
                 (None, 32) if words.len() > 1 => Some(Sum::Digest(Algorithm::Md5)),
                 _ => None,
             };
@@ -856,7 +982,6 @@ impl List {
             Line::Entry(entry) => {
                 self.has_digest |= !entry.digests.is_empty();
                 self.has_crc |= !entry.crcs.is_empty();
-                self.has_length |= entry.nbytes.is_some();
                 // Lines above the first one of a form may have been of that form.
                 if self.is_strict && std::mem::take(&mut self.nbad) > 0 {
                     self.more.push(Line::Unread(BadLine::Form { name: self.form.map_or("", |form| form.name) }));
@@ -865,6 +990,7 @@ impl List {
             Line::Bad(_) => self.nbad += 1,
             Line::Blank | Line::Unread(_) => {}
         }
+        self.has_any |= matches!(line, Line::Entry(_) | Line::Unread(_));
     }
 }
 

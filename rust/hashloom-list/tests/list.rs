@@ -107,10 +107,10 @@ fn algorithms_by_length_and_by_name() {
         Line::Unread(bad) | Line::Bad(bad) => Err(bad),
         Line::Blank => panic!("{line:?} is blank"),
     };
-    for (nbytes, expected) in [(20, Sha1), (28, Sha224), (32, Sha256), (48, Sha384), (64, Sha512)] {
+    for (nbytes, expected) in [(16, Md5), (20, Sha1), (28, Sha224), (32, Sha256), (48, Sha384), (64, Sha512)] {
         assert_eq!(algorithm(&mut Parser::new(), "{}  a", nbytes), Ok(expected));
     }
-    assert_eq!(algorithm(&mut Parser::new(), "{}  a", 16), Err(BadLine::Length { ndigits: 32 }));
+    assert_eq!(algorithm(&mut Parser::new(), "{}  a", 24), Err(BadLine::Length { ndigits: 48 }));
     let mut parser = Parser::untagged(&[Sha512_256, Ripemd160]);
     assert_eq!(algorithm(&mut parser, "{}  a", 20), Ok(Ripemd160));
     assert_eq!(algorithm(&mut parser, "{}  a", 32), Ok(Sha512_256));
@@ -225,7 +225,7 @@ fn lacking(name: &str) -> BadLine {
 /// Lines of many programs whose digests are not read, and lines that have none.
 #[test]
 fn a_line_that_names_a_digest_is_not_a_bad_one() {
-    let [md5, sha1, sha256, sha512] = [16, 20, 32, 64].map(|nbytes| "0a".repeat(nbytes));
+    let [other, sha1, sha256, sha512] = [24, 20, 32, 64].map(|nbytes| "0a".repeat(nbytes));
     let tag = |name: &str, digest: &str| (format!("{name} (a) = {digest}"), Some(lacking(name)));
     let (format, length) = (Some(BadLine::Format), |ndigits| Some(BadLine::Length { ndigits }));
     let cases = [
@@ -246,14 +246,12 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         ("SHA256 (a".into(), format.clone()),
         (format!("SHA256 (a) {sha256}"), format.clone()),
         // Lengths that no algorithm asked for has.
-        (format!("{md5}  a"), length(32)),
+        (format!("{other}  a"), length(48)),
         (format!("{sha256}0  a"), length(65)),
-        (format!("{}  a", "0a".repeat(24)), length(48)),
         ("e8b7be43  a".into(), length(8)),
-        (format!("a  {md5}"), length(32)),
-        (md5.clone(), length(32)),
+        (format!("a  {other}"), length(48)),
+        (other.clone(), length(48)),
         (sha256.clone(), format.clone()),
-        ("DMF1ucDxtqgxw5niaXcmYQ==  a".into(), Some(BadLine::Base64 { nbytes: 16 })),
         ("ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs *".into(), format.clone()),
         ("0oCwxA==  a".into(), format.clone()),
         (format!("\\{sha256}  a\\q"), Some(BadLine::Escape)),
@@ -261,23 +259,23 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         (format!("DIST a 5 TIGER {sha512}"), Some(lacking("TIGER"))),
         ("a.rar E8B7BE43".into(), format.clone()),
         ("a b.rar 20240101".into(), format.clone()),
-        (format!("e8b7be43  {md5}  {sha1}  a"), length(8)),
+        (format!("e8b7be43  {other}  {sha1}  a"), length(8)),
         ("1220704766 5 a".into(), Some(BadLine::Length { ndigits: 10 })),
         ("70476 5 a".into(), format.clone()),
         ("XXH3_e8b7be43e8b7be43  a".into(), format.clone()),
         ("tiger-yY3tTGkqlaU16DtKIYVyqQ/CE2MRyQwT1hIb8Jf5SK9g1Q8B6KJvYZ0aZxV2a9oN  a".into(), format.clone()),
         ("sha256:0ssi1wpaf7plaswqqjwigppsg5fyh99vdlb9kzl7c9lng89ndq1i a".into(), format.clone()),
-        (format!("sha256={md5}"), length(32)),
-        (format!("MD5sum: {md5}"), length(32)),
+        (format!("sha256={other}"), length(48)),
+        (format!("MD5sum: {other}"), length(48)),
         (format!("SHA1: {sha1}"), format.clone()),
-        (format!("ed2k://|file|a|5|{md5}|/"), length(32)),
+        (format!("ed2k://|file|a|5|{other}|/"), length(48)),
         (format!("magnet:?xl=5&dn=a&xt=urn:btih:{sha1}"), format.clone()),
-        (format!("[{{\"path\":\"a\",\"md5\":\"{md5}\"}}]"), length(32)),
-        (format!("<S N=\"Hash\">{md5}</S>"), length(32)),
-        (format!("a,5,{md5}"), length(32)),
+        (format!("[{{\"path\":\"a\",\"md5\":\"{other}\"}}]"), length(48)),
+        (format!("<S N=\"Hash\">{other}</S>"), length(48)),
+        (format!("a,5,{other}"), length(48)),
         ("a,5,e8b7be43".into(), format.clone()),
         ("magnet:?xl=1&dn=b&xt=urn:sha1:5hlr6xxhzeww3spjf7622f5yxveudd4y".into(), format.clone()),
-        (format!("0x{md5}  a"), length(32)),
+        (format!("0x{other}  a"), length(48)),
         ("92-EB-5F-FE-E6-AE-2F-EC-3A-D7-1C-77-75-31-57-8F a".into(), format.clone()),
         // None of them has a digest.
         ("hello".into(), None),
@@ -304,8 +302,10 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         };
         assert_eq!(found, expected, "{line}");
     }
+    let base64 = Parser::untagged(&[Sha1]).parse(b"DMF1ucDxtqgxw5niaXcmYQ==  a");
+    assert_eq!(base64, Line::Unread(BadLine::Base64 { nbytes: 16 }));
     // What a parser does not ask for, it does not call bad.
-    for line in [format!("MD5 (a) = {md5}"), format!("{md5}  a"), format!("%%%% {sha256}"), format!("a {sha256}")] {
+    for line in [format!("MD5 (a) = {other}"), format!("{other}  a"), format!("%%%% {sha256}"), format!("a {sha256}")] {
         assert!(matches!(Parser::only(Sha256).parse(line.as_bytes()), Line::Unread(_)), "{line}");
     }
     for (name, text) in
@@ -412,8 +412,8 @@ fn digests_after_names() {
     let list = format!("a {sha256}\n{both}\n{sha1}  b");
     assert_eq!(entries(&mut Parser::new(), &list), [some("a", &sha256), some(&sha256, &sha1), None]);
     // Digests of unknown algorithms are not names.
-    let md5 = "0a".repeat(16);
-    assert_eq!(entries(&mut Parser::new(), &format!("{md5}  {sha256}")), [None]);
+    let (md5, other) = ("0a".repeat(16), "0a".repeat(24));
+    assert_eq!(entries(&mut Parser::new(), &format!("{other}  {sha256}")), [None]);
     for bad in ["a{}", " {}", "\\a {}", "a\0 {}", "a {} ", "a {}0"].map(|bad| bad.replace("{}", &sha256)) {
         assert_eq!(entries(&mut Parser::new(), &bad), [None], "{bad:?}");
     }
@@ -794,5 +794,197 @@ proptest! {
                 prop_assert!(text.contains("qZk+") || digits.contains(&hash.to_string()), "{}", text);
             }
         }
+    }
+}
+
+/// Fragments of files, beside those of [`FORMS`], that people paste into lists.
+const FRAGMENTS: &[&str] = &[
+    "<?xml version=\"1.0\"?>",
+    "<?xml version=\"1.0\"",
+    "<!-- a comment",
+    "<datafile>\n<header>\n<name>x</name>\n</header>",
+    "<game name=\"x\">\n<description>x</description>",
+    "Format: 1.8\nDescription:\n x",
+    "Source: x\nChanges:\n x\n .",
+    "Date: x\nX-Unknown:",
+    "Origin: x\nSHA3-999:",
+    "#mtree\n/set type=dir",
+    "/set type=link uname=",
+    ". type=dir\n./x type=dir",
+    "C:Q1qZk+NkcGgWq6PiVxeFDCbJzQ2J0=\nP:x",
+    "x==1.0 \\",
+    "./x.whl \\",
+    "Algorithm : SHA256",
+    "Algorithm : SHA256\nHash : 00",
+    "Algorithm Hash Path",
+    "SHA256 hash of x:",
+    "CertUtil: done",
+    "x: BA7816BF 8F01CFEA",
+    "%%%% HASHDEEP-1.0",
+    "%%%% size,md5,filename",
+    "%%%% size,tiger,filename",
+    "-----BEGIN PGP SIGNED MESSAGE-----",
+    "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n",
+    "-----BEGIN PGP SIGNED MESSAGE-----\n\n-----BEGIN PGP SIGNATURE-----",
+    "-----BEGIN PGP SIGNED MESSAGE-----\n\n-----BEGIN PGP SIGNATURE-----\n-----END PGP SIGNATURE-----",
+    "-----BEGIN PGP SIGNATURE-----",
+    "TIMESTAMP 2024-01-01T00:00:00Z",
+    "RECORD,,",
+    "(contains no files)",
+    "/x 0 0 00000000000000000000000000000000 0100644 root root 0 0 0 X",
+    "{",
+    "[",
+    "; x",
+    "\"x\": {",
+];
+
+/// The lines of a plain list, in the ways that programs write one.
+fn plain_lists() -> Vec<Vec<String>> {
+    let sums = ["b", "c d", "f.pyc"].map(|name| (name, hashloom::hash(Sha256, name.as_bytes()).to_string()));
+    let ways: [fn(&str, &str) -> String; 8] = [
+        |name, hex| format!("{hex}  {name}"),
+        |name, hex| format!("{hex} *{name}"),
+        |name, hex| format!("  {hex}  {name}"),
+        |name, hex| format!("{hex} {name}"),
+        |name, hex| format!("SHA256 ({name}) = {hex}"),
+        |name, hex| format!("{name} {hex}"),
+        |name, hex| format!("sha256:{hex}  {name}"),
+        |name, hex| {
+            format!(
+                "{name}: {}",
+                hex.as_bytes().chunks(8).map(|eight| str::from_utf8(eight).unwrap()).collect::<Vec<_>>().join(" ")
+            )
+        },
+    ];
+    ways.iter().map(|line| sums.iter().map(|(name, hex)| line(name, hex)).collect()).collect()
+}
+
+/// Whatever stands between the lines of a list: each of them is verified, or the list is not right as a whole.
+#[test]
+fn no_digest_is_passed_over_among_lines_of_other_forms() {
+    let digest = |name: &str| format!("{name} sha256 {}", hashloom::hash(Sha256, name.as_bytes()));
+    let (names, mut nright) = (["b", "c d", "f.pyc"], 0);
+    let mut fragments: Vec<String> = FRAGMENTS.iter().map(|&text| text.to_owned()).collect();
+    for form in FORMS {
+        let lines: Vec<&str> = form.example.lines().collect();
+        fragments.extend(
+            (0..lines.len())
+                .flat_map(|from| (from + 1..=lines.len()).map(move |to| (from, to)))
+                .map(|(from, to)| lines[from..to].join("\n")),
+        );
+    }
+    for list in plain_lists() {
+        for fragment in &fragments {
+            for at in 0..=list.len() {
+                let text = [&list[..at], &[fragment.clone()], &list[at..]].concat().join("\n");
+                let (found, is_unread, _) = read_all("list", &text);
+                // A file of another name is not there.
+                let is_here = |one: &String| {
+                    names.iter().any(|name| *one == digest(name))
+                        || one.starts_with("a.txt ") && one.split(' ').count() == 3
+                };
+                let is_right = !is_unread && !found.is_empty() && found.iter().all(is_here);
+                let is_whole = names.iter().all(|name| found.contains(&digest(name)));
+                assert!(!is_right || is_whole, "{text}\n{found:?}");
+                nright += u32::from(is_right);
+            }
+        }
+    }
+    assert!(nright > 100, "{nright}");
+}
+
+/// Only lines of the text that OpenPGP has signed count.
+#[test]
+fn what_is_outside_of_a_signed_text() {
+    let line = |name: &str| format!("{}  {name}", hashloom::hash(Sha256, name.as_bytes()));
+    let (begin, sign) = ("-----BEGIN PGP SIGNED MESSAGE-----", "-----BEGIN PGP SIGNATURE-----");
+    let end = "-----END PGP SIGNATURE-----";
+    let signed = |head: &str| format!("{begin}{head}\n\n{}\n- -- x\n{sign}\nComment: x\n\niQ\n=9ZbA\n{end}", line("a"));
+    let (plain, evil) = (signed("\nHash: SHA512, SHA256"), line("b"));
+    let names = |text: &str| {
+        let (found, is_unread, _) = read_all("list", text);
+        (found.iter().map(|one| one[..1].to_owned()).collect::<String>(), is_unread)
+    };
+    for right in [&plain, &signed(" \t\r\nHash: SHA1\r"), &signed(""), &format!("x\n\n{plain}\nbye\n# {evil}")] {
+        assert_eq!(names(right), ("a".into(), false), "{right}");
+    }
+    for (wrong, found) in [
+        (format!("{plain}\n{evil}"), "a"),
+        (format!("{plain}\n{}", plain.replace(&line("a"), &evil)), "a"),
+        (format!("{plain}\nSHA256 (b) = {}", &evil[..64]), "a"),
+        (format!("{plain}\nb 352441C2"), "a"),
+        (format!("{plain}\n{{\"path\":\"b\",\"digests\":{{\"sha256\":\"{}\"}}}}", &evil[..64]), "a"),
+        (format!("{plain}\nSHA256 hash of b:"), "a"),
+        (plain.replace(sign, &format!("{sign}\n{evil}")), "a"),
+        (plain.replace(sign, &format!("{begin}\n\n{evil}\n{sign}")), "a"),
+        (plain.replace(sign, &format!("-----BEGIN X-----\n{evil}\n{sign}")), "a"),
+        (signed(&format!("\nHash: {evil}")), ""),
+        (signed("\nNotDashEscaped: x"), ""),
+        (signed("\nComment: x"), ""),
+        (signed(&format!("\n{evil}")), ""),
+        (plain.replace(end, ""), "a"),
+        (plain[..plain.find(sign).unwrap()].to_owned(), "a"),
+        // These lines were given before anything could tell.
+        (format!("{evil}\n{plain}"), "ab"),
+        (format!("TIGER (b) = {evil}\n{plain}"), "a"),
+        (format!("Checksums-Sha256:\n {} 3 b\n{plain}", &evil[..64]), "b"),
+    ] {
+        assert_eq!(names(&wrong), (found.into(), true), "{wrong}");
+    }
+    let mut parser = Parser::new();
+    parser.expect_signed();
+    let text = format!("{evil}\n{plain}");
+    let lines: Vec<_> = text.lines().map(|line| parser.parse(line.as_bytes())).collect();
+    assert_eq!(lines[0], Line::Unread(BadLine::Unsigned));
+    assert_eq!(lines.iter().filter(|line| matches!(line, Line::Entry(_))).count(), 1);
+}
+
+/// A length is no check of bytes: a file that has nothing else is named, wherever its other lines may stand.
+#[test]
+fn lengths_beside_digests() {
+    let sum = |name: &str| format!("SHA256 ({name}) = {}", "0a".repeat(32));
+    let size = |name: &str| format!("SIZE ({name}) = 3 bytes");
+    let unread = |lines: &[String]| read_all("list", &lines.join("\n")).1;
+    for right in [vec![sum("a"), size("a")], vec![size("a"), sum("a")], vec![sum("a"), sum("b"), size("b"), size("a")]]
+    {
+        assert!(!unread(&right), "{right:?}");
+    }
+    for wrong in [vec![size("a")], vec![sum("a"), size("b")], vec![size("b"), sum("a"), size("a")]] {
+        assert!(unread(&wrong), "{wrong:?}");
+    }
+    let mut parser = Parser::new();
+    assert!(matches!(parser.parse(size("x y").as_bytes()), Line::Entry(_)));
+    assert_eq!(parser.more(true), Some(Line::Unread(BadLine::OnlyLength { name: "x y".into() })));
+}
+
+/// Old programs leave out zeros. Elsewhere than in a list of that name such a word is part of a text.
+#[test]
+fn crcs_without_zeros_at_their_front() {
+    let read = |name: &str, list: &str| read_all(name, list).0;
+    for name in ["x.sfv", "x.crc32"] {
+        assert_eq!(
+            read(name, "; x\na b 2C1\nc 352441C2\nd 0\n"),
+            ["a b CRC32 000002c1", "c CRC32 352441c2", "d CRC32 00000000"]
+        );
+    }
+    assert_eq!(read("list", "; x\nc 2C1"), [""; 0]);
+    for line in ["2C1", " 2C1", "a 352441C20", "a 2G1", "\\a 2C1", "a\t", "a 0x2C1"] {
+        assert_eq!(read("x.sfv", line), [""; 0], "{line}");
+    }
+}
+
+/// A name before a colon is no algorithm's.
+#[test]
+fn names_before_a_colon() {
+    let hex = "0a".repeat(32);
+    let read = |line: &str| entries(&mut Parser::new(), &line.replace("{}", &hex)).pop().flatten();
+    for (line, name) in [("a: {}", "a"), ("a: b: {}\r", "a: b"), ("A b.zip:  {}", "A b.zip"), ("SHA256 {} a b", "a b")]
+    {
+        assert_eq!(read(line), Some(format!("sha256:{hex} {name}")), "{line}");
+    }
+    for line in
+        ["SHA256: {}", "sha512sum: {}", "a (SHA-256): {}", "a MD5: {}", ": {}", " a: {}", "a: {}0", "a:{}", "SHA1 {} a"]
+    {
+        assert_eq!(read(line), None, "{line}");
     }
 }

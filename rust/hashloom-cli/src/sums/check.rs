@@ -32,7 +32,7 @@ pub struct Check {
     lists: Vec<PathBuf>,
 
     /// The algorithms of lines that name none, separated by commas
-    /// [default: from the number of hex digits: sha1, sha224, sha256, sha384, sha512]
+    /// [default: from the number of hex digits: md5, sha1, sha224, sha256, sha384, sha512]
     #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
 
@@ -45,12 +45,16 @@ pub struct Check {
     relative_to_list: bool,
 
     /// Instead of lists, check stores: folders whose files have the digests of their contents as names
-    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_missing", "strict", "warn"])]
+    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
     names: bool,
 
     /// Check the files of all installed packages of Debian; with -C those of the system below DIR
-    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_missing", "strict", "warn"])]
+    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
     dpkg: bool,
+
+    /// Find files whose names differ in case from those of the list, as lists from Windows may have them
+    #[arg(long)]
+    ignore_case: bool,
 
     /// Ignore listed files that are missing
     #[arg(long)]
@@ -117,7 +121,8 @@ const HELP: &str = "  {\"path\":<name>,…}
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may
   come from Windows: UTF-16, a byte order mark, carriage returns, backslashes in
-  names. A text that OpenPGP has signed is read, and its signature not checked.
+  names. Of a list that OpenPGP has signed in the clear, the signed text is read,
+  and its signature not checked: gpg --decrypt LIST | hashloom check
   A list can have any length, and may be compressed by gzip or zstd. The name -
   is standard input. Of a folder, the lists in it are named.
 
@@ -148,6 +153,7 @@ Examples:
   hashloom check --ignore-missing --quiet SHA256SUMS SHA512SUMS
   hashloom check --algorithm ripemd160 old.list
   hashloom check -C /mnt/copy SHA256SUMS
+  hashloom check venv/lib/python3*/site-packages/*.dist-info/RECORD
   find / -name SHA256SUMS -exec hashloom check --relative-to-list {} +
   curl -s https://example.org/SHA256SUMS | hashloom check --ignore-missing
   hashloom check photos.par2
@@ -158,6 +164,7 @@ Examples:
 pub fn run(arguments: &Check) -> Result<u8, String> {
     let rules = Rules {
         ignore_missing: arguments.ignore_missing,
+        ignore_case: arguments.ignore_case,
         quiet: arguments.quiet,
         status: arguments.status,
         strict: arguments.strict,

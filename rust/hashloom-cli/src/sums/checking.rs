@@ -52,6 +52,8 @@ pub struct Rules {
     pub warn: bool,
     /// An object is printed for each file, and no summary.
     pub json: bool,
+    /// Files are found whose names differ from those of the list in case only.
+    pub ignore_case: bool,
     /// Names may be of Windows, messages say why a line is bad, and a digest that is not verified counts.
     pub lenient: bool,
 }
@@ -71,8 +73,8 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Ru
     let (mut total, mut grammar) = (0_u64, Grammar::Any(parser));
     for list in lists.iter() {
         let file = File::open(list).ok().filter(|_| list.is_file() && par2::open(list).is_none())?;
-        let lines = Lines::begin(file, list, &mut grammar).ok()?;
-        let forms = OtherForms::default();
+        let lines = Lines::begin_file(file, list, &mut grammar).ok()?;
+        let forms = OtherForms::new(rules);
         let mut reading = Reading::new(lines, list, base, &mut grammar, rules, &forms);
         while let Some(step) = reading.next() {
             if let Step::Hash(request) = step {
@@ -135,6 +137,11 @@ struct Listed {
 }
 
 impl Listed {
+    /// Whether the list has only the file's length here. The length tells nothing of the bytes.
+    fn is_bare(&self) -> bool {
+        self.digests.is_empty() && self.crcs.as_ref().is_none_or(|crcs| crcs.names().next().is_none())
+    }
+
     fn is_match(&self, hashed: &Hashed) -> bool {
         let mut pairs = self.digests.iter().zip(&hashed.digests).map(|((_, listed), found)| listed == found);
         self.nbytes.is_none_or(|nbytes| nbytes == hashed.nbytes)
@@ -199,7 +206,7 @@ impl Checker<'_> {
             match File::open(list) {
                 Ok(file) => {
                     itself = Stamp::of_file(&file).ok().flatten().map(|stamp| Identity::from(&stamp));
-                    Watched::new(file).and_then(|file| Lines::begin(file, list, grammar))
+                    Watched::new(file).and_then(|file| Lines::begin_file(file, list, grammar))
                 }
                 Err(error) => {
                     self.console.message(&trouble(list_name, &error));
@@ -212,10 +219,10 @@ impl Checker<'_> {
             Err(error) => return self.not_read(list_name, &error),
         };
         let (rules, console, kind) = (self.rules, self.console, self.kind);
-        let (forms, options) = (OtherForms::default(), self.options);
+        let (forms, options) = (OtherForms::new(rules), self.options);
         let mut reading = Reading::new(lines, list, self.base, &mut self.grammar, rules, &forms);
         console.begin_part();
-        let (mut counts, mut lists_itself) = (Counts::default(), false);
+        let (mut counts, mut lists_itself, mut nnot_utf8) = (Counts::default(), false, 0);
         let quotes = rules.lenient && io::stdout().is_terminal();
         let tell = |request: &Request<Listed>, verdict: Verdict| {
             if !rules.status {
@@ -250,6 +257,9 @@ impl Checker<'_> {
             Event::Hashed(request, Ok(hashed)) => {
                 let is_match = request.tag.is_match(&hashed);
                 counts.nbytes += hashed.nbytes;
+                if is_match && request.tag.is_bare() {
+                    return;
+                }
                 *if is_match { &mut counts.nmatched } else { &mut counts.nmismatched } += 1;
                 if !is_match && counts.mismatched.is_none() {
                     counts.mismatched = request.tag.digests.first().map(|&(algorithm, _)| algorithm);
@@ -260,8 +270,9 @@ impl Checker<'_> {
                     tell(&request, if is_match { Verdict::Ok } else { Verdict::Failed });
                 }
             }
-            Event::Hashed(_, Err(error)) if rules.ignore_missing && error.io().kind() == ErrorKind::NotFound => {
+            Event::Hashed(request, Err(error)) if rules.ignore_missing && error.io().kind() == ErrorKind::NotFound => {
                 counts.nignored += 1;
+                nnot_utf8 += u64::from(str::from_utf8(&request.tag.name(&request.source)).is_err());
             }
             Event::Hashed(request, Err(error)) => {
                 // coreutils has no word for unstable files.
@@ -269,6 +280,8 @@ impl Checker<'_> {
                 let is_unstable = rules.lenient && has_changed;
                 *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
                 console.message(&trouble(&request.tag.place(&request.source), error.io()));
+                let name = request.tag.name(&request.source);
+                nnot_utf8 += u64::from(error.io().kind() == ErrorKind::NotFound && str::from_utf8(&name).is_err());
                 tell(&request, if is_unstable { Verdict::Unstable } else { Verdict::Unread });
             }
         });
@@ -309,7 +322,8 @@ impl Checker<'_> {
             console.print(|lines| json_line(lines, &summary));
         } else if !rules.status {
             summarize(console, rules, nbad, nunverified, &counts);
-            let may_be_another = self.guesses && ntagged == 0 && counts.nmatched == 0 && !lists_itself;
+            let is_named = self.grammar.parser().and_then(Parser::named) == counts.mismatched;
+            let may_be_another = self.guesses && ntagged == 0 && counts.nmatched == 0 && !lists_itself && !is_named;
             let hint = |algorithm| hint(algorithm, (!is_stdin).then_some(list_name));
             if let Some(hint) = counts.mismatched.filter(|_| may_be_another).and_then(hint) {
                 console.message(&hint);
@@ -318,7 +332,9 @@ impl Checker<'_> {
                 let cure = b": it lists itself, and no list can have its own digest: remove that line";
                 console.message(&[&quoted(list_name)[..], cure].concat());
             }
+            let named = if is_stdin { Cow::Borrowed(&b"LIST"[..]) } else { quoted(list_name) };
             for remark in remarks {
+                let remark = remark.replace("LIST", &String::from_utf8_lossy(&named));
                 console.message(&[&quoted(list_name)[..], b": ", remark.as_bytes()].concat());
             }
             if rules.lenient && counts.nignored > 0 {
@@ -326,12 +342,20 @@ impl Checker<'_> {
                 let are = if counts.nignored == 1 { "is" } else { "are" };
                 console.message(format!("{ignored} {are} missing and not checked").as_bytes());
             }
+            if rules.lenient && nnot_utf8 > 0 {
+                let why =
+                    "names of missing files are not UTF-8, perhaps those of an old Windows (CP1252) or DOS (CP850)";
+                let cure = format!("{why}: iconv -f CP1252 -t UTF-8 ");
+                console.message(&[cure.as_bytes(), &named, b" | hashloom check"].concat());
+            }
             if nforms > 0 {
                 let files = plural(nforms, "file");
                 let have = if nforms == 1 { "has its name" } else { "have their names" };
-                console.message(format!("{files} {have} in another Unicode form here than in the list").as_bytes());
+                let forms = if rules.ignore_case { "another case or Unicode form" } else { "another Unicode form" };
+                console.message(format!("{files} {have} in {forms} here than in the list").as_bytes());
             }
-            if rules.ignore_missing && counts.nmatched == 0 {
+            let is_wrong = rules.lenient && counts.nmismatched + counts.nunread + counts.nunstable > 0;
+            if rules.ignore_missing && counts.nmatched == 0 && !is_wrong {
                 console.message(&[&shown_name[..], b": no file was verified"].concat());
             }
         }
@@ -535,7 +559,7 @@ fn server(path: &Path) -> Option<OsString> {
 enum Refused {
     /// This system gives its name another meaning.
     Name(BadComponent),
-    /// The file was checked for another name of the list, in another Unicode form. This name has no file of its own.
+    /// The file was checked for another name of the list, in another Unicode form or case. This name has no file of its own.
     CheckedBefore,
 }
 
@@ -546,7 +570,7 @@ impl Read for Refused {
                 "not opened, as a part of the name {why}; if it may be, give that server a drive letter, or put the list there"
             ),
             Refused::Name(why) => format!("not opened, as a part of the name {why}"),
-            Refused::CheckedBefore => "the list has this name in two Unicode forms, and one file is there".to_owned(),
+            Refused::CheckedBefore => "the list has this name in two forms, and one file is there".to_owned(),
         };
         Err(io::Error::new(io::ErrorKind::InvalidInput, why))
     }
@@ -755,27 +779,34 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Finds files whose names in the list are there in another Unicode form only. No file is taken for two names.
-#[derive(Default)]
-struct OtherForms(Mutex<Paths>);
+/// Finds files whose names in the list are there in another Unicode form, or case, only. No file is taken for two names.
+struct OtherForms {
+    ignores_case: bool,
+    paths: Mutex<Paths>,
+}
 
 #[derive(Default)]
 struct Paths {
     forms: Forms,
-    /// Hashes of all paths of the list that are not ASCII.
+    /// Hashes of all paths of the list that another may stand for.
     listed: HashSet<u64>,
     /// Hashes of the paths that were found for others, and of these.
     found: HashMap<u64, u64>,
 }
 
 impl OtherForms {
+    fn new(rules: Rules) -> OtherForms {
+        let forms = if rules.ignore_case { Forms::ignoring_case() } else { Forms::default() };
+        OtherForms { ignores_case: rules.ignore_case, paths: Mutex::new(Paths { forms, ..Paths::default() }) }
+    }
+
     /// Notes a path of the list. Returns whether its file was taken for another path.
     fn is_taken(&self, path: &Path) -> bool {
         let bytes = path.as_os_str().as_encoded_bytes();
-        if bytes.is_ascii() {
+        if bytes.is_ascii() && !self.ignores_case {
             return false;
         }
-        let mut paths = lock(&self.0);
+        let mut paths = lock(&self.paths);
         let own = fingerprint(bytes);
         paths.listed.insert(own);
         paths.found.contains_key(&own)
@@ -786,7 +817,7 @@ impl OtherForms {
     fn hash(&self, request: &Request<Listed>, options: &Options) -> Option<Result<Hashed, FileError>> {
         let Source::Path(path) = &request.source else { return None };
         let found = {
-            let mut paths = lock(&self.0);
+            let mut paths = lock(&self.paths);
             let found = paths.forms.find(Path::new(""), path)?;
             let key = |path: &Path| fingerprint(path.as_os_str().as_encoded_bytes());
             let (other, own) = (key(&found), key(path));
@@ -805,7 +836,7 @@ impl OtherForms {
 
     /// Number of files that were found.
     fn count(&self) -> u64 {
-        lock(&self.0).found.len() as u64
+        lock(&self.paths).found.len() as u64
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hashloom::Algorithm;
+use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::portable;
 use hashloom_list::Parser;
 
@@ -17,11 +17,32 @@ use crate::quote::quoted;
 use crate::text::{display, reason};
 use crate::units::plural;
 
-type Has = dyn Fn(&[u8]) -> bool + Send + Sync;
+/// The digests of one algorithm, of as many bytes each.
+trait Rows: Send + Sync {
+    fn push(&mut self, digest: &[u8]);
+    fn sort(&mut self);
+    fn has(&self, digest: &[u8]) -> bool;
+}
 
-/// Digests of one algorithm, and whether files that have them are wanted, or all others.
+impl<const N: usize> Rows for Vec<[u8; N]> {
+    fn push(&mut self, digest: &[u8]) {
+        self.extend(<[u8; N]>::try_from(digest).ok());
+    }
+
+    fn sort(&mut self) {
+        self.sort_unstable();
+        self.dedup();
+    }
+
+    fn has(&self, digest: &[u8]) -> bool {
+        self.binary_search_by(|row| row[..].cmp(digest)).is_ok()
+    }
+}
+
+/// Digests of some algorithms, and whether files that have one of them are wanted, or all others.
 pub struct Known {
-    has: Box<Has>,
+    /// Those of each algorithm.
+    rows: Vec<Box<dyn Rows>>,
     wants: bool,
     /// Messages about lines that are not checksums, and about those that were not compared.
     pub warnings: Vec<Vec<u8>>,
@@ -30,52 +51,61 @@ pub struct Known {
 }
 
 impl Known {
-    /// Reads the digests of one algorithm.
-    pub fn read(lists: &[PathBuf], algorithm: Algorithm, wants: bool) -> Result<Known, String> {
-        let mut known = Known { has: Box::new(|_| false), wants, warnings: Vec::new(), is_partial: false };
-        known.has = match algorithm.digest_nbytes() {
-            16 => known.rows::<16>(lists, algorithm),
-            20 => known.rows::<20>(lists, algorithm),
-            28 => known.rows::<28>(lists, algorithm),
-            32 => known.rows::<32>(lists, algorithm),
-            48 => known.rows::<48>(lists, algorithm),
-            64 => known.rows::<64>(lists, algorithm),
-            nbytes => Err(format!("lists of digests of {nbytes} bytes are unknown")),
-        }?;
+    /// Reads the digests of these algorithms.
+    pub fn read(lists: &[PathBuf], algorithms: &[Algorithm], wants: bool) -> Result<Known, String> {
+        let rows = |algorithm: &Algorithm| -> Result<Box<dyn Rows>, String> {
+            Ok(match algorithm.digest_nbytes() {
+                16 => Box::new(Vec::<[u8; 16]>::new()),
+                20 => Box::new(Vec::<[u8; 20]>::new()),
+                28 => Box::new(Vec::<[u8; 28]>::new()),
+                32 => Box::new(Vec::<[u8; 32]>::new()),
+                48 => Box::new(Vec::<[u8; 48]>::new()),
+                64 => Box::new(Vec::<[u8; 64]>::new()),
+                nbytes => return Err(format!("lists of digests of {nbytes} bytes are unknown")),
+            })
+        };
+        let rows = algorithms.iter().map(rows).collect::<Result<_, _>>()?;
+        let mut known = Known { rows, wants, warnings: Vec::new(), is_partial: false };
+        for list in lists {
+            known.add(list, algorithms)?;
+        }
+        known.rows.iter_mut().for_each(|rows| rows.sort());
         Ok(known)
     }
 
-    /// Returns true if files with this digest are wanted.
-    pub fn wants(&self, digest: &[u8]) -> bool {
-        (self.has)(digest) == self.wants
+    /// Returns true if files with these digests are wanted, one of each algorithm.
+    pub fn wants(&self, digests: &[Hash]) -> bool {
+        self.rows.iter().zip(digests).any(|(rows, digest)| rows.has(digest.as_ref())) == self.wants
     }
 
-    /// Reads digests of `N` bytes.
-    fn rows<const N: usize>(&mut self, lists: &[PathBuf], algorithm: Algorithm) -> Result<Box<Has>, String> {
-        let mut rows: Vec<[u8; N]> = Vec::new();
-        for list in lists {
-            let nrows = rows.len();
-            let others = each(list, algorithm, |digest| rows.extend(<[u8; N]>::try_from(digest).ok()))?;
-            if rows.len() == nrows {
-                return Err(format!("{}: there is no digest of {algorithm}. --algorithm names another", display(list)));
-            }
-            let mut warn = |message: String| {
-                self.warnings.push([&quoted(&portable(list))[..], b": ", message.as_bytes()].concat());
-            };
-            let lines = |count| format!("{} {}", plural(count, "line"), if count == 1 { "is" } else { "are" });
-            if others.nbad > 0 {
-                warn(format!("WARNING: {} improperly formatted", lines(others.nbad)));
-            }
-            if let Some((number, why)) = others.first_left_out {
-                warn(format!("{number}: not compared: {why}"));
-                warn(format!("WARNING: {} not compared: a file may be known all the same", lines(others.nleft_out)));
-                self.is_partial = true;
-            }
+    fn add(&mut self, list: &Path, algorithms: &[Algorithm]) -> Result<(), String> {
+        let mut is_empty = true;
+        let others = each(list, algorithms, |index, digest| {
+            is_empty = false;
+            self.rows[index].push(digest);
+        })?;
+        if is_empty {
+            let names = names(algorithms);
+            return Err(format!("{}: there is no digest of {names}. --algorithm names another", display(list)));
         }
-        rows.sort_unstable();
-        rows.dedup();
-        Ok(Box::new(move |digest| rows.binary_search_by(|row| row[..].cmp(digest)).is_ok()))
+        let mut warn = |message: String| {
+            self.warnings.push([&quoted(&portable(list))[..], b": ", message.as_bytes()].concat());
+        };
+        let lines = |count| format!("{} {}", plural(count, "line"), if count == 1 { "is" } else { "are" });
+        if others.nbad > 0 {
+            warn(format!("WARNING: {} improperly formatted", lines(others.nbad)));
+        }
+        if let Some((number, why)) = others.first_left_out {
+            warn(format!("{number}: not compared: {why}"));
+            warn(format!("WARNING: {} not compared: a file may be known all the same", lines(others.nleft_out)));
+            self.is_partial = true;
+        }
+        Ok(())
     }
+}
+
+fn names(algorithms: &[Algorithm]) -> String {
+    algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(" or ")
 }
 
 /// The lines of a list that have no digest to compare.
@@ -96,23 +126,26 @@ impl Others {
     }
 }
 
-/// Calls `each` with the digests of a list.
-fn each(list: &Path, algorithm: Algorithm, mut each: impl FnMut(&[u8])) -> Result<Others, String> {
+/// Calls `each` with the digests of a list, and the numbers of their algorithms.
+fn each(list: &Path, algorithms: &[Algorithm], mut each: impl FnMut(usize, &[u8])) -> Result<Others, String> {
     let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", display(list));
-    let grammar = &mut Grammar::Any(Parser::untagged(&[algorithm]));
-    let begun = input::raw(list).and_then(|input| Lines::begin(input, list, grammar));
+    let grammar = &mut Grammar::Any(Parser::untagged(algorithms));
+    let begun = input::raw(list).and_then(|input| Lines::begin_file(input, list, grammar));
     let mut lines = begun.map_err(|error| failed(&reason(&error)))?;
     let mut others = Others::default();
-    // A file may have a line for each algorithm: the number of its first line, and whether one was of this algorithm.
+    // A file may have a line for each algorithm: the number of its first line, and whether one is of those asked for.
     let (mut name, mut first, mut is_compared) = (Vec::new(), 0, true);
-    let lacks = || format!("there is no digest of {algorithm} beside it");
+    let lacks = || format!("there is no digest of {} beside it", names(algorithms));
     loop {
         let next = lines.next(grammar).map_err(|error| failed(&reason(&error)))?;
         let Some((parsed, _)) = next else { break };
         match parsed {
+            // A length.
+            Parsed::Entry(entry) if entry.digests.is_empty() && entry.crcs.is_empty() => {}
             Parsed::Entry(entry) => {
-                let digests = entry.digests.iter().filter(|(of, _)| *of == algorithm);
-                let is_it = digests.map(|(_, digest)| each(digest.as_ref())).count() > 0;
+                let index = |of| algorithms.iter().position(|algorithm| *algorithm == of);
+                let digests = entry.digests.iter().filter_map(|(of, digest)| Some((index(*of)?, digest)));
+                let is_it = digests.map(|(index, digest)| each(index, digest.as_ref())).count() > 0;
                 if *entry.name == *name {
                     is_compared |= is_it;
                     continue;

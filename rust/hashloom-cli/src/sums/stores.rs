@@ -43,6 +43,7 @@ const FORMS: &[(&str, Of)] = &[
     // OCI image layouts, containerd; ollama
     ("blobs/sha256/{}", SHA256),
     ("blobs/sha512/{}", SHA512),
+    ("blobs/blake3/{}", File(Algorithm::Blake3)),
     ("blobs/sha256-{}", SHA256),
     ("blobs/sha256-*-partial*", NoObject),
     // restic; borg 2 has the same index
@@ -169,6 +170,18 @@ fn form(path: &[u8]) -> Option<(Of, Option<Vec<u8>>, bool)> {
     })
 }
 
+/// Whether a file has no form, but a digest as name, in a folder that should be named after an algorithm.
+fn is_of_unknown(path: &[u8]) -> bool {
+    const DIGITS_MIN: usize = 28;
+    let parts: Vec<&[u8]> = path.rsplitn(6, |&byte| byte == b'/').collect();
+    let name = match parts[..] {
+        [name, _, b"blobs", ..] | [name, _, _, _, b"content-v2", ..] => name,
+        [b"file", name, _, b"content_addressable", ..] => name,
+        _ => return false,
+    };
+    name.len() >= DIGITS_MIN && name.iter().all(u8::is_ascii_hexdigit)
+}
+
 /// The files of a folder that are no objects.
 #[derive(Default)]
 struct Others {
@@ -185,7 +198,11 @@ impl Others {
     /// The next step for a file.
     fn step(&mut self, path: PathBuf, full: &[u8], is_file: bool) -> Option<Step<Wanted, Note>> {
         let folder = path.parent().unwrap_or(Path::new(""));
+        let failed = |why: &str| Some(Step::Note(Note::Failed(portable(&path).into_owned(), why.to_owned())));
         let Some((of, digest, is_in_place)) = form(full) else {
+            if is_of_unknown(full) {
+                return failed("not verified: its folder is named after another algorithm than that of a digest here");
+            }
             if is_file {
                 self.files.entry(folder.to_owned()).or_insert_with(|| (path.clone(), 0)).1 += 1;
             }
@@ -198,7 +215,6 @@ impl Others {
         if !self.with_objects.contains(folder) {
             self.with_objects.insert(folder.to_owned());
         }
-        let failed = |why: &str| Some(Step::Note(Note::Failed(portable(&path).into_owned(), why.to_owned())));
         if !is_file && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return failed("neither a file nor a link to one");
         }

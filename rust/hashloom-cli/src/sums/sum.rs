@@ -139,8 +139,8 @@ Which files:
 
 Known files:
   A LIST for --known and --unknown has any format that `hashloom check` reads.
-  Only digests of --algorithm count; give just one. Each line takes the memory
-  of one digest: 32 bytes for SHA-256.
+  Only digests of --algorithm count; with several a file is known if one of its
+  digests is. Each line takes the memory of one digest: 32 bytes for SHA-256.
 
 A digest that somebody copied:
   --expect prints `<name>: OK (<algorithm>)` or `<name>: FAILED`, and then which
@@ -302,16 +302,13 @@ fn known(arguments: &Sum, algorithms: &[Algorithm], paths: &[PathBuf]) -> Result
         ([], lists) => (lists, "--unknown", false),
         (lists, _) => (lists, "--known", true),
     };
-    let &[algorithm] = algorithms else {
-        return Err(format!("{option} compares the digests of one algorithm: give one with --algorithm"));
-    };
     let is_stdin = |path: &&PathBuf| path.as_os_str() == "-";
     let nstdin = lists.iter().filter(is_stdin).count();
     if nstdin > 1 || nstdin == 1 && paths.iter().any(|path| is_stdin(&path)) {
         return Err(format!("{option} -: standard input can be read only once"));
     }
     let bar = Bar::of_time("reading the lists", false);
-    let known = Known::read(lists, algorithm, wants);
+    let known = Known::read(lists, algorithms, wants);
     bar.finish();
     known.map(Some).map_err(|message| format!("{option}: {message}"))
 }

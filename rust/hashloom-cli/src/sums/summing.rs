@@ -76,7 +76,7 @@ pub struct Summer<'a> {
     pub folder_hint: &'static str,
     /// The file that standard output is, which is not summed: its digest would not be that of the finished file.
     pub output: Option<Identity>,
-    /// If given, only files whose first digest is wanted are printed; then the end tells whether there was one.
+    /// If given, only files that have a digest that is wanted are printed; then the end tells whether there was one.
     pub known: Option<&'a Known>,
     pub options: &'a Options,
     pub console: &'a Console<'a>,
@@ -118,7 +118,7 @@ impl Summer<'_> {
                 let message = [&quoted(&tag.name(&source))[..], b": it is the output itself, and left out"].concat();
                 tell(&message, End::of(!tag.is_named));
             }
-            Event::Hashed(_, Ok(hashed)) if known.is_some_and(|known| !known.wants(hashed.digests[0].as_ref())) => {}
+            Event::Hashed(_, Ok(hashed)) if known.is_some_and(|known| !known.wants(&hashed.digests)) => {}
             Event::Hashed(request, Ok(hashed)) => {
                 has_printed = true;
                 let name = request.tag.name(&request.source);

@@ -2,7 +2,8 @@
 
 //! Lines of lists in all formats: those that the engine parses, and those of `sum --json`.
 
-use std::io::{self, BufReader, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use hashloom::Algorithm;
@@ -113,7 +114,28 @@ impl Lines {
             false => (Box::new(BufReader::with_capacity(BUFFER_NBYTES, list)), b'\n'),
         };
         grammar.begin_list(end, path);
-        Ok(Lines { reader, end, line: Vec::new(), number: 0, state: State::Within })
+        let mut lines = Lines { reader, end, line: Vec::new(), number: 0, state: State::Within };
+        if let Grammar::Any(parser) = grammar {
+            // The first bytes are there. Further ones a pipe may not have before somebody has read these.
+            let first = lines.reader.fill_buf()?;
+            if first.split(|&byte| byte == end).any(Parser::begins_signed) {
+                parser.expect_signed();
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Begins a list, which may be a file of this path. Of a file, all lines are looked at for a text that OpenPGP has
+    /// signed: lines above count only if there is none.
+    pub fn begin_file(list: impl Read + Send + 'static, path: &Path, grammar: &mut Grammar) -> io::Result<Lines> {
+        let lines = Lines::begin(list, path, grammar)?;
+        if let Grammar::Any(parser) = grammar {
+            // What cannot be read, the check tells.
+            if !parser.is_outside() && path.is_file() && has_signed(path).unwrap_or(false) {
+                parser.expect_signed();
+            }
+        }
+        Ok(lines)
     }
 
     /// The present line.
@@ -132,6 +154,10 @@ impl Lines {
             return Ok(cut.or_else(|| grammar.more(true)).map(|parsed| (parsed, Mode::Bytes)));
         };
         self.number += 1;
+        // DOS ends a text so.
+        if !read.is_ended && self.end == b'\n' && grammar.is_lenient() && self.line.last() == Some(&0x1a) {
+            self.line.pop();
+        }
         let (mut parsed, mode) = grammar.parse(&self.line);
         if read.is_too_long {
             let why = "it is too long".to_owned();
@@ -149,12 +175,26 @@ impl Lines {
     }
 }
 
+fn has_signed(list: &Path) -> io::Result<bool> {
+    let (mut reader, end) = decoded(input::decompressed(File::open(list)?)?)?;
+    let mut line = Vec::new();
+    while lines::next(&mut reader, end, &mut line)?.is_some() {
+        if Parser::begins_signed(&line) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Parses a line.
 fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     let begins = line.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
-    if begins.is_some_and(|rest| matches!(rest.first(), None | Some(b'"' | b'}'))) {
+    if begins.is_some_and(|rest| matches!(rest.first(), None | Some(b'"' | b'}'))) && !parser.is_outside() {
         return match json_lines::parse(line) {
-            Ok(JsonLine::Entry(entry)) => Parsed::Entry(entry),
+            Ok(JsonLine::Entry(entry)) => {
+                parser.note_entry(&entry);
+                Parsed::Entry(entry)
+            }
             Ok(JsonLine::Manifest) => Parsed::Manifest,
             // No other line begins so.
             Err(why) => Parsed::Unread(why),

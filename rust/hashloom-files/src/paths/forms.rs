@@ -27,15 +27,42 @@ const FOLDERS_MAX: usize = 64;
 /// ```
 #[derive(Debug, Default)]
 pub struct Forms {
-    /// For each folder its names that are not ASCII, by their NFC; `None` where two names have one NFC.
+    ignores_case: bool,
+    /// For each folder its names that are not ASCII, or all, by their keys; `None` where two names have one key.
     folders: HashMap<PathBuf, HashMap<Vec<u8>, Option<OsString>>>,
 }
 
 impl Forms {
+    /// Also finds names in another case.
+    ///
+    /// ```
+    /// use hashloom_files::paths::forms::Forms;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join("A"), "")?;
+    /// let found = Forms::ignoring_case().find(folder.path(), "a".as_ref());
+    /// # if cfg!(target_os = "linux") {
+    /// assert_eq!(found, Some("A".into()));
+    /// # }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn ignoring_case() -> Forms {
+        Forms { ignores_case: true, ..Forms::default() }
+    }
+
+    /// What names have in common of which one may stand for another; `None` if no other can.
+    fn key(ignores_case: bool, name: &str) -> Option<Vec<u8>> {
+        match ignores_case {
+            true => nfc(name.to_lowercase().as_bytes()),
+            false => nfc(name.as_bytes()).filter(|_| !name.is_ascii()),
+        }
+    }
+
     /// Finds the file or folder at `relative` below `root` if some component is there in another Unicode form only, and
     /// in one such form. `None` if it is there under its own name, or missing, or if two names would do.
     pub fn find(&mut self, root: &Path, relative: &Path) -> Option<PathBuf> {
-        if relative.to_str().is_none_or(str::is_ascii) {
+        if relative.to_str().is_none_or(|path| path.is_ascii() && !self.ignores_case) {
             return None;
         }
         let mut found = PathBuf::new();
@@ -45,8 +72,8 @@ impl Forms {
                 found.push(component);
                 continue;
             }
-            let name = component.as_os_str().to_str().filter(|name| !name.is_ascii())?;
-            let other = self.names(folder).get(&nfc(name.as_bytes())?)?.as_ref()?;
+            let key = Forms::key(self.ignores_case, component.as_os_str().to_str()?)?;
+            let other = self.names(folder).get(&key)?.as_ref()?;
             found.push(other);
         }
         (found != relative).then_some(found)
@@ -56,14 +83,14 @@ impl Forms {
         if self.folders.len() >= FOLDERS_MAX && !self.folders.contains_key(&folder) {
             self.folders.clear();
         }
+        let ignores_case = self.ignores_case;
         self.folders.entry(folder).or_insert_with_key(|folder| {
             let mut names = HashMap::new();
             // A folder that cannot be listed has no names to offer; whoever opens the file says what is wrong.
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let name = entry.file_name();
-                let key = name.to_str().filter(|text| !text.is_ascii()).and_then(|text| nfc(text.as_bytes()));
-                if let Some(key) = key {
+                if let Some(key) = name.to_str().and_then(|name| Forms::key(ignores_case, name)) {
                     names.entry(key).and_modify(|one| *one = None).or_insert(Some(name));
                 }
             }

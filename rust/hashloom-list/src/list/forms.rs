@@ -10,7 +10,7 @@ use hashloom_files::paths::to_path;
 use super::URL_SAFE;
 use super::layout::{Apk, Columns, Fields, Layout, Record, Section, cells};
 use super::mtree::Mtree;
-use super::unread::words;
+use super::unread::{ignored, words};
 use super::write::Written;
 use super::xml::Xml;
 use super::{
@@ -134,6 +134,11 @@ pub static FORMS: &[Form] = &[
         "list", true, b'-', |_, line| prefixed(line, b'-'), "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0=  a.txt\n"),
     form!("colon", "GitHub, OCI", "sha256:<hex>  <name>", "",
         "list", true, b':', |_, line| prefixed(line, b':'), "sha256:", hex!(sha256), "  a.txt\n"),
+    form!("cpan", "CPAN's SIGNATURE", "SHA256 <hex> <name>", "",
+        "SIGNATURE", false, 0, cpan, "SHA256 ", hex!(sha256), " a.txt\n"),
+    form!("name-colon", "notes of releases", "<name>: <hex>",
+        "unless the name is that of an algorithm",
+        "list", false, b':', name_colon, "a.txt: ", hex!(sha256), "\n"),
     form!("sizes", "md5deep -z", "<length>  <hex>  <name>",
         "also `<hex> <length> <name>`",
         "list", true, 0, sizes, "         3  ", hex!(sha256), "  a.txt\n"),
@@ -157,7 +162,7 @@ pub static FORMS: &[Form] = &[
         "<?xml version=\"1.0\"?>\n<datafile>\n<game name=\"A\">\n<rom name=\"a.txt\" size=\"3\" crc=\"352441c2\" sha1=\"",
         hex!(sha1), "\"/>\n</game>\n</datafile>\n"),
     form!("sfv", "cksfv, rhash", "<name> <CRC-32>",
-        "in a list NAME.sfv, or below a line that begins with `;`",
+        "in a list NAME.sfv or NAME.crc32, also without zeros at its front; or below a line that begins with `;`",
         "a.sfv", true, 0, crc_last, "a.txt 352441C2\n"),
     form!("last", "rhash", "<name> <hex>",
         "also several digests; if no earlier line has the digest first",
@@ -209,10 +214,12 @@ pub(super) fn algorithm(name: &[u8]) -> Option<Algorithm> {
     all.clone().find(has).or_else(|| all.find(is_spelled)).copied()
 }
 
-/// The algorithm that digests of this length have where MD5 is one of them.
+/// The algorithms that digests are of whose length alone tells.
+pub(super) const BY_LENGTH: [Algorithm; 6] =
+    [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha224, Algorithm::Sha256, Algorithm::Sha384, Algorithm::Sha512];
+
 pub(super) fn of_length(ndigits: usize) -> Option<Algorithm> {
-    use Algorithm::{Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
-    [Md5, Sha1, Sha224, Sha256, Sha384, Sha512].into_iter().find(|algorithm| 2 * algorithm.digest_nbytes() == ndigits)
+    BY_LENGTH.into_iter().find(|algorithm| 2 * algorithm.digest_nbytes() == ndigits)
 }
 
 pub(super) fn number(text: &[u8]) -> Option<u64> {
@@ -245,7 +252,8 @@ pub(super) fn known_by_name(list: &mut List, path: &[u8]) {
     list.is_bag = [&b"manifest-"[..], b"tagmanifest-"].iter().any(|before| {
         lower.ends_with(b".txt") && stem.strip_prefix(*before).is_some_and(|name| algorithm(name).is_some())
     });
-    list.is_sfv = lower.ends_with(b".sfv");
+    list.is_called_sfv = [&b".sfv"[..], b".crc32"].iter().any(|end| lower.ends_with(end));
+    list.is_sfv = list.is_called_sfv;
     list.is_of_pacman = name == b"mtree" && path.windows(14).any(|part| part == b"/pacman/local/");
     let form = match name {
         b"RECORD" => "record",
@@ -323,7 +331,7 @@ fn alone<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     Some(Line::Entry(Entry { place: Place::List, ..Entry::new(vec![(algorithm, digest)], true, name.clone().into()) }))
 }
 
-fn tagged<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+fn tagged<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let (line, is_escaped) = bare(line);
     let is_of_tag = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_/".contains(byte);
     let (tag, rest) = line.split_at(line.iter().take_while(is_of_tag).count());
@@ -333,7 +341,8 @@ fn tagged<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         return None;
     }
     let end = rest.iter().rposition(|byte| !matches!(byte, b' ' | b'\t')).map_or(0, |last| last + 1);
-    entry_or_unread(tagged_rest(sum, &rest[..end], is_escaped, true))
+    let entry = tagged_rest(sum, &rest[..end], is_escaped, true);
+    entry_or_unread(entry.and_then(|entry| parser.list.lengths.note(&entry).map(|()| entry)))
 }
 
 /// `<name>) = <hex>`; without a checksum it is a length.
@@ -402,7 +411,8 @@ fn gentoo<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let kind = words.next()?;
     let is_manifest = || parser.list.form.is_some_and(|form| form.name == "gentoo");
     if !KINDS.contains(&kind) {
-        return (matches!(kind, b"TIMESTAMP" | b"IGNORE" | b"OPTIONAL") && is_manifest()).then_some(Line::Blank);
+        let is_known = matches!(kind, b"TIMESTAMP" | b"IGNORE" | b"OPTIONAL") && words.count() == 1;
+        return (is_known && is_manifest()).then_some(Line::Blank);
     }
     let name = words.next()?;
     let nbytes = number(words.next()?)?;
@@ -445,7 +455,7 @@ fn record<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         let is_left_out = file.starts_with(b"RECORD") || file.ends_with(b".pyc");
         let is_lacking = parts.map(|(tag, _)| BadLine::algorithm(tag));
         return match (is_record, &label[..], &nbytes[..]) {
-            (_, b"", b"") if is_left_out => Some(Line::Blank),
+            (_, b"", b"") if is_left_out => Some(ignored(&name, "record")),
             (true, ..) => Some(Line::Unread(is_lacking.unwrap_or(BadLine::NoDigest))),
             _ => None,
         };
@@ -481,7 +491,7 @@ fn rpm<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let [nbytes, hex, mode] = [words[at], words[at + 2], words[at + 3]];
     // Folders and links have no digest; neither have files that rpm does not keep.
     if hex.iter().all(|&byte| byte == b'0') {
-        return Some(Line::Blank);
+        return Some(ignored(&words[at + 4..].join(&b' '), "rpm"));
     }
     if !mode.starts_with(b"0100") {
         return Some(Line::Unread(BadLine::Form { name: "rpm" }));
@@ -503,6 +513,24 @@ fn prefixed(line: &[u8], separator: u8) -> Option<Line<'_>> {
     let name = &line[end + 1..];
     let name = if name.len() > 1 { name.strip_prefix(b" ").or(name.strip_prefix(b"*")).unwrap_or(name) } else { name };
     (!name.is_empty()).then(|| Line::Entry(Entry::new(vec![(algorithm, digest)], true, name.into())))
+}
+
+fn cpan<'a>(_: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let mut parts = line.splitn(3, |&byte| byte == b' ');
+    let [tag, hex, name] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+    let algorithm = algorithm(tag).filter(|_| !name.trim_ascii().is_empty() && !name.contains(&0))?;
+    Some(Line::Entry(Entry::new(vec![(algorithm, digest(algorithm, hex)?)], true, name.into())))
+}
+
+fn name_colon<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let colon = line.windows(2).rposition(|two| two == b": ")?;
+    let (name, hex) = (&line[..colon], line[colon + 2..].trim_ascii());
+    let is_of_tag = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_/".contains(byte);
+    let last = name.split(|byte| !is_of_tag(byte)).rfind(|word| !word.is_empty()).unwrap_or_default();
+    let is_tag = [&b"sums"[..], b"sum", b""].iter().any(|end| last.strip_suffix(*end).and_then(Sum::named).is_some());
+    let is_name = !is_tag && !name.is_empty() && name[0] != b' ' && name[0] != b'\\' && !name.contains(&0);
+    let algorithm = parser.asked(hex.len()).filter(|_| is_name)?;
+    Some(Line::Entry(Entry::new(vec![(algorithm, digest(algorithm, hex)?)], false, name.into())))
 }
 
 fn sizes<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
@@ -586,10 +614,21 @@ fn crc_last<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         return None;
     }
     let (line, is_escaped) = bare(line);
-    parser.digests_last(line, is_escaped).filter(|entry| !entry.crcs.is_empty()).map(|entry| {
-        parser.list.is_digest_last = Some(true);
-        Line::Entry(entry)
-    })
+    let may_be_short = parser.list.is_called_sfv && !is_escaped;
+    let short = || short_crc(line).filter(|_| may_be_short);
+    let entry = parser.digests_last(line, is_escaped).filter(|entry| !entry.crcs.is_empty()).or_else(short)?;
+    parser.list.is_digest_last = Some(true);
+    Some(Line::Entry(entry))
+}
+
+/// A CRC without its zeros at the front, as old programs write one.
+fn short_crc(line: &[u8]) -> Option<Entry<'_>> {
+    let at = line.iter().rposition(|byte| matches!(byte, b' ' | b'\t'))?;
+    let (name, hex) = (line[..at].trim_ascii_end(), &line[at + 1..]);
+    let is_short = (1..2 * Crc::Crc32.nbytes()).contains(&hex.len()) && !name.is_empty() && !name.contains(&0);
+    let mut entry = Entry::new(Vec::new(), false, name.into());
+    entry.push(Sum::Crc(Crc::Crc32), &[&b"0000000"[is_short.then(|| hex.len() - 1)?..], hex].concat())?;
+    Some(entry)
 }
 
 fn last<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {

@@ -9,9 +9,12 @@ use hashloom::Algorithm;
 
 use super::forms::{Sum, algorithm, number, of_length};
 use super::mtree::Mtree;
-use super::unread::words;
+use super::unread::{foreign, ignored, words};
 use super::xml::Xml;
-use super::{BadLine, Entry, Line, after_blanks, digest, from_base64, hex_ndigits};
+use super::{BadLine, DIGITS_MIN, Entry, Line, after_blanks, digest, from_base64, hex_ndigits};
+
+/// Fields of text, of environments, and of names of commits and keys.
+const OTHERS: [&[u8]; 6] = [b"Changes", b"Description", b"Environment", b"Dgit", b"Git-Tag-Info", b"Signed-By"];
 
 /// No known digest has more hexadecimal digits.
 const DIGITS_MAX: usize = 128;
@@ -431,9 +434,13 @@ impl Fields {
                     }
                 }
                 Section::Other(key) => {
-                    let is_hex = parts.next().is_some_and(|word| word.len() >= 32 && hex_ndigits(word) == word.len());
-                    let is_digest = is_hex && parts.next().and_then(number).is_some() && parts.next().is_some();
-                    if is_digest { Line::Unread(BadLine::algorithm(key)) } else { Line::Blank }
+                    let is_hex =
+                        parts.next().is_some_and(|word| word.len() >= DIGITS_MIN && hex_ndigits(word) == word.len());
+                    match is_hex && parts.next().is_some() {
+                        true => Line::Unread(BadLine::algorithm(key)),
+                        false if OTHERS.contains(&&key[..]) => Line::Blank,
+                        false => foreign(line, "debian"),
+                    }
                 }
             });
         }
@@ -444,8 +451,12 @@ impl Fields {
         self.has_digests |= found.is_some();
         let is_unread = found.is_some() && !is_empty;
         self.section = found.filter(|_| is_empty).unwrap_or_else(|| Section::Other(line[..end.min(64)].to_vec()));
-        // The digest of a file that another field names, as in Packages.
-        Some(if is_unread { form() } else { Line::Blank })
+        Some(match &self.section {
+            // The digest of a file that another field names, as in Packages.
+            _ if is_unread => form(),
+            Section::Other(key) if !OTHERS.contains(&&key[..]) => ignored(line, "debian"),
+            _ => Line::Blank,
+        })
     }
 
     /// Adds a digest to those of its file, so that the file is read once.
@@ -501,7 +512,9 @@ impl Apk {
                 return digest
                     .map_or_else(form, |digest| Line::Entry(Entry::new(vec![(algorithm, digest)], true, name.into())));
             }
-            _ => {}
+            // The package's digest, and the name of a commit.
+            b'C' | b'c' if words(value).count() == 1 => {}
+            _ => return ignored(line, "apk"),
         }
         Line::Blank
     }
@@ -583,5 +596,8 @@ fn digits_line<'a>(open: &mut Option<Record>, line: &'a [u8], more: &mut Vec<Lin
         more.push(record.finish());
     }
     *open = Record::print_md(line).or_else(|| Record::certutil(line));
-    (open.is_some() || line.is_empty() || line.starts_with(b"CertUtil: ")).then_some(Line::Blank)
+    match line.starts_with(b"CertUtil: ") {
+        true => Some(ignored(line, "certutil")),
+        false => (open.is_some() || line.is_empty()).then_some(Line::Blank),
+    }
 }

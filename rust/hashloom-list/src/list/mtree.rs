@@ -47,6 +47,16 @@ impl Mtree {
         let form = BadLine::Form { name: "mtree" };
         let mut words = words(line);
         let Some(first) = words.next() else { return Ok(None) };
+        // A line of another form has words that are none of a description, or nothing but digits.
+        let is_key = |word: &[u8]| match first {
+            b".." => false,
+            b"/unset" => hex_ndigits(word) < DIGITS_MIN,
+            _ => word.contains(&b'=') || matches!(word, b"nochange" | b"optional" | b"ignore"),
+        };
+        let is_digest_alone = hex_ndigits(first) >= DIGITS_MIN && words.clone().next().is_none();
+        if is_digest_alone || !words.clone().all(is_key) {
+            return Err(form);
+        }
         let pairs = words.map(|word| match word.iter().position(|&byte| byte == b'=') {
             Some(at) => (&word[..at], &word[at + 1..]),
             None => (word, &b""[..]),
@@ -76,6 +86,7 @@ impl Mtree {
                 (b"type", _) => kind = value,
                 (b"size", _) => entry.nbytes = Some(number(value).ok_or_else(|| form.clone())?),
                 (_, Some(sum)) => entry.push(sum, value).ok_or_else(|| form.clone())?,
+                (b"link", _) => {}
                 _ if key.ends_with(b"digest") || value.len() >= DIGITS_MIN && hex_ndigits(value) == value.len() => {
                     lacking = Some(BadLine::algorithm(key));
                 }
@@ -91,7 +102,7 @@ impl Mtree {
         }
         if !is_file {
             let is_known = matches!(kind, b"dir" | b"link" | b"char" | b"block" | b"fifo" | b"socket");
-            return if is_known && entry.digests.is_empty() { Ok(None) } else { Err(form) };
+            return if is_known && entry.digests.is_empty() && lacking.is_none() { Ok(None) } else { Err(form) };
         }
         if self.is_of_pacman && name.starts_with(b"./.") && name[3..].iter().all(u8::is_ascii_uppercase) {
             return Ok(None);

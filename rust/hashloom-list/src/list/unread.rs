@@ -10,6 +10,7 @@ use std::fmt;
 use hashloom::Algorithm;
 use hashloom_files::text::shown;
 
+use super::layout::Record;
 use super::{BadLine, DIGITS_MIN, Line, Parser, base64_ndigits, from_base64};
 
 /// The lengths of digests in use, in bytes: of MD5, SHA-1, Tiger, SHA-224, SHA-256, SHA-384 and SHA-512.
@@ -24,8 +25,47 @@ const NAME_MAX_NBYTES: usize = 40;
 impl BadLine {
     /// Why a line with a digest of an algorithm of this name is not read.
     pub(super) fn algorithm(name: &[u8]) -> BadLine {
-        BadLine::Algorithm { name: shown(&name[..name.len().min(NAME_MAX_NBYTES)]).to_string() }
+        BadLine::Algorithm { name: shown_name(name) }
     }
+}
+
+/// The beginning of a name, for a message.
+pub(super) fn shown_name(name: &[u8]) -> String {
+    shown(&name[..name.len().min(NAME_MAX_NBYTES)]).to_string()
+}
+
+/// A line that a form does not need. With a digest in hexadecimal the line is unread.
+pub(super) fn ignored<'a>(line: &[u8], form: &'static str) -> Line<'a> {
+    let is_long = |part| hex_ndigits(part).is_some_and(|ndigits| ndigits >= DIGITS_MIN);
+    if parts(line).any(is_long) || Record::print_md(line).is_some() {
+        Line::Unread(BadLine::Form { name: form })
+    } else {
+        Line::Blank
+    }
+}
+
+/// As [`ignored`], if the line may be one of another form.
+pub(super) fn foreign<'a>(line: &[u8], form: &'static str) -> Line<'a> {
+    let mut parser = Parser::new();
+    let found = match parser.parse(line) {
+        Line::Blank => parser.more(true).unwrap_or(Line::Blank),
+        found => found,
+    };
+    match found {
+        Line::Entry(_) | Line::Unread(BadLine::Algorithm { .. } | BadLine::Base64 { .. }) => {
+            Line::Unread(BadLine::Form { name: form })
+        }
+        _ => ignored(line, form),
+    }
+}
+
+fn is_separator(byte: &u8) -> bool {
+    b" \t\r\n\0:,;\"'()<>[]{}|&\\".contains(byte)
+}
+
+/// The words and values of a line.
+fn parts(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> + Clone {
+    line.split(is_separator).map(after_equals).filter(|part| !part.is_empty())
 }
 
 /// Tells why a digest of an algorithm of this name is not read.
@@ -119,8 +159,7 @@ fn base64_first(line: &[u8]) -> Option<usize> {
 
 /// The number of hexadecimal digits of a digest anywhere in a line; 0 for a digest that is not in hexadecimal, or short.
 fn digest_ndigits(line: &[u8]) -> Option<usize> {
-    let is_separator = |byte: &u8| b" \t\r\n\0:,;\"'()<>[]{}|&\\".contains(byte);
-    let mut parts = line.split(is_separator).map(after_equals).filter(|part| !part.is_empty());
+    let mut parts = parts(line);
     if let Some(ndigits) = parts.clone().filter_map(hex_ndigits).find(|&ndigits| ndigits >= DIGITS_MIN) {
         return Some(ndigits);
     }

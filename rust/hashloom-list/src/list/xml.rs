@@ -3,7 +3,8 @@
 //! DAT files of collections: `<rom …/>` of XML, one a line, as all programs write them.
 
 use super::forms::{Sum, number};
-use super::{BadLine, Entry, Line, Place};
+use super::unread::ignored;
+use super::{BadLine, Entry, Line, Parser, Place};
 
 /// Attributes of a file that are no checksums. A name that is none of these may be one that was damaged.
 const OTHERS: &str = "merge date region bios optional offset dispose soundonly mia serial value loadflag header";
@@ -43,8 +44,13 @@ impl Xml {
         if has(b"</game>") || has(b"</machine>") {
             self.game = None;
         }
-        let names_digest = [&b"digest"[..], b"crc=", b"md5=", b"sha1=", b"sha256="].into_iter().any(has);
-        if names_digest { form() } else { Line::Blank }
+        match line.starts_with(b"<") {
+            true if [&b"digest"[..], b"crc=", b"md5=", b"sha1=", b"sha256="].into_iter().any(has) => form(),
+            true => ignored(line, "dat"),
+            // Perhaps a line of another form.
+            false if Parser::new().names_digest(line) => form(),
+            false => Line::Blank,
+        }
     }
 
     fn rom<'a>(&self, attributes: Attributes<'_>) -> Line<'a> {
