@@ -125,6 +125,8 @@ slh-of-openssl | check quick all | +program | test/slh_openssl.py {program}
     test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-cli/src/slh.rs
 malformed-torrents | check quick all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
+door | check quick all | +program | python3 test/door.py {program} --draws {draws}
+    test/door.py {cli} rust/hashloom-list/src/*
 list-forms | check quick all | +program | python3 test/list_forms.py {program} {require}
     test/list_forms.py rust/hashloom-list/src/*
 covered | quick all | +program | {python} test/covered.py {program} {require}
@@ -189,9 +191,9 @@ WORDS = {
 # The program is the one that the crates' tests build too; in test-all it is optimised, as users run it. quick leaves
 # out repetitions, and tests that another part has too.
 FULL = {"program": "target/release/hashloom", "profile": "--release", "every": "--all", "proved": "--all",
-        "huge": "--huge", "half": "", "test_all": "1"}
+        "huge": "--huge", "half": "", "test_all": "1", "draws": "5000"}
 SHORT = {"program": "target/debug/hashloom", "profile": "", "every": "", "proved": "--share 16", "huge": "",
-         "half": "--half", "test_all": ""}
+         "half": "--half", "test_all": "", "draws": "300"}
 Part = collections.namedtuple("Part", "name levels after command files")
 
 
