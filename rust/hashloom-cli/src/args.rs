@@ -50,13 +50,28 @@ Examples:
 
 const WITHOUT: &str = "\
 Without a command:
-  hashloom looks at PATH, says which command is meant, and runs it. A list, a
-  manifest, a torrent or a PAR2 file is checked; a torrent without content is
-  shown. A file is checked against the lists beside it that name it, such as
-  SHA256SUMS and FILE.sha256, and against FILE.torrent; a folder against the
-  lists in it, FOLDER.manifest and FOLDER.torrent. If there is none of these,
-  checksums are printed. A signature is not checked, but named. Options go to
-  the command.";
+  hashloom says which command PATH stands for, and runs it. A file that lists,
+  a torrent, a manifest or PAR2 files beside it name is compared with all of
+  them; it is read once for all lists. What names it and cannot be compared
+  makes the exit status 1. If nothing names it, it may be a list or torrent
+  itself, by its name. Otherwise its checksum is printed. A folder is compared
+  with FOLDER.manifest, FOLDER.torrent and lists beside it and in it.
+    hashloom FILE DIGEST       compare with a digest as a page shows it
+    hashloom LIST FOLDER       of two paths the second is the content; the
+                               first may be a list, torrent or manifest
+    hashloom FOLDER FOLDER     added, removed, changed and moved files
+  Options of the commands may stand before or behind PATH. --require makes it
+  exit status 1 if there is nothing to compare with. Signatures are named, not
+  checked, unless --trusted-key KEY is given.
+
+Exit status:
+  0    all that was compared is right; or, without --require, nothing was
+       there to compare with, and the checksum was printed
+  1    something is wrong, missing, or could not be compared
+  2    wrong usage; a file that cannot be read, or that changes each time that
+       it is read
+  130  interrupted (Ctrl-C)
+  141  the reader of the output has gone";
 
 impl Arguments {
     /// Reads a command line, which begins with the name of the program. To make the options of all commands takes longer

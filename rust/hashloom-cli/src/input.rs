@@ -78,6 +78,20 @@ pub fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     }
 }
 
+/// Calls `look` with the bytes of a file, part by part.
+pub fn each(path: &Path, mut look: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut reader = raw(path)?;
+    let mut buffer = vec![0; BUFFER_NBYTES];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(nbytes) => look(&buffer[..nbytes])?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Standard input, which may be a file: [`raw`].
 pub fn stdin() -> io::Result<impl Read + Send> {
     stdio::want_stdin();
@@ -346,20 +360,12 @@ impl Kept {
     /// Copies the bytes of a file, of a pipe or of standard input (-) to a file of its own, which nobody else can change.
     /// `look` gets them as they are.
     pub fn copied(path: &Path, mut look: impl FnMut(&[u8])) -> io::Result<Kept> {
-        let mut reader = raw(path)?;
         let file = temporary()?;
-        let mut buffer = vec![0; BUFFER_NBYTES];
-        loop {
-            match reader.read(&mut buffer) {
-                Ok(0) => return Ok(Kept { file: Arc::new(Bytes::Own(file)) }),
-                Ok(nbytes) => {
-                    look(&buffer[..nbytes]);
-                    (&file).write_all(&buffer[..nbytes]).map_err(not_kept)?;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        each(path, |bytes| {
+            look(bytes);
+            (&file).write_all(bytes).map_err(not_kept)
+        })?;
+        Ok(Kept { file: Arc::new(Bytes::Own(file)) })
     }
 
     /// Keeps what `write` writes.

@@ -8,13 +8,13 @@
 mod address;
 mod args;
 mod bench;
+mod door;
 mod doubts;
 mod exit;
 mod filters;
 mod generate;
 #[cfg(feature = "gpu")]
 mod gpu;
-mod guess;
 mod input;
 mod interrupt;
 mod isa;
@@ -73,13 +73,16 @@ fn main() {
 
 /// Runs a command line of hashloom, which begins with the name of the program. Returns the exit status.
 fn as_hashloom(words: &[OsString]) -> Result<u8, String> {
-    Arguments::read(words).map_or_else(misused, |arguments| run(&arguments))
+    Arguments::read(words).map_or_else(|error| misused(words, error), |arguments| run(&arguments))
 }
 
 /// Prints the help or the version, if asked for instead of a command, or what is wrong with the usage.
-fn misused(mut error: clap::Error) -> Result<u8, String> {
+fn misused(words: &[OsString], mut error: clap::Error) -> Result<u8, String> {
     if !error.use_stderr() {
         return output::print_help(&error).map(|()| 0);
+    }
+    if let Some(done) = instead(words) {
+        return done;
     }
     let text = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
     // The option of sha256sum.
@@ -92,10 +95,7 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
         error.remove(ContextKind::InvalidValue);
     }
     let meant = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) => match instead(name) {
-            Some(done) => return done,
-            None => meant_by(name),
-        },
+        Some(ContextValue::String(name)) => meant_by(name),
         _ => vec![],
     };
     if !meant.is_empty() {
@@ -109,23 +109,19 @@ fn misused(mut error: clap::Error) -> Result<u8, String> {
     Ok(EXIT_ERROR)
 }
 
-/// Does what a first word asks for that is no command: the work of the program of this name, or of the command that is
-/// obvious for the file or folder of this name.
-fn instead(name: &str) -> Option<Result<u8, String>> {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let (options, words) = arguments.split_at(arguments.iter().position(|word| word == name)?);
-    if name.ends_with("sum") && options.is_empty() {
-        if let Some(status) = sums::programs::called(name, words, isa::of_environment().as_deref()) {
+/// Does what a line asks for that begins with no command: the work of the program of this name, or of the commands that
+/// are obvious for what has this name.
+fn instead(words: &[OsString]) -> Option<Result<u8, String>> {
+    let (program, words) = words.split_first()?;
+    let first = words.first()?.to_str().unwrap_or_default();
+    if first.ends_with("sum") {
+        if let Some(status) = sums::programs::called(first, words, isa::of_environment().as_deref()) {
             return Some(Ok(status));
         }
     }
-    let as_typed = |arguments: Vec<OsString>| as_hashloom(&[vec![OsString::from("hashloom")], arguments].concat());
-    match Path::new(name).symlink_metadata() {
-        Ok(_) => Some(guess::run(options, words, as_typed)),
-        Err(error) if name.contains(['/', '.']) => Some(Err(text::failed(Path::new(name), &error))),
-        Err(_) if name == "version" => Some(as_typed(vec!["--version".into()])),
-        Err(_) => None,
-    }
+    let as_typed = |arguments: Vec<OsString>| as_hashloom(&[vec![program.clone()], arguments].concat());
+    let is_version = first == "version" && Path::new(first).symlink_metadata().is_err();
+    if is_version { Some(as_typed(vec!["--version".into()])) } else { door::run(words, as_typed) }
 }
 
 /// Returns the commands that a user may have meant who left out the first words of a command, or named an algorithm.

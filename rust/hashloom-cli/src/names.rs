@@ -25,6 +25,39 @@ pub fn is_any(name: &str) -> bool {
     ANY.parse_ref(&Command::new("hashloom"), None, name).is_ok()
 }
 
+/// Returns true for the name of a file that is a list of checksums by its name: `SHA256SUMS`, `film.iso.sha256.txt`,
+/// `Fedora-42-CHECKSUM`, `film.iso-MD5`, `a.dsc`. The algorithm need not be one that this program has.
+pub fn is_list(name: &[u8]) -> bool {
+    /// Algorithms that this program lacks, families of algorithms, and words for checksums.
+    const WORDS: &str = "adler32 aich b2 b3 blake2 blake2b blake2s blake3 checksum checksums chksum cksum crc crc32 crc32c crc64 \
+        digest digests ed2k gost hash hashes k12 md2 md4 ripemd rmd sfv sha sha2 sha3 shake skein streebog sum sums tiger tth \
+        whirlpool xxh xxh3 xxh32 xxh64 xxh128";
+    /// What the names of programs' lists begin with: `SHASUMS256`, `md5sums`.
+    const BEFORE_SUMS: &[&str] = &["b2", "b3", "blake", "check", "ck", "crc", "hash", "md", "rmd", "sha", "xxh"];
+    /// Endings of lists that do not tell what they are.
+    const TEXTS: &[&str] =
+        &["asc", "csv", "gpg", "gz", "html", "json", "list", "lst", "sig", "sign", "txt", "xml", "zst"];
+    /// Endings of lists, and names.
+    const LISTS: &[&str] = &["buildinfo", "changes", "dsc", "manifest", "meta4", "metalink", "mtree"];
+    const NAMES: &[&str] = &["distinfo", "inrelease", "manifest", "packages", "record", "release", "signature"];
+    let written = String::from_utf8_lossy(name);
+    let name = written.to_ascii_lowercase();
+    let is_word = |word: &str| {
+        let sums = BEFORE_SUMS.iter().any(|before| word.starts_with(before)) && word.contains("sum");
+        sums || is_any(word) || WORDS.split_ascii_whitespace().any(|other| other == word)
+    };
+    let mut words = name.split(['.', '-', '_', ' ', '(', ')']).filter(|word| !word.is_empty());
+    let last = words.clone().next_back().unwrap_or_default();
+    let (_, end) = name.rsplit_once('.').unwrap_or_default();
+    let is_text = end.is_empty() || TEXTS.contains(&end);
+    // Of one word are programs too: sha256sum, md5.
+    let is_one = last == name && !written.bytes().any(|byte| byte.is_ascii_uppercase());
+    let is_plural = ["sums", "checksum", "digests", "hashes"].iter().any(|word| name.contains(word));
+    (is_word(last) || is_text && words.any(is_word)) && (!is_one || is_plural)
+        || LISTS.contains(&end)
+        || NAMES.contains(&&name[..])
+}
+
 /// Reads the name of an algorithm that nonces can be searched with.
 pub const SEARCHABLE: Name = Name(Search::takes);
 

@@ -93,8 +93,8 @@ struct List {
     is_digest_last: Option<bool>,
     layout: Layout,
     signed: Signed,
-    /// The algorithm of the list's name.
-    named: Option<Algorithm>,
+    /// The algorithm of the list's name, or all of its family.
+    named: Vec<Algorithm>,
     /// The file beside the list that the list is named after.
     beside: Option<Vec<u8>>,
     /// Whether names have the escapes of bags.
@@ -603,7 +603,7 @@ impl Parser {
     /// assert_eq!(parser.named(), Some(hashloom::Algorithm::Md5));
     /// ```
     pub fn named(&self) -> Option<Algorithm> {
-        self.list.named
+        self.list.named.first().copied()
     }
 
     /// The form of the last entry, if it has a name among [`FORMS`].
@@ -799,8 +799,9 @@ impl Parser {
 
     /// Whether the line, or a record that begins with it, has a digest.
     fn names_digest(&self, line: &[u8]) -> bool {
-        let List { named, ref beside, is_sfv, .. } = *self.list;
-        let list = Box::new(List { named, beside: beside.clone(), is_sfv, ..List::default() });
+        let List { named, beside, is_sfv, .. } = &*self.list;
+        let (named, beside, is_sfv) = (named.clone(), beside.clone(), *is_sfv);
+        let list = Box::new(List { named, beside, is_sfv, ..List::default() });
         let untagged = self.untagged.clone();
         let mut parser = Parser { untagged, coreutils: None, is_reversed: None, list, ..*self };
         !matches!(parser.parse(line), Line::Blank | Line::Bad(_)) || parser.more(true).is_some()

@@ -50,7 +50,7 @@ pub struct Par2 {
 ///
 /// ```
 /// use hashloom_list::Par2File;
-/// let file = Par2File { name: b"a".to_vec(), nbytes: 0, blocks: Some(Vec::new()) };
+/// let file = Par2File { name: b"a".to_vec(), nbytes: 0, md5: [0; 16], blocks: Some(Vec::new()) };
 /// assert_eq!(file.blocks.map(|blocks| blocks.len()), Some(0));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct Par2File {
     pub name: Vec<u8>,
     /// Number of bytes.
     pub nbytes: u64,
+    /// The MD5 of the whole file.
+    pub md5: [u8; 16],
     /// The MD5 of each block, or `None` if the PAR 2.0 file lacks them.
     pub blocks: Option<Vec<[u8; 16]>>,
 }
@@ -247,7 +249,7 @@ impl Packets {
             if blocks.as_ref().is_some_and(|blocks| blocks.len() as u64 != nblocks) {
                 return fault("a list has another number of blocks than its file");
             }
-            par2.files.push(Par2File { name: name.to_vec(), nbytes, blocks });
+            par2.files.push(Par2File { name: name.to_vec(), nbytes, md5: array(&description[16..]), blocks });
         }
         Ok(par2)
     }

@@ -108,7 +108,7 @@ pub fn names(algorithms: &[Algorithm]) -> String {
 
 /// The folder that a manifest describes by its place and name: the one that it lies in, unless nothing of that but
 /// something of the folder of its name is listed.
-fn of_name(manifest: &Path) -> PathBuf {
+pub fn of_name(manifest: &Path) -> PathBuf {
     let (around, beside) = (output::folder(manifest), manifest.with_extension(""));
     if manifest.extension().is_none() || !beside.is_dir() {
         return around.to_owned();

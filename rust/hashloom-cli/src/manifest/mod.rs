@@ -22,6 +22,7 @@ use crate::interrupt;
 use crate::output::{Progress, folder};
 use crate::progress::Bar;
 use crate::text::{display, reason};
+pub use check::of_name as folder_of;
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]

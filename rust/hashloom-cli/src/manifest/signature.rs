@@ -253,13 +253,34 @@ impl Trusted {
     }
 
     fn verify_by(&self, text: &str, manifest: &Path) -> Result<(input::Kept, signature::Signed), String> {
+        self.verify_bytes(text, manifest, |look| input::Kept::copied(manifest, look))
+    }
+
+    /// Checks the signature of a file that may be long. Returns a line for people.
+    pub fn verify_in_place(&self, file: &Path) -> Result<String, String> {
+        let ((), signed) = self.verify_bytes(&self.text, file, |look| {
+            input::each(file, |bytes| {
+                look(bytes);
+                Ok(())
+            })
+        })?;
+        let comment = shown(signed.comment().as_bytes()).to_string();
+        Ok(format!("{}: signed by {}: {comment}", display(file), signed.key()))
+    }
+
+    /// Checks the signature of the bytes that `read` hands on, those of `file`.
+    fn verify_bytes<T>(
+        &self,
+        text: &str,
+        file: &Path,
+        read: impl FnOnce(&mut dyn FnMut(&[u8])) -> io::Result<T>,
+    ) -> Result<(T, signature::Signed), String> {
         let name = display(&self.path);
         let wrong = |error: SignatureError| format!("{name}: the signature is wrong: {error}{}", self.wrong);
         let signatures = Signatures::parse(text).map_err(wrong)?;
         let mut verifier = self.key.verifier(&signatures).map_err(wrong)?;
-        let kept = input::Kept::copied(manifest, |bytes| verifier.update(bytes));
-        let kept = kept.map_err(|error| failed(manifest, &error))?;
-        Ok((kept, verifier.finish().map_err(wrong)?))
+        let read = read(&mut |bytes| verifier.update(bytes)).map_err(|error| failed(file, &error))?;
+        Ok((read, verifier.finish().map_err(wrong)?))
     }
 }
 

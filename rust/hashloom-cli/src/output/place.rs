@@ -80,7 +80,7 @@ pub fn folder(path: &Path) -> &Path {
 }
 
 /// Identifies a file by its device and inode numbers, on Windows by those of its volume and of the file there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity(u64, u64);
 
 impl Identity {

@@ -12,11 +12,14 @@ use super::audit::Audit;
 use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
 use super::dpkg::Packages;
 use super::front;
+use super::only::{Only, Ways};
 use super::stores;
 use super::text_lines::Grammar;
 use crate::input::check_folder;
 use crate::input::or_stdin;
+use crate::manifest::signature::public_key;
 use crate::names::any_path;
+use crate::text::failed;
 use crate::work::Work;
 use crate::{isa, names};
 
@@ -43,6 +46,17 @@ pub struct Check {
     /// Names in each list are relative to the folder that the list is in
     #[arg(long, conflicts_with = "directory")]
     relative_to_list: bool,
+
+    /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times. A
+    /// file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the list.
+    /// Lists may be manifests and PAR2 files
+    #[arg(long, value_name = "PATH", requires = "lists", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "strict", "warn"])]
+    only: Vec<PathBuf>,
+
+    /// Check the signature of each list first, LIST.minisig or LIST.slhsig, by this public key of minisign (a file, or the
+    /// key itself in base64) or of SLH-DSA (a PEM file). With --only, the signature of PATH will do
+    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, requires = "lists")]
+    trusted_key: Option<PathBuf>,
 
     /// Instead of lists, check stores: folders whose files have the digests of their contents as names
     #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
@@ -199,19 +213,39 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         algorithms => Parser::untagged(algorithms),
     };
     let lists = or_stdin(&arguments.lists);
+    let trusted = arguments.trusted_key.as_deref().map(public_key).transpose()?;
+    let folders = arguments.only.iter().filter(|path| path.is_dir()).count();
+    if !arguments.only.is_empty() && folders == 0 {
+        let (files, base) = (&arguments.only, arguments.directory.as_deref());
+        let ways = Ways { parser: &parser, base, trusted: trusted.as_ref() };
+        let total = files.clone();
+        return front::run(
+            files,
+            &arguments.work,
+            move || total.iter().map(|file| Some(file.metadata().ok()?.len())).sum(),
+            |options, console| Only { files, lists: &lists, ways, rules, options, console }.check(),
+        );
+    }
+    // As for files, names are relative to the folder of the list.
+    let is_relative = arguments.relative_to_list || !arguments.only.is_empty();
+    let below = match &arguments.only[..] {
+        [] => None,
+        [folder] => Some(folder.canonicalize().map_err(|error| failed(folder, &error))?),
+        _ => return Err("--only: expected files, or one folder".into()),
+    };
     front::run(
         &lists,
         &arguments.work,
         {
             let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
-            let is_relative = arguments.relative_to_list;
             move || total_nbytes(&lists, base(folder.as_deref(), is_relative), parser, rules)
         },
         |options, console| {
-            let base = base(arguments.directory.as_deref(), arguments.relative_to_list);
+            let base = base(arguments.directory.as_deref(), is_relative);
             let guesses = arguments.algorithms.is_empty();
             let grammar = Grammar::Any(parser);
-            let mut checker = Checker { rules, grammar, base, kind: Kind::Any, guesses, options, console };
+            let (kind, trusted, below) = (Kind::Any, trusted.as_ref(), below.as_deref());
+            let mut checker = Checker { rules, grammar, base, kind, guesses, trusted, below, options, console };
             checker.check_all(&lists)
         },
     )

@@ -17,6 +17,7 @@ use hashloom_files::paths::{BadComponent, portable, refused, to_path};
 use hashloom_files::run::{Options, lock};
 use hashloom_files::text::shown;
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
+use hashloom_list::manifest::signature::PublicKey;
 use hashloom_list::write_json;
 use hashloom_list::{Entry, Form, Parser, Place, escaped, nearest, tag};
 use serde::Serialize;
@@ -26,9 +27,9 @@ use super::format::name;
 use super::found;
 use super::front::End;
 use super::modes::Mode;
-use super::par2;
 use super::summing::{nbytes_of, trouble};
 use super::text_lines::{Grammar, Lines, Parsed};
+use super::{only, par2};
 use crate::input;
 use crate::json::Named;
 use crate::output::Identity;
@@ -107,6 +108,10 @@ pub struct Checker<'a> {
     pub kind: Kind,
     /// Whether the number of digits alone tells the algorithm of a line without a tag.
     pub guesses: bool,
+    /// The key that must have signed each list.
+    pub trusted: Option<&'a PublicKey>,
+    /// The folder, as the file system has it, below which files are checked; other lines are passed over.
+    pub below: Option<&'a Path>,
     pub options: &'a Options,
     pub console: &'a Console<'a>,
 }
@@ -174,7 +179,7 @@ impl Checker<'_> {
     pub fn check_all(&mut self, lists: &[PathBuf]) -> End {
         let mut end = End::Right;
         for list in lists {
-            let par2 = if self.rules.lenient { par2::open(list) } else { None };
+            let par2 = if self.rules.lenient && self.trusted.is_none() { par2::open(list) } else { None };
             end = end.and(match par2 {
                 Some(file) => par2::check(self, list, file),
                 None => self.check(list),
@@ -199,8 +204,24 @@ impl Checker<'_> {
             return End::Wrong;
         }
         let mut itself = None;
+        let kept = match self.trusted.map(|key| only::signed(list, key).and_then(|trusted| trusted.verify(list, None)))
+        {
+            Some(Ok((kept, signed))) => {
+                if !self.rules.quiet && !self.rules.status {
+                    self.console.message(&[&quoted(list_name)[..], b": ", signed.line().as_bytes()].concat());
+                }
+                Some(kept)
+            }
+            Some(Err(message)) => {
+                self.console.message(message.as_bytes());
+                return End::Wrong;
+            }
+            None => None,
+        };
         let grammar = &mut self.grammar;
-        let lines = if is_stdin {
+        let lines = if let Some(kept) = kept {
+            kept.read().and_then(|input| Lines::begin(input, list, grammar))
+        } else if is_stdin {
             input::stdin().and_then(|stdin| Lines::begin(stdin, Path::new(""), grammar))
         } else {
             match File::open(list) {
@@ -221,6 +242,7 @@ impl Checker<'_> {
         let (rules, console, kind) = (self.rules, self.console, self.kind);
         let (forms, options) = (OtherForms::new(rules), self.options);
         let mut reading = Reading::new(lines, list, self.base, &mut self.grammar, rules, &forms);
+        reading.below = self.below;
         console.begin_part();
         let (mut counts, mut lists_itself, mut nnot_utf8) = (Counts::default(), false, 0);
         let quotes = rules.lenient && io::stdout().is_terminal();
@@ -525,7 +547,7 @@ pub(super) fn summarize(console: &Console<'_>, rules: Rules, nbad: u64, nunverif
 
 /// The cure for a list without tags: its digests may be of another algorithm than their length tells. `None` if no other
 /// algorithm has digests of that length.
-fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
+pub(super) fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
     let nbytes = algorithm.digest_nbytes();
     let is_other = |other: &&Algorithm| other.digest_nbytes() == nbytes && **other != algorithm;
     let others: Vec<&str> = Algorithm::ALL.iter().filter(is_other).map(|other| other.name()).collect();
@@ -603,6 +625,8 @@ struct Reading<'a> {
     first_text: Vec<u8>,
     /// The folder of Windows, with its slash, that the list was made in: the folder that names are relative to here.
     root: Option<Vec<u8>>,
+    /// As in [`Checker`].
+    below: Option<&'a Path>,
     /// The paths that are not ASCII.
     forms: &'a OtherForms,
     /// The methods that the list has used so far.
@@ -644,6 +668,7 @@ impl<'a> Reading<'a> {
             folder,
             first_text: Vec::new(),
             root: None,
+            below: None,
             forms,
             methods: Vec::new(),
             servers: [list, Path::new(".")].into_iter().chain(named).filter_map(server).collect(),
@@ -680,6 +705,9 @@ impl<'a> Reading<'a> {
                 }
                 Parsed::Entry(entry) => {
                     let entry = Entry { name: entry.name.into_owned().into(), ..entry };
+                    if self.below.is_some_and(|below| !self.is_below(below, &entry.name)) {
+                        continue;
+                    }
                     match self.in_archive(&entry) {
                         Some(why) => (why, true),
                         None => return Some(Step::Hash(self.request(entry, mode))),
@@ -711,6 +739,13 @@ impl<'a> Reading<'a> {
             }
             self.first_bad.get_or_insert(bad);
         }
+    }
+
+    /// Whether a name leads below a folder.
+    fn is_below(&self, folder: &Path, name: &[u8]) -> bool {
+        let path = self.base.join(to_path(name));
+        refused(name).is_none()
+            && path.canonicalize().ok().or_else(|| only::lexical(&path)).is_some_and(|path| path.starts_with(folder))
     }
 
     /// Why a file of a set is not read: it is in the archive of the set.
@@ -848,7 +883,7 @@ fn fingerprint(name: &[u8]) -> u64 {
 
 /// The name here of a file that has a name of Windows in the list, if no file has that name as it is. `root`: as in
 /// [`Reading`].
-fn from_windows(base: &Path, root: &mut Option<Vec<u8>>, name: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn from_windows(base: &Path, root: &mut Option<Vec<u8>>, name: &[u8]) -> Option<Vec<u8>> {
     /// A name of a stranger may have any number of folders.
     const FOLDERS_MAX: usize = 64;
     let has_drive = matches!(name, [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());

@@ -135,7 +135,9 @@ pub fn run(program: Program, arguments: &[OsString], work: &Work<'_>) -> Result<
             work.restrict(if let Program::Of(algorithm) = &program { std::slice::from_ref(algorithm) } else { &[] })?;
             let Work { console, options, .. } = *work;
             let (base, rules) = (Base::Current, wanted.rules);
-            Checker { base, rules, grammar, kind, guesses: false, options, console }.check_all(&files) == End::Right
+            Checker { base, rules, grammar, kind, guesses: false, trusted: None, below: None, options, console }
+                .check_all(&files)
+                == End::Right
         }
         What::Sum(sum) => {
             let (raw, names, end) = (wanted.raw, !named.is_empty(), if wanted.zero { 0 } else { b'\n' });

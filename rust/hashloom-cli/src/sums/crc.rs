@@ -166,16 +166,20 @@ impl Crcs {
 
     /// Whether the bytes that were read have these CRCs, and this length.
     pub fn are_right(&self) -> bool {
+        let is_whole = self.nbytes.is_none_or(|listed| listed == lock(&self.found).nbytes);
+        is_whole && self.listed.iter().all(|&(crc, value)| self.has(crc, value))
+    }
+
+    /// Whether the bytes that were read have this CRC, which must be a listed one.
+    pub fn has(&self, crc: Crc, value: u64) -> bool {
         let Found { states, nbytes } = &*lock(&self.found);
-        let is_right = |(&(crc, value), state): (&(Crc, u64), &Digest)| {
-            let mut state = *state;
+        let state = self.listed.iter().zip(states).find(|((other, _), _)| *other == crc).map(|(_, state)| *state);
+        state.is_some_and(|mut state| {
             if crc == Crc::Posix {
                 append_length(&mut state, *nbytes);
             }
             state.finalize() == value
-        };
-        let is_whole = self.nbytes.is_none_or(|listed| listed == *nbytes);
-        is_whole && states.len() == self.listed.len() && self.listed.iter().zip(states).all(is_right)
+        })
     }
 
     pub fn names(&self) -> impl Iterator<Item = String> {

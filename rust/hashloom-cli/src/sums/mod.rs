@@ -23,6 +23,7 @@ mod json_lines;
 mod known;
 mod lines;
 mod modes;
+pub mod only;
 mod options;
 pub mod par2;
 pub mod programs;

@@ -145,7 +145,8 @@ pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Resu
         let grammar = Grammar::Shasum(kind, untagged);
         let base = Base::Current;
         let of = checking::Kind::List(kind.family);
-        Checker { base, rules, grammar, kind: of, guesses: false, options, console }.check_all(&files)
+        Checker { base, rules, grammar, kind: of, guesses: false, trusted: None, below: None, options, console }
+            .check_all(&files)
     } else {
         work.restrict(&[algorithm])?;
         let tag = has(Choice::Tag).then(|| tag(algorithm));

@@ -231,23 +231,26 @@ pub(super) fn number(text: &[u8]) -> Option<u64> {
 pub(super) fn known_by_name(list: &mut List, path: &[u8]) {
     let name = path.rsplit(|&byte| byte == b'/' || cfg!(windows) && byte == b'\\').next().unwrap_or_default();
     let lower = name.to_ascii_lowercase();
-    let stem = lower.strip_suffix(b".txt").unwrap_or(&lower);
-    // MD5SUMS, a.md5, a.md5sums, manifest-sha256.txt, checksums.sha1.
-    let without_sums = |word: &'_ [u8]| {
-        let word = word.strip_suffix(b"s").filter(|word| word.ends_with(b"sum")).unwrap_or(word).to_vec();
-        let word = word.strip_suffix(b"sum").map_or(word.clone(), <[u8]>::to_vec);
-        match &word[..] {
-            b"b2" => b"blake2b".to_vec(),
-            b"b3" => b"blake3".to_vec(),
-            _ => word,
+    let endings = [&b".txt"[..], b".asc", b".sign"];
+    let stem = endings.iter().find_map(|end| lower.strip_suffix(*end)).unwrap_or(&lower);
+    let algorithms = |word: &[u8]| {
+        let word = word.strip_suffix(b"s").filter(|word| word.ends_with(b"sum")).unwrap_or(word);
+        let word = word.strip_suffix(b"sum").unwrap_or(word);
+        match word {
+            b"b2" => vec![Algorithm::Blake2b],
+            b"b3" => vec![Algorithm::Blake3],
+            // The number of digits tells which.
+            b"sha3" => Algorithm::ALL.iter().copied().filter(|one| one.name().starts_with("sha3-")).collect(),
+            word => algorithm(word).into_iter().collect(),
         }
     };
-    let after = |byte: u8| stem.iter().position(|other| *other == byte).map(|at| &stem[at + 1..]);
-    let last = stem.iter().rposition(|&byte| byte == b'.').map(|at| &stem[at + 1..]);
-    let words = [Some(stem), last, after(b'-')];
-    list.named = words.into_iter().flatten().find_map(|word| algorithm(&without_sums(word)));
-    if let Some(last) = last.filter(|last| algorithm(&without_sums(last)).is_some()) {
-        list.beside = Some(name[..stem.len() - last.len() - 1].to_vec()).filter(|name| !name.is_empty());
+    // MD5SUMS; a.md5, a.md5sums, a.iso-SHA256, manifest-sha256.txt, checksums.sha1.
+    let ends = lower.iter().take(stem.len()).enumerate().filter(|(_, byte)| b".-_".contains(byte)).map(|(at, _)| at);
+    let found = ends.map(|at| (at, algorithms(&stem[at + 1..]))).find(|(_, found)| !found.is_empty());
+    list.named = algorithms(stem);
+    if let Some((at, named)) = found.filter(|_| list.named.is_empty()) {
+        list.named = named;
+        list.beside = Some(name[..at].to_vec()).filter(|name| !name.is_empty());
     }
     list.is_bag = [&b"manifest-"[..], b"tagmanifest-"].iter().any(|before| {
         lower.ends_with(b".txt") && stem.strip_prefix(*before).is_some_and(|name| algorithm(name).is_some())
@@ -326,8 +329,9 @@ fn alone<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         return None;
     }
     let hex = hex.iter().position(|&byte| byte == b':').map_or(hex, |at| &hex[at + 1..]);
-    let algorithm = parser.list.named?;
-    let digest = digest(algorithm, hex).or_else(|| from_base64(algorithm, hex))?;
+    let found =
+        |&algorithm: &Algorithm| Some((algorithm, digest(algorithm, hex).or_else(|| from_base64(algorithm, hex))?));
+    let (algorithm, digest) = parser.list.named.iter().find_map(found)?;
     Some(Line::Entry(Entry { place: Place::List, ..Entry::new(vec![(algorithm, digest)], true, name.clone().into()) }))
 }
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What a path is, and the signatures of files.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use hashloom::slh_dsa::ParameterSet;
+use hashloom_files::paths::portable;
+use hashloom_list::Parser;
+use hashloom_list::manifest::Reader;
+
+use super::beside::is_named;
+use crate::input::Kept;
+use crate::manifest::with_suffix;
+use crate::names;
+use crate::quote::quoted;
+use crate::sums::found;
+use crate::sums::text_lines::Grammar;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    List,
+    Manifest,
+    Torrent,
+    Par2,
+    Signature,
+    File,
+    Folder,
+    /// A device, a pipe, standard input.
+    Stream,
+}
+
+impl Kind {
+    /// Whether it says what other files should be.
+    pub fn describes(self) -> bool {
+        !matches!(self, Kind::File | Kind::Folder | Kind::Stream)
+    }
+}
+
+/// What a path is. What something beside it names is a file, whatever its name and content look like.
+pub fn kind(path: &Path) -> Kind {
+    if path.is_dir() {
+        return Kind::Folder;
+    }
+    // A path that leads nowhere is a file: the error of opening it tells why.
+    if path.as_os_str() == "-" || path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Kind::Stream;
+    }
+    by_name(path).or_else(|| by_content(path)).filter(|_| !is_named(path)).unwrap_or(Kind::File)
+}
+
+/// What a file describes by its name.
+pub fn by_name(path: &Path) -> Option<Kind> {
+    let name = portable(Path::new(path.file_name()?)).to_ascii_lowercase();
+    Some(match name.rsplit(|byte| *byte == b'.').next()? {
+        b"torrent" => Kind::Torrent,
+        b"par2" => Kind::Par2,
+        _ if is_signature(path) => Kind::Signature,
+        _ if names::is_list(&name) => {
+            if is_manifest(path) {
+                Kind::Manifest
+            } else {
+                Kind::List
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// What a file describes by its content, if its name says nothing.
+fn by_content(path: &Path) -> Option<Kind> {
+    /// Endings of names that say nothing.
+    const TEXTS: &[&str] = &["asc", "csv", "dat", "json", "list", "lst", "txt", "xml"];
+    let says_nothing = path.extension().is_none_or(|end| TEXTS.iter().any(|text| end.eq_ignore_ascii_case(text)));
+    let mut head = Vec::new();
+    File::open(path).ok().filter(|_| says_nothing)?.take(512).read_to_end(&mut head).ok()?;
+    // Programs, images and archives have control characters, scripts a line that names their program.
+    let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let is_binary = !is_utf16 && head.iter().any(|byte| matches!(byte, 0..9 | 14..=25 | 27));
+    if head.starts_with(b"#!") || is_binary || !is_list(path) {
+        return None;
+    }
+    Some(if is_manifest(path) { Kind::Manifest } else { Kind::List })
+}
+
+pub fn is_manifest(path: &Path) -> bool {
+    Kept::open(path, |input| Reader::new(input).map_err(|error| error.to_string())).is_ok_and(|kept| kept.1.is_ok())
+}
+
+/// Whether most lines of a file are those of a list, or the file is a manifest.
+pub fn is_list(path: &Path) -> bool {
+    found::of_list(path, &mut Grammar::Any(Parser::new()), |_| ()).is_some() || is_manifest(path)
+}
+
+/// The ends of the names of signatures, and what checks one: {} stands for the file.
+const SIGNATURES: [(&str, &str); 8] = [
+    (".minisig", "hashloom {} --trusted-key KEY"),
+    (".slhsig", "hashloom {} --trusted-key KEY"),
+    (".asc", GPG),
+    (".sig", GPG),
+    (".gpg", GPG),
+    (".sign", GPG),
+    (".sigstore.json", "cosign verify-blob --bundle {}.sigstore.json {}"),
+    (".sigstore", "cosign verify-blob --bundle {}.sigstore {}"),
+];
+
+const GPG: &str = "gpg --verify";
+
+/// The signatures beside a file, and the command that checks each.
+pub fn signatures(file: &Path) -> Vec<(PathBuf, String)> {
+    let name = |path: &Path| String::from_utf8_lossy(&quoted(&portable(path))).into_owned();
+    let of = |(suffix, by): (&str, &str)| {
+        let path = with_suffix(file, suffix);
+        let nbytes = path.metadata().ok().filter(|metadata| metadata.is_file())?.len();
+        // The bytes of the standard alone, as `slh sign` writes them.
+        let is_slh = ParameterSet::ALL.iter().any(|set| set.signature_nbytes() as u64 == nbytes);
+        let by = match by {
+            GPG if is_slh => format!("hashloom slh verify --key KEY --signature {} {}", name(&path), name(file)),
+            GPG => format!("{GPG} {} {}", name(&path), name(file)),
+            by => by.replace("{}", &name(file)),
+        };
+        Some((path, by))
+    };
+    SIGNATURES.into_iter().filter_map(of).collect()
+}
+
+/// Whether a file is a signature by its name, and not a list, which OpenPGP may have signed.
+pub fn is_signature(path: &Path) -> bool {
+    if signed_by(path).is_none() || is_list(path) {
+        return false;
+    }
+    // What is called like a list has to look like a signature.
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
+    let begins = [&b"-----BEGIN PGP SIGNATURE"[..], b"-----BEGIN SSH SIGNATURE", b"untrusted comment:", b"{"];
+    let is_binary = head.iter().any(|byte| matches!(byte, 0..9 | 14..=31 | 0x80..));
+    let name = path.file_name().map_or(vec![], |name| portable(Path::new(name)).into_owned());
+    !names::is_list(&name) || read.is_ok() && (is_binary || begins.iter().any(|begin| head.starts_with(begin)))
+}
+
+/// The file that a signature of this name is of.
+pub fn signed_by(signature: &Path) -> Option<PathBuf> {
+    let name = signature.file_name()?.to_str()?;
+    let name = SIGNATURES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).filter(|name| !name.is_empty())?;
+    Some(signature.with_file_name(name))
+}

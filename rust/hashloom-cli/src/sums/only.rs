@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `check --only`: what lists say about some files, and nothing else that they name.
+//!
+//! First all lists are read: each line that leads to one of the files, by whatever spelling, is a claim; a line that
+//! names a file without a digest that can be compared is a doubt. Then each file is read once, for the digests of all
+//! claims. A file is right if every claim is, and there is no doubt.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashloom::{Algorithm, Hash};
+use hashloom_files::paths::forms::Forms;
+use hashloom_files::paths::{portable, refused, to_path};
+use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Step, Watched, hash_steps};
+use hashloom_list::manifest::signature::PublicKey;
+use hashloom_list::manifest::{Kind, Reader};
+use hashloom_list::{Crc, Entry, Par2, Parser, Place, escaped};
+use serde::Serialize;
+
+use super::checking::{Rules, Verdict, from_windows, hint, json_line};
+use super::crc::Crcs;
+use super::front::End;
+use super::par2;
+use super::summing::trouble;
+use super::text_lines::{Grammar, Lines, Parsed};
+use crate::input::Kept;
+use crate::json::Named;
+use crate::manifest::signature::Trusted;
+use crate::manifest::{folder_of, with_suffix};
+use crate::names;
+use crate::output::{Identity, folder};
+use crate::printing::Console;
+use crate::quote::{for_terminal, quoted};
+use crate::text::{display, failed};
+
+/// Files that lists may name.
+pub struct Subjects {
+    files: Vec<Subject>,
+    by_identity: HashMap<Identity, Vec<usize>>,
+}
+
+struct Subject {
+    /// The names of the file, and of the file that a link leads to.
+    names: Vec<Vec<u8>>,
+}
+
+/// The digests, CRCs and length that a list gives for a file.
+#[derive(Clone)]
+struct Claim {
+    digests: Vec<(Algorithm, Hash)>,
+    crcs: Vec<(Crc, u64)>,
+    /// Whether one digest must match, or all.
+    is_any: bool,
+    is_tagged: bool,
+    nbytes: Option<u64>,
+    /// The name in the list, if nothing is at that path and only its last part is the file's.
+    elsewhere: Option<Vec<u8>>,
+}
+
+impl Claim {
+    fn of_entry(entry: &Entry<'_>) -> Claim {
+        let Entry { digests, crcs, is_any, is_tagged, nbytes, .. } = entry;
+        let (digests, crcs) = (digests.clone(), crcs.clone());
+        Claim { digests, crcs, is_any: *is_any, is_tagged: *is_tagged, nbytes: *nbytes, elsewhere: None }
+    }
+
+    /// A claim without choice, of a list that names its algorithms.
+    fn whole(digests: Vec<(Algorithm, Hash)>, nbytes: u64) -> Claim {
+        Claim { digests, crcs: Vec::new(), is_any: false, is_tagged: true, nbytes: Some(nbytes), elsewhere: None }
+    }
+
+    /// The names of the algorithms, or `length` if there is none.
+    fn algorithms(&self) -> String {
+        let digests = self.digests.iter().map(|(algorithm, _)| algorithm.name().to_owned());
+        let names: Vec<_> = digests.chain(self.crcs.iter().map(|(crc, _)| crc.tag().to_lowercase())).collect();
+        if names.is_empty() { "length".to_owned() } else { names.join(", ") }
+    }
+
+    fn has_checksum(&self) -> bool {
+        !self.digests.is_empty() || !self.crcs.is_empty()
+    }
+
+    /// Whether it has no digest that nobody can match on purpose.
+    fn is_weak(&self) -> bool {
+        self.digests.iter().all(|(algorithm, _)| *algorithm == Algorithm::Md5)
+    }
+
+    fn is_match(&self, found: &Hashed, wanted: &[Algorithm], crcs: Option<&Crcs>) -> bool {
+        let is_it = |(algorithm, digest): &(Algorithm, Hash)| {
+            wanted.iter().zip(&found.digests).any(|(other, found)| other == algorithm && found == digest)
+        };
+        let mut digests = self.digests.iter();
+        self.nbytes.is_none_or(|nbytes| nbytes == found.nbytes)
+            && (if self.is_any { digests.any(is_it) } else { digests.all(is_it) })
+            && self.crcs.iter().all(|&(crc, value)| crcs.is_some_and(|crcs| crcs.has(crc, value)))
+    }
+}
+
+/// What one list says about each of the files.
+struct Evidence {
+    claims: Vec<Vec<Claim>>,
+    doubts: Vec<Vec<String>>,
+    /// Remarks on the list as a whole, for the user.
+    remarks: Vec<String>,
+}
+
+impl Evidence {
+    /// A hostile list may name a file, or have its name, any number of times.
+    const CLAIMS_MAX: usize = 1000;
+    const DOUBTS_MAX: usize = 8;
+
+    fn claim(&mut self, file: usize, list: &Path, claim: Claim) {
+        match self.claims[file].len() {
+            Self::CLAIMS_MAX => self.doubt(file, list, "it names this file over 1,000 times; the rest is not compared"),
+            _ => self.claims[file].push(claim),
+        }
+    }
+
+    fn doubt(&mut self, file: usize, list: &Path, why: &str) {
+        let doubt = format!("{}: not compared: {why}", display(list));
+        let doubts = &mut self.doubts[file];
+        if doubts.len() < Self::DOUBTS_MAX && !doubts.contains(&doubt) {
+            doubts.push(doubt);
+        }
+    }
+}
+
+/// How lists are read.
+#[derive(Clone, Copy)]
+pub struct Ways<'a> {
+    pub parser: &'a Parser,
+    /// The folder that names are relative to [default: the one that each list is in].
+    pub base: Option<&'a Path>,
+    /// The key that must have signed the lists, or the files themselves.
+    pub trusted: Option<&'a PublicKey>,
+}
+
+/// A line of a list.
+enum Said<'a> {
+    /// The path that a name leads to, and the name.
+    Claim(PathBuf, &'a [u8], Claim),
+    /// A line that is no claim: its number, text, and why it is not read, if it has a digest.
+    Other(u64, &'a [u8], Option<String>),
+}
+
+/// Calls `each` with the lines of a list, a manifest or a PAR2 file. Returns remarks on the list.
+fn read(list: &Path, ways: Ways<'_>, mut each: impl FnMut(Said<'_>)) -> Result<Vec<String>, String> {
+    let mut remarks = Vec::new();
+    let wrong = |error: std::io::Error| failed(list, &error);
+    let mut forms = Forms::default();
+    // The place of a name that may be written in another Unicode form.
+    let mut place = |base: &Path, name: &[u8]| {
+        let path = base.join(to_path(name));
+        forms.find(base, &to_path(name)).map_or(path, |found| base.join(found))
+    };
+    let kept = match ways.trusted {
+        Some(key) => {
+            let (kept, signed) = signed(list, key)?.verify(list, None)?;
+            remarks.push(signed.line());
+            Some(kept)
+        }
+        None => None,
+    };
+    let around = ways.base.unwrap_or(folder(list));
+    if let (Some(file), None) = (par2::open(list), &kept) {
+        for file in Par2::read(file).map_err(wrong)?.files.into_iter().filter(|file| refused(&file.name).is_none()) {
+            let claim = Claim::whole(vec![(Algorithm::Md5, Hash::new(Algorithm::Md5, &file.md5))], file.nbytes);
+            each(Said::Claim(place(around, &file.name), &file.name, claim));
+        }
+        return Ok(remarks);
+    }
+    let mut grammar = Grammar::Any(ways.parser.clone());
+    let input: Box<dyn Read + Send> = match &kept {
+        Some(kept) => Box::new(kept.read().map_err(wrong)?),
+        None => Box::new(File::open(list).and_then(Watched::new).map_err(wrong)?),
+    };
+    let mut lines = Lines::begin(input, list, &mut grammar).map_err(wrong)?;
+    let above = Parser::nfolders_up(&portable(list)).and_then(|n| folder(list).ancestors().nth(n));
+    let base = ways.base.or(above).unwrap_or(folder(list));
+    let (mut root, mut is_manifest) = (None, false);
+    loop {
+        let why = match lines.next(&mut grammar).map_err(wrong)? {
+            None => break,
+            Some((Parsed::Manifest, _)) => {
+                is_manifest = true;
+                break;
+            }
+            Some((Parsed::Entry(entry), _)) => {
+                let base = if entry.place == Place::List { folder(list) } else { base };
+                let here = from_windows(base, &mut root, &entry.name);
+                let mut name = here.unwrap_or_else(|| entry.name.to_vec());
+                if let Place::Set(set) = &entry.place {
+                    let whole = [&set[..], b"/", &name].concat();
+                    name = if base.join(to_path(&whole)).exists() { whole } else { name };
+                }
+                if refused(&name).is_none() {
+                    each(Said::Claim(place(base, &name), &entry.name, Claim::of_entry(&entry)));
+                }
+                continue;
+            }
+            Some((Parsed::Unread(why), _)) => Some(why),
+            Some((Parsed::Bad(_) | Parsed::Blank, _)) => None,
+        };
+        each(Said::Other(lines.number, lines.text(), why));
+    }
+    if is_manifest {
+        let base = ways.base.map_or_else(|| folder_of(list), Path::to_owned);
+        let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", display(list));
+        let mut look = |input| {
+            let mut reader = Reader::new(input).map_err(|error| fault(&error))?;
+            let algorithms = reader.algorithms().to_vec();
+            for entry in reader.by_ref() {
+                let entry = entry.map_err(|error| fault(&error))?;
+                if let Kind::File { nbytes, digests, .. } = entry.kind {
+                    let digests = algorithms.iter().copied().zip(digests).collect();
+                    each(Said::Claim(place(&base, &entry.path), &entry.path, Claim::whole(digests, nbytes)));
+                }
+            }
+            Ok(())
+        };
+        match kept {
+            Some(kept) => look(kept.read().map_err(wrong)?)?,
+            None => Kept::open(list, look).map_err(wrong)?.1?,
+        }
+    }
+    remarks.extend(grammar.parser().into_iter().flat_map(Parser::remarks).map(str::to_owned));
+    Ok(remarks)
+}
+
+/// The signature of a list.
+pub fn signed(list: &Path, key: &PublicKey) -> Result<Trusted, String> {
+    Trusted::open(key.clone(), &with_suffix(list, key.suffix()))
+}
+
+/// Whether the name of a list tells the algorithm of its digests.
+fn names_algorithm(list: &[u8]) -> bool {
+    let mut parser = Parser::new();
+    parser.begin_named(b'\n', list);
+    parser.named().is_some()
+}
+
+/// Whether a file has lines with digests.
+pub fn has_digests(path: &Path) -> bool {
+    let parser = Parser::new();
+    let mut is_list = false;
+    let ways = Ways { parser: &parser, base: None, trusted: None };
+    let read = read(path, ways, |said| is_list |= !matches!(said, Said::Other(_, _, None)));
+    read.is_ok() && is_list
+}
+
+/// Returns the paths below a folder that a list names.
+pub fn below(list: &Path, ways: Ways<'_>, folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    read(list, ways, |said| {
+        if let Said::Claim(path, ..) = said {
+            found.extend(path.canonicalize().ok().or_else(|| lexical(&path)).filter(|path| path.starts_with(folder)));
+        }
+    })?;
+    Ok(found)
+}
+
+/// The path of what may not be there, without `..`.
+pub fn lexical(path: &Path) -> Option<PathBuf> {
+    let there = path.ancestors().skip(1).find_map(|folder| {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        Some((folder.canonicalize().ok()?, folder))
+    });
+    let (mut whole, folder) = there?;
+    for part in path.strip_prefix(folder).unwrap_or(path).components() {
+        match part {
+            std::path::Component::ParentDir => drop(whole.pop()),
+            part => whole.push(part),
+        }
+    }
+    Some(whole)
+}
+
+impl Subjects {
+    pub fn new(files: &[PathBuf]) -> Subjects {
+        let mut subjects = Subjects { files: Vec::new(), by_identity: HashMap::new() };
+        for (index, path) in files.iter().enumerate() {
+            if let Ok(identity) = Identity::at(path, true) {
+                subjects.by_identity.entry(identity).or_default().push(index);
+            }
+            let target = path.canonicalize().ok();
+            let names = [Some(path), target.as_ref()].into_iter().flatten().filter_map(|path| path.file_name());
+            let names = names.map(|name| portable(Path::new(name)).into_owned()).collect();
+            subjects.files.push(Subject { names });
+        }
+        subjects
+    }
+
+    /// Whether a list says something about each of the files.
+    pub fn are_named(&self, list: &Path, ways: Ways<'_>) -> Result<Vec<bool>, String> {
+        let evidence = self.evidence(list, ways)?;
+        let pairs = evidence.claims.iter().zip(&evidence.doubts);
+        Ok(pairs.map(|(claims, doubts)| !claims.is_empty() || !doubts.is_empty()).collect())
+    }
+
+    fn evidence(&self, list: &Path, ways: Ways<'_>) -> Result<Evidence, String> {
+        let nfiles = self.files.len();
+        let (claims, doubts) = (vec![Vec::new(); nfiles], vec![Vec::new(); nfiles]);
+        let mut evidence = Evidence { claims, doubts, remarks: vec![] };
+        // Lines that have the name of a file, but no digest.
+        let mut mentions: Vec<Option<u64>> = vec![None; nfiles];
+        // No list says anything about itself.
+        let own = Identity::at(list, true).ok();
+        let is_own =
+            |index: usize| own.and_then(|own| self.by_identity.get(&own)).is_some_and(|own| own.contains(&index));
+        let is_listed = names::is_list(&portable(Path::new(list.file_name().unwrap_or_default())));
+        evidence.remarks = read(list, ways, |said| match said {
+            Said::Claim(path, name, claim) => match Identity::at(&path, true) {
+                Ok(identity) if Some(identity) == own => {}
+                Ok(identity) => {
+                    let files = self.by_identity.get(&identity).into_iter().flatten();
+                    files.for_each(|&index| evidence.claim(index, list, claim.clone()));
+                }
+                Err(_) => {
+                    for (index, file) in self.files.iter().enumerate() {
+                        let is_stream = name == b"-" && file.is_sidecar(list);
+                        if is_stream || lasts(name).any(|last| file.names.iter().any(|own| own == last)) {
+                            let elsewhere = Some(name.to_vec()).filter(|_| !is_stream);
+                            evidence.claim(index, list, Claim { elsewhere, ..claim.clone() });
+                        }
+                    }
+                }
+            },
+            Said::Other(number, text, why) => {
+                let is_about = |(index, file): &(usize, &Subject)| !is_own(*index) && file.is_in(text);
+                for (index, _) in self.files.iter().enumerate().filter(is_about) {
+                    match &why {
+                        Some(why) => evidence.doubt(index, list, &format!("line {number}: {why}")),
+                        None => mentions[index] = mentions[index].or(Some(number)),
+                    }
+                }
+            }
+        })?;
+        for (index, file) in self.files.iter().enumerate() {
+            let claims = &mut evidence.claims[index];
+            // A path of this list that is there is the file; others with its name are other files.
+            if claims.iter().any(|claim| claim.elsewhere.is_none()) {
+                claims.retain(|claim| claim.elsewhere.is_none());
+            }
+            let is_told = claims.iter().any(Claim::has_checksum) || !evidence.doubts[index].is_empty();
+            let why = match mentions[index] {
+                _ if is_told || is_own(index) => continue,
+                _ if !claims.is_empty() => "it has only a length of this file, which is no checksum".to_owned(),
+                Some(line) if is_listed => format!("line {line} names this file, but has no digest of it that is read"),
+                _ if file.is_sidecar(list) => {
+                    "it is called like a list of this file, but has no digest of it that is read".to_owned()
+                }
+                _ => continue,
+            };
+            evidence.doubt(index, list, &why);
+        }
+        Ok(evidence)
+    }
+}
+
+impl Subject {
+    /// Whether a text has the name of the file as a word.
+    fn is_in(&self, text: &[u8]) -> bool {
+        let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.+~".contains(byte) || *byte >= 0x80;
+        let escaped = self.names.iter().map(|name| escaped(name).into_owned());
+        self.names.iter().cloned().chain(escaped).any(|name| {
+            memchr::memmem::find_iter(text, &name).any(|at| {
+                let (before, after) = (text[..at].last(), &text[at + name.len()..]);
+                // A full stop may end a sentence.
+                let after =
+                    after.strip_prefix(b".").filter(|rest| !rest.first().is_some_and(is_of_name)).unwrap_or(after);
+                !before.is_some_and(is_of_name) && !after.first().is_some_and(is_of_name)
+            })
+        })
+    }
+
+    /// Whether a list is called like the file and a checksum: `film.iso.sha256`, `film.iso_md5.txt`.
+    fn is_sidecar(&self, list: &Path) -> bool {
+        let Some(list) = list.file_name().map(|name| portable(Path::new(name)).into_owned()) else { return false };
+        let rest = |name: &Vec<u8>| {
+            list.strip_prefix(&name[..])
+                .filter(|rest| rest.starts_with(b".") || rest.starts_with(b"-") || rest.starts_with(b"_"))
+                .map(<[u8]>::to_vec)
+        };
+        self.names.iter().filter_map(rest).any(|rest| names::is_list(&rest))
+    }
+}
+
+/// The last part of a name, as this system reads it, and as Windows does.
+fn lasts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let last = name.rsplit(|byte| *byte == b'/').next();
+    last.into_iter().chain(name.rsplit(|byte| matches!(byte, b'/' | b'\\')).next())
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    #[serde(flatten)]
+    path: Named<'a>,
+    #[serde(flatten)]
+    list: Named<'a>,
+    algorithm: String,
+    state: &'static str,
+}
+
+/// A file, and the claims about it, each with the number of its list.
+struct Case {
+    file: usize,
+    wanted: Vec<Algorithm>,
+    crcs: Option<Crcs>,
+    claims: Vec<(usize, Claim)>,
+}
+
+/// Checks the files against all lists.
+pub struct Only<'a> {
+    pub files: &'a [PathBuf],
+    pub lists: &'a [PathBuf],
+    pub ways: Ways<'a>,
+    pub rules: Rules,
+    pub options: &'a hashloom_files::run::Options,
+    pub console: &'a Console<'a>,
+}
+
+impl Only<'_> {
+    pub fn check(&self) -> End {
+        let Only { files, lists, ways, rules, options, console } = *self;
+        let subjects = Subjects::new(files);
+        let (mut end, mut cases, mut is_doubted) = (End::Right, Vec::new(), vec![false; files.len()]);
+        let mut wrong = |message: &[u8]| {
+            end = End::Wrong;
+            if !rules.status {
+                console.message(message);
+            }
+        };
+        cases.extend((0..files.len()).map(|file| Case { file, wanted: vec![], crcs: None, claims: vec![] }));
+        // A file that is signed itself needs no signed list.
+        let is_signed: Vec<bool> = match ways.trusted {
+            Some(key) => files.iter().map(|file| with_suffix(file, key.suffix()).exists()).collect(),
+            None => vec![false; files.len()],
+        };
+        let without = Ways { trusted: None, ..ways };
+        let ways = if is_signed.iter().all(|is_signed| *is_signed) { without } else { ways };
+        let mut remarks = Vec::new();
+        for (number, list) in lists.iter().enumerate() {
+            let evidence = match subjects.evidence(list, ways) {
+                Ok(evidence) => evidence,
+                Err(message) => {
+                    wrong(message.as_bytes());
+                    continue;
+                }
+            };
+            if evidence.claims.iter().all(Vec::is_empty) && evidence.doubts.iter().all(Vec::is_empty) {
+                let name = files.first().map_or(String::new(), |file| display(file).to_string());
+                let what = if files.len() == 1 { &name[..] } else { "any of these files" };
+                wrong(format!("{}: it does not name {what}", display(list)).as_bytes());
+            }
+            remarks.extend(evidence.remarks.into_iter().map(|remark| (list, remark)));
+            for (file, (claims, doubts)) in evidence.claims.into_iter().zip(evidence.doubts).enumerate() {
+                cases[file].claims.extend(claims.into_iter().map(|claim| (number, claim)));
+                is_doubted[file] |= !doubts.is_empty();
+                doubts.iter().for_each(|doubt| wrong(doubt.as_bytes()));
+            }
+        }
+        for case in &mut cases {
+            let claims = &case.claims;
+            let digests = claims.iter().flat_map(|(_, claim)| claim.digests.iter().map(|(algorithm, _)| *algorithm));
+            case.wanted = digests.collect();
+            case.wanted.sort_by_key(|algorithm| algorithm.name());
+            case.wanted.dedup();
+            let crcs: Vec<_> = claims.iter().flat_map(|(_, claim)| claim.crcs.iter().copied()).collect();
+            case.crcs = (!crcs.is_empty() || case.wanted.is_empty()).then(|| Crcs::new(crcs, None));
+            if claims.is_empty() && !is_doubted[case.file] {
+                wrong(&[&quoted(&portable(&files[case.file]))[..], b": no list names it"].concat());
+            }
+        }
+        if let Some(key) = ways.trusted.or(self.ways.trusted) {
+            for file in files.iter().zip(&is_signed).filter(|(_, is_signed)| **is_signed).map(|(file, _)| file) {
+                match signed(file, key).and_then(|trusted| trusted.verify_in_place(file)) {
+                    Ok(line) if !rules.quiet && !rules.status => console.message(line.as_bytes()),
+                    Ok(_) => {}
+                    Err(message) => wrong(message.as_bytes()),
+                }
+            }
+        }
+        let steps = cases.into_iter().filter(|case| !case.claims.is_empty()).map(|case| {
+            let path = files[case.file].clone();
+            let source = match &case.crcs {
+                Some(crcs) => Source::reader(crcs.reader(path)),
+                None => Source::Path(path),
+            };
+            let methods: Arc<[Method]> = case.wanted.iter().map(|&algorithm| algorithm.into()).collect();
+            Step::<Case, ()>::Hash(Request { source, methods, tag: case })
+        });
+        let is_done = hash_steps(steps, options, |event| match event {
+            Event::Hashed(Request { tag: case, .. }, Ok(hashed)) => end = end.and(self.judge(&case, &hashed)),
+            Event::Hashed(Request { tag: case, .. }, Err(error)) => {
+                let has_changed = matches!(error, FileError::Unstable(_)) || Watched::has_changed(error.io());
+                let verdict = if has_changed { Verdict::Unstable } else { Verdict::Unread };
+                end = end.and(if has_changed { End::Unstable } else { End::Wrong });
+                console.message(&trouble(&portable(&files[case.file]), error.io()));
+                let of = Vec::from_iter(case.claims.iter().map(|(list, claim)| (*list, claim.algorithms(), None)));
+                self.tell(case.file, verdict, &of[..1]);
+            }
+            Event::Note(()) => {}
+        });
+        for (list, remark) in remarks.into_iter().filter(|_| !rules.status && !rules.json) {
+            console.message(&[&quoted(&portable(list))[..], b": ", remark.as_bytes()].concat());
+        }
+        if is_done { end } else { End::Cancelled }
+    }
+
+    /// Compares a file with all claims, and tells.
+    fn judge(&self, case: &Case, hashed: &Hashed) -> End {
+        let Only { files, lists, rules, console, .. } = *self;
+        let file = case.file;
+        let is_match = |claim: &Claim| claim.is_match(hashed, &case.wanted, case.crcs.as_ref());
+        let (mut end, mut is_strong, mut noks) = (End::Right, false, 0);
+        for (number, list) in lists.iter().enumerate() {
+            let claims: Vec<&Claim> =
+                case.claims.iter().filter(|(of, _)| *of == number).map(|(_, claim)| claim).collect();
+            // It may be another file of this name, and nobody can tell.
+            let elsewhere = claims.iter().filter(|claim| !is_match(claim)).find_map(|claim| claim.elsewhere.as_deref());
+            if let Some(name) = elsewhere {
+                let why = b", which is not here, with another digest; `hashloom FILE DIGEST` compares them anyway";
+                let message = [&quoted(&portable(list))[..], b": not compared: it names ", &quoted(name), why].concat();
+                if !rules.status {
+                    console.message(&message);
+                }
+                end = End::Wrong;
+            }
+            for claim in claims {
+                let is_right = is_match(claim);
+                if !is_right && claim.elsewhere.is_some() || is_right && !claim.has_checksum() {
+                    continue;
+                }
+                if is_right {
+                    is_strong |= !claim.is_weak();
+                    noks += 1;
+                } else {
+                    end = End::Wrong;
+                }
+                let verdict = if is_right { Verdict::Ok } else { Verdict::Failed };
+                self.tell(file, verdict, &[(number, claim.algorithms(), claim.elsewhere.as_deref())]);
+                let may_be_another = !is_right && !claim.is_tagged && !rules.status && !rules.json;
+                let algorithm = claim.digests.first().map(|(algorithm, _)| *algorithm).filter(|_| may_be_another);
+                let list = portable(list);
+                if let Some(hint) =
+                    algorithm.filter(|_| !names_algorithm(&list)).and_then(|algorithm| hint(algorithm, Some(&list)))
+                {
+                    console.message(&hint);
+                }
+            }
+        }
+        if noks > 0 && !is_strong && !rules.quiet && !rules.status && !rules.json {
+            let weak = "MD5 and CRCs alone find accidents, but no change that an attacker made";
+            console.message(&[&quoted(&portable(&files[file]))[..], b": ", weak.as_bytes()].concat());
+        }
+        if noks == 0 { End::Wrong } else { end }
+    }
+
+    /// Prints a line for each list.
+    fn tell(&self, file: usize, verdict: Verdict, of: &[(usize, String, Option<&[u8]>)]) {
+        let rules = self.rules;
+        if rules.status || rules.quiet && verdict == Verdict::Ok {
+            return;
+        }
+        let path = portable(&self.files[file]);
+        for (list, algorithm, elsewhere) in of {
+            let list = portable(&self.lists[*list]);
+            self.console.print(|lines| {
+                if rules.json {
+                    let (path, list) = (Named::new("path", &path), Named::new("list", &list));
+                    let object = Object { path, list, algorithm: algorithm.replace(", ", ","), state: verdict.state() };
+                    return json_line(lines, &object);
+                }
+                verdict.write_named(lines, &path, String::new(), false, true);
+                lines.pop();
+                let name = elsewhere.map_or(Vec::new(), |name| [b", as ", &for_terminal(name, false)[..]].concat());
+                let list = for_terminal(&list, false);
+                lines.extend_from_slice(&[b" (", algorithm.as_bytes(), b" of ", &list[..], &name, b")\n"].concat());
+            });
+        }
+    }
+}
