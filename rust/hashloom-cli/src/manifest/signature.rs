@@ -222,6 +222,15 @@ impl Trusted {
         Trusted::new(key.clone(), &place(old, key)?, cure, cure)
     }
 
+    /// The signature beside a manifest, if one lies there, which must be by the key of `signer`.
+    pub fn if_beside(manifest: &Path, signer: &Signer) -> Result<Option<Trusted>, String> {
+        let cure = ": check the manifest and sign it by this key, or remove the signature";
+        match place(manifest, signer.public_key()).ok().filter(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => Trusted::new(signer.public_key().clone(), &path, cure, cure).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// `missing` and `wrong`: what to do, as the end of a message.
     fn new(key: PublicKey, signature: &Path, missing: &str, wrong: &'static str) -> Result<Trusted, String> {
         let name = display(signature);
