@@ -163,8 +163,9 @@ def make_inputs(root):
     healthy(root, "manifest", "write", "c", "-o", "in/manifest")
     for name in ("minisign.key", "minisign.pub"):
         shutil.copy(HERE.parent / "vectors/minisign" / name, root / "in")
+    (root / "in/minisign.key").chmod(0o600)
     healthy(root, "manifest", "write", "c", "-o", "in/signed", *SIGN)
-    healthy(root, "manifest", "log", "add", "in/log", "in/manifest", *SIGN)
+    healthy(root, "manifest", "log", "add", "--new", "in/log", "in/manifest", *SIGN)
     salt = ("--salt", "00ff", "--uuid", "00000000-0000-0000-0000-000000000001")
     line = healthy(root, "tree", "dmverity", "format", "--json", *salt, "c/big", "in/hashes")
     ROOT_HASH = json.loads(line)["root"]
@@ -183,7 +184,7 @@ def make_inputs(root):
         healthy(root, "torrent", "verify", "-q", "in/v1.torrent", ".", f"--{kind}", f"out/{name}")
     healthy(root, "manifest", "write", "c", "-o", "out/manifest")
     healthy(root, "manifest", "write", "c", "-o", "out/signed", *SIGN)
-    healthy(root, "manifest", "log", "add", "out/log", "out/manifest", *SIGN)
+    healthy(root, "manifest", "log", "add", "--new", "out/log", "out/manifest", *SIGN)
     healthy(root, "tree", "dmverity", "format", *salt, "c/big", "out/hashes")
     healthy(root, "tree", "fsverity", "c/big", "--out-merkle-tree", "out/tree", "--out-descriptor", "out/descriptor")
     for output in ("out/torrent", "out/torrent.torrent"):

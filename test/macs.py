@@ -35,6 +35,8 @@ program, checks.is_required = arguments.hashloom.resolve(), arguments.require
 # A shell starts background programs with these signals ignored, and programs started here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+# A key that others can read is refused.
+os.umask(0o077)
 
 SIZES = [0, 1, 55, 56, 63, 64, 65, 111, 112, 119, 120, 127, 128, 129, 1000, 4095, 65535, 65537, (1 << 20) + 3]
 
@@ -281,6 +283,37 @@ def memory():
         equal("after that", process.stdout.read(), f"{prf('sha256', key, bytes(1 << 20))}\n".encode())
 
 
+def key_files():
+    """While a command reads what is to be signed, no part of the text of its key is in memory. A key that signs later is
+    there, but not as text."""
+    if os.geteuid() != 0:
+        return checks.skip("the text of keys in memory: needs root, as hashloom makes its memory unreadable for others")
+    run("slh", "keygen", "pem", "-a", "SLH-DSA-SHA2-128f")
+    pathlib.Path("raw").write_bytes(random.Random(7).randbytes(96).hex().encode())
+    vectors = pathlib.Path(__file__).resolve().parent.parent / "vectors/minisign"
+    pathlib.Path("minisign").write_bytes((vectors / "minisign.key").read_bytes())
+    for key, *words in (
+        ("raw", "mac", "-a", "sha256_hmac", "-k"),
+        ("pem", "slh", "sign", "-", "-o", "signature", "-k"),
+        ("pem", "manifest", "log", "add", "log", "-", "--new", "--sign"),
+        ("minisign", "manifest", "log", "add", "log", "-", "--new", "--sign"),
+    ):
+        # The line with the secret, in pieces that no other text has.
+        line = max(pathlib.Path(key).read_bytes().split(b"\n"), key=len)
+        pieces = {line[at : at + 16] for at in range(0, len(line) - 15, 16)}
+        public = (vectors / "minisign.pub").read_bytes()
+        pieces = [piece for piece in pieces if len(set(piece)) > 4 and piece not in public]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen([program, *words, key], **pipes) as process:
+            # More than a pipe holds: when the write returns, the key has been read.
+            process.stdin.write(bytes(1 << 20))
+            process.stdin.flush()
+            found = b"\0".join(content for _, content in checks.memory(process.pid))
+            equal(f"{words[:3]}: arguments in memory", words[-1].encode() in found, True)
+            equal(f"{words[:3]}: pieces of {key} in memory", [piece for piece in pieces if piece in found], [])
+            process.kill()
+
+
 def dumps():
     """A process that has a key dumps no core, whatever its limit, and its user cannot read its memory."""
     pathlib.Path("key").write_bytes(b"Jefe")
@@ -333,7 +366,7 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     parts = [every_length, fifo, passphrase, signals]
     if sys.platform == "linux":
-        parts += [memory, dumps]
+        parts += [memory, key_files, dumps]
     else:
         checks.skip("only on Linux can the memory of another process be read")
     if arguments.huge:

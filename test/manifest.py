@@ -272,6 +272,7 @@ def signed_and_ended(hashloom):
         place = pathlib.Path(work)
         for name in ("minisign.key", "minisign.pub"):
             shutil.copy(vectors / name, work)
+        (place / "minisign.key").chmod(0o600)
         (place / "d").mkdir()
         (place / "d/a").write_text("a")
         sign, trust = ["--sign", "minisign.key"], ["--trusted-key", "minisign.pub"]
@@ -314,7 +315,7 @@ def signed_and_ended(hashloom):
         nruns += ended_at_each_call(hashloom, work, write, lambda: restored({}), is_new)
 
         restored(old)
-        run(hashloom, work, "log", "add", "log", "m", *sign)
+        run(hashloom, work, "log", "add", "log", "m", "--new", *sign)
         logged = old | {"log": (place / "log").read_bytes()}
         run(hashloom, work, *write[:3], "n", *write[4:], "--force")
 

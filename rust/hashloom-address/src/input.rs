@@ -24,8 +24,35 @@ pub const LINE_MAX_NBYTES: usize = 1024;
 pub enum Items {
     /// Lines, which end in a line feed.
     Lines,
+    /// Lines with secrets.
+    Secrets,
     /// Each has this number of bytes.
     Rows(usize),
+}
+
+/// Line feeds. memchr reads vectors, which stay on the stack in builds without optimisation: lines with secrets are read
+/// byte by byte.
+impl Items {
+    fn first_end(self, text: &[u8]) -> Option<usize> {
+        match self {
+            Items::Secrets => text.iter().position(|&byte| byte == b'\n'),
+            _ => memchr::memchr(b'\n', text),
+        }
+    }
+
+    fn last_end(self, text: &[u8]) -> Option<usize> {
+        match self {
+            Items::Secrets => text.iter().rposition(|&byte| byte == b'\n'),
+            _ => memchr::memrchr(b'\n', text),
+        }
+    }
+
+    fn nends(self, text: &[u8]) -> usize {
+        match self {
+            Items::Secrets => text.iter().filter(|&&byte| byte == b'\n').count(),
+            _ => memchr::memchr_iter(b'\n', text).count(),
+        }
+    }
 }
 
 /// Some lines or rows of one file. The memory does not grow, as growing leaves copies behind, and is overwritten when
@@ -33,6 +60,7 @@ pub enum Items {
 pub struct Block {
     memory: Zeroizing<Vec<u8>>,
     nbytes: usize,
+    items: Items,
     /// Number of the first line or row, from 1.
     pub first: u64,
     /// The name of the file, for messages.
@@ -43,7 +71,7 @@ impl Block {
     /// A block of this many bytes at most.
     pub fn new(nbytes: usize) -> Block {
         assert!(nbytes > 2 * LINE_MAX_NBYTES);
-        Block { memory: Zeroizing::new(vec![0; nbytes]), nbytes: 0, first: 0, name: "".into() }
+        Block { memory: Zeroizing::new(vec![0; nbytes]), nbytes: 0, items: Items::Lines, first: 0, name: "".into() }
     }
 
     /// The bytes that were read, and wait to be taken.
@@ -58,7 +86,7 @@ impl Block {
         // slice::split looks at each byte alone.
         std::iter::from_fn(move || {
             let text = rest.take()?;
-            let line = match memchr::memchr(b'\n', text) {
+            let line = match self.items.first_end(text) {
                 Some(end) => {
                     rest = Some(&text[end + 1..]);
                     &text[..end]
@@ -190,20 +218,21 @@ impl Reader {
                     return Next::Trouble(format!("{name}: row {row}: expected {nbytes} bytes, found {kept}"));
                 }
                 (Items::Rows(nbytes), _) => block.nbytes / nbytes * nbytes,
-                (Items::Lines, 0) => kept,
-                (Items::Lines, _) => {
+                (Items::Lines | Items::Secrets, 0) => kept,
+                (Items::Lines | Items::Secrets, _) => {
                     self.skip(block, kept);
-                    memchr::memrchr(b'\n', block.bytes()).map_or(0, |last| last + 1)
+                    self.items.last_end(block.bytes()).map_or(0, |last| last + 1)
                 }
             };
             self.keep(&block.memory[end..block.nbytes]);
             block.memory[end..block.nbytes].zeroize();
             block.nbytes = end;
             block.first = self.next;
+            block.items = self.items;
             block.name = name;
             self.next += match self.items {
                 Items::Rows(nbytes) => end / nbytes,
-                Items::Lines => memchr::memchr_iter(b'\n', block.bytes()).count(),
+                items => items.nends(block.bytes()),
             } as u64;
             if nread == 0 {
                 self.close();
@@ -217,7 +246,7 @@ impl Reader {
     /// Removes from the bytes behind the first `kept` those that belong to a line which is too long already.
     fn skip(&mut self, block: &mut Block, kept: usize) {
         if self.is_skipping {
-            let end = memchr::memchr(b'\n', &block.bytes()[kept..]).map_or(block.nbytes, |end| kept + end);
+            let end = self.items.first_end(&block.bytes()[kept..]).map_or(block.nbytes, |end| kept + end);
             block.memory.copy_within(end..block.nbytes, kept);
             let nbytes = block.nbytes - (end - kept);
             block.memory[nbytes..block.nbytes].zeroize();
@@ -229,7 +258,7 @@ impl Reader {
     /// Keeps the beginning of a line or row for the next block, but no more of a line than makes it too long.
     fn keep(&mut self, begun: &[u8]) {
         let nbytes = begun.len().min(LINE_MAX_NBYTES + 1);
-        self.is_skipping |= self.items == Items::Lines && nbytes > LINE_MAX_NBYTES;
+        self.is_skipping |= !matches!(self.items, Items::Rows(_)) && nbytes > LINE_MAX_NBYTES;
         self.begun.zeroize();
         self.begun.extend_from_slice(&begun[..nbytes]);
     }
@@ -292,8 +321,8 @@ mod tests {
     }
 
     /// Returns all lines with their numbers, cut to one byte more than the limit.
-    fn lines(bytes: &[u8], sip: usize) -> Vec<(u64, Vec<u8>)> {
-        let (mut reader, mut block, mut lines) = (reader(Items::Lines, bytes, sip), Block::new(3000), vec![]);
+    fn lines(items: Items, bytes: &[u8], sip: usize) -> Vec<(u64, Vec<u8>)> {
+        let (mut reader, mut block, mut lines) = (reader(items, bytes, sip), Block::new(3000), vec![]);
         while let Next::Block = reader.next(&mut block) {
             assert!(reader.begun.capacity() <= LINE_MAX_NBYTES + 1);
             let cut = |line: &[u8]| line[..line.len().min(LINE_MAX_NBYTES + 1)].to_vec();
@@ -330,7 +359,9 @@ mod tests {
             // Many small reads of much text take long, and find nothing more.
             let least = if text.len() < 2500 { 1 } else { 500 };
             for sip in [1, 2, 7, 500, 1024, 1025, 1026, 2000, 100_000].into_iter().filter(|&sip| sip >= least) {
-                assert!(lines(&text, sip) == expected(&text), "{} bytes, {sip} a read", text.len());
+                for items in [Items::Lines, Items::Secrets] {
+                    assert!(lines(items, &text, sip) == expected(&text), "{} bytes, {sip} a read", text.len());
+                }
             }
         }
     }
@@ -360,7 +391,7 @@ mod tests {
 
     #[test]
     fn what_was_read_is_overwritten() {
-        let mut reader = reader(Items::Lines, b"a secret\nanother secret", 1000);
+        let mut reader = reader(Items::Secrets, b"a secret\nanother secret", 1000);
         let mut block = Block::new(3000);
         assert!(matches!(reader.next(&mut block), Next::Block));
         block.wipe();

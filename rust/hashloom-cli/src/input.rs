@@ -386,7 +386,12 @@ impl Kept {
 
     /// Returns the bytes, decompressed, from the first one on.
     pub fn read(&self) -> io::Result<Input> {
-        decompressed(At { file: Arc::clone(&self.file), offset: 0 })
+        decompressed(self.bytes())
+    }
+
+    /// Returns the bytes as they are, from the first one on.
+    pub fn bytes(&self) -> impl Read + Send + use<> {
+        At { file: Arc::clone(&self.file), offset: 0 }
     }
 }
 

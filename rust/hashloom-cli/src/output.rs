@@ -190,6 +190,8 @@ impl Pending {
         };
         if replace {
             if let Ok(old) = path.symlink_metadata() {
+                // It may have been put there during hours of work.
+                place::refuse_key(&path)?;
                 keep_owner(temporary.file(), &old)?;
             }
         }

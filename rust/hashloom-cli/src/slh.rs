@@ -10,10 +10,9 @@ use clap::{Args, Subcommand};
 use hashloom::slh_dsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
 use hashloom::slh_dsa::{Error, Message, ParameterSet, Randomness, SigningKey, VerifyingKey, Work};
 use hashloom_list::manifest::signature::why_no_key;
-use zeroize::Zeroizing;
 
 use crate::exit::{EXIT_INCOMPLETE, EXIT_INTERRUPTED};
-use crate::manifest::signature::read;
+use crate::manifest::signature::{read, read_secret};
 use crate::manifest::with_suffix;
 use crate::text::{display, failed, reason};
 use crate::work::Threads;
@@ -54,7 +53,7 @@ Parameter sets:
 
 The files:
   PKCS#8 and SubjectPublicKeyInfo (RFC 9909), as OpenSSL 3.5 has them. The
-  secret key has no password: keep it where nobody else can read it.
+  secret key has no password: a KEY that other users can read is refused.
 
 Exit status:
   0    written
@@ -199,10 +198,11 @@ fn keygen(options: &Keygen) -> Result<u8, String> {
 }
 
 fn sign(options: &Sign) -> Result<u8, String> {
-    secrets::refuse_dumps();
-    let text = Zeroizing::new(read(&options.key).map_err(|message| format!("--key: {message}"))?);
+    let text = read_secret(&options.key).map_err(|message| format!("--key: {message}"))?;
     let key = SigningKey::from_pkcs8_pem(&text);
     let key = key.map_err(|error| not_a_key(&options.key, "secret", &why_no_key(&text, "PRIVATE KEY", &error)))?;
+    // Overwritten now: a file may be a pipe.
+    drop(text);
     check_context(&options.context)?;
     let places = places(&options.files, options.output.as_deref(), "--output")?;
     // All places are looked at before the first signature is made.
@@ -210,6 +210,13 @@ fn sign(options: &Sign) -> Result<u8, String> {
         if output::exists(path) && !options.force {
             let why = "it exists. Give --force to replace it, or another SIG with --output";
             return Err(format!("{}: the signature is not written there: {why}", display(path)));
+        }
+        let same = output::Same::new(path);
+        if options.files.iter().any(|file| same.is(file)) {
+            return Err(format!(
+                "{}: it is a FILE to sign, and no signature replaces it: name another SIG",
+                display(path)
+            ));
         }
         output::probe(path).map_err(|error| not_written(path, "signature", &error))?;
     }
@@ -232,7 +239,7 @@ fn sign(options: &Sign) -> Result<u8, String> {
 }
 
 fn verify(options: &Verify) -> Result<u8, String> {
-    let text = Zeroizing::new(read(&options.key).map_err(|message| format!("--key: {message}"))?);
+    let text = read(&options.key).map_err(|message| format!("--key: {message}"))?;
     let key = VerifyingKey::from_public_key_pem(&text);
     let key = key.map_err(|error| not_a_key(&options.key, "public", &why_no_key(&text, "PUBLIC KEY", &error)))?;
     check_context(&options.context)?;

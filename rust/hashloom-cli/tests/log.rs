@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use common::{Ran, hashloom, status, stdout};
+use common::{Ran, hashloom, mode, status, stdout};
 
 fn manifest(folder: &Path, arguments: &[&str]) -> Output {
     hashloom().current_dir(folder).arg("manifest").args(arguments).output().unwrap()
@@ -26,6 +26,7 @@ fn folder() -> tempfile::TempDir {
     for name in ["minisign.key", "minisign.pub", "password.pub"] {
         let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign");
         fs::copy(vectors.join(name), path.join(name)).unwrap();
+        mode(&path.join(name), 0o600);
     }
     fs::create_dir(path.join("tree")).unwrap();
     for number in 1..=9 {
@@ -36,7 +37,8 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn add(folder: &Path, number: usize) -> Output {
-    log(folder, &["add", "log", &format!("m{number}"), "--sign", "minisign.key"])
+    let new: &[&str] = if folder.join("log").exists() { &[] } else { &["--new"] };
+    log(folder, &[&["add", "log", &format!("m{number}"), "--sign", "minisign.key"], new].concat())
 }
 
 fn check(folder: &Path, manifest: &str) -> Output {
@@ -169,7 +171,48 @@ fn what_is_wrong_is_an_error() {
     refused(add_as("log", ""), "log: line 1: this is not a manifest");
     refused(log(folder, &["add", "tree", "m3", "--sign", "minisign.key"]), "tree: ");
     assert_eq!(read(folder, "log"), right);
-    refused(log(folder, &["add", "no/log", "m3", "--sign", "minisign.key"]), "no/log: ");
+    refused(log(folder, &["add", "no/log", "m3", "--sign", "minisign.key", "--new"]), "no/log: ");
+    // A log that was put away, or has another name, is not begun again without a word.
+    let new = |log_name: &str, more: &[&str]| {
+        log(folder, &[&["add", log_name, "m3", "--sign", "minisign.key"], more].concat())
+    };
+    refused(new("lgo", &[]), "lgo: there is no log: give its right name, or begin it with --new");
+    refused(new("log", &["--new"]), "log: it exists: leave out --new to add to it");
+    assert!(!folder.join("lgo").exists() && read(folder, "log") == right);
+}
+
+/// A signature that lies beside a manifest is checked: what has changed since does not get into the log.
+#[test]
+fn a_wrong_signature_is_not_logged() {
+    let folder = folder();
+    let folder = folder.path();
+    assert_eq!(status(&manifest(folder, &["write", "tree", "-o", "m", "--sign", "minisign.key", "-q"])), 0);
+    let add = |more: &[&str]| log(folder, &[&["add", "log", "m", "--sign", "minisign.key"], more].concat());
+    let signature = read(folder, "m.minisig");
+    let other =
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign/manifest.minisig")).unwrap();
+    for wrong in [&other[..], b"", b"x"] {
+        fs::write(folder.join("m.minisig"), wrong).unwrap();
+        add(&["--new"]).refused("m.minisig: ");
+    }
+    fs::remove_file(folder.join("m.minisig")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.join("m.minisig")).unwrap();
+    add(&["--new"]).refused("m.minisig: No such file");
+    assert!(!folder.join("log").exists());
+    fs::remove_file(folder.join("m.minisig")).unwrap();
+    fs::write(folder.join("m.minisig"), &signature).unwrap();
+    add(&["--new"]).done().begins("signed by C0371020E1BC610F: ").has("\nm: entry 1 of log\n");
+    // Another manifest that is right in itself.
+    fs::copy(folder.join("m3"), folder.join("m")).unwrap();
+    add(&[])
+        .refused("m.minisig: the signature is wrong: it is not one of this content, or its comment was changed: check");
+    check(folder, "m").ends(1).begins("not in the log: m");
+    let key = read(folder, "minisign.key");
+    let place = key.find('\n').unwrap() + 1 + 72;
+    fs::write(folder.join("other.key"), [&key[..place], "AAAA", &key[place + 4..]].concat()).unwrap();
+    mode(&folder.join("other.key"), 0o600);
+    let by_other = log(folder, &["add", "log2", "m", "--new", "--sign", "other.key"]);
+    by_other.refused("m.minisig: the signature is wrong: it is not one by the key");
 }
 
 /// Several runs at once: each entry is there.
@@ -179,8 +222,9 @@ fn no_entry_is_lost() {
     let folder = folder.path();
     for _ in 0..3 {
         let _ = fs::remove_file(folder.join("log"));
+        add(folder, 1).done();
         std::thread::scope(|scope| {
-            for number in 1..=9 {
+            for number in 2..=9 {
                 scope.spawn(move || {
                     add(folder, number).done();
                 });

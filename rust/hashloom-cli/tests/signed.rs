@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::{Ran, hashloom, sha256, status, stderr, stdout};
+use common::{Ran, hashloom, mode, sha256, status, stderr, stdout};
 use hashloom_files::run::Options;
 use hashloom_files::state::State;
 use hashloom_list::manifest::Scan;
@@ -25,6 +25,7 @@ fn folder() -> tempfile::TempDir {
     for entry in fs::read_dir(vectors()).unwrap() {
         let entry = entry.unwrap();
         fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+        mode(&folder.path().join(entry.file_name()), 0o600);
     }
     fs::create_dir(folder.path().join("tree")).unwrap();
     fs::write(folder.path().join("tree/a"), "abc").unwrap();
@@ -146,6 +147,7 @@ fn what_is_signed_here() {
     let place = key.find('\n').unwrap() + 120;
     let other = if &key[place..=place] == "A" { "B" } else { "A" };
     fs::write(folder.join("damaged.key"), [&key[..place], other, &key[place + 1..]].concat()).unwrap();
+    mode(&folder.join("damaged.key"), 0o600);
     for (arguments, why) in [
         (&["write", "tree", "--sign", "minisign.key"][..], "--output"),
         (&["write", "tree", "-o", "/dev/null", "--sign", "minisign.key"], "expected a file, beside which"),
@@ -257,6 +259,7 @@ fn other_key(folder: &Path) {
     let key = fs::read_to_string(folder.join("minisign.key")).unwrap();
     let place = key.find('\n').unwrap() + 1 + 72;
     fs::write(folder.join("other.key"), [&key[..place], "AAAA", &key[place + 4..]].concat()).unwrap();
+    mode(&folder.join("other.key"), 0o600);
 }
 
 fn read(folder: &Path, name: &str) -> String {
@@ -512,6 +515,7 @@ fn a_signature_covers_what_was_read_or_signed_before() {
         for name in ["minisign.pub"].iter().chain(&names) {
             if let Ok(bytes) = fs::read(source.join(name)) {
                 write(folder, name, bytes);
+                mode(&folder.join(name), 0o600);
                 let time = fs::metadata(source.join(name)).unwrap().modified().unwrap();
                 fs::File::options().write(true).open(folder.join(name)).unwrap().set_modified(time).unwrap();
             }
@@ -609,6 +613,7 @@ fn progress_is_signed_only_if_this_key_wrote_it() {
     let key = read(folder, "minisign.key");
     let place = key.find('\n').unwrap() + 1 + 100;
     write(folder, "other.key", [&key[..place], "AAAA", &key[place + 4..]].concat());
+    mode(&folder.join("other.key"), 0o600);
     let (own, other) = (state_key(folder, "minisign.key"), state_key(folder, "other.key"));
     assert_ne!(own, other);
     let scan = Scan::new(&folder.join("tree")).state(state(folder, "plain", None));

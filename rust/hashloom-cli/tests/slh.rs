@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Output;
 
-use common::{Ran, hashloom, run, run_with, status, stderr, stdout, unprivileged};
+use common::{Ran, hashloom, mode, names, run, run_with, status, stderr, stdout, unprivileged};
 
 fn slh(folder: &Path, arguments: &[&str]) -> Output {
     hashloom().current_dir(folder).arg("slh").args(arguments).output().unwrap()
@@ -109,6 +109,87 @@ fn signatures() {
     slh(folder, &["verify", "--key", "a.pub", "empty", "file"]).ends(1).prints("empty: OK\nfile: FAILED\n");
 }
 
+/// No output takes the place of a key, by whichever name, nor of a file that is signed.
+#[test]
+fn outputs_that_are_keys() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::create_dir(folder.join("tree")).unwrap();
+    fs::write(folder.join("tree/file"), [7; 5000]).unwrap();
+    for name in ["minisign.key", "minisign.pub", "password.key"] {
+        let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign");
+        fs::copy(vectors.join(name), folder.join(name)).unwrap();
+        mode(&folder.join(name), 0o600);
+    }
+    fs::hard_link(folder.join("a"), folder.join("hard")).unwrap();
+    symlink("a", folder.join("link")).unwrap();
+    fs::copy(folder.join("a.pub"), folder.join("public.half")).unwrap();
+    fs::copy(folder.join("a"), folder.join("new.minisig")).unwrap();
+    fs::copy(folder.join("a"), folder.join("new.slhsig")).unwrap();
+    // A text before the PEM, which the reader of keys skips.
+    fs::write(folder.join("titled"), format!("A key\n{}", fs::read_to_string(folder.join("a")).unwrap())).unwrap();
+    let keys =
+        ["a", "./tree/../a", "hard", "link", "a.pub", "public.half", "titled", "b", "minisign.key", "minisign.pub"];
+    let files =
+        || names(folder).into_iter().filter(|name| name != "tree").map(|name| fs::read(folder.join(name)).unwrap());
+    let before: Vec<_> = files().collect();
+    for key in keys.into_iter().chain(["password.key"]) {
+        for output in [
+            &["slh", "sign", "-k", "a", "file", "-o", key, "--force"][..],
+            &["manifest", "write", "tree", "-o", key, "--sign", "a", "--force"],
+            &["manifest", "write", "tree", "-o", key, "--sign", "minisign.key", "--force"],
+            &["torrent", "create", "tree", "-o", key, "--force"],
+            &["tree", "fsverity", "tree/file", "--out-descriptor", key],
+        ] {
+            run(folder, output).ends(2).says("it is a key, and a key is never replaced");
+        }
+        run(folder, &["manifest", "log", "add", key, "m", "--sign", "a"]).ends(2);
+        run(folder, &["manifest", "write", "tree", "-o", "new", "--sign", "a", "--force"]).ends(2).says("new.slhsig: ");
+        run(folder, &["manifest", "write", "tree", "-o", "new", "--sign", "minisign.key", "--force"]).ends(2);
+    }
+    for (files, output) in [(&["file"][..], "file"), (&["file"], "./file"), (&["-", "file"], "file")] {
+        let output = run(folder, &[&["slh", "sign", "-k", "a", "-o", output, "--force"], files].concat());
+        assert_eq!(status(&output), 2);
+    }
+    assert!(files().eq(before), "nothing was written");
+    fs::write(folder.join("file.sig"), "file").unwrap();
+    run(folder, &["slh", "sign", "-k", "a", "file", "file.sig", "--force"]).refused("file.sig: it is a FILE to sign");
+}
+
+/// A key that other users can read is refused, as ssh does.
+#[test]
+fn keys_that_others_can_read() {
+    let folder = folder();
+    let folder = folder.path();
+    fs::create_dir(folder.join("tree")).unwrap();
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign");
+    fs::copy(vectors.join("minisign.key"), folder.join("minisign.key")).unwrap();
+    for (bits, is_right) in
+        [(0o644, false), (0o640, false), (0o602, false), (0o601, false), (0o600, true), (0o400, true)]
+    {
+        ["a", "minisign.key"].iter().for_each(|name| mode(&folder.join(name), bits));
+        for (number, command) in [
+            &["slh", "sign", "-k", "a", "file", "-o", "sig", "--force"][..],
+            &["manifest", "write", "tree", "-q", "-o", "m", "--force", "--sign", "a"],
+            &["manifest", "write", "tree", "-q", "-o", "n", "--force", "--sign", "minisign.key"],
+            &["mac", "-a", "sha256_hmac", "-k", "a", "file"],
+        ]
+        .iter()
+        .enumerate()
+        {
+            let output = run(folder, command);
+            if is_right {
+                output.done();
+            } else {
+                output
+                    .ends(if number == 3 { 1 } else { 2 })
+                    .says(&format!("its permissions {bits:04o} let other users"));
+                output.says("chmod 600");
+            }
+        }
+    }
+}
+
 #[test]
 fn refusals() {
     let folder = folder();
@@ -121,6 +202,7 @@ fn refusals() {
     fs::write(folder.join("ed25519"), ed25519).unwrap();
     let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----\n";
     fs::write(folder.join("encrypted"), encrypted).unwrap();
+    ["torn", "encrypted"].iter().for_each(|name| mode(&folder.join(name), 0o600));
     let long = "x".repeat(256);
     for (arguments, why) in [
         (&["sign", "--key", "a.pub", "file"][..], "--key: a.pub: expected a secret key of SLH-DSA: it is a public key"),
@@ -147,6 +229,7 @@ fn refusals() {
     // Of the 64 bytes of a key the last 21 are in the last 28 letters.
     let place = a.find("\n-----END").unwrap() - 28;
     fs::write(folder.join("mixed"), [&a[..place], &b[place..]].concat()).unwrap();
+    mode(&folder.join("mixed"), 0o600);
     slh(folder, &["sign", "--key", "mixed", "file"])
         .refused("file: the new signature is wrong: the machine has erred, or");
     assert!(!folder.join("file.sig").exists());
@@ -247,7 +330,7 @@ fn logs() {
     fs::create_dir(folder.join("tree")).unwrap();
     run(folder, &WRITE).done();
     let add = ["manifest", "log", "add", "log", "m", "--sign"];
-    run(folder, &[&add[..], &["a"]].concat()).done();
+    run(folder, &[&add[..], &["a", "--new"]].concat()).done();
     let check = |key: &str| run(folder, &["manifest", "log", "check", "log", "m", "--trusted-key", key]);
     check("a.pub").done().has("newest: m is entry 1 of 1");
     check("b.pub").refused("the signature of the log is wrong: it is not one by the key");

@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{Ran, hashloom, status, stderr, stdout};
+use common::{Ran, hashloom, mode, status, stderr, stdout};
 use hashloom::Algorithm;
 use tempfile::TempDir;
 
@@ -38,6 +38,7 @@ fn folder() -> TempDir {
     write("question", b"what do ya want for nothing?");
     write("key", b"Jefe");
     write("empty", b"");
+    ["key", "empty"].iter().for_each(|name| mode(&folder.path().join(name), 0o600));
     fs::create_dir(folder.path().join("folder")).unwrap();
     folder
 }
@@ -158,7 +159,7 @@ fn mac_prints_and_exits_as_the_manual_says() {
             ("-a sha1 -k key abc", 1, "", "mac: unknown algorithm -- sha1 (mac -l lists all)|"),
             // Keys.
             ("-a sha1_hmac -k no abc", 1, "", "mac: cannot open no: No such file or directory|mac: invalid key.|"),
-            ("-a sha1_hmac -k folder abc", 1, "", "FOLDER|mac: invalid key.|"),
+            ("-a sha1_hmac -k folder abc", 1, "", "mac: cannot open folder: Is a directory|mac: invalid key.|"),
             ("-a sha1_hmac -k empty abc", 1, "", "mac: empty: KEY nothing|mac: invalid key.|"),
             ("-a sha1_hmac -k /dev/zero abc", 1, "", "mac: /dev/zero: KEY more|mac: invalid key.|"),
             // Files.
@@ -196,6 +197,12 @@ fn commands_of_hashloom_do_the_same_under_their_own_name() {
         .prints(&format!("sha1 (abc) = {ABC}\n"));
 
     run_command("mac", folder.path(), &["-a", "sha1_hmac", "-k", "key", "question"]).is(0, &format!("{MAC}\n"), "");
+
+    // Into the key itself.
+    let mut command = called("mac", folder.path(), &["-a", "sha1_hmac", "-k", "key", "question"]);
+    command.stdout(fs::File::options().append(true).open(folder.path().join("key")).unwrap());
+    command.output().unwrap().ends(1).says("standard output would be written into this key");
+    assert_eq!(fs::read(folder.path().join("key")).unwrap(), b"Jefe");
 
     run_command("digest", folder.path(), &["-a", "md4", "abc"])
         .ends(1)

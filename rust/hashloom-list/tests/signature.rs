@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use ct_codecs::{Base64, Encoder};
 use hashloom::{Algorithm, hash};
 use hashloom_list::manifest::log::{Entry, Log, LogError};
 use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures, Signer, SignerError};
@@ -40,6 +41,42 @@ fn what_minisign_has_made() {
     // Line ends of Windows.
     let windows = vector("manifest.minisig").replace('\n', "\r\n");
     assert!(key.verify(manifest.as_bytes(), &parsed(&windows)).is_ok());
+}
+
+/// Anybody can sign by a key of small order. Another form of a key than the shortest is none either.
+#[test]
+fn weak_keys() {
+    let key = |point: [u8; 32]| {
+        let bytes = [&b"Ed12345678"[..], &point].concat();
+        PublicKey::parse(&Base64::encode_to_string(bytes).unwrap())
+    };
+    let number = |hex: &str| -> [u8; 32] {
+        std::array::from_fn(|i| u8::from_str_radix(&hex[62 - 2 * i..64 - 2 * i], 16).unwrap())
+    };
+    // 2^255 - 19, and numbers around it; the points of order 8.
+    let p = format!("7{}ed", "f".repeat(61));
+    let near = |number: i32| p.replace("ed", &format!("{:02x}", 0xed + number));
+    let small = |number: u8| format!("{number:064x}");
+    for hex in [
+        small(0),
+        small(1),
+        near(-1),
+        near(0),
+        near(1),
+        near(18),
+        "05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826".into(),
+        "7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7".into(),
+    ] {
+        let mut point = number(&hex);
+        for _ in 0..2 {
+            assert!(matches!(key(point), Err(SignatureError::NotAKey(why)) if why.contains("small order")), "{hex}");
+            point[31] ^= 0x80;
+        }
+    }
+    // The base point of RFC 8032, and a number of no point, which no signature fits.
+    for hex in [format!("{}58", "66".repeat(31)), small(2), near(-2)] {
+        assert!(key(number(&hex)).is_ok(), "{hex}");
+    }
 }
 
 #[test]

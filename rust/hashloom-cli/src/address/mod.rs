@@ -138,7 +138,7 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
     }
     let rows = arguments.binary.as_ref().and_then(|nbytes| nbytes.parse().ok());
     let (source, items, item) = match rows {
-        _ if arguments.from_secret => (Source::Secrets(arguments.network), Items::Lines, "line"),
+        _ if arguments.from_secret => (Source::Secrets(arguments.network), Items::Secrets, "line"),
         Some(nbytes) => (Source::Rows(nbytes), Items::Rows(nbytes), "row"),
         None => (Source::Lines, Items::Lines, "line"),
     };

@@ -15,7 +15,7 @@ use hashloom_list::manifest::log::{Entry, Log, LogError};
 use hashloom_list::manifest::signature::Signed;
 
 use super::name;
-use super::signature::{Signer, public_key};
+use super::signature::{Signer, Trusted, public_key};
 use crate::exit::EXIT_INCOMPLETE;
 use crate::input::Kept;
 use crate::text::{display, failed, reason};
@@ -32,7 +32,7 @@ pub enum Command {
 
 /// Add a manifest to a log as its newest entry, and sign the log.
 ///
-/// If LOG is missing, it is made.
+/// A signature of MANIFEST that lies beside it must be right.
 #[derive(Debug, Args)]
 #[command(after_long_help = ADD_HELP)]
 pub struct Add {
@@ -47,6 +47,10 @@ pub struct Add {
     /// Sign LOG with this secret key of minisign or SLH-DSA. The entries that LOG has must be signed by the same key
     #[arg(long, value_name = "KEY")]
     sign: PathBuf,
+
+    /// Begin LOG, which must not exist
+    #[arg(long)]
+    new: bool,
 
     /// A line about this entry, of up to 1000 bytes
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -69,11 +73,12 @@ What a log shows:
 
 Exit status:
   0  added, or the newest entry already
-  2  not added: wrong usage, a bad log or manifest, a signature of LOG that is
-     wrong or another key's, or LOG cannot be written
+  2  not added: wrong usage, no LOG and no --new, a bad log or manifest, a
+     signature of LOG or MANIFEST that is wrong or another key's, or LOG cannot
+     be written
 
 Examples:
-  hashloom manifest log add archive.log srv.manifest --sign minisign.key
+  hashloom manifest log add archive.log m --new --sign minisign.key
   hashloom manifest log add archive.log m --sign key --comment 'new disk'";
 
 /// Tell whether a manifest is the newest of a log.
@@ -148,10 +153,14 @@ pub fn run(command: &Command) -> Result<u8, String> {
 }
 
 fn add(arguments: &Add) -> Result<u8, String> {
-    let Add { log: path, manifest, sign, comment } = arguments;
+    let Add { log: path, manifest, sign, new, comment } = arguments;
     // Nobody else waits while a password is typed.
     let signer = Signer::open(sign)?;
-    let (digest, kept) = digest(manifest)?;
+    let (kept, signed) = match Trusted::if_beside(manifest, &signer)? {
+        Some(trusted) => trusted.verify(manifest, None).map(|(kept, signed)| (kept, Some(signed)))?,
+        None => (kept(manifest)?, None),
+    };
+    let digest = digest(&kept, manifest)?;
     let bad = |error: &dyn std::fmt::Display| format!("{}: {error}", name(manifest));
     let input = kept.read().map_err(|error| bad(&reason(&error)))?;
     for entry in Reader::new(input).map_err(|error| bad(&error))? {
@@ -164,6 +173,13 @@ fn add(arguments: &Add) -> Result<u8, String> {
     let entry = entry.map_err(|error| format!("--comment: {error}"))?;
     loop {
         let old = output::locked(path).map_err(|error| failed(path, &error))?;
+        match (&old, new) {
+            (None, false) => {
+                return Err(format!("{}: there is no log: give its right name, or begin it with --new", display(path)));
+            }
+            (Some(_), true) => return Err(format!("{}: it exists: leave out --new to add to it", display(path))),
+            _ => {}
+        }
         let mut log = old.as_ref().map_or_else(|| Ok(Log::new()), Log::read).map_err(of_log)?;
         if old.is_some() {
             log.verify(signer.public_key()).map_err(of_log)?;
@@ -183,6 +199,9 @@ fn add(arguments: &Add) -> Result<u8, String> {
         let number = log.entries().len();
         let what = if is_there { "already the newest entry" } else { "entry" };
         output::print(|out| {
+            if let Some(signed) = &signed {
+                writeln!(out, "{}", signed.line())?;
+            }
             writeln!(out, "{}: {what} {number} of {}", name(manifest), display(path))?;
             writeln!(out, "head: {}", log.head())
         })?;
@@ -193,7 +212,7 @@ fn add(arguments: &Add) -> Result<u8, String> {
 fn check(arguments: &Check) -> Result<u8, String> {
     let Check { log: path, manifest, trusted_key } = arguments;
     let (log, signed) = read(path, Some(trusted_key))?;
-    let (digest, _) = digest(manifest)?;
+    let digest = digest(&kept(manifest)?, manifest)?;
     let size = log.entries().len();
     let of = |index: usize| {
         let entry = &log.entries()[index];
@@ -257,10 +276,14 @@ fn read(path: &Path, key: Option<&Path>) -> Result<(Log, Option<Signed>), String
     Ok((log, signed))
 }
 
-/// Returns the SHA-256 of the bytes of a file, and these bytes.
-fn digest(path: &Path) -> Result<(Hash, Kept), String> {
+/// A copy of the bytes of a file, which nobody can change.
+fn kept(path: &Path) -> Result<Kept, String> {
+    Kept::copied(path, |_| ()).map_err(|error| format!("{}: {}", name(path), reason(&error)))
+}
+
+/// Returns the SHA-256 of the bytes.
+fn digest(kept: &Kept, path: &Path) -> Result<Hash, String> {
     let mut hasher = Hasher::new(Algorithm::Sha256);
-    let kept = Kept::copied(path, |bytes| hasher.update(bytes));
-    let kept = kept.map_err(|error| format!("{}: {}", name(path), reason(&error)))?;
-    Ok((hasher.finalize(), kept))
+    let copied = io::copy(&mut kept.bytes(), &mut hasher);
+    copied.map(|_| hasher.finalize()).map_err(|error| format!("{}: {}", name(path), reason(&error)))
 }

@@ -64,12 +64,22 @@ impl Signed {
     }
 }
 
-/// Reads a file of a few lines. The memory does not grow, as growing leaves copies of a secret behind.
+/// Reads a file of a few lines.
 pub fn read(path: &Path) -> Result<String, String> {
-    let mut text = String::with_capacity(FILE_MAX_NBYTES + 32);
+    let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_string(&mut text));
     read.map_err(|error| failed(path, &error))?;
     Ok(text)
+}
+
+/// Reads the text of a secret key.
+pub fn read_secret(path: &Path) -> Result<Zeroizing<String>, String> {
+    let mut bytes = secrets::read(path, FILE_MAX_NBYTES).map_err(|error| failed(path, &error))?;
+    let text = String::from_utf8(std::mem::take(&mut *bytes)).map(Zeroizing::new);
+    text.map_err(|error| {
+        *bytes = error.into_bytes();
+        format!("{}: expected a key, found bytes that are no text", display(path))
+    })
 }
 
 /// A secret key.
@@ -78,8 +88,7 @@ pub struct Signer(signature::Signer);
 impl Signer {
     /// Reads a secret key, and asks for its password if it has one.
     pub fn open(path: &Path) -> Result<Signer, String> {
-        secrets::refuse_dumps();
-        let text = Zeroizing::new(read(path).map_err(|message| format!("--sign: {message}"))?);
+        let text = read_secret(path).map_err(|message| format!("--sign: {message}"))?;
         // Anything that is no key is an error before somebody types a password.
         let key = match signature::Signer::parse(&text, None) {
             Err(SignerError::Password) => {
@@ -211,6 +220,15 @@ impl Trusted {
         let cure = ": with --sign, OLD must be signed by the same key: check OLD and sign it, or leave out --update";
         let key = signer.0.public_key();
         Trusted::new(key.clone(), &place(old, key)?, cure, cure)
+    }
+
+    /// The signature beside a manifest, if one lies there, which must be by the key of `signer`.
+    pub fn if_beside(manifest: &Path, signer: &Signer) -> Result<Option<Trusted>, String> {
+        let cure = ": check the manifest and sign it by this key, or remove the signature";
+        match place(manifest, signer.public_key()).ok().filter(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => Trusted::new(signer.public_key().clone(), &path, cure, cure).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// `missing` and `wrong`: what to do, as the end of a message.

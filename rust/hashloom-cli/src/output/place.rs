@@ -4,10 +4,12 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use hashloom_files::Stamp;
+use hashloom_list::manifest::signature::{FILE_MAX_NBYTES, is_key};
+use zeroize::Zeroizing;
 
 /// The greatest number of symbolic links that are followed, the same as Linux's.
 const LINKS_MAX: usize = 40;
@@ -41,11 +43,27 @@ pub fn find(path: &Path) -> io::Result<Place> {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         if !metadata.is_symlink() {
-            return Ok(if metadata.is_file() { Place::File(place) } else { Place::Special });
+            if !metadata.is_file() {
+                return Ok(Place::Special);
+            }
+            refuse_key(&place)?;
+            return Ok(Place::File(place));
         }
         place = folder(&place).join(fs::read_link(&place)?);
     }
     Err(io::Error::other("more than 40 symbolic links in a row"))
+}
+
+/// Returns an error if a file is a key, secret or public, whichever name it has: no output replaces one. The content tells:
+/// the public half of a key that signs may lie anywhere.
+pub fn refuse_key(place: &Path) -> io::Result<()> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(FILE_MAX_NBYTES + 32));
+    // A file that this user cannot read is none by which a run signs or checks.
+    let read = File::open(place).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_end(&mut bytes));
+    match read.is_ok() && is_key(&bytes) {
+        true => Err(io::Error::other("it is a key, and a key is never replaced: give the output another name")),
+        false => Ok(()),
+    }
 }
 
 /// Returns true for a device or pipe, which renaming cannot replace.

@@ -3,13 +3,12 @@
 //! Reads the key of `mac` from a file, or asks for a passphrase. The bytes go straight into memory that is overwritten
 //! when dropped. That memory does not grow, as growing leaves copies behind.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use hashloom::{Algorithm, HmacKey, hmac};
 use zeroize::Zeroizing;
 
+use crate::secrets;
 use crate::text::{display, reason};
 
 /// A key has some dozen bytes. A limit keeps an endless device from filling the memory.
@@ -17,12 +16,8 @@ const NBYTES_MAX: usize = 1 << 20;
 
 /// Reads all bytes of a file; there must be at least one.
 pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
-    let failed = |what: &str, error| format!("{what} {}: {}", display(path), reason(&error));
-    let file = File::open(path).map_err(|error| failed("cannot open", error))?;
-    // Two bytes more than the limit: one shows that the file is longer, and the other keeps the vector from being full,
-    // and from growing, during the read.
-    let mut key = Zeroizing::new(Vec::with_capacity(NBYTES_MAX + 2));
-    file.take(NBYTES_MAX as u64 + 1).read_to_end(&mut key).map_err(|error| failed("error reading file", error))?;
+    let key = secrets::read(path, NBYTES_MAX + 1);
+    let key = key.map_err(|error| format!("cannot open {}: {}", display(path), reason(&error)))?;
     let found = match key.len() {
         0 => "nothing",
         1..=NBYTES_MAX => return Ok(key),
@@ -52,6 +47,7 @@ pub fn of_passphrase(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
 /// that ends or stops the program takes effect after the terminal is restored; after a stop the program asks again.
 #[cfg(unix)]
 pub fn ask(prompt: &str, cure: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+    use std::fs::File;
     use std::io::Write;
 
     // Four times the limit of getpassphrase(3C).

@@ -64,6 +64,10 @@ const NLINES: usize = 4;
 /// Lines of a signature of SLH-DSA, which covers the trusted comment too.
 const NLINES_SLH: usize = 3;
 
+/// The beginnings of the second line of minisign's secret keys: of the algorithm and of the function for the password.
+pub(super) const WITHOUT_PASSWORD: &str = "RWQAA";
+pub(super) const WITH_PASSWORD: &str = "RWRTY0Iy";
+
 /// A public key.
 ///
 /// ```
@@ -109,6 +113,9 @@ impl PublicKey {
         let parsed = minisign_verify::PublicKey::from_base64(key).map_err(bad)?;
         // Two bytes of the algorithm, eight of the number, the key.
         let bytes = Base64::decode_to_vec(key, None).unwrap_or_default();
+        if bytes.get(10..).is_none_or(|point| !is_strong(point)) {
+            return Err(SignatureError::NotAKey("anybody can sign for it: its point is of small order".into()));
+        }
         let number = bytes.get(2..10).and_then(|number| number.try_into().ok()).map_or(0, u64::from_le_bytes);
         Ok(PublicKey { key: Key::Minisign(parsed), id: format!("{number:016X}") })
     }
@@ -213,6 +220,35 @@ impl PublicKey {
         verifier.update(bytes);
         verifier.finish()
     }
+}
+
+/// Whether a point of Ed25519 (RFC 8032 section 5.1.3) is written in its only form, and is none of the eight whose
+/// order divides 8: by those anybody can sign anything.
+fn is_strong(point: &[u8]) -> bool {
+    type Number = (u128, u128);
+    /// 2^255 - 19, the high half first.
+    const P: Number = (u128::MAX >> 1, u128::MAX - 18);
+    /// The y of the points of orders 1 and 2, of 4, and of 8, which are the roots of dy^4 + 2y^2 - 1.
+    const SMALL: [Number; 5] = [
+        (0, 1),
+        (P.0, P.1 - 1),
+        (0, 0),
+        (0x05fc536d880238b13933c6d305acdfd5, 0xf098eff289f4c345b027b2c28f95e826),
+        (0x7a03ac9277fdc74ec6cc392cfa53202a, 0x0f67100d760b3cba4fd84d3d706a17c7),
+    ];
+    let half = |bytes: &[u8]| bytes.try_into().map(u128::from_le_bytes).unwrap_or(u128::MAX);
+    // The highest bit is the sign of x: two points share a y, and their order.
+    let y = point.split_at_checked(16).map(|(low, high)| (half(high) & u128::MAX >> 1, half(low)));
+    y.is_some_and(|y| y < P && !SMALL.contains(&y))
+}
+
+/// Whether the content of a file has the form of a key. No secret key is decoded, which would leave copies in memory.
+#[doc(hidden)]
+pub fn is_key(content: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(content) else { return false };
+    let is_pem = |line: &str| line.starts_with("-----BEGIN ") && line.trim_end().ends_with("KEY-----");
+    let is_secret = |line: &str| line.starts_with(WITHOUT_PASSWORD) || line.starts_with(WITH_PASSWORD);
+    text.lines().any(is_pem) || text.lines().nth(1).is_some_and(is_secret) || PublicKey::parse(text).is_ok()
 }
 
 /// The signatures of a file, none of which is checked yet.

@@ -14,7 +14,7 @@ use hashloom::{Algorithm, HmacKey, hmac};
 use minisign::{PError, SecretKey, SecretKeyBox};
 use zeroize::Zeroizing;
 
-use super::signature::PublicKey;
+use super::signature::{PublicKey, WITH_PASSWORD, WITHOUT_PASSWORD};
 use super::slh;
 
 /// The place of the secret in the bytes of a key.
@@ -66,12 +66,12 @@ impl Signer {
             return Ok(Signer { key: Key::SlhDsa(key), public });
         }
         let line = text.lines().nth(1).unwrap_or_default();
-        let key = if line.starts_with("RWQAA") {
+        let key = if line.starts_with(WITHOUT_PASSWORD) {
             // minisign leaves the checksum of a key without a password empty, which the crate takes for damage. A damaged
             // key makes signatures that its own public half refuses.
             let bytes = Zeroizing::new(Base64::decode_to_vec(line, None).map_err(|error| bad(&error))?);
             SecretKey::from_bytes(&bytes).map_err(|error| bad(&error))?
-        } else if line.starts_with("RWRTY0Iy") {
+        } else if line.starts_with(WITH_PASSWORD) {
             let password = password.ok_or(SignerError::Password)?.to_owned();
             let key = SecretKeyBox::from_string(text).and_then(|key| key.into_secret_key(Some(password)));
             key.map_err(|_| SignerError::WrongPassword)?
