@@ -3,7 +3,7 @@
 //! Parses any list of checksums. There is no panic. The lines accepted for one algorithm, and their names, are those of
 //! the oracle. A line accepted for one algorithm is accepted, with the same result, by cksum. Each digest that is found
 //! among all forms stands in the list, in hexadecimal or base64, and what a writer makes of an entry is read back. A line
-//! that ends with NUL is read, or refused, as what it is.
+//! that ends with NUL is read, or refused, as what it is. No entry comes from above the text that OpenPGP has signed.
 
 #![no_main]
 
@@ -67,6 +67,12 @@ fuzz_target!(|input: &[u8]| {
     }
     while let Some(more) = all.more(true) {
         check(more);
+    }
+    let mut signed = Parser::new();
+    signed.expect_signed();
+    for line in input.split(|&byte| byte == b'\n').take_while(|line| !Parser::begins_signed(line)) {
+        assert!(!matches!(signed.parse(line), Line::Entry(_)));
+        assert_eq!(signed.more(false), None);
     }
     let mut zero = Parser::untagged(&[Algorithm::Sha1]);
     zero.begin_list(0);

@@ -852,7 +852,7 @@ fn plain_lists() -> Vec<Vec<String>> {
         |name, hex| {
             format!(
                 "{name}: {}",
-                hex.as_bytes().chunks(8).map(|eight| str::from_utf8(eight).unwrap()).collect::<Vec<_>>().join(" ")
+                hex.as_bytes().chunks(8).map(|eight| std::str::from_utf8(eight).unwrap()).collect::<Vec<_>>().join(" ")
             )
         },
     ];
@@ -876,7 +876,7 @@ fn no_digest_is_passed_over_among_lines_of_other_forms() {
     for list in plain_lists() {
         for fragment in &fragments {
             for at in 0..=list.len() {
-                let text = [&list[..at], &[fragment.clone()], &list[at..]].concat().join("\n");
+                let text = [&list[..at], std::slice::from_ref(fragment), &list[at..]].concat().join("\n");
                 let (found, is_unread, _) = read_all("list", &text);
                 // A file of another name is not there.
                 let is_here = |one: &String| {

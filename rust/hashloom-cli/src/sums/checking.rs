@@ -294,7 +294,7 @@ impl Checker<'_> {
             }
             Event::Hashed(request, Err(error)) if rules.ignore_missing && error.io().kind() == ErrorKind::NotFound => {
                 counts.nignored += 1;
-                nnot_utf8 += u64::from(str::from_utf8(&request.tag.name(&request.source)).is_err());
+                nnot_utf8 += u64::from(std::str::from_utf8(&request.tag.name(&request.source)).is_err());
             }
             Event::Hashed(request, Err(error)) => {
                 // coreutils has no word for unstable files.
@@ -303,7 +303,7 @@ impl Checker<'_> {
                 *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
                 console.message(&trouble(&request.tag.place(&request.source), error.io()));
                 let name = request.tag.name(&request.source);
-                nnot_utf8 += u64::from(error.io().kind() == ErrorKind::NotFound && str::from_utf8(&name).is_err());
+                nnot_utf8 += u64::from(error.io().kind() == ErrorKind::NotFound && std::str::from_utf8(&name).is_err());
                 tell(&request, if is_unstable { Verdict::Unstable } else { Verdict::Unread });
             }
         });
