@@ -135,9 +135,11 @@ class Memory:
         a = add(64, base, offset)
         if self.before:
             self.base.set(m, a)
-        if self.after is not None:
-            self.base.set(m, add(64, base, self.after))
         return a if type(a) is int else m.address(a)
+
+    def step(self, m):
+        """Behind the access: below a stack pointer that has moved on, nothing may be read."""
+        self.base.set(m, add(64, self.base.get(m), self.after))
 
 
 WIDTHS = {"b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
@@ -675,6 +677,12 @@ def instruction(text, after):
         by = operand(by[0])[1] if by else 0
         return lambda m: a.set(m, (a.get(m) & ~(0xFFFF << by)) | i << by)
     operands = operands_of(rest.strip())
+    run = operation(name, operands, after)
+    stepping = next((x for x in operands if type(x) is Memory and x.after is not None), None)
+    return (lambda m: (run(m), stepping.step(m))[0]) if stepping else run
+
+
+def operation(name, operands, after):
     if name in ("bl", "blr"):
         return lambda m: called(m, operands[0], after)
     if name in ("ldr", "str", "ldp", "stp", "ldur", "stur") or \
