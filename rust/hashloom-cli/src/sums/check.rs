@@ -17,7 +17,7 @@ use super::text_lines::Grammar;
 use crate::input::check_folder;
 use crate::input::or_stdin;
 use crate::names::any_path;
-use crate::work::Work;
+use crate::work::Reading;
 use crate::{isa, names};
 
 /// Check files against lists of checksums.
@@ -83,7 +83,7 @@ pub struct Check {
     json: bool,
 
     #[command(flatten)]
-    work: Work,
+    work: Reading,
 }
 
 /// The end of the help: all forms of lists, and what follows them.
@@ -180,7 +180,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let total = folders.clone();
         return front::run(
             folders,
-            &arguments.work,
+            arguments.work.checking(!arguments.status),
             move || stores::total_nbytes(&total),
             |options, console| Audit { rules, options, console }.stores(folders),
         );
@@ -189,7 +189,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let packages = Packages::read(arguments.directory.as_deref().unwrap_or(Path::new("/")))?;
         return front::run(
             &[],
-            &arguments.work,
+            arguments.work.checking(!arguments.status),
             || None,
             |options, console| Audit { rules, options, console }.packages(packages),
         );
@@ -201,7 +201,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let lists = or_stdin(&arguments.lists);
     front::run(
         &lists,
-        &arguments.work,
+        arguments.work.checking(!arguments.status),
         {
             let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
             let is_relative = arguments.relative_to_list;
