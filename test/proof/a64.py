@@ -7,7 +7,7 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 
 import re
 
-from machine import STACK, STOP, Fault, known, lanes
+from machine import Fault, known, lanes
 from words import FULL, add, conj, cut, disj, rol, shl, shr, sub, swapped, table, variable, xor
 
 OBJDUMP = []
@@ -16,16 +16,15 @@ ZERO = 32  # the number of the zero register; 31 is the stack pointer
 
 
 def begin(m):
-    m.r = [variable(("x", i), 64) for i in range(31)] + [STACK, 0]
+    m.r = [variable(("x", i), 64) for i in range(31)] + [m.stack, 0]
     m.v = {i: (64, (variable(("v", i, 0), 64), variable(("v", i, 1), 64))) for i in range(32)}
     m.k = {}
     m.cf = m.zf = m.sf = m.of = m.compared = None
 
 
 def enter(m, arguments):
-    m.stack_end = STACK
-    m.r[31] = STACK - 16
-    m.r[30] = STOP
+    m.r[30], m.r[31] = m.stop, m.stack
+    m.calls = ((m.stack, m.stack, m.stop),)
     m.r[: len(arguments)] = arguments
 
 
@@ -50,8 +49,8 @@ def stack_begin(m):
     return m.r[31]
 
 
-def leave(m):
-    return m.r[30]
+def leave(m, register=None):
+    return m.returned(m.r[31], register.get(m) if register else m.r[30])
 
 
 # ---- Operands -------------------------------------------------------------------------------------------------------
@@ -67,7 +66,7 @@ class Register:
 
     def set(self, m, value):
         if self.number != ZERO:
-            m.r[self.number] = value
+            m.r[self.number] = m.move_stack(value) if self.number == 31 else value
 
 
 class Shifted:
@@ -130,13 +129,17 @@ class Memory:
 
     def address(self, m):
         base = self.base.get(m)
+        if self.base.number == 31 and base % 16:  # section D1.8.2
+            raise Fault("the stack pointer is not a multiple of 16")
         offset = self.offset.get(m) if self.offset else 0
         a = add(64, base, offset)
         if self.before:
             self.base.set(m, a)
-        if self.after is not None:
-            self.base.set(m, add(64, base, self.after))
         return a if type(a) is int else m.address(a)
+
+    def step(self, m):
+        """Behind the access: below a stack pointer that has moved on, nothing may be read."""
+        self.base.set(m, add(64, self.base.get(m), self.after))
 
 
 WIDTHS = {"b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
@@ -320,6 +323,7 @@ def branch(m, a):
 def called(m, a, after):
     pc = branch(m, a)
     m.r[30] = after
+    m.calls += ((m.r[31], m.r[31], after),)
     return pc
 
 
@@ -414,7 +418,7 @@ GENERAL = {
     "stxr": lambda m, a, b, c: (put(m, c.address(m), b), a.set(m, 0))[1],
     "stlxr": lambda m, a, b, c: (put(m, c.address(m), b), a.set(m, 0))[1],
     "ldp": pair(fetch), "stp": pair(put),
-    "b": branch, "br": branch, "ret": lambda m, *_: leave(m),
+    "b": branch, "br": branch, "ret": leave,
     "cbz": if_zero(True), "cbnz": if_zero(False), "tbz": if_bit(0), "tbnz": if_bit(1),
 }
 for condition in CONDITIONS:
@@ -673,6 +677,12 @@ def instruction(text, after):
         by = operand(by[0])[1] if by else 0
         return lambda m: a.set(m, (a.get(m) & ~(0xFFFF << by)) | i << by)
     operands = operands_of(rest.strip())
+    run = operation(name, operands, after)
+    stepping = next((x for x in operands if type(x) is Memory and x.after is not None), None)
+    return (lambda m: (run(m), stepping.step(m))[0]) if stepping else run
+
+
+def operation(name, operands, after):
     if name in ("bl", "blr"):
         return lambda m: called(m, operands[0], after)
     if name in ("ldr", "str", "ldp", "stp", "ldur", "stur") or \

@@ -19,7 +19,7 @@ import sys
 
 import words
 from counting import Counting, Undecided
-from machine import MESSAGES, STACK, STACK_NBYTES, Fault
+from machine import MESSAGES, STACK_NBYTES, Fault
 from words import add, join, variable
 
 sys.setrecursionlimit(20000)
@@ -115,7 +115,7 @@ class Proof:
         if m.compared:
             found |= {("compared", m.compared[0], i): x for i, x in enumerate(m.compared[1:3])}
         each = self.nbits // 32
-        may_change = [(STACK - STACK_NBYTES, STACK + STACK_NBYTES), *m.areas]
+        may_change = [(m.stack_low, m.stack + STACK_NBYTES), *m.areas]
         for i in m.cells:
             if i % each == 0 and 4 * i < MESSAGES and any(low <= 4 * i < high for low, high in may_change):
                 cells = tuple(m.cells.get(i + j) for j in range(each))
@@ -241,7 +241,7 @@ class Proof:
 
 
 def place_of(m):
-    return m.pc, m.image.isa.stack_begin(m), m.is_dirty
+    return m.pc, m.image.isa.stack_begin(m), m.is_dirty, m.calls
 
 
 def two_ways(m):

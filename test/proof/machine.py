@@ -3,8 +3,9 @@
 SPDX-License-Identifier: MIT OR Apache-2.0
 
 Registers and memory hold ints and Words (words.py). A run ends with a Fault if a branch or an address depends on a
-Word, if it reads memory that nobody wrote, if it writes memory that it may not write, its caller's stack and the part
-of the stack that a signal may overwrite included, or if it reads the program's variables, which may have changed since
+Word, if it reads memory that nobody wrote, if it writes memory that it may not write, its caller's stack, the addresses
+to return to and the part of the stack that a signal may overwrite included, if its stack pointer is ever above its
+frame, if it returns otherwise than it was called, or if it reads the program's variables, which may have changed since
 it began. A run in which all is known is that of an emulator.
 """
 
@@ -116,6 +117,7 @@ STOP = 0x7FFF0000  # where the first function returns to
 IMPORTED = 0x7F000000  # from here on, at multiples of 16: functions of other libraries
 STACK = 0x6FFFFFF0  # a multiple of 16, as the ABIs say, and of no more
 STACK_NBYTES = 0x40000
+HIGH = 0x7FFD << 32  # is added to both where addresses have 64 bits: code that cuts them to 32 goes elsewhere
 MOST_DECISIONS = 1 << 22
 SPACE = 0x20000000  # what new() hands out
 MESSAGES = 1 << 100  # from here on, at multiples of 2^64: messages that are as long as is not known
@@ -135,7 +137,12 @@ class Machine:
         self.counting = None  # what is known of numbers of blocks (counting.py)
         self.may_read = None  # whether so many bytes of a message may be read
         self.areas = list(image.writable) if has_variables else []  # that may be written
-        self.stack_end = STACK
+        high = HIGH if image.word_nbytes == 8 else 0
+        self.stop, self.stack, self.stack_end = STOP + high, STACK + high, STACK + high
+        self.stack_low = self.stack - STACK_NBYTES
+        # Of each call that has not returned: the stack pointer that it began with, the end of the address to return to,
+        # if that is on the stack, and this address.
+        self.calls = ()
         # x86: whether an upper half of ymm0 to zmm15 was written since vzeroupper, while a function is called
         self.is_dirty = None
         image.isa.begin(self)
@@ -214,7 +221,7 @@ class Machine:
                 if any(low < 4 * i + 4 and 4 * i < high for low, high in variables):
                     raise Fault(f"{4 * i:#x} is a variable")
                 return int.from_bytes(data[at : at + 4].ljust(4, b"\0"), "little")
-        if STACK - STACK_NBYTES <= 4 * i < STACK:  # compilers load a vector of which they wrote a part
+        if self.stack_low <= 4 * i < self.stack:  # compilers load a vector of which they wrote a part
             return variable(("stack", i), 32)
         raise Fault(f"read of {4 * i:#x}, which nobody wrote")
 
@@ -228,9 +235,25 @@ class Machine:
             value = self.cells[i] = self.fixed(i)
         return value
 
+    def move_stack(self, to):
+        """The stack pointer that an instruction leaves. A signal may come behind each."""
+        if type(to) is not int or not self.stack_low <= to <= self.calls[-1][0]:
+            raise Fault("the stack pointer leaves the frame")
+        return to
+
+    def returned(self, stack, to):
+        """Ends the last call: a return to an address, with a stack pointer."""
+        begin, _, after = self.calls[-1]
+        if stack != begin or to != after:
+            raise Fault("returns elsewhere, or with another stack pointer")
+        self.calls = self.calls[:-1]
+        return after
+
     def load(self, address, nbytes):
         if address >= MESSAGES:
             self.may_read(self, address, nbytes)
+        if self.stack_low <= address < self.stack and address < self.image.isa.stack_begin(self):
+            raise Fault(f"read of {address:#x}, which a signal may have overwritten")
         if address & 3 == 0 and nbytes & 3 == 0:
             i = address >> 2
             if not self.partly:
@@ -261,8 +284,9 @@ class Machine:
         self.cells[i] = xor(keep, shl(byte, at))
 
     def store(self, address, nbytes, value):
-        if STACK - STACK_NBYTES <= address < STACK + STACK_NBYTES:
+        if self.stack_low <= address < self.stack + STACK_NBYTES:
             may = self.image.isa.stack_begin(self) <= address and address + nbytes <= self.stack_end
+            may = may and not any(low < address + nbytes and address < high for low, high, _ in self.calls)
         else:
             may = any(low <= address and address + nbytes <= high for low, high in self.areas)
         if not may:
@@ -279,7 +303,7 @@ class Machine:
 
     def load_lanes(self, address, width, n):
         """n values of `width` bits."""
-        if width < 32 or address & 3 or address >= MESSAGES:
+        if width < 32 or address & 3 or address >= MESSAGES or self.stack_low <= address < self.stack:
             return tuple(self.load(address + i * width // 8, width // 8) for i in range(n))
         if width == 32 and not self.partly:
             i = address >> 2
@@ -305,7 +329,7 @@ class Machine:
         compiled, hooks, pc = self.image.compiled, self.hooks, self.pc
         text = ""
         try:
-            while pc != STOP:
+            while pc != self.stop:
                 if pc in hooks and hooks[pc](self) is None:
                     pc = self.image.isa.leave(self)
                     continue
@@ -324,6 +348,8 @@ class Machine:
             raise Fault(f"a word that the standard does not have: {text}") from e
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as e:
             raise Fault(f"no model for what is unknown: {text} ({e!r})") from e
+        if self.calls:
+            raise Fault("goes back to its caller without a return")
         if self.image.isa.saved(self) != self.saved:
             raise Fault("a register of the caller is not as before")
 

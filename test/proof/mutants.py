@@ -263,6 +263,18 @@ GUARDS = [
      "x86.py", 'return m.r["rsp"] - (128 if m.image.word_nbytes == 8 else 0)', "return 0"),
     (*SHA512, "x86/sha512_x86.c", TURN, TURN + " ((uint64_t *)__builtin_frame_address(0))[2] = 0;",
      "machine.py", " and address + nbytes <= self.stack_end", ""),
+    (*SHA512, "x86/sha512_x86.c", TURN, TURN + " volatile uint64_t *frame = "
+     "__builtin_frame_address(0); frame[1] = frame[1];",
+     "machine.py", "low < address + nbytes and address < high", "False"),
+    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + ' __asm__ volatile("movq -200(%%rsp), %%rax" ::: "rax");',
+     "machine.py", "address < self.image.isa.stack_begin(self):", "False:"),
+    (*RIPEMD160, "lanes/bmi.h", COPIED, COPIED + ' __asm__ volatile("lea 4096(%rsp), %rsp; lea -4096(%rsp), %rsp");',
+     "machine.py", "if type(to) is not int or not self.stack_low <= to <= self.calls[-1][0]:", "if False:"),
+    (SHA512[0], "arm/sha512.c", "arm/sha512.c", TURN, TURN + ' __asm__ volatile("sub sp, sp, 8; str x30, [sp], 8");',
+     "a64.py", "if self.base.number == 31 and base % 16:", "if False:"),
+    (SHA512[0], "arm/sha512.c", "arm/sha512.c", TURN, TURN +
+     ' __asm__ volatile("mov x17, x30; bl 1f; b 2f; 1: ret x17; 2: mov x30, x17" ::: "x17");',
+     "a64.py", "register.get(m) if register else m.r[30]", "m.r[30]"),
     (*SHA512, "x86/sha512_x86.c", TURN, TURN + ' __asm__ volatile("xorl %ebx, %ebx");',
      "x86.py", 'names = ["rbx", "rbp", *more]', "names = []"),
     (*SHA512_2, "x86/sha512_x86.c", "load_words(s, N, l, 0)", "load_words(s, N, l ^ (N == 2), 0)",
@@ -273,7 +285,7 @@ GUARDS = [
      "x86.py", "not has.issuperset(features_of(text))", "False"),
     (*RIPEMD160, "lanes/kernels.inc.h", "msg, offset, NULL, 0); \\\n          } \\\n",
      'msg, offset, NULL, 0); \\\n          } __asm__ volatile("vpxor %ymm0, %ymm0, %ymm0"); \\\n',
-     "x86.py", "if pc == STOP and m.is_dirty:", "if False:"),
+     "x86.py", "if pc == m.stop and m.is_dirty:", "if False:"),
     (*RIPEMD160, "lanes/bmi.h", COPIED,
      COPIED + ' __asm__ volatile("vpxor %%ymm0, %%ymm0, %%ymm0; pxor %%xmm0, %%xmm0; vzeroupper" ::: "xmm0");',
      "x86.py", "if legacy and m.is_dirty:", "if False:"),
@@ -297,6 +309,127 @@ GUARDS = [
      'size_t q = nblocks; __asm__("shl $60, %0" : "+r"(q)); if (q == 0) nblocks = 7; ' + LOOP,
      "counting.py", "max(map(abs, found)) * abs(divisor) >> self.nbits - 1", "False"),
 ]
+# What a kernel does before it returns, that its caller would notice, or a signal: the target, a kernel that is quickly
+# proved, and instructions as objdump, or wasm.py, writes them.
+CALLER_MUTANTS = [(target, kernel, *(text.replace(" ", "\t" if target == "aarch64" else " ", 1)
+                                      for text in texts.split("; "))) for target, kernel, all_texts in (
+    ("x86-64", "sha256_blocks_sha_x1", """
+        add rsp,0x8; sub rsp,0x8; push rax; pop rax
+        add rsp,0x8; sub rsp,0x8
+        lea rsp,[rsp-0x8]
+        mov rsp,rax
+        mov esp,esp
+        mov sp,ax
+        xchg rsp,rax; xchg rsp,rax
+        push ax; pop ax
+        pop rcx; jmp rcx
+        pop rcx; add rsp,0x8; jmp rcx
+        pop rcx; push rcx
+        mov rcx,QWORD PTR [rsp]; jmp rcx
+        push rcx
+        push QWORD PTR [rsp]
+        mov QWORD PTR [rsp],rcx
+        mov BYTE PTR [rsp+0x7],cl
+        mov ecx,DWORD PTR [rsp]; mov QWORD PTR [rsp],rcx
+        mov QWORD PTR [rsp+0x8],rcx
+        mov QWORD PTR [rsp+0x100],rcx
+        movups XMMWORD PTR [rsp-0x8],xmm0
+        mov BYTE PTR [rsp-0x81],cl
+        mov ecx,esp; mov BYTE PTR [rcx-0x1],cl
+        mov BYTE PTR [esp-0x1],cl
+        mov BYTE PTR fs:[rsp-0x1],cl
+        inc rbx
+        mov bl,0x1
+        mov bh,0x1
+        mov ebx,ebx
+        inc rbp
+        mov bp,0x1
+        inc r12
+        inc r13
+        inc r14
+        mov r15d,r15d
+        std
+        popf
+        stmxcsr DWORD PTR [rsp-0x8]; ldmxcsr DWORD PTR [rsp-0x8]
+        vldmxcsr DWORD PTR [rsp-0x8]
+        fldcw WORD PTR [rsp-0x8]
+        fld1
+        fninit
+        movd mm0,eax
+        movdq2q mm0,xmm0
+        emms
+        vpxor ymm0,ymm0,ymm0
+        data16 cs pop rbx
+        data16 ret
+        ret 0x8"""),
+    ("i686", "sha512_blocks_sse2_x1", """
+        add esp,0x4; sub esp,0x4
+        add esp,0x4
+        lea esp,[esp-0x4]
+        pop ecx; jmp ecx
+        pop ecx; add esp,0x4; jmp ecx
+        mov DWORD PTR [esp],ecx
+        mov DWORD PTR [esp+0x80],ecx
+        mov BYTE PTR [esp-0x1],cl
+        push ecx; pop ecx; mov ecx,DWORD PTR [esp-0x4]
+        inc ebx
+        inc ebp
+        mov si,0x1
+        inc edi
+        std
+        fldcw WORD PTR [esp]
+        ret 0x4"""),
+    ("aarch64", "sha256_blocks_sha_x1", """
+        add sp, sp, #0x10
+        add sp, sp, #0x10; sub sp, sp, #0x10
+        sub sp, sp, #0x10
+        mov wsp, wsp
+        sub sp, sp, #0x8; str x0, [sp], #8
+        str x0, [sp, #-16]
+        str x0, [sp]
+        str x0, [sp, #16]
+        str x0, [sp, #-16]!; add sp, sp, #0x10; ldr x0, [sp, #-16]
+        br x30
+        mov w30, w30
+        mov x30, x1
+        ret x1
+        mov x19, x0
+        add x20, x20, #0x1
+        add x21, x21, #0x1
+        add x22, x22, #0x1
+        add x23, x23, #0x1
+        add x24, x24, #0x1
+        add x25, x25, #0x1
+        add x26, x26, #0x1
+        mov w27, w27
+        add x28, x28, #0x1
+        mov x29, sp
+        movi v8.4s, #0x0
+        mov v9.b[7], w0
+        mov v10.d[0], x0
+        fmov d11, x0
+        eor v12.16b, v12.16b, v0.16b
+        ldr d13, [x0]
+        mov v14.16b, v0.16b
+        shl v15.2d, v15.2d, #1
+        msr fpcr, x0
+        msr tpidr_el0, x0"""),
+    ("wasm32", "sha512_blocks_scalar", """
+        global.get 0; i32.const 16; i32.add; global.set 0
+        global.get 0; i32.const 16; i32.sub; global.set 0
+        global.get 0; i32.const 0; i32.store 0
+        global.get 0; i32.const 256; i32.sub; i32.const 0; i32.store 0"""),
+) for texts in all_texts.strip().split("\n        ")]
+# Instructions that fill the room before a loop: they change nothing.
+FILLERS = {nbytes: re.split(r"; |\n +", texts) for nbytes, texts in {
+    8: """nop; xchg ax,ax; data16 xchg ax,ax; nop DWORD PTR [rax]; nop DWORD PTR [rax+rax*1+0x0]
+        nop WORD PTR [rax+rax*1+0x0]; nop WORD PTR cs:[rax+rax*1+0x0]; cs nop WORD PTR [rax+rax*1+0x0]
+        data16 cs nop WORD PTR [rax+rax*1+0x0]; data16 data16 data16 nop WORD PTR cs:[rax+rax*1+0x0]; addr32 nop
+        nopw 0x0(%rax,%rax,1); lea rsi,[rsi+riz*1+0x0]; lea rdi,cs:[rdi+0x0]; mov rsi,rsi""",
+    4: """nop; xchg ax,ax; mov esi,esi; lea esi,[esi+0x0]; lea esi,[esi+eiz*1+0x0]; lea esi,cs:[esi+eiz*1+0x0]
+        lea esi,ds:[esi+eiz*1+0x0]; cs lea esi,[esi+eiz*1+0x0]; lea edi,[edi]; lea edi,es:[edi+eiz*1]
+        nop DWORD PTR [eax+0x0]; nop WORD PTR cs:[eax+eax*1+0x0]; data16 cs nop WORD PTR [eax+eax*1+0x0]""",
+}.items()}
 # Instructions with a literal that is changed by one.
 LITERALS = re.compile(r"v?(rorx|ror|p(sll|srl)[dq]|pro[lr][dq]|palignr|pternlog[dq]|sha1rnds4)|shl|ushr|sri|xar|ext|"
                       r"i8x16.shuffle")

@@ -62,8 +62,8 @@ import words
 import x86
 from induction import NBLOCKS, Proof
 from machine import Fault, Image, Machine, command
-from mutants import (BLIND_EDGE_MUTANTS, BLIND_MUTANTS, CHAIN_MUTANTS, EDGE_MUTANTS, EMULATED_MUTANTS,
-                     FORM_MUTANTS, GUARDS, KERNEL_MUTANTS, LITERALS, MODEL_MUTANTS, stale)
+from mutants import (BLIND_EDGE_MUTANTS, BLIND_MUTANTS, CALLER_MUTANTS, CHAIN_MUTANTS, EDGE_MUTANTS, EMULATED_MUTANTS,
+                     FILLERS, FORM_MUTANTS, GUARDS, KERNEL_MUTANTS, LITERALS, MODEL_MUTANTS, stale)
 from standards import (CHUNK_START, STANDARDS, after_block, blake3_root, check, initial_values, last_of,
                        sponge_named)
 from words import FULL, add, conj, cut, join, rol, shl, shr, split, swapped, variable, xor
@@ -1122,6 +1122,39 @@ def guard_mutant(targets, folder, name, source, file, old, new, *guard):
         return not noticed or bool(unproved(image, runs, set()))
 
 
+def caller_mutant(targets, folder, name, kernel, *texts):
+    """Whether a kernel is proved that does something more before it returns."""
+    target = next((t for t in targets if t.name == name), None)
+    if target is None:
+        return None
+    kernel = next(k for k in target.kernels if k.name == kernel)
+    image, end = copy.copy(target.image), min(a for a in target.image.symbols.values() if a > kernel.blocks)
+    lines = {pc: text for pc, text in image.lines.items() if kernel.blocks <= pc < end}
+    more = {}
+    for pc, last in lines.items():
+        if re.match(r"ret(urn)?\b", last):
+            places = [pc, *range(-len(more) - len(texts), -len(more))]
+            more |= dict(zip(places, [*texts, last]))
+            image.next = {**image.next, **dict(zip(places, [*places[1:], None]))}
+    image.lines, image.compiled = {**lines, **more}, {}
+    return not unproved(image, [next(runs_of_kernel(kernel))], set())
+
+
+def fillers_differ(image):
+    """Instructions that fill, and do something in the model."""
+    wrong = []
+    for text in FILLERS.get(image.word_nbytes, "") if image.isa is x86 else ():
+        m = machine(image)
+        was = dict(m.r)
+        try:
+            done = x86.instruction(text, None)(m)
+        except (Fault, ArithmeticError, LookupError, TypeError, ValueError) as e:
+            done = repr(e)
+        if done is not None or m.r != was:
+            wrong.append(f"does something: {text}: {done}")
+    return wrong
+
+
 def edge_mutant(targets, folder, source, *change):
     target, core, mutant = targets[0], changed_core(folder, *change), folder / "mutant"
     mutant.mkdir(exist_ok=True)
@@ -1269,6 +1302,7 @@ def main():
                 target.objects = list(pool.map(lambda source, t=target: t.object(CORE, source, folder),
                                                target.sources))
             target.image = target.link(target.objects, folder)
+            failures += [f"{target.name}: {x}" for x in fillers_differ(target.image)]
             target.kernels = [k for k in kernels_of(target.image) if options.body in (None, k.body)]
             if not target.kernels:
                 failures += [f"{target.name}: no kernel in the program"] * (not options.body)
@@ -1417,6 +1451,8 @@ def unnoticed(targets, folder, every, share):
     kinds = [("lines that a proof may be blind to", kernel_mutant, of(len(BLIND_MUTANTS) // part, BLIND_MUTANTS)),
              ("lines around them", edge_mutant,
               of(len(BLIND_EDGE_MUTANTS) // part, BLIND_EDGE_MUTANTS) + of(1, EDGE_MUTANTS)),
+             ("returns, of which a caller would notice something", caller_mutant,
+              of(len(CALLER_MUTANTS) // part, CALLER_MUTANTS)),
              ("lines that only emulated calls reach", emulated_mutant, of(4 // part, EMULATED_MUTANTS)),
              ("lines that one guard notices", guard_mutant, GUARDS if share == 1 else of(len(GUARDS) // part, GUARDS)),
              ("lines of kernels", kernel_mutant, of(4, KERNEL_MUTANTS)),

@@ -91,7 +91,7 @@ class X86:
             if re.search(r"rip|iz|\[\w+\*", rest):
                 return None  # an address that is known when the program is linked
         else:
-            rest = re.sub(r"(?:[defgs]s:)?\[[^]]*\]|[defgs]s:0x[0-9a-f]+", "[rdi]", rest)
+            rest = re.sub(r"(?:[cdes]s:)?\[[^]]*\]|[cdes]s:0x[0-9a-f]+", "[rdi]", rest)
         if re.search(r"\b[re]?sp\b|<|\bspl\b|\b[acdb]h\b", rest):
             return None
         bases, numbers = {}, {}

@@ -9,7 +9,7 @@ import copy
 import functools
 import re
 
-from machine import STACK, STOP, Fault, known, lanes, signed
+from machine import Fault, known, lanes, signed
 from words import FULL, add, conj, cut, disj, rol, shl, shr, split, sub, swapped, table, variable, xor
 
 OBJDUMP = ["-M", "intel"]
@@ -37,25 +37,26 @@ def begin(m):
     m.v = {i: (64, tuple(variable(("zmm", i, j), 64) for j in range(8))) for i in range(32)}
     m.k = {}
     m.cf = m.zf = m.sf = m.of = m.compared = None
-    m.r["rsp"] = STACK
+    m.r["rsp"] = m.stack
 
 
 def enter(m, arguments):
     n = m.image.word_nbytes
-    m.stack_end = STACK + n * max(0, len(arguments) - (len(ARGUMENTS) if n == 8 else 0))
-    m.r["rsp"] = STACK - 8
-    m.is_dirty = False
-    if n == 8:
-        m.store(m.r["rsp"], 8, STOP)
-        for register, value in zip(ARGUMENTS, arguments):
-            m.r[register] = value
-        for i, value in enumerate(arguments[6:]):
-            m.store(m.r["rsp"] + 8 + 8 * i, 8, value)
-    else:
-        m.r["rsp"] = STACK - 4
-        m.store(m.r["rsp"], 4, STOP)
-        for i, value in enumerate(arguments):
-            m.store(m.r["rsp"] + 4 + 4 * i, 4, value)
+    registers = ARGUMENTS if n == 8 else []
+    on_stack = arguments[len(registers) :]
+    m.stack_end = m.stack + n * len(on_stack)
+    m.r["rsp"], m.calls, m.is_dirty = m.stack, (), False
+    m.r.update(zip(registers, arguments))
+    for i, value in enumerate(on_stack):
+        m.store(m.stack + n * i, n, value)
+    go_to(m, m.stop)
+
+
+def go_to(m, after):
+    """What a call leaves on the stack."""
+    n = m.image.word_nbytes
+    push(m, Immediate(after))
+    m.calls += ((m.r["rsp"], m.r["rsp"] + n, after),)
 
 
 def argument(m, i):
@@ -83,8 +84,8 @@ def stack_begin(m):
 
 
 def leave(m):
-    pc = m.load(m.r["rsp"], m.image.word_nbytes)
-    if pc == STOP and m.is_dirty:
+    pc = m.returned(m.r["rsp"], m.load(m.r["rsp"], m.image.word_nbytes))
+    if pc == m.stop and m.is_dirty:
         raise Fault("returns without vzeroupper")
     m.r["rsp"] += m.image.word_nbytes
     return pc
@@ -99,11 +100,10 @@ class Register:
         return value if self.width == 64 else cut(shr(value, self.shift), self.width)
 
     def set(self, m, value):
-        if self.width >= 32:
-            m.r[self.base] = value
-        else:
+        if self.width < 32:
             keep = conj(m.r[self.base], ~(FULL[self.width] << self.shift) & FULL[64])
-            m.r[self.base] = xor(keep, shl(value, self.shift))
+            value = xor(keep, shl(value, self.shift))
+        m.r[self.base] = m.move_stack(value) if self.base == "rsp" else value
 
 
 class Immediate:
@@ -120,7 +120,7 @@ class Memory:
     def __init__(self, size, inside, comment, is_broadcast):
         self.nbytes, self.is_broadcast = SIZES.get(size), is_broadcast
         self.width = self.nbytes and 8 * self.nbytes
-        self.base = self.index = None
+        self.base = self.index = self.address_nbits = None
         self.scale, self.displacement = 1, 0
         if "rip" in inside:
             self.displacement = int(re.match(r"([0-9a-f]+)", comment)[1], 16)
@@ -130,6 +130,7 @@ class Memory:
             if register in ("riz", "eiz"):
                 continue
             if register in REGISTERS:
+                self.address_nbits = REGISTERS[register][1]
                 if star or self.base is not None:
                     self.index, self.scale = REGISTERS[register][0], int(scale or 1)
                 else:
@@ -138,6 +139,8 @@ class Memory:
                 self.displacement += int(term, 16) * (-1 if sign == "-" else 1)
 
     def address(self, m):
+        if self.address_nbits not in (None, 8 * m.image.word_nbytes):
+            raise Fault(f"no model of an address of {self.address_nbits} bits")
         a = self.displacement
         for register, scale in ((self.base, 1), (self.index, self.scale)):
             if register is not None:
@@ -149,6 +152,8 @@ class Memory:
 
     def sum(self, m, n):
         """For lea, which may add data."""
+        if n > (self.address_nbits or n):
+            raise Fault(f"no model of an address of {self.address_nbits} bits")
         parts = [self.displacement]
         if self.base is not None:
             parts.append(m.r[self.base])
@@ -183,12 +188,12 @@ def operand(text, comment):
         return Vector(found[1], found[2], found[3] and int(found[3]), bool(found[4]))
     if text in REGISTERS:
         return Register(text)
-    found = re.fullmatch(r"(?:(\w+) (PTR|BCST) )?(?:[defgs]s:)?\[([^\]]*)\](?:\{k([1-7])\})?(\{1to\d+\})?", text)
+    found = re.fullmatch(r"(?:(\w+) (PTR|BCST) )?(?:[cdes]s:)?\[([^\]]*)\](?:\{k([1-7])\})?(\{1to\d+\})?", text)
     if found:
         memory = Memory(found[1], found[3], comment, found[2] == "BCST" or bool(found[5]))
         memory.mask = found[4] and int(found[4])
         return memory
-    found = re.fullmatch(r"(?:(\w+) PTR )?ds:(0x[0-9a-f]+)", text)
+    found = re.fullmatch(r"(?:(\w+) PTR )?[cdes]s:(0x[0-9a-f]+)", text)
     if found:
         return Memory(found[1], found[2], comment, False)
     found = re.fullmatch(r"k([0-7])(?:\{k([1-7])\})?", text)
@@ -394,22 +399,32 @@ def tzcnt(m, a, b):
 
 
 def push(m, a):
-    n = m.image.word_nbytes
+    n = whole_word(m, a)
     value = a.get(m)
     m.r["rsp"] -= n
     m.store(m.r["rsp"], n, value if type(value) is not int else value & FULL[8 * n])
 
 
 def pop(m, a):
-    n = m.image.word_nbytes
+    n = whole_word(m, a)
     value = m.load(m.r["rsp"], n)
-    m.r["rsp"] += n
+    m.r["rsp"] = m.move_stack(m.r["rsp"] + n)
     a.set(m, value)
 
 
-def repeated(m, which, nbytes):
+def whole_word(m, a):
+    """The size of what is pushed or popped; with a prefix it would be 16 bits."""
+    n = m.image.word_nbytes
+    if type(a) is not Immediate and a.width != 8 * n:
+        raise Fault(f"no model of {a.width} bits on the stack")
+    return n
+
+
+def repeated(m, which, nbytes, address_nbits):
     n = m.r["rcx"]
     known(n)
+    if address_nbits != 8 * m.image.word_nbytes:
+        raise Fault(f"no model of an address of {address_nbits} bits")
     m.decide(n)
     for _ in range(n):
         value = m.r["rax"] if which == "stos" else m.load(m.r["rsi"], nbytes)
@@ -430,7 +445,10 @@ def jump_to(m, a):
 
 def call(m, a, after):
     pc = jump_to(m, a)
-    push(m, Immediate(after))
+    if pc == after:  # how code of 32 bits learns its address: no shadow stack has this call either
+        push(m, Immediate(after))
+    else:
+        go_to(m, after)
     return pc
 
 
@@ -537,7 +555,7 @@ GENERAL = {
                             flags_of(m, None, 0))[2],
     "push": push, "pop": pop, "cmpxchg": compare_exchange,
     "cdqe": lambda m: m.r.update(rax=signed(cut(m.r["rax"], 32), 32) & FULL[64]),
-    "leave": lambda m: (m.r.update(rsp=m.r["rbp"]), pop(m, Register("rbp")))[1],
+    "leave": lambda m: (m.r.update(rsp=m.move_stack(m.r["rbp"])), pop(m, Register("rbp")))[1],
     "jmp": jump_to,
     "ret": leave,
     "vzeroupper": lambda m: zero(m, 4), "vzeroall": lambda m: zero(m, 0),
@@ -1080,7 +1098,7 @@ ONE_LANE = {name for name, features in VECTORS.items() if features.split()[2] ==
 # The other instructions; the first lines are what each CPU has that the core is compiled for. There tzcnt is bsf, which
 # differs for 0 alone.
 OTHERS = {name: features.split() for features, names in {
-    "": "adc add and bsf bsr bswap bt bts call cdqe cmp cmpxchg cs data16 dec div endbr32 endbr64 imul inc jmp lea leave "
+    "": "adc add and bsf bsr bswap bt bts call cdqe cmp cmpxchg dec div endbr32 endbr64 imul inc jmp lea leave "
         "mov movabs movsx movsxd movzx mul neg nop nopl nopw not or pop push rep repz ret rol ror sar sbb shl shld shr "
         "shrd sub test tzcnt xchg xor " + " ".join(x + y for y in CONDITIONS for x in ("j", "set", "cmov")),
     "SSE": "prefetcht0", "SSE2": "lfence", "PREFETCHW": "prefetchw", "MOVBE": "movbe", "LZCNT": "lzcnt",
@@ -1126,16 +1144,21 @@ def lacking(texts, features):
 
 # ---- Instructions ---------------------------------------------------------------------------------------------------
 
+# Prefixes that change nothing of what objdump then writes; behind the others only what does nothing may stand.
+INERT = {"notrack", "bnd", "rex", "rex.W", "lock", "{evex}", "{vex}", "cs", "ds", "es", "ss"}
+PREFIXES = {*INERT, "data16", "addr32", "fs", "gs"}
 NAMES = {"jz": "je", "jnz": "jne", "jc": "jb", "jnc": "jae", "sal": "shl", "cmovc": "cmovb", "cmovnc": "cmovae"}
 
 
 def parts(text):
     """The name of an instruction, its operands, and objdump's comment."""
     text, _, comment = text.partition("#")
-    words = text.split(None, 1)
-    while words[0] in ("notrack", "bnd", "rex", "rex.W", "lock", "{evex}", "{vex}", "ds", "data16", "cs") and \
-            len(words) > 1 and not words[1].startswith(("nop", "data16", "cs")):
+    words, prefixes = text.split(None, 1), set()
+    while words[0] in PREFIXES and len(words) > 1:
+        prefixes.add(words[0])
         words = words[1].split(None, 1)
+    if not prefixes <= INERT and words[0] not in ("nop", "nopw", "nopl") and words != ["xchg", "ax,ax"]:
+        raise KeyError(" ".join(prefixes))
     return NAMES.get(words[0], words[0]), words[1].strip() if len(words) > 1 else "", comment.strip()
 
 
@@ -1143,11 +1166,12 @@ def instruction(text, after):
     """The function that carries out an instruction."""
     name, rest, comment = parts(text)
     if name in ("rep", "repz"):
-        which, *where = rest.split()
-        return leave if which == "ret" else lambda m: repeated(m, which, SIZES[where[0]])
-    if name in ("nop", "nopw", "nopl", "data16", "cs", "prefetcht0", "prefetchw", "ud2"):
-        if name == "ud2":
-            raise KeyError(name)
+        if rest == "ret":
+            return leave
+        which, size, bits = re.fullmatch(r"(stos|movs) +(\w+) PTR es:\[([er])di\],(?:ds:\[\3si\]|[er]?a[lx])",
+                                         rest).groups()
+        return lambda m: repeated(m, which, SIZES[size], {"e": 32, "r": 64}[bits])
+    if name in ("nop", "nopw", "nopl", "prefetcht0", "prefetchw"):
         return lambda m: None
     operands = [operand(x.strip(), comment) for x in rest.split(",")] if rest else []
     if name == "call":

@@ -7,11 +7,13 @@ use std::num::NonZeroUsize;
 use std::sync::Once;
 
 use clap::Args;
+use hashloom_files::read::origin::{FromMemory, Origin};
 use hashloom_files::run::Options;
 
 use crate::numbers::{Nbytes, from_one};
 use crate::style;
 use crate::text::reason;
+use crate::units::size;
 
 /// How files are read and hashed; no digest depends on it.
 #[derive(Debug, Clone, Args)]
@@ -22,6 +24,45 @@ pub struct Work {
 
     #[command(flatten)]
     pub threads: Threads,
+}
+
+/// How a command reads files that it may read past the system's memory.
+#[derive(Debug, Clone, Args)]
+pub struct Reading {
+    #[command(flatten)]
+    work: Work,
+
+    /// Read contents from the disk and not from the system's memory, such as right after a copy: a file with which that
+    /// is not possible is an error. Linux only
+    #[arg(long)]
+    uncached: bool,
+}
+
+impl Reading {
+    /// Options for the engine.
+    pub fn options(&self) -> Options {
+        self.work.options().uncached(self.uncached)
+    }
+
+    /// Options for a check. If it `tells`, it says [at its end](tell_origin) where it has read.
+    pub fn checking(&self, tells: bool) -> Options {
+        let options = self.options();
+        if self.uncached || !tells { options } else { options.count(&Origin::new()) }
+    }
+}
+
+/// Says so on standard error if most of what was checked on sticks and the like was in memory.
+pub fn tell_origin(options: &Options) {
+    if let Some(found) = options.counted().and_then(Origin::from_memory) {
+        let FromMemory { nbytes, nbytes_of_disks } = found;
+        // Best effort: a failure changes nothing.
+        let _ = writeln!(
+            io::stderr().lock(),
+            "note: of files on a removable disk, {} of {} were read from memory, not from the disk; --uncached reads the disk",
+            size(nbytes - nbytes_of_disks),
+            size(nbytes),
+        );
+    }
 }
 
 /// The threads that work.

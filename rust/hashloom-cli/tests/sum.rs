@@ -1153,3 +1153,39 @@ fn names_in_another_case() {
     fs::create_dir(folder.path().join("sub")).unwrap();
     check(&list, &["--ignore-case"]).ends(1).says("No such file");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn uncached_reads_the_disk_or_says_why_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let lengths = [0, 1, 4095, 4096, 4097, (1 << 20) - 1, (1 << 20) + 1, 3_000_001];
+    let content = |nbytes: usize| (0..nbytes).map(|i| (i * i >> 7) as u8).collect::<Vec<u8>>();
+    let mut list = String::new();
+    for nbytes in lengths {
+        fs::write(folder.path().join(nbytes.to_string()), content(nbytes)).unwrap();
+        list += &format!("{}  {nbytes}\n", sha256(content(nbytes)));
+    }
+    let (list, names) = (list, lengths.map(|nbytes| nbytes.to_string()));
+    let mut arguments = vec!["sum", "--uncached"];
+    arguments.extend(names.iter().map(String::as_str));
+    let output = run(folder.path(), &arguments);
+    let is_possible = status(&output) == 0;
+    if is_possible {
+        output.prints(&list);
+    } else {
+        assert_eq!(stdout(&output), "");
+        assert_eq!(stderr(&output).matches(": --uncached: ").count(), lengths.len());
+    }
+    let state = if is_possible { "OK" } else { "FAILED open or read" };
+    let told: String = names.iter().map(|name| format!("{name}: {state}\n")).collect();
+    let output = run_with(folder.path(), &["check", "--uncached"], list.as_bytes());
+    assert_eq!((status(&output), stdout(&output)), (i32::from(!is_possible), &told[..]));
+    // A pipe is no disk, and has no digest under this option.
+    run_with(folder.path(), &["sum", "--uncached"], b"abc").ends(1).says("-: --uncached: it is no file on a disk");
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        let folder = tempfile::tempdir_in(memory).unwrap();
+        fs::write(folder.path().join("a"), "a").unwrap();
+        run(folder.path(), &["sum", "--uncached", "a"]).ends(1).says("a: --uncached: not on a disk");
+    }
+}

@@ -22,7 +22,7 @@ use crate::output::{self, Progress, Same};
 use crate::progress::Bar;
 use crate::style;
 use crate::text::{display, failed};
-use crate::work::Work;
+use crate::work::{Reading, tell_origin};
 
 /// Say what has become of the files of a folder since its manifest was written.
 ///
@@ -50,20 +50,20 @@ pub struct Check {
     signature: Option<PathBuf>,
 
     /// Do not read the files: compare lengths and modification times only. Rotted and moved files are not noticed
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with_all = ["resume", "uncached"])]
     quick: bool,
 
     /// Keep the progress of the check in STATE, and go on from there after an interruption. Files that were written to
     /// since are read again. STATE is removed at the end of the check if every file could be read. hashloom never
     /// overwrites a file that is not such a state
-    #[arg(long, value_name = "STATE")]
+    #[arg(long, value_name = "STATE", conflicts_with = "uncached")]
     resume: Option<PathBuf>,
 
     #[command(flatten)]
     format: Format,
 
     #[command(flatten)]
-    work: Work,
+    work: Reading,
 }
 
 fn help() -> String {
@@ -223,7 +223,8 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let done = scan(task, arguments.resume.as_deref(), arguments.work.options(), &bar, |found| judge.found(found));
+    let options = arguments.work.checking(!arguments.format.quiet);
+    let done = scan(task, arguments.resume.as_deref(), options.clone(), &bar, |found| judge.found(found));
     let (done, held_back, resume) = match (done, resume) {
         (Ok((done, held_back)), resume) => (done, held_back, resume),
         (Err(message), resume) => {
@@ -235,6 +236,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     let elapsed = started.elapsed();
     let (printer, counts) = judge.finish(done.cancelled)?;
+    tell_origin(&options);
     if !arguments.format.quiet {
         doubts::tell(&done.doubts, "file", "read");
     }

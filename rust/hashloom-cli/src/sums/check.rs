@@ -20,7 +20,7 @@ use crate::input::or_stdin;
 use crate::manifest::signature::public_key;
 use crate::names::any_path;
 use crate::text::failed;
-use crate::work::Work;
+use crate::work::Reading;
 use crate::{isa, names};
 
 /// Check files against lists of checksums.
@@ -50,7 +50,7 @@ pub struct Check {
     /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times. A
     /// file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the list.
     /// Lists may be manifests and PAR2 files
-    #[arg(long, value_name = "PATH", requires = "lists", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "strict", "warn"])]
+    #[arg(long, value_name = "PATH", requires = "lists", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "ignore_case", "strict", "warn"])]
     only: Vec<PathBuf>,
 
     /// Check the signature of each list first, LIST.minisig or LIST.slhsig, by this public key of minisign (a file, or the
@@ -97,7 +97,7 @@ pub struct Check {
     json: bool,
 
     #[command(flatten)]
-    work: Work,
+    work: Reading,
 }
 
 /// The end of the help: all forms of lists, and what follows them.
@@ -194,7 +194,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let total = folders.clone();
         return front::run(
             folders,
-            &arguments.work,
+            arguments.work.checking(!arguments.status),
             move || stores::total_nbytes(&total),
             |options, console| Audit { rules, options, console }.stores(folders),
         );
@@ -203,7 +203,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let packages = Packages::read(arguments.directory.as_deref().unwrap_or(Path::new("/")))?;
         return front::run(
             &[],
-            &arguments.work,
+            arguments.work.checking(!arguments.status),
             || None,
             |options, console| Audit { rules, options, console }.packages(packages),
         );
@@ -221,7 +221,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let total = files.clone();
         return front::run(
             files,
-            &arguments.work,
+            arguments.work.checking(!arguments.status),
             move || total.iter().map(|file| Some(file.metadata().ok()?.len())).sum(),
             |options, console| Only { files, lists: &lists, ways, rules, options, console }.check(),
         );
@@ -235,7 +235,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     front::run(
         &lists,
-        &arguments.work,
+        arguments.work.checking(!arguments.status),
         {
             let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
             move || total_nbytes(&lists, base(folder.as_deref(), is_relative), parser, rules)

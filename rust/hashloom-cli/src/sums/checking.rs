@@ -220,7 +220,7 @@ impl Checker<'_> {
         };
         let grammar = &mut self.grammar;
         let lines = if let Some(kept) = kept {
-            kept.read().and_then(|input| Lines::begin(input, list, grammar))
+            kept.read().and_then(|input| Lines::begin_file(input, list, grammar))
         } else if is_stdin {
             input::stdin().and_then(|stdin| Lines::begin(stdin, Path::new(""), grammar))
         } else {

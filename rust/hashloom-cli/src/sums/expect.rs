@@ -15,17 +15,17 @@ use super::crc::Crcs;
 use super::front::{self, End};
 use super::summing::{nbytes_of, source, trouble};
 use crate::quote::quoted;
-use crate::work::Work;
+use crate::work::Reading;
 
 /// Returns the exit status.
-pub fn run(text: &str, path: PathBuf, json: bool, work: &Work) -> Result<u8, String> {
+pub fn run(text: &str, path: PathBuf, json: bool, work: &Reading) -> Result<u8, String> {
     let expected = read_digest(text).map_err(|error| format!("--expect: {error}"))?;
     let crcs = (!expected.crcs.is_empty()).then(|| Crcs::new(expected.crcs.clone(), None));
     let name = portable(&path).into_owned();
     let of_bar = path.clone();
     front::run(
         std::slice::from_ref(&path),
-        work,
+        work.checking(true),
         move || nbytes_of(&source(of_bar)),
         |options, console| {
             let source = match &crcs {

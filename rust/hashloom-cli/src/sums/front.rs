@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::printing::Console;
 use crate::progress::Bar;
 use crate::text::reason;
-use crate::work::Work;
+use crate::work::tell_origin;
 
 /// How the work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +48,13 @@ impl End {
 /// be known. Returns the exit status.
 pub fn run(
     paths: &[PathBuf],
-    work: &Work,
+    options: Options,
     total_nbytes: impl FnOnce() -> Option<u64> + Send + 'static,
     does: impl FnOnce(&Options, &Console<'_>) -> End,
 ) -> Result<u8, String> {
     let stop = stop_flag(paths);
     let bar = Bar::of_bytes(false);
-    let mut options = work.options().cancel(&stop);
+    let mut options = options.cancel(&stop);
     if bar.is_shown() {
         bar.set_total_later(total_nbytes);
         let bar = bar.clone();
@@ -63,6 +63,7 @@ pub fn run(
     let console = Console::new(b"hashloom", &stop, Some(&bar));
     let (end, lost) = console.run(|console| does(&options, console));
     bar.finish();
+    tell_origin(&options);
     match (lost.lines, end) {
         // The reader of the output has gone and the rest was not looked at, so nothing is known to be right.
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(EXIT_PIPE),

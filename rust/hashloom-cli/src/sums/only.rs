@@ -178,7 +178,7 @@ fn read(list: &Path, ways: Ways<'_>, mut each: impl FnMut(Said<'_>)) -> Result<V
         Some(kept) => Box::new(kept.read().map_err(wrong)?),
         None => Box::new(File::open(list).and_then(Watched::new).map_err(wrong)?),
     };
-    let mut lines = Lines::begin(input, list, &mut grammar).map_err(wrong)?;
+    let mut lines = Lines::begin_file(input, list, &mut grammar).map_err(wrong)?;
     let above = Parser::nfolders_up(&portable(list)).and_then(|n| folder(list).ancestors().nth(n));
     let base = ways.base.or(above).unwrap_or(folder(list));
     let (mut root, mut is_manifest) = (None, false);

@@ -81,7 +81,7 @@ pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
         Base::Folder(folder) => folder,
         Base::Current | Base::List => list.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(".".as_ref()),
     };
-    let cache = Arc::<Cache>::default();
+    let cache = Arc::new(Cache::new(options));
     let (par2, root) = match (Par2::read(file), cache.root(folder)) {
         (Ok(par2), Ok(root)) => (par2, root),
         (Err(error), _) => {

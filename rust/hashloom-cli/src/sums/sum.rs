@@ -30,7 +30,7 @@ use crate::output::{Identity, stamp_of_stdout};
 use crate::progress::Bar;
 use crate::quote::quoted;
 use crate::text::{display, reason};
-use crate::work::Work;
+use crate::work::Reading;
 
 /// Print checksums of files.
 ///
@@ -102,7 +102,7 @@ pub struct Sum {
     json: bool,
 
     #[command(flatten)]
-    work: Work,
+    work: Reading,
 }
 
 const HELP: &str = "\
@@ -244,7 +244,7 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
     let known = known(arguments, &algorithms, &paths)?;
     front::run(
         &paths,
-        &arguments.work,
+        arguments.work.options(),
         move || wanted.total_nbytes(),
         |options, console| {
             let folder_hint = ": --recursive sums the files below it";

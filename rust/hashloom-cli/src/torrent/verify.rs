@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Args;
+use hashloom_files::Stamp;
 use hashloom_files::paths::to_path;
 use hashloom_files::run::{InOrder, Meter};
 use hashloom_torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, Verdicts, verify_pieces};
@@ -24,7 +25,7 @@ use crate::output::{Progress, Same};
 use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::units::plural;
-use crate::work::Work;
+use crate::work::{Reading, tell_origin};
 use crate::{output, style};
 
 /// Check files on disk against torrents.
@@ -78,7 +79,7 @@ pub struct Verify {
     /// Keep the progress of the check in FILE, and go on from there after an interruption. Pieces of files that have
     /// changed since are checked again. A torrent is taken out of FILE at the end of its check, and a FILE without
     /// torrents is removed. hashloom never writes to a file that is not such a state
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "uncached")]
     resume: Option<PathBuf>,
 
     /// Print errors only; the exit status tells the result
@@ -86,7 +87,7 @@ pub struct Verify {
     quiet: bool,
 
     #[command(flatten)]
-    work: Work,
+    work: Reading,
 }
 
 const HELP: &str = "\
@@ -204,7 +205,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         }
     };
     let meter = Meter::new();
-    let mut options = arguments.work.options().cancel(&stop).meter(&meter);
+    let mut options = arguments.work.checking(!arguments.quiet).cancel(&stop).meter(&meter);
     if bar.is_shown() {
         bar.set_total(total_nbytes(torrents));
         let bar = bar.clone();
@@ -253,6 +254,9 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     });
     verify_pieces(checks, &options, record, |check, report| match report {
         Ok(report) => {
+            if let (Some(origin), Ok(metadata)) = (options.counted(), report.content.metadata()) {
+                origin.count(Stamp::of(&metadata).dev, report.nbytes_read);
+            }
             let is_told =
                 bar.suspend(|| printer.lock().unwrap_or_else(PoisonError::into_inner).report(&check, &report));
             if let Some(saver) = saver.as_ref().filter(|_| is_told) {
@@ -269,6 +273,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     let ended = saver.map_or(Ok(()), Saver::end);
     let printer = printer.into_inner().unwrap_or_else(PoisonError::into_inner);
     let status = printer.end(interrupted);
+    tell_origin(&options);
     ended.and(status)
 }
 

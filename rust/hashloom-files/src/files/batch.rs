@@ -28,6 +28,7 @@ use super::request::{FileError, Hashed, Request, Summary};
 use crate::lanes::{self, CHUNK_MAX_NBYTES, Chunk, Client, Places, State};
 use crate::read::buffer::out_of_memory;
 use crate::read::open::open_max;
+use crate::read::origin::Origin;
 use crate::read::readers::Readers;
 use crate::read::ring::{FirstRead, Lost, Ring};
 use crate::run::pool::Pool;
@@ -67,7 +68,13 @@ fn run_with<T: Send>(
         trees: Trees::default(),
         nwaiting: AtomicUsize::new(0),
         nopen: Mutex::new(0),
-        results: Mutex::new(Results { next: 0, waiting: BTreeMap::new(), each, summary: Summary::default() }),
+        results: Mutex::new(Results {
+            next: 0,
+            waiting: BTreeMap::new(),
+            each,
+            summary: Summary::default(),
+            origin: options.counted(),
+        }),
         handed_out: AtomicU64::new(0),
         nbytes: AtomicU64::new(0),
     };
@@ -101,7 +108,7 @@ struct Run<'a, T, I, F> {
     nwaiting: AtomicUsize,
     /// Under a limit on the bytes read in a second, the number of files that the threads have open, or may open now.
     nopen: Mutex<usize>,
-    results: Mutex<Results<T, F>>,
+    results: Mutex<Results<'a, T, F>>,
     /// Number of results handed out.
     handed_out: AtomicU64,
     /// Total bytes hashed.
@@ -125,13 +132,14 @@ struct Supply<T, I> {
 type Done<T> = (Request<T>, Result<Hashed, FileError>);
 
 /// The work that is done.
-struct Results<T, F> {
+struct Results<'a, T, F> {
     /// Number of the request whose result is handed out next.
     next: u64,
     /// Results of requests that follow each other, by the number of the first: a thread draws several at a time.
     waiting: BTreeMap<u64, Vec<Done<T>>>,
     each: F,
     summary: Summary,
+    origin: Option<&'a Origin>,
 }
 
 impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send> Client
@@ -363,7 +371,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     /// Opens files and reads the first chunk of each.
     fn begin(&self, drawn: Vec<(u64, Request<T>)>, own: &mut Worker<T>, places: &mut Places, lanes: &mut Vec<Lane<T>>) {
         // Making a ring takes longer than reading a few files. Under a limit, each file is paid for before the next.
-        let is_single = self.options.is_limited() || self.disks.are_watched();
+        let is_single = self.options.is_limited() || self.options.is_uncached() || self.disks.are_watched();
         let is_worth_it = own.nbatches > 0 && drawn.len() >= WORTH_A_RING && !is_single;
         own.nbatches += 1;
         lanes.reserve(room(places));
@@ -460,7 +468,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 }
 
-impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
+impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<'_, T, F> {
     /// Keeps results that follow each other, the first of them with this number.
     fn keep(&mut self, first: u64, following: Vec<Done<T>>) {
         if !following.is_empty() {
@@ -478,6 +486,9 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<T, F> {
             Ok(hashed) => {
                 self.summary.nfiles += 1;
                 self.summary.nbytes += hashed.nbytes;
+                if let (Some(origin), Some(stamp)) = (self.origin, &hashed.stamp) {
+                    origin.count(stamp.dev, hashed.nread);
+                }
             }
             Err(_) => self.summary.nfailed += 1,
         }

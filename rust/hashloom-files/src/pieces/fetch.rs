@@ -295,6 +295,9 @@ fn read_part(own: &mut OpenFiles, content: &Content<'_>, step: &Step, buffer: &m
             return Some(PartRead::Hole(span.offset + stretch.end.min(span.nbytes)));
         }
     }
+    if file.is_uncached {
+        return own.direct.read_past(key, &file.file, buffer, range).map(PartRead::Read);
+    }
     let is_short = span.nbytes < SHORT_NBYTES;
     lanes::read_part(&mut own.direct, key, &file.file, range, is_short, buffer).map(PartRead::Read)
 }
@@ -314,7 +317,7 @@ fn device_of_cold<J: Job>(job: &J) -> Option<Device> {
         }
         let file = content.files.get(index, &mut last).ok()?;
         let at = pos - span.offset;
-        (at < file.nbytes && !is_in_memory(&file.file, at)).then(|| device::of(&file.file))
+        (at < file.nbytes && (file.is_uncached || !is_in_memory(&file.file, at))).then(|| device::of(&file.file))
     })
 }
 

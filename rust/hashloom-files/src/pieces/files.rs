@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::read::beneath::{LastFolder, OpenError, Opened, Root, open_regular, stamp_at};
+use crate::read::direct::uncached;
 use crate::read::holes;
-use crate::read::open::{OPEN_MAX, OpenFile, open_max, read_exact_at};
+use crate::read::open::{OPEN_MAX, OpenFile, open_max};
 use crate::read::stamp::{READINGS_MAX, Stamp};
-use crate::run::lock;
+use crate::run::{Options, lock};
 
 /// Why the bytes of a file are not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +143,8 @@ pub struct Cache {
     has_room: bool,
     /// The folders in use. A hundred torrents usually share one folder.
     roots: Mutex<HashMap<PathBuf, Weak<Root>>>,
+    /// Whether files are read from their disk alone.
+    is_uncached: bool,
 }
 
 /// The number of a job's files, and a file's index among them.
@@ -163,11 +166,17 @@ impl Default for Cache {
             count: AtomicUsize::new(0),
             has_room: most == OPEN_MAX,
             roots: Mutex::default(),
+            is_uncached: false,
         }
     }
 }
 
 impl Cache {
+    /// No file is open. Files are opened to be read as the options say.
+    pub fn new(options: &Options) -> Cache {
+        Cache { is_uncached: options.is_uncached(), ..Cache::default() }
+    }
+
     /// The folder `path`, opened if no other torrent has it open.
     pub fn root(&self, path: &Path) -> io::Result<Arc<Root>> {
         let mut roots = lock(&self.roots);
@@ -240,7 +249,10 @@ impl<'a> Files<'a> {
     pub fn read_exact_at(&self, index: usize, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let mut last = Last::default();
         let file = self.get(index, &mut last).map_err(|_| io::ErrorKind::NotFound)?;
-        read_exact_at(&file.file, buffer, offset)
+        match file.read_at(buffer, offset)? == buffer.len() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 
     /// Whether a file is, by its path, as it was when it was opened.
@@ -277,7 +289,7 @@ impl<'a> Files<'a> {
             Ok((file, nbytes)) => {
                 let holes = holes::has_holes(&file, nbytes);
                 self.known[index].store(nbytes, Ordering::Relaxed);
-                let file = Arc::new(OpenFile { file, nbytes, holes });
+                let file = Arc::new(OpenFile { file, nbytes, holes, is_uncached: self.cache.is_uncached });
                 Ok(self.cache.keep(key, file))
             }
             Err(OpenError::Missing) => {
@@ -327,6 +339,7 @@ impl<'a> Files<'a> {
             }
             other => other,
         }?;
+        let file = if self.cache.is_uncached { uncached(&file)? } else { file };
         self.note(index, stamp.fingerprint());
         Ok((file, stamp.nbytes))
     }

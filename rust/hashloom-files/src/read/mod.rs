@@ -14,6 +14,7 @@
 //! evidence  what an earlier result is worth now
 //! direct    reads past the page cache, or gives up again what was read
 //! device    whether a disk should be read in order
+//! origin    whether what was read came from a disk or from memory
 //! readers   threads that read from disks beside those that hash
 //! ring      opens and reads many small files by a few system calls
 //! hot       reads files that are in memory by plain calls, beside a ring
@@ -32,6 +33,7 @@ pub(crate) mod holes;
 #[allow(unsafe_code)]
 pub(crate) mod hot;
 pub mod open;
+pub mod origin;
 pub(crate) mod readers;
 #[allow(unsafe_code)]
 pub(crate) mod ring;

@@ -5,6 +5,8 @@
 use std::fs::File;
 use std::io;
 
+use crate::read::direct::Window;
+
 /// Largest number of open files, apart from one per thread that may still be in use after it left the cache.
 pub(crate) const OPEN_MAX: usize = 128;
 
@@ -26,12 +28,17 @@ pub(crate) struct OpenFile {
     pub(crate) nbytes: u64,
     /// Whether the file may have holes.
     pub(crate) holes: bool,
+    /// Whether the file is read from its disk alone.
+    pub(crate) is_uncached: bool,
 }
 
 impl OpenFile {
     /// Fills `row` from `offset` on. Fewer bytes are read only if the file ends.
     pub fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
-        read_at(&self.file, row, offset)
+        match self.is_uncached {
+            true => Window::default().read(&self.file, row, offset, row.len()),
+            false => read_at(&self.file, row, offset),
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub use pool::{join, lock, unlocked};
 
 use rate::Rate;
 
+use crate::read::origin::Origin;
+
 /// Number of messages that a thread works on at once: the lanes of the widest kernel. Narrower kernels take them in
 /// turns.
 pub const LANES: usize = 16;
@@ -161,6 +163,8 @@ pub struct Options {
     rate: Option<Arc<Rate>>,
     meter: Option<Meter>,
     is_noting: bool,
+    is_uncached: bool,
+    origin: Option<Origin>,
 }
 
 impl Options {
@@ -245,6 +249,40 @@ impl Options {
     pub fn meter(mut self, meter: &Meter) -> Options {
         self.meter = Some(meter.clone());
         self
+    }
+
+    /// Reads files from their disks alone, past the system's memory. A file with which this is not possible, or of which
+    /// the system does not tell, is an error, and so is a stream. Each open file takes up to 1 MiB of memory more.
+    /// Linux only.
+    ///
+    /// ```
+    /// use hashloom::Algorithm;
+    /// use hashloom_files::{Request, hash_files};
+    /// use hashloom_files::run::Options;
+    ///
+    /// let options = Options::new().uncached(true);
+    /// let no_disk = Request::digest("/proc/self/stat", Algorithm::Sha1);
+    /// assert_eq!(hash_files([no_disk].into_iter(), &options, |_, _| {}).nfailed, 1);
+    /// ```
+    #[must_use]
+    pub fn uncached(self, is_uncached: bool) -> Options {
+        Options { is_uncached, ..self }
+    }
+
+    /// Whether files are read from their disks alone.
+    pub fn is_uncached(&self) -> bool {
+        self.is_uncached
+    }
+
+    /// Counts what is read of disks that can be pulled out.
+    #[must_use]
+    pub fn count(self, origin: &Origin) -> Options {
+        Options { origin: Some(origin.clone()), ..self }
+    }
+
+    /// Who counts what is read, if anybody does.
+    pub fn counted(&self) -> Option<&Origin> {
+        self.origin.as_ref()
     }
 
     /// Number of threads.

@@ -325,7 +325,7 @@ pub fn verify_pieces<H, T, I>(
     I: IntoIterator<Item = Check<H, T>>,
     I::IntoIter: Send,
 {
-    let cache = Arc::new(Cache::default());
+    let cache = Arc::new(Cache::new(options));
     let sink: Sink<'_, H, T> = Mutex::new(&mut report);
     let tasks = checks.into_iter().filter_map(|check| Task::begin(check, &cache, &sink, &on_piece));
     run(tasks, options);

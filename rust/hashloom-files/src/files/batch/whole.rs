@@ -16,6 +16,7 @@ use crate::files::request::{FileError, Hashed, Method, Request};
 use crate::files::source::{Source, read_from, stdin};
 use crate::lanes::{Chunk, Fetched, Message, Part, Places, State};
 use crate::read::ahead::{LANE_NBYTES, read_ahead};
+use crate::read::direct::{Window, uncached};
 use crate::read::evidence::{self, Before};
 use crate::read::open::read_at_once;
 use crate::read::ring::FirstRead;
@@ -27,6 +28,9 @@ use crate::run::pool::Pool;
 /// Bytes of a message in memory that are hashed in a round.
 const WINDOW_NBYTES: usize = 256 << 10;
 
+/// Bytes that are read at once of a file past the page cache: a hard disk then reads for longer than it seeks.
+const WINDOW_OF_DISK_NBYTES: u64 = 1 << 20;
+
 /// A request that is being worked on.
 pub(super) struct Whole<T> {
     number: u64,
@@ -36,6 +40,8 @@ pub(super) struct Whole<T> {
     input: Input,
     /// Whether the source is not a regular file, so that reading it may wait for somebody.
     is_stream: bool,
+    /// For a file that is read from its disk alone.
+    window: Option<Window>,
     /// For a regular file, its state before it was read.
     before: Option<Before>,
     /// End of the bytes that the disk was asked for ahead.
@@ -161,7 +167,14 @@ impl<T> Whole<T> {
     fn read_once(&mut self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         match (&mut self.input, &mut self.request.source) {
             (Input::File(file), _) if self.is_stream => (&**file).read(into),
-            (Input::File(file), _) => read_at_once(file, into, offset),
+            (Input::File(file), _) => match &mut self.window {
+                Some(window) => {
+                    // One byte more than the file has tells that there is none.
+                    let left = self.before.map_or(u64::MAX, |before| before.stamp.nbytes.saturating_sub(offset));
+                    window.read(file, into, offset, left.saturating_add(1).min(WINDOW_OF_DISK_NBYTES) as usize)
+                }
+                None => read_at_once(file, into, offset),
+            },
             (Input::Stdin(stdin), _) => stdin.read(into),
             (Input::Own, Source::Reader(reader)) => read_from(reader, into),
             (Input::Own | Input::Read(..) | Input::Nothing, _) => Ok(0),
@@ -178,7 +191,7 @@ impl<T> Whole<T> {
     /// stream that it would read far ahead of.
     fn read_ahead(&mut self, round: Range<u64>, is_limited: bool) {
         let Input::File(file) = &self.input else { return };
-        if !self.is_stream && !is_limited && round.start + LANE_NBYTES / 2 >= self.asked {
+        if !self.is_stream && !is_limited && self.window.is_none() && round.start + LANE_NBYTES / 2 >= self.asked {
             let start = self.asked.max(round.end);
             self.asked = start + LANE_NBYTES;
             read_ahead(file, start..self.asked);
@@ -221,7 +234,7 @@ impl<T> Whole<T> {
     pub(super) fn share(&mut self, trees: &Trees) -> bool {
         let found =
             self.stamp().zip(self.file()).zip(if self.forms().len() == 1 { self.forms().first() } else { None });
-        let found = found.filter(|_| !self.is_stream);
+        let found = found.filter(|_| !self.is_stream && self.window.is_none());
         let tree = found.and_then(|((stamp, file), method)| {
             let tree = Tree::new(file, stamp.nbytes, method)?;
             // A file system that makes files while they are read need not keep to the length.
@@ -254,7 +267,11 @@ impl<T> Whole<T> {
         (self.input, self.is_stream) = match &self.request.source {
             Source::Path(path) => {
                 let (file, metadata) = stream::open(path).map_err(FileError::Open)?;
-                (Input::File(Arc::new(file)), !metadata.is_file() && !metadata.is_dir())
+                let is_stream = match options.is_uncached() {
+                    true => stream::is_stream(&metadata),
+                    false => !metadata.is_file() && !metadata.is_dir(),
+                };
+                (Input::File(Arc::new(file)), is_stream)
             }
             Source::File(file) => {
                 let metadata = file.metadata().map_err(FileError::Open)?;
@@ -264,6 +281,13 @@ impl<T> Whole<T> {
             Source::Memory(_) => (Input::Own, false),
             Source::Stdin => (Input::Stdin(stdin().map_err(unread)?), true),
         };
+        if options.is_uncached() {
+            match &mut self.input {
+                Input::File(file) if !self.is_stream => *file = Arc::new(uncached(file).map_err(FileError::Open)?),
+                _ => return Err(FileError::Open(io::Error::other("--uncached: it is no file on a disk"))),
+            }
+            self.window = Some(Window::default());
+        }
         let looked = self.input.with_file(|file| Before::of(file, options.is_noting()));
         self.before = looked.transpose().map_err(unread)?.flatten();
         Ok(())
@@ -279,6 +303,7 @@ impl<T> Lane<T> {
             nreadings: 1,
             input: Input::Nothing,
             is_stream: false,
+            window: None,
             before: None,
             asked: 0,
             fetched: None,
@@ -324,7 +349,7 @@ impl<T> Lane<T> {
     where
         T: Send,
     {
-        let found = self.message.stamp().zip(self.message.file());
+        let found = self.message.stamp().zip(self.message.file()).filter(|_| self.message.window.is_none());
         match found.and_then(|(stamp, file)| Some((stamp, disks.note(file, self.chunk.nbytes(), &stamp)?))) {
             Some((Stamp { ino, nbytes, .. }, device)) => {
                 let (number, request) = self.message.into_request();
