@@ -1159,7 +1159,7 @@ fn names_in_another_case() {
 fn uncached_reads_the_disk_or_says_why_not() {
     let folder = tempfile::tempdir().unwrap();
     let lengths = [0, 1, 4095, 4096, 4097, (1 << 20) - 1, (1 << 20) + 1, 3_000_001];
-    let content = |nbytes: usize| (0..nbytes).map(|i| (i * i >> 7) as u8).collect::<Vec<u8>>();
+    let content = |nbytes: usize| (0..nbytes).map(|i| ((i * i) >> 7) as u8).collect::<Vec<u8>>();
     let mut list = String::new();
     for nbytes in lengths {
         fs::write(folder.path().join(nbytes.to_string()), content(nbytes)).unwrap();

@@ -313,7 +313,7 @@ impl<'a> Reading<'a> {
             return &rest[line.len()..];
         }
         let ends = line.match_indices(')').map(|(at, _)| at);
-        let end = ends.filter(|at| line[at + 1..].trim_start().starts_with('=')).last();
+        let end = ends.rev().find(|at| line[at + 1..].trim_start().starts_with('='));
         match end.filter(|_| line.trim_start().starts_with('(')) {
             Some(end) => {
                 let name = &line[line.find('(').unwrap_or(end)..end];
