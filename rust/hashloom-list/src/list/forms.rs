@@ -255,6 +255,9 @@ pub(super) fn known_by_name(list: &mut List, path: &[u8]) {
     list.is_bag = [&b"manifest-"[..], b"tagmanifest-"].iter().any(|before| {
         lower.ends_with(b".txt") && stem.strip_prefix(*before).is_some_and(|name| algorithm(name).is_some())
     });
+    if list.is_bag {
+        list.beside = None;
+    }
     list.is_called_sfv = [&b".sfv"[..], b".crc32"].iter().any(|end| lower.ends_with(end));
     list.is_sfv = list.is_called_sfv;
     list.is_of_pacman = name == b"mtree" && path.windows(14).any(|part| part == b"/pacman/local/");
