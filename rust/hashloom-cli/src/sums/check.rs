@@ -135,8 +135,8 @@ const HELP: &str = "  {\"path\":<name>,…}
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may
   come from Windows: UTF-16, a byte order mark, carriage returns, backslashes in
-  names. Of a list that OpenPGP has signed in the clear, the signed text is read,
-  and its signature not checked: gpg --decrypt LIST | hashloom check
+  names. Of a list that OpenPGP has signed in the clear the signed text is
+  read, and its signature not checked: gpg --decrypt LIST | hashloom check
   A list can have any length, and may be compressed by gzip or zstd. The name -
   is standard input. Of a folder, the lists in it are named.
 
