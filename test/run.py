@@ -130,7 +130,9 @@ slh-of-openssl | check more all | +program | test/slh_openssl.py {program}
     test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-cli/src/slh.rs
 malformed-torrents | check test all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
-door | check test all | +program | python3 test/door.py {program} --draws {draws}
+door | check test | +program | python3 test/door.py {program} --draws 300
+    test/door.py rust/hashloom-cli/src/door* rust/hashloom-cli/src/sums/only.rs
+door | more all | +program | python3 test/door.py {program} --draws 5000
     test/door.py {cli} rust/hashloom-list/src/*
 list-forms | check test all | +program | python3 test/list_forms.py {program} {require}
     test/list_forms.py rust/hashloom-list/src/*
@@ -196,9 +198,9 @@ WORDS = {
 # The program is the one that the crates' tests build too; in test-all it is optimised, as users run it. The others
 # leave out repetitions, and tests that another part has too.
 FULL = {"program": "target/release/hashloom", "profile": "--release", "every": "--all", "proved": "--all",
-        "huge": "--huge", "half": "", "test_all": "1", "draws": "5000"}
+        "huge": "--huge", "half": "", "test_all": "1"}
 SHORT = {"program": "target/debug/hashloom", "profile": "", "every": "", "proved": "--share 16", "huge": "",
-         "half": "--half", "test_all": "", "draws": "300"}
+         "half": "--half", "test_all": ""}
 Part = collections.namedtuple("Part", "name levels after command files")
 
 
