@@ -16,7 +16,7 @@ LINKS = $(ROOT)/libexec/hashloom
 # The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
 
-.PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-peers
+.PHONY: help build share demo demo-python check test test-more test-all cross dist bench bench-kernels bench-peers
 .PHONY: bench-slh bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks adopters fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins web web-site npm
 
@@ -25,8 +25,9 @@ help:
 	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make check          short tests of the files that differ from the last commit, or from BASE=main: two minutes'
-	@echo 'make test           every test or a sample, by a number that is printed: 17 minutes on two CPUs;'
+	@echo 'make test           the program, the crates, the C library on this CPU, Go, Python, JavaScript: 8 minutes on two CPUs;'
 	@echo '                    installs or names missing packages'
+	@echo 'make test-more      other compilers, systems, browsers and programs, proofs, faults: half an hour'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; one of them of test)'
 	@echo 'make dist           what a release carries, into build/dist: source archive, Debian and RPM package, static'
@@ -83,7 +84,11 @@ demo-python:
 
 test:
 	@tools/setup.sh test
-	@test/run.py quick
+	@test/run.py test
+
+test-more:
+	@tools/setup.sh test-more
+	@test/run.py more
 
 # BASE: a commit; the files that differ from it.
 check:
