@@ -252,7 +252,7 @@ else
         cd aur
         cp "$dist/hashloom-$version.tar.gz" .
         # Without optimisation, as the packages above have it. makepkg works for no root.
-        ordinary=(clean CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off PKGEXT=.pkg.tar
+        ordinary=(clean CARGO_PROFILE_DIST_OPT_LEVEL=0 CARGO_PROFILE_DIST_LTO=off PKGEXT=.pkg.tar
             unshare --map-user=1000 --map-group=1000 makepkg)
         "${ordinary[@]}" --printsrcinfo | diff .SRCINFO - || fail "makepkg writes another .SRCINFO (>)"
         quiet "${ordinary[@]}" --nodeps
