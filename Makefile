@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 # One place for the program, whatever build folder the user's Cargo has.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 # The profile of Cargo; dist is that of releases: smaller, and a little faster.
-PROFILE ?= release
+PROFILE := release
 HASHLOOM := target/$(PROFILE)/hashloom
 # Manual pages and completions, which the program generates.
 SHARE := target/$(PROFILE)/share
@@ -59,7 +59,7 @@ help:
 
 build:
 	@tools/setup.sh build
-	@test -e $(HASHLOOM) || echo 'make: building the program, once: about seven minutes of CPU time'
+	@test -e $(HASHLOOM) || echo 'make: building the program, once: about five minutes of CPU time'
 	cargo build --profile $(PROFILE) --locked --package hashloom-cli
 	@$(MAKE) --no-print-directory share
 	@# Not for make demo and others that build first.
