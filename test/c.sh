@@ -186,8 +186,8 @@ for cc in gcc clang; do
 done
 
 # Libraries, each with a part of everything; two have one block function.
-parts=("one sha256 avx2;sha" "others sha512;ripemd160;md5 gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
-    "sponges sha3 avx2;avx512vl")
+parts=("one sha256 avx2;sha" "others sha512;ripemd160;md5;search gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
+    "sponges sha3;chains avx2;avx512vl")
 [ $level = all ] || mapfile -t parts < <(sample 1 "${parts[@]}")
 for part in "${parts[@]}"; do
     read -r name algorithms isas <<<"$part"
