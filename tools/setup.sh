@@ -420,12 +420,17 @@ left_out() { # MESSAGE
 }
 
 if [ -n "$is_test" ]; then
-    # libmd's own tests. The test says so if they are missing.
-    [ -e build/libmd-tests/md2.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
-        echo "setup.sh: tools/libmd_tests.sh could not get libmd's tests"
     # Debian's Go is too old on the current releases. Only the Go module needs it.
     go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])' ||
         left_out "Go 1.25 or later is not installed (https://go.dev/dl): the tests of the Go module are left out"
+    # libtorrent's own Python binding makes torrents for the interoperability test. It stays in the build folder.
+    from_pip libtorrent || left_out "pip could not install libtorrent, which makes and judges torrents: no network?"
+    from_pip torf || left_out "pip could not install torf, which judges torrents: no network?"
+fi
+if [[ " $groups " == *" more "* ]]; then
+    # libmd's own tests. The test says so if they are missing.
+    [ -e build/libmd-tests/md2.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
+        echo "setup.sh: tools/libmd_tests.sh could not get libmd's tests"
     # Debian's package of the daemon starts it as a service of the system. Only the program is needed: it goes into the
     # build folder. transmission-cli has brought its libraries.
     daemon=build/clients/usr/bin/transmission-daemon
@@ -439,9 +444,6 @@ if [ -n "$is_test" ]; then
             left_out "transmission-daemon could not be taken from Debian's package: its tests are left out"
         }
     fi
-    # libtorrent's own Python binding makes torrents for the interoperability test. It stays in the build folder.
-    from_pip libtorrent || left_out "pip could not install libtorrent, which makes and judges torrents: no network?"
-    from_pip torf || left_out "pip could not install torf, which judges torrents: no network?"
 fi
 # The tree hash of Amazon's own library: one more oracle.
 if [ -n "$is_test" ] || [ "$target" = bench-trees ]; then
