@@ -189,7 +189,8 @@ fn has_signed(list: &Path) -> io::Result<bool> {
 /// Parses a line.
 fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     let begins = line.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
-    if begins.is_some_and(|rest| matches!(rest.first(), None | Some(b'"' | b'}'))) && !parser.is_outside() {
+    let is_json = begins.is_some_and(|rest| matches!(rest.first(), None | Some(b'"' | b'}')));
+    if is_json && !line.starts_with(b"{\"files\":{") && !parser.is_outside() {
         return match json_lines::parse(line) {
             Ok(JsonLine::Entry(entry)) => {
                 parser.note_entry(&entry);

@@ -214,6 +214,34 @@ impl Columns {
         is_whole(&columns).then_some(Columns { split, columns, why: BadLine::FileHash })
     }
 
+    /// The columns that the first line of a table names: of a file and its digests.
+    pub(super) fn of_table(line: &[u8]) -> Option<Columns> {
+        const NAMES: [&str; 4] = ["name", "filename", "file", "path"];
+        let column = |name: &Cow<'_, [u8]>| {
+            let is = |names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()));
+            Some(match Sum::named(name) {
+                Some(Sum::Digest(algorithm)) => Column::Digest(algorithm),
+                Some(Sum::Crc(_)) => return None,
+                None if is(&NAMES) => Column::Name,
+                None if is(&["size", "length"]) => Column::Size,
+                None => Column::Other,
+            })
+        };
+        let is_whole = |columns: &Vec<Column>| {
+            let once = |one: &Column| columns.iter().filter(|other| *other == one).count() == 1;
+            once(&Column::Name)
+                && columns.iter().any(|one| matches!(one, Column::Digest(_)))
+                && columns.iter().all(|one| *one == Column::Other || once(one))
+        };
+        let mut all =
+            [b',', b';', b'\t'].into_iter().filter(|_| line.len() <= FIRST_MAX_NBYTES).filter_map(|delimiter| {
+                let columns: Vec<_> = cells(line, delimiter)?.iter().map(column).collect::<Option<_>>()?;
+                let why = BadLine::Form { name: "csv" };
+                is_whole(&columns).then_some(Columns { split: Split::Csv(delimiter), columns, why })
+            });
+        all.next()
+    }
+
     fn read<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
         match self.split {
             Split::Commas => {
@@ -232,6 +260,7 @@ impl Columns {
         match self.entry(line) {
             // Without the number of cells the line may be anything.
             Err(BadLine::FileHash) if self.cells(line).is_none() => Line::Bad(BadLine::FileHash),
+            Err(_) if Columns::of_table(line).is_some_and(|again| again.columns == self.columns) => Line::Blank,
             entry => entry.map_or_else(Line::Unread, Line::Entry),
         }
     }
@@ -257,6 +286,13 @@ impl Columns {
         (found.len() == ncells).then_some(found)
     }
 
+    /// The entry of a line `<name>: <hex>` of a gem's checksums.yaml.
+    fn gem<'a>(&self, name: &'a [u8], hex: &[u8]) -> Option<Entry<'a>> {
+        let Column::Digest(algorithm) = *self.columns.first()? else { return None };
+        let digest = digest(algorithm, hex).filter(|_| !name.is_empty() && !name.contains(&0))?;
+        Some(Entry::new(vec![(algorithm, digest)], true, name.into()))
+    }
+
     /// The entry of a line.
     pub(super) fn entry<'a>(&self, line: &'a [u8]) -> Result<Entry<'a>, BadLine> {
         let why = || self.why.clone();
@@ -269,6 +305,10 @@ impl Columns {
                 Column::Algorithm => named = cell,
                 Column::Hash => hash = cell,
                 Column::Name => entry.name = cell,
+                // A digest of an algorithm that hashloom lacks. hashdeep's line of columns has told of its own.
+                Column::Other if matches!(self.split, Split::Csv(_)) && hex_ndigits(&cell) >= DIGITS_MIN => {
+                    return Err(why());
+                }
                 Column::Other => {}
             }
         }
@@ -425,7 +465,8 @@ impl Fields {
                     let columns = five.as_ref().filter(|_| nparts == 5).unwrap_or(three);
                     // No name has a blank.
                     let is_whole = nparts == columns.columns.len();
-                    match columns.entry(bare).ok().filter(|_| is_whole) {
+                    let gem = || three.gem(parts.next()?.strip_suffix(b":")?, parts.next()?).filter(|_| nparts == 2);
+                    match columns.entry(bare).ok().filter(|_| is_whole).or_else(gem) {
                         Some(entry) => {
                             self.add(entry, more);
                             Line::Blank
