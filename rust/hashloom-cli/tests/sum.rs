@@ -1129,9 +1129,16 @@ fn lists_of_old_windows() {
     check(&[&line(b"a")[..], b"\x1a"].concat(), &[]).done().prints("a: OK\n");
     check(&[&line(b"a")[..], b"hello\x1a"].concat(), &[]).ends(1).says("cut off");
     let list = [line(b"a"), line(b"M\xf6")].concat();
-    check(&list, &[]).ends(1).says("not UTF-8").says("iconv -f CP1252 -t UTF-8 LIST | hashloom check");
+    check(&list, &[]).ends(1).says("not UTF-8").says("hashloom check --encoding cp1252 LIST");
     check(&list, &["--ignore-missing"]).ends(0).says("not UTF-8");
     assert!(!stderr(&check(&line("\u{f6}".as_bytes()), &[])).contains("UTF-8"));
+    fs::write(folder.path().join("M\u{f6}"), "a").unwrap();
+    check(&list, &["--encoding", "cp1252"]).done().prints("a: OK\nM\u{f6}: OK\n");
+    check(&line(b"M\x94"), &["--encoding=CP437"]).done().prints("M\u{f6}: OK\n");
+    check(&list, &["--encoding", "cp850"]).ends(1).says("M\u{f7}: ");
+    check(&list, &["--encoding", "ebcdic"]).ends(2).says("cp850");
+    fs::write(folder.path().join("list"), &list).unwrap();
+    run_with(folder.path(), &["list", "--encoding", "cp1252"], b"").ends(0).says("running: hashloom check --encoding");
 }
 
 /// One file is no two names' file.

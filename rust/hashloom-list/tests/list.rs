@@ -320,7 +320,7 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
 fn lists_that_end_lines_with_nul() {
     let sha1 = "0a".repeat(20);
     let read = |list: &str| {
-        let (mut text, end) = decoded(list.as_bytes()).unwrap();
+        let (mut text, end) = decoded(list.as_bytes(), None).unwrap();
         let (mut parser, mut found) = (Parser::new(), Vec::new());
         parser.begin_list(end);
         let mut all = String::new();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
-use hashloom_list::{FORMS, Parser};
+use hashloom_list::{Encoding, FORMS, Parser};
 
 use super::audit::Audit;
 use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
@@ -65,6 +65,11 @@ pub struct Check {
     /// Check the files of all installed packages of Debian; with -C those of the system below DIR
     #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
     dpkg: bool,
+
+    /// Lists without a byte order mark have this encoding, as old Windows (cp1252, shift_jis) and DOS (cp437, cp850) wrote
+    /// names: a code page, or a name that browsers know
+    #[arg(long, value_name = "NAME", value_parser = encoding, conflicts_with_all = ["names", "dpkg"])]
+    encoding: Option<Encoding>,
 
     /// Find files whose names differ in case from those of the list, as lists from Windows may have them
     #[arg(long)]
@@ -212,6 +217,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         [] => Parser::new(),
         algorithms => Parser::untagged(algorithms),
     };
+    let parser = parser.encoded(arguments.encoding);
     let lists = or_stdin(&arguments.lists);
     let trusted = arguments.trusted_key.as_deref().map(public_key).transpose()?;
     let folders = arguments.only.iter().filter(|path| path.is_dir()).count();
@@ -249,6 +255,10 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
             checker.check_all(&lists)
         },
     )
+}
+
+fn encoding(name: &str) -> Result<Encoding, String> {
+    Encoding::named(name).ok_or_else(|| "expected one such as cp1252, cp437, cp850, shift_jis, gbk or koi8-r".into())
 }
 
 fn base(folder: Option<&Path>, is_relative_to_list: bool) -> Base<'_> {
