@@ -846,6 +846,8 @@ const FRAGMENTS: &[&str] = &[
     "\"x\": {",
     "{\"files\":{",
     "name,sha256",
+    "Manifest-Version: 1.0",
+    "Manifest-Version: 1.0\n\nName: x",
     "SHA256:\n  x: 00",
 ];
 
@@ -1011,6 +1013,11 @@ fn tables_gems_and_crates() {
     };
     for (list, expected) in [
         ("name,sha256\na b,{}\n\"c,d\",{}\r", ["a b sha256", "c,d sha256"]),
+        (
+            "Manifest-Version: 1.0\r\n\r\nName: a\r\n  b\r\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=\r\n\r\n\
+             Name: x/\nSealed: true\n\nName: c\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoK\n CgoKCgoKCgoKCgoKCgo=",
+            ["a b sha256", "c sha256"],
+        ),
         ("SHA-256;Path;date\n{};a;20240101\n{};b;", ["a sha256", "b sha256"]),
         ("md5\tfilename\tsha256\tsize\n[]\ta\t{}\t3", ["a md5", "a sha256"]),
         ("---\nSHA256:\n  data.tar.gz: {}\n  metadata.gz: {}", ["data.tar.gz sha256", "metadata.gz sha256"]),
@@ -1038,6 +1045,11 @@ fn tables_gems_and_crates() {
         "{\"files\":{\"a\\u0041\":\"{}\"}}",
         "{\"files\":{\"a\":\"{}\"}",
         "{\"files\":{}}",
+        "Manifest-Version: 1.0\n\nName: c\nSHA-256-Digest: CgoK",
+        "Manifest-Version: 1.0\n\nName: c\nSHA-256-Digest-de: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=",
+        "Manifest-Version: 1.0\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=",
+        "Manifest-Version: 1.0\n\nName: c\n\nName: d\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=",
+        "Manifest-Version: 1.0\n\n  {}  b",
     ] {
         assert!(read(list).1, "{list}: {:?}", read(list));
     }

@@ -8,7 +8,7 @@ use hashloom::Algorithm;
 use hashloom_files::paths::to_path;
 
 use super::URL_SAFE;
-use super::layout::{Apk, Columns, Fields, Layout, Record, Section, cells};
+use super::layout::{Apk, Columns, Fields, Jar, Layout, Record, Section, cells};
 use super::mtree::Mtree;
 use super::unread::{ignored, words};
 use super::write::Written;
@@ -129,6 +129,10 @@ pub static FORMS: &[Form] = &[
     form!("cargo", "cargo vendor", "{\"files\":{\"<name>\":\"<hex>\",…}}",
         ".cargo-checksum.json is of its folder; the digest of the package, which is not there, is passed over",
         ".cargo-checksum.json", true, 0, cargo, "{\"files\":{\"a.txt\":\"", hex!(sha256), "\"},\"package\":null}\n"),
+    form!("jar", "jarsigner", "SHA-256-Digest: <base64>",
+        "below `Name: <name>` in META-INF/MANIFEST.MF, which is of the folder above META-INF; not in a file .SF",
+        "MANIFEST.MF", true, b':', jar, "Manifest-Version: 1.0\n\nName: a\n .txt\n",
+        "SHA-256-Digest: ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=\n\n"),
     form!("rpm", "rpm -qa --dump", "<path> <length> <time> <hex> <mode> …",
         "only regular files",
         "list", true, 0, rpm, "/x/a.txt 3 1700000000 ", hex!(sha256), " 0100644 root root 0 0 0 X\n"),
@@ -284,6 +288,7 @@ pub(super) fn nfolders_up(path: &[u8]) -> Option<usize> {
     let parts: Vec<&[u8]> = path.split(is_separator).collect();
     match &parts[..] {
         [.., folder, b"RECORD"] if folder.ends_with(b".dist-info") => Some(1),
+        [.., b"META-INF", b"MANIFEST.MF"] => Some(1),
         [.., b".cargo-checksum.json"] => Some(0),
         [.., b"var", b"lib", b"dpkg", b"info", name] if name.ends_with(b".md5sums") => Some(4),
         [.., b"var", b"lib", b"pacman", b"local", _, b"mtree"] => Some(5),
@@ -514,6 +519,11 @@ fn cargo<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let Some(files) = read() else { return Some(Line::Unread(BadLine::Form { name: "cargo" })) };
     parser.list.more.extend(files.into_iter().rev());
     Some(Line::Blank)
+}
+
+fn jar<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let is_first = line.starts_with(b"Manifest-Version: ") && !parser.list.has_any;
+    is_first.then(|| begin(parser, Layout::Jar(Jar::default())))?
 }
 
 /// A record of a package begins with its digest.

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use hashloom::Algorithm;
+use hashloom::{Algorithm, Hash};
 
 use super::forms::{Sum, algorithm, number, of_length};
 use super::mtree::Mtree;
@@ -35,6 +35,7 @@ pub(super) enum Layout {
     Apk(Apk),
     Mtree(Mtree),
     Xml(Xml),
+    Jar(Jar),
 }
 
 /// A record, as far as it has come.
@@ -63,6 +64,15 @@ pub(super) struct Apk {
     /// The present file.
     name: Vec<u8>,
     is_link: bool,
+}
+
+/// The manifest of a jar.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Jar {
+    /// The line before, which may go on: none is longer than 72 bytes.
+    line: Vec<u8>,
+    name: Vec<u8>,
+    digests: Vec<(Algorithm, Hash)>,
 }
 
 /// A section of fields.
@@ -109,6 +119,7 @@ impl Layout {
             Layout::Digits(record) => return digits_line(record, line, more),
             Layout::Fields(fields) => return fields.read(line, more),
             Layout::Apk(apk) => return Some(apk.read(line)),
+            Layout::Jar(jar) => return Some(jar.read(line)),
             _ if line.is_empty() => return Some(Line::Blank),
             _ => {}
         }
@@ -117,7 +128,7 @@ impl Layout {
             Layout::Columns(columns) => Some(columns.read(line)),
             Layout::Properties(record) => Some(property_line(record, line).unwrap_or_else(Line::Unread)),
             Layout::Xml(xml) => Some(xml.read(line)),
-            Layout::Mtree(_) | Layout::Digits(_) | Layout::Fields(_) | Layout::Apk(_) => None,
+            Layout::Mtree(_) | Layout::Digits(_) | Layout::Fields(_) | Layout::Apk(_) | Layout::Jar(_) => None,
         }
     }
 
@@ -133,6 +144,10 @@ impl Layout {
             Layout::Mtree(mtree) => mtree.is_within(),
             Layout::Xml(xml) => xml.is_within,
             Layout::Apk(apk) => apk.is_within(),
+            Layout::Jar(mut jar) => {
+                more.extend([jar.read(b""), jar.end()].into_iter().filter(|line| *line != Line::Blank));
+                false
+            }
             Layout::Lines | Layout::Columns(_) => false,
         };
         is_within.then_some(Line::Unread(BadLine::Unfinished))
@@ -563,6 +578,45 @@ impl Apk {
     /// Whether the digest of a file must follow.
     fn is_within(&self) -> bool {
         !self.name.is_empty() && !self.is_link
+    }
+}
+
+impl Jar {
+    fn read<'a>(&mut self, line: &[u8]) -> Line<'a> {
+        if let Some(more) = line.strip_prefix(b" ") {
+            self.line.extend_from_slice(more);
+            return if self.line.len() > FIRST_MAX_NBYTES { Line::Unread(BadLine::Unfinished) } else { Line::Blank };
+        }
+        let before = std::mem::replace(&mut self.line, line.to_vec());
+        let text = |end: &[u8]| before.windows(end.len()).position(|part| part == end).map(|at| before.split_at(at));
+        if before.is_empty() {
+            return self.end();
+        }
+        if let Some(name) = before.strip_prefix(b"Name: ").filter(|name| self.name.is_empty() && !name.contains(&0)) {
+            self.name = name.to_vec();
+            return Line::Blank;
+        }
+        let Some((tag, value)) = text(b"-Digest") else { return ignored(&before, "jar") };
+        let read = || {
+            let algorithm = algorithm(tag)?;
+            from_base64(algorithm, value.strip_prefix(b"-Digest: ")?).map(|digest| (algorithm, digest))
+        };
+        match read().filter(|_| !self.name.is_empty()) {
+            Some(digest) => self.digests.push(digest),
+            None => return Line::Unread(BadLine::Form { name: "jar" }),
+        }
+        Line::Blank
+    }
+
+    /// The entry of a section.
+    fn end<'a>(&mut self) -> Line<'a> {
+        let (name, digests) = (std::mem::take(&mut self.name), std::mem::take(&mut self.digests));
+        match digests.is_empty() {
+            // A folder, or the attributes of all.
+            true if name.is_empty() || name.ends_with(b"/") => Line::Blank,
+            true => Line::Unread(BadLine::NoDigest),
+            false => Line::Entry(Entry::new(digests, true, name.into())),
+        }
     }
 }
 
