@@ -17,6 +17,7 @@ use crate::manifest::with_suffix;
 use crate::names;
 use crate::quote::quoted;
 use crate::sums::found;
+use crate::sums::only::has_digests;
 use crate::sums::text_lines::Grammar;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -128,16 +129,15 @@ pub fn signatures(file: &Path) -> Vec<(PathBuf, String)> {
 
 /// Whether a file is a signature by its name, and not a list, which OpenPGP may have signed.
 pub fn is_signature(path: &Path) -> bool {
-    if signed_by(path).is_none() || is_list(path) {
-        return false;
-    }
-    // What is called like a list has to look like a signature.
+    let Some(signed) = signed_by(path).filter(|_| !is_list(path)) else { return false };
+    // What is called like a list has to look like a signature, or to have no digest beside the list of that name.
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
     let begins = [&b"-----BEGIN PGP SIGNATURE"[..], b"-----BEGIN SSH SIGNATURE", b"untrusted comment:", b"{"];
     let is_binary = head.iter().any(|byte| matches!(byte, 0..9 | 14..=31 | 0x80..));
+    let looks_so = read.is_ok() && (is_binary || begins.iter().any(|begin| head.starts_with(begin)));
     let name = path.file_name().map_or(vec![], |name| portable(Path::new(name)).into_owned());
-    !names::is_list(&name) || read.is_ok() && (is_binary || begins.iter().any(|begin| head.starts_with(begin)))
+    !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path)
 }
 
 /// The file that a signature of this name is of.

@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_window_reads_the_disk_alone() {
         let mut file = tempfile::tempfile().unwrap();
-        let bytes: Vec<u8> = (0..3 * ALIGNMENT + 5).map(|i| (i * i >> 5) as u8).collect();
+        let bytes: Vec<u8> = (0..3 * ALIGNMENT + 5).map(|i| ((i * i) >> 5) as u8).collect();
         std::io::Write::write_all(&mut file, &bytes).unwrap();
         match uncached(&file) {
             Ok(direct) => {
