@@ -9,7 +9,11 @@ if command -v ccache >/dev/null; then
     mkdir -p "$CCACHE_DIR/bin"
     for cc in gcc g++ cc c++ clang; do
         # A link to a compiler that is not installed would count as one.
-        ! command -v $cc >/dev/null || ln -sf "$(command -v ccache)" "$CCACHE_DIR/bin/$cc"
+        if command -v $cc >/dev/null; then
+            ln -sf "$(command -v ccache)" "$CCACHE_DIR/bin/$cc"
+        else
+            rm -f "$CCACHE_DIR/bin/$cc"
+        fi
     done
     PATH=$CCACHE_DIR/bin:$PATH
 fi
