@@ -151,14 +151,23 @@ pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Repor
 /// caller wants to have at hand with the report.
 ///
 /// ```
-/// use std::sync::Arc;
+/// use hashloom_files::run::Options;
+/// use hashloom_torrent::{Bitfield, Check, PieceState, Torrent, verify_many};
 ///
-/// use hashloom_torrent::{Check, Torrent};
-///
-/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-/// let check = Check::new(Arc::new(torrent), "/srv/downloads").tag("the first");
-/// assert_eq!((check.torrent.name(), check.tag), (&b"a"[..], "the first"));
-/// # Ok::<(), hashloom_torrent::Error>(())
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("abc"), "xbc")?;
+/// let head = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi2e6:pieces40:";
+/// let digests = ["ab", "c"].map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece.as_bytes()));
+/// let torrent = Torrent::parse(&[&head[..], digests[0].as_ref(), digests[1].as_ref(), b"ee"].concat())?;
+/// let mut second = Bitfield::none(2);
+/// second.set(1, true);
+/// let check = Check::new(&torrent, folder.path()).tag("the first").pieces(second);
+/// verify_many([check], &Options::new(), |check, report| {
+///     let report = report.unwrap();
+///     assert_eq!((check.tag, &report.pieces[..]), ("the first", &[PieceState::Unchecked, PieceState::Have][..]));
+///     assert!(report.is_complete() && !report.is_of_all(), "the second piece is right");
+/// });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 #[must_use]
@@ -175,14 +184,6 @@ pub struct Check<H, T = ()> {
 
 impl<H: Deref<Target = Torrent>> Check<H> {
     /// All pieces of `torrent`, whose content `place` is or holds, as for [`verify`].
-    ///
-    /// ```
-    /// use hashloom_torrent::{Check, Torrent};
-    ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// assert_eq!(Check::new(&torrent, "a").place.path(), std::path::Path::new("a"));
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn new(torrent: H, place: impl Into<Location>) -> Check<H> {
         Check { torrent, place: place.into(), tag: (), pieces: None, known: Verdicts::default() }
     }
@@ -190,14 +191,6 @@ impl<H: Deref<Target = Torrent>> Check<H> {
 
 impl<H, T> Check<H, T> {
     /// The same check with another tag.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Check, Torrent};
-    ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// assert_eq!(Check::new(&torrent, "a").tag(7).tag, 7);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn tag<U>(self, tag: U) -> Check<H, U> {
         let Check { torrent, place, pieces, known, .. } = self;
         Check { torrent, place, tag, pieces, known }
@@ -206,26 +199,6 @@ impl<H, T> Check<H, T> {
     /// Only these pieces: the [scope](Report::scope) of the report, which says nothing of other pieces, nor of files
     /// without any of these pieces. Pieces that the torrent does not have are ignored. The check that comes back with
     /// the report is without them.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Bitfield, Check, PieceState, Torrent, verify_many};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// std::fs::write(folder.path().join("abc"), "xbc")?;
-    /// let head = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi2e6:pieces40:";
-    /// let digests = ["ab", "c"].map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece.as_bytes()));
-    /// let torrent = Torrent::parse(&[&head[..], digests[0].as_ref(), digests[1].as_ref(), b"ee"].concat())?;
-    ///
-    /// let mut second = Bitfield::none(2);
-    /// second.set(1, true);
-    /// verify_many([Check::new(&torrent, folder.path()).pieces(second)], &Options::new(), |_, report| {
-    ///     let report = report.unwrap();
-    ///     assert_eq!(report.pieces, [PieceState::Unchecked, PieceState::Have]);
-    ///     assert!(report.is_complete() && !report.is_of_all(), "the second piece is right");
-    /// });
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn pieces(mut self, pieces: Bitfield) -> Check<H, T> {
         self.pieces = Some(pieces);
         self
@@ -234,14 +207,6 @@ impl<H, T> Check<H, T> {
     /// The verdicts of a check that was interrupted, on pieces that need not be checked again if the files stay as they
     /// are. Pieces that are [`Unchecked`](PieceState::Unchecked) in it, or beyond its end, are checked. The check that
     /// comes back with the report is without them.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Check, PieceState, Torrent};
-    ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// let rest = Check::new(&torrent, "a").known([PieceState::Have, PieceState::Unchecked]);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn known(mut self, known: impl Into<Verdicts>) -> Check<H, T> {
         self.known = known.into();
         self
