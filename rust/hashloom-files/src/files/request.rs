@@ -36,13 +36,6 @@ pub enum Method {
 
 impl Method {
     /// The hash function; for a MAC, the hash it is built on.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::Method;
-    ///
-    /// assert_eq!(Method::Digest(Algorithm::Sha1).algorithm(), Algorithm::Sha1);
-    /// ```
     pub fn algorithm(&self) -> Algorithm {
         match self {
             Method::Digest(algorithm) => *algorithm,
@@ -115,13 +108,6 @@ pub struct Request<T = ()> {
 
 impl Request {
     /// One digest of one source.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::Request;
-    ///
-    /// assert_eq!(Request::digest("a", Algorithm::Sha1).source.to_string(), "a");
-    /// ```
     pub fn digest(source: impl Into<Source>, algorithm: Algorithm) -> Request {
         Request { source: source.into(), methods: [Method::Digest(algorithm)].into(), tag: () }
     }
@@ -131,14 +117,14 @@ impl Request {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_files::{Request, Source, results};
 /// use hashloom_files::run::Options;
+/// use hashloom_files::{Hashed, Request, Source, hash_files};
 ///
 /// let request = Request::digest(Source::memory("abc"), Algorithm::Sha1);
-/// let (_request, result) = results([request].into_iter(), &Options::new())?.next().unwrap();
-/// let hashed = result?;
-/// assert_eq!((hashed.digests.len(), hashed.nbytes, hashed.stamp), (1, 3, None));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// hash_files([request].into_iter(), &Options::new(), |_request, result| {
+///     let hashed: Hashed = result.unwrap();
+///     assert_eq!((hashed.digests.len(), hashed.nbytes, hashed.stamp), (1, 3, None));
+/// });
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -192,13 +178,6 @@ impl FileError {
     }
 
     /// The system's error.
-    ///
-    /// ```
-    /// use hashloom_files::FileError;
-    ///
-    /// let error = FileError::Open(std::io::ErrorKind::NotFound.into());
-    /// assert_eq!(error.io().kind(), std::io::ErrorKind::NotFound);
-    /// ```
     pub fn io(&self) -> &io::Error {
         match self {
             FileError::Open(error) | FileError::Read { error, .. } | FileError::Unstable(error) => error,
@@ -224,16 +203,6 @@ impl std::error::Error for FileError {
 }
 
 /// The totals of a run.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::{Request, hash_files};
-/// use hashloom_files::run::Options;
-///
-/// let request = Request::digest("/a file/that is missing", Algorithm::Sha1);
-/// let summary = hash_files([request].into_iter(), &Options::new(), |_, _| {});
-/// assert_eq!((summary.nfiles, summary.nfailed, summary.cancelled), (0, 1, false));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Summary {
