@@ -56,13 +56,6 @@ pub enum TreeError {
 }
 
 /// A parameter that the format of a tree does not allow.
-///
-/// ```
-/// use hashloom_tree::ParameterFault;
-///
-/// let fault = ParameterFault::SaltTooLong { nbytes: 300, most: 256 };
-/// assert_eq!(fault.to_string(), "salt: expected up to 256 bytes, found 300 bytes");
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParameterFault {
@@ -128,9 +121,7 @@ pub enum ParameterFault {
 /// The kind of a block.
 ///
 /// ```
-/// use hashloom_tree::Block;
-///
-/// assert_eq!(Block::Hash.to_string(), "hash block");
+/// assert_eq!(hashloom_tree::Block::Hash.to_string(), "hash block");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {

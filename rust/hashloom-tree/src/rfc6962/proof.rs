@@ -124,13 +124,18 @@ pub fn check_inclusion<N: AsRef<[u8]>>(
 /// it: [`ProofError::Sizes`].
 ///
 /// ```
-/// use hashloom::Algorithm::Sha256;
-/// use hashloom_tree::rfc6962::{check_consistency, leaf, node};
+/// use hashloom::Algorithm;
+/// use hashloom_tree::rfc6962::{Prove, Tree, check_consistency};
 ///
-/// let (left, right) = (leaf(Sha256, b"a"), leaf(Sha256, b"b"));
-/// let root = node(Sha256, left.as_ref(), right.as_ref());
-/// check_consistency(Sha256, 1, left.as_ref(), 2, root.as_ref(), &[right])?;
-/// # Ok::<(), hashloom_tree::rfc6962::ProofError>(())
+/// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+/// tree.push_entries(&["a", "b"]);
+/// let old = tree.finish();
+/// let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Consistency(2)]);
+/// tree.push_entries(&["a", "b", "c"]);
+/// let new = tree.finish();
+/// let proof = new.proofs[0].as_ref().unwrap();
+/// check_consistency(Algorithm::Sha256, 2, old.root.as_ref(), 3, new.root.as_ref(), &proof.nodes)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check_consistency<N: AsRef<[u8]>>(
     algorithm: Algorithm,
