@@ -31,8 +31,8 @@ type Md5 = [u8; 16];
 /// The files that a PAR 2.0 file describes.
 ///
 /// ```
-/// use hashloom_list::Par2;
-/// assert!(Par2::read(std::io::Cursor::new(b"PAR2\0PKT")).is_err());
+/// let error = hashloom_list::Par2::read(std::io::Cursor::new([0; 99])).unwrap_err();
+/// assert_eq!(error.to_string(), "expected a Main packet, found none that is undamaged");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Par2 {
@@ -81,11 +81,6 @@ impl Par2 {
     /// # Errors
     /// Those of the reader; `InvalidData` if there is no undamaged Main packet, if undamaged packets contradict each other
     /// or their format, if packets take more memory than 64 MiB, or if there is damage in more than 65,536 places.
-    ///
-    /// ```
-    /// let error = hashloom_list::Par2::read(std::io::Cursor::new([0; 99])).unwrap_err();
-    /// assert_eq!(error.to_string(), "expected a Main packet, found none that is undamaged");
-    /// ```
     pub fn read(from: impl Read + Seek) -> io::Result<Par2> {
         let mut reader = BufReader::with_capacity(STEP_NBYTES as usize, from);
         let (mut packets, mut damaged, mut damaged_nbytes, mut at) = (Packets::default(), 0, 0, 0);

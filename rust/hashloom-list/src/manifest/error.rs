@@ -28,12 +28,6 @@ pub struct Error {
 }
 
 /// A fault in a line of a manifest.
-///
-/// ```
-/// use hashloom_list::manifest::Problem;
-///
-/// assert!(Problem::Cut.to_string().contains("cut off"));
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {

@@ -51,12 +51,6 @@ impl Signer {
     ///
     /// # Errors
     /// [`SignerError::NotAKey`], [`SignerError::Password`] if there is none, [`SignerError::WrongPassword`].
-    ///
-    /// ```
-    /// use hashloom_list::manifest::signature::{Signer, SignerError};
-    ///
-    /// assert!(matches!(Signer::parse("", None), Err(SignerError::NotAKey(_))));
-    /// ```
     pub fn parse(text: &str, password: Option<&str>) -> Result<Signer, SignerError> {
         let bad = |why: &dyn fmt::Display| SignerError::NotAKey(why.to_string());
         if slh::label(text).is_some() {
@@ -84,13 +78,6 @@ impl Signer {
     }
 
     /// The public half of the key.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signer;
-    /// fn tell(signer: &Signer) {
-    ///     println!("signing by {}", signer.public_key().id());
-    /// }
-    /// ```
     pub fn public_key(&self) -> &PublicKey {
         &self.public
     }
@@ -100,14 +87,6 @@ impl Signer {
     ///
     /// # Errors
     /// Those of the reader, and of a damaged key.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signer;
-    /// fn sign(signer: &Signer) -> std::io::Result<()> {
-    ///     let signature = signer.sign(std::fs::File::open("manifest")?, "file:manifest")?;
-    ///     std::fs::write("manifest.minisig", signature)
-    /// }
-    /// ```
     pub fn sign(&self, bytes: impl Read, parts: &str) -> io::Result<String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let comment = format!("timestamp:{}\t{parts}\thashed", now.as_secs());
@@ -123,15 +102,6 @@ impl Signer {
 
     /// A key for the state of unfinished work, by which only the holder of this secret key can have written the state:
     /// HMAC-SHA256 of a fixed text under the secret key.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signer;
-    /// use hashloom::{Algorithm, HmacKey};
-    ///
-    /// fn key_of_state(signer: &Signer) -> HmacKey {
-    ///     HmacKey::new(Algorithm::Sha256, &*signer.state_key())
-    /// }
-    /// ```
     pub fn state_key(&self) -> Zeroizing<[u8; 32]> {
         const LABEL: &[u8] = b"hashloom: the key of states of unfinished manifests, 1";
         let key = match &self.key {
@@ -164,12 +134,6 @@ impl Drop for Signer {
 }
 
 /// Why a secret key cannot be used.
-///
-/// ```
-/// use hashloom_list::manifest::signature::SignerError;
-///
-/// assert_eq!(SignerError::Password.to_string(), "the key has a password");
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignerError {
