@@ -49,12 +49,6 @@ impl Hash {
     /// # Panics
     ///
     /// If they are not [`digest_nbytes`](Algorithm::digest_nbytes) bytes. `Hash::try_from` has an error instead.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hash};
-    ///
-    /// assert_eq!(Hash::new(Algorithm::Sha1, &[0xab; 20]).to_string(), "ab".repeat(20));
-    /// ```
     #[must_use]
     pub fn new(algorithm: Algorithm, bytes: &[u8]) -> Self {
         assert!(
