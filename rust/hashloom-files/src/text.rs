@@ -45,6 +45,10 @@ impl fmt::Display for Shown<'_> {
 
 /// Characters without a shape that change the layout of their neighbours: line and paragraph separators, direction
 /// marks and overrides, invisible joiners, tags.
+///
+/// ```
+/// assert!(hashloom_files::text::is_format('\u{202e}') && !hashloom_files::text::is_format('a'));
+/// ```
 pub fn is_format(c: char) -> bool {
     matches!(c,
         '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -82,6 +86,13 @@ impl fmt::Display for Reason<'_> {
 pub struct Quoted<'a>(&'a [u8]);
 
 /// Bytes in double quotes, safe to print, cut after 200 bytes: for messages.
+///
+/// ```
+/// use hashloom_files::text::{Quoted, quoted};
+///
+/// let text: Quoted = quoted(b"a\nb");
+/// assert_eq!(text.to_string(), r#""a\x0ab""#);
+/// ```
 pub fn quoted(bytes: &[u8]) -> Quoted<'_> {
     Quoted(bytes)
 }

@@ -84,9 +84,9 @@ pub struct Entry {
 /// ```
 /// use std::path::Path;
 ///
-/// use hashloom_files::walk::{Walk, WalkProblem};
+/// use hashloom_files::walk::{Walk, WalkError, WalkProblem};
 ///
-/// let error = Walk::new(Path::new("no/such/folder")).entries().next().unwrap().unwrap_err();
+/// let error: WalkError = Walk::new(Path::new("no/such/folder")).entries().next().unwrap().unwrap_err();
 /// assert_eq!(error.path, Path::new("no/such/folder"));
 /// let problem = WalkProblem::Loop { above: "photos".into() };
 /// assert_eq!(problem.to_string(), "a link to photos, the folder it is in");

@@ -154,6 +154,11 @@ pub fn stdin() -> io::Result<io::Stdin> {
 }
 
 /// Reads from a reader of the caller, which need not keep the rules of [`Read`].
+///
+/// ```
+/// assert_eq!(hashloom_files::read_from(&mut &b"abc"[..], &mut [0; 4])?, 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn read_from(reader: &mut (impl Read + ?Sized), into: &mut [u8]) -> io::Result<usize> {
     match reader.read(into) {
         Ok(nbytes) if nbytes > into.len() => {

@@ -23,7 +23,7 @@ const SECRET: Range<usize> = 62..126;
 /// A secret key of minisign, or of SLH-DSA.
 ///
 /// ```
-/// use hashloom_list::manifest::signature::{Signatures, Signer};
+/// use hashloom_list::manifest::signature::{Signatures, Signer, SignerError};
 ///
 /// let signer = Signer::parse("untrusted comment: minisign encrypted secret key
 /// RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAD2G84SAQN8Dg10Lj6Hb1MhxZVZIxDMk92RJ3CovB\
@@ -33,6 +33,7 @@ const SECRET: Range<usize> = 62..126;
 /// let signed = signer.public_key().verify(b"content", &Signatures::parse(&signature)?)?;
 /// assert_eq!((signed.key(), signed.part("file")), ("C0371020E1BC610F", Some("name")));
 /// assert!(signed.comment().starts_with("timestamp:") && signed.comment().ends_with("\tfile:name\thashed"));
+/// assert!(matches!(Signer::parse("", None), Err(SignerError::NotAKey(_))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Signer {
