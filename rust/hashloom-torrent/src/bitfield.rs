@@ -10,7 +10,7 @@ use super::verify::PieceState;
 /// byte is piece 0; spare bits at the end are 0.
 ///
 /// ```
-/// use hashloom_torrent::Bitfield;
+/// use hashloom_torrent::{Bitfield, BitfieldError};
 ///
 /// let mut have = Bitfield::none(10);
 /// have.set(0, true);
@@ -20,7 +20,8 @@ use super::verify::PieceState;
 /// assert_eq!(have.ones().collect::<Vec<_>>(), [0, 9]);
 /// assert_eq!(Bitfield::from_bytes(&[0x80, 0x40], 10)?, have);
 /// assert!(Bitfield::all(10).is_complete() && !have.is_complete());
-/// # Ok::<(), hashloom_torrent::BitfieldError>(())
+/// assert_eq!(Bitfield::from_bytes(&[1], 7), Err(BitfieldError::SpareBit { bit: 7, pieces: 7 }));
+/// # Ok::<(), BitfieldError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Bitfield {
@@ -29,11 +30,6 @@ pub struct Bitfield {
 }
 
 /// Why bytes are not the bitfield of a number of pieces.
-///
-/// ```
-/// use hashloom_torrent::{Bitfield, BitfieldError};
-/// assert_eq!(Bitfield::from_bytes(&[1], 7), Err(BitfieldError::SpareBit { bit: 7, pieces: 7 }));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BitfieldError {

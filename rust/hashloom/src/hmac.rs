@@ -15,18 +15,6 @@ use crate::{Algorithm, Hash, Hasher, ffi};
 /// A key takes no heap, holds no reference, does not show itself, and is wiped when dropped. The caller must wipe the
 /// bytes that the key was made of. RFC 2104 section 3 advises random keys as long as a digest: longer ones are not
 /// stronger.
-///
-/// ```
-/// use hashloom::{Algorithm, HmacKey, hmac};
-///
-/// let key = HmacKey::new(Algorithm::Sha256, b"Jefe"); // RFC 4231, test case 2
-/// let tag = hmac(&key, b"what do ya want for nothing?");
-/// assert!(tag.to_string().starts_with("5bdcc146bf60754e6a042426089575c7"));
-/// assert_eq!(format!("{key:?}"), "HmacKey { algorithm: Sha256, .. }");
-/// let mut hasher = key.hasher(); // for update_many
-/// hasher.update(b"what do ya want for nothing?");
-/// assert_eq!(key.finish(&hasher.finalize()), tag);
-/// ```
 #[derive(Clone)]
 pub struct HmacKey {
     key: ffi::MacKey,
@@ -88,9 +76,13 @@ impl fmt::Debug for HmacKey {
 /// ```
 /// use hashloom::{Algorithm, HmacKey, hmac};
 ///
-/// let key = HmacKey::new(Algorithm::Sha1, b"Jefe"); // RFC 2202, test case 2
+/// let key = HmacKey::new(Algorithm::Sha256, b"Jefe"); // RFC 4231, test case 2
 /// let tag = hmac(&key, b"what do ya want for nothing?");
-/// assert_eq!(tag.to_string(), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
+/// assert!(tag.to_string().starts_with("5bdcc146bf60754e6a042426089575c7"));
+/// assert_eq!(format!("{key:?}"), "HmacKey { algorithm: Sha256, .. }");
+/// let mut hasher = key.hasher(); // for update_many
+/// hasher.update(b"what do ya want for nothing?");
+/// assert_eq!(key.finish(&hasher.finalize()), tag);
 /// ```
 #[must_use]
 pub fn hmac(key: &HmacKey, message: &[u8]) -> Hash {
@@ -128,7 +120,7 @@ pub fn hmac_many<M: AsRef<[u8]>>(key: &HmacKey, messages: &[M], tags: &mut [u8])
 /// wiped when dropped.
 ///
 /// ```
-/// use hashloom::{Algorithm, Hmac, HmacKey, hmac};
+/// use hashloom::{Algorithm, Hmac, HmacKey, TagMismatch, hmac};
 ///
 /// let key = HmacKey::new(Algorithm::Sha256, b"secret");
 /// let mut mac = Hmac::new(&key);
@@ -136,7 +128,7 @@ pub fn hmac_many<M: AsRef<[u8]>>(key: &HmacKey, messages: &[M], tags: &mut [u8])
 /// mac.update(b"bc");
 /// let tag = hmac(&key, b"abc");
 /// assert!(mac.clone().verify(tag.as_ref()).is_ok());
-/// assert!(mac.clone().verify(&tag.as_ref()[..16]).is_err());
+/// assert_eq!(mac.clone().verify(&tag.as_ref()[..16]), Err(TagMismatch));
 /// assert!(mac.clone().verify_truncated(&tag.as_ref()[..16], 16).is_ok()); // HMAC-SHA-256-128 of RFC 4868
 /// assert_eq!((mac.finalize_reset(), mac.finalize()), (tag, hmac(&key, b"")));
 /// ```
@@ -231,14 +223,6 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// A tag is not that of the message.
-///
-/// ```
-/// use hashloom::{Algorithm, Hmac, HmacKey, TagMismatch};
-///
-/// let mac = Hmac::new(&HmacKey::new(Algorithm::Sha256, b"secret"));
-/// assert_eq!(mac.verify(&[0; 32]), Err(TagMismatch));
-/// assert_eq!(TagMismatch.to_string(), "the tag is not that of the message under this key");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagMismatch;
 

@@ -47,13 +47,13 @@ pub use watched::Watched;
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_files::run::Options;
-/// use hashloom_files::{Request, Source, hash_files};
+/// use hashloom_files::{Hashed, Request, Source, hash_files};
 ///
 /// let sources = [Source::memory("abc"), Source::from("/a file/that is missing")];
 /// let requests = sources.into_iter().map(|source| Request::digest(source, Algorithm::Sha1));
 /// let mut lines = Vec::new();
 /// let summary = hash_files(requests, &Options::new(), |request, result| match result {
-///     Ok(hashed) => lines.push(format!("{}  {}", hashed.digests[0], request.source)),
+///     Ok(Hashed { digests, .. }) => lines.push(format!("{}  {}", digests[0], request.source)),
 ///     Err(error) => lines.push(format!("{}: {error}", request.source)),
 /// });
 /// assert_eq!(lines[0], "a9993e364706816aba3e25717850c26c9cd0d89d  memory");

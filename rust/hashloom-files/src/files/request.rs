@@ -15,13 +15,6 @@ use crate::read::stamp::Stamp;
 use crate::text::reason;
 
 /// The digest or MAC to compute of a message.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::Method;
-///
-/// assert_eq!(Method::from(Algorithm::Sha256).algorithm(), Algorithm::Sha256);
-/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "all requests share the methods; to move a key leaves copies")]
@@ -93,7 +86,7 @@ impl From<Algorithm> for Method {
 /// // Both from one read. The methods are shared by all requests.
 /// let methods: Arc<[Method]> = [Sha1, Sha256].map(Method::from).into();
 /// let request = Request { source: Source::Stdin, methods, tag: () };
-/// assert_eq!(request.methods.len(), 2);
+/// assert_eq!(request.methods[1].algorithm(), Sha256);
 /// ```
 #[derive(Debug)]
 #[must_use]
@@ -114,18 +107,6 @@ impl Request {
 }
 
 /// The result for a message.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::run::Options;
-/// use hashloom_files::{Hashed, Request, Source, hash_files};
-///
-/// let request = Request::digest(Source::memory("abc"), Algorithm::Sha1);
-/// hash_files([request].into_iter(), &Options::new(), |_request, result| {
-///     let hashed: Hashed = result.unwrap();
-///     assert_eq!((hashed.digests.len(), hashed.nbytes, hashed.stamp), (1, 3, None));
-/// });
-/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Hashed {

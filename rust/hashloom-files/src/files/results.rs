@@ -62,21 +62,6 @@ pub fn results<T: Send + 'static>(
 }
 
 /// The results of [`results`].
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::run::Options;
-/// use hashloom_files::{Request, Source, results};
-///
-/// // Requests without end: cancelling stops the work, and so does dropping the iterator.
-/// let endless = std::iter::repeat_with(|| Request::digest(Source::memory("abc"), Algorithm::Sha1));
-/// let mut results = results(endless, &Options::new())?;
-/// assert_eq!(results.next().unwrap().1.unwrap().nbytes, 3);
-/// results.cancel();
-/// assert!(results.by_ref().all(|(_, result)| result.is_ok()));
-/// assert!(results.summary().unwrap().cancelled);
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[must_use = "dropping the results stops the work"]
 pub struct Results<T> {
     receiver: Option<Receiver<Finished<T>>>,

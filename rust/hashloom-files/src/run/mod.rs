@@ -57,15 +57,6 @@ pub struct Progress {
 }
 
 /// A flag that stops running work. Clones share the flag, and any thread may set it.
-///
-/// ```
-/// use hashloom_files::run::{Cancel, Options};
-///
-/// let cancel = Cancel::new();
-/// let options = Options::new().cancel(&cancel);
-/// cancel.cancel(); // from any thread: all work with these options stops
-/// assert!(cancel.clone().is_cancelled() && Cancel::asking(|| true).is_cancelled());
-/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<Flag>);
 

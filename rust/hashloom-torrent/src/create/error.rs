@@ -17,14 +17,6 @@ use crate::{Error, urls};
 pub(super) const NAMED_MAX: usize = 10;
 
 /// Why a torrent was not made. The message names the place and the cure; it can have several lines, one for each file.
-///
-/// ```
-/// use hashloom_torrent::{Builder, CreateError};
-///
-/// let error = Builder::new().tracker("tracker.example").plan("film.mkv".as_ref()).unwrap_err();
-/// assert!(matches!(error, CreateError::Url { .. }));
-/// assert!(error.to_string().starts_with("the tracker \"tracker.example\""));
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CreateError {

@@ -38,18 +38,6 @@ impl Lengths {
 }
 
 /// Files that may be those of torrents, by their lengths.
-///
-/// ```
-/// use hashloom_files::Stamp;
-/// use hashloom_torrent::Index;
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("file");
-/// std::fs::write(&path, "abc")?;
-/// let stamp = Stamp::of(&path.metadata()?);
-/// assert_eq!(Index::new([(path, stamp)]).file_count(), 1);
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Debug, Default)]
 pub struct Index {
     folders: Vec<PathBuf>,

@@ -34,15 +34,6 @@ pub use metadata::Metadata;
 pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
 
 /// A version of the torrent format.
-///
-/// ```
-/// use hashloom_torrent::{Torrent, Version};
-///
-/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-/// assert_eq!(torrent.version(), Version::V1);
-/// assert_eq!(Version::Hybrid.to_string(), "hybrid");
-/// # Ok::<(), hashloom_torrent::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
     /// BEP 3: the SHA-1 of each piece, all files one after the other.

@@ -136,7 +136,7 @@ pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
 ///
 /// ```
 /// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::{Format, Resume, decode};
+/// use hashloom_torrent::resume::{Error, Format, Resume, decode};
 ///
 /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
@@ -145,6 +145,7 @@ pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
 /// assert_eq!((decode(&[0x80], &torrent)?.format), Format::Bitfield);
 /// let error = decode(&[0x80, 0], &torrent).unwrap_err();
 /// assert!(error.to_string().ends_with("no bitfield: a bitfield of 1 pieces has 1 bytes, found 2"));
+/// assert!(matches!(decode(b"de", &torrent), Err(Error::Unknown { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {

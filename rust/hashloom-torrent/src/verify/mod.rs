@@ -39,18 +39,6 @@ pub use locate::Location;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 
 /// Why a check could not begin. After the beginning, faults of files are in the report.
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::{VerifyError, verify};
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// let error = verify(&torrent, "/a folder/that is missing".as_ref(), &Options::new()).unwrap_err();
-/// assert!(matches!(error, VerifyError::Path { .. }));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -120,7 +108,7 @@ impl std::error::Error for VerifyError {}
 ///
 /// ```
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{PieceState, Torrent, verify};
+/// use hashloom_torrent::{PieceState, Torrent, VerifyError, verify};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
@@ -129,11 +117,13 @@ impl std::error::Error for VerifyError {}
 /// torrent.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"ab").as_ref());
 /// torrent.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"x").as_ref());
 /// torrent.extend_from_slice(b"ee");
-///
 /// let torrent = Torrent::parse(&torrent)?;
+///
 /// let report = verify(&torrent, folder.path(), &Options::new())?;
 /// assert_eq!(report.pieces, [PieceState::Have, PieceState::Bad]);
 /// assert!(!report.is_complete());
+/// let missing = verify(&torrent, &folder.path().join("missing"), &Options::new());
+/// assert!(matches!(missing, Err(VerifyError::Path { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Report, VerifyError> {
@@ -262,23 +252,6 @@ pub fn verify_many<H, T, I>(
 /// called for verdicts that [were known before](Check::known). It is called again with
 /// [`Unchecked`](PieceState::Unchecked) where a verdict, also one that was known, is taken back as a file of the piece
 /// has changed since; then once more with the new one, or with [`Unstable`](PieceState::Unstable).
-///
-/// ```
-/// use std::sync::Mutex;
-///
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Check, PieceState, Torrent, verify_pieces};
-///
-/// let folder = tempfile::tempdir()?;
-/// std::fs::write(folder.path().join("a"), "abc")?;
-/// let bytes = b"d4:infod6:lengthi3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// let verdicts = Mutex::new(Vec::new());
-/// let on_piece = |_: &Torrent, piece: usize, state: PieceState| verdicts.lock().unwrap().push((piece, state));
-/// verify_pieces([Check::new(&torrent, folder.path())], &Options::new(), on_piece, |_, _| {});
-/// assert_eq!(verdicts.into_inner().unwrap(), [(0, PieceState::Bad)]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn verify_pieces<H, T, I>(
     checks: I,
     options: &Options,
