@@ -5,9 +5,11 @@
 PREFIX ?= /usr/local
 # One place for the program, whatever build folder the user's Cargo has.
 export CARGO_TARGET_DIR := $(CURDIR)/target
-HASHLOOM := target/release/hashloom
+# The profile of Cargo; dist is that of releases: smaller, and a little faster.
+PROFILE := release
+HASHLOOM := target/$(PROFILE)/hashloom
 # Manual pages and completions, which the program generates.
-SHARE := target/release/share
+SHARE := target/$(PROFILE)/share
 # The programs that it can be called as. They are not installed beside it: see install-links.
 STAND_INS := b2sum b3sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum sha3sum md5 rmd160 sha1 sha224 \
 	sha256 sha384 sha512 sha512t224 sha512t256 digest mac
@@ -16,7 +18,7 @@ LINKS = $(ROOT)/libexec/hashloom
 # The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
 
-.PHONY: help build share demo demo-python check test test-all cross dist bench bench-kernels bench-peers
+.PHONY: help build share demo demo-python check test test-more test-all cross dist bench bench-kernels bench-peers
 .PHONY: bench-slh bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks adopters fuzz mutants deny install install-links uninstall clean
 .PHONY: drop-ins install-drop-ins uninstall-drop-ins web web-site npm
 
@@ -25,8 +27,9 @@ help:
 	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make check          short tests of the files that differ from the last commit, or from BASE=main: two minutes'
-	@echo 'make test           every test or a sample, by a number that is printed: 17 minutes on two CPUs;'
+	@echo 'make test           the program, the crates, the C library on this CPU, Go, Python, JavaScript: 8 minutes on two CPUs;'
 	@echo '                    installs or names missing packages'
+	@echo 'make test-more      other compilers, systems, browsers and programs, proofs, faults: half an hour'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; one of them of test)'
 	@echo 'make dist           what a release carries, into build/dist: source archive, Debian and RPM package, static'
@@ -57,8 +60,8 @@ help:
 
 build:
 	@tools/setup.sh build
-	@test -e $(HASHLOOM) || echo 'make: building the program, once: about seven minutes of CPU time'
-	cargo build --release --locked --package hashloom-cli
+	@test -e $(HASHLOOM) || echo 'make: building the program, once: about five minutes of CPU time'
+	cargo build --profile $(PROFILE) --locked --package hashloom-cli
 	@$(MAKE) --no-print-directory share
 	@# Not for make demo and others that build first.
 	@$(if $(filter 0build,$(MAKELEVEL)$(MAKECMDGOALS)),printf '%s\n' 'Next: $(HASHLOOM) sum FILE...' \
@@ -83,7 +86,11 @@ demo-python:
 
 test:
 	@tools/setup.sh test
-	@test/run.py quick
+	@test/run.py test
+
+test-more:
+	@tools/setup.sh test-more
+	@test/run.py more
 
 # BASE: a commit; the files that differ from it.
 check:
@@ -166,9 +173,9 @@ web:
 	@tools/setup.sh web
 	CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER='$(WASM_LINKER)' \
 	    CC_wasm32_unknown_unknown='$(WASM_CC)' CFLAGS_wasm32_unknown_unknown='-msimd128 -mbulk-memory' \
-	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort -C strip=symbols' cargo build --release --locked \
+	    RUSTFLAGS='-C target-feature=+simd128 -C panic=abort -C strip=symbols' cargo build --profile dist --locked \
 	    --target wasm32-unknown-unknown --package hashloom-web
-	web/build.py target/wasm32-unknown-unknown/release/hashloom_web.wasm build/web/hashloom.html build/web/site
+	web/build.py target/wasm32-unknown-unknown/dist/hashloom_web.wasm build/web/hashloom.html build/web/site
 
 # A folder for a web server, and the SHA-256 of what is in it.
 web-site: web

@@ -11,6 +11,7 @@
         version = (builtins.fromTOML (builtins.readFile ../Cargo.toml)).workspace.package.version;
         src = ../.;
         cargoLock.lockFile = ../Cargo.lock;
+        buildType = "dist";
         buildAndTestSubdir = "rust/hashloom-cli";
         # `make test` has the tests.
         doCheck = false;

@@ -17,7 +17,7 @@ static size_t longest(const hl_alg_info *alg)
 
 static int has_chains(const hl_alg_info *alg)
 {
-    return alg->ending < HL_COUNTED;
+    return alg->ending < HL_COUNTED && has_calls(hl_chains(NULL));
 }
 
 static size_t least(size_t a, size_t b)

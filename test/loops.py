@@ -53,7 +53,6 @@ TABLE = [
     ("x86/avx2.c", r"ripemd160_block", 3200, 340),
     ("x86/avx2.c", r"md5_blocks_avx2", 800, 125),
     ("x86/avx2.c", r"md5_pair_blocks_avx2", 1750, 310),
-    ("x86/avx.c", r"sha(256|512)_blocks_avx", 560, 48),
     ("x86/sse2.c", r"sha(256|512)_blocks_sse2", 800, 48),
     ("x86/sse2.c", r"(sha1|md5|md5_pair)_blocks_sse2", 3200, 340),
 ]

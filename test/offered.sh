@@ -32,10 +32,12 @@ fuzz_targets() {
         diff <(echo "$files") <(sed -n 's/^targets=(\(.*\))$/\1/p' fuzz/run.sh | tr ' ' '\n' | sort)
 }
 
-# The jobs of the workflow run every part of quick, each once.
+# The jobs of the workflow run every part of test and of more, each once; what they run more of test-all is there.
 workflow_parts() {
-    diff <(test/run.py list | sort) \
-        <(sed -n 's/^ *parts: \(.*\)$/\1/p' .github/workflows/ci.yml | tr ' ' '\n' | sort)
+    local file=.github/workflows/ci.yml
+    diff <({ test/run.py list test && test/run.py list more; } | sort) \
+        <(sed -n 's/^ *parts: \(.*\)$/\1/p' $file | tr ' ' '\n' | sort) &&
+        diff /dev/null <(sed -n 's/^ *more: \(.*\)$/\1/p' $file | tr ' ' '\n' | grep -vxFf <(test/run.py list all))
 }
 
 # Workflows name each action by a commit, with its version, and each package of PyPI by the hashes in a file.

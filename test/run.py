@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """All tests, as parts that run side by side.
 
-    test/run.py quick|all [PART...]       every part of that level, or only these, and what they need
+    test/run.py test|more|all [PART...]   every part of that level, or only these, and what they need
     test/run.py check [COMMIT]            short parts for the files that differ from COMMIT, or else from HEAD
     test/run.py fuzz
-    test/run.py list [LEVEL]              the names of the parts of quick, or of that level
+    test/run.py list [LEVEL]              the names of the parts of test, or of that level
 
-Called by `make test`, `make test-all`, `make check` and `make fuzz`. HASHLOOM_EXPECT=avx512,sha makes it a failure if
+Called by `make test`, `make test-more`, `make test-all`, `make check` and `make fuzz`. test has the same cases in each
+run, but for drawn inputs; more has what takes longer, or needs other compilers and programs. HASHLOOM_EXPECT=avx512,sha makes it a failure if
 the library finds fewer instruction sets than these; by default, those that this CPU has (test/expect.sh).
 HASHLOOM_REQUIRE=1 makes it a failure if something cannot be tested here: a program is missing, root is needed. Exit
 status: 0 if everything passed.
@@ -34,32 +35,36 @@ import time
 # NAME | LEVELS | AFTER | COMMAND, and below it patterns of the files that the part tests. A part starts when the parts
 # in AFTER have ended, whether they passed or not; those with a plus sign make what it needs. Parts that wait for the
 # same lock of Cargo come one after another, as a part that waits takes up a place. Long parts come first, so that none
-# is alone at the end. check runs its parts whose files have changed, and names the longer parts of quick.
+# is alone at the end. check runs its parts whose files have changed, and names the longer ones.
 PARTS = r"""
-c | check quick all | | test/c.sh {level}
+c | check test | | test/c.sh check
     {core} test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*
-program | check quick all | | cargo build --quiet {profile} --locked --package hashloom-cli
-openssl-provider | quick all | | test/openssl_provider.sh {level}
+c | more all | | test/c.sh {level}
+    {core} test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*
+program | check test more all | | cargo build --quiet {profile} --locked --package hashloom-cli
+openssl-provider | more all | | test/openssl_provider.sh {level}
     drop-in/openssl/* test/openssl_* {core}
-docs | quick all | +program | python3 test/docs.py {program} {require} {half}
+docs | test all | +program | python3 test/docs.py {program} {require} {half}
     *.md docs/* test/docs.py {cli}
 documents | check | +program | python3 test/docs.py {program} {documents}
     *.md
-format | check quick all | | cargo fmt --all --check
+format | check test all | | cargo fmt --all --check
     *.rs
 crates | check | | {changed_crates}
     {crates}
-lint | quick all | | cargo clippy {workspace} --all-targets -- -D warnings
-crates | quick all | lint program | {tested_crates}
-clients | quick all | +program | {python} test/clients.py {program} {require}
+lint | more all | | cargo clippy {workspace} --all-targets -- -D warnings
+crates | test all | program | cargo test {workspace} --lib --bins --tests
+examples | more all | lint | cargo test {workspace} --doc
+    {crates}
+clients | more all | +program | {python} test/clients.py {program} {require}
     test/clients.py test/torrents.py rust/hashloom-torrent/src/resume/*
-cross | quick all | | test/cross.sh {level}
+cross | more all | | test/cross.sh {level}
     {core} test/*.c test/cross.sh test/emulate.sh
-lists | check quick all | | test/lists.py
+lists | check test all | | test/lists.py
     *
-loops | check quick all | | test/loops.py {every}
+loops | check more all | | test/loops.py {every}
     core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py
-proof | quick all | | test/proof/prove.py {proved}
+proof | more all | | test/proof/prove.py {proved}
     {core} tools/algorithms.py test/proof/* web/npm/build.py web/npm/module.c
 # In a folder of its own: no other test needs the solver. Without it smt.py says what is skipped.
 proof-by-solver | all | | test -x build/smt/bin/python || python3 -m venv build/smt; PATH=$PWD/build/smt/bin:$PATH; \
@@ -72,7 +77,7 @@ certificates | all | | rustfmt --edition 2024 --check test/proof/checker.rs || e
     pip install --quiet --disable-pip-version-check capstone iced-x86; python test/proof/certify.py {every}
     {core} tools/algorithms.py test/proof/*
 # A workspace of its own, with other people's crates, C libraries and compilers.
-peers-format | check quick all | | \
+peers-format | check more all | | \
     cargo fmt {peers} --check && cargo fmt --manifest-path bench/slh/Cargo.toml --check
     bench/peers/*.rs bench/slh/*.rs
 peers | all | +program | bench/peers/run.sh --quick
@@ -81,83 +86,85 @@ peers | all | +program | bench/peers/run.sh --quick
 peers-lint | all | peers | \
     cargo clippy --quiet --release --locked {peers} --target-dir bench/peers/target -- -D warnings
     bench/peers/*
-go | quick all | | test/go.sh {level}
+go | test all | | test/go.sh {level}
     go/* test/go* {core}
-shaders | check quick | | tools/wgsl/write.py --check
+shaders | check more all | | tools/wgsl/write.py --check
     core/src/alg/* core/src/algorithms.def core/src/lanes/* tools/algorithms.py tools/wgsl/*
 # wgpu takes minutes to build.
 gpu | all | | test/gpu.sh
     rust/hashloom-gpu/* tools/wgsl/* bench/gpu/* test/cuda.py
-python | quick all | program | test/python.sh {level}
+python | test all | program | test/python.sh {level}
     python/* test/python.sh rust/*/src/* docs/rows.md vectors/rows/*
 # Users run optimised code, and compilers have bugs: all random cases.
 crates-optimised | all | program | cargo test --quiet --release --workspace --exclude hashloom-gpu \
     --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom/signature,hashloom-list/sign \
     --tests --locked
 # Without std the crate has the same kernels, which the part crates tests.
-crate-without-std | quick all | crates | \
+crate-without-std | more all | crates | \
     cargo test --quiet --package hashloom --no-default-features --locked --lib --test many --test streams
     rust/hashloom/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \
     cargo clippy --quiet --package hashloom-files --package hashloom-list --no-default-features --locked -- -D warnings
     rust/hashloom-files/* rust/hashloom-list/*
-fuse-format | check quick all | | cargo fmt --manifest-path test/fuse/Cargo.toml --check
+fuse-format | check more all | | cargo fmt --manifest-path test/fuse/Cargo.toml --check
     test/fuse/*.rs
 fuse-lint | check all | crate-without-std crates-without-features | cargo clippy {fuse} --all-targets -- -D warnings
     test/fuse/*
 fuse-tests | check all | fuse-lint | cargo test {fuse}
     test/fuse/*
-fuse | quick all | crate-without-std fuse-tests | cargo build {fuse}
+fuse | more all | crate-without-std fuse-tests | cargo build {fuse}
     test/fuse/*
-documentation | quick all | fuse | RUSTDOCFLAGS="-D warnings" cargo doc {workspace} --no-deps
+documentation | more all | fuse | RUSTDOCFLAGS="-D warnings" cargo doc {workspace} --no-deps
     {crates}
-faults | quick all | +program +fuse | python3 test/faults.py {program} {require} {every}
+faults | more all | +program +fuse | python3 test/faults.py {program} {require} {every}
     test/faults.* {cli} rust/*/src/*
-torrents-of-others | check quick all | +program | {python} test/interop_torrents.py {program} {require}
+torrents-of-others | check more all | +program | {python} test/interop_torrents.py {program} {require}
     test/interop_torrents.py test/torrents.py test/bencode.py
-behind | quick all | +program | python3 test/behind.py {program} {require}
+behind | test all | +program | python3 test/behind.py {program} {require}
     test/behind.py rust/hashloom-files/src/read/*
-manifests | check quick all | +program | test/manifest.py {program}
+manifests | check test all | +program | test/manifest.py {program}
     test/manifest.py rust/hashloom-list/src/manifest/*
 # Without --require: an OpenSSL with SLH-DSA came in 2025.
-slh-of-openssl | check quick all | +program | test/slh_openssl.py {program}
+slh-of-openssl | check more all | +program | test/slh_openssl.py {program}
     test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-cli/src/slh.rs
-malformed-torrents | check quick all | +program | {python} test/malformed_torrents.py {program} {require}
+malformed-torrents | check test all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
-door | check quick all | +program | python3 test/door.py {program} --draws {draws}
+door | check test | +program | python3 test/door.py {program} --draws 300
+    test/door.py rust/hashloom-cli/src/door* rust/hashloom-cli/src/sums/only.rs
+door | more all | +program | python3 test/door.py {program} --draws 5000
     test/door.py {cli} rust/hashloom-list/src/*
-list-forms | check quick all | +program | python3 test/list_forms.py {program} {require}
+list-forms | check test all | +program | python3 test/list_forms.py {program} {require}
     test/list_forms.py rust/hashloom-list/src/*
-covered | quick all | +program | {python} test/covered.py {program} {require}
+covered | test all | +program | {python} test/covered.py {program} {require}
     test/covered.py {cli}
-trees-of-others | check quick all | +program | {python} test/trees.py {program} {require} {every}
+trees-of-others | check test all | +program | {python} test/trees.py {program} {require} {every}
     test/trees.py rust/hashloom-tree/src/*
-stores | check quick all | +program | python3 test/stores.py {program} {require}
+stores | check test all | +program | python3 test/stores.py {program} {require}
     test/stores.py rust/hashloom-cli/src/sums/* rust/hashloom-list/src/par2.rs
-coreutils | check quick all | +program | {python} test/coreutils.py {program} {require} {every}
+coreutils | check test all | +program | {python} test/coreutils.py {program} {require} {every}
     test/coreutils.py rust/hashloom-cli/src/solaris/*
-macs | check quick all | +program | python3 test/macs.py {program} {require} {huge}
+macs | check test all | +program | python3 test/macs.py {program} {require} {huge}
     test/macs.py
-addresses | check quick all | +program | python3 test/addresses.py {program} {require} {every}
+addresses | check test all | +program | python3 test/addresses.py {program} {require} {every}
     test/addresses.py
-setup | check quick all | | test/setup.sh
+setup | check more all | | test/setup.sh
     tools/setup.sh test/setup.sh
-installation | quick all | +program | test/install.sh {program} {require}
+installation | more all | +program | test/install.sh {program} {require}
     test/install.sh Makefile rust/hashloom-cli/src/generate/*
-dependencies | check quick all | | tools/deny.sh
+dependencies | check more all | | tools/deny.sh
     *Cargo.toml *Cargo.lock deny.toml
-web | quick all | +program | \
+web | more all | +program | \
     make --silent web && HASHLOOM_TEST_ALL={test_all} python3 web/test.py build/web/hashloom.html --program {program}
     web/*
-npm | check quick all | | make --silent npm && web/npm/test.py build/npm {require}
+npm | check test all | | make --silent npm && web/npm/test.py build/npm {require}
     web/npm/* web/browser.py web/engines.py vectors/npm/* {core}
-pkcs11 | quick all | openssl-provider | test/pkcs11_module.sh {level}
+pkcs11 | more all | openssl-provider | test/pkcs11_module.sh {level}
     drop-in/pkcs11/* test/pkcs11_* bench/Pkcs11.java {core}
-offered | check quick all | | test/offered.sh {level}
+offered | check more all | | test/offered.sh {level}
     *.sh *.py *.c .ci/run .github/* *Cargo.lock *Cargo.toml core/include/* fuzz/*
 # This program's own limits, on parts that never end.
-limits | check quick all | | \
+limits | check more all | | \
     diff <(LIMIT=1 IDLE=8 PARTS=9 test/run.py limits | grep -E '^(STOPPED|FAILED)' | sed 's/\. These.*//' | sort) \
     <(printf '%s\n' 'FAILED: sleeps' 'FAILED: spins' 'STOPPED: sleeps: no CPU time for 8 s' \
     'STOPPED: spins: more than 1 s of CPU time')
@@ -188,12 +195,12 @@ WORDS = {
     "fuse": "--quiet --locked --manifest-path test/fuse/Cargo.toml",
     "require": "--require" if os.environ.get("HASHLOOM_REQUIRE") else "",
 }
-# The program is the one that the crates' tests build too; in test-all it is optimised, as users run it. quick leaves
-# out repetitions, and tests that another part has too.
+# The program is the one that the crates' tests build too; in test-all it is optimised, as users run it. The others
+# leave out repetitions, and tests that another part has too.
 FULL = {"program": "target/release/hashloom", "profile": "--release", "every": "--all", "proved": "--all",
-        "huge": "--huge", "half": "", "test_all": "1", "draws": "5000"}
+        "huge": "--huge", "half": "", "test_all": "1"}
 SHORT = {"program": "target/debug/hashloom", "profile": "", "every": "", "proved": "--share 16", "huge": "",
-         "half": "--half", "test_all": "", "draws": "300"}
+         "half": "--half", "test_all": ""}
 Part = collections.namedtuple("Part", "name levels after command files")
 
 
@@ -218,23 +225,12 @@ def changed_crates(changed):
         f"cargo test --quiet --locked {crate} {' '.join(only) if all(only) else ''}" for crate, only in tests.items()])
 
 
-def tested_crates(level):
-    """The tests of the crates; in quick a third of the files of tests/, and in every third run the examples."""
-    if level == "all":
-        return "cargo test {workspace}"
-    files = sorted({path.stem for folder in [pathlib.Path("core"), *pathlib.Path("rust").glob("*")]
-                    if folder.name != "hashloom-gpu" for path in folder.glob("tests/*.rs")} - {"gpu"})
-    files = " --test=".join(["", *random.sample(files, len(files) // 3)])
-    examples = "cargo test {workspace} --doc && " if int(os.environ["HASHLOOM_SEED"]) % 3 == 0 else ""
-    return f"set -x; {examples}cargo test {{workspace}} --lib --bins{files}"
-
-
 def read_parts(level, changed):
-    """The parts of the level; of check, the names of those for the changed files, and of longer parts of quick."""
-    words = {**WORDS, **(FULL if level == "all" else SHORT), "level": level,
+    """The parts of the level; of check, the names of those for the changed files, and of longer parts."""
+    # What the scripts of parts call it.
+    words = {**WORDS, **(FULL if level == "all" else SHORT), "level": level if level in ("all", "check") else "quick",
              "documents": shlex.join(file for file in changed if file.endswith(".md") and os.path.exists(file))}
     words["changed_crates"] = changed_crates(changed)
-    words["tested_crates"] = tested_crates(level).format(**words)
     text = re.sub(r"\{(\w+)\}", lambda word: words.get(word[1], word[0]), PARTS.replace("\\\n    ", ""))
     try:
         left_out = dict(line.split("\t", 1) for line in open("build/left-out", encoding="utf-8").read().splitlines())
@@ -250,8 +246,8 @@ def read_parts(level, changed):
         if level in part.levels:
             parts[name] = part
             wanted += [name] * is_changed
-        elif is_changed and "quick" in part.levels and name not in parts:
-            longer.append(name)
+        elif level == "check" and is_changed and name not in parts:
+            longer += [f"{other} {name}" for other in ("test", "more") if other in part.levels][:1]
     return parts, wanted, longer
 
 
@@ -317,7 +313,7 @@ class Running:
 
 def run(parts, logs, level):
     """Runs the parts, each after those that it names. Returns them as they ended."""
-    limit = int(os.environ.get("LIMIT") or {"quick": 6000, "check": 4500}.get(level, 432000))
+    limit = int(os.environ.get("LIMIT") or {"test": 4500, "more": 6000, "check": 4500}.get(level, 432000))
     idle = int(os.environ.get("IDLE") or 1200)
     at_once = int(os.environ.get("PARTS") or os.cpu_count() + 1)
     waiting, running, ended = list(parts.values()), [], []
@@ -346,7 +342,7 @@ def run(parts, logs, level):
 def report(ended, longer):
     """Prints what was skipped, the time of each part, longest first, and the parts that failed."""
     if longer:
-        print(f"\nNot run, as they take longer: test/run.py quick {' '.join(longer)}")
+        print("\nNot run, as they take longer:", *(f"test/run.py {part}" for part in longer), sep="\n")
     if not ended:
         return 0
     skipped = collections.Counter(
@@ -363,7 +359,7 @@ def report(ended, longer):
 
 def main():
     level, *wanted = sys.argv[1:] or ["list"]
-    levels = ("quick", "all", "check", "fuzz", "list", "limits")
+    levels = ("test", "more", "all", "check", "fuzz", "list", "limits")
     if level not in levels or level in ("check", "list") and len(wanted) > 1:
         sys.exit(__doc__)
     os.chdir(pathlib.Path(__file__).parent.parent)
@@ -373,7 +369,7 @@ def main():
         sys.exit(f"run.py: HASHLOOM_SEED={seed}: expected a number below a thousand million")
     random.seed(int(seed))
     if level == "list":
-        print("\n".join(read_parts(*(wanted or ["quick"]), [])[0]))
+        print("\n".join(read_parts(*(wanted or ["test"]), [])[0]))
         return 0
     changed = []
     if level == "check":
@@ -395,7 +391,8 @@ def main():
         os.environ["HASHLOOM_EXPECT"] = "".join(sh("test/expect.sh"))
     if level != "check":
         os.environ["CARGO_INCREMENTAL"] = "0" # a build from clean gains nothing from what the compiler keeps
-    os.environ.update({"quick": {"PROPTEST_CASES": "32"}, "check": {"PROPTEST_CASES": "8"}}.get(level, {}))
+    os.environ.update({"more": {"PROPTEST_CASES": "32"}, "test": {"PROPTEST_CASES": "8"},
+                       "check": {"PROPTEST_CASES": "8"}}.get(level, {}))
     print(f"== Expected of this CPU: {os.environ['HASHLOOM_EXPECT'] or 'nothing'}; HASHLOOM_SEED={seed}", flush=True)
     logs = pathlib.Path("build") / {"check": "check", "limits": "limits"}.get(level, "parts")
     subprocess.run(["rm", "-rf", logs], check=True)

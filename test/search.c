@@ -120,7 +120,8 @@ static void check_headers(void)
          "00000000000044b9f20000000000000000000000000000000000000000000000", 2504433986},
     };
 
-    for (size_t b = 0; b < sizeof blocks / sizeof blocks[0] && test_alg(HL_SHA256, "block headers"); b++) {
+    for (size_t b = 0; b < sizeof blocks / sizeof blocks[0] && test_alg(HL_SHA256, "block headers") &&
+         has_calls(hl_search(NULL, NULL, 0, NULL)); b++) {
         const uint32_t nonce = blocks[b].nonce;
         uint8_t header[76];
         hl_search_job job = {.nbytes = sizeof job, .alg = HL_SHA256, .again = HL_SHA256, .prefix = header,

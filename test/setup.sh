@@ -130,12 +130,12 @@ expect 0 "Debian's Rust is new enough" build "setup.sh: Rust: the system's own, 
 everything
 rm "$bin/chromium" "$bin/aria2c"
 root_with_apt chromium
-expect 0 "packages that cannot be had" test "setup.sh: chromium does not work (Debian: chromium); left out: web" \
+expect 0 "packages that cannot be had" test-more "setup.sh: chromium does not work (Debian: chromium); left out: web" \
     "setup.sh: aria2c does not work (Debian: aria2); left out: the tests that need it"
 grep -qx $'web\tchromium does not work (Debian: chromium)' "$tree/build/left-out"
 ! grep aria2 "$tree/build/left-out"
 require=(HASHLOOM_REQUIRE=1)
-expect 2 "packages that cannot be had, and everything is required" test
+expect 2 "packages that cannot be had, and everything is required" test-more
 grep -q '^setup.sh: missing, or installed and not working: .*chromium aria2c' "$work/out"
 require=()
 rm "$bin/git"

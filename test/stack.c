@@ -179,7 +179,7 @@ static int is_defined(const struct call *c)
     case CHAINS: return c->alg->ending < HL_COUNTED;
     case SLH_KEYGEN:
     case SLH_SIGN:
-    case SLH_VERIFY: return c->alg->alg == HL_SHA256 || c->alg->alg == HL_SHAKE256;
+    case SLH_VERIFY: return hl_slh_at(0) != NULL && (c->alg->alg == HL_SHA256 || c->alg->alg == HL_SHAKE256);
     default: return 1;
     }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh: hashloom at work: checksums, a list, a manifest, torrents, then a race on a 485 MiB image, and one with Go's
+# demo.sh: hashloom at work: a download, checksums, a list, a manifest, torrents, then a race on a 485 MiB image, and one with Go's
 # crypto/sha256.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
@@ -49,6 +49,16 @@ rot() {
     printf X | dd of="$1" bs=1 seek=100000 conv=notrunc status=none
     touch -r "$work/time" "$1"
 }
+
+title 'hashloom FILE: a download and the list beside it, whole and with one byte changed'
+cd books
+cp alice.txt debian-13.iso
+hashloom sum debian-13.iso >SHA256SUMS
+show 0 'hashloom debian-13.iso'
+rot debian-13.iso
+show 1 'hashloom debian-13.iso'
+rm debian-13.iso SHA256SUMS
+cd ..
 
 title 'sum: checksums of files and folders, of several algorithms in one read'
 cd books

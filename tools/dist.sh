@@ -49,7 +49,7 @@ if [ $level = all ]; then
         (cd "$tree" && clean "$@") >"$work/log" 2>&1 || { cat "$work/log"; echo "dist.sh: failed: $*" >&2; exit 1; }
     }
     quiet dpkg-buildpackage --build=binary --no-sign
-    quiet test/proof/prove.py target/release/hashloom
+    quiet test/proof/prove.py target/dist/hashloom
     cp "$work"/build/*.deb "$work/dist"
     if command -v rpmbuild >/dev/null; then
         # The program is that of the Debian package. Debian's rpm does not know what is installed.
@@ -63,13 +63,13 @@ if [ $level = all ]; then
     elif ! command -v musl-gcc >/dev/null; then
         echo "SKIPPED: the static program: musl-gcc is missing: sudo apt-get install musl-tools"
     else
-        quiet cargo build --release --locked --package hashloom-cli --target "$target"
-        quiet test/proof/prove.py "target/$target/release/hashloom"
-        (cd "$tree" && tools/pack.sh "target/$target/release/hashloom" "$work/packed/$name-$target")
+        quiet cargo build --profile dist --locked --package hashloom-cli --target "$target"
+        quiet test/proof/prove.py "target/$target/dist/hashloom"
+        (cd "$tree" && tools/pack.sh "target/$target/dist/hashloom" "$work/packed/$name-$target")
         cp "$tree/packaging/Dockerfile" "$work/packed/$name-$target"
         archive "$work/packed/$name-$target" "$work/dist/$name-$target.tar.gz"
     fi
-    (cd "$work/dist" && "$tree/target/release/hashloom" sum --algorithm sha256 hashloom* >"$work/SHA256SUMS")
+    (cd "$work/dist" && "$tree/target/dist/hashloom" sum --algorithm sha256 hashloom* >"$work/SHA256SUMS")
     mv "$work/SHA256SUMS" "$work/dist"
 fi
 mkdir -p "$out"

@@ -28,7 +28,7 @@ venv              python3-venv                venv
 openssl/evp.h     libssl-dev                  crypto                        c,openssl-provider,pkcs11
 p11-kit-1/p11-kit/pkcs11.h  libp11-kit-dev    p11-kit                       openssl-provider,pkcs11
 clang             clang                       clang                         c
-clang-wasm        clang                       web                           web
+clang-wasm        clang                       web,npm                       web,npm
 wasm-std          libstd-rust-dev-wasm32      web                           web
 wasm-ld           lld                         web                           web
 chromium          chromium                    chromium                      web
@@ -37,26 +37,26 @@ WebKitWebDriver   webkit2gtk-driver           browsers                      -
 Xvfb              xvfb                        browsers                      -
 git               git                         test,dist
 clippy            rust-clippy,rustfmt         test
-c++               g++                         test                          c
-clang-asan        libclang-rt-%-dev           test                          c
+c++               g++                         more                          c
+clang-asan        libclang-rt-%-dev           more                          c
 ccache            ccache                      test                          -
 cmake             cmake                       cmake                         c,cross
 make              make                        cmake                         c,cross
 nm                binutils                    test                          c
 pkg-config        pkg-config                  pkg-config                    c
-valgrind          valgrind                    test                          c
-valgrind/memcheck.h  valgrind                 test                          c
-pkcs11-tool       opensc                      test                          -
-p11tool           gnutls-bin                  test                          -
-p11-kit           p11-kit                     test                          -
-curl              curl                        test                          -
-transmission-create  transmission-cli         test                          -
-aria2c            aria2                       test                          -
-mktorrent         mktorrent                   test                          -
-qbittorrent-nox   qbittorrent-nox             test                          -
-sha2.h            libmd-dev                   test                          -
+valgrind          valgrind                    more                          c
+valgrind/memcheck.h  valgrind                 more                          c
+pkcs11-tool       opensc                      more                          -
+p11tool           gnutls-bin                  more                          -
+p11-kit           p11-kit                     more                          -
+curl              curl                        more                          -
+transmission-create  transmission-cli         more                          -
+aria2c            aria2                       more                          -
+mktorrent         mktorrent                   more                          -
+qbittorrent-nox   qbittorrent-nox             more                          -
+sha2.h            libmd-dev                   more                          -
 mtree             mtree-netbsd                test                          -
-abidiff           abigail-tools               test                          -
+abidiff           abigail-tools               more                          -
 debsums           debsums                     test                          -
 par2              par2                        test                          -
 git-lfs           git-lfs                     test                          -
@@ -72,26 +72,26 @@ shasum            perl                        test                          -
 sha3sum           libdigest-sha3-perl         test                          -
 b3sum             b3sum                       test                          -
 busybox           busybox                     test,sums                     -
-mandoc            mandoc                      test                          -
-groff             groff-base                  test                          -
-man               man-db                      test,dist                     -
-zsh               zsh                         test,dist                     -
-fish              fish                        test,dist                     -
-/usr/share/vulkan/icd.d  mesa-vulkan-drivers  test                          -
+mandoc            mandoc                      more                          -
+groff             groff-base                  more                          -
+man               man-db                      more,dist                     -
+zsh               zsh                         more,dist                     -
+fish              fish                        more,dist                     -
+/usr/share/vulkan/icd.d  mesa-vulkan-drivers  more                          -
 /usr/sbin/mkfs.ext4  e2fsprogs                test                          -
 /usr/sbin/mkfs.xfs  xfsprogs                  test                          -
 /usr/sbin/mkfs.btrfs  btrfs-progs             test                          -
 /usr/sbin/mkfs.vfat  dosfstools               test                          -
-mksquashfs        squashfs-tools              test                          -
-bindfs            bindfs                      test                          -
+mksquashfs        squashfs-tools              more                          -
+bindfs            bindfs                      more                          -
 strace            strace                      test                          -
 prlimit           util-linux                  test                          -
-fusermount3       fuse3                       test                          -
-java              default-jre-headless        test                          -
-javac             default-jdk-headless        test                          -
-i686-linux-gnu-gcc  gcc-i686-linux-gnu,libc6-dev-i386-cross  test,cross     cross
-aarch64-linux-gnu-gcc  gcc-aarch64-linux-gnu,libc6-dev-arm64-cross  test,cross  cross
-qemu-aarch64      qemu-user                   test,cross                    cross
+fusermount3       fuse3                       more                          -
+java              default-jre-headless        more                          -
+javac             default-jdk-headless        more                          -
+i686-linux-gnu-gcc  gcc-i686-linux-gnu,libc6-dev-i386-cross  more,cross     cross
+aarch64-linux-gnu-gcc  gcc-aarch64-linux-gnu,libc6-dev-arm64-cross  more,cross  cross
+qemu-aarch64      qemu-user                   more,cross                    cross
 intel-ipsec-mb.h  libipsec-mb-dev             ipsec-mb                      -
 riscv64-linux-gnu-gcc  gcc-riscv64-linux-gnu,libc6-dev-riscv64-cross  cross  cross
 s390x-linux-gnu-gcc  gcc-s390x-linux-gnu,libc6-dev-s390x-cross  cross       cross
@@ -128,9 +128,10 @@ libstd-rust-dev-wasm32  rust-std-static-wasm32-unknown-unknown  rust-wasm
 usage="usage: setup.sh TARGET, one of $(sed -n '/^case \$target in$/,/^esac$/s/^\([a-z].*\)) groups=.*/\1/p' "$0" |
     tr '\n' ' ')"
 target=${1:?$usage}
-tests="c rust demo python venv crypto p11-kit clang web chromium test cmake pkg-config"
+tests="c rust demo python venv crypto cmake npm test"
+more="$tests p11-kit clang web chromium pkg-config more"
 # Debian has ipsec-mb for this architecture only.
-[ "$(uname -m)" != x86_64 ] || tests="$tests ipsec-mb"
+[ "$(uname -m)" != x86_64 ] || more="$more ipsec-mb"
 case $target in
 build) groups="c rust" ;;
 demo) groups="c rust demo" ;;
@@ -138,7 +139,8 @@ demo-python) groups="c rust python venv" ;;
 drop-ins) groups="c crypto p11-kit" ;;
 web) groups="c rust web" ;;
 test) groups=$tests ;;
-test-all) groups="$tests cross windows dist browsers" ;;
+test-more) groups=$more ;;
+test-all) groups="$more cross windows dist browsers" ;;
 cross) groups="c clang cmake cross" ;;
 windows) groups="c rust cmake windows" ;;
 dist) groups="c rust python dist" ;;
@@ -418,12 +420,17 @@ left_out() { # MESSAGE
 }
 
 if [ -n "$is_test" ]; then
-    # libmd's own tests. The test says so if they are missing.
-    [ -e build/libmd-tests/md2.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
-        echo "setup.sh: tools/libmd_tests.sh could not get libmd's tests"
     # Debian's Go is too old on the current releases. Only the Go module needs it.
     go version 2>/dev/null | grep -qE 'go1\.(2[5-9]|[3-9][0-9])' ||
         left_out "Go 1.25 or later is not installed (https://go.dev/dl): the tests of the Go module are left out"
+    # libtorrent's own Python binding makes torrents for the interoperability test. It stays in the build folder.
+    from_pip libtorrent || left_out "pip could not install libtorrent, which makes and judges torrents: no network?"
+    from_pip torf || left_out "pip could not install torf, which judges torrents: no network?"
+fi
+if [[ " $groups " == *" more "* ]]; then
+    # libmd's own tests. The test says so if they are missing.
+    [ -e build/libmd-tests/md2.c ] || tools/libmd_tests.sh >/dev/null 2>&1 ||
+        echo "setup.sh: tools/libmd_tests.sh could not get libmd's tests"
     # Debian's package of the daemon starts it as a service of the system. Only the program is needed: it goes into the
     # build folder. transmission-cli has brought its libraries.
     daemon=build/clients/usr/bin/transmission-daemon
@@ -437,9 +444,6 @@ if [ -n "$is_test" ]; then
             left_out "transmission-daemon could not be taken from Debian's package: its tests are left out"
         }
     fi
-    # libtorrent's own Python binding makes torrents for the interoperability test. It stays in the build folder.
-    from_pip libtorrent || left_out "pip could not install libtorrent, which makes and judges torrents: no network?"
-    from_pip torf || left_out "pip could not install torf, which judges torrents: no network?"
 fi
 # The tree hash of Amazon's own library: one more oracle.
 if [ -n "$is_test" ] || [ "$target" = bench-trees ]; then

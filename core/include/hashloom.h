@@ -194,7 +194,7 @@ HL_API const hl_alg_info *hl_alg_named(const char *name);
  * These calls take HL_SHA1DC: hl_hash, hl_hash_many, hl_hash_rows, hl_hash_many_with, hl_kernel_chosen, hl_run without
  * keys, `again` and is_secret (how long a call takes depends on the messages), hl_init with hl_update, hl_final and
  * their _many, hl_export and hl_import. Others do not know it (HL_EALG), and it is not among those of hl_alg_at. Kernels
- * are those of SHA-1. A library compiled with HL_NO_SHA1DC lacks it. */
+ * are those of SHA-1. A library compiled with HL_NO_SHA1DC, or with HL_ALGORITHMS without sha1dc, lacks it. */
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 

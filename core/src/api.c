@@ -2,23 +2,17 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "algorithms.h"
 #include "blake3.h"
 #include "job.h"
 #include "one.h"
 
-/* The algorithm's block_shift. */
-#define SHIFT(...)                            SHIFT_(__VA_ARGS__)
-#define SHIFT_(block_nbytes, ending, suffix) \
-    ((ending) >= HL_COUNTED ? 0 : (block_nbytes) == 64 ? 6 : (block_nbytes) == 128 ? 7 : 0)
-
 static const hl_alg_info algs[] = {
 #define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...) \
     {name, HL_##NAME, HL_BODY_##body, digest_nbytes, block_nbytes, \
-     SHIFT(block_nbytes, ending), WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
+     HLI_SHIFT(block_nbytes, ending), WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
 #include "algorithms.def"
 #if HLI_SHA1DC /* behind those that are counted */
-    {"sha1dc", HL_SHA1DC, HL_BODY_SHA1, HL_SHA1DC_DIGEST_NBYTES, 64, 6, 4, 6, 1, hli_sha1_iv, STRENGTHENED},
+    {"sha1dc", HL_SHA1DC, HL_BODY_SHA1, HL_SHA1DC_DIGEST_NBYTES, 64, 6, 4, 6, 1, hli_sha1_iv, HL_STRENGTHENED, 0},
 #endif
 };
 _Static_assert((int)NWORDS_OF_BLAKE3 == (int)NWORDS_BLAKE3, "core.h knows BLAKE3 by the number of its words");
@@ -74,7 +68,7 @@ const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {
     const hl_alg_info *info = find((uint32_t)alg);
 
-    return info == NULL ? NULL : hli_choose(hli_choice(), info->body, nmessages, 0);
+    return info == NULL ? NULL : hli_choose(hli_choice(), hli_body(info), nmessages, 0);
 }
 
 #define TEXT_(x) #x
@@ -136,7 +130,7 @@ hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
     hli_check_readable(data, nbytes);
     if (__builtin_expect(nbytes > HLI_CHUNK_NBYTES && hli_is_tree(info), 0))
         return hash_tree(info, data, nbytes, digest);
-    hli_hash_inline(hli_choose_now(info->body), info, info->iv, 0, data, nbytes, digest);
+    hli_hash_inline(hli_choose_now(hli_body(info)), info, info->iv, 0, data, nbytes, digest);
     return HL_OK;
 }
 
@@ -170,8 +164,9 @@ HLI_INLINE hl_status hash_rows(hl_alg alg, uint32_t again, const void *base, siz
         const uint32_t choice = hli_choice();
         uint8_t inner[HL_DIGEST_MAX_NBYTES];
         hli_check_readable(base, nbytes);
-        hli_hash_one(hli_choose_one(choice, first->body), first, first->iv, 0, base, nbytes, inner);
-        hli_hash_one(hli_choose_one(choice, second->body), second, second->iv, 0, inner, first->digest_nbytes, digests);
+        hli_hash_one(hli_choose_one(choice, hli_body(first)), first, first->iv, 0, base, nbytes, inner);
+        hli_hash_one(hli_choose_one(choice, hli_body(second)), second, second->iv, 0, inner, first->digest_nbytes,
+                     digests);
         return HL_OK;
     }
     return hli_run(&(hl_job){
@@ -214,7 +209,7 @@ hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl
 
     if (ctx == NULL)
         return HL_ENULL;
-    if (info == NULL || info->ending != HL_COUNTED)
+    if (info == NULL || !hli_is_blake2(info))
         return HL_EALG;
     const size_t key_nbytes = parameters == NULL ? 0 : parameters->key_nbytes;
     if (key_nbytes != 0 && parameters->key == NULL)
@@ -226,7 +221,7 @@ hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl
     if (parameters == NULL)
         return HL_OK;
     for (unsigned i = 0; i < 2; i++) /* two words each, of 16 bytes or 8 */
-        if (info->word_nbytes == 8) {
+        if (hli_word_nbytes(info) == 8) {
             ctx->state.w64[4 + i] ^= hli_load64(parameters->salt + 8 * i, 0);
             ctx->state.w64[6 + i] ^= hli_load64(parameters->personal + 8 * i, 0);
         } else {
@@ -234,14 +229,14 @@ hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl
             ctx->state.w32[6 + i] ^= hli_load32(parameters->personal + 4 * i, 0);
         }
     if (key_nbytes != 0) {
-        const unsigned last = info->nwords - 1;
-        if (info->word_nbytes == 8)
+        const unsigned last = hli_nwords(info) - 1;
+        if (hli_word_nbytes(info) == 8)
             ctx->state.w64[0] ^= key_nbytes << 8, ctx->state.w64[last] |= HLI_KEYED;
         else
             ctx->state.w32[0] ^= (uint32_t)key_nbytes << 8, ctx->state.w32[last] |= HLI_KEYED;
-        hli_zero(ctx->block, info->block_nbytes);
+        hli_zero(ctx->block, hli_block_nbytes(info));
         hli_copy(ctx->block, parameters->key, key_nbytes);
-        ctx->nbytes = info->block_nbytes;
+        ctx->nbytes = hli_block_nbytes(info);
     }
     return HL_OK;
 }
@@ -331,7 +326,7 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
 /* Not inlined, so that a short update saves no registers. */
 static HLI_NOINLINE hl_status update_blocks(const hl_alg_info *info, hl_ctx *ctx, const void *data, size_t nbytes)
 {
-    const hl_kernel *const kernel = hli_choose_now(info->body);
+    const hl_kernel *const kernel = hli_choose_now(hli_body(info));
 
     if (__builtin_expect(hli_is_tree(info), 0)) {
         const struct hli_plan plan = {.choice = hli_choice(), .is_secret = is_keyed(info, ctx)};
@@ -356,7 +351,7 @@ hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes)
         return status;
     hli_check_readable(data, nbytes);
     /* A tree has a chunk in place of a block. The first comparison is hli_hold's own. */
-    const int may_hold = info->block_shift != 0 || !hli_is_tree(info);
+    const int may_hold = hli_block_shift(info) != 0 || !hli_is_tree(info);
     return may_hold && hli_hold(info, ctx, data, nbytes) ? HL_OK : update_blocks(info, ctx, data, nbytes);
 }
 
@@ -370,14 +365,14 @@ hl_status hl_squeeze(hl_ctx *ctx, uint8_t *digest, size_t nbytes)
     const hl_alg_info *info = find(ctx->alg & ~SQUEEZING);
     if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
-    if (info->ending != HL_XOF)
+    if (!hli_is_xof(info))
         return HL_EALG;
     if (digest == NULL && nbytes != 0)
         return HL_ENULL;
     const int is_first = (ctx->alg & SQUEEZING) == 0;
     if (nbytes > HL_MESSAGE_MAX_NBYTES - (is_first ? 0 : ctx->nbytes))
         return HL_ELENGTH;
-    hli_squeeze_stream(hli_choose_now(info->body), info, ctx, is_first, digest, nbytes);
+    hli_squeeze_stream(hli_choose_now(hli_body(info)), info, ctx, is_first, digest, nbytes);
     ctx->alg |= SQUEEZING;
     return HL_OK;
 }
@@ -398,7 +393,7 @@ hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
         hli_final_tree(&plan, ctx, digest);
         return HL_OK;
     }
-    hli_final_one(hli_choose_now(info->body), info, ctx, digest);
+    hli_final_one(hli_choose_now(hli_body(info)), info, ctx, digest);
     hli_wipe_one(info, ctx);
     return HL_OK;
 }

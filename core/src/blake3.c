@@ -384,6 +384,8 @@ void hli_hash_tree(struct hli_plan *plan, const hl_ctx *begin, const hl_messages
     size_t longest = all->nbytes;
     uint32_t words[16];
 
+    if (!HLI_TREES) /* left out of the build; likewise below */
+        return;
     if (all->layout != HL_ROWS)
         for (size_t i = longest = 0; i < all->count; i++) {
             const size_t nbytes = hli_message_at(all->layout, all, i).nbytes;
@@ -431,6 +433,8 @@ void hli_update_tree(const struct hli_plan *plan, hl_ctx *ctx, const uint8_t *da
     size_t held = (size_t)(ctx->nbytes - nchunks * HLI_CHUNK_NBYTES);
     const size_t room = HLI_CHUNK_NBYTES - held;
 
+    if (!HLI_TREES)
+        return;
     ctx->nbytes += nbytes;
     if (nbytes > room && held != 0) { /* the chunk is complete */
         hli_copy(stream->chunk + held, data, room);
@@ -456,15 +460,17 @@ void hli_update_tree(const struct hli_plan *plan, hl_ctx *ctx, const uint8_t *da
 
 int hli_may_end_tree(const hl_ctx *ctx)
 {
-    return ctx->nbytes == 0 || ctx->nbytes != current_chunk(ctx) * HLI_CHUNK_NBYTES;
+    return !HLI_TREES || ctx->nbytes == 0 || ctx->nbytes != current_chunk(ctx) * HLI_CHUNK_NBYTES;
 }
 
 void hli_final_tree(const struct hli_plan *plan, hl_ctx *ctx, uint8_t *digest)
 {
+    if (!HLI_TREES)
+        return;
     hl_blake3_ctx *const stream = (hl_blake3_ctx *)(void *)ctx;
     const hl_alg_info *const alg = hl_alg_find(HL_BLAKE3);
     const struct tree tree = {plan, ctx->state.w32 + KEY_AT, ctx->state.w32[MODE_AT]};
-    const hl_kernel *const kernel = hli_choose_one(plan->choice, alg->body);
+    const hl_kernel *const kernel = hli_choose_one(plan->choice, hli_body(alg));
     const uint64_t nchunks = current_chunk(ctx);
     const unsigned nbefore = nsubtrees(nchunks);
     uint8_t value[CV_NBYTES];
@@ -498,7 +504,7 @@ hl_status hl_blake3_init(hl_blake3_ctx *stream, const void *key)
 {
     if (stream == NULL)
         return HL_ENULL;
-    if (hl_alg_find(HL_BLAKE3) == NULL) /* left out of the build */
+    if (!HLI_TREES)
         return HL_EALG;
     if (key != NULL)
         begin_with_key(stream, key, KEYED_HASH);
@@ -514,7 +520,7 @@ hl_status hl_blake3_init_derive_key(hl_blake3_ctx *stream, const void *context, 
 
     if (stream == NULL)
         return HL_ENULL;
-    if (hl_alg_find(HL_BLAKE3) == NULL)
+    if (!HLI_TREES)
         return HL_EALG;
     const hl_status status = hli_check_slice(context, nbytes, 0);
     if (status != HL_OK)
@@ -536,7 +542,7 @@ hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const v
 
     if (stream == NULL || data == NULL || value == NULL)
         return HL_ENULL;
-    if (stream->ctx.alg != HL_BLAKE3)
+    if (!HLI_TREES || stream->ctx.alg != HL_BLAKE3)
         return HL_ESTATE;
     if (nbytes % HLI_CHUNK_NBYTES != 0 || nsubtrees(nchunks) != 1 || chunk % nchunks != 0 ||
         chunk > HL_MESSAGE_MAX_NBYTES / HLI_CHUNK_NBYTES - nchunks)
@@ -559,7 +565,7 @@ hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const u
 {
     if (stream == NULL || value == NULL)
         return HL_ENULL;
-    if (stream->ctx.alg != HL_BLAKE3)
+    if (!HLI_TREES || stream->ctx.alg != HL_BLAKE3)
         return HL_ESTATE;
     hl_ctx *const ctx = &stream->ctx;
     const struct hli_plan plan = {.choice = hli_choice(), .is_secret = hli_is_keyed_tree(ctx)};

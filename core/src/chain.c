@@ -105,6 +105,8 @@ HLI_NOINLINE void hli_run_chains(const struct hli_chains *chains, uint8_t *const
     const hl_kernel *const many = count > HLI_LANES ? hli_kernel(plan, &plan->first, count) : NULL;
     struct run run;
 
+    if (!HLI_ALG(chains))
+        return;
     run.chains = chains;
     run.edges = hli_edges_of(plan);
     run.kernel = NULL;
@@ -156,6 +158,8 @@ static HLI_NOINLINE void run_rows(const struct hli_chains *chains, const hl_chai
 
 hl_status hl_chains(const hl_chain *job)
 {
+    if (!HLI_ALG(chains))
+        return HL_EALG;
     if (job == NULL)
         return HL_ENULL;
     if (job->nbytes < sizeof *job || job->is_secret > 1 || job->reserved != 0)
@@ -198,8 +202,8 @@ hl_status hl_chains(const hl_chain *job)
     chains.plan.first.alg = &truncated;
     if (job->begin != NULL)
         chains.plan.first.begin = &job->begin->state;
-    chains.links = (struct hli_links){0, info->block_nbytes, (unsigned)at, (unsigned)digest_nbytes,
-                                      job->count_at < nbytes ? (unsigned)job->count_at : info->block_nbytes};
+    chains.links = (struct hli_links){0, hli_block_nbytes(info), (unsigned)at, (unsigned)digest_nbytes,
+                                      job->count_at < nbytes ? (unsigned)job->count_at : hli_block_nbytes(info)};
     run_rows(&chains, job, nbefore);
     if (job->is_secret != 0)
         hli_burn((size_t)HLI_MANY_NBYTES + HL_KERNEL_STACK_NBYTES + CHAINS_NBYTES);

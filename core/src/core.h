@@ -59,6 +59,8 @@
 
 #define HLI_INLINE static inline __attribute__((always_inline, unused))
 
+#include "algorithms.h"
+
 /* Keeps a function's frame of its own. The frame either holds what is hashed, or must not be held while other parts of
  * the driver run. In the first case the callers hold only pointers to secrets, and burn the stack below them. */
 #define HLI_NOINLINE __attribute__((noinline))
@@ -186,13 +188,6 @@ extern const uint32_t hli_sm3_k[64] HLI_HIDDEN;
 
 /* SHA-1 that finds collision attacks (sha1dc.c): its state has a sixth word, which is HLI_IS_ATTACK after a block of an
  * attack, 0 before. Its blocks all take hli_advance_lanes. */
-#ifndef HLI_SHA1DC
-#  if HLI_ALG(sha1) && !defined(HL_NO_SHA1DC)
-#    define HLI_SHA1DC 1
-#  else
-#    define HLI_SHA1DC 0
-#  endif
-#endif
 HLI_INLINE int hli_finds_attacks(const hl_alg_info *alg)
 {
     return HLI_SHA1DC && alg->alg == HL_SHA1DC;
@@ -202,7 +197,7 @@ HLI_INLINE int hli_finds_attacks(const hl_alg_info *alg)
 /* HMAC and PBKDF2 are defined for hash functions only (FIPS 198-1, FIPS 202 section 7). */
 HLI_INLINE int hli_has_hmac(const hl_alg_info *alg)
 {
-    return alg->ending <= HL_SPONGE && !hli_finds_attacks(alg);
+    return HLI_ENDS(HL_STRENGTHENED, HL_SPONGE, alg->ending <= HL_SPONGE) && !hli_finds_attacks(alg);
 }
 
 /* The arguments of a kernel (hl_blocks_fn) whose blocks have one size. */
@@ -212,13 +207,17 @@ HLI_INLINE int hli_has_hmac(const hl_alg_info *alg)
 /* Whether the padding ends with the message's length. */
 HLI_INLINE int hli_is_strengthened(const hl_alg_info *alg)
 {
-    return alg->ending == HL_STRENGTHENED;
+    return HLI_ENDS(HL_STRENGTHENED, HL_STRENGTHENED, alg->ending == HL_STRENGTHENED);
 }
 
 /* SHA-3 */
 HLI_INLINE int hli_is_sponge(const hl_alg_info *alg)
 {
-    return alg->suffix != 0;
+    return HLI_ENDS(HL_SPONGE, HL_XOF, alg->suffix != 0);
+}
+HLI_INLINE int hli_is_xof(const hl_alg_info *alg)
+{
+    return HLI_ENDS(HL_XOF, HL_XOF, alg->ending == HL_XOF);
 }
 
 /* BLAKE2. Behind the chaining value a state has the counter of bytes, the mark of the last block, all bits of it, and the
@@ -226,7 +225,11 @@ HLI_INLINE int hli_is_sponge(const hl_alg_info *alg)
  * alg/blake.lanes.h. */
 HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
 {
-    return alg->ending >= HL_COUNTED;
+    return HLI_ENDS(HL_COUNTED, HL_TREE, alg->ending >= HL_COUNTED);
+}
+HLI_INLINE int hli_is_blake2(const hl_alg_info *alg)
+{
+    return HLI_ENDS(HL_COUNTED, HL_COUNTED, alg->ending == HL_COUNTED);
 }
 #ifndef HLI_TREES
 #  if HLI_ALG(blake3)
@@ -238,7 +241,7 @@ HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
 /* BLAKE3, of which the lane driver knows messages of up to HLI_CHUNK_NBYTES; blake3.c makes longer ones of these. */
 HLI_INLINE int hli_is_tree(const hl_alg_info *alg)
 {
-    return HLI_TREES && alg->ending == HL_TREE;
+    return HLI_TREES && HLI_ENDS(HL_TREE, HL_TREE, alg->ending == HL_TREE);
 }
 enum { HLI_CHUNK_NBYTES = 1024 };
 enum { NWORDS_OF_BLAKE3 = 13 };
@@ -267,7 +270,7 @@ HLI_INLINE void hli_mark_lane(unsigned nwords, unsigned word_nbytes, void *state
 enum { HLI_KEYED = 0x100 };
 HLI_INLINE unsigned hli_counted_last(const hl_alg_info *alg, const hl_state *state)
 {
-    return (unsigned)(alg->word_nbytes == 8 ? state->w64[alg->nwords - 1] : state->w32[alg->nwords - 1]);
+    return (unsigned)(hli_word_nbytes(alg) == 8 ? state->w64[hli_nwords(alg) - 1] : state->w32[hli_nwords(alg) - 1]);
 }
 HLI_INLINE unsigned hli_counted_digest_nbytes(const hl_alg_info *alg, const hl_state *state)
 {
@@ -275,7 +278,7 @@ HLI_INLINE unsigned hli_counted_digest_nbytes(const hl_alg_info *alg, const hl_s
 }
 HLI_INLINE int hli_is_keyed(const hl_alg_info *alg, const hl_state *state)
 {
-    return alg->ending == HL_COUNTED && (hli_counted_last(alg, state) & HLI_KEYED) != 0;
+    return hli_is_blake2(alg) && (hli_counted_last(alg, state) & HLI_KEYED) != 0;
 }
 /* The algorithm as if its digests had the length of that stream's. */
 HLI_INLINE hl_alg_info hli_counted_as(const hl_alg_info *alg, const hl_state *state)
@@ -288,10 +291,10 @@ HLI_INLINE hl_alg_info hli_counted_as(const hl_alg_info *alg, const hl_state *st
 /* The state in which messages begin whose digests have another length: the first word's lowest byte is the length. */
 HLI_INLINE void hli_counted_begin(const hl_alg_info *alg, unsigned digest_nbytes, hl_state *state)
 {
-    const unsigned last = alg->nwords - 1, differ = alg->digest_nbytes ^ digest_nbytes;
+    const unsigned last = hli_nwords(alg) - 1, differ = alg->digest_nbytes ^ digest_nbytes;
 
-    hli_copy(state, alg->iv, (size_t)alg->nwords * alg->word_nbytes);
-    if (alg->word_nbytes == 8)
+    hli_copy(state, alg->iv, (size_t)hli_nwords(alg) * hli_word_nbytes(alg));
+    if (hli_word_nbytes(alg) == 8)
         state->w64[0] ^= differ, state->w64[last] = digest_nbytes;
     else
         state->w32[0] ^= differ, state->w32[last] = digest_nbytes;
@@ -304,8 +307,8 @@ HLI_INLINE void hli_counted_begin(const hl_alg_info *alg, unsigned digest_nbytes
  * a byte at least. */
 HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
 {
-    return alg->block_nbytes + (size_t)hli_is_counted(alg) - 1 -
-           (hli_is_strengthened(alg) ? 2 * (size_t)alg->word_nbytes : 0);
+    return hli_block_nbytes(alg) + (size_t)hli_is_counted(alg) - 1 -
+           (hli_is_strengthened(alg) ? 2 * (size_t)hli_word_nbytes(alg) : 0);
 }
 
 /* nbytes % block_nbytes; for a counted algorithm 1 .. block_nbytes, if there is a byte. Most blocks are a power of two: a division would cost more than the rest of the bookkeeping.
@@ -313,28 +316,28 @@ HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
  * and on those of 32 bits a call of the compiler's library. */
 HLI_INLINE size_t hli_rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
 {
-    if (alg->block_shift != 0)
-        return nbytes & (alg->block_nbytes - 1);
+    if (hli_block_shift(alg) != 0)
+        return nbytes & (hli_block_nbytes(alg) - 1);
     if (hli_is_counted(alg))
-        return nbytes == 0 ? 0 : ((nbytes - 1) & (alg->block_nbytes - 1)) + 1;
+        return nbytes == 0 ? 0 : ((nbytes - 1) & (hli_block_nbytes(alg) - 1)) + 1;
     uint32_t rest = 0;
     for (unsigned shift = nbytes >> 32 == 0 ? 16 : 48; shift < 64; shift -= 16)
-        rest = (rest << 16 | (uint32_t)(nbytes >> shift & 0xffff)) % alg->block_nbytes;
+        rest = (rest << 16 | (uint32_t)(nbytes >> shift & 0xffff)) % hli_block_nbytes(alg);
     return rest;
 }
 
 /* The blocks before that rest. */
 HLI_INLINE size_t hli_whole_blocks(const hl_alg_info *alg, size_t nbytes)
 {
-    if (alg->block_shift != 0)
-        return nbytes >> alg->block_shift;
+    if (hli_block_shift(alg) != 0)
+        return nbytes >> hli_block_shift(alg);
     nbytes -= hli_is_counted(alg) && nbytes != 0;
-    return nbytes >> 16 >> 16 == 0 ? (uint32_t)nbytes / alg->block_nbytes : nbytes / alg->block_nbytes;
+    return nbytes >> 16 >> 16 == 0 ? (uint32_t)nbytes / hli_block_nbytes(alg) : nbytes / hli_block_nbytes(alg);
 }
 
 HLI_INLINE size_t hli_state_nbytes(const hl_alg_info *alg)
 {
-    return (size_t)alg->nwords * alg->word_nbytes;
+    return (size_t)hli_nwords(alg) * hli_word_nbytes(alg);
 }
 
 /* Whether a digest has 16, 20, 24, 28, 32, 48 or 64 bytes: those that words are written for. */
@@ -354,15 +357,15 @@ HLI_INLINE const void *hli_known_schedule(const hl_alg_info *alg, uint64_t nbyte
 {
     if (nbytes != 64 || hli_finds_attacks(alg))
         return NULL;
-    return alg->body == HL_BODY_SHA256 ? hli_sha256_schedule_64
-           : alg->body == HL_BODY_SHA1 ? hli_sha1_schedule_64
+    return hli_body(alg) == HL_BODY_SHA256 ? hli_sha256_schedule_64
+           : hli_body(alg) == HL_BODY_SHA1 ? hli_sha1_schedule_64
                                        : NULL;
 }
 
 /* Bytes from one message's padded blocks to the next's: two blocks, or one of a sponge in whole pairs of words. */
 HLI_INLINE size_t hli_tail_nbytes(const hl_alg_info *alg)
 {
-    return hli_is_sponge(alg) ? ((size_t)HL_BLOCK_MAX_NBYTES + 15) & ~(size_t)15 : 2 * (size_t)alg->block_nbytes;
+    return hli_is_sponge(alg) ? ((size_t)HL_BLOCK_MAX_NBYTES + 15) & ~(size_t)15 : 2 * (size_t)hli_block_nbytes(alg);
 }
 
 /* Writes the last `nblocks` blocks of n messages: for each the bytes left after nwhole bytes, and the padding. Message

@@ -28,5 +28,5 @@ void hli_digests_scalar(const hl_alg_info *alg, const void *states, unsigned nla
         return;
     }
     for (unsigned l = 0; l < n; l++)
-        hli_write_lane(alg, (const uint8_t *)states + l * alg->word_nbytes, nlanes, digests[l], alg->digest_nbytes);
+        hli_write_lane(alg, (const uint8_t *)states + l * hli_word_nbytes(alg), nlanes, digests[l], alg->digest_nbytes);
 }

@@ -184,9 +184,9 @@ HLI_INLINE unsigned hli_pad_alg(const hl_alg_info *alg, uint8_t *out, const uint
                                 uint64_t nbytes)
 {
     if (hli_is_strengthened(alg))
-        return hli_pad(alg->block_nbytes, alg->big_endian, out, rest, nrest, nbytes);
-    return hli_is_counted(alg) ? hli_pad_counted(alg->block_nbytes, out, rest, nrest, nbytes)
-                               : hli_pad_sponge(alg->block_nbytes, alg->suffix, out, rest, nrest);
+        return hli_pad(hli_block_nbytes(alg), hli_big_endian(alg), out, rest, nrest, nbytes);
+    return hli_is_counted(alg) ? hli_pad_counted(hli_block_nbytes(alg), out, rest, nrest, nbytes)
+                               : hli_pad_sponge(hli_block_nbytes(alg), alg->suffix, out, rest, nrest);
 }
 
 /* The same for a rest that is in its place and that one block is enough for. */
@@ -279,13 +279,13 @@ HLI_INLINE void hli_write_digest(unsigned word_nbytes, int big_endian, const voi
 HLI_INLINE void hli_write_lane(const hl_alg_info *alg, const void *state, unsigned nlanes, uint8_t *digest,
                                unsigned nbytes)
 {
-    if (alg->word_nbytes == 8 && !alg->big_endian)
+    if (hli_word_nbytes(alg) == 8 && !hli_big_endian(alg))
         hli_write_words(state, nlanes, digest, nbytes);
     else if (__builtin_expect(!hli_is_even(nbytes), 0))
-        hli_write_odd(alg->word_nbytes, alg->big_endian, state, nlanes, digest, nbytes);
-    else if (alg->word_nbytes == 8)
+        hli_write_odd(hli_word_nbytes(alg), hli_big_endian(alg), state, nlanes, digest, nbytes);
+    else if (hli_word_nbytes(alg) == 8)
         hli_write_digest(8, 1, state, nlanes, digest, nbytes);
-    else if (alg->big_endian)
+    else if (hli_big_endian(alg))
         hli_write_digest(4, 1, state, nlanes, digest, nbytes);
     else
         hli_write_digest(4, 0, state, nlanes, digest, nbytes);

@@ -16,14 +16,14 @@ static const uint8_t stream_magic[4] = {'h', 'l', 'c', '1'}, hmac_magic[4] = {'h
 
 static size_t export_nbytes(const hl_alg_info *info, int is_hmac)
 {
-    return HEAD_NBYTES + (is_hmac ? 2 : 1) * hli_state_nbytes(info) + info->block_nbytes;
+    return HEAD_NBYTES + (is_hmac ? 2 : 1) * hli_state_nbytes(info) + hli_block_nbytes(info);
 }
 
 /* The words of a state, big-endian. Returns where they end. */
 static uint8_t *put_state(const hl_alg_info *info, const hl_state *state, uint8_t *to)
 {
-    for (unsigned w = 0; w < info->nwords; w++, to += info->word_nbytes)
-        if (info->word_nbytes == 8)
+    for (unsigned w = 0; w < hli_nwords(info); w++, to += hli_word_nbytes(info))
+        if (hli_word_nbytes(info) == 8)
             hli_store64(to, state->w64[w], 1);
         else
             hli_store32(to, state->w32[w], 1);
@@ -32,8 +32,8 @@ static uint8_t *put_state(const hl_alg_info *info, const hl_state *state, uint8_
 
 static const uint8_t *get_state(const hl_alg_info *info, const uint8_t *from, hl_state *state)
 {
-    for (unsigned w = 0; w < info->nwords; w++, from += info->word_nbytes)
-        if (info->word_nbytes == 8)
+    for (unsigned w = 0; w < hli_nwords(info); w++, from += hli_word_nbytes(info))
+        if (hli_word_nbytes(info) == 8)
             state->w64[w] = hli_load64(from, 1);
         else
             state->w32[w] = hli_load32(from, 1);
@@ -50,7 +50,7 @@ static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *o
     if (info != NULL && hli_is_tree(info))
         return HL_EALG;
     if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES ||
-        (outer != NULL && (ctx->nbytes < info->block_nbytes || !hli_has_hmac(info))))
+        (outer != NULL && (ctx->nbytes < hli_block_nbytes(info) || !hli_has_hmac(info))))
         return HL_ESTATE;
     if (bytes == NULL || nbytes == NULL)
         return HL_ENULL;
@@ -63,7 +63,7 @@ static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *o
     if (outer != NULL)
         at = put_state(info, outer, at);
     const size_t nheld = hli_rest_of_block(info, ctx->nbytes);
-    hli_zero(at, info->block_nbytes);
+    hli_zero(at, hli_block_nbytes(info));
     if (nheld > 0)
         hli_copy(at, ctx->block, nheld);
     *nbytes = export_nbytes(info, outer != NULL);
@@ -85,11 +85,11 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
         differ |= bytes[i] ^ magic[i];
     if (differ != 0 || info == NULL || hli_is_tree(info) || nbytes != export_nbytes(info, outer != NULL) ||
         length > HL_MESSAGE_MAX_NBYTES ||
-        (outer != NULL && (length < info->block_nbytes || !hli_has_hmac(info))))
+        (outer != NULL && (length < hli_block_nbytes(info) || !hli_has_hmac(info))))
         return HL_EIMPORT;
     const size_t nheld = hli_rest_of_block(info, length);
-    const uint8_t *block = bytes + nbytes - info->block_nbytes;
-    for (size_t i = nheld; i < info->block_nbytes; i++)
+    const uint8_t *block = bytes + nbytes - hli_block_nbytes(info);
+    for (size_t i = nheld; i < hli_block_nbytes(info); i++)
         differ |= block[i];
     if (differ != 0)
         return HL_EIMPORT;
@@ -101,11 +101,11 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
         get_state(info, bytes + HEAD_NBYTES, &state);
         const unsigned digest_nbytes = hli_counted_digest_nbytes(info, &state);
         const uint64_t hashed = length - nheld;
-        if (info->word_nbytes == 8 ? state.w64[HLI_COUNTER] != hashed || state.w64[HLI_COUNTER + 1] != 0 ||
-                                         (state.w64[info->nwords - 1] & ~(uint64_t)HLI_KEYED) != digest_nbytes
+        if (hli_word_nbytes(info) == 8 ? state.w64[HLI_COUNTER] != hashed || state.w64[HLI_COUNTER + 1] != 0 ||
+                                         (state.w64[hli_nwords(info) - 1] & ~(uint64_t)HLI_KEYED) != digest_nbytes
                                    : state.w32[HLI_COUNTER] != (uint32_t)hashed ||
                                          state.w32[HLI_COUNTER + 1] != hashed >> 32 || state.w32[HLI_COUNTER + 2] != 0 ||
-                                         (state.w32[info->nwords - 1] & ~(uint32_t)HLI_KEYED) != digest_nbytes)
+                                         (state.w32[hli_nwords(info) - 1] & ~(uint32_t)HLI_KEYED) != digest_nbytes)
             return HL_EIMPORT;
         if (digest_nbytes == 0 || digest_nbytes > info->digest_nbytes)
             return HL_EIMPORT;

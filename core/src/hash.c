@@ -49,7 +49,7 @@ static const void *shared_padding(struct step *step, const hl_alg_info *alg, con
     if (kernel->scheduled == NULL || hli_finds_attacks(alg) || !(step->has_schedule || pays))
         return NULL;
     if (!step->has_schedule)
-        hli_schedule(alg->body, step->padding, step->schedule);
+        hli_schedule(hli_body(alg), step->padding, step->schedule);
     step->has_schedule = 1;
     return step->schedule;
 }
@@ -104,7 +104,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
         }
         if (layout != HL_ROWS || next == first) {
             const size_t nblocks = hli_padded_nblocks(alg, most);
-            const int is_one_length = least == most, is_block = is_one_length && most == alg->block_nbytes;
+            const int is_one_length = least == most, is_block = is_one_length && most == hli_block_nbytes(alg);
             const size_t description = nblocks << 2 | (size_t)is_one_length << 1 | (size_t)is_block;
             if (nblocks > most_nblocks || (!is_one_length && hli_padded_nblocks(alg, least) != nblocks))
                 break;
@@ -148,7 +148,7 @@ static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel
     const struct hli_pass *pass = &ends->plan->first;
     const hl_alg_info *alg = pass->alg;
     const unsigned nlanes = kernel->nlanes, n = end - first < nlanes ? (unsigned)(end - first) : nlanes;
-    const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks * alg->block_nbytes;
+    const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks * hli_block_nbytes(alg);
     const uint64_t ndone = pass->begin_nbytes + nwhole;
     const enum hli_ending_kind kind = shape & 3;
     const unsigned nlast = kind == HLI_TWO_BLOCKS ? 2 : 1;
@@ -270,7 +270,7 @@ static void *window_state(const hl_alg_info *alg, struct window *window, size_t 
 static void join_window(const struct hli_pass *pass, struct window *window, const struct batch *batch, size_t from)
 {
     const hl_alg_info *alg = pass->alg;
-    const size_t i = window->n++, nblocks = batch->shapes[from] >> 2, nwhole = nblocks * alg->block_nbytes;
+    const size_t i = window->n++, nblocks = batch->shapes[from] >> 2, nwhole = nblocks * hli_block_nbytes(alg);
     const size_t nbytes = batch->nbytes[from], at = batch->at[from];
 
     void *const state = window_state(alg, window, i);
@@ -464,7 +464,7 @@ static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct
     const int is_shared = few->is_one_length && hli_rest_of_block(alg, few->nbytes[0]) == 0;
     const unsigned nlanes = kernel->nlanes, n = group->end - group->first, npadded = is_shared ? 1 : n;
     const unsigned nlast = is_shared || nblocks == 1 || !hli_is_strengthened(alg) ? 1 : 2;
-    const size_t nwhole = (nblocks - nlast) * alg->block_nbytes;
+    const size_t nwhole = (nblocks - nlast) * hli_block_nbytes(alg);
     union hli_lane_states states;
     struct hli_tails tails;
     const uint8_t *msg[HLI_LANES], *rests[HLI_LANES];
@@ -527,7 +527,7 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
     if (way == HLI_MANY)
         return 0;
     if (way == HLI_APART) {
-        const hl_kernel *kernel = hli_choose_one(plan->choice, alg->body);
+        const hl_kernel *kernel = hli_choose_one(plan->choice, hli_body(alg));
         hash_apart(plan, kernel, all);
         hli_forget(plan, 1, kernel);
         return 1;
@@ -581,11 +581,11 @@ HLI_INLINE size_t hash_straight_layout(unsigned layout, const struct hli_plan *p
     const size_t longest = hli_longest_in_one_block(alg), nblocks = 1 + (least > longest);
     const int is_one_length = least == most;
     const void *known = is_one_length ? hli_known_schedule(alg, most) : NULL;
-    if (most > longest + (nblocks - 1) * alg->block_nbytes)
+    if (most > longest + (nblocks - 1) * hli_block_nbytes(alg))
         return 0;
     while (done < count) {
         const size_t left = count - done, nplanned = left < HLI_SHORT ? left : HLI_SHORT;
-        const hl_kernel *kernel = hli_plan_whole(plan->choice, alg->body, nplanned, nblocks, known != NULL);
+        const hl_kernel *kernel = hli_plan_whole(plan->choice, hli_body(alg), nplanned, nblocks, known != NULL);
         if (kernel == NULL)
             break;
         const struct hli_whole whole =
@@ -626,7 +626,7 @@ HLI_INLINE int goes_straight(const struct hli_plan *plan, const hl_messages *all
 #if HLI_X86
     const uint32_t wide = UINT32_C(1) << ISA_avx512, isas = UINT32_C(1) << ISA_sha | wide;
 
-    if (plan->first.alg->body != HL_BODY_SHA256 || (plan->choice & isas) == 0)
+    if (hli_body(plan->first.alg) != HL_BODY_SHA256 || (plan->choice & isas) == 0)
         return 0;
     const size_t nbytes = hli_message_at(all->layout, all, 0).nbytes;
     const size_t most = all->layout != HL_ROWS ? ((plan->choice & wide) != 0 ? HLI_FEW : HLI_SHORT)
@@ -662,7 +662,7 @@ HLI_INLINE void hash_in(struct hli_plan *plan, const hl_messages *all, struct wi
     }
     if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL) {
         if (all->count == 2 && hli_plan_pair(plan, all)) {
-            kernel = hli_choose_one(plan->choice, plan->first.alg->body);
+            kernel = hli_choose_one(plan->choice, hli_body(plan->first.alg));
             hash_apart(plan, kernel, all);
             hli_forget(plan, 1, kernel);
             return;

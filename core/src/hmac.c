@@ -22,7 +22,7 @@ static void begin(const hl_kernel *kernel, const hl_alg_info *alg, const uint8_t
     uint8_t block[HL_BLOCK_MAX_NBYTES] __attribute__((aligned(16)));
 
     pad *= UINT64_C(0x0101010101010101);
-    for (unsigned i = 0; i < alg->block_nbytes; i += 16) /* as edges.h says: kernels load 16 bytes */
+    for (unsigned i = 0; i < hli_block_nbytes(alg); i += 16) /* as edges.h says: kernels load 16 bytes */
         hli_store_pair(block + i, hli_load_pair(key0 + i) ^ (hli_pair){pad, pad});
     hli_copy_state(alg, state, alg->iv);
     hli_advance_one(kernel, alg, state, block, 1);
@@ -34,7 +34,7 @@ HLI_NOINLINE void hli_make_key(const hl_kernel *kernel, const hl_alg_info *alg, 
     uint8_t key0[HL_BLOCK_MAX_NBYTES];
 
     hli_zero(key0, sizeof key0);
-    if (secret->nbytes > alg->block_nbytes)
+    if (secret->nbytes > hli_block_nbytes(alg))
         hli_hash_one(kernel, alg, alg->iv, 0, secret->data, secret->nbytes, key0);
     else
         hli_copy_short(key0, secret->data, secret->nbytes);
@@ -63,7 +63,7 @@ hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, siz
     if (status != HL_OK)
         return status;
     hli_check_readable(secret, nbytes);
-    const hl_kernel *kernel = hli_choose_one(hli_choice(), info->body);
+    const hl_kernel *kernel = hli_choose_one(hli_choice(), hli_body(info));
     hli_make_key(kernel, info, &(hl_slice){secret, nbytes}, key);
     hli_forget_one(kernel);
     return HL_OK;
@@ -97,8 +97,8 @@ static HLI_NOINLINE void tag_one(const hl_kernel *kernel, const hl_alg_info *alg
 {
     uint8_t inner[HL_DIGEST_MAX_NBYTES];
 
-    hli_hash_one(kernel, alg, &key->inner, alg->block_nbytes, data, nbytes, inner);
-    hli_hash_one(kernel, alg, &key->outer, alg->block_nbytes, inner, alg->digest_nbytes, tag);
+    hli_hash_one(kernel, alg, &key->inner, hli_block_nbytes(alg), data, nbytes, inner);
+    hli_hash_one(kernel, alg, &key->outer, hli_block_nbytes(alg), inner, alg->digest_nbytes, tag);
 }
 
 hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag)
@@ -108,11 +108,11 @@ hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8
     const hl_alg_info *info = alg_of(key);
     if (info == NULL)
         return HL_ESTATE;
-    const hl_status status = tag == NULL ? HL_ENULL : hli_check_slice(data, nbytes, info->block_nbytes);
+    const hl_status status = tag == NULL ? HL_ENULL : hli_check_slice(data, nbytes, hli_block_nbytes(info));
     if (status != HL_OK)
         return status;
     hli_check_readable(data, nbytes);
-    const hl_kernel *kernel = hli_choose_one(hli_choice(), info->body);
+    const hl_kernel *kernel = hli_choose_one(hli_choice(), hli_body(info));
     tag_one(kernel, info, key, data, nbytes, tag);
     hli_forget_one(kernel);
     return HL_OK;
@@ -140,7 +140,7 @@ hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes
 /* Not inlined: its frame, where i686 keeps words of the key, is burned. */
 static HLI_NOINLINE void begin_hmac(const hl_alg_info *info, hl_hmac_ctx *ctx, const hl_hmac_key *key)
 {
-    hli_begin_one(info, &ctx->inner, &key->inner, info->block_nbytes);
+    hli_begin_one(info, &ctx->inner, &key->inner, hli_block_nbytes(info));
     hli_copy_state(info, &ctx->outer, &key->outer);
 }
 
@@ -212,7 +212,7 @@ hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *t
     const hl_status status = check_contexts(ctxs, count, count, tags, &info, &plan);
     if (status != HL_OK)
         return status;
-    plan.second = (struct hli_pass){info, NULL, all, offsetof(hl_hmac_ctx, outer), info->block_nbytes};
+    plan.second = (struct hli_pass){info, NULL, all, offsetof(hl_hmac_ctx, outer), hli_block_nbytes(info)};
     for (size_t start = 0; start < count; start += COUNT) {
         const size_t n = count - start < COUNT ? count - start : COUNT;
         for (size_t i = 0; i < n; i++) {
@@ -239,7 +239,7 @@ hl_status hl_hmac_update(hl_hmac_ctx *ctx, const void *data, size_t nbytes)
     hli_check_readable(data, nbytes);
     if (hli_hold(info, &ctx->inner, data, nbytes))
         return HL_OK;
-    const hl_kernel *kernel = hli_choose_one(hli_choice(), info->body);
+    const hl_kernel *kernel = hli_choose_one(hli_choice(), hli_body(info));
     hli_update_one(kernel, info, &ctx->inner, data, nbytes);
     hli_forget_one(kernel);
     return HL_OK;
@@ -250,7 +250,7 @@ static HLI_NOINLINE void final_one(const hl_kernel *kernel, const hl_alg_info *a
     uint8_t inner[HL_DIGEST_MAX_NBYTES];
 
     hli_final_one(kernel, alg, &ctx->inner, inner);
-    hli_hash_one(kernel, alg, &ctx->outer, alg->block_nbytes, inner, alg->digest_nbytes, tag);
+    hli_hash_one(kernel, alg, &ctx->outer, hli_block_nbytes(alg), inner, alg->digest_nbytes, tag);
 }
 
 hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag)
@@ -262,7 +262,7 @@ hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag)
         status = HL_ENULL;
     if (status != HL_OK)
         return status;
-    const hl_kernel *kernel = hli_choose_one(hli_choice(), info->body);
+    const hl_kernel *kernel = hli_choose_one(hli_choice(), hli_body(info));
     final_one(kernel, info, ctx, tag);
     hli_wipe_one(info, &ctx->inner);
     hli_wipe_state(info, &ctx->outer);

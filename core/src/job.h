@@ -61,7 +61,7 @@ HLI_INLINE hl_status hli_check_stream(const hl_ctx *ctx, int is_hmac, const hl_a
     if (*info == NULL || ctx->alg != (uint32_t)(*info)->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
     /* HMAC: its key's block */
-    return is_hmac && (ctx->nbytes < (*info)->block_nbytes || !hli_has_hmac(*info)) ? HL_ESTATE : HL_OK;
+    return is_hmac && (ctx->nbytes < hli_block_nbytes(*info) || !hli_has_hmac(*info)) ? HL_ESTATE : HL_OK;
 }
 
 /* Checks what every hashing call needs: a known algorithm and room for the digests. Fills in the plan, with the present
@@ -76,7 +76,7 @@ HLI_INLINE hl_status hli_check_call(const hl_alg_info *info, const hl_kernel *fo
         return HL_ENULL;
     if (count > SIZE_MAX / info->digest_nbytes)
         return HL_ELENGTH;
-    if (forced != NULL && forced->body != info->body)
+    if (forced != NULL && forced->body != hli_body(info))
         return HL_EKERNEL;
     plan->choice = hli_choice();
     plan->is_secret = 0;
@@ -174,7 +174,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     struct hli_pass *const last = again != NULL ? &plan.second : &plan.first;
     const hl_ctx *const of_last = again == NULL ? begin : NULL;
     size_t digest_nbytes = job->digest_nbytes;
-    if (of_last != NULL && last->alg->ending == HL_COUNTED && of_last->alg == (uint32_t)info->alg) {
+    if (of_last != NULL && hli_is_blake2(last->alg) && of_last->alg == (uint32_t)info->alg) {
         const unsigned of_stream = hli_counted_digest_nbytes(info, &of_last->state);
         if (digest_nbytes != 0 && digest_nbytes != of_stream)
             return HL_EJOB;
@@ -182,11 +182,11 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     }
     if (digest_nbytes != 0 && digest_nbytes != plan.digest_stride) {
         const int is_shorter = digest_nbytes < last->alg->digest_nbytes;
-        if ((last->alg->ending != HL_XOF && !is_shorter) || keys != NULL)
+        if ((!hli_is_xof(last->alg) && !is_shorter) || keys != NULL)
             return HL_EJOB;
         if (digest_nbytes > UINT32_MAX || count > SIZE_MAX / digest_nbytes)
             return HL_ELENGTH;
-        if (is_shorter && last->alg->ending == HL_COUNTED) {
+        if (is_shorter && hli_is_blake2(last->alg)) {
             hli_counted_begin(last->alg, (unsigned)digest_nbytes, &other_begin);
             last->begin = &other_begin;
         }
@@ -209,7 +209,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
         for (size_t i = 0; job->key_stride != 0 && i < count; i++)
             if (((const hl_hmac_key *)hli_nth(keys, i, job->key_stride))->alg != keys->alg)
                 return HL_ESTATE;
-        before = info->block_nbytes;
+        before = hli_block_nbytes(info);
         plan.first = (struct hli_pass){info, &keys->inner, NULL, job->key_stride, before};
         plan.second = (struct hli_pass){info, &keys->outer, NULL, job->key_stride, before};
     }
@@ -217,7 +217,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
         for (size_t i = 0; i < (job->begin_stride == 0 ? 1 : count); i++) {
             const hl_ctx *ctx = hli_nth(begin, i, job->begin_stride);
             if (ctx->alg != (uint32_t)info->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES ||
-                (info->ending == HL_COUNTED && hli_counted_digest_nbytes(info, &ctx->state) !=
+                (hli_is_blake2(info) && hli_counted_digest_nbytes(info, &ctx->state) !=
                                                    hli_counted_digest_nbytes(info, &begin->state)))
                 return HL_ESTATE;
             if (hli_is_tree(info) && (ctx->nbytes != 0 || job->begin_stride != 0))

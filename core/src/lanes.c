@@ -73,12 +73,14 @@ HLI_NOINLINE void hli_squeeze(struct hli_edges edges, const hl_kernel *kernel, c
     uint8_t *to[HLI_LANES];
     hl_alg_info part = *alg;
 
+    if (!HLI_ENDS(HL_XOF, HL_XOF, 1)) /* the build has none; likewise below */
+        return;
     for (unsigned l = 0; l < kernel->nlanes; l++) {
         msg[l] = (const uint8_t *)hli_sponge_iv; /* a block of zeros */
         to[l] = digests[l < n ? l : 0];
     }
     for (unsigned left = alg->digest_nbytes;; left -= part.digest_nbytes) {
-        part.digest_nbytes = left < alg->block_nbytes ? left : alg->block_nbytes;
+        part.digest_nbytes = left < hli_block_nbytes(alg) ? left : hli_block_nbytes(alg);
         edges.digests(&part, states, kernel->nlanes, n, to);
         if (left == part.digest_nbytes)
             return;
@@ -142,8 +144,10 @@ HLI_NOINLINE void hli_advance_in_lanes(const hl_kernel *kernel, const hl_alg_inf
 
 HLI_NOINLINE void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, uint8_t *digest)
 {
+    if (!HLI_ENDS(HL_SPONGE, HL_XOF, 1))
+        return;
     for (unsigned left = alg->digest_nbytes;;) {
-        const unsigned n = left < alg->block_nbytes ? left : alg->block_nbytes;
+        const unsigned n = left < hli_block_nbytes(alg) ? left : hli_block_nbytes(alg);
         hli_write_words(state, 1, digest, n);
         digest += n;
         left -= n;
@@ -156,6 +160,8 @@ HLI_NOINLINE void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *al
 HLI_NOINLINE void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
                                      uint8_t *digest, size_t nbytes)
 {
+    if (!HLI_ENDS(HL_XOF, HL_XOF, 1))
+        return;
     if (is_first) {
         uint8_t last[HL_BLOCK_MAX_NBYTES + 8] __attribute__((aligned(16)));
         hli_pad_alg(alg, last, ctx->block, hli_rest_of_block(alg, ctx->nbytes), ctx->nbytes);
@@ -166,12 +172,12 @@ HLI_NOINLINE void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info 
     }
     /* The block holds what the state would write. */
     while (nbytes > 0) {
-        const size_t at = hli_rest_of_block(alg, ctx->nbytes), left = alg->block_nbytes - at;
+        const size_t at = hli_rest_of_block(alg, ctx->nbytes), left = hli_block_nbytes(alg) - at;
         const size_t n = nbytes < left ? nbytes : left;
         if (at == 0) {
             if (ctx->nbytes != 0)
                 hli_advance_one(kernel, alg, &ctx->state, (const uint8_t *)hli_sponge_iv, 1); /* a block of zeros */
-            hli_write_words(&ctx->state, 1, ctx->block, alg->block_nbytes);
+            hli_write_words(&ctx->state, 1, ctx->block, hli_block_nbytes(alg));
         }
         hli_copy(digest, ctx->block + at, n);
         ctx->nbytes += n;

@@ -52,7 +52,7 @@ HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
 HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages,
                                      uint32_t call_cost)
 {
-    const hl_body body = pass->alg->body;
+    const hl_body body = hli_body(pass->alg);
 
     return plan->forced != NULL && plan->forced->body == body ? plan->forced
                                                               : hli_choose(plan->choice, body, nmessages, call_cost);
@@ -78,7 +78,7 @@ HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
     const hl_alg_info *alg = pass->alg;
 
     return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES && !hli_finds_attacks(alg) &&
-           (alg->ending >= HL_XOF ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
+           (HLI_ENDS(HL_XOF, HL_TREE, alg->ending >= HL_XOF) ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
             : hli_state_nbytes(alg) >= 32 ? hli_is_even(alg->digest_nbytes)
                                           : alg->digest_nbytes == hli_state_nbytes(alg));
 }
@@ -90,7 +90,7 @@ HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nbl
     const hl_alg_info *alg = pass->alg;
 
     return (struct hli_whole){pass->begin, (uint32_t)pass->begin_nbytes, (uint32_t)nblocks - (schedule != NULL),
-                              schedule, alg->digest_nbytes, is_one_length, alg->block_nbytes, alg->suffix};
+                              schedule, alg->digest_nbytes, is_one_length, hli_block_nbytes(alg), alg->suffix};
 }
 
 /* The kernel for `count` whole short messages, which has a function for them; NULL if another kernel is faster. `wide`
@@ -98,7 +98,7 @@ HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nbl
 HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
                                              const hl_kernel *wide)
 {
-    const hl_body body = pass->alg->body;
+    const hl_body body = hli_body(pass->alg);
 
     if (!hli_may_be_whole(pass))
         return NULL;
@@ -118,22 +118,22 @@ HLI_INLINE struct hli_edges hli_edges_of(const struct hli_plan *plan)
 HLI_INLINE void hli_load_lane(const hl_alg_info *alg, union hli_lane_states *states, unsigned nlanes, unsigned lane,
                               const void *plain)
 {
-    if (alg->word_nbytes == 8)
-        for (unsigned w = 0; w < alg->nwords; w++)
+    if (hli_word_nbytes(alg) == 8)
+        for (unsigned w = 0; w < hli_nwords(alg); w++)
             states->w64[w * nlanes + lane] = ((const uint64_t *)plain)[w];
     else
-        for (unsigned w = 0; w < alg->nwords; w++)
+        for (unsigned w = 0; w < hli_nwords(alg); w++)
             states->w32[w * nlanes + lane] = ((const uint32_t *)plain)[w];
 }
 
 HLI_INLINE void hli_save_lane(const hl_alg_info *alg, const union hli_lane_states *states, unsigned nlanes,
                               unsigned lane, void *plain)
 {
-    if (alg->word_nbytes == 8)
-        for (unsigned w = 0; w < alg->nwords; w++)
+    if (hli_word_nbytes(alg) == 8)
+        for (unsigned w = 0; w < hli_nwords(alg); w++)
             ((uint64_t *)plain)[w] = states->w64[w * nlanes + lane];
     else
-        for (unsigned w = 0; w < alg->nwords; w++)
+        for (unsigned w = 0; w < hli_nwords(alg); w++)
             ((uint32_t *)plain)[w] = states->w32[w * nlanes + lane];
 }
 
@@ -148,7 +148,7 @@ HLI_INLINE const void *hli_begin_of(const struct hli_pass *pass, size_t at)
 HLI_INLINE void hli_splat_lanes(const hl_alg_info *alg, union hli_lane_states *states, unsigned nlanes,
                                 const void *plain)
 {
-    const unsigned in_pair = 16 / alg->word_nbytes;
+    const unsigned in_pair = 16 / hli_word_nbytes(alg);
 
     if (nlanes % in_pair != 0) {
         for (unsigned l = 0; l < nlanes; l++)
@@ -156,8 +156,8 @@ HLI_INLINE void hli_splat_lanes(const hl_alg_info *alg, union hli_lane_states *s
         return;
     }
     uint8_t *to = (uint8_t *)states;
-    for (unsigned w = 0; w < alg->nwords; w++) {
-        const uint64_t word = alg->word_nbytes == 8 ? ((const uint64_t *)plain)[w]
+    for (unsigned w = 0; w < hli_nwords(alg); w++) {
+        const uint64_t word = hli_word_nbytes(alg) == 8 ? ((const uint64_t *)plain)[w]
                                                     : ((const uint32_t *)plain)[w] * UINT64_C(0x100000001);
         for (unsigned l = 0; l < nlanes; l += in_pair, to += 16)
             hli_store_pair(to, (hli_pair){word, word});
@@ -179,8 +179,8 @@ HLI_INLINE void hli_begin_lanes(const struct hli_pass *pass, unsigned nlanes, co
 HLI_INLINE void hli_mark_last(const hl_alg_info *alg, void *states, unsigned nlanes, const uint8_t *const msg[])
 {
     for (unsigned l = 0; l < nlanes; l++)
-        hli_mark_lane(alg->nwords, alg->word_nbytes, states, nlanes, l,
-                      hli_load64(msg[l] + alg->block_nbytes, 0) - alg->block_nbytes);
+        hli_mark_lane(hli_nwords(alg), hli_word_nbytes(alg), states, nlanes, l,
+                      hli_load64(msg[l] + hli_block_nbytes(alg), 0) - hli_block_nbytes(alg));
 }
 
 /* Advances all lanes. */
@@ -193,7 +193,7 @@ HLI_INLINE void hli_advance_lanes(const hl_kernel *kernel, const hl_alg_info *al
         return;
     }
 #endif
-    kernel->blocks(states, msg, nblocks, alg->block_nbytes);
+    kernel->blocks(states, msg, nblocks, hli_block_nbytes(alg));
 }
 
 /* Advances all lanes by their last blocks, which were padded. Those of a counted message are one block, and behind it the
@@ -214,7 +214,7 @@ HLI_HIDDEN void hli_squeeze(struct hli_edges edges, const hl_kernel *kernel, con
 HLI_INLINE void hli_write_digests(struct hli_edges edges, const hl_kernel *kernel, const hl_alg_info *alg,
                                   void *states, unsigned n, uint8_t *const digests[])
 {
-    if (__builtin_expect(alg->digest_nbytes > alg->block_nbytes, 0))
+    if (HLI_ENDS(HL_XOF, HL_XOF, 1) && __builtin_expect(alg->digest_nbytes > hli_block_nbytes(alg), 0))
         hli_squeeze(edges, kernel, alg, states, n, digests);
     else
         edges.digests(alg, states, kernel->nlanes, n, digests);
@@ -246,7 +246,7 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
     ends->edges = hli_edges_of(plan);
     ends->second = second->alg == NULL                         ? NULL
                    : count > HLI_WINDOW                        ? hli_kernel_short(plan, second)
-                   : second->alg->body == plan->first.alg->body ? wide
+                   : hli_body(second->alg) == hli_body(plan->first.alg) ? wide
                                                                : hli_kernel(plan, second, count);
     ends->n = ends->nused = 0;
     if (ends->second == NULL)
@@ -354,7 +354,8 @@ HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
      * for its first block. There are two exceptions: exactly one whole block, as padding with a known schedule is
      * faster, and messages that end in one block. */
     const size_t longest = hli_longest_in_one_block(alg);
-    if (nbytes <= (hli_is_strengthened(alg) ? longest + alg->block_nbytes : longest) && nbytes != alg->block_nbytes)
+    if (nbytes <= (hli_is_strengthened(alg) ? longest + hli_block_nbytes(alg) : longest) &&
+        nbytes != hli_block_nbytes(alg))
         return HLI_ONE_BLOCK + (nbytes > longest); /* no branch: lengths around one block would be mispredicted */
     const size_t nrest = hli_rest_of_block(alg, nbytes);
     const enum hli_ending_kind kind = nrest == 0                            ? HLI_PADDING_ONLY
@@ -462,7 +463,7 @@ HLI_INLINE void hli_forget_one(const hl_kernel *kernel)
  * last ones may have had any kernel. */
 HLI_INLINE void hli_forget(const struct hli_plan *plan, size_t count, const hl_kernel *kernel)
 {
-    const int is_one_body = plan->second.alg == NULL || plan->second.alg->body == plan->first.alg->body;
+    const int is_one_body = plan->second.alg == NULL || hli_body(plan->second.alg) == hli_body(plan->first.alg);
 
     if (!plan->is_secret)
         return;

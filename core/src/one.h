@@ -15,11 +15,11 @@
 /* Copies a state and zeros behind it: four fixed sizes instead of a call of memcpy. */
 HLI_INLINE void hli_copy_state(const hl_alg_info *alg, void *to, const void *from)
 {
-    if (alg->nwords <= 8 && alg->word_nbytes == 4)
+    if (hli_nwords(alg) <= 8 && hli_word_nbytes(alg) == 4)
         hli_copy(to, from, 32);
     else if (hli_state_nbytes(alg) <= 64)
         hli_copy(to, from, 64);
-    else if (alg->nwords <= 12)
+    else if (hli_nwords(alg) <= 12)
         hli_copy(to, from, 96);
     else
         hli_copy(to, from, HL_STATE_MAX_NBYTES);
@@ -50,7 +50,7 @@ HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, s
 {
     const size_t held = hli_rest_of_block(alg, ctx->nbytes);
 
-    if (nbytes >= alg->block_nbytes - held)
+    if (nbytes >= hli_block_nbytes(alg) - held)
         return 0;
     if (hli_is_sponge(alg))
         hli_write_block(alg, ctx, held, data, nbytes);
@@ -81,7 +81,7 @@ HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, 
 
     ctx->nbytes += nbytes;
     if (held != 0) {
-        const size_t room = alg->block_nbytes - held;
+        const size_t room = hli_block_nbytes(alg) - held;
         if (nbytes == room && hli_is_counted(alg)) { /* it may be the last block */
             hli_write_block(alg, ctx, held, data, nbytes);
             return;
@@ -91,7 +91,7 @@ HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, 
         data += room;
         nbytes -= room;
     }
-    const size_t nblocks = hli_whole_blocks(alg, nbytes), nwhole = nblocks * alg->block_nbytes;
+    const size_t nblocks = hli_whole_blocks(alg, nbytes), nwhole = nblocks * hli_block_nbytes(alg);
     if (nblocks > 0)
         hli_advance_one(kernel, alg, &ctx->state, data, nblocks);
     hli_write_block(alg, ctx, 0, data + nwhole, nbytes - nwhole);
@@ -131,7 +131,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     uint8_t last[2 * 128] __attribute__((aligned(16)));
     hl_state state;
 
-    if (nbytes == 64 && nbefore == 0 && alg->body == HL_BODY_SHA256 && kernel->nlanes == 1 &&
+    if (nbytes == 64 && nbefore == 0 && hli_body(alg) == HL_BODY_SHA256 && kernel->nlanes == 1 &&
         hli_whole_of(kernel) != NULL && hli_is_even(alg->digest_nbytes)) { /* a node; copies, or all would be in memory throughout */
         const struct hli_whole whole = {begin, 0, 1, hli_sha256_schedule_64, alg->digest_nbytes, 1, 64, 0};
         const uint8_t *const node = data;
@@ -142,14 +142,14 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     hli_copy_state(alg, &state, begin);
     nbefore += nbytes;
     /* A block is hashed where it is, unless the kernel takes less time for two blocks at once. */
-    if (nbytes >= alg->block_nbytes && (nbytes > hli_longest_in_one_block(alg) + alg->block_nbytes ||
+    if (nbytes >= hli_block_nbytes(alg) && (nbytes > hli_longest_in_one_block(alg) + hli_block_nbytes(alg) ||
                                         !hli_is_strengthened(alg) || !hli_makes_pairs(kernel))) {
         const size_t nblocks = hli_whole_blocks(alg, nbytes);
         hli_advance_one(kernel, alg, &state, data, nblocks);
-        data += nblocks * alg->block_nbytes;
-        nbytes -= nblocks * alg->block_nbytes;
+        data += nblocks * hli_block_nbytes(alg);
+        nbytes -= nblocks * hli_block_nbytes(alg);
         if (nbefore == 64 && kernel->nlanes == 1 && kernel->scheduled != NULL &&
-            alg->body == HL_BODY_SHA256) { /* a node of two digests */
+            hli_body(alg) == HL_BODY_SHA256) { /* a node of two digests */
             kernel->scheduled(&state, hli_sha256_schedule_64);
             hli_write_lane(alg, &state, 1, digest, alg->digest_nbytes);
             return;
@@ -181,18 +181,18 @@ HLI_INLINE void hli_final_one(const hl_kernel *kernel, const hl_alg_info *alg, h
         }
         return;
     }
-    hli_pad_in_place(alg->block_nbytes, alg->big_endian, ctx->block, nrest, ctx->nbytes);
+    hli_pad_in_place(hli_block_nbytes(alg), hli_big_endian(alg), ctx->block, nrest, ctx->nbytes);
     hli_end_one(kernel, alg, &ctx->state, ctx->block, 1, digest);
 }
 
 /* Wipe what the algorithm uses of a state and of a context. */
 HLI_INLINE void hli_wipe_state(const hl_alg_info *alg, hl_state *state)
 {
-    if (alg->nwords <= 8 && alg->word_nbytes == 4)
+    if (hli_nwords(alg) <= 8 && hli_word_nbytes(alg) == 4)
         hli_wipe(state, 32);
     else if (hli_state_nbytes(alg) <= 64)
         hli_wipe(state, 64);
-    else if (alg->nwords <= 12)
+    else if (hli_nwords(alg) <= 12)
         hli_wipe(state, 96);
     else
         hli_wipe(state, HL_STATE_MAX_NBYTES);
@@ -201,9 +201,9 @@ HLI_INLINE void hli_wipe_state(const hl_alg_info *alg, hl_state *state)
 HLI_INLINE void hli_wipe_one(const hl_alg_info *alg, hl_ctx *ctx)
 {
     hli_wipe_state(alg, &ctx->state);
-    if (alg->block_nbytes == 64)
+    if (hli_block_nbytes(alg) == 64)
         hli_wipe(ctx->block, 64);
-    else if (alg->block_nbytes == 128)
+    else if (hli_block_nbytes(alg) == 128)
         hli_wipe(ctx->block, 128);
     else
         hli_wipe(ctx->block, HL_BLOCK_MAX_NBYTES);

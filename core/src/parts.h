@@ -4,7 +4,8 @@
  *
  * By default all. Two macros of the whole build leave the others out:
  *
- *   -DHL_ALGORITHMS=sha1,sha256   names as in hl_alg_info; those that share a block function come together
+ *   -DHL_ALGORITHMS=sha1,sha256   names as in hl_alg_info; those that share a block function come together. And calls
+ *                                 beside hashing, HMAC and PBKDF2, of these algorithms: sha1dc, slh, chains, search
  *   -DHL_ISAS=avx2,sha            names as in registry.def; `scalar` is always there
  *
  * A name that is not known does not compile. A kernel that is left out keeps its row in registry.def without functions,
@@ -40,6 +41,11 @@
 #define HLI_ALG_blake3      0x200
 /* algorithms.py: end */
 #define HLI_ALG_none       0
+/* Calls that few programs make. These bits include those of what the calls are made of. */
+#define HLI_ALG_sha1dc     0x100001
+#define HLI_ALG_chains     0x200000
+#define HLI_ALG_slh        0x600000
+#define HLI_ALG_search     0x800000
 
 #define HLI_ISA_scalar       0
 #define HLI_ISA_gnu          0x0001
@@ -66,14 +72,22 @@
 
 /* Whether the build has it; also for #if. */
 #ifdef HL_ALGORITHMS
-#  define HLI_ALG(name) ((HLI_BITS(HLI_ALG_, HL_ALGORITHMS) & HLI_ALG_##name) != 0)
+#  define HLI_ALG(name) ((HLI_BITS(HLI_ALG_, HL_ALGORITHMS) & HLI_ALG_##name) == HLI_ALG_##name)
 #else
 #  define HLI_ALG(name) 1
 #endif
 #ifdef HL_ISAS
-#  define HLI_ISA(name) ((HLI_BITS(HLI_ISA_, HL_ISAS) & HLI_ISA_##name) != 0 || HLI_ISA_##name == 0)
+#  define HLI_ISA(name) ((HLI_BITS(HLI_ISA_, HL_ISAS) & HLI_ISA_##name) == HLI_ISA_##name)
 #else
 #  define HLI_ISA(name) 1
+#endif
+
+#ifndef HLI_SHA1DC
+#  if HLI_ALG(sha1dc) && !defined(HL_NO_SHA1DC)
+#    define HLI_SHA1DC 1
+#  else
+#    define HLI_SHA1DC 0
+#  endif
 #endif
 
 #endif

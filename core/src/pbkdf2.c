@@ -34,11 +34,11 @@ static void begin_block(const struct derivation *d, const hl_hmac_key *key, cons
     struct hli_plan plan = *d->plan;
     uint8_t number[4];
 
-    hli_begin_one(d->alg, &ctx, &key->inner, d->alg->block_nbytes);
+    hli_begin_one(d->alg, &ctx, &key->inner, hli_block_nbytes(d->alg));
     hli_store32(number, index, 1);
     hli_update(&plan, &inner, salt, 1);
     hli_update(&plan, &inner, &(hl_slice){number, sizeof number}, 1);
-    plan.second = (struct hli_pass){d->alg, &key->outer, NULL, 0, d->alg->block_nbytes};
+    plan.second = (struct hli_pass){d->alg, &key->outer, NULL, 0, hli_block_nbytes(d->alg)};
     plan.digests = digest;
     hli_final(&plan, &inner, 1); /* wipes the context */
 }
@@ -79,7 +79,7 @@ static HLI_NOINLINE int derive(const struct derivation *d, size_t ntasks)
                 begin_block(d, &key, &d->salts[i], (uint32_t)((task + l) % d->nblocks + 1), first[l]);
                 to[l] = hli_tail(alg, &tails, l);
                 sum_to[l] = sum[l];
-                edges.pad(alg, 1, &(const uint8_t *){first[l]}, &digest_nbytes, alg->block_nbytes, 1, to[l]);
+                edges.pad(alg, 1, &(const uint8_t *){first[l]}, &digest_nbytes, hli_block_nbytes(alg), 1, to[l]);
             }
             hli_load_lane(alg, &inner, nlanes, l, &key.inner); /* a lane without a block gets the latest key */
             hli_load_lane(alg, &outer, nlanes, l, &key.outer);
@@ -141,7 +141,7 @@ hl_status hl_pbkdf2_many_until(hl_alg alg, const hl_slice *passwords, const hl_s
     for (size_t i = 0; status == HL_OK && i < count; i++) {
         status = hli_check_slice(passwords[i].data, passwords[i].nbytes, 0);
         if (status == HL_OK) /* the key's block comes before the salt, the block's number after it */
-            status = hli_check_slice(salts[i].data, salts[i].nbytes, info->block_nbytes + 4);
+            status = hli_check_slice(salts[i].data, salts[i].nbytes, hli_block_nbytes(info) + 4);
     }
     if (status != HL_OK || count == 0)
         return status;

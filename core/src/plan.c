@@ -77,7 +77,7 @@ unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg)
 {
 #if HLI_X86
     if ((isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0)
-        return alg->block_nbytes == 64 ? 4 : 2;
+        return hli_block_nbytes(alg) == 64 ? 4 : 2;
 #else
     (void)isas, (void)alg;
 #endif
@@ -98,8 +98,8 @@ HLI_NOINLINE int hli_spares_power(const struct hli_plan *plan, const hl_messages
 {
     enum { LOOKS = 16 };
     const hl_alg_info *const alg = plan->first.alg;
-    const hl_kernel *const wide = hli_choose(plan->choice, alg->body, SIZE_MAX, 0);
-    const hl_kernel *const narrow = hli_choose(hli_without_price(plan->choice), alg->body, SIZE_MAX, 0);
+    const hl_kernel *const wide = hli_choose(plan->choice, hli_body(alg), SIZE_MAX, 0);
+    const hl_kernel *const narrow = hli_choose(hli_without_price(plan->choice), hli_body(alg), SIZE_MAX, 0);
     const uint64_t wide_cost = (uint64_t)hli_cost(plan->choice, wide) * narrow->nlanes;
     const uint64_t narrow_cost = (uint64_t)hli_cost(plan->choice, narrow) * wide->nlanes;
     const size_t nlooks = all->count < LOOKS ? all->count : LOOKS;
@@ -274,8 +274,8 @@ static int is_apart(const struct hli_plan *plan, const size_t nbytes[], size_t n
     const hl_alg_info *first = plan->first.alg, *second = plan->second.alg;
     const uint32_t word = plan->choice;
     const size_t again = second == NULL ? 0 : hli_ending_nblocks(second, first->digest_nbytes);
-    const uint64_t cost = hli_cost(word, hli_choose_one(word, first->body));
-    const uint64_t cost_again = second == NULL ? 0 : again * hli_cost(word, hli_choose_one(word, second->body));
+    const uint64_t cost = hli_cost(word, hli_choose_one(word, hli_body(first)));
+    const uint64_t cost_again = second == NULL ? 0 : again * hli_cost(word, hli_choose_one(word, hli_body(second)));
     size_t nblocks[HLI_FEW], sum = 0; /* the longest first */
 
     for (size_t i = 0; i < n; i++) {
@@ -289,9 +289,9 @@ static int is_apart(const struct hli_plan *plan, const size_t nbytes[], size_t n
     /* No kernel does several messages in less than the time of the longest. */
     if ((sum - nblocks[0]) * cost + (n - 1) * cost_again <= TOGETHER)
         return 1;
-    uint64_t together = time_together(word, first->body, nblocks, n);
+    uint64_t together = time_together(word, hli_body(first), nblocks, n);
     if (second != NULL)
-        together += time_together(word, second->body, (const size_t[HLI_FEW]){again, again, again, again}, n);
+        together += time_together(word, hli_body(second), (const size_t[HLI_FEW]){again, again, again, again}, n);
     return sum * cost + n * cost_again <= together + (together < SHORT ? together : SHORT) / SHORT_SHARE + TOGETHER;
 }
 
@@ -299,12 +299,12 @@ static int is_apart(const struct hli_plan *plan, const size_t nbytes[], size_t n
 enum { PAIR_NBLOCKS = 2 };
 static _Atomic uint32_t *pair_of(const hl_alg_info *alg)
 {
-    return &answers[alg->body][1][FEW_PAIR];
+    return &answers[hli_body(alg)][1][FEW_PAIR];
 }
 
 static uint32_t weigh_pair(uint32_t word, const hl_alg_info *alg)
 {
-    const hl_body body = alg->body;
+    const hl_body body = hli_body(alg);
     const int has_known = body == HL_BODY_SHA1 || body == HL_BODY_SHA256; /* of 64 bytes (hli_known_schedule) */
     uint32_t found = FEW_APART;
 
@@ -317,7 +317,7 @@ static uint32_t weigh_pair(uint32_t word, const hl_alg_info *alg)
 
 HLI_INLINE int is_short_pair(const hl_alg_info *alg, const hl_messages *all)
 {
-    const size_t longest = hli_longest_in_one_block(alg) + (PAIR_NBLOCKS - 1) * alg->block_nbytes;
+    const size_t longest = hli_longest_in_one_block(alg) + (PAIR_NBLOCKS - 1) * hli_block_nbytes(alg);
 
     return hli_message_at(all->layout, all, 0).nbytes <= longest &&
            hli_message_at(all->layout, all, 1).nbytes <= longest;
@@ -378,7 +378,7 @@ enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, u
         if (nblocks > most_whole)
             return HLI_MANY;
         shape = shape_of(nblocks, 0, 1);
-        found = answer(word, alg->body, n, shape);
+        found = answer(word, hli_body(alg), n, shape);
         if ((found & FEW_LACKING) != 0)
             return HLI_MANY;
     }
@@ -398,20 +398,20 @@ enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, u
     const unsigned before = shape;
     shape = shape_of(nblocks, few->schedule != NULL, nblocks <= most_whole);
     if (shape != before)
-        found = answer(word, alg->body, n, shape);
+        found = answer(word, hli_body(alg), n, shape);
     if (again == NULL) {
         if ((found & FEW_APART) != 0)
             return HLI_APART;
-        make_groups(word, alg->body, n, shape, found, &few->groups);
+        make_groups(word, hli_body(alg), n, shape, found, &few->groups);
         return HLI_GROUPS;
     }
     few->nblocks_again = hli_ending_nblocks(again, alg->digest_nbytes);
     const int may_be_whole = hli_may_be_whole(&plan->second) && few->nblocks_again <= hli_whole_nblocks(word, again);
     const unsigned shape_again = shape_of(few->nblocks_again, 0, may_be_whole);
-    const uint32_t found_again = answer(word, again->body, n, shape_again);
+    const uint32_t found_again = answer(word, hli_body(again), n, shape_again);
     if ((found & found_again & FEW_APART) != 0)
         return HLI_APART;
-    make_groups(word, alg->body, n, shape, found, &few->groups);
-    make_groups(word, again->body, n, shape_again, found_again, &few->groups_again);
+    make_groups(word, hli_body(alg), n, shape, found, &few->groups);
+    make_groups(word, hli_body(again), n, shape_again, found_again, &few->groups_again);
     return HLI_GROUPS;
 }

@@ -128,7 +128,7 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
         hli_advance_lanes(kernel, alg, nlanes > 1 ? &states : items[item_of[0]].state, msg, nblocks);
         uint32_t through = 0;
         for (unsigned l = 0; l < nlanes; l++) {
-            msg[l] += nblocks * alg->block_nbytes;
+            msg[l] += nblocks * hli_block_nbytes(alg);
             left[l] -= nblocks;
             through |= (uint32_t)(left[l] == 0) << l;
         }

@@ -7,7 +7,6 @@
  */
 #include <stdatomic.h>
 
-#include "algorithms.h"
 #include "kernels.h"
 #include "lanes.h"
 
@@ -36,7 +35,7 @@ static const struct {
 #define ISA(name, needs) _Static_assert(HLI_ISA_##name >= 0, "parts.h lacks an instruction set");
 #include "registry.def"
 #ifdef HL_ALGORITHMS
-_Static_assert(HLI_BITS(HLI_ALG_, HL_ALGORITHMS) != 0, "HL_ALGORITHMS leaves no algorithm");
+_Static_assert(HLI_IN_ANY != 0 && HLI_BITS(HLI_ALG_, HL_ALGORITHMS) != 0, "HL_ALGORITHMS leaves no algorithm");
 #endif
 #ifdef HL_ISAS
 _Static_assert(HLI_BITS(HLI_ISA_, HL_ISAS) >= 0, "HL_ISAS has a name that no instruction set has");
@@ -222,12 +221,12 @@ const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **wo
 hli_chain_fn *hli_chain_of(const hl_kernel *kernel)
 {
     static hli_chain_fn *const chains[ROW_COUNT] = {
-#define CHAIN(body, row, function, isa) [ROW_##row] = BUILT(body, isa, hli_##function),
+#define CHAIN(body, row, function, isa) [ROW_##row] = HLI_ALG(chains) ? BUILT(body, isa, hli_##function) : 0,
 #include "registry.def"
     };
     const struct hli_row *const rows = hli_rows;
 
-    return chains[hli_row_of(kernel) - rows];
+    return HLI_ALG(chains) ? chains[hli_row_of(kernel) - rows] : NULL;
 }
 
 struct hli_edges hli_choose_edges(uint32_t word)

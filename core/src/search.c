@@ -92,7 +92,8 @@ static void lay_out(const struct search *s, struct segment *seg)
 {
     const hl_search_job *job = s->job;
     const hl_alg_info *alg = s->alg;
-    const size_t block = alg->block_nbytes, nbefore = s->nrest + seg->ndigits, nbytes = nbefore + job->suffix_nbytes;
+    const size_t block = hli_block_nbytes(alg), nbefore = s->nrest + seg->ndigits;
+    const size_t nbytes = nbefore + job->suffix_nbytes;
     const size_t nwhole = nbytes & ~(block - 1), ncopied = (nbefore + block - 1) & ~(block - 1);
     const size_t nrest = nbytes - nwhole, nintext = nbytes < ncopied ? nbytes : ncopied;
     const unsigned nlast = hli_ending_nblocks(alg, nrest);
@@ -123,7 +124,7 @@ static void lay_out(const struct search *s, struct segment *seg)
     }
     seg->has_schedule = seg->nending == 1 && s->first->scheduled != NULL;
     if (seg->has_schedule)
-        hli_schedule(alg->body, seg->ending, seg->schedule);
+        hli_schedule(hli_body(alg), seg->ending, seg->schedule);
 
     const size_t end = job->nonce_order == HL_LEAST_FIRST ? s->nrest + WINDOW : nbefore;
     seg->window = end > WINDOW ? end - WINDOW : 0;
@@ -137,7 +138,7 @@ static void lay_out(const struct search *s, struct segment *seg)
             bytes[digit_at(s, seg, seg->ninner) - seg->window] = digit(job, d);
             hli_copy(&bits, bytes, WINDOW);
             if (s->first_words != NULL)
-                bits = hli_load32(bytes, alg->big_endian);
+                bits = hli_load32(bytes, hli_big_endian(alg));
             for (uint64_t v = 0; v < seg->table_size; v++)
                 seg->table[d * seg->table_size + v] = seg->table[v] | bits;
         }
@@ -154,10 +155,10 @@ static void spread(const hl_alg_info *alg, unsigned nlanes, const uint8_t *bytes
 {
     for (unsigned t = 0; t < 16; t++)
         for (unsigned l = 0; l < nlanes; l++)
-            if (alg->word_nbytes == 8)
+            if (hli_word_nbytes(alg) == 8)
                 words->w64[t * nlanes + l] = hli_load64(bytes + 8 * t, 1);
             else
-                words->w32[t * nlanes + l] = hli_load32(bytes + 4 * t, alg->big_endian);
+                words->w32[t * nlanes + l] = hli_load32(bytes + 4 * t, hli_big_endian(alg));
 }
 
 /* Words k and, if the digits reach into it, k + 1 of all lanes: these words without the last digits, or the digits.
@@ -187,7 +188,7 @@ HLI_INLINE void write_words64(unsigned nlanes, unsigned at, const uint8_t *bytes
 /* Writes the last digits of nonces from v on, one for each lane. The digits may reach into a word behind the blocks. */
 static void write_words(const struct search *s, const struct segment *seg, union hli_words *words, unsigned v)
 {
-    const unsigned nlanes = s->first->nlanes, word_nbytes = s->alg->word_nbytes;
+    const unsigned nlanes = s->first->nlanes, word_nbytes = hli_word_nbytes(s->alg);
     const unsigned at = (unsigned)(seg->window % word_nbytes), k = (unsigned)(seg->window / word_nbytes);
     const uint8_t *bytes = seg->text + k * word_nbytes;
     const uint32_t *table = seg->table + v;
@@ -201,19 +202,19 @@ static void write_words(const struct search *s, const struct segment *seg, union
         return;
     }
     uint32_t *to = words[k / 16].w32 + k % 16 * nlanes, *then = words[(k + 1) / 16].w32 + (k + 1) % 16 * nlanes;
-    if (nlanes == 16 && s->alg->big_endian)
+    if (nlanes == 16 && hli_big_endian(s->alg))
         write_words32(16, 1, at, bytes, table, to, then);
     else
-        write_words32(nlanes, s->alg->big_endian, at, bytes, table, to, then);
+        write_words32(nlanes, hli_big_endian(s->alg), at, bytes, table, to, then);
 }
 
 /* The digests of all lanes, as the first words of blocks that are hashed again. */
 static void again_words(const struct search *s, const union hli_lane_states *states, union hli_words *words)
 {
-    const unsigned n = s->alg->digest_nbytes / s->alg->word_nbytes * s->first->nlanes;
+    const unsigned n = s->alg->digest_nbytes / hli_word_nbytes(s->alg) * s->first->nlanes;
 
-    if (s->alg->big_endian == s->last_alg->big_endian)
-        hli_copy(words, states, n * (size_t)s->alg->word_nbytes);
+    if (hli_big_endian(s->alg) == hli_big_endian(s->last_alg))
+        hli_copy(words, states, n * (size_t)hli_word_nbytes(s->alg));
     else
         for (unsigned i = 0; i < n; i++)
             words->w32[i] = __builtin_bswap32(states->w32[i]);
@@ -233,7 +234,7 @@ HLI_INLINE int any_is_low(unsigned nlanes, int swap, const uint32_t *words, uint
 static void look_through(struct search *s, const union hli_lane_states *states, unsigned nlanes, uint64_t nonce,
                          unsigned n)
 {
-    const unsigned word_nbytes = s->last_alg->word_nbytes, nbytes = s->last_alg->digest_nbytes;
+    const unsigned word_nbytes = hli_word_nbytes(s->last_alg), nbytes = s->last_alg->digest_nbytes;
     uint8_t digests[HLI_LANES][HL_DIGEST_MAX_NBYTES], *to[HLI_LANES];
     uint32_t tops[HLI_LANES];
     int any;
@@ -334,9 +335,9 @@ static void search_segment(struct search *s, struct segment *seg, struct copies 
         for (unsigned i = seg->ninner; i < seg->ndigits; i++, value /= s->base)
             seg->text[digit_at(s, seg, i)] = digit(s->job, value % s->base);
         for (unsigned b = 0; s->first_words != NULL && b < seg->ncopied; b++)
-            spread(s->alg, s->first->nlanes, seg->text + b * s->alg->block_nbytes, &copies->first_words[b]);
+            spread(s->alg, s->first->nlanes, seg->text + b * hli_block_nbytes(s->alg), &copies->first_words[b]);
         for (unsigned l = 0; s->first_words == NULL && l < s->nbatch; l++)
-            hli_copy(copies->first[l], seg->text, seg->ncopied * (size_t)s->alg->block_nbytes + WINDOW);
+            hli_copy(copies->first[l], seg->text, seg->ncopied * (size_t)hli_block_nbytes(s->alg) + WINDOW);
         hli_copy(&window, seg->text + seg->window, WINDOW);
         for (unsigned v = from; v <= upto && s->nfound < s->room; v += s->nbatch) {
             const unsigned n = upto - v + 1 < s->nbatch ? upto - v + 1 : s->nbatch;
@@ -421,6 +422,8 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
     struct hli_plan plan;
     struct search s;
 
+    if (!HLI_ALG(search))
+        return HL_EALG;
     if (job == NULL || nfound == NULL || (nonces == NULL && room != 0))
         return HL_ENULL;
     s.job = job;
@@ -443,12 +446,12 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
     plan.first = (struct hli_pass){.alg = s.alg};
     plan.second = (struct hli_pass){.alg = s.last_alg};
     s.edges = hli_edges_of(&plan);
-    s.first = hli_choose_words(plan.choice, s.alg->body, &s.first_words);
+    s.first = hli_choose_words(plan.choice, hli_body(s.alg), &s.first_words);
     if (s.first == NULL)
         s.first = hli_best(&plan, &plan.first, SIZE_MAX, 10);
-    s.second = job->again == 0 ? NULL : hli_choose_words(plan.choice, s.last_alg->body, &s.second_words);
-    if (s.second == NULL || s.first_words == NULL || s.alg->word_nbytes != s.last_alg->word_nbytes ||
-        s.alg->digest_nbytes % s.alg->word_nbytes != 0)
+    s.second = job->again == 0 ? NULL : hli_choose_words(plan.choice, hli_body(s.last_alg), &s.second_words);
+    if (s.second == NULL || s.first_words == NULL || hli_word_nbytes(s.alg) != hli_word_nbytes(s.last_alg) ||
+        s.alg->digest_nbytes % hli_word_nbytes(s.alg) != 0)
         s.second_words = NULL;
     if (job->again != 0 && s.second_words == NULL)
         s.second = hli_best(&plan, &plan.second, SIZE_MAX, 10);
@@ -459,9 +462,9 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
 
     const unsigned top_at = job->digest_order == HL_LEAST_FIRST ? s.last_alg->digest_nbytes - 4 : 0;
     s.top = hli_load32(job->target, 1);
-    s.top_word = top_at / s.last_alg->word_nbytes;
-    s.top_shift = top_at % s.last_alg->word_nbytes == 0 ? 32 : 0; /* in words of 64 bits, which are big-endian */
-    s.top_swap = (job->digest_order == HL_LEAST_FIRST) == s.last_alg->big_endian;
+    s.top_word = top_at / hli_word_nbytes(s.last_alg);
+    s.top_shift = top_at % hli_word_nbytes(s.last_alg) == 0 ? 32 : 0; /* in words of 64 bits, which are big-endian */
+    s.top_swap = (job->digest_order == HL_LEAST_FIRST) == hli_big_endian(s.last_alg);
 
     hl_ctx ctx = {.alg = job->alg}, *const stream = &ctx;
     hli_copy(&ctx.state, begin != NULL ? &begin->state : s.alg->iv, hli_state_nbytes(s.alg));

@@ -27,7 +27,7 @@ static HLI_NOINLINE void final_one(const struct hli_plan *plan, const hl_kernel 
 void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count)
 {
     const hl_alg_info *alg = plan->first.alg;
-    const size_t block_nbytes = alg->block_nbytes;
+    const size_t block_nbytes = hli_block_nbytes(alg);
     struct hli_item items[HLI_WINDOW];
     size_t nhashed = 0;
 

@@ -58,8 +58,8 @@ KERNEL_MUTANTS = [
     ("generic/scalar.c", "lanes/operators.inc.h", "z ^ (x & (y ^ z))", "y ^ (x & (y ^ z))"),
     ("x86/sse2.c", "lanes/sse2.h", "0x1b), 0x1b", "0x1b), 0xb1"),
     ("x86/sse2.c", "lanes/x86.inc.h", "V_ALL(andnot)(x, y)", "V_ALL(andnot)(y, x)"),
-    ("x86/avx.c", "lanes/x86.inc.h", "BYTES(3, 0, 1, 2", "BYTES(3, 0, 2, 1"),
-    ("x86/avx.c", "lanes/x86.inc.h", "V(unpackhi_epi64)(t1, t3)", "V(unpackhi_epi64)(t1, t2)"),
+    ("x86/avx2.c", "lanes/x86.inc.h", "BYTES(3, 0, 1, 2", "BYTES(3, 0, 2, 1"),
+    ("x86/sse2.c", "lanes/x86.inc.h", "V(unpackhi_epi64)(t1, t3)", "V(unpackhi_epi64)(t1, t2)"),
     ("x86/avx2.c", "lanes/x86.inc.h", "V_ALL(or)(x, y))", "V_ALL(and)(x, y))"),
     ("x86/avx2.c", "lanes/x86.inc.h", "V(add_epi64)", "V(add_epi32)"),
     ("x86/avx512vl.c", "lanes/x86.inc.h", "0xca", "0xac"),
@@ -111,7 +111,7 @@ KERNEL_MUTANTS = [
 # The same for chains: the digest's place, the count, the last step, what each step begins with.
 CHAIN_MUTANTS = [
     ("x86/sse2.c", "alg/sha2.lanes.h", "case 2: PUT(2)", "case 2: PUT(3)"),
-    ("x86/avx.c", "alg/sha2.lanes.h", "UINT32_C(0x1000000) >> 8 *", "UINT32_C(0x2000000) >> 8 *"),
+    ("x86/sse2.c", "alg/sha2.lanes.h", "UINT32_C(0x1000000) >> 8 *", "UINT32_C(0x2000000) >> 8 *"),
     ("x86/sse2.c", "alg/sha2.lanes.h", "if (left == 1)", "if (left <= 2)"),
     ("x86/avx2.c", "alg/sha2.lanes.h", "if (left == 1)", "if (left == 1 || left == 1000)"),
     ("x86/sse2.c", "alg/sha2.lanes.h", "lv32_load(begin + (i) * LANES)", "lv32_load(fourth + (i) * LANES)"),

@@ -37,6 +37,7 @@ const uint32_t hli_sha224_iv[8] = {0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e593
     0x510e527fade682d1, 0x9b05688c2b3e6c1f, 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179
 const uint64_t hli_sha512_iv[8] = {SHA512_IV(0)};
 
+#if HLI_ALG(sha512)
 /* FIPS 180-4 section 5.3.4: the first 64 bits of the fractional parts of the square roots of the 9th to 16th primes */
 const uint64_t hli_sha384_iv[8] = {
     0xcbbb9d5dc1059ed8, 0x629a292a367cd507, 0x9159015a3070dd17, 0x152fecd8f70e5939,
@@ -72,6 +73,7 @@ const uint64_t hli_sha512_k[80] __attribute__((aligned(64))) = {
     0x06f067aa72176fba, 0x0a637dc5a2c898a6, 0x113f9804bef90dae, 0x1b710b35131c471b,
     0x28db77f523047d84, 0x32caab7b40c72493, 0x3c9ebe0a15c9bebc, 0x431d67c49c100d4c,
     0x4cc5d4becb3e42b6, 0x597f299cfc657e2a, 0x5fcb6fab3ad6faec, 0x6c44198c4a475817};
+#endif
 
 /* RIPEMD-160 (Dobbertin, Bosselaers, Preneel 1996), appendix A: floor(2^30 * sqrt(x)) and, for the right line,
  * floor(2^30 * cbrt(x)), x = 2, 3, 5, 7; one constant a round. The initial value is SHA-1's. */
@@ -81,14 +83,17 @@ const uint32_t hli_ripemd160_k[2][5] = {{0x00000000, 0x5a827999, 0x6ed9eba1, 0x8
 /* RFC 7693 sections 2.6 and 3.3: the initial values of SHA-512 and of SHA-256; the first word xored with the parameters: the
  * digest's length, no key, no tree. Behind them the counter, the mark, and the digest's length. */
 #define BLAKE2_PARAMETERS(nbytes) (0x01010000 ^ (nbytes))
+#if HLI_ALG(blake2b)
 const uint64_t hli_blake2b_iv[12] = {SHA512_IV(BLAKE2_PARAMETERS(64)), 0, 0, 64};
 const uint64_t hli_blake2b_256_iv[12] = {SHA512_IV(BLAKE2_PARAMETERS(32)), 0, 0, 32};
+#endif
 const uint32_t hli_blake2s_iv[16] = {SHA256_IV(BLAKE2_PARAMETERS(32)), 0, 0, 0, 32};
 
 /* BLAKE3 section 2.2 and 2.4: the initial value of SHA-256; chunk 0, 64 bytes in a block, CHUNK_START; CHUNK_END and ROOT */
 const uint32_t hli_blake3_iv[16] = {SHA256_IV(0), 0, 0, 64, 1, 2 | 8};
 
 /* SM3 (GB/T 32905-2016 section 4.1 and 4.2): T[j] rotated left by j, as round j takes it */
+#if HLI_ALG(sm3)
 const uint32_t hli_sm3_iv[8] = {0x7380166f, 0x4914b2b9, 0x172442d7, 0xda8a0600,
                                 0xa96f30bc, 0x163138aa, 0xe38dee4d, 0xb0fb0e4e};
 const uint32_t hli_sm3_k[64] __attribute__((aligned(64))) = {
@@ -100,9 +105,11 @@ const uint32_t hli_sm3_k[64] __attribute__((aligned(64))) = {
     0x879d8a7a, 0x0f3b14f5, 0x1e7629ea, 0x3cec53d4, 0x79d8a7a8, 0xf3b14f50, 0xe7629ea1, 0xcec53d43,
     0x9d8a7a87, 0x3b14f50f, 0x7629ea1e, 0xec53d43c, 0xd8a7a879, 0xb14f50f3, 0x629ea1e7, 0xc53d43ce,
     0x8a7a879d, 0x14f50f3b, 0x29ea1e76, 0x53d43cec, 0xa7a879d8, 0x4f50f3b1, 0x9ea1e762, 0x3d43cec5};
+#endif
 
 /* MD5 (RFC 1321 section 3.4): floor(2^32 * abs(sin(i))), i = 1 .. 64 in radians. The initial value (section 3.3) is the
  * first four words of SHA-1's. */
+#if HLI_ALG(md5)
 const uint32_t hli_md5_t[64] __attribute__((aligned(64))) = {
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
     0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
@@ -112,6 +119,7 @@ const uint32_t hli_md5_t[64] __attribute__((aligned(64))) = {
     0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
+#endif
 
 /* W[t] + K[t] of the block that ends every message of 64 bytes: the one bit, zeros and the length. FIPS 180-4 sections
  * 5.1.1, 6.1.2 and 6.2.2. To compute them takes as long as to hash two or three such messages. */
@@ -140,6 +148,7 @@ const uint32_t hli_sha256_schedule_64[64] __attribute__((aligned(64))) = {
 const uint64_t hli_sponge_iv[HL_STATE_MAX_NBYTES / 8] = {0};
 
 /* FIPS 202 section 3.2.5: RC of iota, for each round */
+#if HLI_ALG(keccak)
 const uint64_t hli_keccak_rc[24] __attribute__((aligned(64))) = {
     0x0000000000000001, 0x0000000000008082, 0x800000000000808a, 0x8000000080008000,
     0x000000000000808b, 0x0000000080000001, 0x8000000080008081, 0x8000000000008009,
@@ -147,3 +156,4 @@ const uint64_t hli_keccak_rc[24] __attribute__((aligned(64))) = {
     0x000000008000808b, 0x800000000000008b, 0x8000000000008089, 0x8000000000008003,
     0x8000000000008002, 0x8000000000000080, 0x000000000000800a, 0x800000008000000a,
     0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008};
+#endif

@@ -1,16 +1,11 @@
-/* avx.c: the lane kernels of lanes/avx.h.
+/* avx.c: clears the registers of AVX.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
 #if HLI_X86
-#  include "../lanes/avx.h"
-#  if HLI_ISA(avx)
-#    include "../lanes/kernels.inc.h"
-#  endif
-
 /* Clears all bits of these registers, also those that AVX does not know. Leaves xmm16 to xmm31. */
-LV_TARGET void hli_clear_avx(void)
+__attribute__((target("avx"))) void hli_clear_avx(void)
 {
     __asm__ volatile("vzeroall"
                      :

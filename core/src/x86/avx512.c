@@ -40,12 +40,12 @@ PADDED_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endi
 PADDED_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
                                     uint8_t *const digests[])
 {
-    if (nlanes * alg->word_nbytes != 64 || alg->digest_nbytes > 64 || alg->digest_nbytes % 4 != 0)
+    if (nlanes * hli_word_nbytes(alg) != 64 || alg->digest_nbytes > 64 || alg->digest_nbytes % 4 != 0)
         hli_digests_scalar(alg, states, nlanes, n, digests);
-    else if (alg->word_nbytes == 8)
-        lv64_digests(states, alg->nwords, alg->big_endian, alg->digest_nbytes, n, digests);
+    else if (hli_word_nbytes(alg) == 8)
+        lv64_digests(states, hli_nwords(alg), hli_big_endian(alg), alg->digest_nbytes, n, digests);
     else
-        lv32_digests(states, alg->nwords, alg->big_endian, alg->digest_nbytes, n, digests);
+        lv32_digests(states, hli_nwords(alg), hli_big_endian(alg), alg->digest_nbytes, n, digests);
 }
 
 #  endif

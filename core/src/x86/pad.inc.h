@@ -12,18 +12,18 @@ PADDED_TARGET void PAD(const hl_alg_info *alg, unsigned nblocks, const uint8_t *
 
     if (!hli_is_strengthened(alg)) {
         hli_pad_scalar(alg, nblocks, rests, nrests, nwhole, n, out);
-    } else if (alg->block_nbytes == 128) {
+    } else if (hli_block_nbytes(alg) == 128) {
         if (nblocks == 1)
             PAD_ALL(2, 256, 1, 1);
         else
             PAD_ALL(4, 256, 1, 1);
     } else if (nblocks == 1) {
-        if (alg->big_endian)
+        if (hli_big_endian(alg))
             PAD_ALL(1, 128, 0, 1);
         else
             PAD_ALL(1, 128, 0, 0);
     } else {
-        PAD_ALL(2, 128, 0, alg->big_endian);
+        PAD_ALL(2, 128, 0, hli_big_endian(alg));
     }
 #undef PAD_ALL
 }

@@ -9,7 +9,7 @@ class Hashloom < Formula
   depends_on "rust" => :build
 
   def install
-    system "cargo", "install", *std_cargo_args(path: "rust/hashloom-cli")
+    system "cargo", "install", "--profile=dist", *std_cargo_args(path: "rust/hashloom-cli")
     system bin/"hashloom", "generate", "man", man1
     generate_completions_from_executable(bin/"hashloom", "generate", "completions", shells: [:bash, :zsh, :fish])
   end

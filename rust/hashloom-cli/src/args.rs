@@ -27,10 +27,10 @@ use crate::torrent::show::Show;
 use crate::torrent::verify::Verify;
 use crate::tree::Tree;
 
-/// Hash many things at once.
+/// Check downloads, torrents, backups and folders against their checksums, and make such checksums.
 ///
-/// One SHA-1 or SHA-256 keeps a modern CPU mostly idle. hashloom hashes 4, 8 or 16 messages side by side, on every
-/// core.
+/// Many files, pieces and messages are hashed at once, 4, 8 or 16 of them side by side on each core: one SHA-1 or
+/// SHA-256 alone keeps a modern CPU mostly idle.
 #[derive(Debug, Parser)]
 #[command(name = "hashloom", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(override_usage = "hashloom <COMMAND>\n       hashloom <PATH>...", after_help = EXAMPLES, after_long_help = format!("{WITHOUT}\n\n{EXAMPLES}"))]

@@ -80,11 +80,15 @@ struct Words {
 pub fn run(words: &[OsString], run: impl Fn(Vec<OsString>) -> Result<u8, String>) -> Option<Result<u8, String>> {
     let program = Arguments::whole();
     let words = Words::split(words, &program)?;
-    if !words.paths.iter().any(|path| is_there(path)) {
-        let first = Path::new(words.paths.first()?);
-        let error =
-            first.symlink_metadata().err().filter(|_| portable(first).iter().any(|byte| b"./".contains(byte)))?;
-        return Some(Err(failed(first, &error)));
+    let first = Path::new(words.paths.first()?);
+    let is_word = !portable(first).iter().any(|byte| b"./".contains(byte));
+    let error = first.symlink_metadata().err().filter(|_| !is_there(first.as_os_str()));
+    let is_any_there = words.paths.iter().any(|path| is_there(path));
+    match error {
+        // clap tells which command a word may mean.
+        Some(_) if is_word && (!is_any_there || digest_fault(&first.to_string_lossy()) == Err(None)) => return None,
+        Some(error) if !is_any_there => return Some(Err(failed(first, &error))),
+        _ => {}
     }
     Some(plans(&words.paths).and_then(|plans| words.run(&program, plans, run)))
 }
@@ -302,6 +306,7 @@ fn digest_fault(text: &str) -> Result<(), Option<String>> {
         Ok(_) => Ok(()),
         Err(BadDigest::NoDigest { of: None }) => Err(None),
         Err(BadDigest::Length { ndigits, .. }) if ndigits < NEARLY => Err(None),
+        Err(BadDigest::NoDigest { .. }) if text.len() < NEARLY => Err(None),
         Err(fault) => Err(Some(fault.to_string())),
     }
 }

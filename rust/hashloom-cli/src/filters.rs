@@ -39,7 +39,7 @@ impl Filters {
         let mut all = self.clone();
         all.include.extend(include);
         all.exclude.extend(exclude);
-        all.filter()?.in_any_case().map_err(|error| error.to_string())
+        Ok(all.filter()?.in_any_case())
     }
 
     pub fn filter(&self) -> Result<Filter, String> {

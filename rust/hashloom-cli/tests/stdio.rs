@@ -43,6 +43,8 @@ fn folder() -> TempDir {
     write("abc", b"abc");
     write("image", &[7; 8192]);
     write("key", b"Jefe");
+    #[cfg(unix)]
+    fs::set_permissions(path.join("key"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     write("key.hex", b"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798\n");
     write("list", b"a9993e364706816aba3e25717850c26c9cd0d89d  abc\n");
     fs::create_dir(path.join("dir")).unwrap();

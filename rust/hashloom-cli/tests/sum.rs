@@ -1129,9 +1129,48 @@ fn lists_of_old_windows() {
     check(&[&line(b"a")[..], b"\x1a"].concat(), &[]).done().prints("a: OK\n");
     check(&[&line(b"a")[..], b"hello\x1a"].concat(), &[]).ends(1).says("cut off");
     let list = [line(b"a"), line(b"M\xf6")].concat();
-    check(&list, &[]).ends(1).says("not UTF-8").says("iconv -f CP1252 -t UTF-8 LIST | hashloom check");
+    check(&list, &[]).ends(1).says("not UTF-8").says("hashloom check --encoding cp1252 LIST");
     check(&list, &["--ignore-missing"]).ends(0).says("not UTF-8");
     assert!(!stderr(&check(&line("\u{f6}".as_bytes()), &[])).contains("UTF-8"));
+    fs::write(folder.path().join("M\u{f6}"), "a").unwrap();
+    check(&list, &["--encoding", "cp1252"]).done().prints("a: OK\nM\u{f6}: OK\n");
+    check(&line(b"M\x94"), &["--encoding=CP437"]).done().prints("M\u{f6}: OK\n");
+    check(&list, &["--encoding", "cp850"]).ends(1).says("M\u{f7}: ");
+    check(&list, &["--encoding", "ebcdic"]).ends(2).says("cp850");
+    fs::write(folder.path().join("list"), &list).unwrap();
+    run_with(folder.path(), &["list", "--encoding", "cp1252"], b"").ends(0).says("running: hashloom check --encoding");
+}
+
+/// Packages of Python: a package within a package is no environment.
+#[test]
+fn an_environment_of_python() {
+    let folder = folder(&[]);
+    let put = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let check = |path: &str| run_with(folder.path(), &["check", "--python", path], b"");
+    let row = |name: &str| format!("{name},sha256=ypeBEsobvcr6wjGzmiPcTaeG7_gUfE5yuYB3ha_uSLs,1\n");
+    put("env/lib/python3/site-packages/a.py", "a");
+    put("env/lib/python3/site-packages/a-1.dist-info/RECORD", &(row("a.py") + "a-1.dist-info/RECORD,,\na.pyc,,\n"));
+    put("env/lib/python3/site-packages/a/_vendor/b-1.dist-info/RECORD", &row("missing.py"));
+    put("env/lib/python3/site-packages/c-1.egg-info/PKG-INFO", "");
+    put("env/bin/x", "a");
+    for path in ["env", "env/lib/python3/site-packages", "."] {
+        check(path)
+            .ends(0)
+            .prints("a.py: OK\n")
+            .says("1 package without RECORD: c-1.egg-info")
+            .says("2 files without digest");
+    }
+    check("env/bin").ends(2).says("there is no package with a list");
+    put("env/lib/python3/site-packages/d-1.dist-info/RECORD", &row("../../../bin/x"));
+    check("env").ends(0).prints("a.py: OK\n../../../bin/x: OK\n");
+    put("env/bin/x", "b");
+    check("env").ends(1).prints("a.py: OK\n../../../bin/x: FAILED\n");
+    fs::remove_file(folder.path().join("env/bin/x")).unwrap();
+    check("env").ends(1).says("../../../bin/x: No such file");
 }
 
 /// One file is no two names' file.

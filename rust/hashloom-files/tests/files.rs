@@ -605,6 +605,25 @@ fn hard_links_whose_first_name_fails_or_is_cancelled() {
     }
 }
 
+/// Results come with their own tags, also where requests before them have none.
+#[test]
+fn results_of_a_cancelled_run_have_their_tags() {
+    let content = |tag: usize| vec![tag as u8; if tag % 4 == 0 { 4 << 20 } else { 10 }];
+    let cancel = Cancel::new();
+    let stop = cancel.clone();
+    let options = Options::new().threads(1).cancel(&cancel).progress(move |_| stop.cancel());
+    let requests = (0..9).map(|tag| {
+        let methods = [Method::Digest(Sha1)].into();
+        Request { source: Source::memory(content(tag)), methods, tag }
+    });
+    let mut tags = Vec::new();
+    hash_files(requests, &options, |request, result| {
+        assert_eq!(result.unwrap().digests[0], hashloom::hash(Sha1, &content(request.tag)));
+        tags.push(request.tag);
+    });
+    assert_eq!(tags, [1, 2, 3, 5, 6, 7]);
+}
+
 /// An iterator that says wrongly that it is at its end.
 struct AtItsEnd<I>(I);
 

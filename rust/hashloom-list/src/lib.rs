@@ -19,7 +19,7 @@ mod par2;
 
 pub use json::write_json;
 pub use list::{
-    BadDigest, BadLine, Crc, Entry, FORMS, Form, Line, Parser, Place, Writer, Written, decoded, escaped, nearest,
-    read_digest, tag,
+    BadDigest, BadLine, Crc, Encoding, Entry, FORMS, Form, Line, Parser, Place, Writer, Written, decoded, escaped,
+    nearest, read_digest, tag,
 };
 pub use par2::{Par2, Par2File};

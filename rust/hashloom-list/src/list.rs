@@ -19,7 +19,7 @@ mod writer;
 mod xml;
 
 pub use digest::{BadDigest, read_digest};
-pub use encoding::decoded;
+pub use encoding::{Encoding, decoded};
 pub use forms::{FORMS, Form, nearest};
 pub use write::Written;
 pub use writer::{Writer, escaped};
@@ -83,6 +83,7 @@ pub struct Parser {
     guesses: bool,
     /// The byte that ends lines.
     end: u8,
+    encoding: Option<Encoding>,
     list: Box<List>,
 }
 
@@ -465,6 +466,7 @@ impl Parser {
             is_reversed: None,
             guesses: false,
             end: b'\n',
+            encoding: None,
             list: Box::default(),
         }
     }
@@ -499,6 +501,25 @@ impl Parser {
     pub fn cksum(tagged: &[Algorithm], untagged: &[Algorithm]) -> Parser {
         let coreutils = Coreutils { tagged: tagged.to_vec(), is_cksum: true, last: None };
         Parser { coreutils: Some(coreutils), ..Parser::untagged(untagged) }
+    }
+
+    /// The same parser, which says that lists are to be [`decoded`] from an encoding.
+    ///
+    /// ```
+    /// use hashloom_list::{Encoding, Parser};
+    /// assert!(Parser::new().encoded(Encoding::named("cp850")).encoding().is_some());
+    /// ```
+    pub fn encoded(self, encoding: Option<Encoding>) -> Parser {
+        Parser { encoding, ..self }
+    }
+
+    /// The encoding of lists without a byte order mark, if somebody has named it.
+    ///
+    /// ```
+    /// assert!(hashloom_list::Parser::new().encoding().is_none());
+    /// ```
+    pub fn encoding(&self) -> Option<Encoding> {
+        self.encoding
     }
 
     /// The algorithm that the last tag has named, if the parser is one for [only](Parser::only) one algorithm or for

@@ -320,7 +320,7 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
 fn lists_that_end_lines_with_nul() {
     let sha1 = "0a".repeat(20);
     let read = |list: &str| {
-        let (mut text, end) = decoded(list.as_bytes()).unwrap();
+        let (mut text, end) = decoded(list.as_bytes(), None).unwrap();
         let (mut parser, mut found) = (Parser::new(), Vec::new());
         parser.begin_list(end);
         let mut all = String::new();
@@ -791,7 +791,15 @@ proptest! {
             let digits: String = bare.chars().filter(char::is_ascii_hexdigit).collect();
             for (algorithm, hash) in entry.digests {
                 prop_assert_eq!(algorithm.digest_nbytes(), hash.as_ref().len());
-                prop_assert!(text.contains("qZk+") || digits.contains(&hash.to_string()), "{}", text);
+                let bits = |at: usize| (0..6).fold(0, |bits, i| {
+                    let bit = 6 * at + i;
+                    bits << 1 | hash.as_ref().get(bit / 8).map_or(0, |byte| usize::from(byte >> (7 - bit % 8) & 1))
+                });
+                let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+                let base64: String =
+                    (0..(8 * hash.as_ref().len()).div_ceil(6)).map(|at| char::from(letters[bits(at)])).collect();
+                let is_base64 = text.replace('\u{200b}', "").contains(&base64);
+                prop_assert!(is_base64 || digits.contains(&hash.to_string()), "{text:?}");
             }
         }
     }
@@ -836,6 +844,11 @@ const FRAGMENTS: &[&str] = &[
     "[",
     "; x",
     "\"x\": {",
+    "{\"files\":{",
+    "name,sha256",
+    "Manifest-Version: 1.0",
+    "Manifest-Version: 1.0\n\nName: x",
+    "SHA256:\n  x: 00",
 ];
 
 /// The lines of a plain list, in the ways that programs write one.
@@ -986,5 +999,58 @@ fn names_before_a_colon() {
         ["SHA256: {}", "sha512sum: {}", "a (SHA-256): {}", "a MD5: {}", ": {}", " a: {}", "a: {}0", "a:{}", "SHA1 {} a"]
     {
         assert_eq!(read(line), None, "{line}");
+    }
+}
+
+/// Tables whose first line names the columns, checksums of gems, and those of vendored crates.
+#[test]
+fn tables_gems_and_crates() {
+    let hex = "0a".repeat(32);
+    let md5 = "0b".repeat(16);
+    let read = |list: &str| {
+        let (found, is_unread, _) = read_all("list", &list.replace("{}", &hex).replace("[]", &md5));
+        (found.iter().map(|one| one.rsplit_once(' ').unwrap().0.to_owned()).collect::<Vec<_>>(), is_unread)
+    };
+    for (list, expected) in [
+        ("name,sha256\na b,{}\n\"c,d\",{}\r", ["a b sha256", "c,d sha256"]),
+        (
+            "Manifest-Version: 1.0\r\n\r\nName: a\r\n  b\r\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=\r\n\r\n\
+             Name: x/\nSealed: true\n\nName: c\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoK\n CgoKCgoKCgoKCgoKCgo=",
+            ["a b sha256", "c sha256"],
+        ),
+        ("SHA-256;Path;date\n{};a;20240101\n{};b;", ["a sha256", "b sha256"]),
+        ("md5\tfilename\tsha256\tsize\n[]\ta\t{}\t3", ["a md5", "a sha256"]),
+        ("---\nSHA256:\n  data.tar.gz: {}\n  metadata.gz: {}", ["data.tar.gz sha256", "metadata.gz sha256"]),
+        ("{\"files\":{\"a\":\"{}\",\"b/c d\":\"{}\"},\"package\":\"{}\"}", ["a sha256", "b/c d sha256"]),
+        ("{\"files\":{\"a\":\"{}\",\"b\":\"{}\"}}", ["a sha256", "b sha256"]),
+    ] {
+        assert_eq!(read(list), (expected.map(String::from).to_vec(), false), "{list}");
+    }
+    for list in [
+        "name,sha256,x\na,{},{}",
+        "name,sha256\na,{},b",
+        "name,sha256\na,",
+        "name,sha256\n,{}",
+        "name,sha256\na,{}\n{}  b",
+        "name,sha256\na,{}\nname,md5\nb,[]",
+        "name,sha256,sha-256\na,{},{}",
+        "name,path,sha256\na,b,{}",
+        "name,crc32,sha256\na,352441c2,{}",
+        "{}  b\nname,sha256\na,{}",
+        "SHA256:\n  a: {} b",
+        "SHA256:\n  : {}",
+        "{\"files\":{\"a\":\"{}\"},\"package\":\"[]\"}",
+        "{\"files\":{\"a\":\"{}\"},\"other\":\"{}\"}",
+        "{\"files\":{\"a\":\"{}\",\"b\":\"\"}}",
+        "{\"files\":{\"a\\u0041\":\"{}\"}}",
+        "{\"files\":{\"a\":\"{}\"}",
+        "{\"files\":{}}",
+        "Manifest-Version: 1.0\n\nName: c\nSHA-256-Digest: CgoK",
+        "Manifest-Version: 1.0\n\nName: c\nSHA-256-Digest-de: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=",
+        "Manifest-Version: 1.0\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=",
+        "Manifest-Version: 1.0\n\nName: c\n\nName: d\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=",
+        "Manifest-Version: 1.0\n\n  {}  b",
+    ] {
+        assert!(read(list).1, "{list}: {:?}", read(list));
     }
 }

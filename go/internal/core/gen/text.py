@@ -57,9 +57,9 @@ NO_PACKAGE = "(BODY|BLOCK_BODY|LANES2?|KERNEL2?)\\((%s)," % "|".join(
 # remain, or gain 3% at most over the kernels that remain (sha512 over SSE2 is even slower than plain C on AMD).
 LEFT_OUT = {
     "amd64": [
-        r"ISA\(ssse3,", r"LANES\(\w+, \w+, avx,", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx512vl)_x1,",
+        r"ISA\(ssse3,", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx512vl)_x1,",
         r"LANES\(SHA512, sha512, sse2,",
-        r"KERNEL\(KECCAK, keccak_blocks_(sse2|avx),", r"DETECT\(avx,", NO_PACKAGE,
+        r"KERNEL\(KECCAK, keccak_blocks_sse2,", NO_PACKAGE,
     ],
     "arm64": [r"DETECT\(sha3,", r"KERNEL\(KECCAK, keccak_blocks_neon,", NO_PACKAGE],
 }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
-use hashloom_list::{FORMS, Parser};
+use hashloom_list::{Encoding, FORMS, Parser};
 
 use super::audit::Audit;
 use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
 use super::dpkg::Packages;
 use super::front;
 use super::only::{Only, Ways};
+use super::python::Records;
 use super::stores;
 use super::text_lines::Grammar;
 use crate::input::check_folder;
@@ -65,6 +66,16 @@ pub struct Check {
     /// Check the files of all installed packages of Debian; with -C those of the system below DIR
     #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
     dpkg: bool,
+
+    /// Check the packages of the Python environment DIR against the RECORD of each: that of a virtual environment, a folder
+    /// site-packages, or all environments below DIR
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["lists", "names", "dpkg", "only", "algorithms", "directory", "relative_to_list", "ignore_case", "encoding"])]
+    python: Option<PathBuf>,
+
+    /// Lists without a byte order mark have this encoding, as old Windows (cp1252, shift_jis) and DOS (cp437, cp850) wrote
+    /// names: a code page, or a name that browsers know
+    #[arg(long, value_name = "NAME", value_parser = encoding, conflicts_with_all = ["names", "dpkg"])]
+    encoding: Option<Encoding>,
 
     /// Find files whose names differ in case from those of the list, as lists from Windows may have them
     #[arg(long)]
@@ -135,8 +146,8 @@ const HELP: &str = "  {\"path\":<name>,…}
   newline, a carriage return and a backslash. Blank lines and lines that begin
   with # are ignored. One list can have lines of several algorithms. Lists may
   come from Windows: UTF-16, a byte order mark, carriage returns, backslashes in
-  names. Of a list that OpenPGP has signed in the clear, the signed text is read,
-  and its signature not checked: gpg --decrypt LIST | hashloom check
+  names. Of a list that OpenPGP has signed in the clear the signed text is
+  read, and its signature not checked: gpg --decrypt LIST | hashloom check
   A list can have any length, and may be compressed by gzip or zstd. The name -
   is standard input. Of a folder, the lists in it are named.
 
@@ -151,6 +162,8 @@ Other sources:
   --dpkg checks the files in dpkg's md5sums. Configuration files that were
   changed or removed are CHANGED, which is no failure. Packages without md5sums
   are named. Diversions and path-exclude are known.
+  --python checks the files of packages that pip has installed. Packages without
+  RECORD are named; files without digest, as *.pyc, are counted.
 
 Exit status:
   0    every list has a checksum, and every listed file matches
@@ -167,7 +180,7 @@ Examples:
   hashloom check --ignore-missing --quiet SHA256SUMS SHA512SUMS
   hashloom check --algorithm ripemd160 old.list
   hashloom check -C /mnt/copy SHA256SUMS
-  hashloom check venv/lib/python3*/site-packages/*.dist-info/RECORD
+  hashloom check --python venv --quiet
   find / -name SHA256SUMS -exec hashloom check --relative-to-list {} +
   curl -s https://example.org/SHA256SUMS | hashloom check --ignore-missing
   hashloom check photos.par2
@@ -212,7 +225,9 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         [] => Parser::new(),
         algorithms => Parser::untagged(algorithms),
     };
-    let lists = or_stdin(&arguments.lists);
+    let parser = parser.encoded(arguments.encoding);
+    let records = arguments.python.as_deref().map(Records::find).transpose()?;
+    let lists = records.as_ref().map_or_else(|| or_stdin(&arguments.lists), |records| records.lists.clone());
     let trusted = arguments.trusted_key.as_deref().map(public_key).transpose()?;
     let folders = arguments.only.iter().filter(|path| path.is_dir()).count();
     if !arguments.only.is_empty() && folders == 0 {
@@ -246,9 +261,17 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
             let grammar = Grammar::Any(parser);
             let (kind, trusted, below) = (Kind::Any, trusted.as_ref(), below.as_deref());
             let mut checker = Checker { rules, grammar, base, kind, guesses, trusted, below, options, console };
-            checker.check_all(&lists)
+            let end = checker.check_all(&lists);
+            if let Some(records) = &records {
+                Audit { rules, options, console }.say_left_out(records);
+            }
+            end
         },
     )
+}
+
+fn encoding(name: &str) -> Result<Encoding, String> {
+    Encoding::named(name).ok_or_else(|| "expected one such as cp1252, cp437, cp850, shift_jis, gbk or koi8-r".into())
 }
 
 fn base(folder: Option<&Path>, is_relative_to_list: bool) -> Base<'_> {

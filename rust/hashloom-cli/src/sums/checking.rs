@@ -366,9 +366,8 @@ impl Checker<'_> {
             }
             if rules.lenient && nnot_utf8 > 0 {
                 let why =
-                    "names of missing files are not UTF-8, perhaps those of an old Windows (CP1252) or DOS (CP850)";
-                let cure = format!("{why}: iconv -f CP1252 -t UTF-8 ");
-                console.message(&[cure.as_bytes(), &named, b" | hashloom check"].concat());
+                    "names of missing files are not UTF-8, perhaps those of an old Windows (cp1252) or DOS (cp850)";
+                console.message(&[why.as_bytes(), b": hashloom check --encoding cp1252 ", &named].concat());
             }
             if nforms > 0 {
                 let files = plural(nforms, "file");

@@ -5,7 +5,7 @@
 //! The front ends are `sum` and `check` on the one hand, those of `programs` on the other: `coreutils`, `shasum`,
 //! `bsd` and `b3sum`, whose options `options` parses. They share `summing` and `checking`, which hand files to the engine, and
 //! `console`, which prints. `sum` also has `expect`,
-//! `check` also `par2`, and `stores` and `dpkg`, whose files `audit` checks.
+//! `check` also `par2`, `python`, which finds lists, and `stores` and `dpkg`, whose files `audit` checks.
 
 mod audit;
 mod b3sum;
@@ -27,6 +27,7 @@ pub mod only;
 mod options;
 pub mod par2;
 pub mod programs;
+mod python;
 mod shasum;
 mod stores;
 pub mod sum;

@@ -322,7 +322,8 @@ impl Subjects {
                 Err(_) => {
                     for (index, file) in self.files.iter().enumerate() {
                         let is_stream = name == b"-" && file.is_sidecar(list);
-                        if is_stream || lasts(name).any(|last| file.names.iter().any(|own| own == last)) {
+                        let is_called = |last: &[u8]| file.names.iter().any(|own| own.eq_ignore_ascii_case(last));
+                        if is_stream || lasts(name).any(is_called) {
                             let elsewhere = Some(name.to_vec()).filter(|_| !is_stream);
                             evidence.claim(index, list, Claim { elsewhere, ..claim.clone() });
                         }
@@ -362,16 +363,17 @@ impl Subjects {
 }
 
 impl Subject {
-    /// Whether a text has the name of the file as a word.
+    /// Whether a text has the name of the file as a word, in whatever case.
     fn is_in(&self, text: &[u8]) -> bool {
         let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.+~".contains(byte) || *byte >= 0x80;
+        let text = text.to_ascii_lowercase();
         let escaped = self.names.iter().map(|name| escaped(name).into_owned());
-        self.names.iter().cloned().chain(escaped).any(|name| {
-            memchr::memmem::find_iter(text, &name).any(|at| {
+        self.names.iter().cloned().chain(escaped).map(|name| name.to_ascii_lowercase()).any(|name| {
+            memchr::memmem::find_iter(&text, &name).any(|at| {
                 let (before, after) = (text[..at].last(), &text[at + name.len()..]);
                 // A full stop may end a sentence.
-                let after =
-                    after.strip_prefix(b".").filter(|rest| !rest.first().is_some_and(is_of_name)).unwrap_or(after);
+                let is_end = |rest: &&[u8]| !rest.first().is_some_and(is_of_name);
+                let after = after.strip_prefix(b".").filter(is_end).unwrap_or(after);
                 !before.is_some_and(is_of_name) && !after.first().is_some_and(is_of_name)
             })
         })
@@ -379,13 +381,10 @@ impl Subject {
 
     /// Whether a list is called like the file and a checksum: `film.iso.sha256`, `film.iso_md5.txt`.
     fn is_sidecar(&self, list: &Path) -> bool {
-        let Some(list) = list.file_name().map(|name| portable(Path::new(name)).into_owned()) else { return false };
-        let rest = |name: &Vec<u8>| {
-            list.strip_prefix(&name[..])
-                .filter(|rest| rest.starts_with(b".") || rest.starts_with(b"-") || rest.starts_with(b"_"))
-                .map(<[u8]>::to_vec)
-        };
-        self.names.iter().filter_map(rest).any(|rest| names::is_list(&rest))
+        let list = list.file_name().map_or(vec![], |name| portable(Path::new(name)).to_ascii_lowercase());
+        let rest = |name: &Vec<u8>| list.strip_prefix(&name.to_ascii_lowercase()[..]).map(<[u8]>::to_vec);
+        let mut rests = self.names.iter().filter_map(rest);
+        rests.any(|rest| rest.first().is_some_and(|byte| b".-_".contains(byte)) && names::is_list(&rest))
     }
 }
 

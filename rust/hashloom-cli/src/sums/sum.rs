@@ -146,9 +146,9 @@ A digest that somebody copied:
   --expect prints `<name>: OK (<algorithm>)` or `<name>: FAILED`, and then which
   digest the file has. A DIGEST that names its algorithm is compared with that
   one; without a name all algorithms with as many digits are tried in one read.
-  Of digests of several algorithms the file must have all; of those of SRI, one
-  of the strongest algorithm. CRC32 counts only by its name. Two digests of which
-  nothing says that they are of one file, or one that lacks a digit, are an error.
+  Of digests of several algorithms the file must have all; of those of SRI one
+  of the strongest algorithm. CRC32 counts only by its name. Two digests that
+  need not be of one file, or one that lacks a digit, are an error.
 
 Exit status:
   0    all files were read

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use hashloom::Algorithm;
 use hashloom_files::paths::portable;
-use hashloom_list::{BadLine, Entry, Line, Parser, decoded};
+use hashloom_list::{BadLine, Encoding, Entry, Line, Parser, decoded};
 
 use super::json_lines::{self, JsonLine};
 use super::lines;
@@ -109,9 +109,9 @@ enum State {
 impl Lines {
     /// Begins a list of this path. coreutils neither decompresses nor decodes any.
     pub fn begin(list: impl Read + Send + 'static, path: &Path, grammar: &mut Grammar) -> io::Result<Lines> {
-        let (reader, end): (Input, u8) = match grammar.is_lenient() {
-            true => decoded(input::decompressed(list)?)?,
-            false => (Box::new(BufReader::with_capacity(BUFFER_NBYTES, list)), b'\n'),
+        let (reader, end): (Input, u8) = match grammar.parser() {
+            Some(parser) => decoded(input::decompressed(list)?, parser.encoding())?,
+            None => (Box::new(BufReader::with_capacity(BUFFER_NBYTES, list)), b'\n'),
         };
         grammar.begin_list(end, path);
         let mut lines = Lines { reader, end, line: Vec::new(), number: 0, state: State::Within };
@@ -131,7 +131,7 @@ impl Lines {
         let lines = Lines::begin(list, path, grammar)?;
         if let Grammar::Any(parser) = grammar {
             // What cannot be read, the check tells.
-            if !parser.is_outside() && path.is_file() && has_signed(path).unwrap_or(false) {
+            if !parser.is_outside() && path.is_file() && has_signed(path, parser.encoding()).unwrap_or(false) {
                 parser.expect_signed();
             }
         }
@@ -175,8 +175,8 @@ impl Lines {
     }
 }
 
-fn has_signed(list: &Path) -> io::Result<bool> {
-    let (mut reader, end) = decoded(input::decompressed(File::open(list)?)?)?;
+fn has_signed(list: &Path, encoding: Option<Encoding>) -> io::Result<bool> {
+    let (mut reader, end) = decoded(input::decompressed(File::open(list)?)?, encoding)?;
     let mut line = Vec::new();
     while lines::next(&mut reader, end, &mut line)?.is_some() {
         if Parser::begins_signed(&line) {
@@ -189,7 +189,8 @@ fn has_signed(list: &Path) -> io::Result<bool> {
 /// Parses a line.
 fn parse<'a>(parser: &mut Parser, line: &'a [u8]) -> Parsed<'a> {
     let begins = line.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
-    if begins.is_some_and(|rest| matches!(rest.first(), None | Some(b'"' | b'}'))) && !parser.is_outside() {
+    let is_json = begins.is_some_and(|rest| matches!(rest.first(), None | Some(b'"' | b'}')));
+    if is_json && !line.starts_with(b"{\"files\":{") && !parser.is_outside() {
         return match json_lines::parse(line) {
             Ok(JsonLine::Entry(entry)) => {
                 parser.note_entry(&entry);

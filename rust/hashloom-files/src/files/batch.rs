@@ -15,7 +15,7 @@ mod links;
 mod trees;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -35,7 +35,13 @@ use crate::run::pool::Pool;
 use crate::run::{LANES, Options, lock, unlocked};
 
 /// A request on its way.
-type Lane<T> = lanes::Lane<Whole<T>>;
+type Lane = lanes::Lane<Whole>;
+
+/// Ends once.
+type Requests<'a> = dyn Iterator<Item = Request> + Send + 'a;
+
+/// Gets each request, with its number, and its result.
+type Each<'a> = dyn FnMut(u64, Request, Result<Hashed, FileError>) + Send + 'a;
 
 /// Largest number of results that wait for an earlier one.
 const WAITING_MAX: u64 = 1 << 16;
@@ -43,17 +49,27 @@ const WAITING_MAX: u64 = 1 << 16;
 pub(crate) fn run<T: Send>(
     requests: impl Iterator<Item = Request<T>> + Send,
     options: &Options,
-    each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
+    mut each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
 ) -> Summary {
-    run_with(requests, options, each, &Disks::new(options))
+    // The tags wait here, so that the engine is compiled once and not for each type of them.
+    let tags = Mutex::new(VecDeque::new());
+    let mut untagged = requests.fuse().map(|Request { source, methods, tag }| {
+        lock(&tags).push_back(tag);
+        Request { source, methods, tag: () }
+    });
+    let mut next = 0;
+    let mut tagged = |number: u64, Request { source, methods, .. }: Request, result: Result<Hashed, FileError>| {
+        // In a cancelled run, requests before this one may have no result.
+        let ntags = (number - std::mem::replace(&mut next, number + 1)) as usize + 1;
+        let tag = lock(&tags).drain(..ntags).next_back();
+        if let Some(tag) = tag {
+            each(Request { source, methods, tag }, result);
+        }
+    };
+    run_with(&mut untagged, options, &mut tagged, &Disks::new(options))
 }
 
-fn run_with<T: Send>(
-    requests: impl Iterator<Item = Request<T>> + Send,
-    options: &Options,
-    each: impl FnMut(Request<T>, Result<Hashed, FileError>) + Send,
-    disks: &Disks<T>,
-) -> Summary {
+fn run_with(requests: &mut Requests<'_>, options: &Options, each: &mut Each<'_>, disks: &Disks) -> Summary {
     // More threads than messages would have nothing to do, and each thread has a file open.
     let nrequests = requests.size_hint().1.unwrap_or(usize::MAX);
     let nthreads = options.nthreads().min(nrequests).min(open_max()).max(1);
@@ -62,7 +78,7 @@ fn run_with<T: Send>(
         pool,
         options,
         lanes_max: (open_max() / nthreads).clamp(2, LANES + 1) - 1,
-        supply: Mutex::new(Supply { requests: requests.fuse(), next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
+        supply: Mutex::new(Supply { requests, next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
         is_slow: AtomicBool::new(false),
         disks,
         trees: Trees::default(),
@@ -83,8 +99,9 @@ fn run_with<T: Send>(
     lanes::run(&run, pool, nplaces, CHUNK_MAX_NBYTES);
     let mut results = unlocked(run.results);
     // In a cancelled run, results may still wait for a request that has no result.
-    for (request, result) in std::mem::take(&mut results.waiting).into_values().flatten() {
-        results.hand_out(request, result);
+    for (first, following) in std::mem::take(&mut results.waiting) {
+        results.next = first;
+        following.into_iter().for_each(|(request, result)| results.hand_out(request, result));
     }
     let supply = unlocked(run.supply);
     let ndone = results.summary.nfiles + results.summary.nfailed;
@@ -92,23 +109,23 @@ fn run_with<T: Send>(
 }
 
 /// The state that all threads share.
-struct Run<'a, T, I, F> {
+struct Run<'a> {
     pool: &'a Pool,
     options: &'a Options,
     /// Largest number of files that a thread keeps open from one round to the next.
     lanes_max: usize,
-    supply: Mutex<Supply<T, I>>,
+    supply: Mutex<Supply<'a>>,
     /// Whether the request drawn last was waited for.
     is_slow: AtomicBool,
     /// The disks that seek, and the requests for them. A thread without work waits for one of their changes.
-    disks: &'a Disks<T>,
+    disks: &'a Disks,
     /// Files of which a thread without work hashes parts.
     trees: Trees,
     /// Number of threads without work.
     nwaiting: AtomicUsize,
     /// Under a limit on the bytes read in a second, the number of files that the threads have open, or may open now.
     nopen: Mutex<usize>,
-    results: Mutex<Results<'a, T, F>>,
+    results: Mutex<Results<'a>>,
     /// Number of results handed out.
     handed_out: AtomicU64,
     /// Total bytes hashed.
@@ -116,39 +133,37 @@ struct Run<'a, T, I, F> {
 }
 
 /// The work to be done.
-struct Supply<T, I> {
-    requests: std::iter::Fuse<I>,
+struct Supply<'a> {
+    requests: &'a mut Requests<'a>,
     /// Number of requests drawn.
     next: u64,
     /// Whether there are no more requests.
     exhausted: bool,
     /// Open files that a thread has given away to threads without work.
-    given: Vec<Lane<T>>,
+    given: Vec<Lane>,
     /// Number of threads that wait.
     idle: usize,
 }
 
 /// A request with its result.
-type Done<T> = (Request<T>, Result<Hashed, FileError>);
+type Done = (Request, Result<Hashed, FileError>);
 
 /// The work that is done.
-struct Results<'a, T, F> {
+struct Results<'a> {
     /// Number of the request whose result is handed out next.
     next: u64,
     /// Results of requests that follow each other, by the number of the first: a thread draws several at a time.
-    waiting: BTreeMap<u64, Vec<Done<T>>>,
-    each: F,
+    waiting: BTreeMap<u64, Vec<Done>>,
+    each: &'a mut Each<'a>,
     summary: Summary,
     origin: Option<&'a Origin>,
 }
 
-impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send> Client
-    for Run<'_, T, I, F>
-{
-    type Message = Whole<T>;
-    type Queue = Parked<T>;
+impl Client for Run<'_> {
+    type Message = Whole;
+    type Queue = Parked;
 
-    fn readers(&self) -> &Readers<Parked<T>> {
+    fn readers(&self) -> &Readers<Parked> {
         self.disks.readers()
     }
 
@@ -156,7 +171,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         self.disks.read(self.options, pool);
     }
 
-    fn take(&self, own: &mut Worker<T>, places: &mut Places, lanes: &mut Vec<Lane<T>>) {
+    fn take(&self, own: &mut Worker, places: &mut Places, lanes: &mut Vec<Lane>) {
         // A thread that reads a pipe starts no other file until the pipe ends.
         while !lanes.iter().any(Lane::is_stream) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended()).count();
@@ -197,7 +212,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         self.disks.park(&mut own.gathered);
     }
 
-    fn wait(&self, _nchanges: u64, lanes: &mut Vec<Lane<T>>) -> bool {
+    fn wait(&self, _nchanges: u64, lanes: &mut Vec<Lane>) -> bool {
         let mut subtree = Vec::new();
         let mut supply = lock(&self.supply);
         supply.idle += 1;
@@ -235,7 +250,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
         !is_over
     }
 
-    fn settle(&self, nbytes: u64, ended: &mut Vec<Lane<T>>, lanes: &mut Vec<Lane<T>>) {
+    fn settle(&self, nbytes: u64, ended: &mut Vec<Lane>, lanes: &mut Vec<Lane>) {
         let nbytes = self.nbytes.fetch_add(nbytes, Ordering::Relaxed) + nbytes;
         self.options.tell(nbytes, None);
         if ended.iter().any(Lane::has_changed) {
@@ -270,12 +285,10 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 }
 
-impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result<Hashed, FileError>) + Send>
-    Run<'_, T, I, F>
-{
+impl Run<'_> {
     /// Draws at most `most` requests, fewer if they come slowly: a file whose name is piped in is hashed before the
     /// next name has come. A thread that has files to hash does not wait until another thread has drawn.
-    fn draw(&self, most: usize, may_wait: bool) -> Vec<(u64, Request<T>)> {
+    fn draw(&self, most: usize, may_wait: bool) -> Vec<(u64, Request)> {
         // After a panic of the iterator no thread asks it for more.
         let supply = if may_wait { self.supply.lock().ok() } else { self.supply.try_lock().ok() };
         let Some(mut supply) = supply else { return Vec::new() };
@@ -300,7 +313,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Counts the files that this thread has open, and `most` that it is to open, or as many of these as a limit on the
     /// bytes read in a second leaves. Returns their number.
-    fn reserve(&self, own: &mut Worker<T>, lanes: &[Lane<T>], most: usize) -> usize {
+    fn reserve(&self, own: &mut Worker, lanes: &[Lane], most: usize) -> usize {
         let Some(width) = self.options.width() else { return most };
         let count = lanes.iter().filter(|lane| !lane.has_ended() && !lane.is_stream()).count();
         let mut nopen = lock(&self.nopen);
@@ -313,7 +326,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
 
     /// Draws requests and gathers those for disks that seek, until enough are gathered or others are drawn, at most
     /// `most`.
-    fn draw_and_park(&self, own: &mut Worker<T>, most: usize, may_wait: bool) -> Vec<(u64, Request<T>)> {
+    fn draw_and_park(&self, own: &mut Worker, most: usize, may_wait: bool) -> Vec<(u64, Request)> {
         let since = Instant::now();
         while self.disks.may_gather(&own.gathered, since) && !self.pool.must_stop() {
             let drawn = self.draw(most, may_wait);
@@ -330,7 +343,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Gives half of the open files away, for a thread that has none.
-    fn give(&self, lanes: &mut Vec<Lane<T>>) {
+    fn give(&self, lanes: &mut Vec<Lane>) {
         // Another thread may wait for a request.
         let Ok(mut supply) = self.supply.try_lock() else { return };
         if supply.given.is_empty() {
@@ -341,7 +354,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Hands out results when those of all earlier requests are there.
-    fn pass_on(&self, ended: impl Iterator<Item = Lane<T>>) {
+    fn pass_on(&self, ended: impl Iterator<Item = Lane>) {
         // After a panic of the callback no thread hands out more.
         let Ok(mut results) = self.results.lock() else { return };
         let (mut first, mut following) = (0, Vec::new());
@@ -369,14 +382,14 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Opens files and reads the first chunk of each.
-    fn begin(&self, drawn: Vec<(u64, Request<T>)>, own: &mut Worker<T>, places: &mut Places, lanes: &mut Vec<Lane<T>>) {
+    fn begin(&self, drawn: Vec<(u64, Request)>, own: &mut Worker, places: &mut Places, lanes: &mut Vec<Lane>) {
         // Making a ring takes longer than reading a few files. Under a limit, each file is paid for before the next.
         let is_single = self.options.is_limited() || self.options.is_uncached() || self.disks.are_watched();
         let is_worth_it = own.nbatches > 0 && drawn.len() >= WORTH_A_RING && !is_single;
         own.nbatches += 1;
         lanes.reserve(room(places));
         let ring = if is_worth_it { own.ring.get_or_insert_with(Ring::new).as_mut() } else { None };
-        let is_for_ring = |request: &Request<T>| request.source.path().is_some();
+        let is_for_ring = |request: &Request| request.source.path().is_some();
         let (batch, others): (Vec<_>, Vec<_>) = match ring {
             Some(_) if drawn.iter().all(|(_, request)| is_for_ring(request)) => (drawn, Vec::new()),
             Some(_) => drawn.into_iter().partition(|(_, request)| is_for_ring(request)),
@@ -431,7 +444,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Lets other threads hash parts of a file that has been opened, if they can.
-    fn share(&self, lane: &mut Lane<T>) -> bool {
+    fn share(&self, lane: &mut Lane) -> bool {
         let may_share = matches!(lane.state, State::Reading) && !self.options.is_limited();
         let is_shared = may_share && lane.message.share(&self.trees);
         if is_shared && self.nwaiting.load(Ordering::Relaxed) > 0 {
@@ -441,14 +454,7 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 
     /// Opens a file by itself and reads its first chunk, unless it `may_be_parked` and readers should read it.
-    fn open(
-        &self,
-        mut lane: Lane<T>,
-        may_be_parked: bool,
-        own: &mut Worker<T>,
-        places: &mut Places,
-        lanes: &mut Vec<Lane<T>>,
-    ) {
+    fn open(&self, mut lane: Lane, may_be_parked: bool, own: &mut Worker, places: &mut Places, lanes: &mut Vec<Lane>) {
         // Opening another pipe may wait for a process that waits for the first pipe to be read.
         if lanes.iter().any(Lane::is_stream) {
             self.disks.add_single([lane].into_iter());
@@ -468,19 +474,20 @@ impl<T: Send, I: Iterator<Item = Request<T>> + Send, F: FnMut(Request<T>, Result
     }
 }
 
-impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<'_, T, F> {
+impl Results<'_> {
     /// Keeps results that follow each other, the first of them with this number.
-    fn keep(&mut self, first: u64, following: Vec<Done<T>>) {
+    fn keep(&mut self, first: u64, following: Vec<Done>) {
         if !following.is_empty() {
             self.waiting.insert(first, following);
         }
     }
 
-    fn take_next(&mut self) -> Option<Vec<Done<T>>> {
+    fn take_next(&mut self) -> Option<Vec<Done>> {
         self.waiting.remove(&self.next)
     }
 
-    fn hand_out(&mut self, request: Request<T>, result: Result<Hashed, FileError>) {
+    fn hand_out(&mut self, request: Request, result: Result<Hashed, FileError>) {
+        let number = self.next;
         self.next += 1;
         match &result {
             Ok(hashed) => {
@@ -492,27 +499,22 @@ impl<T, F: FnMut(Request<T>, Result<Hashed, FileError>)> Results<'_, T, F> {
             }
             Err(_) => self.summary.nfailed += 1,
         }
-        (self.each)(request, result);
+        (self.each)(number, request, result);
     }
 }
 
 /// The state that each thread has for itself.
-struct Worker<T> {
+#[derive(Default)]
+struct Worker {
     /// `None` until a ring is wanted; `Some(None)` if the system has no rings.
     ring: Option<Option<Ring>>,
     nbatches: u64,
     /// Number of this thread's files among those that [`Run::nopen`] counts.
     nopen: usize,
     /// Requests to park.
-    gathered: Vec<ToPark<T>>,
+    gathered: Vec<ToPark>,
     /// Empty until a subtree is read.
     subtree: Vec<u8>,
-}
-
-impl<T> Default for Worker<T> {
-    fn default() -> Worker<T> {
-        Worker { ring: None, nbatches: 0, nopen: 0, gathered: Vec::new(), subtree: Vec::new() }
-    }
 }
 
 /// Longest time to wait for requests once there is one.
@@ -530,9 +532,9 @@ const FETCHED_MAX: usize = 256;
 /// Least number of files for a ring; fewer files are opened by separate calls.
 const WORTH_A_RING: usize = 4;
 
-impl<T: Send> Worker<T> {
+impl Worker {
     /// Gathers a request for a disk that seeks. Others come back.
-    fn gather(&mut self, number: u64, request: Request<T>, disks: &Disks<T>) -> Option<(u64, Request<T>)> {
+    fn gather(&mut self, number: u64, request: Request, disks: &Disks) -> Option<(u64, Request)> {
         match disks.look(number, request) {
             Ok(found) => self.gathered.push(found),
             Err(request) => return Some((number, request)),

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use fast_glob::{glob_match, validate};
 
 use crate::text::{quoted, shown};
 
-/// Largest depth of braces within braces: crate globset recurses into them.
-const DEPTH_MAX: usize = 32;
+/// Largest number of bytes of all globs together, each counted once for every choice that its braces leave: a path is
+/// compared with all of them.
+const NBYTES_MAX: usize = 1 << 18;
 
 /// The files that are wanted, by their paths below a folder and by their lengths. The default is all files.
 ///
@@ -30,7 +32,7 @@ const DEPTH_MAX: usize = 32;
 /// assert!(!filter.wants_length(0));
 /// assert!(filter.wanted_lengths() == (1..=1 << 20) && !filter.wants_all());
 /// assert_eq!((filter.included().len(), filter.excluded()), (2, &["drafts/".to_owned()][..]));
-/// assert!(filter.in_any_case()?.wants_path(Path::new("COVER.JPG"), false));
+/// assert!(filter.in_any_case().wants_path(Path::new("COVER.JPG"), false));
 /// # Ok::<(), hashloom_files::walk::FilterError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -39,10 +41,15 @@ pub struct Filter {
     exclude: Vec<String>,
     nbytes: RangeInclusive<u64>,
     /// The globs to include, then those to exclude.
-    globs: GlobSet,
-    /// Whether each of them matches only folders.
-    folders_only: Vec<bool>,
+    globs: Vec<Glob>,
     any_case: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Glob {
+    /// What the whole path below the folder must match.
+    text: Vec<u8>,
+    folders_only: bool,
 }
 
 /// A filter that cannot be used.
@@ -56,7 +63,7 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// A glob is malformed, empty, nested too deeply, or begins with `!`.
+    /// A glob is malformed, empty, or begins with `!`.
     Glob {
         /// The glob given.
         glob: String,
@@ -65,8 +72,8 @@ pub enum FilterError {
     },
     /// The globs are too long together.
     Globs {
-        /// The fault, in the words of the parser of globs.
-        message: String,
+        /// Their number of bytes, with all choices that braces leave.
+        nbytes: usize,
     },
     /// The least length is more than the greatest.
     Lengths {
@@ -83,39 +90,24 @@ impl Filter {
     /// # Errors
     /// If a glob is malformed, empty, or begins with `!`.
     pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Filter, FilterError> {
-        Filter::build(include, exclude, false)
+        let owned = |list: &[S]| list.iter().map(|glob| glob.as_ref().to_owned()).collect();
+        let (include, exclude): (Vec<_>, Vec<_>) = (owned(include), owned(exclude));
+        let all = || include.iter().chain(&exclude);
+        let nbytes = all().fold(0, |sum: usize, glob| sum.saturating_add(glob.len().saturating_mul(nchoices(glob))));
+        if nbytes > NBYTES_MAX {
+            return Err(FilterError::Globs { nbytes });
+        }
+        let parsed = |glob: &String| parse(glob).map_err(|message| FilterError::Glob { glob: glob.clone(), message });
+        let globs = all().map(parsed).collect::<Result<_, _>>()?;
+        Ok(Filter { include, exclude, globs, ..Filter::default() })
     }
 
     /// The same filter, with `a` and `A` alike.
-    ///
-    /// # Errors
-    /// If the globs together are too long so.
-    pub fn in_any_case(self) -> Result<Filter, FilterError> {
-        Ok(Filter { nbytes: self.nbytes, ..Filter::build(&self.include, &self.exclude, true)? })
-    }
-
-    fn build<S: AsRef<str>>(include: &[S], exclude: &[S], any_case: bool) -> Result<Filter, FilterError> {
-        let mut globs = GlobSetBuilder::new();
-        let mut folders_only = Vec::new();
-        for glob in include.iter().chain(exclude).map(AsRef::as_ref) {
-            let failed = |message| FilterError::Glob { glob: glob.to_owned(), message };
-            if trimmed(glob).is_empty() || glob.starts_with('!') {
-                return Err(failed("expected a pattern that does not begin with \"!\"".into()));
-            }
-            let (glob, is_of_folders) = parse(trimmed(glob), any_case).map_err(failed)?;
-            globs.add(glob);
-            folders_only.push(is_of_folders);
-        }
-        let globs = globs.build().map_err(|error| FilterError::Globs { message: error.kind().to_string() })?;
-        let owned = |list: &[S]| list.iter().map(|glob| glob.as_ref().to_owned()).collect();
-        Ok(Filter {
-            include: owned(include),
-            exclude: owned(exclude),
-            nbytes: 0..=u64::MAX,
-            globs,
-            folders_only,
-            any_case,
-        })
+    #[must_use]
+    pub fn in_any_case(mut self) -> Filter {
+        self.globs.iter_mut().for_each(|glob| glob.text.make_ascii_lowercase());
+        self.any_case = true;
+        self
     }
 
     /// Restricts the filter to files with numbers of bytes in this range. Folders and links have no length.
@@ -152,15 +144,13 @@ impl Filter {
 
     /// Whether the globs want a path, given relative to the folder. The folders on the way are not looked at.
     pub fn wants_path(&self, path: &Path, is_folder: bool) -> bool {
-        // Without globs nothing is searched: the search asks the CPU what it has, which takes long under a hypervisor.
-        if self.folders_only.is_empty() {
-            return true;
-        }
-        let globs = self.globs.matches(path);
-        let mut globs = globs.into_iter().filter(|&index| is_folder || !self.folders_only[index]).peekable();
-        // Matches are in order, and globs to exclude are last.
-        let is_included = is_folder || self.include.is_empty() || globs.peek().is_some();
-        is_included && globs.all(|index| index < self.include.len())
+        let path = path.as_os_str().as_encoded_bytes();
+        let path = if self.any_case { Cow::from(path.to_ascii_lowercase()) } else { Cow::from(path) };
+        let any = |globs: &[Glob]| {
+            globs.iter().any(|glob| (is_folder || !glob.folders_only) && glob_match(&glob.text, &path))
+        };
+        let (include, exclude) = self.globs.split_at(self.include.len());
+        (is_folder || include.is_empty() || any(include)) && !any(exclude)
     }
 
     /// Whether a file of this many bytes is wanted.
@@ -171,8 +161,8 @@ impl Filter {
 
 impl Default for Filter {
     fn default() -> Filter {
-        let (include, exclude, folders_only) = (Vec::new(), Vec::new(), Vec::new());
-        Filter { include, exclude, nbytes: 0..=u64::MAX, globs: GlobSet::default(), folders_only, any_case: false }
+        let (include, exclude, globs) = (Vec::new(), Vec::new(), Vec::new());
+        Filter { include, exclude, nbytes: 0..=u64::MAX, globs, any_case: false }
     }
 }
 
@@ -192,7 +182,10 @@ impl fmt::Display for FilterError {
             FilterError::Glob { glob, message } => {
                 write!(f, "the glob {}: {}", quoted(glob.as_bytes()), shown(message.as_bytes()))
             }
-            FilterError::Globs { message } => write!(f, "the globs together: {message}"),
+            FilterError::Globs { nbytes } => {
+                let what = "bytes with all choices of their braces";
+                write!(f, "the globs together: {nbytes} {what}, more than {NBYTES_MAX}: choose with fewer")
+            }
             FilterError::Lengths { least, most } => {
                 write!(f, "the least length is {least} bytes, the greatest {most}: no file has such a length")
             }
@@ -202,11 +195,13 @@ impl fmt::Display for FilterError {
 
 impl std::error::Error for FilterError {}
 
-/// Reads a glob of `.gitignore`. Returns whether the glob matches only folders, too.
-fn parse(glob: &str, any_case: bool) -> Result<(Glob, bool), String> {
-    if depth(glob) > DEPTH_MAX {
-        return Err(format!("more than {DEPTH_MAX} braces within braces"));
+/// Reads a glob of `.gitignore`.
+fn parse(glob: &str) -> Result<Glob, String> {
+    let glob = trimmed(glob);
+    if glob.is_empty() || glob.starts_with('!') {
+        return Err("expected a pattern that does not begin with \"!\"".into());
     }
+    validate(glob).map_err(|error| error.to_string())?;
     let (glob, is_anchored) = glob.strip_prefix('/').map_or((glob, false), |glob| (glob, true));
     let (glob, folders_only) = match glob.strip_suffix('/') {
         Some(glob) => (glob.strip_suffix('\\').unwrap_or(glob), true),
@@ -219,24 +214,31 @@ fn parse(glob: &str, any_case: bool) -> Result<(Glob, bool), String> {
         _ if glob.ends_with("/**") => format!("{glob}/*"),
         _ => glob.to_owned(),
     };
-    let glob =
-        GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).case_insensitive(any_case).build();
-    Ok((glob.map_err(|error| error.kind().to_string())?, folders_only))
-}
-
-/// The depth of braces within braces.
-fn depth(glob: &str) -> usize {
-    let (mut depth, mut deepest, mut is_escaped) = (0_usize, 0, false);
-    for byte in glob.bytes() {
-        match byte {
-            b'{' if !is_escaped => depth += 1,
-            b'}' if !is_escaped => depth = depth.saturating_sub(1),
-            _ => {}
+    // Rewritten is what crate fast-glob takes for something else: a first "!", letters behind a backslash, and several
+    // stars that are not a component, of which one is left.
+    let mut text = if glob.starts_with('!') { vec![b'\\'] } else { Vec::new() };
+    let mut is_escaped = false;
+    for (at, byte) in glob.bytes().enumerate() {
+        let (before, from) = glob.as_bytes().split_at(at);
+        let is_component = matches!(before.last(), None | Some(b'/' | b'{' | b','))
+            && matches!(from.get(2), None | Some(b'/' | b'}' | b','));
+        if from.starts_with(b"**") && !is_escaped && !is_component {
+            continue;
+        }
+        if is_escaped && byte.is_ascii_alphabetic() {
+            text.pop();
         }
         is_escaped = byte == b'\\' && !is_escaped;
-        deepest = deepest.max(depth);
+        text.push(byte);
     }
-    deepest
+    Ok(Glob { text, folders_only })
+}
+
+/// A bound on the number of ways in which one alternative can be chosen in each pair of braces: the product is greatest
+/// if all pairs have equally many.
+fn nchoices(glob: &str) -> usize {
+    let [npairs, ncommas] = ['{', ','].map(|char| glob.matches(char).count());
+    (ncommas.div_ceil(npairs.max(1)) + 1).saturating_pow(npairs as u32)
 }
 
 /// A glob without the blanks at its end, unless a backslash keeps them.
@@ -249,12 +251,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn braces_within_braces_are_bounded() {
-        let nested = |depth| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
-        assert!(parse(&nested(DEPTH_MAX), false).is_ok());
-        assert!(parse(&nested(DEPTH_MAX + 1), false).is_err());
-        assert!(parse(&nested(200_000), false).is_err());
-        assert!(parse(&"{a,b}".repeat(100), false).is_ok());
-        assert_eq!(depth("\\{{\\\\{"), 2);
+    fn choices_of_braces_are_bounded() {
+        for (glob, expected) in [("a,b", 1), ("{a,b,c}", 3), ("{a,b}{c,d}", 4), ("{a,{b,c,d}}", 9), ("{[}],a}", 2)] {
+            assert_eq!(nchoices(glob), expected, "{glob}");
+        }
+        let refused = |glob: String| Filter::new(&[glob], &[]).unwrap_err().to_string();
+        assert!(refused("{a,b,c,d}".repeat(10)).starts_with("the globs together: "));
+        assert!(refused("{a,b}".repeat(100_000)).starts_with("the globs together: "));
+        assert!(refused("{".repeat(11) + &"}".repeat(11)).ends_with("levels"));
+    }
+
+    #[test]
+    fn no_letter_and_no_mark_is_more_than_itself() {
+        let path = |text| Path::new(text);
+        for (glob, name) in
+            [("\\n\\a[\\t]", "nat"), ("/!a", "!a"), ("\\!a", "!a"), ("/!/**", "!/a"), ("[!\\n]", "a"), ("\\\\n", "\\n")]
+        {
+            assert!(Filter::new(&[glob], &[]).unwrap().wants_path(path(name), false), "{glob}");
+        }
+        for (glob, name) in [("/!/**", "a"), ("a**/**", "a"), ("/***", "a/b"), ("{a**,b}", "a/c")] {
+            assert!(!Filter::new(&[glob], &[]).unwrap().wants_path(path(name), false), "{glob}");
+        }
+        let any_case = Filter::new(&["\\N[A-C]?.\u{e4}"], &[]).unwrap().in_any_case();
+        assert!(any_case.wants_path(path("d/Nbx.\u{e4}"), false) && any_case.wants_path(path("nBX.\u{e4}"), false));
+        assert!(!any_case.wants_path(path("nBX.\u{c4}"), false));
     }
 }

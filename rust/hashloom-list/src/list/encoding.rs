@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The text of a list: as it is, or from Windows, in UTF-16 or with a byte order mark. And the byte that ends its lines.
+//! The text of a list: as it is, in UTF-16 or another encoding of old systems. And the byte that ends its lines.
 
-use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use encoding_rs::{CoderResult, Decoder, UTF_16BE, UTF_16LE};
 
 const BUFFER_NBYTES: usize = 64 << 10;
 
@@ -10,42 +12,103 @@ const BUFFER_NBYTES: usize = 64 << 10;
 /// longer than 4 KiB.
 const FIRST_NBYTES: u64 = 8 << 10;
 
-/// Makes a unit of UTF-16 of its bytes.
-type Unit = fn([u8; 2]) -> u16;
+/// Code pages of DOS that no browser knows, and their upper halves.
+const DOS: [(&str, &str); 3] = [
+    (
+        "cp437",
+        "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
+         └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}",
+    ),
+    (
+        "cp850",
+        "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐\
+         └┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u{ad}±‗¾¶§÷¸°¨·¹³²■\u{a0}",
+    ),
+    (
+        "cp852",
+        "ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐\
+         └┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u{ad}˝˛ˇ˘§÷¸°¨˙űŘř■\u{a0}",
+    ),
+];
+
+/// Windows' numbers of encodings that browsers know by names only.
+const NUMBERED: [(&str, &str); 4] = [("cp932", "shift_jis"), ("cp936", "gbk"), ("cp949", "euc-kr"), ("cp950", "big5")];
+
+/// An encoding of old systems, in which every letter of ASCII has its own byte.
+///
+/// ```
+/// use hashloom_list::Encoding;
+///
+/// assert!(["cp1252", "CP850", "shift_jis", "koi8-r"].iter().all(|name| Encoding::named(name).is_some()));
+/// assert!(Encoding::named("ebcdic").is_none());
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Encoding(Way);
+
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Web(&'static encoding_rs::Encoding),
+    Dos(&'static str),
+}
+
+impl Encoding {
+    /// The encoding of this name, in any case: one that browsers know (<https://encoding.spec.whatwg.org>), or cp437,
+    /// cp850, cp852, cp932, cp936, cp949, cp950. See [`Encoding`] for an example.
+    ///
+    /// ```
+    /// assert!(hashloom_list::Encoding::named("cp437").is_some());
+    /// ```
+    #[must_use]
+    pub fn named(name: &str) -> Option<Encoding> {
+        let find = |table: &[(&str, &'static str)]| {
+            table.iter().find(|(other, _)| name.eq_ignore_ascii_case(other)).map(|&(_, found)| found)
+        };
+        let web = || encoding_rs::Encoding::for_label_no_replacement(find(&NUMBERED).unwrap_or(name).as_bytes());
+        find(&DOS).map(Way::Dos).or_else(|| web().map(Way::Web)).map(Encoding)
+    }
+}
 
 /// Returns the reader's text as UTF-8 without a byte order mark, and the byte that ends its lines: NUL if its first 8
 /// KiB have one, as `sum --zero` writes lists, otherwise a line feed.
 ///
-/// UTF-16 is known by its byte order mark; `>` of Windows PowerShell writes it. What is no character becomes U+FFFD. All
-/// other bytes stay as they are.
+/// UTF-16 is known by its byte order mark; `>` of Windows PowerShell writes it. A text without a mark has the encoding
+/// that the caller names, or stays as it is. What is no character becomes U+FFFD.
 ///
 /// ```
 /// use std::io::Read;
-/// use hashloom_list::decoded;
+/// use hashloom_list::{Encoding, decoded};
 ///
 /// let mut text = String::new();
-/// let (mut list, end) = decoded(&b"\xff\xfea\0\xe9\0"[..])?;
+/// let (mut list, end) = decoded(&b"\xff\xfea\0\xe9\0"[..], None)?;
 /// list.read_to_string(&mut text)?;
-/// assert_eq!((&*text, end), ("aé", b'\n'));
-/// assert_eq!(decoded(&b"a\nb\0c\0"[..])?.1, 0);
+/// decoded(&b"a\x82"[..], Encoding::named("cp850"))?.0.read_to_string(&mut text)?;
+/// assert_eq!((&*text, end), ("aéaé", b'\n'));
+/// assert_eq!(decoded(&b"a\nb\0c\0"[..], None)?.1, 0);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
 /// # Errors
 /// Those of the reader.
-pub fn decoded<'a>(mut reader: impl Read + Send + 'a) -> io::Result<(Box<dyn BufRead + Send + 'a>, u8)> {
+pub fn decoded<'a>(
+    mut reader: impl Read + Send + 'a,
+    encoding: Option<Encoding>,
+) -> io::Result<(Box<dyn BufRead + Send + 'a>, u8)> {
     let mark = beginning(&mut reader, 3)?;
-    let (nskipped, unit): (usize, Option<Unit>) = match mark[..] {
+    let (nskipped, way) = match mark[..] {
         [0xef, 0xbb, 0xbf] => (3, None),
-        [0xff, 0xfe, ..] => (2, Some(u16::from_le_bytes)),
-        [0xfe, 0xff, ..] => (2, Some(u16::from_be_bytes)),
-        _ => (0, None),
+        [0xff, 0xfe, ..] => (2, Some(Way::Web(UTF_16LE))),
+        [0xfe, 0xff, ..] => (2, Some(Way::Web(UTF_16BE))),
+        _ => (0, encoding.map(|Encoding(way)| way)),
     };
     let mut mark = Cursor::new(mark);
-    mark.set_position(nskipped as u64);
+    mark.set_position(nskipped);
     let reader = mark.chain(reader);
-    let mut text: Box<dyn Read + Send + 'a> = match unit {
-        Some(unit) => Box::new(Utf16 { reader, unit, high: None, text: Cursor::default() }),
+    let decode = way.map(|way| match way {
+        Way::Web(encoding) => Decode::Web(encoding.new_decoder_without_bom_handling()),
+        Way::Dos(upper) => Decode::Dos(upper.chars().collect()),
+    });
+    let mut text: Box<dyn Read + Send + 'a> = match decode {
+        Some(decode) => Box::new(Decoded { reader, decode, text: Cursor::default(), is_end: false }),
         None => Box::new(reader),
     };
     let first = beginning(&mut text, FIRST_NBYTES)?;
@@ -60,48 +123,52 @@ fn beginning(reader: &mut (impl Read + ?Sized), nbytes: u64) -> io::Result<Vec<u
     Ok(first)
 }
 
-/// Turns UTF-16 into UTF-8.
-struct Utf16<R> {
+/// Turns a text into UTF-8.
+struct Decoded<R> {
     reader: R,
-    unit: Unit,
-    /// The first half of a pair.
-    high: Option<u16>,
-    text: Cursor<Vec<u8>>,
+    decode: Decode,
+    text: Cursor<String>,
+    is_end: bool,
 }
 
-impl<R: Read> Utf16<R> {
-    /// Reads the next text; none at the end.
+enum Decode {
+    Web(Decoder),
+    /// The letters of the upper half.
+    Dos(Vec<char>),
+}
+
+impl<R: Read> Decoded<R> {
+    /// Reads the next text; none at the end, and perhaps within a letter.
     fn fill(&mut self) -> io::Result<()> {
         let mut bytes = Vec::new();
         self.reader.by_ref().take(4096).read_to_end(&mut bytes)?;
-        let mut units: Vec<u16> = self.high.take().into_iter().collect();
-        let pairs = bytes.chunks_exact(2);
-        let is_odd = !pairs.remainder().is_empty();
-        units.extend(pairs.map(|pair| (self.unit)([pair[0], pair[1]])));
-        if !bytes.is_empty() && !is_odd && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
-            self.high = units.pop();
+        self.is_end = bytes.is_empty();
+        let text = self.text.get_mut();
+        text.clear();
+        match &mut self.decode {
+            Decode::Web(decoder) => {
+                text.reserve(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or_default());
+                let (result, ..) = decoder.decode_to_string(&bytes, text, self.is_end);
+                debug_assert_eq!(result, CoderResult::InputEmpty);
+            }
+            Decode::Dos(upper) => text.extend(bytes.iter().map(|&byte| match usize::from(byte).checked_sub(0x80) {
+                Some(i) => upper[i],
+                None => char::from(byte),
+            })),
         }
-        let mut text = String::new();
-        text.extend(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
-        text.extend(is_odd.then_some(char::REPLACEMENT_CHARACTER));
-        let is_more = text.is_empty() && self.high.is_some();
-        self.text = Cursor::new(text.into_bytes());
-        if is_more { self.fill() } else { Ok(()) }
+        self.text.set_position(0);
+        Ok(())
     }
 }
 
-impl<R: Read> Read for Utf16<R> {
+impl<R: Read> Read for Decoded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let nbytes = self.text.read(buffer)?;
-            if nbytes > 0 || buffer.is_empty() {
+            if nbytes > 0 || buffer.is_empty() || self.is_end {
                 return Ok(nbytes);
             }
-            match self.fill() {
-                Ok(()) if self.text.get_ref().is_empty() => return Ok(0),
-                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
-                _ => {}
-            }
+            self.fill()?;
         }
     }
 }
@@ -121,9 +188,13 @@ mod tests {
     }
 
     fn text(bytes: &[u8]) -> String {
+        in_encoding(bytes, None)
+    }
+
+    fn in_encoding(bytes: &[u8], encoding: Option<Encoding>) -> String {
         let (mut all, mut slow) = (Vec::new(), Vec::new());
-        decoded(bytes).unwrap().0.read_to_end(&mut all).unwrap();
-        decoded(Slow(bytes)).unwrap().0.read_to_end(&mut slow).unwrap();
+        decoded(bytes, encoding).unwrap().0.read_to_end(&mut all).unwrap();
+        decoded(Slow(bytes), encoding).unwrap().0.read_to_end(&mut slow).unwrap();
         assert_eq!(all, slow);
         String::from_utf8(all).unwrap()
     }
@@ -151,9 +222,34 @@ mod tests {
             (b"\xff\xfe\x00\xd8", "\u{fffd}"),
             (b"\xff\xfe\x00\xd8a\0", "\u{fffd}a"),
             (b"\xff\xfe\x00\xdca\0", "\u{fffd}a"),
-            (b"\xff\xfe\x00\xd8b", "\u{fffd}\u{fffd}"),
+            (b"\xff\xfe\x00\xd8b", "\u{fffd}"),
         ] {
             assert_eq!(text(bytes), expected, "{bytes:x?}");
         }
+    }
+
+    #[test]
+    fn encodings_of_old_systems() {
+        for (name, bytes, expected) in [
+            ("cp1252", &b"M\xf6 \x80"[..], "Mö €"),
+            ("CP437", b"M\x94 \xe1\xff", "Mö ß\u{a0}"),
+            ("cp850", b"\x9b\xf0\xfe", "ø\u{ad}■"),
+            ("cp852", b"\x9c\xb3", "ť│"),
+            ("cp866", b"\x8f", "П"),
+            // The second byte of a letter may be a backslash.
+            ("cp932", b"\x95\x5c/a\\", "表/a\\"),
+            ("gbk", b"\xd6\xd0", "中"),
+            ("shift_jis", b"a\x95", "a\u{fffd}"),
+            ("cp1252", b"\xef\xbb\xbf\xc3\xa9", "é"),
+        ] {
+            assert_eq!(in_encoding(bytes, Encoding::named(name)), expected, "{name}");
+            let long = [bytes, &b" \\".repeat(5000)].concat();
+            assert!(in_encoding(&long, Encoding::named(name)).starts_with(expected), "{name}");
+        }
+        for (name, upper) in DOS {
+            let letters: std::collections::HashSet<char> = upper.chars().filter(|c| !c.is_ascii()).collect();
+            assert_eq!((letters.len(), upper.chars().count()), (128, 128), "{name}");
+        }
+        assert!(["", "cp0", "iso-2022-kr"].iter().all(|name| Encoding::named(name).is_none()));
     }
 }

@@ -8,7 +8,7 @@ use hashloom::Algorithm;
 use hashloom_files::paths::to_path;
 
 use super::URL_SAFE;
-use super::layout::{Apk, Columns, Fields, Layout, Record, Section, cells};
+use super::layout::{Apk, Columns, Fields, Jar, Layout, Record, Section, cells};
 use super::mtree::Mtree;
 use super::unread::{ignored, words};
 use super::write::Written;
@@ -114,7 +114,7 @@ pub static FORMS: &[Form] = &[
         "mtree", true, 0, mtree, "#mtree\n/set type=file\n. type=dir\n    a.txt size=3 \\\n        sha256digest=",
         hex!(sha256), "\n..\n"),
     form!("debian", "dpkg's .dsc, .changes, .buildinfo; Release", " <hex> <length> <name>",
-        "below `Checksums-Sha256:`, `Files:`, `SHA256:` or the like",
+        "below `Checksums-Sha256:`, `Files:`, `SHA256:` or the like; also ` <name>: <hex>`, as in gems of Ruby",
         "a.dsc", false, b':', debian, "Format: 1.0\nFiles:\n ", hex!(md5), " 3 a.txt\nChecksums-Sha256:\n ",
         hex!(sha256), " 3 a.txt\n"),
     form!("gentoo", "Gentoo's Manifest", "DIST <name> <length> SHA512 <hex>",
@@ -123,6 +123,16 @@ pub static FORMS: &[Form] = &[
     form!("record", "Python's wheels", "<name>,sha256=<base64>,<length>",
         "CSV; a list NAME.dist-info/RECORD is of the folder above NAME.dist-info",
         "RECORD", true, b',', record, "a.txt,sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3\nRECORD,,\n"),
+    form!("csv", "tables", "<name>,<hex>,<length>",
+        "CSV (also with `;` or tabs) below a first line such as `name,sha256,size` or `path,md5`, in any order",
+        "list", true, 0, csv, "name,sha256,size\na.txt,", hex!(sha256), ",3\n"),
+    form!("cargo", "cargo vendor", "{\"files\":{\"<name>\":\"<hex>\",…}}",
+        ".cargo-checksum.json is of its folder; the digest of the package, which is not there, is passed over",
+        ".cargo-checksum.json", true, 0, cargo, "{\"files\":{\"a.txt\":\"", hex!(sha256), "\"},\"package\":null}\n"),
+    form!("jar", "jarsigner", "SHA-256-Digest: <base64>",
+        "below `Name: <name>` in META-INF/MANIFEST.MF, which is of the folder above META-INF; not in a file .SF",
+        "MANIFEST.MF", true, b':', jar, "Manifest-Version: 1.0\n\nName: a\n .txt\n",
+        "SHA-256-Digest: ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=\n\n"),
     form!("rpm", "rpm -qa --dump", "<path> <length> <time> <hex> <mode> …",
         "only regular files",
         "list", true, 0, rpm, "/x/a.txt 3 1700000000 ", hex!(sha256), " 0100644 root root 0 0 0 X\n"),
@@ -168,6 +178,9 @@ pub static FORMS: &[Form] = &[
         "also several digests; if no earlier line has the digest first",
         "list", false, 0, last, "a.txt  ", hex!(sha1), "  ", hex!(sha256), "\n"),
 ];
+
+/// The beginning of a list of cargo.
+pub(super) const CARGO: &[u8] = b"{\"files\":{";
 
 /// A bit for each byte that is a mark of a form.
 const MARKS: [u8; 256] = {
@@ -255,6 +268,9 @@ pub(super) fn known_by_name(list: &mut List, path: &[u8]) {
     list.is_bag = [&b"manifest-"[..], b"tagmanifest-"].iter().any(|before| {
         lower.ends_with(b".txt") && stem.strip_prefix(*before).is_some_and(|name| algorithm(name).is_some())
     });
+    if list.is_bag {
+        list.beside = None;
+    }
     list.is_called_sfv = [&b".sfv"[..], b".crc32"].iter().any(|end| lower.ends_with(end));
     list.is_sfv = list.is_called_sfv;
     list.is_of_pacman = name == b"mtree" && path.windows(14).any(|part| part == b"/pacman/local/");
@@ -272,6 +288,8 @@ pub(super) fn nfolders_up(path: &[u8]) -> Option<usize> {
     let parts: Vec<&[u8]> = path.split(is_separator).collect();
     match &parts[..] {
         [.., folder, b"RECORD"] if folder.ends_with(b".dist-info") => Some(1),
+        [.., b"META-INF", b"MANIFEST.MF"] => Some(1),
+        [.., b".cargo-checksum.json"] => Some(0),
         [.., b"var", b"lib", b"dpkg", b"info", name] if name.ends_with(b".md5sums") => Some(4),
         [.., b"var", b"lib", b"pacman", b"local", _, b"mtree"] => Some(5),
         [.., b"usr", b"lib", b"apk", b"db", b"installed"] => Some(4),
@@ -470,6 +488,42 @@ fn record<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
         return Some(Line::Unread(BadLine::Form { name: "record" }));
     };
     Some(Line::Entry(Entry { nbytes, ..Entry::new(vec![(algorithm, digest)], true, name) }))
+}
+
+fn csv<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let columns = if parser.list.has_any { None } else { Columns::of_table(line) };
+    begin(parser, Layout::Columns(columns?))
+}
+
+/// The names of files are escaped in no package so far.
+fn cargo<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let mut rest = line.strip_prefix(CARGO)?;
+    let mut read = || {
+        let mut files = Vec::new();
+        loop {
+            let mut parts = rest.splitn(5, |&byte| byte == b'"');
+            let [before, name, colon, hex, after] = std::array::from_fn(|_| parts.next().unwrap_or_default());
+            let is_right = (before, colon) == (b"", b":") && !name.is_empty() && !name.contains(&b'\\');
+            let digest = digest(Algorithm::Sha256, hex).filter(|_| is_right)?;
+            files.push(Line::Entry(Entry::new(vec![(Algorithm::Sha256, digest)], true, name.to_vec().into())));
+            match after.strip_prefix(b",") {
+                Some(more) => rest = more,
+                None => break rest = after.strip_prefix(b"}")?,
+            }
+        }
+        let package = rest.strip_prefix(b",\"package\":").and_then(|rest| rest.strip_suffix(b"}"));
+        let hex = || package?.strip_prefix(b"\"")?.strip_suffix(b"\"");
+        let is_hex = || hex().is_some_and(|hex| digest(Algorithm::Sha256, hex).is_some());
+        (rest == b"}" || package == Some(b"null") || is_hex()).then_some(files)
+    };
+    let Some(files) = read() else { return Some(Line::Unread(BadLine::Form { name: "cargo" })) };
+    parser.list.more.extend(files.into_iter().rev());
+    Some(Line::Blank)
+}
+
+fn jar<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
+    let is_first = line.starts_with(b"Manifest-Version: ") && !parser.list.has_any;
+    is_first.then(|| begin(parser, Layout::Jar(Jar::default())))?
 }
 
 /// A record of a package begins with its digest.

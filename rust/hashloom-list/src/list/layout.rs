@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use hashloom::Algorithm;
+use hashloom::{Algorithm, Hash};
 
 use super::forms::{Sum, algorithm, number, of_length};
 use super::mtree::Mtree;
@@ -35,6 +35,7 @@ pub(super) enum Layout {
     Apk(Apk),
     Mtree(Mtree),
     Xml(Xml),
+    Jar(Jar),
 }
 
 /// A record, as far as it has come.
@@ -63,6 +64,15 @@ pub(super) struct Apk {
     /// The present file.
     name: Vec<u8>,
     is_link: bool,
+}
+
+/// The manifest of a jar.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Jar {
+    /// The line before, which may go on: none is longer than 72 bytes.
+    line: Vec<u8>,
+    name: Vec<u8>,
+    digests: Vec<(Algorithm, Hash)>,
 }
 
 /// A section of fields.
@@ -109,6 +119,7 @@ impl Layout {
             Layout::Digits(record) => return digits_line(record, line, more),
             Layout::Fields(fields) => return fields.read(line, more),
             Layout::Apk(apk) => return Some(apk.read(line)),
+            Layout::Jar(jar) => return Some(jar.read(line)),
             _ if line.is_empty() => return Some(Line::Blank),
             _ => {}
         }
@@ -117,7 +128,7 @@ impl Layout {
             Layout::Columns(columns) => Some(columns.read(line)),
             Layout::Properties(record) => Some(property_line(record, line).unwrap_or_else(Line::Unread)),
             Layout::Xml(xml) => Some(xml.read(line)),
-            Layout::Mtree(_) | Layout::Digits(_) | Layout::Fields(_) | Layout::Apk(_) => None,
+            Layout::Mtree(_) | Layout::Digits(_) | Layout::Fields(_) | Layout::Apk(_) | Layout::Jar(_) => None,
         }
     }
 
@@ -133,6 +144,10 @@ impl Layout {
             Layout::Mtree(mtree) => mtree.is_within(),
             Layout::Xml(xml) => xml.is_within,
             Layout::Apk(apk) => apk.is_within(),
+            Layout::Jar(mut jar) => {
+                more.extend([jar.read(b""), jar.end()].into_iter().filter(|line| *line != Line::Blank));
+                false
+            }
             Layout::Lines | Layout::Columns(_) => false,
         };
         is_within.then_some(Line::Unread(BadLine::Unfinished))
@@ -214,6 +229,34 @@ impl Columns {
         is_whole(&columns).then_some(Columns { split, columns, why: BadLine::FileHash })
     }
 
+    /// The columns that the first line of a table names: of a file and its digests.
+    pub(super) fn of_table(line: &[u8]) -> Option<Columns> {
+        const NAMES: [&str; 4] = ["name", "filename", "file", "path"];
+        let column = |name: &Cow<'_, [u8]>| {
+            let is = |names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()));
+            Some(match Sum::named(name) {
+                Some(Sum::Digest(algorithm)) => Column::Digest(algorithm),
+                Some(Sum::Crc(_)) => return None,
+                None if is(&NAMES) => Column::Name,
+                None if is(&["size", "length"]) => Column::Size,
+                None => Column::Other,
+            })
+        };
+        let is_whole = |columns: &Vec<Column>| {
+            let once = |one: &Column| columns.iter().filter(|other| *other == one).count() == 1;
+            once(&Column::Name)
+                && columns.iter().any(|one| matches!(one, Column::Digest(_)))
+                && columns.iter().all(|one| *one == Column::Other || once(one))
+        };
+        let mut all =
+            [b',', b';', b'\t'].into_iter().filter(|_| line.len() <= FIRST_MAX_NBYTES).filter_map(|delimiter| {
+                let columns: Vec<_> = cells(line, delimiter)?.iter().map(column).collect::<Option<_>>()?;
+                let why = BadLine::Form { name: "csv" };
+                is_whole(&columns).then_some(Columns { split: Split::Csv(delimiter), columns, why })
+            });
+        all.next()
+    }
+
     fn read<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
         match self.split {
             Split::Commas => {
@@ -232,6 +275,7 @@ impl Columns {
         match self.entry(line) {
             // Without the number of cells the line may be anything.
             Err(BadLine::FileHash) if self.cells(line).is_none() => Line::Bad(BadLine::FileHash),
+            Err(_) if Columns::of_table(line).is_some_and(|again| again.columns == self.columns) => Line::Blank,
             entry => entry.map_or_else(Line::Unread, Line::Entry),
         }
     }
@@ -257,6 +301,13 @@ impl Columns {
         (found.len() == ncells).then_some(found)
     }
 
+    /// The entry of a line `<name>: <hex>` of a gem's checksums.yaml.
+    fn gem<'a>(&self, name: &'a [u8], hex: &[u8]) -> Option<Entry<'a>> {
+        let Column::Digest(algorithm) = *self.columns.first()? else { return None };
+        let digest = digest(algorithm, hex).filter(|_| !name.is_empty() && !name.contains(&0))?;
+        Some(Entry::new(vec![(algorithm, digest)], true, name.into()))
+    }
+
     /// The entry of a line.
     pub(super) fn entry<'a>(&self, line: &'a [u8]) -> Result<Entry<'a>, BadLine> {
         let why = || self.why.clone();
@@ -269,6 +320,10 @@ impl Columns {
                 Column::Algorithm => named = cell,
                 Column::Hash => hash = cell,
                 Column::Name => entry.name = cell,
+                // A digest of an algorithm that hashloom lacks. hashdeep's line of columns has told of its own.
+                Column::Other if matches!(self.split, Split::Csv(_)) && hex_ndigits(&cell) >= DIGITS_MIN => {
+                    return Err(why());
+                }
                 Column::Other => {}
             }
         }
@@ -425,7 +480,8 @@ impl Fields {
                     let columns = five.as_ref().filter(|_| nparts == 5).unwrap_or(three);
                     // No name has a blank.
                     let is_whole = nparts == columns.columns.len();
-                    match columns.entry(bare).ok().filter(|_| is_whole) {
+                    let gem = || three.gem(parts.next()?.strip_suffix(b":")?, parts.next()?).filter(|_| nparts == 2);
+                    match columns.entry(bare).ok().filter(|_| is_whole).or_else(gem) {
                         Some(entry) => {
                             self.add(entry, more);
                             Line::Blank
@@ -522,6 +578,45 @@ impl Apk {
     /// Whether the digest of a file must follow.
     fn is_within(&self) -> bool {
         !self.name.is_empty() && !self.is_link
+    }
+}
+
+impl Jar {
+    fn read<'a>(&mut self, line: &[u8]) -> Line<'a> {
+        if let Some(more) = line.strip_prefix(b" ") {
+            self.line.extend_from_slice(more);
+            return if self.line.len() > FIRST_MAX_NBYTES { Line::Unread(BadLine::Unfinished) } else { Line::Blank };
+        }
+        let before = std::mem::replace(&mut self.line, line.to_vec());
+        let text = |end: &[u8]| before.windows(end.len()).position(|part| part == end).map(|at| before.split_at(at));
+        if before.is_empty() {
+            return self.end();
+        }
+        if let Some(name) = before.strip_prefix(b"Name: ").filter(|name| self.name.is_empty() && !name.contains(&0)) {
+            self.name = name.to_vec();
+            return Line::Blank;
+        }
+        let Some((tag, value)) = text(b"-Digest") else { return ignored(&before, "jar") };
+        let read = || {
+            let algorithm = algorithm(tag)?;
+            from_base64(algorithm, value.strip_prefix(b"-Digest: ")?).map(|digest| (algorithm, digest))
+        };
+        match read().filter(|_| !self.name.is_empty()) {
+            Some(digest) => self.digests.push(digest),
+            None => return Line::Unread(BadLine::Form { name: "jar" }),
+        }
+        Line::Blank
+    }
+
+    /// The entry of a section.
+    fn end<'a>(&mut self) -> Line<'a> {
+        let (name, digests) = (std::mem::take(&mut self.name), std::mem::take(&mut self.digests));
+        match digests.is_empty() {
+            // A folder, or the attributes of all.
+            true if name.is_empty() || name.ends_with(b"/") => Line::Blank,
+            true => Line::Unread(BadLine::NoDigest),
+            false => Line::Entry(Entry::new(digests, true, name.into())),
+        }
     }
 }
 

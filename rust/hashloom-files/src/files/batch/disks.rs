@@ -54,19 +54,19 @@ const TURN: Duration = Duration::from_secs(1);
 const FEW: usize = 8;
 
 /// The disks, and the requests for them.
-pub(super) struct Disks<T> {
-    readers: Readers<Parked<T>>,
+pub(super) struct Disks {
+    readers: Readers<Parked>,
     /// The disk of a file of this length that readers should read from an offset on.
     device_of: fn(&File, u64, u64) -> Option<Device>,
     /// The disks that seek, by the system's number.
     known: Mutex<HashMap<u64, Device>>,
     /// Files with several names.
-    pub(super) links: Arc<Links<T>>,
+    pub(super) links: Arc<Links>,
     /// Files whose bytes have come, at least the first.
-    fetched: Mutex<VecDeque<Lane<T>>>,
+    fetched: Mutex<VecDeque<Lane>>,
     /// Requests that any thread should begin by a separate call, and not leave to readers: they have kept others
     /// waiting, or might, or have changed, or readers have tried them.
-    single: Mutex<VecDeque<Lane<T>>>,
+    single: Mutex<VecDeque<Lane>>,
     /// Number of requests that are parked, being begun, or in one of these lists.
     nheld: AtomicUsize,
     /// Number of files for which requests are still parked; 0 until a file on such a disk is found.
@@ -76,18 +76,18 @@ pub(super) struct Disks<T> {
 }
 
 /// A request that is to be parked.
-pub(super) struct ToPark<T> {
+pub(super) struct ToPark {
     pub(super) device: Device,
     pub(super) inode: u64,
     pub(super) nbytes: u64,
     pub(super) number: u64,
-    pub(super) request: Request<T>,
+    pub(super) request: Request,
 }
 
 /// What is to be read from a disk.
-pub(super) struct Parked<T> {
+pub(super) struct Parked {
     /// Requests, each with its file's length, by inode and number.
-    requests: BTreeMap<(u64, u64), (u64, Request<T>)>,
+    requests: BTreeMap<(u64, u64), (u64, Request)>,
     /// The inode and number of the request that was taken last.
     last: (u64, u64),
     /// The time at which the earliest request was taken last.
@@ -114,29 +114,29 @@ struct Long {
 }
 
 /// The work of a reader.
-pub(super) enum Task<T> {
+pub(super) enum Task {
     /// Files to begin: one, or several short ones that follow one another.
-    Begin { device: Device, requests: Vec<(u64, Request<T>)>, is_long: bool, buffer: Buffer },
+    Begin { device: Device, requests: Vec<(u64, Request)>, is_long: bool, buffer: Buffer },
     /// A part of a long file, with the number of its request and that of the task.
     GoOn { number: (u64, u64), file: Arc<File>, fetched: Arc<Fetched>, range: Range<u64>, buffer: Buffer },
 }
 
 /// A file that a reader has opened.
-struct Opened<T> {
+struct Opened {
     number: u64,
-    lane: Lane<T>,
+    lane: Lane,
     file: Arc<File>,
     stamp: Stamp,
     /// For a file of several parts.
     fetched: Option<Arc<Fetched>>,
 }
 
-impl<T: Send> Disks<T> {
-    pub(super) fn new(options: &Options) -> Disks<T> {
+impl Disks {
+    pub(super) fn new(options: &Options) -> Disks {
         Disks::with(device_of_cold, Readers::new(options))
     }
 
-    fn with(device_of: fn(&File, u64, u64) -> Option<Device>, readers: Readers<Parked<T>>) -> Disks<T> {
+    fn with(device_of: fn(&File, u64, u64) -> Option<Device>, readers: Readers<Parked>) -> Disks {
         Disks {
             readers,
             device_of,
@@ -150,7 +150,7 @@ impl<T: Send> Disks<T> {
         }
     }
 
-    pub(super) fn readers(&self) -> &Readers<Parked<T>> {
+    pub(super) fn readers(&self) -> &Readers<Parked> {
         &self.readers
     }
 
@@ -190,7 +190,7 @@ impl<T: Send> Disks<T> {
     }
 
     /// Looks where the file of a request is. Returns the request if it is not to be parked.
-    pub(super) fn look(&self, number: u64, request: Request<T>) -> Result<ToPark<T>, Request<T>> {
+    pub(super) fn look(&self, number: u64, request: Request) -> Result<ToPark, Request> {
         let metadata = request.source.path().and_then(|path| path.metadata().ok());
         let place = metadata.filter(|metadata| metadata.is_file()).and_then(|metadata| place(&metadata));
         let found = place.and_then(|(disk, inode, nbytes)| Some((*lock(&self.known).get(&disk)?, inode, nbytes)));
@@ -201,7 +201,7 @@ impl<T: Send> Disks<T> {
     }
 
     /// Whether requests should be gathered on.
-    pub(super) fn may_gather(&self, gathered: &[ToPark<T>], since: Instant) -> bool {
+    pub(super) fn may_gather(&self, gathered: &[ToPark], since: Instant) -> bool {
         gathered.len() + self.nheld.load(Ordering::Relaxed) < PARKED_MAX
             && since.elapsed() < GATHERING
             && lock(&self.fetched).is_empty()
@@ -213,7 +213,7 @@ impl<T: Send> Disks<T> {
     }
 
     /// Parks requests.
-    pub(super) fn park(&self, gathered: &mut Vec<ToPark<T>>) {
+    pub(super) fn park(&self, gathered: &mut Vec<ToPark>) {
         let Some(first) = gathered.first() else { return };
         let mut device = first.device;
         self.nheld.fetch_add(gathered.len(), Ordering::Relaxed);
@@ -253,22 +253,22 @@ impl<T: Send> Disks<T> {
     }
 
     /// Takes a file whose bytes have come.
-    pub(super) fn take(&self) -> Option<Lane<T>> {
+    pub(super) fn take(&self) -> Option<Lane> {
         self.take_from(&self.fetched)
     }
 
     /// Takes a request that should be begun by a separate call.
-    pub(super) fn take_single(&self) -> Option<Lane<T>> {
+    pub(super) fn take_single(&self) -> Option<Lane> {
         self.take_from(&self.single)
     }
 
-    fn take_from(&self, list: &Mutex<VecDeque<Lane<T>>>) -> Option<Lane<T>> {
+    fn take_from(&self, list: &Mutex<VecDeque<Lane>>) -> Option<Lane> {
         let lane = if self.is_busy() { lock(list).pop_front() } else { None };
         lane.inspect(|_| _ = self.nheld.fetch_sub(1, Ordering::Relaxed))
     }
 
     /// Adds requests that should be begun by a separate call.
-    pub(super) fn add_single(&self, lanes: impl Iterator<Item = Lane<T>>) {
+    pub(super) fn add_single(&self, lanes: impl Iterator<Item = Lane>) {
         let mut single = lock(&self.single);
         let nbefore = single.len();
         single.extend(lanes);
@@ -282,7 +282,7 @@ impl<T: Send> Disks<T> {
 
     /// Takes at most `most` parked requests that readers will not read. While such disks are watched, the requests
     /// become single ones, so that they are not parked again.
-    pub(super) fn take_left(&self, most: usize) -> Vec<(u64, Request<T>)> {
+    pub(super) fn take_left(&self, most: usize) -> Vec<(u64, Request)> {
         let mut taken = Vec::new();
         if !self.is_busy() {
             return taken;
@@ -338,7 +338,7 @@ impl<T: Send> Disks<T> {
     }
 
     /// Reads the beginnings of files, one after the other, and hands their lanes to the threads.
-    fn begin(&self, direct: &mut Direct<u64>, device: Device, opened: Vec<Opened<T>>, mut buffer: Buffer) {
+    fn begin(&self, direct: &mut Direct<u64>, device: Device, opened: Vec<Opened>, mut buffer: Buffer) {
         if device.takes_many() && opened.len() > 1 {
             opened.iter().for_each(|opened| _ = read_ahead(&opened.file, 0..opened.stamp.nbytes));
         }
@@ -373,7 +373,7 @@ impl<T: Send> Disks<T> {
     }
 
     /// Opens a file that is to be read. `None` if nothing is to be read, or a thread should do that.
-    fn open(&self, options: &Options, device: Device, (number, request): (u64, Request<T>)) -> Option<Opened<T>> {
+    fn open(&self, options: &Options, device: Device, (number, request): (u64, Request)) -> Option<Opened> {
         let mut lane = Lane::of(number, request);
         lane.open(options);
         let Some((file, stamp)) = lane.message.regular_file() else {
@@ -398,28 +398,28 @@ impl<T: Send> Disks<T> {
     }
 
     /// Leaves a request to the threads.
-    fn leave(&self, lane: Lane<T>) {
+    fn leave(&self, lane: Lane) {
         let (number, request) = lane.message.into_request();
         lock(&self.single).push_back(Lane::of(number, request));
     }
 }
 
-impl<T> Default for Parked<T> {
-    fn default() -> Parked<T> {
+impl Default for Parked {
+    fn default() -> Parked {
         let (requests, long) = (BTreeMap::new(), VecDeque::new());
         let open_max = (open_max() / nreaders().max(1)).clamp(1, SHORT_MAX);
         Parked { requests, last: (0, 0), turned: Instant::now(), long, is_opening: false, open_max, is_given_up: false }
     }
 }
 
-impl<T: Send> Queue for Parked<T> {
-    type Task = Task<T>;
+impl Queue for Parked {
+    type Task = Task;
 
     fn is_waiting(&self) -> bool {
         !self.is_given_up && !self.is_opening && (!self.requests.is_empty() || self.long.iter().any(Long::goes_on))
     }
 
-    fn next(&mut self, device: Device, buffer: Buffer) -> Option<Task<T>> {
+    fn next(&mut self, device: Device, buffer: Buffer) -> Option<Task> {
         if let Some(long) = self.long.iter_mut().filter(|long| long.goes_on()).min_by_key(|long| long.number) {
             let range = long.next..long.nbytes.min(long.next + device.part_nbytes());
             long.next = range.end;
@@ -458,7 +458,7 @@ impl<T: Send> Queue for Parked<T> {
 
 impl Long {
     /// A file whose first part is being read, if there are others.
-    fn new<T>(Opened { number, file, stamp, fetched, .. }: &Opened<T>, device: Device) -> Option<Long> {
+    fn new(Opened { number, file, stamp, fetched, .. }: &Opened, device: Device) -> Option<Long> {
         let (mut tasks, next) = (Tasks::default(), device.part_nbytes());
         tasks.begin(next);
         let (file, fetched) = (file.clone(), fetched.clone()?);
@@ -471,7 +471,7 @@ impl Long {
     }
 }
 
-impl<T> Parked<T> {
+impl Parked {
     /// Has the earliest request come next if that costs little: its result is the one that is waited for.
     fn take_turn(&mut self, device: Device) {
         let earliest = match device.seeks() {
@@ -546,12 +546,12 @@ mod tests {
         Some(Device::HIDDEN)
     }
 
-    fn disks(device_of: fn(&File, u64, u64) -> Option<Device>, nbuffers: u64) -> Disks<()> {
+    fn disks(device_of: fn(&File, u64, u64) -> Option<Device>, nbuffers: u64) -> Disks {
         Disks::with(device_of, Readers::with(nbuffers * PART_NBYTES))
     }
 
     /// Requests with these inodes and lengths.
-    fn parked(files: &[(u64, u64)]) -> Parked<()> {
+    fn parked(files: &[(u64, u64)]) -> Parked {
         let mut parked = Parked::default();
         for (number, &(inode, nbytes)) in files.iter().enumerate() {
             parked.requests.insert((inode, number as u64), (nbytes, request("a")));
@@ -560,7 +560,7 @@ mod tests {
     }
 
     /// The numbers of the requests that a reader begins next.
-    fn begun(parked: &mut Parked<()>) -> Vec<u64> {
+    fn begun(parked: &mut Parked) -> Vec<u64> {
         match parked.next(Device::DISK, Arena::new(1).take().unwrap()) {
             Some(Task::Begin { requests, .. }) => requests.into_iter().map(|(number, _)| number).collect(),
             Some(Task::GoOn { .. }) => panic!("no long file is begun"),
@@ -594,7 +594,7 @@ mod tests {
 
     #[test]
     fn requests_stay_parked_only_while_files_are_not_in_memory() {
-        let disks = Disks::<()>::new(&Options::new());
+        let disks = Disks::new(&Options::new());
         let file = tempfile::tempfile().unwrap();
         file.set_len(PART_NBYTES).unwrap();
         std::io::copy(&mut &file, &mut std::io::sink()).unwrap();
@@ -669,9 +669,9 @@ mod tests {
             for nthreads in [1, 3] {
                 let disks = disks(device_of, nbuffers);
                 let options = Options::new().threads(nthreads);
-                let requests = names.iter().map(|name| Request::digest(name, Algorithm::Sha1));
+                let mut requests = names.iter().map(|name| Request::digest(name, Algorithm::Sha1));
                 let mut found = Vec::new();
-                let summary = run_with(requests, &options, |_, result| found.push(result), &disks);
+                let summary = run_with(&mut requests, &options, &mut |_, _, result| found.push(result), &disks);
                 assert!(summary.nfiles == 41 && summary.nfailed == 2 && !disks.is_busy());
                 for (file, result) in found.into_iter().enumerate() {
                     match file {
@@ -691,12 +691,12 @@ mod tests {
         names.iter().enumerate().for_each(|(file, name)| std::fs::write(name, bytes_of(file)).unwrap());
         let cancel = Cancel::new();
         let options = Options::new().threads(2).cancel(&cancel);
-        let requests = names.iter().cycle().enumerate().map(|(number, name)| {
+        let mut requests = names.iter().cycle().enumerate().map(|(number, name)| {
             if number == 3000 {
                 cancel.cancel();
             }
             Request::digest(name, Algorithm::Sha1)
         });
-        assert!(run_with(requests, &options, |_, _| {}, &disks(device, 3)).cancelled);
+        assert!(run_with(&mut requests, &options, &mut |_, _, _| {}, &disks(device, 3)).cancelled);
     }
 }

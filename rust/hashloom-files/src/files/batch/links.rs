@@ -33,9 +33,9 @@ const KNOWN_MAX: usize = 1 << 16;
 type Identity = (u64, u64);
 
 /// A file that is being read or was read.
-enum LinkState<T> {
+enum LinkState {
     /// The requests wait for the name that leads.
-    Led(Vec<(u64, Request<T>)>),
+    Led(Vec<(u64, Request)>),
     Read(Content),
 }
 
@@ -47,24 +47,24 @@ pub(super) struct Content {
     pub(super) digests: Vec<Hash>,
 }
 
-pub(super) struct Links<T>(Mutex<State<T>>);
+pub(super) struct Links(Mutex<State>);
 
-struct State<T> {
-    files: HashMap<Identity, LinkState<T>>,
+struct State {
+    files: HashMap<Identity, LinkState>,
     /// Files that were read, the oldest first.
     read: VecDeque<Identity>,
     /// Requests that have waited, to be begun again.
-    released: Vec<(u64, Request<T>)>,
+    released: Vec<(u64, Request)>,
 }
 
-impl<T> Links<T> {
-    pub(super) fn new() -> Arc<Links<T>> {
+impl Links {
+    pub(super) fn new() -> Arc<Links> {
         Arc::new(Links(Mutex::new(State { files: HashMap::new(), read: VecDeque::new(), released: Vec::new() })))
     }
 
     /// Decides how a file that was opened goes on. The lane leads, has its digests, or is read for itself; if it has to
     /// wait for another name of the file, there is no lane any more.
-    pub(super) fn join(self: &Arc<Links<T>>, mut lane: Lane<T>) -> Option<Lane<T>> {
+    pub(super) fn join(self: &Arc<Links>, mut lane: Lane) -> Option<Lane> {
         let Some(stamp) = lane.message.stamp_of_several_names() else { return Some(lane) };
         let identity = (stamp.dev, stamp.ino);
         let mut state = lock(&self.0);
@@ -90,26 +90,26 @@ impl<T> Links<T> {
     }
 
     /// Returns requests that need not wait any more.
-    pub(super) fn released(&self) -> Vec<(u64, Request<T>)> {
+    pub(super) fn released(&self) -> Vec<(u64, Request)> {
         std::mem::take(&mut lock(&self.0).released)
     }
 }
 
 /// The first name of a file. When it is dropped, the requests for the other names go on.
-pub(super) struct Lead<T> {
-    links: Arc<Links<T>>,
+pub(super) struct Lead {
+    links: Arc<Links>,
     identity: Identity,
     content: Option<Content>,
 }
 
-impl<T> Lead<T> {
+impl Lead {
     /// Ends with the file's content.
     pub(super) fn end(mut self, content: Content) {
         self.content = Some(content);
     }
 }
 
-impl<T> Drop for Lead<T> {
+impl Drop for Lead {
     fn drop(&mut self) {
         let mut state = lock(&self.links.0);
         let waiting = match self.content.take() {
@@ -137,6 +137,6 @@ fn are_same(one: &Arc<[Method]>, other: &Arc<[Method]>) -> bool {
 }
 
 /// Whether the request is for a file by its name: an open file has one name here.
-pub(super) fn has_name<T>(request: &Request<T>) -> bool {
+pub(super) fn has_name(request: &Request) -> bool {
     matches!(request.source, Source::Path(_))
 }

@@ -32,9 +32,9 @@ const WINDOW_NBYTES: usize = 256 << 10;
 const WINDOW_OF_DISK_NBYTES: u64 = 1 << 20;
 
 /// A request that is being worked on.
-pub(super) struct Whole<T> {
+pub(super) struct Whole {
     number: u64,
-    request: Request<T>,
+    request: Request,
     /// Number of times that the message was begun.
     nreadings: u8,
     input: Input,
@@ -51,7 +51,7 @@ pub(super) struct Whole<T> {
     /// For a long file whose subtrees other threads hash too, until the last.
     tree: Option<Arc<Tree>>,
     /// For the first of a file's names: the others wait for it.
-    lead: Option<Box<Lead<T>>>,
+    lead: Option<Box<Lead>>,
 }
 
 /// The bytes that readers have for a lane.
@@ -72,10 +72,10 @@ enum Input {
     Own,
 }
 
-impl<T> Message for Whole<T> {
+impl Message for Whole {
     type Form = Method;
     type Failure = FileError;
-    type Own = Worker<T>;
+    type Own = Worker;
 
     fn forms(&self) -> &[Method] {
         &self.request.methods
@@ -85,7 +85,7 @@ impl<T> Message for Whole<T> {
         self.is_stream
     }
 
-    fn read(&mut self, at: u64, own: &mut Worker<T>, places: &mut Places, pool: &Pool) -> (Chunk, State<FileError>) {
+    fn read(&mut self, at: u64, own: &mut Worker, places: &mut Places, pool: &Pool) -> (Chunk, State<FileError>) {
         if let Input::Read(..) = &self.input {
             if let Input::Read(part, verdict) = std::mem::replace(&mut self.input, Input::Nothing) {
                 return (part.chunk(part.range().clone()), State::Ended(verdict));
@@ -162,7 +162,7 @@ impl<T> Message for Whole<T> {
     }
 }
 
-impl<T> Whole<T> {
+impl Whole {
     /// Reads some of the bytes from `offset` on.
     fn read_once(&mut self, into: &mut [u8], offset: u64) -> io::Result<usize> {
         match (&mut self.input, &mut self.request.source) {
@@ -203,7 +203,7 @@ impl<T> Whole<T> {
     }
 
     /// Gives the request back before its end.
-    pub(super) fn into_request(self) -> (u64, Request<T>) {
+    pub(super) fn into_request(self) -> (u64, Request) {
         (self.number, self.request)
     }
 
@@ -245,7 +245,7 @@ impl<T> Whole<T> {
         self.tree.is_some()
     }
 
-    pub(super) fn lead(&mut self, lead: Lead<T>) {
+    pub(super) fn lead(&mut self, lead: Lead) {
         self.lead = Some(Box::new(lead));
     }
 
@@ -294,9 +294,9 @@ impl<T> Whole<T> {
     }
 }
 
-impl<T> Lane<T> {
+impl Lane {
     /// A request that nothing is open for.
-    pub(super) fn of(number: u64, request: Request<T>) -> Lane<T> {
+    pub(super) fn of(number: u64, request: Request) -> Lane {
         Lane::new(Whole {
             number,
             request,
@@ -345,10 +345,7 @@ impl<T> Lane<T> {
 
     /// The request, if readers should read the file and the chunk was read of it; otherwise the lane.
     #[allow(clippy::result_large_err, reason = "the lane is no error: it goes on")]
-    pub(super) fn for_readers(self, disks: &Disks<T>) -> Result<ToPark<T>, Lane<T>>
-    where
-        T: Send,
-    {
+    pub(super) fn for_readers(self, disks: &Disks) -> Result<ToPark, Lane> {
         let found = self.message.stamp().zip(self.message.file()).filter(|_| self.message.window.is_none());
         match found.and_then(|(stamp, file)| Some((stamp, disks.note(file, self.chunk.nbytes(), &stamp)?))) {
             Some((Stamp { ino, nbytes, .. }, device)) => {
@@ -376,7 +373,7 @@ impl<T> Lane<T> {
     }
 
     /// The same message from its beginning.
-    pub(super) fn anew(self) -> Lane<T> {
+    pub(super) fn anew(self) -> Lane {
         let nreadings = self.message.nreadings + 1;
         let (number, request) = self.message.into_request();
         let mut lane = Lane::of(number, request);
@@ -385,7 +382,7 @@ impl<T> Lane<T> {
     }
 
     /// The result of a message at its end. Other names of the file wait for it.
-    pub(super) fn finish(mut self) -> (u64, Request<T>, Result<Hashed, FileError>) {
+    pub(super) fn finish(mut self) -> (u64, Request, Result<Hashed, FileError>) {
         let (nread, digests) = (if self.is_known() { 0 } else { self.nbytes }, self.take_digests());
         let Whole { number, request, before, lead, .. } = self.message;
         let error = match self.state {
