@@ -18,22 +18,6 @@ mod filter;
 pub use filter::{Filter, FilterError};
 
 /// The order of a walk.
-///
-/// ```
-/// use std::fs::{create_dir, write};
-///
-/// use hashloom_files::walk::{Order, Walk};
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let folder = folder.path();
-/// create_dir(folder.join("a"))?;
-/// write(folder.join("a/b"), "")?;
-/// write(folder.join("a.txt"), "")?;
-/// let first = |order| Walk::new(folder).order(order).files().next().unwrap();
-/// assert_eq!(first(Order::Components)?, folder.join("a/b"));
-/// assert_eq!(first(Order::Bytes)?, folder.join("a.txt"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// The order of [`by_components`](crate::paths::by_components): each folder is sorted by the bytes of the names, and
@@ -48,17 +32,20 @@ pub enum Order {
 /// A walk to be made.
 ///
 /// ```
-/// use hashloom_files::walk::{Entries, Entry, Filter, Walk};
+/// use hashloom_files::walk::{Entries, Entry, Filter, Order, Walk};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let folder = folder.path();
-/// std::fs::write(folder.join("a.txt"), "")?;
-/// std::fs::write(folder.join("b.jpg"), "")?;
-/// let walk = Walk::new(folder).follow_links(true).filter(Filter::new(&["*.txt"], &[])?);
-/// assert_eq!(walk.clone().files().collect::<Result<Vec<_>, _>>()?, [folder.join("a.txt")]);
+/// std::fs::create_dir(folder.join("a"))?;
+/// for name in ["a/b", "a.txt", "c.jpg"] {
+///     std::fs::write(folder.join(name), "")?;
+/// }
+/// let walk = Walk::new(folder).follow_links(true).filter(Filter::new(&[], &["*.jpg"])?);
+/// let found = walk.clone().order(Order::Bytes).files().collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(found, [folder.join("a.txt"), folder.join("a/b")]);
 /// let mut entries: Entries = walk.entries();
 /// let entry: Entry = entries.next().unwrap()?;
-/// assert!(entry.path == folder.join("a.txt") && entry.file_type.is_file());
+/// assert!(entry.path == folder.join("a") && entry.file_type.is_dir());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -171,7 +171,7 @@ impl DmVerity {
     }
 
     /// The root hash of `data`, a file or block device. If the data does not end with a whole block, its last bytes are
-    /// not covered: the kernel cannot read them either.
+    /// not covered: the kernel cannot read them either. The root of one block is the digest of this block.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ pub const SALT_MAX_NBYTES: usize = 32;
 /// The parameters. The defaults are blocks of 4096 bytes and no salt, as for `fsverity` and the kernel.
 ///
 /// ```
-/// use hashloom::Algorithm;
+/// use hashloom::{Algorithm, hash};
 /// use hashloom_files::Source;
 /// use hashloom_files::run::Options;
 /// use hashloom_tree::fsverity::{FsVerity, Sealed};
@@ -31,6 +31,8 @@ pub const SALT_MAX_NBYTES: usize = 32;
 /// // `printf hello > file; fsverity digest file`
 /// let sealed: Sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory(b"hello"), &Options::new())?;
 /// assert_eq!(sealed.to_string(), "sha256:555b589c26ee43b7a2510e6c67ced9fb3190b6da6e9e683984551f5d77a763de");
+/// assert_eq!((sealed.nbytes(), sealed.digest()), (5, hash(Algorithm::Sha256, sealed.descriptor())));
+/// assert_eq!(sealed.formatted()[..12], *b"FSVerity\x01\x00\x20\x00");
 ///
 /// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);
 /// file.set_len(129 * 4096)?;
@@ -47,22 +49,6 @@ pub struct FsVerity {
 }
 
 /// A file's digest, with the descriptor that it is computed from.
-///
-/// ```
-/// use hashloom::{Algorithm, hash};
-/// use hashloom_files::Source;
-/// use hashloom_files::run::Options;
-/// use hashloom_tree::fsverity::{FsVerity, Sealed};
-///
-/// let sealed: Sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
-/// assert_eq!(sealed.digest(), hash(Algorithm::Sha256, sealed.descriptor()));
-/// // The only block is filled up with zeros.
-/// let block = [&b"abc"[..], &[0; 4093]].concat();
-/// assert_eq!((sealed.nbytes(), sealed.root()), (3, hash(Algorithm::Sha256, &block)));
-/// assert_eq!(sealed.descriptor()[..3], [1, 1, 12]); // version, SHA-256, blocks of 2^12 bytes
-/// assert_eq!(sealed.formatted()[..12], *b"FSVerity\x01\x00\x20\x00");
-/// # Ok::<(), hashloom_tree::TreeError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Sealed {
@@ -192,7 +178,8 @@ impl Sealed {
         self.digest
     }
 
-    /// The root of the tree; zeros for an empty file.
+    /// The root of the tree; zeros for an empty file. That of a file of one block is the digest of the block, filled up
+    /// with zeros.
     pub fn root(&self) -> Hash {
         self.root
     }

@@ -128,25 +128,6 @@ impl Counts {
 /// See the [module](super) for an example. Removed and added entries are kept in memory and handed out at the end: a
 /// removed file and an added one with the same digests and length (not zero) make one moved file. If several added
 /// files match, one of the same name is taken first, then the first by path.
-///
-/// ```
-/// use hashloom::Algorithm::Sha1;
-/// use hashloom_files::walk::Filter;
-/// use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Kind, Status};
-///
-/// let folder = |path: &str| Entry { path: path.into(), kind: Kind::Folder };
-/// let old = [Ok(folder("new")), Ok(folder("old"))].into_iter();
-/// let without = Filter::new(&[], &["cache/"])?;
-/// let mut comparison = Comparison::new(old, &[Sha1], &[Sha1]).unwrap().filters(without, Filter::default());
-/// for new in ["cache", "new"] {
-///     comparison.found(folder(new), |difference| panic!("{difference:?}"))?;
-/// }
-/// let counts: Counts = comparison.finish(|difference: Difference| {
-///     assert_eq!((difference.path(), difference.status), (&b"old"[..], Status::Removed));
-/// })?;
-/// assert!(counts.has_differences() && counts.of(Status::Same) == 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 #[must_use]
 pub struct Comparison<I> {

@@ -23,7 +23,7 @@
 //! manifest was written has a line of the type `unread`, with a `reason`.
 //!
 //! ```
-//! use hashloom_list::manifest::{Comparison, Entry, Kind, Reader, Status, Writer};
+//! use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Kind, Reader, Status, Writer};
 //! use hashloom::{Algorithm, hash};
 //!
 //! let write = |content: &[u8]| {
@@ -39,11 +39,12 @@
 //! let (old_algorithms, new_algorithms) = (old.algorithms().to_vec(), new.algorithms().to_vec());
 //! let mut comparison = Comparison::new(old, &old_algorithms, &new_algorithms).unwrap();
 //! let mut found = Vec::new();
-//! let mut each = |difference: hashloom_list::manifest::Difference| found.push(difference.status);
+//! let mut each = |difference: Difference| found.push(difference.status);
 //! for entry in new {
 //!     comparison.found(entry?, &mut each)?;
 //! }
-//! comparison.finish(&mut each)?;
+//! let counts: Counts = comparison.finish(&mut each)?;
+//! assert_eq!((counts.of(Status::Rotted), counts.has_differences()), (1, true));
 //! // The same length and time, other content.
 //! assert_eq!(found, [Status::Rotted]);
 //! # Ok::<(), hashloom_list::manifest::Error>(())

@@ -167,7 +167,7 @@ enum Step {
 ///
 /// use hashloom_files::Stamp;
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Finding, Findings, Index, Torrent, find};
+/// use hashloom_torrent::{Finding, Findings, Index, Lengths, Torrent, find};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("renamed");
@@ -175,6 +175,9 @@ enum Step {
 /// let digest = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
 /// let head = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:";
 /// let torrent = Torrent::parse(&[&head[..], digest.as_ref(), b"ee"].concat())?;
+/// let mut lengths = Lengths::default();
+/// lengths.add(&torrent);
+/// assert!(lengths.has(3) && !lengths.has(4));
 /// let index = Index::new([(path.clone(), Stamp::of(&path.metadata()?))]);
 /// find([(Arc::new(torrent), ())], &index, &Options::new(), |_, (), found: Findings| {
 ///     assert!(found.is_whole() && found.troubles.is_empty());

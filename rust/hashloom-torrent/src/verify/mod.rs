@@ -139,26 +139,6 @@ pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Repor
 ///
 /// `torrent` is anything that leads to one and is cheap to clone: `&Torrent` or `Arc<Torrent>`. `tag` is whatever the
 /// caller wants to have at hand with the report.
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Bitfield, Check, PieceState, Torrent, verify_many};
-///
-/// let folder = tempfile::tempdir()?;
-/// std::fs::write(folder.path().join("abc"), "xbc")?;
-/// let head = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi2e6:pieces40:";
-/// let digests = ["ab", "c"].map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece.as_bytes()));
-/// let torrent = Torrent::parse(&[&head[..], digests[0].as_ref(), digests[1].as_ref(), b"ee"].concat())?;
-/// let mut second = Bitfield::none(2);
-/// second.set(1, true);
-/// let check = Check::new(&torrent, folder.path()).tag("the first").pieces(second);
-/// verify_many([check], &Options::new(), |check, report| {
-///     let report = report.unwrap();
-///     assert_eq!((check.tag, &report.pieces[..]), ("the first", &[PieceState::Unchecked, PieceState::Have][..]));
-///     assert!(report.is_complete() && !report.is_of_all(), "the second piece is right");
-/// });
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Check<H, T = ()> {
@@ -214,7 +194,7 @@ impl<H, T> Check<H, T> {
 /// use std::sync::Arc;
 ///
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Check, Torrent, verify_many};
+/// use hashloom_torrent::{Bitfield, Check, Torrent, verify_many};
 ///
 /// let torrent = |name| {
 ///     let head = format!("d4:infod6:lengthi3e4:name1:{name}12:piece lengthi16384e6:pieces20:").into_bytes();
@@ -223,9 +203,9 @@ impl<H, T> Check<H, T> {
 /// };
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("b"), "abc")?;
-/// let checks = ["a", "b"].map(|name| Check::new(Arc::new(torrent(name).unwrap()), folder.path()).tag(name));
+/// let check = |name| Check::new(Arc::new(torrent(name).unwrap()), folder.path()).tag(name).pieces(Bitfield::all(1));
 /// let mut complete = Vec::new();
-/// verify_many(checks, &Options::new(), |check, report| {
+/// verify_many(["a", "b"].map(check), &Options::new(), |check, report| {
 ///     if report.is_ok_and(|report| report.is_complete()) {
 ///         complete.push(check.tag);
 ///     }
