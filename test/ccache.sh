@@ -8,7 +8,12 @@ if command -v ccache >/dev/null; then
     export CCACHE_DIR=$root/build/ccache
     mkdir -p "$CCACHE_DIR/bin"
     for cc in gcc g++ cc c++ clang; do
-        ln -sf "$(command -v ccache)" "$CCACHE_DIR/bin/$cc"
+        # A link to a compiler that is not installed would count as one.
+        if command -v $cc >/dev/null; then
+            ln -sf "$(command -v ccache)" "$CCACHE_DIR/bin/$cc"
+        else
+            rm -f "$CCACHE_DIR/bin/$cc"
+        fi
     done
     PATH=$CCACHE_DIR/bin:$PATH
 fi

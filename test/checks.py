@@ -2,9 +2,21 @@
 """Counts checks for tests: what passed, failed and was skipped, and the exit status that follows."""
 
 import argparse
+import os
 import pathlib
 import shutil
+import signal
+import sys
 import tempfile
+
+# A test has this locale, whatever the user's is: programs choose words and escapes by it. Python reads it as it starts,
+# and libtorrent reads LANG alone.
+LOCALE = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"}
+if not LOCALE.items() <= os.environ.items():
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **LOCALE})
+# A shell starts background programs with these signals ignored, and programs started here would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 passed, failed, skipped = 0, [], []
 is_required = False  # what is skipped has failed

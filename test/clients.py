@@ -369,7 +369,8 @@ class Transmission(Daemon):
             return None
         data = json.dumps({"method": method, "arguments": arguments}).encode()
         answer = get(url, data, {"X-Transmission-Session-Id": word})
-        return answer and json.loads(answer)["arguments"]
+        # Version 4.1 writes the bytes of names as they are.
+        return answer and json.loads(answer.decode(errors="surrogateescape"))["arguments"]
 
     def answers(self):
         return self.rpc("session-get")

@@ -357,7 +357,6 @@ def check_faults(folder):
     for program in PROGRAMS[:1]:
         process = subprocess.Popen(
             [program, "a", "empty", "/dev/zero"], executable=hashloom, cwd=folder, stdout=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         # The lines come before the end, however busy the machine is.
         guard = threading.Timer(60, process.kill)

@@ -43,6 +43,8 @@ import subprocess
 import sys
 import tempfile
 
+import checks  # noqa: F401: the locale
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
 RUN = ("README.md", "docs/*.md")
@@ -329,7 +331,7 @@ def check_file(path, program, shared):
                 nother += 1
             elif block.language not in SHOWN:
                 fail(block.where(), f"```{block.language} is no language of this test, or an output without commands")
-        kept = ("CCACHE_DIR", "TMPDIR", "LANG")
+        kept = ("CCACHE_DIR", "TMPDIR", "LC_ALL")
         environment = {name: os.environ[name] for name in kept if name in os.environ}
         environment |= {"PATH": f"{bin}:{os.environ['PATH']}", "HOME": str(home), "TZ": "UTC", "docs": str(docs)}
         if commands:

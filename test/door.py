@@ -329,7 +329,9 @@ class Draw:
             file.symlink_to("../elsewhere/deep/stored")
         expected = self.look(file)
         if self.once_in(3):
-            self.signatures([file, *(path for path, said in self.says.items() if said)])
+            # A torrent of another file says nothing.
+            about = (path for path, said in self.says.items() if said and name in self.about.get(path, [name]))
+            self.signatures([file, *about])
         for other in self.others if kind is None and self.once_in(2) else ():
             (self.here / other).unlink()
             rng.choice([os.mkfifo, os.mkdir, str, lambda path: path.write_bytes(b"?")])(self.here / other)

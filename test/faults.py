@@ -48,6 +48,7 @@ import time
 import traceback
 import zlib
 
+import checks  # noqa: F401: the locale, and no signal is ignored
 from bencode import bdecode
 
 # Longer than any run takes, on a busy machine too: only an endless run takes longer.

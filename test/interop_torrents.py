@@ -16,6 +16,7 @@ import hashlib
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -110,9 +111,9 @@ def by_libtorrent(content, out):
 
 
 def told(command, label):
-    """Returns the last word of each output line that has a label."""
+    """Returns the last word of each output line that has a label, an expression."""
     lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
-    return [line.split()[-1] for line in lines if label in line]
+    return [line.split()[-1] for line in lines if re.search(label, line)]
 
 
 def readers(ours, content, version, piece_length, out):
@@ -126,7 +127,9 @@ def readers(ours, content, version, piece_length, out):
     if version != "v1":
         return
     if shutil.which("transmission-show"):
-        yield "transmission-show", "info-hash", told(["transmission-show", ours.path], "Hash:"), [ours.info_hash]
+        # Since version 4.1 it is "Hash v1:".
+        found = told(["transmission-show", ours.path], "^ *Hash( v1)?:")
+        yield "transmission-show", "info-hash", found, [ours.info_hash]
     if shutil.which("transmission-create"):
         path = out / f"transmission-again-{piece_length}-{content.stem}.torrent"
         make(["transmission-create", "-s", str(piece_length // 1024), "-o", path, content])

@@ -97,8 +97,10 @@ def of_programs():
     }
     for name, (list_name, command) in forms.items():
         program = {"md5deep": "sha256deep"}.get(name.split()[0], name.split()[0])
-        if not checks.has(program):
-            checks.skip(f"lists of {program}: it is not installed")
+        # Without its agent, gpg prints digests, but has no keys.
+        missing = [each for each in (program, "gpg-agent" * ("sign" in name)) if each and not checks.has(each)]
+        if missing:
+            checks.skip(f"{name}: {missing[0]} is not installed")
             continue
         files = BLANKS if program == "mtree" else FILES
         with tempfile.TemporaryDirectory() as top:
@@ -108,6 +110,9 @@ def of_programs():
             put(files)
             os.makedirs(f"{top}/gpg", 0o700)
             made = subprocess.run(command, shell=True, capture_output=True, env={**os.environ, "GNUPGHOME": f"{top}/gpg"})
+            if made.returncode != 0:
+                check(f"{name}: made", False, made.stderr.decode())
+                continue
             put({list_name or "list.gz": made.stdout})
             if list_name:
                 statuses(name, list_name, files)

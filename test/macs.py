@@ -32,9 +32,6 @@ parser = checks.parser(__doc__)
 parser.add_argument("--huge", action="store_true", help="files of more than 2 GiB and 4 GiB too")
 arguments = parser.parse_args()
 program, checks.is_required = arguments.hashloom.resolve(), arguments.require
-# A shell starts background programs with these signals ignored, and programs started here would inherit that.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 # A key that others can read is refused.
 os.umask(0o077)
 

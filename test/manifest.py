@@ -25,6 +25,8 @@ import sys
 import tempfile
 import time
 
+import checks  # noqa: F401: the locale, and no signal is ignored
+
 NAMES = [b"a", b"a b", b"a-b", b"a.txt", b"B", b"\xff", b"\xc3\xa9", b"\n", b"\\", b"long " * 20, b" ", b"-", b"\x01"]
 ALGORITHMS = {"sha1": "sha1", "sha256": "sha256", "sha512": "sha512", "sha384": "sha384", "sha224": "sha224"}
 

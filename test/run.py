@@ -32,6 +32,8 @@ import subprocess
 import sys
 import time
 
+import checks  # noqa: F401: the locale of all parts, and SIGINT is not ignored
+
 # NAME | LEVELS | AFTER | COMMAND, and below it patterns of the files that the part tests. A part starts when the parts
 # in AFTER have ended, whether they passed or not; those with a plus sign make what it needs. Parts that wait for the
 # same lock of Cargo come one after another, as a part that waits takes up a place. Long parts come first, so that none
@@ -402,9 +404,7 @@ def main():
 
 BEGAN = time.monotonic()
 try:
-    # Where SIGINT is ignored, as in a shell's background, tests that interrupt the program would wait for ever.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())
 except KeyboardInterrupt:
     sys.exit(130)

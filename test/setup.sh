@@ -27,7 +27,7 @@ everything() {
     cp "$root/tools/setup.sh" "$tree/tools"
     cp "$root/Cargo.toml" "$tree"
     touch "$tree/.git"
-    for name in bash awk cat cp cut dirname env grep head mkdir mktemp paste rm sed sort touch tr uname; do
+    for name in bash awk cat cp cut dirname env grep head mkdir mktemp paste rm sed sort tee touch tr uname; do
         ln -s "$(command -v $name)" "$bin/$name"
     done
     for name in $(sed -n "/^table='/,/^'/s/^\([A-Za-z0-9_+-]*\) .*/\1/p" tools/setup.sh); do
@@ -130,10 +130,17 @@ expect 0 "Debian's Rust is new enough" build "setup.sh: Rust: the system's own, 
 everything
 rm "$bin/chromium" "$bin/aria2c"
 root_with_apt chromium
-expect 0 "packages that cannot be had" test-more "setup.sh: chromium does not work (Debian: chromium); left out: web" \
-    "setup.sh: aria2c does not work (Debian: aria2); left out: the tests that need it"
+expect 0 "packages that cannot be had" test-more
+grep -q '^setup.sh: left out: web; tests that need aria2c' "$work/out"
 grep -qx $'web\tchromium does not work (Debian: chromium)' "$tree/build/left-out"
 ! grep aria2 "$tree/build/left-out"
+pretend id 'echo 1000'
+rm -f "$bin/sudo"
+expect 0 "an ordinary user" test-more
+head -n 3 "$work/out" | paste -sd'|' | grep -q "^setup.sh: to run all tests, install:|  su -c '.* aria2 chromium\>.*|\
+setup.sh: left out without them: web; tests that need aria2c" ||
+    { echo "FAILED: the command comes first:"; cat "$work/out"; exit 1; }
+pretend id 'echo 0'
 require=(HASHLOOM_REQUIRE=1)
 expect 2 "packages that cannot be had, and everything is required" test-more
 grep -q '^setup.sh: missing, or installed and not working: .*chromium aria2c' "$work/out"

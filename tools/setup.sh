@@ -65,6 +65,7 @@ ostree            ostree                      test                          -
 dpkg-source       dpkg-dev                    test                          -
 bsdtar            libarchive-tools            test                          -
 gpg               gpg                         test                          -
+gpg-agent         gpg-agent                   test                          -
 fsverity          fsverity                    test,trees                    -
 /usr/sbin/veritysetup  cryptsetup-bin         test,trees                    -
 xxd               xxd                         test                          -
@@ -248,7 +249,7 @@ may_install() {
 }
 
 apt_get() { # ARGUMENT...
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120 "$@"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@"
 }
 
 # The version that apt would install, "" for none.
@@ -278,11 +279,21 @@ command_for() {
     fi
 }
 
+# Keeps what apt-get says, and shows a line of it every ten seconds.
+install_all() { # PACKAGE...
+    apt_get install --no-install-recommends "$@" 2>&1 | tee "$work/log" | {
+        SECONDS=0 next=10
+        while IFS= read -r line; do
+            [ $SECONDS -lt $next ] || { echo "  $line" && next=$((SECONDS + 10)); }
+        done
+    }
+}
+
 # Installs what can be had of the packages, and names the others.
 install() { # PACKAGE...
     local package log=$work/log can=() cannot=()
     echo "setup.sh: installing $*"
-    apt_get install --no-install-recommends "$@" >"$log" 2>&1 && return
+    install_all "$@" && return
     for package; do
         if apt_get install --simulate --no-install-recommends "$package" >/dev/null 2>&1; then
             can+=("$package")
@@ -293,7 +304,7 @@ install() { # PACKAGE...
     # Without packages that cannot be had, apt says why it failed.
     [ ${#cannot[@]} -eq 0 ] || echo "setup.sh: apt has no way to install: ${cannot[*]}" >&2
     if [ ${#cannot[@]} -eq 0 ] || { [ ${#can[@]} -gt 0 ] &&
-        ! apt_get install --no-install-recommends "${can[@]}" >"$log" 2>&1; }; then
+        ! install_all "${can[@]}"; }; then
         cat "$log" >&2
         echo "setup.sh: apt-get install failed" >&2
     fi
@@ -366,20 +377,35 @@ if [ ${#rows[@]} -gt 0 ]; then
     [ ${#packages[@]} -eq 0 ] || ! may_install || install "${packages[@]}"
 fi
 
-# What still does not work leaves out parts of the tests, or ends the script.
-lacking=()
+# What still does not work ends the script, or leaves out parts of the tests. The command comes first, as all else
+# follows from it.
+lacking=() lost=() without=()
 while read -r need of parts; do
     [ -n "$need" ] || continue
-    if [ -n "$is_test" ] && [ -n "$parts" ] && [ -z "${HASHLOOM_REQUIRE-}" ]; then
-        echo "setup.sh: $need does not work (Debian: ${of//,/ }); left out: ${parts/#-/the tests that need it}" >&2
-        [ "$parts" = - ] || printf "%s\t$need does not work (Debian: ${of//,/ })\n" ${parts//,/ } >>build/left-out
-    else
+    if [ -z "$is_test" ] || [ -z "$parts" ] || [ -n "${HASHLOOM_REQUIRE-}" ]; then
         lacking+=("$need")
+    elif [ "$parts" = - ]; then
+        without+=("$need")
+    else
+        lost+=(${parts//,/ })
+        printf "%s\t$need does not work (Debian: ${of//,/ })\n" ${parts//,/ } >>build/left-out
     fi
 done < <([ ${#rows[@]} -eq 0 ] || missing)
+heading=
 if [ ${#lacking[@]} -gt 0 ]; then
-    echo "setup.sh: missing, or installed and not working: ${lacking[*]}. To install:" >&2
-    [ ${#packages[@]} -eq 0 ] || command_for "${packages[@]}" >&2
+    heading="missing, or installed and not working: ${lacking[*]}. To install:"
+elif [ -n "${lost-}${without-}" ] && ! may_install; then
+    heading="to run all tests, install:"
+fi
+{
+    [ -z "$heading" ] || echo "setup.sh: $heading"
+    [ -z "$heading" ] || [ ${#packages[@]} -eq 0 ] || command_for "${packages[@]}"
+    if [ -n "${lost-}${without-}" ]; then
+        parts=$(printf '%s\n' "${lost[@]}" | sort -u | paste -sd' ')
+        echo "setup.sh: left out${heading:+ without them}: ${parts:+$parts; }${without:+tests that need ${without[*]}}"
+    fi
+} >&2
+if [ ${#lacking[@]} -gt 0 ]; then
     if [ "$manager" = dnf ] || [ "$manager" = apk ]; then
         works cargo || echo "Rust must be $wanted or later; if that of the system is older: https://rustup.rs" >&2
     elif [ -z "$manager" ]; then

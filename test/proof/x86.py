@@ -1168,7 +1168,7 @@ def instruction(text, after):
     if name in ("rep", "repz"):
         if rest == "ret":
             return leave
-        which, size, bits = re.fullmatch(r"(stos|movs) +(\w+) PTR es:\[([er])di\],(?:ds:\[\3si\]|[er]?a[lx])",
+        which, size, bits = re.fullmatch(r"(stos|movs) +(\w+) PTR es:\[([er])di\],(?:\2 PTR ds:\[\3si\]|[er]?a[lx])",
                                          rest).groups()
         return lambda m: repeated(m, which, SIZES[size], {"e": 32, "r": 64}[bits])
     if name in ("nop", "nopw", "nopl", "prefetcht0", "prefetchw"):

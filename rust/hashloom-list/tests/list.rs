@@ -980,6 +980,8 @@ fn crcs_without_zeros_at_their_front() {
             ["a b CRC32 000002c1", "c CRC32 352441c2", "d CRC32 00000000"]
         );
     }
+    assert_eq!(read("x.crc32", "352441C2  c\n352441c2 *a b\n"), ["a b CRC32 352441c2", "c CRC32 352441c2"]);
+    assert_eq!(read("x.crc32", "352441C2  00000001\n"), [""; 0]);
     assert_eq!(read("list", "; x\nc 2C1"), [""; 0]);
     for line in ["2C1", " 2C1", "a 352441C20", "a 2G1", "\\a 2C1", "a\t", "a 0x2C1"] {
         assert_eq!(read("x.sfv", line), [""; 0], "{line}");

@@ -13,9 +13,22 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 pub fn hashloom() -> Command {
+    #[cfg(unix)]
+    heed_ctrl_c();
     let mut command = emulated::command(env!("CARGO_BIN_EXE_hashloom"));
     command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
     command
+}
+
+/// A program inherits that Ctrl-C is ignored, as in a shell's background and on some runners, but no handler of it: here
+/// one does what the system does by default.
+#[cfg(unix)]
+fn heed_ctrl_c() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let always = std::sync::Arc::new(true.into());
+        signal_hook::flag::register_conditional_default(signal_hook::consts::SIGINT, always).unwrap();
+    });
 }
 
 /// Returns the exit status as a shell reports it: 128 plus the number of the signal that ended the program.

@@ -669,9 +669,23 @@ fn crc_last<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let (line, is_escaped) = bare(line);
     let may_be_short = parser.list.is_called_sfv && !is_escaped;
     let short = || short_crc(line).filter(|_| may_be_short);
-    let entry = parser.digests_last(line, is_escaped).filter(|entry| !entry.crcs.is_empty()).or_else(short)?;
+    let entry = parser.digests_last(line, is_escaped).filter(|entry| !entry.crcs.is_empty());
+    if let Some(first) = first_crc(line, is_escaped).filter(|_| parser.list.is_called_sfv) {
+        // The name may look like a CRC, too: then nobody knows.
+        return Some(entry.map_or(Line::Entry(first), |_| Line::Unread(BadLine::Format)));
+    }
+    let entry = entry.or_else(short)?;
     parser.list.is_digest_last = Some(true);
     Some(Line::Entry(entry))
+}
+
+/// `<CRC-32>  <name>`, as other programs write it.
+fn first_crc(line: &[u8], is_escaped: bool) -> Option<Entry<'_>> {
+    let (hex, name) = line.split_at_checked(2 * Crc::Crc32.nbytes())?;
+    let name = name.strip_prefix(b"  ").or_else(|| name.strip_prefix(b" *"))?;
+    let mut entry = Entry::new(Vec::new(), false, unescaped(name, is_escaped).ok()?);
+    entry.push(Sum::Crc(Crc::Crc32), hex).filter(|()| !name.is_empty() && !name.contains(&0))?;
+    Some(entry)
 }
 
 /// A CRC without its zeros at the front, as old programs write one.
