@@ -358,7 +358,8 @@ def check_rust():
         documents = text + "".join(path.read_text() for path in library.parent.parent.glob("README.md"))
         examples = [code for kind, code in RUST_FENCE.findall(documents) if kind in ("", "rust")]
         shown = set(re.findall(r"\w+", "".join(examples)))
-        exported = set(re.findall(r"\w+\b(?!::)", "".join(re.findall(r"(?<!hidden\)\]\n)^pub use ([^;]+);", text, re.M))))
+        exports = re.findall(r"(?<!hidden\)\]\n)^pub use ([^;]+);", text, re.M)
+        exported = set(re.findall(r"\w+\b(?!::)", " ".join(exports)))
         for path, source in texts.items():
             *folders, module = path.relative_to(library.parent).with_suffix("").parts
             module = folders.pop() if module == "mod" else module
