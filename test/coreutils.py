@@ -54,7 +54,7 @@ parser.add_argument("--lines", type=int, default=300_000, help="lines of the lon
 parser.add_argument("--all", action="store_true", help="every case, not a third of those that are compared")
 parser.add_argument("--only", nargs="+", default=[], metavar="CHECK", help="only these checks, such as check_cksum")
 arguments = parser.parse_args()
-hashloom, checks.is_required = arguments.hashloom.resolve(), arguments.require
+hashloom, checks.is_required = checks.for_all_users(arguments.hashloom.resolve()), arguments.require
 
 sample = random.Random(os.environ.get("HASHLOOM_SEED", "1"))
 
