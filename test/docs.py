@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs the commands and the C and Go examples of README.md and docs/*.md as printed, and compares what they print.
-Of other documents (ARCHITECTURE.md, docs/decisions and so on) it checks the links.
+Of other documents (ARCHITECTURE.md, docs/decisions and so on) it checks the links, and of the documentation comments
+of the crates that an example uses each public type and free function.
 
     python3 test/docs.py path/to/hashloom [--require] [--write] [--half | FILE...]
 
@@ -49,6 +50,9 @@ OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
 RUN = ("README.md", "docs/*.md")
 LINKED = ("*.md", "docs/decisions/*.md", "bench/results/*.md", "*/README.md", "test/proof/README.md")
 NOTE = re.compile(r"<!-- (exit status|needs|not run): (.+) -->")
+RUST_FENCE = re.compile(r"^[ /!]*```(\w*)\n(.*?)^[ /!]*```$", re.M | re.S)
+# Modules that other programs seldom need, or not at all: what crates share, and the calls of C.
+ENGINE = ("ffi", "lanes", "merkle", "pieces", "pool", "read")
 RATE = re.compile(r"(, )?\b\d+(\.\d+)? (bytes|[KMGT]iB)/s")
 VARYING = [
     (RATE, ""),
@@ -346,6 +350,26 @@ def check_file(path, program, shared):
     return len(commands), ncommands, nother + len(fragments) + len(go) + len(units), blocks
 
 
+def check_rust():
+    """Every public type and free function of the crates must be named in an example, its own or that of its kin."""
+    for library in ROOT.glob("rust/*/src/lib.rs"):
+        texts = {path: path.read_text() for path in library.parent.rglob("*.rs")}
+        text = "".join(texts.values())
+        documents = text + "".join(path.read_text() for path in library.parent.parent.glob("README.md"))
+        examples = [code for kind, code in RUST_FENCE.findall(documents) if kind in ("", "rust")]
+        shown = set(re.findall(r"\w+", "".join(examples)))
+        exports = re.findall(r"(?<!hidden\)\]\n)^pub use ([^;]+);", text, re.M)
+        exported = set(re.findall(r"\w+\b(?!::)", " ".join(exports)))
+        for path, source in texts.items():
+            *folders, module = path.relative_to(library.parent).with_suffix("").parts
+            module = folders.pop() if module == "mod" else module
+            if {*folders, module} & set(ENGINE):
+                continue
+            for name in re.findall(r"(?<!hidden\)\]\n)^pub (?:const )?(?:fn|struct|enum|trait) (\w+)", source, re.M):
+                if (f"\npub mod {module};" in text or name in exported) and name not in shown:
+                    fail(path.relative_to(ROOT), f"no example of a documentation comment uses {name}")
+
+
 def rewrite(path, blocks):
     lines = (ROOT / path).read_text().splitlines()
     for block in reversed(blocks):
@@ -377,6 +401,8 @@ def main():
     only_linked = [name for name in wanted or linked if name not in run]
     for name in only_linked:
         check_links(name, (ROOT / name).read_text())
+    if not wanted:
+        check_rust()
     totals = [0, 0, 0]
     with tempfile.TemporaryDirectory() as shared:
         for name in names:

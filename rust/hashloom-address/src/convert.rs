@@ -15,6 +15,6 @@ pub struct Output {
 
 /// Converts blocks, one after the other.
 pub trait Convert {
-    /// Converts a block, and replaces what is in `output`.
+    /// Converts a block: appends to `output`, which the caller empties.
     fn convert(&mut self, block: &Block, output: &mut Output);
 }

@@ -25,6 +25,7 @@
 //! let tie = Tie::of("here", "version 1");
 //! let mut state = State::at(&path, "demo")?;
 //! state.add(b"thing", &tie, "found")?;
+//! assert!(state.add(b"thing", &tie, "two words").is_err());
 //! state.flush()?;
 //! # drop(state);
 //!
@@ -73,14 +74,6 @@ const ID_NDIGITS: usize = 2 * ID_NBYTES;
 /// when they are asked for.
 ///
 /// See the [module](self) for an example.
-///
-/// ```
-/// use hashloom_files::state::State;
-///
-/// let state = State::open(tempfile::tempfile()?, "digests of sha256", Some(b"a secret"))?;
-/// assert!(state.is_empty());
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Debug)]
 pub struct State {
     file: File,
@@ -101,18 +94,6 @@ impl State {
     ///
     /// # Errors
     /// As [`open`](State::open), and `WouldBlock` if another call or program has it open.
-    ///
-    /// ```
-    /// use std::io::ErrorKind;
-    /// use hashloom_files::state::State;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("state");
-    /// let state = State::at(&path, "digests")?;
-    /// # #[cfg(unix)]
-    /// assert_eq!(State::at(&path, "digests").unwrap_err().kind(), ErrorKind::WouldBlock);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn at(path: &Path, subject: &str) -> io::Result<State> {
         let file = File::options().read(true).append(true).create(true).open(path)?;
         #[cfg(unix)]
@@ -133,16 +114,6 @@ impl State {
     /// # Errors
     /// If the file cannot be read and written; `InvalidInput` for a subject of several lines; `InvalidData` if the file
     /// is no state, or is one of another subject, or is not authenticated by the secret: the file is left as it is then.
-    ///
-    /// ```
-    /// use std::io::{ErrorKind, Write};
-    /// use hashloom_files::state::State;
-    ///
-    /// let mut diary = tempfile::tempfile()?;
-    /// diary.write_all(b"Monday.\n")?;
-    /// assert_eq!(State::open(diary, "digests", None).unwrap_err().kind(), ErrorKind::InvalidData);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn open(mut file: File, subject: &str, secret: Option<&[u8]>) -> io::Result<State> {
         if subject.contains(char::is_control) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the subject of a state must be one line"));
@@ -163,33 +134,17 @@ impl State {
 
     /// Whether nothing was known of any thing when the file was opened, apart from things [forgotten](State::forget)
     /// since.
-    ///
-    /// ```
-    /// assert!(hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?.is_empty());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
     /// Number of entries when the file was opened.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?.len(), 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
     /// The tie and the value of the last entry of a key that was there when the file was opened. `None` if there is
     /// none, or it cannot be read any more.
-    ///
-    /// ```
-    /// let mut state = hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?;
-    /// assert_eq!(state.last(b"thing"), None);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn last(&mut self, key: &[u8]) -> Option<(Tie, String)> {
         let key = Hex(&key_of(key)).to_string();
         let place = self.known[self.places(&key)].last()?.1;
@@ -197,12 +152,6 @@ impl State {
     }
 
     /// Hands out all entries of a key that were there when the file was opened, in the order in which they were added.
-    ///
-    /// ```
-    /// let mut state = hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?;
-    /// state.all(b"thing", |tie, value| println!("{tie} {value}"));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn all(&mut self, key: &[u8], mut each: impl FnMut(Tie, &str)) {
         let key = Hex(&key_of(key)).to_string();
         for index in self.places(&key) {
@@ -220,15 +169,6 @@ impl State {
     /// # Errors
     /// If the file cannot be written; `InvalidInput` if the value is empty, has more than a few thousand bytes, or has
     /// others than the visible ones of ASCII.
-    ///
-    /// ```
-    /// use hashloom_files::Tie;
-    ///
-    /// let mut state = hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?;
-    /// state.add(b"thing", &Tie::of("here", "1"), "found")?;
-    /// assert!(state.add(b"thing", &Tie::of("here", "1"), "two words").is_err());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn add(&mut self, key: &[u8], tie: &Tie, value: &str) -> io::Result<()> {
         let is_word = !value.is_empty() && value != NOTHING && value.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_word || value.len() > LINE_MAX_NBYTES as usize / 2 {
@@ -242,12 +182,6 @@ impl State {
     ///
     /// # Errors
     /// If the file cannot be written.
-    ///
-    /// ```
-    /// let mut state = hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?;
-    /// state.forget(b"thing")?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn forget(&mut self, key: &[u8]) -> io::Result<()> {
         let key = Hex(&key_of(key)).to_string();
         self.known.drain(self.places(&key));
@@ -259,11 +193,6 @@ impl State {
     ///
     /// # Errors
     /// As [`flush`](State::flush).
-    ///
-    /// ```
-    /// hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?.flush_if_due()?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn flush_if_due(&mut self) -> io::Result<()> {
         match self.waiting.len() >= BUFFER_NBYTES || self.flushed.elapsed() >= WAIT {
             true => self.flush(),
@@ -275,11 +204,6 @@ impl State {
     ///
     /// # Errors
     /// If the file cannot be written. The next call tries again.
-    ///
-    /// ```
-    /// hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?.flush()?; // at the end
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn flush(&mut self) -> io::Result<()> {
         self.flushed = Instant::now();
         if self.waiting.is_empty() {
@@ -301,11 +225,6 @@ impl State {
     }
 
     /// Closes the state without writing what is not written yet: for a file that is removed.
-    ///
-    /// ```
-    /// hashloom_files::state::State::open(tempfile::tempfile()?, "digests", None)?.discard();
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn discard(mut self) {
         self.waiting.clear();
     }

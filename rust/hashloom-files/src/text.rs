@@ -2,23 +2,11 @@
 
 //! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the direction
 //! of the text; bytes in hexadecimal and in base64; and errors of the system in words.
-//!
-//! ```
-//! use hashloom_files::text::shown;
-//! assert_eq!(shown(b"red: \x1b[31m").to_string(), r"red: \x1b[31m");
-//! ```
 
 use std::fmt;
 use std::io;
 
 /// Bytes as text for a terminal: see [`shown`].
-///
-/// ```
-/// use hashloom_files::text::{Shown, shown};
-///
-/// let name: Shown = shown(b"a\nb");
-/// assert_eq!(format!("{name}"), r"a\x0ab");
-/// ```
 #[derive(Clone, Copy)]
 pub struct Shown<'a>(&'a [u8]);
 
@@ -26,9 +14,11 @@ pub struct Shown<'a>(&'a [u8]);
 /// that turn the direction of text and bytes that are not UTF-8 become `\\`, `\x1b`, `\u{202e}` and `\xff`.
 ///
 /// ```
-/// # use hashloom_files::text::shown;
+/// use hashloom_files::text::{Shown, shown};
+///
 /// assert_eq!(shown("Grünes Gras".as_bytes()).to_string(), "Grünes Gras");
-/// assert_eq!(shown(b"a\x1b[2J\xff").to_string(), r"a\x1b[2J\xff");
+/// let text: Shown = shown(b"a\x1b[2J\xff");
+/// assert_eq!(text.to_string(), r"a\x1b[2J\xff");
 /// ```
 pub fn shown(bytes: &[u8]) -> Shown<'_> {
     Shown(bytes)
@@ -55,6 +45,10 @@ impl fmt::Display for Shown<'_> {
 
 /// Characters without a shape that change the layout of their neighbours: line and paragraph separators, direction
 /// marks and overrides, invisible joiners, tags.
+///
+/// ```
+/// assert!(hashloom_files::text::is_format('\u{202e}') && !hashloom_files::text::is_format('a'));
+/// ```
 pub fn is_format(c: char) -> bool {
     matches!(c,
         '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -62,14 +56,6 @@ pub fn is_format(c: char) -> bool {
 }
 
 /// An error of the system in words: see [`reason`].
-///
-/// ```
-/// use hashloom_files::text::{Reason, reason};
-///
-/// let error = std::io::Error::other("the tape is torn");
-/// let reason: Reason = reason(&error);
-/// assert_eq!(reason.to_string(), "the tape is torn");
-/// ```
 #[derive(Clone, Copy)]
 pub struct Reason<'a>(&'a io::Error);
 
@@ -77,9 +63,11 @@ pub struct Reason<'a>(&'a io::Error);
 /// nothing more; it is left out.
 ///
 /// ```
-/// # use hashloom_files::text::reason;
+/// use hashloom_files::text::{Reason, reason};
+///
 /// let error = std::fs::File::open("a folder/that is missing").unwrap_err();
-/// assert_eq!(error.to_string(), format!("{} (os error {})", reason(&error), error.raw_os_error().unwrap()));
+/// let reason: Reason = reason(&error);
+/// assert_eq!(error.to_string(), format!("{reason} (os error {})", error.raw_os_error().unwrap()));
 /// ```
 pub fn reason(error: &io::Error) -> Reason<'_> {
     Reason(error)
@@ -98,6 +86,13 @@ impl fmt::Display for Reason<'_> {
 pub struct Quoted<'a>(&'a [u8]);
 
 /// Bytes in double quotes, safe to print, cut after 200 bytes: for messages.
+///
+/// ```
+/// use hashloom_files::text::{Quoted, quoted};
+///
+/// let text: Quoted = quoted(b"a\nb");
+/// assert_eq!(text.to_string(), r#""a\x0ab""#);
+/// ```
 pub fn quoted(bytes: &[u8]) -> Quoted<'_> {
     Quoted(bytes)
 }
@@ -114,8 +109,10 @@ impl fmt::Display for Quoted<'_> {
 /// Bytes in hexadecimal, in lower case.
 ///
 /// ```
-/// # use hashloom_files::text::Hex;
+/// use hashloom_files::text::{Hex, from_hex};
+///
 /// assert_eq!(Hex(b"\x01\xab").to_string(), "01ab");
+/// assert_eq!((from_hex("01ab"), from_hex("01A")), (Some(vec![0x01, 0xab]), None));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hex<'a>(pub &'a [u8]);
@@ -134,12 +131,6 @@ impl fmt::Display for Hex<'_> {
 }
 
 /// The bytes that digits in hexadecimal, in lower case, stand for; the reverse of [`Hex`].
-///
-/// ```
-/// # use hashloom_files::text::from_hex;
-/// assert_eq!(from_hex("01ab"), Some(vec![0x01, 0xab]));
-/// assert_eq!(from_hex("01A"), None);
-/// ```
 pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let value = |digit: u8| match digit {
         b'0'..=b'9' => Some(digit - b'0'),
@@ -154,9 +145,7 @@ pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
 /// Encodes bytes by RFC 4648 section 4, as S3 and `cksum --base64` write digests.
 ///
 /// ```
-/// assert_eq!(hashloom_files::text::base64(b"foobar"), "Zm9vYmFy");
 /// assert_eq!(hashloom_files::text::base64(b"fooba"), "Zm9vYmE=");
-/// assert_eq!(hashloom_files::text::base64(b"foob"), "Zm9vYg==");
 /// ```
 pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

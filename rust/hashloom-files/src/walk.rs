@@ -1,24 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Walks folders: everything below a folder, in one order on every machine, found as the caller asks for it.
-//!
-//! ```
-//! use hashloom_files::walk::{Order, Walk};
-//!
-//! # let folder = tempfile::tempdir()?;
-//! # let folder = folder.path();
-//! std::fs::create_dir(folder.join("a"))?;
-//! for name in ["a/b", "a.txt", "z"] {
-//!     std::fs::write(folder.join(name), "")?;
-//! }
-//! let files = |order| -> Vec<String> {
-//!     let found = Walk::new(folder).order(order).files().map(|path| path.unwrap());
-//!     found.map(|path| path.strip_prefix(folder).unwrap().display().to_string()).collect()
-//! };
-//! assert_eq!(files(Order::Components), ["a/b", "a.txt", "z"]);
-//! assert_eq!(files(Order::Bytes), ["a.txt", "a/b", "z"]);
-//! # Ok::<(), std::io::Error>(())
-//! ```
 
 use std::cmp::Ordering;
 use std::ffi::OsString;
@@ -36,12 +18,6 @@ mod filter;
 pub use filter::{Filter, FilterError};
 
 /// The order of a walk.
-///
-/// ```
-/// use hashloom_files::walk::Order;
-///
-/// assert_eq!(Order::default(), Order::Components);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// The order of [`by_components`](crate::paths::by_components): each folder is sorted by the bytes of the names, and
@@ -56,13 +32,20 @@ pub enum Order {
 /// A walk to be made.
 ///
 /// ```
-/// use hashloom_files::walk::Walk;
+/// use hashloom_files::walk::{Entries, Entry, Filter, Order, Walk};
 ///
 /// # let folder = tempfile::tempdir()?;
-/// std::fs::write(folder.path().join("a"), "")?;
-/// for path in Walk::new(folder.path()).files() {
-///     assert_eq!(path?.file_name(), Some("a".as_ref()));
+/// # let folder = folder.path();
+/// std::fs::create_dir(folder.join("a"))?;
+/// for name in ["a/b", "a.txt", "c.jpg"] {
+///     std::fs::write(folder.join(name), "")?;
 /// }
+/// let walk = Walk::new(folder).follow_links(true).filter(Filter::new(&[], &["*.jpg"])?);
+/// let found = walk.clone().order(Order::Bytes).files().collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(found, [folder.join("a.txt"), folder.join("a/b")]);
+/// let mut entries: Entries = walk.entries();
+/// let entry: Entry = entries.next().unwrap()?;
+/// assert!(entry.path == folder.join("a") && entry.file_type.is_dir());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -74,15 +57,6 @@ pub struct Walk {
 }
 
 /// An entry that was found.
-///
-/// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let folder = folder.path();
-/// std::fs::write(folder.join("a"), "")?;
-/// let entry = hashloom_files::walk::Walk::new(folder).entries().next().unwrap()?;
-/// assert!(entry.path == folder.join("a") && entry.file_type.is_file());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Entry {
@@ -96,10 +70,13 @@ pub struct Entry {
 ///
 /// ```
 /// use std::path::Path;
-/// use hashloom_files::walk::Walk;
 ///
-/// let error = Walk::new(Path::new("no/such/folder")).entries().next().unwrap().unwrap_err();
+/// use hashloom_files::walk::{Walk, WalkError, WalkProblem};
+///
+/// let error: WalkError = Walk::new(Path::new("no/such/folder")).entries().next().unwrap().unwrap_err();
 /// assert_eq!(error.path, Path::new("no/such/folder"));
+/// let problem = WalkProblem::Loop { above: "photos".into() };
+/// assert_eq!(problem.to_string(), "a link to photos, the folder it is in");
 /// ```
 #[derive(Debug)]
 pub struct WalkError {
@@ -110,13 +87,6 @@ pub struct WalkError {
 }
 
 /// The fault of an entry.
-///
-/// ```
-/// use hashloom_files::walk::WalkProblem;
-///
-/// let problem = WalkProblem::Loop { above: "photos".into() };
-/// assert_eq!(problem.to_string(), "a link to photos, the folder it is in");
-/// ```
 #[derive(Debug)]
 pub enum WalkProblem {
     /// The system's error.
@@ -130,29 +100,11 @@ pub enum WalkProblem {
 
 impl Walk {
     /// A walk through everything below `folder`, which may be a link. Links below it are not followed.
-    ///
-    /// ```
-    /// let walk = hashloom_files::walk::Walk::new("photos".as_ref());
-    /// ```
     pub fn new(folder: &Path) -> Walk {
         Walk { folder: folder.to_owned(), order: Order::default(), follow: false, filter: Filter::default() }
     }
 
     /// Sets the order.
-    ///
-    /// ```
-    /// use hashloom_files::walk::{Order, Walk};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::create_dir(folder.join("a"))?;
-    /// std::fs::write(folder.join("a/b"), "")?;
-    /// std::fs::write(folder.join("a.txt"), "")?;
-    /// let first = |order| Walk::new(folder).order(order).files().next().unwrap();
-    /// assert_eq!(first(Order::Components)?, folder.join("a/b"));
-    /// assert_eq!(first(Order::Bytes)?, folder.join("a.txt"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn order(mut self, order: Order) -> Walk {
         self.order = order;
@@ -160,10 +112,6 @@ impl Walk {
     }
 
     /// Sets whether a link counts as its target. A link to a folder above it, or to nothing, is then an error.
-    ///
-    /// ```
-    /// let walk = hashloom_files::walk::Walk::new("photos".as_ref()).follow_links(true);
-    /// ```
     #[must_use]
     pub fn follow_links(mut self, follow: bool) -> Walk {
         self.follow = follow;
@@ -172,18 +120,6 @@ impl Walk {
 
     /// Leaves out what the globs of a filter do not want, and errors of such entries. The filter's lengths do not count
     /// here.
-    ///
-    /// ```
-    /// use hashloom_files::walk::{Filter, Walk};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a.txt"), "")?;
-    /// std::fs::write(folder.join("b.jpg"), "")?;
-    /// let walk = Walk::new(folder).filter(Filter::new(&["*.txt"], &[])?);
-    /// assert_eq!(walk.files().collect::<Result<Vec<_>, _>>()?, [folder.join("a.txt")]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Walk {
         self.filter = filter;
@@ -191,31 +127,12 @@ impl Walk {
     }
 
     /// Finds all entries. The error of a folder that cannot be listed comes right after the folder.
-    ///
-    /// ```
-    /// use hashloom_files::walk::Walk;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// let nfolders = Walk::new(folder.path()).entries().flatten().filter(|entry| entry.file_type.is_dir()).count();
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn entries(self) -> Entries {
         let Walk { folder, order, follow, filter } = self;
         Entries { next: Some(folder.clone()), at: PathBuf::new(), folder, order, follow, filter, levels: Vec::new() }
     }
 
     /// Finds the regular files.
-    ///
-    /// ```
-    /// use hashloom_files::walk::Walk;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::create_dir(folder.join("a"))?;
-    /// std::fs::write(folder.join("a/b"), "")?;
-    /// assert_eq!(Walk::new(folder).files().collect::<Result<Vec<_>, _>>()?, [folder.join("a/b")]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn files(self) -> impl Iterator<Item = Result<PathBuf, WalkError>> + Send + use<> {
         self.entries().filter_map(|found| match found {
             Ok(entry) => entry.file_type.is_file().then_some(Ok(entry.path)),
@@ -225,15 +142,6 @@ impl Walk {
 }
 
 /// The entries below a folder: see [`Walk::entries`].
-///
-/// ```
-/// use hashloom_files::walk::{Entries, Walk};
-///
-/// # let folder = tempfile::tempdir()?;
-/// let mut entries: Entries = Walk::new(folder.path()).entries();
-/// assert!(entries.next().is_none());
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Debug)]
 pub struct Entries {
     folder: PathBuf,

@@ -21,8 +21,10 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// A device of this machine, as its driver describes it.
 ///
 /// ```
-/// for adapter in hashloom_gpu::adapters() {
-///     println!("{}: {}, {}", adapter.name, adapter.kind, adapter.driver);
+/// use hashloom_gpu::{Adapter, adapters};
+///
+/// for Adapter { name, kind, driver, .. } in adapters() {
+///     println!("{name}: {kind}, {driver}");
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,10 +42,6 @@ pub struct Adapter {
 
 /// The devices of this machine, the fastest kinds first. A device with two interfaces is there twice, CUDA behind the
 /// other.
-///
-/// ```
-/// assert!(hashloom_gpu::adapters().iter().all(|adapter| !adapter.name.is_empty()));
-/// ```
 #[must_use]
 pub fn adapters() -> Vec<Adapter> {
     enumerate().into_iter().map(|(adapter, _)| adapter).collect()
@@ -90,11 +88,10 @@ fn described(adapter: &wgpu::Adapter) -> Adapter {
 /// How a device is opened.
 ///
 /// ```
-/// use hashloom_gpu::Options;
+/// use hashloom_gpu::{Error, Options};
 ///
-/// // A device over Vulkan alone.
-/// let options = Options::new().interface("vulkan");
-/// assert_ne!(format!("{options:?}"), format!("{:?}", Options::new()));
+/// let error = Options::new().interface("abacus").open(None).unwrap_err();
+/// assert!(matches!(error, Error::NotFound { .. }));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -116,24 +113,12 @@ pub enum Fault {
 
 impl Options {
     /// The default: any device.
-    ///
-    /// ```
-    /// let options = hashloom_gpu::Options::new();
-    /// # let _ = options;
-    /// ```
     #[must_use]
     pub fn new() -> Self {
         Options { interface: None, fault: Fault::None, int64: true }
     }
 
     /// Takes only devices that are reached by this interface: one of [`Adapter::interface`].
-    ///
-    /// ```
-    /// use hashloom_gpu::{Error, Options};
-    ///
-    /// let error = Options::new().interface("abacus").open(None).unwrap_err();
-    /// assert!(matches!(error, Error::NotFound { .. }));
-    /// ```
     #[must_use]
     pub fn interface(mut self, name: &str) -> Self {
         self.interface = Some(name.to_owned());
@@ -161,15 +146,6 @@ impl Options {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::NoCuda`], [`Error::TooSmall`] or [`Error::Refused`].
-    ///
-    /// ```
-    /// use hashloom_gpu::Options;
-    ///
-    /// match Options::new().open(None) {
-    ///     Ok(device) => println!("{}", device.adapter().name),
-    ///     Err(error) => println!("{error}"),
-    /// }
-    /// ```
     pub fn open(&self, name: Option<&str>) -> Result<Device, Error> {
         let mut all = enumerate();
         if let Some(interface) = &self.interface {
@@ -267,25 +243,11 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::TooSmall`] or [`Error::Refused`].
-    ///
-    /// ```
-    /// use hashloom_gpu::Device;
-    ///
-    /// if let Ok(device) = Device::open(None) {
-    ///     assert!(!device.adapter().name.is_empty());
-    /// }
-    /// ```
     pub fn open(name: Option<&str>) -> Result<Device, Error> {
         Options::new().open(name)
     }
 
     /// The device as its driver describes it.
-    ///
-    /// ```
-    /// if let Ok(device) = hashloom_gpu::Device::open(None) {
-    ///     println!("{}", device.adapter().kind);
-    /// }
-    /// ```
     #[must_use]
     pub fn adapter(&self) -> &Adapter {
         &self.adapter

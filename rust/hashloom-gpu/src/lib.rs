@@ -10,12 +10,12 @@
 //!
 //! use hashloom::Algorithm;
 //! use hashloom::search::{Search, Target};
-//! use hashloom_gpu::{Device, Event};
+//! use hashloom_gpu::{Device, End, Event};
 //!
 //! match Device::open(None) {
 //!     Ok(device) => {
 //!         let search = Search::new(Algorithm::Sha256, Target::zero_bits(16)).prefix(b"hello ").digits(b"0123456789");
-//!         let end = device.search(&search, 0..=5000, |event| {
+//!         let end: End = device.search(&search, 0..=5000, |event| {
 //!             assert!(matches!(event, Event::Found(4361) | Event::Tried(_)));
 //!             ControlFlow::Continue(())
 //!         });

@@ -40,12 +40,6 @@ const BY_CPU: u64 = 1 << 18;
 const SUFFIX_MAX: usize = 1 << 20;
 
 /// An event of a search on a device.
-///
-/// ```
-/// use hashloom_gpu::Event;
-///
-/// assert_ne!(Event::Found(7), Event::Tried(7));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -56,15 +50,6 @@ pub enum Event {
 }
 
 /// How a search on a device ended.
-///
-/// ```
-/// use hashloom_gpu::End;
-///
-/// fn is_done(end: &End) -> bool {
-///     end.next.is_none() && end.error.is_none()
-/// }
-/// # let _ = is_done;
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct End {
@@ -85,26 +70,6 @@ impl Device {
     /// # Panics
     ///
     /// If the range is empty, or if `Search::find` would panic on it.
-    ///
-    /// ```
-    /// use std::ops::ControlFlow;
-    ///
-    /// use hashloom::Algorithm;
-    /// use hashloom::search::{Search, Target};
-    /// use hashloom_gpu::{Device, Event};
-    ///
-    /// let Ok(device) = Device::open(None) else { return };
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(16)).prefix(b"hello ").digits(b"0123456789");
-    /// let mut first = None;
-    /// let end = device.search(&search, 0..=u64::MAX, |event| match event {
-    ///     Event::Found(nonce) => {
-    ///         first = Some(nonce);
-    ///         ControlFlow::Break(())
-    ///     }
-    ///     _ => ControlFlow::Continue(()),
-    /// });
-    /// assert_eq!((first, end.next), (Some(4361), Some(4362)));
-    /// ```
     pub fn search(
         &self,
         search: &Search<'_>,

@@ -49,27 +49,29 @@ use unread::digest_words;
 /// two, so that nobody gains from renaming a file to ` name`. A parser remembers which of them came first.
 ///
 /// ```
-/// use hashloom::Algorithm;
+/// use hashloom::Algorithm::{Md5, Sha1, Sha256};
 /// use hashloom_list::{Line, Parser};
 ///
 /// let mut parser = Parser::new();
 /// match parser.parse(b"SHA1 (abc) = A9993E364706816ABA3E25717850C26C9CD0D89D") {
 ///     Line::Entry(entry) => {
-///         assert_eq!(entry.digests, [(Algorithm::Sha1, hashloom::hash(Algorithm::Sha1, b"abc"))]);
+///         assert_eq!(entry.digests, [(Sha1, hashloom::hash(Sha1, b"abc"))]);
 ///         assert_eq!(*entry.name, *b"abc");
 ///     }
 ///     other => panic!("{other:?}"),
 /// }
+/// assert_eq!(parser.form().unwrap().name, "bsd");
 /// assert!(matches!(parser.parse(b"# a comment"), Line::Blank));
 /// assert!(matches!(parser.parse(b"no checksum"), Line::Bad(_)));
-/// ```
 ///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_list::{Line, Parser};
-///
-/// let mut parser = Parser::only(Algorithm::Sha256);
+/// let mut parser = Parser::only(Sha256);
 /// assert!(matches!(parser.parse(b"MD5 (a) = 0cc175b9c0f1b6a831c399e269772661"), Line::Unread(_)));
+/// let line = b"SHA1 (abc) = qZk+NkcGgWq6PiVxeFDCbJzQ2J0=";
+/// assert!(matches!(Parser::cksum(&[Md5, Sha1], &[]).parse(line), Line::Entry(_)));
+/// let mut parser = Parser::new();
+/// parser.begin_named(b'\n', b"/tmp/a.txt.sha1");
+/// let Line::Entry(entry) = parser.parse(b"a9993e364706816aba3e25717850c26c9cd0d89d") else { panic!() };
+/// assert_eq!((&*entry.name, parser.named()), (&b"a.txt"[..], Some(Sha1)));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Parser {
@@ -179,11 +181,6 @@ struct Coreutils {
 }
 
 /// The content of a line.
-///
-/// ```
-/// use hashloom_list::{Line, Parser};
-/// assert!(matches!(Parser::new().parse(b"hello"), Line::Bad(_)));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Line<'a> {
@@ -212,10 +209,11 @@ impl Line<'_> {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_list::{Line, Parser};
+/// use hashloom_list::{Entry, Line, Parser, Place};
 ///
 /// let Line::Entry(entry) = Parser::new().parse(b"MD5 (a b) = 0cc175b9c0f1b6a831c399e269772661") else { panic!() };
-/// assert_eq!((entry.digests[0].0, &*entry.name), (Algorithm::Md5, &b"a b"[..]));
+/// assert_eq!((entry.digests[0].0, &*entry.name, entry.place), (Algorithm::Md5, &b"a b"[..], Place::Base));
+/// assert_eq!(Entry::new(Vec::new(), false, b"a"[..].into()).nbytes, None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
@@ -238,11 +236,6 @@ pub struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// An entry that has these digests, and nothing else but a name.
-    ///
-    /// ```
-    /// let entry = hashloom_list::Entry::new(Vec::new(), false, b"a"[..].into());
-    /// assert_eq!((entry.nbytes, &*entry.name), (None, &b"a"[..]));
-    /// ```
     pub fn new(digests: Vec<(Algorithm, Hash)>, is_tagged: bool, name: Cow<'a, [u8]>) -> Entry<'a> {
         Entry { digests, crcs: Vec::new(), is_tagged, nbytes: None, is_any: false, name, place: Place::Base }
     }
@@ -261,13 +254,6 @@ impl<'a> Entry<'a> {
 }
 
 /// The folder that the name of an entry is relative to.
-///
-/// ```
-/// use hashloom_list::{Line, Parser, Place};
-///
-/// let Line::Entry(entry) = Parser::new().parse(b"MD5 (a) = 0cc175b9c0f1b6a831c399e269772661") else { panic!() };
-/// assert_eq!(entry.place, Place::Base);
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
@@ -424,11 +410,7 @@ const DIGITS_MIN: usize = 32;
 /// The name of an algorithm in BSD's format.
 ///
 /// ```
-/// use hashloom::Algorithm;
-/// use hashloom_list::tag;
-///
-/// assert_eq!(tag(Algorithm::Sha256), "SHA256");
-/// assert_eq!(tag(Algorithm::Sha512_256), "SHA512/256");
+/// assert_eq!(hashloom_list::tag(hashloom::Algorithm::Sha512_256), "SHA512/256");
 /// ```
 pub fn tag(algorithm: Algorithm) -> &'static str {
     algorithm.tags()[0]
@@ -439,26 +421,12 @@ impl Parser {
     /// that length: MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512.
     ///
     /// See [`Parser`] for an example.
-    ///
-    /// ```
-    /// use hashloom_list::{Line, Parser};
-    /// assert_eq!(Parser::new().parse(b""), Line::Blank);
-    /// ```
     pub fn new() -> Parser {
         Parser { guesses: true, ..Parser::untagged(&forms::BY_LENGTH) }
     }
 
     /// A parser for lines of any algorithm. If a line names none, its algorithm is the first of `algorithms` that has
     /// digests of that length.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::{Line, Parser};
-    ///
-    /// let line = format!("{:040}  file", 0);
-    /// let Line::Entry(entry) = Parser::untagged(&[Algorithm::Ripemd160]).parse(line.as_bytes()) else { panic!() };
-    /// assert_eq!(entry.digests[0].0, Algorithm::Ripemd160);
-    /// ```
     pub fn untagged(algorithms: &[Algorithm]) -> Parser {
         Parser {
             untagged: algorithms.to_vec(),
@@ -472,15 +440,6 @@ impl Parser {
     }
 
     /// A parser for lines of one algorithm, under the name that coreutils gives it. All other lines are unread or bad.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::{Line, Parser};
-    ///
-    /// let line = format!("SHA1 (file) = {:040}", 0);
-    /// assert!(matches!(Parser::new().parse(line.as_bytes()), Line::Entry(_)));
-    /// assert!(matches!(Parser::only(Algorithm::Sha256).parse(line.as_bytes()), Line::Unread(_)));
-    /// ```
     pub fn only(algorithm: Algorithm) -> Parser {
         let coreutils = Coreutils { tagged: vec![algorithm], is_cksum: false, last: None };
         Parser { coreutils: Some(coreutils), ..Parser::untagged(&[algorithm]) }
@@ -489,81 +448,34 @@ impl Parser {
     /// A parser for lines as coreutils' `cksum` reads them, digests in base64 included. A tag may name each of `tagged`;
     /// a line without a tag has a digest of the first of `untagged` with digests of that length. All other lines are
     /// unread or bad.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::{Md5, Sha1};
-    /// use hashloom_list::{Line, Parser};
-    ///
-    /// let line = b"SHA1 (abc) = qZk+NkcGgWq6PiVxeFDCbJzQ2J0=";
-    /// assert!(matches!(Parser::cksum(&[Md5, Sha1], &[]).parse(line), Line::Entry(_)));
-    /// assert!(matches!(Parser::cksum(&[Md5], &[Md5]).parse(line), Line::Unread(_)));
-    /// ```
     pub fn cksum(tagged: &[Algorithm], untagged: &[Algorithm]) -> Parser {
         let coreutils = Coreutils { tagged: tagged.to_vec(), is_cksum: true, last: None };
         Parser { coreutils: Some(coreutils), ..Parser::untagged(untagged) }
     }
 
     /// The same parser, which says that lists are to be [`decoded`] from an encoding.
-    ///
-    /// ```
-    /// use hashloom_list::{Encoding, Parser};
-    /// assert!(Parser::new().encoded(Encoding::named("cp850")).encoding().is_some());
-    /// ```
     pub fn encoded(self, encoding: Option<Encoding>) -> Parser {
         Parser { encoding, ..self }
     }
 
     /// The encoding of lists without a byte order mark, if somebody has named it.
-    ///
-    /// ```
-    /// assert!(hashloom_list::Parser::new().encoding().is_none());
-    /// ```
     pub fn encoding(&self) -> Option<Encoding> {
         self.encoding
     }
 
     /// The algorithm that the last tag has named, if the parser is one for [only](Parser::only) one algorithm or for
     /// those of [cksum](Parser::cksum). The rest of the line may have been bad.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::{Md5, Sha1};
-    /// use hashloom_list::{Line, Parser};
-    ///
-    /// let mut parser = Parser::cksum(&[Md5, Sha1], &[]);
-    /// assert!(matches!(parser.parse(b"SHA1 (abc) = a999"), Line::Unread(_)));
-    /// assert_eq!(parser.last_tag(), Some(Sha1));
-    /// ```
     pub fn last_tag(&self) -> Option<Algorithm> {
         self.coreutils.as_ref()?.last
     }
 
     /// Begins a list, whose lines end with `end`: a line feed, or NUL if [`decoded`] has found so. Whether one space or
     /// two came first holds for all lists, as in coreutils.
-    ///
-    /// ```
-    /// use hashloom_list::{Line, Parser};
-    ///
-    /// let mut parser = Parser::new();
-    /// assert_eq!(parser.parse(b"%%%% size,sha1,filename"), Line::Blank);
-    /// let line = b"a9993e364706816aba3e25717850c26c9cd0d89d  abc";
-    /// assert!(matches!(parser.parse(line), Line::Unread(_)));
-    /// parser.begin_list(b'\n');
-    /// assert!(matches!(parser.parse(line), Line::Entry(_)));
-    /// ```
     pub fn begin_list(&mut self, end: u8) {
         self.begin_named(end, b"");
     }
 
     /// Begins a list whose path is known. Of an absolute path, the names of folders count too.
-    ///
-    /// ```
-    /// use hashloom_list::{Line, Parser};
-    ///
-    /// let mut parser = Parser::new();
-    /// parser.begin_named(b'\n', b"/tmp/a.txt.sha1");
-    /// let Line::Entry(entry) = parser.parse(b"a9993e364706816aba3e25717850c26c9cd0d89d") else { panic!() };
-    /// assert_eq!(*entry.name, *b"a.txt");
-    /// ```
     pub fn begin_named(&mut self, end: u8, path: &[u8]) {
         self.end = end;
         *self.list = List::default();
@@ -573,81 +485,39 @@ impl Parser {
     }
 
     /// Whether a text that OpenPGP has signed in the clear begins with this line.
-    ///
-    /// ```
-    /// assert!(hashloom_list::Parser::begins_signed(b"-----BEGIN PGP SIGNED MESSAGE----- \r"));
-    /// ```
     pub fn begins_signed(line: &[u8]) -> bool {
         line.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----"
     }
 
     /// Tells at the beginning of a list that OpenPGP has signed a text in it. Digests above that text are unread; without
     /// this call they are read, and the line that begins the text is unread.
-    ///
-    /// ```
-    /// use hashloom_list::{BadLine, Line, Parser};
-    ///
-    /// let mut parser = Parser::new();
-    /// parser.expect_signed();
-    /// let line = b"a9993e364706816aba3e25717850c26c9cd0d89d  abc";
-    /// assert_eq!(parser.parse(line), Line::Unread(BadLine::Unsigned));
-    /// ```
     pub fn expect_signed(&mut self) {
         self.list.signed = Signed::Above;
     }
 
     /// Whether the list has a text that OpenPGP has signed, and the next line is outside of it.
-    ///
-    /// ```
-    /// assert!(!hashloom_list::Parser::new().is_outside());
-    /// ```
     pub fn is_outside(&self) -> bool {
         !matches!(self.list.signed, Signed::No | Signed::Text)
     }
 
     /// The number of folders above the one that the list is in, to which names are relative if the user names no folder.
     /// `None` if the name of the list does not tell.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_list::Parser::nfolders_up(b"/lib/a-1.0.dist-info/RECORD"), Some(1));
-    /// ```
     pub fn nfolders_up(path: &[u8]) -> Option<usize> {
         forms::nfolders_up(path)
     }
 
     /// The algorithm that the name of the list tells.
-    ///
-    /// ```
-    /// # use hashloom_list::Parser;
-    /// let mut parser = Parser::new();
-    /// parser.begin_named(b'\n', b"MD5SUMS");
-    /// assert_eq!(parser.named(), Some(hashloom::Algorithm::Md5));
-    /// ```
     pub fn named(&self) -> Option<Algorithm> {
         self.list.named.first().copied()
     }
 
     /// The form of the last entry, if it has a name among [`FORMS`].
-    ///
-    /// ```
-    /// # use hashloom_list::Parser;
-    /// let mut parser = Parser::new();
-    /// let _ = parser.parse(b"CRC32 (a) = 352441c2");
-    /// assert_eq!(parser.form().unwrap().name, "bsd");
-    /// ```
     pub fn form(&self) -> Option<&'static Form> {
         self.list.form
     }
 
     /// Remarks for the reader of the list, as far as it was read: that nobody has checked its signature, and that it has
     /// no digests.
-    ///
-    /// ```
-    /// # use hashloom_list::Parser;
-    /// let mut parser = Parser::new();
-    /// let _ = parser.parse(b"CRC32 (a) = 352441c2");
-    /// assert!(parser.remarks().next().unwrap().contains("accidents"));
-    /// ```
     pub fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let signature = "its OpenPGP signature was not checked; to check it, and what it is of: \
                          gpg --decrypt LIST | hashloom check";
@@ -685,14 +555,6 @@ impl Parser {
     /// Parses a line, given without its end.
     ///
     /// See [`Parser`] for an example.
-    ///
-    /// ```
-    /// use hashloom_list::{Line, Parser};
-    ///
-    /// let line = b"a9993e364706816aba3e25717850c26c9cd0d89d  abc";
-    /// let Line::Entry(entry) = Parser::new().parse(line) else { panic!() };
-    /// assert_eq!(&*entry.name, b"abc");
-    /// ```
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Line<'a> {
         let found = match self.read(line) {
             // Programs of coreutils end the name there.
@@ -707,11 +569,6 @@ impl Parser {
     }
 
     /// Notes an entry that the caller has read from a line of the list in another way.
-    ///
-    /// ```
-    /// use hashloom_list::{Entry, Parser};
-    /// Parser::new().note_entry(&Entry::new(Vec::new(), true, b"a"[..].into()));
-    /// ```
     pub fn note_entry(&mut self, entry: &Entry<'_>) {
         self.list.has_any = true;
         self.list.has_digest |= !entry.digests.is_empty();

@@ -31,8 +31,11 @@ type Md5 = [u8; 16];
 /// The files that a PAR 2.0 file describes.
 ///
 /// ```
-/// use hashloom_list::Par2;
-/// assert!(Par2::read(std::io::Cursor::new(b"PAR2\0PKT")).is_err());
+/// use hashloom_list::{Par2, Par2File};
+///
+/// let error = Par2::read(std::io::Cursor::new([0; 99])).unwrap_err();
+/// assert_eq!(error.to_string(), "expected a Main packet, found none that is undamaged");
+/// let names = |par2: Par2| -> Vec<Vec<u8>> { par2.files.into_iter().map(|file: Par2File| file.name).collect() };
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Par2 {
@@ -47,12 +50,6 @@ pub struct Par2 {
 }
 
 /// A file that a PAR 2.0 file describes.
-///
-/// ```
-/// use hashloom_list::Par2File;
-/// let file = Par2File { name: b"a".to_vec(), nbytes: 0, md5: [0; 16], blocks: Some(Vec::new()) };
-/// assert_eq!(file.blocks.map(|blocks| blocks.len()), Some(0));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Par2File {
     /// The name, as anybody may have chosen it.
@@ -81,11 +78,6 @@ impl Par2 {
     /// # Errors
     /// Those of the reader; `InvalidData` if there is no undamaged Main packet, if undamaged packets contradict each other
     /// or their format, if packets take more memory than 64 MiB, or if there is damage in more than 65,536 places.
-    ///
-    /// ```
-    /// let error = hashloom_list::Par2::read(std::io::Cursor::new([0; 99])).unwrap_err();
-    /// assert_eq!(error.to_string(), "expected a Main packet, found none that is undamaged");
-    /// ```
     pub fn read(from: impl Read + Seek) -> io::Result<Par2> {
         let mut reader = BufReader::with_capacity(STEP_NBYTES as usize, from);
         let (mut packets, mut damaged, mut damaged_nbytes, mut at) = (Packets::default(), 0, 0, 0);

@@ -10,15 +10,18 @@ use super::verify::PieceState;
 /// byte is piece 0; spare bits at the end are 0.
 ///
 /// ```
-/// use hashloom_torrent::Bitfield;
+/// use hashloom_torrent::{Bitfield, BitfieldError};
 ///
 /// let mut have = Bitfield::none(10);
 /// have.set(0, true);
 /// have.set(9, true);
 /// assert_eq!(have.as_bytes(), [0x80, 0x40]);
+/// assert_eq!((have.len(), have.count(), have.get(9)), (10, 2, true));
 /// assert_eq!(have.ones().collect::<Vec<_>>(), [0, 9]);
 /// assert_eq!(Bitfield::from_bytes(&[0x80, 0x40], 10)?, have);
-/// # Ok::<(), hashloom_torrent::BitfieldError>(())
+/// assert!(Bitfield::all(10).is_complete() && !have.is_complete());
+/// assert_eq!(Bitfield::from_bytes(&[1], 7), Err(BitfieldError::SpareBit { bit: 7, pieces: 7 }));
+/// # Ok::<(), BitfieldError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Bitfield {
@@ -27,11 +30,6 @@ pub struct Bitfield {
 }
 
 /// Why bytes are not the bitfield of a number of pieces.
-///
-/// ```
-/// use hashloom_torrent::{Bitfield, BitfieldError};
-/// assert_eq!(Bitfield::from_bytes(&[1], 7), Err(BitfieldError::SpareBit { bit: 7, pieces: 7 }));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BitfieldError {
@@ -70,21 +68,11 @@ impl std::error::Error for BitfieldError {}
 
 impl Bitfield {
     /// No piece out of `npieces`.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    /// assert_eq!(Bitfield::none(10).as_bytes(), [0, 0]);
-    /// ```
     pub fn none(npieces: usize) -> Bitfield {
         Bitfield { bytes: vec![0; npieces.div_ceil(8)], npieces }
     }
 
     /// All `npieces` pieces.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    /// assert_eq!(Bitfield::all(3).as_bytes(), [0b1110_0000]);
-    /// ```
     pub fn all(npieces: usize) -> Bitfield {
         let mut bytes = vec![0xff; npieces.div_ceil(8)];
         if let (Some(last), spare @ 1..) = (bytes.last_mut(), npieces.wrapping_neg() % 8) {
@@ -99,13 +87,6 @@ impl Bitfield {
     ///
     /// If `bytes` has another length than `npieces` pieces need, or a spare bit is set: a client has to drop the
     /// connection then (BEP 3).
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    ///
-    /// assert!(Bitfield::from_bytes(&[0x80], 1).is_ok());
-    /// assert!(Bitfield::from_bytes(&[0x81], 1).is_err());
-    /// ```
     pub fn from_bytes(bytes: &[u8], npieces: usize) -> Result<Bitfield, BitfieldError> {
         let expected = npieces.div_ceil(8);
         if bytes.len() != expected {
@@ -119,31 +100,16 @@ impl Bitfield {
     }
 
     /// The bytes of a `bitfield` message.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    /// assert_eq!(Bitfield::all(10).as_bytes(), [0xff, 0xc0]);
-    /// ```
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Number of pieces, in the set or not.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    /// assert_eq!(Bitfield::none(10).len(), 10);
-    /// ```
     pub fn len(&self) -> usize {
         self.npieces
     }
 
     /// Whether the number of pieces is 0.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    /// assert!(Bitfield::none(0).is_empty() && !Bitfield::none(1).is_empty());
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.npieces == 0
     }
@@ -152,11 +118,6 @@ impl Bitfield {
     ///
     /// # Panics
     /// If the piece does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    /// assert!(Bitfield::all(3).get(2));
-    /// ```
     pub fn get(&self, piece: usize) -> bool {
         assert!(piece < self.npieces, "Bitfield::get: piece {piece} of {}", self.npieces);
         self.bit(piece)
@@ -170,14 +131,6 @@ impl Bitfield {
     ///
     /// # Panics
     /// If the piece does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    ///
-    /// let mut have = Bitfield::none(3);
-    /// have.set(0, true);
-    /// assert_eq!(have.as_bytes(), [0x80]);
-    /// ```
     pub fn set(&mut self, piece: usize, there: bool) {
         assert!(piece < self.npieces, "Bitfield::set: piece {piece} of {}", self.npieces);
         let bit = 0x80 >> (piece % 8);
@@ -188,21 +141,11 @@ impl Bitfield {
     }
 
     /// Number of pieces in the set.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    /// assert_eq!(Bitfield::all(10).count(), 10);
-    /// ```
     pub fn count(&self) -> usize {
         self.bytes.iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
     /// Whether all pieces are in the set.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    /// assert!(Bitfield::all(10).is_complete() && !Bitfield::none(10).is_complete());
-    /// ```
     pub fn is_complete(&self) -> bool {
         self.count() == self.npieces
     }
@@ -218,14 +161,6 @@ impl Bitfield {
     }
 
     /// The pieces in the set, in order.
-    ///
-    /// ```
-    /// use hashloom_torrent::Bitfield;
-    ///
-    /// let have = Bitfield::from_bytes(&[0b1010_0000], 3)?;
-    /// assert_eq!(have.ones().collect::<Vec<_>>(), [0, 2]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn ones(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.npieces).filter(|&piece| self.bit(piece))
     }

@@ -13,10 +13,6 @@ use super::Draft;
 use super::{PieceState, Torrent};
 
 /// The digests of a piece: those that its torrent has. Both are `None` if the piece has not come to its end.
-///
-/// ```
-/// assert_eq!(hashloom_torrent::PieceDigests::default().sha1, None);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(clippy::exhaustive_structs, reason = "callers make it from what another thread found")]
 pub struct PieceDigests {
@@ -72,15 +68,6 @@ impl<'a> Pieces<'a> {
     /// # Panics
     ///
     /// If one of the pieces does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Pieces, Torrent};
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(Pieces::new(&torrent, &[0]).finish(), [false]);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn new(torrent: &'a Torrent, pieces: &[usize]) -> Pieces<'a> {
         let (has_sha1, has_roots) = (!torrent.digests().is_empty(), !torrent.roots().is_empty());
         Pieces { torrent: Some(torrent), ..Pieces::of(&torrent.layout, has_sha1, has_roots, pieces) }
@@ -91,17 +78,6 @@ impl<'a> Pieces<'a> {
     /// # Panics
     ///
     /// If one of the pieces does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Builder, Pieces};
-    ///
-    /// let draft = Builder::new().draft(None, [("abc.txt", 3)])?;
-    /// let mut pieces = Pieces::of_draft(&draft, &[0]);
-    /// pieces.update(&[b"abc"]);
-    /// let sha1 = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
-    /// assert_eq!(pieces.digests()[0].sha1.unwrap(), sha1.as_ref());
-    /// # Ok::<(), hashloom_torrent::CreateError>(())
-    /// ```
     pub fn of_draft(draft: &'a Draft, pieces: &[usize]) -> Pieces<'a> {
         let (has_sha1, has_roots) = draft.kinds();
         Pieces::of(draft.layout(), has_sha1, has_roots, pieces)
@@ -128,16 +104,6 @@ impl<'a> Pieces<'a> {
     /// # Panics
     ///
     /// If there are not as many chunks as pieces, or a chunk reaches beyond the end of its piece.
-    ///
-    /// ```
-    /// # use hashloom_torrent::{Pieces, Torrent};
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// let mut pieces = Pieces::new(&torrent, &[0]);
-    /// pieces.update(&[b"a"]);
-    /// pieces.update(&[b"bc"]);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn update<C: AsRef<[u8]>>(&mut self, chunks: &[C]) {
         assert_eq!(chunks.len(), self.lanes.len(), "Pieces::update: each piece takes one chunk");
         for (lane, chunk) in self.lanes.iter_mut().zip(chunks) {
@@ -199,16 +165,6 @@ impl<'a> Pieces<'a> {
     /// Tells for each piece whether its bytes are right. Pieces that have not come to their end are not. In a hybrid
     /// torrent both digests must be right.
     ///
-    /// ```
-    /// # use hashloom_torrent::{Pieces, Torrent};
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// let mut pieces = Pieces::new(&torrent, &[0]);
-    /// pieces.update(&[b"abc"]);
-    /// assert_eq!(pieces.finish(), [false]);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
-    ///
     /// Pieces of a draft are never right: there is nothing that they should be.
     pub fn finish(self) -> Vec<bool> {
         let torrent = self.torrent;
@@ -221,17 +177,6 @@ impl<'a> Pieces<'a> {
     }
 
     /// The digests of the pieces. Pieces that have not come to their end have none.
-    ///
-    /// ```
-    /// # use hashloom_torrent::{Pieces, Torrent};
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// let mut pieces = Pieces::new(&torrent, &[0]);
-    /// pieces.update(&[b"abc"]);
-    /// let sha1 = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
-    /// assert_eq!(pieces.digests()[0].sha1.unwrap(), sha1.as_ref());
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn digests(mut self) -> Vec<PieceDigests> {
         let mut digests = vec![0; self.hashers.len() * 20];
         finalize_many(&mut self.hashers, &mut digests);

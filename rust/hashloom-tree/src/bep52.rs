@@ -2,14 +2,6 @@
 
 //! The `pieces root` of a file in a v2 or hybrid torrent (BEP 52): the root of the file's own hash tree, which is the
 //! same in every torrent, whatever the length of its pieces.
-//!
-//! ```
-//! use hashloom_files::Source;
-//! use hashloom_files::run::Options;
-//! use hashloom_tree::bep52::pieces_root;
-//! assert!(pieces_root(Source::memory("abc"), &Options::new())?.is_some());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use hashloom::{Algorithm, Hash};
 use hashloom_files::Source;

@@ -24,18 +24,6 @@ const WINDOW_NBYTES: usize = (32 << WINDOW_HEIGHT) / PADDED_QUAD_NBYTES * QUAD_N
 type Node = [u8; 32];
 
 /// A piece commitment.
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_files::Source;
-///
-/// // Of FRC-0069: 127 bytes of each value.
-/// let data: Vec<u8> = (0..4).flat_map(|byte| [byte; 127]).collect();
-/// let piece = hashloom_tree::commp::commp(Source::memory(data), &Options::new())?;
-/// assert_eq!(piece.cid, "baga6ea4seaqes3nobte6ezpp4wqan2age2s5yxcatzotcvobhgcmv5wi2xh5mbi");
-/// assert_eq!(piece.padded_nbytes, 512);
-/// # Ok::<(), hashloom_tree::TreeError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Piece {
@@ -54,10 +42,13 @@ pub struct Piece {
 /// ```
 /// use hashloom_files::Source;
 /// use hashloom_files::run::Options;
-/// use hashloom_tree::commp::commp;
+/// use hashloom_tree::commp::{Piece, commp};
 ///
-/// let piece = commp(Source::memory(""), &Options::new())?;
-/// assert_eq!(piece.cid, "baga6ea4seaqdomn3tgwgrh3g532zopskstnbrd2n3sxfqbze7rxt7vqn7veigmy");
+/// // Of FRC-0069: 127 bytes of each value.
+/// let data: Vec<u8> = (0..4).flat_map(|byte| [byte; 127]).collect();
+/// let piece: Piece = commp(Source::memory(data), &Options::new())?;
+/// assert_eq!(piece.cid, "baga6ea4seaqes3nobte6ezpp4wqan2age2s5yxcatzotcvobhgcmv5wi2xh5mbi");
+/// assert_eq!(piece.padded_nbytes, 512);
 /// # Ok::<(), hashloom_tree::TreeError>(())
 /// ```
 pub fn commp(source: impl Into<Source>, options: &Options) -> Result<Piece, TreeError> {

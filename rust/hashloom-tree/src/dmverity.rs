@@ -3,17 +3,6 @@
 //! dm-verity: the root hash of a read-only block device, and the hash file that the kernel checks each block with.
 //! (Documentation/admin-guide/device-mapper/verity.rst of the kernel; the superblock is that of cryptsetup,
 //! <https://gitlab.com/cryptsetup/cryptsetup/-/wikis/DMVerity>.)
-//!
-//! ```
-//! use hashloom_files::run::Options;
-//! use hashloom_tree::dmverity::DmVerity;
-//!
-//! let (data, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?);
-//! data.set_len(1 << 20)?;
-//! let root = DmVerity::new().format(&data, &hashes, &Options::new())?;
-//! assert!(DmVerity::new().check(&data, &hashes, root.as_ref(), &Options::new())?.is_good());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod check;
 mod superblock;
@@ -30,18 +19,9 @@ use super::{Block, ParameterFault, TreeError, hash_range};
 pub use check::{BadBlock, BlockFault, Checked, LISTED_MAX};
 
 /// Largest number of bytes in a salt.
-///
-/// ```
-/// assert_eq!(hashloom_tree::dmverity::SALT_MAX_NBYTES, 256);
-/// ```
 pub const SALT_MAX_NBYTES: usize = 256;
 
 /// The place of the salt, and the distance of digests in a block.
-///
-/// ```
-/// use hashloom_tree::dmverity::{DmVerity, HashType};
-/// assert_eq!(DmVerity::new().get_hash_type(), HashType::Normal);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HashType {
     /// Type 0, of old ChromeOS: the salt after the block, digests without gaps.
@@ -52,10 +32,6 @@ pub enum HashType {
 
 impl HashType {
     /// The number of the type in the superblock.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_tree::dmverity::HashType::Normal.number(), 1);
-    /// ```
     pub fn number(self) -> u32 {
         match self {
             HashType::ChromeOs => 0,
@@ -69,20 +45,24 @@ impl HashType {
 /// `veritysetup format` draws 32 random bytes of salt and a random UUID by itself; here the caller gives both.
 ///
 /// ```
+/// use hashloom::Algorithm;
 /// use hashloom_files::run::Options;
-/// use hashloom_tree::dmverity::DmVerity;
+/// use hashloom_tree::dmverity::{Checked, DmVerity, HashType};
 ///
-/// let folder = tempfile::tempdir()?;
-/// std::fs::write(folder.path().join("data"), vec![7; 1 << 20])?;
-/// let data = std::fs::File::open(folder.path().join("data"))?;
-/// let hashes = std::fs::File::options().read(true).write(true).create_new(true).open(folder.path().join("hashes"))?;
-///
-/// let verity = DmVerity::new().salt(b"pepper")?.uuid([1; 16]);
+/// let (data, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?);
+/// data.set_len(1 << 20)?;
+/// let verity = DmVerity::new().algorithm(Algorithm::Sha512)?.hash_type(HashType::Normal).salt(b"pepper")?;
+/// let verity = verity.data_block_size(1024)?.hash_block_size(4096)?.data_blocks(1000).uuid([1; 16]);
+/// assert_eq!(verity.covered(&data)?, 1000);
 /// let root = verity.format(&data, &hashes, &Options::new())?;
 /// assert_eq!(root, verity.root(&data, &Options::new())?);
 ///
 /// let verity = DmVerity::read(&hashes, 0)?;
-/// assert!(verity.check(&data, &hashes, root.as_ref(), &Options::new())?.is_good());
+/// assert_eq!((verity.get_algorithm(), verity.get_hash_type().number()), (Algorithm::Sha512, 1));
+/// assert_eq!((verity.get_data_block_size(), verity.get_hash_block_size()), (1024, 4096));
+/// assert_eq!((verity.get_salt(), verity.get_data_blocks()), (&b"pepper"[..], Some(1000)));
+/// let checked: Checked = verity.check(&data, &hashes, root.as_ref(), &Options::new())?;
+/// assert!(checked.covered_is_good() && !checked.is_good(), "the last 24 blocks are not covered");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,11 +86,6 @@ impl Default for DmVerity {
 
 impl DmVerity {
     /// The default parameters.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert_eq!(DmVerity::new(), DmVerity::default());
-    /// ```
     pub fn new() -> DmVerity {
         DmVerity {
             algorithm: Algorithm::Sha256,
@@ -130,19 +105,6 @@ impl DmVerity {
     ///
     /// [`TreeError::Parameter`] for one that the kernel lacks: SHA-512/224, SHA-512/256, or one whose digests have any
     /// length.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::dmverity::{DmVerity, HashType};
-    ///
-    /// let verity = DmVerity::new().algorithm(Algorithm::Sha512)?.data_block_size(1024)?.hash_block_size(512)?;
-    /// let verity = verity.hash_type(HashType::ChromeOs).data_blocks(100).hash_offset(4096);
-    /// assert_eq!((verity.get_algorithm(), verity.get_hash_type().number()), (Algorithm::Sha512, 0));
-    /// assert_eq!((verity.get_data_block_size(), verity.get_hash_block_size()), (1024, 512));
-    /// assert_eq!((verity.get_salt(), verity.get_uuid()), (&[][..], None));
-    /// assert!(verity.algorithm(Algorithm::Sha512_256).is_err());
-    /// # Ok::<(), hashloom_tree::TreeError>(())
-    /// ```
     pub fn algorithm(mut self, algorithm: Algorithm) -> Result<DmVerity, TreeError> {
         superblock::name(algorithm)?;
         self.algorithm = algorithm;
@@ -150,11 +112,6 @@ impl DmVerity {
     }
 
     /// Sets the type, 0 or 1.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::{DmVerity, HashType};
-    /// assert_eq!(DmVerity::new().hash_type(HashType::ChromeOs).get_hash_type(), HashType::ChromeOs);
-    /// ```
     pub fn hash_type(mut self, hash_type: HashType) -> DmVerity {
         self.hash_type = hash_type;
         self
@@ -166,14 +123,6 @@ impl DmVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    ///
-    /// assert_eq!(DmVerity::new().data_block_size(1024)?.get_data_block_size(), 1024);
-    /// assert!(DmVerity::new().data_block_size(1000).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn data_block_size(mut self, nbytes: usize) -> Result<DmVerity, TreeError> {
         self.data_block_nbytes = block_size(Block::Data, nbytes)?;
         Ok(self)
@@ -184,12 +133,6 @@ impl DmVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert_eq!(DmVerity::new().hash_block_size(512)?.get_hash_block_size(), 512);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn hash_block_size(mut self, nbytes: usize) -> Result<DmVerity, TreeError> {
         self.hash_block_nbytes = block_size(Block::Hash, nbytes)?;
         Ok(self)
@@ -200,14 +143,6 @@ impl DmVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    ///
-    /// assert_eq!(DmVerity::new().salt(b"pepper")?.get_salt(), b"pepper");
-    /// assert!(DmVerity::new().salt(&[0; 257]).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn salt(mut self, salt: &[u8]) -> Result<DmVerity, TreeError> {
         if salt.len() > SALT_MAX_NBYTES {
             return Err(ParameterFault::SaltTooLong { nbytes: salt.len(), most: SALT_MAX_NBYTES }.into());
@@ -217,15 +152,6 @@ impl DmVerity {
     }
 
     /// Restricts the tree to the first `count` blocks of the data.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    ///
-    /// let data = tempfile::tempfile()?;
-    /// data.set_len(10 * 4096)?;
-    /// assert_eq!(DmVerity::new().data_blocks(3).covered(&data)?, 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn data_blocks(mut self, count: u64) -> DmVerity {
         self.data_blocks = Some(count);
         self
@@ -233,53 +159,24 @@ impl DmVerity {
 
     /// Sets the offset in the hash file where the superblock begins, or the tree if there is no superblock: a multiple
     /// of 512.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::dmverity::DmVerity;
-    ///
-    /// let (data, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?);
-    /// data.set_len(2 * 4096)?;
-    /// DmVerity::new().hash_offset(8192).format(&data, &hashes, &Options::new())?;
-    /// assert_eq!(hashes.metadata()?.len(), 8192 + 4096);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn hash_offset(mut self, nbytes: u64) -> DmVerity {
         self.hash_offset = nbytes;
         self
     }
 
     /// Asks for a superblock, with this UUID.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert_eq!(DmVerity::new().uuid([7; 16]).get_uuid(), Some([7; 16]));
-    /// ```
     pub fn uuid(mut self, uuid: [u8; 16]) -> DmVerity {
         self.uuid = Some(uuid);
         self
     }
 
     /// The root hash of `data`, a file or block device. If the data does not end with a whole block, its last bytes are
-    /// not covered: the kernel cannot read them either.
+    /// not covered: the kernel cannot read them either. The root of one block is the digest of this block.
     ///
     /// # Errors
     ///
     /// [`TreeError::TooShort`] if `data` is shorter than one block or than the blocks asked for; [`TreeError::Read`],
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// use hashloom::{Algorithm, hash};
-    ///
-    /// let data = tempfile::tempfile()?;
-    /// data.set_len(4096)?;
-    /// // The root of one block is the digest of this block.
-    /// let root = DmVerity::new().root(&data, &Options::new())?;
-    /// assert_eq!(root, hash(Algorithm::Sha256, &[0; 4096]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn root(&self, data: &File, options: &Options) -> Result<Hash, TreeError> {
         self.build(data, None, options)
     }
@@ -293,17 +190,6 @@ impl DmVerity {
     /// # Errors
     ///
     /// Those of [`root`](DmVerity::root), and [`TreeError::Write`].
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::dmverity::DmVerity;
-    ///
-    /// let (data, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?);
-    /// data.set_len(2 * 4096)?;
-    /// let root = DmVerity::new().format(&data, &hashes, &Options::new())?;
-    /// assert_eq!((root.as_ref().len(), hashes.metadata()?.len()), (32, 4096));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn format(&self, data: &File, hashes: &File, options: &Options) -> Result<Hash, TreeError> {
         let nblocks = self.covered(data)?;
         let layout = self.tree().layout(nblocks);
@@ -330,15 +216,6 @@ impl DmVerity {
     /// # Errors
     ///
     /// The errors of [`root`](DmVerity::root) that concern the data's length.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    ///
-    /// let data = tempfile::tempfile()?;
-    /// data.set_len(2 * 4096 + 1)?;
-    /// assert_eq!(DmVerity::new().covered(&data)?, 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn covered(&self, data: &File) -> Result<u64, TreeError> {
         let nbytes = super::length(data)?.unwrap_or(0);
         let count = nbytes / self.data_block_nbytes as u64;
@@ -385,71 +262,36 @@ impl DmVerity {
 /// The values of the parameters, for showing them.
 impl DmVerity {
     /// The algorithm.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert_eq!(DmVerity::new().get_algorithm(), hashloom::Algorithm::Sha256);
-    /// ```
     pub fn get_algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
     /// The type.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::{DmVerity, HashType};
-    /// assert_eq!(DmVerity::new().get_hash_type(), HashType::Normal);
-    /// ```
     pub fn get_hash_type(&self) -> HashType {
         self.hash_type
     }
 
     /// Bytes in a block of data.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert_eq!(DmVerity::new().get_data_block_size(), 4096);
-    /// ```
     pub fn get_data_block_size(&self) -> usize {
         self.data_block_nbytes
     }
 
     /// Bytes in a block of digests.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert_eq!(DmVerity::new().get_hash_block_size(), 4096);
-    /// ```
     pub fn get_hash_block_size(&self) -> usize {
         self.hash_block_nbytes
     }
 
     /// The salt.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert!(DmVerity::new().get_salt().is_empty());
-    /// ```
     pub fn get_salt(&self) -> &[u8] {
         &self.salt
     }
 
     /// The number of blocks of data, if there is a superblock or the tree is restricted.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert_eq!(DmVerity::new().data_blocks(3).get_data_blocks(), Some(3));
-    /// ```
     pub fn get_data_blocks(&self) -> Option<u64> {
         self.data_blocks
     }
 
     /// The UUID, if there is a superblock.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    /// assert_eq!(DmVerity::new().get_uuid(), None);
-    /// ```
     pub fn get_uuid(&self) -> Option<[u8; 16]> {
         self.uuid
     }

@@ -16,11 +16,13 @@ use super::leaves::Failure;
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_tree::fsverity::FsVerity;
-/// use hashloom_tree::{ParameterFault, TreeError};
+/// use hashloom_tree::{Block, HashFileFault, ParameterFault, TreeError};
 ///
 /// let error = FsVerity::new(Algorithm::Sha256).block_size(1000).unwrap_err();
 /// assert!(matches!(error, TreeError::Parameter(ParameterFault::BlockSize { nbytes: 1000, .. })));
 /// assert_eq!(error.to_string(), "block size: expected a power of two from 1024 to 65536, found 1000");
+/// let faults = [Block::Hash.to_string(), HashFileFault::Version(2).to_string()];
+/// assert_eq!(faults, ["hash block", "version of the superblock: expected 1, found 2"]);
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -56,13 +58,6 @@ pub enum TreeError {
 }
 
 /// A parameter that the format of a tree does not allow.
-///
-/// ```
-/// use hashloom_tree::ParameterFault;
-///
-/// let fault = ParameterFault::SaltTooLong { nbytes: 300, most: 256 };
-/// assert_eq!(fault.to_string(), "salt: expected up to 256 bytes, found 300 bytes");
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParameterFault {
@@ -126,12 +121,6 @@ pub enum ParameterFault {
 }
 
 /// The kind of a block.
-///
-/// ```
-/// use hashloom_tree::Block;
-///
-/// assert_eq!(Block::Hash.to_string(), "hash block");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
     /// A block of fs-verity, which has data and digests in blocks of one length.
@@ -143,13 +132,6 @@ pub enum Block {
 }
 
 /// The fault of a hash file.
-///
-/// ```
-/// use hashloom_tree::HashFileFault;
-///
-/// let fault = HashFileFault::Version(2);
-/// assert_eq!(fault.to_string(), "version of the superblock: expected 1, found 2");
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HashFileFault {

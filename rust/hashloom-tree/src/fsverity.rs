@@ -4,17 +4,6 @@
 //!
 //! Blocks of the file are hashed, the last one filled up with zeros; then blocks full of digests, up to one root. The
 //! file's digest is the digest of a descriptor: 256 bytes with the root, the file's length and the parameters.
-//!
-//! ```
-//! use hashloom::Algorithm;
-//! use hashloom_files::Source;
-//! use hashloom_files::run::Options;
-//! use hashloom_tree::fsverity::FsVerity;
-//!
-//! let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
-//! assert!(sealed.to_string().starts_with("sha256:"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use std::fmt;
 use std::fs::File;
@@ -27,37 +16,29 @@ use super::blocks::{BlockTree, Building, Out};
 use super::{Block, Input, ParameterFault, TreeError};
 
 /// Number of bytes in a descriptor.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::Source;
-/// use hashloom_files::run::Options;
-/// use hashloom_tree::fsverity::FsVerity;
-///
-/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
-/// assert_eq!(sealed.descriptor().len(), hashloom_tree::fsverity::DESCRIPTOR_NBYTES);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub const DESCRIPTOR_NBYTES: usize = 256;
 /// Largest number of bytes in a salt.
-///
-/// ```
-/// assert_eq!(hashloom_tree::fsverity::SALT_MAX_NBYTES, 32);
-/// ```
 pub const SALT_MAX_NBYTES: usize = 32;
 
 /// The parameters. The defaults are blocks of 4096 bytes and no salt, as for `fsverity` and the kernel.
 ///
 /// ```
-/// use hashloom::Algorithm;
-/// use hashloom_tree::fsverity::FsVerity;
-/// use hashloom_files::run::Options;
+/// use hashloom::{Algorithm, hash};
 /// use hashloom_files::Source;
+/// use hashloom_files::run::Options;
+/// use hashloom_tree::fsverity::{FsVerity, Sealed};
 ///
 /// // `printf hello > file; fsverity digest file`
-/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory(b"hello"), &Options::new())?;
+/// let sealed: Sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory(b"hello"), &Options::new())?;
 /// assert_eq!(sealed.to_string(), "sha256:555b589c26ee43b7a2510e6c67ced9fb3190b6da6e9e683984551f5d77a763de");
-/// # Ok::<(), hashloom_tree::TreeError>(())
+/// assert_eq!((sealed.nbytes(), sealed.digest()), (5, hash(Algorithm::Sha256, sealed.descriptor())));
+/// assert_eq!(sealed.formatted()[..12], *b"FSVerity\x01\x00\x20\x00");
+///
+/// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);
+/// file.set_len(129 * 4096)?;
+/// FsVerity::new(Algorithm::Sha512).block_size(4096)?.salt(b"pepper")?.write_tree(file, &out, &Options::new())?;
+/// assert_eq!(out.metadata()?.len(), 4 * 4096); // the root's block, and three over the 129
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -68,17 +49,6 @@ pub struct FsVerity {
 }
 
 /// A file's digest, with the descriptor that it is computed from.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::Source;
-/// use hashloom_files::run::Options;
-/// use hashloom_tree::fsverity::FsVerity;
-///
-/// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
-/// assert_eq!((sealed.nbytes(), sealed.digest().as_ref().len()), (3, 32));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Sealed {
@@ -91,14 +61,6 @@ pub struct Sealed {
 impl FsVerity {
     /// Parameters for SHA-256 or SHA-512. The kernel has no other algorithm: [`digest`](FsVerity::digest) refuses any
     /// other.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::fsverity::FsVerity;
-    ///
-    /// let parameters = FsVerity::new(Algorithm::Sha512).block_size(65536)?.salt(b"pepper")?;
-    /// # Ok::<(), hashloom_tree::TreeError>(())
-    /// ```
     pub fn new(algorithm: Algorithm) -> FsVerity {
         FsVerity { algorithm, block_nbytes: 4096, salt: Vec::new() }
     }
@@ -109,12 +71,6 @@ impl FsVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
-    ///
-    /// ```
-    /// use hashloom_tree::fsverity::FsVerity;
-    ///
-    /// assert!(FsVerity::new(hashloom::Algorithm::Sha256).block_size(512).is_err());
-    /// ```
     pub fn block_size(mut self, nbytes: usize) -> Result<FsVerity, TreeError> {
         let allowed = 1024..=65536;
         if !allowed.contains(&nbytes) || !nbytes.is_power_of_two() {
@@ -129,12 +85,6 @@ impl FsVerity {
     /// # Errors
     ///
     /// [`TreeError::Parameter`].
-    ///
-    /// ```
-    /// use hashloom_tree::fsverity::FsVerity;
-    ///
-    /// assert!(FsVerity::new(hashloom::Algorithm::Sha256).salt(&[0; 33]).is_err());
-    /// ```
     pub fn salt(mut self, salt: &[u8]) -> Result<FsVerity, TreeError> {
         if salt.len() > SALT_MAX_NBYTES {
             return Err(ParameterFault::SaltTooLong { nbytes: salt.len(), most: SALT_MAX_NBYTES }.into());
@@ -149,21 +99,6 @@ impl FsVerity {
     ///
     /// [`TreeError::Parameter`] if the kernel does not have the algorithm; [`TreeError::Read`], [`TreeError::Changed`],
     /// [`TreeError::Cancelled`].
-    ///
-    /// ```
-    /// use hashloom_tree::fsverity::FsVerity;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_files::Source;
-    /// use hashloom::{Algorithm, hash};
-    ///
-    /// let verity = FsVerity::new(Algorithm::Sha256);
-    /// let sealed = verity.digest(Source::memory([7; 4096]), &Options::new())?;
-    /// // The root of one block is the digest of this block.
-    /// assert_eq!(sealed.root(), hash(Algorithm::Sha256, &[7; 4096]));
-    /// assert_eq!(sealed.digest(), hash(Algorithm::Sha256, sealed.descriptor()));
-    /// assert_eq!(sealed.nbytes(), 4096);
-    /// # Ok::<(), hashloom_tree::TreeError>(())
-    /// ```
     pub fn digest(&self, source: impl Into<Source>, options: &Options) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
         self.seal(Input::open(source.into())?, options, &tree, tree.begin(None))
@@ -175,18 +110,6 @@ impl FsVerity {
     /// # Errors
     ///
     /// The errors of [`digest`](FsVerity::digest), and [`TreeError::Write`].
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::fsverity::FsVerity;
-    ///
-    /// let (file, out) = (tempfile::tempfile()?, tempfile::tempfile()?);
-    /// file.set_len(129 * 4096)?;
-    /// FsVerity::new(hashloom::Algorithm::Sha256).write_tree(file, &out, &Options::new())?;
-    /// // The root's block, and two over the 129.
-    /// assert_eq!(out.metadata()?.len(), 3 * 4096);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn write_tree(&self, source: impl Into<Source>, out: &File, options: &Options) -> Result<Sealed, TreeError> {
         let tree = self.tree()?;
         let input = Input::open(source.into())?;
@@ -251,67 +174,22 @@ impl FsVerity {
 
 impl Sealed {
     /// The file's digest, which the kernel calls its measurement.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::Source;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::fsverity::FsVerity;
-    ///
-    /// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
-    /// assert_eq!(sealed.digest(), hashloom::hash(Algorithm::Sha256, sealed.descriptor()));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn digest(&self) -> Hash {
         self.digest
     }
 
-    /// The root of the tree; zeros for an empty file.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::Source;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::fsverity::FsVerity;
-    ///
-    /// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
-    /// // The only block is filled up with zeros.
-    /// let block = [&b"abc"[..], &[0; 4093]].concat();
-    /// assert_eq!(sealed.root(), hashloom::hash(Algorithm::Sha256, &block));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// The root of the tree; zeros for an empty file. That of a file of one block is the digest of the block, filled up
+    /// with zeros.
     pub fn root(&self) -> Hash {
         self.root
     }
 
     /// The bytes that the digest is computed from: `struct fsverity_descriptor` without a signature.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::Source;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::fsverity::FsVerity;
-    ///
-    /// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
-    /// assert_eq!(sealed.descriptor()[..3], [1, 1, 12]); // version, SHA-256, blocks of 2^12 bytes
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn descriptor(&self) -> &[u8; DESCRIPTOR_NBYTES] {
         &self.descriptor
     }
 
     /// The file's length.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::Source;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::fsverity::FsVerity;
-    ///
-    /// let sealed = FsVerity::new(Algorithm::Sha256).digest(Source::memory("abc"), &Options::new())?;
-    /// assert_eq!(sealed.nbytes(), 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn nbytes(&self) -> u64 {
         let mut nbytes = [0; 8];
         nbytes.copy_from_slice(&self.descriptor[8..16]);
@@ -319,18 +197,6 @@ impl Sealed {
     }
 
     /// The bytes that a built-in signature signs: `struct fsverity_formatted_digest`.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::fsverity::FsVerity;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_files::Source;
-    ///
-    /// let sealed = FsVerity::new(Algorithm::Sha512).digest(Source::memory(b""), &Options::new())?;
-    /// assert_eq!(sealed.formatted()[..12], *b"FSVerity\x02\x00\x40\x00");
-    /// assert_eq!(sealed.formatted()[12..], *sealed.digest().as_ref());
-    /// # Ok::<(), hashloom_tree::TreeError>(())
-    /// ```
     pub fn formatted(&self) -> Vec<u8> {
         let digest = self.digest.as_ref();
         [&b"FSVerity"[..], &[self.descriptor[1], 0, digest.len() as u8, 0], digest].concat()

@@ -2,16 +2,6 @@
 
 //! The SHA-256 tree hash of Amazon S3 Glacier: the SHA-256 of each MiB, then of two digests at a time; a digest left
 //! over goes up unchanged. ("Computing Checksums" in the Amazon S3 Glacier Developer Guide.)
-//!
-//! ```
-//! use hashloom_files::Source;
-//! use hashloom_files::run::Options;
-//! use hashloom_tree::glacier::tree_hash;
-//!
-//! let root = tree_hash(Source::memory("abc"), &Options::new())?;
-//! assert_eq!(root, hashloom::hash(hashloom::Algorithm::Sha256, b"abc"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use hashloom::{Algorithm, Hash, hash};
 use hashloom_files::Source;

@@ -6,22 +6,6 @@
 //! neighbour goes up unchanged. A proof is a list of nodes. It proves that an entry is in a tree (inclusion), or that a
 //! tree is the beginning of a larger one (consistency). Proofs are made while the tree is built; only paths of the tree
 //! are kept.
-//!
-//! ```
-//! use hashloom::Algorithm;
-//! use hashloom_tree::rfc6962::Tree;
-//! use hashloom_tree::rfc6962::{Prove, check_consistency};
-//!
-//! let mut tree = Tree::new(Algorithm::Sha256, &[]);
-//! tree.push_entries(&["a", "b"]);
-//! let old = tree.finish();
-//! let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Consistency(2)]);
-//! tree.push_entries(&["a", "b", "c"]);
-//! let new = tree.finish();
-//! let proof = new.proofs[0].as_ref().unwrap();
-//! check_consistency(Algorithm::Sha256, 2, old.root.as_ref(), 3, new.root.as_ref(), &proof.nodes)?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod proof;
 
@@ -56,9 +40,12 @@ const SMALL_NBYTES: u64 = 64 << 10;
 ///
 /// ```
 /// use hashloom::{Algorithm, hash};
-/// use hashloom_tree::rfc6962;
+/// use hashloom_tree::rfc6962::{leaf, node};
 ///
-/// assert_eq!(rfc6962::leaf(Algorithm::Sha256, b"abc"), hash(Algorithm::Sha256, b"\0abc"));
+/// let two = [leaf(Algorithm::Sha256, b"abc"), leaf(Algorithm::Sha256, b"de")];
+/// assert_eq!(two[0], hash(Algorithm::Sha256, b"\0abc"));
+/// let above = node(Algorithm::Sha256, two[0].as_ref(), two[1].as_ref());
+/// assert_eq!(above, hash(Algorithm::Sha256, &[&[1], two[0].as_ref(), two[1].as_ref()].concat()));
 /// ```
 pub fn leaf(algorithm: Algorithm, entry: &[u8]) -> Hash {
     let mut hasher = leaf_hasher(algorithm);
@@ -67,13 +54,6 @@ pub fn leaf(algorithm: Algorithm, entry: &[u8]) -> Hash {
 }
 
 /// The node over two nodes.
-///
-/// ```
-/// use hashloom::{Algorithm, hash};
-/// use hashloom_tree::rfc6962;
-///
-/// assert_eq!(rfc6962::node(Algorithm::Sha256, b"left", b"right"), hash(Algorithm::Sha256, b"\x01leftright"));
-/// ```
 pub fn node(algorithm: Algorithm, left: &[u8], right: &[u8]) -> Hash {
     let mut hasher = Hasher::new(algorithm);
     hasher.update(&[NODE]);
@@ -89,13 +69,6 @@ fn leaf_hasher(algorithm: Algorithm) -> Hasher {
 }
 
 /// A statement about a tree that a proof is wanted for.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_tree::rfc6962::Prove;
-/// use hashloom_tree::rfc6962::Tree;
-/// assert!(Tree::new(Algorithm::Sha256, &[Prove::Inclusion(5)]).finish().proofs[0].is_err());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prove {
     /// The entry with this index, from 0 on, is in the tree.
@@ -118,16 +91,22 @@ impl Prove {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_tree::rfc6962::{Prove, Tree, check_inclusion, leaf};
+/// use hashloom_files::Source;
+/// use hashloom_files::run::Options;
+/// use hashloom_tree::rfc6962::{Built, Proof, Prove, Tree, check_inclusion, leaf};
 ///
 /// let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Inclusion(1)]);
-/// tree.push_entries(&["a", "b", "c"]);
-/// let built = tree.finish();
-/// assert_eq!(built.size, 3);
-/// let proof = built.proofs[0].as_ref().unwrap();
+/// tree.push_entries(&["a", "b"]);
+/// tree.push_entry(b"c");
+/// tree.push_lines(&mut &b"one\n\nthree"[..], &Options::new())?;
+/// tree.push_blocks(Source::memory(b"abcde"), 4, &Options::new())?; // 2 entries
+/// tree.push_file(Source::memory(b"abcde"), &Options::new())?;
+/// let Built { size, root, proofs, .. } = tree.finish();
+/// assert_eq!(size, 9);
+/// let proof: &Proof = proofs[0].as_ref().unwrap();
 /// assert_eq!(proof.of, leaf(Algorithm::Sha256, b"b"));
-/// check_inclusion(Algorithm::Sha256, proof.of.as_ref(), 1, 3, &proof.nodes, built.root.as_ref())?;
-/// # Ok::<(), hashloom_tree::rfc6962::ProofError>(())
+/// check_inclusion(Algorithm::Sha256, proof.of.as_ref(), 1, 9, &proof.nodes, root.as_ref())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Tree {
@@ -142,12 +121,6 @@ pub struct Tree {
 }
 
 /// A finished tree.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_tree::rfc6962::Tree;
-/// assert_eq!(Tree::new(Algorithm::Sha256, &[]).finish().size, 0);
-/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Built {
@@ -160,18 +133,6 @@ pub struct Built {
 }
 
 /// A proof, and the node that it is about.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_tree::rfc6962::Tree;
-/// use hashloom_tree::rfc6962::{Prove, leaf};
-///
-/// let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Inclusion(0)]);
-/// tree.push_entries(&["a", "b"]);
-/// let proof = tree.finish().proofs.remove(0)?;
-/// assert_eq!(proof.nodes, [leaf(Algorithm::Sha256, b"b")]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     /// The leaf that is in the tree, or the root of the first tree.
@@ -198,12 +159,6 @@ impl Paths {
 
 impl Tree {
     /// An empty tree that will make these proofs. Logs use SHA-256.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::rfc6962::Tree;
-    /// assert_eq!(Tree::new(Algorithm::Sha256, &[]).finish().root, hashloom::hash(Algorithm::Sha256, b""));
-    /// ```
     pub fn new(algorithm: Algorithm, prove: &[Prove]) -> Tree {
         let levels = Levels::new(Shape::binary(algorithm, &[NODE], Odd::Promoted));
         let seen = Paths { leaves: prove.iter().map(|prove| prove.path()).collect(), pairs: BTreeMap::new() };
@@ -211,15 +166,6 @@ impl Tree {
     }
 
     /// Appends an entry. Entries wait until several can be hashed together.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::rfc6962::{Tree, leaf};
-    ///
-    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_entry(b"one");
-    /// assert_eq!(tree.finish().root, leaf(Algorithm::Sha256, b"one"));
-    /// ```
     pub fn push_entry(&mut self, entry: &[u8]) {
         if entry.len() >= BATCH_NBYTES {
             self.flush();
@@ -235,15 +181,6 @@ impl Tree {
     }
 
     /// Appends entries.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::rfc6962::Tree;
-    ///
-    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_entries(&["a", "b"]);
-    /// assert_eq!(tree.finish().size, 2);
-    /// ```
     pub fn push_entries<E: AsRef<[u8]>>(&mut self, entries: &[E]) {
         entries.iter().for_each(|entry| self.push_entry(entry.as_ref()));
     }
@@ -253,15 +190,6 @@ impl Tree {
     /// # Panics
     ///
     /// If the last digest is not whole.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::rfc6962::{Tree, leaf};
-    ///
-    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_leaves(leaf(Algorithm::Sha256, b"one").as_ref());
-    /// assert_eq!(tree.finish().size, 1);
-    /// ```
     pub fn push_leaves(&mut self, digests: &[u8]) {
         assert!(digests.len() % self.algorithm.digest_nbytes() == 0, "push_leaves: the last digest is not whole");
         self.flush();
@@ -275,19 +203,6 @@ impl Tree {
     ///
     /// [`TreeError::Parameter`] if `entry_nbytes` is 0; [`TreeError::Read`], [`TreeError::Changed`],
     /// [`TreeError::Cancelled`]. Some entries may have been appended then.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::rfc6962::{Tree, node, leaf};
-    /// use hashloom_files::run::Options;
-    /// use hashloom_files::Source;
-    ///
-    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_blocks(Source::memory(b"abcde"), 4, &Options::new())?;
-    /// let leaves = [leaf(Algorithm::Sha256, b"abcd"), leaf(Algorithm::Sha256, b"e")];
-    /// assert_eq!(tree.finish().root, node(Algorithm::Sha256, leaves[0].as_ref(), leaves[1].as_ref()));
-    /// # Ok::<(), hashloom_tree::TreeError>(())
-    /// ```
     pub fn push_blocks(
         &mut self,
         source: impl Into<Source>,
@@ -312,18 +227,6 @@ impl Tree {
     /// # Errors
     ///
     /// [`TreeError::Read`], [`TreeError::Changed`], [`TreeError::Cancelled`]. Nothing has been appended then.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::rfc6962::{Tree, leaf};
-    /// use hashloom_files::run::Options;
-    /// use hashloom_files::Source;
-    ///
-    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_file(Source::memory(b"abcde"), &Options::new())?;
-    /// assert_eq!(tree.finish().root, leaf(Algorithm::Sha256, b"abcde"));
-    /// # Ok::<(), hashloom_tree::TreeError>(())
-    /// ```
     pub fn push_file(&mut self, source: impl Into<Source>, options: &Options) -> Result<(), TreeError> {
         let algorithm = self.algorithm;
         let input = Input::open(source.into())?;
@@ -364,17 +267,6 @@ impl Tree {
     /// # Errors
     ///
     /// [`TreeError::Read`]; some entries may have been appended then. [`TreeError::Cancelled`].
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::rfc6962::Tree;
-    ///
-    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_lines(&mut &b"one\n\nthree"[..], &Options::new())?;
-    /// assert_eq!(tree.finish().size, 3);
-    /// # Ok::<(), hashloom_tree::TreeError>(())
-    /// ```
     pub fn push_lines(&mut self, lines: &mut dyn BufRead, options: &Options) -> Result<u64, TreeError> {
         let (mut nbytes, mut told) = (0, 0);
         loop {
@@ -447,15 +339,6 @@ impl Tree {
     }
 
     /// Ends the tree and returns the root and the proofs.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_tree::rfc6962::Tree;
-    ///
-    /// let mut tree = Tree::new(Algorithm::Sha256, &[]);
-    /// tree.push_entry(b"a");
-    /// assert_eq!(tree.finish().root, hashloom_tree::rfc6962::leaf(Algorithm::Sha256, b"a"));
-    /// ```
     pub fn finish(mut self) -> Built {
         self.flush();
         let size = self.levels.count();

@@ -31,19 +31,6 @@ const FOUND_MAX: u64 = 1 << 16;
 const WAITING_MAX: usize = 8;
 
 /// What happens in a [`search`].
-///
-/// ```
-/// use hashloom_work::Event;
-///
-/// fn show(event: Event) -> String {
-///     match event {
-///         Event::Found(nonce) => format!("{nonce} is low enough"),
-///         Event::Tried(last) => format!("all nonces to {last} were tried"),
-///         _ => String::new(),
-///     }
-/// }
-/// assert_eq!(show(Event::Found(41)), "41 is low enough");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -55,19 +42,6 @@ pub enum Event {
 }
 
 /// How a [`search`] ended.
-///
-/// ```
-/// use std::ops::ControlFlow;
-///
-/// use hashloom::Algorithm;
-/// use hashloom::search::{Search, Target};
-/// use hashloom_files::run::Options;
-/// use hashloom_work::search;
-///
-/// let wanted = Search::new(Algorithm::Sha1, Target::zero_bits(160));
-/// let end = search(&wanted, 0..=999, &Options::new(), |_| ControlFlow::Continue(()));
-/// assert_eq!((end.next, end.cancelled), (None, false));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct End {
@@ -95,12 +69,11 @@ pub struct End {
 /// use hashloom::Algorithm;
 /// use hashloom::search::{Search, Target};
 /// use hashloom_files::run::Options;
-/// use hashloom_work::{Event, search};
+/// use hashloom_work::{End, Event, search};
 ///
 /// let wanted = Search::new(Algorithm::Sha256, Target::zero_bits(12)).digits(b"0123456789");
-/// let mut all = vec![];
-/// let mut tried = 0;
-/// search(&wanted, 0..=10_000, &Options::new().threads(2), |event| {
+/// let (mut all, mut tried) = (vec![], 0);
+/// let end: End = search(&wanted, 0..=10_000, &Options::new().threads(2), |event| {
 ///     match event {
 ///         Event::Found(nonce) => all.push(nonce),
 ///         Event::Tried(last) => tried = last + 1,
@@ -108,8 +81,8 @@ pub struct End {
 ///     }
 ///     ControlFlow::Continue(())
 /// });
-/// assert_eq!(all, [886, 1039, 3633, 5848]);
-/// assert_eq!(tried, 10_001);
+/// assert_eq!((all, tried), (vec![886, 1039, 3633, 5848], 10_001));
+/// assert_eq!((end.next, end.cancelled), (None, false));
 /// ```
 pub fn search(
     search: &Search<'_>,

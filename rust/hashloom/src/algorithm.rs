@@ -12,9 +12,12 @@ use hashloom_sys as sys;
 /// ```
 /// use hashloom::Algorithm;
 ///
-/// let algorithm: Algorithm = "sha256".parse()?;
-/// assert_eq!(algorithm, Algorithm::Sha256);
-/// assert_eq!(algorithm.digest_nbytes(), 32);
+/// let algorithm: Algorithm = "sha512-256".parse()?;
+/// assert_eq!(algorithm, Algorithm::Sha512_256);
+/// assert_eq!((algorithm.name(), algorithm.title()), ("sha512-256", "SHA-512/256"));
+/// assert_eq!((algorithm.digest_nbytes(), algorithm.block_nbytes()), (32, 128));
+/// assert!(algorithm.has_hmac() && !algorithm.is_xof() && Algorithm::ALL.contains(&algorithm));
+/// assert_eq!(Algorithm::Ripemd160.tags()[..2], ["RMD160", "RIPEMD160"]);
 /// # Ok::<(), hashloom::ParseAlgorithmError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,14 +76,6 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// All algorithms of this version.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    ///
-    /// let names: Vec<_> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
-    /// assert_eq!(names[..4], ["sha1", "sha224", "sha256", "sha384"]);
-    /// assert!(names.contains(&"sha3-256"));
-    /// ```
     pub const ALL: &'static [Algorithm] = &[
         // algorithms.py: rust_all
         Algorithm::Sha1,
@@ -113,72 +108,38 @@ impl Algorithm {
 
     /// The name that [`FromStr`] reads and [`Display`](fmt::Display) writes: lower case, with `-` in place of the
     /// standard's `/`.
-    ///
-    /// ```
-    /// assert_eq!(hashloom::Algorithm::Sha1.name(), "sha1");
-    /// assert_eq!(hashloom::Algorithm::Sha512_256.name(), "sha512-256");
-    /// ```
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
     /// The name in its standard.
-    ///
-    /// ```
-    /// assert_eq!(hashloom::Algorithm::Sha512_256.title(), "SHA-512/256");
-    /// ```
     pub const fn title(self) -> &'static str {
         self.row().title
     }
 
     /// The names in lists of BSD's form, `TAG (file) = digest`: the one that writers use, then others.
-    ///
-    /// ```
-    /// assert_eq!(hashloom::Algorithm::Ripemd160.tags()[..2], ["RMD160", "RIPEMD160"]);
-    /// ```
     pub const fn tags(self) -> &'static [&'static str] {
         self.row().tags
     }
 
     /// Bytes in a digest; of an XOF ([`is_xof`](Self::is_xof)), those that it has if nothing else is said: twice its
     /// strength.
-    ///
-    /// ```
-    /// assert_eq!(hashloom::Algorithm::Sha1.digest_nbytes(), 20);
-    /// ```
     pub const fn digest_nbytes(self) -> usize {
         self.row().digest_nbytes
     }
 
     /// Bytes in a block, the unit that a message is hashed in. HMAC pads its key to one block.
-    ///
-    /// ```
-    /// assert_eq!(hashloom::Algorithm::Sha256.block_nbytes(), 64);
-    /// assert_eq!(hashloom::Algorithm::Sha512.block_nbytes(), 128);
-    /// ```
     pub const fn block_nbytes(self) -> usize {
         self.row().block_nbytes
     }
 
     /// Whether digests may have any length (FIPS 202 section 6.2).
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    ///
-    /// assert!(Algorithm::Shake128.is_xof() && !Algorithm::Sha3_256.is_xof());
-    /// ```
     pub const fn is_xof(self) -> bool {
         self.row().is_xof
     }
 
     /// Whether HMAC and PBKDF2 are defined with it: not with an XOF, nor with BLAKE2, which takes a key itself
     /// ([`Hasher::blake2`](crate::Hasher::blake2)).
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    ///
-    /// assert!(Algorithm::Sha3_256.has_hmac() && !Algorithm::Blake2b.has_hmac());
-    /// ```
     pub const fn has_hmac(self) -> bool {
         self.row().has_hmac
     }
@@ -266,13 +227,6 @@ impl FromStr for Algorithm {
 }
 
 /// The error for a name that no [`Algorithm`] has.
-///
-/// ```
-/// use hashloom::Algorithm;
-///
-/// let error = "SHA-256".parse::<Algorithm>().unwrap_err();
-/// assert!(error.to_string().starts_with("unknown algorithm \"SHA-256\": expected one of sha1, sha224, sha256, "));
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseAlgorithmError {
     name: String,

@@ -8,8 +8,15 @@ use crate::Algorithm;
 /// The parameters of a BLAKE2 ([`Hasher::blake2`](crate::Hasher::blake2); RFC 7693 section 2.5). All may be empty.
 ///
 /// ```
-/// use hashloom::Blake2Parameters;
-/// assert!(Blake2Parameters { key: b"secret", ..Default::default() }.salt.is_empty());
+/// use hashloom::{Algorithm, Blake2Parameters, Hasher};
+///
+/// let parameters = Blake2Parameters { key: b"secret", ..Default::default() };
+/// let keyed = Hasher::blake2(Algorithm::Blake2b, 16, parameters);
+/// let mut tag = keyed.clone();
+/// tag.update(b"message");
+/// let mut tags = [0; 2 * 16];
+/// keyed.hash_many(&["message", "another"], &mut tags);
+/// assert_eq!(tag.finalize(), tags[..16]);
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct Blake2Parameters<'a> {

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The block-level types behind [`Sha256`](crate::Sha256) and the others, as in the RustCrypto crates: they take whole
 //! blocks and have no buffer. `hmac::Hmac` builds on these types.
-//!
-//! ```
-//! use hashloom::{block_api::Sha256Core, digest::block_api::UpdateCore};
-//!
-//! let mut core = Sha256Core::default();
-//! core.update_blocks(&[[0; 64].into(), [1; 64].into()]);
-//! ```
 
 use core::fmt;
 

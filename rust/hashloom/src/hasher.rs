@@ -20,7 +20,11 @@ const BLAKE3_CHUNK_NBYTES: u64 = 1024;
 /// let mut hasher = Hasher::new(Algorithm::Sha256);
 /// hasher.update(b"a");
 /// hasher.update(b"bc");
-/// assert_eq!(hasher.finalize(), hash(Algorithm::Sha256, b"abc"));
+/// let mut digests = [0; 2 * 32];
+/// hasher.hash_many(&["", "de"], &mut digests);
+/// assert_eq!(hash(Algorithm::Sha256, b"abcde"), digests[32..]);
+/// assert_eq!(hasher.finalize_reset(), digests[..32]);
+/// assert_eq!(hasher.finalize(), hash(Algorithm::Sha256, b""));
 /// ```
 #[derive(Clone)]
 pub struct Hasher {
@@ -29,13 +33,6 @@ pub struct Hasher {
 
 impl Hasher {
     /// Begins an empty message.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher};
-    ///
-    /// let empty = Hasher::new(Algorithm::Sha1).finalize();
-    /// assert_eq!(empty.to_string(), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-    /// ```
     pub fn new(algorithm: Algorithm) -> Self {
         Hasher { ctx: ffi::Ctx::new(algorithm) }
     }
@@ -47,19 +44,6 @@ impl Hasher {
     ///
     /// If the algorithm is neither BLAKE2b nor BLAKE2s, the digest has no byte or more than the
     /// [algorithm's](Algorithm::digest_nbytes), or a parameter is too long.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Blake2Parameters, Hasher};
-    ///
-    /// let parameters = Blake2Parameters { key: b"secret", ..Default::default() };
-    /// let keyed = Hasher::blake2(Algorithm::Blake2b, 16, parameters);
-    /// let mut tag = keyed.clone();
-    /// tag.update(b"message");
-    ///
-    /// let mut tags = [0; 2 * 16];
-    /// keyed.hash_many(&["message", "another"], &mut tags);
-    /// assert_eq!(tag.finalize(), tags[..16]);
-    /// ```
     pub fn blake2(algorithm: Algorithm, digest_nbytes: usize, parameters: Blake2Parameters<'_>) -> Self {
         parameters.check(algorithm, digest_nbytes);
         Hasher { ctx: ffi::Ctx::blake2(algorithm, digest_nbytes, parameters) }
@@ -67,32 +51,12 @@ impl Hasher {
 
     /// Begins an empty message of BLAKE3 with a key: the digest is a MAC (BLAKE3 section 2.3, keyed_hash). The hasher cannot
     /// be reset, as it does not keep the key: clone it.
-    ///
-    /// ```
-    /// use hashloom::Hasher;
-    ///
-    /// let keyed = Hasher::blake3_keyed(&[7; 32]);
-    /// let mut tag = keyed.clone();
-    /// tag.update(b"message");
-    ///
-    /// let mut tags = [0; 2 * 32];
-    /// keyed.hash_many(&["message", "another"], &mut tags);
-    /// assert_eq!(tag.finalize(), tags[..32]);
-    /// ```
     pub fn blake3_keyed(key: &[u8; 32]) -> Self {
         Hasher { ctx: ffi::Ctx::blake3_keyed(key) }
     }
 
     /// Begins the material of a key: the digest is the key that BLAKE3 derives from it in a context, a text which is
     /// globally unique and fixed in a program (BLAKE3 section 2.3, derive_key). The hasher cannot be reset: clone it.
-    ///
-    /// ```
-    /// use hashloom::Hasher;
-    ///
-    /// let mut key = Hasher::blake3_derive_key("example.org 2026-11-27 session tokens v1");
-    /// key.update(b"material");
-    /// assert_eq!(key.finalize().as_ref().len(), 32);
-    /// ```
     pub fn blake3_derive_key(context: &str) -> Self {
         Hasher { ctx: ffi::Ctx::blake3_derive_key(context) }
     }
@@ -136,15 +100,6 @@ impl Hasher {
     ///
     /// If the algorithm is not BLAKE3, `nbytes` is not 1,024 * 2<sup>k</sup>, or the message so far is not all of subtrees, each
     /// a multiple of `nbytes`. After the last subtree: a call for the digest.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher, hash};
-    ///
-    /// let mut hasher = Hasher::new(Algorithm::Blake3);
-    /// hasher.add_blake3_subtree(1024, &hasher.blake3_subtree(0, &[7; 1024]));
-    /// hasher.update(&[7]);
-    /// assert_eq!(hasher.finalize(), hash(Algorithm::Blake3, &[7; 1025]));
-    /// ```
     pub fn add_blake3_subtree(&mut self, nbytes: u64, value: &[u8; 32]) {
         self.check_subtree(0, nbytes);
         self.ctx.add_subtree(nbytes / BLAKE3_CHUNK_NBYTES, value);
@@ -165,16 +120,6 @@ impl Hasher {
     ///
     /// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes, or a message grows beyond 2<sup>61</sup> − 1
     /// bytes. If the algorithm is BLAKE3 and this message is not empty: only a key is common.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher, hash};
-    ///
-    /// let mut prefix = Hasher::new(Algorithm::Sha256);
-    /// prefix.update(b"common ");
-    /// let mut digests = [0; 2 * 32];
-    /// prefix.hash_many(&["first", "second"], &mut digests);
-    /// assert_eq!(hash(Algorithm::Sha256, b"common second"), digests[32..]);
-    /// ```
     pub fn hash_many<M: AsRef<[u8]>>(&self, messages: &[M], digests: &mut [u8]) {
         assert!(
             !self.ctx.is_begun_tree(),
@@ -184,10 +129,6 @@ impl Hasher {
     }
 
     /// Bytes in a digest: those of the algorithm, unless [`blake2`](Self::blake2) was told another number.
-    ///
-    /// ```
-    /// assert_eq!(hashloom::Hasher::new(hashloom::Algorithm::Sm3).digest_nbytes(), 32);
-    /// ```
     pub fn digest_nbytes(&self) -> usize {
         self.ctx.digest_nbytes()
     }
@@ -197,25 +138,11 @@ impl Hasher {
     /// # Panics
     ///
     /// If the message grows beyond 2<sup>61</sup> − 1 bytes (FIPS 180-4 section 1 allows 2<sup>64</sup> − 1 bits).
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher};
-    ///
-    /// let mut hasher = Hasher::new(Algorithm::Sha1);
-    /// hasher.update(b"abc");
-    /// assert_eq!(hasher.finalize().to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
-    /// ```
     pub fn update(&mut self, data: &[u8]) {
         self.ctx.update(data);
     }
 
     /// Ends the message and returns its digest.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher};
-    ///
-    /// assert_eq!(Hasher::new(Algorithm::Sha256).finalize().as_ref().len(), 32);
-    /// ```
     #[must_use]
     pub fn finalize(mut self) -> Hash {
         Hash::of_length(self.digest_nbytes(), |digest| self.ctx.finalize(digest))
@@ -226,17 +153,6 @@ impl Hasher {
     /// # Panics
     ///
     /// If the algorithm is no [XOF](Algorithm::is_xof).
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher, xof};
-    ///
-    /// let mut hasher = Hasher::new(Algorithm::Shake256);
-    /// hasher.update(b"abc");
-    /// let (mut digest, mut expected) = ([0; 1000], [0; 1000]);
-    /// hasher.finalize_xof().read(&mut digest);
-    /// xof(Algorithm::Shake256, b"abc", &mut expected);
-    /// assert_eq!(digest, expected);
-    /// ```
     #[must_use]
     pub fn finalize_xof(self) -> XofReader {
         check_xof("Hasher::finalize_xof", self.algorithm());
@@ -249,16 +165,6 @@ impl Hasher {
     ///
     /// If the hasher has [parameters of BLAKE2](Self::blake2) or is a [keyed](Self::blake3_keyed) or
     /// [deriving](Self::blake3_derive_key) BLAKE3.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher, hash};
-    ///
-    /// let mut hasher = Hasher::new(Algorithm::Sha256);
-    /// for message in ["first", "second"] {
-    ///     hasher.update(message.as_bytes());
-    ///     assert_eq!(hasher.finalize_reset(), hash(Algorithm::Sha256, message.as_bytes()));
-    /// }
-    /// ```
     pub fn finalize_reset(&mut self) -> Hash {
         let digest = Hash::of(self.algorithm(), |digest| self.ctx.finalize(digest));
         self.ctx.reset();
@@ -271,26 +177,11 @@ impl Hasher {
     ///
     /// If the hasher has [parameters of BLAKE2](Self::blake2) or is a [keyed](Self::blake3_keyed) or
     /// [deriving](Self::blake3_derive_key) BLAKE3.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher, hash};
-    ///
-    /// let mut hasher = Hasher::new(Algorithm::Sha256);
-    /// hasher.update(b"never mind");
-    /// hasher.reset();
-    /// assert_eq!(hasher.finalize(), hash(Algorithm::Sha256, b""));
-    /// ```
     pub fn reset(&mut self) {
         self.ctx.reset();
     }
 
     /// The algorithm that the hasher was made for.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher};
-    ///
-    /// assert_eq!(Hasher::new(Algorithm::Sha1).algorithm(), Algorithm::Sha1);
-    /// ```
     pub fn algorithm(&self) -> Algorithm {
         self.ctx.algorithm()
     }
@@ -324,12 +215,16 @@ impl zeroize::ZeroizeOnDrop for Hasher {}
 /// A clone goes on independently. With the feature `digest`, it is a `digest::XofReader`.
 ///
 /// ```
-/// use hashloom::{Algorithm, Hasher};
+/// use hashloom::{Algorithm, Hasher, XofReader, xof};
 ///
-/// let mut reader = Hasher::new(Algorithm::Shake128).finalize_xof();
-/// let mut first = [0; 4];
+/// let mut hasher = Hasher::new(Algorithm::Shake256);
+/// hasher.update(b"abc");
+/// let mut reader: XofReader = hasher.finalize_xof();
+/// let (mut first, mut next, mut digest) = ([0; 100], [0; 100], [0; 200]);
 /// reader.read(&mut first);
-/// assert_eq!(first, [0x7f, 0x9c, 0x2b, 0xa4]);
+/// reader.read(&mut next);
+/// xof(Algorithm::Shake256, b"abc", &mut digest);
+/// assert_eq!([first, next].concat(), digest);
 /// ```
 #[derive(Clone)]
 pub struct XofReader {
@@ -338,16 +233,6 @@ pub struct XofReader {
 
 impl XofReader {
     /// Writes the next bytes of the digest, as many as `digest` has room for.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, Hasher};
-    ///
-    /// let mut reader = Hasher::new(Algorithm::Shake256).finalize_xof();
-    /// let (mut first, mut next) = ([0; 100], [0; 100]);
-    /// reader.read(&mut first);
-    /// reader.read(&mut next);
-    /// assert_ne!(first, next);
-    /// ```
     pub fn read(&mut self, digest: &mut [u8]) {
         self.ctx.squeeze(digest);
     }
@@ -421,16 +306,6 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
 ///
 /// If `digests` does not have exactly `hashers.len() * digest_nbytes` bytes, the hashers do not all have one algorithm, or one
 /// has a key or parameters; no hasher has changed then.
-///
-/// ```
-/// use hashloom::{Algorithm, Hasher, finalize_many, hash};
-///
-/// let mut hashers = vec![Hasher::new(Algorithm::Sha256); 3];
-/// hashers[1].update(b"abc");
-/// let mut digests = [0; 3 * 32];
-/// finalize_many(&mut hashers, &mut digests);
-/// assert_eq!(hash(Algorithm::Sha256, b"abc"), digests[32..64]);
-/// ```
 pub fn finalize_many(hashers: &mut [Hasher], digests: &mut [u8]) {
     match common_algorithm(hashers) {
         Some(algorithm) => {

@@ -86,6 +86,17 @@ fn check_depth(rule: Rule, nleaves: usize, depth: u32) {
 }
 
 /// All nodes of a tree, for proofs.
+///
+/// ```
+/// use hashloom::merkle::{Rule, Tree, verify};
+/// use hashloom::{Algorithm, hash};
+///
+/// let leaf = |data: &[u8]| hash(Algorithm::Sha256, &[&[0], data].concat()).as_ref().try_into().unwrap();
+/// let leaves = vec![leaf(b"a"), leaf(b"b"), leaf(b"c")];
+/// let tree = Tree::new(Rule::Rfc6962, leaves.clone(), 0);
+/// assert!(verify(Rule::Rfc6962, tree.root(), leaves[1], 1, 3, &tree.proof(1)));
+/// assert!(!verify(Rule::Rfc6962, tree.root(), leaves[1], 2, 3, &tree.proof(1)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Tree {
     rule: Rule,
@@ -101,16 +112,6 @@ impl Tree {
     /// # Panics
     ///
     /// If the depth is another, too small for the leaves, or more than [`DEPTH_MAX`].
-    ///
-    /// ```
-    /// use hashloom::merkle::{Rule, Tree, verify};
-    /// use hashloom::{Algorithm, hash};
-    ///
-    /// let leaf = |data: &[u8]| hash(Algorithm::Sha256, &[&[0], data].concat()).as_ref().try_into().unwrap();
-    /// let leaves = vec![leaf(b"a"), leaf(b"b"), leaf(b"c")];
-    /// let tree = Tree::new(Rule::Rfc6962, leaves.clone(), 0);
-    /// assert!(verify(Rule::Rfc6962, tree.root(), leaves[1], 1, 3, &tree.proof(1)));
-    /// ```
     pub fn new(rule: Rule, leaves: Vec<Node>, depth: u32) -> Tree {
         check_depth(rule, leaves.len(), depth);
         let mut tree = Tree { rule, layers: vec![leaves], zeros: vec![[0; 32]] };
@@ -128,12 +129,6 @@ impl Tree {
     }
 
     /// The root.
-    ///
-    /// ```
-    /// use hashloom::merkle::{Rule, Tree};
-    ///
-    /// assert_eq!(Tree::new(Rule::Zeros, vec![], 0).root(), [0; 32]);
-    /// ```
     pub fn root(&self) -> Node {
         match (self.layers.last().and_then(|top| top.first()), self.rule) {
             (Some(root), _) => *root,
@@ -148,13 +143,6 @@ impl Tree {
     /// # Panics
     ///
     /// If there is no such leaf.
-    ///
-    /// ```
-    /// use hashloom::merkle::{Rule, Tree};
-    ///
-    /// let tree = Tree::new(Rule::Bitcoin, vec![[1; 32], [2; 32], [3; 32]], 0);
-    /// assert_eq!(tree.proof(2)[0], [3; 32]); // beside itself
-    /// ```
     pub fn proof(&self, mut index: usize) -> Vec<Node> {
         assert!(index < self.layers[0].len(), "there is no leaf {index} of {}", self.layers[0].len());
         let mut proof = Vec::new();
@@ -168,14 +156,6 @@ impl Tree {
 }
 
 /// Whether `proof` is that of leaf `index` in the tree of `count` leaves with this root.
-///
-/// ```
-/// use hashloom::merkle::{Rule, Tree, verify};
-///
-/// let tree = Tree::new(Rule::Zeros, vec![[1; 32], [2; 32], [3; 32]], 0);
-/// assert!(verify(Rule::Zeros, tree.root(), [3; 32], 2, 3, &tree.proof(2)));
-/// assert!(!verify(Rule::Zeros, tree.root(), [3; 32], 1, 3, &tree.proof(2)));
-/// ```
 pub fn verify(rule: Rule, root: Node, leaf: Node, index: usize, count: usize, proof: &[Node]) -> bool {
     if index >= count || proof.len() > DEPTH_MAX as usize {
         return false;

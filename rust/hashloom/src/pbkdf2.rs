@@ -104,10 +104,6 @@ pub fn pbkdf2_many_until<P: AsRef<[u8]>, S: AsRef<[u8]>>(
 }
 
 /// The error of a call that its caller stopped.
-///
-/// ```
-/// assert_eq!(hashloom::Stopped.to_string(), "the call was stopped");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 

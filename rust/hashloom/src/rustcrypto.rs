@@ -40,6 +40,9 @@ macro_rules! fixed {
             /// hasher.update(b"a");
             /// hasher.update(b"bc");
             #[doc = concat!("assert_eq!(hash(Algorithm::", stringify!($type), ", b\"abc\"), hasher.finalize()[..]);")]
+            /// let mut digests = [Default::default(); 2];
+            #[doc = concat!(stringify!($type), "::digest_many(&[\"\", \"of another length\"], &mut digests);")]
+            #[doc = concat!("assert_eq!(digests[1], ", stringify!($type), "::digest(\"of another length\"));")]
             /// ```
             pub struct $type(block_api::$core);
             $(oid: $oid;)?
@@ -55,15 +58,6 @@ macro_rules! fixed {
             /// # Panics
             ///
             /// If there are not as many digests as messages, or a message is longer than 2<sup>61</sup> − 1 bytes.
-            ///
-            /// ```
-            #[doc = concat!("use hashloom::{", stringify!($type), " as Hash, digest::{Digest, Output}};")]
-            ///
-            /// let messages = ["a", "", "of another length"];
-            /// let mut digests = [Output::<Hash>::default(); 3];
-            /// Hash::digest_many(&messages, &mut digests);
-            /// assert_eq!(digests[2], Hash::digest("of another length"));
-            /// ```
             pub fn digest_many<M: AsRef<[u8]>>(messages: &[M], digests: &mut [Output<Self>]) {
                 assert!(
                     messages.len() == digests.len(),
@@ -89,10 +83,11 @@ macro_rules! xof {
             #[doc = $standard]
             ///
             /// ```
-            #[doc = concat!("use hashloom::{Algorithm, ", stringify!($type), ", xof};")]
+            #[doc = concat!("use hashloom::{Algorithm, ", stringify!($type), ", ", stringify!($reader), ", xof};")]
             /// use hashloom::digest::{ExtendableOutput, Update, XofReader};
             ///
-            #[doc = concat!("let mut reader = ", stringify!($type), "::default().chain(b\"a\").chain(b\"bc\").finalize_xof();")]
+            #[doc = concat!("let message = ", stringify!($type), "::default().chain(b\"a\").chain(b\"bc\");")]
+            #[doc = concat!("let mut reader: ", stringify!($reader), " = message.finalize_xof();")]
             /// let (mut digest, mut expected) = ([0; 1000], [0; 1000]);
             /// reader.read(&mut digest[..10]);
             /// reader.read(&mut digest[10..]);
@@ -103,13 +98,6 @@ macro_rules! xof {
             $(oid: $oid;)?
             impl: XofHasherTraits;
             #[doc = concat!("Reads a digest of [`", stringify!($type), "`], of any length.")]
-            ///
-            /// ```
-            #[doc = concat!("use hashloom::{", stringify!($type), ", digest::{ExtendableOutput, XofReader}};")]
-            ///
-            #[doc = concat!("let digest = ", stringify!($type), "::default().finalize_xof().read_boxed(100);")]
-            /// assert_eq!(digest.len(), 100);
-            /// ```
             pub struct $reader(block_api::$reader_core);
             impl: XofReaderTraits;
         );

@@ -27,6 +27,9 @@ macro_rules! mac {
         /// mac.update(b"message");
         #[doc = concat!("let key = HmacKey::new(Algorithm::", stringify!($hash), ", b\"Jefe\");")]
         /// assert_eq!(hmac(&key, b"message"), mac.finalize().into_bytes()[..]);
+        /// let mut tags = [Default::default(); 2];
+        #[doc = concat!(stringify!($type), "::mac_many(&key, &[\"\", \"message\"], &mut tags);")]
+        /// assert_eq!(hmac(&key, b"message"), tags[1][..]);
         /// ```
         #[derive(Clone)]
         pub struct $type {
@@ -43,15 +46,6 @@ macro_rules! mac {
             ///
             /// If the key has another algorithm, or there are not as many tags as messages, or a message is longer than
             /// 2<sup>61</sup> − 1 bytes less a block.
-            ///
-            /// ```
-            #[doc = concat!("use hashloom::{Algorithm, HmacKey, ", stringify!($type), " as Mac, digest::Output, hmac};")]
-            ///
-            #[doc = concat!("let key = HmacKey::new(Algorithm::", stringify!($hash), ", b\"Jefe\");")]
-            /// let mut tags = [Output::<Mac>::default(); 2];
-            /// Mac::mac_many(&key, &["", "message"], &mut tags);
-            /// assert_eq!(hmac(&key, b"message"), tags[1][..]);
-            /// ```
             pub fn mac_many<M: AsRef<[u8]>>(key: &HmacKey, messages: &[M], tags: &mut [Output<Self>]) {
                 assert!(
                     key.algorithm() == Algorithm::$hash,

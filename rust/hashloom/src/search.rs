@@ -3,16 +3,6 @@
 //!
 //! The message of a nonce is a prefix, the nonce, and a suffix. The whole blocks of the prefix are hashed once; from
 //! one nonce to the next only its last digits change in the lanes.
-//!
-//! ```
-//! use hashloom::search::{Search, Target};
-//! use hashloom::{Algorithm, hash};
-//!
-//! // The first number whose SHA-256 behind "hello " begins with 16 zero bits.
-//! let search = Search::new(Algorithm::Sha256, Target::zero_bits(16)).prefix(b"hello ").digits(b"0123456789");
-//! assert_eq!(search.find(0, 100_000), Some(4361));
-//! assert!(hash(Algorithm::Sha256, b"hello 4361").to_string().starts_with("0000"));
-//! ```
 
 use core::fmt;
 
@@ -25,6 +15,10 @@ use crate::{Algorithm, ffi};
 /// use hashloom::search::Target;
 ///
 /// assert_eq!(Target::zero_bits(12), Target::first_bytes(&[0x00, 0x0f]));
+/// assert!(Target::zero_bits(12).allows(&[0x00, 0x0f, 0xff]) && !Target::zero_bits(12).allows(&[0x00, 0x10, 0x00]));
+/// let block_0 = Target::compact(0x1d00_ffff).unwrap(); // of Bitcoin
+/// assert_eq!(block_0, Target::first_bytes(&[&[0; 4][..], &[0xff; 2], &[0; 26]].concat()));
+/// assert_eq!(Target::compact(0x0480_0001), None); // the sign bit
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Target([u8; Target::MAX_NBYTES]);
@@ -39,14 +33,6 @@ impl Target {
     /// # Panics
     ///
     /// If there are more than 64 bytes.
-    ///
-    /// ```
-    /// use hashloom::search::Target;
-    ///
-    /// let work: u64 = 100_000;
-    /// let krist = Target::first_bytes(&work.to_be_bytes()[2..]);
-    /// assert_eq!(krist, Target::first_bytes(&[0, 0, 0, 1, 0x86, 0xa0, 0xff]));
-    /// ```
     #[must_use]
     pub fn first_bytes(highest: &[u8]) -> Self {
         let mut bytes = [0xff; Self::MAX_NBYTES];
@@ -59,13 +45,6 @@ impl Target {
     /// # Panics
     ///
     /// If `nbits` is more than 512.
-    ///
-    /// ```
-    /// use hashloom::search::Target;
-    ///
-    /// assert_eq!(Target::zero_bits(20), Target::first_bytes(&[0x00, 0x00, 0x0f]));
-    /// assert_eq!(Target::zero_bits(0), Target::first_bytes(&[]));
-    /// ```
     #[must_use]
     pub fn zero_bits(nbits: usize) -> Self {
         let mut bytes = [0xff; Self::MAX_NBYTES];
@@ -78,17 +57,6 @@ impl Target {
 
     /// The target in a Bitcoin block header (`nBits`): the lower 23 bits times 256 to the power of the top byte less 3.
     /// `None` if the number is negative, zero, or has more than 256 bits: no header with such bits is valid.
-    ///
-    /// ```
-    /// use hashloom::search::Target;
-    ///
-    /// let block_0 = Target::compact(0x1d00_ffff).unwrap();
-    /// let mut highest = [0; 32];
-    /// highest[4..6].fill(0xff);
-    /// assert_eq!(block_0, Target::first_bytes(&highest));
-    /// assert_eq!(Target::compact(0x0480_0001), None); // the sign bit
-    /// assert_eq!(Target::compact(0xff12_3456), None); // too large
-    /// ```
     #[must_use]
     pub fn compact(bits: u32) -> Option<Self> {
         let (exponent, mantissa) = ((bits >> 24) as usize, bits & 0x7f_ffff);
@@ -109,14 +77,6 @@ impl Target {
     /// # Panics
     ///
     /// If there are more than 64 bytes.
-    ///
-    /// ```
-    /// use hashloom::search::Target;
-    ///
-    /// let target = Target::first_bytes(&[0x00, 0x10]);
-    /// assert!(target.allows(&[0x00, 0x10, 0xff]));
-    /// assert!(!target.allows(&[0x00, 0x11, 0x00]));
-    /// ```
     #[must_use]
     pub fn allows(&self, digest: &[u8]) -> bool {
         *digest <= self.0[..digest.len()]
@@ -147,6 +107,7 @@ impl fmt::Debug for Target {
 /// ]);
 /// header[68..72].copy_from_slice(&1_231_006_505_u32.to_le_bytes());
 /// header[72..76].copy_from_slice(&0x1d00_ffff_u32.to_le_bytes());
+///
 /// let search = Search::new(Algorithm::Sha256, Target::compact(0x1d00_ffff).unwrap())
 ///     .again(Algorithm::Sha256)
 ///     .prefix(&header)
@@ -154,6 +115,9 @@ impl fmt::Debug for Target {
 ///     .least_digit_first()
 ///     .least_byte_first();
 /// assert_eq!(search.find(2_083_236_000, 2_083_237_000), Some(2_083_236_893));
+///
+/// let decimal = Search::new(Algorithm::Sha256, Target::zero_bits(12)).digits(b"0123456789");
+/// assert_eq!(decimal.find_all(0, 10_000, &mut [0; 2]), [886, 1039]);
 /// ```
 #[derive(Clone, Copy)]
 pub struct Search<'a> {
@@ -170,14 +134,6 @@ impl<'a> Search<'a> {
     /// # Panics
     ///
     /// If there is no search with the algorithm: see [`Search::takes`].
-    ///
-    /// ```
-    /// use hashloom::search::{Search, Target};
-    /// use hashloom::{Algorithm, hash};
-    ///
-    /// let nonce = Search::new(Algorithm::Sha1, Target::zero_bits(8)).find(256, u64::MAX).unwrap();
-    /// assert_eq!(hash(Algorithm::Sha1, &(nonce as u16).to_be_bytes()).as_ref()[0], 0);
-    /// ```
     #[must_use]
     pub fn new(algorithm: Algorithm, target: Target) -> Self {
         assert!(Self::takes(algorithm), "Search::new: there is no search with {algorithm}");
@@ -193,13 +149,6 @@ impl<'a> Search<'a> {
     }
 
     /// Whether a search with the algorithm is possible: not with a sponge, which is SHA-3 or SHAKE.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom::search::Search;
-    ///
-    /// assert!(Search::takes(Algorithm::Sha256) && !Search::takes(Algorithm::Sha3_256));
-    /// ```
     pub fn takes(algorithm: Algorithm) -> bool {
         ffi::is_searchable(algorithm)
     }
@@ -209,16 +158,6 @@ impl<'a> Search<'a> {
     /// # Panics
     ///
     /// As [`Search::new`].
-    ///
-    /// ```
-    /// use hashloom::search::{Search, Target};
-    /// use hashloom::{Algorithm, hash};
-    ///
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(4)).again(Algorithm::Ripemd160);
-    /// let nonce = search.find(0, 255).unwrap();
-    /// let digest = hash(Algorithm::Sha256, &[nonce as u8]);
-    /// assert!(hash(Algorithm::Ripemd160, digest.as_ref()).to_string().starts_with('0'));
-    /// ```
     #[must_use]
     pub fn again(mut self, algorithm: Algorithm) -> Self {
         assert!(Self::takes(algorithm), "Search::again: there is no search with {algorithm}");
@@ -227,14 +166,6 @@ impl<'a> Search<'a> {
     }
 
     /// The bytes before the nonce.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom::search::{Search, Target};
-    ///
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(16)).prefix(b"hello ").digits(b"0123456789");
-    /// assert_eq!(search.find(5_000, 100_000), Some(16_525));
-    /// ```
     #[must_use]
     pub fn prefix(mut self, prefix: &'a [u8]) -> Self {
         self.prefix = prefix;
@@ -242,16 +173,6 @@ impl<'a> Search<'a> {
     }
 
     /// The bytes after the nonce.
-    ///
-    /// ```
-    /// use hashloom::search::{Search, Target};
-    /// use hashloom::{Algorithm, hash};
-    ///
-    /// let search = Search::new(Algorithm::Sha1, Target::zero_bits(4)).digits(b"01").width(8).suffix(b" bits");
-    /// let nonce = search.find(0, 255).unwrap();
-    /// let message = format!("{nonce:08b} bits");
-    /// assert!(hash(Algorithm::Sha1, message.as_bytes()).to_string().starts_with('0'));
-    /// ```
     #[must_use]
     pub fn suffix(mut self, suffix: &'a [u8]) -> Self {
         self.suffix = suffix;
@@ -263,14 +184,6 @@ impl<'a> Search<'a> {
     /// # Panics
     ///
     /// If there are fewer than 2 digits, or more than 256.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom::search::{Search, Target};
-    ///
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(8)).prefix(b"0x").digits(b"0123456789abcdef");
-    /// assert!(search.find(0, 10_000).is_some());
-    /// ```
     #[must_use]
     pub fn digits(mut self, alphabet: &'a [u8]) -> Self {
         assert!((2..=256).contains(&alphabet.len()), "Search::digits: {} digits", alphabet.len());
@@ -283,14 +196,6 @@ impl<'a> Search<'a> {
     /// # Panics
     ///
     /// If `ndigits` is 0 or more than 64.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom::search::{Search, Target};
-    ///
-    /// let every = Search::new(Algorithm::Sha1, Target::zero_bits(0)).width(2);
-    /// assert_eq!(every.find(65_535, 65_535), Some(65_535));
-    /// ```
     #[must_use]
     pub fn width(mut self, ndigits: u32) -> Self {
         assert!((1..=64).contains(&ndigits), "Search::width: {ndigits} digits");
@@ -299,15 +204,6 @@ impl<'a> Search<'a> {
     }
 
     /// The least significant digit of a nonce comes first: little endian, if the digits are bytes.
-    ///
-    /// ```
-    /// use hashloom::search::{Search, Target};
-    /// use hashloom::{Algorithm, hash};
-    ///
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(8)).width(2).least_digit_first();
-    /// let nonce = search.find(256, 65_535).unwrap();
-    /// assert_eq!(hash(Algorithm::Sha256, &(nonce as u16).to_le_bytes()).as_ref()[0], 0);
-    /// ```
     #[must_use]
     pub fn least_digit_first(mut self) -> Self {
         self.form.least_digit_first = true;
@@ -315,15 +211,6 @@ impl<'a> Search<'a> {
     }
 
     /// The first byte of a digest is its least significant one, as in Bitcoin.
-    ///
-    /// ```
-    /// use hashloom::search::{Search, Target};
-    /// use hashloom::{Algorithm, hash};
-    ///
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(8)).width(2).least_byte_first();
-    /// let nonce = search.find(0, 65_535).unwrap();
-    /// assert_eq!(hash(Algorithm::Sha256, &(nonce as u16).to_be_bytes()).as_ref()[31], 0);
-    /// ```
     #[must_use]
     pub fn least_byte_first(mut self) -> Self {
         self.form.least_byte_first = true;
@@ -331,15 +218,6 @@ impl<'a> Search<'a> {
     }
 
     /// The parts of the search, for a program that carries it out in another way.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom::search::{Search, Target};
-    ///
-    /// let search = Search::new(Algorithm::Sha1, Target::zero_bits(20)).prefix(b"1:20:").width(8);
-    /// let parts = search.parts();
-    /// assert_eq!((parts.algorithm, parts.prefix, parts.width), (Algorithm::Sha1, &b"1:20:"[..], Some(8)));
-    /// ```
     #[must_use]
     pub fn parts(&self) -> Parts<'a> {
         let form = &self.form;
@@ -363,14 +241,6 @@ impl<'a> Search<'a> {
     ///
     /// If `first` is greater than `last`, if `last` has more digits than [`Search::width`] says, or if prefix and
     /// suffix together have more than 2<sup>61</sup> − 65 bytes.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom::search::{Search, Target};
-    ///
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(512));
-    /// assert_eq!(search.find(0, 10_000), None);
-    /// ```
     #[must_use]
     pub fn find(&self, first: u64, last: u64) -> Option<u64> {
         let mut nonce = [0];
@@ -383,15 +253,6 @@ impl<'a> Search<'a> {
     /// # Panics
     ///
     /// As [`Search::find`].
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom::search::{Search, Target};
-    ///
-    /// let search = Search::new(Algorithm::Sha256, Target::zero_bits(12)).digits(b"0123456789");
-    /// assert_eq!(search.find_all(0, 10_000, &mut [0; 100]), [886, 1039, 3633, 5848]);
-    /// assert_eq!(search.find_all(0, 10_000, &mut [0; 2]), [886, 1039]);
-    /// ```
     pub fn find_all<'n>(&self, first: u64, last: u64, nonces: &'n mut [u64]) -> &'n [u64] {
         assert!(first <= last, "Search: nonces {first} to {last}");
         let nfound = ffi::search(&self.form, (self.prefix, self.suffix, self.alphabet), (first, last), nonces);
@@ -403,10 +264,11 @@ impl<'a> Search<'a> {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom::search::{Search, Target};
+/// use hashloom::search::{Parts, Search, Target};
 ///
-/// let parts = Search::new(Algorithm::Sha1, Target::zero_bits(20)).parts();
-/// assert!(parts.digits.is_empty() && parts.again.is_none());
+/// let search = Search::new(Algorithm::Sha1, Target::zero_bits(20)).prefix(b"1:20:").digits(b"01").width(8);
+/// let parts: Parts = search.suffix(b" bits").parts();
+/// assert_eq!((parts.algorithm, parts.prefix, parts.width), (Algorithm::Sha1, &b"1:20:"[..], Some(8)));
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

@@ -11,6 +11,9 @@
 //!     assert!(!checked.is_attack(), "half of a collision: {object}");
 //! }
 //! assert_eq!(checked[1].digest()[..4], [0xe6, 0x9d, 0xe2, 0x9b]);
+//! let mut hasher = sha1dc::Hasher::new();
+//! hasher.update(b"blob 0\0");
+//! assert_eq!((sha1dc::hash(b"blob 0\0"), hasher.finalize()), (checked[1], checked[1]));
 //! ```
 //!
 //! The digests are those of SHA-1. An attack gets another one, as from the crate `sha1-checked` and from Git's sha1dc: its

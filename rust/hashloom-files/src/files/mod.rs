@@ -46,33 +46,19 @@ pub use watched::Watched;
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_files::{Request, hash_files};
 /// use hashloom_files::run::Options;
+/// use hashloom_files::{Hashed, Request, Source, hash_files};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # std::env::set_current_dir(folder.path())?;
-/// std::fs::write("abc", "abc")?;
-/// let requests = ["abc", "missing"].into_iter().map(|path| Request::digest(path, Algorithm::Sha1));
+/// let sources = [Source::memory("abc"), Source::from("/a file/that is missing")];
+/// let requests = sources.into_iter().map(|source| Request::digest(source, Algorithm::Sha1));
 /// let mut lines = Vec::new();
 /// let summary = hash_files(requests, &Options::new(), |request, result| match result {
-///     Ok(hashed) => lines.push(format!("{}  {}", hashed.digests[0], request.source)),
+///     Ok(Hashed { digests, .. }) => lines.push(format!("{}  {}", digests[0], request.source)),
 ///     Err(error) => lines.push(format!("{}: {error}", request.source)),
 /// });
-/// assert_eq!(lines[0], "a9993e364706816aba3e25717850c26c9cd0d89d  abc");
-/// assert!(lines[1].starts_with("missing: "));
-/// assert_eq!((summary.nfiles, summary.nfailed), (1, 1));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::{Request, Source, hash_files};
-/// use hashloom_files::run::Options;
-///
-/// let requests = ["abc", "de"].map(|text| Request::digest(Source::memory(text), Algorithm::Sha1));
-/// let mut nbytes = 0;
-/// hash_files(requests.into_iter(), &Options::new(), |_request, result| nbytes += result.unwrap().nbytes);
-/// assert_eq!(nbytes, 5);
+/// assert_eq!(lines[0], "a9993e364706816aba3e25717850c26c9cd0d89d  memory");
+/// assert!(lines[1].starts_with("/a file/that is missing: "));
+/// assert_eq!((summary.nfiles, summary.nfailed, summary.cancelled), (1, 1, false));
 /// ```
 pub fn hash_files<T: Send>(
     requests: impl Iterator<Item = Request<T>> + Send,

@@ -15,13 +15,6 @@ use crate::read::stamp::Stamp;
 use crate::text::reason;
 
 /// The digest or MAC to compute of a message.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::Method;
-///
-/// assert_eq!(Method::from(Algorithm::Sha256).algorithm(), Algorithm::Sha256);
-/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "all requests share the methods; to move a key leaves copies")]
@@ -36,13 +29,6 @@ pub enum Method {
 
 impl Method {
     /// The hash function; for a MAC, the hash it is built on.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::Method;
-    ///
-    /// assert_eq!(Method::Digest(Algorithm::Sha1).algorithm(), Algorithm::Sha1);
-    /// ```
     pub fn algorithm(&self) -> Algorithm {
         match self {
             Method::Digest(algorithm) => *algorithm,
@@ -100,7 +86,7 @@ impl From<Algorithm> for Method {
 /// // Both from one read. The methods are shared by all requests.
 /// let methods: Arc<[Method]> = [Sha1, Sha256].map(Method::from).into();
 /// let request = Request { source: Source::Stdin, methods, tag: () };
-/// assert_eq!(request.methods.len(), 2);
+/// assert_eq!(request.methods[1].algorithm(), Sha256);
 /// ```
 #[derive(Debug)]
 #[must_use]
@@ -115,31 +101,12 @@ pub struct Request<T = ()> {
 
 impl Request {
     /// One digest of one source.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::Request;
-    ///
-    /// assert_eq!(Request::digest("a", Algorithm::Sha1).source.to_string(), "a");
-    /// ```
     pub fn digest(source: impl Into<Source>, algorithm: Algorithm) -> Request {
         Request { source: source.into(), methods: [Method::Digest(algorithm)].into(), tag: () }
     }
 }
 
 /// The result for a message.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::{Request, Source, results};
-/// use hashloom_files::run::Options;
-///
-/// let request = Request::digest(Source::memory("abc"), Algorithm::Sha1);
-/// let (_request, result) = results([request].into_iter(), &Options::new())?.next().unwrap();
-/// let hashed = result?;
-/// assert_eq!((hashed.digests.len(), hashed.nbytes, hashed.stamp), (1, 3, None));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Hashed {
@@ -192,13 +159,6 @@ impl FileError {
     }
 
     /// The system's error.
-    ///
-    /// ```
-    /// use hashloom_files::FileError;
-    ///
-    /// let error = FileError::Open(std::io::ErrorKind::NotFound.into());
-    /// assert_eq!(error.io().kind(), std::io::ErrorKind::NotFound);
-    /// ```
     pub fn io(&self) -> &io::Error {
         match self {
             FileError::Open(error) | FileError::Read { error, .. } | FileError::Unstable(error) => error,
@@ -224,16 +184,6 @@ impl std::error::Error for FileError {
 }
 
 /// The totals of a run.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::{Request, hash_files};
-/// use hashloom_files::run::Options;
-///
-/// let request = Request::digest("/a file/that is missing", Algorithm::Sha1);
-/// let summary = hash_files([request].into_iter(), &Options::new(), |_, _| {});
-/// assert_eq!((summary.nfiles, summary.nfailed, summary.cancelled), (0, 1, false));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Summary {

@@ -28,15 +28,16 @@ const WAITING_MAX: usize = 64;
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_files::{Request, Source, results};
 /// use hashloom_files::run::Options;
+/// use hashloom_files::{Request, Results, Source, Summary, results};
 ///
 /// let requests = ["abc", "de"].map(|text| Request::digest(Source::memory(text), Algorithm::Sha1));
-/// let mut results = results(requests.into_iter(), &Options::new())?;
+/// let mut results: Results<()> = results(requests.into_iter(), &Options::new())?;
 /// let (_request, first) = results.next().unwrap();
 /// assert_eq!(first.unwrap().digests[0].to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
 /// assert_eq!(results.by_ref().count(), 1);
-/// assert_eq!((results.progress().nbytes, results.summary().unwrap().nfiles), (5, 2));
+/// let Summary { nfiles, .. } = results.summary().unwrap();
+/// assert_eq!((results.progress().nbytes, nfiles), (5, 2));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn results<T: Send + 'static>(
@@ -61,19 +62,6 @@ pub fn results<T: Send + 'static>(
 }
 
 /// The results of [`results`].
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::{Request, Source, results};
-/// use hashloom_files::run::Options;
-///
-/// // Requests without end: dropping the iterator stops the work.
-/// let endless = std::iter::repeat_with(|| Request::digest(Source::memory("abc"), Algorithm::Sha1));
-/// for (_request, result) in results(endless, &Options::new())?.take(3) {
-///     assert_eq!(result.unwrap().nbytes, 3);
-/// }
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[must_use = "dropping the results stops the work"]
 pub struct Results<T> {
     receiver: Option<Receiver<Finished<T>>>,
@@ -85,50 +73,16 @@ pub struct Results<T> {
 
 impl<T> Results<T> {
     /// The progress of the work, which may be ahead of the results that the iterator has returned.
-    ///
-    /// ```
-    /// use hashloom_files::{Request, results};
-    /// use hashloom_files::run::Options;
-    ///
-    /// let mut results = results(std::iter::empty::<Request>(), &Options::new())?;
-    /// assert!(results.next().is_none());
-    /// assert_eq!(results.progress().nbytes, 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn progress(&self) -> Progress {
         Progress { nbytes: self.nbytes.load(Ordering::Relaxed), total_nbytes: None }
     }
 
     /// Stops the work. The iterator returns what is finished by then. The [`Cancel`] of the options stays as it is.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::{Request, Source, results};
-    /// use hashloom_files::run::Options;
-    ///
-    /// let endless = std::iter::repeat_with(|| Request::digest(Source::memory("abc"), Algorithm::Sha1));
-    /// let mut results = results(endless, &Options::new())?;
-    /// results.cancel();
-    /// assert!(results.by_ref().all(|(_, result)| result.is_ok()));
-    /// assert!(results.summary().unwrap().cancelled);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn cancel(&self) {
         self.cancel.cancel();
     }
 
     /// The totals, once the iterator has returned `None`.
-    ///
-    /// ```
-    /// use hashloom_files::{Request, results};
-    /// use hashloom_files::run::Options;
-    ///
-    /// let mut results = results(std::iter::empty::<Request>(), &Options::new())?;
-    /// assert!(results.summary().is_none());
-    /// assert!(results.next().is_none());
-    /// assert_eq!(results.summary().unwrap().nfiles, 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn summary(&self) -> Option<Summary> {
         self.summary
     }

@@ -22,15 +22,6 @@ const NOTES_MAX: usize = 1 << 12;
 const NAMES_MAX_NBYTES: usize = 16 << 20;
 
 /// A file to hash, or a note for its place among the results: see [`hash_steps`].
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::{Request, Step};
-///
-/// // Checksums of two files, and a heading between them.
-/// let abc = |name| Step::Hash(Request::digest(name, Algorithm::Sha1));
-/// assert!(matches!([abc("a"), Step::Note("# b"), abc("b")][1], Step::Note("# b")));
-/// ```
 #[derive(Debug)]
 pub enum Step<T, N> {
     /// A file.
@@ -40,18 +31,6 @@ pub enum Step<T, N> {
 }
 
 /// A result of [`hash_steps`].
-///
-/// ```
-/// use hashloom_files::{Event, Step, hash_steps};
-/// use hashloom_files::run::Options;
-///
-/// let mut notes = Vec::new();
-/// hash_steps([Step::<(), _>::Note(41)].into_iter(), &Options::new(), |event| match event {
-///     Event::Note(note) => notes.push(note),
-///     Event::Hashed(request, _) => panic!("{}", request.source),
-/// });
-/// assert_eq!(notes, [41]);
-/// ```
 #[derive(Debug)]
 pub enum Event<T, N> {
     /// A file's result.
@@ -67,20 +46,16 @@ pub enum Event<T, N> {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_files::{Event, Request, Step, hash_steps};
 /// use hashloom_files::run::Options;
+/// use hashloom_files::{Event, Request, Source, Step, hash_steps};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # std::env::set_current_dir(folder.path())?;
-/// std::fs::write("abc", "abc")?;
-/// let abc = || Step::Hash(Request::digest("abc", Algorithm::Sha1));
+/// let abc = || Step::Hash(Request::digest(Source::memory("abc"), Algorithm::Sha1));
 /// let mut lines = Vec::new();
 /// hash_steps([abc(), Step::Note("a folder"), abc()].into_iter(), &Options::new(), |event| match event {
 ///     Event::Hashed(request, _) => lines.push(request.source.to_string()),
 ///     Event::Note(note) => lines.push(note.to_owned()),
 /// });
-/// assert_eq!(lines, ["abc", "a folder", "abc"]);
-/// # Ok::<(), std::io::Error>(())
+/// assert_eq!(lines, ["memory", "a folder", "memory"]);
 /// ```
 pub fn hash_steps<T: Send, N: Send>(
     steps: impl Iterator<Item = Step<T, N>> + Send,

@@ -9,9 +9,11 @@ use std::fmt;
 ///
 /// ```
 /// use hashloom_files::paths::BadComponent;
-/// use hashloom_files::paths::name::check_component;
+/// use hashloom_files::paths::name::{check_component, check_everywhere, check_windows, refused_on_windows};
 ///
 /// assert_eq!(check_component(b".."), Err(BadComponent::Parent));
+/// assert_eq!((check_everywhere(b"CON"), check_windows(b"CON")), (Ok(()), Err(BadComponent::Device)));
+/// assert_eq!(refused_on_windows(b"//server/a"), Some(BadComponent::Network));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

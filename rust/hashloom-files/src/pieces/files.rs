@@ -26,13 +26,6 @@ pub enum Absent {
 }
 
 /// A fault of a file that is there.
-///
-/// ```
-/// use hashloom_files::pieces::files::Trouble;
-///
-/// let trouble = Trouble::NotRegular("a folder");
-/// assert!(matches!(trouble, Trouble::NotRegular("a folder")));
-/// ```
 #[derive(Debug)]
 pub enum Trouble {
     /// A link leads out of the folder, to this path.

@@ -64,11 +64,6 @@ pub struct Noted {
 }
 
 /// Why the result of a former run is not believed for a file.
-///
-/// ```
-/// let doubt = hashloom_files::Doubt::Writer;
-/// assert_eq!(doubt.to_string(), "open for writing in another program");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Doubt {
@@ -125,12 +120,6 @@ impl Noted {
     ///
     /// # Errors
     /// If the file is missing, or the system tells nothing of it.
-    ///
-    /// ```
-    /// let noted = hashloom_files::Noted::of(".".as_ref())?;
-    /// assert_eq!(noted.doubt, Some(hashloom_files::Doubt::Unopened));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn of(path: &Path) -> io::Result<Noted> {
         let metadata = path.metadata()?;
         // A device may do something when it is opened, so only a regular file is opened.
@@ -168,10 +157,6 @@ pub enum Evidence {
 
 impl Evidence {
     /// Whether no change of the file can have escaped.
-    ///
-    /// ```
-    /// assert!(hashloom_files::Evidence::Read.is_strong());
-    /// ```
     pub fn is_strong(self) -> bool {
         self != Evidence::Old
     }
@@ -195,12 +180,14 @@ fn id<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Id {
 /// might not show in them.
 ///
 /// ```
-/// use hashloom_files::{Doubt, Tie};
+/// use hashloom_files::{Doubt, NoTie, Tie};
 ///
 /// let (old, new) = (Tie::of("https://example.org/", "etag 1"), Tie::of("https://example.org/", "etag 2"));
 /// assert_eq!(old.doubt_at(&old), None);
 /// assert_eq!(old.doubt_at(&new), Some(Doubt::Changed));
+/// assert_eq!(old.doubt_at(&Tie::of("https://example.com/", "etag 1")), Some(Doubt::Folder));
 /// assert_eq!(old.to_string().parse(), Ok(old));
+/// assert!(matches!("0.0.0.0".parse::<Tie>(), Err(NoTie)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tie {
@@ -213,11 +200,6 @@ pub struct Tie {
 impl Tie {
     /// The tie of a thing that is no file: `place` tells a store from every other, `version` tells every content that
     /// the thing ever had.
-    ///
-    /// ```
-    /// use hashloom_files::{Doubt, Tie};
-    /// assert_eq!(Tie::of("a", "1").doubt_at(&Tie::of("b", "1")), Some(Doubt::Folder));
-    /// ```
     pub fn of(place: impl AsRef<[u8]>, version: impl AsRef<[u8]>) -> Tie {
         Tie { folder: id([place.as_ref()]), device: [0; 16], version: id([version.as_ref()]), doubt: None }
     }
@@ -234,11 +216,6 @@ impl Tie {
     }
 
     /// Why a result with this tie is not believed now that the tie is `now`; `None` if no change can have escaped.
-    ///
-    /// ```
-    /// use hashloom_files::Tie;
-    /// assert_eq!(Tie::of("a", "1").doubt_at(&Tie::of("a", "1")), None);
-    /// ```
     pub fn doubt_at(&self, now: &Tie) -> Option<Doubt> {
         if self.folder != now.folder {
             Some(Doubt::Folder)
@@ -266,10 +243,6 @@ impl fmt::Display for Tie {
 }
 
 /// The text is not one that a tie is written as.
-///
-/// ```
-/// assert!("0.0.0.0".parse::<hashloom_files::Tie>().is_err());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoTie;
 

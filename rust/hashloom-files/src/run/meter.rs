@@ -13,12 +13,6 @@ use super::pool::lock;
 use super::rate::Rate;
 
 /// The cause that keeps the work from being faster.
-///
-/// ```
-/// use hashloom_files::run::HeldBack;
-///
-/// assert_eq!(HeldBack::Disk.name(), "disk");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HeldBack {
@@ -32,12 +26,6 @@ pub enum HeldBack {
 
 impl HeldBack {
     /// The name, as in the program's JSON.
-    ///
-    /// ```
-    /// use hashloom_files::run::HeldBack;
-    ///
-    /// assert_eq!(HeldBack::Cpu.name(), "cpu");
-    /// ```
     pub fn name(self) -> &'static str {
         match self {
             HeldBack::Disk => "disk",
@@ -50,16 +38,15 @@ impl HeldBack {
 /// Measures what holds the work back. Clones share the measurement, which covers all work whose options have it.
 ///
 /// ```
-/// use hashloom::Algorithm;
-/// use hashloom_files::{Request, Source, hash_files};
-/// use hashloom_files::run::{Meter, Options};
+/// use hashloom_files::run::{HeldBack, Meter, Options};
 ///
 /// let meter = Meter::new();
-/// let options = Options::new().meter(&meter);
-/// let requests = [Request::digest(Source::memory("abc"), Algorithm::Sha1)];
-/// hash_files(requests.into_iter(), &options, |_, result| assert!(result.is_ok()));
-/// // The work took too little time to tell.
-/// assert_eq!(meter.held_back(), None);
+/// let options = Options::new().meter(&meter); // for hash_files and others
+/// match meter.held_back() {
+///     None => {} // no work, or too little to tell
+///     Some(HeldBack::Disk) => println!("held back by the disk"),
+///     Some(other) => println!("held back by: {}", other.name()),
+/// }
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Meter(Arc<Mutex<Measured>>);
@@ -104,10 +91,6 @@ const PARTS: u32 = 5;
 
 impl Meter {
     /// A meter that has measured nothing.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_files::run::Meter::new().held_back(), None);
-    /// ```
     pub fn new() -> Meter {
         Meter::default()
     }
@@ -115,17 +98,6 @@ impl Meter {
     /// Returns the cause that has held the work back so far, during the work or after it. `None` if the system does not
     /// count the times of threads (only Linux does, with /proc), or if the threads have worked for less than a tenth of
     /// a second.
-    ///
-    /// ```
-    /// use hashloom_files::run::{HeldBack, Meter};
-    ///
-    /// fn tell(meter: &Meter) {
-    ///     if meter.held_back() == Some(HeldBack::Disk) {
-    ///         println!("held back by the disk");
-    ///     }
-    /// }
-    /// # tell(&Meter::new());
-    /// ```
     pub fn held_back(&self) -> Option<HeldBack> {
         let measured = lock(&self.0);
         let mut sum = measured.ended;

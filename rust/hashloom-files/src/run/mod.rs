@@ -46,15 +46,6 @@ use crate::read::origin::Origin;
 pub const LANES: usize = 16;
 
 /// The progress of the work.
-///
-/// ```
-/// use hashloom_files::run::{Options, Progress};
-///
-/// let options = Options::new().progress(|progress: Progress| match progress.total_nbytes {
-///     Some(total) => eprint!("\r{} of {total} bytes", progress.nbytes),
-///     None => eprint!("\r{} bytes", progress.nbytes),
-/// });
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
@@ -66,15 +57,6 @@ pub struct Progress {
 }
 
 /// A flag that stops running work. Clones share the flag, and any thread may set it.
-///
-/// ```
-/// use hashloom_files::run::{Cancel, Options};
-///
-/// let cancel = Cancel::new();
-/// let options = Options::new().cancel(&cancel);
-/// cancel.cancel(); // from any thread: all work with these options stops
-/// assert!(cancel.is_cancelled());
-/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<Flag>);
 
@@ -96,44 +78,22 @@ impl fmt::Debug for Flag {
 
 impl Cancel {
     /// A flag that is not set.
-    ///
-    /// ```
-    /// assert!(!hashloom_files::run::Cancel::new().is_cancelled());
-    /// ```
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
     /// A flag that is set when `ask` first returns true. Each thread at work calls it, many times a second; the
     /// caller's thread can look there at what it otherwise would miss, such as signals.
-    ///
-    /// ```
-    /// assert!(hashloom_files::run::Cancel::asking(|| true).is_cancelled());
-    /// ```
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Cancel {
         Cancel(Arc::new(Flag { ask: Some(Box::new(ask)), ..Flag::default() }))
     }
 
     /// Sets the flag. It stays set.
-    ///
-    /// ```
-    /// use hashloom_files::run::Cancel;
-    ///
-    /// let cancel = Cancel::new();
-    /// std::thread::scope(|scope| scope.spawn(|| cancel.cancel()).join().unwrap());
-    /// assert!(cancel.clone().is_cancelled());
-    /// ```
     pub fn cancel(&self) {
         self.0.is_set.store(true, Ordering::Relaxed);
     }
 
     /// Returns true if the flag is set.
-    ///
-    /// ```
-    /// let cancel = hashloom_files::run::Cancel::new();
-    /// cancel.cancel();
-    /// assert!(cancel.is_cancelled());
-    /// ```
     pub fn is_cancelled(&self) -> bool {
         if self.0.ask.as_ref().is_some_and(|ask| !self.0.is_set.load(Ordering::Relaxed) && ask()) {
             self.cancel();
@@ -150,10 +110,14 @@ impl Cancel {
 /// Options for reading and hashing files. The default is one thread for each CPU, no callback, and no cancelling.
 ///
 /// ```
-/// use hashloom_files::run::{Cancel, Options};
+/// use hashloom_files::run::{Cancel, Options, Progress};
 ///
 /// let cancel = Cancel::new();
-/// let options = Options::new().threads(4).cancel(&cancel).progress(|progress| eprintln!("{}", progress.nbytes));
+/// let options = Options::new().threads(4).rate(100_000_000).cancel(&cancel);
+/// let options = options.progress(|progress: Progress| match progress.total_nbytes {
+///     Some(total) => eprint!("\r{} of {total} bytes", progress.nbytes),
+///     None => eprint!("\r{} bytes", progress.nbytes),
+/// });
 /// ```
 #[derive(Clone, Default)]
 pub struct Options {
@@ -169,10 +133,6 @@ pub struct Options {
 
 impl Options {
     /// The default.
-    ///
-    /// ```
-    /// let options = hashloom_files::run::Options::new();
-    /// ```
     pub fn new() -> Options {
         Options::default()
     }
@@ -180,10 +140,6 @@ impl Options {
     /// Sets the largest number of threads; 0, the default, means one for each CPU. One thread reads a stream. Each
     /// thread takes about 1 MiB of memory. The crate never uses more than 128. Torrents, long files, and
     /// files on a disk that seeks, if they are not in memory, are read by up to 8 other threads, into up to 64 MiB.
-    ///
-    /// ```
-    /// let options = hashloom_files::run::Options::new().threads(2);
-    /// ```
     #[must_use]
     pub fn threads(mut self, nthreads: usize) -> Options {
         self.nthreads = nthreads;
@@ -192,17 +148,6 @@ impl Options {
 
     /// Sets a callback for the progress. Each thread calls it after each round of reading and hashing, at most 512 KiB:
     /// on ordinary disks at most some hundred times a second.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use std::sync::atomic::{AtomicU64, Ordering};
-    ///
-    /// let nbytes = Arc::new(AtomicU64::new(0));
-    /// let shown = nbytes.clone();
-    /// let options = hashloom_files::run::Options::new().progress(move |progress| {
-    ///     shown.fetch_max(progress.nbytes, Ordering::Relaxed);
-    /// });
-    /// ```
     #[must_use]
     pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Options {
         self.progress = Some(Arc::new(progress));
@@ -210,12 +155,6 @@ impl Options {
     }
 
     /// Stops the work when `cancel` is set.
-    ///
-    /// ```
-    /// use hashloom_files::run::{Cancel, Options};
-    ///
-    /// let options = Options::new().cancel(&Cancel::new());
-    /// ```
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Options {
         self.cancel = cancel.clone();
@@ -226,10 +165,6 @@ impl Options {
     /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread if that
     /// is more: 32 KiB, of hash trees 256 KiB; for what other threads read, 2 MiB of all threads
     /// together.
-    ///
-    /// ```
-    /// let options = hashloom_files::run::Options::new().rate(100_000_000);
-    /// ```
     #[must_use]
     pub fn rate(mut self, bytes_per_second: u64) -> Options {
         self.rate = (bytes_per_second > 0).then(|| Arc::new(Rate::new(bytes_per_second)));
@@ -237,14 +172,6 @@ impl Options {
     }
 
     /// Measures what holds the work back.
-    ///
-    /// ```
-    /// use hashloom_files::run::{Meter, Options};
-    ///
-    /// let meter = Meter::new();
-    /// let options = Options::new().meter(&meter);
-    /// assert_eq!(meter.held_back(), None);
-    /// ```
     #[must_use]
     pub fn meter(mut self, meter: &Meter) -> Options {
         self.meter = Some(meter.clone());
@@ -254,16 +181,6 @@ impl Options {
     /// Reads files from their disks alone, past the system's memory. A file with which this is not possible, or of which
     /// the system does not tell, is an error, and so is a stream. Each open file takes up to 1 MiB of memory more.
     /// Linux only.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_files::{Request, hash_files};
-    /// use hashloom_files::run::Options;
-    ///
-    /// let options = Options::new().uncached(true);
-    /// let no_disk = Request::digest("/proc/self/stat", Algorithm::Sha1);
-    /// assert_eq!(hash_files([no_disk].into_iter(), &options, |_, _| {}).nfailed, 1);
-    /// ```
     #[must_use]
     pub fn uncached(self, is_uncached: bool) -> Options {
         Options { is_uncached, ..self }

@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// assert_eq!(order.take(), None);
 /// order.put(0, "a");
 /// assert_eq!([order.take(), order.take(), order.take()], [Some("a"), Some("b"), None]);
+/// assert!(order.pass(2) && order.next() == 3);
+/// order.put(5, "f");
+/// assert_eq!(order.rest().collect::<Vec<_>>(), ["f"]);
 /// ```
 #[derive(Debug)]
 pub struct InOrder<T> {
@@ -29,44 +32,22 @@ impl<T> Default for InOrder<T> {
 
 impl<T> InOrder<T> {
     /// No item has come yet.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_files::run::InOrder::<()>::new().next(), 0);
-    /// ```
     pub fn new() -> InOrder<T> {
         InOrder { next: 0, waiting: BTreeMap::new() }
     }
 
     /// The number whose turn it is.
-    ///
-    /// ```
-    /// let mut order = hashloom_files::run::InOrder::new();
-    /// order.put(0, ());
-    /// order.take();
-    /// assert_eq!(order.next(), 1);
-    /// ```
     #[allow(clippy::should_implement_trait, reason = "the item itself is what `take` returns")]
     pub fn next(&self) -> u64 {
         self.next
     }
 
     /// Adds an item. Each number comes once.
-    ///
-    /// ```
-    /// let mut order = hashloom_files::run::InOrder::new();
-    /// order.put(0, "a");
-    /// assert_eq!(order.take(), Some("a"));
-    /// ```
     pub fn put(&mut self, number: u64, item: T) {
         self.waiting.insert(number, item);
     }
 
     /// Returns true if it is the turn of an item, which then need not be put: the turn is the next one's.
-    ///
-    /// ```
-    /// let mut order = hashloom_files::run::InOrder::<()>::new();
-    /// assert!(!order.pass(1) && order.pass(0) && order.pass(1));
-    /// ```
     pub fn pass(&mut self, number: u64) -> bool {
         let is_next = number == self.next;
         self.next += u64::from(is_next);
@@ -74,10 +55,6 @@ impl<T> InOrder<T> {
     }
 
     /// Takes the item whose turn it is, if it has come.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_files::run::InOrder::<()>::new().take(), None);
-    /// ```
     pub fn take(&mut self) -> Option<T> {
         let item = self.waiting.remove(&self.next)?;
         self.next += 1;
@@ -85,13 +62,6 @@ impl<T> InOrder<T> {
     }
 
     /// The items that wait, in order, although earlier ones have not come.
-    ///
-    /// ```
-    /// let mut order = hashloom_files::run::InOrder::new();
-    /// order.put(2, "c");
-    /// order.put(1, "b");
-    /// assert_eq!(order.rest().collect::<Vec<_>>(), ["b", "c"]);
-    /// ```
     pub fn rest(self) -> impl Iterator<Item = T> {
         self.waiting.into_values()
     }

@@ -126,10 +126,6 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The value of a mutex that nobody locks any more, also after a panic.
-///
-/// ```
-/// assert_eq!(hashloom_files::run::unlocked(std::sync::Mutex::new(1)), 1);
-/// ```
 pub fn unlocked<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -54,10 +54,6 @@ enum Way {
 impl Encoding {
     /// The encoding of this name, in any case: one that browsers know (<https://encoding.spec.whatwg.org>), or cp437,
     /// cp850, cp852, cp932, cp936, cp949, cp950. See [`Encoding`] for an example.
-    ///
-    /// ```
-    /// assert!(hashloom_list::Encoding::named("cp437").is_some());
-    /// ```
     #[must_use]
     pub fn named(name: &str) -> Option<Encoding> {
         let find = |table: &[(&str, &'static str)]| {

@@ -22,11 +22,6 @@ use super::{
 type Read = for<'a> fn(&mut Parser, &'a [u8]) -> Option<Line<'a>>;
 
 /// A form of lists.
-///
-/// ```
-/// let form = hashloom_list::FORMS.iter().find(|form| form.name == "sfv").unwrap();
-/// assert!(form.line.starts_with("<name>"));
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Form {

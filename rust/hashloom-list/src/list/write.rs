@@ -11,10 +11,13 @@ use hashloom_files::text::base64;
 ///
 /// ```
 /// use hashloom::Algorithm::Sha256;
+/// use hashloom_list::{FORMS, Form, Written};
 ///
-/// let form = hashloom_list::FORMS.iter().find(|form| form.name == "sri").unwrap();
+/// let form: &Form = FORMS.iter().find(|form| form.name == "sri").unwrap();
+/// assert!(form.line.contains("<name>"));
+/// let written: &Written = form.write.unwrap();
 /// let mut text = Vec::new();
-/// assert!((form.write.unwrap().file)(&mut text, &[(Sha256, hashloom::hash(Sha256, b""))], 0, b"a"));
+/// assert!((written.file)(&mut text, &[(Sha256, hashloom::hash(Sha256, b""))], 0, b"a"));
 /// assert_eq!(text, b"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=  a\n");
 /// ```
 #[derive(Debug)]

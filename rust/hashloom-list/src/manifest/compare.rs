@@ -20,9 +20,8 @@ use super::{Entry, Error, Kind, Reason, is_below};
 /// ```
 /// use hashloom_list::manifest::Status;
 ///
-/// assert_eq!(Status::Rotted.to_string(), "rotted");
-/// assert!(Status::Rotted.is_difference());
-/// assert!(!Status::Touched.is_difference());
+/// assert_eq!((Status::ALL.len(), Status::Rotted.to_string()), (10, "rotted".to_owned()));
+/// assert!(Status::Rotted.is_difference() && !Status::Touched.is_difference());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -52,10 +51,6 @@ pub enum Status {
 
 impl Status {
     /// All statuses.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_list::manifest::Status::ALL.len(), 10);
-    /// ```
     pub const ALL: &'static [Status] = &[
         Status::Same,
         Status::Touched,
@@ -70,10 +65,6 @@ impl Status {
     ];
 
     /// Whether the status means a difference, or a possible one.
-    ///
-    /// ```
-    /// assert!(!hashloom_list::manifest::Status::Same.is_difference());
-    /// ```
     pub fn is_difference(self) -> bool {
         !matches!(self, Status::Same | Status::Touched)
     }
@@ -98,18 +89,6 @@ impl fmt::Display for Status {
 }
 
 /// An entry that has changed or moved.
-///
-/// ```
-/// use hashloom::Algorithm::Sha1;
-/// use hashloom_list::manifest::{Comparison, Entry, Kind, Status};
-///
-/// let mut comparison = Comparison::new(std::iter::empty(), &[Sha1], &[Sha1]).unwrap();
-/// comparison.found(Entry { path: b"new".to_vec(), kind: Kind::Folder }, |_| {})?;
-/// comparison.finish(|difference| {
-///     assert_eq!((difference.status, difference.old), (Status::Added, None));
-/// })?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
@@ -123,48 +102,22 @@ pub struct Difference {
 
 impl Difference {
     /// The path; for a moved file the old one.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::Sha1;
-    /// use hashloom_list::manifest::{Comparison, Entry, Kind};
-    ///
-    /// let mut comparison = Comparison::new(std::iter::empty(), &[Sha1], &[Sha1]).unwrap();
-    /// comparison.found(Entry { path: b"new".to_vec(), kind: Kind::Folder }, |_| {})?;
-    /// comparison.finish(|difference| assert_eq!(difference.path(), b"new"))?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn path(&self) -> &[u8] {
         self.old.as_ref().or(self.new.as_ref()).map_or(b"", |entry| &entry.path)
     }
 }
 
 /// The number of entries of each status.
-///
-/// ```
-/// use hashloom_list::manifest::{Counts, Status};
-///
-/// assert_eq!(Counts::default().of(Status::Same), 0);
-/// assert!(!Counts::default().has_differences());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts([u64; Status::ALL.len()]);
 
 impl Counts {
     /// The number of entries of one status.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::{Counts, Status};
-    /// assert_eq!(Counts::default().of(Status::Moved), 0);
-    /// ```
     pub fn of(&self, status: Status) -> u64 {
         self.0[status as usize]
     }
 
     /// Whether any entry is a [difference](Status::is_difference).
-    ///
-    /// ```
-    /// assert!(!hashloom_list::manifest::Counts::default().has_differences());
-    /// ```
     pub fn has_differences(&self) -> bool {
         Status::ALL.iter().any(|&status| status.is_difference() && self.of(status) > 0)
     }
@@ -175,17 +128,6 @@ impl Counts {
 /// See the [module](super) for an example. Removed and added entries are kept in memory and handed out at the end: a
 /// removed file and an added one with the same digests and length (not zero) make one moved file. If several added
 /// files match, one of the same name is taken first, then the first by path.
-///
-/// ```
-/// use hashloom::Algorithm::Sha1;
-/// use hashloom_list::manifest::{Comparison, Entry, Kind, Status};
-///
-/// let old = Entry { path: b"folder".to_vec(), kind: Kind::Folder };
-/// let comparison = Comparison::new([Ok(old)].into_iter(), &[Sha1], &[Sha1]).unwrap();
-/// let counts = comparison.finish(|difference| assert_eq!(difference.status, Status::Removed))?;
-/// assert!(counts.has_differences());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 #[must_use]
 pub struct Comparison<I> {
@@ -243,12 +185,6 @@ impl Sieve {
 impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     /// `old` gives the entries of the manifest, sorted, such as a [`Reader`](super::Reader). `None` if both sides have
     /// no algorithm in common.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::{Md5, Sha1};
-    /// use hashloom_list::manifest::Comparison;
-    /// assert!(Comparison::new(std::iter::empty(), &[Sha1], &[Md5]).is_none());
-    /// ```
     pub fn new(old: I, old_algorithms: &[Algorithm], new_algorithms: &[Algorithm]) -> Option<Comparison<I>> {
         let place = |(index, algorithm)| Some((index, new_algorithms.iter().position(|new| new == algorithm)?));
         let shared: Vec<_> = old_algorithms.iter().enumerate().filter_map(place).collect();
@@ -267,19 +203,6 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
 
     /// Compares only what both filters want, the one of the old side and the one of the new side. An entry that only
     /// one side has, and that the other side's filter does not want, is no difference.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::Sha1;
-    /// use hashloom_list::manifest::{Comparison, Entry, Kind};
-    /// use hashloom_files::walk::Filter;
-    ///
-    /// let without = Filter::new(&[], &["cache/"])?;
-    /// let mut comparison = Comparison::new(std::iter::empty(), &[Sha1], &[Sha1]).unwrap();
-    /// comparison = comparison.filters(without, Filter::default());
-    /// comparison.found(Entry { path: b"cache".to_vec(), kind: Kind::Folder }, |_| {})?;
-    /// assert!(!comparison.finish(|_| {})?.has_differences());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn filters(mut self, old: Filter, new: Filter) -> Comparison<I> {
         self.sieves = [new, old].map(|filter| Sieve { filter, dropped: None });
         self
@@ -290,17 +213,6 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     ///
     /// # Errors
     /// If the manifest cannot be read further.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::Sha1;
-    /// use hashloom_list::manifest::{Comparison, Entry, Kind, Status};
-    ///
-    /// let folder = Entry { path: b"folder".to_vec(), kind: Kind::Folder };
-    /// let mut comparison = Comparison::new([Ok(folder.clone())].into_iter(), &[Sha1], &[Sha1]).unwrap();
-    /// comparison.found(folder, |difference| panic!("{difference:?}"))?;
-    /// assert_eq!(comparison.finish(|_| {})?.of(Status::Same), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn found(&mut self, new: Entry, mut each: impl FnMut(Difference)) -> Result<(), Error> {
         if !self.sieves[1].wants(&new) {
             return Ok(());
@@ -334,15 +246,6 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     ///
     /// # Errors
     /// If the manifest cannot be read to its end.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::Sha1;
-    /// use hashloom_list::manifest::Comparison;
-    ///
-    /// let comparison = Comparison::new(std::iter::empty(), &[Sha1], &[Sha1]).unwrap();
-    /// assert!(!comparison.finish(|_| {})?.has_differences());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn finish(mut self, mut each: impl FnMut(Difference)) -> Result<Counts, Error> {
         while let Some(old) = self.next_old()? {
             self.miss(old);
@@ -351,15 +254,6 @@ impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
     }
 
     /// Ends the comparison before everything was found: the rest of the manifest does not count as removed.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::Sha1;
-    /// use hashloom_list::manifest::{Comparison, Entry, Kind};
-    ///
-    /// let old = Entry { path: b"folder".to_vec(), kind: Kind::Folder };
-    /// let comparison = Comparison::new([Ok(old)].into_iter(), &[Sha1], &[Sha1]).unwrap();
-    /// assert!(!comparison.stop(|_| {}).has_differences());
-    /// ```
     pub fn stop(mut self, mut each: impl FnMut(Difference)) -> Counts {
         let removed = std::mem::take(&mut self.removed);
         let mut added: Vec<Option<Entry>> = std::mem::take(&mut self.added).into_iter().map(Some).collect();

@@ -10,15 +10,6 @@ use hashloom_files::text::{quoted, reason};
 use hashloom_files::walk::FilterError;
 
 /// A fault of a manifest, and its line.
-///
-/// ```
-/// use hashloom_list::manifest::{Problem, Reader};
-///
-/// let error = Reader::new(&b"hello\n"[..]).unwrap_err();
-/// assert_eq!(error.line, 1);
-/// assert!(matches!(error.problem, Problem::NotAManifest));
-/// assert!(error.to_string().starts_with("line 1: this is not a manifest: "));
-/// ```
 #[derive(Debug)]
 pub struct Error {
     /// The line, from 1.
@@ -28,12 +19,6 @@ pub struct Error {
 }
 
 /// A fault in a line of a manifest.
-///
-/// ```
-/// use hashloom_list::manifest::Problem;
-///
-/// assert!(Problem::Cut.to_string().contains("cut off"));
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {

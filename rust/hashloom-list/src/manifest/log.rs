@@ -30,7 +30,8 @@
 //! log.push(Entry::new(digest, "2026-11-26T14:05:00Z", "")?)?;
 //! let old = log.clone();
 //! log.push(Entry::new(hash(Algorithm::Sha256, b"a newer one"), "2026-11-27T14:05:00Z", "after the move")?)?;
-//! assert_eq!(log.newest_of(&digest), Some(0));
+//! assert_eq!((log.newest_of(&digest), log.entries()[1].comment()), (Some(0), "after the move"));
+//! assert!(log.head().starts_with("2:"));
 //! assert_eq!((log.extends(&old), old.extends(&log)), (Ok(()), Err(1)));
 //! # Ok::<(), hashloom_list::manifest::log::LogError>(())
 //! ```
@@ -48,32 +49,15 @@ use hashloom_tree::rfc6962::Tree;
 use super::signature::{PublicKey, SignatureError, Signatures, Signed};
 
 /// The greatest length of a log, in bytes: a hundred thousand entries.
-///
-/// ```
-/// assert_eq!(hashloom_list::manifest::log::LOG_MAX_NBYTES, 16 << 20);
-/// ```
 pub const LOG_MAX_NBYTES: usize = 16 << 20;
 
 /// The greatest length of a comment, in bytes.
-///
-/// ```
-/// assert_eq!(hashloom_list::manifest::log::COMMENT_MAX_NBYTES, 1000);
-/// ```
 pub const COMMENT_MAX_NBYTES: usize = 1000;
 
 /// The first line.
 const HEADER: &str = "{\"format\":\"hashloom manifest log\",\"version\":1}";
 
 /// A manifest in a log.
-///
-/// ```
-/// use hashloom::{Algorithm, hash};
-/// use hashloom_list::manifest::log::Entry;
-///
-/// let entry = Entry::new(hash(Algorithm::Sha256, b""), "2026-11-26T14:05:00Z", "the first")?;
-/// assert_eq!(entry.comment(), "the first");
-/// # Ok::<(), hashloom_list::manifest::log::LogError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
@@ -89,13 +73,6 @@ impl Entry {
     /// # Errors
     /// [`LogError::Entry`] if the comment is longer than [`COMMENT_MAX_NBYTES`], the digest is another algorithm's, or
     /// the date has another form.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, hash};
-    /// use hashloom_list::manifest::log::Entry;
-    ///
-    /// assert!(Entry::new(hash(Algorithm::Sha256, b""), "today", "").is_err());
-    /// ```
     pub fn new(sha256: Hash, date: &str, comment: &str) -> Result<Entry, LogError> {
         let entry = Entry { date: date.to_owned(), sha256: sha256.to_string(), comment: comment.to_owned() };
         entry.check().map_err(LogError::Entry)?;
@@ -103,37 +80,16 @@ impl Entry {
     }
 
     /// The time at which the entry was added, by the clock of that machine.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::log::Entry;
-    /// fn year(entry: &Entry) -> &str {
-    ///     &entry.date()[..4]
-    /// }
-    /// ```
     pub fn date(&self) -> &str {
         &self.date
     }
 
     /// The SHA-256 of the manifest's file, in hexadecimal.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::log::Entry;
-    /// fn is_of(entry: &Entry, manifest: &[u8]) -> bool {
-    ///     entry.sha256() == hashloom::hash(hashloom::Algorithm::Sha256, manifest).to_string()
-    /// }
-    /// ```
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
     /// The comment; it may be empty. Escape it before it is printed.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::log::Entry;
-    /// fn print(entry: &Entry) {
-    ///     println!("{}", hashloom_files::text::shown(entry.comment().as_bytes()));
-    /// }
-    /// ```
     pub fn comment(&self) -> &str {
         &self.comment
     }
@@ -164,10 +120,6 @@ impl Entry {
 }
 
 /// The entries of a log, and its signature if it was read from a file.
-///
-/// ```
-/// assert!(hashloom_list::manifest::log::Log::new().entries().is_empty());
-/// ```
 #[derive(Debug, Clone)]
 pub struct Log {
     entries: Vec<Entry>,
@@ -176,10 +128,6 @@ pub struct Log {
 
 impl Log {
     /// A log without entries.
-    ///
-    /// ```
-    /// assert!(hashloom_list::manifest::log::Log::new().entries().is_empty());
-    /// ```
     #[expect(clippy::new_without_default, reason = "a log is made once")]
     pub fn new() -> Log {
         Log { entries: Vec::new(), signature: None }
@@ -189,12 +137,6 @@ impl Log {
     ///
     /// # Errors
     /// Those of the reader; [`LogError::NotALog`], [`LogError::TooLong`], [`LogError::Line`], [`LogError::Signature`].
-    ///
-    /// ```
-    /// use hashloom_list::manifest::log::{Log, LogError};
-    ///
-    /// assert!(matches!(Log::read(&b"hello\n"[..]), Err(LogError::NotALog)));
-    /// ```
     pub fn read(reader: impl Read) -> Result<Log, LogError> {
         let mut bytes = Vec::new();
         reader.take(LOG_MAX_NBYTES as u64 + 1).read_to_end(&mut bytes).map_err(LogError::Io)?;
@@ -229,18 +171,6 @@ impl Log {
     ///
     /// # Errors
     /// [`LogError::Unsigned`], [`LogError::Signature`], [`LogError::Head`].
-    ///
-    /// ```
-    /// use hashloom_list::manifest::log::Log;
-    /// use hashloom_list::manifest::signature::PublicKey;
-    ///
-    /// # fn check() -> Result<(), Box<dyn std::error::Error>> {
-    /// let key = PublicKey::parse(&std::fs::read_to_string("minisign.pub")?)?;
-    /// let log = Log::read(std::fs::File::open("archive.log")?)?;
-    /// println!("{} manifests, signed by {}", log.entries().len(), log.verify(&key)?.key());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn verify(&self, key: &PublicKey) -> Result<Signed, LogError> {
         let signature = self.signature.as_ref().ok_or(LogError::Unsigned)?;
         let signed = key.verify(&self.lines(), signature).map_err(LogError::Signature)?;
@@ -252,22 +182,11 @@ impl Log {
     }
 
     /// The entries, the oldest first.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_list::manifest::log::Log::new().entries().len(), 0);
-    /// ```
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
     /// The root of the tree over the entries.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, hash};
-    /// use hashloom_list::manifest::log::Log;
-    ///
-    /// assert_eq!(Log::new().root(), hash(Algorithm::Sha256, b""));
-    /// ```
     pub fn root(&self) -> Hash {
         let mut tree = Tree::new(Algorithm::Sha256, &[]);
         self.entries.iter().for_each(|entry| tree.push_entry(&entry.line()));
@@ -275,22 +194,11 @@ impl Log {
     }
 
     /// The number of entries and the root, with a colon between them: what is enough to keep elsewhere.
-    ///
-    /// ```
-    /// assert!(hashloom_list::manifest::log::Log::new().head().starts_with("0:e3b0c442"));
-    /// ```
     pub fn head(&self) -> String {
         format!("{}:{}", self.entries.len(), self.root())
     }
 
     /// The index of the newest entry of the manifest with this SHA-256; the first is 0.
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, hash};
-    /// use hashloom_list::manifest::log::Log;
-    ///
-    /// assert_eq!(Log::new().newest_of(&hash(Algorithm::Sha256, b"")), None);
-    /// ```
     pub fn newest_of(&self, sha256: &Hash) -> Option<usize> {
         let digest = sha256.to_string();
         self.entries.iter().rposition(|entry| entry.sha256 == digest)
@@ -300,12 +208,6 @@ impl Log {
     ///
     /// # Errors
     /// The index of the first entry of `old` that is another here, or missing.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::log::Log;
-    ///
-    /// assert_eq!(Log::new().extends(&Log::new()), Ok(()));
-    /// ```
     pub fn extends(&self, old: &Log) -> Result<(), usize> {
         match old.entries.iter().enumerate().find(|&(index, entry)| self.entries.get(index) != Some(entry)) {
             Some((index, _)) => Err(index),
@@ -317,16 +219,6 @@ impl Log {
     ///
     /// # Errors
     /// [`LogError::TooLong`].
-    ///
-    /// ```
-    /// use hashloom::{Algorithm, hash};
-    /// use hashloom_list::manifest::log::{Entry, Log};
-    ///
-    /// let mut log = Log::new();
-    /// log.push(Entry::new(hash(Algorithm::Sha256, b"a manifest"), "2026-11-26T14:05:00Z", "")?)?;
-    /// assert_eq!(log.entries().len(), 1);
-    /// # Ok::<(), hashloom_list::manifest::log::LogError>(())
-    /// ```
     pub fn push(&mut self, entry: Entry) -> Result<(), LogError> {
         self.signature = None;
         self.entries.push(entry);
@@ -352,15 +244,6 @@ impl Log {
     ///
     /// # Errors
     /// That of a damaged key.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::log::Log;
-    /// use hashloom_list::manifest::signature::Signer;
-    ///
-    /// fn save(log: &Log, signer: &Signer) -> std::io::Result<()> {
-    ///     std::fs::write("archive.log", log.signed(signer, "archive.log")?)
-    /// }
-    /// ```
     #[cfg(feature = "sign")]
     pub fn signed(&self, signer: &super::signature::Signer, name: &str) -> io::Result<Vec<u8>> {
         let mut bytes = self.lines();
@@ -374,9 +257,10 @@ impl Log {
 /// Why a log cannot be used.
 ///
 /// ```
-/// use hashloom_list::manifest::log::LogError;
+/// use hashloom_list::manifest::log::{Log, LogError};
 ///
-/// assert!(LogError::Unsigned.to_string().starts_with("expected one signature"));
+/// let error = Log::read(&b"hello\n"[..]).unwrap_err();
+/// assert!(matches!(error, LogError::NotALog));
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]

@@ -23,7 +23,7 @@
 //! manifest was written has a line of the type `unread`, with a `reason`.
 //!
 //! ```
-//! use hashloom_list::manifest::{Comparison, Entry, Kind, Reader, Status, Writer};
+//! use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Kind, Reader, Status, Writer};
 //! use hashloom::{Algorithm, hash};
 //!
 //! let write = |content: &[u8]| {
@@ -39,11 +39,12 @@
 //! let (old_algorithms, new_algorithms) = (old.algorithms().to_vec(), new.algorithms().to_vec());
 //! let mut comparison = Comparison::new(old, &old_algorithms, &new_algorithms).unwrap();
 //! let mut found = Vec::new();
-//! let mut each = |difference: hashloom_list::manifest::Difference| found.push(difference.status);
+//! let mut each = |difference: Difference| found.push(difference.status);
 //! for entry in new {
 //!     comparison.found(entry?, &mut each)?;
 //! }
-//! comparison.finish(&mut each)?;
+//! let counts: Counts = comparison.finish(&mut each)?;
+//! assert_eq!((counts.of(Status::Rotted), counts.has_differences()), (1, true));
 //! // The same length and time, other content.
 //! assert_eq!(found, [Status::Rotted]);
 //! # Ok::<(), hashloom_list::manifest::Error>(())
@@ -77,10 +78,6 @@ pub use scan::{Found, Scan, ScanError, Scanned};
 pub use writer::Writer;
 
 /// The longest line that is read, in bytes.
-///
-/// ```
-/// assert_eq!(hashloom_list::manifest::LINE_MAX_NBYTES, 1 << 20);
-/// ```
 pub const LINE_MAX_NBYTES: usize = 1 << 20;
 
 /// A line of a manifest.
@@ -88,8 +85,11 @@ pub const LINE_MAX_NBYTES: usize = 1 << 20;
 /// ```
 /// use hashloom_list::manifest::{Entry, Kind};
 ///
-/// let entry = Entry { path: b"letters".to_vec(), kind: Kind::Folder };
-/// assert_eq!(entry.name(), b"letters");
+/// let entry = Entry { path: b"letters/b".to_vec(), kind: Kind::Link { target: b"a".to_vec() } };
+/// assert_eq!(entry.name(), b"b");
+/// let line = serde_json::to_string(&entry.as_line(&[])?)?;
+/// assert_eq!(line, r#"{"type":"link","path":"letters/b","target":"a"}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -105,26 +105,11 @@ impl Entry {
     ///
     /// # Errors
     /// If there are other digests than one for each algorithm.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::{Entry, Kind};
-    ///
-    /// let entry = Entry { path: b"letters".to_vec(), kind: Kind::Folder };
-    /// assert_eq!(serde_json::to_string(&entry.as_line(&[])?)?, r#"{"type":"folder","path":"letters"}"#);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn as_line(&self, algorithms: &[Algorithm]) -> Result<impl Serialize, Problem> {
         Line::of_any(self, algorithms)
     }
 
     /// The last component of the path.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::{Entry, Kind};
-    ///
-    /// let entry = Entry { path: b"letters/a".to_vec(), kind: Kind::Link { target: b"b".to_vec() } };
-    /// assert_eq!(entry.name(), b"a");
-    /// ```
     pub fn name(&self) -> &[u8] {
         match self.path.iter().rposition(|&byte| byte == b'/') {
             Some(slash) => &self.path[slash + 1..],
@@ -134,12 +119,6 @@ impl Entry {
 }
 
 /// The thing at a path.
-///
-/// ```
-/// use hashloom_list::manifest::{Kind, Reason};
-///
-/// assert_ne!(Kind::Folder, Kind::Unread(Reason::Unreadable));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -190,11 +169,6 @@ impl fmt::Display for Reason {
 }
 
 /// The counts of a manifest, from its last line.
-///
-/// ```
-/// let totals = hashloom_list::manifest::Totals::default();
-/// assert_eq!((totals.nfiles, totals.nbytes), (0, 0));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Totals {

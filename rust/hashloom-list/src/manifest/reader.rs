@@ -19,7 +19,7 @@ use super::{Entry, Error, Problem, Sequence, Totals};
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_list::manifest::{Entry, Kind, Problem, Reader, Writer};
+/// use hashloom_list::manifest::{Entry, Kind, Problem, Reader, Totals, Writer};
 ///
 /// let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
 /// let entry = Entry { path: b"link".to_vec(), kind: Kind::Link { target: b"..".to_vec() } };
@@ -27,10 +27,11 @@ use super::{Entry, Error, Problem, Sequence, Totals};
 /// let manifest = writer.finish()?;
 ///
 /// let mut reader = Reader::new(&manifest[..])?;
-/// assert_eq!(reader.algorithms(), [Algorithm::Sha256]);
+/// assert!(reader.algorithms() == [Algorithm::Sha256] && reader.wanted().wants_all());
 /// assert_eq!(reader.next().unwrap()?, entry);
 /// assert!(reader.next().is_none());
-/// assert_eq!(reader.totals().unwrap().nlinks, 1);
+/// let totals: Totals = reader.totals().unwrap();
+/// assert_eq!(totals.nlinks, 1);
 ///
 /// let cut = &manifest[..manifest.len() - 1];
 /// let error = Reader::new(cut)?.find_map(Result::err).unwrap();
@@ -56,10 +57,6 @@ impl<R: BufRead> Reader<R> {
     ///
     /// # Errors
     /// If the line is not that of a manifest of a known version.
-    ///
-    /// ```
-    /// assert!(hashloom_list::manifest::Reader::new(&b"{}\n"[..]).is_err());
-    /// ```
     pub fn new(mut input: R) -> Result<Reader<R>, Error> {
         let mut line = Vec::new();
         let read = match read_line(&mut input, &mut line) {
@@ -85,46 +82,16 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// The algorithms of the digests of each file, in their order.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Reader, Writer};
-    ///
-    /// let manifest = Writer::new(Vec::new(), &[Algorithm::Md5])?.finish()?;
-    /// assert_eq!(Reader::new(&manifest[..])?.algorithms(), [Algorithm::Md5]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn algorithms(&self) -> &[Algorithm] {
         &self.algorithms
     }
 
     /// The filter that chose the files of the manifest.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Reader, Writer};
-    ///
-    /// let manifest = Writer::new(Vec::new(), &[Algorithm::Md5])?.finish()?;
-    /// assert!(Reader::new(&manifest[..])?.wanted().wants_all());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn wanted(&self) -> &Filter {
         &self.filter
     }
 
     /// The totals, once the manifest was read to its end without an error.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Reader, Writer};
-    ///
-    /// let manifest = Writer::new(Vec::new(), &[Algorithm::Md5])?.finish()?;
-    /// let mut reader = Reader::new(&manifest[..])?;
-    /// assert!(reader.totals().is_none());
-    /// assert!(reader.next().is_none());
-    /// assert_eq!(reader.totals().unwrap().nfiles, 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn totals(&self) -> Option<Totals> {
         self.is_whole.then_some(self.totals)
     }

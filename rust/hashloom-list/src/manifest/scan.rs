@@ -27,23 +27,24 @@ use super::{Entry, Error, Kind, Reader, Reason};
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_list::manifest::{Reader, Scan, Writer};
 /// use hashloom_files::run::Options;
+/// use hashloom_list::manifest::{Found, Reader, Scan, Scanned, Writer};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let folder = folder.path();
 /// std::fs::write(folder.join("a"), "abc")?;
 /// let algorithms = [Algorithm::Sha256];
 /// let mut writer = Writer::new(Vec::new(), &algorithms)?;
-/// let summary = Scan::new(folder).algorithms(&algorithms).run(&Options::new(), |found| writer.write(&found.entry))?;
-/// assert_eq!((summary.nread, summary.nbytes), (1, 3));
+/// let scan = Scan::new(folder).algorithms(&algorithms).leave_out("manifest");
+/// let scanned: Scanned = scan.run(&Options::new(), |found: Found| writer.write(&found.entry))?;
+/// assert_eq!((scanned.nread, scanned.nbytes), (1, 3));
 /// let manifest = writer.finish()?;
 ///
 /// // Later: an unchanged file is not read again.
 /// let old = Reader::new(&manifest[..])?;
 /// let mut writer = Writer::new(Vec::new(), &algorithms)?;
-/// let summary = Scan::new(folder).update(old).run(&Options::new(), |found| writer.write(&found.entry))?;
-/// assert_eq!((summary.nread, summary.nold), (0, 1));
+/// let scanned = Scan::new(folder).update(old).run(&Options::new(), |found| writer.write(&found.entry))?;
+/// assert_eq!((scanned.nread, scanned.nold), (0, 1));
 /// assert_eq!(writer.finish()?, manifest);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -76,17 +77,6 @@ impl fmt::Debug for Scan<'_> {
 
 impl<'a> Scan<'a> {
     /// A scan of all files below `root`, by SHA-256. Links below it are not followed.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::Scan;
-    /// use hashloom_files::run::Options;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// assert_eq!(Scan::new(folder).run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn new(root: &Path) -> Scan<'a> {
         Scan {
             root: root.to_owned(),
@@ -102,22 +92,6 @@ impl<'a> Scan<'a> {
     }
 
     /// Sets the algorithms.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Kind, Scan};
-    /// use hashloom_files::run::Options;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// let scan = Scan::new(folder).algorithms(&[Algorithm::Sha1, Algorithm::Md5]);
-    /// scan.run(&Options::new(), |found| {
-    ///     assert!(matches!(found.entry.kind, Kind::File { digests, .. } if digests.len() == 2));
-    ///     Ok::<_, std::io::Error>(())
-    /// })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn algorithms(mut self, algorithms: &[Algorithm]) -> Scan<'a> {
         self.algorithms = algorithms.to_vec();
@@ -125,17 +99,6 @@ impl<'a> Scan<'a> {
     }
 
     /// Sets whether files are only looked at, and not read: they have no digests then.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::Scan;
-    /// use hashloom_files::run::Options;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// assert_eq!(Scan::new(folder).quick(true).run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn quick(mut self, quick: bool) -> Scan<'a> {
         self.quick = quick;
@@ -143,17 +106,6 @@ impl<'a> Scan<'a> {
     }
 
     /// Leaves out a file, given by its path below the root: the manifest itself, for instance.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::Scan;
-    /// use hashloom_files::run::Options;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// assert_eq!(Scan::new(folder).leave_out("a").run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn leave_out(mut self, path: impl Into<PathBuf>) -> Scan<'a> {
         self.without.push(path.into());
@@ -162,20 +114,6 @@ impl<'a> Scan<'a> {
 
     /// Leaves out the file with the identity in a stamp, whatever its path: the file that the manifest is written to,
     /// for instance, which changes during the scan. [`Scanned::left_out`] has its paths.
-    ///
-    /// ```
-    /// use hashloom_files::Stamp;
-    /// use hashloom_list::manifest::Scan;
-    /// use hashloom_files::run::Options;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// let stamp = Stamp::at(&folder.join("a"))?.unwrap();
-    /// let scan = Scan::new(folder).leave_out_file(stamp);
-    /// assert_eq!(scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.left_out, [b"a"]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn leave_out_file(mut self, stamp: Stamp) -> Scan<'a> {
         // A file system without inode numbers gives 0 for every file: each would be taken for the output.
@@ -184,11 +122,6 @@ impl<'a> Scan<'a> {
     }
 
     /// The subject of the [state](State) of scans with these algorithms.
-    ///
-    /// ```
-    /// use hashloom::Algorithm::{Md5, Sha256};
-    /// assert_eq!(hashloom_list::manifest::Scan::subject(&[Sha256, Md5]), "digests of files: sha256, md5");
-    /// ```
     pub fn subject(algorithms: &[Algorithm]) -> String {
         let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
         format!("digests of files: {}", names.join(", "))
@@ -197,22 +130,6 @@ impl<'a> Scan<'a> {
     /// Takes the digests of files from the state of an earlier run, where they are [strong
     /// evidence](Evidence::is_strong), and adds new ones. The state is complete when the scan has ended or was cancelled.
     /// It must be of the [subject](Scan::subject) of the algorithms.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::Scan;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_files::state::State;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let (folder, outside) = (folder.path(), tempfile::tempdir()?);
-    /// # let path = outside.path().join("state");
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// let open = || State::at(&path, &Scan::subject(&[Algorithm::Sha256]));
-    /// Scan::new(folder).state(open()?).run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?;
-    /// assert_eq!(open()?.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn state(mut self, state: State) -> Scan<'a> {
         self.state = Some(state);
@@ -221,19 +138,6 @@ impl<'a> Scan<'a> {
 
     /// Takes the digests of a file with the length and time that an old manifest has for it from there. The manifest must
     /// have the algorithms of the scan.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Reader, Scan, ScanError, Writer};
-    /// use hashloom_files::run::Options;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// let other = Writer::new(Vec::new(), &[Algorithm::Md5])?.finish()?;
-    /// let scan = Scan::new(folder.path()).update(Reader::new(&other[..])?);
-    /// let error = scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(())).unwrap_err();
-    /// assert!(matches!(error, ScanError::Algorithms { .. }));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn update(mut self, old: Reader<impl BufRead + Send + 'a>) -> Scan<'a> {
         self.update = Some(Update::new(old));
@@ -242,20 +146,6 @@ impl<'a> Scan<'a> {
 
     /// Restricts the scan to the files that a filter wants. Folders that are not excluded, and links whose paths are
     /// wanted, are found too.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::Scan;
-    /// use hashloom_files::run::Options;
-    /// use hashloom_files::walk::Filter;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// std::fs::write(folder.join("b"), "")?;
-    /// let scan = Scan::new(folder).filter(Filter::default().lengths(1..=u64::MAX)?);
-    /// assert_eq!(scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Scan<'a> {
         self.filter = filter;
@@ -263,27 +153,6 @@ impl<'a> Scan<'a> {
     }
 
     /// Finds the files that a manifest lists, whatever length they have now: they have changed, and are not gone.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Reader, Scan, Writer};
-    /// use hashloom_files::run::Options;
-    /// use hashloom_files::walk::Filter;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// let filter = Filter::default().lengths(1..=3)?;
-    /// let mut writer = Writer::filtered(Vec::new(), &[Algorithm::Sha256], &filter)?;
-    /// Scan::new(folder).filter(filter.clone()).run(&Options::new(), |found| writer.write(&found.entry))?;
-    /// let manifest = writer.finish()?;
-    ///
-    /// std::fs::write(folder.join("a"), "abcd")?;
-    /// std::fs::write(folder.join("b"), "abcd")?;
-    /// let scan = Scan::new(folder).filter(filter).listed(Reader::new(&manifest[..])?);
-    /// assert_eq!(scan.run(&Options::new(), |_| Ok::<_, std::io::Error>(()))?.nread, 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn listed(mut self, manifest: Reader<impl BufRead + Send + 'a>) -> Scan<'a> {
         self.listed = Some(Update::new(manifest));
@@ -292,11 +161,6 @@ impl<'a> Scan<'a> {
 }
 
 /// The totals of a scan.
-///
-/// ```
-/// let summary = hashloom_list::manifest::Scanned::default();
-/// assert!(!summary.cancelled && summary.doubts.is_empty());
-/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Scanned {
@@ -319,15 +183,6 @@ pub struct Scanned {
 }
 
 /// An entry of the folder.
-///
-/// ```
-/// # use hashloom_list::manifest::{Entry, Found, Kind};
-/// fn tell(found: &Found) {
-///     if let Some(error) = &found.error {
-///         eprintln!("{}: {error}", found.entry.path.escape_ascii());
-///     }
-/// }
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Found {
@@ -430,22 +285,6 @@ impl Scan<'_> {
     ///
     /// # Errors
     /// See [`ScanError`].
-    ///
-    /// ```
-    /// use hashloom_list::manifest::Scan;
-    /// use hashloom_files::run::Options;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let folder = folder.path();
-    /// std::fs::write(folder.join("a"), "abc")?;
-    /// let mut paths = Vec::new();
-    /// Scan::new(folder).run(&Options::new(), |found| {
-    ///     paths.push(found.entry.path);
-    ///     Ok::<_, std::io::Error>(())
-    /// })?;
-    /// assert_eq!(paths, [b"a"]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn run<E: Send>(
         self,
         options: &Options,

@@ -11,7 +11,7 @@
 //! the file at every moment: [`Signatures::without_wrong`].
 //!
 //! ```
-//! use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures};
+//! use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures, Signed, Verifier};
 //!
 //! let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
 //! let signatures = Signatures::parse(
@@ -21,10 +21,17 @@
 //! y/rUw2y8/hOUYjZU71eHp/Wo1KZ40fGy2VJEDl34XMJM+TX48Ss/17u3IvIfbVR1FkZZSNCisQbuQY+bHwhEBg==
 //! ",
 //! )?;
-//! let signed = key.verify(b"test", &signatures)?;
-//! assert_eq!((signed.key(), signed.part("file")), ("E7620F1842B4E81F", Some("test")));
+//! let signed: Signed = key.verify(b"test", &signatures)?;
+//! assert_eq!((signed.key(), key.id()), ("E7620F1842B4E81F", "E7620F1842B4E81F"));
+//! assert_eq!((signed.comment(), signed.part("file")), ("timestamp:1556193335\tfile:test", Some("test")));
 //! assert_eq!(key.verify(b"Test", &signatures), Err(SignatureError::Wrong));
-//! # Ok::<(), SignatureError>(())
+//! assert_eq!(signatures.without_wrong(&key, &b"Test"[..])?, "");
+//!
+//! let mut verifier: Verifier = key.verifier(&signatures)?;
+//! verifier.update(b"te");
+//! verifier.update(b"st");
+//! assert_eq!(verifier.finish()?, signed);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use std::fmt;
@@ -45,17 +52,9 @@ pub use super::signer::{Signer, SignerError};
 pub use super::slh::why_no_key;
 
 /// The greatest length of a file of signatures or of a key, in bytes.
-///
-/// ```
-/// assert_eq!(hashloom_list::manifest::signature::FILE_MAX_NBYTES, 512 << 10);
-/// ```
 pub const FILE_MAX_NBYTES: usize = 512 << 10;
 
 /// The greatest number of signatures in a file.
-///
-/// ```
-/// assert_eq!(hashloom_list::manifest::signature::SIGNATURES_MAX, 4);
-/// ```
 pub const SIGNATURES_MAX: usize = 4;
 
 /// Lines of a signature of minisign: an untrusted comment, the signature, the trusted comment, the signature of both.
@@ -69,16 +68,6 @@ pub(super) const WITHOUT_PASSWORD: &str = "RWQAA";
 pub(super) const WITH_PASSWORD: &str = "RWRTY0Iy";
 
 /// A public key.
-///
-/// ```
-/// use hashloom_list::manifest::signature::PublicKey;
-///
-/// let text = "untrusted comment: minisign public key E7620F1842B4E81F
-/// RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
-/// ";
-/// assert_eq!(PublicKey::parse(text)?.id(), "E7620F1842B4E81F");
-/// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct PublicKey {
     key: Key,
@@ -97,10 +86,6 @@ impl PublicKey {
     ///
     /// # Errors
     /// [`SignatureError::NotAKey`].
-    ///
-    /// ```
-    /// assert!(hashloom_list::manifest::signature::PublicKey::parse("").is_err());
-    /// ```
     pub fn parse(text: &str) -> Result<PublicKey, SignatureError> {
         if slh::label(text).is_some() {
             let key = VerifyingKey::from_public_key_pem(text);
@@ -127,14 +112,6 @@ impl PublicKey {
     }
 
     /// What follows the name of a file in the name of its signatures' file: `.minisig` or `.slhsig`.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::signature::PublicKey;
-    ///
-    /// let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
-    /// assert_eq!(key.suffix(), ".minisig");
-    /// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
-    /// ```
     pub fn suffix(&self) -> &'static str {
         match &self.key {
             Key::Minisign(_) => ".minisig",
@@ -144,14 +121,6 @@ impl PublicKey {
 
     /// The number of the key, as minisign prints it; of an SLH-DSA key the first 8 bytes of the SHA-256 of its DER form.
     /// Anybody can make another key with a number of minisign's.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::signature::PublicKey;
-    ///
-    /// let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
-    /// assert_eq!(key.id(), "E7620F1842B4E81F");
-    /// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
-    /// ```
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -160,25 +129,6 @@ impl PublicKey {
     ///
     /// # Errors
     /// [`SignatureError::OtherKey`] or [`SignatureError::Legacy`] if no signature can be one of this key.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures};
-    ///
-    /// # fn check(mut file: impl std::io::Read) -> Result<(), Box<dyn std::error::Error>> {
-    /// let key = PublicKey::parse(&std::fs::read_to_string("minisign.pub")?)?;
-    /// let signatures = Signatures::parse(&std::fs::read_to_string("manifest.minisig")?)?;
-    /// let mut verifier = key.verifier(&signatures)?;
-    /// let mut buffer = [0; 1 << 16];
-    /// loop {
-    ///     match file.read(&mut buffer)? {
-    ///         0 => break,
-    ///         nbytes => verifier.update(&buffer[..nbytes]),
-    ///     }
-    /// }
-    /// println!("signed: {}", verifier.finish()?.comment());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn verifier<'a>(&'a self, signatures: &'a Signatures) -> Result<Verifier<'a>, SignatureError> {
         let mut fault = SignatureError::OtherKey { expected: self.id.clone() };
         let mut streams = Vec::new();
@@ -206,15 +156,6 @@ impl PublicKey {
     ///
     /// # Errors
     /// [`SignatureError::OtherKey`], [`SignatureError::Legacy`] or [`SignatureError::Wrong`].
-    ///
-    /// ```
-    /// use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures};
-    ///
-    /// let key = PublicKey::parse("RWQPYbzhIBA3wKDEzIfuTBp0Nl2VES5xfOLptmqAt1cgebhVSznOCPak")?;
-    /// let none = Signatures::parse("")?;
-    /// assert!(matches!(key.verify(b"", &none), Err(SignatureError::OtherKey { .. })));
-    /// # Ok::<(), SignatureError>(())
-    /// ```
     pub fn verify(&self, bytes: &[u8], signatures: &Signatures) -> Result<Signed, SignatureError> {
         let mut verifier = self.verifier(signatures)?;
         verifier.update(bytes);
@@ -252,13 +193,6 @@ pub fn is_key(content: &[u8]) -> bool {
 }
 
 /// The signatures of a file, none of which is checked yet.
-///
-/// ```
-/// use hashloom_list::manifest::signature::{SignatureError, Signatures};
-///
-/// let error = Signatures::parse("hello").unwrap_err();
-/// assert!(matches!(error, SignatureError::NotASignature { line: 1, .. }));
-/// ```
 #[derive(Clone)]
 pub struct Signatures(Vec<(String, Signature)>);
 
@@ -303,10 +237,6 @@ impl Signatures {
     ///
     /// # Errors
     /// [`SignatureError::NotASignature`], [`SignatureError::TooMany`].
-    ///
-    /// ```
-    /// assert!(hashloom_list::manifest::signature::Signatures::parse("\n").is_ok());
-    /// ```
     pub fn parse(text: &str) -> Result<Signatures, SignatureError> {
         let lines: Vec<&str> = text.trim_end().lines().collect();
         let (mut rest, mut found) = (&lines[..], Vec::new());
@@ -332,23 +262,11 @@ impl Signatures {
     }
 
     /// Number of signatures.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signatures;
-    /// assert_eq!(Signatures::parse("")?.len(), 0);
-    /// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
-    /// ```
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there is none.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signatures;
-    /// assert!(Signatures::parse("")?.is_empty());
-    /// # Ok::<(), hashloom_list::manifest::signature::SignatureError>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -358,20 +276,6 @@ impl Signatures {
     ///
     /// # Errors
     /// Those of the reader.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::signature::{PublicKey, Signatures};
-    ///
-    /// let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
-    /// let text = "untrusted comment: signature from minisign secret key
-    /// RUQf6LRCGA9i559r3g7V1qNyJDApGip8MfqcadIgT9CuhV3EMhHoN1mGTkUidF/z7SrlQgXdy8ofjb7bNJJylDOocrCo8KLzZwo=
-    /// trusted comment: timestamp:1556193335\tfile:test
-    /// y/rUw2y8/hOUYjZU71eHp/Wo1KZ40fGy2VJEDl34XMJM+TX48Ss/17u3IvIfbVR1FkZZSNCisQbuQY+bHwhEBg==
-    /// ";
-    /// assert_eq!(Signatures::parse(text)?.without_wrong(&key, &b"test"[..])?, text);
-    /// assert_eq!(Signatures::parse(text)?.without_wrong(&key, &b"other"[..])?, "");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn without_wrong(&self, key: &PublicKey, mut bytes: impl Read) -> io::Result<String> {
         let mut own: Vec<(&str, Stream<'_>)> = Vec::new();
         let mut kept = Vec::new();
@@ -405,16 +309,6 @@ impl fmt::Debug for Signatures {
 }
 
 /// Checks the signatures of bytes that come in parts: see [`PublicKey::verifier`].
-///
-/// ```
-/// use hashloom_list::manifest::signature::{SignatureError, Signed, Verifier};
-///
-/// fn check(mut verifier: Verifier<'_>) -> Result<Signed, SignatureError> {
-///     verifier.update(b"content of ");
-///     verifier.update(b"the file");
-///     verifier.finish()
-/// }
-/// ```
 #[must_use]
 pub struct Verifier<'a> {
     id: &'a str,
@@ -423,14 +317,6 @@ pub struct Verifier<'a> {
 
 impl Verifier<'_> {
     /// Takes the next bytes of the file.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Verifier;
-    /// fn two_parts(verifier: &mut Verifier<'_>) {
-    ///     verifier.update(b"one");
-    ///     verifier.update(b"two");
-    /// }
-    /// ```
     pub fn update(&mut self, bytes: &[u8]) {
         self.streams.iter_mut().for_each(|(_, stream)| stream.update(bytes));
     }
@@ -439,13 +325,6 @@ impl Verifier<'_> {
     ///
     /// # Errors
     /// [`SignatureError::Wrong`] if none is.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::{SignatureError, Signed, Verifier};
-    /// fn of_nothing(verifier: Verifier<'_>) -> Result<Signed, SignatureError> {
-    ///     verifier.finish()
-    /// }
-    /// ```
     pub fn finish(self) -> Result<Signed, SignatureError> {
         let right = self.streams.into_iter().find_map(|(signature, stream)| stream.verify().then_some(signature));
         let signed =
@@ -461,13 +340,6 @@ impl fmt::Debug for Verifier<'_> {
 }
 
 /// A signature that is right.
-///
-/// ```
-/// # use hashloom_list::manifest::signature::Signed;
-/// fn tell(signed: &Signed) {
-///     println!("{} has signed: {}", signed.key(), signed.comment());
-/// }
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
     key: String,
@@ -476,38 +348,17 @@ pub struct Signed {
 
 impl Signed {
     /// The [number](PublicKey::id) of the key.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signed;
-    /// fn is_ours(signed: &Signed) -> bool {
-    ///     signed.key() == "E7620F1842B4E81F"
-    /// }
-    /// ```
     pub fn key(&self) -> &str {
         &self.key
     }
 
     /// The trusted comment, which the signature covers too. Escape it before it is printed.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signed;
-    /// fn print(signed: &Signed) {
-    ///     println!("{}", hashloom_files::text::shown(signed.comment().as_bytes()));
-    /// }
-    /// ```
     pub fn comment(&self) -> &str {
         &self.comment
     }
 
     /// The part of the trusted comment with this name: a comment such as `timestamp:1556193335\tfile:test` has parts
     /// between tabs. The names that hashloom writes have escapes for tabs and other control characters.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signed;
-    /// fn is_of(signed: &Signed, folder: &str) -> bool {
-    ///     signed.part("folder") == Some(folder)
-    /// }
-    /// ```
     pub fn part(&self, name: &str) -> Option<&str> {
         self.comment.split('\t').find_map(|part| part.strip_prefix(name)?.strip_prefix(':'))
     }
@@ -539,12 +390,6 @@ pub fn folder_name(folder: &Path) -> String {
 }
 
 /// Why there is no right signature.
-///
-/// ```
-/// use hashloom_list::manifest::signature::SignatureError;
-///
-/// assert_eq!(SignatureError::Wrong.to_string(), "it is not one of this content, or its comment was changed");
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignatureError {

@@ -23,7 +23,7 @@ const SECRET: Range<usize> = 62..126;
 /// A secret key of minisign, or of SLH-DSA.
 ///
 /// ```
-/// use hashloom_list::manifest::signature::{Signatures, Signer};
+/// use hashloom_list::manifest::signature::{Signatures, Signer, SignerError};
 ///
 /// let signer = Signer::parse("untrusted comment: minisign encrypted secret key
 /// RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAD2G84SAQN8Dg10Lj6Hb1MhxZVZIxDMk92RJ3CovB\
@@ -33,6 +33,7 @@ const SECRET: Range<usize> = 62..126;
 /// let signed = signer.public_key().verify(b"content", &Signatures::parse(&signature)?)?;
 /// assert_eq!((signed.key(), signed.part("file")), ("C0371020E1BC610F", Some("name")));
 /// assert!(signed.comment().starts_with("timestamp:") && signed.comment().ends_with("\tfile:name\thashed"));
+/// assert!(matches!(Signer::parse("", None), Err(SignerError::NotAKey(_))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Signer {
@@ -51,12 +52,6 @@ impl Signer {
     ///
     /// # Errors
     /// [`SignerError::NotAKey`], [`SignerError::Password`] if there is none, [`SignerError::WrongPassword`].
-    ///
-    /// ```
-    /// use hashloom_list::manifest::signature::{Signer, SignerError};
-    ///
-    /// assert!(matches!(Signer::parse("", None), Err(SignerError::NotAKey(_))));
-    /// ```
     pub fn parse(text: &str, password: Option<&str>) -> Result<Signer, SignerError> {
         let bad = |why: &dyn fmt::Display| SignerError::NotAKey(why.to_string());
         if slh::label(text).is_some() {
@@ -84,13 +79,6 @@ impl Signer {
     }
 
     /// The public half of the key.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signer;
-    /// fn tell(signer: &Signer) {
-    ///     println!("signing by {}", signer.public_key().id());
-    /// }
-    /// ```
     pub fn public_key(&self) -> &PublicKey {
         &self.public
     }
@@ -100,14 +88,6 @@ impl Signer {
     ///
     /// # Errors
     /// Those of the reader, and of a damaged key.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signer;
-    /// fn sign(signer: &Signer) -> std::io::Result<()> {
-    ///     let signature = signer.sign(std::fs::File::open("manifest")?, "file:manifest")?;
-    ///     std::fs::write("manifest.minisig", signature)
-    /// }
-    /// ```
     pub fn sign(&self, bytes: impl Read, parts: &str) -> io::Result<String> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let comment = format!("timestamp:{}\t{parts}\thashed", now.as_secs());
@@ -123,15 +103,6 @@ impl Signer {
 
     /// A key for the state of unfinished work, by which only the holder of this secret key can have written the state:
     /// HMAC-SHA256 of a fixed text under the secret key.
-    ///
-    /// ```
-    /// # use hashloom_list::manifest::signature::Signer;
-    /// use hashloom::{Algorithm, HmacKey};
-    ///
-    /// fn key_of_state(signer: &Signer) -> HmacKey {
-    ///     HmacKey::new(Algorithm::Sha256, &*signer.state_key())
-    /// }
-    /// ```
     pub fn state_key(&self) -> Zeroizing<[u8; 32]> {
         const LABEL: &[u8] = b"hashloom: the key of states of unfinished manifests, 1";
         let key = match &self.key {
@@ -164,12 +135,6 @@ impl Drop for Signer {
 }
 
 /// Why a secret key cannot be used.
-///
-/// ```
-/// use hashloom_list::manifest::signature::SignerError;
-///
-/// assert_eq!(SignerError::Password.to_string(), "the key has a password");
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignerError {

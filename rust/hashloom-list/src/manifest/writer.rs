@@ -20,14 +20,18 @@ pub(super) const VERSION: u64 = 1;
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_list::manifest::{Entry, Kind, Writer};
+/// use hashloom_files::walk::Filter;
+/// use hashloom_list::manifest::{Entry, Kind, Reader, Writer};
 ///
-/// let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
-/// writer.write(&Entry { path: b"empty".to_vec(), kind: Kind::Folder })?;
-/// let text = String::from_utf8(writer.finish()?).unwrap();
-/// assert_eq!(text.lines().nth(1), Some(r#"{"type":"folder","path":"empty"}"#));
-/// assert_eq!(text.lines().count(), 3);
-/// # Ok::<(), hashloom_list::manifest::Error>(())
+/// let filter = Filter::new(&["*.jpg"], &[])?;
+/// let mut writer = Writer::filtered(Vec::new(), &[Algorithm::Sha256], &filter)?;
+/// let folder = Entry { path: b"empty".to_vec(), kind: Kind::Folder };
+/// writer.write(&folder)?;
+/// assert!(writer.write(&folder).is_err());
+/// assert_eq!(writer.totals().nfolders, 1);
+/// let manifest = writer.finish()?;
+/// assert_eq!(*Reader::new(&manifest[..])?.wanted(), filter);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Writer<W> {
@@ -46,11 +50,6 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// If there are no algorithms, or one is there twice; if the line cannot be written.
-    ///
-    /// ```
-    /// use hashloom_list::manifest::Writer;
-    /// assert!(Writer::new(Vec::new(), &[]).is_err());
-    /// ```
     pub fn new(out: W, algorithms: &[Algorithm]) -> Result<Writer<W>, Error> {
         Writer::filtered(out, algorithms, &Filter::default())
     }
@@ -60,17 +59,6 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// As of [`new`](Writer::new), and if the line is longer than [`LINE_MAX_NBYTES`].
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Reader, Writer};
-    /// use hashloom_files::walk::Filter;
-    ///
-    /// let filter = Filter::new(&["*.jpg"], &[])?;
-    /// let manifest = Writer::filtered(Vec::new(), &[Algorithm::Sha256], &filter)?.finish()?;
-    /// assert_eq!(*Reader::new(&manifest[..])?.wanted(), filter);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn filtered(out: W, algorithms: &[Algorithm], filter: &Filter) -> Result<Writer<W>, Error> {
         check_algorithms(algorithms).map_err(at(1))?;
         let mut line = Vec::new();
@@ -96,17 +84,6 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If the path is not relative, not sorted, or in a folder that was not written; if there is not one digest for
     /// each algorithm; if the line cannot be written. A bad entry writes nothing.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Entry, Kind, Writer};
-    ///
-    /// let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
-    /// let folder = Entry { path: b"a".to_vec(), kind: Kind::Folder };
-    /// writer.write(&folder)?;
-    /// assert!(writer.write(&folder).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn write(&mut self, entry: &Entry) -> Result<(), Error> {
         let at = at(self.nlines + 1);
         self.line.clear();
@@ -120,16 +97,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// The totals so far.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    /// use hashloom_list::manifest::{Entry, Kind, Writer};
-    ///
-    /// let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
-    /// writer.write(&Entry { path: b"a".to_vec(), kind: Kind::Folder })?;
-    /// assert_eq!(writer.totals().nfolders, 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn totals(&self) -> Totals {
         self.totals
     }
@@ -138,14 +105,6 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// If the output cannot be written.
-    ///
-    /// ```
-    /// use hashloom::Algorithm;
-    ///
-    /// let writer = hashloom_list::manifest::Writer::new(Vec::new(), &[Algorithm::Sha256])?;
-    /// assert_eq!(writer.finish()?.iter().filter(|&&byte| byte == b'\n').count(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn finish(mut self) -> Result<W, Error> {
         let digest = self.lines.clone().finalize();
         self.line.clear();

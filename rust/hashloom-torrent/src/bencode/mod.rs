@@ -9,18 +9,6 @@
 //! Real torrents are not always canonical. Deviations that libtorrent and Transmission accept are accepted here too and
 //! become a [`Note`]: keys out of order, keys given twice (the first one counts, as in libtorrent), leading zeros,
 //! `i-0e`, bytes after the end. Everything else is an [`Error`] with its byte offset.
-//!
-//! ```
-//! use hashloom_torrent::bencode;
-//!
-//! let document = bencode::parse(b"d4:name5:alice6:lengthi163783ee", &bencode::Limits::default())?;
-//! let length = document.root().get(b"length").unwrap();
-//! assert_eq!(length.integer(), Some(163783));
-//! assert_eq!(length.span(), 22..30);
-//! // "length" belongs before "name":
-//! assert_eq!(document.notes()[0].to_string(), "byte 14: key \"length\" comes after \"name\": keys are not sorted");
-//! # Ok::<(), bencode::Error>(())
-//! ```
 
 mod item;
 
@@ -57,10 +45,12 @@ impl Default for Limits {
 /// Why an input is not bencode, and the place of the fault.
 ///
 /// ```
-/// use hashloom_torrent::bencode::{Limits, parse};
+/// use hashloom_torrent::bencode::{Error, ErrorKind, Limits, parse};
 ///
-/// let error = parse(b"d4:listl4:spamxee", &Limits::default()).unwrap_err();
+/// let fault = |input: &[u8]| -> Error { parse(input, &Limits::default()).unwrap_err() };
+/// let error = fault(b"d4:listl4:spamxee");
 /// assert_eq!((error.offset, &*error.key), (14, "list[1]"));
+/// assert_eq!(fault(b"9:spam").kind, ErrorKind::StringTooLong { nbytes: 9, left: 4 });
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
@@ -106,13 +96,6 @@ impl Error {
 }
 
 /// A fault of an input.
-///
-/// ```
-/// use hashloom_torrent::bencode::{ErrorKind, Limits, parse};
-///
-/// let error = parse(b"9:spam", &Limits::default()).unwrap_err();
-/// assert_eq!(error.kind, ErrorKind::StringTooLong { nbytes: 9, left: 4 });
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -187,11 +170,13 @@ impl std::error::Error for Error {}
 /// A deviation from canonical bencode that clients accept.
 ///
 /// ```
-/// use hashloom_torrent::bencode::{Limits, parse};
+/// use hashloom_torrent::bencode::{Limits, Note, NoteKind, parse};
 ///
-/// let document = parse(b"i1e, then more", &Limits::default())?;
-/// assert_eq!(document.notes()[0].to_string(), "byte 3: 11 bytes follow the end, they are ignored");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let document = parse(b"i007e, then more", &Limits::default())?;
+/// let [first, second]: &[Note] = document.notes() else { panic!() };
+/// assert_eq!(first.kind, NoteKind::LeadingZero);
+/// assert_eq!(second.to_string(), "byte 5: 11 bytes follow the end, they are ignored");
+/// # Ok::<(), hashloom_torrent::bencode::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
@@ -202,14 +187,6 @@ pub struct Note {
 }
 
 /// The deviation.
-///
-/// ```
-/// use hashloom_torrent::bencode::{Limits, NoteKind, parse};
-///
-/// let document = parse(b"i007e", &Limits::default())?;
-/// assert_eq!(document.notes()[0].kind, NoteKind::LeadingZero);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
@@ -265,11 +242,11 @@ const KEY_LEVELS_MAX: usize = 8;
 /// Parsed bencode: the input and its deviations from canonical bencode.
 ///
 /// ```
-/// use hashloom_torrent::bencode::{Limits, parse};
+/// use hashloom_torrent::bencode::{Document, Limits, parse};
 ///
-/// let document = parse(b"li1ei2ee", &Limits::default())?;
-/// assert_eq!(document.root().items().count(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let document: Document = parse(b"li1ei-0ee", &Limits::default())?;
+/// assert_eq!((document.root().items().count(), document.note_count()), (2, 1));
+/// # Ok::<(), hashloom_torrent::bencode::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Document<'a> {
@@ -281,37 +258,16 @@ pub struct Document<'a> {
 
 impl<'a> Document<'a> {
     /// The outermost value.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    /// assert_eq!(parse(b"i42e", &Limits::default())?.root().integer(), Some(42));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn root(&self) -> Value<'a> {
         Value { input: self.input, start: 0, end: self.root_end }
     }
 
     /// The first 16 deviations from canonical bencode.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    /// assert!(parse(b"i42e", &Limits::default())?.notes().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
     /// Number of deviations from canonical bencode, those not listed included.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    ///
-    /// let bytes = [&b"l"[..], &b"i-0e".repeat(100), b"e"].concat();
-    /// let document = parse(&bytes, &Limits::default())?;
-    /// assert_eq!((document.note_count(), document.notes().len()), (100, 16));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn note_count(&self) -> usize {
         self.note_count
     }
@@ -481,12 +437,6 @@ fn integer_at(document: &mut Document<'_>, pos: usize) -> Result<usize, Error> {
 }
 
 /// The kinds of value.
-///
-/// ```
-/// use hashloom_torrent::bencode::{Kind, Limits, parse};
-/// assert_eq!(parse(b"le", &Limits::default())?.root().kind(), Kind::List);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `i…e`
@@ -513,12 +463,19 @@ impl fmt::Display for Kind {
 /// A value: a span of input that [`parse`] has checked.
 ///
 /// ```
-/// use hashloom_torrent::bencode::{Limits, parse};
+/// use hashloom_torrent::bencode::{Entries, Entry, Items, Kind, Limits, Value, parse};
 ///
-/// let document = parse(b"d4:name5:alice3:oldi1ee", &Limits::default())?;
-/// let name = document.root().get(b"name").unwrap();
-/// assert_eq!((name.string(), name.span()), (Some(&b"alice"[..]), 7..14));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let document = parse(b"d4:name5:alice5:sizesli1ei-2eee", &Limits::default())?;
+/// let root: Value = document.root();
+/// let name = root.get(b"name").unwrap();
+/// assert_eq!((name.kind(), name.string(), name.span()), (Kind::String, Some(&b"alice"[..]), 7..14));
+/// let entries: Entries = root.entries();
+/// let Entry { key, value, .. } = entries.last().unwrap();
+/// assert_eq!((key, value.raw()), (&b"sizes"[..], &b"li1ei-2ee"[..]));
+/// let items: Items = value.items();
+/// assert_eq!(items.filter_map(|item| item.integer()).collect::<Vec<_>>(), [1, -2]);
+/// assert!(name.integer().is_none() && root.get(b"length").is_none());
+/// # Ok::<(), hashloom_torrent::bencode::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Value<'a> {
@@ -535,12 +492,6 @@ impl fmt::Debug for Value<'_> {
 
 impl<'a> Value<'a> {
     /// The kind of the value.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Kind, Limits, parse};
-    /// assert_eq!(parse(b"0:", &Limits::default())?.root().kind(), Kind::String);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn kind(&self) -> Kind {
         match self.input[self.start] {
             b'i' => Kind::Integer,
@@ -551,36 +502,16 @@ impl<'a> Value<'a> {
     }
 
     /// The value's place in the input, markers included.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    /// assert_eq!(parse(b"i1e trailing", &Limits::default())?.root().span(), 0..3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
     /// The value's bencoded bytes, as in the input: an info-hash is the hash of these bytes.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    /// assert_eq!(parse(b"d1:ali1eee", &Limits::default())?.root().get(b"a").unwrap().raw(), b"li1ee");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn raw(&self) -> &'a [u8] {
         &self.input[self.start..self.end]
     }
 
     /// The bytes of a string.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    ///
-    /// assert_eq!(parse(b"2:ab", &Limits::default())?.root().string(), Some(&b"ab"[..]));
-    /// assert_eq!(parse(b"i2e", &Limits::default())?.root().string(), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn string(&self) -> Option<&'a [u8]> {
         match self.kind() {
             Kind::String => string_at(self.input, self.start).ok().map(|body| &self.input[body]),
@@ -589,25 +520,11 @@ impl<'a> Value<'a> {
     }
 
     /// The digits of an integer, with the sign, as in the input.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    /// assert_eq!(parse(b"i-12e", &Limits::default())?.root().digits(), Some(&b"-12"[..]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn digits(&self) -> Option<&'a [u8]> {
         (self.kind() == Kind::Integer).then(|| &self.input[self.start + 1..self.end - 1])
     }
 
     /// An integer's value; `None` too if it does not fit 64 bits.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    ///
-    /// assert_eq!(parse(b"i-12e", &Limits::default())?.root().integer(), Some(-12));
-    /// assert_eq!(parse(b"i99999999999999999999e", &Limits::default())?.root().integer(), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn integer(&self) -> Option<i64> {
         let digits = self.digits()?;
         let (negative, magnitude) = match digits {
@@ -621,15 +538,6 @@ impl<'a> Value<'a> {
     }
 
     /// The items of a list; empty for any other value.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    ///
-    /// let document = parse(b"li1ei2ee", &Limits::default())?;
-    /// let numbers: Vec<_> = document.root().items().filter_map(|item| item.integer()).collect();
-    /// assert_eq!(numbers, [1, 2]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn items(&self) -> Items<'a> {
         match self.kind() {
             Kind::List => Items { input: self.input, pos: self.start + 1, end: self.end - 1 },
@@ -638,15 +546,6 @@ impl<'a> Value<'a> {
     }
 
     /// The keys and values of a dictionary, in the input's order, with duplicates; empty for any other value.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    ///
-    /// let document = parse(b"d1:ai1e1:bi2ee", &Limits::default())?;
-    /// let keys: Vec<_> = document.root().entries().map(|entry| entry.key).collect();
-    /// assert_eq!(keys, [b"a", b"b"]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn entries(&self) -> Entries<'a> {
         match self.kind() {
             Kind::Dictionary => Entries(Items { input: self.input, pos: self.start + 1, end: self.end - 1 }),
@@ -660,30 +559,12 @@ impl<'a> Value<'a> {
     }
 
     /// The value of the first entry of a dictionary with this key.
-    ///
-    /// ```
-    /// use hashloom_torrent::bencode::{Limits, parse};
-    ///
-    /// let document = parse(b"d1:ai1ee", &Limits::default())?;
-    /// assert_eq!(document.root().get(b"a").and_then(|value| value.integer()), Some(1));
-    /// assert!(document.root().get(b"b").is_none());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn get(&self, key: &[u8]) -> Option<Value<'a>> {
         self.entries().find(|entry| entry.key == key).map(|entry| entry.value)
     }
 }
 
 /// The items of a list; see [`Value::items`].
-///
-/// ```
-/// use hashloom_torrent::bencode::{Items, Limits, parse};
-///
-/// let document = parse(b"l1:a1:be", &Limits::default())?;
-/// let mut items: Items = document.root().items();
-/// assert_eq!(items.next().unwrap().raw(), b"1:a");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     input: &'a [u8],
@@ -705,15 +586,6 @@ impl<'a> Iterator for Items<'a> {
 }
 
 /// One key of a dictionary and its value.
-///
-/// ```
-/// use hashloom_torrent::bencode::{Entry, Limits, parse};
-///
-/// let document = parse(b"d1:ai1ee", &Limits::default())?;
-/// let entry: Entry = document.root().entries().next().unwrap();
-/// assert_eq!((entry.key, entry.value.integer()), (&b"a"[..], Some(1)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// The key's bytes.
@@ -725,15 +597,6 @@ pub struct Entry<'a> {
 }
 
 /// The entries of a dictionary; see [`Value::entries`].
-///
-/// ```
-/// use hashloom_torrent::bencode::{Entries, Limits, parse};
-///
-/// let document = parse(b"de", &Limits::default())?;
-/// let mut entries: Entries = document.root().entries();
-/// assert!(entries.next().is_none());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Entries<'a>(Items<'a>);
 

@@ -56,14 +56,17 @@ const AUTOMATIC_PIECES_MAX: u64 = 2048;
 /// followed.
 ///
 /// ```
-/// use hashloom_torrent::Builder;
-/// use hashloom_torrent::Symlinks;
+/// use hashloom_torrent::{Builder, Symlinks};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path();
-/// std::fs::write(path.join("a.txt"), "rose")?;
-/// std::fs::write(path.join("b.txt"), "tulip")?;
-/// assert_eq!(Builder::new().symlinks(Symlinks::Refuse).plan(path)?.files().len(), 2);
+/// # #[cfg(unix)]
+/// # {
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("a.txt"), "rose")?;
+/// std::os::unix::fs::symlink("a.txt", folder.path().join("b.txt"))?;
+/// let nfiles = |symlinks| Builder::new().symlinks(symlinks).plan(folder.path()).map(|plan| plan.files().len());
+/// assert_eq!((nfiles(Symlinks::Follow)?, nfiles(Symlinks::Skip)?), (2, 1));
+/// assert!(nfiles(Symlinks::Refuse).is_err());
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,21 +85,35 @@ pub enum Symlinks {
 ///
 /// ```
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Builder, Version};
 /// use hashloom_files::walk::Filter;
+/// use hashloom_torrent::{Builder, Version};
 ///
 /// let folder = tempfile::tempdir()?;
-/// std::fs::write(folder.path().join("poem.txt"), "Rose is a rose is a rose")?;
-/// std::fs::write(folder.path().join("poem.txt~"), "A rose")?;
+/// for name in ["poem.txt", "poem.txt~", "Thumbs.db"] {
+///     std::fs::write(folder.path().join(name), "Rose is a rose is a rose")?;
+/// }
 /// let plan = Builder::new()
 ///     .version(Version::V1)
 ///     .name("Sacred Emily")
 ///     .filter(Filter::new(&[], &["*~"])?)
+///     .leave_out(|path| path == b"Thumbs.db")
+///     .executable(false)
+///     .align(true)
+///     .piece_nbytes(1 << 20)
 ///     .tracker("udp://tracker.example.org:6969")
+///     .tier(["http://a.example/", "http://b.example/"])
+///     .web_seed("https://a.example/poems/")
 ///     .private(true)
+///     .source("EX")
+///     .comment("a poem")
+///     .created_by("example 1.0")
+///     .date(1_700_000_000)
 ///     .plan(folder.path())?;
-/// assert_eq!((plan.files().len(), plan.nbytes(), plan.piece_nbytes()), (1, 24, 16384));
+/// assert_eq!((plan.files().len(), plan.nbytes(), plan.piece_nbytes()), (1, 24, 1 << 20));
+/// assert_eq!(plan.left_out(), [b"Thumbs.db"[..].into()]);
 /// let created = plan.create(&Options::new())?;
+/// let metadata = created.torrent.metadata();
+/// assert_eq!((metadata.trackers.len(), metadata.web_seeds.len(), metadata.private), (2, 1, true));
 /// assert!(created.bytes.starts_with(b"d8:announce30:udp://tracker.example.org:6969"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -132,17 +149,6 @@ impl Default for Builder {
 
 impl Builder {
     /// The default options.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Builder, Version};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().plan(path)?.version(), Version::Hybrid);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn new() -> Builder {
         Builder {
             version: Version::Hybrid,
@@ -168,17 +174,6 @@ impl Builder {
     }
 
     /// Sets the version of the torrent; the default is hybrid.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Builder, Version};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().version(Version::V1).plan(path)?.version(), Version::V1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn version(mut self, version: Version) -> Self {
         self.version = version;
         self
@@ -186,32 +181,12 @@ impl Builder {
 
     /// Sets the bytes in a piece: a power of two from 16 KiB to 256 MiB, or, for v1 only, any multiple of 16 KiB in
     /// that range. The default is the least power of two from 16 KiB to 16 MiB that makes at most 2048 pieces.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().piece_nbytes(1 << 20).plan(path)?.piece_nbytes(), 1 << 20);
-    /// assert!(Builder::new().piece_nbytes(1000).plan(path).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn piece_nbytes(mut self, nbytes: u64) -> Self {
         self.piece_nbytes = Some(nbytes);
         self
     }
 
     /// Sets the most bytes in a piece whose length is chosen automatically, a power of two; the default is 16 MiB.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// let draft = Builder::new().most_piece_nbytes(1 << 20).draft(None, [("film.mkv", 40 << 30)])?;
-    /// assert_eq!(draft.piece_nbytes(), 1 << 20);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn most_piece_nbytes(mut self, nbytes: u64) -> Self {
         self.most_piece_nbytes = nbytes;
         self
@@ -219,110 +194,35 @@ impl Builder {
 
     /// Sets whether the files of a v1 torrent begin at pieces of their own, by padding files (BEP 47). In the other
     /// versions they always do.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Builder, Version};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let builder = Builder::new().version(Version::V1);
-    /// assert_eq!(builder.clone().plan(path)?.piece_count(), 1);
-    /// assert_eq!(builder.align(true).plan(path)?.piece_count(), 2); // two files
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn align(mut self, align: bool) -> Self {
         self.align = align;
         self
     }
 
     /// Sets the name of the torrent's file or folder; the default is the last component of the path.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().name("poems").plan(path)?.name(), b"poems");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// Adds a tracker in a tier of its own, after the earlier ones (BEP 12).
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let created = Builder::new().tracker("http://a.example/announce").plan(path)?.create(&Options::new())?;
-    /// assert_eq!(created.torrent.metadata().trackers, [[b"http://a.example/announce"]]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn tracker(self, url: impl Into<String>) -> Self {
         self.tier([url.into()])
     }
 
     /// Adds a tier of trackers; clients choose among them at random (BEP 12).
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let builder = Builder::new().tier(["http://a.example/", "http://b.example/"]);
-    /// assert_eq!(builder.plan(path)?.create(&Options::new())?.torrent.metadata().trackers[0].len(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn tier(mut self, urls: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.trackers.push(urls.into_iter().map(Into::into).collect());
         self
     }
 
     /// Adds a web seed (BEP 19).
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let builder = Builder::new().web_seed("https://a.example/poems/");
-    /// assert_eq!(builder.plan(path)?.create(&Options::new())?.torrent.metadata().web_seeds.len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn web_seed(mut self, url: impl Into<String>) -> Self {
         self.web_seeds.push(url.into());
         self
     }
 
     /// Restricts peers to those from the trackers (BEP 27).
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert!(Builder::new().private(true).plan(path)?.create(&Options::new())?.torrent.metadata().private);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn private(mut self, private: bool) -> Self {
         self.private = private;
         self
@@ -330,133 +230,42 @@ impl Builder {
 
     /// Sets whether a torrent that is not private says so, by a `private` of 0, as torrents of mkbrr do: the info-hash is
     /// another.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let created = Builder::new().declared_public(true).plan(path)?.create(&Options::new())?;
-    /// assert!(created.bytes.windows(13).any(|bytes| bytes == b"7:privatei0ee"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn declared_public(mut self, declared: bool) -> Self {
         self.declared_public = declared;
         self
     }
 
     /// Sets `entropy` in the info dictionary, a key without a meaning: another text gives another info-hash.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let created = Builder::new().entropy("8d0f").plan(path)?.create(&Options::new())?;
-    /// assert!(created.bytes.windows(15).any(|bytes| bytes == b"7:entropy4:8d0f"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn entropy(mut self, text: impl Into<String>) -> Self {
         self.entropy = Some(text.into());
         self
     }
 
     /// Sets `source` in the info dictionary: another source gives another info-hash.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let [a, b] = ["a", "b"].map(|source| Builder::new().source(source).plan(path).unwrap());
-    /// let options = Options::new();
-    /// assert_ne!(a.create(&options)?.torrent.info_hash_v1(), b.create(&options)?.torrent.info_hash_v1());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = Some(source.into().into_bytes());
         self
     }
 
     /// Sets a comment.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let created = Builder::new().comment("two poems").plan(path)?.create(&Options::new())?;
-    /// assert!(created.bytes.windows(9).any(|bytes| bytes == b"two poems"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn comment(mut self, comment: impl Into<String>) -> Self {
         self.comment = Some(comment.into());
         self
     }
 
     /// Sets the name of the program that makes the torrent.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let created = Builder::new().created_by("example 1.0").plan(path)?.create(&Options::new())?;
-    /// assert!(created.bytes.windows(11).any(|bytes| bytes == b"example 1.0"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn created_by(mut self, program: impl Into<String>) -> Self {
         self.created_by = Some(program.into());
         self
     }
 
     /// Sets the creation time, in seconds since 1970 (UTC).
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let created = Builder::new().date(1_700_000_000).plan(path)?.create(&Options::new())?;
-    /// assert!(created.bytes.windows(12).any(|bytes| bytes == b"i1700000000e"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn date(mut self, seconds: i64) -> Self {
         self.date = Some(seconds);
         self
     }
 
     /// Restricts the torrent to the files that a filter wants.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    /// use hashloom_files::walk::Filter;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().filter(Filter::new(&["a*"], &[])?).plan(path)?.files().len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
         self
@@ -464,59 +273,18 @@ impl Builder {
 
     /// Leaves out the files whose paths below the folder `is_unwanted`; [`Plan::left_out`] names them. A file given by
     /// itself is never left out.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let plan = Builder::new().leave_out(|path| path.starts_with(b"b")).plan(path)?;
-    /// assert_eq!((plan.files().len(), plan.left_out().len()), (1, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn leave_out(mut self, is_unwanted: fn(&[u8]) -> bool) -> Self {
         self.leave_out = Some(is_unwanted);
         self
     }
 
     /// Sets the treatment of symbolic links.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    /// use hashloom_torrent::Symlinks;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// # #[cfg(unix)]
-    /// # {
-    /// std::os::unix::fs::symlink("a.txt", path.join("c.txt"))?;
-    /// assert_eq!(Builder::new().plan(path)?.files().len(), 3);
-    /// assert_eq!(Builder::new().symlinks(Symlinks::Skip).plan(path)?.files().len(), 2);
-    /// # }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn symlinks(mut self, symlinks: Symlinks) -> Self {
         self.symlinks = symlinks;
         self
     }
 
     /// Sets whether files that their owner may execute are marked so (BEP 47); the default is yes.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let plan = Builder::new().executable(false).plan(path)?;
-    /// assert!(plan.files().all(|file| !file.attributes.executable));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn executable(mut self, executable: bool) -> Self {
         self.executable = executable;
         self
@@ -527,18 +295,6 @@ impl Builder {
     /// # Errors
     ///
     /// Every reason against the torrent that can be known without reading files: see [`CreateError`].
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().plan(path)?.files().len(), 2);
-    /// assert!(Builder::new().plan(&path.join("missing")).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn plan(self, path: &Path) -> Result<Plan, CreateError> {
         self.check()?;
         let name = self.name_of(path)?;
@@ -650,15 +406,20 @@ fn automatic_piece_length(nbytes: u64, most: u64) -> u64 {
 /// The files of a torrent that is to be made.
 ///
 /// ```
-/// use hashloom_torrent::Builder;
+/// use hashloom_files::run::Options;
+/// use hashloom_torrent::{Builder, Plan, PlannedFile};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("b"), vec![0; 100_000])?;
 /// std::fs::write(folder.path().join("a"), "a")?;
-/// let plan = Builder::new().name("two").piece_nbytes(32 << 10).plan(folder.path())?;
-/// let files: Vec<_> = plan.files().map(|file| (file.path, file.nbytes)).collect();
-/// assert_eq!(files, [(&b"a"[..], 1), (b"b", 100_000)]);
-/// assert_eq!((plan.nbytes(), plan.piece_count()), (100_001, 1 + 4));
+/// let mut plan: Plan = Builder::new().name("two").piece_nbytes(32 << 10).plan(folder.path())?;
+/// let PlannedFile { path, nbytes, .. } = plan.files().next().unwrap();
+/// assert_eq!((path, nbytes), (&b"a"[..], 1));
+/// assert_eq!((plan.name(), plan.nbytes(), plan.piece_count()), (&b"two"[..], 100_001, 1 + 4));
+/// assert_eq!(plan.path(1), folder.path().join("b"));
+/// assert!(plan.has(&folder.path().join("a")) && !plan.is_single_file());
+/// plan.set_piece_nbytes(16 << 10)?;
+/// assert_eq!(plan.torrent_nbytes(), plan.create(&Options::new())?.bytes.len());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -680,19 +441,6 @@ pub struct Plan {
 }
 
 /// A file of a torrent that is to be made.
-///
-/// ```
-/// use hashloom_torrent::Builder;
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path();
-/// std::fs::write(path.join("a.txt"), "rose")?;
-/// std::fs::write(path.join("b.txt"), "tulip")?;
-/// let plan = Builder::new().plan(path)?;
-/// let file = plan.files().next().unwrap();
-/// assert_eq!((file.path, file.nbytes), (&b"a.txt"[..], 4));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlannedFile<'a> {
@@ -707,98 +455,31 @@ pub struct PlannedFile<'a> {
 
 impl Plan {
     /// The name of the torrent's file or folder.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().plan(&path.join("a.txt"))?.name(), b"a.txt");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
     /// The version.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Builder, Version};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().version(Version::V2).plan(path)?.version(), Version::V2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn version(&self) -> Version {
         self.builder.version
     }
 
     /// Whether the torrent is of one file rather than of a folder.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert!(Builder::new().plan(&path.join("a.txt"))?.is_single_file());
-    /// assert!(!Builder::new().plan(path)?.is_single_file());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn is_single_file(&self) -> bool {
         self.single_file
     }
 
     /// Total length in bytes of all files, without padding.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().plan(path)?.nbytes(), 4 + 5);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn nbytes(&self) -> u64 {
         self.nbytes
     }
 
     /// Length of a piece in bytes.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().plan(path)?.piece_nbytes(), 16 << 10);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn piece_nbytes(&self) -> u64 {
         self.piece_nbytes
     }
 
     /// Number of pieces. In v2 and hybrid torrents each file that is not empty begins a new piece.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().plan(path)?.piece_count(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn piece_count(&self) -> u64 {
         match self.builder.version {
             Version::V1 if !self.padded => self.nbytes.div_ceil(self.piece_nbytes),
@@ -807,18 +488,6 @@ impl Plan {
     }
 
     /// The files in the torrent's order, without padding files.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let plan = Builder::new().plan(path)?;
-    /// assert_eq!(plan.files().map(|file| file.nbytes).collect::<Vec<_>>(), [4, 5]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn files(&self) -> impl ExactSizeIterator<Item = PlannedFile<'_>> {
         self.entries.iter().map(|entry| PlannedFile {
             path: if self.single_file { &self.name } else { &entry.path },
@@ -831,36 +500,12 @@ impl Plan {
     ///
     /// # Panics
     /// If the file does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// assert_eq!(Builder::new().plan(path)?.path(1), path.join("b.txt"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn path(&self, index: usize) -> PathBuf {
         if self.single_file { self.root.clone() } else { self.root.join(to_path(&self.entries[index].path)) }
     }
 
     /// Whether the file at `path` is one of the torrent's files, under whatever name, so that the torrent had better
     /// not replace it. False if there is no file at `path`.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    /// use hashloom_files::walk::Filter;
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let (film, notes) = (folder.path().join("film.mkv"), folder.path().join("film.torrent"));
-    /// std::fs::write(&film, "a film")?;
-    /// std::fs::write(&notes, "a torrent")?;
-    /// let plan = Builder::new().filter(Filter::new(&[], &["*.torrent"])?).plan(folder.path())?;
-    /// assert!(plan.has(&film) && !plan.has(&notes));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn has(&self, path: &Path) -> bool {
         let stamp = path.metadata().and_then(|metadata| scan::stamp(path, &metadata));
         stamp.is_ok_and(|stamp| self.entries.iter().any(|entry| entry.stamp == stamp))
@@ -871,18 +516,6 @@ impl Plan {
     /// # Errors
     ///
     /// If torrents of this version cannot have such pieces.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// let mut plan = Builder::new().plan(path)?;
-    /// plan.set_piece_nbytes(1 << 20)?;
-    /// assert_eq!(plan.piece_nbytes(), 1 << 20);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn set_piece_nbytes(&mut self, nbytes: u64) -> Result<(), CreateError> {
         self.builder.check_piece_nbytes(nbytes)?;
         self.piece_nbytes = nbytes;
@@ -891,18 +524,6 @@ impl Plan {
 
     /// Length of the `.torrent` file in bytes. A v2 or hybrid torrent is shorter if long files have the same content, which
     /// no one can know before reading them.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// let plan = Builder::new().plan(path)?;
-    /// assert_eq!(plan.torrent_nbytes(), plan.create(&Options::new())?.bytes.len());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn torrent_nbytes(&self) -> usize {
         let pieces = self.layout().0.piece_count();
@@ -913,18 +534,6 @@ impl Plan {
     }
 
     /// The paths that [`Builder::leave_out`] has left out, below the folder, the components joined by `/`.
-    ///
-    /// ```
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("Thumbs.db"), "")?;
-    /// let plan = Builder::new().leave_out(|path| path == b"Thumbs.db").plan(path)?;
-    /// assert_eq!(plan.left_out(), [b"Thumbs.db"[..].into()]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn left_out(&self) -> &[Box<[u8]>] {
         &self.left_out
     }
@@ -978,19 +587,6 @@ impl Plan {
     ///
     /// Files that cannot be read, have another length than when the plan was made, or change each of the three times that
     /// they are hashed; [`CreateError::Cancelled`].
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::Builder;
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path();
-    /// std::fs::write(path.join("a.txt"), "rose")?;
-    /// std::fs::write(path.join("b.txt"), "tulip")?;
-    /// let created = Builder::new().plan(path)?.create(&Options::new())?;
-    /// assert_eq!(created.torrent.piece_count(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn create(&self, options: &Options) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));
@@ -1127,20 +723,6 @@ fn probe(path: &Path, nbytes: u64) -> Option<FileProblemKind> {
 }
 
 /// A finished torrent.
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::Builder;
-/// use hashloom_torrent::Torrent;
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path();
-/// std::fs::write(path.join("a.txt"), "rose")?;
-/// std::fs::write(path.join("b.txt"), "tulip")?;
-/// let created = Builder::new().plan(path)?.create(&Options::new())?;
-/// assert_eq!(Torrent::parse(&created.bytes)?.info_hash_v2(), created.torrent.info_hash_v2());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use]
@@ -1161,14 +743,14 @@ pub struct Created {
 ///
 /// ```
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{create, verify};
+/// use hashloom_torrent::{Created, create, verify};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("rose.txt");
 /// std::fs::write(&path, "Rose is a rose is a rose")?;
-/// let created = create(&path, &Options::new())?;
-/// assert!(created.bytes.starts_with(b"d4:infod9:file treed8:rose.txtd0:d6:lengthi24e11:pieces root32:"));
-/// assert!(verify(&created.torrent, folder.path(), &Options::new())?.is_complete());
+/// let Created { bytes, torrent, .. } = create(&path, &Options::new())?;
+/// assert!(bytes.starts_with(b"d4:infod9:file treed8:rose.txtd0:d6:lengthi24e11:pieces root32:"));
+/// assert!(verify(&torrent, folder.path(), &Options::new())?.is_complete());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn create(path: &Path, options: &Options) -> Result<Created, CreateError> {

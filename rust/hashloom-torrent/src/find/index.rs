@@ -12,16 +12,6 @@ use hashloom_files::{Stamp, paths};
 use crate::{File, Torrent};
 
 /// The lengths of the files of torrents.
-///
-/// ```
-/// use hashloom_torrent::{Lengths, Torrent};
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let mut lengths = Lengths::default();
-/// lengths.add(&Torrent::parse(bytes)?);
-/// assert!(lengths.has(3) && !lengths.has(4));
-/// # Ok::<(), hashloom_torrent::Error>(())
-/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Lengths(HashSet<u64>);
 
@@ -38,18 +28,6 @@ impl Lengths {
 }
 
 /// Files that may be those of torrents, by their lengths.
-///
-/// ```
-/// use hashloom_files::Stamp;
-/// use hashloom_torrent::Index;
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("file");
-/// std::fs::write(&path, "abc")?;
-/// let stamp = Stamp::of(&path.metadata()?);
-/// assert_eq!(Index::new([(path, stamp)]).file_count(), 1);
-/// # Ok::<(), std::io::Error>(())
-/// ```
 #[derive(Debug, Default)]
 pub struct Index {
     folders: Vec<PathBuf>,

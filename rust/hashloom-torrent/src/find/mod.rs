@@ -46,20 +46,6 @@ const CANDIDATES_MIN: usize = 16;
 const COMBINATIONS_MAX: usize = 1 << 14;
 
 /// The findings for a torrent.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Findings, Index, Torrent, find};
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Arc::new(Torrent::parse(bytes)?);
-/// find([(torrent, ())], &Index::default(), &Options::new(), |_, (), found: Findings| {
-///     assert!(!found.is_whole() && found.troubles.is_empty());
-/// });
-/// # Ok::<(), hashloom_torrent::Error>(())
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Findings {
@@ -76,20 +62,6 @@ pub struct Findings {
 }
 
 /// The result of the search for a file.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Finding, Index, Torrent, find};
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Arc::new(Torrent::parse(bytes)?);
-/// find([(torrent, ())], &Index::default(), &Options::new(), |_, (), found| {
-///     assert_eq!(found.files, [Finding::Absent { candidates: 0 }]);
-/// });
-/// # Ok::<(), hashloom_torrent::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
@@ -195,7 +167,7 @@ enum Step {
 ///
 /// use hashloom_files::Stamp;
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Finding, Index, Torrent, find};
+/// use hashloom_torrent::{Finding, Findings, Index, Lengths, Torrent, find};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("renamed");
@@ -203,9 +175,12 @@ enum Step {
 /// let digest = hashloom::hash(hashloom::Algorithm::Sha1, b"abc");
 /// let head = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:";
 /// let torrent = Torrent::parse(&[&head[..], digest.as_ref(), b"ee"].concat())?;
-///
+/// let mut lengths = Lengths::default();
+/// lengths.add(&torrent);
+/// assert!(lengths.has(3) && !lengths.has(4));
 /// let index = Index::new([(path.clone(), Stamp::of(&path.metadata()?))]);
-/// find([(Arc::new(torrent), ())], &index, &Options::new(), |_, (), found| {
+/// find([(Arc::new(torrent), ())], &index, &Options::new(), |_, (), found: Findings| {
+///     assert!(found.is_whole() && found.troubles.is_empty());
 ///     assert!(matches!(&found.files[0], Finding::Found { path: at, .. } if *at == path));
 /// });
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -31,22 +31,9 @@ pub use error::{Error, HybridDifference, OpenError, OpenProblem, Problem};
 pub use metadata::Metadata;
 
 /// The longest piece: a client asks for a part of a piece by an offset of 32 bits (BEP 3, `request`).
-///
-/// ```
-/// assert_eq!(hashloom_torrent::MAX_PIECE_NBYTES, 4 << 30);
-/// ```
 pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
 
 /// A version of the torrent format.
-///
-/// ```
-/// use hashloom_torrent::{Torrent, Version};
-///
-/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-/// assert_eq!(torrent.version(), Version::V1);
-/// assert_eq!(Version::Hybrid.to_string(), "hybrid");
-/// # Ok::<(), hashloom_torrent::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
     /// BEP 3: the SHA-1 of each piece, all files one after the other.
@@ -70,12 +57,18 @@ impl fmt::Display for Version {
 /// A torrent's metainfo, checked.
 ///
 /// ```
-/// use hashloom_torrent::Torrent;
+/// use hashloom_torrent::{Torrent, Version};
 ///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
-/// assert_eq!((torrent.name(), torrent.total_nbytes(), torrent.piece_count()), (&b"abc.txt"[..], 3, 1));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert_eq!((torrent.name(), torrent.version(), torrent.total_nbytes()), (&b"abc.txt"[..], Version::V1, 3));
+/// assert_eq!((torrent.file_count(), torrent.piece_count(), torrent.piece_nbytes()), (1, 1, 16384));
+/// assert_eq!(torrent.piece_digest(0), Some(&b"01234567890123456789"[..]));
+/// assert_eq!((torrent.pieces_of_file(0), torrent.files_of_piece(0), torrent.piece_range(0)), (0..1, 0..1, 0..3));
+/// assert_eq!(torrent.bytes_of_pieces(0..1).collect::<Vec<_>>(), [(0, 0..3)]);
+/// let info = &bytes[7..bytes.len() - 1];
+/// assert_eq!(torrent.info_hash_v1().unwrap(), hashloom::hash(hashloom::Algorithm::Sha1, info).as_ref());
+/// # Ok::<(), hashloom_torrent::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Torrent {
@@ -100,15 +93,6 @@ struct Shared {
 }
 
 /// The attributes of a file (`attr` of BEP 47).
-///
-/// ```
-/// use hashloom_torrent::Torrent;
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// assert_eq!(torrent.file(0).attributes, hashloom_torrent::Attributes::default());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Attributes {
     /// `p`: padding, zeros that align the next file to a piece. A padding file need not be on disk and is never read.
@@ -124,13 +108,13 @@ pub struct Attributes {
 /// A file of a torrent.
 ///
 /// ```
-/// use hashloom_torrent::Torrent;
+/// use hashloom_torrent::{Attributes, File, Torrent};
 ///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// let file = torrent.file(0);
-/// assert_eq!((file.path, file.nbytes, file.offset), (&b"abc.txt"[..], 3, 0));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
+/// let file: File = torrent.file(0);
+/// assert_eq!((file.path, file.nbytes, file.offset), (&b"a"[..], 0, 0));
+/// assert_eq!(file.attributes, Attributes::default());
+/// # Ok::<(), hashloom_torrent::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct File<'a> {
@@ -157,11 +141,13 @@ pub struct File<'a> {
 /// A deviation from the standards that clients accept.
 ///
 /// ```
-/// use hashloom_torrent::Torrent;
+/// use hashloom_torrent::{Note, NoteKind, Torrent};
 ///
 /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:eei1e")?;
-/// assert_eq!(torrent.notes()[0].to_string(), "byte 62: 3 bytes follow the end, they are ignored");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let note: &Note = &torrent.notes()[0];
+/// assert!(matches!(note.kind, NoteKind::Bencode(_)));
+/// assert_eq!(note.to_string(), "byte 62: 3 bytes follow the end, they are ignored");
+/// # Ok::<(), hashloom_torrent::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
@@ -172,14 +158,6 @@ pub struct Note {
 }
 
 /// A deviation from the standards.
-///
-/// ```
-/// use hashloom_torrent::{NoteKind, Torrent};
-///
-/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:eei1e")?;
-/// assert!(matches!(torrent.notes()[0].kind, NoteKind::Bencode(_)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
@@ -295,18 +273,6 @@ impl Torrent {
     /// # Errors
     ///
     /// [`OpenError`], which names the path.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("a.torrent");
-    /// std::fs::write(&path, "d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// assert_eq!(Torrent::open(&path)?.name(), b"a");
-    /// std::fs::write(&path, "<html>")?;
-    /// assert!(Torrent::open(&path).unwrap_err().to_string().contains("a.torrent: "));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[cfg_attr(windows, allow(clippy::result_large_err, reason = "a path is longer there by a word"))]
     pub fn open(path: impl AsRef<Path>) -> Result<Torrent, OpenError> {
         let path = path.as_ref();
@@ -334,17 +300,6 @@ impl Torrent {
     /// # Errors
     ///
     /// The reason why the bytes are not a torrent that can be verified, with the key and byte offset.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.name(), b"abc.txt");
-    /// assert_eq!((torrent.total_nbytes(), torrent.piece_count(), torrent.file_count()), (3, 1, 1));
-    /// assert_eq!(torrent.piece_digest(0), Some(&b"01234567890123456789"[..]));
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn parse(bytes: &[u8]) -> Result<Torrent, Error> {
         let (torrent, digests) = metainfo::parse(bytes)?;
         Ok(torrent.with(bytes[digests].to_vec()))
@@ -356,15 +311,6 @@ impl Torrent {
     /// # Errors
     ///
     /// The errors of [`parse`](Torrent::parse).
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::from_vec(bytes.to_vec())?;
-    /// assert_eq!(torrent.piece_digest(0), Some(&b"01234567890123456789"[..]));
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn from_vec(mut bytes: Vec<u8>) -> Result<Torrent, Error> {
         let (torrent, digests) = metainfo::parse(&bytes)?;
         let nbytes = digests.len();
@@ -386,15 +332,6 @@ impl Torrent {
     }
 
     /// The torrent's version.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.version(), hashloom_torrent::Version::V1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn version(&self) -> Version {
         match (self.info_hash_v1, self.info_hash_v2) {
             (Some(_), Some(_)) => Version::Hybrid,
@@ -404,114 +341,42 @@ impl Torrent {
     }
 
     /// The SHA-1 of the `info` dictionary as the file has it: the identity of a v1 or hybrid torrent (BEP 3).
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// let info = b"d6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:e";
-    /// assert_eq!(torrent.info_hash_v1().unwrap(), hashloom::hash(hashloom::Algorithm::Sha1, info).as_ref());
-    /// assert_eq!(torrent.info_hash_v2(), None);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn info_hash_v1(&self) -> Option<[u8; 20]> {
         self.info_hash_v1
     }
 
     /// The SHA-256 of the `info` dictionary as the file has it: the identity of a v2 or hybrid torrent (BEP 52).
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.info_hash_v2(), None); // a v1 torrent
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn info_hash_v2(&self) -> Option<[u8; 32]> {
         self.info_hash_v2
     }
 
     /// The name of the torrent's file or folder: bytes, UTF-8 as a rule.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.name(), b"abc.txt");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
     /// Whether the torrent was made of one file rather than of a folder.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert!(torrent.is_single_file());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn is_single_file(&self) -> bool {
         self.single_file
     }
 
     /// Total length in bytes of all files that are not padding.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// assert_eq!(Torrent::parse(bytes)?.files_nbytes(), 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn files_nbytes(&self) -> u64 {
         self.files_without_padding().map(|file| file.nbytes).sum()
     }
 
     /// Total length in bytes of all files, padding files included.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.total_nbytes(), 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn total_nbytes(&self) -> u64 {
         self.layout.files_nbytes()
     }
 
     /// Length in bytes of every piece except the last, which may be shorter; in a v2 torrent, except the last of each
     /// file.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.piece_nbytes(), 16384);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn piece_nbytes(&self) -> u64 {
         self.layout.piece_nbytes()
     }
 
     /// Number of pieces.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.piece_count(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn piece_count(&self) -> usize {
         match self.info_hash_v1 {
             Some(_) => self.digests().len() / 20,
@@ -520,16 +385,6 @@ impl Torrent {
     }
 
     /// The SHA-1 digest that a piece must have, 20 bytes; `None` in a v2 torrent, and if there is no such piece.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.piece_digest(0), Some(&b"01234567890123456789"[..]));
-    /// assert_eq!(torrent.piece_digest(1), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn piece_digest(&self, piece: usize) -> Option<&[u8]> {
         self.digests().chunks_exact(20).nth(piece)
     }
@@ -540,21 +395,6 @@ impl Torrent {
     /// For a file longer than a piece the root comes from `piece layers`, which has been checked against the file's
     /// `pieces root`. It is the root of a whole piece, whose missing blocks count as 32 zero bytes. For any other file
     /// it is the `pieces root`. It is `None` too for a file [without a layer](Torrent::unlayered).
-    ///
-    /// ```
-    /// use hashloom_torrent::{Torrent, Version};
-    ///
-    /// // A file of three bytes: its one block is the root.
-    /// let root = hashloom::hash(hashloom::Algorithm::Sha256, b"abc");
-    /// let mut bytes = b"d4:infod9:file treed5:a.txtd0:d6:lengthi3e11:pieces root32:".to_vec();
-    /// bytes.extend_from_slice(root.as_ref());
-    /// bytes.extend_from_slice(b"eee12:meta versioni2e4:name5:a.txt12:piece lengthi16384ee12:piece layersdee");
-    /// let torrent = Torrent::parse(&bytes)?;
-    /// assert_eq!((torrent.version(), torrent.is_single_file()), (Version::V2, true));
-    /// assert_eq!(torrent.piece_root(0), Some(root.as_ref()));
-    /// assert_eq!(torrent.file(0).root, Some(root.as_ref()));
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn piece_root(&self, piece: usize) -> Option<&[u8]> {
         self.roots.piece(piece)
     }
@@ -562,18 +402,6 @@ impl Torrent {
     /// The files longer than a piece whose piece layer the torrent does not have, and their pieces. Clients keep copies
     /// of torrents without layers (qBittorrent since 4.4 does). Of a v2 torrent such pieces are then right only if all
     /// of their file are: together they lead to the file's root.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// let mut bytes = b"d4:infod9:file treed5:a.txtd0:d6:lengthi40000e11:pieces root32:".to_vec();
-    /// bytes.extend_from_slice(&[7; 32]);
-    /// bytes.extend_from_slice(b"eee12:meta versioni2e4:name5:a.txt12:piece lengthi16384eee");
-    /// let mut torrent = Torrent::parse(&bytes)?;
-    /// assert_eq!((torrent.unlayered(), torrent.piece_root(0)), (&[(0, 0..3)][..], None));
-    /// assert!(!torrent.set_layer(0, &[0; 96]), "this layer does not lead to the root");
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn unlayered(&self) -> &[(usize, Range<usize>)] {
         self.roots.unlayered()
     }
@@ -594,29 +422,11 @@ impl Torrent {
     }
 
     /// The bytes of the torrent's content that a piece covers; empty if there is no such piece.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.piece_range(0), 0..3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn piece_range(&self, piece: usize) -> Range<u64> {
         self.layout.piece_range(piece as u64)
     }
 
     /// The files that have bytes in a piece, as a range of indices, empty files inside that range included.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.files_of_piece(0), 0..1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn files_of_piece(&self, piece: usize) -> Range<usize> {
         self.layout.files_of(self.piece_range(piece))
     }
@@ -625,15 +435,6 @@ impl Torrent {
     ///
     /// # Panics
     /// If one of the pieces does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.bytes_of_pieces(0..1).collect::<Vec<_>>(), [(0, 0..3)]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn bytes_of_pieces(&self, pieces: Range<usize>) -> impl Iterator<Item = (usize, Range<u64>)> + '_ {
         let files = match pieces.is_empty() {
             true => 0..0,
@@ -652,30 +453,12 @@ impl Torrent {
     ///
     /// # Panics
     /// If the file does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.pieces_of_file(0), 0..1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn pieces_of_file(&self, file: usize) -> Range<usize> {
         let pieces = self.layout.pieces_of(file);
         pieces.start as usize..pieces.end as usize
     }
 
     /// Number of files, padding files included.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.file_count(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn file_count(&self) -> usize {
         self.names.len()
     }
@@ -684,15 +467,6 @@ impl Torrent {
     ///
     /// # Panics
     /// If the file does not exist.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.file(0).nbytes, 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn file(&self, index: usize) -> File<'_> {
         let span = self.layout.span(index);
         let (path, attributes) = (self.names.path(index), self.names.attributes(index));
@@ -705,59 +479,21 @@ impl Torrent {
     }
 
     /// All files in the torrent's order.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert!(torrent.files().all(|file| file.path == b"abc.txt"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn files(&self) -> impl ExactSizeIterator<Item = File<'_>> {
         (0..self.names.len()).map(|index| self.file(index))
     }
 
     /// The files that a user sees. Padding files (BEP 47) lie between them, and no client keeps these.
-    ///
-    /// ```
-    /// # use hashloom_torrent::Torrent;
-    /// let file = "6:lengthi0e4:pathl1:ae";
-    /// let torrent = format!(
-    ///     "d4:infod5:filesld{file}ed4:attr1:p{file}ee4:name1:t12:piece lengthi16384e6:pieces0:ee"
-    /// );
-    /// let torrent = Torrent::parse(torrent.as_bytes())?;
-    /// assert_eq!((torrent.files().count(), torrent.files_without_padding().count()), (2, 1));
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn files_without_padding(&self) -> impl Iterator<Item = File<'_>> {
         self.files().filter(|file| !file.attributes.padding)
     }
 
     /// The first deviations from the standards.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert!(torrent.notes().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
     /// Number of deviations from the standards, those not listed included.
-    ///
-    /// ```
-    /// use hashloom_torrent::Torrent;
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// assert_eq!(torrent.note_count(), 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn note_count(&self) -> usize {
         self.note_count
     }

@@ -12,16 +12,6 @@ use crate::BitfieldError;
 use crate::bencode::{self, Kind};
 
 /// Why a resume file cannot be read or written.
-///
-/// ```
-/// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::{Error, decode};
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// assert!(matches!(decode(b"de", &torrent), Err(Error::Unknown { .. })));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

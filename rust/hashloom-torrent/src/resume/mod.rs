@@ -61,11 +61,6 @@ use hashloom_files::paths::to_path;
 use hashloom_files::text::Hex;
 
 /// The client that a resume file belongs to.
-///
-/// ```
-/// use hashloom_torrent::resume::Format;
-/// assert_eq!(Format::Libtorrent.to_string(), "libtorrent resume file");
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -88,17 +83,6 @@ impl fmt::Display for Format {
 }
 
 /// The content of a resume file.
-///
-/// ```
-/// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::decode;
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// let resume = decode(&[0x80], &torrent)?;
-/// assert_eq!((resume.have.count(), resume.folder), (1, None));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]
@@ -152,15 +136,16 @@ pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
 ///
 /// ```
 /// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::{Format, decode};
+/// use hashloom_torrent::resume::{Error, Format, Resume, decode};
 ///
 /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
-/// let read = decode(b"d11:destination4:/srv8:progressd6:blocks3:allee", &torrent)?;
+/// let read: Resume = decode(b"d11:destination4:/srv8:progressd6:blocks3:allee", &torrent)?;
 /// assert_eq!((read.format, read.have.count()), (Format::Transmission, 1));
 /// assert_eq!((decode(&[0x80], &torrent)?.format), Format::Bitfield);
 /// let error = decode(&[0x80, 0], &torrent).unwrap_err();
 /// assert!(error.to_string().ends_with("no bitfield: a bitfield of 1 pieces has 1 bytes, found 2"));
+/// assert!(matches!(decode(b"de", &torrent), Err(Error::Unknown { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
@@ -241,19 +226,6 @@ pub fn take_layers(bytes: &[u8], torrent: &mut Torrent) -> Result<usize, Error> 
 ///
 /// # Panics
 /// If `have` or `content` belongs to another torrent.
-///
-/// ```
-/// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::{Format, encode};
-/// use hashloom_torrent::{Bitfield, Content};
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// # let folder = tempfile::tempdir()?;
-/// let content = Content::find(&torrent, folder.path())?;
-/// assert_eq!(encode(Format::Bitfield, &torrent, &Bitfield::all(1), &content)?, [0x80]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn encode(format: Format, torrent: &Torrent, have: &Bitfield, content: &Content) -> Result<Vec<u8>, Error> {
     write(format, BTreeMap::new(), torrent, have, content, false)
 }

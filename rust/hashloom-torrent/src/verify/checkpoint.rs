@@ -30,12 +30,13 @@ const WAIT: Duration = Duration::from_secs(1);
 /// ```
 /// use hashloom_files::run::Options;
 /// use hashloom_files::state::State;
-/// use hashloom_torrent::{Check, Checkpoint, Torrent, verify_pieces};
+/// use hashloom_torrent::{Bitfield, Check, Checkpoint, Torrent, verify_pieces};
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// # let (torrent, path) = (Torrent::parse(bytes)?, folder.path());
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path();
+/// std::fs::write(path.join("abc.txt"), "abc")?;
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
 /// let checkpoint = Checkpoint::new(State::at(&path.join("state"), Checkpoint::SUBJECT)?);
 /// let record = |torrent: &Torrent, piece, state| checkpoint.record(torrent, piece, state);
 /// let known = checkpoint.begin(&torrent, path);
@@ -46,6 +47,8 @@ const WAIT: Duration = Duration::from_secs(1);
 /// let checkpoint = Checkpoint::new(State::at(&path.join("state"), Checkpoint::SUBJECT)?);
 /// let known = checkpoint.begin(&torrent, path); // the verdicts that still hold
 /// assert_eq!(known.len(), torrent.piece_count());
+/// checkpoint.end(&torrent, &Bitfield::all(1));
+/// assert!(checkpoint.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -105,20 +108,9 @@ struct Checking {
 
 impl Checkpoint {
     /// The subject of the state.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_torrent::Checkpoint::SUBJECT, "verdicts on torrents");
-    /// ```
     pub const SUBJECT: &str = "verdicts on torrents";
 
     /// A checkpoint in a state of this [subject](Checkpoint::SUBJECT).
-    ///
-    /// ```
-    /// use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
-    /// let state = State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?;
-    /// assert!(Checkpoint::new(state).is_empty());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn new(state: State) -> Checkpoint {
         let (checking, doubts) = (BTreeMap::new(), BTreeMap::new());
         Checkpoint(Mutex::new(Inner { state, checking, doubts, flushed: Instant::now(), failed: Ok(()) }))
@@ -129,19 +121,6 @@ impl Checkpoint {
     /// moment. If a file was changed just now, the call waits a twentieth of a second for the clock to tick.
     ///
     /// Pieces that could not be read become unchecked, so that the next check tries them again.
-    ///
-    /// ```
-    /// use hashloom_files::state::State;
-    /// use hashloom_torrent::{Checkpoint, PieceState, Torrent};
-    ///
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// # let folder = tempfile::tempdir()?;
-    /// let checkpoint = Checkpoint::new(State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?);
-    /// let known = checkpoint.begin(&torrent, folder.path());
-    /// assert!(known.iter().all(|&state| state == PieceState::Unchecked));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn begin(&self, torrent: &Torrent, place: impl Into<Location>) -> Verdicts {
         let (mut checking, looks) = Checking::new(torrent, &place.into());
         let mut inner = self.lock();
@@ -178,13 +157,6 @@ impl Checkpoint {
     }
 
     /// For each reason, the number of pieces, among those of the torrents begun, whose verdicts were not believed.
-    ///
-    /// ```
-    /// # use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
-    /// # let state = State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?;
-    /// assert!(Checkpoint::new(state).doubts().is_empty());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn doubts(&self) -> BTreeMap<Doubt, u64> {
         self.lock().doubts.clone()
     }
@@ -192,18 +164,6 @@ impl Checkpoint {
     /// Notes a verdict; the last one for a piece holds, and [`Unchecked`](PieceState::Unchecked) takes a verdict back.
     /// The torrent must have been [begun](Checkpoint::begin); a verdict on any other torrent is ignored. Verdicts are
     /// written each second. If they cannot be, the next time may succeed; [`close`](Checkpoint::close) tells.
-    ///
-    /// ```
-    /// # use {hashloom_files::state::State, hashloom_torrent::{Checkpoint, PieceState, Torrent}};
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// # let folder = tempfile::tempdir()?;
-    /// # let checkpoint = Checkpoint::new(State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?);
-    /// checkpoint.begin(&torrent, folder.path());
-    /// checkpoint.record(&torrent, 0, PieceState::Missing);
-    /// assert!(!checkpoint.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn record(&self, torrent: &Torrent, piece: usize, state: PieceState) {
         let mut inner = self.lock();
         if let Some(checking) = inner.checking.get_mut(&id(torrent)) {
@@ -217,18 +177,6 @@ impl Checkpoint {
     /// Forgets the verdicts on the pieces of a check that has ended, its [scope](super::Report::scope), and the torrent
     /// if nothing else is known of it: otherwise they would answer the next check without a look at the files. Keep them
     /// if some of these pieces were not read or not judged: the other verdicts save work then.
-    ///
-    /// ```
-    /// # use {hashloom_files::state::State, hashloom_torrent::{Bitfield, Checkpoint, PieceState, Torrent}};
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// # let checkpoint = Checkpoint::new(State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?);
-    /// checkpoint.begin(&torrent, "downloads");
-    /// checkpoint.record(&torrent, 0, PieceState::Missing);
-    /// checkpoint.end(&torrent, &Bitfield::all(1));
-    /// assert!(checkpoint.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn end(&self, torrent: &Torrent, scope: &Bitfield) {
         let mut inner = self.lock();
         let id = id(torrent);
@@ -244,13 +192,6 @@ impl Checkpoint {
     }
 
     /// Whether nothing is known of any torrent: a file with this checkpoint can be removed.
-    ///
-    /// ```
-    /// # use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
-    /// # let state = State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?;
-    /// assert!(Checkpoint::new(state).is_empty());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn is_empty(&self) -> bool {
         let inner = self.lock();
         inner.state.is_empty() && inner.checking.values().all(Checking::is_empty)
@@ -260,13 +201,6 @@ impl Checkpoint {
     ///
     /// # Errors
     /// If they cannot be written.
-    ///
-    /// ```
-    /// # use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
-    /// # let state = State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?;
-    /// Checkpoint::new(state).close()?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn close(self) -> io::Result<()> {
         let mut inner = unlocked(self.0);
         inner.flush();
@@ -274,13 +208,6 @@ impl Checkpoint {
     }
 
     /// Closes the checkpoint without writing what is not written yet: for a file that is removed.
-    ///
-    /// ```
-    /// # use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
-    /// # let state = State::open(tempfile::tempfile()?, Checkpoint::SUBJECT, None)?;
-    /// Checkpoint::new(state).discard();
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn discard(self) {
         unlocked(self.0).state.discard();
     }

@@ -31,12 +31,10 @@ use crate::Torrent;
 /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
 /// let report = verify(&torrent, folder.path(), &Options::new())?;
-///
 /// let content = Content::find(&torrent, folder.path())?;
-/// assert_eq!(content.path(), folder.path().join("abc.txt"));
-/// assert_eq!(content.nbytes(0), Some(3));
+/// assert_eq!((content.path(), content.folder()), (&*folder.path().join("abc.txt"), Some(folder.path())));
+/// assert!(content.nbytes(0) == Some(3) && content.changed_s(0).is_some());
 /// assert!(content.changed(&report).is_empty());
-///
 /// std::fs::write(folder.path().join("abc.txt"), "abcd")?;
 /// let content = Content::find(&torrent, folder.path())?;
 /// assert_eq!(content.changed(&report), [0]);
@@ -72,20 +70,6 @@ impl Content {
     /// # Errors
     ///
     /// The errors of [`verify`](super::verify()).
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Content, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// let content = Content::find(&torrent, folder.path())?;
-    /// assert_eq!(content.path(), folder.path().join("abc.txt"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn find(torrent: &Torrent, place: impl Into<Location>) -> Result<Content, VerifyError> {
         let place = place.into();
         let located = locate(torrent, &place, &Cache::default());
@@ -103,60 +87,18 @@ impl Content {
     }
 
     /// The content's file or folder, whether it exists or not: an absolute path.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Content, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// let content = Content::find(&torrent, folder.path())?;
-    /// assert!(content.path().ends_with("abc.txt"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The folder that the content is in, which a client calls the torrent's download folder; `None` if the content is
     /// the root of a file system.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Content, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// let content = Content::find(&torrent, folder.path())?;
-    /// assert_eq!(content.folder(), Some(folder.path()));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
     /// The same content for a client that knows folders of this machine under other paths: those stand in its resume
     /// files.
-    ///
-    /// ```
-    /// use hashloom_torrent::resume::{Format, PathMap, decode, encode};
-    /// use hashloom_torrent::{Bitfield, Content, Torrent};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// let map = PathMap::from_iter([format!("/downloads={}", folder.path().display()).parse()?]);
-    /// let content = Content::find(&torrent, folder.path())?.for_client(map);
-    /// let file = encode(Format::Transmission, &torrent, &Bitfield::none(1), &content)?;
-    /// assert_eq!(decode(&file, &torrent)?.folder, Some("/downloads".into()));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[must_use]
     pub fn for_client(self, map: PathMap) -> Content {
         Content { map, ..self }
@@ -198,20 +140,6 @@ impl Content {
     ///
     /// # Panics
     /// If the torrent has no such file.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Content, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// let content = Content::find(&torrent, folder.path())?;
-    /// assert_eq!(content.nbytes(0), Some(3));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn nbytes(&self, file: usize) -> Option<u64> {
         let stat = self.files[file];
         (stat != ABSENT).then_some(stat.nbytes)
@@ -221,20 +149,6 @@ impl Content {
     ///
     /// # Panics
     /// If the torrent has no such file.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Content, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// let content = Content::find(&torrent, folder.path())?;
-    /// assert!(content.changed_s(0).is_some());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn changed_s(&self, file: usize) -> Option<i64> {
         let stat = self.files[file];
         (stat != ABSENT).then_some(stat.mtime_s)
@@ -243,20 +157,6 @@ impl Content {
     /// The files that differ from what a check of the torrent found: changed, new or gone since. The report on their
     /// pieces may be out of date. A file that could not be opened, or was [`Unstable`](super::FileState::Unstable), is
     /// not listed.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Content, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// let content = Content::find(&torrent, folder.path())?;
-    /// assert!(content.changed(&report).is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn changed(&self, report: &Report) -> Vec<usize> {
         let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);
         let files = self.files.iter().zip(&report.looks).enumerate();

@@ -43,8 +43,9 @@ use crate::Torrent;
 /// let mut torrent = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
 /// torrent.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
 /// let torrent = Torrent::parse(&[&torrent[..], b"ee"].concat())?;
-///
-/// let place = Location::from(folder.path()).paths(BTreeMap::from([(0, "renamed".into())]));
+/// let place = Location::from("/srv").paths(BTreeMap::from([(0, "renamed".into()), (1, "/b".into())]));
+/// let place = place.moved_to(folder.path());
+/// assert_eq!(place, Location::from(folder.path()).paths([(0, "renamed".into())].into()));
 /// verify_many([Check::new(&torrent, place)], &Options::new(), |_, report| assert!(report.unwrap().is_complete()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -58,13 +59,6 @@ pub struct Location {
 impl Location {
     /// Some files are at other paths, given by their index: absolute, or relative to the folder. If nothing is at such a
     /// relative path, the torrent's own counts. This says nothing if the location is that of a single file itself.
-    ///
-    /// ```
-    /// use hashloom_torrent::Location;
-    ///
-    /// let place = Location::from("/srv").paths([(3, "/mnt/b".into())].into());
-    /// assert_eq!(place.path(), std::path::Path::new("/srv"));
-    /// ```
     #[must_use]
     pub fn paths(mut self, paths: BTreeMap<usize, PathBuf>) -> Location {
         self.paths = paths;
@@ -72,13 +66,6 @@ impl Location {
     }
 
     /// The same content in another folder: absolute paths of files are dropped.
-    ///
-    /// ```
-    /// use hashloom_torrent::Location;
-    ///
-    /// let place = Location::from("/srv").paths([(0, "renamed".into()), (1, "/b".into())].into());
-    /// assert_eq!(place.moved_to("/mnt"), Location::from("/mnt").paths([(0, "renamed".into())].into()));
-    /// ```
     #[must_use]
     pub fn moved_to(mut self, path: impl Into<PathBuf>) -> Location {
         self.path = path.into();
@@ -87,11 +74,6 @@ impl Location {
     }
 
     /// A client of libtorrent does not want these files: bytes of them may be in its `.<info-hash>.parts` in the folder.
-    ///
-    /// ```
-    /// let place = hashloom_torrent::Location::from("/srv").unwanted([3].into());
-    /// # let _ = place;
-    /// ```
     #[must_use]
     pub fn unwanted(mut self, files: BTreeSet<usize>) -> Location {
         self.unwanted = files;
@@ -99,10 +81,6 @@ impl Location {
     }
 
     /// The folder that holds the content, or the content itself.
-    ///
-    /// ```
-    /// assert_eq!(hashloom_torrent::Location::from("/srv").path(), std::path::Path::new("/srv"));
-    /// ```
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

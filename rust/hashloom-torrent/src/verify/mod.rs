@@ -39,18 +39,6 @@ pub use locate::Location;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 
 /// Why a check could not begin. After the beginning, faults of files are in the report.
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::{VerifyError, verify};
-///
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// let error = verify(&torrent, "/a folder/that is missing".as_ref(), &Options::new()).unwrap_err();
-/// assert!(matches!(error, VerifyError::Path { .. }));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum VerifyError {
@@ -120,7 +108,7 @@ impl std::error::Error for VerifyError {}
 ///
 /// ```
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{PieceState, Torrent, verify};
+/// use hashloom_torrent::{PieceState, Torrent, VerifyError, verify};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
@@ -129,11 +117,13 @@ impl std::error::Error for VerifyError {}
 /// torrent.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"ab").as_ref());
 /// torrent.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"x").as_ref());
 /// torrent.extend_from_slice(b"ee");
-///
 /// let torrent = Torrent::parse(&torrent)?;
+///
 /// let report = verify(&torrent, folder.path(), &Options::new())?;
 /// assert_eq!(report.pieces, [PieceState::Have, PieceState::Bad]);
 /// assert!(!report.is_complete());
+/// let missing = verify(&torrent, &folder.path().join("missing"), &Options::new());
+/// assert!(matches!(missing, Err(VerifyError::Path { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Report, VerifyError> {
@@ -149,17 +139,6 @@ pub fn verify(torrent: &Torrent, path: &Path, options: &Options) -> Result<Repor
 ///
 /// `torrent` is anything that leads to one and is cheap to clone: `&Torrent` or `Arc<Torrent>`. `tag` is whatever the
 /// caller wants to have at hand with the report.
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use hashloom_torrent::{Check, Torrent};
-///
-/// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-/// let check = Check::new(Arc::new(torrent), "/srv/downloads").tag("the first");
-/// assert_eq!((check.torrent.name(), check.tag), (&b"a"[..], "the first"));
-/// # Ok::<(), hashloom_torrent::Error>(())
-/// ```
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Check<H, T = ()> {
@@ -175,14 +154,6 @@ pub struct Check<H, T = ()> {
 
 impl<H: Deref<Target = Torrent>> Check<H> {
     /// All pieces of `torrent`, whose content `place` is or holds, as for [`verify`].
-    ///
-    /// ```
-    /// use hashloom_torrent::{Check, Torrent};
-    ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// assert_eq!(Check::new(&torrent, "a").place.path(), std::path::Path::new("a"));
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn new(torrent: H, place: impl Into<Location>) -> Check<H> {
         Check { torrent, place: place.into(), tag: (), pieces: None, known: Verdicts::default() }
     }
@@ -190,14 +161,6 @@ impl<H: Deref<Target = Torrent>> Check<H> {
 
 impl<H, T> Check<H, T> {
     /// The same check with another tag.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Check, Torrent};
-    ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// assert_eq!(Check::new(&torrent, "a").tag(7).tag, 7);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn tag<U>(self, tag: U) -> Check<H, U> {
         let Check { torrent, place, pieces, known, .. } = self;
         Check { torrent, place, tag, pieces, known }
@@ -206,26 +169,6 @@ impl<H, T> Check<H, T> {
     /// Only these pieces: the [scope](Report::scope) of the report, which says nothing of other pieces, nor of files
     /// without any of these pieces. Pieces that the torrent does not have are ignored. The check that comes back with
     /// the report is without them.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Bitfield, Check, PieceState, Torrent, verify_many};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// std::fs::write(folder.path().join("abc"), "xbc")?;
-    /// let head = b"d4:infod6:lengthi3e4:name3:abc12:piece lengthi2e6:pieces40:";
-    /// let digests = ["ab", "c"].map(|piece| hashloom::hash(hashloom::Algorithm::Sha1, piece.as_bytes()));
-    /// let torrent = Torrent::parse(&[&head[..], digests[0].as_ref(), digests[1].as_ref(), b"ee"].concat())?;
-    ///
-    /// let mut second = Bitfield::none(2);
-    /// second.set(1, true);
-    /// verify_many([Check::new(&torrent, folder.path()).pieces(second)], &Options::new(), |_, report| {
-    ///     let report = report.unwrap();
-    ///     assert_eq!(report.pieces, [PieceState::Unchecked, PieceState::Have]);
-    ///     assert!(report.is_complete() && !report.is_of_all(), "the second piece is right");
-    /// });
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn pieces(mut self, pieces: Bitfield) -> Check<H, T> {
         self.pieces = Some(pieces);
         self
@@ -234,14 +177,6 @@ impl<H, T> Check<H, T> {
     /// The verdicts of a check that was interrupted, on pieces that need not be checked again if the files stay as they
     /// are. Pieces that are [`Unchecked`](PieceState::Unchecked) in it, or beyond its end, are checked. The check that
     /// comes back with the report is without them.
-    ///
-    /// ```
-    /// use hashloom_torrent::{Check, PieceState, Torrent};
-    ///
-    /// let torrent = Torrent::parse(b"d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee")?;
-    /// let rest = Check::new(&torrent, "a").known([PieceState::Have, PieceState::Unchecked]);
-    /// # Ok::<(), hashloom_torrent::Error>(())
-    /// ```
     pub fn known(mut self, known: impl Into<Verdicts>) -> Check<H, T> {
         self.known = known.into();
         self
@@ -259,7 +194,7 @@ impl<H, T> Check<H, T> {
 /// use std::sync::Arc;
 ///
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Check, Torrent, verify_many};
+/// use hashloom_torrent::{Bitfield, Check, Torrent, verify_many};
 ///
 /// let torrent = |name| {
 ///     let head = format!("d4:infod6:lengthi3e4:name1:{name}12:piece lengthi16384e6:pieces20:").into_bytes();
@@ -268,9 +203,9 @@ impl<H, T> Check<H, T> {
 /// };
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("b"), "abc")?;
-/// let checks = ["a", "b"].map(|name| Check::new(Arc::new(torrent(name).unwrap()), folder.path()).tag(name));
+/// let check = |name| Check::new(Arc::new(torrent(name).unwrap()), folder.path()).tag(name).pieces(Bitfield::all(1));
 /// let mut complete = Vec::new();
-/// verify_many(checks, &Options::new(), |check, report| {
+/// verify_many(["a", "b"].map(check), &Options::new(), |check, report| {
 ///     if report.is_ok_and(|report| report.is_complete()) {
 ///         complete.push(check.tag);
 ///     }
@@ -297,23 +232,6 @@ pub fn verify_many<H, T, I>(
 /// called for verdicts that [were known before](Check::known). It is called again with
 /// [`Unchecked`](PieceState::Unchecked) where a verdict, also one that was known, is taken back as a file of the piece
 /// has changed since; then once more with the new one, or with [`Unstable`](PieceState::Unstable).
-///
-/// ```
-/// use std::sync::Mutex;
-///
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Check, PieceState, Torrent, verify_pieces};
-///
-/// let folder = tempfile::tempdir()?;
-/// std::fs::write(folder.path().join("a"), "abc")?;
-/// let bytes = b"d4:infod6:lengthi3e4:name1:a12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// let torrent = Torrent::parse(bytes)?;
-/// let verdicts = Mutex::new(Vec::new());
-/// let on_piece = |_: &Torrent, piece: usize, state: PieceState| verdicts.lock().unwrap().push((piece, state));
-/// verify_pieces([Check::new(&torrent, folder.path())], &Options::new(), on_piece, |_, _| {});
-/// assert_eq!(verdicts.into_inner().unwrap(), [(0, PieceState::Bad)]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn verify_pieces<H, T, I>(
     checks: I,
     options: &Options,

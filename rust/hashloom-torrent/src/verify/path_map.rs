@@ -11,26 +11,19 @@ use std::str::FromStr;
 /// ```
 /// use std::path::Path;
 ///
-/// use hashloom_torrent::resume::PathMap;
+/// use hashloom_torrent::resume::{MappedPath, PathMap};
 ///
-/// let map = PathMap::from_iter(["/downloads=/mnt/disk".parse()?]);
+/// let map = PathMap::from_iter(["/downloads=/mnt/disk".parse::<MappedPath>()?]);
 /// assert_eq!(map.to_host(Path::new("/downloads/tv")), Path::new("/mnt/disk/tv"));
 /// assert_eq!(map.to_client(Path::new("/mnt/disk/tv")), Path::new("/downloads/tv"));
 /// assert_eq!(map.to_host(Path::new("/downloads2")), Path::new("/downloads2"));
+/// assert!("/downloads".parse::<MappedPath>().is_err());
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PathMap(Vec<MappedPath>);
 
 /// A folder of a [`PathMap`], as `CLIENT=HOST`.
-///
-/// ```
-/// use hashloom_torrent::resume::MappedPath;
-///
-/// assert_eq!("/downloads=/srv".parse::<MappedPath>()?.host, std::path::Path::new("/srv"));
-/// assert!("/downloads".parse::<MappedPath>().is_err());
-/// # Ok::<(), String>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedPath {
     /// The client's path.

@@ -18,19 +18,27 @@ use hashloom_files::text::reason;
 
 /// The result of a check. See [`verify`](super::verify).
 ///
-/// ```no_run
-/// use hashloom_files::text::shown;
+/// ```
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{FileState, PieceState, Torrent, verify};
+/// use hashloom_torrent::{FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Torrent, verify};
 ///
-/// let torrent = Torrent::parse(&std::fs::read("album.torrent")?)?;
-/// let report = verify(&torrent, "music".as_ref(), &Options::new())?;
-/// for (state, pieces) in report.ranges().filter(|(state, _)| *state != PieceState::Have) {
-///     println!("pieces {pieces:?}: {state:?}");
-/// }
-/// for (file, found) in torrent.files().zip(&report.files).filter(|(_, found)| found.state == FileState::Missing) {
-///     println!("{} is missing", shown(file.path));
-/// }
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let report: Report = verify(&torrent, folder.path(), &Options::new())?;
+/// assert!(report.is_of_all() && !report.is_complete());
+/// assert_eq!((report.count(PieceState::Bad), report.nbytes(&torrent, PieceState::Bad)), (1, 3));
+/// assert_eq!((report.have(), report.bitfield().count()), (0, 0));
+/// let mut ranges: Ranges = report.ranges();
+/// assert_eq!(ranges.next(), Some((PieceState::Bad, 0..1)));
+/// let wrong: Vec<_> = report.wrong_bytes(&torrent).collect();
+/// assert_eq!(wrong, [(0, 0..3, PieceState::Bad)]); // of file 0 the bytes 0 to 2
+/// let file: &FileReport = &report.files[0];
+/// assert_eq!((file.state, file.found_nbytes, file.difference), (FileState::Incomplete, Some(3), None));
+/// assert_eq!(report.path(&torrent, 0), folder.path().join("abc.txt"));
+/// let troubles: &[FileTrouble] = &report.troubles;
+/// assert!(troubles.is_empty() && report.moved().is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -81,16 +89,9 @@ impl Torrent {
 /// The verdict on a piece.
 ///
 /// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{PieceState, Torrent, verify};
+/// use hashloom_torrent::PieceState;
 ///
-/// # let folder = tempfile::tempdir()?;
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// # let torrent = Torrent::parse(bytes)?;
-/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-/// let report = verify(&torrent, folder.path(), &Options::new())?;
-/// assert_eq!(report.pieces, [PieceState::Bad]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert_eq!((PieceState::ALL[1], PieceState::Unchecked.name()), (PieceState::Have, "unchecked"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -115,11 +116,6 @@ pub enum PieceState {
 
 impl PieceState {
     /// All states.
-    ///
-    /// ```
-    /// use hashloom_torrent::PieceState;
-    /// assert_eq!(PieceState::ALL[1], PieceState::Have);
-    /// ```
     pub const ALL: &'static [PieceState] = &[
         PieceState::Unchecked,
         PieceState::Have,
@@ -131,12 +127,6 @@ impl PieceState {
     ];
 
     /// The name, as the program prints it.
-    ///
-    /// ```
-    /// use hashloom_torrent::PieceState;
-    ///
-    /// assert_eq!(PieceState::Unchecked.name(), "unchecked");
-    /// ```
     pub fn name(self) -> &'static str {
         match self {
             PieceState::Unchecked => "unchecked",
@@ -165,19 +155,6 @@ impl From<Absent> for PieceState {
 }
 
 /// The result for a file.
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Torrent, verify};
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// # let torrent = Torrent::parse(bytes)?;
-/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-/// let report = verify(&torrent, folder.path(), &Options::new())?;
-/// assert_eq!((report.files[0].found_nbytes, report.files[0].difference), (Some(3), None));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileReport {
@@ -195,18 +172,7 @@ pub struct FileReport {
 /// A difference between a file's attributes (BEP 47) and the disk.
 ///
 /// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{FileDifference, Torrent, verify};
-///
-/// let folder = tempfile::tempdir()?;
-/// let link = b"d4:attr1:l6:lengthi0e4:pathl4:linke12:symlink pathl1:aee";
-/// let head = b"d4:infod5:filesld6:lengthi0e4:pathl1:aee";
-/// let torrent = [&head[..], link, b"e4:name1:t12:piece lengthi16384e6:pieces0:ee"].concat();
-/// std::fs::write(folder.path().join("a"), "")?;
-/// let report = verify(&Torrent::parse(&torrent)?, folder.path(), &Options::new())?;
-/// assert_eq!(report.files[1].difference, Some(FileDifference::LinkMissing));
-/// assert!(report.is_complete());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert_eq!(hashloom_torrent::FileDifference::LinkMissing.name(), "link missing");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -223,12 +189,6 @@ pub enum FileDifference {
 
 impl FileDifference {
     /// The name, as the program prints it.
-    ///
-    /// ```
-    /// use hashloom_torrent::FileDifference;
-    ///
-    /// assert_eq!(FileDifference::LinkMissing.name(), "link missing");
-    /// ```
     pub fn name(self) -> &'static str {
         match self {
             FileDifference::LinkMissing => "link missing",
@@ -242,16 +202,7 @@ impl FileDifference {
 /// The verdict on a file.
 ///
 /// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Torrent, verify};
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// # let torrent = Torrent::parse(bytes)?;
-/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-/// let report = verify(&torrent, folder.path(), &Options::new())?;
-/// assert_eq!(report.files[0].state, hashloom_torrent::FileState::Incomplete);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert_eq!(hashloom_torrent::FileState::Complete.name(), "complete");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -286,12 +237,6 @@ pub enum FileState {
 
 impl FileState {
     /// The name, as the program prints it.
-    ///
-    /// ```
-    /// use hashloom_torrent::FileState;
-    ///
-    /// assert_eq!(FileState::Complete.name(), "complete");
-    /// ```
     pub fn name(self) -> &'static str {
         match self {
             FileState::Complete => "complete",
@@ -309,19 +254,6 @@ impl FileState {
 }
 
 /// Why a file that is there could not be checked.
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Torrent, verify};
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// # let torrent = Torrent::parse(bytes)?;
-/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-/// let report = verify(&torrent, folder.path(), &Options::new())?;
-/// assert!(report.troubles.is_empty());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileTrouble {
@@ -355,18 +287,6 @@ impl Report {
     ///
     /// # Panics
     /// If the torrent has no such file.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert_eq!(report.path(&torrent, 0), folder.path().join("abc.txt"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn path(&self, torrent: &Torrent, file: usize) -> PathBuf {
         self.paths.path(torrent, file)
     }
@@ -374,75 +294,21 @@ impl Report {
     /// The files that were looked for at another path than the torrent's, and these paths: absolute, or relative to the
     /// folder that was named. They were [given](super::Location::paths), or have names that a client gave them, or
     /// names in another Unicode form.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// let head = b"d4:infod6:lengthi3e4:name5:a\\b\x01c12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(head)?;
-    /// std::fs::write(folder.path().join("ab_c"), "abc")?; // libtorrent's name
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// # if cfg!(unix) {
-    /// assert_eq!(report.moved(), [(0, "ab_c".into())]);
-    /// # }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn moved(&self) -> Vec<(usize, PathBuf)> {
         self.paths.moved().iter().map(|(&file, path)| (file, path.clone())).collect()
     }
 
     /// Number of pieces in a state.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{PieceState, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert_eq!(report.count(PieceState::Bad), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn count(&self, state: PieceState) -> usize {
         self.pieces.iter().filter(|&&piece| piece == state).count()
     }
 
     /// Number of pieces that are right.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert_eq!(report.have(), 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn have(&self) -> usize {
         self.count(PieceState::Have)
     }
 
     /// Total bytes of files in the pieces of a state. Padding files do not count.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{PieceState, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert_eq!(report.nbytes(&torrent, PieceState::Bad), 3);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn nbytes(&self, torrent: &Torrent, state: PieceState) -> u64 {
         let ranges = self.ranges().filter(|(of, _)| *of == state);
         ranges.flat_map(|(_, pieces)| torrent.bytes_of_pieces(pieces)).map(|(_, bytes)| bytes.end - bytes.start).sum()
@@ -452,19 +318,6 @@ impl Report {
     /// pieces, every file. A file may have more bytes than the torrent says, and empty files may be missing if others
     /// are there: see [`is_exact`](Report::is_exact). Of a smaller scope this says nothing about the rest of the torrent: see
     /// [`is_of_all`](Report::is_of_all). Nothing is right if nothing was asked for.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert!(!report.is_complete());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn is_complete(&self) -> bool {
         let is_whole = |file: &FileReport| {
             matches!(file.state, FileState::Complete | FileState::Long | FileState::Skipped | FileState::NotMade)
@@ -486,70 +339,22 @@ impl Report {
     }
 
     /// Whether all pieces were asked for. Only then does [`is_complete`](Report::is_complete) speak of the torrent.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// assert!(verify(&torrent, folder.path(), &Options::new())?.is_of_all());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn is_of_all(&self) -> bool {
         self.scope.is_complete()
     }
 
     /// Whether all is complete, no file has more bytes than the torrent says, and every empty file is there.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{FileState, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
-    /// # bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
-    /// # bytes.extend_from_slice(b"ee");
-    /// # let torrent = Torrent::parse(&bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc, and more")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert!(report.is_complete() && !report.is_exact());
-    /// assert_eq!(report.files[0].state, FileState::Long);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn is_exact(&self) -> bool {
         self.is_complete() && self.nlong() == 0 && self.nnot_made() == 0
     }
 
     /// Number of files none of whose checked pieces is wrong, and that have more bytes than the torrent says.
-    ///
-    /// ```
-    /// # use hashloom_torrent::Report;
-    /// fn tell(report: &Report) {
-    ///     println!("{} files are too long", report.nlong());
-    /// }
-    /// ```
     pub fn nlong(&self) -> usize {
         let is_not_wrong = |file: &FileReport| matches!(file.state, FileState::Long | FileState::Unchecked);
         self.files.iter().filter(|file| file.extra_nbytes > 0 && is_not_wrong(file)).count()
     }
 
     /// Runs of pieces of equal state, in order.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{PieceState, Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert_eq!(report.ranges().collect::<Vec<_>>(), [(PieceState::Bad, 0..1)]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn ranges(&self) -> Ranges<'_> {
         Ranges { pieces: &self.pieces, pos: 0 }
     }
@@ -557,19 +362,6 @@ impl Report {
     /// The bytes of files that are not right, file by file: a client would ask for them, or `curl --range` fetch them.
     ///
     /// Neighbouring pieces of one state form one range. Padding is left out.
-    ///
-    /// ```
-    /// # use hashloom_files::run::Options;
-    /// # use hashloom_torrent::{PieceState, Torrent, verify};
-    /// # let folder = tempfile::tempdir()?;
-    /// # std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// let torrent = Torrent::parse(bytes)?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// let wrong: Vec<_> = report.wrong_bytes(&torrent).collect();
-    /// assert_eq!(wrong, [(0, 0..3, PieceState::Bad)]); // of file 0 the bytes 0 to 2
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn wrong_bytes<'a>(
         &'a self,
         torrent: &'a Torrent,
@@ -581,39 +373,12 @@ impl Report {
     }
 
     /// The pieces that are right.
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Torrent, verify};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-    /// # let torrent = Torrent::parse(bytes)?;
-    /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-    /// let report = verify(&torrent, folder.path(), &Options::new())?;
-    /// assert_eq!(report.bitfield().count(), 0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn bitfield(&self) -> Bitfield {
         Bitfield::from(&self.pieces[..])
     }
 }
 
 /// Runs of pieces of equal state; see [`Report::ranges`].
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{PieceState, Torrent, verify};
-///
-/// # let folder = tempfile::tempdir()?;
-/// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
-/// # let torrent = Torrent::parse(bytes)?;
-/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
-/// let report = verify(&torrent, folder.path(), &Options::new())?;
-/// let mut ranges: hashloom_torrent::Ranges = report.ranges();
-/// assert_eq!(ranges.next(), Some((PieceState::Bad, 0..1)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct Ranges<'a> {
     pieces: &'a [PieceState],

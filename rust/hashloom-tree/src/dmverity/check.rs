@@ -20,18 +20,9 @@ use super::DmVerity;
 use crate::{HashFileFault, ParameterFault, TreeError, hash_range, length, not_looked_at};
 
 /// Largest number of bad blocks that a [`Checked`] lists.
-///
-/// ```
-/// assert_eq!(hashloom_tree::dmverity::LISTED_MAX, 65536);
-/// ```
 pub const LISTED_MAX: usize = 1 << 16;
 
 /// The result of a check.
-///
-/// ```
-/// use hashloom_tree::dmverity::Checked;
-/// assert_eq!(Checked::default().data_block_count, 0);
-/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Checked {
@@ -58,11 +49,17 @@ pub struct Checked {
 /// A block of the hash file that is wrong.
 ///
 /// ```
-/// use hashloom_tree::dmverity::{BadBlock, BlockFault, Checked};
+/// use hashloom_files::run::Options;
+/// use hashloom_tree::dmverity::{BadBlock, BlockFault, DmVerity};
 ///
-/// let block = BadBlock { level: 0, offset: 4096, fault: BlockFault::Digest };
-/// let checked = Checked { hash_blocks: vec![block], ..Checked::default() };
-/// assert_eq!(checked.hash_blocks[0].offset, 4096);
+/// let (data, hashes, other) = (tempfile::tempfile()?, tempfile::tempfile()?, tempfile::tempfile()?);
+/// data.set_len(8192)?;
+/// other.set_len(4096)?;
+/// let root = DmVerity::new().format(&data, &hashes, &Options::new())?;
+/// let checked = DmVerity::new().check(&data, &other, root.as_ref(), &Options::new())?;
+/// let block: &BadBlock = &checked.hash_blocks[0];
+/// assert_eq!((block.level, block.offset, block.fault), (0, 0, BlockFault::Digest));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadBlock {
@@ -75,11 +72,6 @@ pub struct BadBlock {
 }
 
 /// A fault of a block of the hash file.
-///
-/// ```
-/// use hashloom_tree::dmverity::BlockFault;
-/// assert_ne!(BlockFault::Digest, BlockFault::Spare);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockFault {
     /// The block does not match its digest in the block above, or the root hash.
@@ -91,26 +83,11 @@ pub enum BlockFault {
 
 impl Checked {
     /// Whether all blocks are right and cover all of the data.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::Checked;
-    ///
-    /// assert!(Checked::default().is_good());
-    /// assert!(!Checked { data_block_count: 1, ..Checked::default() }.is_good());
-    /// assert!(!Checked { uncovered_nbytes: 1, ..Checked::default() }.is_good());
-    /// ```
     pub fn is_good(&self) -> bool {
         self.covered_is_good() && self.uncovered_nbytes == 0
     }
 
     /// Whether all blocks are right, however much of the data they cover.
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::Checked;
-    ///
-    /// assert!(Checked { uncovered_nbytes: 1, ..Checked::default() }.covered_is_good());
-    /// assert!(!Checked { hash_block_count: 1, ..Checked::default() }.covered_is_good());
-    /// ```
     pub fn covered_is_good(&self) -> bool {
         self.hash_block_count == 0 && self.data_block_count == 0
     }
@@ -199,19 +176,6 @@ impl DmVerity {
     /// [`TreeError::TooShort`] if `data` is; [`TreeError::Parameter`] if the root's length is not that of a digest;
     /// [`TreeError::HashFile`] if the hash file is too short or changes; [`TreeError::Read`] (of either file),
     /// [`TreeError::Changed`], [`TreeError::Cancelled`].
-    ///
-    /// ```
-    /// use hashloom_files::run::Options;
-    /// use hashloom_tree::dmverity::DmVerity;
-    ///
-    /// let (data, other, hashes) = (tempfile::tempfile()?, tempfile::tempfile()?, tempfile::tempfile()?);
-    /// data.set_len(8192)?;
-    /// let root = DmVerity::new().format(&data, &hashes, &Options::new())?;
-    /// std::io::Write::write_all(&mut &other, &[[0; 4096], [7; 4096]].concat())?;
-    /// let checked = DmVerity::new().check(&other, &hashes, root.as_ref(), &Options::new())?;
-    /// assert_eq!((checked.data_block_count, checked.data_blocks[0].start), (1, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn check(&self, data: &File, hashes: &File, root: &[u8], options: &Options) -> Result<Checked, TreeError> {
         let digest_nbytes = self.algorithm.digest_nbytes();
         if root.len() != digest_nbytes {

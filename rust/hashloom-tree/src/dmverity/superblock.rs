@@ -63,14 +63,6 @@ impl DmVerity {
     /// # Errors
     ///
     /// [`TreeError::HashFile`] if there is no superblock, or its values are impossible; [`TreeError::Read`].
-    ///
-    /// ```
-    /// use hashloom_tree::dmverity::DmVerity;
-    ///
-    /// let error = DmVerity::read(&tempfile::tempfile()?, 0).unwrap_err();
-    /// assert_eq!(error.to_string(), "superblock: expected 512 bytes at byte 0, found 0");
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn read(hashes: &File, hash_offset: u64) -> Result<DmVerity, TreeError> {
         let mut bytes = [0; NBYTES];
         let nbytes =

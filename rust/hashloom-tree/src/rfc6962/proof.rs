@@ -9,15 +9,6 @@ use hashloom::{Algorithm, Hash};
 use super::{Proof, Prove, node};
 
 /// Why a proof cannot be made, or is wrong.
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom_tree::rfc6962::Tree;
-/// use hashloom_tree::rfc6962::{ProofError, Prove};
-///
-/// let built = Tree::new(Algorithm::Sha256, &[Prove::Inclusion(5)]).finish();
-/// assert_eq!(built.proofs[0], Err(ProofError::Index { index: 5, size: 0 }));
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProofError {
@@ -87,14 +78,14 @@ impl std::error::Error for ProofError {}
 ///
 /// ```
 /// use hashloom::Algorithm::Sha256;
-/// use hashloom_tree::rfc6962::{check_inclusion, leaf, node};
+/// use hashloom_tree::rfc6962::{ProofError, check_inclusion, leaf, node};
 ///
 /// let (left, right) = (leaf(Sha256, b"a"), leaf(Sha256, b"b"));
 /// let root = node(Sha256, left.as_ref(), right.as_ref());
 /// check_inclusion(Sha256, left.as_ref(), 0, 2, &[right], root.as_ref())?;
 /// let error = check_inclusion(Sha256, left.as_ref(), 0, 3, &[right], root.as_ref()).unwrap_err();
 /// assert_eq!(error.to_string(), "proof: expected 2 nodes, found 1");
-/// # Ok::<(), hashloom_tree::rfc6962::ProofError>(())
+/// # Ok::<(), ProofError>(())
 /// ```
 pub fn check_inclusion<N: AsRef<[u8]>>(
     algorithm: Algorithm,
@@ -124,13 +115,18 @@ pub fn check_inclusion<N: AsRef<[u8]>>(
 /// it: [`ProofError::Sizes`].
 ///
 /// ```
-/// use hashloom::Algorithm::Sha256;
-/// use hashloom_tree::rfc6962::{check_consistency, leaf, node};
+/// use hashloom::Algorithm;
+/// use hashloom_tree::rfc6962::{Prove, Tree, check_consistency};
 ///
-/// let (left, right) = (leaf(Sha256, b"a"), leaf(Sha256, b"b"));
-/// let root = node(Sha256, left.as_ref(), right.as_ref());
-/// check_consistency(Sha256, 1, left.as_ref(), 2, root.as_ref(), &[right])?;
-/// # Ok::<(), hashloom_tree::rfc6962::ProofError>(())
+/// let mut tree = Tree::new(Algorithm::Sha256, &[]);
+/// tree.push_entries(&["a", "b"]);
+/// let old = tree.finish();
+/// let mut tree = Tree::new(Algorithm::Sha256, &[Prove::Consistency(2)]);
+/// tree.push_entries(&["a", "b", "c"]);
+/// let new = tree.finish();
+/// let proof = new.proofs[0].as_ref().unwrap();
+/// check_consistency(Algorithm::Sha256, 2, old.root.as_ref(), 3, new.root.as_ref(), &proof.nodes)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check_consistency<N: AsRef<[u8]>>(
     algorithm: Algorithm,
