@@ -83,11 +83,11 @@ fish              fish                        more,dist                     -
 /usr/sbin/mkfs.xfs  xfsprogs                  test                          -
 /usr/sbin/mkfs.btrfs  btrfs-progs             test                          -
 /usr/sbin/mkfs.vfat  dosfstools               test                          -
-mksquashfs        squashfs-tools              more                          -
-bindfs            bindfs                      more                          -
+mksquashfs        squashfs-tools              test                          -
+bindfs            bindfs                      test                          -
 strace            strace                      test                          -
 prlimit           util-linux                  test                          -
-fusermount3       fuse3                       more                          -
+fusermount3       fuse3                       test                          -
 java              default-jre-headless        more                          -
 javac             default-jdk-headless        more                          -
 i686-linux-gnu-gcc  gcc-i686-linux-gnu,libc6-dev-i386-cross  more,cross     cross
