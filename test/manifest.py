@@ -324,12 +324,12 @@ def signed_and_ended(hashloom):
         def is_whole(what):
             if (place / "log").exists() and status("log", "check", "log", "n", *trust) == 2:
                 fail(f"{what}: the log has no right signature")
-            run(hashloom, work, "log", "add", "log", "n", *sign)
+            run(hashloom, work, "log", "add", "log", "n", *sign, *["--new"] * (not (place / "log").exists()))
             if status("log", "check", "log", "n", *trust) != 0:
                 fail(f"{what}: the same command does not mend it")
 
-        for files in (logged, old):
-            add = ["log", "add", "log", "n", *sign]
+        for files, new in ((logged, []), (old, ["--new"])):
+            add = ["log", "add", "log", "n", *sign, *new]
             nruns += ended_at_each_call(hashloom, work, add, lambda: restored(files), is_whole)
     print(f"{nruns} signing runs ended at a system call: each manifest and each log has a right signature")
 
