@@ -172,6 +172,10 @@ fn what_is_asked_for_is_in_it() {
         assert!(has(&bytes, part), "{part}: {}", String::from_utf8_lossy(&bytes));
     }
     assert!(!has(&bytes, "file tree"));
+    // One tracker needs no list; a torrent without trackers has neither key.
+    let one = made(folder.path(), &["album", "--no-creator", "-t", "udp://t.example:1"]);
+    assert!(one.starts_with(b"d8:announce17:udp://t.example:14:infod"));
+    assert!(made(folder.path(), &["album", "--no-creator"]).starts_with(b"d4:infod"));
 }
 
 #[test]
