@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{Ran, hashloom, make_fifo, names, status, stderr, stdout};
+use common::{Ran, hashloom, names, status, stderr, stdout};
 use maker::{Bencode, Content, Version, content, dictionary, int, list, noise, text};
 use serde_json::Value;
 
@@ -297,19 +297,6 @@ mod resume {
             output.says_first(&format!("hashloom: check: {message}"));
             assert!(stderr(&output).ends_with(". It is not replaced: give another FILE, or remove it\n"));
             assert_eq!(fs::read(folder.join("check")).unwrap(), bytes);
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn what_is_no_regular_file_is_neither_waited_for_nor_read() {
-        let outer = tempfile::tempdir().unwrap();
-        let folder = outer.path();
-        make(folder, Version::V1, "one");
-        make_fifo(folder.join("fifo"));
-        for file in ["fifo", "/dev/zero", "/dev/null", "one"] {
-            let output = verify(folder, ["one.torrent", "--resume", file]);
-            assert_eq!((status(&output), stdout(&output)), (2, ""), "{file}");
         }
     }
 
