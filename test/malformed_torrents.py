@@ -746,8 +746,10 @@ def metadata_cases():
         data = v1({key: value}) if place == "info" else v1(outer={key: value})
         good(f"{key} that is {have}", data, note)
 
-    for key in ("announce", "comment", "created by", "encoding"):
+    for key in ("announce", "comment", "comment.utf-8", "created by", "encoding", "publisher", "publisher.utf-8",
+                "publisher-url", "publisher-url.utf-8"):
         odd(key, 1, "a string", "an integer")
+    odd("update-url", [], "a string", "a list", "info")
     odd("announce-list", 1, "a list", "an integer")
     odd("announce-list", {}, "a list", "a dictionary")
     odd("url-list", 1, "a list", "an integer")
@@ -767,6 +769,9 @@ def metadata_cases():
         "announce: this tracker is not in announce-list, which counts")
     good("100 000 trackers", v1(outer={"announce-list": [[f"http://t/{i}"] for i in range(100_000)]}),
         "announce-list: there are more than 4096, the rest is ignored")
+    for key in ("url-list", "httpseeds"):
+        good(f"5000 URLs in {key}", v1(outer={key: [f"http://t/{i}" for i in range(5000)]}),
+            f"{key}: there are more than 4096, the rest is ignored")
 
 
 # The cases that libtorrent judges differently. A name may contain *; hashloom accepts all cases of a row or none.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Manifests of random folders have the entries and digests that Python finds.
 
-After random changes of a folder `check`, `check --resume` and `diff` of two manifests report the same, and `check --quick`
-the changes that need no reading. A run that signs and is ended at any system call leaves right signatures.
+After random changes of a folder `check`, `check --resume` and `diff` of two manifests report what Python finds, and
+`check --quick` the changes that need no reading. A run that signs and is ended at any system call leaves right signatures.
 
     python3 test/manifest.py path/to/hashloom [--seeds N]
 
@@ -12,6 +12,7 @@ the middle: the next run must make the same manifest. Needs Python's standard li
 """
 
 import argparse
+import collections
 import hashlib
 import json
 import os
@@ -89,12 +90,58 @@ def parse(text, algorithms):
 
 
 def reported(output, code, what):
-    """The differences that a report has, and their counts; the exit status must fit. What they are is the matter of the
-    test `comparisons` of hashloom-list."""
+    """The differences that a report has, and their counts; the exit status and the counts must fit."""
     *differences, last = [json.loads(line) for line in output.splitlines()]
     if code != int(any(difference["status"] != "touched" for difference in differences)):
         fail(f"{what}: exit status {code}: {differences}")
+    found = collections.Counter(difference["status"] for difference in differences)
+    if found != collections.Counter({status: n for status, n in last["counts"].items() if n and status != "same"}):
+        fail(f"{what}: counts {last['counts']}, but {found}")
     return differences, last["counts"]
+
+
+def status_of(old, new, algorithms):
+    """What became of an entry that is there before and after."""
+    if old == new:
+        return None
+    if not old["type"] == new["type"] == "file":
+        return "changed"
+    if all(old[algorithm] == new[algorithm] for algorithm in algorithms):
+        return "touched"
+    return "rotted" if all(old[key] == new[key] for key in ("length", "mtime_ns")) else "changed"
+
+
+def compare(report, before, after, algorithms, what):
+    """Each path has the status that the two snapshots give it. Of one content as many files have moved as can have."""
+    differences, counts = report
+    found, moved = {}, collections.Counter()
+    content = lambda entry: tuple(entry.get(algorithm) for algorithm in algorithms) if entry.get("length") else None
+    for difference in differences:
+        paths, status = [named(difference, "path")], difference["status"]
+        if status == "moved":
+            paths.append(named(difference["new"], "path"))
+            old, new = content(before[paths[0]]), content(after[paths[1]])
+            if old is None or old != new or paths[0] in after or paths[1] in before:
+                fail(f"{what}: {difference}")
+            moved[old] += 1
+        for path in paths:
+            if path in found:
+                fail(f"{what}: {path} is there twice")
+            found[path] = status
+    removed, added = (collections.Counter(content(one[path]) for path in one.keys() - other.keys())
+                      for one, other in ((before, after), (after, before)))
+    del removed[None], added[None]
+    if moved != removed & added:
+        fail(f"{what}: moved {moved}, removed {removed}, added {added}")
+    for path in before.keys() | after.keys():
+        if path in before and path in after:
+            is_right = found.get(path) == status_of(before[path], after[path], algorithms)
+        else:
+            is_right = found.get(path) in ("moved", "removed" if path in before else "added")
+        if not is_right:
+            fail(f"{what}: {path}: {found.get(path)}: {before.get(path)}, {after.get(path)}")
+    if counts["same"] != sum(after.get(path) == entry for path, entry in before.items()):
+        fail(f"{what}: {counts['same']} are the same")
 
 
 def unread(side, path):
@@ -179,8 +226,9 @@ class Folder:
 
 def run(hashloom, work, *arguments):
     result = subprocess.run([hashloom, "manifest", *arguments], cwd=work, capture_output=True)
-    # An interrupted run's results that are not trusted are reported, and the files read again.
-    unexpected = [line for line in result.stderr.splitlines() if not re.match(rb"resume: [1-9]\d* files? (is|are) read again: ", line)]
+    # An interrupted run's results that are not trusted are reported, and the files read again. All may have moved.
+    known = rb"resume: [1-9]\d* files? (is|are) read again: |hashloom: warning: tree has nothing that old lists: "
+    unexpected = [line for line in result.stderr.splitlines() if not re.match(known, line)]
     if unexpected or result.returncode not in (0, 1):
         fail(f"{arguments}: exit status {result.returncode}: {result.stderr.decode(errors='replace')}")
     return result.returncode, result.stdout
@@ -208,8 +256,7 @@ def check_seed(hashloom, seed):
         after = {os.fsencode(path): entry for path, entry in snapshot(folder.root, algorithms).items()}
         code, output = run(hashloom, work, "check", "old", "tree", "--json")
         report = reported(output, code, f"seed {seed}, check")
-        if bool(report[0]) != (before != after):
-            fail(f"seed {seed}, check: {report}")
+        compare(report, before, after, algorithms, f"seed {seed}, check")
         code, output = run(hashloom, work, "check", "old", "tree", "--json", "--quick")
         found = {named(difference, "path") for difference in reported(output, code, f"seed {seed}, check --quick")[0]}
         if found != {path for path in before.keys() | after.keys() if unread(before, path) != unread(after, path)}:

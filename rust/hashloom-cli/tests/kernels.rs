@@ -89,6 +89,10 @@ fn the_instruction_sets_are_an_option_of_every_command_and_shown_in_few() {
         assert_eq!(status(&output), 2, "{arguments:?}");
         output.says("unknown instruction set \"nope\"");
     }
+    // The option overrides the variable.
+    for (arguments, code) in [(&["kernels"][..], 2), (&["kernels", "--isa", "scalar"], 0)] {
+        hashloom().args(arguments).env("HASHLOOM_ISA", "nope").output().unwrap().ends(code);
+    }
 }
 
 #[test]

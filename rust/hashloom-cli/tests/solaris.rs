@@ -117,8 +117,6 @@ fn digest_prints_and_exits_as_the_manual_says() {
             ("-a sha1 no abc folder", 1, "(abc) = ABC|", "GONE|FOLDER|"),
             // Algorithms.
             ("-l", 0, &Algorithm::ALL.iter().map(|algorithm| named(algorithm) + "|").collect::<String>(), ""),
-            ("-a sha3_224 abc", 0, "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf|", ""),
-            ("-a md5 abc", 0, "900150983cd24fb0d6963f7d28e17f72|", ""),
             ("-a md4 abc", 1, "", "digest: unknown algorithm -- md4 (digest -l lists all)|"),
             ("-a SHA1 abc", 1, "", "digest: unknown algorithm -- SHA1 (digest -l lists all)|"),
             ("-a sha1_hmac abc", 1, "", "digest: unknown algorithm -- sha1_hmac (digest -l lists all)|"),
@@ -153,7 +151,6 @@ fn mac_prints_and_exits_as_the_manual_says() {
             ("-a sha1_hmac -k key question", 0, "MAC|", ""),
             ("-k key -v -a sha1_hmac question", 0, "sha1_hmac (question) = MAC|", ""),
             ("-a sha1_hmac -kkey question question", 0, "(question) = MAC|(question) = MAC|", ""),
-            ("-va sha1_hmac -k key", 0, "sha1_hmac 09d9e59d72239e62a8155c583d52743de9b7231a|", ""),
             ("-l", 0, &list, ""),
             ("-a sha512_t_hmac -t 256 -k key question", 0, MAC_T, ""),
             ("-a sha1 -k key abc", 1, "", "mac: unknown algorithm -- sha1 (mac -l lists all)|"),

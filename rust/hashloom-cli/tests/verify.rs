@@ -234,28 +234,6 @@ fn the_report_is_printed_even_if_the_bitfield_is_not_written() {
         .says_first("hashloom: /dev/full: the bitfield cannot be written: ");
 }
 
-#[test]
-fn torrents_of_version_2_and_hybrid_ones() {
-    let made = |name: &str| fixtures().join("../../libtorrent").join(name);
-    for (name, pieces) in [("alice", 10), ("leaves", 23), ("lots", 6), ("numbers", 3)] {
-        for version in ["v2", "hybrid"] {
-            let output = verify([&made(&format!("{name}-{version}.torrent")), &fixtures()]);
-            assert_eq!((status(&output), stderr(&output)), (0, ""), "{name} {version}");
-            output.has(&format!("complete: {pieces} of {pieces} pieces"));
-        }
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let mut bytes = fs::read(fixtures().join("alice.txt")).unwrap();
-    bytes[100_000] ^= 1;
-    fs::write(folder.path().join("alice.txt"), bytes).unwrap();
-    for version in ["v2", "hybrid"] {
-        verify([&made(&format!("alice-{version}.torrent")), &folder.path(), &"--missing"])
-            .ends(1)
-            .tells("")
-            .has("piece 6  bad  16 KiB\n  alice.txt  bytes 98304-114687\n");
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn a_link_to_the_bitfield_stays_one() {
@@ -268,22 +246,6 @@ fn a_link_to_the_bitfield_stays_one() {
     assert_eq!(fs::read(folder.path().join("have")).unwrap(), [0xff, 0xc0]);
     let output = verify([&torrent, &folder.path(), &"-q", &"--bitfield", &"/dev/stdout"]);
     assert_eq!((status(&output), &output.stdout[..]), (0, &[0xff, 0xc0][..]), "a pipe is written, not replaced");
-}
-
-#[test]
-fn instruction_sets_can_be_restricted() {
-    let (folder, _) = image();
-    let torrent = folder.path().join("image.torrent");
-    // The option overrides the variable.
-    let environment = |value: &str, arguments: &[&str]| {
-        let mut command = hashloom();
-        command.env("HASHLOOM_ISA", value).args(["torrent", "verify", "-q"]).arg(&torrent).arg(folder.path());
-        command.args(arguments).status().unwrap().code().unwrap()
-    };
-    assert_eq!(environment("mmx", &[]), 2);
-    assert_eq!(environment("mmx", &["--isa", "scalar"]), 0);
-    assert_eq!(environment("scalar", &[]), 0);
-    assert_eq!(environment("", &[]), 0);
 }
 
 #[test]
@@ -307,19 +269,6 @@ fn wrong_usage_exits_with_2() {
     for (arguments, message) in cases {
         hashloom().args(*arguments).output().unwrap().refused(message);
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_file_that_cannot_be_read_exits_with_2_and_the_rest_is_checked() {
-    let (folder, _) = image();
-    let inner = folder.path().join("inner");
-    fs::create_dir(&inner).unwrap();
-    std::os::unix::fs::symlink("../image", inner.join("image")).unwrap();
-    verify([&folder.path().join("image.torrent"), &inner])
-        .ends(2)
-        .has("unread     10 pieces     9.8 KiB    100%")
-        .says("inner/image: not opened, as a symbolic link leads out of the folder");
 }
 
 #[cfg(unix)]

@@ -81,53 +81,6 @@ fn path_text(path: &Path) -> &str {
 }
 
 #[test]
-fn libtorrent_gets_a_byte_a_piece() {
-    let example = example();
-    let bytes = encode(Format::Libtorrent, &example.torrent, &bits(&[0, 3, 4], 5), &example.content()).unwrap();
-    let value = |key: &str| raw(&bytes, key).unwrap_or_else(|| panic!("{key} is missing"));
-    let folder = string(path_text(example.folder.path()));
-    assert_eq!(value("file-format"), string("libtorrent resume file"));
-    assert_eq!(value("file-version"), b"i1e");
-    assert_eq!(value("info-hash"), string(example.torrent.info_hash_v1().unwrap()));
-    assert_eq!(value("pieces"), b"5:\x01\0\0\x01\x01");
-    assert_eq!((value("save_path"), value("qBt-savePath")), (folder.clone(), folder));
-    assert_eq!(
-        (value("qBt-seedStatus"), value("completed_time"), value("seed_mode")),
-        ("i0e".into(), "i0e".into(), "i0e".into())
-    );
-    assert_eq!(raw(&bytes, "mapped_files"), None);
-    let complete = encode(Format::Libtorrent, &example.torrent, &Bitfield::all(5), &example.content()).unwrap();
-    assert_eq!(raw(&complete, "qBt-seedStatus"), Some(b"i1e".to_vec()));
-}
-
-#[test]
-fn transmission_gets_a_bit_a_block_and_the_times_of_change() {
-    let example = example();
-    let pad = example.file(".pad/100");
-    fs::create_dir(pad.parent().unwrap()).unwrap();
-    fs::write(pad, [0; 100]).unwrap();
-    let progress = |have: &Bitfield| {
-        let bytes = encode(Format::Transmission, &example.torrent, have, &example.content()).unwrap();
-        assert_eq!(raw(&bytes, "destination"), Some(string(path_text(example.folder.path()))));
-        let progress = raw(&bytes, "progress").unwrap();
-        (raw(&progress, "blocks").unwrap(), raw(&progress, "pieces").unwrap(), raw(&progress, "mtimes").unwrap())
-    };
-    // There are 10 blocks of 16 KiB.
-    let (blocks, pieces, times) = progress(&bits(&[0, 2, 4], 5));
-    assert_eq!((&blocks[..], &pieces[..]), (&b"2:\xcc\xc0"[..], &b"1:\xa8"[..]));
-    let changed = |path: &str| {
-        let time = example.file(path).metadata().unwrap().modified().unwrap();
-        Item::from(time.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64)
-    };
-    let expected: Item = ["a", "b/c", ".pad/100", "empty", "d"].map(changed).into_iter().collect();
-    assert_eq!(times, expected.encode());
-    let (blocks, pieces, _) = progress(&Bitfield::all(5));
-    assert_eq!((&blocks[..], &pieces[..]), (&b"3:all"[..], &b"3:all"[..]));
-    let (blocks, pieces, _) = progress(&Bitfield::none(5));
-    assert_eq!((&blocks[..], &pieces[..]), (&b"4:none"[..], &b"4:none"[..]));
-}
-
-#[test]
 fn a_piece_is_not_claimed_whose_files_are_not_there() {
     let example = example();
     let have = |format: Format| {

@@ -22,9 +22,7 @@ use hashloom_torrent::{
     Bitfield, Check, FileState, PieceState, Report, Torrent, Trouble, VerifyError, verify, verify_many,
 };
 use heard::heard;
-use maker::{
-    Content, content, dictionary, file_torrent, folder_torrent, int, list, noise, padding, raw_file_torrent, sha1, text,
-};
+use maker::{Content, content, file_torrent, folder_torrent, noise, raw_file_torrent, sha1};
 
 /// Verifies with one and with three threads; the reports must be equal.
 fn check(torrent: &[u8], path: &Path) -> Report {
@@ -52,30 +50,6 @@ fn folder(files: &[Content], piece_nbytes: usize) -> (tempfile::TempDir, PathBuf
 }
 
 #[test]
-fn padding_is_zeros_and_need_not_exist() {
-    let files = [content("a", noise(10, 1)), padding(6), content("b", noise(16, 2)), padding(32), content("c", "c")];
-    let (_outer, inner, torrent) = folder(&files, 16);
-    let report = check(&torrent, &inner);
-    assert!(report.is_complete());
-    assert_eq!(report.pieces, [Have; 5]);
-    assert_eq!(report.nbytes_read, 27);
-    assert_eq!([1, 3].map(|file| report.files[file].state), [FileState::Skipped; 2]);
-    // A file in the place of padding makes no difference.
-    fs::create_dir(inner.join(".pad")).unwrap();
-    fs::write(inner.join(".pad/6"), "666666").unwrap();
-    assert!(check(&torrent, &inner).is_complete());
-}
-
-#[test]
-fn a_torrent_of_no_bytes() {
-    let (_outer, inner, torrent) = folder(&[content("a", "")], 16);
-    let report = check(&torrent, &inner);
-    assert!(report.is_complete() && report.pieces.is_empty() && report.bitfield().is_empty());
-    assert_eq!(report.ranges().count(), 0);
-    assert_eq!(report.nbytes(&Torrent::parse(&torrent).unwrap(), Have), 0);
-}
-
-#[test]
 #[cfg_attr(windows, ignore = "makes holes by calls of Unix")]
 fn a_sparse_file_is_not_read_where_it_has_holes() {
     let piece = 64 << 10;
@@ -99,28 +73,6 @@ fn a_sparse_file_is_not_read_where_it_has_holes() {
     // A hole lies in the last piece, and one spans files.
     let report = check(&file_torrent("image", &bytes[..8 * piece], piece), outer.path());
     assert!(report.is_complete() && report.files[0].found_nbytes == Some(bytes.len() as u64));
-}
-
-#[test]
-fn holes_padding_and_data_in_one_piece() {
-    let (a, b) = ([vec![0; 100_000], noise(50_000, 1), vec![0; 110_000]].concat(), vec![0; 70_001]);
-    let files = [content("a", &a[..]), padding(2144), content("b", &b[..]), content("c", noise(5, 2))];
-    let (_outer, inner, torrent) = folder(&files, 1 << 18);
-    for (name, bytes) in [("a", &a), ("b", &b)] {
-        let file = fs::File::create(inner.join(name)).unwrap();
-        file.set_len(bytes.len() as u64).unwrap();
-        #[cfg(unix)]
-        for (i, page) in bytes.chunks(4096).enumerate().filter(|(_, page)| page.iter().any(|&byte| byte != 0)) {
-            std::os::unix::fs::FileExt::write_all_at(&file, page, 4096 * i as u64).unwrap();
-        }
-        #[cfg(not(unix))]
-        fs::write(inner.join(name), bytes).unwrap();
-    }
-    let report = check(&torrent, &inner);
-    assert!(report.is_complete(), "{:?}", report.pieces);
-    if cfg!(target_os = "linux") {
-        assert!(report.nbytes_read < 70_000, "{}", report.nbytes_read);
-    }
 }
 
 #[test]
@@ -224,75 +176,6 @@ fn a_fifo_a_folder_or_a_socket_in_place_of_a_file_is_no_file() {
     assert_eq!(verify(&single, &inner.join("a"), &Options::new()).unwrap().pieces, [Unread]);
 }
 
-#[cfg(unix)]
-#[test]
-fn an_unreadable_file_does_not_stop_the_rest() {
-    use std::os::unix::fs::PermissionsExt;
-    if rustix::process::geteuid().is_root() {
-        skipped::skipped("root reads everything");
-        return;
-    }
-    let files = [content("a", noise(8, 1)), content("b", noise(8, 2))];
-    let (_outer, inner, torrent) = folder(&files, 8);
-    fs::set_permissions(inner.join("a"), fs::Permissions::from_mode(0o000)).unwrap();
-    let report = check(&torrent, &inner);
-    assert_eq!(report.pieces, [Unread, Have]);
-    assert!(report.troubles[0].to_string().contains("cannot be opened: Permission denied"), "{}", report.troubles[0]);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_read_error_is_reported_and_the_rest_checked() {
-    // A regular file of 4096 bytes that cannot be read, as on a bad disk: the speed of the loopback interface.
-    let path = Path::new("/sys/class/net/lo/speed");
-    let error = match fs::read(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => error,
-        other => {
-            skipped::skipped(format!("no file here fails to be read: {other:?}"));
-            return;
-        }
-    };
-    let file = |name: &str, nbytes| dictionary([("length", int(nbytes)), ("path", list([text(name)]))]);
-    let info = dictionary([
-        ("files", list([file("ifindex", 1), file("speed", 4000)])),
-        ("name", text("lo")),
-        ("piece length", int(1)),
-        ("pieces", text([sha1(b"1").to_vec(), vec![0; 20 * 4000]].concat())),
-    ]);
-    let report = check(&dictionary([("info", info)]).write(), path.parent().unwrap());
-    assert_eq!((report.pieces[0], &report.pieces[1..]), (Have, &[Unread; 4000][..]));
-    assert_eq!(report.troubles.len(), 1, "the first error of a file is enough");
-    let message = report.troubles[0].to_string();
-    let error = error.to_string();
-    let error = error.split(" (os error").next().unwrap();
-    assert_eq!(message, format!("/sys/class/net/lo/speed: cannot be read at byte 0: {error}"));
-}
-
-#[test]
-fn names_that_are_not_utf8_work() {
-    if !cfg!(target_os = "linux") {
-        skipped::skipped("file names are UTF-8 here");
-        return;
-    }
-    let name = b"caf\xe9 \xff\x01";
-    let info = dictionary([
-        ("files", list([dictionary([("length", int(3)), ("path", list([text(name)]))])])),
-        ("name", text(b"\xfe")),
-        ("piece length", int(4)),
-        ("pieces", text(sha1(b"abc"))),
-    ]);
-    let torrent = dictionary([("info", info)]).write();
-    let outer = tempfile::tempdir().unwrap();
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt;
-        let folder = outer.path().join(std::ffi::OsStr::from_bytes(b"\xfe"));
-        fs::create_dir(&folder).unwrap();
-        fs::write(folder.join(std::ffi::OsStr::from_bytes(name)), "abc").unwrap();
-    }
-    assert!(check(&torrent, outer.path()).is_complete());
-}
-
 #[test]
 fn progress_reaches_the_end_and_cancelling_stops() {
     let bytes = noise(3_000_000, 1);
@@ -322,61 +205,6 @@ fn progress_reaches_the_end_and_cancelling_stops() {
     // The check is cancelled before it begins.
     let report = verify(&torrent, outer.path(), &Options::new().cancel(&cancel)).unwrap();
     assert!(report.cancelled && report.count(Unchecked) == 184 && states(&report) == [FileState::Unchecked]);
-}
-
-/// A check of some pieces says nothing of the others, and looks at no file that has none of these pieces.
-#[test]
-fn what_was_not_asked_for_is_neither_looked_at_nor_right() {
-    let files = [content("a", noise(40, 1)), content("b", noise(20, 2)), content("c", ""), content("d", noise(40, 3))];
-    // Pieces have 16 bytes: 0 and 1 in a, 2 in a and b, 3 in b and d, 4 to 6 in d.
-    let (_outer, inner, bytes) = folder(&files, 16);
-    let torrent = Torrent::parse(&bytes).unwrap();
-    let check = |pieces: &[usize]| {
-        let mut scope = Bitfield::none(7);
-        pieces.iter().for_each(|&piece| scope.set(piece, true));
-        let (mut found, check) = (None, Check::new(&torrent, &*inner).pieces(scope));
-        verify_many([check], &Options::new(), |_, report| found = Some(report.unwrap()));
-        found.unwrap()
-    };
-    let whole = verify(&torrent, &inner, &Options::new()).unwrap();
-    assert!(whole.is_complete() && whole.is_of_all() && whole.scope == Bitfield::all(7));
-
-    // All that was not asked for is wrong or cannot be opened.
-    let mut damaged = files[0].bytes.to_vec();
-    damaged[20] ^= 1;
-    fs::write(inner.join("a"), damaged).unwrap();
-    fs::remove_file(inner.join("c")).unwrap();
-    fs::remove_file(inner.join("d")).unwrap();
-    fs::create_dir(inner.join("d")).unwrap();
-    let report = check(&[0, 2]);
-    assert!(report.is_complete() && report.is_exact(), "what was asked for is right");
-    assert!(!report.is_of_all() && !report.cancelled && report.troubles.is_empty(), "{report:?}");
-    assert_eq!(report.pieces, [Have, Unchecked, Have, Unchecked, Unchecked, Unchecked, Unchecked]);
-    assert_eq!((report.bitfield().as_bytes(), report.scope.as_bytes()), (&[0xa0][..], &[0xa0][..]));
-    assert_eq!((report.nbytes_read, report.nbytes(&torrent, Have)), (32, 32));
-    assert_eq!(states(&report), [FileState::Unchecked; 4]);
-    let found: Vec<_> = report.files.iter().map(|file| file.found_nbytes).collect();
-    assert_eq!(found, [Some(40), Some(20), None, None]);
-    assert_eq!(report.wrong_bytes(&torrent).count(), 0);
-
-    // A wrong piece shows at its file, although others of that file were not asked for.
-    let report = check(&[0, 1]);
-    assert!(!report.is_complete());
-    assert_eq!(states(&report)[..2], [FileState::Incomplete, FileState::Unchecked]);
-    // A piece shared with a neighbour that is not there.
-    let report = check(&[3]);
-    assert!(!report.is_complete() && report.troubles.len() == 1);
-    assert_eq!((report.pieces[3], states(&report)[3]), (Unread, FileState::Failed));
-
-    // All pieces are the whole torrent, also files that no piece has.
-    maker::write_files(&inner, &files[..2]);
-    fs::remove_dir(inner.join("d")).unwrap();
-    fs::write(inner.join("d"), &files[3].bytes[..]).unwrap();
-    let report = check(&[0, 1, 2, 3, 4, 5, 6]);
-    assert!(report.have() == 7 && report.is_of_all() && !report.is_exact(), "c, which is empty, is missing");
-    // Nothing asked for is nothing found.
-    let report = check(&[]);
-    assert!(!report.is_of_all() && report.have() == 0 && report.nbytes_read == 0);
 }
 
 /// A scope of another number of pieces, as by a mistake, is one of the pieces that there are.

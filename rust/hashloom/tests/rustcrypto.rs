@@ -296,18 +296,4 @@ proptest! {
             prop_assert_eq!(digest, &sha2::Sha384::digest(message));
         }
     }
-
-    #[test]
-    fn any_cut(data in prop::collection::vec(any::<u8>(), 0..5000), cut in any::<prop::sample::Index>()) {
-        let cut = cut.index(data.len() + 1);
-        macro_rules! fixed {
-            ($type:ident, $peer:ty, $mac:ident) => {
-                prop_assert_eq!(behaviour::<hashloom::$type>(&data, cut), behaviour::<$peer>(&data, cut));
-            };
-        }
-        macro_rules! xof {
-            ($type:ident, $peer:ty) => {};
-        }
-        each_peer!(fixed, xof);
-    }
 }
