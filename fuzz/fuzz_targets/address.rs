@@ -27,8 +27,8 @@ const BECH32: &[u8] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 fn split(items: Items, input: &[u8]) -> Vec<(u64, &[u8])> {
     let parts: Vec<&[u8]> = match items {
         Items::Rows(nbytes) => input.chunks_exact(nbytes).collect(),
-        Items::Lines if input.is_empty() => vec![],
-        Items::Lines => {
+        Items::Lines | Items::Secrets if input.is_empty() => vec![],
+        Items::Lines | Items::Secrets => {
             let lines = input.strip_suffix(b"\n").unwrap_or(input).split(|&byte| byte == b'\n');
             lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect()
         }
@@ -56,7 +56,7 @@ fn convert(items: Items, input: &[u8], block_nbytes: usize, converter: &mut dyn 
             Next::Block => (),
         }
         let found: Vec<&[u8]> = match items {
-            Items::Lines => block.lines().collect(),
+            Items::Lines | Items::Secrets => block.lines().collect(),
             Items::Rows(nbytes) => block.bytes().chunks_exact(nbytes).collect(),
         };
         for (number, found) in (block.first..).zip(found) {

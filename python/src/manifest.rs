@@ -376,7 +376,7 @@ fn list_read<'py>(content: &Bound<'py, PyAny>, algorithms: Vec<String>) -> PyRes
     let mut parser = if algorithms.is_empty() { Parser::new() } else { Parser::untagged(&algorithms) };
     let (entries, wrong) = (PyList::empty(py), PyList::empty(py));
     let mut content = Vec::new();
-    let (mut reader, end) = decoded(data.bytes())?;
+    let (mut reader, end) = decoded(data.bytes(), None)?;
     reader.read_to_end(&mut content)?;
     parser.begin_list(end);
     // The last line may have no end; there is no line after the last end.
