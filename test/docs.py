@@ -350,7 +350,7 @@ def check_file(path, program, shared):
     return len(commands), ncommands, nother + len(fragments) + len(go) + len(units), blocks
 
 
-def check_rust():
+def check_examples_of_crates():
     """Every public type and free function of the crates must be named in an example, its own or that of its kin."""
     for library in ROOT.glob("rust/*/src/lib.rs"):
         texts = {path: path.read_text() for path in library.parent.rglob("*.rs")}
@@ -402,7 +402,7 @@ def main():
     for name in only_linked:
         check_links(name, (ROOT / name).read_text())
     if not wanted:
-        check_rust()
+        check_examples_of_crates()
     totals = [0, 0, 0]
     with tempfile.TemporaryDirectory() as shared:
         for name in names:

@@ -41,7 +41,7 @@ fn likely(numbers: &mut Numbers<'_>) -> (Vec<(&'static [u8; 16], Vec<u8>)>, Par2
         bodies.push((b"PAR 2.0\0FileDesc", described));
         bodies.push((b"PAR 2.0\0IFSC\0\0\0\0", [&id[..], &block.repeat(nblocks)].concat()));
         let blocks = vec![block[..16].try_into().unwrap(); nblocks];
-        par2.files.push(Par2File { name, nbytes, blocks: Some(blocks) });
+        par2.files.push(Par2File { name, nbytes, md5: digest, blocks: Some(blocks) });
     }
     bodies.push((b"PAR 2.0\0RecvSlic", vec![1; numbers.next()]));
     bodies.insert(numbers.next() % bodies.len(), (b"PAR 2.0\0Main\0\0\0\0", main));

@@ -238,7 +238,7 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize) {
         let (mut entries, mut bad, mut nbad) = (Vec::new(), Vec::new(), 0);
         let (mut text, mut end) = (Vec::new(), b'\n');
         // Reading from memory cannot fail.
-        let _ = hashloom_list::decoded(&state.input[..nbytes]).and_then(|(mut list, its_end)| {
+        let _ = hashloom_list::decoded(&state.input[..nbytes], None).and_then(|(mut list, its_end)| {
             end = its_end;
             list.read_to_end(&mut text)
         });
