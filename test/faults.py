@@ -152,6 +152,7 @@ def make_inputs(root):
         (root / "in" / name).write_text("".join(lines))
     make_check_inputs(root)
     (root / "in/key").write_bytes(random_bytes(4, 40))
+    (root / "in/key").chmod(0o600)
     # Public keys by their form; several blocks for `address`.
     keys = [bytes([2 + i % 2]) + random_bytes(1000 + i, 32) for i in range(9000)]
     (root / "in/rows").write_bytes(b"".join(keys))
