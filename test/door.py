@@ -406,6 +406,8 @@ class Draw:
         self.here = self.here / "photos" if word == "." else self.here
         self.words = [word]
         self.noted = [pathlib.Path(one).name for one in set(files) - set(listed) - {changed}] if kind else []
+        if "manifest" in str(kind) and set(files) - set(listed):
+            return "no" # a manifest has the whole folder
         return "nothing" if not kind else "no" if changed in listed else "unlisted" if self.noted else "right"
 
     def content_second(self):
@@ -444,6 +446,9 @@ class Draw:
 def faults(draw, expected, status, out, err):
     """What is wrong with an answer."""
     both = out + err
+    # Whether a backslash parts names is for the program to guess, which may then say that it cannot compare.
+    if expected in ("yes", "nothing") and status == 1 and "not compared" in both and "\\" in "".join(draw.words):
+        return
     wanted = {"no": (1, 2), "yes": (0,), "right": (0,), "refused": (2,), "nothing": (bool(draw.options),)}
     if status not in wanted.get(expected, (0, 1, 2)) or "panicked" in err:
         yield f"exit status {status}, expected {expected}"

@@ -134,7 +134,8 @@ pub fn is_signature(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
     let begins = [&b"-----BEGIN PGP SIGNATURE"[..], b"-----BEGIN SSH SIGNATURE", b"untrusted comment:", b"{"];
-    let is_binary = head.iter().any(|byte| matches!(byte, 0..9 | 14..=31 | 0x80..));
+    let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let is_binary = !is_utf16 && head.iter().any(|byte| matches!(byte, 0..9 | 14..=25 | 27..=31));
     let looks_so = read.is_ok() && (is_binary || begins.iter().any(|begin| head.starts_with(begin)));
     let name = path.file_name().map_or(vec![], |name| portable(Path::new(name)).into_owned());
     !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path)

@@ -311,18 +311,30 @@ impl Subjects {
         let own = Identity::at(list, true).ok();
         let is_own =
             |index: usize| own.and_then(|own| self.by_identity.get(&own)).is_some_and(|own| own.contains(&index));
+        let (mut nentries, mut nunread) = (0_u64, 0_u64);
         let is_listed = names::is_list(&portable(Path::new(list.file_name().unwrap_or_default())));
         evidence.remarks = read(list, ways, |said| match said {
             Said::Claim(path, name, claim) => match Identity::at(&path, true) {
                 Ok(identity) if Some(identity) == own => {}
                 Ok(identity) => {
+                    nentries += 1;
                     let files = self.by_identity.get(&identity).into_iter().flatten();
                     files.for_each(|&index| evidence.claim(index, list, claim.clone()));
                 }
                 Err(_) => {
+                    nentries += 1;
                     for (index, file) in self.files.iter().enumerate() {
                         let is_stream = name == b"-" && file.is_sidecar(list);
-                        let is_called = |last: &[u8]| file.names.iter().any(|own| own.eq_ignore_ascii_case(last));
+                        // A digest alone is of what the list is called after, perhaps without its ending.
+                        let is_stem = |own: &Vec<u8>| {
+                            own.strip_prefix(name)
+                                .is_some_and(|rest| rest.starts_with(b".") && !rest[1..].contains(&b'.'))
+                        };
+                        let is_called = |last: &[u8]| {
+                            file.names
+                                .iter()
+                                .any(|own| own.eq_ignore_ascii_case(last) || is_stem(own) && file.is_stem_of(list))
+                        };
                         if is_stream || lasts(name).any(is_called) {
                             let elsewhere = Some(name.to_vec()).filter(|_| !is_stream);
                             evidence.claim(index, list, Claim { elsewhere, ..claim.clone() });
@@ -331,6 +343,7 @@ impl Subjects {
                 }
             },
             Said::Other(number, text, why) => {
+                nunread += u64::from(why.is_some());
                 let is_about = |(index, file): &(usize, &Subject)| !is_own(*index) && file.is_in(text);
                 for (index, _) in self.files.iter().enumerate().filter(is_about) {
                     match &why {
@@ -342,16 +355,16 @@ impl Subjects {
         })?;
         for (index, file) in self.files.iter().enumerate() {
             let claims = &mut evidence.claims[index];
-            // A path of this list that is there is the file; others with its name are other files.
+            // A path of this list that is there is the file; others here with its name are other files.
             if claims.iter().any(|claim| claim.elsewhere.is_none()) {
-                claims.retain(|claim| claim.elsewhere.is_none());
+                claims.retain(|claim| claim.elsewhere.as_deref().is_none_or(is_absolute));
             }
             let is_told = claims.iter().any(Claim::has_checksum) || !evidence.doubts[index].is_empty();
             let why = match mentions[index] {
                 _ if is_told || is_own(index) => continue,
                 _ if !claims.is_empty() => "it has only a length of this file, which is no checksum".to_owned(),
                 Some(line) if is_listed => format!("line {line} names this file, but has no digest of it that is read"),
-                _ if file.is_sidecar(list) => {
+                _ if file.is_sidecar(list) || nentries == 0 && nunread > 0 && file.is_stem_of(list) => {
                     "it is called like a list of this file, but has no digest of it that is read".to_owned()
                 }
                 _ => continue,
@@ -381,11 +394,26 @@ impl Subject {
 
     /// Whether a list is called like the file and a checksum: `film.iso.sha256`, `film.iso_md5.txt`.
     fn is_sidecar(&self, list: &Path) -> bool {
-        let list = list.file_name().map_or(vec![], |name| portable(Path::new(name)).to_ascii_lowercase());
-        let rest = |name: &Vec<u8>| list.strip_prefix(&name.to_ascii_lowercase()[..]).map(<[u8]>::to_vec);
-        let mut rests = self.names.iter().filter_map(rest);
-        rests.any(|rest| rest.first().is_some_and(|byte| b".-_".contains(byte)) && names::is_list(&rest))
+        self.names.iter().any(|name| is_called_after(list, name))
     }
+
+    /// Whether a list is called like the file without its ending, and a checksum: `film.sha256`.
+    fn is_stem_of(&self, list: &Path) -> bool {
+        let stem = |name: &Vec<u8>| name.iter().rposition(|byte| *byte == b'.').map(|at| name[..at].to_vec());
+        self.names.iter().filter_map(stem).any(|stem| is_called_after(list, &stem))
+    }
+}
+
+/// Whether a list is called by this name, a full stop, hyphen or underscore, and a checksum.
+fn is_called_after(list: &Path, name: &[u8]) -> bool {
+    let list = list.file_name().map_or(vec![], |name| portable(Path::new(name)).to_ascii_lowercase());
+    let rest = list.strip_prefix(&name.to_ascii_lowercase()[..]);
+    rest.is_some_and(|rest| rest.first().is_some_and(|byte| b".-_".contains(byte)) && names::is_list(rest))
+}
+
+/// Whether a name is a whole path, here or on Windows.
+fn is_absolute(name: &[u8]) -> bool {
+    name.starts_with(b"/") || matches!(name, [_, b':', b'/' | b'\\', ..])
 }
 
 /// The last part of a name, as this system reads it, and as Windows does.
