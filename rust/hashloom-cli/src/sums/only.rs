@@ -348,6 +348,9 @@ impl Subjects {
                 for (index, _) in self.files.iter().enumerate().filter(is_about) {
                     match &why {
                         Some(why) => evidence.doubt(index, list, &format!("line {number}: {why}")),
+                        None if has_damaged_crc(text) => {
+                            evidence.doubt(index, list, &format!("line {number}: a damaged CRC"))
+                        }
                         None => mentions[index] = mentions[index].or(Some(number)),
                     }
                 }
@@ -402,6 +405,13 @@ impl Subject {
         let stem = |name: &Vec<u8>| name.iter().rposition(|byte| *byte == b'.').map(|at| name[..at].to_vec());
         self.names.iter().filter_map(stem).any(|stem| is_called_after(list, &stem))
     }
+}
+
+/// Whether a line begins or ends with a word that is nearly a CRC.
+fn has_damaged_crc(line: &[u8]) -> bool {
+    let is_damaged = |word: &[u8]| word.len() == 8 && word.iter().filter(|byte| byte.is_ascii_hexdigit()).count() >= 6;
+    let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    words.clone().next().is_some_and(is_damaged) || words.next_back().is_some_and(is_damaged)
 }
 
 /// Whether a list is called by this name, a full stop, hyphen or underscore, and a checksum.
