@@ -330,7 +330,8 @@ class Draw:
         expected = self.look(file)
         if self.once_in(3):
             # A torrent of another file says nothing.
-            about = (path for path, said in self.says.items() if said and name in self.about.get(path, [name]))
+            about = (path for path, said in self.says.items()
+                     if said - {"unsure"} and name in self.about.get(path, [name]))
             self.signatures([file, *about])
         for other in self.others if kind is None and self.once_in(2) else ():
             (self.here / other).unlink()
@@ -406,7 +407,8 @@ class Draw:
         self.here = self.here / "photos" if word == "." else self.here
         self.words = [word]
         self.noted = [pathlib.Path(one).name for one in set(files) - set(listed) - {changed}] if kind else []
-        if "manifest" in str(kind) and set(files) - set(listed):
+        if kind == "manifest" and any((self.here / pathlib.Path(one).name).exists() or (self.here / one).exists()
+                                      for one in set(files) - set(listed)):
             return "no" # a manifest has the whole folder
         return "nothing" if not kind else "no" if changed in listed else "unlisted" if self.noted else "right"
 
