@@ -17,7 +17,7 @@ use hashloom_files::paths::{portable, to_path};
 use hashloom_list::{BadDigest, Parser, read_digest};
 
 use self::beside::{of_files, of_folder};
-use self::kind::{Kind, by_name, kind};
+use self::kind::{Kind, by_name, kinds};
 use crate::args::Arguments;
 use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
 use crate::output::folder;
@@ -42,13 +42,13 @@ struct Plan {
     checks: bool,
 }
 
-/// What to do, and what to say before.
+/// The commands for a command line, and messages.
 #[derive(Default)]
 struct Plans {
     plans: Vec<Plan>,
-    /// What names a file and cannot be compared: this makes the exit status 1.
+    /// Messages about lists that name a file and cannot be compared with it. One makes the exit status 1.
     doubts: Vec<String>,
-    /// Files that nothing names, in a folder of which something names others.
+    /// A message about files of a folder that nothing names, if something names others.
     unnamed: Option<String>,
     hints: Vec<String>,
 }
@@ -90,7 +90,8 @@ pub fn run(words: &[OsString], run: impl Fn(Vec<OsString>) -> Result<u8, String>
         Some(error) if !is_any_there => return Some(Err(failed(first, &error))),
         _ => {}
     }
-    Some(plans(&words.paths).and_then(|plans| words.run(&program, plans, run)))
+    let has_key = words.has(&["--trusted-key"]);
+    Some(plans(&words.paths, has_key).and_then(|plans| words.run(&program, plans, run)))
 }
 
 fn is_there(path: &OsStr) -> bool {
@@ -174,11 +175,11 @@ impl Words {
                 warn("--require: there was nothing to check against");
                 status = status.max(EXIT_INCOMPLETE);
             }
-            // Nothing of the rest would run either if the options are wrong.
+            // The user has ended the run, or nobody reads its output.
             if done > EXIT_ERROR {
                 return Ok(done);
             }
-            let is_checked = |by: &str| self.has(&["--trusted-key"]) && by.contains("--trusted-key");
+            let is_checked = |by: &str| self.has(&["--trusted-key"]) && by.contains(kind::OWN);
             let signatures = plan.signed.iter().flat_map(|file| kind::signatures(file));
             for (signature, by) in signatures.filter(|(_, by)| !is_checked(by) && done < EXIT_ERROR) {
                 warn(&format!("{}: this signature was not checked; `{by}` does it", display(&signature)));
@@ -235,7 +236,7 @@ fn only(files: &[&Path], lists: &[&Path], base: Option<&Path>) -> Plan {
 }
 
 /// The commands for what was named.
-fn plans(words: &[OsString]) -> Result<Plans, String> {
+fn plans(words: &[OsString], has_key: bool) -> Result<Plans, String> {
     let (there, others): (Vec<&OsString>, Vec<&OsString>) = words.iter().partition(|word| is_there(word));
     let mut paths: Vec<&Path> = there.into_iter().map(Path::new).collect();
     if !others.is_empty() && paths.len() > 1 {
@@ -253,7 +254,7 @@ fn plans(words: &[OsString]) -> Result<Plans, String> {
             _ => Err(why()),
         };
     }
-    let kinds: Vec<Kind> = paths.iter().map(|path| kind(path)).collect();
+    let kinds = kinds(&paths);
     let line = |paths: &[&Path]| {
         let names: Vec<_> = paths.iter().map(|path| quoted(&portable(path)).into_owned()).collect();
         format!("`hashloom {}`", String::from_utf8_lossy(&names.join(&b' ')))
@@ -289,16 +290,16 @@ fn plans(words: &[OsString]) -> Result<Plans, String> {
         return refused(&format!("for each alone write {}", line(&paths[..1])));
     }
     if kinds[0] == Kind::File {
-        return Ok(of_files(&paths));
+        return Ok(of_files(&paths, has_key));
     }
     let mut all = Plans::default();
     for (path, kind) in paths.iter().zip(&kinds) {
-        all.append(of_one(path, *kind));
+        all.append(of_one(path, *kind, has_key));
     }
     Ok(all)
 }
 
-/// What is wrong with a text as a digest: nothing, or something if it is nearly one.
+/// Whether a text is a digest. The error says what is wrong with a text that is nearly one; other texts have none.
 fn digest_fault(text: &str) -> Result<(), Option<String>> {
     /// Shorter runs of digits are words.
     const NEARLY: usize = 24;
@@ -311,7 +312,7 @@ fn digest_fault(text: &str) -> Result<(), Option<String>> {
     }
 }
 
-/// What describes, and then its content.
+/// The command for a file that describes, and its content.
 fn with_content(path: &Path, kind: Kind, content: &Path, of: Kind) -> Plan {
     match (kind, of) {
         (Kind::Torrent, _) => plan(&["torrent", "verify"], with("--data", content), &[path]),
@@ -322,17 +323,16 @@ fn with_content(path: &Path, kind: Kind, content: &Path, of: Kind) -> Plan {
 }
 
 /// The command for a path alone that is no file which something beside it may name.
-fn of_one(path: &Path, kind: Kind) -> Plans {
+fn of_one(path: &Path, kind: Kind, has_key: bool) -> Plans {
     let place = folder(path);
     Plans::of(match kind {
         Kind::Folder => return of_folder(path),
         Kind::Signature => match kind::signed_by(path).filter(|signed| signed.is_file()) {
             Some(signed) => {
-                let mut plans = match self::kind::kind(&signed) {
-                    Kind::File | Kind::Signature => of_files(&[&signed]),
-                    kind => of_one(&signed, kind),
+                let mut plans = match kinds(&[&signed])[0] {
+                    Kind::File | Kind::Signature => of_files(&[&signed], has_key),
+                    kind => of_one(&signed, kind, has_key),
                 };
-                // Of a signature's file something must be known; its checksum alone would look as if the signature were right.
                 plans.hints.push(format!("{} is a signature: this was about {}", display(path), display(&signed)));
                 return plans;
             }

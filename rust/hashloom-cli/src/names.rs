@@ -3,13 +3,14 @@
 //! Names of algorithms and files on the command line.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use hashloom::Algorithm;
 use hashloom::search::Search;
+use hashloom_files::paths::portable;
 
 /// Reads the name of an algorithm for which the function returns true, also the name in its standard (`SHA-512/256`) and
 /// those in lists (`RMD160`, `SHA2-256`). The case of the letters and the signs between letters and digits do not matter.
@@ -25,6 +26,20 @@ pub fn is_any(name: &str) -> bool {
     ANY.parse_ref(&Command::new("hashloom"), None, name).is_ok()
 }
 
+/// The last part of a path, in the form of lists; empty if the path has none.
+pub fn of_path(path: &Path) -> Vec<u8> {
+    path.file_name().map_or(vec![], |name| portable(Path::new(name)).into_owned())
+}
+
+/// The parts of a name before each full stop, hyphen and underscore, and what follows: `film.iso` and `.sha256`.
+pub fn stems(name: &[u8]) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> {
+    let is_mark = |(_, byte): &(usize, &u8)| b".-_".contains(byte);
+    name.iter().enumerate().filter(is_mark).map(|(at, _)| name.split_at(at))
+}
+
+/// Endings of names of texts, which say nothing about the text.
+pub const TEXTS: &[&str] = &["asc", "csv", "json", "list", "lst", "txt", "xml"];
+
 /// Returns true for the name of a file that is a list of checksums by its name: `SHA256SUMS`, `film.iso.sha256.txt`,
 /// `Fedora-42-CHECKSUM`, `film.iso-MD5`, `a.dsc`. The algorithm need not be one that this program has.
 pub fn is_list(name: &[u8]) -> bool {
@@ -34,9 +49,8 @@ pub fn is_list(name: &[u8]) -> bool {
         whirlpool xxh xxh3 xxh32 xxh64 xxh128";
     /// What the names of programs' lists begin with: `SHASUMS256`, `md5sums`.
     const BEFORE_SUMS: &[&str] = &["b2", "b3", "blake", "check", "ck", "crc", "hash", "md", "rmd", "sha", "xxh"];
-    /// Endings of lists that do not tell what they are.
-    const TEXTS: &[&str] =
-        &["asc", "csv", "gpg", "gz", "html", "json", "list", "lst", "sig", "sign", "txt", "xml", "zst"];
+    /// Further endings behind the name of a list: signed, compressed, on a page.
+    const BEHIND: &[&str] = &["gpg", "gz", "html", "sig", "sign", "zst"];
     /// Endings of lists, and names.
     const LISTS: &[&str] = &["buildinfo", "changes", "dsc", "manifest", "meta4", "metalink", "mtree"];
     const NAMES: &[&str] = &["distinfo", "inrelease", "manifest", "packages", "record", "release", "signature"];
@@ -49,7 +63,7 @@ pub fn is_list(name: &[u8]) -> bool {
     let mut words = name.split(['.', '-', '_', ' ', '(', ')']).filter(|word| !word.is_empty());
     let last = words.clone().next_back().unwrap_or_default();
     let (_, end) = name.rsplit_once('.').unwrap_or_default();
-    let is_text = end.is_empty() || TEXTS.contains(&end);
+    let is_text = end.is_empty() || TEXTS.contains(&end) || BEHIND.contains(&end);
     // Of one word are programs too: sha256sum, md5.
     let is_one = last == name && !written.bytes().any(|byte| byte.is_ascii_uppercase());
     let is_plural = ["sums", "checksum", "digests", "hashes"].iter().any(|word| name.contains(word));

@@ -85,6 +85,7 @@ fn nothing_that_names_a_file_is_passed_over() {
         ("a.iso.whirlpool", zeros.repeat(2)),
         ("a.iso.tth", format!("{}  a.iso", "A".repeat(39))),
         ("a.iso.meta4", format!("<file name=\"a.iso\">\n<hash type=\"sha-256\">{zeros}</hash>")),
+        ("other.torrent", "5:a.iso is in a torrent that is cut off".to_owned()),
         ("a.par2", "no packet".to_owned()),
         ("a.torrent", "no torrent".to_owned()),
     ];
@@ -212,6 +213,24 @@ fn signatures_are_named_or_checked() {
         status == 0 && printed.contains("a.iso: OK (sha256 of m.manifest)") && told.contains("signed by"),
         "{told}"
     );
+    // A file's own signature will do, without a list too.
+    fs::copy(folder.join("m.manifest"), folder.join("m.bin")).unwrap();
+    run(folder, &["m.bin", "--trusted-key", "k.pub"]).refused("unexpected argument '--trusted-key'");
+    fs::copy(folder.join("m.manifest.slhsig"), folder.join("m.bin.slhsig")).unwrap();
+    assert!(guessed(folder, &["m.bin"]).2.contains("`hashloom m.bin --trusted-key KEY` does it"));
+    let (status, said, told) = guessed(folder, &["m.bin", "--trusted-key", "k.pub", "--require"]);
+    assert_eq!((status, &said[0][..]), (0, "check --trusted-key k.pub --only m.bin"), "{told}");
+    assert!(told.starts_with("m.bin: OK (signature of m.bin.slhsig)\n") && told.contains("signed by"), "{told}");
+    write("m.bin", "another");
+    let (status, _, told) = guessed(folder, &["m.bin", "--trusted-key", "k.pub"]);
+    assert!(status == 1 && !told.contains("OK") && told.contains("the signature is wrong"), "{told}");
+    for words in [&["--only", "m.bin"][..], &["--only", ".", "--trusted-key", "k.pub"], &["--trusted-key", "k.pub"]] {
+        run(folder, &[&["check"], words].concat()).refused("expected a LIST");
+    }
+    fs::create_dir(folder.join("empty")).unwrap();
+    let (status, _, told) = run(folder, &["check", "--only", "empty", "SHA256SUMS"]).all();
+    assert!(status == 1 && told.contains("it names no file in the folder"), "{told}");
+
     let (status, printed, told) = trusted(&["--only", "a.iso", "SHA256SUMS"]);
     assert!(status == 1 && !printed.contains("OK") && told.contains("SHA256SUMS.slhsig: No such file"), "{told}");
     assert_eq!(trusted(&["SHA256SUMS"]).0, 1);

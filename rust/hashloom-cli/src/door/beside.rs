@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What lies beside a file or a folder, or in the folder, and says what it should be.
+//! Finds the lists, torrents, manifests and PAR2 files beside a file or a folder, or in the folder, that name it.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use hashloom_files::paths::{portable, to_path};
+use hashloom_files::paths::to_path;
 use hashloom_files::walk::Walk;
 use hashloom_list::Parser;
 use hashloom_torrent::Torrent;
 
-use super::kind::{is_list, is_manifest, is_signature, signatures};
+use super::kind::{self, is_list, is_manifest, is_signature, signatures};
 use super::{Plan, Plans, only, plan, with};
 use crate::manifest::folder_of;
-use crate::names;
+use crate::names::{self, of_path as name, stems};
 use crate::output::{Identity, folder};
 use crate::sums::only::{Subjects, Ways, below, has_digests};
 use crate::text::{display, failed};
@@ -42,17 +42,8 @@ fn entries(folder: &Path, doubts: &mut Vec<String>) -> Vec<PathBuf> {
     }
 }
 
-fn name(path: &Path) -> Vec<u8> {
-    path.file_name().map_or(vec![], |name| portable(Path::new(name)).into_owned())
-}
-
 fn ends_with(path: &Path, end: &str) -> bool {
     name(path).to_ascii_lowercase().ends_with(end.as_bytes())
-}
-
-/// The part of a name before a full stop, hyphen or underscore, for each of these.
-fn stems(name: &[u8]) -> impl Iterator<Item = &[u8]> {
-    name.iter().enumerate().filter(|(_, byte)| b".-_".contains(byte)).map(|(at, _)| &name[..at])
 }
 
 /// The folders in which something may name a file: its own, and that of the file which it links to.
@@ -63,45 +54,86 @@ fn around(path: &Path) -> Vec<PathBuf> {
     [Some(folder(path).to_owned()), other].into_iter().flatten().collect()
 }
 
-/// Whether something beside a file names it.
-pub fn is_named(file: &Path) -> bool {
-    let plans = of_files(&[file]);
-    !plans.doubts.is_empty() || plans.plans.iter().any(|plan| plan.checks)
+/// Files that have the same neighbours, and the folders of these.
+struct Group<'a> {
+    files: Vec<&'a Path>,
+    folders: Vec<PathBuf>,
 }
 
-/// The commands for files: those that something names are compared, of others the checksums are printed.
-pub fn of_files(files: &[&Path]) -> Plans {
-    let mut plans = Plans::default();
-    // Files of one folder have the same neighbours.
-    let mut groups: Vec<(Vec<PathBuf>, Vec<&Path>)> = Vec::new();
-    for file in files {
-        let around = around(file);
-        match groups.iter_mut().find(|(other, _)| *other == around) {
-            Some((_, files)) => files.push(file),
-            None => groups.push((around, vec![file])),
+fn groups<'a>(files: &[&'a Path]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for &file in files {
+        let folders = around(file);
+        match groups.iter_mut().find(|group| group.folders == folders) {
+            Some(group) => group.files.push(file),
+            None => groups.push(Group { files: vec![file], folders }),
         }
     }
-    let mut alone = Vec::new();
-    for (folders, files) in groups {
-        let neighbours: Vec<_> = folders.iter().flat_map(|folder| entries(folder, &mut plans.doubts)).collect();
-        let (lists, named) = lists(&files, &neighbours, &mut plans.doubts);
-        let of_lists: Vec<&Path> =
-            files.iter().zip(&named).filter(|(_, is_named)| **is_named).map(|(file, _)| *file).collect();
-        if !of_lists.is_empty() {
-            let lists: Vec<&Path> = lists.iter().map(PathBuf::as_path).collect();
-            plans.plans.push(only(&of_lists, &lists, None));
-        }
-        for (file, is_named) in files.into_iter().zip(named) {
-            let torrents: Vec<Plan> = neighbours.iter().filter_map(|path| of_torrent(path, file)).collect();
-            if torrents.is_empty() && !is_named {
-                alone.push(file);
+    groups
+}
+
+/// What names the files of a group.
+struct Evidence {
+    lists: Vec<PathBuf>,
+    /// Whether a list names each file.
+    named: Vec<bool>,
+    /// The number of a file, and the command for a torrent that has it.
+    torrents: Vec<(usize, Plan)>,
+    doubts: Vec<String>,
+}
+
+impl Evidence {
+    fn of(group: &Group<'_>) -> Evidence {
+        let mut doubts = Vec::new();
+        let neighbours: Vec<_> = group.folders.iter().flat_map(|folder| entries(folder, &mut doubts)).collect();
+        let (lists, named) = lists(&group.files, &neighbours, &mut doubts);
+        let torrents = neighbours.iter().flat_map(|path| of_torrent(path, &group.files)).collect();
+        Evidence { lists, named, torrents, doubts }
+    }
+
+    fn names(&self, file: usize) -> bool {
+        self.named[file] || self.torrents.iter().any(|(of, _)| *of == file)
+    }
+}
+
+/// Whether something beside each file names it. What may name a file, but cannot be read, counts.
+pub fn are_named(files: &[&Path]) -> Vec<bool> {
+    let mut named: HashSet<&Path> = HashSet::new();
+    for group in groups(files) {
+        let evidence = Evidence::of(&group);
+        let is_named = |(index, _): &(usize, &&Path)| !evidence.doubts.is_empty() || evidence.names(*index);
+        named.extend(group.files.iter().enumerate().filter(is_named).map(|(_, file)| *file));
+    }
+    files.iter().map(|file| named.contains(file)).collect()
+}
+
+/// The commands for files: those that something names are compared, of others the checksums are printed. `has_key`: a
+/// signature by the user's key is evidence too.
+pub fn of_files(files: &[&Path], has_key: bool) -> Plans {
+    let (mut plans, mut alone, mut signed) = (Plans::default(), Vec::new(), Vec::new());
+    for group in groups(files) {
+        let evidence = Evidence::of(&group);
+        for (index, &file) in group.files.iter().enumerate() {
+            if !evidence.names(index) {
+                let has_signature = kind::signatures(file).iter().any(|(_, by)| by.contains(kind::OWN));
+                if has_key && has_signature { &mut signed } else { &mut alone }.push(file);
             }
-            plans.plans.extend(torrents);
-            if is_named && names::is_list(&name(file)) && has_digests(file) {
+            if evidence.named[index] && names::is_list(&name(file)) && has_digests(file) {
                 let why = "is named by a list, and was checked as a file";
                 plans.hints.push(format!("{} {why}; `hashloom check` checks what it lists", display(file)));
             }
         }
+        let Evidence { lists, named, torrents, doubts } = evidence;
+        let of_lists: Vec<&Path> =
+            group.files.iter().zip(named).filter(|(_, named)| *named).map(|(file, _)| *file).collect();
+        if !of_lists.is_empty() {
+            plans.plans.push(only(&of_lists, &lists.iter().map(PathBuf::as_path).collect::<Vec<_>>(), None));
+        }
+        plans.plans.extend(torrents.into_iter().map(|(_, plan)| plan));
+        plans.doubts.extend(doubts);
+    }
+    if !signed.is_empty() {
+        plans.plans.push(only(&signed, &[], None));
     }
     if !alone.is_empty() {
         plans.plans.push(plan(&["sum"], vec![], &alone));
@@ -120,7 +152,7 @@ fn lists(files: &[&Path], neighbours: &[PathBuf], doubts: &mut Vec<String>) -> (
         let own_name = name(path);
         let is_called_list = names::is_list(&own_name) || ends_with(path, ".par2");
         let is_short = || path.metadata().is_ok_and(|metadata| metadata.len() <= SIDECAR_MAX_NBYTES);
-        let is_sidecar = || stems(&own_name).any(|stem| own.contains(stem)) && is_short();
+        let is_sidecar = || stems(&own_name).any(|(stem, _)| own.contains(stem)) && is_short();
         if !(is_called_list || is_sidecar()) || !path.is_file() || is_signature(path) {
             continue;
         }
@@ -136,47 +168,70 @@ fn lists(files: &[&Path], neighbours: &[PathBuf], doubts: &mut Vec<String>) -> (
     (lists, named)
 }
 
-/// The command for a torrent that has a file.
-fn of_torrent(path: &Path, file: &Path) -> Option<Plan> {
-    if !ends_with(path, ".torrent") || !path.is_file() || Identity::at(file, true).is_ok_and(|file| file.is_at(path)) {
-        return None;
+/// The commands for a torrent that has any of the files, each with the number of the file.
+fn of_torrent(path: &Path, files: &[&Path]) -> Vec<(usize, Plan)> {
+    if !ends_with(path, ".torrent") || !path.is_file() {
+        return vec![];
     }
-    let names: Vec<Vec<u8>> =
-        [Some(file.to_owned()), file.canonicalize().ok()].into_iter().flatten().map(|path| name(&path)).collect();
     let own = name(path);
-    let stem = &own[..own.len() - ".torrent".len()];
-    let is_sidecar = names.iter().any(|name| name == stem || stems(name).last() == Some(stem));
-    let verify = |options| {
-        let mut plan = plan(&["torrent", "verify"], options, &[path]);
-        plan.signed.push(file.to_owned());
-        Some(plan)
+    let own_stem = &own[..own.len() - ".torrent".len()];
+    let is_called = |name: &[u8]| name == own_stem || stems(name).next_back().is_some_and(|(stem, _)| stem == own_stem);
+    let names_of = |file: &Path| {
+        [Some(file.to_owned()), file.canonicalize().ok()]
+            .into_iter()
+            .flatten()
+            .map(|path| name(&path))
+            .collect::<Vec<_>>()
     };
     let bytes = std::fs::read(path).unwrap_or_default();
-    if !is_sidecar && !names.iter().any(|name| memchr::memmem::find(&bytes, name).is_some()) {
-        return None;
+    // A name in a torrent has its length before it.
+    let has =
+        |name: &[u8]| memchr::memmem::find(&bytes, &[name.len().to_string().as_bytes(), b":", name].concat()).is_some();
+    let may_have = |file: &Path| names_of(file).iter().any(|name| is_called(name) || has(name));
+    let wanted: Vec<_> = files.iter().enumerate().filter(|(_, file)| **file != path && may_have(file)).collect();
+    if wanted.is_empty() {
+        return vec![];
     }
-    let Ok(torrent) = torrent::read(path) else {
-        // The command says what is wrong with a torrent of this name.
-        return if is_sidecar { verify(with("--data", file)) } else { None };
+    let verify = |file: &Path, options| {
+        let mut plan = plan(&["torrent", "verify"], options, &[path]);
+        plan.signed.push(file.to_owned());
+        plan
     };
-    if torrent.is_single_file() {
-        // A torrent that is called like the file may be of another one that is there.
-        let is_other = || folder(path).join(to_path(torrent.name())).exists();
-        let is_it = names.iter().any(|name| *name == torrent.name()) || is_sidecar && !is_other();
-        return if is_it { verify(with("--data", file)) } else { None };
-    }
-    let (here, identity) = (folder(path), Identity::at(file, true).ok()?);
-    let roots = [here.join(to_path(torrent.name())), here.to_owned()];
-    let files = torrent.files_without_padding().filter(|file| names.iter().any(|name| file.path.ends_with(name)));
-    let (root, inner) = files
-        .flat_map(|file| roots.iter().map(move |root| (root, file.path)))
-        .find(|(root, inner)| Identity::at(&root.join(to_path(inner)), true).ok() == Some(identity))?;
+    // The command says what is wrong with a torrent that cannot be read.
+    let torrent = torrent::read(path).ok();
+    let options = |file: &Path| match &torrent {
+        None => Some(with("--data", file)),
+        Some(torrent) if torrent.is_single_file() => {
+            // A torrent that is called like the file may be of another one that is there.
+            let is_other = || folder(path).join(to_path(torrent.name())).exists();
+            let names = names_of(file);
+            let is_it = names.iter().any(|name| *name == torrent.name());
+            (is_it || names.iter().any(|name| is_called(name)) && !is_other()).then(|| with("--data", file))
+        }
+        Some(torrent) => {
+            let identity = Identity::at(file, true).ok()?;
+            let names = names_of(file);
+            let roots = [folder(path).join(to_path(torrent.name())), folder(path).to_owned()];
+            let inner =
+                torrent.files_without_padding().filter(|inner| names.iter().any(|name| inner.path.ends_with(name)));
+            let is_it = |(root, inner): &(&PathBuf, &[u8])| {
+                Identity::at(&root.join(to_path(inner)), true).ok() == Some(identity)
+            };
+            let (root, inner) = inner.flat_map(|inner| roots.iter().map(move |root| (root, inner.path))).find(is_it)?;
+            Some([with("--data", root), with("--file", Path::new(&as_glob(inner)))].concat())
+        }
+    };
+    wanted.into_iter().filter_map(|(index, file)| Some((index, verify(file, options(file)?)))).collect()
+}
+
+/// The glob that matches one path in a torrent.
+fn as_glob(path: &[u8]) -> String {
     let mut glob = "/".to_owned();
-    for character in String::from_utf8_lossy(inner).chars() {
+    for character in String::from_utf8_lossy(path).chars() {
         glob.extend(Some('\\').filter(|_| "*?[]{}!\\#".contains(character)));
         glob.push(character);
     }
-    verify([with("--data", root), with("--file", Path::new(&glob))].concat())
+    glob
 }
 
 /// The commands for a folder.
@@ -240,7 +295,7 @@ impl Folder<'_> {
         let path = self.path.clone();
         let called = name(neighbour);
         let is_called = |end: &str| self.own.iter().any(|own| called == [own, end.as_bytes()].concat());
-        let is_sidecar = stems(&called).any(|stem| self.own.iter().any(|name| name == stem));
+        let is_sidecar = stems(&called).any(|(stem, _)| self.own.iter().any(|name| name == stem));
         let plan = if ends_with(neighbour, ".torrent") {
             let torrent = torrent_of_folder(neighbour, &self.own);
             let is_broken = || is_called(".torrent") && torrent::read(neighbour).is_err();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a path is, and the signatures of files.
+//! The kinds of paths, told by names and contents, and the signatures of files.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use hashloom_files::paths::portable;
 use hashloom_list::Parser;
 use hashloom_list::manifest::Reader;
 
-use super::beside::is_named;
+use super::beside::are_named;
 use crate::input::Kept;
 use crate::manifest::with_suffix;
 use crate::names;
@@ -40,8 +41,16 @@ impl Kind {
     }
 }
 
-/// What a path is. What something beside it names is a file, whatever its name and content look like.
-pub fn kind(path: &Path) -> Kind {
+/// The kind of each path. A file that something beside it names is a file, whatever its name and content look like.
+pub fn kinds(paths: &[&Path]) -> Vec<Kind> {
+    let by_itself: Vec<Kind> = paths.iter().map(|path| by_itself(path)).collect();
+    let may_be_named = paths.iter().zip(&by_itself).filter(|(_, kind)| kind.describes()).map(|(path, _)| *path);
+    let mut named = are_named(&may_be_named.collect::<Vec<_>>()).into_iter();
+    let kind = |kind: Kind| if kind.describes() && named.next() == Some(true) { Kind::File } else { kind };
+    by_itself.into_iter().map(kind).collect()
+}
+
+fn by_itself(path: &Path) -> Kind {
     if path.is_dir() {
         return Kind::Folder;
     }
@@ -49,12 +58,12 @@ pub fn kind(path: &Path) -> Kind {
     if path.as_os_str() == "-" || path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Kind::Stream;
     }
-    by_name(path).or_else(|| by_content(path)).filter(|_| !is_named(path)).unwrap_or(Kind::File)
+    by_name(path).or_else(|| by_content(path)).unwrap_or(Kind::File)
 }
 
-/// What a file describes by its name.
+/// The kind of a file that describes others, as its name tells.
 pub fn by_name(path: &Path) -> Option<Kind> {
-    let name = portable(Path::new(path.file_name()?)).to_ascii_lowercase();
+    let name = names::of_path(path).to_ascii_lowercase();
     Some(match name.rsplit(|byte| *byte == b'.').next()? {
         b"torrent" => Kind::Torrent,
         b"par2" => Kind::Par2,
@@ -70,20 +79,33 @@ pub fn by_name(path: &Path) -> Option<Kind> {
     })
 }
 
-/// What a file describes by its content, if its name says nothing.
+/// The kind of a file that describes others, as its content tells, if its name says nothing.
 fn by_content(path: &Path) -> Option<Kind> {
-    /// Endings of names that say nothing.
-    const TEXTS: &[&str] = &["asc", "csv", "dat", "json", "list", "lst", "txt", "xml"];
-    let says_nothing = path.extension().is_none_or(|end| TEXTS.iter().any(|text| end.eq_ignore_ascii_case(text)));
-    let mut head = Vec::new();
-    File::open(path).ok().filter(|_| says_nothing)?.take(512).read_to_end(&mut head).ok()?;
+    /// An ending of lists of ROMs, and of other texts.
+    const DAT: &str = "dat";
+    let is_text = |end: &OsStr| names::TEXTS.iter().chain([&DAT]).any(|text| end.eq_ignore_ascii_case(text));
+    if !path.extension().is_none_or(is_text) {
+        return None;
+    }
     // Programs, images and archives have control characters, scripts a line that names their program.
-    let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    let is_binary = !is_utf16 && head.iter().any(|byte| matches!(byte, 0..9 | 14..=25 | 27));
-    if head.starts_with(b"#!") || is_binary || !is_list(path) {
+    let head = head(path)?;
+    if head.starts_with(b"#!") || is_binary(&head) || !is_list(path) {
         return None;
     }
     Some(if is_manifest(path) { Kind::Manifest } else { Kind::List })
+}
+
+/// The first bytes of a file.
+fn head(path: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path).ok()?.take(512).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// Whether bytes are no text: it has no control characters but those of lines, and DOS's end of a file.
+fn is_binary(head: &[u8]) -> bool {
+    let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    !is_utf16 && head.iter().any(|byte| matches!(byte, 0..9 | 14..=25 | 27..=31))
 }
 
 pub fn is_manifest(path: &Path) -> bool {
@@ -97,8 +119,8 @@ pub fn is_list(path: &Path) -> bool {
 
 /// The ends of the names of signatures, and what checks one: {} stands for the file.
 const SIGNATURES: [(&str, &str); 8] = [
-    (".minisig", "hashloom {} --trusted-key KEY"),
-    (".slhsig", "hashloom {} --trusted-key KEY"),
+    (".minisig", OWN),
+    (".slhsig", OWN),
     (".asc", GPG),
     (".sig", GPG),
     (".gpg", GPG),
@@ -108,6 +130,9 @@ const SIGNATURES: [(&str, &str); 8] = [
 ];
 
 const GPG: &str = "gpg --verify";
+
+/// The end of the command that checks a signature here; the file stands before it.
+pub const OWN: &str = "--trusted-key KEY";
 
 /// The signatures beside a file, and the command that checks each.
 pub fn signatures(file: &Path) -> Vec<(PathBuf, String)> {
@@ -120,6 +145,7 @@ pub fn signatures(file: &Path) -> Vec<(PathBuf, String)> {
         let by = match by {
             GPG if is_slh => format!("hashloom slh verify --key KEY --signature {} {}", name(&path), name(file)),
             GPG => format!("{GPG} {} {}", name(&path), name(file)),
+            OWN => format!("hashloom {} {OWN}", name(file)),
             by => by.replace("{}", &name(file)),
         };
         Some((path, by))
@@ -131,13 +157,10 @@ pub fn signatures(file: &Path) -> Vec<(PathBuf, String)> {
 pub fn is_signature(path: &Path) -> bool {
     let Some(signed) = signed_by(path).filter(|_| !is_list(path)) else { return false };
     // What is called like a list has to look like a signature, or to have no digest beside the list of that name.
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head));
     let begins = [&b"-----BEGIN PGP SIGNATURE"[..], b"-----BEGIN SSH SIGNATURE", b"untrusted comment:", b"{"];
-    let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    let is_binary = !is_utf16 && head.iter().any(|byte| matches!(byte, 0..9 | 14..=25 | 27..=31));
-    let looks_so = read.is_ok() && (is_binary || begins.iter().any(|begin| head.starts_with(begin)));
-    let name = path.file_name().map_or(vec![], |name| portable(Path::new(name)).into_owned());
+    let looks_so =
+        head(path).is_some_and(|head| is_binary(&head) || begins.iter().any(|begin| head.starts_with(begin)));
+    let name = names::of_path(path);
     !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path)
 }
 

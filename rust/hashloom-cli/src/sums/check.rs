@@ -51,12 +51,12 @@ pub struct Check {
     /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times. A
     /// file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the list.
     /// Lists may be manifests and PAR2 files
-    #[arg(long, value_name = "PATH", requires = "lists", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "ignore_case", "strict", "warn"])]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "ignore_case", "strict", "warn"])]
     only: Vec<PathBuf>,
 
     /// Check the signature of each list first, LIST.minisig or LIST.slhsig, by this public key of minisign (a file, or the
-    /// key itself in base64) or of SLH-DSA (a PEM file). With --only, the signature of PATH will do
-    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, requires = "lists")]
+    /// key itself in base64) or of SLH-DSA (a PEM file). With --only, the signature of PATH will do, and no list is needed
+    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, conflicts_with_all = ["names", "dpkg"])]
     trusted_key: Option<PathBuf>,
 
     /// Instead of lists, check stores: folders whose files have the digests of their contents as names
@@ -227,10 +227,19 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     let parser = parser.encoded(arguments.encoding);
     let records = arguments.python.as_deref().map(Records::find).transpose()?;
-    let lists = records.as_ref().map_or_else(|| or_stdin(&arguments.lists), |records| records.lists.clone());
+    let has_only = !arguments.only.is_empty();
+    let has_only_files = has_only && !arguments.only.iter().any(|path| path.is_dir());
+    let lists = match &records {
+        Some(records) => records.lists.clone(),
+        // The signatures of the files may stand for lists.
+        None if has_only_files && arguments.trusted_key.is_some() => arguments.lists.clone(),
+        None if arguments.lists.is_empty() && (has_only || arguments.trusted_key.is_some()) => {
+            return Err("expected a LIST, as --only and --trusted-key are about lists".into());
+        }
+        None => or_stdin(&arguments.lists),
+    };
     let trusted = arguments.trusted_key.as_deref().map(public_key).transpose()?;
-    let folders = arguments.only.iter().filter(|path| path.is_dir()).count();
-    if !arguments.only.is_empty() && folders == 0 {
+    if has_only_files {
         let (files, base) = (&arguments.only, arguments.directory.as_deref());
         let ways = Ways { parser: &parser, base, trusted: trusted.as_ref() };
         let total = files.clone();
@@ -242,7 +251,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         );
     }
     // As for files, names are relative to the folder of the list.
-    let is_relative = arguments.relative_to_list || !arguments.only.is_empty();
+    let is_relative = arguments.relative_to_list || has_only;
     let below = match &arguments.only[..] {
         [] => None,
         [folder] => Some(folder.canonicalize().map_err(|error| failed(folder, &error))?),

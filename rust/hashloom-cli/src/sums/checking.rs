@@ -181,6 +181,11 @@ impl Checker<'_> {
         for list in lists {
             let par2 = if self.rules.lenient && self.trusted.is_none() { par2::open(list) } else { None };
             end = end.and(match par2 {
+                Some(_) if self.below.is_some() => {
+                    let why = b": the files of a PAR2 set are checked as a whole, and not with --only FOLDER";
+                    self.console.message(&[&quoted(&portable(list))[..], why].concat());
+                    End::Wrong
+                }
                 Some(file) => par2::check(self, list, file),
                 None => self.check(list),
             });
@@ -319,6 +324,10 @@ impl Checker<'_> {
         if is_manifest {
             let cure = b": this is a manifest: use `hashloom manifest check`";
             console.message(&[&quoted(list_name)[..], cure].concat());
+            return End::Wrong;
+        }
+        if let (Some(_), 0, 0) = (self.below, nentries, nunverified) {
+            console.message(&[&shown_name[..], b": it names no file in the folder of --only"].concat());
             return End::Wrong;
         }
         if nentries == 0 && nunverified == 0 {

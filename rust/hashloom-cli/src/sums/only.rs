@@ -6,7 +6,7 @@
 //! names a file without a digest that can be compared is a doubt. Then each file is read once, for the digests of all
 //! claims. A file is right if every claim is, and there is no doubt.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,9 @@ use crate::text::{display, failed};
 pub struct Subjects {
     files: Vec<Subject>,
     by_identity: HashMap<Identity, Vec<usize>>,
+    /// By each name in lower case, and by each name without its ending.
+    by_name: HashMap<Vec<u8>, Vec<usize>>,
+    by_stem: HashMap<Vec<u8>, Vec<usize>>,
 }
 
 struct Subject {
@@ -167,9 +170,13 @@ fn read(list: &Path, ways: Ways<'_>, mut each: impl FnMut(Said<'_>)) -> Result<V
     };
     let around = ways.base.unwrap_or(folder(list));
     if let (Some(file), None) = (par2::open(list), &kept) {
-        for file in Par2::read(file).map_err(wrong)?.files.into_iter().filter(|file| refused(&file.name).is_none()) {
+        let par2 = Par2::read(file).map_err(wrong)?;
+        for file in par2.files.into_iter().filter(|file| refused(&file.name).is_none()) {
             let claim = Claim::whole(vec![(Algorithm::Md5, Hash::new(Algorithm::Md5, &file.md5))], file.nbytes);
             each(Said::Claim(place(around, &file.name), &file.name, claim));
+        }
+        if par2.undescribed > 0 {
+            each(Said::Other(0, b"", Some("it does not describe all its files".to_owned())));
         }
         return Ok(remarks);
     }
@@ -281,14 +288,23 @@ pub fn lexical(path: &Path) -> Option<PathBuf> {
 
 impl Subjects {
     pub fn new(files: &[PathBuf]) -> Subjects {
-        let mut subjects = Subjects { files: Vec::new(), by_identity: HashMap::new() };
+        let (by_identity, by_name, by_stem) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut subjects = Subjects { files: Vec::new(), by_identity, by_name, by_stem };
         for (index, path) in files.iter().enumerate() {
             if let Ok(identity) = Identity::at(path, true) {
                 subjects.by_identity.entry(identity).or_default().push(index);
             }
             let target = path.canonicalize().ok();
-            let names = [Some(path), target.as_ref()].into_iter().flatten().filter_map(|path| path.file_name());
-            let names = names.map(|name| portable(Path::new(name)).into_owned()).collect();
+            let mut names: Vec<_> =
+                [Some(path), target.as_ref()].into_iter().flatten().map(|path| names::of_path(path)).collect();
+            names.dedup();
+            for name in &names {
+                let lower = name.to_ascii_lowercase();
+                if let Some(stem) = lower.iter().rposition(|byte| *byte == b'.').map(|at| lower[..at].to_vec()) {
+                    subjects.by_stem.entry(stem).or_default().push(index);
+                }
+                subjects.by_name.entry(lower).or_default().push(index);
+            }
             subjects.files.push(Subject { names });
         }
         subjects
@@ -301,6 +317,14 @@ impl Subjects {
         Ok(pairs.map(|(claims, doubts)| !claims.is_empty() || !doubts.is_empty()).collect())
     }
 
+    /// The files of these that a list is called after, with the name of a checksum behind: `film.iso.sha256`.
+    fn called(list: &Path, of: &HashMap<Vec<u8>, Vec<usize>>) -> Vec<usize> {
+        let list = names::of_path(list).to_ascii_lowercase();
+        let is_list = |rest: &[u8]| names::is_list(rest) || rest.ends_with(b".par2");
+        let found = names::stems(&list).filter(|(_, rest)| is_list(rest)).filter_map(|(stem, _)| of.get(stem));
+        found.flatten().copied().collect()
+    }
+
     fn evidence(&self, list: &Path, ways: Ways<'_>) -> Result<Evidence, String> {
         let nfiles = self.files.len();
         let (claims, doubts) = (vec![Vec::new(); nfiles], vec![Vec::new(); nfiles]);
@@ -309,10 +333,10 @@ impl Subjects {
         let mut mentions: Vec<Option<u64>> = vec![None; nfiles];
         // No list says anything about itself.
         let own = Identity::at(list, true).ok();
-        let is_own =
-            |index: usize| own.and_then(|own| self.by_identity.get(&own)).is_some_and(|own| own.contains(&index));
+        let itself: &[usize] = own.and_then(|own| self.by_identity.get(&own)).map_or(&[], |own| own);
+        let (after, after_stem) = (Self::called(list, &self.by_name), Self::called(list, &self.by_stem));
         let (mut nentries, mut nunread) = (0_u64, 0_u64);
-        let is_listed = names::is_list(&portable(Path::new(list.file_name().unwrap_or_default())));
+        let is_listed = names::is_list(&names::of_path(list));
         evidence.remarks = read(list, ways, |said| match said {
             Said::Claim(path, name, claim) => match Identity::at(&path, true) {
                 Ok(identity) if Some(identity) == own => {}
@@ -323,28 +347,21 @@ impl Subjects {
                 }
                 Err(_) => {
                     nentries += 1;
-                    for (index, file) in self.files.iter().enumerate() {
-                        let is_stream = name == b"-" && file.is_sidecar(list);
-                        // A digest alone is of what the list is called after, perhaps without its ending.
-                        let is_stem = |own: &Vec<u8>| {
-                            own.strip_prefix(name)
-                                .is_some_and(|rest| rest.starts_with(b".") && !rest[1..].contains(&b'.'))
-                        };
-                        let is_called = |last: &[u8]| {
-                            file.names
-                                .iter()
-                                .any(|own| own.eq_ignore_ascii_case(last) || is_stem(own) && file.is_stem_of(list))
-                        };
-                        if is_stream || lasts(name).any(is_called) {
-                            let elsewhere = Some(name.to_vec()).filter(|_| !is_stream);
-                            evidence.claim(index, list, Claim { elsewhere, ..claim.clone() });
-                        }
+                    let name_of_list = |name: &[u8]| names::stems(&names::of_path(list)).any(|(stem, _)| stem == name);
+                    let of_stream: &[usize] = if name == b"-" { &after } else { &[] };
+                    // A digest alone is of what the list is called after, perhaps without its ending.
+                    let of_stem: &[usize] = if name_of_list(name) { &after_stem } else { &[] };
+                    let named = lasts(name).filter_map(|last| self.by_name.get(&last.to_ascii_lowercase())).flatten();
+                    let found: BTreeSet<usize> = named.chain(of_stream).chain(of_stem).copied().collect();
+                    for index in found {
+                        let elsewhere = Some(name.to_vec()).filter(|_| name != b"-");
+                        evidence.claim(index, list, Claim { elsewhere, ..claim.clone() });
                     }
                 }
             },
             Said::Other(number, text, why) => {
                 nunread += u64::from(why.is_some());
-                let is_about = |(index, file): &(usize, &Subject)| !is_own(*index) && file.is_in(text);
+                let is_about = |(index, file): &(usize, &Subject)| !itself.contains(index) && file.is_in(text);
                 for (index, _) in self.files.iter().enumerate().filter(is_about) {
                     match &why {
                         Some(why) => evidence.doubt(index, list, &format!("line {number}: {why}")),
@@ -356,7 +373,7 @@ impl Subjects {
                 }
             }
         })?;
-        for (index, file) in self.files.iter().enumerate() {
+        for index in 0..nfiles {
             let claims = &mut evidence.claims[index];
             // A path of this list that is there is the file; others here with its name are other files.
             if claims.iter().any(|claim| claim.elsewhere.is_none()) {
@@ -364,10 +381,10 @@ impl Subjects {
             }
             let is_told = claims.iter().any(Claim::has_checksum) || !evidence.doubts[index].is_empty();
             let why = match mentions[index] {
-                _ if is_told || is_own(index) => continue,
+                _ if is_told || itself.contains(&index) => continue,
                 _ if !claims.is_empty() => "it has only a length of this file, which is no checksum".to_owned(),
                 Some(line) if is_listed => format!("line {line} names this file, but has no digest of it that is read"),
-                _ if file.is_sidecar(list) || nentries == 0 && nunread > 0 && file.is_stem_of(list) => {
+                _ if after.contains(&index) || nentries == 0 && nunread > 0 && after_stem.contains(&index) => {
                     "it is called like a list of this file, but has no digest of it that is read".to_owned()
                 }
                 _ => continue,
@@ -394,17 +411,6 @@ impl Subject {
             })
         })
     }
-
-    /// Whether a list is called like the file and a checksum: `film.iso.sha256`, `film.iso_md5.txt`.
-    fn is_sidecar(&self, list: &Path) -> bool {
-        self.names.iter().any(|name| is_called_after(list, name))
-    }
-
-    /// Whether a list is called like the file without its ending, and a checksum: `film.sha256`.
-    fn is_stem_of(&self, list: &Path) -> bool {
-        let stem = |name: &Vec<u8>| name.iter().rposition(|byte| *byte == b'.').map(|at| name[..at].to_vec());
-        self.names.iter().filter_map(stem).any(|stem| is_called_after(list, &stem))
-    }
 }
 
 /// Whether a line begins or ends with a word that is nearly a CRC.
@@ -412,13 +418,6 @@ fn has_damaged_crc(line: &[u8]) -> bool {
     let is_damaged = |word: &[u8]| word.len() == 8 && word.iter().filter(|byte| byte.is_ascii_hexdigit()).count() >= 6;
     let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
     words.clone().next().is_some_and(is_damaged) || words.next_back().is_some_and(is_damaged)
-}
-
-/// Whether a list is called by this name, a full stop, hyphen or underscore, and a checksum.
-fn is_called_after(list: &Path, name: &[u8]) -> bool {
-    let list = list.file_name().map_or(vec![], |name| portable(Path::new(name)).to_ascii_lowercase());
-    let rest = list.strip_prefix(&name.to_ascii_lowercase()[..]);
-    rest.is_some_and(|rest| rest.first().is_some_and(|byte| b".-_".contains(byte)) && names::is_list(rest))
 }
 
 /// Whether a name is a whole path, here or on Windows.
@@ -508,15 +507,20 @@ impl Only<'_> {
             case.wanted.dedup();
             let crcs: Vec<_> = claims.iter().flat_map(|(_, claim)| claim.crcs.iter().copied()).collect();
             case.crcs = (!crcs.is_empty() || case.wanted.is_empty()).then(|| Crcs::new(crcs, None));
-            if claims.is_empty() && !is_doubted[case.file] {
+            if claims.is_empty() && !is_doubted[case.file] && !is_signed[case.file] {
                 wrong(&[&quoted(&portable(&files[case.file]))[..], b": no list names it"].concat());
             }
         }
-        if let Some(key) = ways.trusted.or(self.ways.trusted) {
-            for file in files.iter().zip(&is_signed).filter(|(_, is_signed)| **is_signed).map(|(file, _)| file) {
-                match signed(file, key).and_then(|trusted| trusted.verify_in_place(file)) {
-                    Ok(line) if !rules.quiet && !rules.status => console.message(line.as_bytes()),
-                    Ok(_) => {}
+        if let Some(key) = self.ways.trusted {
+            for (file, _) in is_signed.iter().enumerate().filter(|(_, is_signed)| **is_signed) {
+                let signature = with_suffix(&files[file], key.suffix());
+                match signed(&files[file], key).and_then(|trusted| trusted.verify_in_place(&files[file])) {
+                    Ok(line) => {
+                        self.tell(file, Verdict::Ok, &signature, "signature", None);
+                        if !rules.quiet && !rules.status {
+                            console.message(line.as_bytes());
+                        }
+                    }
                     Err(message) => wrong(message.as_bytes()),
                 }
             }
@@ -537,8 +541,8 @@ impl Only<'_> {
                 let verdict = if has_changed { Verdict::Unstable } else { Verdict::Unread };
                 end = end.and(if has_changed { End::Unstable } else { End::Wrong });
                 console.message(&trouble(&portable(&files[case.file]), error.io()));
-                let of = Vec::from_iter(case.claims.iter().map(|(list, claim)| (*list, claim.algorithms(), None)));
-                self.tell(case.file, verdict, &of[..1]);
+                let (list, claim) = &case.claims[0];
+                self.tell(case.file, verdict, &lists[*list], &claim.algorithms(), None);
             }
             Event::Note(()) => {}
         });
@@ -579,7 +583,7 @@ impl Only<'_> {
                     end = End::Wrong;
                 }
                 let verdict = if is_right { Verdict::Ok } else { Verdict::Failed };
-                self.tell(file, verdict, &[(number, claim.algorithms(), claim.elsewhere.as_deref())]);
+                self.tell(file, verdict, list, &claim.algorithms(), claim.elsewhere.as_deref());
                 let may_be_another = !is_right && !claim.is_tagged && !rules.status && !rules.json;
                 let algorithm = claim.digests.first().map(|(algorithm, _)| *algorithm).filter(|_| may_be_another);
                 let list = portable(list);
@@ -597,27 +601,24 @@ impl Only<'_> {
         if noks == 0 { End::Wrong } else { end }
     }
 
-    /// Prints a line for each list.
-    fn tell(&self, file: usize, verdict: Verdict, of: &[(usize, String, Option<&[u8]>)]) {
+    /// Prints the line of a file and a list. `elsewhere`: the name in the list, if it is another one.
+    fn tell(&self, file: usize, verdict: Verdict, list: &Path, algorithm: &str, elsewhere: Option<&[u8]>) {
         let rules = self.rules;
         if rules.status || rules.quiet && verdict == Verdict::Ok {
             return;
         }
-        let path = portable(&self.files[file]);
-        for (list, algorithm, elsewhere) in of {
-            let list = portable(&self.lists[*list]);
-            self.console.print(|lines| {
-                if rules.json {
-                    let (path, list) = (Named::new("path", &path), Named::new("list", &list));
-                    let object = Object { path, list, algorithm: algorithm.replace(", ", ","), state: verdict.state() };
-                    return json_line(lines, &object);
-                }
-                verdict.write_named(lines, &path, String::new(), false, true);
-                lines.pop();
-                let name = elsewhere.map_or(Vec::new(), |name| [b", as ", &for_terminal(name, false)[..]].concat());
-                let list = for_terminal(&list, false);
-                lines.extend_from_slice(&[b" (", algorithm.as_bytes(), b" of ", &list[..], &name, b")\n"].concat());
-            });
-        }
+        let (path, list) = (portable(&self.files[file]), portable(list));
+        self.console.print(|lines| {
+            if rules.json {
+                let (path, list) = (Named::new("path", &path), Named::new("list", &list));
+                let object = Object { path, list, algorithm: algorithm.replace(", ", ","), state: verdict.state() };
+                return json_line(lines, &object);
+            }
+            verdict.write_named(lines, &path, String::new(), false, true);
+            lines.pop();
+            let name = elsewhere.map_or(Vec::new(), |name| [b", as ", &for_terminal(name, false)[..]].concat());
+            let list = for_terminal(&list, false);
+            lines.extend_from_slice(&[b" (", algorithm.as_bytes(), b" of ", &list[..], &name, b")\n"].concat());
+        });
     }
 }
