@@ -499,6 +499,13 @@ impl Verdict {
         }
     }
 
+    /// Appends `<name>: OK (<note>)`.
+    pub(super) fn write_noted(self, into: &mut Vec<u8>, name: &[u8], note: &[u8], quotes: bool) {
+        self.write_named(into, name, String::new(), false, quotes);
+        into.pop();
+        into.extend_from_slice(&[b" (", note, b")\n"].concat());
+    }
+
     /// The same for a name.
     pub(super) fn write_named(self, into: &mut Vec<u8>, name: &[u8], algorithm: String, json: bool, quotes: bool) {
         if json {

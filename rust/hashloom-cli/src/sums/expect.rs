@@ -37,11 +37,9 @@ pub fn run(text: &str, path: PathBuf, json: bool, work: &Reading) -> Result<u8, 
             let quotes = io::stdout().is_terminal();
             let tell = |verdict: Verdict, names: &[String]| {
                 let names = names.join(if json { "," } else { ", " });
-                let by = if verdict == Verdict::Ok && !json { format!(" ({names})") } else { String::new() };
-                console.print(|lines| {
-                    verdict.write_named(lines, &name, names, json, quotes);
-                    lines.truncate(lines.len() - 1);
-                    lines.extend_from_slice(&[by.as_bytes(), b"\n"].concat());
+                console.print(|lines| match verdict {
+                    Verdict::Ok if !json => verdict.write_noted(lines, &name, names.as_bytes(), quotes),
+                    _ => verdict.write_named(lines, &name, names, json, quotes),
                 });
             };
             let say = |what: String| console.message(&[&quoted(&name)[..], b": ", what.as_bytes()].concat());

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -373,14 +373,14 @@ impl Subjects {
                 }
             }
         })?;
-        for index in 0..nfiles {
+        for (index, mention) in mentions.into_iter().enumerate() {
             let claims = &mut evidence.claims[index];
             // A path of this list that is there is the file; others here with its name are other files.
             if claims.iter().any(|claim| claim.elsewhere.is_none()) {
                 claims.retain(|claim| claim.elsewhere.as_deref().is_none_or(is_absolute));
             }
             let is_told = claims.iter().any(Claim::has_checksum) || !evidence.doubts[index].is_empty();
-            let why = match mentions[index] {
+            let why = match mention {
                 _ if is_told || itself.contains(&index) => continue,
                 _ if !claims.is_empty() => "it has only a length of this file, which is no checksum".to_owned(),
                 Some(line) if is_listed => format!("line {line} names this file, but has no digest of it that is read"),
@@ -614,11 +614,9 @@ impl Only<'_> {
                 let object = Object { path, list, algorithm: algorithm.replace(", ", ","), state: verdict.state() };
                 return json_line(lines, &object);
             }
-            verdict.write_named(lines, &path, String::new(), false, true);
-            lines.pop();
             let name = elsewhere.map_or(Vec::new(), |name| [b", as ", &for_terminal(name, false)[..]].concat());
-            let list = for_terminal(&list, false);
-            lines.extend_from_slice(&[b" (", algorithm.as_bytes(), b" of ", &list[..], &name, b")\n"].concat());
+            let note = [algorithm.as_bytes(), b" of ", &for_terminal(&list, false), &name].concat();
+            verdict.write_noted(lines, &path, &note, io::stdout().is_terminal());
         });
     }
 }
