@@ -7,7 +7,7 @@
 //! reader sees them as they come. Only whole lines are written. The first is written at once: the thread that writes
 //! those that have waited starts with the second, as many runs print just one.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -28,8 +28,10 @@ pub struct Console<'a> {
 
 /// The part that the work shares with the thread that writes.
 struct Shared {
-    /// Is set when the output has no reader any more.
+    /// Is set when the output has no reader any more, or cannot be written.
     stop: Cancel,
+    /// Whether only a reader that has gone ends the work.
+    goes_on: bool,
     bar: Option<Bar>,
     state: Mutex<State>,
     /// Lines have come; and the work is over.
@@ -69,12 +71,22 @@ pub struct Lost {
 
 impl<'a> Console<'a> {
     pub fn new(program: &'a [u8], stop: &Cancel, bar: Option<&Bar>) -> Console<'a> {
+        Self::build(program, stop, bar, false)
+    }
+
+    /// Of a program that stands in for another: where the output cannot be written, the work goes on as there, for its
+    /// messages and its status.
+    pub fn of_stand_in(program: &'a [u8], stop: &Cancel) -> Console<'a> {
+        Self::build(program, stop, None, true)
+    }
+
+    fn build(program: &'a [u8], stop: &Cancel, bar: Option<&Bar>, goes_on: bool) -> Console<'a> {
         // A bar and lines on one terminal must take turns.
         let bar = bar.filter(|bar| bar.is_shown()).cloned();
         let state =
             State { lines: Vec::new(), lost: Lost::default(), begun: Instant::now(), printer: Printer::default() };
-        let (stop, state) = (stop.clone(), Mutex::new(state));
-        Console { program, shared: Arc::new(Shared { stop, bar, state, came: Condvar::new(), over: Condvar::new() }) }
+        let (stop, state, came, over) = (stop.clone(), Mutex::new(state), Condvar::new(), Condvar::new());
+        Console { program, shared: Arc::new(Shared { stop, goes_on, bar, state, came, over }) }
     }
 
     /// Runs `work`, which prints.
@@ -150,8 +162,10 @@ impl Shared {
                 _ => write(),
             };
             if let Err(error) = written {
+                if error.kind() == ErrorKind::BrokenPipe || !self.goes_on {
+                    self.stop.cancel();
+                }
                 state.lost.lines = Some(error);
-                self.stop.cancel();
             }
         }
         state.lines.clear();

@@ -178,7 +178,7 @@ fn print(program: &str, label: &str, method: Method, verbose: bool, files: &[Pat
     let sources = files.iter().map(Source::from).chain(files.is_empty().then_some(Source::Stdin));
     let requests = sources.map(|source| Request { source, methods: Arc::clone(&methods), tag: () });
     let (stop, is_terminal) = (Cancel::new(), io::stdout().is_terminal());
-    let (status, lost) = Console::new(program.as_bytes(), &stop, None).run(|console| {
+    let (status, lost) = Console::of_stand_in(program.as_bytes(), &stop).run(|console| {
         let mut status = 0;
         hash_files(requests, &Options::new().cancel(&stop), |request, result| match result {
             Ok(hashed) => console.print(|lines| {

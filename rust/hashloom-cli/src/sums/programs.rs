@@ -119,7 +119,7 @@ pub fn called(program: &str, arguments: &[OsString], isa: Option<&str>) -> Optio
     let called = arguments.first()?.as_encoded_bytes();
     let stop = &Cancel::new();
     let options = &Options::new().cancel(stop);
-    let (status, lost) = Console::new(called, stop, None).run(|console| {
+    let (status, lost) = Console::of_stand_in(called, stop).run(|console| {
         let work = Work { called, console, stop, options, isa };
         let done = match family {
             Family::Coreutils(program) => coreutils::run(program, arguments, &work),
