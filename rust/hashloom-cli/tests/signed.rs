@@ -658,26 +658,15 @@ fn a_signature_covers_no_mixture() {
     let folder = folder.path();
     let contents = [vec![b'1'; 3 << 20], vec![b'2'; 3 << 20]];
     write(folder, "tree/a", &contents[0]);
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let file = fs::File::options().write(true).open(folder.join("tree/a")).unwrap();
-            for content in contents.iter().cycle() {
-                if stop.load(std::sync::atomic::Ordering::Relaxed) {
-                    return;
-                }
-                std::os::unix::fs::FileExt::write_all_at(&file, content, 0).unwrap();
-                std::thread::sleep(std::time::Duration::from_millis(3));
-            }
-        });
-        for _ in 0..5 {
+    let [one, other] = &contents;
+    common::while_written(&folder.join("tree/a"), &[other, one], || {
+        for _ in 0..20 {
             let output = manifest(folder, &FORCE);
             assert!(status(&output) < 2, "{}", stderr(&output));
             for (_, digest) in digests(&read(folder, "m")) {
                 assert!(contents.iter().any(|content| sha256(content) == digest));
             }
         }
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     assert!(status(&manifest(folder, &CHECK_M)) < 2);
 }

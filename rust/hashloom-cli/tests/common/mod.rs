@@ -232,6 +232,13 @@ pub fn peak_kib_of(command: &mut Command) -> (i32, u64) {
 /// Writes the same byte to a file again and again while `work` runs.
 #[cfg(unix)]
 pub fn while_it_changes<R>(path: &Path, work: impl FnOnce() -> R) -> R {
+    let byte = [std::fs::read(path).unwrap()[0]];
+    while_written(path, &[&byte], work)
+}
+
+/// Writes each content over the beginning of a file, again and again, while `work` runs.
+#[cfg(unix)]
+pub fn while_written<R>(path: &Path, contents: &[&[u8]], work: impl FnOnce() -> R) -> R {
     use std::os::unix::fs::FileExt;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -241,14 +248,12 @@ pub fn while_it_changes<R>(path: &Path, work: impl FnOnce() -> R) -> R {
             self.0.store(true, Ordering::Relaxed);
         }
     }
-    let file = std::fs::File::options().read(true).write(true).open(path).unwrap();
-    let mut byte = [0];
-    file.read_exact_at(&mut byte, 0).unwrap();
+    let file = std::fs::File::options().write(true).open(path).unwrap();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
-                file.write_all_at(&byte, 0).unwrap();
+            for content in contents.iter().cycle().take_while(|_| !stop.load(Ordering::Relaxed)) {
+                file.write_all_at(content, 0).unwrap();
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }
         });

@@ -7,6 +7,10 @@
 //! step is over ([`Stamp::before_reading`]): from then on each change gives the file another stamp. The length of a step
 //! is not asked of the file system: the time itself tells the longest that it can have.
 //!
+//! A write sets the time first and then copies its bytes, for seconds if the disk is slow. A read beside it would find
+//! old bytes and new ones, and the same stamp before and after. On Linux the engine therefore waits until the write is
+//! over, too: the search for data in a file (`SEEK_DATA`) takes the lock that a write holds.
+//!
 //! File systems on networks and those made by programs (FUSE) let the kernel keep a file's times for a while. The
 //! stamp after the read is therefore taken on Linux by `statx` with `AT_STATX_FORCE_SYNC`, which asks the file system.
 //! Local file systems ignore the flag.
@@ -159,9 +163,17 @@ impl Stamp {
         #[cfg(not(unix))]
         let stamp = Stamp::of_file(file)?;
         #[cfg(any(unix, windows))]
-        if let Some(stamp) = stamp.filter(|stamp| fresh::is_fresh(stamp, file)) {
-            fresh::wait(&stamp);
-            return Stamp::of_file(file);
+        let stamp = match stamp.filter(|stamp| fresh::is_fresh(stamp, file)) {
+            Some(stamp) => {
+                fresh::wait(&stamp);
+                Stamp::of_file(file)?
+            }
+            None => stamp,
+        };
+        // A write that begins from here on gives the file another stamp than this one.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if stamp.is_some_and(|stamp| fresh::is_young(&stamp)) {
+            fresh::wait_for_write(file);
         }
         Ok(stamp)
     }
@@ -332,6 +344,10 @@ mod fresh {
     /// The longest step of a file system's clock: that of FAT.
     const STEP_MAX_NS: i128 = 2_000_000_000;
 
+    /// A file that was changed longer ago is not being written by one call.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const YOUNG_MAX_NS: i128 = 3_600_000_000_000;
+
     /// A time further ahead comes from another clock, which nothing is known of.
     const AHEAD_MAX_NS: i128 = 20_000_000;
 
@@ -347,6 +363,23 @@ mod fresh {
             && lasts(time, now_ns())
             && (step(time) > FINE_MAX_NS || !has_fine_times(file))
             && !super::is_made_while_read(file)
+    }
+
+    /// Whether a write that gave the file its stamp may not be over: one call takes minutes at most.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(super) fn is_young(stamp: &Stamp) -> bool {
+        stamp.nbytes > 0 && changed_ns(stamp) > now_ns() - YOUNG_MAX_NS
+    }
+
+    /// Waits for the end of a write to the file, if there is one: ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs lock the
+    /// inode for a write and for this search. Where there is no such search, nothing is waited for.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(super) fn wait_for_write(file: &File) {
+        use rustix::fs::{SeekFrom, seek};
+        let Ok(position) = seek(file, SeekFrom::Current(0)) else { return };
+        if seek(file, SeekFrom::Data(position)).is_ok_and(|found| found != position) {
+            let _ = seek(file, SeekFrom::Start(position));
+        }
     }
 
     /// The time of the last change of any kind, or of the last write if the file system has no other.
