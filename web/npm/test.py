@@ -90,7 +90,7 @@ def main() -> int:
             failed.append(what)
 
     def command(*words, **more):
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=os.environ | more)
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, env=os.environ | more, timeout=600)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(words)}: {done.stdout}{done.stderr}")
         return done.stdout.strip()
@@ -107,7 +107,7 @@ def main() -> int:
         command("node", str(installed / "native/build.cjs"))
         found = command("node", "node.mjs", "native")
         (installed / "native/hashloom.node").write_text("no addon")
-        done = subprocess.run(["node", "node.mjs"], cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(["node", "node.mjs"], cwd=folder, capture_output=True, text=True, timeout=600)
         (installed / "native/hashloom.node").unlink()
         if done.returncode != 0 or "goes on with WebAssembly" not in done.stderr:
             raise RuntimeError(f"one that cannot be loaded: {done.stdout}{done.stderr}")
