@@ -4,11 +4,11 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   test/go.sh [quick|all]
+#   test/go.sh [check|quick|all]
 #
-# quick: the tests over this CPU, the assembly of amd64 or arm64, and two of the other steps, by HASHLOOM_SEED. all:
-# every step, every pair of `go tool dist list`, CPUs under qemu, messages over 4 GiB, and a minute of fuzzing. It needs
-# Go 1.25; HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
+# check: the tests over this CPU. quick: beside them, the assembly of amd64 or arm64, and two of the other steps, by
+# HASHLOOM_SEED. all: both, every step, every pair of `go tool dist list`, CPUs under qemu, messages over 4 GiB, and a
+# minute of fuzzing. It needs Go 1.25; HASHLOOM_REQUIRE=1 makes it a failure if Go is not installed.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root/go" || exit 2
@@ -66,7 +66,7 @@ emulated() {
 # The core's own tests of all lengths take minutes under qemu.
 packages=(. ./hmac ./pbkdf2 ./md5 ./sha1 ./sha256 ./sha512 ./sha3 ./ripemd160 ./bitcoin ./search ./slhdsa
     ./compat/...    ./internal/ripemd160 ./internal/serve)
-[ "$level" = quick ] || packages+=(./internal/core)
+[ "$level" != all ] || packages+=(./internal/core)
 
 # The tests of the core's assembly that are short enough under qemu.
 core_emulated() {
@@ -93,7 +93,7 @@ pairs() {
 long=(purego race arm64 arm64-core)
 steps=(proxy same std std-purego peers)
 archs=(amd64 arm64)
-if [ "$level" = quick ]; then
+if [ "$level" != all ]; then
     mapfile -t steps < <(sample 1 "${long[@]}" noasm && sample 1 "${steps[@]}")
     mapfile -t archs < <(sample 1 "${archs[@]}")
 else
@@ -105,15 +105,21 @@ maybe() {
     [[ " ${steps[*]} " != *" $1 "* ]] || step "${@:2}"
 }
 
-step "gofmt" formatted
-step "licences" licences
-step "go vet" go vet ./...
+if [ "$level" != quick ]; then
+    step "gofmt" formatted
+    step "licences" licences
+    step "go vet" go vet ./...
+    step "tests" tests "${short[@]}" ./...
+fi
+if [ "$level" = check ]; then
+    end_steps "$level, go $newest"
+    exit
+fi
 step "staticcheck" static_check
 step "go mod tidy changes nothing" go mod tidy -diff
 step "go mod tidy changes nothing, internal/peers" go mod tidy -C internal/peers -diff
 step "the assembly is what the core makes: ${archs[*]}" python3 internal/core/gen/text.py --check "${archs[@]}"
 step "a program has only the kernels that it calls" python3 "$root/test/go_size.py"
-step "tests" tests "${short[@]}" ./...
 maybe proxy "the module, from a proxy" python3 "$root/test/go_module.py"
 maybe same "the assembly has gcc's instructions" same_instructions
 maybe purego "go vet, pure Go" go vet -tags purego ./...

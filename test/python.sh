@@ -3,9 +3,10 @@
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   test/python.sh [quick|all|demo]
+#   test/python.sh [check|quick|all|demo]
 #
-# quick: one Python: python3, or the one that PYTHON names, with a wheel of a debug build. all: every Python from 3.10
+# check: the tests with NumPy and pyarrow, by python3, or the one that PYTHON names, with a wheel of a debug build.
+# quick: those with polars, pandas, DuckDB and others too, the types and the examples. all: every Python from 3.10
 # on that is found, all with the same optimised wheel; python3.14t, which is free-threaded, with a wheel of its own;
 # clusters of Dask and Spark; an S3 server; model_signing; and the source distribution.
 # Others than those in PATH and in pyenv's folder are named by HASHLOOM_PYTHONS, paths with blanks between. demo: only
@@ -53,10 +54,10 @@ linted() {
     PYO3_PYTHON=$python cargo clippy --quiet --release --locked --manifest-path "$root/python/Cargo.toml" -- -D warnings
 }
 
-# quick tests a debug build: it takes less CPU time, and finds overflows.
+# check and quick test a debug build: it takes less CPU time, and finds overflows.
 wheel() {
     local profile=(--release)
-    [ "$level" != quick ] || { profile=() && export CARGO_PROFILE_DEV_DEBUG=false; }
+    [[ $level != @(check|quick) ]] || { profile=() && export CARGO_PROFILE_DEV_DEBUG=false; }
     (cd "$root/python" &&
         "$tools/bin/maturin" build "${profile[@]}" --locked --interpreter "$python" --out "$logs/wheels")
 }
@@ -69,11 +70,13 @@ into() {
 }
 
 # tested PYTHON: the wheel in a clean environment, without the sources in sight. Only $python must have every package of
-# the requirements: for new and free-threaded versions some have no wheels.
+# the requirements: for new and free-threaded versions some have no wheels; check does without 300 MB of them.
 tested() {
     local name package
     name=$logs/$(basename "$1")
-    if [ "$1" = "$python" ]; then
+    if [ $level = check ]; then
+        environment "$name" "$1" hypothesis numpy pyarrow pytest || return 1
+    elif [ "$1" = "$python" ]; then
         environment "$name" "$1" --requirement "$requirements" || return 1
     else
         environment "$name" "$1" --only-binary :all: hypothesis numpy pytest || return 1
@@ -189,6 +192,10 @@ fi
 step "format" formatted
 step "wheel" wheel
 step "tests: $("$python" -V)" tested "$python"
+if [ "$level" = check ]; then
+    end_steps "the Python package"
+    exit
+fi
 step "types: mypy, pyright, stubtest" types
 step "examples" examples
 if [ "$level" = all ]; then

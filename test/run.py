@@ -39,7 +39,7 @@ import checks  # noqa: F401: the locale of all parts, and SIGINT is not ignored
 # same lock of Cargo come one after another, as a part that waits takes up a place. Long parts come first, so that none
 # is alone at the end. check runs its parts whose files have changed, and names the longer ones.
 PARTS = r"""
-c | check test | | test/c.sh check
+c | check test | +program | test/c.sh check
     {core} test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*
 c | more all | | test/c.sh {level}
     {core} test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*
@@ -88,14 +88,16 @@ peers | all | +program | bench/peers/run.sh --quick
 peers-lint | all | peers | \
     cargo clippy --quiet --release --locked {peers} --target-dir bench/peers/target -- -D warnings
     bench/peers/*
-go | test all | | test/go.sh {level}
+go | check test | | test/go.sh check
     go/* test/go* {core}
+go | more all | | test/go.sh {level}
 shaders | check more all | | tools/wgsl/write.py --check
     core/src/alg/* core/src/algorithms.def core/src/lanes/* tools/algorithms.py tools/wgsl/*
 # wgpu takes minutes to build.
 gpu | all | | test/gpu.sh
     rust/hashloom-gpu/* tools/wgsl/* bench/gpu/* test/cuda.py
-python | test all | program | test/python.sh {level}
+python | test | program | test/python.sh check
+python | more all | program | test/python.sh {level}
     python/* test/python.sh rust/*/src/* docs/rows.md vectors/rows/*
 # Users run optimised code, and compilers have bugs: all random cases.
 crates-optimised | all | program | cargo test --quiet --release --workspace --exclude hashloom-gpu \
@@ -159,7 +161,9 @@ dependencies | check more all | | tools/deny.sh
 web | more all | +program | \
     make --silent web && HASHLOOM_TEST_ALL={test_all} python3 web/test.py build/web/hashloom.html --program {program}
     web/*
-npm | check test all | | make --silent npm && web/npm/test.py build/npm {require}
+npm | check test | | make --silent npm && web/npm/test.py build/npm
+    web/npm/* web/browser.py web/engines.py vectors/npm/* {core}
+npm | more all | | make --silent npm && web/npm/test.py build/npm {require}
     web/npm/* web/browser.py web/engines.py vectors/npm/* {core}
 pkcs11 | more all | openssl-provider | test/pkcs11_module.sh {level}
     drop-in/pkcs11/* test/pkcs11_* bench/Pkcs11.java {core}
