@@ -43,7 +43,7 @@ c | check test | +program | test/c.sh check
     {core} test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*
 c | more all | | test/c.sh {level}
     {core} test/*.c test/*.h test/CMakeLists.txt test/c.sh test/steps.sh libmd/*
-program | check test more all | | cargo build --quiet {profile} --locked --package hashloom-cli
+program | check test more all | | cargo build {selection}
 openssl-provider | more all | | test/openssl_provider.sh {level}
     drop-in/openssl/* test/openssl_* {core}
 docs | test all | +program | python3 test/docs.py {program} {require} {half}
@@ -191,22 +191,24 @@ fuzz-c | fuzz | | test/fuzz_c.sh 600
 fuzz-pkcs11 | fuzz | | test/pkcs11_module.sh fuzz 600
 fuzz-crates | fuzz | | fuzz/run.sh 600
 """
+WORKSPACE = "--quiet --workspace --exclude hashloom-gpu --features hashloom/digest,hashloom/signature --locked"
 WORDS = {
     "core": "core/src/* core/include/* core/CMakeLists.txt",
     "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
     "cli": "rust/hashloom-cli/src/*",
     "python": "build/venv/bin/python",
-    "workspace": "--quiet --workspace --exclude hashloom-gpu --features hashloom/digest,hashloom/signature --locked",
+    "workspace": WORKSPACE,
     "peers": "--manifest-path bench/peers/Cargo.toml",
     "fuse": "--quiet --locked --manifest-path test/fuse/Cargo.toml",
     "require": "--require" if os.environ.get("HASHLOOM_REQUIRE") else "",
 }
-# The program is the one that the crates' tests build too; in test-all it is optimised, as users run it. The others
-# leave out repetitions, and tests that another part has too.
-FULL = {"program": "target/release/hashloom", "profile": "--release", "every": "--all", "proved": "--all",
-        "huge": "--huge", "half": "", "test_all": "1"}
-SHORT = {"program": "target/debug/hashloom", "profile": "", "every": "", "proved": "--share 16", "huge": "",
-         "half": "--half", "test_all": ""}
+# The program is the one that the crates' tests build too: with a test, so that Cargo selects the same features, and
+# compiles no crate twice. In test-all it is optimised, as users run it. The others leave out repetitions, and tests that
+# another part has too.
+FULL = {"program": "target/release/hashloom", "selection": "--quiet --locked --release --package hashloom-cli",
+        "every": "--all", "proved": "--all", "huge": "--huge", "half": "", "test_all": "1"}
+SHORT = {"program": "target/debug/hashloom", "selection": f"{WORKSPACE} --bin hashloom --test address",
+         "every": "", "proved": "--share 16", "huge": "", "half": "--half", "test_all": ""}
 Part = collections.namedtuple("Part", "name levels after command files")
 
 
