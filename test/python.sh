@@ -38,7 +38,7 @@ command -v cargo >/dev/null || missing "cargo is not installed: https://rustup.r
 # environment FOLDER PYTHON PACKAGE...: a new environment with these packages.
 environment() {
     rm -rf "$1"
-    "$2" -m venv "$1" && "$1/bin/pip" install --quiet --disable-pip-version-check "${@:3}"
+    "$2" -m venv "$1" && "$1/bin/pip" install --quiet --disable-pip-version-check --no-compile "${@:3}"
 }
 rm -rf "$tools" "$logs/wheels"
 environment "$tools" "$python" 'maturin>=1.9,<2' >"$logs/tools.log" 2>&1 || {

@@ -46,7 +46,8 @@ c | more all | | test/c.sh {level}
 program | check test more all | | cargo build {selection}
 openssl-provider | more all | | test/openssl_provider.sh {level}
     drop-in/openssl/* test/openssl_* {core}
-docs | test all | +program | python3 test/docs.py {program} {require} {half}
+docs | test | +program | python3 test/docs.py {program} {require} --quick
+docs | more all | +program | python3 test/docs.py {program} {require}
     *.md docs/* test/docs.py {cli}
 documents | check | +program | python3 test/docs.py {program} {documents}
     *.md
@@ -206,9 +207,9 @@ WORDS = {
 # compiles no crate twice. In test-all it is optimised, as users run it. The others leave out repetitions, and tests that
 # another part has too.
 FULL = {"program": "target/release/hashloom", "selection": "--quiet --locked --release --package hashloom-cli",
-        "every": "--all", "proved": "--all", "huge": "--huge", "half": "", "test_all": "1"}
+        "every": "--all", "proved": "--all", "huge": "--huge", "test_all": "1"}
 SHORT = {"program": "target/debug/hashloom", "selection": f"{WORKSPACE} --bin hashloom --test address",
-         "every": "", "proved": "--share 16", "huge": "", "half": "--half", "test_all": ""}
+         "every": "", "proved": "--share 16", "huge": "", "test_all": ""}
 Part = collections.namedtuple("Part", "name levels after command files")
 
 

@@ -161,7 +161,8 @@ pub fn unprivileged(folder: &Path, arguments: &[&str]) -> Output {
     // The folder of the build may be closed to other users.
     let copy = folder.join("hashloom");
     if !copy.exists() {
-        std::fs::copy(env!("CARGO_BIN_EXE_hashloom"), &copy).unwrap();
+        // Not by this process: a child of another thread would still have the copy open for writing when it is run.
+        assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_hashloom")).arg(&copy).status().unwrap().success());
     }
     let mut command = Command::new(if is_root { Path::new("setpriv") } else { &copy });
     if is_root {
