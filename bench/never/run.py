@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A ratio above 1.00 says that hashloom is faster than the fastest of its peers.
 
-    bench/never/run.py [--quick] [--tiers TIER,...] [--beside NAME] [--sides] [--results NAME] [--csv FILE]
-    bench/never/run.py --from FILE.csv [--sides] [--results NAME]
+    bench/never/run.py [--quick] [--tiers TIER,...] [--beside NAME] [--sides] [--csv FILE]
+    bench/never/run.py --from FILE.csv [--sides]
 
 All cells take half an hour, those of --quick six minutes. Algorithms that run the code of another one, as SHA-224
 runs that of SHA-256, are not measured. A tier restricts all sides to the instruction sets of a lesser CPU. Peers that
@@ -15,7 +15,6 @@ calls, a time is what a call costs the whole program: the call, and by how much 
 --beside NAME    only the peers whose names begin with NAME, such as OpenSSL
 --sides          every peer, not only the best of a cell; one message, and the most messages, of each call and length
 --csv FILE       where the times go (default: build/never.csv); --from reads them
---results NAME   writes bench/results/DATE-never-NAME.md, such as NAME epyc-zen4
 CPU (default: the last one); RUN: put before each run, such as 'chrt -f 50'. CC, PEERS_REQUIRE and the ways to get peers
 are those of bench/peers/run.sh, which builds them.
 """
@@ -116,8 +115,8 @@ def read(path):
     return list(cells.values())
 
 
-def report_below(cells, is_whole):
-    """The cells in which hashloom is behind; or the worst of each CPU, call and algorithm."""
+def report_below(cells):
+    """The cells in which hashloom is behind."""
     below = sorted((cell for cell in cells if cell.ratio < 1), key=lambda cell: cell.ratio)
     yield f"## Below 1.00: {len(below):,} of {len(cells):,} cells\n\nLeast times of one message, in ns.\n"
     yield "| ratio | CPU | call | algorithm | messages | bytes | hashloom | the best peer | | cells below |"
@@ -126,10 +125,9 @@ def report_below(cells, is_whole):
     for cell in below:
         groups[cell.tier, cell.call, cell.algorithm].append(cell)
     for cell in below:
-        group = groups[cell.tier, cell.call, cell.algorithm]
-        if is_whole or cell is group[0]:
-            ratio, side = cell.peers[0]
-            yield f"| {ratio:.2f} " + cell.line(f"{cell.times[side]:.1f}", side, str(len(group)))
+        ratio, side = cell.peers[0]
+        ncells = len(groups[cell.tier, cell.call, cell.algorithm])
+        yield f"| {ratio:.2f} " + cell.line(f"{cell.times[side]:.1f}", side, str(ncells))
 
 
 def report_sides(cells):
@@ -145,7 +143,7 @@ def report_sides(cells):
 
 
 def report(cells):
-    """The summary, and all ratios."""
+    """The summary."""
     groups = defaultdict(list)
     for cell in cells:
         groups[cell.tier, cell.call].append(cell)
@@ -158,19 +156,6 @@ def report(cells):
         yield f"| {name} | " + " | ".join(
             f"{min(ratios):.2f}, {statistics.median(ratios):.2f}; {sum(ratio < 1 for ratio in ratios)} of {len(ratios)}"
             if ratios else "" for ratios in found) + " |"
-    for tier, (call, name) in itertools.product(tiers, CALLS.items()):
-        if call == "one":
-            yield f"\n## All ratios: {tier}"
-        counts = sorted({cell.count for cell in groups[tier, call]})
-        if counts:
-            yield (f"\n| {name} | bytes | {' | '.join(f'{count:,}' for count in counts)} |\n"
-                   f"|---|---:|{'---:|' * len(counts)}")
-        lines = defaultdict(dict)
-        for cell in groups[tier, call]:
-            lines[cell.algorithm, cell.nbytes, cell.size][cell.count] = f"{cell.ratio:.2f}"
-        for algorithm, nbytes, size in sorted(lines, key=lambda key: (list(NAMES).index(key[0]), key[1])):
-            ratios = lines[algorithm, nbytes, size]
-            yield f"| {NAMES[algorithm]} | {size} | {' | '.join(ratios.get(count, '') for count in counts)} |"
 
 
 def main():
@@ -181,22 +166,13 @@ def main():
     parser.add_argument("--sides", action="store_true")
     parser.add_argument("--csv", metavar="FILE", default=str(ROOT / "build/never.csv"))
     parser.add_argument("--from", dest="source", metavar="FILE")
-    parser.add_argument("--results", metavar="NAME")
     options = parser.parse_args()
     os.makedirs(os.path.dirname(os.path.abspath(options.csv)), exist_ok=True)
     head = "" if options.source else measure(options)
     cells = read(options.source or options.csv)
     if not cells:
         sys.exit("run.py: no cells")
-    rest = "\n".join(report(cells))
-    if options.results:
-        below = "\n".join(report_below(cells, is_whole=False))
-        (ROOT / f"bench/results/{datetime.date.today()}-never-{options.results}.md").write_text(
-            f"# hashloom / the best of what it replaces\n\n{head}{below}\n{rest}\n")
-    if options.sides:
-        print(head, *report_sides(cells), sep="\n")
-    else:
-        print(*report_below(cells, is_whole=True), rest.split("\n## All ratios", 1)[0], sep="\n")
+    print(head, *(report_sides(cells) if options.sides else [*report_below(cells), *report(cells)]), sep="\n")
 
 
 if __name__ == "__main__":
