@@ -270,17 +270,25 @@ pub fn slow() -> Command {
     command
 }
 
-/// Returns true if results for files in this folder can be trusted in a later run. If not, the test that asks is left
-/// out, or fails if HASHLOOM_REQUIRE is set.
+/// Returns true if results for files in this folder can be trusted in a later run.
 pub fn is_trusted(folder: &Path) -> bool {
+    doubt_of(folder).is_none()
+}
+
+/// Returns why results for files in this folder cannot be trusted in a later run, if so. Then the test that asks is left
+/// out, or fails if HASHLOOM_REQUIRE is set.
+pub fn doubt_of(folder: &Path) -> Option<hashloom_files::Doubt> {
+    use hashloom_files::read::evidence::Folder;
     use hashloom_files::{Doubt, Noted};
     let file = tempfile::NamedTempFile::new_in(folder).unwrap();
-    let is_trusted = Noted::of(file.path()).unwrap().doubt != Some(Doubt::FileSystem);
-    if !is_trusted {
-        let folder = folder.display();
-        skipped::skipped_unless_required(format!("{folder} is on a file system that does not record every change"));
+    let noted = Noted::of(file.path()).unwrap();
+    // A container, or a chroot without /sys, may not tell the device.
+    let tie = Folder::new(folder).tie(file.path(), &Noted { doubt: None, ..noted });
+    let doubt = noted.doubt.filter(|&doubt| doubt == Doubt::FileSystem).or(tie.doubt_at(&tie));
+    if let Some(doubt) = doubt {
+        skipped::skipped_unless_required(format!("{} is {doubt}", folder.display()));
     }
-    is_trusted
+    doubt
 }
 
 /// Opens the progress of checks of torrents that is kept in a file.
