@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use hashloom_files::read::evidence::Folder;
 use hashloom_files::run::Options;
 use hashloom_files::state::State;
 use hashloom_files::{Doubt, Noted};
@@ -135,9 +136,10 @@ fn what_cannot_have_changed_is_believed() {
     let checkpoint = saved.open();
     // The file was made a moment ago: `begin` waits for that moment to pass.
     checkpoint.begin(&torrent, folder.path());
-    if Noted::of(&path).unwrap().doubt == Some(Doubt::FileSystem) {
-        let path = path.display();
-        skipped::skipped_unless_required(format!("{path} is on a file system that cannot be trusted"));
+    // A container, or a chroot without /sys, may not tell the device.
+    let tie = Folder::new(folder.path()).tie(&path, &Noted::of(&path).unwrap());
+    if let Some(doubt @ (Doubt::FileSystem | Doubt::Device)) = tie.doubt_at(&tie) {
+        skipped::skipped_unless_required(format!("{} is {doubt}", path.display()));
         return;
     }
     (0..3).for_each(|piece| checkpoint.record(&torrent, piece, PieceState::Bad));
