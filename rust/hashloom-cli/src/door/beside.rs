@@ -173,8 +173,8 @@ fn of_torrent(path: &Path, files: &[&Path]) -> Vec<(usize, Plan)> {
     if !ends_with(path, ".torrent") || !path.is_file() {
         return vec![];
     }
-    let own = name(path);
-    let own_stem = &own[..own.len() - ".torrent".len()];
+    let own_name = name(path);
+    let own_stem = &own_name[..own_name.len() - ".torrent".len()];
     let is_called = |name: &[u8]| name == own_stem || stems(name).next_back().is_some_and(|(stem, _)| stem == own_stem);
     let names_of = |file: &Path| {
         [Some(file.to_owned()), file.canonicalize().ok()]
@@ -188,7 +188,9 @@ fn of_torrent(path: &Path, files: &[&Path]) -> Vec<(usize, Plan)> {
     let has =
         |name: &[u8]| memchr::memmem::find(&bytes, &[name.len().to_string().as_bytes(), b":", name].concat()).is_some();
     let may_have = |file: &Path| names_of(file).iter().any(|name| is_called(name) || has(name));
-    let wanted: Vec<_> = files.iter().enumerate().filter(|(_, file)| **file != path && may_have(file)).collect();
+    let own = Identity::at(path, true).ok();
+    let is_own = |file: &Path| own.is_some() && Identity::at(file, true).ok() == own;
+    let wanted: Vec<_> = files.iter().enumerate().filter(|(_, file)| may_have(file) && !is_own(file)).collect();
     if wanted.is_empty() {
         return vec![];
     }
