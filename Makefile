@@ -27,7 +27,7 @@ help:
 	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make check          short tests of the files that differ from the last commit, or from BASE=main: two minutes'
-	@echo 'make test           the program, the crates, the C library on this CPU, Go, Python, JavaScript: 10 minutes on two CPUs;'
+	@echo 'make test           the program, the crates, the C library on this CPU, Go, Python, JavaScript: 15 minutes on two CPUs;'
 	@echo '                    installs or names missing packages'
 	@echo 'make test-more      other compilers, systems, browsers and programs, proofs, faults: half an hour'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'

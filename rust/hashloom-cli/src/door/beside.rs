@@ -72,7 +72,7 @@ fn groups<'a>(files: &[&'a Path]) -> Vec<Group<'a>> {
     groups
 }
 
-/// What names the files of a group.
+/// The lists and torrents that name the files of a group.
 struct Evidence {
     lists: Vec<PathBuf>,
     /// Whether a list names each file.
