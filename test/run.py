@@ -8,8 +8,9 @@
     test/run.py list [LEVEL]              the names of the parts of test, or of that level
 
 Called by `make test`, `make test-more`, `make test-all`, `make check` and `make fuzz`. test has the same cases in each
-run, but for drawn inputs; more has what takes longer, or needs other compilers and programs. HASHLOOM_EXPECT=avx512,sha makes it a failure if
-the library finds fewer instruction sets than these; by default, those that this CPU has (test/expect.sh).
+run, but for drawn inputs; more has what takes longer, or needs other compilers and programs.
+HASHLOOM_EXPECT=avx512,sha makes it a failure if the library finds fewer instruction sets than these; by default, those
+that this CPU has (test/expect.sh).
 HASHLOOM_REQUIRE=1 makes it a failure if something cannot be tested here: a program is missing, root is needed. Exit
 status: 0 if everything passed.
 
@@ -17,14 +18,13 @@ PARTS at a time: one more than there are CPUs, as some mostly wait. The output o
 check: build/check), and is printed whole when the part ends. The last lines name what was skipped, the times and the
 parts that failed. A part is stopped if it uses more than 100 minutes of CPU time, or in test-all five days (LIMIT:
 seconds), or none for 20 minutes (IDLE: seconds), and its output ends with the commands that were running. Samples are
-taken by HASHLOOM_SEED: a new one for each run, which is printed.
+taken by HASHLOOM_SEED, which is printed. By default, it is of the commit: another commit takes other samples.
 """
 
 import collections
 import fnmatch
 import os
 import pathlib
-import random
 import re
 import shlex
 import signal
@@ -372,11 +372,11 @@ def main():
     if level not in levels or level in ("check", "list") and len(wanted) > 1:
         sys.exit(__doc__)
     os.chdir(pathlib.Path(__file__).parent.parent)
-    os.environ.setdefault("HASHLOOM_SEED", str(random.randrange(1 << 15)))
+    commit = sh("git rev-parse --verify --quiet HEAD 2>/dev/null || true")
+    os.environ.setdefault("HASHLOOM_SEED", str(int("".join(commit)[:4] or "1", 16)))
     seed = os.environ["HASHLOOM_SEED"]
     if not re.fullmatch("0|[1-9][0-9]{0,8}", seed):
         sys.exit(f"run.py: HASHLOOM_SEED={seed}: expected a number below a thousand million")
-    random.seed(int(seed))
     if level == "list":
         print("\n".join(read_parts(*(wanted or ["test"]), [])[0]))
         return 0
