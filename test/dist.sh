@@ -56,7 +56,7 @@ cd "$tree"
 lean=(clean CARGO_PROFILE_DEV_DEBUG=false "CARGO_TARGET_DIR=$work/target")
 quiet "${lean[@]}" cargo build --locked
 right "$work/target/debug/hashloom"
-quiet "${lean[@]}" cargo test --locked --package hashloom --test kernels
+quiet "${lean[@]}" cargo test --locked --package hashloom --test all kernels::
 if clean make test >"$work/log" 2>&1 || ! grep -q "need a clone" "$work/log"; then
     cat "$work/log"
     fail "make test in a source archive does not say what it needs"
@@ -223,7 +223,7 @@ if [ -f "$dist/$archive" ]; then
     image "${program%/*}"
     right "$program"
     cd "$tree"
-    quiet "${lean[@]}" cargo test --locked --package hashloom --test kernels --target "$target"
+    quiet "${lean[@]}" cargo test --locked --package hashloom --test all kernels:: --target "$target"
     echo "$archive: static; every kernel is right"
 else
     missing "the static program"

@@ -106,7 +106,7 @@ crates-optimised | all | program | cargo test --quiet --release --workspace --ex
     --tests --locked
 # Without std the crate has the same kernels, which the part crates tests.
 crate-without-std | more all | crates | \
-    cargo test --quiet --package hashloom --no-default-features --locked --lib --test many --test streams
+    cargo test --quiet --package hashloom --no-default-features --locked --lib --test all
     rust/hashloom/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \
@@ -208,7 +208,7 @@ WORDS = {
 # another part has too.
 FULL = {"program": "target/release/hashloom", "selection": "--quiet --locked --release --package hashloom-cli",
         "every": "--all", "proved": "--all", "huge": "--huge", "test_all": "1"}
-SHORT = {"program": "target/debug/hashloom", "selection": f"{WORKSPACE} --bin hashloom --test address",
+SHORT = {"program": "target/debug/hashloom", "selection": f"{WORKSPACE} --bin hashloom --test restrict",
          "every": "", "proved": "--share 16", "huge": "", "test_all": ""}
 Part = collections.namedtuple("Part", "name levels after command files")
 
@@ -219,19 +219,20 @@ def sh(command):
 
 
 def changed_crates(changed):
-    """Lints and tests of the crates that have changed; if only files of tests have, these alone. Not hashloom-gpu, for
-    which wgpu takes minutes to build."""
+    """Lints and tests of the crates that have changed; if only files in tests/all have, these files' tests alone. Not
+    hashloom-gpu, for which wgpu takes minutes to build."""
     tests = collections.defaultdict(list)
     for file in changed:
-        place = re.match(r"(rust/[^/]+|web|core(?!/src|/include))/(?:tests/([^/]*)\.rs$)?", file)
+        place = re.match(r"(rust/[^/]+|web|core(?!/src|/include))/(?:tests/all/(?!main\.)([^/]*)\.rs$)?", file)
         manifest = place and f"{place[1]}/Cargo.toml"
         if place and file.endswith((".rs", ".toml")) and os.path.exists(manifest) and "gpu" not in manifest:
-            signs = " --features=sign" * (place[1] == "rust/hashloom-list")
-            is_test = place[2] and os.path.exists(file)
-            tests[f"--manifest-path={manifest}{signs}"].append(f"--test={place[2]}" if is_test else "")
-    tests = tests or {"--package=hashloom": ["--lib"]}
+            features = {"rust/hashloom": "digest,getrandom,pkcs8,signature", "rust/hashloom-list": "sign"}.get(place[1])
+            tests[f"--manifest-path={manifest}{f' --features={features}' * bool(features)}"].append(
+                place[2] and os.path.exists(file) and f"{place[2]}::")
+    tests = tests or {"--package=hashloom": ["kernels::"]}
     return " && ".join([f"cargo clippy --quiet --locked {crate} --all-targets -- -D warnings" for crate in tests] + [
-        f"cargo test --quiet --locked {crate} {' '.join(only) if all(only) else ''}" for crate, only in tests.items()])
+        f"cargo test --quiet --locked {crate}{' --test all -- ' + ' '.join(only) if all(only) else ''}"
+        for crate, only in tests.items()])
 
 
 def read_parts(level, changed):
