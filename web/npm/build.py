@@ -59,7 +59,7 @@ def main() -> None:
     out = pathlib.Path(sys.argv[1])
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    deflate = zlib.compressobj(9)
     text = base64.b64encode(deflate.compress(module()) + deflate.flush()).decode()
     (out / "module.js").write_text(f"export default '{text}';\n")
     for name in ("index.js", "index.cjs", "index.d.ts", "node.js", "node.cjs", "native.cjs", "module.c", "module.h",
