@@ -154,8 +154,7 @@ if [ $level = check ]; then
     # The kernels take most of a compiler's time. quick has what is true of optimised code alone (stack, remains), and
     # what takes long: x86's SHA-512 instructions by a model, constant_time under valgrind, choice.
     export TARGETS="oracle cavp lengths kernels api streams export jobs chains hmac blake2 blake3 pbkdf2 slh search threads sha1dc fuzz"
-    archive=$(cargo build --quiet --locked --package hashloom-sys --message-format json-render-diagnostics |
-        sed -n 's|.*"out_dir":"\([^"]*/hashloom-sys-[^"]*\)".*|\1/libhashloom.a|p')
+    archive=$(archive_of_crates)
     [ -f "$archive" ] || { echo "c.sh: cargo built no library" >&2; exit 2; }
     HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "tests of the program's library, 1/16" \
         suite check "-R ^(${TARGETS// /|})\$" "-DTEST_ARCHIVE=$archive" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release

@@ -58,6 +58,14 @@ linted() {
 wheel() {
     local profile=(--release)
     [[ $level != @(check|quick) ]] || { profile=() && export CARGO_PROFILE_DEV_DEBUG=false; }
+    if [ "$level" = check ]; then # the library of the crates, whose build script is not run
+        local archive links
+        archive=$(CARGO_TARGET_DIR=$root/target archive_of_crates)
+        [ -f "$archive" ] || { echo "cargo built no library"; return 1; }
+        links=target.$(rustc -vV | sed -n 's/^host: //p').hashloom
+        profile+=(--config "$links.rustc-link-lib=['static=hashloom']" --config "$links.rustc-env.HASHLOOM_COMPILER='cc'"
+            --config "$links.rustc-link-search=['native=${archive%/*}']")
+    fi
     (cd "$root/python" &&
         "$tools/bin/maturin" build "${profile[@]}" --locked --interpreter "$python" --out "$logs/wheels")
 }

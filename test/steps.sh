@@ -99,3 +99,9 @@ end_steps() {
     echo "$passed passed, $failed failed, $skipped skipped"
     [ $failed -eq 0 ]
 }
+
+# The C library that the crates are built with: compiled once for them, the tests in C and the Python package.
+archive_of_crates() {
+    (cd "$root" && cargo build --quiet --locked --package hashloom-sys --message-format json-render-diagnostics) |
+        sed -n 's|.*"out_dir":"\([^"]*/hashloom-sys-[^"]*\)".*|\1/libhashloom.a|p'
+}

@@ -220,10 +220,10 @@ fn usage() {
 /// The output is not collected: memory holds only the parsed torrent.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_million_files_take_little_memory() {
+fn many_files_take_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     let mut torrent = b"d4:infod9:file treed".to_vec();
-    for i in 0..1_000_000 {
+    for i in 0..250_000 {
         if i % 1000 == 0 {
             torrent.extend(format!("{}3:{:03}d", if i > 0 { "e" } else { "" }, i / 1000).bytes());
         }
@@ -239,8 +239,8 @@ fn a_million_files_take_little_memory() {
         assert_eq!(status, 0);
         let beyond = peak.saturating_sub(torrent.len() as u64 >> 10);
         eprintln!("{option}: {beyond} KiB more than the torrent");
-        assert!(beyond < 48 << 10, "{option}: {beyond} KiB more than the torrent");
+        assert!(beyond < 12 << 10, "{option}: {beyond} KiB more than the torrent");
         let text = fs::read(folder.path().join("out")).unwrap();
-        assert!(text.len() > 20_000_000, "{}", text.len());
+        assert!(text.len() > 5_000_000, "{}", text.len());
     }
 }

@@ -37,7 +37,7 @@ fn lengths() {
         for key_len in [0, 1, 20, 55, 63, 64, 65, 71, 72, 73, 104, 127, 128, 129, 136, 137, 144, 145, 200, 1000] {
             let secret = &bytes[7..7 + key_len];
             let key = HmacKey::new(algorithm, secret);
-            let lens = (0..=260).step_by(1 + key_len % 3).chain([511, 512, 1000, 4096]);
+            let lens = (0..=260).step_by(3 + key_len % 3).chain([511, 512, 1000, 4096]);
             let messages: Vec<&[u8]> = lens.map(|len| &bytes[len / 2..len / 2 + len]).collect();
             let expected: Vec<_> = messages.iter().map(|message| oracle(algorithm, secret, message)).collect();
             let mut tags = vec![0; messages.len() * algorithm.digest_nbytes()];

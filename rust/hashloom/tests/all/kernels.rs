@@ -32,7 +32,7 @@ fn every_length_on_every_kernel() {
                     assert!(digests == expected[len][..digests.len()], "{kernel}: {count} messages of {len} bytes");
                 }
                 // All lengths are mixed: message i has length (shift + 37 * i) mod 301.
-                for shift in 0..=MAX_LEN {
+                for shift in (0..=MAX_LEN).step_by(5) {
                     let len = |i: usize| (shift + 37 * i) % (MAX_LEN + 1);
                     let messages: Vec<&[u8]> = (0..count).map(|i| &data[i * STEP..][..len(i)]).collect();
                     kernel.hash_many(algorithm, &messages, &mut digests).unwrap();

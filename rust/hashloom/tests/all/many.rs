@@ -16,7 +16,7 @@ fn panic_of(call: impl FnOnce()) -> String {
 fn more_messages_than_one_window() {
     let data = data(3000);
     for &algorithm in Algorithm::ALL {
-        for count in [0, 1, 1023, 1024, 1025, 2048, 2500] {
+        for count in [0, 1, 1024, 2500] {
             let messages: Vec<Vec<u8>> = (0..count).map(|i| data[i..][..i * 7 % 200].to_vec()).collect();
             let mut digests = vec![0; count * algorithm.digest_nbytes()];
             hash_many(algorithm, &messages, &mut digests);
@@ -31,7 +31,7 @@ fn extendable_output() {
     let data = data(3000);
     for &algorithm in Algorithm::ALL.iter().filter(|algorithm| algorithm.is_xof()) {
         for digest_nbytes in [0, 1, 16, 31, 32, 63, 64, 65, 135, 136, 137, 168, 169, 500] {
-            for count in [0, 1, 2, 7, 1025] {
+            for count in [0, 1, 2, 7, if digest_nbytes == 137 { 1025 } else { 40 }] {
                 let messages: Vec<&[u8]> = (0..count).map(|i| &data[i..][..i * 7 % 500]).collect();
                 let mut digests = vec![0; count * digest_nbytes];
                 xof_many(algorithm, &messages, digest_nbytes, &mut digests);

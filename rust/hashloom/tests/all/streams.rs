@@ -83,7 +83,7 @@ fn debug_shows_no_data() {
 fn more_streams_than_one_window() {
     let data = data(3000);
     for &algorithm in Algorithm::ALL {
-        for count in [0, 1, 1023, 1024, 1025, 2049] {
+        for count in [0, 1, 1024, 2049] {
             let mut hashers = vec![Hasher::new(algorithm); count];
             let messages: Vec<&[u8]> = (0..count).map(|i| &data[i..][..i * 11 % 300]).collect();
             let halves = messages.iter().map(|message| message.split_at(message.len() / 2));
