@@ -143,7 +143,7 @@ pub fn run(arguments: &Bench) -> Result<u8, String> {
     let report = Report::new(arguments);
     output::print(|out| {
         if arguments.json {
-            hashloom_list::write_json(&mut *out, &report)?;
+            hashloom_frame::json::write_json(&mut *out, &report)?;
             return writeln!(out);
         }
         report.print(out)

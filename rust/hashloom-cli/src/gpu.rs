@@ -49,7 +49,7 @@ pub fn list(json: bool) -> Result<u8, String> {
     if json {
         let rows: Vec<_> = rows.collect();
         output::print(|out| {
-            hashloom_list::write_json(&mut *out, &rows)?;
+            hashloom_frame::json::write_json(&mut *out, &rows)?;
             writeln!(out)
         })?;
         return Ok(0);

@@ -97,7 +97,7 @@ pub fn run(arguments: &Kernels) -> Result<u8, String> {
     }
     output::print(|out| {
         if arguments.json {
-            hashloom_list::write_json(&mut *out, &report)?;
+            hashloom_frame::json::write_json(&mut *out, &report)?;
             return writeln!(out);
         }
         if arguments.column {

@@ -9,40 +9,20 @@ mod address;
 mod args;
 mod bench;
 mod door;
-mod doubts;
-mod exit;
-mod filters;
 mod generate;
 #[cfg(feature = "gpu")]
 mod gpu;
-mod input;
-mod interrupt;
-mod isa;
-mod json;
 mod kernels;
 mod machine;
 mod manifest;
-mod memory;
-mod names;
-mod numbers;
-mod output;
 mod pow;
-mod printing;
-mod progress;
-mod quote;
-mod secrets;
 mod slh;
 mod solaris;
-mod stdio;
-mod style;
 mod sums;
 mod table;
-mod text;
 mod timing;
 mod torrent;
 mod tree;
-mod units;
-mod work;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -52,6 +32,10 @@ use clap::CommandFactory;
 use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue};
 use hashloom::Algorithm;
+use hashloom_frame::{
+    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, printing, progress, quote,
+    secrets, stdio, style, text, units, work,
+};
 
 use args::{Arguments, Command, TorrentCommand};
 use exit::EXIT_ERROR;

@@ -7,6 +7,7 @@
 //! | threads, progress, cancelling, limits of all calls | [`run`] |
 //! | a folder | [`walk`] |
 //! | what earlier runs have found out | [`state`] |
+//! | any value as JSON that cannot steer a terminal | `json`, a feature |
 //!
 //! The crates `hashloom-torrent`, `hashloom-tree`, `hashloom-list` and `hashloom-work` stand on this one. What they
 //! share is in [`pieces`], [`merkle`] and [`read`], and other programs seldom need it.
@@ -18,6 +19,9 @@
 
 // Each module uses only those above it, and the primitives in `hashloom`.
 pub mod text;
+
+#[cfg(feature = "json")]
+pub mod json;
 
 pub mod paths;
 

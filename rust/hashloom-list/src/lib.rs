@@ -9,15 +9,12 @@
 //! | signatures of manifests | [`manifest::signature`]; the feature `sign` makes them |
 //! | a signed log of manifests | [`manifest::log`] |
 //! | the block lists of PAR 2.0 files | [`Par2`] |
-//! | any value as JSON that cannot steer a terminal | [`write_json`] |
 #![deny(missing_docs, unsafe_code)]
 
-mod json;
 mod list;
 pub mod manifest;
 mod par2;
 
-pub use json::write_json;
 pub use list::{
     BadDigest, BadLine, Crc, Encoding, Entry, FORMS, Form, Line, Parser, Place, Writer, Written, decoded, escaped,
     nearest, read_digest, tag,

@@ -74,7 +74,9 @@ pub fn read(path: &Path) -> Result<String, String> {
 
 /// Reads the text of a secret key.
 pub fn read_secret(path: &Path) -> Result<Zeroizing<String>, String> {
-    let mut bytes = secrets::read(path, FILE_MAX_NBYTES).map_err(|error| failed(path, &error))?;
+    // Whoever names the public half needs another file, not other permissions.
+    let is_public = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(|text| PublicKey::parse(text).is_ok());
+    let mut bytes = secrets::read(path, FILE_MAX_NBYTES, is_public).map_err(|error| failed(path, &error))?;
     let text = String::from_utf8(std::mem::take(&mut *bytes)).map(Zeroizing::new);
     text.map_err(|error| {
         *bytes = error.into_bytes();

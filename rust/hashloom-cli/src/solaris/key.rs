@@ -16,7 +16,7 @@ const NBYTES_MAX: usize = 1 << 20;
 
 /// Reads all bytes of a file; there must be at least one.
 pub fn of_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
-    let key = secrets::read(path, NBYTES_MAX + 1);
+    let key = secrets::read(path, NBYTES_MAX + 1, |_| false);
     let key = key.map_err(|error| format!("cannot open {}: {}", display(path), reason(&error)))?;
     let found = match key.len() {
         0 => "nothing",

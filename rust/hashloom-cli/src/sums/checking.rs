@@ -17,8 +17,8 @@ use hashloom_files::paths::{BadComponent, portable, refused, to_path};
 use hashloom_files::run::{Options, lock};
 use hashloom_files::text::shown;
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
+use hashloom_frame::json::write_json;
 use hashloom_list::manifest::signature::PublicKey;
-use hashloom_list::write_json;
 use hashloom_list::{Entry, Form, Parser, Place, escaped, nearest, tag};
 use serde::Serialize;
 

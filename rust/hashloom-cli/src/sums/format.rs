@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::portable;
 use hashloom_files::{Hashed, Source};
-use hashloom_list::write_json;
+use hashloom_frame::json::write_json;
 use hashloom_list::{Writer, Written};
 use serde::{Serialize, Serializer};
 

@@ -617,7 +617,7 @@ fn print(
         return Ok(());
     }
     if task.job.json {
-        hashloom_list::write_json(&mut *out, &Json::new(task, created, same, elapsed, held_back))?;
+        hashloom_frame::json::write_json(&mut *out, &Json::new(task, created, same, elapsed, held_back))?;
         return writeln!(out);
     }
     writeln!(out, "{}", style::bold(shown(plan.name())))?;

@@ -304,7 +304,7 @@ impl Done {
             return Ok(());
         }
         if arguments.json {
-            hashloom_list::write_json(&mut *out, &Json::new(self))?;
+            hashloom_frame::json::write_json(&mut *out, &Json::new(self))?;
             return writeln!(out);
         }
         let (before, after) = (&self.edited.before, &self.edited.torrent);

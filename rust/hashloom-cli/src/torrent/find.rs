@@ -350,6 +350,6 @@ impl<'a> Json<'a> {
 }
 
 pub fn print_json(out: &mut impl Write, json: &Json<'_>) -> io::Result<()> {
-    hashloom_list::write_json(&mut *out, json)?;
+    hashloom_frame::json::write_json(&mut *out, json)?;
     writeln!(out)
 }

@@ -82,7 +82,7 @@ pub fn run(arguments: &Show) -> Result<u8, String> {
         };
         output::print(|out| {
             if arguments.json {
-                hashloom_list::write_json(&mut *out, &Json::new(path, &torrent))?;
+                hashloom_frame::json::write_json(&mut *out, &Json::new(path, &torrent))?;
                 return writeln!(out);
             }
             if shown_before {

@@ -522,7 +522,7 @@ impl<'a> Printer<'a> {
         if arguments.json {
             let claim = check.tag.claim.as_ref();
             let json = Json::new(check.tag.file, torrent, report, self.meter.held_back(), claim, written);
-            hashloom_list::write_json(&mut *out, &json)?;
+            hashloom_frame::json::write_json(&mut *out, &json)?;
             return writeln!(out);
         }
         if arguments.repair_list {

@@ -9,7 +9,7 @@ use hashloom::{Algorithm, Hash};
 use hashloom_files::text::{Hex, from_hex};
 use serde::{Deserialize, Serialize};
 
-use crate::write_json;
+use hashloom_files::json::write_json;
 use hashloom_files::walk::Filter;
 
 use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};

@@ -43,7 +43,7 @@ use hashloom::{Algorithm, Hash};
 use hashloom_files::text::reason;
 use serde::{Deserialize, Serialize};
 
-use crate::write_json;
+use hashloom_files::json::write_json;
 use hashloom_tree::rfc6962::Tree;
 
 use super::signature::{PublicKey, SignatureError, Signatures, Signed};

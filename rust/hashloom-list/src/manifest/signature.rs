@@ -183,15 +183,6 @@ fn is_strong(point: &[u8]) -> bool {
     y.is_some_and(|y| y < P && !SMALL.contains(&y))
 }
 
-/// Whether the content of a file has the form of a key. No secret key is decoded, which would leave copies in memory.
-#[doc(hidden)]
-pub fn is_key(content: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(content) else { return false };
-    let is_pem = |line: &str| line.starts_with("-----BEGIN ") && line.trim_end().ends_with("KEY-----");
-    let is_secret = |line: &str| line.starts_with(WITHOUT_PASSWORD) || line.starts_with(WITH_PASSWORD);
-    text.lines().any(is_pem) || text.lines().nth(1).is_some_and(is_secret) || PublicKey::parse(text).is_ok()
-}
-
 /// The signatures of a file, none of which is checked yet.
 #[derive(Clone)]
 pub struct Signatures(Vec<(String, Signature)>);

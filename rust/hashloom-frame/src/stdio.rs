@@ -150,6 +150,8 @@ pub fn is_stdout_pipe() -> bool {
 pub fn begin() {
     use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
+    // A linker takes the object of a library only if something refers to it.
+    std::hint::black_box(&unix::LOOK);
     type Replace = fn(std::os::fd::OwnedFd) -> rustix::io::Result<()>;
     let replace: [Replace; 3] = [dup2_stdin, dup2_stdout, dup2_stderr];
     for (number, (was_closed, replace)) in WAS_CLOSED.iter().zip(replace).enumerate() {
@@ -198,7 +200,7 @@ mod unix {
     #[used]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
-    static LOOK: extern "C" fn() = look;
+    pub static LOOK: extern "C" fn() = look;
 
     /// Uses nothing of Rust's library that needs the library to be initialised.
     extern "C" fn look() {

@@ -4,15 +4,16 @@
 
 use std::io;
 
-use hashloom_files::text::is_format;
 use serde::Serialize;
 
-/// Writes a value as JSON. Beyond what JSON demands, characters of [`shown`](hashloom_files::text::shown) that steer a terminal or turn the direction
-/// of text are escaped, as `\u009b` and `\u202e`: a reader gets the same strings.
+use crate::text::is_format;
+
+/// Writes a value as JSON. Beyond what JSON demands, the characters that [`shown`](crate::text::shown) escapes, as they
+/// steer a terminal or turn the direction of text, are `\u009b` and `\u202e`: a reader gets the same strings.
 ///
 /// ```
 /// let mut json = Vec::new();
-/// hashloom_list::write_json(&mut json, &"a\u{9b}2J\u{202e}")?;
+/// hashloom_files::json::write_json(&mut json, &"a\u{9b}2J\u{202e}")?;
 /// assert_eq!(json, br#""a\u009b2J\u202e""#);
 /// # Ok::<(), std::io::Error>(())
 /// ```

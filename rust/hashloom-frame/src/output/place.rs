@@ -8,8 +8,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use hashloom_files::Stamp;
-use hashloom_list::manifest::signature::{FILE_MAX_NBYTES, is_key};
 use zeroize::Zeroizing;
+
+use crate::secrets::is_key;
 
 /// The greatest number of symbolic links that are followed, the same as Linux's.
 const LINKS_MAX: usize = 40;
@@ -57,13 +58,15 @@ pub fn find(path: &Path) -> io::Result<Place> {
 /// Returns an error if a file is a key, secret or public, whichever name it has: no output replaces one. The content tells:
 /// the public half of a key that signs may lie anywhere.
 pub fn refuse_key(place: &Path) -> io::Result<()> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(FILE_MAX_NBYTES + 32));
+    /// Files of keys, their comments and signatures are shorter.
+    const NBYTES_MAX: usize = 512 << 10;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(NBYTES_MAX + 32));
     // A file that this user cannot read is none by which a run signs or checks.
-    let read = File::open(place).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_end(&mut bytes));
-    match read.is_ok() && is_key(&bytes) {
-        true => Err(io::Error::other("it is a key, and a key is never replaced: give the output another name")),
-        false => Ok(()),
+    let read = File::open(place).and_then(|file| file.take(NBYTES_MAX as u64).read_to_end(&mut bytes));
+    if read.is_ok() && is_key(&bytes) {
+        return Err(io::Error::other("it is a key, and a key is never replaced: give the output another name"));
     }
+    Ok(())
 }
 
 /// Returns true for a device or pipe, which renaming cannot replace.

@@ -7,7 +7,6 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use hashloom_files::Stamp;
-use hashloom_list::manifest::signature::PublicKey;
 use zeroize::Zeroizing;
 
 use crate::output;
@@ -25,8 +24,8 @@ pub fn refuse_dumps() {
 }
 
 /// Reads a file with a secret key, up to this number of bytes, straight into memory that is overwritten when dropped.
-/// That memory does not grow, as growing leaves copies behind.
-pub fn read(path: &Path, nbytes_max: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+/// That memory does not grow, as growing leaves copies behind. Other users may read what `is_public` accepts.
+pub fn read(path: &Path, nbytes_max: usize, is_public: impl Fn(&[u8]) -> bool) -> io::Result<Zeroizing<Vec<u8>>> {
     refuse_dumps();
     let file = File::open(path)?;
     let checked = refuse_open_to_others(&file);
@@ -38,10 +37,21 @@ pub fn read(path: &Path, nbytes_max: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     // A vector that its last read leaves full would grow, to see whether there is more.
     let mut bytes = Zeroizing::new(Vec::with_capacity(nbytes_max + 32));
     file.take(nbytes_max as u64).read_to_end(&mut bytes)?;
-    // Whoever names the public half needs another file, not other permissions.
-    let is_public = || std::str::from_utf8(&bytes).is_ok_and(|text| PublicKey::parse(text).is_ok());
-    checked.or_else(|error| if is_public() { Ok(()) } else { Err(error) })?;
+    checked.or_else(|error| if is_public(&bytes) { Ok(()) } else { Err(error) })?;
     Ok(bytes)
+}
+
+/// Whether the content of a file has the form of a key: a PEM text of one, or a secret or public key of minisign, whose
+/// base64 stands alone or below a comment. Nothing is decoded, which would leave copies of a secret in memory.
+pub fn is_key(content: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(content) else { return false };
+    let is_pem = |line: &str| line.starts_with("-----BEGIN ") && line.trim_end().ends_with("KEY-----");
+    let is_of_minisign = |line: &str| {
+        let is_secret = line.starts_with("RWQAA") || line.starts_with("RWRTY0Iy"); // without and with a password
+        let is_base64 = || line.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte));
+        is_secret || line.starts_with("RW") && line.trim().len() == 56 && is_base64()
+    };
+    text.lines().any(is_pem) || text.lines().take(2).any(is_of_minisign)
 }
 
 /// Returns an error if the file is one of this user's and other users may do anything with it. Files of others are their

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
+pub use hashloom_files::json::write_json;
 use hashloom_files::paths::portable;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -56,7 +57,7 @@ impl Serialize for Named<'_> {
 /// Formats a value without a line feed, and so that it cannot steer a terminal.
 pub fn line(value: &impl Serialize) -> Result<String, String> {
     let mut line = Vec::new();
-    hashloom_list::write_json(&mut line, value).map_err(|error| error.to_string())?;
+    write_json(&mut line, value).map_err(|error| error.to_string())?;
     String::from_utf8(line).map_err(|error| error.to_string())
 }
 
