@@ -22,7 +22,7 @@ use crate::output::{self, Progress, Same};
 use crate::progress::Bar;
 use crate::style;
 use crate::text::{display, failed};
-use crate::work::{Reading, tell_origin};
+use crate::work::{Checking, tell_origin};
 
 /// Say what has become of the files of a folder since its manifest was written.
 ///
@@ -63,7 +63,7 @@ pub struct Check {
     format: Format,
 
     #[command(flatten)]
-    work: Reading,
+    work: Checking,
 }
 
 fn help() -> String {
@@ -223,7 +223,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let options = arguments.work.checking(!arguments.format.quiet);
+    let options = arguments.work.options(!arguments.format.quiet);
     let done = scan(task, arguments.resume.as_deref(), options.clone(), &bar, |found| judge.found(found));
     let (done, held_back, resume) = match (done, resume) {
         (Ok((done, held_back)), resume) => (done, held_back, resume),

@@ -30,7 +30,7 @@ use crate::stdio::Stdout;
 use crate::style;
 use crate::text::{display, reason};
 use crate::units::{by, duration, plural, rate, size};
-use crate::work::Work;
+use crate::work::Threads;
 
 /// Record the files of a folder.
 ///
@@ -78,7 +78,7 @@ pub struct Write {
     quiet: bool,
 
     #[command(flatten)]
-    work: Work,
+    threads: Threads,
 }
 
 const HELP: &str = "\
@@ -176,13 +176,13 @@ pub(super) struct Task<'a> {
     /// The manifest, unless it goes to standard output or is kept without a name.
     pub(super) output: Option<&'a Path>,
     pub(super) quiet: bool,
-    pub(super) work: &'a Work,
+    pub(super) threads: &'a Threads,
 }
 
 impl<'a> From<&'a Write> for Task<'a> {
     fn from(arguments: &'a Write) -> Task<'a> {
-        let Write { folder, output, quiet, work, .. } = arguments;
-        Task { folder, output: output.as_deref(), quiet: *quiet, work }
+        let Write { folder, output, quiet, threads, .. } = arguments;
+        Task { folder, output: output.as_deref(), quiet: *quiet, threads }
     }
 }
 
@@ -384,7 +384,7 @@ pub(super) fn write<W: io::Write + Send>(
     let task = listed.into_iter().fold(task, Scan::listed);
     let mut writer = Writer::filtered(out, chosen.algorithms, chosen.filter).map_err(|error| failed(error.into()))?;
     let partial = of.output.map(partial);
-    let done = scan(task, partial.as_deref(), of.work.options(), &bar, |Found { entry, error, .. }| {
+    let done = scan(task, partial.as_deref(), of.threads.options(), &bar, |Found { entry, error, .. }| {
         if let Some(error) = error {
             let path = of.folder.join(to_path(&entry.path));
             bar.suspend(|| {

@@ -21,7 +21,7 @@ use crate::input::or_stdin;
 use crate::manifest::signature::public_key;
 use crate::names::any_path;
 use crate::text::failed;
-use crate::work::Reading;
+use crate::work::Checking;
 use crate::{isa, names};
 
 /// Check files against lists of checksums.
@@ -108,7 +108,7 @@ pub struct Check {
     json: bool,
 
     #[command(flatten)]
-    work: Reading,
+    work: Checking,
 }
 
 /// The end of the help: all forms of lists, and what follows them.
@@ -207,7 +207,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let total = folders.clone();
         return front::run(
             folders,
-            arguments.work.checking(!arguments.status),
+            arguments.work.options(!arguments.status),
             move || stores::total_nbytes(&total),
             |options, console| Audit { rules, options, console }.stores(folders),
         );
@@ -216,7 +216,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let packages = Packages::read(arguments.directory.as_deref().unwrap_or(Path::new("/")))?;
         return front::run(
             &[],
-            arguments.work.checking(!arguments.status),
+            arguments.work.options(!arguments.status),
             || None,
             |options, console| Audit { rules, options, console }.packages(packages),
         );
@@ -245,7 +245,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let total = files.clone();
         return front::run(
             files,
-            arguments.work.checking(!arguments.status),
+            arguments.work.options(!arguments.status),
             move || total.iter().map(|file| Some(file.metadata().ok()?.len())).sum(),
             |options, console| Only { files, lists: &lists, ways, rules, options, console }.check(),
         );
@@ -259,7 +259,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     front::run(
         &lists,
-        arguments.work.checking(!arguments.status),
+        arguments.work.options(!arguments.status),
         {
             let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
             move || total_nbytes(&lists, base(folder.as_deref(), is_relative), parser, rules)

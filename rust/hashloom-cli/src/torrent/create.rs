@@ -30,7 +30,7 @@ use crate::progress::Bar;
 use crate::style;
 use crate::text::{display, reason};
 use crate::units::{duration, plural, read_at, size};
-use crate::work::Work;
+use crate::work::Threads;
 
 /// Make torrents of files and folders.
 ///
@@ -181,7 +181,7 @@ pub struct Create {
     quiet: bool,
 
     #[command(flatten)]
-    pub work: Work,
+    pub threads: Threads,
 
     /// The place of a job of a batch, for errors.
     #[arg(skip)]
@@ -373,7 +373,7 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     let bar = Bar::of_bytes(arguments.quiet);
     for (index, task) in tasks.iter().enumerate() {
         let meter = Meter::new();
-        let mut options = task.job.work.options().cancel(&stop).meter(&meter);
+        let mut options = task.job.threads.options().cancel(&stop).meter(&meter);
         if bar.is_shown() {
             let bar = bar.clone();
             options = options.progress(move |progress| {

@@ -267,7 +267,7 @@ impl Create {
                 "no_creator" => or(&mut self.no_creator, node.is_true())?,
                 "entropy" => or(&mut self.entropy, node.is_true())?,
                 "fail_on_season_warning" => or(&mut self.fail_on_season_warning, node.is_true())?,
-                "workers" => self.work.threads.or(node.parsed(from_one)?),
+                "workers" => self.threads.or(node.parsed(from_one)?),
                 _ => return Err(key.error("this key has no meaning here")),
             }
         }

@@ -25,7 +25,7 @@ use crate::output::{Progress, Same};
 use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::units::plural;
-use crate::work::{Reading, tell_origin};
+use crate::work::{Checking, tell_origin};
 use crate::{output, style};
 
 /// Check files on disk against torrents.
@@ -87,7 +87,7 @@ pub struct Verify {
     quiet: bool,
 
     #[command(flatten)]
-    work: Reading,
+    work: Checking,
 }
 
 const HELP: &str = "\
@@ -205,7 +205,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         }
     };
     let meter = Meter::new();
-    let mut options = arguments.work.checking(!arguments.quiet).cancel(&stop).meter(&meter);
+    let mut options = arguments.work.options(!arguments.quiet).cancel(&stop).meter(&meter);
     if bar.is_shown() {
         bar.set_total(total_nbytes(torrents));
         let bar = bar.clone();

@@ -85,7 +85,7 @@ struct Common {
     json: bool,
 
     #[command(flatten)]
-    work: crate::work::Work,
+    threads: crate::work::Threads,
 }
 
 /// Returns true if FILE is `-`, which is standard input.
@@ -150,7 +150,7 @@ impl<'a> Work<'a> {
     /// Calls `hash` with the options.
     fn with<R>(&self, hash: impl FnOnce(&Options) -> R) -> R {
         let before = self.done.load(Ordering::Relaxed);
-        let mut options = self.common.work.options().cancel(&self.stop);
+        let mut options = self.common.threads.options().cancel(&self.stop);
         if self.bar.is_shown() {
             let (bar, done) = (self.bar.clone(), self.done.clone());
             options = options.progress(move |progress| {

@@ -415,9 +415,9 @@ fn a_line_comes_as_soon_as_its_file_ends() {
     let cases: [(&str, &[&str], Line<'_>); 6] = [
         ("hashloom", &["sum", "--threads", "1"], &sum),
         ("hashloom", &["sum", "--threads", "5"], &sum),
-        ("hashloom", &["sum", "--rate", "1G", "--threads", "2"], &sum),
         ("hashloom", &["sum", "--json", "-a", "sha1,sha256"], &json),
         ("hashloom", &["check", "list"], &|name| format!("{name}: OK\n")),
+        ("hashloom", &["check", "list", "--rate", "1G", "--threads", "2"], &|name| format!("{name}: OK\n")),
         ("sha256sum", &[], &sum),
     ];
     for (program, arguments, line) in cases {
