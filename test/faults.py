@@ -401,7 +401,7 @@ def commands():
     yield Command(("tree", "rfc6962", "prove-inclusion", "7", "-b", "4096", "c/big"), ("c/big",))
     for kind, known in PROVED.items():
         yield Command(("tree", "rfc6962", "check", f"in/{kind}", *known), (f"in/{kind}",))
-    for kind in ("glacier", "s3", "bep52", "cid", "commp"):
+    for kind in ("s3", "bep52", "cid", "commp"):
         yield Command(("tree", kind, "c/big", "c/mid"), ("c/big",))
     yield Command(("tree", "s3", "--algorithm", "crc64nvme", "c/big", "c/mid"), ("c/big",))
     etag = hashlib.md5(hashlib.md5(BIG).digest()).hexdigest() + "-1"
