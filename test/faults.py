@@ -413,9 +413,9 @@ def commands():
     yield Command(("address", "--decode", "--threads", "1", "in/addresses"), ("in/addresses",))
 
     # These read no file.
-    krist = ("--krist", "k8juvewcui", "000000abcdef", "300000000000", "--range", "500..30000")
+    some = ("--prefix", "k8juvewcui000000abcdef", "--target", "0045d964b800", "--range", "500..30000")
     for options in ((), ("--all", "--threads", "1"), ("--all", "--json", "--threads", "4")):
-        yield Command(("work", *krist, *options), ())
+        yield Command(("work", *some, *options), ())
 
 
 # Runs, and what they claim.
