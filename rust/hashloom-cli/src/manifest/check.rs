@@ -39,6 +39,19 @@ pub struct Check {
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
+    /// Do not read the files: compare lengths and modification times only. Rotted and moved files are not noticed
+    #[arg(long, conflicts_with_all = ["resume", "uncached"])]
+    quick: bool,
+
+    #[command(flatten)]
+    format: Format,
+
+    /// Keep the progress of the check in STATE, and go on from there after an interruption. Files that were written to
+    /// since are read again. STATE is removed at the end of the check if every file could be read. hashloom never
+    /// overwrites a file that is not such a state
+    #[arg(long, value_name = "STATE", conflicts_with = "uncached")]
+    resume: Option<PathBuf>,
+
     /// Check the signature of FILE first, by this public key of minisign (a file, or the key itself in base64) or of SLH-DSA (a PEM file). If the
     /// signature is missing or wrong, that is an error, and nothing in DIR is read. If it names another folder or another
     /// manifest, that is a warning: copies have other names
@@ -48,19 +61,6 @@ pub struct Check {
     /// The signature of FILE [default: FILE.minisig, for a key of SLH-DSA FILE.slhsig]
     #[arg(long, value_name = "SIGNATURE", requires = "trusted_key")]
     signature: Option<PathBuf>,
-
-    /// Do not read the files: compare lengths and modification times only. Rotted and moved files are not noticed
-    #[arg(long, conflicts_with_all = ["resume", "uncached"])]
-    quick: bool,
-
-    /// Keep the progress of the check in STATE, and go on from there after an interruption. Files that were written to
-    /// since are read again. STATE is removed at the end of the check if every file could be read. hashloom never
-    /// overwrites a file that is not such a state
-    #[arg(long, value_name = "STATE", conflicts_with = "uncached")]
-    resume: Option<PathBuf>,
-
-    #[command(flatten)]
-    format: Format,
 
     #[command(flatten)]
     work: Checking,

@@ -35,14 +35,14 @@ pub struct Diff {
     #[arg(value_name = "NEW")]
     new: PathBuf,
 
+    #[command(flatten)]
+    format: Format,
+
     /// Check the signature of each manifest first, OLD.minisig and NEW.minisig, by this public key of minisign: a file,
     /// or the key itself in base64; or those of OLD.slhsig and NEW.slhsig, by one of SLH-DSA. If one is missing or wrong,
     /// that is an error
     #[arg(long, value_name = "KEY")]
     trusted_key: Option<PathBuf>,
-
-    #[command(flatten)]
-    format: Format,
 
     #[command(flatten)]
     threads: Threads,

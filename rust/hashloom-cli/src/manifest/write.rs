@@ -49,6 +49,15 @@ pub struct Write {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.
+    /// OLD may be FILE. The filters of OLD hold, unless others are given. A later check, not this command, notices a file
+    /// that has rotted since OLD: the digest is still that of the intact file
+    #[arg(long, value_name = "OLD")]
+    update: Option<PathBuf>,
+
+    #[command(flatten)]
+    filters: Filters,
+
     /// Replace an existing FILE; in DIR, only if it is a manifest. A FILE that is also OLD needs no --force
     #[arg(long, requires = "output")]
     force: bool,
@@ -57,15 +66,6 @@ pub struct Write {
     /// [default: sha256, or the algorithms of OLD]
     #[arg(short, long = "algorithm", value_name = "NAME", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
-
-    #[command(flatten)]
-    filters: Filters,
-
-    /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.
-    /// OLD may be FILE. The filters of OLD hold, unless others are given. A later check, not this command, notices a file
-    /// that has rotted since OLD: the digest is still that of the intact file
-    #[arg(long, value_name = "OLD")]
-    update: Option<PathBuf>,
 
     /// Sign the manifest with this secret key: of minisign (`minisign -G` makes one), into FILE.minisig, or of SLH-DSA
     /// (`hashloom slh keygen`), into FILE.slhsig. hashloom asks for the password of the key at the terminal. An OLD must

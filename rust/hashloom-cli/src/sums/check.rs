@@ -35,24 +35,46 @@ pub struct Check {
     #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]
     lists: Vec<PathBuf>,
 
-    /// The algorithms of lines that name none, separated by commas
-    /// [default: from the number of hex digits: md5, sha1, sha224, sha256, sha384, sha512]
-    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
-    algorithms: Vec<Algorithm>,
+    /// Do not print OK for files that match
+    #[arg(short, long, overrides_with_all = ["status", "warn"])]
+    quiet: bool,
+
+    /// Ignore listed files that are missing
+    #[arg(long)]
+    ignore_missing: bool,
 
     /// Names in the lists are relative to DIR [default: the current folder]
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
-
-    /// Names in each list are relative to the folder that the list is in
-    #[arg(long, conflicts_with = "directory")]
-    relative_to_list: bool,
 
     /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times. A
     /// file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the list.
     /// Lists may be manifests and PAR2 files
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "ignore_case", "strict", "warn"])]
     only: Vec<PathBuf>,
+
+    /// The algorithms of lines that name none, separated by commas
+    /// [default: from the number of hex digits: md5, sha1, sha224, sha256, sha384, sha512]
+    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
+    algorithms: Vec<Algorithm>,
+
+    /// Print nothing; the exit status tells the result
+    #[arg(long, overrides_with_all = ["quiet", "warn"])]
+    status: bool,
+
+    /// Fail if a line of a list is not a checksum
+    #[arg(long)]
+    strict: bool,
+
+    /// Name lines that are not checksums, and say why
+    #[arg(short, long, overrides_with_all = ["quiet", "status"])]
+    warn: bool,
+
+    /// Print one JSON object a line instead, for each file: path, path_hex if the path is not UTF-8, algorithm, and
+    /// state: ok, failed, unread or unstable; for each line that was not verified: line, state, error; then one for each
+    /// list, with its counts
+    #[arg(long, conflicts_with = "status")]
+    json: bool,
 
     /// Check the signature of each list first, LIST.minisig or LIST.slhsig, by this public key of minisign (a file, or the
     /// key itself in base64) or of SLH-DSA (a PEM file). With --only, the signature of PATH will do, and no list is needed
@@ -72,40 +94,18 @@ pub struct Check {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["lists", "names", "dpkg", "only", "algorithms", "directory", "relative_to_list", "ignore_case", "encoding"])]
     python: Option<PathBuf>,
 
-    /// Lists without a byte order mark have this encoding, as old Windows (cp1252, shift_jis) and DOS (cp437, cp850) wrote
-    /// names: a code page, or a name that browsers know
-    #[arg(long, value_name = "NAME", value_parser = encoding, conflicts_with_all = ["names", "dpkg"])]
-    encoding: Option<Encoding>,
+    /// Names in each list are relative to the folder that the list is in
+    #[arg(long, conflicts_with = "directory")]
+    relative_to_list: bool,
 
     /// Find files whose names differ in case from those of the list, as lists from Windows may have them
     #[arg(long)]
     ignore_case: bool,
 
-    /// Ignore listed files that are missing
-    #[arg(long)]
-    ignore_missing: bool,
-
-    /// Do not print OK for files that match
-    #[arg(short, long, overrides_with_all = ["status", "warn"])]
-    quiet: bool,
-
-    /// Print nothing; the exit status tells the result
-    #[arg(long, overrides_with_all = ["quiet", "warn"])]
-    status: bool,
-
-    /// Fail if a line of a list is not a checksum
-    #[arg(long)]
-    strict: bool,
-
-    /// Name lines that are not checksums, and say why
-    #[arg(short, long, overrides_with_all = ["quiet", "status"])]
-    warn: bool,
-
-    /// Print one JSON object a line instead, for each file: path, path_hex if the path is not UTF-8, algorithm, and
-    /// state: ok, failed, unread or unstable; for each line that was not verified: line, state, error; then one for each
-    /// list, with its counts
-    #[arg(long, conflicts_with = "status")]
-    json: bool,
+    /// Lists without a byte order mark have this encoding, as old Windows (cp1252, shift_jis) and DOS (cp437, cp850) wrote
+    /// names: a code page, or a name that browsers know
+    #[arg(long, value_name = "NAME", value_parser = encoding, conflicts_with_all = ["names", "dpkg"])]
+    encoding: Option<Encoding>,
 
     #[command(flatten)]
     work: Checking,
