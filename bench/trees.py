@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# trees.py: `hashloom tree`, fsverity, veritysetup and botocore.
+# trees.py: `hashloom tree`, fsverity and veritysetup.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Times whole commands: the least wall and CPU seconds (user and system) of several rounds.
@@ -9,21 +9,20 @@
 All commands of a row take turns, pinned to one CPU, on one file of random bytes from a fixed seed, in the page cache.
 In every round all commands of a row must find the same root.
 
-Rows: fsverity fsverity-sha512 fsverity-salt dmverity verify glacier bep52 (default: all). Programs are looked for in
-PATH and /usr/sbin, botocore in build/venv and in python3. Its time includes the start of Python."""
+Rows: fsverity fsverity-sha512 fsverity-salt dmverity verify bep52 (default: all). Programs are looked for in
+PATH and /usr/sbin."""
 
 import os
 import re
 
-from race import ONE, ROOT, Entrant, Programs, parser_of, race, random_file, run, work_folder
+from race import ONE, Entrant, Programs, parser_of, race, random_file, run, work_folder
 
 SALT = "00112233445566778899aabbccddeeff" * 2
 UUID = "01234567-89ab-cdef-0123-456789abcdef"
-BOTOCORE = "import sys; from botocore.utils import calculate_tree_hash as f; print(f(open(sys.argv[1], 'rb')))"
-ROWS = ["fsverity", "fsverity-sha512", "fsverity-salt", "dmverity", "verify", "glacier", "bep52"]
+ROWS = ["fsverity", "fsverity-sha512", "fsverity-salt", "dmverity", "verify", "bep52"]
 
 
-def commands(row, hashloom, data, hashes, python):
+def commands(row, hashloom, data, hashes):
     """The commands of a row by the names of their programs, and a pattern for the part of the output that must be
     equal."""
     tree, one, verity = [hashloom, "tree"], ["--threads", "1"], ["--uuid", UUID, "--salt", SALT, data, hashes]
@@ -42,23 +41,18 @@ def commands(row, hashloom, data, hashes, python):
     lines = {"hashloom": [*tree, kind, *one, *ours, data]}
     if kind == "fsverity":
         lines["fsverity"] = ["fsverity", "digest", *theirs, data]
-    if kind == "glacier":
-        lines["botocore"] = [python, "-c", BOTOCORE, data]
     return lines, r"\b(\w{64,128})\b"
 
 
 def main():
     arguments = parser_of(__doc__, ROWS, 4 << 30).parse_intermixed_args()
-    venv = ROOT / "build/venv/bin/python"
-    python = str(venv) if venv.exists() else "python3"
     programs = Programs(arguments.hashloom, {
-        "fsverity": ["fsverity", "--version"], "veritysetup": ["veritysetup", "--version"],
-        "botocore": [python, "-c", "import botocore.utils; print(botocore.__version__)"]})
+        "fsverity": ["fsverity", "--version"], "veritysetup": ["veritysetup", "--version"]})
     programs.print_all()
     with work_folder(arguments) as work:
         data = random_file(os.path.join(work, f"tree-{arguments.size >> 20}M.bin"), arguments.size, seed=4096)
         for row in arguments.rows or ROWS:
-            lines, pattern = commands(row, programs.hashloom, data, os.path.join(work, "hashes"), python)
+            lines, pattern = commands(row, programs.hashloom, data, os.path.join(work, "hashes"))
             roots = []
 
             def is_right(result):

@@ -4,8 +4,8 @@
 
     python3 test/trees.py path/to/hashloom [--require] [--all] [--vectors FOLDER]
 
-Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin), openssl, and botocore (PyPI). A program that is not
-installed is named as SKIPPED; with --require that is a failure. --vectors: the folder testdata of
+Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin) and openssl. A program that is not installed is
+named as SKIPPED; with --require that is a failure. --vectors: the folder testdata of
 https://github.com/transparency-dev/merkle, with 518 right and wrong proofs, which are not part of this repository;
 default: build/rfc6962. If it is missing, that is named too, but is not a failure. --all: also files of 1 GiB and more.
 """
@@ -233,23 +233,12 @@ def dmverity_untrusted(folder):
         equal(f"{name}: one file", said, f"all blocks are right: {count} blocks, {end} bytes of DATA\n")
 
 
-# Glacier, S3
+# S3
 
 
 def mib_sizes():
     mib = 1 << 20
     return [0, 1, mib - 1, mib, mib + 1, 2 * mib, 3 * mib, 5 * mib + 1, 16 * mib, 16 * mib + 1, 17 * mib, 33 * mib + 3]
-
-
-def glacier(folder):
-    from botocore.utils import calculate_tree_hash
-    for size in mib_sizes():
-        data = noise.randbytes(size)
-        path = write(folder, "file", data)
-        expected = calculate_tree_hash(io.BytesIO(data))
-        for threads in (1, 3):
-            equal(f"glacier {size}", tree("glacier", "--threads", threads, path), f"{expected}  {path}\n")
-        equal(f"glacier {size} from a pipe", tree("glacier", "-", stdin=data), f"{expected}  -\n")
 
 
 def s3(folder):
@@ -394,7 +383,6 @@ def main():
     checks.run_part(fsverity, ["fsverity"])
     checks.run_part(dmverity, ["veritysetup"])
     checks.run_part(dmverity_untrusted, ["veritysetup"])
-    checks.run_part(glacier, ["botocore"])
     checks.run_part(s3)
     checks.run_part(ipfs, ["openssl"])
     checks.run_part(rfc6962)

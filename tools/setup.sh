@@ -151,7 +151,7 @@ bench-peers) groups="c rust demo crypto pkg-config clang ipsec-mb" ;;
 bench-never) groups="c rust demo crypto pkg-config clang ipsec-mb" ;;
 bench-torrents) groups="c rust demo venv clients torrents" ;;
 bench-sums) groups="c rust demo sums" ;;
-bench-trees) groups="c rust demo venv trees" ;;
+bench-trees) groups="c rust demo trees" ;;
 bench-disks) groups="c rust demo venv clients" ;;
 *) echo "setup.sh: unknown target $target; $usage" >&2; exit 2 ;;
 esac
@@ -425,7 +425,6 @@ fi
 from_pip() { # PACKAGE, into build/venv
     local package=$1
     [ "$1" != libtorrent ] || package=libtorrent==2.1.1
-    [ "$1" != botocore ] || package=botocore==1.40.50
     [ "$1" != torf ] || package=torf==4.3.1
     build/venv/bin/python -c "import $1" 2>/dev/null && return
     [ -x build/venv/bin/python ] || python3 -m venv build/venv &&
@@ -470,10 +469,6 @@ if [[ " $groups " == *" more "* ]]; then
             left_out "transmission-daemon could not be taken from Debian's package: its tests are left out"
         }
     fi
-fi
-# The tree hash of Amazon's own library: one more oracle.
-if [ -n "$is_test" ] || [ "$target" = bench-trees ]; then
-    from_pip botocore || left_out "pip could not install botocore, which compares tree hashes: no network?"
 fi
 
 # Makes build/qemu. Prints why it cannot.

@@ -278,7 +278,7 @@ class Bench:
     def trees(self, disk):
         image = os.path.join(disk.places[0], "image.bin")
         grid = {" ".join(words): self.ours(words, [image])
-                for words in (["sum"], ["tree", "fsverity"], ["tree", "glacier"], ["tree", "bep52"])}
+                for words in (["sum"], ["tree", "fsverity"], ["tree", "bep52"])}
         grid["sum"] |= self.theirs([Entrant(name, [name, image]) for name in ("sha1sum", "sha256sum")])
         self.race(disk, f"{self.arguments.size >> 20} MiB in one file", self.arguments.size, [image], grid)
 

@@ -48,7 +48,7 @@ fn cpu_of(cpuinfo: &str) -> Option<String> {
 }
 
 /// Returns today's date in UTC: `2026-11-20`.
-pub fn today() -> String {
+fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     day((seconds / 86_400) as i64).unwrap_or_default()
 }

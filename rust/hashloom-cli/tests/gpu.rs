@@ -70,8 +70,19 @@ fn searches_print_what_the_cpu_prints() {
         "e320b6c2fffc8d750423db8b1eb942ae710e951ed797f7affc8892b0f1fc122bc7f5d74df2b9441a"
     );
     for arguments in [
-        &["--krist", "k8juvewcui", "000000abcdef", "300000000", "--range", "100000..600000", "--all"][..],
-        &["--hashcash", "1:20:040428:foo::0298b26853c8ebb3:", "--range", "500000.."],
+        &["--prefix", "k8juvewcui000000abcdef", "--target", "000011e1a300", "--range", "100000..600000", "--all"][..],
+        &[
+            "-a",
+            "sha1",
+            "--zero-bits",
+            "20",
+            "--prefix",
+            "1:20:040428:foo::0298b26853c8ebb3:",
+            "--digits",
+            "0123456789abcdef",
+            "--range",
+            "500000..",
+        ],
         &["--bitcoin-header", header, "--range", "2504000000..2505000000", "--json"],
         &[
             "--zero-bits",

@@ -7,9 +7,9 @@ use hashloom_files::walk::Filter;
 
 use crate::numbers::Nbytes;
 
-/// The files that are taken.
+/// The files that are taken, by their names.
 #[derive(Debug, Clone, Args)]
-pub struct Filters {
+pub struct Globs {
     /// Take only files that match; can be given several times
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
@@ -17,6 +17,25 @@ pub struct Filters {
     /// Leave out files and folders that match, even if included; can be given several times
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
+}
+
+impl Globs {
+    pub fn filter(&self) -> Result<Filter, String> {
+        Filter::new(&self.include, &self.exclude).map_err(|error| error.to_string())
+    }
+
+    /// The filter with further globs, all of which then match in any case.
+    pub fn filter_with(&self, include: &[String], exclude: &[String]) -> Result<Filter, String> {
+        let all = Globs { include: [&self.include, include].concat(), exclude: [&self.exclude, exclude].concat() };
+        Ok(all.filter()?.in_any_case())
+    }
+}
+
+/// The files that are taken, by their names and lengths.
+#[derive(Debug, Clone, Args)]
+pub struct Filters {
+    #[command(flatten)]
+    globs: Globs,
 
     /// Leave out files shorter than BYTES, such as 1 or 64KiB
     #[arg(long, value_name = "BYTES")]
@@ -30,16 +49,8 @@ pub struct Filters {
 impl Filters {
     /// Returns true if any of the options was given.
     pub fn are_given(&self) -> bool {
-        let Filters { include, exclude, min_size, max_size } = self;
+        let Filters { globs: Globs { include, exclude }, min_size, max_size } = self;
         !include.is_empty() || !exclude.is_empty() || min_size.is_some() || max_size.is_some()
-    }
-
-    /// The filter with further globs, all of which then match in any case.
-    pub fn filter_with(&self, include: Vec<String>, exclude: Vec<String>) -> Result<Filter, String> {
-        let mut all = self.clone();
-        all.include.extend(include);
-        all.exclude.extend(exclude);
-        Ok(all.filter()?.in_any_case())
     }
 
     pub fn filter(&self) -> Result<Filter, String> {
@@ -48,7 +59,6 @@ impl Filters {
         if least > most {
             return Err(format!("--min-size {least} is more than --max-size {most}: no file has such a length"));
         }
-        let filter = Filter::new(&self.include, &self.exclude).and_then(|filter| filter.lengths(least..=most));
-        filter.map_err(|error| error.to_string())
+        self.globs.filter()?.lengths(least..=most).map_err(|error| error.to_string())
     }
 }

@@ -9,7 +9,6 @@
 //! | [`fsverity`] | the digest under which Linux seals a file (ext4, f2fs, btrfs; Android's packages) |
 //! | [`dmverity`] | the root hash and hash file of a read-only block device (Android, ChromeOS, systemd images) |
 //! | [`rfc6962`] | transparency logs: roots, proofs of inclusion and of consistency |
-//! | [`glacier`] | the SHA-256 tree hash of Amazon S3 Glacier |
 //! | [`s3`] | the checksums and the ETag of an upload to Amazon S3 |
 //! | [`cid`] | the CID of a file in IPFS |
 //! | [`commp`] | the piece commitment of Filecoin |
@@ -27,7 +26,6 @@ pub mod commp;
 pub mod dmverity;
 mod error;
 pub mod fsverity;
-pub mod glacier;
 mod leaves;
 pub mod rfc6962;
 pub mod s3;

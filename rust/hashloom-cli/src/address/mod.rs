@@ -41,21 +41,9 @@ pub struct Address {
     #[arg(short, long, value_name = "NAME", value_enum, default_value = "main")]
     network: Network,
 
-    /// Read binary keys of NBYTES each, with nothing between them
-    #[arg(short, long, value_name = "NBYTES", value_parser = ["32", "33", "65"])]
-    binary: Option<String>,
-
     /// Print the hash160 of each key instead, which is RIPEMD-160 of SHA-256
     #[arg(long, conflicts_with_all = ["types", "json"])]
     hash160: bool,
-
-    /// Write the 20 bytes of each hash160 instead of a line of hexadecimal digits; needs --hash160
-    #[arg(long, requires = "hash160")]
-    raw: bool,
-
-    /// Do not check that keys are points of the curve; then P2TR is not possible
-    #[arg(long, conflicts_with_all = ["hash160", "from_secret"])]
-    unchecked: bool,
 
     /// Read secret keys from standard input, each in hexadecimal or WIF, and print their public keys and addresses
     #[arg(long, conflicts_with_all = ["files", "binary"])]
@@ -68,6 +56,18 @@ pub struct Address {
     /// Print one JSON object a line instead
     #[arg(long)]
     json: bool,
+
+    /// Write the 20 bytes of each hash160 instead of a line of hexadecimal digits; needs --hash160
+    #[arg(long, requires = "hash160")]
+    raw: bool,
+
+    /// Read binary keys of NBYTES each, with nothing between them
+    #[arg(short, long, value_name = "NBYTES", value_parser = ["32", "33", "65"])]
+    binary: Option<String>,
+
+    /// Do not check that keys are points of the curve; then P2TR is not possible
+    #[arg(long, conflicts_with_all = ["hash160", "from_secret"])]
+    unchecked: bool,
 
     /// Number of threads [default: one for each CPU]
     #[arg(long, value_name = "N", value_parser = from_one)]

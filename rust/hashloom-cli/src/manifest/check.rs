@@ -22,7 +22,7 @@ use crate::output::{self, Progress, Same};
 use crate::progress::Bar;
 use crate::style;
 use crate::text::{display, failed};
-use crate::work::{Reading, tell_origin};
+use crate::work::{Checking, tell_origin};
 
 /// Say what has become of the files of a folder since its manifest was written.
 ///
@@ -39,6 +39,19 @@ pub struct Check {
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 
+    /// Do not read the files: compare lengths and modification times only. Rotted and moved files are not noticed
+    #[arg(long, conflicts_with_all = ["resume", "uncached"])]
+    quick: bool,
+
+    #[command(flatten)]
+    format: Format,
+
+    /// Keep the progress of the check in STATE, and go on from there after an interruption. Files that were written to
+    /// since are read again. STATE is removed at the end of the check if every file could be read. hashloom never
+    /// overwrites a file that is not such a state
+    #[arg(long, value_name = "STATE", conflicts_with = "uncached")]
+    resume: Option<PathBuf>,
+
     /// Check the signature of FILE first, by this public key of minisign (a file, or the key itself in base64) or of SLH-DSA (a PEM file). If the
     /// signature is missing or wrong, that is an error, and nothing in DIR is read. If it names another folder or another
     /// manifest, that is a warning: copies have other names
@@ -49,21 +62,8 @@ pub struct Check {
     #[arg(long, value_name = "SIGNATURE", requires = "trusted_key")]
     signature: Option<PathBuf>,
 
-    /// Do not read the files: compare lengths and modification times only. Rotted and moved files are not noticed
-    #[arg(long, conflicts_with_all = ["resume", "uncached"])]
-    quick: bool,
-
-    /// Keep the progress of the check in STATE, and go on from there after an interruption. Files that were written to
-    /// since are read again. STATE is removed at the end of the check if every file could be read. hashloom never
-    /// overwrites a file that is not such a state
-    #[arg(long, value_name = "STATE", conflicts_with = "uncached")]
-    resume: Option<PathBuf>,
-
     #[command(flatten)]
-    format: Format,
-
-    #[command(flatten)]
-    work: Reading,
+    work: Checking,
 }
 
 fn help() -> String {
@@ -223,7 +223,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         failed: None,
     };
     let started = Instant::now();
-    let options = arguments.work.checking(!arguments.format.quiet);
+    let options = arguments.work.options(!arguments.format.quiet);
     let done = scan(task, arguments.resume.as_deref(), options.clone(), &bar, |found| judge.found(found));
     let (done, held_back, resume) = match (done, resume) {
         (Ok((done, held_back)), resume) => (done, held_back, resume),

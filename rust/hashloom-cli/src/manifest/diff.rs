@@ -19,7 +19,7 @@ use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use crate::input::{Input, Kept, not_kept};
 use crate::output::{self, Same};
 use crate::text::display;
-use crate::work::Work;
+use crate::work::Threads;
 
 /// Compare two folders, two manifests, or one of each.
 ///
@@ -35,6 +35,9 @@ pub struct Diff {
     #[arg(value_name = "NEW")]
     new: PathBuf,
 
+    #[command(flatten)]
+    format: Format,
+
     /// Check the signature of each manifest first, OLD.minisig and NEW.minisig, by this public key of minisign: a file,
     /// or the key itself in base64; or those of OLD.slhsig and NEW.slhsig, by one of SLH-DSA. If one is missing or wrong,
     /// that is an error
@@ -42,10 +45,7 @@ pub struct Diff {
     trusted_key: Option<PathBuf>,
 
     #[command(flatten)]
-    format: Format,
-
-    #[command(flatten)]
-    work: Work,
+    threads: Threads,
 }
 
 fn help() -> String {
@@ -173,7 +173,7 @@ fn read_folder(arguments: &Diff, folder: &Path, other: Option<(&Path, &Kept)>) -
             }
         }
     }
-    let task = Task { folder, output: None, quiet: arguments.format.quiet, work: &arguments.work };
+    let task = Task { folder, output: None, quiet: arguments.format.quiet, threads: &arguments.threads };
     let chosen = Chosen { algorithms: &algorithms, filter: &filter };
     let failed = |error| format!("{}: the list of what was read: {}", display(folder), not_kept(error));
     let (kept, read) = Kept::of(|file| {

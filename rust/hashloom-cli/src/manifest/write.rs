@@ -30,7 +30,7 @@ use crate::stdio::Stdout;
 use crate::style;
 use crate::text::{display, reason};
 use crate::units::{by, duration, plural, rate, size};
-use crate::work::Work;
+use crate::work::Threads;
 
 /// Record the files of a folder.
 ///
@@ -49,6 +49,15 @@ pub struct Write {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.
+    /// OLD may be FILE. The filters of OLD hold, unless others are given. A later check, not this command, notices a file
+    /// that has rotted since OLD: the digest is still that of the intact file
+    #[arg(long, value_name = "OLD")]
+    update: Option<PathBuf>,
+
+    #[command(flatten)]
+    filters: Filters,
+
     /// Replace an existing FILE; in DIR, only if it is a manifest. A FILE that is also OLD needs no --force
     #[arg(long, requires = "output")]
     force: bool,
@@ -57,15 +66,6 @@ pub struct Write {
     /// [default: sha256, or the algorithms of OLD]
     #[arg(short, long = "algorithm", value_name = "NAME", value_delimiter = ',', value_parser = names::ANY)]
     algorithms: Vec<Algorithm>,
-
-    #[command(flatten)]
-    filters: Filters,
-
-    /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.
-    /// OLD may be FILE. The filters of OLD hold, unless others are given. A later check, not this command, notices a file
-    /// that has rotted since OLD: the digest is still that of the intact file
-    #[arg(long, value_name = "OLD")]
-    update: Option<PathBuf>,
 
     /// Sign the manifest with this secret key: of minisign (`minisign -G` makes one), into FILE.minisig, or of SLH-DSA
     /// (`hashloom slh keygen`), into FILE.slhsig. hashloom asks for the password of the key at the terminal. An OLD must
@@ -78,7 +78,7 @@ pub struct Write {
     quiet: bool,
 
     #[command(flatten)]
-    work: Work,
+    threads: Threads,
 }
 
 const HELP: &str = "\
@@ -176,13 +176,13 @@ pub(super) struct Task<'a> {
     /// The manifest, unless it goes to standard output or is kept without a name.
     pub(super) output: Option<&'a Path>,
     pub(super) quiet: bool,
-    pub(super) work: &'a Work,
+    pub(super) threads: &'a Threads,
 }
 
 impl<'a> From<&'a Write> for Task<'a> {
     fn from(arguments: &'a Write) -> Task<'a> {
-        let Write { folder, output, quiet, work, .. } = arguments;
-        Task { folder, output: output.as_deref(), quiet: *quiet, work }
+        let Write { folder, output, quiet, threads, .. } = arguments;
+        Task { folder, output: output.as_deref(), quiet: *quiet, threads }
     }
 }
 
@@ -384,7 +384,7 @@ pub(super) fn write<W: io::Write + Send>(
     let task = listed.into_iter().fold(task, Scan::listed);
     let mut writer = Writer::filtered(out, chosen.algorithms, chosen.filter).map_err(|error| failed(error.into()))?;
     let partial = of.output.map(partial);
-    let done = scan(task, partial.as_deref(), of.work.options(), &bar, |Found { entry, error, .. }| {
+    let done = scan(task, partial.as_deref(), of.threads.options(), &bar, |Found { entry, error, .. }| {
         if let Some(error) = error {
             let path = of.folder.join(to_path(&entry.path));
             bar.suspend(|| {

@@ -2,8 +2,6 @@
 
 //! `hashloom work`: proof of work.
 
-mod hashcash;
-mod krist;
 mod plan;
 mod shown;
 
@@ -13,7 +11,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use clap::{ArgGroup, Args, ValueHint};
+use clap::{ArgGroup, Args};
 use hashloom::Algorithm;
 use hashloom_work::{End, Event, search};
 
@@ -38,25 +36,8 @@ const EXIT_NOT_FOUND: u8 = 1;
 /// lanes of each; the first one found is printed, the same with any number of threads.
 #[derive(Debug, Args)]
 #[command(override_usage = USAGE, after_long_help = HELP, arg_required_else_help = true)]
-#[command(group(ArgGroup::new("kind").args(KINDS).required(true)))]
+#[command(group(ArgGroup::new("kind").args(["zero_bits", "target", "bitcoin_header"]).required(true)))]
 pub struct Pow {
-    /// Krist: the first 48 bits of SHA-256(ADDRESS, BLOCK, nonce) are at most WORK; BLOCK is the last block's hash
-    #[arg(long, num_args = 3, value_names = ["ADDRESS", "BLOCK", "WORK"], value_hint = ValueHint::Other)]
-    krist: Option<Vec<String>>,
-
-    /// Make a stamp of hashcash for a resource, such as an address, or complete a stamp that ends in a colon
-    #[arg(long, value_name = "STRING", value_hint = ValueHint::Other)]
-    hashcash: Option<String>,
-
-    /// Zero bits of a stamp for a resource [default: 20]
-    // Not `requires`: clap forgets that if another kind is given.
-    #[arg(long, value_name = "N", value_parser = whole, conflicts_with_all = NOT_HASHCASH)]
-    bits: Option<u64>,
-
-    /// A Bitcoin block header in hexadecimal: 76 bytes without the nonce, or 80 bytes, whose nonce is ignored
-    #[arg(long, value_name = "HEX")]
-    bitcoin_header: Option<HexBytes>,
-
     /// Any message: the digest begins with this number of zero bits
     #[arg(long, value_name = "N", value_parser = whole)]
     zero_bits: Option<u64>,
@@ -65,51 +46,22 @@ pub struct Pow {
     #[arg(long, value_name = "HEX")]
     target: Option<HexBytes>,
 
+    /// A Bitcoin block header in hexadecimal: 76 bytes without the nonce, or 80 bytes, whose nonce is ignored
+    #[arg(long, value_name = "HEX")]
+    bitcoin_header: Option<HexBytes>,
+
     /// The text before the nonce
-    #[arg(long, value_name = "TEXT", conflicts_with_all = SPECIAL)]
+    #[arg(long, value_name = "TEXT", conflicts_with = "bitcoin_header")]
     prefix: Option<OsString>,
 
-    /// The bytes before the nonce, in hexadecimal
-    #[arg(long, value_name = "HEX", conflicts_with = "prefix", conflicts_with_all = SPECIAL)]
-    prefix_hex: Option<HexBytes>,
-
     /// The text after the nonce
-    #[arg(long, value_name = "TEXT", conflicts_with_all = SPECIAL)]
+    #[arg(long, value_name = "TEXT", conflicts_with = "bitcoin_header")]
     suffix: Option<OsString>,
-
-    /// The bytes after the nonce, in hexadecimal
-    #[arg(long, value_name = "HEX", conflicts_with = "suffix", conflicts_with_all = SPECIAL)]
-    suffix_hex: Option<HexBytes>,
 
     /// The hash function
     #[arg(short, long, value_name = "NAME", value_parser = names::SEARCHABLE, default_value = "sha256")]
-    #[arg(conflicts_with_all = SPECIAL)]
+    #[arg(conflicts_with = "bitcoin_header")]
     algorithm: Algorithm,
-
-    /// Hash the digest again with this hash function; the second digest counts
-    #[arg(long, value_name = "NAME", value_parser = names::SEARCHABLE, hide_possible_values = true)]
-    #[arg(conflicts_with_all = SPECIAL)]
-    again: Option<Algorithm>,
-
-    /// The digits of nonces; the first one means 0 [default: 0123456789; for a stamp 0123456789abcdef]
-    #[arg(long, value_name = "ALPHABET", conflicts_with = "bitcoin_header")]
-    digits: Option<String>,
-
-    /// Write nonces as bytes, the most significant first, not as text
-    #[arg(long, conflicts_with_all = ["digits", "hashcash", "bitcoin_header"])]
-    binary: bool,
-
-    /// Each nonce has N digits, with zeros in front; bytes count as digits
-    #[arg(long, value_name = "N", value_parser = whole, conflicts_with = "bitcoin_header")]
-    width: Option<u64>,
-
-    /// The least significant digit of a nonce comes first: little endian, with --binary
-    #[arg(long, conflicts_with = "bitcoin_header")]
-    least_digit_first: bool,
-
-    /// The first byte of a digest is its least significant one, as in Bitcoin
-    #[arg(long, conflicts_with_all = SPECIAL)]
-    least_byte_first: bool,
 
     /// The nonces to try, from FIRST to LAST, both included; FIRST.. tries all from FIRST on [default: 0..]
     #[arg(long, value_name = "FIRST..LAST")]
@@ -119,9 +71,34 @@ pub struct Pow {
     #[arg(long)]
     all: bool,
 
-    /// Print one JSON object a line instead: nonce, text, digest, stamp, header
+    /// Print one JSON object a line instead: nonce, text, digest, header
     #[arg(long)]
     json: bool,
+
+    /// The digits of nonces; the first one means 0 [default: 0123456789]
+    #[arg(long, value_name = "ALPHABET", conflicts_with = "bitcoin_header")]
+    digits: Option<String>,
+
+    /// Each nonce has N digits, with zeros in front; bytes count as digits
+    #[arg(long, value_name = "N", value_parser = whole, conflicts_with = "bitcoin_header")]
+    width: Option<u64>,
+
+    /// Write nonces as bytes, the most significant first, not as text
+    #[arg(long, conflicts_with_all = ["digits", "bitcoin_header"])]
+    binary: bool,
+
+    /// The bytes before the nonce, in hexadecimal
+    #[arg(long, value_name = "HEX", conflicts_with_all = ["prefix", "bitcoin_header"])]
+    prefix_hex: Option<HexBytes>,
+
+    /// The bytes after the nonce, in hexadecimal
+    #[arg(long, value_name = "HEX", conflicts_with_all = ["suffix", "bitcoin_header"])]
+    suffix_hex: Option<HexBytes>,
+
+    /// Hash the digest again with this hash function; the second digest counts
+    #[arg(long, value_name = "NAME", value_parser = names::SEARCHABLE, hide_possible_values = true)]
+    #[arg(conflicts_with = "bitcoin_header")]
+    again: Option<Algorithm>,
 
     #[command(flatten)]
     threads: Threads,
@@ -131,38 +108,21 @@ pub struct Pow {
     gpu: crate::gpu::Choice,
 }
 
-/// The kinds of work.
-const KINDS: [&str; 5] = ["krist", "hashcash", "bitcoin_header", "zero_bits", "target"];
-
-/// All kinds but hashcash.
-const NOT_HASHCASH: [&str; 4] = ["krist", "bitcoin_header", "zero_bits", "target"];
-
-/// Kinds of work that say themselves what is hashed, and how.
-const SPECIAL: [&str; 3] = ["krist", "hashcash", "bitcoin_header"];
-
 /// clap would write one line.
 const USAGE: &str = "\
-hashloom work [OPTIONS] --krist <ADDRESS> <BLOCK> <WORK>
-       hashloom work [OPTIONS] --hashcash <STRING>
-       hashloom work [OPTIONS] --bitcoin-header <HEX>
-       hashloom work [OPTIONS] <--zero-bits <N>|--target <HEX>>";
+hashloom work [OPTIONS] <--zero-bits <N>|--target <HEX>>
+       hashloom work [OPTIONS] --bitcoin-header <HEX>";
 
 const HELP: &str = "\
 What is printed:
   NONCE  DIGEST   the nonce as it stands in the message, two blanks, the digest;
                   with --binary and --bitcoin-header the nonce as a number
-  STAMP           with --hashcash
   The digest is in hexadecimal, its most significant byte first. The digest of a
   Bitcoin header is then the hash of the block as all programs show it.
   Each nonce is hashed once more, alone, before it is printed.
   A line on a terminal shows the rate, how much of the range was tried, and the
   average time to find a nonce. This time stays the same, however many nonces
   were tried before.
-
-Hashcash:
-  Stamps have version 1: 1:BITS:DATE:RESOURCE:EXTENSION:RANDOM:COUNTER. The
-  SHA-1 of a stamp begins with BITS zero bits, and the counter is the nonce. A
-  stamp for a resource gets today's date in UTC and 96 random bits.
 
 Range:
   A nonce is a number, whatever its digits: at most 18446744073709551615, in a
@@ -177,9 +137,8 @@ Exit status:
   141  the reader of the output has gone
 
 Examples:
-  hashloom work --krist k8juvewcui 000000abcdef 100000
-  hashloom work --hashcash anni@example.org --bits 24
   hashloom work --zero-bits 20 --prefix 'hello '
+  hashloom work --target 0000ffff --algorithm sha1 --width 10
   hashloom work --zero-bits 16 --prefix a --binary --width 8 --all --json";
 
 /// `FIRST..LAST`, `FIRST..`
@@ -207,8 +166,7 @@ impl Pow {
     /// Returns the hash functions.
     pub fn algorithms(&self) -> Vec<Algorithm> {
         match self {
-            Pow { krist: Some(_), .. } | Pow { bitcoin_header: Some(_), .. } => vec![Algorithm::Sha256],
-            Pow { hashcash: Some(_), .. } => vec![Algorithm::Sha1],
+            Pow { bitcoin_header: Some(_), .. } => vec![Algorithm::Sha256],
             Pow { algorithm, again, .. } => std::iter::once(*algorithm).chain(*again).collect(),
         }
     }
@@ -268,7 +226,7 @@ pub fn run(arguments: &Pow) -> Result<u8, String> {
     let (message, status) = match (lost.lines, cancelled_at) {
         (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => return Ok(EXIT_PIPE),
         (Some(error), _) => return Err(format!("standard output: {}", reason(&error))),
-        (None, Some(next)) => (interrupted(&plan, next, first, last), EXIT_INTERRUPTED),
+        (None, Some(next)) => (interrupted(next, first, last), EXIT_INTERRUPTED),
         (None, _) if has_found => return Ok(0),
         (None, _) => (not_found(first, last, begun.elapsed()), EXIT_NOT_FOUND),
     };
@@ -283,10 +241,9 @@ fn next_of(end: End) -> Option<u64> {
 }
 
 /// Says how far an interrupted search has come.
-fn interrupted(plan: &Plan, next: u64, first: u64, last: u64) -> String {
+fn interrupted(next: u64, first: u64, last: u64) -> String {
     let done = if next == first { "no nonce is done".into() } else { format!("nonces to {} are done", next - 1) };
-    let stamp = plan.stamp().map(|stamp| format!("--hashcash {stamp} ")).unwrap_or_default();
-    format!("interrupted: {done}. Go on with {stamp}--range {next}..{last}")
+    format!("interrupted: {done}. Go on with --range {next}..{last}")
 }
 
 fn not_found(first: u64, last: u64, elapsed: Duration) -> String {
@@ -308,18 +265,18 @@ fn progress(plan: &Plan, (first, tried, last): (u64, u64, u64), elapsed: Duratio
 
 #[cfg(test)]
 mod tests {
+    use super::plan::zero_bits;
     use super::*;
 
     #[test]
     fn the_progress_fits_80_columns() {
-        let krist = Plan::krist("k8juvewcui", "000000abcdef", "100000").unwrap();
-        let line = progress(&krist, (1_000, 25_001_000, 100_000_999), Duration::from_secs(1));
-        assert_eq!(line, "25.0 M nonces/s  25.0% of the range, 3.00 s left  1 min 52 s a nonce");
-        let stamp = Plan::hashcash("a", Some(160)).unwrap();
-        let line = progress(&stamp, (0, 12_345_678_901, u64::MAX), Duration::from_secs(100));
+        let plan = |nbits| Plan::new(Algorithm::Sha256, vec![], zero_bits(nbits));
+        let line = progress(&plan(32), (1_000, 25_001_000, 100_000_999), Duration::from_secs(1));
+        assert_eq!(line, "25.0 M nonces/s  25.0% of the range, 3.00 s left  2 min 51 s a nonce");
+        let line = progress(&plan(160), (0, 12_345_678_901, u64::MAX), Duration::from_secs(100));
         assert_eq!(line, "123.5 M nonces/s  <0.1% of the range, 4735 years left  4e32 years a nonce");
         // The range has one nonce, and the clock stands still.
-        assert!(progress(&krist, (7, 7, 7), Duration::ZERO).contains("100% of the range, 0.00 s left"));
+        assert!(progress(&plan(32), (7, 7, 7), Duration::ZERO).contains("100% of the range, 0.00 s left"));
     }
 
     #[test]

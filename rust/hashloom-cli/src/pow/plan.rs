@@ -8,9 +8,8 @@ use hashloom::search::{Search, Target};
 use hashloom::{Algorithm, hash};
 use serde::Serialize;
 
-use super::{Pow, hashcash, krist};
+use super::Pow;
 use crate::json::hex;
-use crate::quote::quoted;
 use crate::tree::{HexBytes, json_line};
 
 /// The digits that a nonce may have: as many as 64 bits have.
@@ -35,21 +34,11 @@ pub struct Plan {
     digits: Vec<u8>,
     /// The number of digits of each nonce, if it is fixed.
     width: Option<u32>,
-    width_max: u32,
-    least_digit_first: bool,
-    least_byte_first: bool,
     target: Target,
     /// The probability that a digest is low enough.
     pub chance: f64,
-    shape: Shape,
-}
-
-/// The form of the output.
-#[derive(PartialEq, Eq)]
-enum Shape {
-    Nonce,
-    Stamp,
-    Header,
+    /// The message is a header of Bitcoin: the least significant byte of nonce and digest comes first.
+    is_header: bool,
 }
 
 #[derive(Serialize)]
@@ -60,42 +49,31 @@ struct Json {
     text: Option<String>,
     digest: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stamp: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     header: Option<String>,
 }
 
 impl Plan {
     pub fn of(arguments: &Pow) -> Result<Plan, String> {
         let mut plan = match arguments {
-            Pow { krist: Some(three), .. } => match &three[..] {
-                [address, block, work] => Plan::krist(address, block, work)?,
-                _ => return Err("--krist: expected ADDRESS, BLOCK and WORK".into()),
-            },
-            Pow { hashcash: Some(string), bits, .. } => Plan::hashcash(string, *bits)?,
             Pow { bitcoin_header: Some(HexBytes(header)), .. } => Plan::bitcoin(header)?,
             _ => Plan::any(arguments)?,
         };
         if let Some(digits) = &arguments.digits {
             plan.digits = alphabet(digits)?;
-            if plan.shape == Shape::Stamp && digits.contains(':') {
-                return Err("--digits: expected no colon: colons separate the parts of a stamp".into());
-            }
         }
         if arguments.binary {
             plan.digits.clear();
         }
         if let Some(width) = arguments.width {
-            plan.width = u32::try_from(width).ok().filter(|width| (1..=plan.width_max).contains(width));
+            plan.width = u32::try_from(width).ok().filter(|width| (1..=WIDTH_MAX).contains(width));
             if plan.width.is_none() {
-                return Err(format!("--width: expected 1 to {} digits, found {width}", plan.width_max));
+                return Err(format!("--width: expected 1 to {WIDTH_MAX} digits, found {width}"));
             }
         }
-        plan.least_digit_first |= arguments.least_digit_first;
         Ok(plan)
     }
 
-    fn new(algorithm: Algorithm, prefix: Vec<u8>, (target, chance): (Target, f64)) -> Plan {
+    pub fn new(algorithm: Algorithm, prefix: Vec<u8>, (target, chance): (Target, f64)) -> Plan {
         Plan {
             algorithm,
             again: None,
@@ -103,12 +81,9 @@ impl Plan {
             suffix: Vec::new(),
             digits: DECIMAL.to_vec(),
             width: None,
-            width_max: WIDTH_MAX,
-            least_digit_first: false,
-            least_byte_first: false,
             target,
             chance,
-            shape: Shape::Nonce,
+            is_header: false,
         }
     }
 
@@ -131,20 +106,8 @@ impl Plan {
         Ok(Plan {
             again: arguments.again,
             suffix: bytes(&arguments.suffix, &arguments.suffix_hex),
-            least_byte_first: arguments.least_byte_first,
             ..Plan::new(arguments.algorithm, bytes(&arguments.prefix, &arguments.prefix_hex), bound)
         })
-    }
-
-    pub fn krist(address: &str, block: &str, work: &str) -> Result<Plan, String> {
-        let (prefix, highest) = krist::parse(address, block, work)?;
-        Ok(Plan { width_max: krist::NONCE_NBYTES_MAX, ..Plan::new(Algorithm::Sha256, prefix, first_bytes(&highest)) })
-    }
-
-    pub fn hashcash(string: &str, nbits: Option<u64>) -> Result<Plan, String> {
-        let stamp = hashcash::stamp(string, nbits)?;
-        let plan = Plan::new(Algorithm::Sha1, stamp.text.into_bytes(), zero_bits(stamp.nbits));
-        Ok(Plan { digits: b"0123456789abcdef".to_vec(), shape: Shape::Stamp, ..plan })
     }
 
     pub fn bitcoin(header: &[u8]) -> Result<Plan, String> {
@@ -166,9 +129,7 @@ impl Plan {
             again: Some(Algorithm::Sha256),
             digits: Vec::new(),
             width: Some(NONCE_NBYTES as u32),
-            least_digit_first: true,
-            least_byte_first: true,
-            shape: Shape::Header,
+            is_header: true,
             ..Plan::new(Algorithm::Sha256, prefix.to_vec(), (target, chance))
         })
     }
@@ -184,11 +145,8 @@ impl Plan {
         if let Some(width) = self.width {
             search = search.width(width);
         }
-        if self.least_digit_first {
-            search = search.least_digit_first();
-        }
-        if self.least_byte_first {
-            search = search.least_byte_first();
+        if self.is_header {
+            search = search.least_digit_first().least_byte_first();
         }
         search
     }
@@ -199,7 +157,7 @@ impl Plan {
 
     /// Returns the last nonce there is.
     pub fn last(&self) -> u64 {
-        self.base().checked_pow(self.width.unwrap_or(self.width_max)).map_or(u64::MAX, |past| past - 1)
+        self.base().checked_pow(self.width.unwrap_or(WIDTH_MAX)).map_or(u64::MAX, |past| past - 1)
     }
 
     /// Returns the nonce as it stands in the message.
@@ -211,7 +169,7 @@ impl Plan {
             text.push(self.digits.get(digit as usize).copied().unwrap_or(digit as u8));
             rest /= base;
         }
-        if !self.least_digit_first {
+        if !self.is_header {
             text.reverse();
         }
         text
@@ -225,7 +183,7 @@ impl Plan {
             digest = hash(again, digest.as_ref());
         }
         let mut bytes = digest.as_ref().to_vec();
-        if self.least_byte_first {
+        if self.is_header {
             bytes.reverse();
         }
         bytes
@@ -240,25 +198,16 @@ impl Plan {
         }
         // Text has only printable ASCII characters.
         let shown = (!self.digits.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned());
-        let whole = || [&self.prefix[..], &text].concat();
         Ok(if json {
             json_line(&Json {
                 nonce,
                 text: shown,
                 digest: hex(&digest),
-                stamp: (self.shape == Shape::Stamp).then(|| String::from_utf8_lossy(&whole()).into_owned()),
-                header: (self.shape == Shape::Header).then(|| hex(&whole())),
+                header: self.is_header.then(|| hex(&[&self.prefix[..], &text].concat())),
             })
-        } else if self.shape == Shape::Stamp {
-            format!("{}\n", String::from_utf8_lossy(&whole()))
         } else {
             format!("{}  {}\n", shown.unwrap_or_else(|| nonce.to_string()), hex(&digest))
         })
-    }
-
-    /// Returns the stamp without its counter, quoted for a shell, if the search is for one.
-    pub fn stamp(&self) -> Option<String> {
-        (self.shape == Shape::Stamp).then(|| String::from_utf8_lossy(&quoted(&self.prefix)).into_owned())
     }
 }
 
@@ -269,7 +218,7 @@ fn first_bytes(highest: &[u8]) -> (Target, f64) {
 }
 
 /// Digests that begin with `nbits` zero bits, and their share of all digests.
-fn zero_bits(nbits: usize) -> (Target, f64) {
+pub fn zero_bits(nbits: usize) -> (Target, f64) {
     (Target::zero_bits(nbits), 2_f64.powi(-(nbits as i32)))
 }
 
@@ -334,11 +283,11 @@ mod tests {
         assert_eq!([plan.text(0), plan.text(1_234)], [&b"0"[..], b"1234"]);
         plan.width = Some(6);
         assert_eq!(plan.text(1_234), b"001234");
-        plan.least_digit_first = true;
-        assert_eq!(plan.text(1_234), b"432100");
         plan.digits.clear();
+        assert_eq!(plan.text(258), [0, 0, 0, 0, 1, 2]);
+        plan.is_header = true;
         assert_eq!(plan.text(258), [2, 1, 0, 0, 0, 0]);
-        plan = Plan { width: None, least_digit_first: false, digits: b"ab".to_vec(), ..plan };
+        plan = Plan { width: None, is_header: false, digits: b"ab".to_vec(), ..plan };
         assert_eq!(plan.text(u64::MAX), [b'b'; 64]);
     }
 
@@ -351,17 +300,14 @@ mod tests {
         assert_eq!(Plan { width: Some(20), ..any() }.last(), u64::MAX);
         assert_eq!(Plan { width: Some(8), digits: vec![], ..any() }.last(), u64::MAX);
         assert_eq!(Plan::bitcoin(&header(0x1d00_ffff)).unwrap().last(), u64::from(u32::MAX));
-        let krist = || Plan::krist("k8juvewcui", "000000abcdef", "1").unwrap();
-        assert_eq!(krist().last(), u64::MAX);
-        assert_eq!(Plan { digits: b"ab".to_vec(), ..krist() }.last(), (1 << 24) - 1);
     }
 
     #[test]
     fn a_nonce_that_is_not_low_enough_is_not_printed() {
-        let krist = Plan::krist("k8juvewcui", "000000abcdef", "100000000").unwrap();
-        assert!(krist.line(474_352, false).unwrap().starts_with("474352  0000022d1cc6"));
+        let plan = Plan::new(Algorithm::Sha256, b"k8juvewcui000000abcdef".to_vec(), zero_bits(22));
+        assert!(plan.line(474_352, false).unwrap().starts_with("474352  0000022d1cc6"));
         for json in [false, true] {
-            assert!(krist.line(474_353, json).unwrap_err().starts_with("the search found the nonce 474353, but "));
+            assert!(plan.line(474_353, json).unwrap_err().starts_with("the search found the nonce 474353, but "));
         }
         // Reversed orders, and two hashes.
         let block_0 = Plan::bitcoin(&[&[1][..], &[0; 35], &MERKLE, &header(0x1d00_ffff)[68..]].concat()).unwrap();

@@ -19,21 +19,21 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, override_usage = "hashloom digest -l\n       hashloom digest [-v] -a ALGORITHM [FILE]...")]
 pub struct Digest {
-    /// List the algorithms
-    #[arg(short, conflicts_with_all = ["algorithm", "truncation", "verbose", "files"])]
-    list: bool,
+    /// The algorithm
+    #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(Kind::Digest))]
+    algorithm: Option<String>,
 
     /// Also print the names of the algorithm and the file
     #[arg(short)]
     verbose: bool,
 
-    /// The algorithm
-    #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(Kind::Digest))]
-    algorithm: Option<String>,
-
     /// Length of the digest for -a sha512_t: 224 or 256 bits
     #[arg(short, value_name = "BITS")]
     truncation: Option<String>,
+
+    /// List the algorithms
+    #[arg(short, conflicts_with_all = ["algorithm", "truncation", "verbose", "files"])]
+    list: bool,
 
     /// Files to read [default: standard input]
     #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = any_path(), value_hint = ValueHint::FilePath)]

@@ -24,21 +24,9 @@ use crate::{output, secrets};
     override_usage = "hashloom mac -l\n       hashloom mac [-v] -a ALGORITHM [-k KEYFILE] [FILE]..."
 )]
 pub struct Mac {
-    /// List the algorithms and the lengths of their keys
-    #[arg(short, conflicts_with_all = ["algorithm", "truncation", "verbose", "keyfile", "label", "token", "files"])]
-    list: bool,
-
-    /// Also print the names of the algorithm and the file
-    #[arg(short)]
-    verbose: bool,
-
     /// The algorithm
     #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(Kind::Mac))]
     algorithm: Option<String>,
-
-    /// Length of the digest for -a sha512_t_hmac: 224 or 256 bits
-    #[arg(short, value_name = "BITS")]
-    truncation: Option<String>,
 
     /// The file whose bytes are the key [default: made from a passphrase typed at the terminal]
     #[arg(short, value_name = "KEYFILE")]
@@ -51,6 +39,18 @@ pub struct Mac {
     /// The PKCS #11 token for -K
     #[arg(short = 'T', value_name = "TOKEN", requires = "label", conflicts_with = "keyfile")]
     token: Option<OsString>,
+
+    /// Also print the names of the algorithm and the file
+    #[arg(short)]
+    verbose: bool,
+
+    /// Length of the digest for -a sha512_t_hmac: 224 or 256 bits
+    #[arg(short, value_name = "BITS")]
+    truncation: Option<String>,
+
+    /// List the algorithms and the lengths of their keys
+    #[arg(short, conflicts_with_all = ["algorithm", "truncation", "verbose", "keyfile", "label", "token", "files"])]
+    list: bool,
 
     /// Files to read [default: standard input]
     #[arg(value_name = "FILE", trailing_var_arg = true, value_parser = any_path(), value_hint = ValueHint::FilePath)]

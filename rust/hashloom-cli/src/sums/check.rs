@@ -21,7 +21,7 @@ use crate::input::or_stdin;
 use crate::manifest::signature::public_key;
 use crate::names::any_path;
 use crate::text::failed;
-use crate::work::Reading;
+use crate::work::Checking;
 use crate::{isa, names};
 
 /// Check files against lists of checksums.
@@ -35,18 +35,17 @@ pub struct Check {
     #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]
     lists: Vec<PathBuf>,
 
-    /// The algorithms of lines that name none, separated by commas
-    /// [default: from the number of hex digits: md5, sha1, sha224, sha256, sha384, sha512]
-    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
-    algorithms: Vec<Algorithm>,
+    /// Do not print OK for files that match
+    #[arg(short, long, overrides_with_all = ["status", "warn"])]
+    quiet: bool,
+
+    /// Ignore listed files that are missing
+    #[arg(long)]
+    ignore_missing: bool,
 
     /// Names in the lists are relative to DIR [default: the current folder]
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
-
-    /// Names in each list are relative to the folder that the list is in
-    #[arg(long, conflicts_with = "directory")]
-    relative_to_list: bool,
 
     /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times. A
     /// file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the list.
@@ -54,40 +53,10 @@ pub struct Check {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "ignore_case", "strict", "warn"])]
     only: Vec<PathBuf>,
 
-    /// Check the signature of each list first, LIST.minisig or LIST.slhsig, by this public key of minisign (a file, or the
-    /// key itself in base64) or of SLH-DSA (a PEM file). With --only, the signature of PATH will do, and no list is needed
-    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, conflicts_with_all = ["names", "dpkg"])]
-    trusted_key: Option<PathBuf>,
-
-    /// Instead of lists, check stores: folders whose files have the digests of their contents as names
-    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
-    names: bool,
-
-    /// Check the files of all installed packages of Debian; with -C those of the system below DIR
-    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
-    dpkg: bool,
-
-    /// Check the packages of the Python environment DIR against the RECORD of each: that of a virtual environment, a folder
-    /// site-packages, or all environments below DIR
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["lists", "names", "dpkg", "only", "algorithms", "directory", "relative_to_list", "ignore_case", "encoding"])]
-    python: Option<PathBuf>,
-
-    /// Lists without a byte order mark have this encoding, as old Windows (cp1252, shift_jis) and DOS (cp437, cp850) wrote
-    /// names: a code page, or a name that browsers know
-    #[arg(long, value_name = "NAME", value_parser = encoding, conflicts_with_all = ["names", "dpkg"])]
-    encoding: Option<Encoding>,
-
-    /// Find files whose names differ in case from those of the list, as lists from Windows may have them
-    #[arg(long)]
-    ignore_case: bool,
-
-    /// Ignore listed files that are missing
-    #[arg(long)]
-    ignore_missing: bool,
-
-    /// Do not print OK for files that match
-    #[arg(short, long, overrides_with_all = ["status", "warn"])]
-    quiet: bool,
+    /// The algorithms of lines that name none, separated by commas
+    /// [default: from the number of hex digits: md5, sha1, sha224, sha256, sha384, sha512]
+    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY)]
+    algorithms: Vec<Algorithm>,
 
     /// Print nothing; the exit status tells the result
     #[arg(long, overrides_with_all = ["quiet", "warn"])]
@@ -107,8 +76,39 @@ pub struct Check {
     #[arg(long, conflicts_with = "status")]
     json: bool,
 
+    /// Check the signature of each list first, LIST.minisig or LIST.slhsig, by this public key of minisign (a file, or the
+    /// key itself in base64) or of SLH-DSA (a PEM file). With --only, the signature of PATH will do, and no list is needed
+    #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, conflicts_with_all = ["names", "dpkg"])]
+    trusted_key: Option<PathBuf>,
+
+    /// Instead of lists, check stores: folders whose files have the digests of their contents as names
+    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
+    names: bool,
+
+    /// Check the files of all installed packages of Debian; with -C those of the system below DIR
+    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
+    dpkg: bool,
+
+    /// Check the packages of the Python environment DIR against the RECORD of each: that of a virtual environment, a folder
+    /// site-packages, or all environments below DIR
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["lists", "names", "dpkg", "only", "algorithms", "directory", "relative_to_list", "ignore_case", "encoding"])]
+    python: Option<PathBuf>,
+
+    /// Names in each list are relative to the folder that the list is in
+    #[arg(long, conflicts_with = "directory")]
+    relative_to_list: bool,
+
+    /// Find files whose names differ in case from those of the list, as lists from Windows may have them
+    #[arg(long)]
+    ignore_case: bool,
+
+    /// Lists without a byte order mark have this encoding, as old Windows (cp1252, shift_jis) and DOS (cp437, cp850) wrote
+    /// names: a code page, or a name that browsers know
+    #[arg(long, value_name = "NAME", value_parser = encoding, conflicts_with_all = ["names", "dpkg"])]
+    encoding: Option<Encoding>,
+
     #[command(flatten)]
-    work: Reading,
+    work: Checking,
 }
 
 /// The end of the help: all forms of lists, and what follows them.
@@ -207,7 +207,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let total = folders.clone();
         return front::run(
             folders,
-            arguments.work.checking(!arguments.status),
+            arguments.work.options(!arguments.status),
             move || stores::total_nbytes(&total),
             |options, console| Audit { rules, options, console }.stores(folders),
         );
@@ -216,7 +216,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let packages = Packages::read(arguments.directory.as_deref().unwrap_or(Path::new("/")))?;
         return front::run(
             &[],
-            arguments.work.checking(!arguments.status),
+            arguments.work.options(!arguments.status),
             || None,
             |options, console| Audit { rules, options, console }.packages(packages),
         );
@@ -245,7 +245,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         let total = files.clone();
         return front::run(
             files,
-            arguments.work.checking(!arguments.status),
+            arguments.work.options(!arguments.status),
             move || total.iter().map(|file| Some(file.metadata().ok()?.len())).sum(),
             |options, console| Only { files, lists: &lists, ways, rules, options, console }.check(),
         );
@@ -259,7 +259,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     };
     front::run(
         &lists,
-        arguments.work.checking(!arguments.status),
+        arguments.work.options(!arguments.status),
         {
             let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
             move || total_nbytes(&lists, base(folder.as_deref(), is_relative), parser, rules)

@@ -42,10 +42,6 @@ pub struct Sum {
     #[arg(value_name = "PATH", value_parser = any_path())]
     paths: Vec<PathBuf>,
 
-    /// Read the names from FILE instead, each ended by NUL, as `find -print0` writes them; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "paths", value_parser = any_path(), value_hint = ValueHint::FilePath)]
-    files0_from: Option<PathBuf>,
-
     /// The algorithms, separated by commas
     #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY, default_value = "sha256")]
     algorithms: Vec<Algorithm>,
@@ -54,28 +50,20 @@ pub struct Sum {
     #[arg(short, long)]
     recursive: bool,
 
-    /// Follow links in folders, to files and to folders; needs --recursive
-    #[arg(short = 'L', long, requires = "recursive")]
-    follow: bool,
-
-    #[command(flatten)]
-    filters: Filters,
-
-    /// Print only files whose digest is in LIST, whatever their names; can be given several times; - is standard input
-    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
-    known: Vec<PathBuf>,
-
-    /// Print only files whose digest is in no LIST; can be given several times; - is standard input
-    #[arg(long, value_name = "LIST", conflicts_with = "known", value_hint = ValueHint::FilePath)]
-    unknown: Vec<PathBuf>,
-
     /// Compare one PATH with DIGEST, as somebody copied it: hexadecimal or base64, in groups, behind the name of its
     /// algorithm, in a line of a list, in HTML
     #[arg(long, value_name = "DIGEST", action = ArgAction::Append, allow_hyphen_values = true, conflicts_with_all = [
         "algorithms", "files0_from", "recursive", "include", "exclude", "min_size", "max_size", "known", "unknown", "tag",
-        "base64", "binary", "zero", "format",
+        "base64", "zero", "format",
     ])]
     expect: Vec<String>,
+
+    #[command(flatten)]
+    filters: Filters,
+
+    /// Print one JSON object a line: path, path_hex if the path is not UTF-8, length, digests
+    #[arg(long, conflicts_with = "tag")]
+    json: bool,
 
     /// Print lines in the format of the BSD programs, which name the algorithm
     #[arg(long)]
@@ -85,21 +73,29 @@ pub struct Sum {
     #[arg(long, conflicts_with = "json")]
     base64: bool,
 
-    /// Put a star before each name: the file was read in binary mode
-    #[arg(short, long, conflicts_with_all = ["tag", "json"])]
-    binary: bool,
+    /// Write lines that another program reads: bag, mtree, record, sri (`hashloom check` reads all of them)
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["tag", "base64", "zero", "json"], value_parser = written())]
+    format: Option<String>,
 
     /// End lines with NUL and do not escape names
     #[arg(short, long, conflicts_with = "json")]
     zero: bool,
 
-    /// Write lines that another program reads: bag, mtree, record, sri (`hashloom check` reads all of them)
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["tag", "base64", "binary", "zero", "json"], value_parser = written())]
-    format: Option<String>,
+    /// Print only files whose digest is in LIST, whatever their names; can be given several times; - is standard input
+    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
+    known: Vec<PathBuf>,
 
-    /// Print one JSON object a line: path, path_hex if the path is not UTF-8, length, digests
-    #[arg(long, conflicts_with = "tag")]
-    json: bool,
+    /// Print only files whose digest is in no LIST; can be given several times; - is standard input
+    #[arg(long, value_name = "LIST", conflicts_with = "known", value_hint = ValueHint::FilePath)]
+    unknown: Vec<PathBuf>,
+
+    /// Read the names from FILE instead, each ended by NUL, as `find -print0` writes them; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "paths", value_parser = any_path(), value_hint = ValueHint::FilePath)]
+    files0_from: Option<PathBuf>,
+
+    /// Follow links in folders, to files and to folders; needs --recursive
+    #[arg(short = 'L', long, requires = "recursive")]
+    follow: bool,
 
     #[command(flatten)]
     work: Reading,
@@ -201,13 +197,7 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
             algorithms.push(algorithm);
         }
     }
-    let writer = if arguments.tag || algorithms.len() > 1 {
-        Writer::bsd()
-    } else if arguments.binary {
-        Writer::gnu_binary()
-    } else {
-        Writer::gnu()
-    };
+    let writer = if arguments.tag || algorithms.len() > 1 { Writer::bsd() } else { Writer::gnu() };
     let writer = writer.zero(arguments.zero).base64(arguments.base64);
     let named = arguments.format.as_deref();
     let form = FORMS.iter().find(|form| named == Some(form.name)).and_then(|form| form.write);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Cautions for the maker of a torrent, before strangers download it: junk, names that other systems lack, episodes
-//! that are not there.
+//! Cautions for the maker of a torrent, before strangers download it: junk, and names that other systems lack.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::ops::RangeInclusive;
 
 use hashloom_files::paths::name::check_windows;
 use hashloom_files::text::shown;
@@ -60,7 +58,7 @@ pub fn left_out(plan: &Plan) -> Option<String> {
     let mut names = Names::new();
     plan.left_out().iter().for_each(|path| names.push(path));
     let files = plural(names.count as u64, "file");
-    names.message(&format!("{files} left out, which --include-junk takes in"))
+    names.message(&format!("{files} left out, as no torrent needs them"))
 }
 
 /// Warnings about names.
@@ -108,68 +106,9 @@ pub fn of_names(plan: &Plan) -> Vec<String> {
     messages.into_iter().flatten().collect()
 }
 
-/// The warning about episodes that a season lacks: some number between 1 and its last episode.
-pub fn of_season(plan: &Plan) -> Option<String> {
-    let mut seasons: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-    for file in plan.files() {
-        let name = file.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_ascii_lowercase();
-        let is_video =
-            [".mkv", ".mp4", ".avi", ".m4v", ".ts", ".webm"].iter().any(|end| name.ends_with(end.as_bytes()));
-        if let Some((season, episodes)) = episodes(&name).filter(|_| is_video) {
-            seasons.entry(season).or_default().extend(episodes);
-        }
-    }
-    let mut names = Names::new();
-    for (season, episodes) in seasons.iter().filter(|(_, episodes)| episodes.len() > 1) {
-        let last = episodes.last().copied().unwrap_or_default();
-        let missing = (1..last).filter(|episode| !episodes.contains(episode));
-        missing.for_each(|episode| names.push(format!("S{season:02}E{episode:02}").as_bytes()));
-    }
-    names.message("episodes that the season lacks")
-}
-
-type Episodes = (u32, RangeInclusive<u32>);
-
-/// The season and episodes of a name in lower case: `s01e02`, `s01e02e03`, `s01e02-e04`, `s01e02-04`.
-fn episodes(name: &[u8]) -> Option<Episodes> {
-    let number = |text: &[u8], most: usize| -> Option<(u32, usize)> {
-        let digits = text.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
-        Some((std::str::from_utf8(&text[..digits]).ok()?.parse().ok()?, digits))
-    };
-    (0..name.len()).filter(|&at| name[at] == b's').find_map(|at| {
-        let (season, digits) = number(&name[at + 1..], 2)?;
-        let rest = name[at + 1 + digits..].strip_prefix(b"e")?;
-        let (first, digits) = number(rest, 3)?;
-        let rest = &rest[digits..];
-        let more = [&b"-e"[..], b"e"].iter().find_map(|mark| number(rest.strip_prefix(*mark)?, 3));
-        // Not the 720 of s01e02-720p.
-        let bare = || {
-            number(rest.strip_prefix(b"-")?, 2).filter(|(_, n)| !rest.get(n + 1).is_some_and(u8::is_ascii_alphanumeric))
-        };
-        let last = more.or_else(bare).map_or(first, |(last, _)| last.max(first));
-        Some((season, first..=last))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn episodes_of_names() {
-        let cases: [(&str, Option<Episodes>); 7] = [
-            ("kyle.s01e02.1080p.mkv", Some((1, 2..=2))),
-            ("s3.special.s03e007e009.mkv", Some((3, 7..=9))),
-            ("x s1e1-e3", Some((1, 1..=3))),
-            ("x s01e04-05.mkv", Some((1, 4..=5))),
-            ("x.s01e10-720p", Some((1, 10..=10))),
-            ("series.e02", None),
-            ("s", None),
-        ];
-        for (name, expected) in cases {
-            assert_eq!(episodes(name.as_bytes()), expected, "{name}");
-        }
-    }
 
     #[test]
     fn junk() {

@@ -2,10 +2,10 @@
 
 //! `hashloom torrent create`.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use serde::{Serialize, Serializer};
 use super::identity::Identity;
 use super::{cautions, presets};
 use crate::exit::EXIT_INTERRUPTED;
-use crate::filters::Filters;
+use crate::filters::Globs;
 use crate::interrupt;
 use crate::json::{Named, hex};
-use crate::numbers::{Nbytes, from_one};
+use crate::numbers::Nbytes;
 use crate::output::{self, Same};
 use crate::progress::Bar;
 use crate::style;
 use crate::text::{display, reason};
 use crate::units::{duration, plural, read_at, size};
-use crate::work::Work;
+use crate::work::Threads;
 
 /// Make torrents of files and folders.
 ///
@@ -42,6 +42,62 @@ pub struct Create {
     /// The file or folder; hashloom makes one torrent of each PATH
     #[arg(value_name = "PATH", required_unless_present = "batch")]
     pub paths: Vec<PathBuf>,
+
+    /// A tracker; can be given several times; clients try them in this order. URLs separated by commas are one tier:
+    /// clients try these in random order
+    #[arg(short, long = "tracker", visible_alias = "announce", value_name = "URL[,URL]")]
+    pub trackers: Vec<String>,
+
+    /// Allow peers only from the trackers (BEP 27); --private=false records that others are allowed
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub private: Option<bool>,
+
+    /// Write to FILE [default: NAME.torrent]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir")]
+    pub output: Option<PathBuf>,
+
+    /// Write NAME.torrent into DIR [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+
+    /// Bytes in a piece, such as 256KiB or 1M [default: from the length of all files, see below]
+    #[arg(short = 'l', long, value_name = "BYTES")]
+    pub piece_length: Option<PieceLength>,
+
+    /// Version 1 only: SHA-1 of pieces (BEP 3)
+    #[arg(long, conflicts_with_all = ["v2", "hybrid"])]
+    pub v1: bool,
+
+    /// Version 2 only: a SHA-256 tree for each file (BEP 52)
+    #[arg(long, conflicts_with = "hybrid")]
+    pub v2: bool,
+
+    /// Both versions in one torrent, which clients of either version accept (default)
+    #[arg(long)]
+    pub hybrid: bool,
+
+    /// The place where the torrent is published; another source gives the same files a different info-hash
+    #[arg(short, long, value_name = "TEXT")]
+    pub source: Option<String>,
+
+    /// A comment
+    #[arg(short, long, value_name = "TEXT")]
+    pub comment: Option<String>,
+
+    /// The name in the torrent [default: the name of PATH]
+    #[arg(short, long, value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    globs: Globs,
+
+    /// List the files that would be in the torrent; read and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// A server that has the files; can be given several times (BEP 19)
+    #[arg(short, long = "web-seed", value_name = "URL")]
+    pub web_seeds: Vec<String>,
 
     /// Take the options that are not given from this preset, of the first presets.yaml below
     #[arg(short = 'P', long, value_name = "NAME")]
@@ -57,96 +113,25 @@ pub struct Create {
 
     /// Make the torrent like OLD: with its version, name, files, their order, padding, piece length, private flag and
     /// source. The content must be that of OLD: one read compares and hashes
-    #[arg(long, value_name = "OLD", conflicts_with_all = [
-        "piece_length", "max_piece_length", "target_piece_count", "align", "include", "exclude", "min_size", "max_size",
-        "include_junk", "no_executable",
-    ])]
+    #[arg(long, value_name = "OLD", conflicts_with_all = ["piece_length", "max_piece_length", "include", "exclude", "no_executable"])]
     pub like: Option<PathBuf>,
-
-    /// Version 1 only: SHA-1 of pieces (BEP 3)
-    #[arg(long, conflicts_with_all = ["v2", "hybrid"])]
-    pub v1: bool,
-
-    /// Version 2 only: a SHA-256 tree for each file (BEP 52)
-    #[arg(long, conflicts_with = "hybrid")]
-    pub v2: bool,
-
-    /// Both versions in one torrent, which clients of either version accept (default)
-    #[arg(long)]
-    pub hybrid: bool,
-
-    /// Bytes in a piece, such as 256KiB or 1M [default: from the length of all files, see below]
-    #[arg(short = 'l', long, value_name = "BYTES")]
-    pub piece_length: Option<PieceLength>,
 
     /// The longest piece that may be chosen, such as 8MiB [default: 16 MiB]
     #[arg(short, long, value_name = "BYTES")]
     pub max_piece_length: Option<PieceLength>,
 
-    /// The longest pieces of which there are at least N
-    #[arg(long, value_name = "N", value_parser = from_one, conflicts_with = "piece_length")]
-    pub target_piece_count: Option<NonZeroUsize>,
-
     /// Make a .torrent file of at most BYTES, such as 250K, with longer pieces if need be
     #[arg(long, value_name = "BYTES")]
     pub max_torrent_size: Option<Nbytes>,
-
-    /// Begin each file of a version 1 torrent at a new piece, as in the other versions
-    #[arg(long, conflicts_with_all = ["v2", "hybrid"], requires = "v1")]
-    align: bool,
-
-    /// A tracker; can be given several times; clients try them in this order. URLs separated by commas are one tier:
-    /// clients try these in random order
-    #[arg(short, long = "tracker", visible_alias = "announce", value_name = "URL[,URL]")]
-    pub trackers: Vec<String>,
-
-    /// A server that has the files; can be given several times (BEP 19)
-    #[arg(short, long = "web-seed", value_name = "URL")]
-    pub web_seeds: Vec<String>,
-
-    /// Allow peers only from the trackers (BEP 27); --private=false records that others are allowed
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub private: Option<bool>,
-
-    /// The place where the torrent is published; another source gives the same files a different info-hash
-    #[arg(short, long, value_name = "TEXT")]
-    pub source: Option<String>,
-
-    /// Give the same files an info-hash of their own, by a random text
-    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub entropy: Option<bool>,
-
-    /// A comment
-    #[arg(short, long, value_name = "TEXT")]
-    pub comment: Option<String>,
 
     /// Record the creation date: "now", or seconds since 1970 (UTC). SOURCE_DATE_EPOCH, if set, replaces "now"
     /// [default: no date]
     #[arg(short, long, value_name = "DATE")]
     pub date: Option<Date>,
 
-    /// Record no date; this is the default, and scripts can say so
-    #[arg(long, conflicts_with = "date")]
-    pub no_date: bool,
-
-    /// Record no name of a program
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub no_creator: Option<bool>,
-
-    /// The name in the torrent [default: the name of PATH]
-    #[arg(short, long, value_name = "NAME")]
-    name: Option<String>,
-
-    #[command(flatten)]
-    filters: Filters,
-
-    /// Take in .DS_Store, Thumbs.db, desktop.ini, Zone.Identifier, @eaDir and .torrent files, which are else left out
-    #[arg(long)]
-    include_junk: bool,
-
-    /// Make no torrent of a season that lacks episodes
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub fail_on_season_warning: Option<bool>,
+    /// Give the same files an info-hash of their own, by a random text
+    #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub entropy: Option<bool>,
 
     /// What to do with symbolic links below PATH
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Links::Follow)]
@@ -156,32 +141,20 @@ pub struct Create {
     #[arg(long)]
     no_executable: bool,
 
-    /// Write to FILE [default: NAME.torrent]
-    #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir")]
-    pub output: Option<PathBuf>,
-
-    /// Write NAME.torrent into DIR [default: the current folder]
-    #[arg(long, value_name = "DIR")]
-    pub output_dir: Option<PathBuf>,
-
     /// Replace an existing torrent
     #[arg(short, long)]
     force: bool,
-
-    /// List the files that would be in the torrent; read and write nothing
-    #[arg(long)]
-    dry_run: bool,
-
-    /// Print one JSON object for each torrent instead
-    #[arg(long, conflicts_with = "dry_run")]
-    json: bool,
 
     /// Print errors only
     #[arg(short, long, conflicts_with_all = ["json", "dry_run"])]
     quiet: bool,
 
+    /// Print one JSON object for each torrent instead
+    #[arg(long, conflicts_with = "dry_run")]
+    json: bool,
+
     #[command(flatten)]
-    pub work: Work,
+    pub threads: Threads,
 
     /// The place of a job of a batch, for errors.
     #[arg(skip)]
@@ -203,6 +176,14 @@ pub struct Create {
 
     #[arg(skip)]
     pub skip_prefix: Option<bool>,
+
+    /// A preset or job says that there is no date.
+    #[arg(skip)]
+    pub no_date: bool,
+
+    /// Keys of a preset or job that hashloom ignores, each with a warning if it asks for something.
+    #[arg(skip)]
+    pub ignored: BTreeMap<String, Option<String>>,
 }
 
 const HELP: &str = "\
@@ -228,10 +209,10 @@ Length of a piece:
 Presets and batches:
   --preset reads presets.yaml in the current folder or else, in the home folder,
   in .config/hashloom, .config/mkbrr or .mkbrr. The files of mkbrr work
-  unchanged. A preset or batch makes what mkbrr would, which is version 1,
-  private in a preset and public in a batch, unless it says otherwise. Options
-  win. presets.yaml can have rules of trackers: their source, lengths of pieces,
-  and limits.
+  unchanged; a warning names keys that are ignored. A preset or batch makes what
+  mkbrr would, which is version 1, private in a preset and public in a batch,
+  unless it says otherwise. Options win. presets.yaml can have rules of
+  trackers: their source, lengths of pieces, and limits.
 
 Which version:
   Clients of either version share the data of a hybrid torrent. Transmission
@@ -373,7 +354,7 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     let bar = Bar::of_bytes(arguments.quiet);
     for (index, task) in tasks.iter().enumerate() {
         let meter = Meter::new();
-        let mut options = task.job.work.options().cancel(&stop).meter(&meter);
+        let mut options = task.job.threads.options().cancel(&stop).meter(&meter);
         if bar.is_shown() {
             let bar = bar.clone();
             options = options.progress(move |progress| {
@@ -412,9 +393,10 @@ impl Create {
     fn builder(&self, old: Option<&Arc<Torrent>>) -> Result<Builder, String> {
         let mut builder = match old {
             Some(old) => Builder::new().like(old.clone()),
-            None => Builder::new().align(self.align),
+            None => Builder::new(),
         };
         builder = builder.symlinks(self.symlinks.into()).executable(!self.no_executable);
+        builder = builder.leave_out(cautions::is_junk).created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));
         let versions = [(self.v1, Version::V1), (self.v2, Version::V2), (self.hybrid, Version::Hybrid)];
         if let Some((_, version)) = versions.into_iter().find(|(given, _)| *given) {
             builder = builder.version(version);
@@ -422,16 +404,10 @@ impl Create {
         if let Some(private) = self.private {
             builder = builder.private(private).declared_public(!private);
         }
-        if self.no_creator != Some(true) {
-            builder = builder.created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));
-        }
         if self.entropy == Some(true) {
             let mut random = [0; 32];
             getrandom::fill(&mut random).map_err(|error| format!("--entropy: no random bytes: {error}"))?;
             builder = builder.entropy(hex(&random));
-        }
-        if !self.include_junk {
-            builder = builder.leave_out(cautions::is_junk);
         }
         if let Some(PieceLength(nbytes)) = self.max_piece_length {
             builder = builder.most_piece_nbytes(nbytes);
@@ -454,30 +430,21 @@ impl Create {
         builder = self.trackers.iter().fold(builder, |builder, tier| builder.tier(tier.split(',')));
         builder = self.web_seeds.iter().fold(builder, |builder, url| builder.web_seed(url));
         let filter = match (self.include_patterns.is_empty(), self.exclude_patterns.is_empty()) {
-            (true, true) => self.filters.filter(),
+            (true, true) => self.globs.filter(),
             // As in mkbrr: what is to be included is, whatever is to be excluded.
-            (false, _) => self.filters.filter_with(self.include_patterns.clone(), Vec::new()),
-            (true, false) => self.filters.filter_with(Vec::new(), self.exclude_patterns.clone()),
+            (false, _) => self.globs.filter_with(&self.include_patterns, &[]),
+            (true, false) => self.globs.filter_with(&[], &self.exclude_patterns),
         };
         Ok(builder.filter(filter?))
     }
 
     fn task<'a>(&'a self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {
         let mut plan = builder.clone().plan(path).map_err(|error| match error {
-            CreateError::Nothing { .. } if !self.include_junk => {
-                format!("{error}; .torrent files and junk are taken in by --include-junk")
-            }
+            CreateError::Nothing { .. } => format!("{error}; .torrent files and junk of systems are never taken in"),
             _ => error.to_string(),
         })?;
         self.choose_pieces(&mut plan).map_err(|error| format!("{}: {error}", display(path)))?;
-        let mut warnings = cautions::of_names(&plan);
-        if let Some(warning) = cautions::of_season(&plan) {
-            if self.fail_on_season_warning == Some(true) {
-                let cure = "Add them, or do without --fail-on-season-warning";
-                return Err(format!("{}: {warning}. {cure}", display(path)));
-            }
-            warnings.push(warning);
-        }
+        let warnings = self.ignored.values().flatten().cloned().chain(cautions::of_names(&plan)).collect();
         let output = self.output.clone().unwrap_or_else(|| {
             let mut name = OsString::new();
             let mut urls = self.trackers.iter().flat_map(|tier| tier.split(','));
@@ -502,16 +469,9 @@ impl Create {
             return Err(format!("pieces of {given} are longer than the {most} of --max-piece-length. Raise it"));
         }
         let is_fixed = self.like.is_some() || given.is_some();
-        let wanted = match self.target_piece_count {
-            // The greatest power of two that is not more.
-            Some(count) => Some((1 << (plan.nbytes() / count.get() as u64).max(1).ilog2(), most.unwrap_or(16 << 20))),
-            None => {
-                let row = self.piece_table.iter().find(|(nbytes, _)| plan.nbytes() <= *nbytes);
-                row.map(|&(_, length)| (length, most.unwrap_or(u64::MAX)))
-            }
-        };
-        if let Some((wanted, most)) = wanted.filter(|_| !is_fixed) {
-            plan.set_piece_nbytes(wanted.clamp(16 << 10, most)).map_err(|error| error.to_string())?;
+        let row = self.piece_table.iter().find(|(nbytes, _)| plan.nbytes() <= *nbytes);
+        if let Some((_, length)) = row.filter(|_| !is_fixed) {
+            plan.set_piece_nbytes(*length.min(&most.unwrap_or(u64::MAX))).map_err(|error| error.to_string())?;
         }
         let Some(Nbytes(limit)) = self.max_torrent_size else { return Ok(()) };
         let (first, first_nbytes) = (plan.piece_nbytes(), plan.torrent_nbytes() as u64);

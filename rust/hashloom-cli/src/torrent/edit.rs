@@ -58,6 +58,46 @@ pub struct Edit {
     #[arg(long)]
     no_trackers: bool,
 
+    /// Write to FILE and leave TORRENT as it is
+    #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir")]
+    output: Option<PathBuf>,
+
+    /// Write files of the same names into DIR and leave the torrents as they are
+    #[arg(long, value_name = "DIR")]
+    output_dir: Option<PathBuf>,
+
+    /// Print what would change; write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Set the comment
+    #[arg(short, long, value_name = "TEXT", conflicts_with = "no_comment")]
+    comment: Option<String>,
+
+    /// Remove the comment
+    #[arg(long)]
+    no_comment: bool,
+
+    /// Set the place where the torrent is published; changes the info-hash
+    #[arg(short, long, value_name = "TEXT", conflicts_with = "no_source")]
+    source: Option<String>,
+
+    /// Remove the source; changes the info-hash of a torrent that has one
+    #[arg(long)]
+    no_source: bool,
+
+    /// Allow peers only from the trackers (BEP 27); changes the info-hash
+    #[arg(short, long, conflicts_with = "public")]
+    private: bool,
+
+    /// Allow peers from anywhere; changes the info-hash of a private torrent
+    #[arg(long, visible_alias = "no-private")]
+    public: bool,
+
+    /// Set the name of the file or folder; changes the info-hash
+    #[arg(short, long, value_name = "NAME")]
+    name: Option<String>,
+
     /// Replace all web seeds by this server that has the files; can be given several times (BEP 19)
     #[arg(short, long = "web-seed", value_name = "URL", conflicts_with = "no_web_seeds")]
     web_seeds: Vec<String>,
@@ -74,14 +114,6 @@ pub struct Edit {
     #[arg(long)]
     no_web_seeds: bool,
 
-    /// Set the comment
-    #[arg(short, long, value_name = "TEXT", conflicts_with = "no_comment")]
-    comment: Option<String>,
-
-    /// Remove the comment
-    #[arg(long)]
-    no_comment: bool,
-
     /// Set the creation date: "now", or seconds since 1970 (UTC). SOURCE_DATE_EPOCH, if set, replaces "now"
     #[arg(short, long, value_name = "DATE", conflicts_with = "no_date")]
     date: Option<Date>,
@@ -90,49 +122,17 @@ pub struct Edit {
     #[arg(long)]
     no_date: bool,
 
-    /// Allow peers only from the trackers (BEP 27); changes the info-hash
-    #[arg(short, long, conflicts_with = "public")]
-    private: bool,
-
-    /// Allow peers from anywhere; changes the info-hash of a private torrent
-    #[arg(long, visible_alias = "no-private")]
-    public: bool,
-
-    /// Set the place where the torrent is published; changes the info-hash
-    #[arg(short, long, value_name = "TEXT", conflicts_with = "no_source")]
-    source: Option<String>,
-
-    /// Remove the source; changes the info-hash of a torrent that has one
-    #[arg(long)]
-    no_source: bool,
-
-    /// Set the name of the file or folder; changes the info-hash
-    #[arg(short, long, value_name = "NAME")]
-    name: Option<String>,
-
-    /// Write to FILE and leave TORRENT as it is
-    #[arg(short, long, value_name = "FILE", conflicts_with = "output_dir")]
-    output: Option<PathBuf>,
-
-    /// Write files of the same names into DIR and leave the torrents as they are
-    #[arg(long, value_name = "DIR")]
-    output_dir: Option<PathBuf>,
-
     /// Replace an existing FILE, or existing files in DIR
     #[arg(short, long)]
     force: bool,
 
-    /// Print what would change; write nothing
-    #[arg(long)]
-    dry_run: bool,
+    /// Print errors only
+    #[arg(short, long, conflicts_with_all = ["json", "dry_run"])]
+    quiet: bool,
 
     /// Print one JSON object for each torrent instead
     #[arg(long)]
     json: bool,
-
-    /// Print errors only
-    #[arg(short, long, conflicts_with_all = ["json", "dry_run"])]
-    quiet: bool,
 }
 
 const HELP: &str = "\

@@ -25,7 +25,7 @@ use crate::json::Named;
 use crate::progress::Bar;
 use crate::text::{display, failed};
 use crate::units::{plural, size};
-use crate::work::Work;
+use crate::work::Threads;
 use crate::{output, style};
 
 /// Find the files of torrents, whatever their names.
@@ -55,7 +55,7 @@ pub struct Search {
     pub json: bool,
 
     #[command(flatten)]
-    pub work: Work,
+    pub threads: Threads,
 }
 
 const HELP: &str = "\
@@ -124,7 +124,7 @@ impl Search {
         }
         let index = self.index(&lengths, stop, |message| tell(&bar, &message, &mut status));
         drop(lengths);
-        let mut options = self.work.options().cancel(stop);
+        let mut options = self.threads.options().cancel(stop);
         if bar.is_shown() {
             let bar = bar.clone();
             options = options.progress(move |progress| bar.set(progress.nbytes));

@@ -324,7 +324,7 @@ impl Linker<'_> {
             check = check.known(vec![PieceState::Have; torrent.piece_count()]);
         }
         let mut result = Err("the check was lost".to_owned());
-        let options = self.arguments.search.work.options().cancel(self.stop);
+        let options = self.arguments.search.threads.options().cancel(self.stop);
         verify_many([check], &options, |_, report| result = report.map_err(|error| error.to_string()));
         let report = result?;
         match report.troubles.first() {

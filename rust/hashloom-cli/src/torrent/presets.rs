@@ -76,7 +76,7 @@ pub fn jobs(arguments: &Create) -> Result<Vec<Create>, String> {
         }
         if job.like.is_some() {
             // The pieces are those of the other torrent.
-            (job.piece_length, job.max_piece_length, job.target_piece_count) = (None, None, None);
+            (job.piece_length, job.max_piece_length) = (None, None);
         }
     }
     Ok(jobs)
@@ -191,12 +191,8 @@ impl Create {
     }
 
     fn fill(&mut self, map: &Node<'_>, known: &str) -> Result<(), String> {
-        let has_pieces = self.piece_length.is_some() || self.target_piece_count.is_some();
         let has_version = self.v1 || self.v2 || self.hybrid;
         let has_date = self.date.is_some() || self.no_date;
-        if let (Some(_), Some(node)) = (map.get("piece_length")?, map.get("target_piece_count")?) {
-            return Err(node.error("piece_length and target_piece_count exclude each other. Leave one of them"));
-        }
         for (key, node) in map.pairs()? {
             let name = key.text()?;
             if !known.split(", ").any(|known| known == name) {
@@ -235,14 +231,7 @@ impl Create {
                         self.hybrid = version == Version::Hybrid;
                     }
                 }
-                "piece_length" => match node.parsed(piece_length)? {
-                    length if !has_pieces => self.piece_length = Some(length),
-                    _ => {}
-                },
-                "target_piece_count" => match node.parsed(from_one)? {
-                    count if !has_pieces => self.target_piece_count = Some(count),
-                    _ => {}
-                },
+                "piece_length" => or(&mut self.piece_length, node.parsed(piece_length))?,
                 "piece_lengths" => {
                     let row = |(key, node): &(Node<'_>, Node<'_>)| {
                         let most =
@@ -264,10 +253,14 @@ impl Create {
                     true => self.no_date = true,
                     false => self.date = Some(Date::Now),
                 },
-                "no_creator" => or(&mut self.no_creator, node.is_true())?,
                 "entropy" => or(&mut self.entropy, node.is_true())?,
-                "fail_on_season_warning" => or(&mut self.fail_on_season_warning, node.is_true())?,
-                "workers" => self.work.threads.or(node.parsed(from_one)?),
+                "target_piece_count" | "no_creator" | "fail_on_season_warning" => {
+                    let asks = if name == "target_piece_count" { true } else { node.is_true()? };
+                    let warning =
+                        asks.then(|| key.error(format_args!("{name} is ignored: hashloom has no such option")));
+                    self.ignored.entry(name.to_owned()).or_insert(warning);
+                }
+                "workers" => self.threads.or(node.parsed(from_one)?),
                 _ => return Err(key.error("this key has no meaning here")),
             }
         }

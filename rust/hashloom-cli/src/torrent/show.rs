@@ -34,13 +34,13 @@ pub struct Show {
     #[arg(short, long)]
     pub all: bool,
 
-    /// Show the root of each file's hash tree (version 2)
-    #[arg(long)]
-    pub roots: bool,
-
     /// Print everything as JSON instead, one object a line for each torrent
     #[arg(long, conflicts_with_all = ["all", "roots"])]
     pub json: bool,
+
+    /// Show the root of each file's hash tree (version 2)
+    #[arg(long)]
+    pub roots: bool,
 }
 
 const HELP: &str = "\

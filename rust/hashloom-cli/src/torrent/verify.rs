@@ -25,7 +25,7 @@ use crate::output::{Progress, Same};
 use crate::progress::Bar;
 use crate::text::{display, reason};
 use crate::units::plural;
-use crate::work::{Reading, tell_origin};
+use crate::work::{Checking, tell_origin};
 use crate::{output, style};
 
 /// Check files on disk against torrents.
@@ -49,32 +49,24 @@ pub struct Verify {
     #[arg(long)]
     missing: bool,
 
-    /// Draw the pieces
-    #[arg(long)]
-    map: bool,
-
-    /// Print only the bytes that are not right, one range a line: state, first byte, last byte, file, separated by tabs
-    #[arg(long, conflicts_with_all = ["missing", "map", "json"])]
-    repair_list: bool,
+    /// Print errors only; the exit status tells the result
+    #[arg(short, long, conflicts_with_all = ["missing", "map", "json", "repair_list"])]
+    quiet: bool,
 
     /// Print one JSON object for each torrent instead
     #[arg(long, conflicts_with_all = ["missing", "map"])]
     json: bool,
 
-    /// Count a file that is too long, or an empty one that is missing, as wrong: exit status 1
-    #[arg(long)]
-    exact: bool,
-
-    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message. An existing
-    /// FILE is replaced, unless FILE is the torrent or a file of its content
-    #[arg(long, value_name = "FILE")]
-    bitfield: Option<PathBuf>,
-
     #[command(flatten)]
     scope: Scope,
 
-    #[command(flatten)]
-    clients: Clients,
+    /// Draw the pieces
+    #[arg(long)]
+    map: bool,
+
+    /// Count a file that is too long, or an empty one that is missing, as wrong: exit status 1
+    #[arg(long)]
+    exact: bool,
 
     /// Keep the progress of the check in FILE, and go on from there after an interruption. Pieces of files that have
     /// changed since are checked again. A torrent is taken out of FILE at the end of its check, and a FILE without
@@ -82,12 +74,20 @@ pub struct Verify {
     #[arg(long, value_name = "FILE", conflicts_with = "uncached")]
     resume: Option<PathBuf>,
 
-    /// Print errors only; the exit status tells the result
-    #[arg(short, long, conflicts_with_all = ["missing", "map", "json", "repair_list"])]
-    quiet: bool,
+    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message. An existing
+    /// FILE is replaced, unless FILE is the torrent or a file of its content
+    #[arg(long, value_name = "FILE")]
+    bitfield: Option<PathBuf>,
+
+    /// Print only the bytes that are not right, one range a line: state, first byte, last byte, file, separated by tabs
+    #[arg(long, conflicts_with_all = ["missing", "map", "json"])]
+    repair_list: bool,
 
     #[command(flatten)]
-    work: Reading,
+    clients: Clients,
+
+    #[command(flatten)]
+    work: Checking,
 }
 
 const HELP: &str = "\
@@ -205,7 +205,7 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         }
     };
     let meter = Meter::new();
-    let mut options = arguments.work.checking(!arguments.quiet).cancel(&stop).meter(&meter);
+    let mut options = arguments.work.options(!arguments.quiet).cancel(&stop).meter(&meter);
     if bar.is_shown() {
         bar.set_total(total_nbytes(torrents));
         let bar = bar.clone();

@@ -43,7 +43,6 @@ pub enum Tree {
         #[command(subcommand)]
         command: log::Command,
     },
-    Glacier(plain::Glacier),
     S3(plain::S3),
     Bep52(plain::Bep52),
     Cid(plain::Cid),
@@ -58,7 +57,7 @@ impl Tree {
             Tree::Dmverity { command } => command.algorithm().into_iter().collect(),
             Tree::Rfc6962 { command } => vec![command.algorithm()],
             Tree::S3(options) => options.algorithm().into_iter().collect(),
-            Tree::Glacier(_) | Tree::Bep52(_) | Tree::Cid(_) | Tree::Commp(_) => vec![Algorithm::Sha256],
+            Tree::Bep52(_) | Tree::Cid(_) | Tree::Commp(_) => vec![Algorithm::Sha256],
         }
     }
 }
@@ -69,7 +68,6 @@ pub fn run(command: &Tree) -> Result<u8, String> {
         Tree::Fsverity(options) => fsverity::run(options),
         Tree::Dmverity { command } => dmverity::run(command),
         Tree::Rfc6962 { command } => log::run(command),
-        Tree::Glacier(options) => plain::glacier(options),
         Tree::S3(options) => plain::s3(options),
         Tree::Bep52(options) => plain::bep52(options),
         Tree::Cid(options) => plain::cid(options),
@@ -85,7 +83,7 @@ struct Common {
     json: bool,
 
     #[command(flatten)]
-    work: crate::work::Work,
+    threads: crate::work::Threads,
 }
 
 /// Returns true if FILE is `-`, which is standard input.
@@ -150,7 +148,7 @@ impl<'a> Work<'a> {
     /// Calls `hash` with the options.
     fn with<R>(&self, hash: impl FnOnce(&Options) -> R) -> R {
         let before = self.done.load(Ordering::Relaxed);
-        let mut options = self.common.work.options().cancel(&self.stop);
+        let mut options = self.common.threads.options().cancel(&self.stop);
         if self.bar.is_shown() {
             let (bar, done) = (self.bar.clone(), self.done.clone());
             options = options.progress(move |progress| {

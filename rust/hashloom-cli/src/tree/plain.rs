@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom tree glacier`, `s3`, `bep52`, `cid` and `commp`: print a root and the file's name.
+//! `hashloom tree s3`, `bep52`, `cid` and `commp`: print a root and the file's name.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_tree::s3::{self, Crc};
-use hashloom_tree::{bep52, cid, commp, glacier};
+use hashloom_tree::{bep52, cid, commp};
 use serde::Serialize;
 
 use super::{Common, Work, json_line};
@@ -17,33 +17,6 @@ use crate::json::Named;
 use crate::numbers::Nbytes;
 use crate::text::display;
 use crate::units::bytes;
-
-/// Print the SHA-256 tree hash of Amazon S3 Glacier.
-///
-/// Hashes each MiB with SHA-256, then pairs of digests until one is left, as `x-amz-sha256-tree-hash` demands.
-#[derive(Debug, Args)]
-#[command(after_long_help = GLACIER_HELP)]
-pub struct Glacier {
-    /// The files; - is standard input
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
-
-    #[command(flatten)]
-    common: Common,
-}
-
-const GLACIER_HELP: &str = "\
-What is printed:
-  the tree hash in hexadecimal, two blanks, FILE
-
-Exit status:
-  0    printed
-  2    wrong usage, or a file that could not be read; the others are printed
-  130  interrupted (Ctrl-C)
-
-Examples:
-  hashloom tree glacier backup.tar
-  tar c /home | hashloom tree glacier -";
 
 /// Print the checksum that Amazon S3 shows for a file, or find the part size behind its ETag.
 ///
@@ -244,15 +217,6 @@ fn line(common: &Common, path: &Path, root: Option<String>, parts: Option<Vec<St
         return json_line(&Json { path: Named::path("path", path), root, parts, padded_bytes: None });
     }
     format!("{}  {}\n", root.as_deref().unwrap_or("-"), display(path))
-}
-
-/// Returns the exit status.
-pub fn glacier(arguments: &Glacier) -> Result<u8, String> {
-    let work = Work::new(&arguments.common, &arguments.files);
-    work.each(&arguments.files, |path| {
-        let root = work.file(path, glacier::tree_hash)?;
-        Ok(line(&arguments.common, path, Some(root.to_string()), None))
-    })
 }
 
 /// Returns the exit status.

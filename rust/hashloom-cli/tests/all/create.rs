@@ -128,7 +128,7 @@ fn json_is_the_same_of_all_commands() {
 fn what_is_asked_for_is_in_it() {
     let folder = album();
     let arguments = "album|--v1|--name|other|-t|https://a.example/x,udp://b.example:1|--announce|wss://c.example|\
-        -w|https://seed.example/|-p|-s|SRC|-c|a comment|-d|1234567890|-o|album.torrent|--align";
+        -w|https://seed.example/|-p|-s|SRC|-c|a comment|-d|1234567890|-o|album.torrent";
     let arguments: Vec<&str> = arguments.split('|').collect();
     let bytes = made(folder.path(), &arguments);
     for part in [
@@ -143,15 +143,14 @@ fn what_is_asked_for_is_in_it() {
         ),
         "4:name5:other",
         "7:privatei1e6:source3:SRCe8:url-listl21:https://seed.example/ee",
-        "4:pathl4:.pad",
     ] {
         assert!(has(&bytes, part), "{part}: {}", String::from_utf8_lossy(&bytes));
     }
     assert!(!has(&bytes, "file tree"));
     // One tracker needs no list; a torrent without trackers has neither key.
-    let one = made(folder.path(), &["album", "--no-creator", "-t", "udp://t.example:1"]);
-    assert!(one.starts_with(b"d8:announce17:udp://t.example:14:infod"));
-    assert!(made(folder.path(), &["album", "--no-creator"]).starts_with(b"d4:infod"));
+    let one = made(folder.path(), &["album", "-t", "udp://t.example:1"]);
+    assert!(one.starts_with(b"d8:announce17:udp://t.example:110:created by"));
+    assert!(made(folder.path(), &["album"]).starts_with(b"d10:created by"));
 }
 
 #[test]
@@ -166,7 +165,7 @@ fn the_same_files_make_the_same_bytes() {
     let first = made(folder.path(), &["album"]);
     assert!(!has(&first, "creation date"));
     assert_eq!(made(folder.path(), &["./album/../album"]), first);
-    assert_eq!(made(folder.path(), &["album", "--threads", "3", "--no-date"]), first);
+    assert_eq!(made(folder.path(), &["album", "--threads", "3"]), first);
     assert_eq!(made(other.path(), &["album"]), first);
     // The variable sets no date by itself; it is the value of "now".
     let dated = |date: &[&str], epoch: &str| {
@@ -220,12 +219,7 @@ fn in_the_folder_itself() {
     create(&here, &["."]).done();
     let first = fs::read(here.join("album.torrent")).unwrap();
     // The second time the torrent would be part of itself.
-    refused(
-        &here,
-        &[".", "--force", "--include-junk"],
-        "album.torrent: the torrent is not written there: it is part of .",
-    );
-    create(&here, &[".", "--force"]).ends(0).says("1 file left out, which --include-junk takes in: album.torrent");
+    create(&here, &[".", "--force"]).ends(0).says("1 file left out, as no torrent needs them: album.torrent");
     assert_eq!(fs::read(here.join("album.torrent")).unwrap(), first);
 }
 
@@ -294,7 +288,9 @@ presets:
     // The source and the piece length are those of the user's rule.
     assert_eq!(one["torrent"]["info_hash"], "88ab73cde5293599a50e7ee6d4c10f472173f359");
     let bytes = fs::read(folder.path().join("out/one/example_album.torrent")).unwrap();
-    assert!(!has(&bytes, "created by") && !has(&bytes, "creation date"));
+    assert!(has(&bytes, "created by") && !has(&bytes, "creation date"));
+    let ignored = "presets.yaml, line 8: no_creator is ignored: hashloom has no such option";
+    assert_eq!(one["warnings"], json!([ignored]));
     let two = run(&["album", "-P", "two"]);
     assert_eq!((&two["torrent"]["path"], &two["torrent"]["version"]), (&json!("album.torrent"), &json!("hybrid")));
     assert_eq!(
@@ -311,7 +307,7 @@ presets:
     let batch = "version: 1
 jobs:
   - {path: album, output: first, trackers: [https://a.example/x], private: true, no_date: true, piece_length: 16}
-  - {path: album/two.flac, output: second.torrent, target_piece_count: 1}
+  - {path: album/two.flac, output: second.torrent, target_piece_count: 1, piece_length: 16}
 ";
     write("batch.yaml", batch);
     let output = create(folder.path(), &["--batch", "batch.yaml", "--json"]).done();
@@ -327,7 +323,6 @@ jobs:
         (theirs.replace("udp://b.example:1", "b.example"), "line 9: the tracker \"b.example\": expected a URL"),
         (theirs.replace("'*.Flac'", "'['"), "line 10: the glob \"[\": "),
         (theirs.replace("two:", "three:"), "line 4: there is no preset \"two\". These are here: one, three"),
-        (theirs.replace("format", "target_piece_count: 9, format"), "exclude each other. Leave one of them"),
         (theirs.replace("presets:", "preset:"), "line 3: expected one of version, default, presets, trackers, found"),
         ("version: 1\nfoo".into(), "p.yaml, line "),
     ];
@@ -354,11 +349,6 @@ fn lengths_that_depend_on_the_content() {
         let torrent = &serde_json::from_str::<Value>(stdout(&output)).unwrap()["torrent"];
         (torrent["piece_length"].as_u64().unwrap() >> 10, torrent["bytes"].as_u64().unwrap())
     };
-    // 110100 bytes.
-    for (count, kib) in [("1", 64), ("2", 32), ("3", 32), ("4", 16), ("1000", 16)] {
-        assert_eq!(length(&["--target-piece-count", count]).0, kib, "{count}");
-    }
-    assert_eq!(length(&["--target-piece-count", "1", "-m", "32K"]).0, 32);
     let (_, most) = length(&[]);
     assert_eq!(length(&["--max-torrent-size", &most.to_string()]), (16, most));
     // The least length that is enough, and no byte is given away.
@@ -383,12 +373,12 @@ fn like_another_torrent() {
     let run = |arguments: &[&str]| create(folder.path(), &[&["album", "-f"], arguments].concat());
     for (name, arguments) in [
         ("plain", &["--v1", "-s", "SRC", "-p", "-n", "x"][..]),
-        ("aligned", &["--v1", "--align", "-t", "udp://a.example:1/passkey"]),
         ("v2", &["--v2"]),
-        ("hybrid", &["--hybrid"]),
+        ("hybrid", &["--hybrid", "-t", "udp://a.example:1/passkey"]),
     ] {
         run(&[arguments, &["-o", &format!("{name}.torrent"), "-l", "32K"]].concat()).done();
     }
+    run(&["--like", "hybrid.torrent", "--v1", "-o", "aligned.torrent", "-t", "udp://a.example:1/passkey"]).done();
     let hash = |name: &str| {
         let torrent = hashloom_torrent::Torrent::open(folder.path().join(name)).unwrap();
         (torrent.info_hash_v1(), torrent.info_hash_v2())
@@ -448,28 +438,20 @@ fn cautions() {
     for name in [".DS_Store", "extras/Thumbs.db", "a?b", "README", "readme", &"n".repeat(241), "x.torrent"] {
         fs::write(album.join(name), "x").unwrap();
     }
-    for episode in [1, 2, 4] {
-        fs::write(album.join(format!("Show.S01E0{episode}.mkv")), "x").unwrap();
-    }
-    let files = "album: 3 files left out, which --include-junk takes in: .DS_Store, extras/Thumbs.db, x.torrent\n";
+    let files = "album: 3 files left out, as no torrent needs them: .DS_Store, extras/Thumbs.db, x.torrent\n";
     let output = create(folder.path(), &["album"]);
-    output.ends(0).says(files).says("warning: album: episodes that the season lacks: S01E03\n");
+    output.ends(0).says(files);
     output.says("only in case, of which Windows and macOS keep one: readme (README)\n").says("which clients cut: nnn");
     output.says("names that Windows lacks, or characters that clients replace: a?b\n");
     let json = create(folder.path(), &["album", "--json", "-f"]).done();
     let json: Value = serde_json::from_str(stdout(&json)).unwrap();
     let lengths = |key: &str| json[key].as_array().unwrap().len();
-    assert_eq!([lengths("left_out"), lengths("warnings"), lengths("files")], [3, 4, 10]);
-    let lacks = "episodes that the season lacks: S01E03. Add them, or do without";
-    create(folder.path(), &["album", "-f", "--fail-on-season-warning"]).refused(lacks);
-    let all = create(folder.path(), &["album", "-f", "--include-junk"]);
-    assert!(!stderr(&all).contains("left out"));
-    all.has(" in 13 files");
-    create(folder.path(), &["album", "--include", "*.db"]).refused("junk are taken in by --include-junk");
+    assert_eq!([lengths("left_out"), lengths("warnings"), lengths("files")], [3, 3, 7]);
+    create(folder.path(), &["album", "--include", "*.db"]).refused("junk of systems are never taken in");
     for i in 0..30 {
         fs::write(album.join(format!("z{i}")), "x").unwrap();
     }
-    create(folder.path(), &["album", "-f"]).has("              and 17 files more\n");
+    create(folder.path(), &["album", "-f"]).has("              and 14 files more\n");
 }
 
 #[test]
@@ -486,10 +468,9 @@ fn a_dry_run_writes_nothing() {
 #[cfg_attr(windows, ignore = "the words of Unix for errors")]
 fn wrong_usage() {
     let folder = album();
-    let cases: [(&[&str], &str); 16] = [
+    let cases: [(&[&str], &str); 15] = [
         (&[], "<PATH>..."),
         (&["album", "--v1", "--v2"], "cannot be used with"),
-        (&["album", "--align"], "--v1"),
         (&["album", "-o", "x", "--output-dir", "y"], "cannot be used with"),
         (&["album", "--piece-length", "1.5M"], "expected a whole number of bytes, KiB, MiB, GiB or TiB"),
         (&["album", "--piece-length", "1000000"], "expected a power of two from 16 KiB to 256 MiB"),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Tests how the program shares the machine with others: --rate, --nice, and what it says held it back.
+//! Tests how the program shares the machine with others: --rate, and what it says held it back.
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use crate::common::{Ran, hashloom, status, stderr, stdout};
@@ -39,16 +39,10 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 fn no_command_reads_faster_than_the_rate() {
     let folder = content();
     let rate = NBYTES * 4;
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 3] = [
         &["torrent", "verify", "t.torrent"],
-        &["torrent", "create", "--force", "-o", "again.torrent", "data"],
-        &["sum", "data/long"],
-        &["sum", "-r", "small"],
         &["check", "--quiet", "list"],
         &["manifest", "check", "manifest", "small"],
-        &["manifest", "write", "small", "-o", "again", "--force"],
-        &["tree", "fsverity", "data/long"],
-        &["tree", "glacier", "data/long"],
     ];
     for command in commands {
         let expected = run(folder.path(), command);
@@ -58,7 +52,7 @@ fn no_command_reads_faster_than_the_rate() {
             // The first read of each thread is free.
             let least = Duration::from_secs(1) * (NBYTES - 8 * (32 << 10)) as u32 / rate as u32;
             assert!(started.elapsed() > least.saturating_sub(Duration::from_millis(50)), "{command:?}");
-            if ["sum", "check", "tree"].contains(&command[0]) {
+            if command[0] == "check" {
                 assert_eq!(stdout(&found), stdout(&expected), "{command:?}");
             }
         }
@@ -68,7 +62,7 @@ fn no_command_reads_faster_than_the_rate() {
 #[test]
 fn a_rate_is_a_number_of_bytes_from_one_on() {
     for (rate, why) in [("0", "at least 1 byte a second"), ("fast", "expected a whole number of bytes")] {
-        hashloom().args(["sum", "--rate", rate]).output().unwrap().refused(why);
+        hashloom().args(["check", "--rate", rate]).output().unwrap().refused(why);
     }
 }
 
@@ -82,62 +76,14 @@ fn the_last_line_says_that_the_rate_held_the_work_back() {
     let said = |arguments: &[&str]| stdout(&run(folder.path(), &[arguments, &rate].concat())).to_owned();
     let text = said(&["torrent", "verify", "t.torrent"]);
     assert!(text.ends_with(", held back by --rate\n"), "{text}");
-    let text = said(&["torrent", "create", "--force", "-o", "again.torrent", "data"]);
-    assert!(text.ends_with(", held back by --rate\n"), "{text}");
-    let text = said(&["manifest", "write", "-o", "again", "data"]);
-    assert!(text.ends_with(", held back by --rate\n"), "{text}");
-    let text = said(&["manifest", "check", "again", "data"]);
+    let text = said(&["manifest", "check", "manifest", "small"]);
     assert!(text.ends_with(", held back by --rate\n"), "{text}");
     let text = said(&["torrent", "verify", "t.torrent", "t.torrent"]);
     assert!(text.ends_with(", held back by --rate\n"), "{text}");
-    let json: [&[&str]; 3] = [
-        &["torrent", "verify", "--json", "t.torrent"],
-        &["torrent", "create", "--json", "--force", "-o", "again.torrent", "data"],
-        &["manifest", "check", "--json", "again", "data"],
-    ];
+    let json: [&[&str]; 2] =
+        [&["torrent", "verify", "--json", "t.torrent"], &["manifest", "check", "--json", "manifest", "small"]];
     for arguments in json {
         let text = said(arguments);
         assert!(text.contains("\"held_back_by\":\"rate\""), "{text}");
-    }
-}
-
-/// Runs the program under strace. Returns the output, and the trace.
-fn traced(folder: &Path, options: &[&str], arguments: &[&str]) -> (Output, String) {
-    let mut command = Command::new("strace");
-    let calls = "trace=ioprio_set,setpriority,prctl,clone,clone3";
-    command.args(["-f", "-qq", "-o", "trace", "-e", calls]).args(options).arg(env!("CARGO_BIN_EXE_hashloom"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    command.env_remove("HASHLOOM_ISA").env("LC_ALL", "C.UTF-8");
-    let output = command.output().unwrap_or_else(|error| panic!("strace: {error} (tools/setup.sh test installs it)"));
-    (output, fs::read_to_string(folder.join("trace")).unwrap())
-}
-
-#[test]
-fn nice_gives_way_on_one_thread() {
-    let folder = content();
-    let arguments = ["sum", "-r", "small", "--nice"];
-    let (output, trace) = traced(folder.path(), &[], &arguments);
-    assert_eq!((status(&output), stderr(&output)), (0, ""));
-    assert!(trace.contains("setpriority(PRIO_PROCESS, 0, 19"), "{trace}");
-    assert!(trace.contains("ioprio_set(IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)"), "{trace}");
-    assert!(!trace.contains("\"hashloom-1\""), "{trace}");
-
-    let (output, trace) = traced(folder.path(), &[], &[&arguments[..], &["--threads", "3"]].concat());
-    assert_eq!(status(&output), 0);
-    let lowered = trace.find("ioprio_set").unwrap();
-    let started = ["\"hashloom-1\"", "\"hashloom-2\""].map(|name| trace.find(name).unwrap());
-    assert!(started.iter().all(|&at| at > lowered), "{trace}");
-}
-
-#[test]
-fn a_priority_that_the_system_refuses_is_a_warning() {
-    let folder = content();
-    for (call, what) in [("ioprio_set", "disk"), ("setpriority", "CPU")] {
-        let inject = format!("inject={call}:error=EPERM");
-        let arguments = ["tree", "fsverity", "--nice", "small/0", "small/1"];
-        let (output, _) = traced(folder.path(), &["-e", &inject], &arguments);
-        let expected =
-            format!("hashloom: warning: --nice: the priority for the {what} stays as it is: Operation not permitted\n");
-        output.ends(0).tells(&expected[..]);
     }
 }

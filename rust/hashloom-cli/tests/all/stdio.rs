@@ -74,7 +74,7 @@ const PRINTING: &str = "\
     torrent verify t.torrent | torrent verify --json t.torrent | sum abc | sum --json abc | sum | check list | \
     check --json list | manifest write dir | manifest write --force -o new dir | manifest check m dir | \
     manifest check --json m dir | manifest diff m m | manifest diff --json m m | digest -a sha1 abc | digest -l | \
-    digest --help | mac -a sha1_hmac -k key abc | mac -l | tree fsverity abc | tree glacier --json abc | \
+    digest --help | mac -a sha1_hmac -k key abc | mac -l | tree fsverity abc | tree bep52 --json abc | \
     tree s3 abc | tree bep52 - | tree dmverity format --force image new | tree rfc6962 root abc | \
     tree rfc6962 prove-inclusion 0 abc key | address key.hex | address --hash160 key.hex | work --zero-bits 4 | \
     work --zero-bits 4 --all --range 0..99 --json | kernels | kernels --json | \
@@ -85,7 +85,7 @@ const PRINTING: &str = "\
 /// Commands that read standard input.
 const READING: &str = "\
     sum | sum - | sum -a sha1,sha256 abc - | check | check - | digest -a sha1 | mac -a sha1_hmac -k key | \
-    mac -a sha1_hmac -k /dev/stdin abc | tree fsverity - | tree glacier - | tree s3 - | tree bep52 - | \
+    mac -a sha1_hmac -k /dev/stdin abc | tree fsverity - | tree s3 - | tree bep52 - | \
     tree rfc6962 root - | tree rfc6962 root --lines - | tree rfc6962 check - | address | address --from-secret | \
     address --decode - | sum /dev/stdin | torrent show /dev/stdin | tree fsverity /dev/stdin | @digest -a sha1 | \
     @mac -a sha1_hmac -k key | @sha256sum | @sha256sum -c | @sha256sum /dev/stdin";
@@ -167,7 +167,7 @@ fn programs_that_share_a_pipe_do_not_tear_lines() {
         ("sum -r -a sha1 files", b'\n'),
         ("sum -r -a sha1 --json files", b'\n'),
         ("sum -r -a sha1 -z files", 0),
-        ("tree glacier --json files/*", b'\n'),
+        ("tree bep52 --json files/*", b'\n'),
     ] {
         let mut alone = Command::new("sh");
         alone.arg("-c").arg(format!("\"$0\" {arguments}")).arg(hashloom().get_program()).current_dir(folder.path());

@@ -18,7 +18,7 @@ const ROWS_MIN: usize = 16;
 pub enum Odd {
     /// Missing nodes are zeros: fs-verity, dm-verity.
     Zeros,
-    /// A node alone in its row is itself the node above: RFC 6962, Glacier.
+    /// A node alone in its row is itself the node above: RFC 6962.
     Promoted,
     /// A missing node is the root of a tree of the same height whose leaves all are this one: BEP 52.
     Leaf(Vec<u8>),

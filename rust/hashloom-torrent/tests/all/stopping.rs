@@ -16,7 +16,7 @@ use hashloom::{Hash, hash};
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_files::{Request, hash_files};
 use hashloom_torrent::{Builder, Check, PieceState, Torrent, verify, verify_pieces};
-use hashloom_tree::{TreeError, glacier};
+use hashloom_tree::{TreeError, bep52, s3};
 
 /// Time after which the test fails, as nothing has ended the work.
 const HANG: Duration = Duration::from_secs(60);
@@ -109,7 +109,7 @@ fn a_tree_of_a_pipe_is_not_waited_for() {
     let path = folder.path().join("pipe");
     pipe(&path);
     let file = File::options().read(true).write(true).open(&path).unwrap();
-    let result = cancelled(|cancel| glacier::tree_hash(file, &Options::new().cancel(cancel)));
+    let result = cancelled(|cancel| bep52::pieces_root(file, &Options::new().cancel(cancel)));
     assert!(matches!(result, Err(TreeError::Cancelled)), "{result:?}");
 }
 
@@ -167,7 +167,7 @@ fn a_panic_ends_all_threads_soon_and_arrives_as_it_was() {
         });
         assert!(ncalls <= 64, "{ncalls} calls, {nthreads} threads");
         let ncalls = calls(|call| {
-            let _ = heard(&options, |_| call(), |options| glacier::tree_hash(&path, options));
+            let _ = heard(&options, |_| call(), |options| s3::composite(&path, Sha256, 5 << 20, options));
         });
         assert!(ncalls <= 32, "{ncalls} calls, {nthreads} threads");
         let small = folder.path().join("small");

@@ -11,7 +11,7 @@ use hashloom::Algorithm::{self, Sha1, Sha256, Sha512};
 use hashloom::{Hash, hash};
 use hashloom_files::run::{Cancel, Options};
 use hashloom_files::{FileError, Hashed, Method, Request, Source, hash_files};
-use hashloom_tree::{TreeError, glacier};
+use hashloom_tree::{TreeError, bep52};
 
 const ALGORITHMS: [Algorithm; 3] = [Sha1, Sha256, Sha512];
 
@@ -141,7 +141,7 @@ fn an_error_of_a_reader_is_the_error_of_its_message() {
     assert_eq!(texts[2], "the reader counts more bytes than it was asked for");
     assert_eq!(texts[3], texts[2]);
     assert_eq!(texts[4], "good");
-    let error = glacier::tree_hash(function(|into| Ok(into.len() + 1)), &Options::new()).unwrap_err();
+    let error = bep52::pieces_root(function(|into| Ok(into.len() + 1)), &Options::new()).unwrap_err();
     assert!(matches!(error, TreeError::Read { offset: 0, .. }), "{error}");
 }
 
@@ -159,7 +159,7 @@ fn a_panic_of_a_reader_comes_to_the_caller() {
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
     }
     let source = function(|_| panic!("on purpose"));
-    let panic = catch_unwind(AssertUnwindSafe(|| glacier::tree_hash(source, &Options::new()))).unwrap_err();
+    let panic = catch_unwind(AssertUnwindSafe(|| bep52::pieces_root(source, &Options::new()))).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
 }
 
@@ -181,7 +181,7 @@ fn a_reader_without_end_can_be_cancelled() {
                 })
             };
             assert!(run(vec![endless()], &options).is_empty());
-            assert!(matches!(glacier::tree_hash(endless(), &options), Err(TreeError::Cancelled)));
+            assert!(matches!(bep52::pieces_root(endless(), &options), Err(TreeError::Cancelled)));
         }
     }
 }

@@ -19,7 +19,7 @@ use hashloom_tree::dmverity::{BadBlock, BlockFault, DmVerity, HashType};
 use hashloom_tree::fsverity::FsVerity;
 use hashloom_tree::rfc6962::{Prove, Tree, check_consistency, check_inclusion, leaf, node};
 use hashloom_tree::s3::{self, Crc, Crcs};
-use hashloom_tree::{HashFileFault, TreeError, bep52, commp, glacier};
+use hashloom_tree::{HashFileFault, TreeError, bep52, commp};
 
 use Algorithm::Sha256;
 
@@ -91,27 +91,12 @@ fn fsverity_is_the_same_each_way() {
     assert!(FsVerity::new(Algorithm::Sha1).digest(file_of(b""), &Options::new()).is_err());
 }
 
-/// Hashes pairs up to one node; a node left over goes up unchanged.
-fn promoted(mut level: Vec<Hash>) -> Hash {
-    while level.len() > 1 {
-        let over = |pair: &[Hash]| match pair {
-            [left, right] => hash(Sha256, &[left.as_ref(), right.as_ref()].concat()),
-            pair => pair[0],
-        };
-        level = level.chunks(2).map(over).collect();
-    }
-    level[0]
-}
-
 #[test]
 fn long_leaves_are_the_definition() {
     const MIB: usize = 1 << 20;
     let all = content(33 * MIB);
     for nbytes in [1, MIB - 1, MIB, MIB + 1, 3 * MIB, 17 * MIB + 5, 33 * MIB] {
         let data = all[..nbytes].to_vec();
-        each_way(&data, promoted(data.chunks(MIB).map(|chunk| hash(Sha256, chunk)).collect()), |input, options| {
-            glacier::tree_hash(input, options)
-        });
         let parts: Vec<Hash> = data.chunks(5 * MIB + 1).map(|part| hash(Sha256, part)).collect();
         each_way(&data, parts, |input, options| Ok(s3::composite(input, Sha256, 5 * MIB as u64 + 1, options)?.parts));
     }
@@ -444,9 +429,9 @@ fn progress_comes_to_the_end() {
         let options = Options::new().threads(threads);
         for is_short in [true, false] {
             most.store(0, Ordering::Relaxed);
-            let _ = heard(&options, show, |options| match is_short {
-                true => FsVerity::new(Sha256).digest(&file, options).map(|sealed| sealed.digest()),
-                false => glacier::tree_hash(&file, options),
+            heard(&options, show, |options| match is_short {
+                true => FsVerity::new(Sha256).digest(&file, options).map(|_| ()),
+                false => s3::composite(&file, Sha256, 5 << 20, options).map(|_| ()),
             })
             .unwrap();
             assert_eq!(most.load(Ordering::Relaxed), data.len() as u64);
@@ -467,9 +452,8 @@ fn cancelling_ends_it() {
             }
         });
         assert!(matches!(bep52::pieces_root(&file, &options), Err(TreeError::Cancelled)));
-        assert!(matches!(glacier::tree_hash(&file, &options), Err(TreeError::Cancelled)));
         assert!(matches!(commp::commp(&file, &options), Err(TreeError::Cancelled)));
-        assert!(matches!(glacier::tree_hash(Source::reader(io::empty()), &options), Err(TreeError::Cancelled)));
+        assert!(matches!(bep52::pieces_root(Source::reader(io::empty()), &options), Err(TreeError::Cancelled)));
     }
 }
 
@@ -514,7 +498,7 @@ fn what_cannot_be_read_or_written_is_an_error() {
             Err(io::Error::other("broken"))
         }
     }
-    let error = glacier::tree_hash(Source::reader(Broken), &Options::new()).unwrap_err();
+    let error = bep52::pieces_root(Source::reader(Broken), &Options::new()).unwrap_err();
     assert_eq!(error.to_string(), "cannot be read from byte 0 on: broken");
     let error = commp::commp(Source::reader(io::repeat(7).take(3_000_000).chain(Broken)), &Options::new()).unwrap_err();
     assert_eq!(error.to_string(), "cannot be read from byte 3000000 on: broken");
