@@ -59,7 +59,7 @@ pub const HL_SHA3_512: hl_alg = 13;
 pub const HL_SHAKE128: hl_alg = 14;
 /// SHAKE256: FIPS 202 section 6.2; digests of any length, usually 64 bytes.
 pub const HL_SHAKE256: hl_alg = 15;
-/// Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum.
+/// Keccak-256: Bertoni et al. 2011: The Keccak SHA-3 submission; Ethereum.
 pub const HL_KECCAK_256: hl_alg = 16;
 /// SM3: GB/T 32905-2016.
 pub const HL_SM3: hl_alg = 17;
