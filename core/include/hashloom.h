@@ -175,8 +175,6 @@ HL_API size_t hl_alg_count(void);
 HL_API const hl_alg_info *hl_alg_at(size_t i);
 /* The description of one algorithm; NULL if alg is not in enum hl_alg, and of HL_SHA1DC. */
 HL_API const hl_alg_info *hl_alg_find(hl_alg alg);
-/* The algorithm of that name ("sha256"; exact, lower case); NULL if there is none. */
-HL_API const hl_alg_info *hl_alg_named(const char *name);
 
 /* HL_SHA1DC is SHA-1, and says of each message whether it holds blocks made by a known collision attack, for Git and
  * others that must go on with SHA-1. Its digests have 24 bytes. The first 20 are the digest of SHA-1; of an attack they
@@ -202,8 +200,7 @@ typedef enum hl_status {
     HL_OK = 0,
     HL_EALG,    /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF,
                  * HL_COUNTED or HL_TREE, hl_search with these and SHA-3, hl_squeeze with others than an HL_XOF, hl_init
-                 * and hl_export with an HL_TREE, hl_chains with an HL_COUNTED or HL_TREE; or a set is not in enum
-                 * hl_slh */
+                 * and hl_export with an HL_TREE; or a set is not in enum hl_slh */
     HL_ENULL,   /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH, /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
     HL_ESTATE,  /* a context, key or task was not initialised, is already final, or has another algorithm than the
@@ -212,7 +209,7 @@ typedef enum hl_status {
     HL_EKERNEL, /* the given kernel does not implement the algorithm's body */
     HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message. hl_slh_verify: the signature does not */
     HL_EJOB,    /* hl_run: a field is of a later version, or two fields contradict each other */
-    HL_EIMPORT, /* the bytes are not an exported stream of this kind, or are of a later version */
+    HL_EIMPORT, /* the bytes are not an exported stream, or are of a later version */
     HL_ESTOPPED /* the caller's function ended the call */
 } hl_status;
 
@@ -329,19 +326,18 @@ HL_CALL hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, s
  * hl_blake2_init all have one length. */
 HL_CALL hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests);
 
-/* Streams as bytes that can be kept, sent, and continued on any machine (Go's MarshalBinary, C_GetOperationState).
- * Every stream has only one form:
+/* Streams as bytes that can be kept, sent, and continued on any machine (C_GetOperationState). Every stream has only
+ * one form:
  *
- *     4 bytes         "hlc1", or "hlm1" for an HMAC. The digit is the version of the format.
+ *     4 bytes         "hlc1". The digit is the version of the format.
  *     4               the algorithm, an hl_alg
- *     8               the number of bytes hashed so far; for an HMAC including the block of its key
+ *     8               the number of bytes hashed so far
  *     nwords words    the state
- *     nwords words    for an HMAC only: the state in which its second hash begins
  *     block_nbytes    the bytes that do not fill a block yet, then zeros
  *
- * All numbers and words are big-endian. The bytes of an HMAC are as secret as its key.
+ * All numbers and words are big-endian. The bytes of a stream with a key are as secret as the key.
  */
-#define HL_EXPORT_MAX_NBYTES 640 /* room for any export of this and later versions */
+#define HL_EXPORT_MAX_NBYTES 512 /* room for any export of this and later versions */
 
 /* Writes the stream to bytes[0 .. *nbytes - 1]. The stream may continue. HL_ELENGTH if `room` is too small. */
 HL_CALL hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
@@ -374,11 +370,8 @@ HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
 /* tag = HMAC(key, data[0 .. nbytes - 1]). */
 HL_CALL hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
 /* tags[i] = HMAC(key, messages[i]), i = 0 .. count - 1, both hashes of all messages side by side in lanes. Tag i is
- * written at tags + i * digest_nbytes. */
+ * written at tags + i * digest_nbytes. For a key of each message, and for rows, use hl_run. */
 HL_CALL hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
-/* tags[i] = HMAC(keys[i], messages[i]): a key for each message, all keys of one algorithm. For rows and columns
- * (hl_messages), and for keys that lie further apart, use hl_run. */
-HL_CALL hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, size_t count, uint8_t *tags);
 /* HL_OK if tag[0 .. tag_nbytes - 1] are the first bytes of the message's tag, else HL_ETAG. The time does not depend on
  * where they differ. tag_nbytes is the length that the protocol says, never the length of a received tag: from 10
  * bytes, the least that RFC 2104 section 5 allows, to digest_nbytes. Any other length is HL_ELENGTH. */
@@ -401,10 +394,6 @@ HL_CALL hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag);
 /* Many HMAC streams at once, side by side in lanes, like hl_update_many and hl_final_many. Each has its own key. */
 HL_CALL hl_status hl_hmac_update_many(hl_hmac_ctx *const ctxs[], const hl_slice *chunks, size_t count);
 HL_CALL hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *tags);
-
-/* Like hl_export and hl_import. */
-HL_CALL hl_status hl_hmac_export(const hl_hmac_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
-HL_CALL hl_status hl_hmac_import(hl_hmac_ctx *ctx, const uint8_t *bytes, size_t nbytes);
 
 /* PBKDF2 with HMAC (RFC 8018 section 5.2). Key i, key_nbytes bytes at keys + i * key_nbytes, is derived from
  * passwords[i] and salts[i] by niterations >= 1 iterations, i = 0 .. count - 1. All blocks of all keys run side by side
@@ -572,33 +561,6 @@ HL_CALL hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t
 HL_CALL hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root,
                                  size_t index, uint8_t *proof, size_t *nproof);
 
-/* ---- Chains: a digest that is hashed again and again ------------------------------------------------------------- */
-
-/* Rows of one message each, in place. A row is hashed nsteps[i] times; each time the first digest_nbytes of the digest
- * replace the bytes at digest_at, and the byte at count_at becomes one more. One-time signatures are made of such
- * chains (SLH-DSA: FIPS 205 section 5; LMS: RFC 8554 section 4; XMSS: RFC 8391 section 3.1). Begin with zeros and set
- * nbytes, alg, rows, stride, row_nbytes, count, digest_nbytes and one kind of steps. */
-typedef struct hl_chain {
-    size_t         nbytes;        /* sizeof(hl_chain): tells which fields the caller's version has */
-    uint32_t       alg;           /* an hl_alg that is neither HL_COUNTED nor HL_TREE */
-    uint32_t       all_steps;     /* the steps of every row, if nsteps is NULL */
-    const uint8_t *nsteps;        /* nsteps[i]: the steps of row i. Rows with many steps first take the least time. */
-    uint8_t       *rows;
-    size_t         stride;        /* bytes from one row to the next, at least row_nbytes */
-    size_t         row_nbytes;    /* of each row: as much as one block takes with its padding, at most (HL_ELENGTH) */
-    size_t         count;
-    size_t         digest_at, digest_nbytes;
-    size_t         count_at;      /* the place of the byte that counts, outside of the digest; it must not pass 255
-                                   * (HL_ELENGTH). No byte counts if it is row_nbytes or more. */
-    const hl_ctx  *begin;         /* NULL, or a stream of alg with whole blocks, which each row continues each time */
-    uint32_t       is_secret;     /* 1: leave nothing of states on the stack and in registers */
-    uint32_t       reserved;
-} hl_chain;
-
-/* Runs the chains, many rows side by side. HL_EJOB if a place is out of its row or a field is of a later version. After
- * an error nothing has been written. */
-HL_CALL hl_status hl_chains(const hl_chain *chain);
-
 /* ---- SLH-DSA: signatures made of hashes alone (FIPS 205) --------------------------------------------------------- */
 
 /* The parameter sets, FIPS 205 section 11. `s`: small signatures; `f`: fast to sign. */
@@ -629,12 +591,8 @@ typedef struct hl_slh_info {
     size_t      signature_nbytes; /* 7,856 to 49,856 */
 } hl_slh_info;
 
-/* Set i, i = 0 .. 11; NULL beyond. */
-HL_API const hl_slh_info *hl_slh_at(size_t i);
-/* The description of one set; NULL if it is not in enum hl_slh. */
+/* The description of one set, 1 to 12; NULL of any other number, or if the build has no SLH-DSA. */
 HL_API const hl_slh_info *hl_slh_find(hl_slh set);
-/* By its name, in any case; NULL if there is none. */
-HL_API const hl_slh_info *hl_slh_named(const char *name);
 
 /* How a message becomes what is signed. */
 typedef enum hl_slh_form {
@@ -678,10 +636,6 @@ HL_CALL hl_status hl_slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_me
  * HL_ETAG, too. */
 HL_CALL hl_status hl_slh_verify(hl_slh set, const uint8_t *public_key, const hl_slh_message *message,
                                 const uint8_t *signature, size_t signature_nbytes, const hl_slh_work *work);
-/* Many messages and one key. randomness: count * n bytes, or NULL. Signature i is at signatures + i *
- * signature_nbytes. */
-HL_CALL hl_status hl_slh_sign_many(hl_slh set, const uint8_t *secret, const hl_slh_message *messages, size_t count,
-                                   const uint8_t *randomness, uint8_t *signatures, const hl_slh_work *work);
 /* Many signatures, side by side. The key of signature i is at public_keys + i * key_stride (0: one key). valid[i] = 1
  * or 0. HL_OK if all are valid, else HL_ETAG. */
 HL_CALL hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_stride,
