@@ -2,7 +2,6 @@
 //! HMAC against the `hmac` crate over RustCrypto's own hashes (one message, many, in parts and by the traits), and its
 //! refusals. `test/hmac.c` has the official vectors, and every instruction set.
 
-#[macro_use]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::common::{data, with_hmac};
