@@ -16,12 +16,10 @@ static size_t export_nbytes(const hl_alg_info *info)
     return HEAD_NBYTES + hli_state_nbytes(info) + hli_block_nbytes(info);
 }
 
-/* The words of a state, big-endian. Returns where they end. Word by word: a compiler that knows the number of words
- * (a library of SHA-3 alone) would take all of them at once, in a frame of 3.9 KiB. */
+/* The words of a state, big-endian. Returns where they end. */
 static uint8_t *put_state(const hl_alg_info *info, const hl_state *state, uint8_t *to)
 {
     for (unsigned w = 0; w < hli_nwords(info); w++, to += hli_word_nbytes(info)) {
-        HLI_NEW_POINTER(to);
         if (hli_word_nbytes(info) == 8)
             hli_store64(to, state->w64[w], 1);
         else
@@ -33,7 +31,6 @@ static uint8_t *put_state(const hl_alg_info *info, const hl_state *state, uint8_
 static void get_state(const hl_alg_info *info, const uint8_t *from, hl_state *state)
 {
     for (unsigned w = 0; w < hli_nwords(info); w++, from += hli_word_nbytes(info)) {
-        HLI_NEW_POINTER(from);
         if (hli_word_nbytes(info) == 8)
             state->w64[w] = hli_load64(from, 1);
         else
