@@ -59,7 +59,7 @@ pub const HL_SHA3_512: hl_alg = 13;
 pub const HL_SHAKE128: hl_alg = 14;
 /// SHAKE256: FIPS 202 section 6.2; digests of any length, usually 64 bytes.
 pub const HL_SHAKE256: hl_alg = 15;
-/// Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum.
+/// Keccak-256: Bertoni et al. 2011: The Keccak SHA-3 submission; Ethereum.
 pub const HL_KECCAK_256: hl_alg = 16;
 /// SM3: GB/T 32905-2016.
 pub const HL_SM3: hl_alg = 17;
@@ -128,7 +128,7 @@ pub const HL_STATE_MAX_NBYTES: usize = 200;
 /// The longest message, in bytes (FIPS 180-4 allows 2^64 - 1 bits).
 pub const HL_MESSAGE_MAX_NBYTES: u64 = (1 << 61) - 1;
 /// Room for any exported stream of this and later versions, in bytes.
-pub const HL_EXPORT_MAX_NBYTES: usize = 640;
+pub const HL_EXPORT_MAX_NBYTES: usize = 512;
 /// The stack that one call of any kernel takes at most, in bytes, in an optimised build.
 pub const HL_KERNEL_STACK_NBYTES: usize = 5376;
 /// The most messages that one call of a kernel advances.
@@ -237,7 +237,7 @@ pub const HL_EKERNEL: hl_status = 6;
 pub const HL_ETAG: hl_status = 7;
 /// [`hl_run`]: a field is of a later version, or two fields contradict each other.
 pub const HL_EJOB: hl_status = 8;
-/// [`hl_import`]: the bytes are not an exported stream of this kind, or are of a later version.
+/// [`hl_import`]: the bytes are not an exported stream, or are of a later version.
 pub const HL_EIMPORT: hl_status = 9;
 /// The caller's function ended the call.
 pub const HL_ESTOPPED: hl_status = 10;
@@ -435,58 +435,6 @@ pub const HL_MERKLE_ZEROS: hl_merkle = 3;
 /// The most layers above the leaves.
 pub const HL_MERKLE_DEPTH_MAX: c_uint = 64;
 
-/// Rows that [`hl_chains`] hashes again and again in place. Zero in a field means that the chains have no such part.
-///
-/// ```
-/// use hashloom_sys::*;
-/// use std::mem;
-///
-/// // A row of a byte that counts, and of 16 bytes that are hashed three times.
-/// let mut row = [0; 17];
-/// // SAFETY: a chain may be all zeros.
-/// let mut chain: hl_chain = unsafe { mem::zeroed() };
-/// chain.nbytes = mem::size_of::<hl_chain>();
-/// chain.alg = HL_SHA256;
-/// (chain.rows, chain.stride, chain.row_nbytes, chain.count) = (row.as_mut_ptr(), 17, 17, 1);
-/// (chain.digest_at, chain.digest_nbytes, chain.count_at) = (1, 16, 0);
-/// chain.all_steps = 3;
-/// // SAFETY: the row can be read and written.
-/// assert_eq!(unsafe { hl_chains(&chain) }, HL_OK);
-/// assert_eq!(row[0], 3);
-/// ```
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct hl_chain {
-    /// `size_of::<hl_chain>()`.
-    pub nbytes: usize,
-    /// An [`hl_alg`] that is neither an [`HL_COUNTED`] nor an [`HL_TREE`].
-    pub alg: u32,
-    /// The steps of every row, if `nsteps` is NULL.
-    pub all_steps: u32,
-    /// NULL, or the steps of each row. Rows with many steps first take the least time.
-    pub nsteps: *const u8,
-    /// The first row.
-    pub rows: *mut u8,
-    /// Bytes from one row to the next, at least `row_nbytes`.
-    pub stride: usize,
-    /// Bytes in each row: one block with its padding at most.
-    pub row_nbytes: usize,
-    /// Number of rows.
-    pub count: usize,
-    /// The place in each row where its digest is written.
-    pub digest_at: usize,
-    /// The bytes of each digest that are written.
-    pub digest_nbytes: usize,
-    /// The place of the byte that becomes one more with each step, at most 255; none counts if it is `row_nbytes` or more.
-    pub count_at: usize,
-    /// NULL, or a stream of whole blocks that each row continues each time.
-    pub begin: *const hl_ctx,
-    /// 1: nothing of states stays on the stack and in registers.
-    pub is_secret: u32,
-    /// 0.
-    pub reserved: u32,
-}
-
 /// A parameter set of SLH-DSA (FIPS 205 section 11). `s`: small signatures; `f`: fast to sign.
 pub type hl_slh = c_uint;
 /// SLH-DSA-SHA2-128s.
@@ -666,8 +614,6 @@ unsafe extern "C" {
     pub safe fn hl_alg_at(i: usize) -> *const hl_alg_info;
     /// The description of one algorithm; NULL if `alg` is not an [`hl_alg`].
     pub safe fn hl_alg_find(alg: hl_alg) -> *const hl_alg_info;
-    /// The algorithm of that name ("sha256"; exact, lower case, NUL-terminated); NULL if there is none.
-    pub fn hl_alg_named(name: *const c_char) -> *const hl_alg_info;
 
     /// One English phrase without a full stop, NUL-terminated, static, never NULL.
     pub safe fn hl_strerror(status: hl_status) -> *const c_char;
@@ -748,10 +694,6 @@ unsafe extern "C" {
     /// Initialises the context from all of the bytes. Any bytes are safe: [`HL_EIMPORT`] if [`hl_export`] never writes
     /// them.
     pub fn hl_import(ctx: *mut hl_ctx, bytes: *const u8, nbytes: usize) -> hl_status;
-    /// Like [`hl_export`]. The bytes are as secret as the key.
-    pub fn hl_hmac_export(ctx: *const hl_hmac_ctx, bytes: *mut u8, room: usize, nbytes: *mut usize) -> hl_status;
-    /// Like [`hl_import`].
-    pub fn hl_hmac_import(ctx: *mut hl_hmac_ctx, bytes: *const u8, nbytes: usize) -> hl_status;
 
     /// Prepares an HMAC key of any length.
     pub fn hl_hmac_key_init(key: *mut hl_hmac_key, alg: hl_alg, secret: *const c_void, nbytes: usize) -> hl_status;
@@ -761,13 +703,6 @@ unsafe extern "C" {
     pub fn hl_hmac(key: *const hl_hmac_key, data: *const c_void, nbytes: usize, tag: *mut u8) -> hl_status;
     /// `tags[i] = HMAC(key, messages[i])` for `i` in `0 .. count`.
     pub fn hl_hmac_many(key: *const hl_hmac_key, messages: *const hl_slice, count: usize, tags: *mut u8) -> hl_status;
-    /// `tags[i] = HMAC(keys[i], messages[i])` for `i` in `0 .. count`; all keys are of one algorithm.
-    pub fn hl_hmac_many_keys(
-        keys: *const hl_hmac_key,
-        messages: *const hl_slice,
-        count: usize,
-        tags: *mut u8,
-    ) -> hl_status;
     /// [`HL_OK`] if `tag[0 .. tag_nbytes]` are the first bytes of the message's tag, else [`HL_ETAG`]. `tag_nbytes` is
     /// from 10 to the digest's size.
     pub fn hl_hmac_verify(
@@ -862,15 +797,9 @@ unsafe extern "C" {
         proof: *mut u8,
         nproof: *mut usize,
     ) -> hl_status;
-    /// Hashes rows again and again in place.
-    pub fn hl_chains(chain: *const hl_chain) -> hl_status;
 
-    /// Parameter set `i`; NULL beyond the last.
-    pub safe fn hl_slh_at(i: usize) -> *const hl_slh_info;
     /// The description of one set; NULL if `set` is not an [`hl_slh`].
     pub safe fn hl_slh_find(set: hl_slh) -> *const hl_slh_info;
-    /// The set of that name (NUL-terminated, in any case); NULL if there is none.
-    pub fn hl_slh_named(name: *const c_char) -> *const hl_slh_info;
     /// Bytes of scratch that a call of SLH-DSA takes.
     pub safe fn hl_slh_scratch_nbytes() -> usize;
     /// The key of three secret random seeds of `n` bytes: SK.seed, SK.prf, PK.seed.
@@ -891,16 +820,6 @@ unsafe extern "C" {
         message: *const hl_slh_message,
         signature: *const u8,
         signature_nbytes: usize,
-        work: *const hl_slh_work,
-    ) -> hl_status;
-    /// Signs many messages. `randomness`: `count * n` bytes, or NULL.
-    pub fn hl_slh_sign_many(
-        set: hl_slh,
-        secret: *const u8,
-        messages: *const hl_slh_message,
-        count: usize,
-        randomness: *const u8,
-        signatures: *mut u8,
         work: *const hl_slh_work,
     ) -> hl_status;
     /// Verifies many signatures: `valid[i]` = 1 or 0; [`HL_OK`] if all are valid, else [`HL_ETAG`]. The key of signature `i`

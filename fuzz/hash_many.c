@@ -219,34 +219,24 @@ static void check_import(const hl_alg_info *alg)
     uint8_t bytes[HL_EXPORT_MAX_NBYTES], again[HL_EXPORT_MAX_NBYTES], digest[HL_DIGEST_MAX_NBYTES];
     size_t nbytes = 0, n = 0, mutate = next_byte() % 4;
     hl_ctx ctx;
-    hl_hmac_ctx mac;
-    hl_hmac_key key;
 
-    const int is_hmac = next_byte() % 2 && has_hmac(alg);
     hl_init(&ctx, alg->alg);
-    if (is_hmac)
-        hl_hmac_key_init(&key, alg->alg, "key", 3), hl_hmac_init(&mac, &key);
-    const size_t held = next_byte();
-    if (is_hmac)
-        hl_hmac_update(&mac, data_memory.begin, held), hl_hmac_export(&mac, bytes, sizeof bytes, &nbytes);
-    else
-        hl_update(&ctx, data_memory.begin, held), hl_export(&ctx, bytes, sizeof bytes, &nbytes);
+    hl_update(&ctx, data_memory.begin, next_byte());
+    hl_export(&ctx, bytes, sizeof bytes, &nbytes);
     while (mutate-- > 0) {
         const size_t at = next_word() % nbytes;
         bytes[next_byte() % 2 ? at : at % 16] ^= (uint8_t)next_byte();
     }
     if (next_byte() % 8 == 0)
         nbytes = next_word() % (sizeof bytes + 1);
-    const hl_status status = is_hmac ? hl_hmac_import(&mac, bytes, nbytes) : hl_import(&ctx, bytes, nbytes);
+    const hl_status status = hl_import(&ctx, bytes, nbytes);
     if (status == HL_EIMPORT)
         return;
-    if (status != HL_OK ||
-        (is_hmac ? hl_hmac_export(&mac, again, sizeof again, &n) : hl_export(&ctx, again, sizeof again, &n)) != HL_OK ||
-        n != nbytes || memcmp(again, bytes, n) != 0)
+    if (status != HL_OK || hl_export(&ctx, again, sizeof again, &n) != HL_OK || n != nbytes ||
+        memcmp(again, bytes, n) != 0)
         fail(alg, "hl_import", 0, 1, nbytes);
-    const hl_status updated = is_hmac ? hl_hmac_update(&mac, "abc", 3) : hl_update(&ctx, "abc", 3);
-    if ((updated != HL_OK && updated != HL_ELENGTH) ||
-        (is_hmac ? hl_hmac_final(&mac, digest) : hl_final(&ctx, digest)) != HL_OK)
+    const hl_status updated = hl_update(&ctx, "abc", 3);
+    if ((updated != HL_OK && updated != HL_ELENGTH) || hl_final(&ctx, digest) != HL_OK)
         fail(alg, "hl_update after hl_import", 0, 1, nbytes);
 }
 
@@ -266,43 +256,6 @@ static void check_cut(const hl_alg_info *alg, const uint8_t *base, size_t stride
         if (memcmp(digests + i * size, right, size) != 0)
             fail(alg, "hl_run of cut digests", i, n, size);
     }
-}
-
-/* Chains in rows at the end of digest_memory, beside a loop over the reference. */
-static void check_chains(const hl_alg_info *alg)
-{
-    enum { MAX_ROWS = 40 };
-    static uint8_t right[MAX_ROWS * (HL_BLOCK_MAX_NBYTES + 60)];
-    uint8_t nsteps[MAX_ROWS], digest[HL_DIGEST_MAX_NBYTES];
-    const size_t most = alg->block_nbytes - 1 - (alg->ending == HL_STRENGTHENED ? alg->block_nbytes / 8 : 0);
-    const size_t size = next_byte() % (alg->digest_nbytes < most ? alg->digest_nbytes : most) + 1;
-    const size_t nbytes = size + next_byte() % (most - size + 1), at = next_byte() % (nbytes - size + 1);
-    const size_t stride = nbytes + next_byte() % 60, count = next_byte() % MAX_ROWS + 1;
-    const size_t outside = nbytes - size, place = outside == 0 ? 0 : next_byte() % outside;
-    const size_t count_at = outside == 0 || next_byte() % 4 == 0 ? nbytes + place : place < at ? place : place + size;
-    uint8_t *const rows = digest_memory.end - ((count - 1) * stride + nbytes);
-
-    if (hl_chains(NULL) == HL_EALG) /* the build leaves them out */
-        return;
-    for (size_t i = 0; i < (count - 1) * stride + nbytes; i++)
-        rows[i] = right[i] = (uint8_t)(input.bytes[i % INPUT_MAX_NBYTES] + i);
-    for (size_t i = 0; i < count; i++) {
-        uint8_t *const row = right + i * stride;
-        if (count_at < nbytes)
-            row[count_at] = rows[i * stride + count_at] &= 127;
-        nsteps[i] = (uint8_t)(next_byte() % 20);
-        for (unsigned step = 0; step < nsteps[i]; step++) {
-            oracle(alg, row, nbytes, digest);
-            memcpy(row + at, digest, size);
-            if (count_at < nbytes)
-                row[count_at]++;
-        }
-    }
-    const hl_chain chain = {.nbytes = sizeof chain, .alg = (uint32_t)alg->alg, .nsteps = nsteps, .rows = rows,
-                            .stride = stride, .row_nbytes = nbytes, .count = count, .digest_at = at,
-                            .digest_nbytes = size, .count_at = count_at, .is_secret = (uint32_t)(size % 2)};
-    if (hl_chains(&chain) != HL_OK || memcmp(rows, right, (count - 1) * stride + nbytes) != 0)
-        fail(alg, "hl_chains", 0, count, nbytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
@@ -363,10 +316,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     DIGESTS();
     check(alg, "hl_hash_rows", hl_hash_rows(alg->alg, base, stride, row_nbytes, nrows, row_digests), row_digests,
           nrows);
-    if (alg->ending < HL_COUNTED) { /* BLAKE2 has other digests of other lengths */
+    if (alg->ending < HL_COUNTED) /* BLAKE2 has other digests of other lengths */
         check_cut(alg, base, stride, row_nbytes, nrows);
-        check_chains(alg);
-    }
 #undef DIGESTS
     hl_restrict(0);
     return 0;

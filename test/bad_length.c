@@ -49,12 +49,13 @@ int main(int argc, char **argv)
     } else if (strcmp(call, "hmac") == 0) {
         hl_hmac_key_init(&key, HL_SHA256, data, NBYTES);
         hl_hmac_many(&key, messages, 3, digests);
-    } else if (strcmp(call, "hmac_many_keys") == 0) {
+    } else if (strcmp(call, "keys") == 0) {
         hl_hmac_key *keys = malloc(2 * sizeof *keys);
         hl_hmac_key_init(&keys[0], HL_SHA256, data, 3);
         keys[1] = keys[0];
         messages[1].nbytes = NBYTES;
-        hl_hmac_many_keys(keys, messages, 3, digests);
+        hl_run(&(hl_job){.nbytes = sizeof(hl_job), .messages = {.count = 3, .base = messages}, .digests = digests,
+                         .keys = keys, .key_stride = sizeof *keys});
     } else if (strcmp(call, "job") == 0) {
         hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = HL_SHA256, .again = HL_SHA256, .digests = digests,
                          .messages = {.layout = HL_ROWS, .count = 3, .base = data, .stride = 300, .nbytes = 401}});

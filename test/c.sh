@@ -192,7 +192,7 @@ done
 
 # Libraries, each with a part of everything; two have one block function.
 parts=("one sha256 avx2;sha" "others sha512;ripemd160;md5;search gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
-    "sponges sha3;chains avx2;avx512vl")
+    "sponges sha3;slh avx2;avx512vl")
 [ $level = all ] || mapfile -t parts < <(sample 1 "${parts[@]}")
 for part in "${parts[@]}"; do
     read -r name algorithms isas <<<"$part"
@@ -208,7 +208,7 @@ if [ $level = quick ]; then
         suite_of "oracle cavp lengths kernels api remains constant_time fuzz ${some[*]}" gcc \
         -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
     export HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-32}
-    mapfile -t some < <(sample 6 cavp lengths streams export jobs hmac blake2 blake3 pbkdf2 chains slh search stack)
+    mapfile -t some < <(sample 6 cavp lengths streams export jobs hmac blake2 blake3 pbkdf2 slh search stack)
     mapfile -t kinds < <(sample 1 shared debug tsan)
     [[ ${kinds[*]} != *shared* ]] ||
         step "clang: tests, shared library, 1/32: ${some[*]::3}" suite_of "oracle kernels api ${some[*]::3}" \

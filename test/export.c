@@ -16,10 +16,7 @@ static void check_format(void)
         0x3c, 0x6e, 0xf3, 0x72, 0xa5, 0x4f, 0xf5, 0x3a, 0x51, 0x0e, 0x52, 0x7f, 0x9b, 0x05, 0x68, 0x8c, 0x1f, 0x83,
         0xd9, 0xab, 0x5b, 0xe0, 0xcd, 0x19};
     static const uint8_t sha3[16 + 8] = {'h', 'l', 'c', '1', 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0x8b}; /* 139 bytes */
-    static const uint8_t sha384[16 + 8] = {'h', 'l', 'm', '1', 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0x83};
     uint8_t block[64] = "abc";
-    hl_hmac_key key;
-    hl_hmac_ctx mac;
     hl_ctx ctx;
     size_t nbytes = 0;
 
@@ -44,20 +41,6 @@ static void check_format(void)
             CHECK(bytes[16 + i] == (uint8_t)(ref.state[i / 8] >> (56 - 8 * (i % 8))), "byte %u of the state", i);
         CHECK(hl_final(&ctx, digest) == HL_OK, "hl_final");
     }
-    if (!test_alg(HL_SHA384, "the format of HMAC-SHA-384"))
-        return;
-    hl_hmac_key_init(&key, HL_SHA384, "k", 1);
-    hl_hmac_init(&mac, &key);
-    hl_hmac_update(&mac, "abc", 3);
-    CHECK(hl_hmac_export(&mac, bytes, sizeof bytes, &nbytes) == HL_OK && nbytes == 16 + 64 + 64 + 128, "%zu bytes",
-          nbytes);
-    CHECK(memcmp(bytes, sha384, 16) == 0, "HMAC-SHA-384");
-    for (unsigned w = 0; w < 8; w++)
-        for (unsigned b = 0; b < 8; b++)
-            CHECK(bytes[16 + 8 * w + b] == (uint8_t)(key.inner.w64[w] >> (56 - 8 * b)) &&
-                      bytes[80 + 8 * w + b] == (uint8_t)(key.outer.w64[w] >> (56 - 8 * b)),
-                  "word %u", w);
-    CHECK(memcmp(bytes + 144, block, 64) == 0, "the rest of the message");
 }
 
 /* Saves and restores at every place in a message. */
@@ -66,16 +49,12 @@ static void check_places(const hl_alg_info *alg)
     const size_t size = alg->digest_nbytes;
     uint8_t right[HL_DIGEST_MAX_NBYTES], digest[HL_DIGEST_MAX_NBYTES];
     const uint8_t *data = random_pool(NBYTES);
-    hl_hmac_key key;
     size_t nbytes;
 
     test_case("%s: saved and restored at every place", alg->name);
-    if (has_hmac(alg))
-        hl_hmac_key_init(&key, alg->alg, "key", 3);
     for (size_t cut = 0; cut <= NBYTES; cut++) {
         hl_ctx ctx, other;
-        hl_hmac_ctx mac, other_mac;
-        memset(&other, POISON, sizeof other), memset(&other_mac, POISON, sizeof other_mac);
+        memset(&other, POISON, sizeof other);
         oracle(alg, data, NBYTES, right);
         hl_init(&ctx, alg->alg);
         hl_update(&ctx, data, cut);
@@ -87,98 +66,45 @@ static void check_places(const hl_alg_info *alg)
         CHECK(hl_update(&ctx, data + cut, NBYTES - cut) == HL_OK && hl_final(&ctx, digest) == HL_OK &&
                   memcmp(digest, right, size) == 0,
               "the stream that was saved goes on, %zu", cut);
-        if (!has_hmac(alg))
-            continue;
-        oracle_hmac(alg, "key", 3, data, NBYTES, right);
-        hl_hmac_init(&mac, &key);
-        hl_hmac_update(&mac, data, cut);
-        CHECK(hl_hmac_export(&mac, bytes, sizeof bytes, &nbytes) == HL_OK &&
-                  hl_hmac_import(&other_mac, bytes, nbytes) == HL_OK &&
-                  hl_hmac_export(&other_mac, again, nbytes, &nbytes) == HL_OK && memcmp(bytes, again, nbytes) == 0 &&
-                  hl_hmac_update(&other_mac, data + cut, NBYTES - cut) == HL_OK &&
-                  hl_hmac_final(&other_mac, digest) == HL_OK && memcmp(digest, right, size) == 0,
-              "HMAC, cut at %zu", cut);
     }
 }
 
 /* Each byte changed, each length, and bytes that are not a stream. */
 static void check_hostile(const hl_alg_info *alg)
 {
-    /* An algorithm without an HMAC gets the bytes of another one's, in which its own number is then written. */
-    const hl_alg_info *mac_alg = has_hmac(alg) ? alg : hl_alg_find(other_alg(alg));
     hl_ctx ctx, kept, none;
-    hl_hmac_ctx mac, kept_mac, no_mac;
-    hl_hmac_key key;
-    size_t nbytes, mac_nbytes;
-    uint8_t mac_bytes[HL_EXPORT_MAX_NBYTES], *end;
+    size_t nbytes;
+    uint8_t *end;
     const struct guarded memory = guard_new(HL_EXPORT_MAX_NBYTES);
 
     test_case("%s: bytes that are no export", alg->name);
-    memset(&none, 0, sizeof none), memset(&no_mac, 0, sizeof no_mac);
+    memset(&none, 0, sizeof none);
     hl_init(&ctx, alg->alg);
     hl_update(&ctx, random_pool(100), 100);
     hl_export(&ctx, bytes, sizeof bytes, &nbytes);
-    hl_hmac_key_init(&key, mac_alg->alg, "key", 3);
-    hl_hmac_init(&mac, &key);
-    hl_hmac_update(&mac, random_pool(100), 100);
-    hl_hmac_export(&mac, mac_bytes, sizeof mac_bytes, &mac_nbytes);
-    memset(&kept, POISON, sizeof kept), memset(&kept_mac, POISON, sizeof kept_mac);
-    ctx = kept, mac = kept_mac;
+    memset(&kept, POISON, sizeof kept);
+    ctx = kept;
 
     for (size_t n = 0; n < HL_EXPORT_MAX_NBYTES; n++) { /* at the end of memory */
         end = memory.end - n;
         memset(end, 0, n);
         memcpy(end, bytes, n < nbytes ? n : nbytes);
         CHECK(n == nbytes || hl_import(&ctx, end, n) == HL_EIMPORT, "%zu bytes", n);
-        memset(end, 0, n);
-        memcpy(end, mac_bytes, n < mac_nbytes ? n : mac_nbytes);
-        CHECK(n == mac_nbytes || hl_hmac_import(&mac, end, n) == HL_EIMPORT, "%zu bytes of HMAC", n);
     }
-    CHECK(hl_import(&ctx, mac_bytes, mac_nbytes) == HL_EIMPORT && hl_hmac_import(&mac, bytes, nbytes) == HL_EIMPORT,
-          "of the other kind");
-    CHECK(hl_import(NULL, bytes, nbytes) == HL_ENULL && hl_import(&ctx, NULL, nbytes) == HL_ENULL &&
-              hl_hmac_import(NULL, mac_bytes, mac_nbytes) == HL_ENULL && hl_hmac_import(&mac, NULL, 9) == HL_ENULL,
-          "NULL");
-    CHECK(memcmp(&ctx, &kept, sizeof ctx) == 0 && memcmp(&mac, &kept_mac, sizeof mac) == 0, "a context was written");
+    CHECK(hl_import(NULL, bytes, nbytes) == HL_ENULL && hl_import(&ctx, NULL, nbytes) == HL_ENULL, "NULL");
+    CHECK(memcmp(&ctx, &kept, sizeof ctx) == 0, "a context was written");
 
-    for (size_t bit = 0; bit < 8 * mac_nbytes; bit++) {
+    for (size_t bit = 0; bit < 8 * nbytes; bit++) {
         uint8_t digest[HL_DIGEST_MAX_NBYTES];
         size_t n;
-        if (bit < 8 * nbytes) {
-            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            const hl_status status = hl_import(&ctx, bytes, nbytes);
-            CHECK(status == HL_EIMPORT || (status == HL_OK && hl_export(&ctx, again, sizeof again, &n) == HL_OK &&
-                                           n == nbytes && memcmp(again, bytes, n) == 0 &&
-                                           hl_update(&ctx, bytes, 3) != HL_ESTATE && hl_final(&ctx, digest) == HL_OK),
-                  "bit %zu: %s", bit, hl_strerror(status));
-            CHECK(status == HL_EIMPORT || bit >= 32, "bit %zu of the beginning", bit);
-            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        }
-        mac_bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        const hl_status status = hl_hmac_import(&mac, mac_bytes, mac_nbytes);
-        CHECK(status == HL_EIMPORT || (status == HL_OK && hl_hmac_export(&mac, again, sizeof again, &n) == HL_OK &&
-                                       n == mac_nbytes && memcmp(again, mac_bytes, n) == 0 &&
-                                       hl_hmac_final(&mac, digest) == HL_OK),
-              "HMAC, bit %zu: %s", bit, hl_strerror(status));
-        mac_bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    }
-    /* Fewer bytes than the key's block. */
-    memset(mac_bytes + 8, 0, 8);
-    memset(mac_bytes + mac_nbytes - mac_alg->block_nbytes, 0, mac_alg->block_nbytes);
-    CHECK(hl_hmac_import(&mac, mac_bytes, mac_nbytes) == HL_EIMPORT, "an HMAC without a key");
-    if (mac_alg != alg) { /* the bytes of a stream with a second state, as an HMAC of this algorithm would have */
-        const size_t state_nbytes = alg->nwords * alg->word_nbytes;
-        hl_hmac_ctx forged = {.inner.alg = (uint32_t)alg->alg, .inner.nbytes = alg->block_nbytes};
-        size_t n = 77;
-        memset(mac_bytes, 0, sizeof mac_bytes);
-        memcpy(mac_bytes, "hlm1", 4);
-        mac_bytes[7] = (uint8_t)alg->alg;
-        mac_bytes[15] = (uint8_t)alg->block_nbytes;
-        CHECK(hl_hmac_import(&mac, mac_bytes, 16 + 2 * state_nbytes + alg->block_nbytes) == HL_EIMPORT,
-              "an HMAC of an algorithm without one");
-        memset(again, POISON, sizeof again);
-        CHECK(hl_hmac_export(&forged, again, sizeof again, &n) == HL_ESTATE && n == 77 && again[0] == POISON,
-              "exported");
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        const hl_status status = hl_import(&ctx, bytes, nbytes);
+        CHECK(status == HL_EIMPORT || (status == HL_OK && hl_export(&ctx, again, sizeof again, &n) == HL_OK &&
+                                       n == nbytes && memcmp(again, bytes, n) == 0 &&
+                                       hl_update(&ctx, bytes, 3) != HL_ESTATE && hl_final(&ctx, digest) == HL_OK),
+              "bit %zu: %s", bit, hl_strerror(status));
+        CHECK(status == HL_EIMPORT || bit >= 32, "bit %zu of the beginning", bit);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     /* More bytes than a message may have. */
     memset(bytes + 8, 0, 8);
@@ -194,12 +120,8 @@ static void check_hostile(const hl_alg_info *alg)
               hl_export(&ctx, NULL, sizeof again, &nbytes) == HL_ENULL &&
               hl_export(&ctx, again, sizeof again, NULL) == HL_ENULL &&
               hl_export(NULL, again, sizeof again, &nbytes) == HL_ENULL &&
-              hl_export(&none, again, sizeof again, &nbytes) == HL_ESTATE &&
-              hl_hmac_export(NULL, again, sizeof again, &nbytes) == HL_ENULL &&
-              hl_hmac_export(&no_mac, again, sizeof again, &nbytes) == HL_ESTATE,
+              hl_export(&none, again, sizeof again, &nbytes) == HL_ESTATE,
           "what is refused");
-    no_mac.inner = ctx; /* a plain hash */
-    CHECK(hl_hmac_export(&no_mac, again, sizeof again, &nbytes) == HL_ESTATE, "an HMAC without a key");
     ctx.nbytes = HL_MESSAGE_MAX_NBYTES + 1;
     CHECK(hl_export(&ctx, again, sizeof again, &nbytes) == HL_ESTATE, "too long");
     CHECK(again[0] == POISON && nbytes == 77, "something was written");

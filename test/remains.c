@@ -34,8 +34,6 @@ static hl_blake3_ctx trees[COUNT];
 static hl_ctx *inner[COUNT]; /* of ctxs or trees */
 static hl_hmac_key keys[COUNT]; /* all equal, but separate */
 static hl_slice passwords[COUNT];
-static uint8_t exported[HL_EXPORT_MAX_NBYTES];
-static size_t exported_nbytes;
 static hl_slice messages[COUNT];
 static const uint8_t *pool;
 static uint8_t tags[COUNT * LONG_NBYTES];
@@ -269,7 +267,7 @@ static size_t count_remains(const uint8_t *from, size_t nbytes, size_t *first)
 static const struct call {
     const char *what;
     enum { KEY_INIT, ONE, MANY, VERIFY, MANY_KEYS, BEGUN, AGAIN, LONG, PBKDF2, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL,
-           STREAMS_UPDATE, STREAMS_FINAL, EXPORT, IMPORT } kind;
+           STREAMS_UPDATE, STREAMS_FINAL } kind;
     size_t count;  /* KEY_INIT: bytes of key beyond one block */
     size_t nbytes; /* length of each message; 0: all lengths */
 } calls[] = {
@@ -289,9 +287,9 @@ static const struct call {
     {"hl_hmac_many of 40, all lengths", MANY, 40, 0},
     {"hl_hmac_many of 200, in step", MANY, 200, 64},
     {"hl_hmac_many of 200, all lengths", MANY, 200, 0},
-    {"hl_hmac_many_keys of 1", MANY_KEYS, 1, 300},
-    {"hl_hmac_many_keys of 12", MANY_KEYS, 12, 64},
-    {"hl_hmac_many_keys of 40, all lengths", MANY_KEYS, 40, 0},
+    {"hl_run with a key each, 1", MANY_KEYS, 1, 300},
+    {"hl_run with a key each, 12", MANY_KEYS, 12, 64},
+    {"hl_run with a key each, 40 of all lengths", MANY_KEYS, 40, 0},
     {"hl_run from a secret", BEGUN, 1, 300},
     {"hl_run from a secret, 12", BEGUN, 12, 20},
     {"hl_run from a secret, 40 of all lengths", BEGUN, 40, 0},
@@ -313,8 +311,6 @@ static const struct call {
     {"hl_hmac_update_many of 40, all lengths", STREAMS_UPDATE, 40, 0},
     {"hl_hmac_final_many of 12", STREAMS_FINAL, 12, 20},
     {"hl_hmac_final_many of 40, all lengths", STREAMS_FINAL, 40, 0},
-    {"hl_hmac_export", EXPORT, 0, 0},
-    {"hl_hmac_import", IMPORT, 0, 0},
 };
 #define CALL(expression) \
     do { \
@@ -370,7 +366,6 @@ static void prepare(const struct call *c)
     }
     if (c->kind >= STREAM_UPDATE)
         hl_hmac_init(&ctx, &key);
-    hl_hmac_export(&ctxs[0], exported, sizeof exported, &exported_nbytes);
     if (c->kind == STREAM_UPDATE && c->nbytes < 64)
         hl_hmac_update(&ctx, pool, 177);
 }
@@ -406,7 +401,8 @@ static hl_status make_call(const struct call *c)
     case ONE: CALL(hl_hmac(&key, messages[0].data, messages[0].nbytes, tags)); break;
     case MANY: CALL(hl_hmac_many(&key, messages, c->count, tags)); break;
     case VERIFY: CALL(hl_hmac_verify(&key, messages[0].data, messages[0].nbytes, tags, alg->digest_nbytes)); break;
-    case MANY_KEYS: CALL(hl_hmac_many_keys(keys, messages, c->count, tags)); break;
+    case MANY_KEYS: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .messages = {.count = c->count, .base = messages},
+                                          .digests = tags, .keys = keys, .key_stride = sizeof keys[0]})); break;
     case LONG:
     case AGAIN:
     case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .is_secret = alg->ending < HL_COUNTED,
@@ -417,8 +413,6 @@ static hl_status make_call(const struct call *c)
     case PBKDF2: CALL(hl_pbkdf2_many(alg->alg, passwords, messages, 3, c->count, tags, alg->digest_nbytes)); break;
     case STREAMS_UPDATE: CALL(hl_hmac_update_many(all, messages, c->count)); break;
     case STREAMS_FINAL: CALL(hl_hmac_final_many(all, c->count, tags)); break;
-    case EXPORT: CALL(hl_hmac_export(&ctx, exported, sizeof exported, &exported_nbytes)); break;
-    case IMPORT: CALL(hl_hmac_import(&ctx, exported, exported_nbytes)); break;
     case STREAM_INIT: CALL(hl_hmac_init(&ctx, &key)); break;
     case STREAM_UPDATE: CALL(hl_hmac_update(&ctx, messages[0].data, messages[0].nbytes)); break;
     case STREAM_FINAL: CALL(hl_hmac_final(&ctx, tags)); break;
@@ -426,12 +420,11 @@ static hl_status make_call(const struct call *c)
     return status;
 }
 
-/* ---- SLH-DSA and chains ---- */
+/* ---- SLH-DSA ---- */
 
 static struct {
-    uint8_t scratch[200000], signature[49856], secret[128], seeds[96], rows[COUNT * 144];
+    uint8_t scratch[200000], signature[49856], secret[128], seeds[96];
     hl_slh_task task;
-    hl_chain chain;
 } slh;
 static const hl_slh_info *set;
 static const hl_slh_message slh_message = {"message", 7, NULL, 0, HL_SLH_INTERNAL, 0};
@@ -497,9 +490,9 @@ static void hide_slh(void)
     }
 }
 
-enum { SLH_KEYGEN, SLH_SIGN, SLH_BEGIN_KEYGEN, SLH_BEGIN_SIGN, SLH_FORS, SLH_LAST, SLH_END, SLH_CHAINS, SLH_CALLS };
+enum { SLH_KEYGEN, SLH_SIGN, SLH_BEGIN_KEYGEN, SLH_BEGIN_SIGN, SLH_FORS, SLH_LAST, SLH_END, SLH_CALLS };
 static const char *const slh_calls[] = {"hl_slh_keygen", "hl_slh_sign", "hl_slh_begin_keygen", "hl_slh_begin_sign",
-                                        "hl_slh_part, the first", "hl_slh_part, the last", "hl_slh_end", "hl_chains"};
+                                        "hl_slh_part, the first", "hl_slh_part, the last", "hl_slh_end"};
 
 static void prepare_slh(unsigned what)
 {
@@ -512,13 +505,6 @@ static void prepare_slh(unsigned what)
         hl_slh_end(&slh.task, slh.scratch, sizeof slh.scratch);
     if (what == SLH_BEGIN_KEYGEN || what == SLH_BEGIN_SIGN)
         hl_slh_drop(&slh.task);
-    slh.chain = (hl_chain){.nbytes = sizeof slh.chain, .alg = set->is_shake ? HL_SHAKE256 : HL_SHA256, .all_steps = 3,
-                           .rows = slh.rows, .stride = 144, .row_nbytes = set->is_shake ? 2 * set->n + 32u : 22u + set->n,
-                           .count = COUNT, .digest_at = set->is_shake ? set->n + 32u : 22, .digest_nbytes = set->n,
-                           .count_at = 21, .is_secret = 1};
-    memset(slh.rows, 0, sizeof slh.rows);
-    for (size_t i = 0; i < COUNT; i++)
-        memcpy(slh.rows + 144 * i + slh.chain.digest_at, slh.seeds, set->n);
     memset(slh.scratch, 0, sizeof slh.scratch);
 }
 
@@ -533,8 +519,7 @@ static hl_status make_slh_call(unsigned what)
     case SLH_BEGIN_SIGN: CALL(hl_slh_begin_sign(&slh.task, set->set, slh.secret, &slh_message, NULL, slh.signature)); break;
     case SLH_FORS: CALL(hl_slh_part(&slh.task, 0, slh.scratch, sizeof slh.scratch)); break;
     case SLH_LAST: CALL(hl_slh_part(&slh.task, slh.task.nparts - 1, slh.scratch, sizeof slh.scratch)); break;
-    case SLH_END: CALL(hl_slh_end(&slh.task, slh.scratch, sizeof slh.scratch)); break;
-    default: CALL(hl_chains(&slh.chain)); break;
+    default: CALL(hl_slh_end(&slh.task, slh.scratch, sizeof slh.scratch)); break;
     }
     return status;
 }

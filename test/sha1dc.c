@@ -336,7 +336,7 @@ static void check_refusals(void)
     hl_job job = {.nbytes = sizeof job, .alg = HL_SHA1DC, .digests = digest,
                   .messages = {.layout = HL_SLICES, .count = 1, .base = &message}};
 
-    CHECK(hl_alg_find(HL_SHA1DC) == NULL && hl_alg_named("sha1dc") == NULL, "it is in no list");
+    CHECK(hl_alg_find(HL_SHA1DC) == NULL, "it is in no list");
     CHECK(hl_hmac_key_init(&key, HL_SHA1DC, "key", 3) == HL_EALG, "HMAC");
     CHECK(hl_run(&job) == HL_OK && is_right(digest, "abc", 3, 0), "a job");
     job.is_secret = 1;

@@ -17,7 +17,7 @@ struct call {
     const hl_alg_info *alg;
     const hl_kernel *kernel;
     enum { MANY, ROWS, HMAC, STREAMS, HMAC_STREAMS, AGAIN, AGAIN_SPONGE, BEGUN, BEGUN_WHOLE, BEGUN_EACH, IN_PLACE,
-           PBKDF2, SEARCH, SQUEEZE, LONG, FEW, CHAINS, SLH_KEYGEN, SLH_SIGN, SLH_VERIFY, FORMS, BLOCKS, SCHEDULED } form;
+           PBKDF2, SEARCH, SQUEEZE, LONG, FEW, SLH_KEYGEN, SLH_SIGN, SLH_VERIFY, FORMS, BLOCKS, SCHEDULED } form;
     size_t used;
 };
 
@@ -102,16 +102,6 @@ static __attribute__((noinline)) void make_call(const struct call *c)
         for (size_t n = 1; n < 20; n++)
             hl_hash_rows(a, messages[0].data, 10, n * 20, n, digests);
         break;
-    case CHAINS:
-        for (size_t i = 0; i < COUNT; i++)
-            digests[i * 144 + 15] = 0;
-        hl_init(&ctxs[0], a);
-        hl_update(&ctxs[0], messages[0].data, c->alg->block_nbytes);
-        for (unsigned k = 0; k < 4; k++)
-            hl_chains(&(hl_chain){.nbytes = sizeof(hl_chain), .alg = (uint32_t)a, .rows = digests, .stride = 144,
-                                  .row_nbytes = 40 + k % 2, .count = COUNT, .all_steps = 3, .digest_at = 16 + k % 2,
-                                  .digest_nbytes = 16, .count_at = 15, .begin = k / 2 ? &ctxs[0] : NULL, .is_secret = 1});
-        break;
     case SLH_KEYGEN:
     case SLH_SIGN:
     case SLH_VERIFY: {
@@ -176,10 +166,9 @@ static int is_defined(const struct call *c)
     case SQUEEZE:
     case LONG: return c->alg->ending == HL_XOF;
     case BEGUN_EACH: return has_ctx(c->alg);
-    case CHAINS: return c->alg->ending < HL_COUNTED;
     case SLH_KEYGEN:
     case SLH_SIGN:
-    case SLH_VERIFY: return hl_slh_at(0) != NULL && (c->alg->alg == HL_SHA256 || c->alg->alg == HL_SHAKE256);
+    case SLH_VERIFY: return hl_slh_find(HL_SLH_SHA2_128F) != NULL && (c->alg->alg == HL_SHA256 || c->alg->alg == HL_SHAKE256);
     default: return 1;
     }
 }
@@ -216,7 +205,7 @@ int main(int argc, char **argv)
                                              "streams of HMAC", "hl_run, hash of hash", "hl_run, SHA-3 of hash",
                                              "hl_run, from a prefix", "hl_run, from whole blocks",
                                              "hl_run, from a prefix each", "hl_run, in place", "hl_pbkdf2_many", "hl_search", "hl_squeeze",
-                                             "hl_run, long digests", "hl_hash_rows, few", "hl_chains", "hl_slh_keygen",
+                                             "hl_run, long digests", "hl_hash_rows, few", "hl_slh_keygen",
                                              "hl_slh_sign", "hl_slh_verify_many"};
     struct call most = {0};
     size_t most_of_kernels = 0;

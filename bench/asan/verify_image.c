@@ -11,6 +11,7 @@
 #include <hashloom.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { PIECE_NBYTES = 256 << 10, PIECES = 16 }; /* read together */
@@ -25,13 +26,15 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-    const hl_alg_info *alg = hl_alg_named(argc == 3 ? argv[2] : "sha1");
+    const hl_alg_info *alg;
     FILE *file = argc >= 2 ? fopen(argv[1], "rb") : NULL;
     uint8_t *buffer = malloc((size_t)PIECES * PIECE_NBYTES), digests[PIECES * HL_DIGEST_MAX_NBYTES];
     uint8_t digest[HL_DIGEST_MAX_NBYTES];
     hl_ctx all;
-    size_t nbytes;
+    size_t nbytes, i = 0;
 
+    while ((alg = hl_alg_at(i++)) != NULL && strcmp(alg->name, argc == 3 ? argv[2] : "sha1") != 0)
+        continue;
     if (alg == NULL || file == NULL || buffer == NULL) {
         fprintf(stderr, "usage: %s FILE [ALGORITHM]\n", argv[0]);
         return 2;

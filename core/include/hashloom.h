@@ -89,7 +89,7 @@ typedef enum hl_alg {
     HL_SHA3_512    = 13, /* FIPS 202 section 6.1 */
     HL_SHAKE128    = 14, /* FIPS 202 section 6.2; digests of any length, usually 32 bytes */
     HL_SHAKE256    = 15, /* FIPS 202 section 6.2; digests of any length, usually 64 bytes */
-    HL_KECCAK_256  = 16, /* Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum */
+    HL_KECCAK_256  = 16, /* Keccak-256: Bertoni et al. 2011: The Keccak SHA-3 submission; Ethereum */
     HL_SM3         = 17, /* GB/T 32905-2016 */
     HL_BLAKE2B     = 18, /* BLAKE2b: RFC 7693 */
     HL_BLAKE2B_256 = 19, /* BLAKE2b-256: RFC 7693 */
@@ -149,8 +149,8 @@ typedef enum hl_ending {
     HL_STRENGTHENED = 0, /* by a one bit, zeros, and its length in bits in two words (FIPS 180-4 section 5.1) */
     HL_SPONGE       = 1, /* by the suffix byte, zeros, and a one bit at the end of the block (FIPS 202 section B.2) */
     HL_XOF          = 2, /* likewise, and the digest may have any length: digest_nbytes is the usual one */
-    HL_COUNTED      = 3, /* by zeros up to the end of the block; the block function takes the number of bytes, and a mark
-                          * of the last block, which is never empty (RFC 7693 section 3.3). See hl_blake2_init */
+    HL_COUNTED      = 3, /* by zeros up to the end of the block; the block function takes the number of bytes, and a
+                          * mark of the last block, which is never empty (RFC 7693 section 3.3). See hl_blake2_init */
     HL_TREE         = 4  /* likewise, with flags; a message of more than 1,024 bytes is a tree of such messages (BLAKE3
                           * section 2.1). See hl_blake3_init */
 } hl_ending;
@@ -175,14 +175,12 @@ HL_API size_t hl_alg_count(void);
 HL_API const hl_alg_info *hl_alg_at(size_t i);
 /* The description of one algorithm; NULL if alg is not in enum hl_alg, and of HL_SHA1DC. */
 HL_API const hl_alg_info *hl_alg_find(hl_alg alg);
-/* The algorithm of that name ("sha256"; exact, lower case); NULL if there is none. */
-HL_API const hl_alg_info *hl_alg_named(const char *name);
 
 /* HL_SHA1DC is SHA-1, and says of each message whether it holds blocks made by a known collision attack, for Git and
- * others that must go on with SHA-1. Its digests have 24 bytes. The first 20 are the digest of SHA-1; of an attack they are
- * the "safe hash" of sha1dc by M. Stevens and D. Shumow, which Git uses: the blocks found are hashed twice more, so that the
- * two messages have different digests even for callers that do not look at the verdict. Byte 20 is that verdict: 1 if an
- * attack was found, or else 0. The others are zeros.
+ * others that must go on with SHA-1. Its digests have 24 bytes. The first 20 are the digest of SHA-1; of an attack they
+ * are the "safe hash" of sha1dc by M. Stevens and D. Shumow, which Git uses: the blocks found are hashed twice more, so
+ * that the two messages have different digests even for callers that do not look at the verdict. Byte 20 is that
+ * verdict: 1 if an attack was found, or else 0. The others are zeros.
  *
  * A found attack means that the message is one of two with the same digest of SHA-1: the other one was computed. A
  * false alarm has a chance of about 2^-160 a block. Attacks are found that use one of 32 disturbance vectors, which are
@@ -193,8 +191,8 @@ HL_API const hl_alg_info *hl_alg_named(const char *name);
  *
  * These calls take HL_SHA1DC: hl_hash, hl_hash_many, hl_hash_rows, hl_hash_many_with, hl_kernel_chosen, hl_run without
  * keys, `again` and is_secret (how long a call takes depends on the messages), hl_init with hl_update, hl_final and
- * their _many, hl_export and hl_import. Others do not know it (HL_EALG), and it is not among those of hl_alg_at. Kernels
- * are those of SHA-1. A library compiled with HL_NO_SHA1DC, or with HL_ALGORITHMS without sha1dc, lacks it. */
+ * their _many, hl_export and hl_import. Others do not know it (HL_EALG), and it is not among those of hl_alg_at.
+ * Kernels are those of SHA-1. A library compiled with HL_NO_SHA1DC, or with HL_ALGORITHMS without sha1dc, lacks it. */
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 
@@ -202,16 +200,16 @@ typedef enum hl_status {
     HL_OK = 0,
     HL_EALG,    /* the algorithm is not in enum hl_alg, or the call is not defined for it: HMAC with an HL_XOF,
                  * HL_COUNTED or HL_TREE, hl_search with these and SHA-3, hl_squeeze with others than an HL_XOF, hl_init
-                 * and hl_export with an HL_TREE, hl_chains with an HL_COUNTED or HL_TREE; or a set is not in enum hl_slh */
+                 * and hl_export with an HL_TREE; or a set is not in enum hl_slh */
     HL_ENULL,   /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH, /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
-    HL_ESTATE,  /* a context, key or task was not initialised, is already final, or has another algorithm than the others;
-                 * hl_slh_sign: what it made is not right */
+    HL_ESTATE,  /* a context, key or task was not initialised, is already final, or has another algorithm than the
+                 * others; hl_slh_sign: what it made is not right */
     HL_EISA,    /* an instruction set is unknown, or this machine lacks it */
     HL_EKERNEL, /* the given kernel does not implement the algorithm's body */
     HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message. hl_slh_verify: the signature does not */
     HL_EJOB,    /* hl_run: a field is of a later version, or two fields contradict each other */
-    HL_EIMPORT, /* the bytes are not an exported stream of this kind, or are of a later version */
+    HL_EIMPORT, /* the bytes are not an exported stream, or are of a later version */
     HL_ESTOPPED /* the caller's function ended the call */
 } hl_status;
 
@@ -239,9 +237,9 @@ typedef struct hl_slice {
 HL_CALL hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests);
 
 /* Messages of one length at a regular distance: message i is nbytes bytes at base + i * stride. Use it for pieces of a
- * buffer (stride == nbytes), columns of a table (stride > nbytes), overlapping windows (stride < nbytes), and layers of a
- * tree, which may be hashed in place: hl_hash_rows(HL_SHA256, layer, 64, 64, n / 2, layer). For nodes with a prefix give
- * hl_run a stream that holds it, as `begin`. */
+ * buffer (stride == nbytes), columns of a table (stride > nbytes), overlapping windows (stride < nbytes), and layers of
+ * a tree, which may be hashed in place: hl_hash_rows(HL_SHA256, layer, 64, 64, n / 2, layer). For nodes with a prefix
+ * give hl_run a stream that holds it, as `begin`. */
 HL_CALL hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
                               uint8_t *digests);
 
@@ -279,13 +277,13 @@ typedef struct hl_blake2_parameters {
     uint8_t     personal[16]; /* likewise */
 } hl_blake2_parameters;
 
-/* Begins a message of BLAKE2b or BLAKE2s whose digest has digest_nbytes, 1 to the algorithm's digest size; HL_EALG for any
- * other algorithm, HL_ELENGTH if a length is too great. parameters may be NULL: no key, zeros. Many messages with one key:
- * hl_run, with this stream as `begin`. A context with a key is as secret as the key. */
+/* Begins a message of BLAKE2b or BLAKE2s whose digest has digest_nbytes, 1 to the algorithm's digest size; HL_EALG for
+ * any other algorithm, HL_ELENGTH if a length is too great. parameters may be NULL: no key, zeros. Many messages with
+ * one key: hl_run, with this stream as `begin`. A context with a key is as secret as the key. */
 HL_CALL hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl_blake2_parameters *parameters);
 
-/* A message of BLAKE3 that arrives in parts. hl_update, hl_final, hl_update_many and hl_final_many take &stream.ctx; a copy
- * must be one of the whole structure. */
+/* A message of BLAKE3 that arrives in parts. hl_update, hl_final, hl_update_many and hl_final_many take &stream.ctx; a
+ * copy must be one of the whole structure. */
 typedef struct hl_blake3_ctx {
     hl_ctx  ctx;
     uint8_t subtrees[54][32]; /* chaining values of the complete subtrees, the greatest first */
@@ -299,13 +297,14 @@ HL_CALL hl_status hl_blake3_init(hl_blake3_ctx *stream, const void *key);
  * unique and contains nothing else (BLAKE3 section 2.3, derive_key). */
 HL_CALL hl_status hl_blake3_init_derive_key(hl_blake3_ctx *stream, const void *context, size_t nbytes);
 
-/* For threads: value, 32 bytes, = the chaining value of a subtree of the message, with the stream's key. The subtree has
- * nbytes = 1,024 * 2^k, and begins with chunk number `chunk` of 1,024 bytes, a multiple of 2^k; else HL_ELENGTH. The stream
- * is only read. */
+/* For threads: value, 32 bytes, = the chaining value of a subtree of the message, with the stream's key. The subtree
+ * has nbytes = 1,024 * 2^k, and begins with chunk number `chunk` of 1,024 bytes, a multiple of 2^k; else HL_ELENGTH.
+ * The stream is only read. */
 HL_CALL hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const void *data, size_t nbytes,
                                     uint8_t *value);
-/* Appends that subtree of nchunks = 2^k chunks in place of its bytes. The message so far must be a multiple of it, all of
- * subtrees (HL_ESTATE), and may not end with it: hl_update or a further subtree follows, or hl_final is HL_ESTATE. */
+/* Appends that subtree of nchunks = 2^k chunks in place of its bytes. The message so far must be a multiple of it, all
+ * of subtrees (HL_ESTATE), and may not end with it: hl_update or a further subtree follows, or hl_final is
+ * HL_ESTATE. */
 HL_CALL hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t *value);
 
 /* Appends data to the message. */
@@ -313,10 +312,10 @@ HL_CALL hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes);
 /* Writes the digest and wipes what the context held. Initialise the context again before its next use. */
 HL_CALL hl_status hl_final(hl_ctx *ctx, uint8_t *digest);
 
-/* Writes the next nbytes of the digest of an HL_XOF: the first call ends the message, further calls go on where the last
- * one stopped. All other calls but hl_init refuse the context from then on (HL_ESTATE). HL_EALG if the algorithm is no
- * HL_XOF. hl_final writes a digest of the usual length. A context that has hashed secrets must be wiped by the caller,
- * as the library cannot know which call is the last. */
+/* Writes the next nbytes of the digest of an HL_XOF: the first call ends the message, further calls go on where the
+ * last one stopped. All other calls but hl_init refuse the context from then on (HL_ESTATE). HL_EALG if the algorithm
+ * is no HL_XOF. hl_final writes a digest of the usual length. A context that has hashed secrets must be wiped by the
+ * caller, as the library cannot know which call is the last. */
 HL_CALL hl_status hl_squeeze(hl_ctx *ctx, uint8_t *digest, size_t nbytes);
 
 /* Appends chunks[i] to the message of ctxs[i], i = 0 .. count - 1, all streams side by side in lanes. Use it to hash
@@ -327,19 +326,18 @@ HL_CALL hl_status hl_update_many(hl_ctx *const ctxs[], const hl_slice *chunks, s
  * hl_blake2_init all have one length. */
 HL_CALL hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests);
 
-/* Streams as bytes that can be kept, sent, and continued on any machine (Go's MarshalBinary, C_GetOperationState).
- * Every stream has only one form:
+/* Streams as bytes that can be kept, sent, and continued on any machine (C_GetOperationState). Every stream has only
+ * one form:
  *
- *     4 bytes         "hlc1", or "hlm1" for an HMAC. The digit is the version of the format.
+ *     4 bytes         "hlc1". The digit is the version of the format.
  *     4               the algorithm, an hl_alg
- *     8               the number of bytes hashed so far; for an HMAC including the block of its key
+ *     8               the number of bytes hashed so far
  *     nwords words    the state
- *     nwords words    for an HMAC only: the state in which its second hash begins
  *     block_nbytes    the bytes that do not fill a block yet, then zeros
  *
- * All numbers and words are big-endian. The bytes of an HMAC are as secret as its key.
+ * All numbers and words are big-endian. The bytes of a stream with a key are as secret as the key.
  */
-#define HL_EXPORT_MAX_NBYTES 640 /* room for any export of this and later versions */
+#define HL_EXPORT_MAX_NBYTES 512 /* room for any export of this and later versions */
 
 /* Writes the stream to bytes[0 .. *nbytes - 1]. The stream may continue. HL_ELENGTH if `room` is too small. */
 HL_CALL hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
@@ -372,11 +370,8 @@ HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
 /* tag = HMAC(key, data[0 .. nbytes - 1]). */
 HL_CALL hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
 /* tags[i] = HMAC(key, messages[i]), i = 0 .. count - 1, both hashes of all messages side by side in lanes. Tag i is
- * written at tags + i * digest_nbytes. */
+ * written at tags + i * digest_nbytes. For a key of each message, and for rows, use hl_run. */
 HL_CALL hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
-/* tags[i] = HMAC(keys[i], messages[i]): a key for each message, all keys of one algorithm. For rows and columns
- * (hl_messages), and for keys that lie further apart, use hl_run. */
-HL_CALL hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, size_t count, uint8_t *tags);
 /* HL_OK if tag[0 .. tag_nbytes - 1] are the first bytes of the message's tag, else HL_ETAG. The time does not depend on
  * where they differ. tag_nbytes is the length that the protocol says, never the length of a received tag: from 10
  * bytes, the least that RFC 2104 section 5 allows, to digest_nbytes. Any other length is HL_ELENGTH. */
@@ -399,10 +394,6 @@ HL_CALL hl_status hl_hmac_final(hl_hmac_ctx *ctx, uint8_t *tag);
 /* Many HMAC streams at once, side by side in lanes, like hl_update_many and hl_final_many. Each has its own key. */
 HL_CALL hl_status hl_hmac_update_many(hl_hmac_ctx *const ctxs[], const hl_slice *chunks, size_t count);
 HL_CALL hl_status hl_hmac_final_many(hl_hmac_ctx *const ctxs[], size_t count, uint8_t *tags);
-
-/* Like hl_export and hl_import. */
-HL_CALL hl_status hl_hmac_export(const hl_hmac_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes);
-HL_CALL hl_status hl_hmac_import(hl_hmac_ctx *ctx, const uint8_t *bytes, size_t nbytes);
 
 /* PBKDF2 with HMAC (RFC 8018 section 5.2). Key i, key_nbytes bytes at keys + i * key_nbytes, is derived from
  * passwords[i] and salts[i] by niterations >= 1 iterations, i = 0 .. count - 1. All blocks of all keys run side by side
@@ -444,8 +435,8 @@ HL_API hl_isas     hl_isas_allowed(void);
 HL_CALL hl_status   hl_restrict(hl_isas isas);
 
 /* Advances `nlanes` independent states by nblocks >= 1 whole blocks each. No padding, no finishing.
- *   state         word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64), or
- *                 to word_nbytes if that is no power of two. What a body needs with a block besides its bytes (a
+ *   state         word w of lane l is word number w * nlanes + l; aligned to nlanes * word_nbytes bytes (at most 64),
+ *                 or to word_nbytes if that is no power of two. What a body needs with a block besides its bytes (a
  *                 counter, flags) would be words of the state, too.
  *   msg           nlanes pointers, each to nblocks * block_nbytes readable bytes of any alignment. Pointers may be
  *                 equal: an idle lane is pointed at the message of another lane.
@@ -477,8 +468,8 @@ typedef struct hl_kernel {
 #define HL_KERNEL_STACK_NBYTES 5376
 
 /* Kernel i, i = 0 .. hl_kernel_count() - 1, whether this machine can run it or not; NULL beyond. A kernel may be called
- * if (kernel->isas & hl_isas_available()) != 0. One that the build leaves out (HL_ALGORITHMS, HL_ISAS) has no functions,
- * and that is never the case. */
+ * if (kernel->isas & hl_isas_available()) != 0. One that the build leaves out (HL_ALGORITHMS, HL_ISAS) has no
+ * functions, and that is never the case. */
 HL_API size_t           hl_kernel_count(void);
 HL_API const hl_kernel *hl_kernel_at(size_t i);
 /* The kernel that is chosen when nmessages >= 1 messages of this algorithm are left (for many short ones it may be one
@@ -534,68 +525,41 @@ typedef struct hl_job {
     uint32_t           is_secret;     /* 1: leave nothing of states on the stack and in registers. Keys imply it. */
     uint32_t           reserved;
     size_t             digest_nbytes; /* bytes of each digest of the last algorithm; 0: the usual ones. Up to the digest
-                                       * size: the first bytes of the digest (FIPS 180-4 section 7); HL_COUNTED: a digest
-                                       * of that length, with `begin` that of its streams, or 0. An HL_XOF: any number.
-                                       * Not with keys. */
+                                       * size: the first bytes of the digest (FIPS 180-4 section 7); HL_COUNTED: a
+                                       * digest of that length, with `begin` that of its streams, or 0. An HL_XOF: any
+                                       * number. Not with keys. */
 } hl_job;
 
 /* Runs a job. HL_EJOB if nbytes is less than the size of this structure, if fields of a later version are not zero, or
  * if fields exclude each other. After an error nothing has been written. */
 HL_CALL hl_status hl_run(const hl_job *job);
 
-/* ---- Merkle trees of SHA-256, a layer at a time ------------------------------------------------------------------- */
+/* ---- Merkle trees of SHA-256, a layer at a time ------------------------------------------------------------------ */
 
-/* A layer is nodes of 32 bytes, one behind the other: digests of leaves, or the layer above another. How two nodes become
- * one, and what an odd node at the end becomes: */
+/* A layer is nodes of 32 bytes, one behind the other: digests of leaves, or the layer above another. How two nodes
+ * become one, and what an odd node at the end becomes: */
 typedef enum hl_merkle {
     HL_MERKLE_RFC6962 = 1, /* SHA-256 of a byte 1 and the two; it goes up as it is. RFC 6962 section 2.1, RFC 9162:
                             * Certificate Transparency, CometBFT. (A leaf there is SHA-256 of a byte 0 and its data.) */
-    HL_MERKLE_BITCOIN = 2, /* SHA-256 of SHA-256 of the two; it is paired with itself. (So a tree that ends with nodes twice
-                            * has the root of one without them: CVE-2012-2459) */
-    HL_MERKLE_ZEROS = 3    /* SHA-256 of the two; it is paired with the root of as high a tree whose leaves are zeros. SSZ of
-                            * Ethereum, BEP 52 */
+    HL_MERKLE_BITCOIN = 2, /* SHA-256 of SHA-256 of the two; it is paired with itself. (So a tree that ends with nodes
+                            * twice has the root of one without them: CVE-2012-2459) */
+    HL_MERKLE_ZEROS = 3    /* SHA-256 of the two; it is paired with the root of as high a tree whose leaves are zeros.
+                            * SSZ of Ethereum, BEP 52 */
 } hl_merkle;
 #define HL_MERKLE_DEPTH_MAX 64
 
-/* above[0 .. (count + 1) / 2 - 1] = the layer above a layer of `count` nodes, side by side in lanes. above may be `nodes`:
- * in place. A node above that overlaps a later pair is HL_EJOB, as for rows. height: the layers below `nodes`, 0 to
- * HL_MERKLE_DEPTH_MAX, which HL_MERKLE_ZEROS needs to know. Without nodes nothing is written. */
+/* above[0 .. (count + 1) / 2 - 1] = the layer above a layer of `count` nodes, side by side in lanes. above may be
+ * `nodes`: in place. A node above that overlaps a later pair is HL_EJOB, as for rows. height: the layers below `nodes`,
+ * 0 to HL_MERKLE_DEPTH_MAX, which HL_MERKLE_ZEROS needs to know. Without nodes nothing is written. */
 HL_CALL hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count, uint8_t *above);
 /* root = the root above `count` leaves of 32 bytes each. All layers are made in place: the leaves are lost. root may
  * lie anywhere in `nodes`. depth: 0, or, for HL_MERKLE_ZEROS, the number of layers above the leaves (SSZ: log2 of the
  * limit), with room for the leaves; else HL_ELENGTH. Without leaves the root is SHA-256 of nothing (RFC 6962), or
  * zeros.
- * proof: NULL, or room for HL_MERKLE_DEPTH_MAX nodes: the *nproof nodes beside the path of leaf number `index`, from below;
- * where RFC 6962 pairs nothing there is none. That room must be apart from the leaves and the root: HL_EJOB. */
+ * proof: NULL, or room for HL_MERKLE_DEPTH_MAX nodes: the *nproof nodes beside the path of leaf number `index`, from
+ * below; where RFC 6962 pairs nothing there is none. That room must be apart from the leaves and the root: HL_EJOB. */
 HL_CALL hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root,
                                  size_t index, uint8_t *proof, size_t *nproof);
-
-/* ---- Chains: a digest that is hashed again and again ------------------------------------------------------------- */
-
-/* Rows of one message each, in place. A row is hashed nsteps[i] times; each time the first digest_nbytes of the digest
- * replace the bytes at digest_at, and the byte at count_at becomes one more. One-time signatures are made of such chains
- * (SLH-DSA: FIPS 205 section 5; LMS: RFC 8554 section 4; XMSS: RFC 8391 section 3.1). Begin with zeros and set nbytes,
- * alg, rows, stride, row_nbytes, count, digest_nbytes and one kind of steps. */
-typedef struct hl_chain {
-    size_t         nbytes;        /* sizeof(hl_chain): tells which fields the caller's version has */
-    uint32_t       alg;           /* an hl_alg that is neither HL_COUNTED nor HL_TREE */
-    uint32_t       all_steps;     /* the steps of every row, if nsteps is NULL */
-    const uint8_t *nsteps;        /* nsteps[i]: the steps of row i. Rows with many steps first take the least time. */
-    uint8_t       *rows;
-    size_t         stride;        /* bytes from one row to the next, at least row_nbytes */
-    size_t         row_nbytes;    /* of each row: as much as one block takes with its padding, at most (HL_ELENGTH) */
-    size_t         count;
-    size_t         digest_at, digest_nbytes;
-    size_t         count_at;      /* the place of the byte that counts, outside of the digest; it must not pass 255
-                                   * (HL_ELENGTH). No byte counts if it is row_nbytes or more. */
-    const hl_ctx  *begin;         /* NULL, or a stream of alg with whole blocks, which each row continues each time */
-    uint32_t       is_secret;     /* 1: leave nothing of states on the stack and in registers */
-    uint32_t       reserved;
-} hl_chain;
-
-/* Runs the chains, many rows side by side. HL_EJOB if a place is out of its row or a field is of a later version. After
- * an error nothing has been written. */
-HL_CALL hl_status hl_chains(const hl_chain *chain);
 
 /* ---- SLH-DSA: signatures made of hashes alone (FIPS 205) --------------------------------------------------------- */
 
@@ -627,12 +591,8 @@ typedef struct hl_slh_info {
     size_t      signature_nbytes; /* 7,856 to 49,856 */
 } hl_slh_info;
 
-/* Set i, i = 0 .. 11; NULL beyond. */
-HL_API const hl_slh_info *hl_slh_at(size_t i);
-/* The description of one set; NULL if it is not in enum hl_slh. */
+/* The description of one set, 1 to 12; NULL of any other number, or if the build has no SLH-DSA. */
 HL_API const hl_slh_info *hl_slh_find(hl_slh set);
-/* By its name, in any case; NULL if there is none. */
-HL_API const hl_slh_info *hl_slh_named(const char *name);
 
 /* How a message becomes what is signed. */
 typedef enum hl_slh_form {
@@ -654,12 +614,12 @@ typedef struct hl_slh_message {
 
 /* The memory of a call, and the question whether the call is to stop. */
 typedef struct hl_slh_work {
-    void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time; wiped after calls
-                                         * that have secrets */
+    void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time; wiped after
+                                         * calls that have secrets */
     size_t  scratch_nbytes;             /* HL_ELENGTH if it is less */
     int   (*is_stopped)(void *context); /* asked every few milliseconds; unless it answers 0, the call returns
-                                         * HL_ESTOPPED, and what it was to write is zeros. NULL: not asked. It must return:
-                                         * it may not leave by longjmp or an exception. */
+                                         * HL_ESTOPPED, and what it was to write is zeros. NULL: not asked. It must
+                                         * return: it may not leave by longjmp or an exception. */
     void   *context;
 } hl_slh_work;
 HL_API size_t hl_slh_scratch_nbytes(void);
@@ -676,21 +636,17 @@ HL_CALL hl_status hl_slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_me
  * HL_ETAG, too. */
 HL_CALL hl_status hl_slh_verify(hl_slh set, const uint8_t *public_key, const hl_slh_message *message,
                                 const uint8_t *signature, size_t signature_nbytes, const hl_slh_work *work);
-/* Many messages and one key. randomness: count * n bytes, or NULL. Signature i is at signatures + i *
- * signature_nbytes. */
-HL_CALL hl_status hl_slh_sign_many(hl_slh set, const uint8_t *secret, const hl_slh_message *messages, size_t count,
-                                   const uint8_t *randomness, uint8_t *signatures, const hl_slh_work *work);
-/* Many signatures, side by side. The key of signature i is at public_keys + i * key_stride (0: one key). valid[i] = 1 or
- * 0. HL_OK if all are valid, else HL_ETAG. */
+/* Many signatures, side by side. The key of signature i is at public_keys + i * key_stride (0: one key). valid[i] = 1
+ * or 0. HL_OK if all are valid, else HL_ETAG. */
 HL_CALL hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_stride,
                                      const hl_slh_message *messages, const uint8_t *const signatures[],
                                      const size_t signature_nbytes[], size_t count, uint8_t *valid,
                                      const hl_slh_work *work);
 
 /* One key or one signature by many threads. hl_slh_begin_keygen or hl_slh_begin_sign fills in the task; then
- * hl_slh_part(task, i, ...) for each i = 0 .. task->nparts - 1, in any order, by any threads, each with a scratch of its
- * own; then hl_slh_end. A part takes about half a millisecond. The task points at the caller's secret and signature. It
- * is as secret as the key: hl_slh_end wipes it, or hl_slh_drop, for a task that is given up. */
+ * hl_slh_part(task, i, ...) for each i = 0 .. task->nparts - 1, in any order, by any threads, each with a scratch of
+ * its own; then hl_slh_end. A part takes about half a millisecond. The task points at the caller's secret and
+ * signature. It is as secret as the key: hl_slh_end wipes it, or hl_slh_drop, for a task that is given up. */
 typedef struct hl_slh_task {
     uint32_t set;    /* an hl_slh, or 0: not begun, or ended */
     uint32_t nparts;
@@ -709,7 +665,8 @@ HL_API void hl_slh_drop(hl_slh_task *task);
 enum { HL_MOST_FIRST = 0, HL_LEAST_FIRST = 1 };
 
 /* The search for nonces. Begin with zeros and set nbytes, alg, first, last and target. The message of a nonce is the
- * prefix, the nonce, and the suffix. A nonce is found if the message's digest, read as one number, is at most the target:
+ * prefix, the nonce, and the suffix. A nonce is found if the message's digest, read as one number, is at most the
+ * target:
  *
  *     n leading zero bits     a target of n zero bits, then ones (hashcash)
  *     first 48 bits <= work   a target of these 48 bits, then ones (Krist)
@@ -723,7 +680,7 @@ typedef struct hl_search_job {
     size_t      prefix_nbytes;
     const void *suffix;        /* may be NULL if suffix_nbytes is 0 */
     size_t      suffix_nbytes;
-    const void *alphabet;      /* the bytes that stand for digits 0 to base - 1; NULL: the numbers 0 to 255 themselves */
+    const void *alphabet;      /* the bytes that stand for digits 0 to base - 1; NULL: the bytes 0 to 255 */
     uint32_t    base;          /* 2 to 256; 0 means 256 if there is no alphabet */
     uint32_t    nonce_width;   /* digits in each nonce, at most 64, with zeros in front; 0: no zeros in front */
     uint32_t    nonce_order;   /* HL_MOST_FIRST or HL_LEAST_FIRST */

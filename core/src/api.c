@@ -56,14 +56,6 @@ const hl_alg_info *hli_alg_find(uint32_t alg)
     return find(alg);
 }
 
-const hl_alg_info *hl_alg_named(const char *name)
-{
-    for (size_t i = 0; name != NULL && i < ALG_COUNT; i++)
-        if (hli_same_text(algs[i].name, name))
-            return &algs[i];
-    return NULL;
-}
-
 const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {
     const hl_alg_info *info = find((uint32_t)alg);
@@ -91,7 +83,7 @@ const char *hl_strerror(hl_status status)
     case HL_EKERNEL: return "the kernel does not implement the algorithm";
     case HL_ETAG: return "the tag is not that of the message";
     case HL_EJOB: return "a field of the job is of a later version, or contradicts another";
-    case HL_EIMPORT: return "the bytes are not an exported stream of this kind and version";
+    case HL_EIMPORT: return "the bytes are not an exported stream of this version";
     case HL_ESTOPPED: return "the caller's function ended the call";
     }
     return "unknown status";

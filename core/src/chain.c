@@ -1,17 +1,13 @@
-/* chain.c: a digest that is hashed again and again in its row, with a byte that counts.
+/* chain.c: a digest that is hashed again and again in its block, with a byte that counts.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The rows of a call go through the lanes in groups, in their order. A group takes as many steps as its shortest row
- * has left, then goes on without that row. The kernel's function for chains (hli_chain_fn) keeps digest and counter in
+ * The blocks of a call go through the lanes in groups, in their order. A group takes as many steps as its shortest
+ * chain has left, then goes on without that chain. The kernel's function for chains (hli_chain_fn) keeps digest and counter in
  * the lanes from step to step; other kernels read each block from memory, where the digest of the step before was
  * written.
  */
 #include "chain.h"
-#include "job.h"
-
-/* Burned in addition to the stack below the driver: the frames of hli_run_chains and of hl_chains. */
-enum { CHAINS_NBYTES = 13 << 10 };
 
 /* These stay the same from step to step. */
 struct run {
@@ -105,7 +101,7 @@ HLI_NOINLINE void hli_run_chains(const struct hli_chains *chains, uint8_t *const
     const hl_kernel *const many = count > HLI_LANES ? hli_kernel(plan, &plan->first, count) : NULL;
     struct run run;
 
-    if (!HLI_ALG(chains))
+    if (!HLI_ALG(slh))
         return;
     run.chains = chains;
     run.edges = hli_edges_of(plan);
@@ -129,83 +125,4 @@ HLI_NOINLINE void hli_run_chains(const struct hli_chains *chains, uint8_t *const
         i += n;
         run_group(&run, active, at, left, n);
     }
-}
-
-/* The rows as padded blocks, a few at a time, and back. */
-static HLI_NOINLINE void run_rows(const struct hli_chains *chains, const hl_chain *job, uint64_t nbefore)
-{
-    const hl_alg_info *alg = chains->plan.first.alg;
-    struct hli_tails tails;
-    uint8_t *blocks[HLI_LANES];
-    const unsigned room = (unsigned)(sizeof tails / hli_tail_nbytes(alg));
-
-    for (size_t i = 0; i < job->count;) {
-        const unsigned n = job->count - i < room ? (unsigned)(job->count - i) : room;
-        uint8_t *const rows = job->rows + i * job->stride;
-        for (unsigned r = 0; r < n; r++) {
-            const uint8_t *const row = rows + r * job->stride;
-            blocks[r] = hli_tail(alg, &tails, r);
-            hli_pad_scalar(alg, 1, &row, &job->row_nbytes, nbefore, 1, blocks[r]);
-        }
-        hli_run_chains(chains, blocks, job->nsteps == NULL ? NULL : job->nsteps + i, job->all_steps, n);
-        for (unsigned r = 0; r < n; r++)
-            hli_copy(rows + r * job->stride, blocks[r], job->row_nbytes);
-        i += n;
-    }
-    if (job->is_secret != 0)
-        hli_wipe(&tails, sizeof tails);
-}
-
-hl_status hl_chains(const hl_chain *job)
-{
-    if (!HLI_ALG(chains))
-        return HL_EALG;
-    if (job == NULL)
-        return HL_ENULL;
-    if (job->nbytes < sizeof *job || job->is_secret > 1 || job->reserved != 0)
-        return HL_EJOB;
-    for (size_t i = sizeof *job; i < job->nbytes; i++) /* fields of a later version, unknown here */
-        if (((const uint8_t *)job)[i] != 0)
-            return HL_EJOB;
-    const hl_alg_info *info = hl_alg_find((hl_alg)job->alg);
-    struct hli_chains chains;
-
-    if (info == NULL || hli_is_counted(info))
-        return HL_EALG;
-    const size_t nbytes = job->row_nbytes, digest_nbytes = job->digest_nbytes, at = job->digest_at;
-    hl_alg_info truncated = *info;
-    hl_status status = hli_check_call(info, NULL, job->count, job->rows, &chains.plan);
-    if (status != HL_OK)
-        return status;
-    if (nbytes > hli_longest_in_one_block(info))
-        return HL_ELENGTH;
-    if (digest_nbytes == 0 || digest_nbytes > info->digest_nbytes || at > nbytes || digest_nbytes > nbytes - at ||
-        job->stride < nbytes || (job->count_at >= at && job->count_at < at + digest_nbytes))
-        return HL_EJOB;
-    const hl_messages rows = {HL_ROWS, 0, job->count, job->rows, job->stride, nbytes};
-    uint64_t nbefore = 0;
-    if (job->begin != NULL) {
-        if (job->begin->alg != (uint32_t)info->alg || job->begin->nbytes > HL_MESSAGE_MAX_NBYTES - nbytes)
-            return HL_ESTATE;
-        if (hli_rest_of_block(info, job->begin->nbytes) != 0)
-            return HL_EJOB;
-        nbefore = job->begin->nbytes;
-    }
-    status = hli_check_rows(&rows, nbefore);
-    for (size_t i = 0; status == HL_OK && job->count_at < nbytes && i < job->count; i++)
-        if ((job->nsteps == NULL ? job->all_steps : job->nsteps[i]) >
-            UINT8_MAX - (unsigned)job->rows[i * job->stride + job->count_at])
-            status = HL_ELENGTH;
-    if (status != HL_OK)
-        return status;
-    truncated.digest_nbytes = (uint32_t)digest_nbytes;
-    chains.plan.first.alg = &truncated;
-    if (job->begin != NULL)
-        chains.plan.first.begin = &job->begin->state;
-    chains.links = (struct hli_links){0, hli_block_nbytes(info), (unsigned)at, (unsigned)digest_nbytes,
-                                      job->count_at < nbytes ? (unsigned)job->count_at : hli_block_nbytes(info)};
-    run_rows(&chains, job, nbefore);
-    if (job->is_secret != 0)
-        hli_burn((size_t)HLI_MANY_NBYTES + HL_KERNEL_STACK_NBYTES + CHAINS_NBYTES);
-    return HL_OK;
 }

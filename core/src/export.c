@@ -7,24 +7,19 @@
  */
 #include "job.h"
 
-enum {
-    HEAD_NBYTES = 16,
-    COPY_NBYTES = 512 /* burned after a secret was copied: covers the frames of this file */
-};
+enum { HEAD_NBYTES = 16 };
 
-static const uint8_t stream_magic[4] = {'h', 'l', 'c', '1'}, hmac_magic[4] = {'h', 'l', 'm', '1'};
+static const uint8_t magic[4] = {'h', 'l', 'c', '1'};
 
-static size_t export_nbytes(const hl_alg_info *info, int is_hmac)
+static size_t export_nbytes(const hl_alg_info *info)
 {
-    return HEAD_NBYTES + (is_hmac ? 2 : 1) * hli_state_nbytes(info) + hli_block_nbytes(info);
+    return HEAD_NBYTES + hli_state_nbytes(info) + hli_block_nbytes(info);
 }
 
-/* The words of a state, big-endian. Returns where they end. Word by word: a compiler that knows the number of words
- * (a library of SHA-3 alone) would take all of them at once, in a frame of 3.9 KiB, more than COPY_NBYTES. */
+/* The words of a state, big-endian. Returns where they end. */
 static uint8_t *put_state(const hl_alg_info *info, const hl_state *state, uint8_t *to)
 {
     for (unsigned w = 0; w < hli_nwords(info); w++, to += hli_word_nbytes(info)) {
-        HLI_NEW_POINTER(to);
         if (hli_word_nbytes(info) == 8)
             hli_store64(to, state->w64[w], 1);
         else
@@ -33,49 +28,44 @@ static uint8_t *put_state(const hl_alg_info *info, const hl_state *state, uint8_
     return to;
 }
 
-static const uint8_t *get_state(const hl_alg_info *info, const uint8_t *from, hl_state *state)
+static void get_state(const hl_alg_info *info, const uint8_t *from, hl_state *state)
 {
     for (unsigned w = 0; w < hli_nwords(info); w++, from += hli_word_nbytes(info)) {
-        HLI_NEW_POINTER(from);
         if (hli_word_nbytes(info) == 8)
             state->w64[w] = hli_load64(from, 1);
         else
             state->w32[w] = hli_load32(from, 1);
     }
-    return from;
 }
 
-/* `outer` is NULL, or the outer state of an HMAC. The context's count includes the block of the key. */
-static HLI_NOINLINE hl_status export_stream(const hl_ctx *ctx, const hl_state *outer, uint8_t *bytes, size_t room,
-                                            size_t *nbytes)
+hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes)
 {
+    if (ctx == NULL)
+        return HL_ENULL;
     const hl_alg_info *info = hli_alg_find(ctx->alg);
     uint8_t *at = bytes;
 
     if (info != NULL && hli_is_tree(info))
         return HL_EALG;
-    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES ||
-        (outer != NULL && (ctx->nbytes < hli_block_nbytes(info) || !hli_has_hmac(info))))
+    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
     if (bytes == NULL || nbytes == NULL)
         return HL_ENULL;
-    if (room < export_nbytes(info, outer != NULL))
+    if (room < export_nbytes(info))
         return HL_ELENGTH;
-    hli_copy(at, outer != NULL ? hmac_magic : stream_magic, 4);
+    hli_copy(at, magic, 4);
     hli_store32(at + 4, ctx->alg, 1);
     hli_store64(at + 8, ctx->nbytes, 1);
     at = put_state(info, &ctx->state, at + HEAD_NBYTES);
-    if (outer != NULL)
-        at = put_state(info, outer, at);
     const size_t nheld = hli_rest_of_block(info, ctx->nbytes);
     hli_zero(at, hli_block_nbytes(info));
     if (nheld > 0)
         hli_copy(at, ctx->block, nheld);
-    *nbytes = export_nbytes(info, outer != NULL);
+    *nbytes = export_nbytes(info);
     return HL_OK;
 }
 
-static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const uint8_t *bytes, size_t nbytes)
+hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes)
 {
     if (ctx == NULL || bytes == NULL)
         return HL_ENULL;
@@ -84,13 +74,11 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
     hli_check_readable(bytes, nbytes);
     const hl_alg_info *info = hli_alg_find(hli_load32(bytes + 4, 1));
     const uint64_t length = hli_load64(bytes + 8, 1);
-    const uint8_t *magic = outer != NULL ? hmac_magic : stream_magic;
     unsigned differ = 0;
     for (unsigned i = 0; i < 4; i++)
         differ |= bytes[i] ^ magic[i];
-    if (differ != 0 || info == NULL || hli_is_tree(info) || nbytes != export_nbytes(info, outer != NULL) ||
-        length > HL_MESSAGE_MAX_NBYTES ||
-        (outer != NULL && (length < hli_block_nbytes(info) || !hli_has_hmac(info))))
+    if (differ != 0 || info == NULL || hli_is_tree(info) || nbytes != export_nbytes(info) ||
+        length > HL_MESSAGE_MAX_NBYTES)
         return HL_EIMPORT;
     const size_t nheld = hli_rest_of_block(info, length);
     const uint8_t *block = bytes + nbytes - hli_block_nbytes(info);
@@ -118,40 +106,8 @@ static HLI_NOINLINE hl_status import_stream(hl_ctx *ctx, hl_state *outer, const 
     hli_zero(ctx, sizeof *ctx);
     ctx->alg = (uint32_t)info->alg;
     ctx->nbytes = length;
-    const uint8_t *at = get_state(info, bytes + HEAD_NBYTES, &ctx->state);
-    if (outer != NULL) {
-        hli_zero(outer, sizeof *outer);
-        get_state(info, at, outer);
-    }
+    get_state(info, bytes + HEAD_NBYTES, &ctx->state);
     if (nheld > 0)
         hli_copy(ctx->block, block, nheld);
     return HL_OK;
-}
-
-hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes)
-{
-    return ctx == NULL ? HL_ENULL : export_stream(ctx, NULL, bytes, room, nbytes);
-}
-
-hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes)
-{
-    return import_stream(ctx, NULL, bytes, nbytes);
-}
-
-hl_status hl_hmac_export(const hl_hmac_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes)
-{
-    if (ctx == NULL)
-        return HL_ENULL;
-    const hl_status status = export_stream(&ctx->inner, &ctx->outer, bytes, room, nbytes);
-    hli_burn(COPY_NBYTES);
-    return status;
-}
-
-hl_status hl_hmac_import(hl_hmac_ctx *ctx, const uint8_t *bytes, size_t nbytes)
-{
-    if (ctx == NULL)
-        return HL_ENULL;
-    const hl_status status = import_stream(&ctx->inner, &ctx->outer, bytes, nbytes);
-    hli_burn(COPY_NBYTES);
-    return status;
 }

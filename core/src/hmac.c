@@ -82,16 +82,6 @@ hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t 
     return hli_run(&(hl_job){.messages = HLI_SLICES_OF(messages, count), .digests = tags, .keys = key});
 }
 
-hl_status hl_hmac_many_keys(const hl_hmac_key *keys, const hl_slice *messages, size_t count, uint8_t *tags)
-{
-    if (count == 0)
-        return HL_OK;
-    if (keys == NULL)
-        return HL_ENULL;
-    return hli_run(&(hl_job){
-        .messages = HLI_SLICES_OF(messages, count), .digests = tags, .keys = keys, .key_stride = sizeof *keys});
-}
-
 static HLI_NOINLINE void tag_one(const hl_kernel *kernel, const hl_alg_info *alg, const hl_hmac_key *key,
                                  const void *data, size_t nbytes, uint8_t *tag)
 {

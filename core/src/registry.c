@@ -221,12 +221,12 @@ const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **wo
 hli_chain_fn *hli_chain_of(const hl_kernel *kernel)
 {
     static hli_chain_fn *const chains[ROW_COUNT] = {
-#define CHAIN(body, row, function, isa) [ROW_##row] = HLI_ALG(chains) ? BUILT(body, isa, hli_##function) : 0,
+#define CHAIN(body, row, function, isa) [ROW_##row] = HLI_ALG(slh) ? BUILT(body, isa, hli_##function) : 0,
 #include "registry.def"
     };
     const struct hli_row *const rows = hli_rows;
 
-    return HLI_ALG(chains) ? chains[hli_row_of(kernel) - rows] : NULL;
+    return HLI_ALG(slh) ? chains[hli_row_of(kernel) - rows] : NULL;
 }
 
 struct hli_edges hli_choose_edges(uint32_t word)

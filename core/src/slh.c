@@ -1037,31 +1037,11 @@ void hl_slh_drop(hl_slh_task *task)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-const hl_slh_info *hl_slh_at(size_t i)
-{
-    return HLI_ALG(slh) && i < SET_COUNT ? &sets[i] : NULL;
-}
-
 const hl_slh_info *hl_slh_find(hl_slh set)
 {
-    return hl_slh_at((size_t)set - 1);
-}
+    const size_t i = (size_t)set - 1;
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
-const hl_slh_info *hl_slh_named(const char *name)
-{
-    for (size_t i = 0; name != NULL && HLI_ALG(slh) && i < SET_COUNT; i++) {
-        const char *a = name, *b = sets[i].name;
-        while (*a != '\0' && lower(*a) == lower(*b))
-            a++, b++;
-        if (*a == '\0' && *b == '\0')
-            return &sets[i];
-    }
-    return NULL;
+    return HLI_ALG(slh) && i < SET_COUNT ? &sets[i] : NULL;
 }
 
 size_t hl_slh_scratch_nbytes(void)
@@ -1110,40 +1090,16 @@ hl_status hl_slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const
 hl_status hl_slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_message *message, const uint8_t *randomness,
                       uint8_t *signature, const hl_slh_work *work)
 {
-    return hl_slh_sign_many(set, secret, message, 1, randomness, signature, work);
-}
-
-hl_status hl_slh_sign_many(hl_slh set, const uint8_t *secret, const hl_slh_message *messages, size_t count,
-                           const uint8_t *randomness, uint8_t *signatures, const hl_slh_work *work)
-{
     const hl_slh_info *info = hl_slh_find(set);
     hl_status status = check_work(work);
-    struct framed framed;
-    size_t total = 0;
 
     if (!HLI_ALG(slh))
         return HL_EALG;
-    if (status == HL_OK && info == NULL)
-        status = HL_EALG;
-    if (status == HL_OK && count != 0 && (secret == NULL || messages == NULL || signatures == NULL))
-        status = HL_ENULL;
-    if (status == HL_OK && __builtin_mul_overflow(count, info->signature_nbytes, &total))
-        status = HL_ELENGTH;
-    for (size_t i = 0; status == HL_OK && i < count; i++)
-        status = frame(&messages[i], &framed);
     if (status != HL_OK)
         return status;
     hl_slh_task *task = &scratch_in(work->scratch, work->scratch_nbytes)->task;
-    for (size_t i = 0; status == HL_OK && i < count; i++) {
-        uint8_t *signature = signatures + i * info->signature_nbytes;
-        status = hl_slh_begin_sign(task, set, secret, &messages[i], randomness == NULL ? NULL : randomness + i * info->n,
-                                   signature);
-        if (status == HL_OK)
-            status = run(task, signature, info->signature_nbytes, work);
-    }
-    if (status != HL_OK && status != HL_EALG)
-        hli_wipe(signatures, total);
-    return status;
+    status = hl_slh_begin_sign(task, set, secret, message, randomness, signature);
+    return status != HL_OK ? status : run(task, signature, info->signature_nbytes, work);
 }
 
 hl_status hl_slh_verify(hl_slh set, const uint8_t *public_key, const hl_slh_message *message, const uint8_t *signature,

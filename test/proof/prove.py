@@ -123,7 +123,7 @@ class Target:
         """Compiles a file of the core."""
         out = folder / f"{self.name}-{source.parent.name}-{source.stem}.o"
         names = PART if source.name in self.in_part else self.body
-        part = [f"-DHL_ALGORITHMS={names},chains{',sha1dc' * (names == 'sha1')}"] if names else []
+        part = [f"-DHL_ALGORITHMS={names},slh{',sha1dc' * (names == 'sha1')}"] if names else []
         done = subprocess.run([*self.cc, "-O2", "-fno-stack-protector", "-fno-pic", f"-I{core}/include",
                                f"-I{core}/src", *part, "-c", source, "-o", out], capture_output=True, text=True)
         if done.returncode != 0:

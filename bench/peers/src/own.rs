@@ -41,7 +41,13 @@ pub fn side(call: Call, hash: Hash) -> Side {
                     let all = keys.as_mut_ptr().cast::<sys::hl_hmac_key>();
                     let status = match count {
                         1 => sys::hl_hmac(all, base, nbytes, out),
-                        _ => sys::hl_hmac_many_keys(all, raw, count, out),
+                        _ => {
+                            let mut job = std::mem::zeroed::<sys::hl_job>();
+                            job.nbytes = size_of::<sys::hl_job>();
+                            (job.messages.base, job.messages.count) = (raw.cast(), count);
+                            (job.keys, job.key_stride, job.digests) = (all, size_of::<sys::hl_hmac_key>(), out);
+                            sys::hl_run(&job)
+                        }
                     };
                     // As advised, keys are wiped.
                     keys.iter_mut().for_each(|key| sys::hl_hmac_key_wipe(key.as_mut_ptr()));

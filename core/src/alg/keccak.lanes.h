@@ -131,7 +131,7 @@ LV_KERNEL void LV_NAME(keccak_blocks)(void *state, const uint8_t *const msg[], s
     }
 }
 
-#if LV64_LANES > 1 && !LV_ONLY && HLI_ALG(chains)
+#if LV64_LANES > 1 && !LV_ONLY && HLI_ALG(slh)
 /* Places of whole words, as SHAKE256 has them in SLH-DSA (FIPS 205 section 11.1), and a state of zeros before each hash. */
 LV_KERNEL int LV_NAME(keccak_chain)(const struct hli_links *links, const void *begin, void *states,
                                     const uint8_t *const msg[])

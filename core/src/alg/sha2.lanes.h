@@ -211,7 +211,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 
 LV_WHOLE(lv, NAMED, 8, NROUNDS, 1)
 
-#if SHA2_WORD == 32 && LANES > 1 && HLI_ALG(chains)
+#if SHA2_WORD == 32 && LANES > 1 && HLI_ALG(slh)
 /* Rounds 4 to 63 of the block w behind the first four, which have left `fourth`, and the sum with the state `begin`. w
  * has room for LINKED_ROOM words; all behind the 16 first ones are written, or, in a ring, these. */
 LV_FN void sha256_linked(const uint32_t *begin, const uint32_t *fourth, uint32_t *s, lv32 *w)

@@ -108,7 +108,7 @@ INSTANCE(SHA_TARGET, sha256_blocks_sha_x2, sha256_blocks_sha, 2)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x3, sha256_blocks_sha, 3)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_x4, sha256_blocks_sha, 4)
 
-#    if HLI_ALG(chains)
+#    if HLI_ALG(slh)
 INSTANCE_CHAIN(sha256_chain_sha_x2, 2)
 INSTANCE_CHAIN(sha256_chain_sha_x4, 4)
 #    endif

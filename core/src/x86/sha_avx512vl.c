@@ -62,7 +62,7 @@ SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const struct hli_whole *whole, 
 INSTANCE(SHA_TARGET, sha256_blocks_sha_avx512vl_x1, sha256_blocks_sha, 1)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_avx512vl_x3, sha256_blocks_sha, 3)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_avx512vl_x4, sha256_blocks_sha, 4)
-#  if HLI_ALG(chains)
+#  if HLI_ALG(slh)
 INSTANCE_CHAIN(sha256_chain_sha_avx512vl_x4, 4)
 #  endif
 #endif

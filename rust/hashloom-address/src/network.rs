@@ -50,7 +50,7 @@ const REGTEST: Prefixes = Prefixes { hrp: Hrp::parse_unchecked("bcrt"), ..TEST }
 
 impl Network {
     /// The networks that addresses can be told apart by.
-    pub const DIFFERENT: [Network; 3] = [Network::Main, Network::Test, Network::Regtest];
+    pub(crate) const DIFFERENT: [Network; 3] = [Network::Main, Network::Test, Network::Regtest];
 
     /// The beginnings of its addresses.
     pub fn prefixes(self) -> Prefixes {

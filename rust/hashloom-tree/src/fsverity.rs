@@ -16,7 +16,7 @@ use super::blocks::{BlockTree, Building, Out};
 use super::{Block, Input, ParameterFault, TreeError};
 
 /// Number of bytes in a descriptor.
-pub const DESCRIPTOR_NBYTES: usize = 256;
+const DESCRIPTOR_NBYTES: usize = 256;
 /// Largest number of bytes in a salt.
 pub const SALT_MAX_NBYTES: usize = 32;
 

@@ -55,7 +55,7 @@ pub enum Algorithm {
     Sha3_384 = sys::HL_SHA3_384,
     /// SHA3-512: FIPS 202 section 6.1; 64-byte digest.
     Sha3_512 = sys::HL_SHA3_512,
-    /// Keccak-256: Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum; 32-byte digest.
+    /// Keccak-256: Bertoni et al. 2011: The Keccak SHA-3 submission; Ethereum; 32-byte digest.
     Keccak256 = sys::HL_KECCAK_256,
     /// SHAKE128: FIPS 202 section 6.2; 32-byte digest, or any other length.
     Shake128 = sys::HL_SHAKE128,

@@ -243,7 +243,7 @@ fixed! {
     [u64; 25], 0, U200, U72, U64
 }
 fixed! {
-    Keccak256, Keccak256Core, "Keccak-256", "Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum",
+    Keccak256, Keccak256Core, "Keccak-256", "Bertoni et al. 2011: The Keccak SHA-3 submission; Ethereum",
     [u64; 25], 0, U200, U136, U32
 }
 xof! {

@@ -179,7 +179,7 @@ fixed! {
 }
 fixed! {
     Keccak256, Keccak256Core, "Keccak-256", "sha3::Keccak256",
-    "The standard is Bertoni, Daemen, Peeters, Van Assche 2011: The Keccak SHA-3 submission; Ethereum."
+    "The standard is Bertoni et al. 2011: The Keccak SHA-3 submission; Ethereum."
 }
 xof! {
     Shake128, Shake128Core, Shake128Reader, Shake128ReaderCore, "SHAKE128", "sha3::Shake128",

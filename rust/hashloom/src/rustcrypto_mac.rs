@@ -3,11 +3,10 @@
 
 use core::fmt;
 
-use digest::array::Array;
 use digest::common::{AlgorithmName, InvalidLength, KeySizeUser};
 use digest::{FixedOutput, FixedOutputReset, Key, KeyInit, MacMarker, Output, OutputSizeUser, Reset, Update, consts};
 
-use crate::{Algorithm, Hmac, HmacKey, hmac_many};
+use crate::{Algorithm, Hmac, HmacKey};
 
 macro_rules! mac {
     ($type:ident, $hash:ident, $block:ident, $output:ident) => {
@@ -27,40 +26,10 @@ macro_rules! mac {
         /// mac.update(b"message");
         #[doc = concat!("let key = HmacKey::new(Algorithm::", stringify!($hash), ", b\"Jefe\");")]
         /// assert_eq!(hmac(&key, b"message"), mac.finalize().into_bytes()[..]);
-        /// let mut tags = [Default::default(); 2];
-        #[doc = concat!(stringify!($type), "::mac_many(&key, &[\"\", \"message\"], &mut tags);")]
-        /// assert_eq!(hmac(&key, b"message"), tags[1][..]);
         /// ```
         #[derive(Clone)]
         pub struct $type {
             mac: Hmac,
-        }
-
-        impl $type {
-            /// Computes the tags of many messages under one key, side by side in lanes: `tags[i]` is that of
-            /// `messages[i]`.
-            ///
-            /// This is [`hmac_many`](crate::hmac_many()) with the RustCrypto types.
-            ///
-            /// # Panics
-            ///
-            /// If the key has another algorithm, or there are not as many tags as messages, or a message is longer than
-            /// 2<sup>61</sup> − 1 bytes less a block.
-            pub fn mac_many<M: AsRef<[u8]>>(key: &HmacKey, messages: &[M], tags: &mut [Output<Self>]) {
-                assert!(
-                    key.algorithm() == Algorithm::$hash,
-                    "mac_many: a key of {} for {}",
-                    key.algorithm(),
-                    stringify!($type)
-                );
-                assert!(
-                    messages.len() == tags.len(),
-                    "mac_many: {} messages but room for {} tags",
-                    messages.len(),
-                    tags.len()
-                );
-                hmac_many(key, messages, Array::slice_as_flattened_mut(tags));
-            }
         }
 
         impl KeySizeUser for $type {

@@ -72,7 +72,7 @@ impl Form for Leaves {
 }
 
 /// Appends zeros to a message.
-pub fn append_zeros(hasher: &mut Hasher, nbytes: u64) {
+pub(crate) fn append_zeros(hasher: &mut Hasher, nbytes: u64) {
     const ZEROS: [u8; 4096] = [0; 4096];
     let mut left = nbytes;
     while left > 0 {

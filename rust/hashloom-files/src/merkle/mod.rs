@@ -28,7 +28,7 @@ pub fn height(nbytes: u64) -> u32 {
 }
 
 /// The node over two nodes.
-pub fn parent(left: &Node, right: &Node) -> Node {
+fn parent(left: &Node, right: &Node) -> Node {
     let mut both = [0; 2 * NODE_NBYTES];
     both[..NODE_NBYTES].copy_from_slice(left);
     both[NODE_NBYTES..].copy_from_slice(right);

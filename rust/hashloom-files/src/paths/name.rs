@@ -9,11 +9,10 @@ use std::fmt;
 ///
 /// ```
 /// use hashloom_files::paths::BadComponent;
-/// use hashloom_files::paths::name::{check_component, check_everywhere, check_windows, refused_on_windows};
+/// use hashloom_files::paths::name::{check_component, check_everywhere, check_windows};
 ///
 /// assert_eq!(check_component(b".."), Err(BadComponent::Parent));
 /// assert_eq!((check_everywhere(b"CON"), check_windows(b"CON")), (Ok(()), Err(BadComponent::Device)));
-/// assert_eq!(refused_on_windows(b"//server/a"), Some(BadComponent::Network));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -100,7 +99,7 @@ pub fn check_windows(component: &[u8]) -> Result<(), BadComponent> {
 
 /// Why a path is not opened on Windows; `None` if it may be.
 #[cfg_attr(not(windows), allow(dead_code, reason = "for Windows"))]
-pub fn refused_on_windows(path: &[u8]) -> Option<BadComponent> {
+pub(crate) fn refused_on_windows(path: &[u8]) -> Option<BadComponent> {
     let path = String::from_utf8_lossy(path).replace('\\', "/");
     let after_drive = |path: &str| path.get(..2).is_some_and(|drive| drive.ends_with(':') && drive.is_char_boundary(1));
     let (names, is_network) = match (path.strip_prefix("//?/"), path.starts_with("//./")) {

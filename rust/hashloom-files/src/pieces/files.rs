@@ -386,7 +386,7 @@ impl<'a> Files<'a> {
     /// they are opened anew. Gives up on files that change each time, or on all changed files if `all` is set. Returns
     /// the files given up and the other changed ones, each in order. No thread may be reading any file. Files that
     /// could not be opened are not looked at.
-    pub fn forget_changed(&self, all: bool) -> (Vec<usize>, Vec<usize>) {
+    pub(crate) fn forget_changed(&self, all: bool) -> (Vec<usize>, Vec<usize>) {
         let mut last = LastFolder::default();
         let is_changed = |&index: &usize| match self.looks[index].load(Ordering::Relaxed) {
             UNSEEN | CLOSED | UNSTABLE => false,

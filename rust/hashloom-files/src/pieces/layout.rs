@@ -58,7 +58,7 @@ impl Spans {
     }
 
     /// Offset of the next file's first byte.
-    pub fn next_offset(&self) -> u64 {
+    fn next_offset(&self) -> u64 {
         self.total_nbytes().next_multiple_of(self.alignment)
     }
 
@@ -131,7 +131,7 @@ impl Layout {
     }
 
     /// The piece with the byte at `offset`, which must not be before the first piece.
-    pub fn piece_at(&self, offset: u64) -> u64 {
+    pub(crate) fn piece_at(&self, offset: u64) -> u64 {
         (offset - self.start) / self.piece_nbytes
     }
 

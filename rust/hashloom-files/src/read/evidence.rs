@@ -137,11 +137,6 @@ impl Noted {
 }
 
 /// Where a result comes from.
-///
-/// ```
-/// use hashloom_files::Evidence;
-/// assert!(Evidence::Read.is_strong() && Evidence::State.is_strong() && !Evidence::Old.is_strong());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Evidence {
@@ -153,13 +148,6 @@ pub enum Evidence {
     /// An old manifest has the digests for a file of this path, length and modification time. A program can change a
     /// file and keep all three.
     Old,
-}
-
-impl Evidence {
-    /// Whether no change of the file can have escaped.
-    pub fn is_strong(self) -> bool {
-        self != Evidence::Old
-    }
 }
 
 /// The first bytes of a SHA-256.

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens a file without waiting for a pipe's writer: see [`is_ready`]. Looking at the path first would cost a tenth of
+/// Opens a file without waiting for a pipe's writer: see `is_ready`. Looking at the path first would cost a tenth of
 /// the whole work for a file of 16 KiB.
 #[cfg(unix)]
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
@@ -49,7 +49,7 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
 /// Whether there is data, or the end; if not, this `may_wait` a short while. A pipe that no writer has opened yet is not
 /// at its end, though a read would say so.
 #[cfg(unix)]
-pub fn is_ready(stream: impl std::os::fd::AsFd, may_wait: bool) -> bool {
+pub(crate) fn is_ready(stream: impl std::os::fd::AsFd, may_wait: bool) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let look = if may_wait { crate::run::pool::LOOK.as_nanos() } else { 0 };
     let look = Timespec { tv_sec: 0, tv_nsec: look as _ };
@@ -62,7 +62,7 @@ pub fn is_ready(stream: impl std::os::fd::AsFd, may_wait: bool) -> bool {
 
 /// This system does not tell; a read waits.
 #[cfg(not(unix))]
-pub fn is_ready<S>(_stream: S, _may_wait: bool) -> bool {
+pub(crate) fn is_ready<S>(_stream: S, _may_wait: bool) -> bool {
     true
 }
 

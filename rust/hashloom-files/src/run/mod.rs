@@ -187,7 +187,7 @@ impl Options {
     }
 
     /// Whether files are read from their disks alone.
-    pub fn is_uncached(&self) -> bool {
+    pub(crate) fn is_uncached(&self) -> bool {
         self.is_uncached
     }
 
@@ -216,7 +216,7 @@ impl Options {
     }
 
     /// Whether there is a limit on the bytes read in a second.
-    pub fn is_limited(&self) -> bool {
+    pub(crate) fn is_limited(&self) -> bool {
         self.rate.is_some()
     }
 
@@ -234,7 +234,7 @@ impl Options {
     }
 
     /// Whether the files' stamps and doubts are noted.
-    pub fn is_noting(&self) -> bool {
+    pub(crate) fn is_noting(&self) -> bool {
         self.is_noting
     }
 
@@ -254,7 +254,7 @@ impl Options {
     }
 
     /// Whether the caller is told the progress.
-    pub fn has_progress(&self) -> bool {
+    pub(crate) fn has_progress(&self) -> bool {
         self.progress.is_some()
     }
 

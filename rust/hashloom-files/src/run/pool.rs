@@ -50,12 +50,12 @@ impl Pool {
     }
 
     /// Whether there is a limit on the bytes read in a second.
-    pub fn is_limited(&self) -> bool {
+    pub(crate) fn is_limited(&self) -> bool {
         self.options.is_limited()
     }
 
     /// Calls `wait`, in which a thread waits for other threads or for the caller, not for a disk.
-    pub fn idle<R>(&self, wait: impl FnOnce() -> R) -> R {
+    pub(crate) fn idle<R>(&self, wait: impl FnOnce() -> R) -> R {
         match &self.options.meter {
             Some(meter) => meter.idle(wait),
             None => wait(),
@@ -68,7 +68,7 @@ impl Pool {
     }
 
     /// Calls `work`, whose panic stops all threads.
-    pub fn catch(&self, work: impl FnOnce()) {
+    pub(crate) fn catch(&self, work: impl FnOnce()) {
         // State left half-done by a panic is dropped with the pool, as nothing continues after it.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
             self.has_panicked.store(true, Ordering::Relaxed);
@@ -151,7 +151,7 @@ pub fn join<'scope>(threads: impl IntoIterator<Item = std::thread::ScopedJoinHan
 
 /// Number of threads that half of the memory which this process may have is enough for. Starting a thread without
 /// memory for it ends the process, before an error could be reported.
-pub fn room_for() -> usize {
+pub(crate) fn room_for() -> usize {
     // The thread's stack, 2 MiB, its buffers, up to 2 MiB, and the system's own data for it.
     #[cfg(unix)]
     const THREAD_NBYTES: u64 = 8 << 20;

@@ -127,8 +127,8 @@ impl<'a> Scan<'a> {
         format!("digests of files: {}", names.join(", "))
     }
 
-    /// Takes the digests of files from the state of an earlier run, where they are [strong
-    /// evidence](Evidence::is_strong), and adds new ones. The state is complete when the scan has ended or was cancelled.
+    /// Takes the digests of files from the state of an earlier run, where no change of the file can have escaped
+    /// ([`Evidence::State`]), and adds new ones. The state is complete when the scan has ended or was cancelled.
     /// It must be of the [subject](Scan::subject) of the algorithms.
     #[must_use]
     pub fn state(mut self, state: State) -> Scan<'a> {

@@ -14,9 +14,7 @@ use std::collections::BTreeMap;
 /// info.insert("length", 163783);
 /// assert_eq!(info.encode(), b"d6:lengthi163783e4:name9:alice.txte");
 /// let list: Item = [Item::from(1), Item::from("a"), Item::Raw(b"de".to_vec())].into_iter().collect();
-/// let mut out = b"d4:list".to_vec();
-/// list.encode_to(&mut out);
-/// assert_eq!(out, b"d4:listli1e1:adee");
+/// assert_eq!(list.encode(), b"li1e1:adee");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
@@ -55,7 +53,7 @@ impl Item {
     }
 
     /// Appends the bencoded bytes to `out`.
-    pub fn encode_to(&self, out: &mut Vec<u8>) {
+    fn encode_to(&self, out: &mut Vec<u8>) {
         match self {
             Item::Integer(value) => out.extend_from_slice(format!("i{value}e").as_bytes()),
             Item::String(bytes) => encode_string(bytes, out),

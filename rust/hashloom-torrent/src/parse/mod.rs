@@ -408,7 +408,7 @@ impl Torrent {
 
     /// Gives a file [without a layer](Torrent::unlayered) the roots of its pieces, 32 bytes each. Returns false, and
     /// changes nothing, if the layer does not lead to the file's root, or the file needs none.
-    pub fn set_layer(&mut self, file: usize, layer: &[u8]) -> bool {
+    pub(crate) fn set_layer(&mut self, file: usize, layer: &[u8]) -> bool {
         let Some((_, pieces)) = self.unlayered().iter().find(|(of, _)| *of == file) else { return false };
         if layer.len() != pieces.len() * NODE_NBYTES {
             return false;
