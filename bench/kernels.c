@@ -7,8 +7,8 @@
  *                    by one block
  *   kernels --choice [instruction set,...]
  *                    the numbers and lengths of messages for which hl_hash_many, restricted to these instruction sets,
- *                    takes more than 5% longer than the best kernel alone, or than hl_hash for each message; all digests
- *                    are compared
+ *                    takes more than 5% longer than the best kernel alone, or than hl_hash for each message; all
+ *                    digests are compared
  *
  * All kernels take turns in one process pinned to one CPU; a figure is the least time. Data are random bytes.
  */
@@ -135,7 +135,8 @@ static void hash(const struct way *way, const hl_alg_info *alg, size_t n, uint8_
         die("refused: ", way->name);
 }
 
-/* Seconds of a call. They count from SETTLED on: vectors of 512 bits slow some CPUs down for 0.7 ms (core/src/plan.c). */
+/* Seconds of a call. They count from SETTLED on: vectors of 512 bits slow some CPUs down for 0.7 ms
+ * (core/src/plan.c). */
 static double time_way(const struct way *way, const hl_alg_info *alg, size_t n)
 {
     const double SETTLED = 0.0008, SLOT = 0.00002, began = now();

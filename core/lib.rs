@@ -197,8 +197,8 @@ pub const HL_STRENGTHENED: hl_ending = 0;
 pub const HL_SPONGE: hl_ending = 1;
 /// Likewise, and the digest may have any length.
 pub const HL_XOF: hl_ending = 2;
-/// By zeros up to the end of the block; the block function takes the number of bytes, and a mark of the last block (RFC 7693
-/// section 3.3).
+/// By zeros up to the end of the block; the block function takes the number of bytes, and a mark of the last block (RFC
+/// 7693 section 3.3).
 pub const HL_COUNTED: hl_ending = 3;
 /// Likewise, with flags; a message of more than 1,024 bytes is a tree of such messages (BLAKE3 section 2.1).
 pub const HL_TREE: hl_ending = 4;
@@ -272,8 +272,8 @@ pub struct hl_ctx {
     pub reserved: u32,
 }
 
-/// A running BLAKE3, begun by [`hl_blake3_init`]. Calls on streams take a pointer to its first field that may be used for
-/// the whole structure.
+/// A running BLAKE3, begun by [`hl_blake3_init`]. Calls on streams take a pointer to its first field that may be used
+/// for the whole structure.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hl_blake3_ctx {
@@ -419,8 +419,8 @@ pub struct hl_job {
     pub is_secret: u32,
     /// 0.
     pub reserved: u32,
-    /// Bytes of each digest of the (second) algorithm; 0: the usual ones. Up to the digest's size: its first bytes, and of an
-    /// [`HL_COUNTED`] a digest of that length. An [`HL_XOF`]: any number. Not with keys.
+    /// Bytes of each digest of the (second) algorithm; 0: the usual ones. Up to the digest's size: its first bytes, and
+    /// of an [`HL_COUNTED`] a digest of that length. An [`HL_XOF`]: any number. Not with keys.
     pub digest_nbytes: usize,
 }
 
@@ -533,8 +533,8 @@ pub struct hl_slh_work {
     pub context: *mut c_void,
 }
 
-/// One key or one signature, made by many threads in `nparts` parts. It points at the caller's secret and signature, and
-/// is as secret as the key.
+/// One key or one signature, made by many threads in `nparts` parts. It points at the caller's secret and signature,
+/// and is as secret as the key.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hl_slh_task {
@@ -651,7 +651,8 @@ unsafe extern "C" {
         digests: *mut u8,
     ) -> hl_status;
 
-    /// Begins a message, of any algorithm but BLAKE3. Bytes of the context that the algorithm never uses are not written.
+    /// Begins a message, of any algorithm but BLAKE3. Bytes of the context that the algorithm never uses are not
+    /// written.
     pub fn hl_init(ctx: *mut hl_ctx, alg: hl_alg) -> hl_status;
     /// Begins a message of BLAKE2 with parameters, which may be null, and a digest of that length.
     pub fn hl_blake2_init(
@@ -664,8 +665,8 @@ unsafe extern "C" {
     pub fn hl_blake3_init(stream: *mut hl_blake3_ctx, key: *const c_void) -> hl_status;
     /// Begins the material of a key that is derived in a context.
     pub fn hl_blake3_init_derive_key(stream: *mut hl_blake3_ctx, context: *const c_void, nbytes: usize) -> hl_status;
-    /// `value` = the chaining value of a subtree of the message: 1,024 * 2^k bytes, from chunk number `chunk` of 1,024 bytes
-    /// on, a multiple of 2^k.
+    /// `value` = the chaining value of a subtree of the message: 1,024 * 2^k bytes, from chunk number `chunk` of 1,024
+    /// bytes on, a multiple of 2^k.
     pub fn hl_blake3_subtree(
         stream: *const hl_blake3_ctx,
         chunk: u64,
@@ -778,7 +779,8 @@ unsafe extern "C" {
     ) -> hl_status;
     /// Runs the job.
     pub fn hl_run(job: *const hl_job) -> hl_status;
-    /// `above` = the layer above a layer of `count` nodes of 32 bytes, which it may be itself, with `height` layers below.
+    /// `above` = the layer above a layer of `count` nodes of 32 bytes, which it may be itself, with `height` layers
+    /// below.
     pub fn hl_merkle_layer(
         rule: hl_merkle,
         height: c_uint,
@@ -786,7 +788,8 @@ unsafe extern "C" {
         count: usize,
         above: *mut u8,
     ) -> hl_status;
-    /// `root` = the root above `count` leaves, which are lost; `proof`: NULL, or the nodes beside the path of leaf `index`.
+    /// `root` = the root above `count` leaves, which are lost; `proof`: NULL, or the nodes beside the path of leaf
+    /// `index`.
     pub fn hl_merkle_root(
         rule: hl_merkle,
         depth: c_uint,
@@ -822,8 +825,8 @@ unsafe extern "C" {
         signature_nbytes: usize,
         work: *const hl_slh_work,
     ) -> hl_status;
-    /// Verifies many signatures: `valid[i]` = 1 or 0; [`HL_OK`] if all are valid, else [`HL_ETAG`]. The key of signature `i`
-    /// is at `public_keys + i * key_stride` (0: one key).
+    /// Verifies many signatures: `valid[i]` = 1 or 0; [`HL_OK`] if all are valid, else [`HL_ETAG`]. The key of
+    /// signature `i` is at `public_keys + i * key_stride` (0: one key).
     pub fn hl_slh_verify_many(
         set: hl_slh,
         public_keys: *const u8,

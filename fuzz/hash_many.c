@@ -8,8 +8,8 @@
  * An input describes a call: the algorithm, the messages' lengths in runs, and how streams are split. The messages'
  * bytes are the input's own, repeated with a step, so that lanes differ.
  *
- * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise main.h does, with any
- * compiler.
+ * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise main.h does, with
+ * any compiler.
  */
 #include "test.h"
 

@@ -7,8 +7,8 @@
  * value, and whether that was ever secret) tells what they must answer. Results go into memory of exactly their size,
  * so that AddressSanitizer sees a byte too many.
  *
- * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise main.h does, with any
- * compiler.
+ * libFuzzer makes the inputs if compiled with -DLIBFUZZER and -fsanitize=fuzzer (clang). Otherwise main.h does, with
+ * any compiler.
  */
 #include "cryptoki.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh: fuzzes the parsers of foreign files (torrents, manifests, logs, lists, resume files, states, hash files, proofs,
-# keys and addresses, PAR2 files), with cargo-fuzz, each for SECONDS (600).
+# run.sh: fuzzes the parsers of foreign files (torrents, manifests, logs, lists, resume files, states, hash files,
+# proofs, keys and addresses, PAR2 files), with cargo-fuzz, each for SECONDS (600).
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #

@@ -9,9 +9,10 @@
 # one of clang's three builds, libmd or the ways to use the library, and a library with a part of everything, by
 # HASHLOOM_SEED. all adds the others, every installed version of gcc and clang, all builds by each, hardened and
 # unoptimised ones, each sanitizer over the kernels as well, all repetitions under sanitizers, valgrind, messages over 4
-# GiB and longer fuzzing. check tests the library that the program has, with a sixteenth of the repetitions. The end names all that this
-# machine cannot run. --expect (or HASHLOOM_EXPECT) makes a missing instruction set a failure. JOBS: the number of
-# compilers to run at once. Exit status: 0 all passed, 1 something failed, 2 something needed is not installed.
+# GiB and longer fuzzing. check tests the library that the program has, with a sixteenth of the repetitions. The end
+# names all that this machine cannot run. --expect (or HASHLOOM_EXPECT) makes a missing instruction set a failure. JOBS:
+# the number of compilers to run at once. Exit status: 0 all passed, 1 something failed, 2 something needed is not
+# installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD

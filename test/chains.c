@@ -1,5 +1,5 @@
-/* chains.c: chains of hashes, of which SLH-DSA is made (core/src/chain.h), on every instruction set, against a loop over
- * the oracle.
+/* chains.c: chains of hashes, of which SLH-DSA is made (core/src/chain.h), on every instruction set, against a loop
+ * over the oracle.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

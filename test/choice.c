@@ -453,7 +453,8 @@ static void check_restored(uint32_t before)
     }
 }
 
-/* Vectors of 512 bits that slow the clock down: a call does without, unless it is long, or the last of many in a row. */
+/* Vectors of 512 bits that slow the clock down: a call does without, unless it is long, or the last of many in a
+ * row. */
 static void check_price(const uint8_t *pool)
 {
 #if HLI_X86

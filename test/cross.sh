@@ -10,8 +10,8 @@
 # quick (the default) is i686 or aarch64, by HASHLOOM_SEED, all is every architecture; ARCH names some. Each line of
 # output is an architecture with a CPU. Emulation is slow: there only about one in eight repetitions runs, in quick one
 # in 64 of the kernels and of two other programs, by HASHLOOM_SEED, unless HASHLOOM_TEST_SHARE (test.h) is set; 1 runs
-# all. all also proves that the core is freestanding. JOBS: the number of compilers or tests to run at once. Exit status:
-# 0 all passed, 1 something failed, 2 something needed is not installed; the output names it.
+# all. all also proves that the core is freestanding. JOBS: the number of compilers or tests to run at once. Exit
+# status: 0 all passed, 1 something failed, 2 something needed is not installed; the output names it.
 #
 # Each CPU comes with the instruction sets that it must have, so that a silently missing kernel fails, and, after a
 # minus, with those that it must not seem to have. i686 runs on the machine itself, so HASHLOOM_EXPECT, if set, applies.

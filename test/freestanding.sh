@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves from the symbols that the core is freestanding: it needs only memcpy and memset, exports only hl_ names, and
-# keeps one word between calls, and answers that follow from it. The one exception: on aarch64 with Linux it asks getauxval for the CPU's features,
-# unless compiled with -ffreestanding.
+# keeps one word between calls, and answers that follow from it. The one exception: on aarch64 with Linux it asks
+# getauxval for the CPU's features, unless compiled with -ffreestanding.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -76,7 +76,8 @@ for flags in "${all_flags[@]}"; do
         fail "header (<) and library (>) differ: $(cat "$build/diff")"
 
     # Writable memory: a word, the choices for few messages of each body, and on x86 what the last calls have saved
-    # (plan.c), with up to 12 bytes before them (.data.rel.ro holds pointers, and is read-only once the program is loaded).
+    # (plan.c), with up to 12 bytes before them (.data.rel.ro holds pointers, and is read-only once the program is
+    # loaded).
     expected=$((4 + nbodies * 15 * 18 * 4 + ($(nm "$build/core.o" | grep -c ' last_ticks$') * 8)))
     writable=$(size -A -d "$build/core.o" |
         awk '$1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /^\.data\.rel\.ro/ {n += $2} END {print n + 0}')

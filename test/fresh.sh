@@ -9,10 +9,10 @@
 #                                                         three
 #   test/fresh.sh [--with-tests] --here                   on this system, which should be a new container: it installs
 #
-# A system is made by `debootstrap --variant=minbase` in build/fresh, and gets git, make, an ordinary user and a clone of
-# the commit that is checked out. It needs root, debootstrap and the archive of the system: a system that cannot be made
-# is named as SKIPPED; HASHLOOM_REQUIRE=1 makes that a failure. Fedora has no debootstrap: .github/workflows/ci.yml runs
-# it in a container. --keep leaves the folders of the systems.
+# A system is made by `debootstrap --variant=minbase` in build/fresh, and gets git, make, an ordinary user and a clone
+# of the commit that is checked out. It needs root, debootstrap and the archive of the system: a system that cannot be
+# made is named as SKIPPED; HASHLOOM_REQUIRE=1 makes that a failure. Fedora has no debootstrap: .github/workflows/ci.yml
+# runs it in a container. --keep leaves the folders of the systems.
 #
 # The host lends what a network needs (proxies, certificates, settings of registries), Rust where the system has none
 # that is new enough, and Go. First the user has no sudo, and root runs what setup.sh prints; then sudo asks for no

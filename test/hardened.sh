@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# hardened.sh: shared libraries are hardened as those of the system's packages are: their tables are filled when they are
-# loaded and stay read-only, no stack can be run, no code is changed.
+# hardened.sh: shared libraries are hardened as those of the system's packages are: their tables are filled when they
+# are loaded and stay read-only, no stack can be run, no code is changed.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #

@@ -6,8 +6,8 @@
 #
 #   test/install.sh PROGRAM [--require]
 #
-# PROGRAM: such as target/release/hashloom, as Cargo has built it. Missing shells and programs for manual pages are named and skipped; with
-# --require they are a failure.
+# PROGRAM: such as target/release/hashloom, as Cargo has built it. Missing shells and programs for manual pages are
+# named and skipped; with --require they are a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=${1:?usage: test/install.sh PROGRAM [--require]} require=${2-}

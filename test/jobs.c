@@ -137,7 +137,8 @@ static void check_short_form(const hl_alg_info *alg, const hl_job *job)
           is_hash160 ? "hl_hash160_rows" : "hl_sha256d_rows", rows->count, rows->nbytes);
 }
 
-/* Digests of any length, or shorter ones: of the algorithm itself, of streams, and of a second algorithm, side by side and apart. */
+/* Digests of any length, or shorter ones: of the algorithm itself, of streams, and of a second algorithm, side by side
+ * and apart. */
 static void check_long(const hl_alg_info *alg, hl_job job)
 {
     for (size_t a = 0; a <= hl_alg_count(); a++) {

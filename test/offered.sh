@@ -51,7 +51,8 @@ pinned() {
     [ -z "$lines" ] || { echo "$lines"; return 1; }
 }
 
-# Subjects of commits: at most 65 characters, and one change, which no ";" joins to another. Git writes that of a revert.
+# Subjects of commits: at most 65 characters, and one change, which no ";" joins to another. Git writes that of a
+# revert.
 rules_since=f9341e297094
 subjects() {
     local long

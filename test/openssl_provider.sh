@@ -5,8 +5,8 @@
 #
 #   test/openssl_provider.sh [quick|all]
 #
-# quick takes one of two sanitizers, by HASHLOOM_SEED. HASHLOOM_REQUIRE=1 makes it a failure if OpenSSL's headers, curl or
-# valgrind are not installed.
+# quick takes one of two sanitizers, by HASHLOOM_SEED. HASHLOOM_REQUIRE=1 makes it a failure if OpenSSL's headers, curl
+# or valgrind are not installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD

@@ -165,8 +165,8 @@ examples() {
             "$root/README.md")
 }
 
-# What would be published, made twice, and installed from: with maturin alone, an empty home, and no network where unshare
-# may cut it off.
+# What would be published, made twice, and installed from: with maturin alone, an empty home, and no network where
+# unshare may cut it off.
 source_distribution() {
     local work=$logs/sdist
     rm -rf "$work" && mkdir -p "$work"

@@ -480,8 +480,8 @@ static void blake2s_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, un
 
 enum { B3_CHUNK_START = 1, B3_CHUNK_END = 2, B3_PARENT = 4, B3_ROOT = 8 };
 
-/* Section 2.2. Behind h the state has the counter t, in two words, the length b, the flags d, and flags that only the last
- * block has. CHUNK_START is for one block. */
+/* Section 2.2. Behind h the state has the counter t, in two words, the length b, the flags d, and flags that only the
+ * last block has. CHUNK_START is for one block. */
 static void blake3_block(uint64_t S[REFERENCE_NWORDS], const uint8_t *block, unsigned block_nbytes)
 {
     static const uint8_t permutation[16] = {2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8};

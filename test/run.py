@@ -204,8 +204,8 @@ WORDS = {
     "require": "--require" if os.environ.get("HASHLOOM_REQUIRE") else "",
 }
 # The program is the one that the crates' tests build too: with a test, so that Cargo selects the same features, and
-# compiles no crate twice. In test-all it is optimised, as users run it. The others leave out repetitions, and tests that
-# another part has too.
+# compiles no crate twice. In test-all it is optimised, as users run it. The others leave out repetitions, and tests
+# that another part has too.
 FULL = {"program": "target/release/hashloom", "selection": "--quiet --locked --release --package hashloom-cli",
         "every": "--all", "proved": "--all", "huge": "--huge", "test_all": "1"}
 SHORT = {"program": "target/debug/hashloom", "selection": f"{WORKSPACE} --bin hashloom --test restrict",

@@ -1,6 +1,6 @@
 /* sha1dc.c: SHA-1 that finds collision attacks: the published pairs, alone, in any lane and in streams cut anywhere, on
- * every instruction set; their harmless neighbours; digests of all lengths; the table of conditions, against itself, the
- * vectors' definition and a plain loop; refusals.
+ * every instruction set; their harmless neighbours; digests of all lengths; the table of conditions, against itself,
+ * the vectors' definition and a plain loop; refusals.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -145,7 +145,8 @@ static void check_table(void)
         }
         CHECK(n >= 7 && n <= 15, "vector %u: %u conditions", v, n);
     }
-    /* The table that was held against sha1dc for 40 million blocks: a wrong row would be wrong in the plain loop too. */
+    /* The table that was held against sha1dc for 40 million blocks: a wrong row would be wrong in the plain loop
+     * too. */
     static char text[80 * NCONDITIONS];
     uint8_t digest[32], right[8];
     int end = 0;

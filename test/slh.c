@@ -9,8 +9,8 @@
 
 enum { SIGNATURE_MAX_NBYTES = 49856, MANY = 19, POISON = 0xa5 };
 
-/* The first 8 bytes of the SHA-256 of: the secret key of seeds 0, 1, 2, ...; the deterministic signature of "abc" with the
- * context "context"; the signature of "abc" alone (slh_sign_internal) with n random bytes 7. From the crate slh-dsa
+/* The first 8 bytes of the SHA-256 of: the secret key of seeds 0, 1, 2, ...; the deterministic signature of "abc" with
+ * the context "context"; the signature of "abc" alone (slh_sign_internal) with n random bytes 7. From the crate slh-dsa
  * 0.2.0-rc.5. */
 static const struct {
     const char *key, *pure, *internal;

@@ -64,8 +64,8 @@ const hl_alg_info *body_alg(hl_body body);
 int test_alg(hl_alg alg, const char *what);
 /* The same for calls without an algorithm of their own. `status` is that of one with wrong arguments. */
 int has_calls(hl_status status);
-/* Another algorithm with an HMAC, and with another body unless HL_ALGORITHMS leaves one body; `alg` if it is alone, which
- * has_other() then counts as skipped. */
+/* Another algorithm with an HMAC, and with another body unless HL_ALGORITHMS leaves one body; `alg` if it is alone,
+ * which has_other() then counts as skipped. */
 hl_alg other_alg(const hl_alg_info *alg);
 int has_other(const hl_alg_info *alg, const char *what);
 /* Whether HMAC and PBKDF2 are defined with it. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# demo.sh: hashloom at work: a download, checksums, a list, a manifest, torrents, then a race on a 485 MiB image, and one with Go's
-# crypto/sha256.
+# demo.sh: hashloom at work: a download, checksums, a list, a manifest, torrents, then a race on a 485 MiB image, and
+# one with Go's crypto/sha256.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 set -euo pipefail

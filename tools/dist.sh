@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# dist.sh: makes what a release carries: a source archive with the sources of all crates; a Debian package, an RPM package
-# and a static program, built from that archive without a network; and their checksums. The kernels in the programs are
-# proved (test/proof) before they are stripped. test/dist.sh tests them.
+# dist.sh: makes what a release carries: a source archive with the sources of all crates; a Debian package, an RPM
+# package and a static program, built from that archive without a network; and their checksums. The kernels in the
+# programs are proved (test/proof) before they are stripped. test/dist.sh tests them.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #

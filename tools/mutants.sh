@@ -5,8 +5,8 @@
 #
 #   tools/mutants.sh [--shard K/N] [FILE...]
 #
-# FILE is one of the files below, such as hashloom/src/hmac.rs; the default is all. A copy of the sources is changed, never the
-# sources themselves. The results are in build/mutants; exit status 1 if the tests missed a change.
+# FILE is one of the files below, such as hashloom/src/hmac.rs; the default is all. A copy of the sources is changed,
+# never the sources themselves. The results are in build/mutants; exit status 1 if the tests missed a change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# requirements.sh: writes .github/build.txt, test.txt and columns.txt: the versions that the workflows install from PyPI,
-# with the hashes of their files, for every Python and system. It needs uv: pip install uv
+# requirements.sh: writes .github/build.txt, test.txt and columns.txt: the versions that the workflows install from
+# PyPI, with the hashes of their files, for every Python and system. It needs uv: pip install uv
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 set -euo pipefail

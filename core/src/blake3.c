@@ -2,14 +2,14 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A message of more than HLI_CHUNK_NBYTES is cut into chunks. The chaining values of two neighbours are the 64 bytes of a
- * node, and so on up to the root (BLAKE3 section 2.1). Level by level, the left child of a node has as many chunks as a
- * power of two can be: pairs are joined, and one left over at the end goes up as it is. Chunks and nodes of up to BATCH
- * chunks, of one message or many, are in lanes together.
+ * A message of more than HLI_CHUNK_NBYTES is cut into chunks. The chaining values of two neighbours are the 64 bytes of
+ * a node, and so on up to the root (BLAKE3 section 2.1). Level by level, the left child of a node has as many chunks as
+ * a power of two can be: pairs are joined, and one left over at the end goes up as it is. Chunks and nodes of up to
+ * BATCH chunks, of one message or many, are in lanes together.
  *
- * A stream has the chaining values of the complete subtrees before its current chunk, the greatest first, as the one bits
- * of the number of chunks; and the bytes of that chunk. A full one waits there for more: it may be the last, which ends
- * otherwise, and beside others it is hashed in lanes.
+ * A stream has the chaining values of the complete subtrees before its current chunk, the greatest first, as the one
+ * bits of the number of chunks; and the bytes of that chunk. A full one waits there for more: it may be the last, which
+ * ends otherwise, and beside others it is hashed in lanes.
  */
 #include "blake3.h"
 #include "job.h"
@@ -19,8 +19,8 @@ enum { CV_NBYTES = 32, DEPTH = 54 };
 enum { PARTIAL = 32, BATCH = 128, MANY = 256 }; /* chunks in lanes together: not full, of whole messages, of one message */
 enum { CHUNK_START = 1, CHUNK_END = 2, PARENT = 4, ROOT = 8, KEYED_HASH = 16, CONTEXT = 32, MATERIAL = 64 };
 
-/* The places of words in a state (alg/blake.lanes.h). Streams alone have the last two: the key, and the flags of every chunk
- * and node. */
+/* The places of words in a state (alg/blake.lanes.h). Streams alone have the last two: the key, and the flags of every
+ * chunk and node. */
 enum { CHUNK_AT = HLI_COUNTER, NBYTES_AT = 10, FLAGS_AT = 11, LAST_FLAGS_AT = 12, KEY_AT = 16, MODE_AT = 24 };
 
 /* All nodes of a call have this. */
@@ -131,8 +131,8 @@ static void add(struct queue *queue, const uint8_t *data, uint64_t chunk, uint8_
         flush(queue);
 }
 
-/* Puts the parents of nodes[0 .. 2 n - 1] in the places 0 .. n - 1. A group's values are written after its nodes were read,
- * and none lies behind them. */
+/* Puts the parents of nodes[0 .. 2 n - 1] in the places 0 .. n - 1. A group's values are written after its nodes were
+ * read, and none lies behind them. */
 static void add_parents(struct queue *queue, uint8_t nodes[][CV_NBYTES], size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -167,8 +167,8 @@ static unsigned nsubtrees(uint64_t nchunks)
     return n;
 }
 
-/* Adds n = 1 .. MANY complete subtrees of one size, which are not the last ones, behind `before` of that size. Their values
- * are values[1 .. n]; values[0] is room. */
+/* Adds n = 1 .. MANY complete subtrees of one size, which are not the last ones, behind `before` of that size. Their
+ * values are values[1 .. n]; values[0] is room. */
 static HLI_NOINLINE void add_values(const struct tree *tree, uint8_t subtrees[][CV_NBYTES], uint64_t before,
                                     uint8_t values[][CV_NBYTES], size_t n)
 {
@@ -261,8 +261,8 @@ static HLI_NOINLINE void flush_partial(struct partial *partial, uint8_t values[]
         hli_wipe(partial->states, sizeof partial->states);
 }
 
-/* values[..] = the chunks of messages first .. first + n - 1, the first of each of number `before`. root: the last flags
- * of a message of one chunk beside. counts[i] = the number of chunks of message first + i. */
+/* values[..] = the chunks of messages first .. first + n - 1, the first of each of number `before`. root: the last
+ * flags of a message of one chunk beside. counts[i] = the number of chunks of message first + i. */
 static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_messages *all, size_t first, size_t n,
                                          uint64_t before, uint32_t root, uint8_t counts[], uint8_t values[][CV_NBYTES])
 {

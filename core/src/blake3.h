@@ -1,5 +1,5 @@
-/* blake3.h: what the calls of api.c do for BLAKE3, where more than a chunk may come. `plan` says which kernels may be used,
- * and whether messages and keys are secret.
+/* blake3.h: what the calls of api.c do for BLAKE3, where more than a chunk may come. `plan` says which kernels may be
+ * used, and whether messages and keys are secret.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

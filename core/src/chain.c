@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * The blocks of a call go through the lanes in groups, in their order. A group takes as many steps as its shortest
- * chain has left, then goes on without that chain. The kernel's function for chains (hli_chain_fn) keeps digest and counter in
- * the lanes from step to step; other kernels read each block from memory, where the digest of the step before was
- * written.
+ * chain has left, then goes on without that chain. The kernel's function for chains (hli_chain_fn) keeps digest and
+ * counter in the lanes from step to step; other kernels read each block from memory, where the digest of the step
+ * before was written.
  */
 #include "chain.h"
 

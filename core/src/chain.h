@@ -15,8 +15,8 @@ struct hli_chains {
 };
 
 /* Hashes the padded block at blocks[i] nsteps[i] times in place, or all_steps times if nsteps is NULL. Many steps first
- * take the least time. Each byte that counts must have room. The states in which the hashes begin are those of the first
- * pass: of block i the state of message i. */
+ * take the least time. Each byte that counts must have room. The states in which the hashes begin are those of the
+ * first pass: of block i the state of message i. */
 HLI_HIDDEN void hli_run_chains(const struct hli_chains *chains, uint8_t *const blocks[], const uint8_t *nsteps,
                                unsigned all_steps, size_t count);
 

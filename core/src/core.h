@@ -220,9 +220,9 @@ HLI_INLINE int hli_is_xof(const hl_alg_info *alg)
     return HLI_ENDS(HL_XOF, HL_XOF, alg->ending == HL_XOF);
 }
 
-/* BLAKE2. Behind the chaining value a state has the counter of bytes, the mark of the last block, all bits of it, and the
- * length of the digest, with HLI_KEYED if a key came first: states and the message before are then secret. BLAKE3: see
- * alg/blake.lanes.h. */
+/* BLAKE2. Behind the chaining value a state has the counter of bytes, the mark of the last block, all bits of it, and
+ * the length of the digest, with HLI_KEYED if a key came first: states and the message before are then secret. BLAKE3:
+ * see alg/blake.lanes.h. */
 HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
 {
     return HLI_ENDS(HL_COUNTED, HL_TREE, alg->ending >= HL_COUNTED);
@@ -311,9 +311,10 @@ HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
            (hli_is_strengthened(alg) ? 2 * (size_t)hli_word_nbytes(alg) : 0);
 }
 
-/* nbytes % block_nbytes; for a counted algorithm 1 .. block_nbytes, if there is a byte. Most blocks are a power of two: a division would cost more than the rest of the bookkeeping.
- * A sponge's permutation takes so long that it does not count; but 64 bits take three times as long as 32 on many CPUs,
- * and on those of 32 bits a call of the compiler's library. */
+/* nbytes % block_nbytes; for a counted algorithm 1 .. block_nbytes, if there is a byte. Most blocks are a power of two:
+ * a division would cost more than the rest of the bookkeeping. A sponge's permutation takes so long that it does not
+ * count; but 64 bits take three times as long as 32 on many CPUs, and on those of 32 bits a call of the compiler's
+ * library. */
 HLI_INLINE size_t hli_rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
 {
     if (hli_block_shift(alg) != 0)
@@ -404,8 +405,8 @@ HLI_INLINE int hli_ends_in(const struct hli_whole *whole, unsigned b)
 typedef void hli_whole_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
                           uint8_t *const digests[]);
 #define HLI_WHOLE_BEFORE_NBYTES (UINT32_C(1) << 28) /* the length in bits is one word of 32 bits */
-/* The bytes behind a message's end: zeros, 0x80 at HLI_ONE_BIT_AT, zeros. Two blocks of 128 bytes, or four of 64, find a
- * place on either side (edges.c). */
+/* The bytes behind a message's end: zeros, 0x80 at HLI_ONE_BIT_AT, zeros. Two blocks of 128 bytes, or four of 64, find
+ * a place on either side (edges.c). */
 #define HLI_ONE_BIT_AT 256
 extern const uint8_t hli_one_bit[HLI_ONE_BIT_AT + 256] HLI_HIDDEN;
 /* 16 bytes of ones, then zeros: the 16 bytes from 16 - n on are a mask of the first n (edges.c). */

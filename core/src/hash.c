@@ -770,7 +770,8 @@ HLI_NOINLINE hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nb
         return HL_OK;
     }
     for (size_t left = rows->count, n; left > 0; left -= n) {
-        /* So many digests lie before the rows that are left: as many as there have been rows, if they are half as long. */
+        /* So many digests lie before the rows that are left: as many as there have been rows, if they are half as
+         * long. */
         uint8_t *const digests = plan->digests;
         const uintptr_t row = (uintptr_t)rows->base, digest = (uintptr_t)digests;
         const size_t before = digest < row ? (row - digest) / stride : 0;

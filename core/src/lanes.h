@@ -196,8 +196,8 @@ HLI_INLINE void hli_advance_lanes(const hl_kernel *kernel, const hl_alg_info *al
     kernel->blocks(states, msg, nblocks, hli_block_nbytes(alg));
 }
 
-/* Advances all lanes by their last blocks, which were padded. Those of a counted message are one block, and behind it the
- * length, from which the block function counts the block in. */
+/* Advances all lanes by their last blocks, which were padded. Those of a counted message are one block, and behind it
+ * the length, from which the block function counts the block in. */
 HLI_INLINE void hli_advance_last(const hl_kernel *kernel, const hl_alg_info *alg, void *states,
                                  const uint8_t *const msg[], size_t nblocks)
 {
@@ -381,8 +381,8 @@ struct hli_item {
     size_t nblocks;
 };
 
-/* Hashes the endings, those of one block first, with full lanes as long as there are enough. items: NULL, or items[i] is
- * what comes before ending i, which is left out unless that is through. */
+/* Hashes the endings, those of one block first, with full lanes as long as there are enough. items: NULL, or items[i]
+ * is what comes before ending i, which is left out unless that is through. */
 HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending endings[], const struct hli_item items[],
                            size_t n);
 

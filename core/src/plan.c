@@ -87,9 +87,9 @@ unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg)
 /* ---- The price of 512 bits --------------------------------------------------------------------------------------- */
 
 #if HLI_X86
-/* After an instruction of 512 bits such a CPU runs at 2.7 GHz instead of 3.1 for about 0.7 ms, whatever the program does
- * then (Cascade Lake): PRICE ns are lost. A call pays it if it saves more, together with the calls before it, none of
- * which came later than that after the one before. PRICE_TICKS: of 256 cycles of the time stamp counter. */
+/* After an instruction of 512 bits such a CPU runs at 2.7 GHz instead of 3.1 for about 0.7 ms, whatever the program
+ * does then (Cascade Lake): PRICE ns are lost. A call pays it if it saves more, together with the calls before it, none
+ * of which came later than that after the one before. PRICE_TICKS: of 256 cycles of the time stamp counter. */
 enum { PRICE = 90000, PRICE_TICKS = 5000, FEW_LANES = 8 };
 
 static _Atomic uint32_t last_ticks, saved;

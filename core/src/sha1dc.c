@@ -4,8 +4,8 @@
  *
  * Every practical attack makes near-collision blocks whose words differ from those of the other message by what one of
  * a few disturbance vectors says. Between some steps the two states then do not differ. From one message alone the
- * other block is known, and with the state of that step the other chaining values before and after it: if these meet after
- * the block, the message is half of a collision.
+ * other block is known, and with the state of that step the other chaining values before and after it: if these meet
+ * after the block, the message is half of a collision.
  *
  * The kernels are those of SHA-1, which leave word 5 of a state alone: the verdict. Before they advance the lanes, the
  * vectorised conditions (alg/sha1dc.lanes.h) look at the blocks of all lanes; 1 block of 20 has a vector left, and is
@@ -136,7 +136,8 @@ static HLI_NOINLINE int is_attack(uint32_t possible, const uint8_t *block, const
     return 0;
 }
 
-/* Takes the block of an attack into the state twice more, as sha1dc does: the two messages then have different digests. */
+/* Takes the block of an attack into the state twice more, as sha1dc does: the two messages then have different
+ * digests. */
 static HLI_NOINLINE void part(const uint8_t *block, uint32_t state[5])
 {
     uint32_t w[NSTEPS], s[5];

@@ -8,8 +8,9 @@
  * end.
  *
  * All hashes but two are of rows: PK.seed, an address (section 4.2), and one, two or many values of n bytes. With SHA-2
- * PK.seed is a block of its own, hashed once for each key, and the address is short (section 11.2). Rows of one value (F
- * and PRF) are one block, and go through chain.c; the others (H and T_l) through the lane driver. Both cut the digests.
+ * PK.seed is a block of its own, hashed once for each key, and the address is short (section 11.2). Rows of one value
+ * (F and PRF) are one block, and go through chain.c; the others (H and T_l) through the lane driver. Both cut the
+ * digests.
  *
  *   h' = h / d    height of an XMSS tree
  *   len           chains of a one-time key
@@ -128,7 +129,8 @@ HLI_INLINE size_t minimum(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Overwrites what secrets leave on the stack: below the frames of this file's functions, which hold none but in rows. */
+/* Overwrites what secrets leave on the stack: below the frames of this file's functions, which hold none but in
+ * rows. */
 static void forget(void)
 {
     enum { FRAMES_NBYTES = 15 << 10 };
@@ -696,8 +698,8 @@ static void hash_blocks_of(const struct slh *s, const struct scratch *scratch, c
     hash_blocks(s, begins_of(s, scratch, g, owners, count, begins), rows, nsteps, 1, nsteps != NULL, count);
 }
 
-/* One step up the paths: node i of scratch->nodes, which is number numbers(i) of its height z, becomes its parent. Of each
- * signature there are `each` nodes, whose paths begin at path(i). */
+/* One step up the paths: node i of scratch->nodes, which is number numbers(i) of its height z, becomes its parent. Of
+ * each signature there are `each` nodes, whose paths begin at path(i). */
 struct steps {
     int is_fors;
     unsigned each, layer, height;

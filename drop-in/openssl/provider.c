@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The digests (digest.c), HMAC (mac.c) and PBKDF2 (kdf.c) have the names, sizes and parameters of OpenSSL's default provider.
+ * The digests (digest.c), HMAC (mac.c) and PBKDF2 (kdf.c) have the names, sizes and parameters of OpenSSL's default
+ * provider.
  */
 #include "provider.h"
 

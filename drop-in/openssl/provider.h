@@ -78,8 +78,8 @@ static inline int hlp_is_before(unsigned minor)
 extern const OSSL_ALGORITHM hlp_digests[DIGEST_COUNT], hlp_macs[], hlp_kdfs[];
 extern const hl_alg hlp_algs[DIGEST_COUNT]; /* of the rows of hlp_digests */
 
-/* The algorithm for HMAC and PBKDF2 that has this name or object identifier, in any case; 0 if there is none, or if it is
- * BLAKE2, of which other providers make HMAC. */
+/* The algorithm for HMAC and PBKDF2 that has this name or object identifier, in any case; 0 if there is none, or if it
+ * is BLAKE2, of which other providers make HMAC. */
 hl_alg hlp_alg_named(const char *name);
 
 #endif

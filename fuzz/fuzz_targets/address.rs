@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Reads lines and rows of keys, addresses and secret keys as `hashloom address` does, in blocks of any size. There is
-//! no panic. Each line is accepted or refused by its number as the oracles say, and what is printed has the script or the
-//! public key that they find. `test/addresses.py` compares the addresses and hashes of right keys.
+//! no panic. Each line is accepted or refused by its number as the oracles say, and what is printed has the script or
+//! the public key that they find. `test/addresses.py` compares the addresses and hashes of right keys.
 
 #![no_main]
 

@@ -2,8 +2,9 @@
 
 //! Parses any list of checksums. There is no panic. The lines accepted for one algorithm, and their names, are those of
 //! the oracle. A line accepted for one algorithm is accepted, with the same result, by cksum. Each digest that is found
-//! among all forms stands in the list, in hexadecimal or base64, and what a writer makes of an entry is read back. A line
-//! that ends with NUL is read, or refused, as what it is. No entry comes from above the text that OpenPGP has signed.
+//! among all forms stands in the list, in hexadecimal or base64, and what a writer makes of an entry is read back. A
+//! line that ends with NUL is read, or refused, as what it is. No entry comes from above the text that OpenPGP has
+//! signed.
 
 #![no_main]
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! A log of manifests and its signature: what was signed is read back, and no edit of it is a signed log, unless it only
-//! changes the comment that minisign leaves unsigned. Any other bytes are a log only in the one form that logs have, and
-//! signatures are read again as they were.
+//! A log of manifests and its signature: what was signed is read back, and no edit of it is a signed log, unless it
+//! only changes the comment that minisign leaves unsigned. Any other bytes are a log only in the one form that logs
+//! have, and signatures are read again as they were.
 
 #![no_main]
 

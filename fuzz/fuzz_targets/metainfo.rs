@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Parses any input. There is no panic, and an accepted torrent can be verified: it is, without content; its files follow
-//! each other, its pieces cover them, each piece has the digests of its version, the roots of a file's pieces lead to the
-//! file's root, and no path leads out of its folder. Written again it is the same torrent; if nothing was noted, it has
-//! the same bytes.
+//! Parses any input. There is no panic, and an accepted torrent can be verified: it is, without content; its files
+//! follow each other, its pieces cover them, each piece has the digests of its version, the roots of a file's pieces
+//! lead to the file's root, and no path leads out of its folder. Written again it is the same torrent; if nothing was
+//! noted, it has the same bytes.
 
 #![no_main]
 

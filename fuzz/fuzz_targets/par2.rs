@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reads PAR 2.0 files that may come from anybody. A likely file says what was put in. Edits after its packets are sealed
-//! lose packets, and change nothing else; what edits before that say must not contradict the format.
+//! Reads PAR 2.0 files that may come from anybody. A likely file says what was put in. Edits after its packets are
+//! sealed lose packets, and change nothing else; what edits before that say must not contradict the format.
 
 #![no_main]
 

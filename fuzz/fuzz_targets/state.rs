@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Tests states: what comes out went in, up to the place where the file was cut off or changed, and a verdict on a piece
-//! comes out only for the files that it was found for. In any other bytes a state keeps the part that it understands,
-//! and understands that part again.
+//! Tests states: what comes out went in, up to the place where the file was cut off or changed, and a verdict on a
+//! piece comes out only for the files that it was found for. In any other bytes a state keeps the part that it
+//! understands, and understands that part again.
 
 #![no_main]
 

@@ -397,8 +397,8 @@ fn sources(arguments: &Bound<'_, PyTuple>, field: Option<&str>) -> PyResult<Vec<
     }
 }
 
-/// Returns the digests of an Arrow column's values, or of the rows of a table or of several columns, as an Arrow column;
-/// with stream=True as a reader of parts of one.
+/// Returns the digests of an Arrow column's values, or of the rows of a table or of several columns, as an Arrow
+/// column; with stream=True as a reader of parts of one.
 #[pyfunction]
 #[pyo3(signature = (
     name, /, *columns, output="hex", salt=None, key=None, length=None, threads=0, stream=false, field=None, index=None

@@ -235,8 +235,8 @@ fn construct<'py>(
 
 /// Returns a hash object of the algorithm `name`, begun with `data`.
 ///
-/// `name` is one of algorithms_guaranteed, in either case and also in the standard's spelling: SHA-512/256. `data` has the
-/// buffer protocol: bytes, bytearray, memoryview, array, numpy's arrays. `string` is another name of `data`, and
+/// `name` is one of algorithms_guaranteed, in either case and also in the standard's spelling: SHA-512/256. `data` has
+/// the buffer protocol: bytes, bytearray, memoryview, array, numpy's arrays. `string` is another name of `data`, and
 /// `usedforsecurity` has no effect; both are hashlib's.
 ///
 /// ValueError: there is no such algorithm. TypeError: text, or an object without bytes.
@@ -287,11 +287,11 @@ fn blake2_hasher(algorithm: Algorithm, digest_size: Option<i64>, given: [Given<'
     Ok(Hasher::blake2(algorithm, nbytes, Blake2Parameters { key, salt, personal }))
 }
 
-/// Returns a hash object of BLAKE3, begun with `data`, as that of the package blake3 with these arguments. Digests have 32
-/// bytes.
+/// Returns a hash object of BLAKE3, begun with `data`, as that of the package blake3 with these arguments. Digests have
+/// 32 bytes.
 ///
-/// `key`: 32 bytes; the digest is then a MAC. `derive_key_context`: the data are the material of a key, and the digest is
-/// the key that is derived from it in this context, a text that is globally unique. Either of the two.
+/// `key`: 32 bytes; the digest is then a MAC. `derive_key_context`: the data are the material of a key, and the digest
+/// is the key that is derived from it in this context, a text that is globally unique. Either of the two.
 ///
 /// ValueError: the key does not have 32 bytes, or a context is given too.
 ///
@@ -367,8 +367,8 @@ macro_rules! constructors {
         $(
             /// Returns a hash object of this algorithm, begun with `data`, as hashlib's of this name.
             ///
-            /// `digest_size`: bytes in the digest; `key`: the digest is then a MAC; `salt`, `person`: see RFC 7693 section
-            /// 2.5 and the documentation of hashlib. Parameters of trees, such as `fanout`, are not taken.
+            /// `digest_size`: bytes in the digest; `key`: the digest is then a MAC; `salt`, `person`: see RFC 7693
+            /// section 2.5 and the documentation of hashlib. Parameters of trees, such as `fanout`, are not taken.
             ///
             /// ValueError: a parameter is too long, or there is no digest of that size.
             ///

@@ -450,8 +450,8 @@ fn hash_array<'py>(
 /// Returns the digest of each message.
 ///
 /// `messages` is a list, a tuple, another iterable of objects with bytes, or an array with two dimensions. `output` is
-/// "bytes" or "hex" for a list, "joined" for all digests in one bytes object, "numpy" for an array. `length`: bytes of a
-/// digest of shake_128 and others with digests of any length. `threads`: the most threads; 0 means one for each CPU.
+/// "bytes" or "hex" for a list, "joined" for all digests in one bytes object, "numpy" for an array. `length`: bytes of
+/// a digest of shake_128 and others with digests of any length. `threads`: the most threads; 0 means one for each CPU.
 ///
 /// TypeError names the message that has no bytes. ValueError: a name, output or length that there is not.
 ///

@@ -98,8 +98,8 @@ pub fn want_huge_pages(start: *const u8, nbytes: usize) {
 
 /// Bytes of a result in a new object of Python: bytes, or a bytearray, whose memory a numpy array may share.
 ///
-/// No API of Python lets bytes grow. They are written in place if their number was told before; otherwise they grow in a
-/// bytearray, and are copied at the end.
+/// No API of Python lets bytes grow. They are written in place if their number was told before; otherwise they grow in
+/// a bytearray, and are copied at the end.
 pub struct Growing<'py> {
     py: Python<'py>,
     wants_array: bool,

@@ -108,7 +108,8 @@ impl Form {
 
 /// Returns the key derived from a password, as hashlib.pbkdf2_hmac.
 ///
-/// `iterations`: 1 to 2^32 - 1. `dklen`: bytes of the key, 1 to 2^32 - 1 digests; a digest if it is None. Ctrl-C stops it.
+/// `iterations`: 1 to 2^32 - 1. `dklen`: bytes of the key, 1 to 2^32 - 1 digests; a digest if it is None. Ctrl-C stops
+/// it.
 ///
 /// ValueError: no such algorithm, or SHAKE; a number below 1. OverflowError: a number that is too large.
 ///

@@ -22,7 +22,8 @@ const WAITING: usize = 1024;
 
 /// Running work that sends results. The engine's threads never touch Python.
 ///
-/// After a fork the child has the object, but none of its threads: there it has no results, and its end waits for nobody.
+/// After a fork the child has the object, but none of its threads: there it has no results, and its end waits for
+/// nobody.
 pub struct Work<T> {
     /// Locks may be held for ever in a forked child, which leaves this alone.
     state: ManuallyDrop<Mutex<State<T>>>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The page in the browser asks the engine for these: the contents of a torrent or of a list of checksums, digests, and a
-//! new torrent.
+//! The page in the browser asks the engine for these: the contents of a torrent or of a list of checksums, digests, and
+//! a new torrent.
 //!
 //! The page and each of its workers have an instance of their own, with one thread. Bytes go in through [`room`], text
 //! comes out through [`answer_at`] and [`answer_nbytes`]. JavaScript knows only numbers, so addresses are numbers here
@@ -211,8 +211,8 @@ pub extern "C" fn finish_draft(nbytes: usize) -> u32 {
     })
 }
 
-/// The algorithms for lines that name none, the first of them for digests of its length: those that the name of the list
-/// names, as SHA3-256SUMS and x.rmd160 do, before all others. Also the number of those that are told.
+/// The algorithms for lines that name none, the first of them for digests of its length: those that the name of the
+/// list names, as SHA3-256SUMS and x.rmd160 do, before all others. Also the number of those that are told.
 fn untagged(list_name: &[u8]) -> (Vec<Algorithm>, usize) {
     let name = String::from_utf8_lossy(list_name).to_lowercase();
     // sha512-224 is in the name, and so is sha512: the longer one is meant.
@@ -278,8 +278,8 @@ pub extern "C" fn read_list(nbytes: usize, name_nbytes: usize) {
     });
 }
 
-/// Reads the digest of one file in the text in the room. The answer is JSON: an entry as those of a list, or `problem`. If
-/// the text names no algorithm, the entry has the digest of the usual one of its length.
+/// Reads the digest of one file in the text in the room. The answer is JSON: an entry as those of a list, or `problem`.
+/// If the text names no algorithm, the entry has the digest of the usual one of its length.
 #[unsafe(no_mangle)]
 pub extern "C" fn read_digest(nbytes: usize) {
     with(|state| {

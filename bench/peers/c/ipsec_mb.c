@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The manager picks its code for AVX-512, AVX2, AVX or SSE itself (init_mb_mgr_auto), or is told to by the tier; it has no plain
- * code. The _nocheck calls are the faster ones.
+ * The manager picks its code for AVX-512, AVX2, AVX or SSE itself (init_mb_mgr_auto), or is told to by the tier; it has
+ * no plain code. The _nocheck calls are the faster ones.
  */
 #include "peer.h"
 

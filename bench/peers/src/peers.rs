@@ -58,9 +58,10 @@ impl Side {
         start.elapsed().as_secs_f64() / f64::from(repeat)
     }
 
-    /// Seconds that a pass costs a program with other work between two passes: its own, and those by which the work takes
-    /// longer than alone, just before. Where vectors of 512 bits slow the CPU down, they do so for 0.7 ms, so twelve passes
-    /// go before the four of which the least time counts. The clock drifts: the middle one of the rounds counts, from 1%.
+    /// Seconds that a pass costs a program with other work between two passes: its own, and those by which the work
+    /// takes longer than alone, just before. Where vectors of 512 bits slow the CPU down, they do so for 0.7 ms, so
+    /// twelve passes go before the four of which the least time counts. The clock drifts: the middle one of the rounds
+    /// counts, from 1%.
     pub fn time_between(&mut self, messages: &Messages, rounds: usize) -> f64 {
         let mut least = |is_hashing: bool| {
             let pass = |_| {

@@ -22,8 +22,8 @@ macro_rules! names {
 }
 
 names! {
-    /// The calls that a user makes. `c/peer.h` describes them, by the same values. `Between` is `Many` in a program that
-    /// does other work between two calls.
+    /// The calls that a user makes. `c/peer.h` describes them, by the same values. `Between` is `Many` in a program
+    /// that does other work between two calls.
     Call: One "one", Many "many", Rows "rows", Nodes "nodes", Hmac "hmac", HmacKeys "hmac-keys", Stream "stream",
     Parts "parts", Hash160 "hash160", Sha256d "sha256d", Pbkdf2 "pbkdf2", Search "search", Search2 "search",
     Between "between",

@@ -151,7 +151,8 @@ unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// sphincsplus, compiled for this set by run.sh. It signs without a context: of the message with two zero bytes before it.
+/// sphincsplus, compiled for this set by run.sh. It signs without a context: of the message with two zero bytes before
+/// it.
 fn sphincsplus(info: &'static hl_slh_info, folder: &str) -> Option<Side> {
     type Keygen = unsafe extern "C" fn(*mut u8, *mut u8, *const u8) -> c_int;
     type Sign = unsafe extern "C" fn(*mut u8, *mut usize, *const u8, usize, *const u8) -> c_int;

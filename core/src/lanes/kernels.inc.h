@@ -27,13 +27,13 @@
  * LV_WHOLES. They use
  *
  *   lv32_load_padded(w, whole, data, nbytes, b, order)
- *                                   block b: bytes of the messages, one bits, zeros, lengths; or zeros alone, if order is
- *                                   LV_COUNTED
+ *                                   block b: bytes of the messages, one bits, zeros, lengths; or zeros alone, if order
+ *                                   is LV_COUNTED
  *   lv32_digests(state, nwords, big_endian, nbytes, n, digests)
  *                                   the digests of the first n lanes; likewise lv64
  *   lv64_load_padded_words(w, whole, data, nbytes, b, i)
- *                                   words i .. i + LV64_GROUP - 1 of block b of a sponge: bytes of the messages, suffixes,
- *                                   zeros; what is behind the block does not matter
+ *                                   words i .. i + LV64_GROUP - 1 of block b of a sponge: bytes of the messages,
+ *                                   suffixes, zeros; what is behind the block does not matter
  *
  * If functions of three words take more than two operations, the vocabulary also defines the macros lv32_sub(x, y),
  * lv32_and(x, y), lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second
@@ -43,8 +43,8 @@
  * defines LV_TWO_ROUNDS, a loop has two of them in place of eight.
  *
  * A vocabulary may define LV_SETTLE(x), an assembly statement without instructions that changes the vector x: what is
- * added to x later stays later. clang adds operands in an order of its own, in MD5 the constant last, and each step then
- * waits for one addition more (AVX-512, Zen 4, clang 14: 521 -> 448 cycles; in 256 bits 411 -> 348).
+ * added to x later stays later. clang adds operands in an order of its own, in MD5 the constant last, and each step
+ * then waits for one addition more (AVX-512, Zen 4, clang 14: 521 -> 448 cycles; in 256 bits 411 -> 348).
  *
  * A vocabulary may define LV_RELOAD(pointer) as HLI_NEW_POINTER: the round constants are then loaded where they are
  * used. It may define LV_STAGES to 1, to load all blocks but the first in four parts, each while the block before is
@@ -56,8 +56,9 @@
  *   lv32_staged(w, staging)         its result; likewise lv64
  *   LV_SHARED                       attributes of a function that is not inlined
  *
- * A vocabulary that defines LV_ONLY as one of LV_SHA512, LV_RIPEMD160 and LV_KECCAK needs only the operations of that body,
- * and gets only its kernels. If it also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
+ * A vocabulary that defines LV_ONLY as one of LV_SHA512, LV_RIPEMD160 and LV_KECCAK needs only the operations of that
+ * body, and gets only its kernels. If it also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself,
+ * and gets no kernel for a schedule.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).

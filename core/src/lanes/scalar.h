@@ -5,8 +5,8 @@
 #ifndef LV_ISA /* also for instructions that a compiler finds itself (x86/single_keccak.c) */
 #  define LV_ISA    scalar
 #  define LV_KERNEL
-/* At 32 bits a word takes two registers, and the state is copied in any case. (V8 11.3, Emerald Rapids, SHA3-256 of 16 KB:
- * 56.4 -> 49.3 us.) */
+/* At 32 bits a word takes two registers, and the state is copied in any case. (V8 11.3, Emerald Rapids, SHA3-256 of 16
+ * KB: 56.4 -> 49.3 us.) */
 #  if HLI_X86_64 || defined(__wasm__)
 #    define LV_NO_ANDN
 #  endif

@@ -19,8 +19,8 @@
 #define LV64_LANES 3
 /* V8 11.3, SHA-512 of three messages, ns a block of each: 161 with eight rounds written out, 130 with two. */
 #define LV_TWO_ROUNDS
-/* SHA-256, MD5 and Keccak gain nothing, as V8 spills. SHA-1 and RIPEMD-160 in five lanes gain a tenth and a quarter, and
- * lose a tenth for messages of one block. */
+/* SHA-256, MD5 and Keccak gain nothing, as V8 spills. SHA-1 and RIPEMD-160 in five lanes gain a tenth and a quarter,
+ * and lose a tenth for messages of one block. */
 #define LV_ONLY LV_SHA512
 
 typedef struct {

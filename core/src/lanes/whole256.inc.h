@@ -4,7 +4,8 @@
  *
  * Included by lanes/<isa>.h after x86.inc.h, and after a function
  *
- *   ended16(data, nbytes, at, after)  16 bytes of a message from `at` on, and the bytes behind its end: 0x80 for the one
+ *   ended16(data, nbytes, at, after)  16 bytes of a message from `at` on, and the bytes behind its end: 0x80 for the
+ *   one
  *                                     bit, or the suffix of a sponge in its place, and zeros. Nothing outside of the
  *                                     message is read.
  */

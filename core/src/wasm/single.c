@@ -1,10 +1,11 @@
-/* single.c: SHA-1 and SHA-2 of one message over WebAssembly's vectors: the message schedule in vectors, the rounds in scalars.
+/* single.c: SHA-1 and SHA-2 of one message over WebAssembly's vectors: the message schedule in vectors, the rounds in
+ * scalars.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * The method is that of x86/single.inc.h, left to compilers: neighbouring words of the schedule are made together, with
- * K, and go to memory, where a round takes them. V8 11.3, Xeon (Emerald Rapids), clang 14, ns a block of SHA-256: 225 in
- * plain C, all written out, 182 so, in half of the code.
+ * K, and go to memory, where a round takes them. V8 11.3, Xeon (Emerald Rapids), clang 14, ns a block of SHA-256: 225
+ * in plain C, all written out, 182 so, in half of the code.
  */
 #include "../kernels.h"
 #if HLI_WASM && HLI_ISA(simd128)

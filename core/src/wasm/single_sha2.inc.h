@@ -39,8 +39,8 @@ LV_FN v128_t LV_PASTE(NAMED, later)(const v128_t w[4], unsigned i)
     v128_t x = ADD(ADD(w0, wasm_i32x4_shuffle(w8, w12, 1, 2, 3, 4)),
                    lv32_xor3(lv32_rol(y, 25), lv32_rol(y, 14), lv32_shr(y, 3)));
 
-    /* sigma1 reaches two words back: the upper two words need the lower two. Each word stands twice side by side: a shift
-     * of 64 bits is then a rotation of the lower copy. */
+    /* sigma1 reaches two words back: the upper two words need the lower two. Each word stands twice side by side: a
+     * shift of 64 bits is then a rotation of the lower copy. */
     const v128_t p = wasm_i32x4_shuffle(w12, w12, 2, 2, 3, 3);
     const v128_t lower = lv32_xor3(lv64_shr(p, 17), lv64_shr(p, 19), lv32_shr(p, 10));
     x = ADD(x, wasm_i32x4_shuffle(lower, none, 0, 2, 4, 4));

@@ -76,8 +76,8 @@ SHA_FN void load_block(__m128i ring[], __m128i *last, const uint8_t *block, __m1
         load_quadruple(ring, last, i, block, swap);
 }
 
-/* Loads block number `at` of four whole messages, with its padding: quadruple i of message l is words[l][i]. `swap` puts the bytes of a
- * quadruple in order; its last word is then in this lane, 0 or 3. */
+/* Loads block number `at` of four whole messages, with its padding: quadruple i of message l is words[l][i]. `swap`
+ * puts the bytes of a quadruple in order; its last word is then in this lane, 0 or 3. */
 typedef void load_padded_fn(const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[],
                             unsigned at, __m128i swap, int last_lane, __m128i words[4][4]);
 
@@ -318,8 +318,8 @@ SHA_FN void sha256_whole_sha(unsigned N, load_padded_fn *load_padded, const stru
 }
 
 /* N chains (hli_chain_fn): the digest lies in quadruples 1 and 2 of the block, and, if it has more than 16 bytes, in
- * quadruple 3; the byte that counts in quadruple 1. Two shuffles each move a half of the digest to its place: byte b of a
- * quadruple, or of a half, is byte b ^ 3 of the register, which has words. */
+ * quadruple 3; the byte that counts in quadruple 1. Two shuffles each move a half of the digest to its place: byte b of
+ * a quadruple, or of a half, is byte b ^ 3 of the register, which has words. */
 SHA_FN int sha256_chain_sha(unsigned N, const struct hli_links *links, const uint32_t *begin,
                             uint32_t *state, const uint8_t *const msg[])
 {

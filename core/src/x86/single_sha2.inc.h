@@ -172,10 +172,10 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
       } while (0)
 #else
 /* A round in two halves, 22 operations and two moves. Four operations can start in a cycle, so 22 take longer than the
- * chain from e to the next e: Sigma1 and two additions. (Adding to d directly what is added to h makes the chain shorter
- * by a cycle, but takes two operations more: SHA-512 over AVX2, Zen 4, beside OpenSSL in one run: 0.94 -> 0.98.)
- * Maj(a, b, c) = ((a ^ b) & (b ^ c)) ^ b, and a ^ b is the next round's b ^ c. p has b ^ c and is scratch afterwards, q
- * gets a ^ b.
+ * chain from e to the next e: Sigma1 and two additions. (Adding to d directly what is added to h makes the chain
+ * shorter by a cycle, but takes two operations more: SHA-512 over AVX2, Zen 4, beside OpenSSL in one run: 0.94 ->
+ * 0.98.) Maj(a, b, c) = ((a ^ b) & (b ^ c)) ^ b, and a ^ b is the next round's b ^ c. p has b ^ c and is scratch
+ * afterwards, q gets a ^ b.
  *
  * "+&r", because otherwise an operand that is written early may share a register with another that the compiler knows
  * to be equal, and that is read later. The second half does without &: it writes results of assembly, of which the

@@ -30,8 +30,8 @@ pub enum Items {
     Rows(usize),
 }
 
-/// Line feeds. memchr reads vectors, which stay on the stack in builds without optimisation: lines with secrets are read
-/// byte by byte.
+/// Line feeds. memchr reads vectors, which stay on the stack in builds without optimisation: lines with secrets are
+/// read byte by byte.
 impl Items {
     fn first_end(self, text: &[u8]) -> Option<usize> {
         match self {

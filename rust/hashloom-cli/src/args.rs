@@ -74,9 +74,9 @@ Exit status:
   141  the reader of the output has gone";
 
 impl Arguments {
-    /// Reads a command line, which begins with the name of the program. To make the options of all commands takes longer
-    /// than to hash a small file: only those of the wanted command are made. Help and errors may tell of other commands,
-    /// and come from a second reading.
+    /// Reads a command line, which begins with the name of the program. To make the options of all commands takes
+    /// longer than to hash a small file: only those of the wanted command are made. Help and errors may tell of other
+    /// commands, and come from a second reading.
     pub fn read(words: &[OsString]) -> Result<Arguments, clap::Error> {
         Arguments::try_parse_from(words).or_else(|error| {
             if error.kind() == ErrorKind::DisplayVersion {

@@ -43,9 +43,9 @@ pub fn by_components(a: &[u8], b: &[u8]) -> Ordering {
 
 /// Turns the bytes of a path or name into a path of the operating system.
 ///
-/// On Unix these bytes are the path. On Windows they are UTF-8, or what [`portable`] makes of a name that is no Unicode;
-/// other bytes become U+FFFD, and the parser of torrents refuses such names there. Nothing else is checked here: the paths of a `Torrent` stay
-/// below its folder, as do those of a manifest.
+/// On Unix these bytes are the path. On Windows they are UTF-8, or what [`portable`] makes of a name that is no
+/// Unicode; other bytes become U+FFFD, and the parser of torrents refuses such names there. Nothing else is checked
+/// here: the paths of a `Torrent` stay below its folder, as do those of a manifest.
 ///
 /// ```
 /// use hashloom_files::paths::{portable, to_bytes, to_path};
@@ -90,7 +90,8 @@ pub fn display(path: &Path) -> String {
 }
 
 /// Why a path that a stranger chose is not opened on this system; `None` if it may be. On Windows some names lead to a
-/// device (`CON`), to a second stream of a file (`a:b`), to a file of another name (`a.`) or to a server of the network.
+/// device (`CON`), to a second stream of a file (`a:b`), to a file of another name (`a.`) or to a server of the
+/// network.
 ///
 /// ```
 /// # use hashloom_files::paths::refused;

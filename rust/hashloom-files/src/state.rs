@@ -2,19 +2,20 @@
 
 //! What earlier runs have found out, in one file: digests of files, verdicts on pieces, digests of objects.
 //!
-//! The file is text. Entries are only ever appended, so that however the program ends, all lines but the last are whole:
+//! The file is text. Entries are only ever appended, so that however the program ends, all lines but the last are
+//! whole:
 //!
 //! ```text
 //! hashloom state 1 <a random number> <the subject> <check>
 //! <key> <tie> <value> <check>
 //! ```
 //!
-//! The key is that of a thing, such as a file; what is known of it is the value, in the words of the caller; the [`Tie`]
-//! says of which thing at which time. The last entry of a key holds. An entry with the value `-` says that nothing is
-//! known any more. The check is a SHA-256 over the random number and the rest of the line, or an HMAC-SHA256 if the
-//! state has a secret: then nobody without the secret can add or change an entry, or take one from another state. The
-//! first line that is wrong or torn, and all lines after it, are cut off when the file is opened: what they said is
-//! found out again.
+//! The key is that of a thing, such as a file; what is known of it is the value, in the words of the caller; the
+//! [`Tie`] says of which thing at which time. The last entry of a key holds. An entry with the value `-` says that
+//! nothing is known any more. The check is a SHA-256 over the random number and the rest of the line, or an HMAC-SHA256
+//! if the state has a secret: then nobody without the secret can add or change an entry, or take one from another
+//! state. The first line that is wrong or torn, and all lines after it, are cut off when the file is opened: what they
+//! said is found out again.
 //!
 //! ```
 //! use hashloom_files::Tie;
@@ -106,14 +107,16 @@ impl State {
         State::open(file, subject, None)
     }
 
-    /// Begins a state in an empty file, or goes on with the one in the file, which must be open for reading and writing.
+    /// Begins a state in an empty file, or goes on with the one in the file, which must be open for reading and
+    /// writing.
     ///
     /// `subject` says in words, in one line, what the entries are; a state of another subject is an error. `secret`
     /// authenticates the entries.
     ///
     /// # Errors
     /// If the file cannot be read and written; `InvalidInput` for a subject of several lines; `InvalidData` if the file
-    /// is no state, or is one of another subject, or is not authenticated by the secret: the file is left as it is then.
+    /// is no state, or is one of another subject, or is not authenticated by the secret: the file is left as it is
+    /// then.
     pub fn open(mut file: File, subject: &str, secret: Option<&[u8]>) -> io::Result<State> {
         if subject.contains(char::is_control) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the subject of a state must be one line"));
@@ -265,7 +268,8 @@ impl State {
         (Hex(&self.check(text.as_bytes())).to_string() == check).then_some(text)
     }
 
-    /// Reads the file up to the first line that is wrong. Returns false if the file is empty, or ends in its first line.
+    /// Reads the file up to the first line that is wrong. Returns false if the file is empty, or ends in its first
+    /// line.
     fn read(&mut self, subject: &str) -> io::Result<bool> {
         let mut input = BufReader::new(self.file.try_clone()?);
         let mut line = Vec::new();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the direction
-//! of the text; bytes in hexadecimal and in base64; and errors of the system in words.
+//! Bytes that a stranger chose, printed so that they cannot move the cursor, recolour the terminal or turn the
+//! direction of the text; bytes in hexadecimal and in base64; and errors of the system in words.
 
 use std::fmt;
 use std::io;

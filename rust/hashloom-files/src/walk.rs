@@ -20,8 +20,8 @@ pub use filter::{Filter, FilterError};
 /// The order of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// The order of [`by_components`](crate::paths::by_components): each folder is sorted by the bytes of the names, and
-    /// a folder's contents follow the folder at once. The types of the entries do not matter.
+    /// The order of [`by_components`](crate::paths::by_components): each folder is sorted by the bytes of the names,
+    /// and a folder's contents follow the folder at once. The types of the entries do not matter.
     #[default]
     Components,
     /// The order of the bytes of the files' whole paths, as `LC_ALL=C sort` has it: `a.txt` is before `a/b`, as `.` is

@@ -9,7 +9,8 @@ use hashloom_files::Doubt;
 
 use crate::units::plural;
 
-/// Prints a line to standard error: how many things, of this name, are `done` again, and why. Prints nothing if there are none.
+/// Prints a line to standard error: how many things, of this name, are `done` again, and why. Prints nothing if there
+/// are none.
 pub fn tell(doubts: &BTreeMap<Doubt, u64>, noun: &str, done: &str) {
     if let Some(line) = line(doubts, noun, done) {
         // Best effort: a failure changes nothing.

@@ -357,8 +357,8 @@ impl Kept {
         Kept::spool(stdin()?, look)
     }
 
-    /// Copies the bytes of a file, of a pipe or of standard input (-) to a file of its own, which nobody else can change.
-    /// `look` gets them as they are.
+    /// Copies the bytes of a file, of a pipe or of standard input (-) to a file of its own, which nobody else can
+    /// change. `look` gets them as they are.
     pub fn copied(path: &Path, mut look: impl FnMut(&[u8])) -> io::Result<Kept> {
         let file = temporary()?;
         each(path, |bytes| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Turns a failed allocation into an ordinary error, not a crash that leaves a core. And limits what a decoder of foreign
-//! bytes takes at once.
+//! Turns a failed allocation into an ordinary error, not a crash that leaves a core. And limits what a decoder of
+//! foreign bytes takes at once.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -52,8 +52,8 @@ thread_local! {
     static MOST: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Calls `does` while this thread is refused, as if there was no memory, what has more than `nbytes` and 4 MiB. Code that
-/// then panics does it without a word.
+/// Calls `does` while this thread is refused, as if there was no memory, what has more than `nbytes` and 4 MiB. Code
+/// that then panics does it without a word.
 pub fn below<T>(nbytes: usize, does: impl FnOnce() -> T) -> T {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -95,8 +95,9 @@ fn exit(nbytes: usize) -> ! {
     while ENDS.swap(true, Ordering::Relaxed) {
         std::thread::sleep(Duration::from_secs(1));
     }
-    // Nothing here needs memory, except the removal of a file with a long name. The message is one write: another thread
-    // may be about to end the program, as glibc does if it has no memory for the destructors of a thread that begins.
+    // Nothing here needs memory, except the removal of a file with a long name. The message is one write: another
+    // thread may be about to end the program, as glibc does if it has no memory for the destructors of a thread that
+    // begins.
     let mut message = [0; 128];
     let mut rest = &mut message[..];
     let _ = writeln!(rest, "hashloom: out of memory: the system refused {nbytes} bytes; allow the program more");

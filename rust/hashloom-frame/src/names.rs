@@ -12,8 +12,9 @@ use hashloom::Algorithm;
 use hashloom::search::Search;
 use hashloom_files::paths::portable;
 
-/// Reads the name of an algorithm for which the function returns true, also the name in its standard (`SHA-512/256`) and
-/// those in lists (`RMD160`, `SHA2-256`). The case of the letters and the signs between letters and digits do not matter.
+/// Reads the name of an algorithm for which the function returns true, also the name in its standard (`SHA-512/256`)
+/// and those in lists (`RMD160`, `SHA2-256`). The case of the letters and the signs between letters and digits do not
+/// matter.
 #[derive(Debug, Clone, Copy)]
 pub struct Name(fn(Algorithm) -> bool);
 

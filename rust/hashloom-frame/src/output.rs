@@ -80,8 +80,8 @@ pub fn write_with(path: &Path, replace: bool, write: impl FnOnce(&File) -> io::R
     pending.end(replace)
 }
 
-/// Opens a regular file that will be replaced: see [`OwnFile::write`]. Symbolic links are followed as by [`write`]. The file
-/// must be writable, and is locked as long as it is open.
+/// Opens a regular file that will be replaced: see [`OwnFile::write`]. Symbolic links are followed as by [`write`]. The
+/// file must be writable, and is locked as long as it is open.
 pub fn open_to_replace(path: &Path) -> io::Result<(OwnFile, File)> {
     // A missing file is an error of the system's words.
     path.metadata()?;
@@ -94,8 +94,8 @@ pub fn open_to_replace(path: &Path) -> io::Result<(OwnFile, File)> {
     }
 }
 
-/// Opens a file that this run will replace by [`write`], once no other run that has opened it so is about to replace it.
-/// Returns `None` if nothing is there: [`write_new`] tells if another run was first.
+/// Opens a file that this run will replace by [`write`], once no other run that has opened it so is about to replace
+/// it. Returns `None` if nothing is there: [`write_new`] tells if another run was first.
 pub fn locked(path: &Path) -> io::Result<Option<File>> {
     use std::time::Duration;
     const STEP: Duration = Duration::from_millis(20);

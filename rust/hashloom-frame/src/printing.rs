@@ -74,8 +74,8 @@ impl<'a> Console<'a> {
         Self::build(program, stop, bar, false)
     }
 
-    /// Makes the console of a program that stands in for another. Where the output cannot be written, that program works
-    /// on, for its messages and its status; so does this one.
+    /// Makes the console of a program that stands in for another. Where the output cannot be written, that program
+    /// works on, for its messages and its status; so does this one.
     pub fn of_stand_in(program: &'a [u8], stop: &Cancel) -> Console<'a> {
         Self::build(program, stop, None, true)
     }

@@ -14,8 +14,8 @@ use crate::{stdio, style};
 /// No bar is drawn before this time: most work is done by then.
 const QUIET_TIME: Duration = Duration::from_millis(300);
 
-/// A bar that measures the speed from the start but is not drawn at once, and only on a terminal, unless the output goes
-/// into a pipe. Clones are one bar.
+/// A bar that measures the speed from the start but is not drawn at once, and only on a terminal, unless the output
+/// goes into a pipe. Clones are one bar.
 #[derive(Clone)]
 pub struct Bar {
     bar: ProgressBar,
@@ -31,7 +31,8 @@ impl Bar {
     }
 
     fn begin(length: u64, template: &str, is_quiet: bool) -> Bar {
-        // A pipe may lead to this terminal, as that of `| tee` or `| grep` does: its lines would be printed into the bar.
+        // A pipe may lead to this terminal, as that of `| tee` or `| grep` does: its lines would be printed into the
+        // bar.
         let is_shown = !is_quiet && io::stderr().is_terminal() && !stdio::is_stdout_pipe();
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         let shown = bar.downgrade();

@@ -54,8 +54,8 @@ pub fn is_key(content: &[u8]) -> bool {
     text.lines().any(is_pem) || text.lines().take(2).any(is_of_minisign)
 }
 
-/// Returns an error if the file is one of this user's and other users may do anything with it. Files of others are their
-/// owners' to judge.
+/// Returns an error if the file is one of this user's and other users may do anything with it. Files of others are
+/// their owners' to judge.
 #[cfg(unix)]
 fn refuse_open_to_others(file: &File) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;

@@ -41,8 +41,8 @@ pub fn bold<D: Display>(text: D) -> StyledObject<D> {
     style(text).bold()
 }
 
-/// Breaks a line behind commas and semicolons so that it fits a terminal, if standard output is one. The lines that follow
-/// are indented.
+/// Breaks a line behind commas and semicolons so that it fits a terminal, if standard output is one. The lines that
+/// follow are indented.
 pub fn fitted(line: &str) -> String {
     let terminal = console::Term::stdout();
     match terminal.size_checked().filter(|_| terminal.is_term()) {

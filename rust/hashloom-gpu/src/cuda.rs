@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Searches over CUDA, where no driver has Vulkan: the kernel's text goes through NVRTC. The driver and NVRTC are opened
-//! when a device is asked for; a build needs neither.
+//! Searches over CUDA, where no driver has Vulkan: the kernel's text goes through NVRTC. The driver and NVRTC are
+//! opened when a device is asked for; a build needs neither.
 //!
 //! The crate `cudarc` panics if a library or a function in it is missing, so `lack` looks first, and a panic becomes an
 //! error.

@@ -293,7 +293,8 @@ impl Device {
     }
 
     /// Does work on the device. wgpu 26 panics if the driver reports in certain calls that the device is lost; here
-    /// such a panic becomes an error. An error that the driver reported during the call counts even if the work succeeded.
+    /// such a panic becomes an error. An error that the driver reported during the call counts even if the work
+    /// succeeded.
     pub(crate) fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.check()?;
         match catch_unwind(AssertUnwindSafe(work)) {

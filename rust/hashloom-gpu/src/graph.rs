@@ -408,8 +408,8 @@ fn swapped(x: u32) -> u32 {
 "
         }
         // Compilers make no funnel shifts of shifts of 64 bits. A sum as a product by 1 goes through the pipe of
-        // multiplications, which is idle; that of sums, rotations and logic is full. `gridDim.y` is 1, which compilers do
-        // not know. G nonces/s of the kernel without products, with them, and if rotated words also go there: SHA-1
+        // multiplications, which is idle; that of sums, rotations and logic is full. `gridDim.y` is 1, which compilers
+        // do not know. G nonces/s of the kernel without products, with them, and if rotated words also go there: SHA-1
         // 46.1, 48.0, 42.1; SHA-256 15.9, 16.1, 16.3; RIPEMD-160 27.7, 30.6, 24.7; MD5 97.8, 97.4, 79.9 (NVIDIA H200,
         // driver 580.159.04, 2026-11-27). Before compute capability 7.0 a product takes more than one instruction.
         Language::Cuda => {

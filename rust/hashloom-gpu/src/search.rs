@@ -64,8 +64,8 @@ impl Device {
     /// order. The search ends when the range does, when `on` breaks it, or with an error. `on` is called some twenty
     /// times a second.
     ///
-    /// The first nonces of each length of nonces, and 64 of each call of the shader, are hashed by the CPU too. A search
-    /// with a suffix of more than 1 MiB ends with [`Error::TooSmall`]; the device still works.
+    /// The first nonces of each length of nonces, and 64 of each call of the shader, are hashed by the CPU too. A
+    /// search with a suffix of more than 1 MiB ends with [`Error::TooSmall`]; the device still works.
     ///
     /// # Panics
     ///

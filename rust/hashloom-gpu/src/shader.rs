@@ -112,8 +112,8 @@ impl Body {
         if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
     }
 
-    /// Writes the padding of a message of `nbytes` bytes: a one bit, zeros, and the message's length (FIPS 180-4 section
-    /// 5.1). `padding` is from the message's end to that of its last block.
+    /// Writes the padding of a message of `nbytes` bytes: a one bit, zeros, and the message's length (FIPS 180-4
+    /// section 5.1). `padding` is from the message's end to that of its last block.
     pub fn pad(&self, padding: &mut [u8], nbytes: u64) {
         let (end, nbits) = (padding.len(), 8 * nbytes);
         padding.fill(0);

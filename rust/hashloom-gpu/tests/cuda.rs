@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Searches over CUDA, without a device: `test/fake_cuda.c` stands in for the driver and for NVRTC, compiles each kernel
-//! for the CPU, and runs it. The libraries are found by `LD_LIBRARY_PATH`, which is read once, so that each test runs
-//! in a child process.
+//! Searches over CUDA, without a device: `test/fake_cuda.c` stands in for the driver and for NVRTC, compiles each
+//! kernel for the CPU, and runs it. The libraries are found by `LD_LIBRARY_PATH`, which is read once, so that each test
+//! runs in a child process.
 #![cfg(target_os = "linux")]
 
 #[path = "../../../test/skipped.rs"]

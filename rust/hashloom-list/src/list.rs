@@ -33,20 +33,21 @@ use unread::digest_words;
 /// All [`FORMS`] are read, unless the parser is one for [only](Parser::only) one algorithm, or for those of
 /// [cksum](Parser::cksum), which also reads base64.
 ///
-/// No line is read in two ways. A form whose lines need those above them, such as hashdeep's columns, holds from its first
-/// line to the end of the list. If the first line without a tag can be read with the digest first, all lines of the list
-/// are read so, and otherwise with the digest last. A line that begins with 32 hexadecimal digits or more has the digest
-/// first. If one space follows the first of them, and then a number and a name, all lines have a length there. Base64 of
-/// hexadecimal digits alone is hexadecimal. Lines end with NUL in place of a line feed if [`decoded`] has found one. They
-/// have no escapes then, and a carriage return is part of the name.
+/// No line is read in two ways. A form whose lines need those above them, such as hashdeep's columns, holds from its
+/// first line to the end of the list. If the first line without a tag can be read with the digest first, all lines of
+/// the list are read so, and otherwise with the digest last. A line that begins with 32 hexadecimal digits or more has
+/// the digest first. If one space follows the first of them, and then a number and a name, all lines have a length
+/// there. Base64 of hexadecimal digits alone is hexadecimal. Lines end with NUL in place of a line feed if [`decoded`]
+/// has found one. They have no escapes then, and a carriage return is part of the name.
 ///
 /// A line that names a digest, but cannot be read, is [`Line::Unread`]: a list that has one is not verified as a whole.
 /// The same holds for any line of a form that has no other text.
 ///
-/// Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped, with blanks
-/// before it unless the rules are coreutils', spaces and tabs at its start are skipped, digits may have any case. These
-/// are the rules of GNU coreutils 9.1, down to the corner cases: a list never mixes the formats with one space and with
-/// two, so that nobody gains from renaming a file to ` name`. A parser remembers which of them came first.
+/// Blank lines and lines that begin with `#` are ignored. A carriage return at the end of a line is dropped, with
+/// blanks before it unless the rules are coreutils', spaces and tabs at its start are skipped, digits may have any
+/// case. These are the rules of GNU coreutils 9.1, down to the corner cases: a list never mixes the formats with one
+/// space and with two, so that nobody gains from renaming a file to ` name`. A parser remembers which of them came
+/// first.
 ///
 /// ```
 /// use hashloom::Algorithm::{Md5, Sha1, Sha256};
@@ -445,9 +446,9 @@ impl Parser {
         Parser { coreutils: Some(coreutils), ..Parser::untagged(&[algorithm]) }
     }
 
-    /// A parser for lines as coreutils' `cksum` reads them, digests in base64 included. A tag may name each of `tagged`;
-    /// a line without a tag has a digest of the first of `untagged` with digests of that length. All other lines are
-    /// unread or bad.
+    /// A parser for lines as coreutils' `cksum` reads them, digests in base64 included. A tag may name each of
+    /// `tagged`; a line without a tag has a digest of the first of `untagged` with digests of that length. All other
+    /// lines are unread or bad.
     pub fn cksum(tagged: &[Algorithm], untagged: &[Algorithm]) -> Parser {
         let coreutils = Coreutils { tagged: tagged.to_vec(), is_cksum: true, last: None };
         Parser { coreutils: Some(coreutils), ..Parser::untagged(untagged) }
@@ -489,8 +490,8 @@ impl Parser {
         line.trim_ascii_end() == b"-----BEGIN PGP SIGNED MESSAGE-----"
     }
 
-    /// Tells at the beginning of a list that OpenPGP has signed a text in it. Digests above that text are unread; without
-    /// this call they are read, and the line that begins the text is unread.
+    /// Tells at the beginning of a list that OpenPGP has signed a text in it. Digests above that text are unread;
+    /// without this call they are read, and the line that begins the text is unread.
     pub fn expect_signed(&mut self) {
         self.list.signed = Signed::Above;
     }
@@ -500,8 +501,8 @@ impl Parser {
         !matches!(self.list.signed, Signed::No | Signed::Text)
     }
 
-    /// The number of folders above the one that the list is in, to which names are relative if the user names no folder.
-    /// `None` if the name of the list does not tell.
+    /// The number of folders above the one that the list is in, to which names are relative if the user names no
+    /// folder. `None` if the name of the list does not tell.
     pub fn nfolders_up(path: &[u8]) -> Option<usize> {
         forms::nfolders_up(path)
     }
@@ -516,8 +517,8 @@ impl Parser {
         self.list.form
     }
 
-    /// Remarks for the reader of the list, as far as it was read: that nobody has checked its signature, and that it has
-    /// no digests.
+    /// Remarks for the reader of the list, as far as it was read: that nobody has checked its signature, and that it
+    /// has no digests.
     pub fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let signature = "its OpenPGP signature was not checked; to check it, and what it is of: \
                          gpg --decrypt LIST | hashloom check";

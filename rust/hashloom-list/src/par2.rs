@@ -76,8 +76,9 @@ impl Par2 {
     /// Reads all packets.
     ///
     /// # Errors
-    /// Those of the reader; `InvalidData` if there is no undamaged Main packet, if undamaged packets contradict each other
-    /// or their format, if packets take more memory than 64 MiB, or if there is damage in more than 65,536 places.
+    /// Those of the reader; `InvalidData` if there is no undamaged Main packet, if undamaged packets contradict each
+    /// other or their format, if packets take more memory than 64 MiB, or if there is damage in more than 65,536
+    /// places.
     pub fn read(from: impl Read + Seek) -> io::Result<Par2> {
         let mut reader = BufReader::with_capacity(STEP_NBYTES as usize, from);
         let (mut packets, mut damaged, mut damaged_nbytes, mut at) = (Packets::default(), 0, 0, 0);

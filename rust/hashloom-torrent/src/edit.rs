@@ -2,9 +2,9 @@
 
 //! Changes of a torrent's metadata, without its content.
 //!
-//! A torrent is not written again from its values. Only the edited keys are replaced in its bytes, in place, so all other
-//! keys stay byte for byte, unknown ones too. Then the result is parsed and compared with the torrent before. A torrent
-//! can have hundreds of megabytes: its bytes are in memory once, and its files are, parsed, once at a time.
+//! A torrent is not written again from its values. Only the edited keys are replaced in its bytes, in place, so all
+//! other keys stay byte for byte, unknown ones too. Then the result is parsed and compared with the torrent before. A
+//! torrent can have hundreds of megabytes: its bytes are in memory once, and its files are, parsed, once at a time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -363,8 +363,8 @@ impl Edit {
         Ok(())
     }
 
-    /// Replaces texts in the URLs of trackers. A URL that is there already is not made a second time, and one that is not
-    /// UTF-8 stays.
+    /// Replaces texts in the URLs of trackers. A URL that is there already is not made a second time, and one that is
+    /// not UTF-8 stays.
     fn replace(&self, tiers: &mut Tiers) -> Result<(), EditError> {
         for (old, new) in self.replacements.iter().filter(|(old, _)| !old.is_empty()) {
             let all: Vec<Vec<u8>> = tiers.iter().flatten().cloned().collect();

@@ -3,8 +3,8 @@
 //! The CIDs of IPFS for files: what `ipfs add --only-hash` prints.
 //!
 //! A file is cut into chunks. A node of the DAG lists up to a fixed number of chunks or nodes, each with its digest and
-//! its lengths, and all chunks are equally deep (the layout `balanced`; a node's form is dag-pb, its content UnixFS). The
-//! CID is the digest of the topmost node, with what it is a digest of. It depends on the [`Profile`].
+//! its lengths, and all chunks are equally deep (the layout `balanced`; a node's form is dag-pb, its content UnixFS).
+//! The CID is the digest of the topmost node, with what it is a digest of. It depends on the [`Profile`].
 
 use std::str::FromStr;
 

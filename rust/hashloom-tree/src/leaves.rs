@@ -2,9 +2,10 @@
 
 //! The digests of all leaves of a file, a stream or memory, handed on in order.
 //!
-//! A file is hashed as a torrent is ([`pieces`](hashloom_files::pieces)): on all threads, and read front to back by threads of
-//! its own if it is not in memory. A piece is one long leaf, or as many short leaves as fill it. Pieces end in any order;
-//! the digests wait for those of earlier pieces, and a piece that is too far ahead is not begun, which bounds the memory.
+//! A file is hashed as a torrent is ([`pieces`](hashloom_files::pieces)): on all threads, and read front to back by
+//! threads of its own if it is not in memory. A piece is one long leaf, or as many short leaves as fill it. Pieces end
+//! in any order; the digests wait for those of earlier pieces, and a piece that is too far ahead is not begun, which
+//! bounds the memory.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -49,8 +49,8 @@ use hashloom_files::{Source, read_from, stdin};
 
 /// An opened [`Source`].
 ///
-/// Several threads read memory, a regular file or a block device. One thread reads the remaining bytes of anything else,
-/// such as a pipe.
+/// Several threads read memory, a regular file or a block device. One thread reads the remaining bytes of anything
+/// else, such as a pipe.
 enum Input {
     /// A file that can be read at any offset, its length, and whether the file is standard input.
     File(Arc<File>, u64, bool),

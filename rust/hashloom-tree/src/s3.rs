@@ -3,13 +3,13 @@
 //! The checksums that Amazon S3 shows for an upload. ("Checking object integrity" in the Amazon S3 User Guide.)
 //!
 //! `ChecksumSHA1`, `ChecksumSHA256` and, by MD5, the `ETag` of an upload in parts are [`composite`]: the digest of the
-//! digests of all parts. [`crcs`] gives `ChecksumCRC64NVME`, `ChecksumCRC32` and `ChecksumCRC32C`, of the whole object or
-//! composite.
+//! digests of all parts. [`crcs`] gives `ChecksumCRC64NVME`, `ChecksumCRC32` and `ChecksumCRC32C`, of the whole object
+//! or composite.
 //!
-//! A composite checksum depends on how the object was cut, so the part size of the upload must be known: 8 MiB for `aws s3
-//! cp` unless `multipart_chunksize` says otherwise. [`part_size`] finds the one behind an ETag. An upload in one request
-//! has the plain digest, without a `-N` behind it. CRCs and MD5 show damage by chance only: anybody can make two objects
-//! with one CRC or one ETag.
+//! A composite checksum depends on how the object was cut, so the part size of the upload must be known: 8 MiB for `aws
+//! s3 cp` unless `multipart_chunksize` says otherwise. [`part_size`] finds the one behind an ETag. An upload in one
+//! request has the plain digest, without a `-N` behind it. CRCs and MD5 show damage by chance only: anybody can make
+//! two objects with one CRC or one ETag.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -51,8 +51,8 @@ impl fmt::Display for Composite {
 ///
 /// # Errors
 ///
-/// [`TreeError::Parameter`] if S3 has no such checksum with `algorithm` (only SHA-1, SHA-256 and MD5), if a part cannot be
-/// that long, or if there are more than [`PARTS_MAX`] parts; [`TreeError::Read`], [`TreeError::Changed`],
+/// [`TreeError::Parameter`] if S3 has no such checksum with `algorithm` (only SHA-1, SHA-256 and MD5), if a part cannot
+/// be that long, or if there are more than [`PARTS_MAX`] parts; [`TreeError::Read`], [`TreeError::Changed`],
 /// [`TreeError::Cancelled`].
 ///
 /// ```
@@ -218,8 +218,8 @@ pub fn crcs(
     })
 }
 
-/// The part size with which an upload of this file gets this ETag, or `None` if no size tried gives it: sizes that clients
-/// use, all whole MiB, all whole millions of bytes, and equal parts.
+/// The part size with which an upload of this file gets this ETag, or `None` if no size tried gives it: sizes that
+/// clients use, all whole MiB, all whole millions of bytes, and equal parts.
 ///
 /// # Errors
 ///

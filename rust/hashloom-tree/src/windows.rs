@@ -17,8 +17,8 @@ use super::leaves::{Failure, fill};
 /// Most threads: one reads at a time, and no work here takes longer than reading 16 windows.
 const THREADS_MAX: u64 = 16;
 
-/// Calls `work` with each window and its offset, and `take` with the results, in order. All windows are whole except the
-/// last; no window is empty. Returns the number of bytes. `known_nbytes` is the length, if it is known before.
+/// Calls `work` with each window and its offset, and `take` with the results, in order. All windows are whole except
+/// the last; no window is empty. Returns the number of bytes. `known_nbytes` is the length, if it is known before.
 pub(super) fn each_window<R: Send>(
     stream: &mut (dyn Read + Send),
     known_nbytes: Option<u64>,

@@ -14,8 +14,8 @@ use digest::{CollisionResistance, HashMarker, Output, consts};
 
 use crate::{Algorithm, ffi};
 
-/// The implementations that all kinds of cores share. A saved state has the words of the state, then the number of blocks
-/// in $count_nbytes.
+/// The implementations that all kinds of cores share. A saved state has the words of the state, then the number of
+/// blocks in $count_nbytes.
 macro_rules! core {
     ($type:ident, $core:ident, $title:literal, $standard:literal, [$word:ty; $nwords:literal], $count_nbytes:literal,
         $saved:ident, $block:ident) => {
@@ -75,8 +75,8 @@ macro_rules! core {
             }
         }
 
-        /// The format of the crates `sha1`, `sha2`, `sha3` and `md-5`, version 0.11, and `ripemd`, version 0.2: the words
-        /// of the state, then the number of blocks in as many bytes as the padding uses for the length, all
+        /// The format of the crates `sha1`, `sha2`, `sha3` and `md-5`, version 0.11, and `ripemd`, version 0.2: the
+        /// words of the state, then the number of blocks in as many bytes as the padding uses for the length, all
         /// little-endian.
         impl SerializableState for $core {
             type SerializedStateSize = consts::$saved;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The only module of this crate with `unsafe`: the C calls that this crate makes, behind functions that any safe caller may call.
+//! The only module of this crate with `unsafe`: the C calls that this crate makes, behind functions that any safe
+//! caller may call.
 //!
 //! A slice or reference of the caller is turned into pointers for one call only; the C library keeps none of them
 //! (`hashloom.h`: "nothing is kept after return"). Each further condition of a call is asserted here, once, so that the
@@ -404,8 +405,8 @@ impl Drop for MacCtx {
     }
 }
 
-/// Panics unless there are as many salts as passwords, and `keys` has room for as many keys. False if `is_stopped` ended
-/// the call; all keys are zeros then.
+/// Panics unless there are as many salts as passwords, and `keys` has room for as many keys. False if `is_stopped`
+/// ended the call; all keys are zeros then.
 pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>, F: FnMut() -> bool>(
     algorithm: Algorithm,
     passwords: &[P],

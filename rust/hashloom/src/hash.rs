@@ -12,8 +12,9 @@ use crate::Algorithm;
 /// A digest or a tag, in the byte order of the standard.
 ///
 /// A hash knows its length but not its algorithm, and takes no heap. [`Display`](fmt::Display) writes lower-case
-/// hexadecimal, and [`FromStr`] reads both cases. A comparison stops at the first byte that differs. To compare secrets, use
-/// [`equal`](crate::equal()) or [`Hmac::verify`](crate::Hmac::verify), whose time does not depend on the bytes.
+/// hexadecimal, and [`FromStr`] reads both cases. A comparison stops at the first byte that differs. To compare
+/// secrets, use [`equal`](crate::equal()) or [`Hmac::verify`](crate::Hmac::verify), whose time does not depend on the
+/// bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, Hash, ParseHashError, hash};
@@ -132,7 +133,8 @@ impl FromStr for Hash {
         let nbytes = text.len().div_ceil(2);
         let mut bytes = [0; HL_DIGEST_MAX_NBYTES];
         // No branch stands between the digits: a list of small files has more digits than the files have bytes. A loop
-        // that stops at the first wrong digit took twice as long. A wider type than the digits' makes vector code of this.
+        // that stops at the first wrong digit took twice as long. A wider type than the digits' makes vector code of
+        // this.
         let mut all = 0_u16;
         for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
             let (high, low) = (value(pair[0]), value(pair[1]));

@@ -11,8 +11,9 @@ const BLAKE3_CHUNK_NBYTES: u64 = 1024;
 
 /// A message that arrives in parts, hashed with an algorithm chosen at run time.
 ///
-/// A hasher takes no heap, but for the tree of BLAKE3 (2 KiB), and holds no reference. A clone goes on independently: the digest of a prefix is
-/// `hasher.clone().finalize()`. To hash many streams at once use [`update_many`] and [`finalize_many`].
+/// A hasher takes no heap, but for the tree of BLAKE3 (2 KiB), and holds no reference. A clone goes on independently:
+/// the digest of a prefix is `hasher.clone().finalize()`. To hash many streams at once use [`update_many`] and
+/// [`finalize_many`].
 ///
 /// ```
 /// use hashloom::{Algorithm, Hasher, hash};
@@ -49,8 +50,8 @@ impl Hasher {
         Hasher { ctx: ffi::Ctx::blake2(algorithm, digest_nbytes, parameters) }
     }
 
-    /// Begins an empty message of BLAKE3 with a key: the digest is a MAC (BLAKE3 section 2.3, keyed_hash). The hasher cannot
-    /// be reset, as it does not keep the key: clone it.
+    /// Begins an empty message of BLAKE3 with a key: the digest is a MAC (BLAKE3 section 2.3, keyed_hash). The hasher
+    /// cannot be reset, as it does not keep the key: clone it.
     pub fn blake3_keyed(key: &[u8; 32]) -> Self {
         Hasher { ctx: ffi::Ctx::blake3_keyed(key) }
     }
@@ -61,14 +62,14 @@ impl Hasher {
         Hasher { ctx: ffi::Ctx::blake3_derive_key(context) }
     }
 
-    /// The value of a subtree of this message of BLAKE3, for threads that share a long message: `data` is the message's from
-    /// byte `at` on. [`add_blake3_subtree`](Self::add_blake3_subtree) appends it. What the hasher has taken does not matter;
-    /// its key does.
+    /// The value of a subtree of this message of BLAKE3, for threads that share a long message: `data` is the message's
+    /// from byte `at` on. [`add_blake3_subtree`](Self::add_blake3_subtree) appends it. What the hasher has taken does
+    /// not matter; its key does.
     ///
     /// # Panics
     ///
-    /// If the algorithm is not BLAKE3, `data` does not have 1,024 * 2<sup>k</sup> bytes, or `at` is no multiple of their
-    /// number.
+    /// If the algorithm is not BLAKE3, `data` does not have 1,024 * 2<sup>k</sup> bytes, or `at` is no multiple of
+    /// their number.
     ///
     /// ```
     /// use hashloom::{Algorithm, Hasher, hash};
@@ -93,13 +94,13 @@ impl Hasher {
         self.ctx.subtree(at / BLAKE3_CHUNK_NBYTES, data)
     }
 
-    /// Appends a subtree of `nbytes` bytes with that [value](Self::blake3_subtree) in place of its bytes. The message may not
-    /// end with a subtree: more must follow before the digest.
+    /// Appends a subtree of `nbytes` bytes with that [value](Self::blake3_subtree) in place of its bytes. The message
+    /// may not end with a subtree: more must follow before the digest.
     ///
     /// # Panics
     ///
-    /// If the algorithm is not BLAKE3, `nbytes` is not 1,024 * 2<sup>k</sup>, or the message so far is not all of subtrees, each
-    /// a multiple of `nbytes`. After the last subtree: a call for the digest.
+    /// If the algorithm is not BLAKE3, `nbytes` is not 1,024 * 2<sup>k</sup>, or the message so far is not all of
+    /// subtrees, each a multiple of `nbytes`. After the last subtree: a call for the digest.
     pub fn add_blake3_subtree(&mut self, nbytes: u64, value: &[u8; 32]) {
         self.check_subtree(0, nbytes);
         self.ctx.add_subtree(nbytes / BLAKE3_CHUNK_NBYTES, value);
@@ -118,8 +119,8 @@ impl Hasher {
     ///
     /// # Panics
     ///
-    /// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes, or a message grows beyond 2<sup>61</sup> − 1
-    /// bytes. If the algorithm is BLAKE3 and this message is not empty: only a key is common.
+    /// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes, or a message grows beyond
+    /// 2<sup>61</sup> − 1 bytes. If the algorithm is BLAKE3 and this message is not empty: only a key is common.
     pub fn hash_many<M: AsRef<[u8]>>(&self, messages: &[M], digests: &mut [u8]) {
         assert!(
             !self.ctx.is_begun_tree(),
@@ -298,14 +299,14 @@ pub fn update_many<C: AsRef<[u8]>>(hashers: &mut [Hasher], chunks: &[C]) {
     }
 }
 
-/// Writes the digest of `hashers[i]` to the `i`-th `digest_nbytes` bytes of `digests` and begins an empty message in each
-/// hasher, so that the hashers can be used again. The last blocks of all messages are hashed side by side. Nothing is
-/// allocated.
+/// Writes the digest of `hashers[i]` to the `i`-th `digest_nbytes` bytes of `digests` and begins an empty message in
+/// each hasher, so that the hashers can be used again. The last blocks of all messages are hashed side by side. Nothing
+/// is allocated.
 ///
 /// # Panics
 ///
-/// If `digests` does not have exactly `hashers.len() * digest_nbytes` bytes, the hashers do not all have one algorithm, or one
-/// has a key or parameters; no hasher has changed then.
+/// If `digests` does not have exactly `hashers.len() * digest_nbytes` bytes, the hashers do not all have one algorithm,
+/// or one has a key or parameters; no hasher has changed then.
 pub fn finalize_many(hashers: &mut [Hasher], digests: &mut [u8]) {
     match common_algorithm(hashers) {
         Some(algorithm) => {

@@ -39,8 +39,8 @@ impl HmacKey {
     }
 
     /// Begins a message that is hashed as a stream among many: [`update_many`](crate::update_many) and
-    /// [`finalize_many`](crate::finalize_many) take the hasher, and [`finish`](Self::finish) makes the tag of the digest.
-    /// The hasher is as secret as the key until it is final.
+    /// [`finalize_many`](crate::finalize_many) take the hasher, and [`finish`](Self::finish) makes the tag of the
+    /// digest. The hasher is as secret as the key until it is final.
     pub fn hasher(&self) -> Hasher {
         Hasher { ctx: self.key.inner() }
     }
@@ -97,8 +97,8 @@ pub fn hmac(key: &HmacKey, message: &[u8]) -> Hash {
 ///
 /// # Panics
 ///
-/// If `tags` does not have exactly `messages.len() * digest_nbytes` bytes, or a message is longer than 2<sup>61</sup> − 1
-/// bytes less a block.
+/// If `tags` does not have exactly `messages.len() * digest_nbytes` bytes, or a message is longer than 2<sup>61</sup> −
+/// 1 bytes less a block.
 ///
 /// ```
 /// use hashloom::{Algorithm, HmacKey, hmac, hmac_many};
@@ -186,7 +186,8 @@ impl Hmac {
     ///
     /// # Errors
     ///
-    /// [`TagMismatch`] if `tag` does not have exactly `nbytes` bytes, or they are not the first bytes of the message's tag.
+    /// [`TagMismatch`] if `tag` does not have exactly `nbytes` bytes, or they are not the first bytes of the message's
+    /// tag.
     ///
     /// # Panics
     ///

@@ -36,9 +36,9 @@
 //! | files, hash trees, torrents, manifests of folders | the crates `hashloom-files`, `-tree`, `-torrent`, `-list` |
 //!
 //! These rules hold for every function of the table. Lengths are in bytes, and a length may be zero. No function
-//! allocates memory (except [`hash_many`] and [`slh_dsa`], as described there) or reads a file or an environment variable. Any number of
-//! threads may call at once. A message may have up to 2<sup>61</sup> − 1 bytes; a longer one, which takes years to hash,
-//! is a panic.
+//! allocates memory (except [`hash_many`] and [`slh_dsa`], as described there) or reads a file or an environment
+//! variable. Any number of threads may call at once. A message may have up to 2<sup>61</sup> − 1 bytes; a longer one,
+//! which takes years to hash, is a panic.
 //!
 //! # Features
 //!
@@ -46,11 +46,12 @@
 //!
 //! - `std` (default): [`std::io::Write`] for the hashers.
 //! - `digest`: types with the traits of the RustCrypto crate [`digest`](https://docs.rs/digest), in place of those of
-//!   `sha1`, `sha2`, `sha3` 0.11, `md-5`, `ripemd`, `sm3` and `hmac`: `Sha256`, `Shake128`, `HmacSha256`, … and the module `block_api`. `Sha256::digest_many`
-//!   hashes many messages ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
+//!   `sha1`, `sha2`, `sha3` 0.11, `md-5`, `ripemd`, `sm3` and `hmac`: `Sha256`, `Shake128`, `HmacSha256`, … and the
+//!   module `block_api`. `Sha256::digest_many` hashes many messages
+//!   ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
 //! - `oid`: `digest::const_oid::AssociatedOid` for these types.
-//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts and SLH-DSA's keys do so even without this
-//!   feature.
+//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts and SLH-DSA's keys do so even without
+//!   this feature.
 //! - `getrandom`, `signature`, `pkcs8`: for [`slh_dsa`].
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(missing_docs, unsafe_code)]

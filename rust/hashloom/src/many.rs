@@ -28,8 +28,8 @@ pub fn hash(algorithm: Algorithm, message: &[u8]) -> Hash {
 ///
 /// # Panics
 ///
-/// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes, or a message has more than 2<sup>61</sup> −
-/// 1 bytes.
+/// If `digests` does not have exactly `messages.len() * digest_nbytes` bytes, or a message has more than 2<sup>61</sup>
+/// − 1 bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash_many};
@@ -106,9 +106,9 @@ pub(crate) fn check_xof(caller: &str, algorithm: Algorithm) {
 /// The digests of `count` messages of `row_nbytes` bytes each, `stride` bytes apart: message `i` is `data[i * stride
 /// ..][.. row_nbytes]`, and its digest is written to the `i`-th `digest_nbytes` bytes of `digests`.
 ///
-/// The function suits pieces of a buffer (`stride == row_nbytes`), columns of a table (`stride > row_nbytes`), overlapping
-/// windows (`stride < row_nbytes`) and the nodes of a Merkle tree. Bytes of `data` between and after the rows are not
-/// read. Nothing is allocated.
+/// The function suits pieces of a buffer (`stride == row_nbytes`), columns of a table (`stride > row_nbytes`),
+/// overlapping windows (`stride < row_nbytes`) and the nodes of a Merkle tree. Bytes of `data` between and after the
+/// rows are not read. Nothing is allocated.
 ///
 /// # Panics
 ///
@@ -135,13 +135,13 @@ pub fn hash_rows(
     ffi::hash_rows(algorithm, checked_rows("hash_rows", data, stride, row_nbytes, count), digests);
 }
 
-/// Hashes a layer of a Merkle tree: `above[i]` is the digest of `prefix` and the nodes `2 * i` and `2 * i + 1` of `layer`.
-/// RFC 6962 has a prefix of a byte 1, SSZ and BEP 52 none. An odd node at the end is left to the caller.
+/// Hashes a layer of a Merkle tree: `above[i]` is the digest of `prefix` and the nodes `2 * i` and `2 * i + 1` of
+/// `layer`. RFC 6962 has a prefix of a byte 1, SSZ and BEP 52 none. An odd node at the end is left to the caller.
 ///
 /// # Panics
 ///
-/// If `N` is not the algorithm's `digest_nbytes`, `above` does not have half as many nodes as `layer`, or BLAKE3 is to have
-/// a prefix.
+/// If `N` is not the algorithm's `digest_nbytes`, `above` does not have half as many nodes as `layer`, or BLAKE3 is to
+/// have a prefix.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash_pairs};
@@ -197,8 +197,8 @@ fn check_nodes<const N: usize>(algorithm: Algorithm, prefix: &[u8]) {
     assert!(prefix.is_empty() || algorithm != Algorithm::Blake3, "nodes of BLAKE3 have no prefix here");
 }
 
-/// RIPEMD-160 of SHA-256 of rows, as Bitcoin hashes public keys and scripts ("hash160"): the digest of the `i`-th row is
-/// written to the `i`-th 20 bytes of `digests`. The rows are those of [`hash_rows`].
+/// RIPEMD-160 of SHA-256 of rows, as Bitcoin hashes public keys and scripts ("hash160"): the digest of the `i`-th row
+/// is written to the `i`-th 20 bytes of `digests`. The rows are those of [`hash_rows`].
 ///
 /// # Panics
 ///

@@ -25,11 +25,11 @@ pub const DEPTH_MAX: u32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Rule {
-    /// SHA-256 of a byte 1 and the two; it goes up as it is. A leaf is SHA-256 of a byte 0 and its data. Without leaves the
-    /// root is SHA-256 of nothing.
+    /// SHA-256 of a byte 1 and the two; it goes up as it is. A leaf is SHA-256 of a byte 0 and its data. Without leaves
+    /// the root is SHA-256 of nothing.
     Rfc6962 = hashloom_sys::HL_MERKLE_RFC6962,
-    /// SHA-256 of SHA-256 of the two; it is paired with itself, so that a tree that ends with nodes twice has the root of
-    /// a shorter one (CVE-2012-2459). Without leaves the root is zeros.
+    /// SHA-256 of SHA-256 of the two; it is paired with itself, so that a tree that ends with nodes twice has the root
+    /// of a shorter one (CVE-2012-2459). Without leaves the root is zeros.
     Bitcoin = hashloom_sys::HL_MERKLE_BITCOIN,
     /// SHA-256 of the two; it is paired with the root of as high a tree of zeros.
     Zeros = hashloom_sys::HL_MERKLE_ZEROS,
@@ -106,8 +106,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree above `leaves`. `depth`: 0, or, for [`Rule::Zeros`], the number of layers above the leaves (SSZ: log2 of
-    /// the limit).
+    /// The tree above `leaves`. `depth`: 0, or, for [`Rule::Zeros`], the number of layers above the leaves (SSZ: log2
+    /// of the limit).
     ///
     /// # Panics
     ///
@@ -137,8 +137,8 @@ impl Tree {
         }
     }
 
-    /// The nodes beside the path of leaf `index` to the root, from below. Where [`Rule::Rfc6962`] pairs nothing there is
-    /// none.
+    /// The nodes beside the path of leaf `index` to the root, from below. Where [`Rule::Rfc6962`] pairs nothing there
+    /// is none.
     ///
     /// # Panics
     ///

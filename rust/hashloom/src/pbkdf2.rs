@@ -14,8 +14,8 @@ use crate::{Algorithm, ffi};
 ///
 /// # Panics
 ///
-/// If HMAC is not defined with the algorithm ([`Algorithm::has_hmac`]), `key` is longer than 2<sup>32</sup> − 1 digests, or the
-/// password or salt is longer than 2<sup>61</sup> − 1 bytes less a block.
+/// If HMAC is not defined with the algorithm ([`Algorithm::has_hmac`]), `key` is longer than 2<sup>32</sup> − 1
+/// digests, or the password or salt is longer than 2<sup>61</sup> − 1 bytes less a block.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -38,8 +38,8 @@ pub fn pbkdf2(algorithm: Algorithm, password: &[u8], salt: &[u8], niterations: N
 ///
 /// # Panics
 ///
-/// If there are not as many salts as passwords, or `keys` does not have exactly `passwords.len() * key_nbytes` bytes; and
-/// as [`pbkdf2`].
+/// If there are not as many salts as passwords, or `keys` does not have exactly `passwords.len() * key_nbytes` bytes;
+/// and as [`pbkdf2`].
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -67,8 +67,8 @@ pub fn pbkdf2_many<P: AsRef<[u8]>, S: AsRef<[u8]>>(
     ffi::pbkdf2_many(algorithm, passwords, salts, niterations, (keys, key_nbytes), never);
 }
 
-/// Like [`pbkdf2_many`], but asks every few milliseconds whether to stop. When `is_stopped` returns true, all keys are set
-/// to zeros, and the result is the error [`Stopped`].
+/// Like [`pbkdf2_many`], but asks every few milliseconds whether to stop. When `is_stopped` returns true, all keys are
+/// set to zeros, and the result is the error [`Stopped`].
 ///
 /// # Panics
 ///

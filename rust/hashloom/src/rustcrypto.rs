@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The algorithms as types with the RustCrypto traits, to replace the types of the crates `sha1`, `sha2`, `sha3`, `md-5`
-//! and `ripemd`.
+//! The algorithms as types with the RustCrypto traits, to replace the types of the crates `sha1`, `sha2`, `sha3`,
+//! `md-5` and `ripemd`.
 
 use digest::Output;
 use digest::array::Array;

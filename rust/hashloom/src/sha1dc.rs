@@ -16,13 +16,13 @@
 //! assert_eq!((sha1dc::hash(b"blob 0\0"), hasher.finalize()), (checked[1], checked[1]));
 //! ```
 //!
-//! The digests are those of SHA-1. An attack gets another one, as from the crate `sha1-checked` and from Git's sha1dc: its
-//! blocks are hashed twice more, so that the two messages differ even for callers that do not ask. An attack is found if it
-//! uses one of 32 disturbance vectors, which are those of all published collisions and of any attack that is known to be
-//! practical: M. Stevens, "Counter-cryptanalysis", 2013; M. Stevens and D. Shumow, "Speeding up detection of SHA-1
-//! collision attacks using unavoidable attack conditions", 2017. A false alarm has a chance of about 2<sup>−160</sup> a
-//! block. How long a call takes depends on the messages: hash no secrets. A message longer than 2<sup>61</sup> − 1 bytes is
-//! a panic.
+//! The digests are those of SHA-1. An attack gets another one, as from the crate `sha1-checked` and from Git's sha1dc:
+//! its blocks are hashed twice more, so that the two messages differ even for callers that do not ask. An attack is
+//! found if it uses one of 32 disturbance vectors, which are those of all published collisions and of any attack that
+//! is known to be practical: M. Stevens, "Counter-cryptanalysis", 2013; M. Stevens and D. Shumow, "Speeding up
+//! detection of SHA-1 collision attacks using unavoidable attack conditions", 2017. A false alarm has a chance of about
+//! 2<sup>−160</sup> a block. How long a call takes depends on the messages: hash no secrets. A message longer than
+//! 2<sup>61</sup> − 1 bytes is a panic.
 
 use crate::ffi::sha1dc as ffi;
 

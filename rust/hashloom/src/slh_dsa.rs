@@ -23,7 +23,8 @@
 //!
 //! - `std` (default): [`Work::threads`].
 //! - `getrandom`: random bytes of the system, for [`SigningKey::generate`] and [`SigningKey::sign_message`].
-//! - `signature`: the traits of the crate [`signature`](https://docs.rs/signature), and keys from its random generators.
+//! - `signature`: the traits of the crate [`signature`](https://docs.rs/signature), and keys from its random
+//!   generators.
 //! - `pkcs8`: keys as PKCS#8 and SubjectPublicKeyInfo (RFC 9909), as DER and PEM, by the traits of the crate
 //!   [`pkcs8`](https://docs.rs/pkcs8). OpenSSL 3.5 reads and writes them.
 
@@ -59,8 +60,8 @@ pub use signature;
 /// | 192s, 192f | category 3, as AES-192 | 48 | 16,224 and 35,664 | |
 /// | 256s, 256f | category 5, as AES-256 | 64 | 29,792 and 49,856 | |
 ///
-/// `s` has small signatures, `f` makes a signature about twenty times as fast. SHA2 and SHAKE are equally strong; take SHA2
-/// unless a protocol says SHAKE, as it is faster on most machines.
+/// `s` has small signatures, `f` makes a signature about twenty times as fast. SHA2 and SHAKE are equally strong; take
+/// SHA2 unless a protocol says SHAKE, as it is faster on most machines.
 ///
 /// ```
 /// use hashloom::slh_dsa::ParameterSet;
@@ -183,8 +184,8 @@ impl<'a> Message<'a> {
         Message { data, context: &[], form: Form::Pure }
     }
 
-    /// A message by its digest: HashSLH-DSA (section 10.2.2, `hash_slh_sign`). Another algorithm, and the pure form of the
-    /// message, have other signatures.
+    /// A message by its digest: HashSLH-DSA (section 10.2.2, `hash_slh_sign`). Another algorithm, and the pure form of
+    /// the message, have other signatures.
     ///
     /// # Errors
     /// [`Error::Prehash`] unless the algorithm is one of SHA-2, SHA-3 and SHAKE, and the digest has its length.
@@ -202,7 +203,8 @@ impl<'a> Message<'a> {
         Message { data, context: &[], form: Form::Internal }
     }
 
-    /// With a context: 0 to 255 bytes that say what the signature is for. A signature in one context is none in another.
+    /// With a context: 0 to 255 bytes that say what the signature is for. A signature in one context is none in
+    /// another.
     ///
     /// # Errors
     /// [`Error::Context`] if it is longer, or if the message is [internal](Self::internal).
@@ -449,8 +451,8 @@ impl SigningKey {
         done.map(|()| Signature(signature))
     }
 
-    /// Signs many messages, one after the other: see [`sign_message_with`](Self::sign_message_with). Fresh randomness has
-    /// `n` bytes for each message.
+    /// Signs many messages, one after the other: see [`sign_message_with`](Self::sign_message_with). Fresh randomness
+    /// has `n` bytes for each message.
     ///
     /// # Errors
     /// Likewise.
@@ -534,8 +536,8 @@ impl VerifyingKey {
         if valid[0] == 1 { Ok(()) } else { Err(Error::Invalid) }
     }
 
-    /// Verifies many signatures by this key, side by side in lanes, several times as fast as one by one. Returns whether
-    /// `signatures[i]` is one of `messages[i]`.
+    /// Verifies many signatures by this key, side by side in lanes, several times as fast as one by one. Returns
+    /// whether `signatures[i]` is one of `messages[i]`.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -690,7 +692,8 @@ pub enum Error {
     },
     /// Keys of several parameter sets in one call.
     MixedSets,
-    /// The new signature was not right. The machine has erred, or the public half of the key is not that of its secret half.
+    /// The new signature was not right. The machine has erred, or the public half of the key is not that of its secret
+    /// half.
     Fault,
     /// The system has no random bytes.
     NoRandomness,

@@ -52,9 +52,9 @@ pub struct Check {
     #[arg(long, value_name = "STATE", conflicts_with = "uncached")]
     resume: Option<PathBuf>,
 
-    /// Check the signature of FILE first, by this public key of minisign (a file, or the key itself in base64) or of SLH-DSA (a PEM file). If the
-    /// signature is missing or wrong, that is an error, and nothing in DIR is read. If it names another folder or another
-    /// manifest, that is a warning: copies have other names
+    /// Check the signature of FILE first, by this public key of minisign (a file, or the key itself in base64) or of
+    /// SLH-DSA (a PEM file). If the signature is missing or wrong, that is an error, and nothing in DIR is read. If it
+    /// names another folder or another manifest, that is a warning: copies have other names
     #[arg(long, value_name = "KEY")]
     trusted_key: Option<PathBuf>,
 
@@ -312,8 +312,8 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
     }
 }
 
-/// Says that the folder has nothing of what the manifest lists, before all of the folder is read in vain. It is an error
-/// if nobody has named the folder.
+/// Says that the folder has nothing of what the manifest lists, before all of the folder is read in vain. It is an
+/// error if nobody has named the folder.
 fn elsewhere(arguments: &Check, folder: &Path) -> Result<(), String> {
     let (manifest, place) = (name(&arguments.manifest), display(folder));
     let message = format!("{place} has nothing that {manifest} lists: name the folder of the manifest as DIR");

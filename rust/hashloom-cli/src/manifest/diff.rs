@@ -39,8 +39,8 @@ pub struct Diff {
     format: Format,
 
     /// Check the signature of each manifest first, OLD.minisig and NEW.minisig, by this public key of minisign: a file,
-    /// or the key itself in base64; or those of OLD.slhsig and NEW.slhsig, by one of SLH-DSA. If one is missing or wrong,
-    /// that is an error
+    /// or the key itself in base64; or those of OLD.slhsig and NEW.slhsig, by one of SLH-DSA. If one is missing or
+    /// wrong, that is an error
     #[arg(long, value_name = "KEY")]
     trusted_key: Option<PathBuf>,
 

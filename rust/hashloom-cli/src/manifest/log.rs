@@ -93,7 +93,8 @@ pub struct Check {
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
 
-    /// The public key by which LOG must be signed: of minisign a file or the key itself in base64, of SLH-DSA a PEM file
+    /// The public key by which LOG must be signed: of minisign a file or the key itself in base64, of SLH-DSA a PEM
+    /// file
     #[arg(long, value_name = "KEY")]
     trusted_key: PathBuf,
 }
@@ -123,7 +124,8 @@ pub struct Prove {
     #[arg(value_name = "NEW")]
     new: PathBuf,
 
-    /// Check the signatures of both, by this public key: of minisign a file or the key itself in base64, of SLH-DSA a PEM file
+    /// Check the signatures of both, by this public key: of minisign a file or the key itself in base64, of SLH-DSA a
+    /// PEM file
     #[arg(long, value_name = "KEY")]
     trusted_key: Option<PathBuf>,
 }

@@ -50,8 +50,8 @@ pub struct Write {
     output: Option<PathBuf>,
 
     /// Do not read files whose length and modification time are those in the manifest OLD; take their digests from OLD.
-    /// OLD may be FILE. The filters of OLD hold, unless others are given. A later check, not this command, notices a file
-    /// that has rotted since OLD: the digest is still that of the intact file
+    /// OLD may be FILE. The filters of OLD hold, unless others are given. A later check, not this command, notices a
+    /// file that has rotted since OLD: the digest is still that of the intact file
     #[arg(long, value_name = "OLD")]
     update: Option<PathBuf>,
 
@@ -68,8 +68,8 @@ pub struct Write {
     algorithms: Vec<Algorithm>,
 
     /// Sign the manifest with this secret key: of minisign (`minisign -G` makes one), into FILE.minisig, or of SLH-DSA
-    /// (`hashloom slh keygen`), into FILE.slhsig. hashloom asks for the password of the key at the terminal. An OLD must
-    /// have a signature by the same key
+    /// (`hashloom slh keygen`), into FILE.slhsig. hashloom asks for the password of the key at the terminal. An OLD
+    /// must have a signature by the same key
     #[arg(long, value_name = "KEY", requires = "output")]
     sign: Option<PathBuf>,
 
@@ -280,8 +280,8 @@ fn spooled(
     signature: Option<(&Signer, PathBuf, bool)>,
 ) -> Result<(u8, Option<(Totals, Read)>), String> {
     let failed = |error: io::Error| format!("{}: the manifest cannot be written: {}", display(file), reason(&error));
-    // The file has no name, so that nothing is left of it whatever happens. On Windows it has one as long as it is open,
-    // and would be found if the folder is scanned.
+    // The file has no name, so that nothing is left of it whatever happens. On Windows it has one as long as it is
+    // open, and would be found if the folder is scanned.
     let spool = tempfile::tempfile_in(output::folder(file)).map_err(failed)?;
     let stamp = if cfg!(windows) && !without.is_empty() { Stamp::of_file(&spool).map_err(failed)? } else { None };
     let out = BufWriter::with_capacity(1 << 16, spool);

@@ -43,8 +43,9 @@ pub fn of_passphrase(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
     derived
 }
 
-/// Prompts at the user's terminal, as getpassphrase(3C) does, even if standard input and output are redirected. A signal
-/// that ends or stops the program takes effect after the terminal is restored; after a stop the program asks again.
+/// Prompts at the user's terminal, as getpassphrase(3C) does, even if standard input and output are redirected. A
+/// signal that ends or stops the program takes effect after the terminal is restored; after a stop the program asks
+/// again.
 #[cfg(unix)]
 pub fn ask(prompt: &str, cure: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     use std::fs::File;

@@ -3,8 +3,8 @@
 //! The binary called as `b3sum`, the program of BLAKE3's authors: version 1.2.0, and --tag of later ones.
 //! `test/coreutils.py` compares them.
 //!
-//! Differences, besides those in `programs`: digests have up to 32 bytes; bytes of a name that are no UTF-8 are printed as
-//! they are; a message names the list and the line, and a list that cannot be read does not end the work.
+//! Differences, besides those in `programs`: digests have up to 32 bytes; bytes of a name that are no UTF-8 are printed
+//! as they are; a message names the list and the line, and a list that cannot be read does not end the work.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -233,7 +233,8 @@ fn check_list(list: &Path, quiet: bool, work: &Work<'_>) -> bool {
     is_done && is_right
 }
 
-/// A line, `DIGEST  NAME` or `BLAKE3 (NAME) = DIGEST`, and the name of its file; or else why it is none, in b3sum's words.
+/// A line, `DIGEST  NAME` or `BLAKE3 (NAME) = DIGEST`, and the name of its file; or else why it is none, in b3sum's
+/// words.
 fn parse_line(line: &[u8]) -> Result<(Listed, Vec<u8>), &'static str> {
     const NDIGITS: usize = 2 * KEY_NBYTES;
     let (before, rest) = if let Some(rest) = line.strip_prefix(b"\\") { (&line[..1], rest) } else { (&b""[..], line) };

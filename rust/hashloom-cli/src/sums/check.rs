@@ -26,8 +26,9 @@ use crate::{isa, names};
 
 /// Check files against lists of checksums.
 ///
-/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, and of many other programs (see --help), and
-/// the blocks of PAR2 files. Tells for each file whether it still has its checksum, in the words of `sha256sum --check`.
+/// Reads lists in the formats of `hashloom sum`, of sha256sum and its siblings, and of many other programs (see
+/// --help), and the blocks of PAR2 files. Tells for each file whether it still has its checksum, in the words of
+/// `sha256sum --check`.
 #[derive(Debug, Args)]
 #[command(after_long_help = help(), args_override_self = true, mut_arg("isa", isa::shown))]
 pub struct Check {
@@ -47,9 +48,9 @@ pub struct Check {
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
 
-    /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times. A
-    /// file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the list.
-    /// Lists may be manifests and PAR2 files
+    /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times.
+    /// A file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the
+    /// list. Lists may be manifests and PAR2 files
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "ignore_case", "strict", "warn"])]
     only: Vec<PathBuf>,
 
@@ -71,13 +72,14 @@ pub struct Check {
     warn: bool,
 
     /// Print one JSON object a line instead, for each file: path, path_hex if the path is not UTF-8, algorithm, and
-    /// state: ok, failed, unread or unstable; for each line that was not verified: line, state, error; then one for each
-    /// list, with its counts
+    /// state: ok, failed, unread or unstable; for each line that was not verified: line, state, error; then one for
+    /// each list, with its counts
     #[arg(long, conflicts_with = "status")]
     json: bool,
 
-    /// Check the signature of each list first, LIST.minisig or LIST.slhsig, by this public key of minisign (a file, or the
-    /// key itself in base64) or of SLH-DSA (a PEM file). With --only, the signature of PATH will do, and no list is needed
+    /// Check the signature of each list first, LIST.minisig or LIST.slhsig, by this public key of minisign (a file, or
+    /// the key itself in base64) or of SLH-DSA (a PEM file). With --only, the signature of PATH will do, and no list is
+    /// needed
     #[arg(long, value_name = "KEY", value_hint = ValueHint::FilePath, conflicts_with_all = ["names", "dpkg"])]
     trusted_key: Option<PathBuf>,
 
@@ -89,8 +91,8 @@ pub struct Check {
     #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
     dpkg: bool,
 
-    /// Check the packages of the Python environment DIR against the RECORD of each: that of a virtual environment, a folder
-    /// site-packages, or all environments below DIR
+    /// Check the packages of the Python environment DIR against the RECORD of each: that of a virtual environment, a
+    /// folder site-packages, or all environments below DIR
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["lists", "names", "dpkg", "only", "algorithms", "directory", "relative_to_list", "ignore_case", "encoding"])]
     python: Option<PathBuf>,
 
@@ -102,8 +104,8 @@ pub struct Check {
     #[arg(long)]
     ignore_case: bool,
 
-    /// Lists without a byte order mark have this encoding, as old Windows (cp1252, shift_jis) and DOS (cp437, cp850) wrote
-    /// names: a code page, or a name that browsers know
+    /// Lists without a byte order mark have this encoding, as old Windows (cp1252, shift_jis) and DOS (cp437, cp850)
+    /// wrote names: a code page, or a name that browsers know
     #[arg(long, value_name = "NAME", value_parser = encoding, conflicts_with_all = ["names", "dpkg"])]
     encoding: Option<Encoding>,
 

@@ -68,8 +68,8 @@ pub enum Base<'a> {
     List,
 }
 
-/// Returns the total length now of the files that lists name, or `None` if a list can be read only once, or a name leads
-/// to no regular file.
+/// Returns the total length now of the files that lists name, or `None` if a list can be read only once, or a name
+/// leads to no regular file.
 pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, parser: Parser, rules: Rules) -> Option<u64> {
     let (mut total, mut grammar) = (0_u64, Grammar::Any(parser));
     for list in lists.iter() {
@@ -560,8 +560,8 @@ pub(super) fn summarize(console: &Console<'_>, rules: Rules, nbad: u64, nunverif
     }
 }
 
-/// The cure for a list without tags: its digests may be of another algorithm than their length tells. `None` if no other
-/// algorithm has digests of that length.
+/// The cure for a list without tags: its digests may be of another algorithm than their length tells. `None` if no
+/// other algorithm has digests of that length.
 pub(super) fn hint(algorithm: Algorithm, list: Option<&[u8]>) -> Option<Vec<u8>> {
     let nbytes = algorithm.digest_nbytes();
     let is_other = |other: &&Algorithm| other.digest_nbytes() == nbytes && **other != algorithm;
@@ -596,7 +596,8 @@ fn server(path: &Path) -> Option<OsString> {
 enum Refused {
     /// This system gives its name another meaning.
     Name(BadComponent),
-    /// The file was checked for another name of the list, in another Unicode form or case. This name has no file of its own.
+    /// The file was checked for another name of the list, in another Unicode form or case. This name has no file of its
+    /// own.
     CheckedBefore,
 }
 
@@ -829,7 +830,8 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Finds files whose names in the list are there in another Unicode form, or case, only. No file is taken for two names.
+/// Finds files whose names in the list are there in another Unicode form, or case, only. No file is taken for two
+/// names.
 struct OtherForms {
     ignores_case: bool,
     paths: Mutex<Paths>,
@@ -862,8 +864,8 @@ impl OtherForms {
         paths.found.contains_key(&own)
     }
 
-    /// Hashes a file that is missing under its own name, under another form of it. `None` if there is none, or more than
-    /// one, or the list has it, too.
+    /// Hashes a file that is missing under its own name, under another form of it. `None` if there is none, or more
+    /// than one, or the list has it, too.
     fn hash(&self, request: &Request<Listed>, options: &Options) -> Option<Result<Hashed, FileError>> {
         let Source::Path(path) = &request.source else { return None };
         let found = {

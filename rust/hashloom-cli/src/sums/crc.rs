@@ -244,8 +244,8 @@ mod tests {
         state.finish(bytes.len() as u64)
     }
 
-    /// The check values of the catalogue of CRCs ("123456789"), with POSIX's length after the CRC-32/CKSUM; and the sums
-    /// that coreutils' tests have.
+    /// The check values of the catalogue of CRCs ("123456789"), with POSIX's length after the CRC-32/CKSUM; and the
+    /// sums that coreutils' tests have.
     #[test]
     fn values_of_others() {
         for nparts in [1, 2, 9] {

@@ -44,8 +44,8 @@ fn in_order<S: Serializer>(digests: &[(&'static str, Hex<'_>)], serializer: S) -
 }
 
 impl Format<'_> {
-    /// Appends the lines of a file: one for each algorithm, or one object. Returns false if the form has no way to write
-    /// the name.
+    /// Appends the lines of a file: one for each algorithm, or one object. Returns false if the form has no way to
+    /// write the name.
     pub fn write(&self, into: &mut Vec<u8>, algorithms: &[Algorithm], name: &[u8], hashed: &Hashed) -> bool {
         let digests = algorithms.iter().zip(&hashed.digests);
         match self {

@@ -43,8 +43,8 @@ pub fn told(folder: &Path, parser: &Parser) -> Vec<u8> {
     [text, command].concat()
 }
 
-/// The form of a list and the number of its entries; `each` sees them. `None` if it is no list. Of a long file that does
-/// not begin as a list, the rest is not read.
+/// The form of a list and the number of its entries; `each` sees them. `None` if it is no list. Of a long file that
+/// does not begin as a list, the rest is not read.
 pub fn of_list(path: &Path, grammar: &mut Grammar, each: impl FnMut(&Entry<'_>)) -> Option<(&'static Form, u64)> {
     let open = || File::open(path).ok();
     if path.metadata().ok()?.len() > FIRST_NBYTES {

@@ -3,9 +3,9 @@
 //! Checksums of files: `hashloom sum`, `hashloom check`, and the programs that the binary can be called as.
 //!
 //! The front ends are `sum` and `check` on the one hand, those of `programs` on the other: `coreutils`, `shasum`,
-//! `bsd` and `b3sum`, whose options `options` parses. They share `summing` and `checking`, which hand files to the engine, and
-//! `console`, which prints. `sum` also has `expect`,
-//! `check` also `par2`, `python`, which finds lists, and `stores` and `dpkg`, whose files `audit` checks.
+//! `bsd` and `b3sum`, whose options `options` parses. They share `summing` and `checking`, which hand files to the
+//! engine, and `console`, which prints. `sum` also has `expect`, `check` also `par2`, `python`, which finds lists, and
+//! `stores` and `dpkg`, whose files `audit` checks.
 
 mod audit;
 mod b3sum;

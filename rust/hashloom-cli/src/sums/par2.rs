@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Checks the files of a PAR 2.0 set by the MD5 of their blocks, which are hashed side by side as a torrent's pieces are.
+//! Checks the files of a PAR 2.0 set by the MD5 of their blocks, which are hashed side by side as a torrent's pieces
+//! are.
 //!
 //! Blocks cover every byte, so the MD5 of a whole file, a serial chain, and the CRC-32 of a block, by which par2 finds
 //! blocks that have moved, would tell nothing more.

@@ -112,8 +112,8 @@ impl Family {
     }
 }
 
-/// Runs the program of this name, if it is one of them; `arguments` begin with its name; `isa` is as in `--isa`. Returns
-/// the exit status.
+/// Runs the program of this name, if it is one of them; `arguments` begin with its name; `isa` is as in `--isa`.
+/// Returns the exit status.
 pub fn called(program: &str, arguments: &[OsString], isa: Option<&str>) -> Option<u8> {
     let &(_, family) = PROGRAMS.iter().find(|(name, _)| *name == program)?;
     let called = arguments.first()?.as_encoded_bytes();

@@ -21,7 +21,8 @@ pub struct Records {
 }
 
 impl Records {
-    /// Finds the packages of an environment, or of all environments below a folder. Links are not followed: lib64 is lib.
+    /// Finds the packages of an environment, or of all environments below a folder. Links are not followed: lib64 is
+    /// lib.
     pub fn find(root: &Path) -> Result<Records, String> {
         let (mut found, mut folders) = (Records::default(), vec![root.to_owned()]);
         while let Some(folder) = folders.pop() {

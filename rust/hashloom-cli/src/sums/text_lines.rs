@@ -27,7 +27,8 @@ pub enum Grammar {
 }
 
 impl Grammar {
-    /// Whether lists may be compressed, in UTF-16, or with lines that end with NUL. Programs of others read none of these.
+    /// Whether lists may be compressed, in UTF-16, or with lines that end with NUL. Programs of others read none of
+    /// these.
     fn is_lenient(&self) -> bool {
         matches!(self, Grammar::Any(_))
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Options of `torrent create` from files: presets, batches, and the rules of trackers. Presets and batches are those of
-//! mkbrr.
+//! Options of `torrent create` from files: presets, batches, and the rules of trackers. Presets and batches are those
+//! of mkbrr.
 //!
 //! Layers fill in what no layer above has set: command line, job, preset, `default`, and the rule of the first tracker.
 

@@ -74,8 +74,8 @@ pub struct Verify {
     #[arg(long, value_name = "FILE", conflicts_with = "uncached")]
     resume: Option<PathBuf>,
 
-    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message. An existing
-    /// FILE is replaced, unless FILE is the torrent or a file of its content
+    /// Write the pieces that are right to FILE, one bit each, in the order of BitTorrent's bitfield message. An
+    /// existing FILE is replaced, unless FILE is the torrent or a file of its content
     #[arg(long, value_name = "FILE")]
     bitfield: Option<PathBuf>,
 

@@ -334,8 +334,8 @@ pub fn troubles(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
 }
 
-/// Prints the pieces that are not right, in runs, with the bytes of each file that they cover. In a check of some pieces
-/// the others are not listed.
+/// Prints the pieces that are not right, in runs, with the bytes of each file that they cover. In a check of some
+/// pieces the others are not listed.
 pub fn missing(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::Result<()> {
     let is_listed = |state| state != PieceState::Have && (state != PieceState::Unchecked || report.is_of_all());
     for (state, pieces) in report.ranges().filter(|&(state, _)| is_listed(state)) {

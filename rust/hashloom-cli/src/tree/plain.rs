@@ -20,8 +20,8 @@ use crate::units::bytes;
 
 /// Print the checksum that Amazon S3 shows for a file, or find the part size behind its ETag.
 ///
-/// For sha256, sha1 and md5 prints the digest of the digests of all parts and the number of parts: the ChecksumSHA256 of
-/// an object that was uploaded in parts or, by MD5, its ETag. crc64nvme is the checksum of the whole object.
+/// For sha256, sha1 and md5 prints the digest of the digests of all parts and the number of parts: the ChecksumSHA256
+/// of an object that was uploaded in parts or, by MD5, its ETag. crc64nvme is the checksum of the whole object.
 #[derive(Debug, Args)]
 #[command(after_long_help = S3_HELP)]
 pub struct S3 {
@@ -29,8 +29,8 @@ pub struct S3 {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// sha256, sha1, md5, crc64nvme, crc32 or crc32c; md5 and CRCs are not for security: anybody can make two files with
-    /// one ETag or one CRC
+    /// sha256, sha1, md5, crc64nvme, crc32 or crc32c; md5 and CRCs are not for security: anybody can make two files
+    /// with one ETag or one CRC
     #[arg(short, long, value_name = "NAME", default_value = "sha256")]
     algorithm: Checksum,
 

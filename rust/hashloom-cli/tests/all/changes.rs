@@ -31,8 +31,8 @@ fn at_rest(folder: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// Runs while the file changes, again if the program has seen no change: on a busy machine the writer may stand still as
-/// long as the program runs.
+/// Runs while the file changes, again if the program has seen no change: on a busy machine the writer may stand still
+/// as long as the program runs.
 fn while_changing(path: &Path, run: &dyn Fn() -> Output) -> Output {
     (0..5).map(|_| while_it_changes(path, run)).find(|output| status(output) != 0).unwrap()
 }

@@ -13,8 +13,8 @@ const PIECE: usize = 16 << 10;
 /// The versions of torrents, as options of `hashloom torrent create`.
 const VERSIONS: [&str; 3] = ["v1", "v2", "hybrid"];
 
-/// The files of the torrents, and their names in `pool`. In v1, the second piece has the end of `a`, all of `b` and `c`,
-/// and the beginning of `d/e`.
+/// The files of the torrents, and their names in `pool`. In v1, the second piece has the end of `a`, all of `b` and
+/// `c`, and the beginning of `d/e`.
 const FILES: [(&str, usize, &str); 5] = [
     ("a", PIECE + 4000, "1"),
     ("b", 700, "2"),

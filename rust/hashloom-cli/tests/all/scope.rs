@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Runs `hashloom torrent verify` on some pieces of torrents: `--file`, `--first` and `--claimed`. A check of a part never
-//! looks like one of the whole, whatever is right or wrong in the rest.
+//! Runs `hashloom torrent verify` on some pieces of torrents: `--file`, `--first` and `--claimed`. A check of a part
+//! never looks like one of the whole, whatever is right or wrong in the rest.
 
 use std::fs;
 use std::path::Path;

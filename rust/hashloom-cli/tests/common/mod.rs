@@ -20,8 +20,8 @@ pub fn hashloom() -> Command {
     command
 }
 
-/// A program inherits that Ctrl-C is ignored, as in a shell's background and on some runners, but no handler of it: here
-/// one does what the system does by default.
+/// A program inherits that Ctrl-C is ignored, as in a shell's background and on some runners, but no handler of it:
+/// here one does what the system does by default.
 #[cfg(unix)]
 fn heed_ctrl_c() {
     static ONCE: std::sync::Once = std::sync::Once::new();
@@ -275,8 +275,8 @@ pub fn is_trusted(folder: &Path) -> bool {
     doubt_of(folder).is_none()
 }
 
-/// Returns why results for files in this folder cannot be trusted in a later run, if so. Then the test that asks is left
-/// out, or fails if HASHLOOM_REQUIRE is set.
+/// Returns why results for files in this folder cannot be trusted in a later run, if so. Then the test that asks is
+/// left out, or fails if HASHLOOM_REQUIRE is set.
 pub fn doubt_of(folder: &Path) -> Option<hashloom_files::Doubt> {
     use hashloom_files::read::evidence::Folder;
     use hashloom_files::{Doubt, Noted};

@@ -177,8 +177,8 @@ impl Tasks {
     }
 }
 
-/// Reads a range of a file for lanes, to the beginning of `buffer`. Returns the place of the first byte there. `None` if
-/// the range is in memory, or cannot be read whole: then lanes read it, and find out why.
+/// Reads a range of a file for lanes, to the beginning of `buffer`. Returns the place of the first byte there. `None`
+/// if the range is in memory, or cannot be read whole: then lanes read it, and find out why.
 pub(crate) fn read_part<K: PartialEq>(
     direct: &mut Direct<K>,
     key: K,

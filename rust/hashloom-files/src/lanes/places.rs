@@ -25,7 +25,8 @@ const PAGE_NBYTES: usize = 4 << 10;
 /// Zeros that stand for holes and padding, so that no place must be filled with zeros.
 static ZEROS: [u8; CHUNK_MAX_NBYTES] = [0; CHUNK_MAX_NBYTES];
 
-/// Places for one chunk each. Together with the kernels' data, the bytes of a round shall stay in the second-level cache.
+/// Places for one chunk each. Together with the kernels' data, the bytes of a round shall stay in the second-level
+/// cache.
 pub(crate) struct Places {
     bytes: Vec<u8>,
     /// Offset of the first place in `bytes`, at a multiple of 64 in memory.
@@ -144,8 +145,8 @@ impl Places {
     }
 }
 
-/// Distance from place to place: an odd number of cache lines. At a power of two all places would fall into the same few
-/// sets of the first-level cache, and would evict each other while the kernel reads one block of each in turn.
+/// Distance from place to place: an odd number of cache lines. At a power of two all places would fall into the same
+/// few sets of the first-level cache, and would evict each other while the kernel reads one block of each in turn.
 fn stride(chunk_nbytes: usize) -> usize {
     chunk_nbytes + 64
 }

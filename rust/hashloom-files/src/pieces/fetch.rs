@@ -3,9 +3,9 @@
 //! Reads what is not in memory front to back, before lanes need it.
 //!
 //! Lanes read at up to 16 places for each thread. A hard disk moves its heads for each place and loses most of its
-//! speed; an SSD gets a request at a time from each thread, far less than it could serve. If the content of a job is not
-//! in memory, [readers](Readers) therefore read it in the order of its bytes, a part of [`PART_NBYTES`] each. Parts are
-//! read past the page cache where the system permits that. Lanes hash the bytes where they are.
+//! speed; an SSD gets a request at a time from each thread, far less than it could serve. If the content of a job is
+//! not in memory, [readers](Readers) therefore read it in the order of its bytes, a part of [`PART_NBYTES`] each. Parts
+//! are read past the page cache where the system permits that. Lanes hash the bytes where they are.
 //!
 //! A thread begins pieces when enough of them are there for all lanes, or when no more can be read: hashing many pieces
 //! side by side takes a fraction of the CPU time. Bytes that are in memory are left to the lanes, and so is a file that

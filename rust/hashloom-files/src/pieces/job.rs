@@ -22,8 +22,8 @@ pub struct Hashes {
     pub whole: Option<Leaves>,
     /// Digests of the piece's leaves, which are short.
     pub leaves: Option<Leaves>,
-    /// BEP 52: the leaves become one root, of a tree over the bytes of the piece's file only. The length of a piece must
-    /// then be a power of two of blocks, and each file, padding files apart, must begin at a piece.
+    /// BEP 52: the leaves become one root, of a tree over the bytes of the piece's file only. The length of a piece
+    /// must then be a power of two of blocks, and each file, padding files apart, must begin at a piece.
     pub has_root: bool,
 }
 

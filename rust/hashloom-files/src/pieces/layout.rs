@@ -98,8 +98,8 @@ impl Layout {
         Layout { start: range.start, ..Layout::new(piece_nbytes, spans) }
     }
 
-    /// A range of the content as a layout of its own, in pieces from the start of the range on, and the files with bytes
-    /// in the range. The first of them keeps the bytes before the range, which are in no piece.
+    /// A range of the content as a layout of its own, in pieces from the start of the range on, and the files with
+    /// bytes in the range. The first of them keeps the bytes before the range, which are in no piece.
     pub fn part(&self, range: Range<u64>) -> (Layout, Range<usize>) {
         let files = self.files_of(range.clone());
         let offset = if files.is_empty() { range.start } else { self.span(files.start).offset };

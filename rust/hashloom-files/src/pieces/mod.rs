@@ -3,10 +3,10 @@
 //! Hashes pieces. Threads take pieces of one job after another, read a chunk of each in turn, and hash them side by
 //! side: whole, as the leaves of a hash tree, or both from one read.
 //!
-//! A job is the content of one torrent, or a file whose hash tree is wanted. Neighbouring pieces go to one thread, so that a disk sees few streams, each in
-//! order. A lane that has read its piece takes the next one, of any job. A piece whose result is known without reading
-//! takes no lane: its file is missing or too short, or the piece lies in holes and padding. All pieces of zeros share
-//! digests that are computed once.
+//! A job is the content of one torrent, or a file whose hash tree is wanted. Neighbouring pieces go to one thread, so
+//! that a disk sees few streams, each in order. A lane that has read its piece takes the next one, of any job. A piece
+//! whose result is known without reading takes no lane: its file is missing or too short, or the piece lies in holes
+//! and padding. All pieces of zeros share digests that are computed once.
 
 mod fetch;
 pub mod files;

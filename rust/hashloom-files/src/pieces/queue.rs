@@ -61,8 +61,8 @@ impl<'a, J: Job, I: Iterator<Item = Arc<J>>> Queue<'a, J, I> {
         false
     }
 
-    /// Pieces for a thread that uses `busy` of its lanes and reads `chunk_nbytes` at once. `None` if the thread should go
-    /// on with these: the next pieces are not fetched yet, or there are none.
+    /// Pieces for a thread that uses `busy` of its lanes and reads `chunk_nbytes` at once. `None` if the thread should
+    /// go on with these: the next pieces are not fetched yet, or there are none.
     pub(super) fn take(&mut self, busy: usize, chunk_nbytes: u64) -> Option<(Arc<J>, Range<usize>)> {
         while self.begun.len() < BEGUN_MIN && self.begin() {}
         let mut at = 0;

@@ -3,8 +3,8 @@
 //! The kind of a file's device: one that should be read in one order, or one that takes reads at many places at once;
 //! and what tells the device from a copy of it.
 //!
-//! The system's word is a claim only: virtual disks often call themselves rotating, and a FUSE file system says nothing.
-//! Readers therefore ask a disk for as many places at once as an SSD takes, near each other.
+//! The system's word is a claim only: virtual disks often call themselves rotating, and a FUSE file system says
+//! nothing. Readers therefore ask a disk for as many places at once as an SSD takes, near each other.
 
 use std::fs::File;
 use std::time::Duration;
@@ -146,8 +146,8 @@ mod linux {
         Kind::of(found)
     }
 
-    /// What tells the device of this number, which has the file at `path`, from every other device, also from one with a
-    /// copy of all its bytes: the names that makers and the kernel give it. `None` if it has none.
+    /// What tells the device of this number, which has the file at `path`, from every other device, also from one with
+    /// a copy of all its bytes: the names that makers and the kernel give it. `None` if it has none.
     pub(crate) fn identity(path: &Path, number: u64) -> Option<String> {
         if major(number) != 0 {
             return of_block(&PathBuf::from(format!("/sys/dev/block/{}:{}", major(number), minor(number))), 8);

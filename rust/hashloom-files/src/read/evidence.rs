@@ -4,8 +4,8 @@
 //!
 //! A result is *evidence* for a file if the file was read in this run, or if an earlier run read it and no change since
 //! can have escaped. For the latter the [`Tie`] of both runs must be equal in three parts: the folder, by its canonical
-//! path; the device, by what no copy of a disk shares; and the file's stamp. Beyond that, every change must have shown in
-//! the stamp. A write changes the file's times, with these exceptions:
+//! path; the device, by what no copy of a disk shares; and the file's stamp. Beyond that, every change must have shown
+//! in the stamp. A write changes the file's times, with these exceptions:
 //!
 //! - A program that has mapped a file and written to a page goes on to write to that page unseen, until the page is on
 //!   the disk. Therefore nobody may have the file open for writing when the stamp is taken; a mapping keeps the file

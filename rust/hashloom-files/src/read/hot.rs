@@ -15,8 +15,8 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use crate::read::open::read_at_once;
 use crate::read::stamp::Stamp;
 
-/// To read what is in memory takes a tenth of this time. If reads take longer, the system is asked whether the thread has
-/// waited, or had no CPU.
+/// To read what is in memory takes a tenth of this time. If reads take longer, the system is asked whether the thread
+/// has waited, or had no CPU.
 const LONG: Duration = Duration::from_micros(50);
 
 /// Number of batches that are left to the ring after a read that has waited.
@@ -41,8 +41,8 @@ impl Hot {
         (self.nread, self.before) = (0, None);
     }
 
-    /// Reads the beginning of a file that has this stamp, and returns the number of bytes; `None` if the read is left to
-    /// the ring.
+    /// Reads the beginning of a file that has this stamp, and returns the number of bytes; `None` if the read is left
+    /// to the ring.
     pub(crate) fn read(&mut self, file: &File, stamp: &Stamp, into: &mut [u8]) -> Option<usize> {
         if self.silent != Some(stamp.dev) {
             match preadv2(file, &mut [IoSliceMut::new(into)], 0, ReadWriteFlags::NOWAIT) {

@@ -10,8 +10,9 @@ use crate::read::direct::Window;
 /// Largest number of open files, apart from one per thread that may still be in use after it left the cache.
 pub(crate) const OPEN_MAX: usize = 128;
 
-/// Largest number of open files, and of threads: a sixth of the file descriptors that this process may have. Each thread
-/// may have one more file, the file's folder, and for a moment another folder; a third is for the rest of the process.
+/// Largest number of open files, and of threads: a sixth of the file descriptors that this process may have. Each
+/// thread may have one more file, the file's folder, and for a moment another folder; a third is for the rest of the
+/// process.
 pub(crate) fn open_max() -> usize {
     #[cfg(unix)]
     if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {

@@ -8,19 +8,19 @@
 //! threads for them, and it cannot ask for the stamp of a file that it has open. The length in the stamp spares most
 //! files a second read, the one that finds the end.
 //!
-//! Bytes that are in memory are read by separate calls too (`hot.rs`). A ring asks again when a read gives less than the
-//! whole chunk, and on file systems that cannot read without waiting (tmpfs, overlayfs) has another thread do each read:
-//! that was a fifth of the CPU time of files of ten bytes in tmpfs.
+//! Bytes that are in memory are read by separate calls too (`hot.rs`). A ring asks again when a read gives less than
+//! the whole chunk, and on file systems that cannot read without waiting (tmpfs, overlayfs) has another thread do each
+//! read: that was a fifth of the CPU time of files of ten bytes in tmpfs.
 //!
 //! The rule of this module: while the kernel works on a request, the memory that the request points to stays.
-//! [`Ring::complete`] therefore returns only when all submitted requests are done. If the kernel cannot report that, for instance for lack
-//! of memory or because its threads get no CPU, the ring is [`Lost`], and the memory of its requests is leaked: neither
-//! freed nor used again.
+//! [`Ring::complete`] therefore returns only when all submitted requests are done. If the kernel cannot report that,
+//! for instance for lack of memory or because its threads get no CPU, the ring is [`Lost`], and the memory of its
+//! requests is leaked: neither freed nor used again.
 //!
-//! A pipe would keep all other files of its batch waiting, and its writer may wait for one of them to be read. A request
-//! that keeps it waiting for [`PATIENCE`], or longer than the pool goes on, is therefore cancelled, which takes no byte from a
-//! pipe, and left to plain calls. A pipe is also opened before it has a writer, and then seems to be at its end: the
-//! caller looks again if the first read finds nothing.
+//! A pipe would keep all other files of its batch waiting, and its writer may wait for one of them to be read. A
+//! request that keeps it waiting for [`PATIENCE`], or longer than the pool goes on, is therefore cancelled, which takes
+//! no byte from a pipe, and left to plain calls. A pipe is also opened before it has a writer, and then seems to be at
+//! its end: the caller looks again if the first read finds nothing.
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 mod os {
@@ -316,8 +316,8 @@ pub(crate) use os::Ring;
 use crate::read::evidence::Before;
 use crate::read::stamp::Verdict;
 
-/// How long a batch waits after the last request that was done: most disks take less for the next one. What takes longer
-/// is read by plain calls, while the files that are done are handed out.
+/// How long a batch waits after the last request that was done: most disks take less for the next one. What takes
+/// longer is read by plain calls, while the files that are done are handed out.
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring"))]
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 

@@ -4,8 +4,8 @@
 //!
 //! File systems count time in steps, most in steps of the kernel's clock, 1 to 10 ms. A file that was changed in the
 //! current step can be changed again without a new stamp. The stamp of a file to read is therefore taken after that
-//! step is over ([`Stamp::before_reading`]): from then on each change gives the file another stamp. The length of a step
-//! is not asked of the file system: the time itself tells the longest that it can have.
+//! step is over ([`Stamp::before_reading`]): from then on each change gives the file another stamp. The length of a
+//! step is not asked of the file system: the time itself tells the longest that it can have.
 //!
 //! A write sets the time first and then copies its bytes, for seconds if the disk is slow. A read beside it would find
 //! old bytes and new ones, and the same stamp before and after. On Linux the engine therefore waits until the write is
@@ -15,8 +15,8 @@
 //! stamp after the read is therefore taken on Linux by `statx` with `AT_STATX_FORCE_SYNC`, which asks the file system.
 //! Local file systems ignore the flag.
 //!
-//! Windows tells of a write at the latest when the writer closes the file. After the read, a file that somebody has open
-//! for writing is therefore an error there (`Stamp::judge`).
+//! Windows tells of a write at the latest when the writer closes the file. After the read, a file that somebody has
+//! open for writing is therefore an error there (`Stamp::judge`).
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
@@ -361,8 +361,8 @@ mod fresh {
             && !super::is_made_while_read(file)
     }
 
-    /// Whether the call that gave the file its stamp may not be over yet. Linux holds up a writer for 0.2 seconds a page
-    /// at most where the disk is behind. (Of 20,000 files of 4 KiB the wait would take an eighth of the CPU time.)
+    /// Whether the call that gave the file its stamp may not be over yet. Linux holds up a writer for 0.2 seconds a
+    /// page at most where the disk is behind. (Of 20,000 files of 4 KiB the wait would take an eighth of the CPU time.)
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(super) fn is_young(stamp: &Stamp) -> bool {
         const LEAST_NS: i128 = 10_000_000_000;
@@ -397,8 +397,8 @@ mod fresh {
         now - now.rem_euclid(step(time)) <= time && time <= now + AHEAD_MAX_NS
     }
 
-    /// The longest step that a clock which gave this time can have: two seconds (FAT), or one (HFS+, ext4 with inodes of
-    /// 128 bytes), or a power of ten of nanoseconds (exFAT 10 ms, UDF 1 us, NTFS 100 ns). A finer clock gives such a
+    /// The longest step that a clock which gave this time can have: two seconds (FAT), or one (HFS+, ext4 with inodes
+    /// of 128 bytes), or a power of ten of nanoseconds (exFAT 10 ms, UDF 1 us, NTFS 100 ns). A finer clock gives such a
     /// time by chance; the wait for the end of the step is then a little too long.
     pub(super) fn step(time: i128) -> i128 {
         if time % STEP_MAX_NS == 0 {

@@ -46,8 +46,8 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Whether there is data, or the end; if not, this `may_wait` a short while. A pipe that no writer has opened yet is not
-/// at its end, though a read would say so.
+/// Whether there is data, or the end; if not, this `may_wait` a short while. A pipe that no writer has opened yet is
+/// not at its end, though a read would say so.
 #[cfg(unix)]
 pub(crate) fn is_ready(stream: impl std::os::fd::AsFd, may_wait: bool) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};

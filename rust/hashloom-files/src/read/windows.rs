@@ -63,8 +63,8 @@ pub(crate) fn look(file: &File) -> io::Result<(bool, Stamp)> {
     Ok((is_file, stamp))
 }
 
-/// The stamp of an open file that had the stamp `before`. The numbers of an open file stay, and that of the volume takes
-/// longer than all else.
+/// The stamp of an open file that had the stamp `before`. The numbers of an open file stay, and that of the volume
+/// takes longer than all else.
 pub(crate) fn look_again(file: &File, before: &Stamp) -> io::Result<Stamp> {
     // SAFETY: structures of integers and truth values alone may be all zeros.
     let (mut times, mut lengths): (FILE_BASIC_INFO, FILE_STANDARD_INFO) = unsafe { zeroed() };
@@ -89,7 +89,8 @@ fn stamp(times: &FILE_BASIC_INFO, nbytes: u64, (dev, ino): (u64, u64)) -> Stamp 
     Stamp { nbytes, mtime_ns: since_1970(times.LastWriteTime), ctime_ns, dev, ino }
 }
 
-/// [`look`] for the file at a path, or for a link at the path itself. Nobody is kept from opening the file during the call.
+/// [`look`] for the file at a path, or for a link at the path itself. Nobody is kept from opening the file during the
+/// call.
 pub(crate) fn look_at(path: &Path, follow: bool) -> io::Result<(bool, Stamp)> {
     let link = if follow { 0 } else { FILE_FLAG_OPEN_REPARSE_POINT };
     let flags = FILE_FLAG_BACKUP_SEMANTICS | link;

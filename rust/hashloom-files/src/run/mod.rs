@@ -162,9 +162,8 @@ impl Options {
     }
 
     /// Limits the bytes read in a second, by all threads and all work with clones of these options together; 0, the
-    /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread if that
-    /// is more: 32 KiB, of hash trees 256 KiB; for what other threads read, 2 MiB of all threads
-    /// together.
+    /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread if
+    /// that is more: 32 KiB, of hash trees 256 KiB; for what other threads read, 2 MiB of all threads together.
     #[must_use]
     pub fn rate(mut self, bytes_per_second: u64) -> Options {
         self.rate = (bytes_per_second > 0).then(|| Arc::new(Rate::new(bytes_per_second)));
@@ -178,9 +177,9 @@ impl Options {
         self
     }
 
-    /// Reads files from their disks alone, past the system's memory. A file with which this is not possible, or of which
-    /// the system does not tell, is an error, and so is a stream. Each open file takes up to 1 MiB of memory more.
-    /// Linux only.
+    /// Reads files from their disks alone, past the system's memory. A file with which this is not possible, or of
+    /// which the system does not tell, is an error, and so is a stream. Each open file takes up to 1 MiB of memory
+    /// more. Linux only.
     #[must_use]
     pub fn uncached(self, is_uncached: bool) -> Options {
         Options { is_uncached, ..self }

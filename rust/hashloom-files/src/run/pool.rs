@@ -2,8 +2,8 @@
 
 //! Threads that do one piece of work together, by the rules of the [module above](super).
 //!
-//! A panic of one thread, from a callback or an iterator of the caller, stops the others as cancelling does: each thread
-//! looks at [`Pool::must_stop`] before anything that takes long, and a thread that waits for another looks every
+//! A panic of one thread, from a callback or an iterator of the caller, stops the others as cancelling does: each
+//! thread looks at [`Pool::must_stop`] before anything that takes long, and a thread that waits for another looks every
 //! [`LOOK`]. When all have ended, the panic continues in the caller's thread with its payload.
 
 use std::any::Any;

@@ -7,8 +7,8 @@
 //! 2 MiB, comes first.
 //!
 //! If the limit sets the pace, files gain nothing side by side, and their results would come at the end, all together.
-//! The first file of all then gets the bytes, and the next one opens after it. Once the work falls behind the limit, the
-//! CPU sets the pace, and the number of files side by side grows.
+//! The first file of all then gets the bytes, and the next one opens after it. Once the work falls behind the limit,
+//! the CPU sets the pace, and the number of files side by side grows.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

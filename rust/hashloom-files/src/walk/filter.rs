@@ -17,8 +17,8 @@ const NBYTES_MAX: usize = 1 << 18;
 ///
 /// Globs are those of `.gitignore`: a glob without a `/` before its end matches at any depth, a glob with one matches
 /// from the folder on, a `/` at the end matches only folders, and `**` matches any number of folders. A file without a
-/// folder is matched by its name. If there are globs to include, only files that match one of them are wanted. A file or
-/// folder that matches a glob to exclude is not wanted, nor is anything below such a folder.
+/// folder is matched by its name. If there are globs to include, only files that match one of them are wanted. A file
+/// or folder that matches a glob to exclude is not wanted, nor is anything below such a folder.
 ///
 /// ```
 /// use std::path::Path;

@@ -7,8 +7,8 @@ use std::sync::mpsc::{Sender, channel};
 
 use hashloom_files::run::{Options, Progress};
 
-/// Does `work` with options whose progress `hear` gets. The options own their callback, so `hear` runs in a thread of its
-/// own while the caller of the callback waits; a panic of `hear` goes on there.
+/// Does `work` with options whose progress `hear` gets. The options own their callback, so `hear` runs in a thread of
+/// its own while the caller of the callback waits; a panic of `hear` goes on there.
 pub fn heard<R>(options: &Options, hear: impl Fn(Progress) + Sync, work: impl FnOnce(&Options) -> R) -> R {
     let (calls, called) = channel::<(Progress, Sender<std::thread::Result<()>>)>();
     std::thread::scope(|scope| {

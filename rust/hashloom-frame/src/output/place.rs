@@ -55,8 +55,8 @@ pub fn find(path: &Path) -> io::Result<Place> {
     Err(io::Error::other("more than 40 symbolic links in a row"))
 }
 
-/// Returns an error if a file is a key, secret or public, whichever name it has: no output replaces one. The content tells:
-/// the public half of a key that signs may lie anywhere.
+/// Returns an error if a file is a key, secret or public, whichever name it has: no output replaces one. The content
+/// tells: the public half of a key that signs may lie anywhere.
 pub fn refuse_key(place: &Path) -> io::Result<()> {
     /// Files of keys, their comments and signatures are shorter.
     const NBYTES_MAX: usize = 512 << 10;

@@ -2,8 +2,8 @@
 
 //! A file that is replaced or removed only as this run knows it, such as the one in which a command keeps its progress.
 //!
-//! A wrong name must not cost anybody a file. No link is followed, and only a regular file is opened. A file is replaced
-//! or removed only if this run has opened or written it; a file that has taken its place since stays.
+//! A wrong name must not cost anybody a file. No link is followed, and only a regular file is opened. A file is
+//! replaced or removed only if this run has opened or written it; a file that has taken its place since stays.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -25,8 +25,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Opens the state in the file, or makes it if nothing is there. A file that is not such a state stays as it is. The
-    /// file is locked as long as the state is open.
+    /// Opens the state in the file, or makes it if nothing is there. A file that is not such a state stays as it is.
+    /// The file is locked as long as the state is open.
     pub fn begin(path: &Path, subject: &str, secret: Option<&[u8]>) -> Result<(Progress, State), String> {
         let wrong = |error: io::Error| match error.kind() {
             io::ErrorKind::InvalidData => {

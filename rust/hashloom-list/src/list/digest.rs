@@ -81,12 +81,12 @@ impl fmt::Display for BadDigest {
 
 impl core::error::Error for BadDigest {}
 
-/// Reads the digest of one file from a text: hexadecimal in groups of any length, or base64; alone, in a line of a list,
-/// behind the name of its algorithm, in HTML.
+/// Reads the digest of one file from a text: hexadecimal in groups of any length, or base64; alone, in a line of a
+/// list, behind the name of its algorithm, in HTML.
 ///
-/// If the text names no algorithm, the entry has the digest for each algorithm with digests of its length, the usual one
-/// first, and [`is_any`](Entry::is_any) is true. Of digests of several algorithms the file must have all; of those of
-/// subresource integrity one of the strongest algorithm. A CRC counts only if it is named. The entry has no name.
+/// If the text names no algorithm, the entry has the digest for each algorithm with digests of its length, the usual
+/// one first, and [`is_any`](Entry::is_any) is true. Of digests of several algorithms the file must have all; of those
+/// of subresource integrity one of the strongest algorithm. A CRC counts only if it is named. The entry has no name.
 ///
 /// # Errors
 /// If the text has no digest, a damaged one, or several that do not belong to one file.

@@ -2,8 +2,9 @@
 
 //! Lines that name a digest in a way that is not read.
 //!
-//! Nobody can list all formats, so words decide. A word is a digest if it has as many letters as a digest in hexadecimal,
-//! base32 or base64. A shorter checksum, such as a CRC, is one only as the first or the last word of a line.
+//! Nobody can list all formats, so words decide. A word is a digest if it has as many letters as a digest in
+//! hexadecimal, base32 or base64. A shorter checksum, such as a CRC, is one only as the first or the last word of a
+//! line.
 
 use std::fmt;
 
@@ -157,7 +158,8 @@ fn base64_first(line: &[u8]) -> Option<usize> {
     known.find(|algorithm| from_base64(**algorithm, digest).is_some()).map(|algorithm| algorithm.digest_nbytes())
 }
 
-/// The number of hexadecimal digits of a digest anywhere in a line; 0 for a digest that is not in hexadecimal, or short.
+/// The number of hexadecimal digits of a digest anywhere in a line; 0 for a digest that is not in hexadecimal, or
+/// short.
 fn digest_ndigits(line: &[u8]) -> Option<usize> {
     let mut parts = parts(line);
     if let Some(ndigits) = parts.clone().filter_map(hex_ndigits).find(|&ndigits| ndigits >= DIGITS_MIN) {

@@ -27,8 +27,8 @@ pub struct Written {
     pub head: &'static str,
     /// The algorithms that programs know there; none if they know all.
     pub algorithms: &'static [Algorithm],
-    /// Appends the lines of a file: its digests, its length and its name. Returns false, with nothing written, for a name
-    /// that the form has no way to write.
+    /// Appends the lines of a file: its digests, its length and its name. Returns false, with nothing written, for a
+    /// name that the form has no way to write.
     pub file: Write,
 }
 

@@ -14,9 +14,10 @@
 //! 6Fq…==
 //! ```
 //!
-//! `sha256` is that of the manifest's file. The trusted comment has the *head* of the log: the number of its entries and
-//! the root of their tree (RFC 6962 section 2.1), whose entries are the lines without the first and without their line
-//! feeds. The signature is minisign's or one of SLH-DSA, of the lines that begin with `{`. A log is only ever made longer.
+//! `sha256` is that of the manifest's file. The trusted comment has the *head* of the log: the number of its entries
+//! and the root of their tree (RFC 6962 section 2.1), whose entries are the lines without the first and without their
+//! line feeds. The signature is minisign's or one of SLH-DSA, of the lines that begin with `{`. A log is only ever made
+//! longer.
 //!
 //! Who puts back a whole older log puts back its signature too. Only a copy of the log, or of its head, that is kept
 //! elsewhere shows that: [`Log::extends`].

@@ -18,9 +18,9 @@
 //! sorts each folder by the bytes of the names: so two manifests, or a manifest and a walk, are compared side by side,
 //! whatever their length. A name that is not UTF-8 has replacement characters in `path`, and all its bytes in
 //! hexadecimal in `path_hex`; the same holds for `target`. A manifest contains nothing of the time or place of writing:
-//! the same files make the same bytes. A manifest of some of the files has a [`Filter`](hashloom_files::walk::Filter) in its first
-//! line: `include` and `exclude`, arrays of globs, `min_size` and `max_size`. A file that could not be read when the
-//! manifest was written has a line of the type `unread`, with a `reason`.
+//! the same files make the same bytes. A manifest of some of the files has a [`Filter`](hashloom_files::walk::Filter)
+//! in its first line: `include` and `exclude`, arrays of globs, `min_size` and `max_size`. A file that could not be
+//! read when the manifest was written has a line of the type `unread`, with a `reason`.
 //!
 //! ```
 //! use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Kind, Reader, Status, Writer};
@@ -100,8 +100,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry as a manifest of these algorithms has it, in any format that serde writes. A file that was not read has
-    /// no digests.
+    /// The entry as a manifest of these algorithms has it, in any format that serde writes. A file that was not read
+    /// has no digests.
     ///
     /// # Errors
     /// If there are other digests than one for each algorithm.

@@ -136,8 +136,8 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// Takes the digests of a file with the length and time that an old manifest has for it from there. The manifest must
-    /// have the algorithms of the scan.
+    /// Takes the digests of a file with the length and time that an old manifest has for it from there. The manifest
+    /// must have the algorithms of the scan.
     #[must_use]
     pub fn update(mut self, old: Reader<impl BufRead + Send + 'a>) -> Scan<'a> {
         self.update = Some(Update::new(old));

@@ -119,8 +119,8 @@ impl PublicKey {
         }
     }
 
-    /// The number of the key, as minisign prints it; of an SLH-DSA key the first 8 bytes of the SHA-256 of its DER form.
-    /// Anybody can make another key with a number of minisign's.
+    /// The number of the key, as minisign prints it; of an SLH-DSA key the first 8 bytes of the SHA-256 of its DER
+    /// form. Anybody can make another key with a number of minisign's.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -263,7 +263,8 @@ impl Signatures {
     }
 
     /// The text of the signatures to keep while a signed file is replaced: those of this key if they are right for
-    /// `bytes`, the old content, and then those of other keys, which nobody here can check. They leave room for one more.
+    /// `bytes`, the old content, and then those of other keys, which nobody here can check. They leave room for one
+    /// more.
     ///
     /// # Errors
     /// Those of the reader.

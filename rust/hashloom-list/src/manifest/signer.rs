@@ -47,8 +47,8 @@ enum Key {
 }
 
 impl Signer {
-    /// Reads the content of minisign's file of a secret key; a key with a password needs the password. Or a key of SLH-DSA: a
-    /// PEM text of the label `PRIVATE KEY`.
+    /// Reads the content of minisign's file of a secret key; a key with a password needs the password. Or a key of
+    /// SLH-DSA: a PEM text of the label `PRIVATE KEY`.
     ///
     /// # Errors
     /// [`SignerError::NotAKey`], [`SignerError::Password`] if there is none, [`SignerError::WrongPassword`].
@@ -62,8 +62,8 @@ impl Signer {
         }
         let line = text.lines().nth(1).unwrap_or_default();
         let key = if line.starts_with(WITHOUT_PASSWORD) {
-            // minisign leaves the checksum of a key without a password empty, which the crate takes for damage. A damaged
-            // key makes signatures that its own public half refuses.
+            // minisign leaves the checksum of a key without a password empty, which the crate takes for damage. A
+            // damaged key makes signatures that its own public half refuses.
             let bytes = Zeroizing::new(Base64::decode_to_vec(line, None).map_err(|error| bad(&error))?);
             SecretKey::from_bytes(&bytes).map_err(|error| bad(&error))?
         } else if line.starts_with(WITH_PASSWORD) {
@@ -83,8 +83,8 @@ impl Signer {
         &self.public
     }
 
-    /// Signs the bytes of a file: the content of its `.minisig` or `.slhsig` file. The trusted comment has minisign's words, the time
-    /// and `hashed`, around `parts`: names and values with colons between them, separated by tabs.
+    /// Signs the bytes of a file: the content of its `.minisig` or `.slhsig` file. The trusted comment has minisign's
+    /// words, the time and `hashed`, around `parts`: names and values with colons between them, separated by tabs.
     ///
     /// # Errors
     /// Those of the reader, and of a damaged key.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Signatures by keys of SLH-DSA, for archives that are to be trusted for decades. Three lines, as minisign's first three:
+//! Signatures by keys of SLH-DSA, for archives that are to be trusted for decades. Three lines, as minisign's first
+//! three:
 //!
 //! ```text
 //! untrusted comment: signature from hashloom by SLH-DSA-SHA2-128s
@@ -8,9 +9,9 @@
 //! trusted comment: timestamp:1556193335   file:name
 //! ```
 //!
-//! The signature (FIPS 205, the pure form) is one of the SHA-512 of all bytes and the text of the trusted comment behind it,
-//! in the context [`CONTEXT`]: a signature of a plain file by the same key is none of a manifest. The number of a key is the
-//! first 8 bytes of the SHA-256 of its SubjectPublicKeyInfo.
+//! The signature (FIPS 205, the pure form) is one of the SHA-512 of all bytes and the text of the trusted comment
+//! behind it, in the context [`CONTEXT`]: a signature of a plain file by the same key is none of a manifest. The number
+//! of a key is the first 8 bytes of the SHA-256 of its SubjectPublicKeyInfo.
 
 use ct_codecs::{Base64, Decoder};
 use hashloom::slh_dsa::pkcs8::EncodePublicKey;

@@ -79,7 +79,8 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Writes an entry, which must come after the one before by [`by_components`](hashloom_files::paths::by_components).
+    /// Writes an entry, which must come after the one before by
+    /// [`by_components`](hashloom_files::paths::by_components).
     ///
     /// # Errors
     /// If the path is not relative, not sorted, or in a folder that was not written; if there is not one digest for

@@ -91,7 +91,8 @@ fn first_lines() {
     refused(&vec![b' '; LINE_MAX_NBYTES + 2], 1, "this is not a manifest");
 }
 
-/// 64 bits of nanoseconds end in the year 2262. Manifests of programs that knew no later time have the last one for all.
+/// 64 bits of nanoseconds end in the year 2262. Manifests of programs that knew no later time have the last one for
+/// all.
 #[test]
 fn times_beyond_64_bits() {
     let last = i128::from(i64::MAX);

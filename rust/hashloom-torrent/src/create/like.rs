@@ -16,8 +16,8 @@ use crate::compute::Computed;
 use crate::{Attributes, File, Torrent, Version};
 
 impl Builder {
-    /// Takes version, name, files and their order, executable files, padding, piece length, private flag and source from
-    /// `old`, and nothing else: no trackers, whose URLs may hold a passkey. Later calls can set all but the files
+    /// Takes version, name, files and their order, executable files, padding, piece length, private flag and source
+    /// from `old`, and nothing else: no trackers, whose URLs may hold a passkey. Later calls can set all but the files
     /// and the piece length anew. The filter and the treatment of links then have no effect.
     ///
     /// [`Plan::create`] fails if the content differs from that of `old`. Another version needs a layout that serves

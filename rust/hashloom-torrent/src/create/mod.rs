@@ -228,8 +228,8 @@ impl Builder {
         self
     }
 
-    /// Sets whether a torrent that is not private says so, by a `private` of 0, as torrents of mkbrr do: the info-hash is
-    /// another.
+    /// Sets whether a torrent that is not private says so, by a `private` of 0, as torrents of mkbrr do: the info-hash
+    /// is another.
     pub fn declared_public(mut self, declared: bool) -> Self {
         self.declared_public = declared;
         self
@@ -522,8 +522,8 @@ impl Plan {
         self.check_size()
     }
 
-    /// Length of the `.torrent` file in bytes. A v2 or hybrid torrent is shorter if long files have the same content, which
-    /// no one can know before reading them.
+    /// Length of the `.torrent` file in bytes. A v2 or hybrid torrent is shorter if long files have the same content,
+    /// which no one can know before reading them.
     #[must_use]
     pub fn torrent_nbytes(&self) -> usize {
         let pieces = self.layout().0.piece_count();
@@ -585,8 +585,8 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// Files that cannot be read, have another length than when the plan was made, or change each of the three times that
-    /// they are hashed; [`CreateError::Cancelled`].
+    /// Files that cannot be read, have another length than when the plan was made, or change each of the three times
+    /// that they are hashed; [`CreateError::Cancelled`].
     pub fn create(&self, options: &Options) -> Result<Created, CreateError> {
         let (layout, sources) = self.layout();
         let path_of = Box::new(|index: usize| self.path(sources[index] as usize));

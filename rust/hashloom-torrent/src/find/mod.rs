@@ -6,9 +6,9 @@
 //! wholly in the file. Then the candidates whose names fit best are read whole, and on from there until one is right.
 //!
 //! A piece of v1 can have bytes of several files, which are right or wrong together. Such a shared piece is tried with
-//! the best candidate of each file. If it is wrong, the candidates of each file are grouped by their bytes in the piece,
-//! and combinations of groups are tried. As only one content of a piece is right, at most one group of each file is, and
-//! each shared piece can be settled alone.
+//! the best candidate of each file. If it is wrong, the candidates of each file are grouped by their bytes in the
+//! piece, and combinations of groups are tried. As only one content of a piece is right, at most one group of each file
+//! is, and each shared piece can be settled alone.
 //!
 //! Torrents are taken a batch at a time. Each round runs the probes of all torrents of a batch side by side.
 

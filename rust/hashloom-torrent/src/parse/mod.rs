@@ -267,8 +267,8 @@ impl fmt::Display for Note {
 }
 
 impl Torrent {
-    /// Reads a `.torrent` file, of at most as many bytes as [`bencode::Limits`] allow by default. Only a regular file is
-    /// read: a pipe could keep the caller waiting.
+    /// Reads a `.torrent` file, of at most as many bytes as [`bencode::Limits`] allow by default. Only a regular file
+    /// is read: a pipe could keep the caller waiting.
     ///
     /// # Errors
     ///

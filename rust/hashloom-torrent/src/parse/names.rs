@@ -42,8 +42,8 @@ impl Names {
         self.paths.len() == self.start(self.ends.len())
     }
 
-    /// Whether the file that is added next is padding of BitComet, which says so by its name alone. libtorrent takes any
-    /// path with these bytes for padding.
+    /// Whether the file that is added next is padding of BitComet, which says so by its name alone. libtorrent takes
+    /// any path with these bytes for padding.
     pub(super) fn next_is_bitcomet_padding(&self) -> bool {
         const NAME: &[u8] = b"_____padding_file_";
         self.paths[self.start(self.ends.len())..].windows(NAME.len()).any(|part| part == NAME)

@@ -221,8 +221,8 @@ pub fn take_layers(bytes: &[u8], torrent: &mut Torrent) -> Result<usize, Error> 
 ///
 /// # Errors
 ///
-/// [`Error::BlockLength`], [`Error::EmptyMissing`], [`Error::NoFolder`], [`Error::Elsewhere`], [`Error::Unfinished`] and
-/// [`Error::NoV2`].
+/// [`Error::BlockLength`], [`Error::EmptyMissing`], [`Error::NoFolder`], [`Error::Elsewhere`], [`Error::Unfinished`]
+/// and [`Error::NoV2`].
 ///
 /// # Panics
 /// If `have` or `content` belongs to another torrent.

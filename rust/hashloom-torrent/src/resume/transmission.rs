@@ -112,7 +112,8 @@ fn blocks(torrent: &Torrent, piece: usize, block_nbytes: u64) -> std::ops::Range
     range.start / block_nbytes..range.end.div_ceil(block_nbytes)
 }
 
-/// Removes from `items` the values of an old file that must not be kept. Returns whether the lists leave empty files out.
+/// Removes from `items` the values of an old file that must not be kept. Returns whether the lists leave empty files
+/// out.
 pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<bool, Error> {
     let (renamed, versions) = (renamed(root, torrent)?, Versions::new(&TRANSMISSION, torrent));
     // Transmission looks for each file in both folders; the second is for files that are not complete yet.

@@ -116,9 +116,9 @@ impl Checkpoint {
         Checkpoint(Mutex::new(Inner { state, checking, doubts, flushed: Instant::now(), failed: Ok(()) }))
     }
 
-    /// Notes the present state of the torrent's files, and returns the verdicts of earlier runs that still hold, one for
-    /// each piece, for [`Check::known`](super::Check::known). `path` is the path of the check. Files are opened for a
-    /// moment. If a file was changed just now, the call waits a twentieth of a second for the clock to tick.
+    /// Notes the present state of the torrent's files, and returns the verdicts of earlier runs that still hold, one
+    /// for each piece, for [`Check::known`](super::Check::known). `path` is the path of the check. Files are opened for
+    /// a moment. If a file was changed just now, the call waits a twentieth of a second for the clock to tick.
     ///
     /// Pieces that could not be read become unchecked, so that the next check tries them again.
     pub fn begin(&self, torrent: &Torrent, place: impl Into<Location>) -> Verdicts {
@@ -175,8 +175,8 @@ impl Checkpoint {
     }
 
     /// Forgets the verdicts on the pieces of a check that has ended, its [scope](super::Report::scope), and the torrent
-    /// if nothing else is known of it: otherwise they would answer the next check without a look at the files. Keep them
-    /// if some of these pieces were not read or not judged: the other verdicts save work then.
+    /// if nothing else is known of it: otherwise they would answer the next check without a look at the files. Keep
+    /// them if some of these pieces were not read or not judged: the other verdicts save work then.
     pub fn end(&self, torrent: &Torrent, scope: &Bitfield) {
         let mut inner = self.lock();
         let id = id(torrent);

@@ -87,8 +87,8 @@ impl Names {
         }
     }
 
-    /// libtorrent numbers files whose path is that of an earlier file or of a folder: `readme.1.txt`. Paths are known by
-    /// hashes: a torrent can have ten million.
+    /// libtorrent numbers files whose path is that of an earlier file or of a folder: `readme.1.txt`. Paths are known
+    /// by hashes: a torrent can have ten million.
     fn number(&mut self, torrent: &Torrent) {
         let lower = |path: &[u8]| path.to_ascii_lowercase();
         let files = || torrent.files_without_padding().map(|file| file.index);

@@ -57,8 +57,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// Some files are at other paths, given by their index: absolute, or relative to the folder. If nothing is at such a
-    /// relative path, the torrent's own counts. This says nothing if the location is that of a single file itself.
+    /// Some files are at other paths, given by their index: absolute, or relative to the folder. If nothing is at such
+    /// a relative path, the torrent's own counts. This says nothing if the location is that of a single file itself.
     #[must_use]
     pub fn paths(mut self, paths: BTreeMap<usize, PathBuf>) -> Location {
         self.paths = paths;
@@ -73,7 +73,8 @@ impl Location {
         self
     }
 
-    /// A client of libtorrent does not want these files: bytes of them may be in its `.<info-hash>.parts` in the folder.
+    /// A client of libtorrent does not want these files: bytes of them may be in its `.<info-hash>.parts` in the
+    /// folder.
     #[must_use]
     pub fn unwanted(mut self, files: BTreeSet<usize>) -> Location {
         self.unwanted = files;
@@ -179,7 +180,8 @@ impl Paths {
         if self.is_file { self.root.clone() } else { self.root.join(self.relative(torrent, file)) }
     }
 
-    /// The folder that a client calls the torrent's download folder; `None` if the content is the root of a file system.
+    /// The folder that a client calls the torrent's download folder; `None` if the content is the root of a file
+    /// system.
     pub(super) fn download_folder(&self, torrent: &Torrent) -> Option<&Path> {
         match self.is_file || self.prefix.as_os_str().is_empty() && !torrent.is_single_file() {
             true => self.root.parent(),
@@ -290,8 +292,8 @@ pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> i
     Ok(Located { place, content, paths })
 }
 
-/// The name of the torrent's folder below `path`: the torrent's own, unless only a name that a client gave it, or one in
-/// another Unicode form, is there.
+/// The name of the torrent's folder below `path`: the torrent's own, unless only a name that a client gave it, or one
+/// in another Unicode form, is there.
 fn folder_name(torrent: &Torrent, path: &Path) -> PathBuf {
     let own = paths::to_path(torrent.name());
     if torrent.is_single_file() || !has_other_names(torrent.name()) || count(torrent, &path.join(&own)) > 0 {

@@ -186,9 +186,9 @@ impl<H, T> Check<H, T> {
 /// Checks any number of torrents, which share lanes and threads: the pieces of one small torrent do not fill them.
 ///
 /// `checks` is drawn from as threads get free, one ahead, so that of a thousand torrents only a few are in memory at
-/// any time. `report` gets every check back with what was found, one at a time, as soon as a torrent is done with, which
-/// is not always the order in which they came. If the work is cancelled it is called for the checks that were begun, and
-/// the report says [`Unchecked`](PieceState::Unchecked) of what is left.
+/// any time. `report` gets every check back with what was found, one at a time, as soon as a torrent is done with,
+/// which is not always the order in which they came. If the work is cancelled it is called for the checks that were
+/// begun, and the report says [`Unchecked`](PieceState::Unchecked) of what is left.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -347,8 +347,8 @@ where
         }))
     }
 
-    /// Looks for missing pieces with the help of libtorrent's parts file. Nobody is told of them by `on_piece`: a verdict
-    /// that is kept would not notice a change of that file.
+    /// Looks for missing pieces with the help of libtorrent's parts file. Nobody is told of them by `on_piece`: a
+    /// verdict that is kept would not notice a change of that file.
     fn read_parts(&self) {
         let Some(parts) = &self.paths.parts else { return };
         let is_missing = |piece: usize| {

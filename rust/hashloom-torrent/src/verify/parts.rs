@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! libtorrent's `.<info-hash>.parts` in the download folder (`part_file.cpp`). Of a piece that a wanted file shares with
-//! files that nobody wants it keeps the bytes of these: the number and the length of the pieces, the slot of each piece
-//! (32 bits each, big-endian), zeros up to a multiple of 1 KiB, then the slots, each as long as a piece.
+//! libtorrent's `.<info-hash>.parts` in the download folder (`part_file.cpp`). Of a piece that a wanted file shares
+//! with files that nobody wants it keeps the bytes of these: the number and the length of the pieces, the slot of each
+//! piece (32 bits each, big-endian), zeros up to a multiple of 1 KiB, then the slots, each as long as a piece.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -57,7 +57,8 @@ pub struct Report {
     pub files: Vec<FileReport>,
     /// The first trouble of each file that is there but could not be opened or read.
     pub troubles: Vec<FileTrouble>,
-    /// Number of pieces in the scope whose verdicts are those of an earlier run, [given](super::Check::known) to this one.
+    /// Number of pieces in the scope whose verdicts are those of an earlier run, [given](super::Check::known) to this
+    /// one.
     pub ntaken_over: usize,
     /// Number of bytes read; less than the content has if files are missing or have holes.
     pub nbytes_read: u64,
@@ -70,8 +71,8 @@ pub struct Report {
 }
 
 impl Torrent {
-    /// The verdict on a piece with these digests; empty are those that the torrent lacks, or that were not found. A piece
-    /// of which the torrent has no digest stays unchecked.
+    /// The verdict on a piece with these digests; empty are those that the torrent lacks, or that were not found. A
+    /// piece of which the torrent has no digest stays unchecked.
     pub(crate) fn verdict(&self, piece: usize, sha1: &[u8], root: &[u8]) -> PieceState {
         let agrees = |all: &[u8], nbytes: usize, found: &[u8]| {
             (!all.is_empty()).then(|| all.get(piece * nbytes..(piece + 1) * nbytes) == Some(found))
@@ -314,10 +315,10 @@ impl Report {
         ranges.flat_map(|(_, pieces)| torrent.bytes_of_pieces(pieces)).map(|(_, bytes)| bytes.end - bytes.start).sum()
     }
 
-    /// Whether all that was asked for is there and right: every piece of the [scope](Report::scope), and, if that is all
-    /// pieces, every file. A file may have more bytes than the torrent says, and empty files may be missing if others
-    /// are there: see [`is_exact`](Report::is_exact). Of a smaller scope this says nothing about the rest of the torrent: see
-    /// [`is_of_all`](Report::is_of_all). Nothing is right if nothing was asked for.
+    /// Whether all that was asked for is there and right: every piece of the [scope](Report::scope), and, if that is
+    /// all pieces, every file. A file may have more bytes than the torrent says, and empty files may be missing if
+    /// others are there: see [`is_exact`](Report::is_exact). Of a smaller scope this says nothing about the rest of the
+    /// torrent: see [`is_of_all`](Report::is_of_all). Nothing is right if nothing was asked for.
     pub fn is_complete(&self) -> bool {
         let is_whole = |file: &FileReport| {
             matches!(file.state, FileState::Complete | FileState::Long | FileState::Skipped | FileState::NotMade)

@@ -171,7 +171,8 @@ fn what_cannot_have_changed_is_believed() {
     assert_eq!(known(folder.path()), (none, vec![(Doubt::Changed, 3)]));
 }
 
-/// A file that changes after the verdicts were taken up, and before the check looks at the file itself, is checked again.
+/// A file that changes after the verdicts were taken up, and before the check looks at the file itself, is checked
+/// again.
 #[test]
 fn what_changes_between_the_two_looks_is_seen() {
     let folder = tempfile::tempdir().unwrap();

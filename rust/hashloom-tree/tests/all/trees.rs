@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Hash trees through every kind of input: one thread and several, files, streams; also wrong proofs, files that change,
-//! and callbacks. `test/trees.py` compares them with other programs', and has superblocks that say anything.
+//! Hash trees through every kind of input: one thread and several, files, streams; also wrong proofs, files that
+//! change, and callbacks. `test/trees.py` compares them with other programs', and has superblocks that say anything.
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

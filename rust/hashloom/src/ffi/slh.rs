@@ -63,8 +63,8 @@ fn raw(message: &Message<'_>) -> sys::hl_slh_message {
     }
 }
 
-/// A key or a signature that is being made. It borrows the secret that it reads and the bytes that it writes, and is wiped
-/// when dropped.
+/// A key or a signature that is being made. It borrows the secret that it reads and the bytes that it writes, and is
+/// wiped when dropped.
 pub struct Task<'a> {
     raw: Box<UnsafeCell<sys::hl_slh_task>>,
     nparts: u32,
@@ -98,8 +98,8 @@ impl<'a> Task<'a> {
         let randomness = randomness.map_or(ptr::null(), <[u8]>::as_ptr);
         let (set, message) = (set as sys::hl_slh, raw(message));
         Task::begun(|task| {
-            // SAFETY: the lengths are asserted above, and the task borrows the key and the signature; the message and the
-            // randomness are read in this call only.
+            // SAFETY: the lengths are asserted above, and the task borrows the key and the signature; the message and
+            // the randomness are read in this call only.
             unsafe { sys::hl_slh_begin_sign(task, set, secret.as_ptr(), &message, randomness, signature.as_mut_ptr()) }
         })
     }
@@ -123,8 +123,8 @@ impl<'a> Task<'a> {
         part < self.nparts
     }
 
-    /// Ends the task. False if the signature was not right when it was verified; it is zeros then. Panics unless all parts
-    /// are made.
+    /// Ends the task. False if the signature was not right when it was verified; it is zeros then. Panics unless all
+    /// parts are made.
     #[must_use]
     pub fn end(mut self, scratch: &mut Scratch) -> bool {
         assert!(*self.next.get_mut() >= self.nparts);
@@ -174,8 +174,8 @@ pub fn verify<S: AsRef<[u8]>>(
         is_stopped: None,
         context: ptr::null_mut(),
     };
-    // SAFETY: `count` messages were just written, and as many signatures, each with its length; the keys are as many, or
-    // one, asserted above; `valid` has room.
+    // SAFETY: `count` messages were just written, and as many signatures, each with its length; the keys are as many,
+    // or one, asserted above; `valid` has room.
     let status = unsafe {
         sys::hl_slh_verify_many(
             set as sys::hl_slh,

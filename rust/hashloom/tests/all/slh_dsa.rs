@@ -23,8 +23,8 @@ fn sign(key: &SigningKey, message: Message<'_>) -> Signature {
     key.sign_message_with(message, Randomness::None, Work::new()).unwrap()
 }
 
-/// The `f` sets have the same signatures in fips205, one of them in slh-dsa too, and the keys of each crate are those of the
-/// others. Of the `s` sets, which take those crates a second, our signatures are right.
+/// The `f` sets have the same signatures in fips205, one of them in slh-dsa too, and the keys of each crate are those
+/// of the others. Of the `s` sets, which take those crates a second, our signatures are right.
 macro_rules! each_set {
     ($($set:ident, $fips205:ident, $peer:ident;)*) => {$(
         #[test]
@@ -223,7 +223,8 @@ fn refusals() {
     assert!(format!("{key:?}").contains(&format!("{:?}", key.verifying_key())));
 }
 
-/// Documents of other algorithms, of wrong lengths, with parameters, or cut off are no keys; no byte changed makes a panic.
+/// Documents of other algorithms, of wrong lengths, with parameters, or cut off are no keys; no byte changed makes a
+/// panic.
 #[test]
 fn documents() {
     let key = key(ParameterSet::Shake128f, 0);

@@ -12,8 +12,8 @@ use hashloom::kernels::{IsaSet, Kernel, ParseIsaError, kernels};
 use hashloom_sys::{HL_SPONGE, HL_XOF, hl_alg_find, hl_alg_info};
 use sha2::Digest;
 
-/// Calls one of two macros with each algorithm, the type of RustCrypto's `sha1`, `sha2`, `sha3`, `ripemd` and `md-5` that
-/// computes it, and, unless it is an XOF, our type of its HMAC. RustCrypto shares no code with this project.
+/// Calls one of two macros with each algorithm, the type of RustCrypto's `sha1`, `sha2`, `sha3`, `ripemd` and `md-5`
+/// that computes it, and, unless it is an XOF, our type of its HMAC. RustCrypto shares no code with this project.
 macro_rules! each_peer {
     ($fixed:ident, $xof:ident) => {
         // algorithms.py: rust_peers

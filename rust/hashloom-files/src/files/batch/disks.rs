@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files that are not in memory are read by readers: on a disk that seeks all of them, in the order of their inodes, and
-//! on other disks long ones.
+//! Files that are not in memory are read by readers: on a disk that seeks all of them, in the order of their inodes,
+//! and on other disks long ones.
 //!
 //! A hard disk moves its heads for each file that is read beside another one, and waits while a thread hashes. Once a
 //! file on such a disk is found not to be in memory, requests are looked at before their files are opened. Those for
 //! such a disk are parked, many at a time. [Readers] open them in the order of the inodes, which is about that of the
 //! places on the disk, and read ahead of the threads that hash: short files whole, a long one in parts, which several
-//! readers may read. Where it costs little, they open them in the order of the requests, in which results are handed out.
-//! A thread takes the files whose bytes have come.
+//! readers may read. Where it costs little, they open them in the order of the requests, in which results are handed
+//! out. A thread takes the files whose bytes have come.
 //!
 //! What readers cannot read whole is left to the threads, which find out why: a file that fails or is no regular file
 //! any more is begun again by a thread, and the rest of a long file is read by its lane.
@@ -159,8 +159,8 @@ impl Disks {
         self.nwatched.load(Ordering::Relaxed) > 0
     }
 
-    /// Notes the time in which `count` short files were opened and read at once. While no slow disk is known, and a disk
-    /// may have moved its heads for each file, the next files are looked at one by one.
+    /// Notes the time in which `count` short files were opened and read at once. While no slow disk is known, and a
+    /// disk may have moved its heads for each file, the next files are looked at one by one.
     pub(super) fn note_time(&self, count: usize, time: Duration) {
         if time >= SEEK_TIME * count as u32 && lock(&self.known).is_empty() {
             self.watch();
@@ -504,7 +504,8 @@ impl Parked {
     }
 }
 
-/// The device of a file of `nbytes` bytes that is not in memory from `offset` on, if the disk seeks or the file is long.
+/// The device of a file of `nbytes` bytes that is not in memory from `offset` on, if the disk seeks or the file is
+/// long.
 fn device_of_cold(file: &File, offset: u64, nbytes: u64) -> Option<Device> {
     let is_long = nbytes >= LONG_NBYTES;
     // What was read before may have brought some more.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Long files whose digest is a tree, as BLAKE3's: threads without work of their own hash subtrees of them. One thread alone
-//! gains too: many chunks fill the lanes.
+//! Long files whose digest is a tree, as BLAKE3's: threads without work of their own hash subtrees of them. One thread
+//! alone gains too: many chunks fill the lanes.
 //!
-//! The thread that has the file in a lane hashes a subtree in each round, and appends the values of all, in order, to the
-//! lane's hasher. The end of the file, after the last subtree, is read as that of any file. A subtree that cannot be read
-//! whole ends the sharing: the lane goes on from there, and finds out why.
+//! The thread that has the file in a lane hashes a subtree in each round, and appends the values of all, in order, to
+//! the lane's hasher. The end of the file, after the last subtree, is read as that of any file. A subtree that cannot
+//! be read whole ends the sharing: the lane goes on from there, and finds out why.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -230,7 +230,8 @@ impl Whole {
         (names(file) > 1 && evidence::is_trusted(file)).then_some(stamp)
     }
 
-    /// Shares the subtrees of an opened file of which nothing is read, if the file is long and all its digests are trees.
+    /// Shares the subtrees of an opened file of which nothing is read, if the file is long and all its digests are
+    /// trees.
     pub(super) fn share(&mut self, trees: &Trees) -> bool {
         let found =
             self.stamp().zip(self.file()).zip(if self.forms().len() == 1 { self.forms().first() } else { None });
