@@ -53,7 +53,7 @@ FLAGS = [
 # The block functions that no package of the Go module has.
 NO_PACKAGE = "(BODY|BLOCK_BODY|LANES2?|KERNEL2?)\\((%s)," % "|".join(
     body.constant for body in algorithms.BODIES if not any(a.body is body for a in algorithms.in_go()))
-# Rows of registry.def without which the text is half as long. They serve CPUs that have no AVX2, where the module does
+# Rows of registry.def that the text is shorter without. They serve CPUs that have no AVX2, where the module does
 # without the core, or gain 3% at most over the kernels that remain.
 LEFT_OUT = {
     "amd64": [
